@@ -1,0 +1,68 @@
+/** Builds every program of the product into dist/: extension host, terminal program, trainer, web pages and kernels. */
+import { execFileSync } from "node:child_process";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { build } from "esbuild";
+
+const root = import.meta.dirname;
+const at = (...parts) => join(root, ...parts);
+const minify = process.argv.includes("--minify");
+const version = createRequire(import.meta.url)("./package.json").version;
+
+const node = {
+  bundle: true,
+  platform: "node",
+  target: "node20",
+  mainFields: ["module", "main"],
+  external: ["vscode", "@tensorflow/tfjs-node-gpu", "webgpu"],
+  define: { __VERSION__: JSON.stringify(version) },
+  legalComments: "none",
+  logLevel: "warning",
+  minify,
+  keepNames: true,
+};
+// bundled CommonJS packages expect these
+const banner = {
+  js: [
+    "import { createRequire as __createRequire } from 'node:module';",
+    "const require = __createRequire(import.meta.url);",
+    "const __filename = import.meta.filename ?? (await import('node:url')).fileURLToPath(import.meta.url);",
+    "const __dirname = import.meta.dirname ?? (await import('node:path')).dirname(__filename);",
+  ].join("\n"),
+};
+
+rmSync(at("dist"), { recursive: true, force: true });
+mkdirSync(at("dist"), { recursive: true });
+
+const programs = { cli: "src/cli/main.ts", trainer: "src/train/main.ts", stdio: "src/mcp/stdio.ts" };
+const entryPoints = Object.fromEntries(Object.entries(programs).filter(([, file]) => existsSync(at(file))));
+const jobs = [build({ ...node, entryPoints, outdir: at("dist"), format: "esm", banner })];
+if (existsSync(at("src/extension.ts")))
+  jobs.push(build({ ...node, entryPoints: [at("src/extension.ts")], outfile: at("dist/extension.cjs"), format: "cjs" }));
+
+const pages = existsSync(at("webview"))
+  ? readdirSync(at("webview"), { withFileTypes: true }).filter(it => it.isDirectory() && existsSync(at("webview", it.name, "main.ts")))
+  : [];
+if (pages.length)
+  jobs.push(
+    build({
+      entryPoints: Object.fromEntries(pages.map(it => [it.name, at("webview", it.name, "main.ts")])),
+      outdir: at("dist/webview"),
+      bundle: true,
+      format: "iife",
+      target: "es2022",
+      minify: true,
+      legalComments: "none",
+      logLevel: "warning",
+    }),
+  );
+await Promise.all(jobs);
+
+if (existsSync(at("src/compute/kernels/kernels.ts"))) {
+  const asc = at("node_modules/assemblyscript/bin/asc.js");
+  const common = ["--importMemory", "--initialMemory", "1", "--maximumMemory", "65536", "--runtime", "stub", "-O3", "--noAssert", "--enable", "simd", "--enable", "bulk-memory"];
+  for (const [name, more] of [["simd", []], ["relaxed", ["--enable", "relaxed-simd"]]])
+    execFileSync(process.execPath, [asc, at("src/compute/kernels/kernels.ts"), ...common, ...more, "-o", at(`dist/kernels-${name}.wasm`)], { stdio: "inherit" });
+  copyFileSync(at("node_modules/@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm"), at("dist/tfjs-backend-wasm-simd.wasm"));
+}

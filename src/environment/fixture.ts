@@ -1,0 +1,89 @@
+/** A fixture is a named starting state, plain JSON in a file that a person can edit. Knows where fixtures lie, not who uses them. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { Mistake } from "../mistake.ts";
+import { minute } from "./entity.ts";
+import { digestOf, freeze, type Digest, type JsonObject } from "./json.ts";
+import type { Server } from "./server.ts";
+
+export const fixtureFormat = "prove/fixture@1";
+
+export interface Fixture {
+  readonly format: typeof fixtureFormat;
+  readonly server: string;
+  readonly name: string;
+  /** The session's time at the start, `YYYY-MM-DDTHH:MM`. */
+  readonly now: string;
+  readonly seed?: number;
+  /** The world, as the server's schema describes it. */
+  readonly state: JsonObject;
+}
+
+/** The shape of a fixture file of one server; also the source of the JSON Schema that the editor completes with. */
+export const fixtureSchema = (server: Server) =>
+  z.strictObject({
+    format: z.literal(fixtureFormat),
+    server: z.literal(server.name),
+    name: z.string().regex(/^[a-z][a-z0-9-]{0,40}$/),
+    now: minute(),
+    seed: z.int().min(0).optional(),
+    state: server.schema,
+  });
+
+/** Reads a fixture's text, deeply frozen. Throws a `Mistake` that names the file and the first place that does not fit. */
+export function parseFixture(server: Server, text: string, file: string): Fixture {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw new Mistake(`${file} is not JSON (${(cause as Error).message})`, "mend the text, or restore the shipped fixture", { cause });
+  }
+  const parsed = fixtureSchema(server).safeParse(json);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]!;
+    throw new Mistake(`${file} does not fit the schema of ${server.name} at /${issue.path.join("/")}: ${issue.message}`, "mend that value, or restore the shipped fixture");
+  }
+  return freeze(parsed.data) as unknown as Fixture;
+}
+
+/** Folders that hold `<server>/<name>.fixture.json`, the first match wins: the workspace's own, then the shipped one. */
+export type FixtureFolders = readonly string[];
+
+/** Finds and reads a fixture by name. */
+export function findFixture(folders: FixtureFolders, server: Server, name: string): Fixture {
+  for (const folder of folders) {
+    const file = fixtureFile(folder, server.name, name);
+    let text: string;
+    try {
+      text = readFileSync(file, "utf8");
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === "ENOENT") continue;
+      throw new Mistake(`cannot read ${file} (${(cause as Error).message})`, "check the file's permissions", { cause });
+    }
+    return parseFixture(server, text, file);
+  }
+  const names = fixtureNames(folders, server.name);
+  throw new Mistake(`${server.name} has no fixture ${name}`, names.length ? `choose one of ${names.join(", ")}` : "add one under prove/fixtures");
+}
+
+/** The names of a server's fixtures over all folders, sorted. */
+export function fixtureNames(folders: FixtureFolders, server: string): readonly string[] {
+  const names = new Set<string>();
+  for (const folder of folders) {
+    let files: string[];
+    try {
+      files = readdirSync(join(folder, server));
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === "ENOENT") continue;
+      throw new Mistake(`cannot list ${join(folder, server)} (${(cause as Error).message})`, "check the folder's permissions", { cause });
+    }
+    for (const file of files) if (file.endsWith(".fixture.json")) names.add(file.slice(0, -".fixture.json".length));
+  }
+  return [...names].sort();
+}
+
+export const fixtureFile = (folder: string, server: string, name: string) => join(folder, server, `${name}.fixture.json`);
+
+/** The digest by which a task pins the fixture it was made on. */
+export const fixtureDigest = (fixture: Fixture): Digest => digestOf(fixture);

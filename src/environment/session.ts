@@ -1,0 +1,171 @@
+/**
+ * One private state grown from fixtures, answering calls. The state is a frozen value: opening and forking copy
+ * nothing, a write runs on a copy-on-write draft that is published only if it succeeds. Does not know that models call
+ * it, or over which wire.
+ */
+import { create } from "mutative";
+import type { Fixture } from "./fixture.ts";
+import { misfit } from "./fits.ts";
+import { digestOf, freeze, type Digest, type Json, type JsonObject } from "./json.ts";
+import type { Called, ErrorType, Fault, Patch } from "./outcome.ts";
+import { Refusal, type Moment, type Server, type Tool } from "./server.ts";
+
+/** The state of one server: its world, its time, and how far its seeded generator has been drawn. */
+export interface ServerState {
+  readonly world: JsonObject;
+  readonly clock: string;
+  readonly draws: number;
+}
+
+/** The whole state of a session, by server name. Deeply frozen. */
+export type State = Readonly<Record<string, ServerState>>;
+
+export interface Opening {
+  readonly servers: readonly { readonly server: Server; readonly fixture: Fixture }[];
+  /** Same seed and same calls give the same bytes. */
+  readonly seed: number;
+  /** Full names of the tools on offer; all tools of the servers when absent. */
+  readonly menu?: readonly string[];
+}
+
+/** Opens a session on one or more servers. */
+export function openSession(opening: Opening): Session {
+  const state = Object.fromEntries(opening.servers.map(({ server, fixture }) => [server.name, stateOf(fixture)]));
+  const all = new Map(opening.servers.flatMap(({ server }) => [...server.tools]));
+  const tools = opening.menu
+    ? new Map(opening.menu.flatMap(name => (all.has(name) ? [[name, all.get(name)!] as const] : [])))
+    : all;
+  return new Session(tools, opening.seed, freeze(state));
+}
+
+export class Session {
+  /** The tools on offer, by full name, in menu order. */
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly seed: number;
+  #state: State;
+
+  constructor(tools: ReadonlyMap<string, Tool>, seed: number, state: State) {
+    this.tools = tools;
+    this.seed = seed;
+    this.#state = state;
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  get digest(): Digest {
+    return digestOf(this.#state);
+  }
+
+  /** Answers one call. Never throws: whatever goes wrong is an outcome, and leaves the state as it was. */
+  call(name: string, args: unknown): Called {
+    const tool = this.tools.get(name);
+    if (!tool) return this.#failed("unknown-tool", "unknown_tool", `there is no tool ${name}`, "call one of the tools on offer");
+    const why = misfit(tool.inputSchema, args);
+    if (why) return this.#failed("bad-arguments", "invalid_params", why);
+    const parsed = tool.input.safeParse(args);
+    if (!parsed.success) {
+      const issue = parsed.error.issues[0]!;
+      const at = issue.path.length ? `${issue.path.join(".")}: ` : "";
+      return this.#failed("refused", "invalid_params", `${at}${issue.message}`);
+    }
+    try {
+      return tool.effect === "read" ? this.#read(tool, parsed.data) : this.#write(tool, parsed.data);
+    } catch (error) {
+      if (error instanceof Refusal) return this.#failed("refused", error.type, error.message, error.hint);
+      return this.#failed("broken", "internal", `${name} broke: ${(error as Error).stack ?? String(error)}`);
+    }
+  }
+
+  /** Another session that starts from this one's state and never sees this one again. Copies nothing. */
+  fork(): Session {
+    return new Session(this.tools, this.seed, this.#state);
+  }
+
+  /** Puts back a state that this session, or one opened alike, had before. */
+  restore(state: State): void {
+    this.#state = state;
+  }
+
+  #read(tool: Tool, args: JsonObject): Called {
+    const { world, clock } = this.#state[tool.server]!;
+    const value = tool.run(world, args, { now: clock, newId: notInARead, random: notInARead });
+    return { outcome: { kind: "ok", value }, patches: [], digest: this.digest };
+  }
+
+  #write(tool: Tool, args: JsonObject): Called {
+    const before: Drafted = this.#state[tool.server]!;
+    const moment = momentOf(before, keyOf(this.seed, tool.server));
+    let value: Json = null;
+    const [after, patches] = create(
+      before,
+      (draft: Drafted) => {
+        // a result may point into the draft, which ends with the call: its JSON is what outlives it
+        value = JSON.parse(JSON.stringify(tool.run(draft.world, args, moment))) as Json;
+        draft.clock = minuteAfter(before.clock);
+        draft.draws = moment.draws;
+      },
+      { enableAutoFreeze: true, enablePatches: { pathAsArray: false, arrayLengthAssignment: false } },
+    );
+    this.#state = Object.freeze({ ...this.#state, [tool.server]: freeze(after) as ServerState });
+    return { outcome: { kind: "ok", value }, patches: (patches as Patch[]).map(it => within(tool.server, it)), digest: this.digest };
+  }
+
+  #failed(kind: Fault["kind"], type: ErrorType | "internal", message: string, hint?: string): Called {
+    return { outcome: { kind, type, message, ...(hint === undefined ? {} : { hint }) }, patches: [], digest: this.digest };
+  }
+}
+
+/** A server's state as a tool's run may change it; the world's own type is the tool's affair. */
+type Drafted = { world: object; clock: string; draws: number };
+
+const within = (server: string, { op, path, value }: Patch): Patch => {
+  const at = `/${server}${path.startsWith("/") ? path : `/${path}`}`;
+  return op === "remove" ? { op, path: at } : { op, path: at, value: value as Json };
+};
+
+const opened = new WeakMap<Fixture, ServerState>();
+
+/** A fixture as a first state, shared by every session that starts from it. */
+function stateOf(fixture: Fixture): ServerState {
+  let state = opened.get(fixture);
+  if (!state) opened.set(fixture, (state = freeze({ world: fixture.state, clock: fixture.now, draws: 0 })));
+  return state;
+}
+
+const notInARead = (): never => {
+  throw new Error("a read tool draws no ids and no chance");
+};
+
+/** Ids and chance by counter, so that the number of draws is the generator's whole state. */
+function momentOf(state: Drafted, key: number): Moment & { draws: number } {
+  const moment = {
+    now: state.clock,
+    draws: state.draws,
+    random: () => mix(key, moment.draws++) / 2 ** 32,
+    // an affine walk over four-digit numbers: no id comes twice, and none meets a fixture's (under 1000)
+    newId: (prefix: string) => {
+      const n = moment.draws++;
+      return `${prefix}_${n < 9000 ? 1000 + ((n * 7919 + (key % 9000)) % 9000) : 10_000 + n}`;
+    },
+  };
+  return moment;
+}
+
+/** FNV-1a over seed and server name: one generator a server. */
+function keyOf(seed: number, server: string): number {
+  let key = (2166136261 ^ seed) >>> 0;
+  for (let i = 0; i < server.length; i++) key = Math.imul(key ^ server.charCodeAt(i), 16777619) >>> 0;
+  return key;
+}
+
+/** The finalizer of MurmurHash3 over key and counter: a uniform 32-bit number. */
+function mix(key: number, n: number): number {
+  let h = (key + Math.imul(n + 1, 0x9e3779b9)) >>> 0;
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+  return (h ^ (h >>> 16)) >>> 0;
+}
+
+const minuteAfter = (clock: string) => new Date(Date.parse(`${clock}:00Z`) + 60_000).toISOString().slice(0, 16);
