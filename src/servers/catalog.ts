@@ -1,0 +1,5 @@
+/** All servers, in their fixed order. Knows their definitions and nothing of who opens them. */
+import type { Server } from "../environment/server.ts";
+import { banking } from "./banking.ts";
+
+export const servers: readonly Server[] = [banking];
