@@ -31,6 +31,14 @@ export interface Talk {
   readonly events: readonly Event[];
 }
 
+/**
+ * What kept a policy from answering lies outside it: an endpoint that is down, memory that ran out. It ends the attempt, which
+ * is then not scored; any other error is a bug and goes up.
+ */
+export class PolicyFault extends Error {
+  override readonly name = "PolicyFault";
+}
+
 export interface Policy {
   /** How the policy names itself in headers and tables. */
   readonly name: string;

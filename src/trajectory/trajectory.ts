@@ -78,12 +78,21 @@ export interface Trajectory {
 
 export const trajectorySchema = z.strictObject({ header, events: z.array(event) });
 
-/** A trajectory that has ended: what can be scored. */
-export type Finished<T extends Trajectory> = T & { readonly finished: true };
+declare const finished: unique symbol;
+
+/** A trajectory that has ended: what can be scored. The mark is in the type alone, never in a file. */
+export type Finished<T extends Trajectory> = T & { readonly [finished]: true };
+
+/** The trajectory as a finished one, or undefined while its last event is not `ended`. */
+export const finishedOf = (trajectory: Trajectory): Finished<Trajectory> | undefined =>
+  trajectory.events.at(-1)?.kind === "ended" ? (trajectory as Finished<Trajectory>) : undefined;
 
 /** The steps, in order: position in this list is the μ of the paper's equation (1). */
 export const callsOf = (trajectory: Trajectory): readonly CallEvent[] =>
   trajectory.events.filter(it => it.kind === "call");
+
+/** How a finished trajectory ended. */
+export const endOf = (trajectory: Finished<Trajectory>): EndedEvent => trajectory.events.at(-1) as EndedEvent;
 
 /** A session's answer as the event that records it. */
 export function callEventOf(message: number, name: string, args: Json, called: Called): CallEvent {

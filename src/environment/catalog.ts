@@ -1,0 +1,81 @@
+/**
+ * Which servers there are and where their fixtures lie: all that is needed to open a session by names. The list itself is
+ * handed in. Does not know tasks, and reads a fixture only when it is first asked for.
+ */
+import { Mistake } from "../mistake.ts";
+import { findFixture, fixtureNames, type Fixture, type FixtureFolders } from "./fixture.ts";
+import { digestOf, freeze } from "./json.ts";
+import { openSession, type Session } from "./session.ts";
+import type { Server, Tool } from "./server.ts";
+
+export interface Catalog {
+  /** In their fixed order. */
+  readonly servers: ReadonlyMap<string, Server>;
+  /** All tools of all servers, by full name. */
+  readonly tools: ReadonlyMap<string, Tool>;
+  /** The server of that name, or a `Mistake` that lists the ones there are. */
+  server(name: string): Server;
+  /** The fixture of that name, deeply frozen and the same object each time. Throws a `Mistake` where there is none or it does not fit. */
+  fixture(server: string, name: string): Fixture;
+  /** The names of a server's fixtures, sorted. */
+  fixtureNames(server: string): readonly string[];
+  /**
+   * The hash of the tool definitions of these servers: what a task and a trajectory pin as `catalog`. It covers only the
+   * servers named, so that a new server elsewhere makes no task stale.
+   */
+  hash(servers: readonly string[]): string;
+}
+
+/** A catalog over a list of servers, with fixtures from folders, the first match winning. Remembers the fixtures it has read. */
+export function openCatalog(list: readonly Server[], folders: FixtureFolders): Catalog {
+  const servers = new Map(list.map(it => [it.name, it]));
+  const read = new Map<string, Fixture>();
+  const server = (name: string): Server => {
+    const found = servers.get(name);
+    if (found) return found;
+    throw new Mistake(`there is no server ${name}`, `choose one of ${[...servers.keys()].join(", ")}`);
+  };
+  return {
+    servers,
+    tools: new Map(list.flatMap(it => [...it.tools])),
+    server,
+    fixture(of, name) {
+      const key = `${of}/${name}`;
+      let fixture = read.get(key);
+      if (!fixture) read.set(key, (fixture = findFixture(folders, server(of), name)));
+      return fixture;
+    },
+    fixtureNames: of => fixtureNames(folders, server(of).name),
+    hash: names => digestOf(freeze(names.toSorted().map(name => definitionsOf(server(name))))),
+  };
+}
+
+/** Opens a session by names: what a task and a trajectory's header pin. */
+export function openByName(
+  catalog: Catalog,
+  pins: { readonly servers: readonly { readonly name: string; readonly fixture: string }[]; readonly seed: number; readonly menu?: readonly string[] },
+): Session {
+  const servers = pins.servers.map(it => ({ server: catalog.server(it.name), fixture: catalog.fixture(it.name, it.fixture) }));
+  return openSession({ servers, seed: pins.seed, ...(pins.menu ? { menu: pins.menu } : {}) });
+}
+
+const definitions = new WeakMap<Server, object>();
+
+/** What a policy and a replay can notice of a server's tools, without the code that runs. */
+function definitionsOf(server: Server): object {
+  let known = definitions.get(server);
+  if (!known) {
+    const tools = [...server.tools.values()].map(({ name, effect, summary, destructive, idempotent, requires, inputSchema, outputSchema }) => ({
+      name,
+      effect,
+      summary,
+      destructive,
+      idempotent,
+      requires,
+      inputSchema,
+      outputSchema,
+    }));
+    definitions.set(server, (known = freeze({ server: server.name, tools: structuredClone(tools) })));
+  }
+  return known;
+}
