@@ -1,0 +1,63 @@
+/** Which row of a packed batch attends to which: the tensors that attention reads, made once a batch and shared by its layers. */
+import * as tf from "@tensorflow/tfjs-core";
+
+/** Cosines and sines by position, (context, headWidth / 2). */
+export interface Rope {
+  readonly cos: tf.Tensor2D;
+  readonly sin: tf.Tensor2D;
+}
+
+/** The plain numbers a layout is made of: (N) positions and (S, 4) segments as start, length, prefix start, prefix length. */
+export interface Placement {
+  readonly positions: Int32Array;
+  readonly segments: Int32Array;
+}
+
+export interface Layout {
+  /** (N) */
+  readonly positions: tf.Tensor1D;
+  /** (S, 4) */
+  readonly segments: tf.Tensor2D;
+  /** The most rows that one segment looks at, its prefix included. */
+  readonly longest: number;
+  /** (N, N): 0 where a row may look, a large negative number elsewhere. Made at the first call; fused kernels never ask for it. */
+  mask(): tf.Tensor2D;
+  dispose(): void;
+}
+
+const hidden = -1e9;
+
+export function layOut(placement: Placement): Layout {
+  const { positions, segments } = placement;
+  const rows = tf.tensor1d(positions, "int32");
+  const table = tf.tensor2d(segments, [segments.length / 4, 4], "int32");
+  let mask: tf.Tensor2D | undefined;
+  let longest = 0;
+  for (const [, length, , prefixLength] of segmentsOf(segments)) longest = Math.max(longest, length + prefixLength);
+  return {
+    positions: rows,
+    segments: table,
+    longest,
+    mask: () => (mask ??= tf.keep(tf.tensor2d(maskOf(placement), [positions.length, positions.length]))),
+    dispose() {
+      tf.dispose([rows, table]);
+      mask?.dispose();
+    },
+  };
+}
+
+export function* segmentsOf(segments: Int32Array): Generator<readonly [start: number, length: number, prefixStart: number, prefixLength: number]> {
+  for (let at = 0; at < segments.length; at += 4)
+    yield [...segments.subarray(at, at + 4)] as unknown as [number, number, number, number];
+}
+
+function maskOf({ positions, segments }: Placement): Float32Array {
+  const n = positions.length;
+  const mask = new Float32Array(n * n).fill(hidden);
+  for (const [start, length, prefixStart, prefixLength] of segmentsOf(segments))
+    for (let row = start; row < start + length; row++) {
+      mask.fill(0, row * n + start, row * n + row + 1);
+      mask.fill(0, row * n + prefixStart, row * n + prefixStart + prefixLength);
+    }
+  return mask;
+}

@@ -1,0 +1,125 @@
+/**
+ * A decoder in the manner of Qwen3: RMSNorm, rotary positions, grouped heads with normalised queries and keys, SwiGLU, and a head
+ * tied to the embedding. It turns a packed batch into log-probabilities and gradients; it does not know words, tools, losses or rewards.
+ */
+import * as tf from "@tensorflow/tfjs-core";
+import { attention, logProbabilities, matMulTransposed, rmsNorm, swiglu } from "../compute/operations.ts";
+import { layOut, type Layout, type Rope } from "../compute/layout.ts";
+import { gaussians, uniforms } from "../compute/random.ts";
+import { checkArchitecture, parametersOf, type Architecture } from "./architecture.ts";
+import type { Packed } from "./packed.ts";
+
+/** A model: its sizes and its weights by name. Whoever made it disposes of it. */
+export interface Model {
+  readonly architecture: Architecture;
+  /** In a fixed order. Matrices are (outputs, inputs). Optimizers change the variables in place. */
+  readonly parameters: ReadonlyMap<string, tf.Variable>;
+  readonly rope: Rope;
+  dispose(): void;
+}
+
+/** One tensor for each parameter, by the parameter's name. Whoever gets them disposes of them. */
+export type Gradients = ReadonlyMap<string, tf.Tensor>;
+
+/** A scalar made of a batch's log-probabilities (M) by tfjs operations that have gradients. */
+export type LossOf = (logprobs: tf.Tensor1D) => tf.Scalar;
+
+/** A model with random first weights; the same seed gives the same weights everywhere. */
+export function initialize(architecture: Architecture, seed: number): Model {
+  const uniform = uniforms(seed);
+  return modelOf(architecture, (_name, shape, deviation) => {
+    const size = shape.reduce((product, n) => product * n, 1);
+    return deviation === undefined ? new Float32Array(size).fill(1) : gaussians(size, deviation, uniform);
+  });
+}
+
+/** A model with given weights; a missing weight or one of another shape is the caller's to have ruled out (`weights.ts` does). */
+export function modelOf(
+  architecture: Architecture,
+  valuesOf: (name: string, shape: readonly number[], deviation: number | undefined) => Float32Array,
+): Model {
+  checkArchitecture(architecture);
+  const parameters = new Map<string, tf.Variable>();
+  for (const { name, shape, deviation } of parametersOf(architecture))
+    parameters.set(name, tf.tidy(() => tf.variable(tf.tensor(valuesOf(name, shape, deviation), [...shape]))));
+  const rope = ropeOf(architecture);
+  const dispose = () => {
+    for (const parameter of parameters.values()) parameter.dispose();
+    tf.dispose([rope.cos, rope.sin]);
+  };
+  return { architecture, parameters, rope, dispose };
+}
+
+/** The log-probability of each target, (M), differentiable in the parameters. */
+function logProbabilitiesOf(model: Model, packed: Packed, layout: Layout): tf.Tensor1D {
+  const { architecture, rope } = model;
+  const hidden = tf.tidy(() => {
+    let x = tf.gather(weight(model, "embedding"), tf.tensor1d(packed.ids, "int32")) as tf.Tensor2D; // (N, width)
+    for (let layer = 0; layer < architecture.layers; layer++) {
+      const at = <T extends tf.Tensor>(part: string) => weight<T>(model, `layers.${layer}.${part}`);
+      const qkv = matMulTransposed(rmsNorm(x, at("attention.norm")), at("attention.qkv"));
+      const mixed = attention(qkv, at("attention.queryNorm"), at("attention.keyNorm"), { ...architecture, rope, layout });
+      x = tf.add(x, matMulTransposed(mixed, at("attention.out")));
+      const gateUp = matMulTransposed(rmsNorm(x, at("feed.norm")), at("feed.gateUp"));
+      x = tf.add(x, matMulTransposed(swiglu(gateUp), at("feed.down")));
+    }
+    return x;
+  });
+  // logits are worked only where a target asks for them
+  const asked = tf.gather(hidden, tf.tensor1d(packed.rows, "int32")) as tf.Tensor2D; // (M, width)
+  const logits = matMulTransposed(rmsNorm(asked, weight(model, "norm")), weight(model, "embedding")); // (M, vocabulary)
+  return logProbabilities(logits, tf.tensor1d(packed.targets, "int32"));
+}
+
+/** The loss of a batch, the log-probabilities it was made of (M), and the loss's gradient for every parameter. */
+export function gradients(model: Model, packed: Packed, lossOf: LossOf): { loss: number; logprobs: Float32Array; gradients: Gradients } {
+  checkBatch(model.architecture, packed);
+  const layout = layOut(packed);
+  let kept: tf.Tensor1D | undefined;
+  const { value, grads } = tf.variableGrads(() => {
+    const logprobs = logProbabilitiesOf(model, packed, layout);
+    kept = tf.keep(logprobs);
+    return lossOf(logprobs);
+  }, [...model.parameters.values()]);
+  layout.dispose();
+  const loss = value.dataSync()[0] as number;
+  const logprobs = (kept as tf.Tensor1D).dataSync() as Float32Array;
+  tf.dispose([value, kept as tf.Tensor1D]);
+  const named = [...model.parameters].map(([name, variable]) => [name, grads[variable.name] as tf.Tensor] as const);
+  return { loss, logprobs: logprobs.slice(), gradients: new Map(named) };
+}
+
+/** The log-probabilities of a batch's targets (M), without a gradient. */
+export function score(model: Model, packed: Packed): Float32Array {
+  checkBatch(model.architecture, packed);
+  const layout = layOut(packed);
+  const logprobs = tf.tidy(() => logProbabilitiesOf(model, packed, layout).dataSync().slice()) as Float32Array;
+  layout.dispose();
+  return logprobs;
+}
+
+export function disposeGradients(gradients: Gradients): void {
+  for (const gradient of gradients.values()) gradient.dispose();
+}
+
+const weight = <T extends tf.Tensor>(model: Model, name: string): T => {
+  const variable = model.parameters.get(name);
+  if (!variable) throw new Error(`no parameter ${name}`);
+  return variable as tf.Tensor as T;
+};
+
+/** Cosines and sines of every position's angles, (context, headWidth / 2). */
+function ropeOf({ context, headWidth, ropeBase }: Architecture): Rope {
+  const half = headWidth / 2;
+  const tableOf = (wave: (angle: number) => number) =>
+    tf.tensor2d(Float32Array.from({ length: context * half }, (_, i) => wave(Math.floor(i / half) * ropeBase ** (-(i % half) / half))), [context, half]);
+  return { cos: tableOf(Math.cos), sin: tableOf(Math.sin) };
+}
+
+function checkBatch({ vocabulary, context }: Architecture, { ids, positions, targets }: Packed): void {
+  // kernels read by these numbers without looking, so a wrong one must not get that far
+  if (targets.length === 0) throw new Error("a batch without targets");
+  if (ids.some(it => it < 0 || it >= vocabulary) || targets.some(it => it < 0 || it >= vocabulary))
+    throw new Error(`a batch holds a token id outside the vocabulary of ${vocabulary}`);
+  if (positions.some(it => it < 0 || it >= context)) throw new Error(`a batch holds a sequence longer than the context of ${context}`);
+}
