@@ -35,7 +35,7 @@ const banner = {
 rmSync(at("dist"), { recursive: true, force: true });
 mkdirSync(at("dist"), { recursive: true });
 
-const programs = { cli: "src/cli/main.ts", trainer: "src/train/main.ts", stdio: "src/mcp/stdio.ts" };
+const programs = { cli: "src/cli/main.ts", trainer: "src/train/main.ts" };
 const entryPoints = Object.fromEntries(Object.entries(programs).filter(([, file]) => existsSync(at(file))));
 const jobs = [build({ ...node, entryPoints, outdir: at("dist"), format: "esm", banner })];
 if (existsSync(at("src/extension.ts")))

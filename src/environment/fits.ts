@@ -28,7 +28,7 @@ export function misfit(schema: JsonSchema, value: unknown, at = ""): string | un
   }
   if (Array.isArray(value) && isObject(schema["items"])) {
     for (const [i, it] of value.entries()) {
-      const why = misfit(schema["items"] as JsonSchema, it, `${at}[${i}]`);
+      const why = misfit(schema["items"], it, `${at}[${i}]`);
       if (why) return why;
     }
   }
@@ -44,7 +44,7 @@ function typesOf(schema: JsonSchema): readonly string[] {
   const type = schema["type"];
   if (typeof type === "string") return [type];
   if (Array.isArray(type)) return type as string[];
-  if ("const" in schema) return [jsonTypeOf(schema["const"] as Json)];
+  if ("const" in schema) return [jsonTypeOf(schema["const"])];
   return Array.isArray(schema["enum"]) ? [...new Set((schema["enum"] as Json[]).map(jsonTypeOf))] : [];
 }
 

@@ -13,9 +13,9 @@ export interface Moment {
   /** The session's time, `YYYY-MM-DDTHH:MM`. */
   readonly now: string;
   /** A new id `<prefix>_<number>`, never given twice in a session. Write tools only. */
-  newId(prefix: string): string;
+  readonly newId: (prefix: string) => string;
   /** A number in [0, 1) from the session's seeded generator. Write tools only. */
-  random(): number;
+  readonly random: () => number;
 }
 
 export interface ToolDefinition<World, Input extends z.core.$ZodShape, Returns extends z.core.$ZodShape> {
@@ -31,7 +31,7 @@ export interface ToolDefinition<World, Input extends z.core.$ZodShape, Returns e
   idempotent?: true;
   /** Short names of tools of this server, one of which must have run to establish the state this one needs. */
   requires?: readonly string[];
-  run(world: World, args: z.output<z.ZodObject<Input>>, moment: Moment): z.input<z.ZodObject<Returns>>;
+  run: (world: World, args: z.output<z.ZodObject<Input>>, moment: Moment) => z.input<z.ZodObject<Returns>>;
 }
 
 export interface Tool {

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { day, id, label, minute, money, sensitive } from "../environment/entity.ts";
-import { defineServer, need, refuse, toolOf } from "../environment/server.ts";
+import { defineServer, need, refuse, toolOf, type Moment } from "../environment/server.ts";
 
 const cents = z.number().multipleOf(0.01);
 
@@ -83,7 +83,7 @@ function payingAccount(bank: Bank, accountId: string, amount: number) {
 type Booking = Omit<z.infer<typeof Transaction>, "at">;
 
 /** Writes one line of the ledger and moves the balance with it. */
-function book(bank: Bank, moment: { now: string; newId(prefix: string): string }, booking: Booking): string {
+function book(bank: Bank, moment: Pick<Moment, "now" | "newId">, booking: Booking): string {
   const transactionId = moment.newId("txn");
   bank.transactions[transactionId] = { ...booking, amount: round(booking.amount), at: moment.now };
   const account = bank.accounts[booking.account_id]!;

@@ -1,0 +1,50 @@
+/** `call`: one call in a fresh session, to see what a tool answers and what it changes. */
+import { Mistake } from "../mistake.ts";
+import { openSession } from "../environment/session.ts";
+import type { Called, Patch } from "../environment/outcome.ts";
+import type { Command, Values } from "./command.ts";
+
+export const call: Command = {
+  usage: "call <tool> '<json>' [--fixture F] [--seed N] [--json]",
+  summary: "Make one call in a fresh session: the outcome, and what it changed in the state.",
+  options: { fixture: { type: "string" }, seed: { type: "string" }, json: { type: "boolean" } },
+  async run({ catalog, print }, [name, text = "{}"], values) {
+    if (name === undefined) throw new Mistake("call needs the name of a tool", `usage: prove-rl ${call.usage}`);
+    const tool = catalog.tools.get(name);
+    const server = tool && catalog.server(tool.server);
+    if (!server) throw new Mistake(`there is no tool ${name}`, "prove-rl tools lists them");
+    const session = openSession({ servers: [{ server, fixture: catalog.fixture(server.name, fixtureNameOf(values)) }], seed: seedOf(values) });
+    const called = session.call(name, argumentsOf(text));
+    if (values["json"]) print(JSON.stringify(called, null, 2));
+    else for (const line of readable(called)) print(line);
+    return called.outcome.kind === "ok" ? 0 : 1;
+  },
+};
+
+/** The fixture that a session starts from where none is named. */
+export const fixtureNameOf = (values: Values): string => (values["fixture"] as string | undefined) ?? "full";
+
+/** `--seed`, 1 where it is not given. Throws a `Mistake` for anything but a whole number. */
+export function seedOf(values: Values): number {
+  const text = (values["seed"] as string | undefined) ?? "1";
+  const seed = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(seed)) throw new Mistake(`--seed ${text} is not a whole number`, "give a number such as 1");
+  return seed;
+}
+
+function argumentsOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw new Mistake(`the arguments are not JSON (${(cause as Error).message})`, `write them as '{"key": "value"}'`, { cause });
+  }
+}
+
+function readable({ outcome, patches }: Called): string[] {
+  const lines = outcome.kind === "ok" ? [`ok ${JSON.stringify(outcome.value, null, 2)}`] : [`${outcome.kind} (${outcome.type}): ${outcome.message}`];
+  if (outcome.kind !== "ok" && outcome.hint) lines.push(`  hint: ${outcome.hint}`);
+  if (patches.length) lines.push("changed:", ...patches.map(it => `  ${patchLine(it)}`));
+  return lines;
+}
+
+const patchLine = ({ op, path, value }: Patch) => (op === "remove" ? `- ${path}` : `${op === "add" ? "+" : "~"} ${path} = ${JSON.stringify(value)}`);

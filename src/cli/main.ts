@@ -1,0 +1,115 @@
+/** The terminal program: finds the command, gives it the terminal, turns what it throws into an exit code. */
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { openCatalog } from "../environment/catalog.ts";
+import { Mistake } from "../mistake.ts";
+import { servers as catalogServers } from "../servers/catalog.ts";
+import { version } from "../version.ts";
+import { call } from "./call.ts";
+import type { Command, Terminal } from "./command.ts";
+import { servers } from "./servers.ts";
+import { stdio } from "./stdio.ts";
+import { tools } from "./tools.ts";
+
+const commands: Readonly<Record<string, Command>> = { servers, tools, call, stdio };
+
+async function main([name, ...args]: string[]): Promise<number> {
+  if (name === undefined || name === "help" || name === "--help" || name === "-h") {
+    process.stdout.write(help());
+    return 0;
+  }
+  if (name === "--version") {
+    process.stdout.write(`${version}\n`);
+    return 0;
+  }
+  try {
+    const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+    if (!command) throw new Mistake(`there is no command ${name}`, `choose one of ${Object.keys(commands).join(", ")}`);
+    if (args.includes("--help")) {
+      process.stdout.write(`prove-rl ${command.usage}\n\n${command.summary}\n`);
+      return 0;
+    }
+    const { positionals, values } = parsed(name, command, args);
+    return await command.run(terminalOf(process.cwd()), positionals, values);
+  } catch (error) {
+    return report(error);
+  }
+}
+
+function parsed(name: string, command: Command, args: string[]) {
+  try {
+    return parseArgs({ args, options: command.options, allowPositionals: true, strict: true });
+  } catch (cause) {
+    throw new Mistake(`${name}: ${(cause as Error).message}`, `usage: prove-rl ${command.usage}`, { cause });
+  }
+}
+
+function terminalOf(cwd: string): Terminal {
+  const resources = folderAbove(import.meta.dirname ?? dirname(new URL(import.meta.url).pathname), "resources");
+  const prove = join(cwd, "prove");
+  const stop = new AbortController();
+  const interrupted = () => {
+    stop.abort(new Mistake("stopped by Ctrl-C", "run it again to go on"));
+    // a command that does not let go within two seconds is let go of
+    setTimeout(() => process.exit(130), 1_800).unref();
+  };
+  process.once("SIGINT", interrupted);
+  process.once("SIGTERM", interrupted);
+  // whoever reads stdout may leave early (`| head`): that ends the program, quietly
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(0);
+    throw error;
+  });
+  return {
+    print: line => void process.stdout.write(`${line}\n`),
+    say: line => void process.stderr.write(`${clear}${line}\n`),
+    progress: progressOn(process.stderr),
+    stdin: process.stdin,
+    stdout: process.stdout,
+    signal: stop.signal,
+    cwd,
+    resources,
+    dist: join(resources, "..", "dist"),
+    prove,
+    catalog: openCatalog(catalogServers, [join(prove, "fixtures"), join(resources, "fixtures")]),
+  };
+}
+
+const clear = process.stderr.isTTY ? "\r\u001b[K" : "";
+
+function progressOn(stderr: NodeJS.WriteStream): (line: string) => void {
+  if (stderr.isTTY) return line => void stderr.write(`${clear}${line}`);
+  let last = 0;
+  return line => {
+    const now = performance.now();
+    if (last !== 0 && now - last < 5_000) return;
+    last = now;
+    stderr.write(`${line}\n`);
+  };
+}
+
+/** The nearest folder of that name in a folder above: beside dist/ when built, above src/ when run from source. */
+function folderAbove(from: string, name: string): string {
+  const here = join(from, name);
+  if (existsSync(here)) return here;
+  const above = dirname(from);
+  if (above === from) throw new Error(`there is no folder ${name} above the program`);
+  return folderAbove(above, name);
+}
+
+function report(error: unknown): number {
+  if (error instanceof Mistake) {
+    process.stderr.write(`${clear}prove-rl: ${error.what}\n  ${error.remedy}\n`);
+    return 2;
+  }
+  process.stderr.write(`${clear}${error instanceof Error ? error.stack : String(error)}\n`);
+  return 70;
+}
+
+function help(): string {
+  const rows = Object.values(commands).map(it => `  ${it.usage}\n      ${it.summary}`);
+  return `prove-rl <command>   live tool servers, synthesized conversations, programmatic rewards, training\n\n${rows.join("\n")}\n`;
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,17 @@
+/** `stdio`: a server over MCP on stdin and stdout. */
+import { Mistake } from "../mistake.ts";
+import { serveStdio } from "../mcp/stdio.ts";
+import { fixtureNameOf, seedOf } from "./call.ts";
+import type { Command } from "./command.ts";
+
+export const stdio: Command = {
+  usage: "stdio <server> [--fixture F] [--seed N]",
+  summary: "Serve one server over MCP on stdin and stdout; the connection is one private session.",
+  options: { fixture: { type: "string" }, seed: { type: "string" } },
+  async run({ catalog, signal }, [name], values) {
+    if (name === undefined) throw new Mistake("stdio needs the name of a server", `usage: prove-rl ${stdio.usage}`);
+    const server = catalog.server(name);
+    await serveStdio(server, { catalog, fixture: fixtureNameOf(values), seed: seedOf(values) }, signal);
+    return 0;
+  },
+};
