@@ -22,5 +22,13 @@ export const day = () => z.iso.date();
 /** A minute that exists, `YYYY-MM-DDTHH:MM`, in the session's own time. */
 export const minute = () => z.iso.datetime({ local: true, precision: -1 });
 
-/** An amount of money with at most two decimals, at least one cent. */
-export const money = () => z.number().min(0.01).max(1_000_000).multipleOf(0.01);
+/**
+ * Whole cents, of either sign. The check is not published: JSON Schema's multipleOf is binary arithmetic in the common
+ * validators, where 3048.95 is no multiple of 0.01.
+ */
+export const cents = () => inCents(z.number());
+
+/** An amount of money to move: whole cents, at least one, at most a million. */
+export const money = () => inCents(z.number().min(0.01).max(1_000_000));
+
+const inCents = (amount: z.ZodNumber) => amount.refine(it => Math.round(it * 100) / 100 === it, { error: "must have at most two decimals" });

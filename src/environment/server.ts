@@ -2,6 +2,7 @@
  * What an agent acts on: a server is a schema for its world and tools that read or write it. A definition is an inert
  * value from which everything else is read: validation, MCP listing, dependency graph. Knows nothing of models or wires.
  */
+import { isDraft, original } from "mutative";
 import { z } from "zod";
 import type { ErrorType } from "./outcome.ts";
 import type { Json, JsonObject } from "./json.ts";
@@ -134,3 +135,6 @@ export function refuse(type: Exclude<ErrorType, "unknown_tool">, why: string, hi
 export function need<T>(entities: Readonly<Record<string, T>>, id: string, noun: string, hint?: string): T {
   return Object.hasOwn(entities, id) ? entities[id]! : refuse("not_found", `there is no ${noun} ${id}`, hint);
 }
+
+/** What a write tool's draft looked like before the call, as the frozen value itself: whole trees are read there a hundred times faster. */
+export const before = <T extends object>(world: T): T => (isDraft(world) ? (original(world) as T) : world);

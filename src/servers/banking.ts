@@ -3,10 +3,10 @@
  * Money is in euros and cents, and every balance is its opening balance plus its transactions. Knows no sessions.
  */
 import { z } from "zod";
-import { day, id, label, minute, money, sensitive } from "../environment/entity.ts";
+import { cents, day, id, label, minute, money, sensitive } from "../environment/entity.ts";
 import { defineServer, need, refuse, toolOf, type Moment } from "../environment/server.ts";
 
-const cents = z.number().multipleOf(0.01);
+const allowance = z.number().min(0).max(1_000_000);
 
 const Account = z.strictObject({
   name: z.string(),
@@ -14,10 +14,10 @@ const Account = z.strictObject({
   /** `view`: the customer sees the account and may not move its money. */
   access: z.enum(["full", "view"]),
   status: z.enum(["open", "closed"]),
-  opening: cents,
-  balance: cents,
+  opening: cents(),
+  balance: cents(),
   /** How far below zero the balance may go. */
-  overdraft: cents.min(0),
+  overdraft: allowance,
 });
 
 const Card = z.strictObject({
@@ -26,13 +26,13 @@ const Card = z.strictObject({
   last_digits: z.string().regex(/^\d{4}$/),
   status: z.enum(["active", "frozen"]),
   /** Cash a day, in euros. */
-  daily_limit: cents.min(0),
+  daily_limit: allowance,
 });
 
 const Transaction = z.strictObject({
   account_id: z.string(),
   at: minute(),
-  amount: cents,
+  amount: cents(),
   kind: z.enum(["transfer", "deposit", "withdrawal", "bill", "card", "salary", "fee"]),
   text: z.string(),
   card_id: z.string().optional(),
@@ -42,13 +42,13 @@ const Payee = z.strictObject({
   name: z.string(),
   iban: z.string(),
   /** The open bill, if there is one. */
-  bill: z.strictObject({ amount: cents.positive(), due: day(), reference: z.string() }).optional(),
+  bill: z.strictObject({ amount: money(), due: day(), reference: z.string() }).optional(),
 });
 
 const Scheduled = z.strictObject({
   from_account: z.string(),
   to_account: z.string(),
-  amount: cents.positive(),
+  amount: money(),
   date: day(),
   status: z.enum(["pending", "cancelled"]),
 });
@@ -108,7 +108,7 @@ const cardId = id("card").describe("Card id, as banking_get_account gives it");
 const payeeId = id("payee").describe("Payee id, as banking_list_payees gives it");
 const amount = money().meta({ examples: [20, 25, 40, 50, 60, 75, 80, 100, 120, 150, 200, 250, 300, 450, 500, 750, 1200] });
 const limit = z.int().min(1).max(50).optional();
-const balance = cents.describe("Balance of the account, in euros");
+const balance = cents().describe("Balance of the account, in euros");
 
 const tool = toolOf(Bank);
 
@@ -148,7 +148,7 @@ const accountTools = {
     effect: "read",
     summary: "Get the balance of one account and what can be spent from it, overdraft included.",
     input: { account_id: accountId },
-    returns: { name: label("account"), balance, available: cents },
+    returns: { name: label("account"), balance, available: cents() },
     run({ accounts }, { account_id }) {
       const it = need(accounts, account_id, "account", "banking_list_accounts gives the ids");
       return { name: it.name, balance: it.balance, available: round(it.balance + it.overdraft) };
@@ -162,10 +162,10 @@ const accountTools = {
       from_date: day().optional().describe("First day"),
       to_date: day().optional().describe("Last day"),
       text: label("transaction").optional().describe("Only transactions whose text contains this"),
-      min_amount: cents.min(0).optional().describe("Only transactions of at least this size, whether in or out"),
+      min_amount: z.number().min(0).max(1_000_000).optional().describe("Only transactions of at least this size, whether in or out"),
       limit: limit.describe("At most this many, 10 if not given"),
     },
-    returns: { transactions: z.array(z.object({ text: label("transaction"), transaction_id: id("transaction"), date: day(), amount: cents })) },
+    returns: { transactions: z.array(z.object({ text: label("transaction"), transaction_id: id("transaction"), date: day(), amount: cents() })) },
     run(bank, { account_id, from_date, to_date, text, min_amount, limit: most = 10 }) {
       need(bank.accounts, account_id, "account", "banking_list_accounts gives the ids");
       if (from_date && to_date && from_date > to_date) refuse("invalid_params", `from_date ${from_date} is after to_date ${to_date}`);
@@ -179,7 +179,7 @@ const accountTools = {
     effect: "read",
     summary: "Get one transaction in full: account, time, kind and amount.",
     input: { transaction_id: id("transaction").describe("Transaction id, as banking_list_transactions gives it") },
-    returns: { text: label("transaction"), transaction_id: id("transaction"), account_id: id("account"), at: minute(), kind: z.string(), amount: cents },
+    returns: { text: label("transaction"), transaction_id: id("transaction"), account_id: id("account"), at: minute(), kind: z.string(), amount: cents() },
     run({ transactions }, { transaction_id }) {
       const { text, account_id, at, kind, amount: booked } = need(transactions, transaction_id, "transaction", "banking_list_transactions gives the ids");
       return { text, transaction_id, account_id, at, kind, amount: booked };
@@ -189,7 +189,7 @@ const accountTools = {
     effect: "read",
     summary: "Get an account's statement for one month: what came in, what went out, and the balance at its end.",
     input: { account_id: accountId, month: z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/).describe("Month, YYYY-MM").meta({ examples: ["2026-01", "2026-02", "2026-03"] }) },
-    returns: { name: label("account"), month: z.string(), money_in: cents, money_out: cents, closing: cents, transactions: z.int() },
+    returns: { name: label("account"), month: z.string(), money_in: cents(), money_out: cents(), closing: cents(), transactions: z.int() },
     run(bank, { account_id, month }, { now }) {
       const account = need(bank.accounts, account_id, "account", "banking_list_accounts gives the ids");
       if (month > now.slice(0, 7)) refuse("precondition_failed", `${month} has not begun: today is ${now.slice(0, 10)}`);
@@ -200,7 +200,7 @@ const accountTools = {
         name: account.name,
         month,
         money_in: sum(within.filter(it => it.amount > 0)),
-        money_out: -sum(within.filter(it => it.amount < 0)),
+        money_out: round(0 - sum(within.filter(it => it.amount < 0))),
         closing: round(account.opening + sum(lines.filter(it => it.at.slice(0, 7) <= month))),
         transactions: within.length,
       };
@@ -264,7 +264,7 @@ const transferTools = {
     effect: "read",
     summary: "List planned transfers that are pending, all of them or only those that leave one account.",
     input: { from_account: id("account").optional().describe("Only transfers that leave this account") },
-    returns: { scheduled: z.array(z.object({ to: label("account"), scheduled_id: id("scheduled_transfer"), date: day(), amount: cents })) },
+    returns: { scheduled: z.array(z.object({ to: label("account"), scheduled_id: id("scheduled_transfer"), date: day(), amount: cents() })) },
     run({ scheduled, accounts }, { from_account }) {
       if (from_account) need(accounts, from_account, "account", "banking_list_accounts gives the ids");
       const pending = Object.entries(scheduled).filter(([, it]) => it.status === "pending" && (!from_account || it.from_account === from_account));
@@ -333,7 +333,7 @@ const payeeTools = {
     effect: "write",
     summary: "Pay a payee's open bill from an account, in full.",
     input: { account_id: accountId.describe("Account that pays"), payee_id: payeeId },
-    returns: { transaction_id: id("transaction"), paid: cents, balance },
+    returns: { transaction_id: id("transaction"), paid: cents(), balance },
     run(bank, { account_id, payee_id }, moment) {
       const payee = need(bank.payees, payee_id, "payee", "banking_list_payees gives the ids");
       const { bill } = payee;
@@ -348,7 +348,7 @@ const payeeTools = {
     effect: "read",
     summary: "List payees and what each one's open bill comes to, all of them or only those whose name contains some words.",
     input: { name: label("payee").optional().describe("Only payees whose name contains this") },
-    returns: { payees: z.array(z.object({ name: label("payee"), payee_id: id("payee"), due: cents.optional() })) },
+    returns: { payees: z.array(z.object({ name: label("payee"), payee_id: id("payee"), due: cents().optional() })) },
     run: ({ payees }, { name }) => ({
       payees: Object.entries(payees)
         .filter(([, it]) => !name || has(it.name, name))

@@ -1,0 +1,115 @@
+/** What every server's session keeps, in process and over stdio. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openByName } from "../../src/environment/catalog.ts";
+import type { JsonSchema } from "../../src/environment/server.ts";
+import { servers } from "../../src/servers/catalog.ts";
+import { catalog, inProcess, overStdio, type Door } from "./doors.ts";
+import { walk } from "./walk.ts";
+
+const expectedTools: Record<string, number> = { banking: 17, calendar: 17, filesystem: 40 };
+const isObject = (it: unknown): it is Record<string, unknown> => it !== null && typeof it === "object" && !Array.isArray(it);
+
+for (const server of servers) {
+  const calls = walk(server, openByName(catalog, { servers: [{ name: server.name, fixture: "full" }], seed: 5 }), 400, 11);
+  // over the wire arguments are always an object
+  const sendable = calls.filter(it => isObject(it.arguments));
+
+  describe(`${server.name}`, () => {
+    test(`has the paper's ${expectedTools[server.name]} tools`, () => expect(server.tools.size).toBe(expectedTools[server.name]));
+
+    test("describes every tool and every parameter", () => {
+      const silent = [...server.tools.values()].flatMap(tool => [
+        ...(tool.summary.length > 20 ? [] : [tool.name]),
+        ...Object.entries((tool.inputSchema["properties"] ?? {}) as Record<string, JsonSchema>).filter(([, it]) => !it["description"]).map(([key]) => `${tool.name}.${key}`),
+      ]);
+      expect(silent).toEqual([]);
+    });
+
+    test("results match the published output schemas, and nothing breaks", () => {
+      const session = openByName(catalog, { servers: [{ name: server.name, fixture: "small" }], seed: 3 });
+      const wrong: string[] = [];
+      let ok = 0;
+      for (let seed = 0; seed < 5; seed++)
+        for (const call of walk(server, session.fork(), 300, seed)) {
+          const { outcome } = session.call(call.name, call.arguments);
+          if (outcome.kind === "broken") wrong.push(`${call.name} ${outcome.message}`);
+          if (outcome.kind !== "ok") continue;
+          ok++;
+          const parsed = server.tools.get(call.name)!.returns.safeParse(outcome.value);
+          if (!parsed.success) wrong.push(`${call.name} ${parsed.error.message}`);
+        }
+      expect(wrong).toEqual([]);
+      expect(ok).toBeGreaterThan(200);
+      expect(server.schema.safeParse(session.state[server.name]!.world).success).toBe(true);
+    });
+  });
+
+  const doors: Record<string, () => Door | Promise<Door>> = { "in process": () => inProcess(server.name), "over stdio": () => overStdio(server.name) };
+  for (const [way, open] of Object.entries(doors)) {
+    describe(`${server.name} ${way}`, () => {
+      let door: Door;
+      beforeAll(async () => {
+        door = await open();
+      });
+      afterAll(() => door.shut());
+
+      test("a read and a refused call leave the state, a write that succeeds changes it", async () => {
+        const session = await door.open("full", 5);
+        let before = await session.digest();
+        const seen = { read: 0, refused: 0, written: 0 };
+        for (const { name, arguments: args } of sendable.slice(0, 200)) {
+          const { ok } = await session.call(name, args);
+          const after = await session.digest();
+          if (!ok || server.tools.get(name)!.effect === "read") {
+            expect(after, `${name} ${JSON.stringify(args)}`).toBe(before);
+            seen[ok ? "read" : "refused"]++;
+          } else {
+            expect(after, `${name} ${JSON.stringify(args)}`).not.toBe(before);
+            seen.written++;
+          }
+          before = after;
+        }
+        expect(Math.min(seen.read, seen.refused, seen.written)).toBeGreaterThan(5);
+        await session.close();
+      });
+
+      test("same seed and calls give the same bytes, another seed other ids", async () => {
+        const run = async (seed: number) => {
+          const session = await door.open("full", seed);
+          const texts: string[] = [];
+          for (const { name, arguments: args } of sendable) texts.push((await session.call(name, args)).text);
+          texts.push(await session.digest());
+          await session.close();
+          return texts;
+        };
+        const first = await run(5);
+        expect(await run(5)).toEqual(first);
+        expect(await run(6)).not.toEqual(first);
+      });
+
+      test("two sessions never see each other", async () => {
+        const [one, other] = [await door.open("small", 1), await door.open("small", 1)];
+        const before = await other.digest();
+        for (const { name, arguments: args } of sendable) await one.call(name, args);
+        expect(await one.digest()).not.toBe(before);
+        expect(await other.digest()).toBe(before);
+        await one.close();
+        await other.close();
+      });
+    });
+  }
+}
+
+test("stdio answers as the session in process does, byte for byte", async () => {
+  for (const server of servers) {
+    const door = await overStdio(server.name);
+    try {
+      const [wire, here] = [await door.open("full", 9), await inProcess(server.name).open("full", 9)];
+      const calls = walk(server, openByName(catalog, { servers: [{ name: server.name, fixture: "full" }], seed: 9 }), 200, 4).filter(it => isObject(it.arguments));
+      for (const { name, arguments: args } of calls) expect(await wire.call(name, args)).toEqual(await here.call(name, args));
+      expect(await wire.digest()).toBe(await here.digest());
+    } finally {
+      await door.shut();
+    }
+  }
+});
