@@ -1,0 +1,240 @@
+/**
+ * How a small student reads and writes a conversation: compact tool cards and turns as token ids, and its own messages
+ * back as calls. Pure: the same talk gives the same ids. Knows no tensors and no rewards.
+ */
+import { hash } from "node:crypto";
+import type { AssistantMessage, Call, Talk } from "../policy/policy.ts";
+import { read, resultRows, written, type Tool } from "./surface.ts";
+import { marks, type Mark, type Tokenizer } from "./tokenizer.ts";
+
+/** What a small student can hold. Over-long, the attempt ends by `limit`. */
+export const limits = {
+  /** Tokens of the menu and the first user turn. */
+  prompt: 256,
+  /** Tokens the student may write, over all turns. */
+  sampled: 128,
+  /** Tokens of one result. */
+  result: 64,
+  /** Tokens of a user's later turn. */
+  turn: 96,
+} as const;
+
+type Event = Talk["events"][number];
+type CallStep = Extract<Event, { kind: "call" }>;
+
+/** A conversation as ids, and for each whether the policy wrote it. */
+export interface Written {
+  readonly ids: number[];
+  /** 1 where the policy wrote the token itself. */
+  readonly mask: number[];
+  /** Of the tokens it wrote, as recorded when they were sampled; 0 elsewhere. */
+  readonly logprobs: number[];
+  /** Tokens of the opening: menu, time and first user turn, with the mark after them. */
+  readonly opening: number;
+  /** The message each token belongs to, -1 where it was given. */
+  readonly message: number[];
+}
+
+/** Menu, time and first user turn. The mark by which the policy is asked to speak follows. */
+export function openingIds(tokenizer: Tokenizer, talk: Talk): number[] {
+  const user = talk.events.find(it => it.kind === "user")?.text ?? "";
+  return [
+    tokenizer.mark("<menu>"),
+    ...talk.tools.flatMap(tool => cardIds(tokenizer, tool)),
+    ...tokenizer.encode(` now ${talk.now.replace("T", " ")}`),
+    tokenizer.mark("<user>"),
+    ...tokenizer.encode(` ${user}`),
+  ];
+}
+
+/** The whole conversation so far. It ends with the mark by which the policy is asked to speak, unless the policy spoke last. */
+export function writtenTalk(tokenizer: Tokenizer, talk: Talk): Written {
+  const it: Written = { ids: [], mask: [], logprobs: [], message: [], opening: 0 };
+  const give = (ids: readonly number[]) => add(it, ids, 0, -1);
+  const speak = tokenizer.mark("<asst>");
+  give(openingIds(tokenizer, talk));
+  let opening = it.ids.length + 1;
+  let isFirst = true;
+  let spoke = false;
+  for (const [i, event] of talk.events.entries()) {
+    if (event.kind === "user" && !isFirst) give([tokenizer.mark("<user>"), ...tokenizer.encode(` ${event.text}`).slice(0, limits.turn)]);
+    if (event.kind === "user") isFirst = false;
+    if (event.kind === "call") give(resultIds(tokenizer, talk.tools, event));
+    if (event.kind === "assistant") {
+      give([speak]);
+      const own = event.tokens ?? messageIds(tokenizer, talk.tools, event.text, callsAfter(talk.events, i));
+      add(it, own, 1, event.message, event.logprobs);
+    }
+    if (event.kind !== "ended") spoke = event.kind === "assistant";
+  }
+  if (!spoke) give([speak]);
+  return { ...it, opening };
+}
+
+function add(to: Written, ids: readonly number[], mask: 0 | 1, message: number, logprobs?: readonly number[]) {
+  for (const [i, id] of ids.entries()) {
+    to.ids.push(id);
+    to.mask.push(mask);
+    to.message.push(message);
+    to.logprobs.push(logprobs?.[i] ?? 0);
+  }
+}
+
+const callsAfter = (events: readonly Event[], i: number): readonly Call[] => {
+  const end = events.findIndex((it, j) => j > i && it.kind !== "call");
+  return events.slice(i + 1, end < 0 ? undefined : end).filter(it => it.kind === "call");
+};
+
+/** A tool as its name and keys, the optional ones after a question mark; numbers, booleans and lists are marked. */
+function cardIds(tokenizer: Tokenizer, tool: Tool): number[] {
+  const properties = Object.entries((tool.inputSchema["properties"] ?? {}) as Record<string, Tool["inputSchema"]>);
+  const required = new Set((tool.inputSchema["required"] ?? []) as readonly string[]);
+  const keys = (isRequired: boolean) =>
+    properties.filter(([key]) => required.has(key) === isRequired).flatMap(([key, schema]) => [...keyIds(tokenizer, key), ...tokenizer.encode(typeMark(schema))]);
+  const optional = keys(false);
+  return [...nameIds(tokenizer, tool.name), ...keys(true), ...(optional.length ? [...tokenizer.encode("?"), ...optional] : [])];
+}
+
+const typeMarks: Readonly<Record<string, string>> = { number: "#", integer: "#", boolean: "!", array: "*" };
+
+const typeMark = (schema: Tool["inputSchema"]): string => typeMarks[schema["type"] as string] ?? "";
+
+const nameIds = (tokenizer: Tokenizer, name: string): readonly number[] => {
+  const id = tokenizer.name(name);
+  return id === undefined ? [tokenizer.mark("<arg>"), ...tokenizer.encode(` ${name}`)] : [id];
+};
+
+/** A key that has no id of its own is spelled after a mark, up to its equals sign. */
+const keyIds = (tokenizer: Tokenizer, key: string): readonly number[] => {
+  const id = tokenizer.key(key);
+  return id === undefined ? [tokenizer.mark("<arg>"), ...tokenizer.encode(` ${key}=`)] : [id];
+};
+
+/** A policy's message as the tokens a student would have written: its calls, or words for the user. */
+export function messageIds(tokenizer: Tokenizer, tools: readonly Tool[], text: string, calls: readonly Call[]): number[] {
+  if (calls.length === 0) return [tokenizer.mark("<fin>"), ...tokenizer.encode(text ? ` ${text}` : ""), tokenizer.mark("<eot>")];
+  return calls.flatMap((call, i) => [
+    tokenizer.mark(i === 0 ? "<call>" : "<also>"),
+    ...callIds(tokenizer, tools, call),
+    ...(i === calls.length - 1 ? [tokenizer.mark("<eoc>")] : []),
+  ]);
+}
+
+function callIds(tokenizer: Tokenizer, tools: readonly Tool[], call: Call): number[] {
+  const properties = (tools.find(it => it.name === call.name)?.inputSchema["properties"] ?? {}) as Record<string, Tool["inputSchema"]>;
+  const given = Object.entries(call.arguments ?? {}) as [string, Call["arguments"]][];
+  const order = Object.keys(properties);
+  const place = (key: string) => (order.includes(key) ? order.indexOf(key) : order.length);
+  const ids = [...(tokenizer.name(call.name) === undefined ? tokenizer.encode(` ${call.name}`) : nameIds(tokenizer, call.name))];
+  for (const [key, value] of given.toSorted(([a], [b]) => place(a) - place(b))) ids.push(...keyIds(tokenizer, key), ...tokenizer.encode(` ${written(value, properties[key])}`));
+  return ids;
+}
+
+/** What a call gave, cut to the limit: whole if it fits, else names and ids only, else the first rows and how many more there are. */
+export function resultIds(tokenizer: Tokenizer, tools: readonly Tool[], step: CallStep): number[] {
+  const mark = tokenizer.mark("<res>");
+  const room = limits.result - 1;
+  if (step.outcome !== "ok") return [mark, ...tokenizer.encode(` error ${step.error ?? step.outcome}`).slice(0, room)];
+  const schema = tools.find(it => it.name === step.name)?.outputSchema;
+  const value = step.value ?? null;
+  const whole = tokenizer.encode(` ${resultRows(value, schema, false).join("; ")}`);
+  if (whole.length <= room) return [mark, ...whole];
+  const rows = resultRows(value, schema, true);
+  const ids: number[] = [];
+  for (const [i, row] of rows.entries()) {
+    const next = tokenizer.encode(`${i ? ";" : ""} ${row}`);
+    const more = tokenizer.encode(`; ${rows.length - i} more`);
+    if (ids.length + next.length + (i + 1 < rows.length ? more.length : 0) > room) {
+      ids.push(...(i === 0 ? next : more).slice(0, room - ids.length));
+      break;
+    }
+    ids.push(...next);
+  }
+  return [mark, ...ids];
+}
+
+/** Whether a message ends with this id: it is complete, or breaks off with a mark that is not the policy's to write. */
+export const endsMessage = (id: number): boolean => id < marks.length && !withinMessages.has(marks[id]!);
+
+const withinMessages: ReadonlySet<Mark> = new Set<Mark>(["<call>", "<also>", "<arg>", "<fin>"]);
+
+/** A student's message, from the ids it wrote. What cannot be parsed is a call with the name "" whose argument is the text. */
+export function parseMessage(tokenizer: Tokenizer, tools: readonly Tool[], ids: readonly number[]): Pick<AssistantMessage, "text" | "calls"> {
+  const end = ids.at(-1);
+  const [first, ...body] = ids;
+  if (first === tokenizer.mark("<fin>") && end === tokenizer.mark("<eot>") && body.slice(0, -1).every(id => tokenizer.isText(id)))
+    return { text: tokenizer.decode(body.slice(0, -1)).replace(/^ /, ""), calls: [] };
+  if (first !== tokenizer.mark("<call>") || end !== tokenizer.mark("<eoc>")) return { text: "", calls: [unparsed(tokenizer, ids)] };
+  const blocks = split(body.slice(0, -1), id => id === tokenizer.mark("<also>"));
+  return { text: "", calls: blocks.map(block => parseCall(tokenizer, tools, block) ?? unparsed(tokenizer, block)) };
+}
+
+const unparsed = (tokenizer: Tokenizer, ids: readonly number[]): Call => ({ name: "", arguments: { unparsed: tokenizer.decode(ids) } });
+
+function parseCall(tokenizer: Tokenizer, tools: readonly Tool[], block: readonly number[]): Call | undefined {
+  const isKey = (id: number) => tokenizer.keyOf(id) !== undefined || id === tokenizer.mark("<arg>");
+  const parts: number[][] = [[]];
+  for (const id of block) {
+    if (isKey(id)) parts.push([]);
+    parts.at(-1)!.push(id);
+  }
+  const [head, ...pairs] = parts as [number[], ...number[][]];
+  const name = nameIn(tokenizer, head);
+  if (name === undefined) return undefined;
+  const properties = (tools.find(it => it.name === name)?.inputSchema["properties"] ?? {}) as Record<string, Tool["inputSchema"]>;
+  const args: Record<string, Call["arguments"]> = Object.create(null) as Record<string, never>;
+  for (const pair of pairs) {
+    const known = tokenizer.keyOf(pair[0]!);
+    if (!pair.slice(1).every(id => tokenizer.isText(id))) return undefined;
+    const text = tokenizer.decode(pair.slice(1));
+    const at = known === undefined ? text.indexOf("=") : -1;
+    const key = known ?? text.slice(1, Math.max(at, 1));
+    if (key === "" || Object.hasOwn(args, key)) return undefined;
+    args[key] = read(text.slice(at + 1).replace(/^ /, ""), Object.hasOwn(properties, key) ? properties[key] : undefined);
+  }
+  return { name, arguments: { ...args } };
+}
+
+function nameIn(tokenizer: Tokenizer, head: readonly number[]): string | undefined {
+  if (head.length === 1 && tokenizer.nameOf(head[0]!) !== undefined) return tokenizer.nameOf(head[0]!);
+  if (head.length === 0 || !head.every(id => tokenizer.isText(id))) return undefined;
+  const name = tokenizer.decode(head).trim();
+  return /^[\w.-]{1,64}$/.test(name) ? name : undefined;
+}
+
+function split(ids: readonly number[], isAt: (id: number) => boolean): number[][] {
+  const blocks: number[][] = [[]];
+  for (const id of ids) {
+    if (isAt(id)) blocks.push([]);
+    else blocks.at(-1)!.push(id);
+  }
+  return blocks;
+}
+
+/** The hash of the chat format and the tokenizer: of how they write a specimen, so that a changed habit changes it. */
+export function chatDigest(tokenizer: Tokenizer): string {
+  return hash("sha256", JSON.stringify([tokenizer.digest, limits, writtenTalk(tokenizer, specimen).ids]), "hex").slice(0, 16);
+}
+
+const specimen = ((): Talk => {
+  const property = (type: string, more: object = {}) => ({ type, ...more });
+  const tool = {
+    name: "specimen_tool",
+    inputSchema: { type: "object", properties: { text: property("string"), amount: property("number"), flag: property("boolean"), list: property("array") }, required: ["text"] },
+    outputSchema: { type: "object", properties: { rows: { type: "array", items: { type: "object", properties: { name: property("string", { "x-label": "row" }), row_id: property("string", { "x-entity": "row" }), size: property("number") } } } } },
+  } as unknown as Tool;
+  const call = { kind: "call" as const, message: 0, name: tool.name, digest: "" };
+  return {
+    header: { kind: "header", format: "prove/trajectory@1", id: "", task: "", servers: [], catalog: "", seed: 0, menu: [], policy: "" },
+    tools: [tool],
+    now: "2026-01-02T03:04",
+    events: [
+      { kind: "user", text: "Ask 12.5 of row_107" },
+      { kind: "assistant", message: 0, text: "" },
+      { ...call, arguments: { text: "a b", amount: 12.5, flag: true, list: ["a", "b"] }, outcome: "ok", value: { rows: [{ name: "One", row_id: "row_107", size: 3 }] } },
+      { ...call, arguments: {}, outcome: "refused", error: "no" },
+      { kind: "assistant", message: 1, text: "Done" },
+      { kind: "user", text: "Thanks" },
+    ],
+  };
+})();

@@ -1,0 +1,196 @@
+/**
+ * Text to token ids and back: byte-level byte-pair encoding, lossless on any text, with two-digit number pieces. Tool
+ * names, argument keys and control marks are ids of their own that no text ever encodes to: only chat.ts, which knows
+ * what they mean, writes them.
+ */
+import { hash } from "node:crypto";
+import { z } from "zod";
+
+export const tokenizerFormat = "prove/tokenizer@1";
+
+/** The marks of a conversation, in id order from 0. */
+export const marks = ["<pad>", "<menu>", "<user>", "<asst>", "<call>", "<also>", "<arg>", "<eoc>", "<res>", "<fin>", "<eot>"] as const;
+export type Mark = (typeof marks)[number];
+
+const tokenizerSchema = z.strictObject({
+  format: z.literal(tokenizerFormat),
+  /** Tool names with an id of their own. */
+  names: z.array(z.string()),
+  /** Argument keys with an id of their own. */
+  keys: z.array(z.string()),
+  /** Pairs of ids, in the order in which they were learned: each makes the next id. */
+  merges: z.array(z.tuple([z.int(), z.int()])),
+});
+
+export type TokenizerFile = z.infer<typeof tokenizerSchema>;
+
+const firstByte = marks.length;
+const firstNumber = firstByte + 256;
+/** ` 00`…` 99`, `00`…`99`, ` 0`…` 9`: numbers are read and copied two digits at a time. */
+const numberPieces = [
+  ...Array.from({ length: 100 }, (_, i) => ` ${String(i).padStart(2, "0")}`),
+  ...Array.from({ length: 100 }, (_, i) => String(i).padStart(2, "0")),
+  ...Array.from({ length: 10 }, (_, i) => ` ${i}`),
+];
+const firstMerge = firstNumber + numberPieces.length;
+const numberId = new Map(numberPieces.map((piece, i) => [piece, firstNumber + i]));
+
+/** Words with the space (and slash) before them, id prefixes up to their underscore, digits in pairs, all else by character. */
+const pieces = / ?\/?[\p{L}\p{M}]{1,32}(?:_[\p{L}\p{M}]{1,32}){0,4}(?:_(?=\d))?| ?\d{1,2}| ?[^\s\p{L}\p{M}\d]|\s/gu;
+
+const utf8 = new TextEncoder();
+const fromUtf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+
+export class Tokenizer {
+  readonly file: TokenizerFile;
+  /** Ids in all, a multiple of 8; the last few may be unused. */
+  readonly size: number;
+  readonly #bytes: Uint8Array[] = [];
+  readonly #rank = new Map<number, number>();
+  readonly #nameId: ReadonlyMap<string, number>;
+  readonly #keyId: ReadonlyMap<string, number>;
+  readonly #firstName: number;
+  readonly #firstKey: number;
+  readonly #known = new Map<string, readonly number[]>();
+
+  constructor(file: TokenizerFile) {
+    this.file = file;
+    for (let byte = 0; byte < 256; byte++) this.#bytes[firstByte + byte] = Uint8Array.of(byte);
+    for (const [piece, id] of numberId) this.#bytes[id] = utf8.encode(piece);
+    file.merges.forEach(([a, b], i) => {
+      this.#rank.set(pairKey(a, b), firstMerge + i);
+      this.#bytes[firstMerge + i] = joined(this.#bytes[a]!, this.#bytes[b]!);
+    });
+    this.#firstName = firstMerge + file.merges.length;
+    this.#firstKey = this.#firstName + file.names.length;
+    this.#nameId = new Map(file.names.map((name, i) => [name, this.#firstName + i]));
+    this.#keyId = new Map(file.keys.map((key, i) => [key, this.#firstKey + i]));
+    this.size = Math.ceil((this.#firstKey + file.keys.length) / 8) * 8;
+  }
+
+  /** Ids of a text, none of them a mark, a name or a key. Numbers above 99 take several. */
+  encode(text: string): number[] {
+    const ids: number[] = [];
+    for (const [piece] of text.matchAll(pieces)) ids.push(...this.#piece(piece));
+    return ids;
+  }
+
+  /** The text of ids; marks, names and keys are spelled out. Bytes that are no UTF-8 come out as the replacement character. */
+  decode(ids: readonly number[]): string {
+    const parts: Uint8Array[] = ids.map(id => this.#bytes[id] ?? utf8.encode(this.#spelled(id)));
+    return fromUtf8.decode(Buffer.concat(parts));
+  }
+
+  mark(mark: Mark): number {
+    return marks.indexOf(mark);
+  }
+
+  /** The id of a tool's name, or undefined where it has to be spelled in text. */
+  name(name: string): number | undefined {
+    return this.#nameId.get(name);
+  }
+
+  key(key: string): number | undefined {
+    return this.#keyId.get(key);
+  }
+
+  nameOf(id: number): string | undefined {
+    return id >= this.#firstName && id < this.#firstKey ? this.file.names[id - this.#firstName] : undefined;
+  }
+
+  keyOf(id: number): string | undefined {
+    return this.file.keys[id - this.#firstKey];
+  }
+
+  /** Whether an id is text, which is all that `encode` gives. */
+  isText(id: number): boolean {
+    return id >= firstByte && id < this.#firstName;
+  }
+
+  get digest(): string {
+    return hash("sha256", JSON.stringify(this.file), "hex").slice(0, 16);
+  }
+
+  #spelled(id: number): string {
+    const name = this.nameOf(id);
+    const key = this.keyOf(id);
+    return marks[id] ?? (name === undefined ? (key === undefined ? "" : ` ${key}=`) : ` ${name}`);
+  }
+
+  #piece(piece: string): readonly number[] {
+    const number = numberId.get(piece);
+    if (number !== undefined) return [number];
+    let ids = this.#known.get(piece);
+    if (!ids) {
+      ids = merge([...utf8.encode(piece)].map(byte => firstByte + byte), this.#rank);
+      if (this.#known.size > 20_000) this.#known.clear();
+      this.#known.set(piece, ids);
+    }
+    return ids;
+  }
+}
+
+/** Reads tokenizer.json. Throws zod's error where it does not fit. */
+export const parseTokenizer = (text: string): Tokenizer => new Tokenizer(tokenizerSchema.parse(JSON.parse(text)));
+
+/** Learns merges on texts until the vocabulary has `size` ids or no pair comes twice. The same texts give the same tokenizer. */
+export function trainTokenizer(texts: Iterable<string>, names: readonly string[], keys: readonly string[], size: number): Tokenizer {
+  const counts = new Map<string, number>();
+  for (const text of texts)
+    for (const [piece] of text.matchAll(pieces)) if (!numberId.has(piece)) counts.set(piece, (counts.get(piece) ?? 0) + 1);
+  const words = [...counts].map(([piece, n]) => ({ ids: [...utf8.encode(piece)].map(byte => firstByte + byte), n }));
+  const merges: [number, number][] = [];
+  while (firstMerge + merges.length + names.length + keys.length < size) {
+    const best = commonest(words);
+    if (!best) break;
+    const made = firstMerge + merges.length;
+    merges.push(best);
+    const rank = new Map([[pairKey(...best), made]]);
+    for (const word of words) word.ids = merge(word.ids, rank);
+  }
+  return new Tokenizer({ format: tokenizerFormat, names: [...names], keys: [...keys], merges });
+}
+
+function commonest(words: readonly { readonly ids: readonly number[]; readonly n: number }[]): [number, number] | undefined {
+  const pairs = new Map<number, number>();
+  for (const { ids, n } of words)
+    for (let i = 0; i + 1 < ids.length; i++) {
+      const key = pairKey(ids[i]!, ids[i + 1]!);
+      pairs.set(key, (pairs.get(key) ?? 0) + n);
+    }
+  let best: number | undefined;
+  let most = 1;
+  for (const [key, n] of pairs)
+    if (n > most || (n === most && best !== undefined && key < best)) {
+      best = key;
+      most = n;
+    }
+  return best === undefined ? undefined : [Math.floor(best / 65536), best % 65536];
+}
+
+/** Applies merges to a word, the earliest learned first. */
+function merge(word: readonly number[], rank: ReadonlyMap<number, number>): number[] {
+  const ids = [...word];
+  for (;;) {
+    let at = -1;
+    let made = Infinity;
+    for (let i = 0; i + 1 < ids.length; i++) {
+      const id = rank.get(pairKey(ids[i]!, ids[i + 1]!));
+      if (id !== undefined && id < made) {
+        made = id;
+        at = i;
+      }
+    }
+    if (at < 0) return ids;
+    ids.splice(at, 2, made);
+  }
+}
+
+const pairKey = (a: number, b: number) => a * 65536 + b;
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const all = new Uint8Array(a.length + b.length);
+  all.set(a);
+  all.set(b, a.length);
+  return all;
+}
