@@ -1,0 +1,153 @@
+/**
+ * What a tool's published schemas declare: which entities go in and come out, which words look one up, which values are plain;
+ * and the entities that a result shows. Reads declarations only, so it works for any server that makes them.
+ */
+import type { Json, JsonObject } from "../environment/json.ts";
+import type { JsonSchema, Tool } from "../environment/server.ts";
+
+export interface EntityInput {
+  readonly key: string;
+  readonly entity: string;
+  readonly required: boolean;
+  /** A person knows and says the identifier itself. */
+  readonly spoken: boolean;
+  /** A list of identifiers. */
+  readonly many: boolean;
+}
+
+export interface LabelInput {
+  readonly key: string;
+  readonly entity: string;
+  readonly required: boolean;
+}
+
+export interface ValueInput {
+  readonly key: string;
+  readonly required: boolean;
+  readonly sensitive: boolean;
+  /** Without `null` and without the branches that are not the first. */
+  readonly schema: JsonSchema;
+}
+
+export interface EntityOutput {
+  /** `accounts[].account_id` */
+  readonly path: string;
+  readonly entity: string;
+}
+
+export interface Declared {
+  readonly inputs: readonly EntityInput[];
+  readonly labels: readonly LabelInput[];
+  readonly values: readonly ValueInput[];
+  readonly outputs: readonly EntityOutput[];
+}
+
+/** An entity as a result showed it. */
+export interface Shown {
+  readonly entity: string;
+  readonly id: string;
+  readonly label?: string;
+  /** The plain fields that stand beside the id. */
+  readonly facts: JsonObject;
+}
+
+const known = new WeakMap<Tool, Declared>();
+
+export function declaredOf(tool: Tool): Declared {
+  let declared = known.get(tool);
+  if (!declared) known.set(tool, (declared = { ...inputsOf(tool), outputs: outputsOf(tool.outputSchema, "") }));
+  return declared;
+}
+
+function inputsOf(tool: Tool): Omit<Declared, "outputs"> {
+  const inputs: EntityInput[] = [];
+  const labels: LabelInput[] = [];
+  const values: ValueInput[] = [];
+  const needed = (tool.inputSchema["required"] ?? []) as readonly string[];
+  for (const [key, published] of Object.entries((tool.inputSchema["properties"] ?? {}) as Record<string, JsonSchema>)) {
+    const schema = plain(published);
+    const required = needed.includes(key);
+    const items = schema["type"] === "array" ? plain((schema["items"] ?? {}) as JsonSchema) : undefined;
+    const entity = wordOf(schema, "x-entity") ?? (items && wordOf(items, "x-entity"));
+    const label = wordOf(schema, "x-label");
+    if (entity !== undefined) inputs.push({ key, entity, required, spoken: (items ?? schema)["x-spoken"] === true, many: items !== undefined });
+    else if (label !== undefined) labels.push({ key, entity: label, required });
+    else values.push({ key, required, sensitive: isSensitive(key, schema), schema });
+  }
+  return { inputs, labels, values };
+}
+
+/** A schema without null: what a value that is given must fit. Keywords beside the branches stay. */
+function plain(schema: JsonSchema): JsonSchema {
+  const branches = (schema["anyOf"] ?? schema["oneOf"]) as readonly JsonSchema[] | undefined;
+  const first = branches?.find(it => it["type"] !== "null");
+  if (!first) return schema;
+  const { anyOf: _, oneOf: __, ...rest } = schema as Record<string, Json>;
+  return { ...rest, ...plain(first) };
+}
+
+const wordOf = (schema: JsonSchema, keyword: string) => schema[keyword] as string | undefined;
+
+const secret = new Set(["password", "passcode", "token", "secret", "pin", "otp", "cvv", "ssn", "apikey"]);
+const secretPairs = new Set(["api key", "card number", "routing number"]);
+
+/** Declared so, or named so as a whole word: `pin`, not `shipping`. */
+export function isSensitive(key: string, schema: JsonSchema): boolean {
+  const parts = key.replaceAll(/([a-z])([A-Z])/g, "$1_$2").toLowerCase().split("_");
+  return schema["x-sensitive"] === true || parts.some(it => secret.has(it)) || parts.some((it, i) => secretPairs.has(`${it} ${parts[i + 1]}`));
+}
+
+function outputsOf(schema: JsonSchema, path: string): EntityOutput[] {
+  const branches = ((schema["anyOf"] ?? schema["oneOf"]) as readonly JsonSchema[] | undefined) ?? [];
+  const found = branches.flatMap(it => outputsOf(it, path));
+  const entity = wordOf(schema, "x-entity");
+  if (entity !== undefined) found.push({ path, entity });
+  for (const [key, it] of Object.entries((schema["properties"] ?? {}) as Record<string, JsonSchema>)) found.push(...outputsOf(it, path ? `${path}.${key}` : key));
+  if (isObject(schema["items"])) found.push(...outputsOf(schema["items"], `${path}[]`));
+  if (isObject(schema["additionalProperties"])) found.push(...outputsOf(schema["additionalProperties"], `${path}{}`));
+  return found;
+}
+
+const isObject = (value: unknown): value is JsonObject => value !== null && typeof value === "object" && !Array.isArray(value);
+
+/** The entities in a tool's result, in its order. */
+export function shownBy(tool: Tool, value: Json): Shown[] {
+  const shown: Shown[] = [];
+  collect(tool.outputSchema, value, shown);
+  return shown;
+}
+
+function collect(schema: JsonSchema, value: Json, shown: Shown[]): void {
+  for (const branch of ((schema["anyOf"] ?? schema["oneOf"]) as readonly JsonSchema[] | undefined) ?? []) collect(branch, value, shown);
+  const entity = wordOf(schema, "x-entity");
+  if (entity !== undefined && typeof value === "string") shown.push({ entity, id: value, facts: {} });
+  if (Array.isArray(value)) {
+    if (isObject(schema["items"])) for (const it of value) collect(schema["items"], it, shown);
+  } else if (isObject(value)) collectRow(schema, value, shown);
+}
+
+/** A row's first id is what it is about: its label and facts belong to that one. */
+function collectRow(schema: JsonSchema, row: JsonObject, shown: Shown[]): void {
+  const properties = (schema["properties"] ?? {}) as Record<string, JsonSchema>;
+  const facts: Record<string, Json> = {};
+  const labels: Record<string, string> = {};
+  const ids: { entity: string; id: string }[] = [];
+  for (const [key, published] of Object.entries(properties)) {
+    const it = row[key];
+    if (it === undefined || it === null) continue;
+    const property = plain(published);
+    const entity = wordOf(property, "x-entity");
+    const label = wordOf(property, "x-label");
+    if (entity !== undefined && typeof it === "string") ids.push({ entity, id: it });
+    else if (typeof it !== "object") facts[key] = it;
+    if (label !== undefined && typeof it === "string") labels[label] ??= it;
+  }
+  for (const [i, { entity, id }] of ids.entries())
+    shown.push({ entity, id, ...(labels[entity] === undefined ? {} : { label: labels[entity] }), facts: i === 0 ? facts : {} });
+  for (const [key, property] of Object.entries(properties)) {
+    const it = row[key];
+    if (it !== undefined && it !== null && typeof it === "object") collect(property, it, shown);
+  }
+  if (isObject(schema["additionalProperties"]))
+    for (const [key, it] of Object.entries(row)) if (!Object.hasOwn(properties, key)) collect(schema["additionalProperties"], it, shown);
+}

@@ -1,0 +1,199 @@
+/**
+ * The words of a server's conversations, read from resources/phrases/<server>.json, and how a form becomes a sentence. Knows
+ * no chains and no sessions: it is handed what the slots say.
+ *
+ * A phrase file:
+ * ```
+ * { "format": "prove/phrases@1", "server": "banking",
+ *   "entities": { "<entity>": {
+ *       "noun": "account",                          what it is called when nothing else is known
+ *       "mention": ["my {label} account"],          how a user names it: {label}, a fact of its row ({date}), or an entity that
+ *                                                   its look-up needs first ({account} for a card that hangs on an account)
+ *       "known": ["the {label}"],                   how it is named once it has been seen in this talk (no context needed)
+ *       "again": ["it", "that account"] } },        how it is named right after it was named
+ *   "arguments": { "<key>" or "<tool>.<key>": {
+ *       "say": ["{value}", "{value} euros"],        how a plain value is said; the value itself must be readable from it
+ *       "values": ["rent", "gift"],                 what to choose from, where the schema's examples are too few
+ *       "words": { "high": ["urgent"] } } },        how an enum's or a boolean's value is said
+ *   "tools": { "<full tool name>": {
+ *       "forms": ["(move|transfer) {amount} from {from_account} to {to_account}"],
+ *       "again": ["and another {amount}"],          a follow-up that repeats the last call; arguments without a slot stay as they were
+ *       "missing": { "<key>": { "forms": […], "ask": ["Which account should it go to?"], "answer": ["to {to_account}"] } },
+ *       "instead": { "<key>": ["make it {amount} then"] },          after a refusal: the corrected wish, in the next turn
+ *       "otherwise": { "<key>": ["take it from {from_account} if that is not enough"] },   said beforehand, in the same breath
+ *       "reply": ["Done, {from_balance} is left."], "empty": ["There is nothing."], "item": "{text} ({amount})",
+ *       "refused": { "precondition_failed": ["There is not enough in {from_account}."] } } } }
+ * ```
+ * - `(a|b|)` chooses; choices may nest. `{key}` is a slot. There is no other markup.
+ * - `forms`, `again`, `missing` forms, `instead`, `otherwise` and `answer` are clauses: lower case, no final full stop; one that ends in `?` is a
+ *   question and becomes a sentence of its own. They name every required argument of the tool (a `missing` form all but that
+ *   one), and optional ones only to use them. `{ "say": "…", "with": { "unread": true } }` fixes arguments that are not said.
+ * - `reply`, `empty` and `refused` are whole sentences. Their slots are fields of the result (`{balance}`, `{event.title}`), else
+ *   arguments as the user said them; `{count}` and `{items}` count and list the result's first list, each row by `item`; `{why}` is a refusal's words.
+ * - Ids never stand in words: an entity is said by its mention, unless it is declared as spoken.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import type { Json, JsonObject } from "../environment/json.ts";
+import type { Server, Tool } from "../environment/server.ts";
+import { Mistake } from "../mistake.ts";
+import type { Chance } from "./chance.ts";
+import { declaredOf } from "./declared.ts";
+
+const texts = z.array(z.string().min(1)).min(1);
+const form = z.union([z.string().min(1), z.strictObject({ say: z.string().min(1), with: z.record(z.string(), z.json()) })]);
+const forms = z.array(form).min(1);
+
+const toolPhrases = z.strictObject({
+  forms,
+  again: forms.optional(),
+  missing: z.record(z.string(), z.strictObject({ forms, ask: texts, answer: texts })).optional(),
+  instead: z.record(z.string(), texts).optional(),
+  otherwise: z.record(z.string(), texts).optional(),
+  reply: texts.optional(),
+  empty: texts.optional(),
+  item: z.string().optional(),
+  refused: z.record(z.string(), texts).optional(),
+});
+
+export const phrasesSchema = z.strictObject({
+  format: z.literal("prove/phrases@1"),
+  server: z.string(),
+  entities: z.record(z.string(), z.strictObject({ noun: z.string(), mention: texts, known: texts.optional(), again: texts.optional() })),
+  arguments: z.record(z.string(), z.strictObject({ say: texts.optional(), values: z.array(z.json()).min(1).optional(), words: z.record(z.string(), texts).optional() })),
+  tools: z.record(z.string(), toolPhrases),
+});
+
+export type Phrases = z.infer<typeof phrasesSchema>;
+export type ToolPhrases = z.infer<typeof toolPhrases>;
+export type Form = z.infer<typeof form>;
+
+/** A server's phrases from a folder, completed by plain ones for what the file leaves out; all plain where there is no file. */
+export function readPhrases(folder: string, server: Server): Phrases {
+  const file = join(folder, `${server.name}.json`);
+  return completed(server, existsSync(file) ? parsePhrases(server, readFileSync(file, "utf8"), file) : undefined);
+}
+
+/** Reads a phrase file's text. Throws a `Mistake` that names the file and the first flaw. */
+export function parsePhrases(server: Server, text: string, file: string): Phrases {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw new Mistake(`${file} is not JSON (${(cause as Error).message})`, "mend the text", { cause });
+  }
+  const parsed = phrasesSchema.safeParse(json);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]!;
+    throw new Mistake(`${file} is no phrase file at /${issue.path.join("/")}: ${issue.message}`, "mend that value");
+  }
+  const flaw = flawsOf(parsed.data, server)[0];
+  if (flaw !== undefined) throw new Mistake(`${file}: ${flaw}`, "mend that phrase");
+  return parsed.data;
+}
+
+/** The sentence's words with every `(a|b)` chosen. */
+export function chosen(text: string, chance: Chance): string {
+  let open = text;
+  for (;;) {
+    const next = open.replaceAll(/\(([^()]*)\)/g, (_, all: string) => chance.pick(all.split("|")));
+    if (next === open) return tidy(next);
+    open = next;
+  }
+}
+
+/** The names of a text's slots, in order, each once. */
+export const slotsOf = (text: string): string[] => [...new Set([...text.matchAll(/\{([\w.]+)\}/g)].map(it => it[1]!))];
+
+/** The text with its slots filled; a slot that `say` does not know makes it undefined. */
+export function filled(text: string, say: (slot: string) => string | undefined): string | undefined {
+  let whole = true;
+  const words = text.replaceAll(/\{([\w.]+)\}/g, (_, slot: string) => {
+    const said = say(slot);
+    if (said === undefined) whole = false;
+    return said ?? "";
+  });
+  return whole ? tidy(words) : undefined;
+}
+
+/** Spaces once, and no word twice in a row ("my Travel card card"). */
+export const tidy = (text: string): string =>
+  text
+    .replaceAll(/\s+/g, " ")
+    .replaceAll(/ ([,.?!;:])/g, "$1")
+    .replaceAll(/\b([a-z]+) \1\b/gi, "$1")
+    .trim();
+
+export const textOf = (it: Form): string => (typeof it === "string" ? it : it.say);
+export const fixedBy = (it: Form): JsonObject => (typeof it === "string" ? {} : (it.with as JsonObject));
+
+/** What a plain argument may be and how it is said: under its tool's name, else under its own. */
+export const argumentPhrases = (phrases: Phrases, tool: string, key: string) => phrases.arguments[`${tool}.${key}`] ?? phrases.arguments[key];
+
+/** A list as people say it: `a, b and c`. */
+export const listed = (words: readonly string[]): string =>
+  words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)!}`;
+
+/** What is wrong with a phrase file for this server, a line each. */
+export function flawsOf(phrases: Phrases, server: Server): string[] {
+  const flaws: string[] = [];
+  if (phrases.server !== server.name) flaws.push(`server is ${phrases.server}, not ${server.name}`);
+  for (const [name, it] of Object.entries(phrases.tools)) {
+    const tool = server.tools.get(name);
+    if (!tool) flaws.push(`${server.name} has no tool ${name}`);
+    else flaws.push(...flawsOfTool(tool, it).map(flaw => `${name}: ${flaw}`));
+  }
+  for (const [name, it] of Object.entries(phrases.entities))
+    for (const text of it.again ?? []) if (slotsOf(text).length > 0) flaws.push(`entity ${name}: "${text}" is an again form with a slot`);
+  return flaws;
+}
+
+function flawsOfTool(tool: Tool, phrases: ToolPhrases): string[] {
+  const keys = Object.keys((tool.inputSchema["properties"] ?? {}) as object);
+  const required = (tool.inputSchema["required"] ?? []) as readonly string[];
+  const unknown = (text: string) => slotsOf(text).filter(it => !keys.includes(it)).map(it => `"${text}" has a slot {${it}} that is no argument`);
+  const lacks = (it: Form, but?: string) => {
+    const said = [...slotsOf(textOf(it)), ...Object.keys(fixedBy(it))];
+    return required.filter(key => key !== but && !said.includes(key)).map(key => `"${textOf(it)}" does not say ${key}`);
+  };
+  const flaws = phrases.forms.flatMap(it => [...unknown(textOf(it)), ...lacks(it)]);
+  flaws.push(...(phrases.again ?? []).flatMap(it => unknown(textOf(it))));
+  for (const [key, it] of Object.entries(phrases.missing ?? {})) {
+    if (!required.includes(key)) flaws.push(`missing ${key} is no required argument`);
+    flaws.push(...it.forms.flatMap(form => [...unknown(textOf(form)), ...lacks(form, key)]));
+    flaws.push(...it.forms.filter(form => slotsOf(textOf(form)).includes(key)).map(form => `"${textOf(form)}" says ${key}, which it should leave out`));
+    flaws.push(...it.answer.filter(text => !slotsOf(text).includes(key)).map(text => `"${text}" does not answer with {${key}}`));
+  }
+  for (const kind of ["instead", "otherwise"] as const)
+    for (const [key, list] of Object.entries(phrases[kind] ?? {}))
+      flaws.push(...list.filter(text => !slotsOf(text).includes(key)).map(text => `${kind} "${text}" does not say {${key}}`));
+  return flaws;
+}
+
+function completed(server: Server, known: Phrases | undefined): Phrases {
+  const tools = Object.fromEntries([...server.tools.values()].map(it => [it.name, known?.tools[it.name] ?? plainFormsOf(it)]));
+  const entities = Object.fromEntries([...server.tools.values()].flatMap(it => [...declaredOf(it).inputs, ...declaredOf(it).outputs]).map(({ entity }) => [entity, plainEntity(entity)]));
+  return { format: "prove/phrases@1", server: server.name, arguments: known?.arguments ?? {}, tools, entities: { ...entities, ...known?.entities } };
+}
+
+const words = (name: string) => name.replaceAll("_", " ");
+const plainEntity = (entity: string) => ({ noun: words(entity), mention: [`the ${words(entity)} {label}`], again: [`that ${words(entity)}`] });
+
+/** Forms made from a tool's own name: `freeze card, card id: …`. Understandable, and no more. */
+function plainFormsOf(tool: Tool): ToolPhrases {
+  const required = (tool.inputSchema["required"] ?? []) as readonly string[];
+  const verb = words(tool.name.slice(tool.server.length + 1));
+  const said = required.map(key => `${words(key).replace(/ id$/, "")} {${key}}`);
+  return { forms: [said.length ? `${verb} with ${said.join(" and ")}` : verb], reply: ["Done."] };
+}
+
+/** A field of a result by its dotted path. */
+export function fieldOf(value: Json | undefined, path: string): Json | undefined {
+  let at: Json | undefined = value;
+  for (const key of path.split(".")) {
+    if (at === null || typeof at !== "object" || Array.isArray(at) || !Object.hasOwn(at, key)) return undefined;
+    at = (at as JsonObject)[key];
+  }
+  return at;
+}
