@@ -1,0 +1,123 @@
+/** Starts the workbench host with a packaged extension installed, in a home of its own. Knows nothing of pages or tests. */
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import type { Host } from "./host.ts";
+
+export interface CodeServer {
+  /** `http://127.0.0.1:<port>` */
+  readonly url: string;
+  /** What the server printed so far. */
+  readonly printed: () => string;
+  readonly stop: () => Promise<void>;
+}
+
+export interface ServerOptions {
+  readonly host: Host;
+  readonly vsix: string;
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** Asked for in the browser; without one the workbench is open to anyone on this machine. */
+  readonly password?: string;
+  /** Whether folders must be trusted before anything in them runs. */
+  readonly trust: boolean;
+  readonly port?: number;
+  /** How long the extension host of a closed page is kept, in seconds. */
+  readonly grace: number;
+  readonly options?: readonly string[];
+}
+
+/** Starts a server on a free port of this machine and waits until it listens. */
+export async function startCodeServer(options: ServerOptions): Promise<CodeServer> {
+  const home = mkdtempSync(join(tmpdir(), "prove-workbench-"));
+  mkdirSync(join(home, "data/User"), { recursive: true });
+  writeFileSync(join(home, "data/User/settings.json"), JSON.stringify(options.settings, undefined, 2));
+  const env = cleanEnvironment(home, options.password);
+  const folders = [options.host.entry, "--config", join(home, "config.yaml"), "--user-data-dir", join(home, "data"), "--extensions-dir", join(home, "extensions")];
+  execFileSync(options.host.node, [...folders, "--install-extension", options.vsix], { env, stdio: "pipe" });
+  const child = spawn(
+    options.host.node,
+    [...folders, ...flags(options)],
+    { env, stdio: ["ignore", "pipe", "pipe"], detached: true },
+  );
+  const kill = (signal: NodeJS.Signals) => killGroup(child, signal);
+  const killNow = () => kill("SIGKILL");
+  process.once("exit", killNow);
+  let printed = "";
+  const stop = async () => {
+    process.off("exit", killNow);
+    await ended(child, kill);
+    rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+  };
+  const url = await new Promise<string>((resolve, reject) => {
+    const hear = (bytes: Buffer) => {
+      printed += bytes.toString();
+      const found = /HTTP server listening on (http:\/\/[\d.:]+)/.exec(printed)?.[1];
+      if (found) resolve(found);
+    };
+    child.stdout.on("data", hear);
+    child.stderr.on("data", hear);
+    child.once("exit", code => reject(new Error(`the workbench server ended with ${code} before it listened\n${printed}`)));
+  });
+  return { url, printed: () => printed + extensionHostLog(home), stop };
+}
+
+const flags = ({ password, port = 0, grace, trust, options = [] }: ServerOptions): readonly string[] => [
+  `--auth=${password === undefined ? "none" : "password"}`,
+  `--bind-addr=127.0.0.1:${port}`,
+  `--reconnection-grace-time=${grace}`,
+  "--disable-telemetry",
+  "--disable-update-check",
+  "--disable-getting-started-override",
+  "--ignore-last-opened",
+  "--disable-proxy",
+  ...(trust ? [] : ["--disable-workspace-trust"]),
+  ...options,
+];
+
+/** The environment of a person's own shell: nothing of npm, of the test runner or of an editor around it. */
+function cleanEnvironment(home: string, password: string | undefined): NodeJS.ProcessEnv {
+  const env: NodeJS.ProcessEnv = Object.fromEntries(
+    Object.entries(process.env).filter(([key]) => !/^(npm_|vscode_|vitest|node_env$|node_options$|node_path$|password$|port$|test$|dev$|prod$|mode$|ssr$|base_url$)/i.test(key)),
+  );
+  const path = (process.env["PATH"] ?? "").split(delimiter).filter(it => !it.endsWith(join("node_modules", ".bin")) && !it.includes("node-gyp-bin"));
+  return {
+    ...env,
+    PATH: path.join(delimiter),
+    HOME: home,
+    XDG_CONFIG_HOME: join(home, ".config"),
+    XDG_DATA_HOME: join(home, ".local/share"),
+    XDG_CACHE_HOME: join(home, ".cache"),
+    // an empty gallery: the workbench asks no marketplace
+    EXTENSIONS_GALLERY: "{}",
+    ...(password === undefined ? {} : { PASSWORD: password }),
+  };
+}
+
+function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+async function ended(child: ChildProcess, kill: (signal: NodeJS.Signals) => void): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const gone = new Promise(resolve => child.once("exit", resolve));
+    kill("SIGTERM");
+    const insist = setTimeout(kill, 5000, "SIGKILL");
+    await gone;
+    clearTimeout(insist);
+  }
+  // extension hosts are in the same group and may outlive their parent
+  kill("SIGKILL");
+}
+
+/** The newest extension host's log, for the report of a failed test. */
+function extensionHostLog(home: string): string {
+  const logs = join(home, "data/logs");
+  const files = readdirSync(logs, { recursive: true, encoding: "utf8" }).filter(it => it.endsWith("remoteexthost.log"));
+  return files.map(it => `\n== ${it}\n${readFileSync(join(logs, it), "utf8").slice(-4000)}`).join("");
+}

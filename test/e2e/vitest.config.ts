@@ -1,0 +1,15 @@
+import { defineConfig } from "vitest/config";
+
+/** The packaged extension in a real workbench: one server and one browser for all files, one file after another. */
+export default defineConfig({
+  test: {
+    include: ["test/e2e/*.test.ts"],
+    globalSetup: ["test/e2e/setUp.ts"],
+    setupFiles: ["test/e2e/whenFailed.ts"],
+    pool: "forks",
+    maxWorkers: 1,
+    fileParallelism: false,
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
+  },
+});
