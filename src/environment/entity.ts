@@ -17,10 +17,13 @@ export const label = (entity: string) => z.string().min(1).max(200).meta({ "x-la
 export const sensitive = <T extends z.ZodType>(schema: T): T => schema.meta({ "x-sensitive": true });
 
 /** A calendar day that exists, `YYYY-MM-DD`. */
-export const day = () => z.iso.date();
+export const day = () => z.iso.date({ error: "must be a day that exists, YYYY-MM-DD" });
 
 /** A minute that exists, `YYYY-MM-DDTHH:MM`, in the session's own time. */
-export const minute = () => z.iso.datetime({ local: true, precision: -1 });
+export const minute = () =>
+  z.iso
+    .datetime({ local: true, precision: -1, error: "must be a minute that exists, YYYY-MM-DDTHH:MM" })
+    .refine(it => !it.endsWith("Z"), "must be in the session's own time, without Z");
 
 /**
  * Whole cents, of either sign. The check is not published: JSON Schema's multipleOf is binary arithmetic in the common
