@@ -1,12 +1,11 @@
 /** The record of one attempt at a task, append-only, one JSON line an event. Knows neither who decided the steps nor whether they were good. */
 import { z } from "zod";
-import type { Json, JsonObject } from "../environment/json.ts";
+import type { Json } from "../environment/json.ts";
 import type { Called } from "../environment/outcome.ts";
 
 export const trajectoryFormat = "prove/trajectory@1";
 
 const json = z.json() as z.ZodType<Json>;
-const object = z.record(z.string(), json) as z.ZodType<JsonObject>;
 const patch = z.strictObject({ op: z.enum(["add", "remove", "replace"]), path: z.string(), value: json.optional() });
 
 /** What it was an attempt at, and by whom. */

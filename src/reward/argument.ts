@@ -1,0 +1,33 @@
+/** R_arg, equation (4): of the pairs already aligned, how many argument values are the goal's. Free text under a mask is not compared. */
+import type { Json } from "../environment/json.ts";
+import type { JsonSchema } from "../environment/server.ts";
+import type { GoalCall } from "../trajectory/task.ts";
+import type { Pair } from "./align.ts";
+import type { ArgumentEvidence } from "./breakdown.ts";
+import { equal, isObject, propertySchema } from "./equal.ts";
+
+/** R_arg = (1/|M|) Σ over pairs of the share of equal arguments; 0 where nothing is aligned. */
+export const argumentScore = (pairs: readonly Pair[]): number =>
+  pairs.length === 0 ? 0 : pairs.reduce((sum, it) => sum + equalShare(it.arguments), 0) / pairs.length;
+
+/** The goal call's arguments one by one against a call's. */
+export function compareArguments(goal: GoalCall, args: Json, schema?: JsonSchema): readonly ArgumentEvidence[] {
+  const given = isObject(args) ? args : {};
+  return Object.entries(goal.arguments).map(([key, wanted]) => {
+    const has = Object.hasOwn(given, key);
+    const model = has ? given[key]! : undefined;
+    return {
+      key,
+      goal: wanted,
+      model,
+      equal: has && equal(wanted, given[key]!, propertySchema(schema, key)),
+      masked: goal.mask?.includes(key) ?? false,
+    };
+  });
+}
+
+/** The share of unmasked arguments that are equal; 1 where there are none to compare. */
+export function equalShare(evidence: readonly ArgumentEvidence[]): number {
+  const compared = evidence.filter(it => !it.masked);
+  return compared.length === 0 ? 1 : compared.filter(it => it.equal).length / compared.length;
+}

@@ -1,0 +1,115 @@
+/**
+ * Scores an attempt: the five parts of the paper's equation (5), each with its evidence, and what a profile adds. Knows no
+ * model, no tokens and no clock, so scoring cannot fail and never waits.
+ */
+import type { Attempt } from "../trajectory/attempt.ts";
+import { callsOf, endOf } from "../trajectory/trajectory.ts";
+import { abstentionScore } from "./abstention.ts";
+import { align, positionOf, type Alignment, type GoalStep, type ScoredCall } from "./align.ts";
+import { argumentScore } from "./argument.ts";
+import { partNames, type Breakdown, type CallEvidence, type GoalEvidence, type Part, type PartName } from "./breakdown.ts";
+import { coverageScore } from "./coverage.ts";
+import { budgetOf, efficiencyScore } from "./efficiency.ts";
+import { nameScore, namesOf } from "./name.ts";
+import type { Profile } from "./profiles.ts";
+import { successOf } from "./success.ts";
+import { validityOf, validityScore } from "./validity.ts";
+import type { JsonSchema } from "../environment/server.ts";
+
+/** An attempt that something of the world's or of ours cut off: no score is fair, so it has none. */
+export interface Unscorable {
+  readonly unscorable: string;
+}
+
+export const isScored = (result: Breakdown | Unscorable): result is Breakdown => "total" in result;
+
+/** The breakdown of an attempt, or why it has none. */
+export function score(attempt: Attempt, profile: Profile): Breakdown | Unscorable {
+  const { task, tools } = attempt;
+  const calls = scoredCalls(attempt);
+  if ("unscorable" in calls) return calls;
+  const breakdown = scoreCalls({ goals: task.goals, calls, schemaOf: name => tools.get(name)?.inputSchema }, profile);
+  if (profile.success === 0 || breakdown.rule === "abstain") return breakdown;
+  const success = partOf(successOf(attempt).achieved ? 1 : 0, profile.success);
+  return { ...breakdown, extras: { success }, total: breakdown.total + success.value };
+}
+
+/** Goals and calls alone, where names are opaque and no server is at hand. */
+export interface Calls {
+  readonly goals: readonly GoalStep[];
+  readonly calls: readonly ScoredCall[];
+  readonly schemaOf?: (tool: string) => JsonSchema | undefined;
+}
+
+/** The breakdown by calls: everything but the success term. */
+export function scoreCalls({ goals, calls, schemaOf }: Calls, profile: Profile): Breakdown {
+  const alignment = align(goals, calls, { ...profile, ...(schemaOf ? { schemaOf } : {}) });
+  const names = namesOf(goals);
+  const budget = budgetOf(goals, profile);
+  const evidence = { n: calls.length, budget, calls: callEvidence(calls, alignment, names, budget), goals: goalEvidence(alignment) };
+  if (goals.length === 0) return { profile: profile.name, rule: "abstain", parts: partsOf(none, none), extras: {}, total: abstentionScore(calls.length), ...evidence };
+  const scores = {
+    validity: validityScore(calls),
+    coverage: coverageScore(alignment),
+    efficiency: efficiencyScore(calls.length, budget, profile),
+    name: nameScore(calls, names),
+    argument: argumentScore(alignment.pairs),
+  };
+  const parts = partsOf(scores, profile.weights);
+  // equation (5)
+  const total = partNames.reduce((sum, it) => sum + parts[it].value, 0);
+  return { profile: profile.name, rule: "tool", parts, extras: {}, total, ...evidence };
+}
+
+const none: Readonly<Record<PartName, number>> = { validity: 0, coverage: 0, efficiency: 0, name: 0, argument: 0 };
+
+const partOf = (score: number, weight: number): Part => ({ score, weight, value: score * weight });
+
+const partsOf = (scores: Readonly<Record<PartName, number>>, weights: Readonly<Record<PartName, number>>): Breakdown["parts"] => ({
+  validity: partOf(scores.validity, weights.validity),
+  coverage: partOf(scores.coverage, weights.coverage),
+  efficiency: partOf(scores.efficiency, weights.efficiency),
+  name: partOf(scores.name, weights.name),
+  argument: partOf(scores.argument, weights.argument),
+});
+
+/** The calls as they count, unless a broken one or a fault makes the attempt unfair to score. */
+function scoredCalls({ trajectory }: Attempt): readonly ScoredCall[] | Unscorable {
+  const end = endOf(trajectory);
+  if (end.by === "fault") return { unscorable: end.fault ?? "the attempt ended by a fault" };
+  const calls: ScoredCall[] = [];
+  for (const { name, arguments: args, outcome, error, message } of callsOf(trajectory)) {
+    if (outcome === "broken") return { unscorable: error ?? `${name} broke` };
+    calls.push({ name, arguments: args, outcome, why: error, message });
+  }
+  return calls;
+}
+
+function callEvidence(calls: readonly ScoredCall[], { pairs }: Alignment, names: ReadonlySet<string>, budget: number): readonly CallEvidence[] {
+  const served = new Map(pairs.map(it => [it.call, it]));
+  return calls.map((it, call) => {
+    const pair = served.get(call);
+    const why = whyOf(it);
+    return {
+      call,
+      name: it.name,
+      validity: validityOf(it),
+      ...(why === undefined ? {} : { why }),
+      named: names.has(it.name),
+      ...(pair ? { serves: { goal: pair.goal, call: pair.part } } : {}),
+      arguments: pair?.arguments ?? [],
+      overBudget: call + 1 > budget,
+    };
+  });
+}
+
+function whyOf(call: ScoredCall): string | undefined {
+  if (call.name === "") return call.why ?? "the call could not be parsed";
+  return call.outcome === "ok" ? undefined : (call.why ?? call.outcome);
+}
+
+const goalEvidence = ({ positions, broken }: Alignment): readonly GoalEvidence[] =>
+  positions.map((calls, goal) => {
+    const position = positionOf(calls);
+    return { goal, matched: position !== undefined, ...(position === undefined ? {} : { position }), calls, broken: broken[goal]! };
+  });

@@ -1,0 +1,134 @@
+/**
+ * Whether an attempt did what was asked, by what it left behind: the world as the goals leave it, and every look-up that the
+ * goals make. Reported beside the reward; the paper's reward does not contain it.
+ */
+import { digestOf, type Json } from "../environment/json.ts";
+import type { Attempt } from "../trajectory/attempt.ts";
+import type { GoalCall, Task } from "../trajectory/task.ts";
+import { callsOf, type CallEvent } from "../trajectory/trajectory.ts";
+import { equal, isObject, propertySchema } from "./equal.ts";
+import { namesIn, renamed, worldText, type Names } from "./world.ts";
+
+export interface Success {
+  readonly achieved: boolean;
+  /** The final world is the goals' world. */
+  readonly world: boolean;
+  /** Every goal that reads has its call. */
+  readonly reads: boolean;
+  /** What is missing, a line each. */
+  readonly why: readonly string[];
+}
+
+/** Judges an attempt by its worlds and its reads; on a task without goals, by making no call. */
+export function successOf(attempt: Attempt): Success {
+  const { task, trajectory, worlds } = attempt;
+  const calls = callsOf(trajectory);
+  if (task.goals.length === 0) {
+    const why = calls.length === 0 ? [] : [`${calls.length} calls where none was wanted`];
+    return { achieved: calls.length === 0, world: true, reads: true, why };
+  }
+  const same = digestOf(worlds.goal) === digestOf(worlds.reached);
+  const said = same ? new Set<string>() : saidIn(task);
+  const names = same ? nobody : { goal: namesIn(worlds.start, worlds.goal, said), reached: namesIn(worlds.start, worlds.reached, said) };
+  const differing = same ? [] : differences(attempt, names, said);
+  const missing = missingReads(attempt, calls, names);
+  return {
+    achieved: differing.length === 0 && missing.length === 0,
+    world: differing.length === 0,
+    reads: missing.length === 0,
+    why: [...differing, ...missing],
+  };
+}
+
+/** Whether a task's goals only look things up. */
+export const isReadOnly = ({ task, tools }: Attempt): boolean =>
+  task.goals.length > 0 && task.goals.every(goal => goal.calls.every(it => tools.get(it.name)?.effect === "read"));
+
+interface BothNames {
+  readonly goal: Names;
+  readonly reached: Names;
+}
+const nobody: BothNames = { goal: new Map(), reached: new Map() };
+
+/** Words that the user or a goal says are not generated, even where they look so. Ids in goals' arguments may be. */
+function saidIn(task: Task): ReadonlySet<string> {
+  const words = task.turns.flatMap(it => it.user.match(/[\w:-]+/g) ?? []);
+  const times: string[] = [];
+  const collect = (value: Json): void => {
+    if (typeof value === "string") {
+      if (/^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(value)) times.push(value);
+    } else if (value !== null && typeof value === "object") Object.values(value).forEach(collect);
+  };
+  for (const goal of task.goals) for (const call of goal.calls) collect(call.arguments);
+  return new Set([...words, ...times]);
+}
+
+function differences({ worlds: { start, goal, reached } }: Attempt, names: BothNames, said: ReadonlySet<string>): string[] {
+  return Object.keys(goal)
+    .filter(it => worldText(goal[it]!, start[it]!, names.goal, said) !== worldText(reached[it]!, start[it]!, names.reached, said))
+    .map(it => {
+      const place = firstDifference(goal[it]!.world, reached[it]!.world, `/${it}/world`);
+      return place ?? `the world of ${it} is not the one the goals leave`;
+    });
+}
+
+/** The first place where two values differ as they stand, with both sides. */
+function firstDifference(goal: Json, reached: Json, at: string): string | undefined {
+  if (isObject(goal) && isObject(reached)) {
+    for (const key of Object.keys({ ...goal, ...reached })) {
+      const path = `${at}/${key}`;
+      if (!Object.hasOwn(reached, key)) return `${path} is missing`;
+      if (!Object.hasOwn(goal, key)) return `${path} should not be there`;
+      const inner = firstDifference(goal[key]!, reached[key]!, path);
+      if (inner) return inner;
+    }
+    return undefined;
+  }
+  return equal(goal, reached) ? undefined : `${at} is ${short(reached)}, not ${short(goal)}`;
+}
+
+const short = (value: Json) => {
+  const text = JSON.stringify(value);
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+};
+
+/**
+ * Goal calls that read and have no `ok` call of their own with equal unmasked arguments, after the calls of the goals they
+ * follow. Goals that write are judged by the world: here they only say from where on a read counts.
+ */
+function missingReads({ task, tools }: Attempt, calls: readonly CallEvent[], names: BothNames): string[] {
+  const taken = new Set<number>();
+  const last: number[] = [];
+  const missing: string[] = [];
+  for (const [g, goal] of task.goals.entries()) {
+    const from = Math.max(-1, ...goal.after.map(it => last[it.goal]!));
+    const found = goal.calls.map(wanted => {
+      const at = calls.findIndex((it, i) => i > from && !taken.has(i) && it.outcome === "ok" && answers(wanted, it));
+      if (at >= 0) taken.add(at);
+      else if (tools.get(wanted.name)?.effect === "read") missing.push(`no ${wanted.name} ${short(wanted.arguments)}${from < 0 ? "" : " in its place"}`);
+      return at;
+    });
+    last[g] = Math.max(from, ...found);
+  }
+  return missing;
+
+  function answers(wanted: GoalCall, call: CallEvent): boolean {
+    if (call.name !== wanted.name || !isObject(call.arguments)) return false;
+    const given = call.arguments;
+    const schema = tools.get(wanted.name)?.inputSchema;
+    if (Object.keys(given).length !== Object.keys(wanted.arguments).length) return false;
+    return Object.entries(wanted.arguments).every(
+      ([key, value]) =>
+        Object.hasOwn(given, key) &&
+        (wanted.mask?.includes(key) || equal(inNames(value, names.goal), inNames(given[key]!, names.reached), propertySchema(schema, key))),
+    );
+  }
+}
+
+function inNames(value: Json, names: Names): Json {
+  if (names.size === 0) return value;
+  if (typeof value === "string") return renamed(value, names);
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return (value as readonly Json[]).map(it => inNames(it, names));
+  return Object.fromEntries(Object.entries<Json>(value).map(([key, it]) => [key, inNames(it, names)]));
+}
