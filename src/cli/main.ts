@@ -8,11 +8,12 @@ import { servers as catalogServers } from "../servers/catalog.ts";
 import { version } from "../version.ts";
 import { call } from "./call.ts";
 import type { Command, Terminal } from "./command.ts";
+import { schemas } from "./schemas.ts";
 import { servers } from "./servers.ts";
 import { stdio } from "./stdio.ts";
 import { tools } from "./tools.ts";
 
-const commands: Readonly<Record<string, Command>> = { servers, tools, call, stdio };
+const commands: Readonly<Record<string, Command>> = { servers, tools, call, stdio, schemas };
 
 async function main([name, ...args]: string[]): Promise<number> {
   if (name === undefined || name === "help" || name === "--help" || name === "-h") {

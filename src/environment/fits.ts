@@ -65,4 +65,4 @@ function jsonTypeOf(value: unknown): string {
   return typeof value;
 }
 
-const nameOf = (value: unknown) => (value === null ? "null" : article(jsonTypeOf(value)));
+const nameOf = (value: unknown) => (value === null || typeof value === "number" ? String(value) : article(jsonTypeOf(value)));

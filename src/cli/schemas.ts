@@ -1,0 +1,31 @@
+/** `schemas`: the JSON Schemas of our files, by which the editor completes and validates what a person edits. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { z } from "zod";
+import { fixtureSchema } from "../environment/fixture.ts";
+import type { Catalog } from "../environment/catalog.ts";
+import { taskSchema } from "../trajectory/task.ts";
+import { event, header } from "../trajectory/trajectory.ts";
+import type { Command } from "./command.ts";
+
+export const schemas: Command = {
+  usage: "schemas [--out DIR]",
+  summary: "Write the JSON Schemas of fixtures, tasks and trajectories (default: the product's own resources/schemas).",
+  options: { out: { type: "string" } },
+  async run({ catalog, cwd, resources, print }, _positionals, { out }) {
+    const folder = typeof out === "string" ? resolve(cwd, out) : join(resources, "schemas");
+    mkdirSync(folder, { recursive: true });
+    for (const [name, text] of Object.entries(schemaFiles(catalog))) {
+      writeFileSync(join(folder, name), text);
+      print(join(folder, name));
+    }
+    return 0;
+  },
+};
+
+/** File names with their texts: one schema a server's fixtures, one a line of tasks, one a line of trajectories. */
+export function schemaFiles(catalog: Catalog): Record<string, string> {
+  const schemaOf = { ...Object.fromEntries([...catalog.servers.values()].map(it => [`${it.name}.fixture.schema.json`, fixtureSchema(it)])),
+    "tasks.schema.json": taskSchema, "trajectory.schema.json": z.union([header, event]) };
+  return Object.fromEntries(Object.entries(schemaOf).map(([name, it]) => [name, `${JSON.stringify(z.toJSONSchema(it, { io: "input" }), null, 2)}\n`]));
+}

@@ -1,0 +1,27 @@
+/** The built terminal program as a person starts it: a process in a folder. */
+import { spawn } from "node:child_process";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { root } from "../contracts/doors.ts";
+
+export interface Ran {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export const emptyFolder = () => mkdtempSync(join(tmpdir(), "prove-rl-"));
+
+/** Runs `prove-rl …args` in `cwd` to its end, with `input` on stdin. */
+export function run(args: readonly string[], { cwd = emptyFolder(), input = "", env = {} }: { cwd?: string; input?: string; env?: Record<string, string> } = {}): Promise<Ran> {
+  const child = spawn(process.execPath, [join(root, "dist/cli.js"), ...args], { cwd, env: { ...process.env, ...env } });
+  let [stdout, stderr] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (it: string) => (stdout += it));
+  child.stderr.setEncoding("utf8").on("data", (it: string) => (stderr += it));
+  child.stdin.end(input);
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", code => resolve({ code, stdout, stderr }));
+  });
+}
