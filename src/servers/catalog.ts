@@ -1,5 +1,6 @@
 /** All servers, in their fixed order. Knows their definitions and nothing of who opens them. */
 import type { Server } from "../environment/server.ts";
 import { banking } from "./banking.ts";
+import { calendar } from "./calendar/calendar.ts";
 
-export const servers: readonly Server[] = [banking];
+export const servers: readonly Server[] = [banking, calendar];
