@@ -1,0 +1,84 @@
+/**
+ * Whoever watches a training attaches here: the trainer's facts as they are said, and requests to it. A lost connection
+ * ends the facts and nothing else; the run's files tell what was missed, and one can attach again.
+ */
+import { connect, type Socket } from "node:net";
+import { createInterface } from "node:readline";
+import { Mistake } from "../mistake.ts";
+import type { TrainerAsk, TrainerFact, TrainerRequest, TrainerSays, TrainerStatus } from "../protocol/trainer.ts";
+import { readLock } from "./lock.ts";
+
+export interface Attachment {
+  /** What the trainer says from now on, its status first. Ends when the trainer has gone or `close` was called. */
+  readonly facts: AsyncIterable<TrainerFact>;
+  /** Resolves with the trainer's status once it has taken the request up. Rejects with a `Mistake` where it has gone. */
+  request(ask: TrainerRequest): Promise<TrainerStatus>;
+  /** Lets go. The trainer trains on. */
+  close(): void;
+}
+
+/** Attaches to the trainer of a run folder, or undefined where none is at work there. */
+export async function attach(folder: string): Promise<Attachment | undefined> {
+  const lock = readLock(folder);
+  if (!lock) return undefined;
+  const socket = connect(lock.address);
+  const isOpen = await new Promise<boolean>(resolve => {
+    socket.once("connect", () => resolve(true));
+    socket.once("error", () => resolve(false));
+  });
+  return isOpen ? attachmentOn(socket) : undefined;
+}
+
+function attachmentOn(socket: Socket): Attachment {
+  const answers = new Map<number, { resolve: (status: TrainerStatus) => void; reject: (error: Error) => void }>();
+  const facts = new Said<TrainerFact>();
+  let asked = 0;
+  createInterface({ input: socket }).on("line", line => {
+    const said = JSON.parse(line) as TrainerSays;
+    if (said.kind !== "answer") return facts.push(said);
+    answers.get(said.id)?.resolve(said.status);
+    answers.delete(said.id);
+  });
+  const gone = () => new Mistake("the trainer has gone", "look into the run folder; the run can be resumed");
+  socket.on("error", () => socket.destroy()); // told by `close`, which always follows
+  socket.on("close", () => {
+    facts.end();
+    for (const it of answers.values()) it.reject(gone());
+    answers.clear();
+  });
+  return {
+    facts,
+    request: ask =>
+      new Promise((resolve, reject) => {
+        if (socket.destroyed) return reject(gone());
+        answers.set(++asked, { resolve, reject });
+        socket.write(`${JSON.stringify({ id: asked, ask } satisfies TrainerAsk)}\n`);
+      }),
+    close: () => socket.end(),
+  };
+}
+
+/** A queue read as an async iterable, by one reader. */
+class Said<T> implements AsyncIterable<T> {
+  readonly #said: T[] = [];
+  #wake: (() => void) | undefined;
+  #hasEnded = false;
+
+  push(it: T): void {
+    this.#said.push(it);
+    this.#wake?.();
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+    this.#wake?.();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T> {
+    for (;;) {
+      while (this.#said.length > 0) yield this.#said.shift()!;
+      if (this.#hasEnded) return;
+      await new Promise<void>(resolve => (this.#wake = resolve));
+    }
+  }
+}

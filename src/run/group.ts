@@ -1,0 +1,39 @@
+/** The attempts of one step, as groups/<step>.jsonl keeps them: each with its breakdown, its advantage and what was clipped. */
+import { z } from "zod";
+import type { Breakdown } from "../reward/breakdown.ts";
+import { trajectorySchema } from "../trajectory/trajectory.ts";
+import { onDisk, readLines, writeWhole, type TornLine } from "./disk.ts";
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { groupsFile } from "./folder.ts";
+
+export const groupFormat = "prove/group@1";
+
+const line = z.object({
+  format: z.literal(groupFormat),
+  step: z.int().min(1),
+  task: z.string(),
+  /** Which attempt of its group. */
+  attempt: z.int().min(0),
+  advantage: z.number(),
+  success: z.boolean(),
+  /** The total under the paper's own parts and weights. */
+  paper: z.number(),
+  breakdown: z.custom<Breakdown>(it => typeof it === "object" && it !== null && "total" in it),
+  /** Places among the attempt's sampled tokens whose ratio was clipped. */
+  clipped: z.array(z.int()),
+  trajectory: trajectorySchema,
+});
+
+/** One attempt of a step. */
+export type GroupLine = z.infer<typeof line>;
+
+export function writeGroups(folder: string, step: number, lines: readonly GroupLine[]): void {
+  const file = groupsFile(folder, step);
+  onDisk(file, () => mkdirSync(dirname(file), { recursive: true }));
+  writeWhole(file, lines.map(it => `${JSON.stringify(it)}\n`).join(""));
+}
+
+/** The attempts of a step, none where they were not kept. */
+export const readGroups = (folder: string, step: number): { readonly lines: readonly GroupLine[]; readonly torn: readonly TornLine[] } =>
+  readLines(groupsFile(folder, step), text => line.parse(JSON.parse(text)));

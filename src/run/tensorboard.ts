@@ -1,0 +1,89 @@
+/** The same metrics as TensorBoard reads them: records framed by lengths and checksums, each a protobuf event of scalars. Knows no training. */
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { onDisk } from "./disk.ts";
+import type { StepMetrics } from "./metrics.ts";
+
+/** An event file of one run. After a resume a new file says from which step on it holds. */
+export function openEvents(folder: string, opening: { readonly seconds: number; readonly firstStep: number }): (seconds: number, metrics: StepMetrics) => void {
+  const file = join(folder, `events.out.tfevents.${Math.floor(opening.seconds)}.${String(opening.firstStep).padStart(6, "0")}`);
+  const append = (event: Uint8Array) => onDisk(file, () => appendFileSync(file, recordOf(event)));
+  append(message(double(1, opening.seconds), bytes(3, text("brain.Event:2"))));
+  // SessionLog START: what other files of the run hold from this step on does not count
+  append(message(double(1, opening.seconds), varint(2, opening.firstStep), bytes(7, message(varint(1, 1)))));
+  return (seconds, metrics) => {
+    const values = [...scalarsOf(metrics)].map(([tag, value]) => bytes(1, message(bytes(1, text(tag)), float(2, value))));
+    append(message(double(1, seconds), varint(2, metrics.step), bytes(5, message(...values))));
+  };
+}
+
+/** Every number of a step by its path, `parts/coverage`. */
+export function scalarsOf(metrics: StepMetrics): ReadonlyMap<string, number> {
+  const scalars = new Map<string, number>();
+  const collect = (value: unknown, path: string) => {
+    if (typeof value === "number") scalars.set(path, value);
+    else if (typeof value === "object" && value !== null) for (const [key, it] of Object.entries(value)) collect(it, path ? `${path}/${key}` : key);
+  };
+  const { step: _step, ...rest } = metrics;
+  collect(rest, "");
+  return scalars;
+}
+
+const text = (it: string) => new TextEncoder().encode(it);
+const message = (...fields: readonly Uint8Array[]) => Buffer.concat(fields);
+const tag = (field: number, wire: number) => Uint8Array.of((field << 3) | wire);
+
+function varint(field: number, value: number): Uint8Array {
+  return Buffer.concat([tag(field, 0), number(value)]);
+}
+
+function number(value: number): Uint8Array {
+  const digits: number[] = [];
+  let rest = value;
+  do {
+    digits.push((rest % 128) + (rest >= 128 ? 128 : 0));
+    rest = Math.floor(rest / 128);
+  } while (rest > 0);
+  return Uint8Array.from(digits);
+}
+
+function double(field: number, value: number): Uint8Array {
+  const it = Buffer.alloc(8);
+  it.writeDoubleLE(value);
+  return Buffer.concat([tag(field, 1), it]);
+}
+
+function float(field: number, value: number): Uint8Array {
+  const it = Buffer.alloc(4);
+  it.writeFloatLE(value);
+  return Buffer.concat([tag(field, 5), it]);
+}
+
+const bytes = (field: number, value: Uint8Array) => Buffer.concat([tag(field, 2), number(value.length), value]);
+
+/** A record: its length, the length's checksum, the bytes, their checksum. */
+function recordOf(event: Uint8Array): Uint8Array {
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(event.length));
+  return Buffer.concat([length, checksum(length), event, checksum(event)]);
+}
+
+function checksum(of: Uint8Array): Uint8Array {
+  const crc = crc32c(of);
+  const it = Buffer.alloc(4);
+  it.writeUInt32LE((((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0);
+  return it;
+}
+
+const table = Uint32Array.from({ length: 256 }, (_, i) => {
+  let it = i;
+  for (let bit = 0; bit < 8; bit++) it = it & 1 ? (it >>> 1) ^ 0x82f63b78 : it >>> 1;
+  return it;
+});
+
+/** CRC-32C (Castagnoli). */
+export function crc32c(of: Uint8Array): number {
+  let crc = 0xffffffff;
+  for (const byte of of) crc = table[(crc ^ byte) & 255]! ^ (crc >>> 8);
+  return ~crc >>> 0;
+}
