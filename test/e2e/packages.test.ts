@@ -1,0 +1,87 @@
+/** What `npm run package` and `npm pack` make: small, complete, without sources or native code, and at work in an empty folder with no network. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { manifest, packaged, repository } from "./packaged.ts";
+import { entriesOf, unpack } from "./zip.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "prove-packages-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The machine's own Node, which started npm, where it is one that the product supports; else the tests' own. */
+function outerNode(): string {
+  const node = process.env["npm_node_execpath"] ?? process.execPath;
+  const [major = 0, minor = 0] = execFileSync(node, ["-p", "process.versions.node"], { encoding: "utf8" }).split(".").map(Number);
+  return major > 20 || (major === 20 && minor >= 12) ? node : process.execPath;
+}
+
+/** No registry, no proxy: what a machine without a network has. */
+const offline = { ...process.env, npm_config_offline: "true", npm_config_cache: join(folder, "npm-cache"), NODE_OPTIONS: "" };
+
+interface Ran {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly status: number | null;
+}
+
+describe("the VSIX", () => {
+  const vsix = packaged("vsix");
+  const entries = entriesOf(vsix);
+
+  test("is under 15 MB", () => {
+    expect(statSync(vsix).size).toBeLessThan(15_000_000);
+  });
+
+  test("holds the programs and what they read", () => {
+    for (const it of ["package.json", "readme.md", "changelog.md", "LICENSE.txt", "dist/extension.cjs", "dist/cli.js", "resources/fixtures/banking/"])
+      expect(entries.filter(entry => entry.startsWith(`extension/${it}`)), it).not.toEqual([]);
+  });
+
+  test("holds nothing else: no sources, tests, maps, modules or native code", () => {
+    const wanted = /^(extension\.vsixmanifest|\[Content_Types\]\.xml|extension\/(package\.json|readme\.md|changelog\.md|LICENSE\.txt|(dist|resources|media)\/.+))$/;
+    const unwanted = /\.(ts|mts|map|node|so|dll|dylib|exe|vsix|tgz)$|(^|\/)(node_modules|test|src)\//;
+    expect(entries.filter(it => !wanted.test(it) || unwanted.test(it))).toEqual([]);
+  });
+});
+
+describe.each([
+  ["installed from the tarball", installed],
+  ["unpacked from the VSIX", unpacked],
+] as const)("prove-rl, %s", (_, prepare) => {
+  let prove: (...args: string[]) => Ran;
+  beforeAll(() => {
+    prove = prepare();
+  });
+
+  test("lists its servers", () => {
+    const { stdout, stderr, status } = prove("servers", "--json");
+    expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+    expect((JSON.parse(stdout) as { name: string }[]).map(it => it.name)).toContain("banking");
+  });
+
+  test("answers a call", () => {
+    const { stdout, stderr, status } = prove("call", "banking_list_accounts", "{}", "--json");
+    expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+    expect(JSON.parse(stdout)).toMatchObject({ outcome: { kind: "ok" } });
+  });
+});
+
+/** The tarball, installed as a person would, in a folder with nothing in it. */
+function installed(): (...args: string[]) => Ran {
+  const name = execFileSync("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder], { cwd: repository, encoding: "utf8" }).trim();
+  const home = join(folder, "installed");
+  mkdirSync(home);
+  execFileSync("npm", ["install", "--offline", "--no-audit", "--no-fund", join(folder, name)], { cwd: home, env: offline, stdio: "pipe" });
+  const bin = (JSON.parse(readFileSync(join(home, "node_modules", manifest.name, "package.json"), "utf8")) as { bin: Record<string, string> }).bin[manifest.name]!;
+  return (...args) => run(home, join(home, "node_modules", manifest.name, bin), args);
+}
+
+function unpacked(): (...args: string[]) => Ran {
+  const home = join(folder, "unpacked");
+  unpack(packaged("vsix"), home);
+  return (...args) => run(home, join(home, "extension/dist/cli.js"), args);
+}
+
+const run = (cwd: string, program: string, args: readonly string[]): Ran => spawnSync(outerNode(), [program, ...args], { cwd, env: offline, encoding: "utf8" });
