@@ -11,22 +11,23 @@ export type Names = ReadonlyMap<string, string>;
 /** The generated ids of a world: in it, not in the world it grew from, and said by nobody. */
 export function namesIn(start: State, end: State, said: ReadonlySet<string>): Names {
   const names = new Map<string, string>();
-  const contexts: Context[] = [];
+  const contexts: (Context & { times: ReadonlySet<string> })[] = [];
   const before = new Set<string>();
   for (const server of Object.keys(end)) eachId(start[server]?.world, undefined, [server], ({ id }) => before.add(id));
-  for (const [server, { world }] of Object.entries(end)) {
+  for (const [server, { world, clock }] of Object.entries(end)) {
+    const times = timesBetween(start[server]?.clock ?? clock, clock, said);
     eachId(world, start[server]?.world, [server], context => {
       if (before.has(context.id) || said.has(context.id)) return;
       names.set(context.id, prefixOf(context.id));
-      contexts.push(context);
+      contexts.push({ ...context, times });
     });
   }
   // each round lets a name see one reference further; it is stable when no two ids come apart any more
   for (let apart = 0, round = 0; round < names.size; round++) {
     const seen = new Map<string, string[]>();
-    for (const { id, path, role, holds } of contexts) {
+    for (const { id, path, role, holds, times } of contexts) {
       const texts = seen.get(id) ?? seen.set(id, []).get(id)!;
-      texts.push(`${role} ${path.map(it => renamed(it, names)).join("/")} ${textOf(holds, names, new Set())}`);
+      texts.push(`${role} ${path.map(it => renamed(it, names)).join("/")} ${textOf(holds, names, times)}`);
     }
     for (const [id, texts] of seen) names.set(id, `${prefixOf(id)}#${digestOf(Object.freeze(texts.toSorted()))}`);
     const distinct = new Set(names.values()).size;

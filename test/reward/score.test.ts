@@ -1,0 +1,138 @@
+/** Attempts on the live server, scored: success by worlds, the profiles, and what cannot be scored. */
+import { describe, expect, test } from "vitest";
+import type { AssistantMessage } from "../../src/policy/policy.ts";
+import { rollout } from "../../src/policy/rollout.ts";
+import { idle, scripted, teacherOf } from "../../src/policy/scripted.ts";
+import { paper, provePlus } from "../../src/reward/profiles.ts";
+import { isScored, score } from "../../src/reward/reward.ts";
+import { isReadOnly, successOf } from "../../src/reward/success.ts";
+import { attemptsOn } from "../../src/trajectory/attempt.ts";
+import type { Task } from "../../src/trajectory/task.ts";
+import { finishedOf, type CallEvent } from "../../src/trajectory/trajectory.ts";
+import { abstain, balance, call, calling, catalog, goal, lookUp, moveFifty, moveTwice, readOnly, saying, taskOf, transfer } from "../trajectory/made.ts";
+
+const attemptOf = attemptsOn(catalog);
+const attempt = async (task: Task, messages: readonly AssistantMessage[]) => attemptOf(task, await rollout(task, scripted("test", messages), catalog));
+
+/** What a list of messages achieves at a task: "yes", or why not. */
+async function check(task: Promise<Task>, messages: readonly AssistantMessage[], expected: string) {
+  const { achieved, why } = successOf(await attempt(await task, messages));
+  expect(achieved ? "yes" : why.join("; ")).toBe(expected);
+}
+
+const done = saying("Done.");
+
+describe("success", () => {
+  test("the teacher's way", () => check(moveFifty(), [calling(lookUp), calling(transfer("acc_108", 50)), done], "yes"));
+  test("asks for look-ups too", () => check(moveFifty(), [calling(transfer("acc_108", 50)), done], 'no banking_list_accounts {"name":"Savings"}'));
+  test("a wrong account", () =>
+    check(moveFifty(), [calling(lookUp), calling(transfer("acc_115", 50)), done], "/banking/world/accounts/acc_108/balance is 3500, not 3550"));
+  test("refused calls and further looks do no harm", () =>
+    check(moveFifty(), [calling(balance, lookUp, transfer("acc_999", 50)), calling(transfer("acc_108", 50), balance), done], "yes"));
+  test("a transfer too many does", () =>
+    check(moveFifty(), [calling(lookUp, transfer("acc_108", 50), transfer("acc_108", 50)), done], "/banking/world/accounts/acc_101/balance is 3048.95, not 3098.95"));
+  test("goals that depend on nothing may run in any order: ids and times fall out differently, and mean the same", () =>
+    check(moveTwice(), [calling(transfer("acc_115", 20), transfer("acc_108", 50)), done, calling(balance), done], "yes"));
+  test("a read counts only after the goals it follows", () =>
+    check(
+      moveTwice(),
+      [calling(balance, transfer("acc_115", 20), transfer("acc_108", 50)), done, done],
+      'no banking_get_balance {"account_id":"acc_101"} in its place',
+    ));
+  test("the same amounts the other way round are not the same", () =>
+    check(moveTwice(), [calling(transfer("acc_115", 50), transfer("acc_108", 20)), done, calling(balance), done], "/banking/world/accounts/acc_108/balance is 3520, not 3550"));
+  test("a read with other arguments is another read", () =>
+    check(readOnly(), [calling(call("get_balance", { account_id: "acc_108" })), done], 'no banking_get_balance {"account_id":"acc_101"}'));
+  test("a task without goals wants no call", () => check(abstain(), [calling(balance), done], "1 calls where none was wanted"));
+  test("a task without goals is done by words", () => check(abstain(), [saying("I cannot.")], "yes"));
+});
+
+const planned = { from_account: "acc_101", to_account: "acc_108", amount: 40, date: "2026-04-01" };
+/** An id is made by one call and used by the next: teacher and attempt hold different ones. */
+const planAndCancel = async (between: readonly AssistantMessage[]) => {
+  const plan = call("schedule_transfer", planned);
+  const other = call("schedule_transfer", { ...planned, amount: 60 });
+  const learn = await attempt(await taskOf({ id: "x", users: ["x"], goals: [goal([plan])], teacher: [calling(plan), done] }), [...between, calling(plan, other), done]);
+  const ids = learn.trajectory.events.flatMap(it => (it.kind === "call" && it.name.endsWith("schedule_transfer") && it.outcome === "ok" ? [(it.value as { scheduled_id: string }).scheduled_id] : []));
+  return { plan, other, ids };
+};
+
+test("an attempt is held to its own generated ids, not to the teacher's", async () => {
+  const cancel = (scheduled_id: string) => call("cancel_scheduled_transfer", { scheduled_id });
+  const straight = await planAndCancel([]);
+  const goals = [goal([straight.plan]), goal([straight.other]), goal([cancel(straight.ids[0]!)], [{ goal: 0, kind: "explicit", via: "scheduled_id" }])];
+  const teacher = [calling(straight.plan, straight.other), calling(cancel(straight.ids[0]!)), done];
+  const task = await taskOf({ id: "t-plan", users: ["Plan 40 and 60, then cancel the first."], goals, teacher });
+  const run = async (messages: readonly AssistantMessage[]) => successOf(await attempt(task, messages)).achieved;
+
+  // the other order draws the ids the other way round
+  const [a, b] = straight.ids as [string, string];
+  expect(await run([calling(straight.other, straight.plan), calling(cancel(b)), done])).toBe(true);
+  expect(await run([calling(straight.other, straight.plan), calling(cancel(a)), done])).toBe(false);
+});
+
+describe("a policy that does nothing", () => {
+  test("succeeds at no task with goals", async () => {
+    for (const task of await Promise.all([moveFifty(), moveTwice(), readOnly()]))
+      expect(successOf(attemptOf(task, await rollout(task, idle, catalog))).achieved, task.id).toBe(false);
+  });
+  test("earns 0 on a task with goals and 1 on one without", async () => {
+    const total = async (task: Task) => score(attemptOf(task, await rollout(task, idle, catalog)), paper);
+    expect(await total(await moveFifty())).toMatchObject({ total: 0 });
+    expect(await total(await abstain())).toMatchObject({ total: 1, rule: "abstain" });
+  });
+});
+
+test("the teacher earns 1.3 by the paper, and 1 more for success in prove-plus", async () => {
+  const task = await moveTwice();
+  const trajectory = await rollout(task, teacherOf(task), catalog);
+  expect(score(attemptOf(task, trajectory), paper)).toMatchObject({ total: expect.closeTo(1.3, 6), extras: {} });
+  expect(score(attemptOf(task, trajectory), provePlus)).toMatchObject({ total: expect.closeTo(2.3, 6), extras: { success: { score: 1, weight: 1, value: 1 } } });
+});
+
+test("a wrong but valid id costs a tenth of one argument in three by the paper, and the success term in prove-plus", async () => {
+  const wrong = await attempt(await moveFifty(), [calling(lookUp), calling(transfer("acc_115", 50)), done]);
+  // arg (1 + 2/3)/2 = .8333: 1.3 - .1·.1667 = 1.2833
+  expect(score(wrong, paper)).toMatchObject({ total: expect.closeTo(1.2833, 4) });
+  expect(score(wrong, provePlus)).toMatchObject({ total: expect.closeTo(1.2833, 4), extras: { success: { value: 0 } } });
+});
+
+test("evidence stands on the call that earned it", async () => {
+  const result = score(await attempt(await moveFifty(), [calling(lookUp), calling(transfer("acc_115", 1e5)), calling(transfer("acc_108", 50)), done]), paper);
+  expect(isScored(result) && result.calls[1]).toMatchObject({
+    validity: 2 / 3,
+    named: true,
+    why: "insufficient funds: Everyday has 3448.95 available, 100000 needed",
+  });
+  expect(isScored(result) && result.calls[1]!.serves).toBeUndefined();
+  expect(isScored(result) && result.calls[2]).toMatchObject({ serves: { goal: 1, call: 0 }, validity: 1 });
+});
+
+test("tasks that only look things up are known as such", async () => {
+  expect(isReadOnly(await attempt(await readOnly(), []))).toBe(true);
+  expect(isReadOnly(await attempt(await moveFifty(), []))).toBe(false);
+  expect(isReadOnly(await attempt(await abstain(), []))).toBe(false);
+});
+
+describe("what cannot be scored", () => {
+  test("an attempt with a broken call, whatever else it did", async () => {
+    const { task, trajectory } = await attempt(await moveFifty(), [calling(lookUp), calling(transfer("acc_108", 50)), done]);
+    const last = trajectory.events.findLast(it => it.kind === "call")!;
+    const broken: CallEvent = { ...last, outcome: "broken", error: "no answer within 10 s" };
+    const events = trajectory.events.map(it => (it === last ? broken : it));
+    expect(score(attemptOf(task, finishedOf({ ...trajectory, events })!), paper)).toEqual({ unscorable: "no answer within 10 s" });
+  });
+  test("an attempt that a fault cut off", async () => {
+    const { task, trajectory } = await attempt(await moveFifty(), []);
+    const events = [...trajectory.events.slice(0, -1), { kind: "ended" as const, by: "fault" as const, fault: "the endpoint is down" }];
+    expect(score(attemptOf(task, finishedOf({ ...trajectory, events })!), paper)).toEqual({ unscorable: "the endpoint is down" });
+  });
+});
+
+test("a task whose goals no longer run says which, and what to do", async () => {
+  const task = await moveFifty();
+  const stale = { ...task, goals: [goal([transfer("acc_999", 50)])] };
+  expect(() => attemptOf(stale, finishedOf(task.trajectory)!)).toThrow(
+    "task t-move: goal 0, banking_transfer, is refused (there is no account acc_999): restore the fixture it was made on, or synthesize it anew",
+  );
+});
