@@ -1,0 +1,26 @@
+/**
+ * The servers as the editor uses them. Their definitions are loaded when first asked for, so that activation stays light,
+ * and every catalog reads fixtures anew, so that a saved fixture is what the next session starts from.
+ */
+import type { Catalog } from "../environment/catalog.ts";
+import type { Server } from "../environment/server.ts";
+import type { ProveFolder } from "./proveFolder.ts";
+
+export class Definitions {
+  readonly #folder: ProveFolder;
+  #servers: Promise<readonly Server[]> | undefined;
+
+  constructor(folder: ProveFolder) {
+    this.#folder = folder;
+  }
+
+  servers(): Promise<readonly Server[]> {
+    return (this.#servers ??= import("../servers/catalog.ts").then(it => it.servers));
+  }
+
+  /** A catalog over the fixtures as they are saved now. */
+  async catalog(): Promise<Catalog> {
+    const { openCatalog } = await import("../environment/catalog.ts");
+    return openCatalog(await this.servers(), this.#folder.fixtures);
+  }
+}

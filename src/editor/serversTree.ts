@@ -1,0 +1,200 @@
+/** The Servers view: servers with their live sessions, fixtures and tools; a session with its entities and calls. */
+import { EventEmitter, MarkdownString, TreeItem, TreeItemCollapsibleState, type Disposable, type TreeDataProvider } from "vscode";
+import type { Server, Tool } from "../environment/server.ts";
+import type { Definitions } from "./definitions.ts";
+import type { FixtureFile, FixtureFiles } from "./fixtureFiles.ts";
+import { icons, outcomeIcon } from "./icons.ts";
+import type { LiveSession, LiveSessions, MadeCall } from "./liveSessions.ts";
+import { childrenOf, inLine, sizeOf, type ValueNode } from "./worldTree.ts";
+
+export type ServersNode =
+  | { readonly kind: "server"; readonly server: Server }
+  | { readonly kind: "fixtures"; readonly server: Server }
+  | { readonly kind: "tools"; readonly server: Server }
+  | { readonly kind: "fixture"; readonly file: FixtureFile }
+  | { readonly kind: "tool"; readonly tool: Tool }
+  | { readonly kind: "session"; readonly live: LiveSession }
+  | { readonly kind: "calls"; readonly live: LiveSession }
+  | { readonly kind: "call"; readonly live: LiveSession; readonly made: MadeCall }
+  | { readonly kind: "value"; readonly live: LiveSession; readonly value: ValueNode };
+
+const { Collapsed, Expanded, None } = TreeItemCollapsibleState;
+
+export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
+  readonly #changed = new EventEmitter<undefined>();
+  readonly onDidChangeTreeData = this.#changed.event;
+  readonly #definitions: Definitions;
+  readonly #fixtures: FixtureFiles;
+  readonly #sessions: LiveSessions;
+
+  constructor(definitions: Definitions, fixtures: FixtureFiles, sessions: LiveSessions) {
+    this.#definitions = definitions;
+    this.#fixtures = fixtures;
+    this.#sessions = sessions;
+  }
+
+  refresh(): void {
+    this.#changed.fire(undefined);
+  }
+
+  dispose(): void {
+    this.#changed.dispose();
+  }
+
+  async getChildren(node?: ServersNode): Promise<ServersNode[]> {
+    if (!node) return (await this.#definitions.servers()).map(server => ({ kind: "server", server }));
+    switch (node.kind) {
+      case "server":
+        return [
+          ...this.#sessions.of(node.server.name).map(live => ({ kind: "session" as const, live })),
+          { kind: "fixtures", server: node.server },
+          { kind: "tools", server: node.server },
+        ];
+      case "fixtures":
+        return this.#fixtures.of(node.server.name).map(file => ({ kind: "fixture", file }));
+      case "tools":
+        return [...node.server.tools.values()].map(tool => ({ kind: "tool", tool }));
+      case "session":
+        return [...worldOf(node.live), ...(node.live.calls.length ? [{ kind: "calls" as const, live: node.live }] : [])];
+      case "calls":
+        return node.live.calls.map(made => ({ kind: "call" as const, live: node.live, made })).toReversed();
+      case "value":
+        return childrenOf(node.value.value, node.value.path, lastPatches(node.live)).map(value => ({ kind: "value", live: node.live, value }));
+      case "fixture":
+      case "tool":
+      case "call":
+        return [];
+      default:
+        throw new Error(`no children of ${JSON.stringify(node satisfies never)}`);
+    }
+  }
+
+  getTreeItem(node: ServersNode): TreeItem {
+    const item = itemOf(node);
+    item.id = idOf(node);
+    return item;
+  }
+
+  /** For `reveal`: only what is revealed needs a parent. */
+  async getParent(node: ServersNode): Promise<ServersNode | undefined> {
+    if (node.kind !== "session") return undefined;
+    const server = (await this.#definitions.servers()).find(it => it.name === node.live.server);
+    return server && { kind: "server", server };
+  }
+}
+
+const lastPatches = (live: LiveSession) => live.calls.at(-1)?.called.patches ?? [];
+
+/** The session's world, one node a collection, and its clock. */
+function worldOf(live: LiveSession): ServersNode[] {
+  const state = live.session.state[live.server]!;
+  const patches = lastPatches(live);
+  const world = childrenOf(state.world, `/${live.server}/world`, patches);
+  const clock = childrenOf({ clock: state.clock }, `/${live.server}`, patches);
+  return [...world, ...clock].map(value => ({ kind: "value", live, value }));
+}
+
+function itemOf(node: ServersNode): TreeItem {
+  switch (node.kind) {
+    case "server":
+      return build(node.server.name, Collapsed, { icon: icons.server, description: `${node.server.tools.size} tools · ${node.server.category}`, context: "server", tooltip: node.server.summary });
+    case "fixtures":
+      return build("Fixtures", Expanded, { context: "fixtures" });
+    case "tools":
+      return build("Tools", Collapsed, { description: String(node.server.tools.size), context: "tools" });
+    case "fixture":
+      return fixtureItem(node.file);
+    case "tool":
+      return toolItem(node.tool);
+    case "session":
+      return sessionItem(node.live);
+    case "calls":
+      return build("Calls", Collapsed, { description: String(node.live.calls.length), context: "calls" });
+    case "call":
+      return callItem(node);
+    case "value":
+      return valueItem(node.value);
+    default:
+      throw new Error(`no item for ${JSON.stringify(node satisfies never)}`);
+  }
+}
+
+function idOf(node: ServersNode): string {
+  switch (node.kind) {
+    case "server":
+    case "fixtures":
+    case "tools":
+      return `${node.kind}/${node.server.name}`;
+    case "fixture":
+      return `fixture/${node.file.server}/${node.file.name}`;
+    case "tool":
+      return `tool/${node.tool.name}`;
+    case "session":
+    case "calls":
+      return `${node.kind}/${node.live.number}`;
+    case "call":
+      return `call/${node.live.number}/${node.made.number}`;
+    case "value":
+      return `value/${node.live.number}${node.value.path}`;
+    default:
+      throw new Error(`no id for ${JSON.stringify(node satisfies never)}`);
+  }
+}
+
+interface Look {
+  readonly icon?: TreeItem["iconPath"];
+  readonly description?: string;
+  readonly context: string;
+  readonly tooltip?: string;
+}
+
+function build(label: string, state: TreeItemCollapsibleState, { icon, description, context, tooltip }: Look): TreeItem {
+  const item = new TreeItem(label, state);
+  if (icon) item.iconPath = icon;
+  if (description) item.description = description;
+  // text from definitions and worlds is only text: never rendered as markup
+  if (tooltip) item.tooltip = new MarkdownString().appendText(tooltip);
+  item.contextValue = context;
+  return item;
+}
+
+function fixtureItem(file: FixtureFile): TreeItem {
+  const description = { shipped: "shipped", copy: "your copy", own: "yours" }[file.is];
+  const item = build(file.name, None, { icon: icons.fixture, description, context: `fixture.${file.is}`, tooltip: file.uri.fsPath });
+  item.command = { command: "prove.openFixture", title: "Open Fixture", arguments: [{ kind: "fixture", file } satisfies ServersNode] };
+  return item;
+}
+
+function toolItem(tool: Tool): TreeItem {
+  const args = Object.keys((tool.inputSchema["properties"] ?? {}) as object).join(", ");
+  return build(tool.name.slice(tool.server.length + 1), None, {
+    icon: tool.effect === "read" ? icons.readTool : icons.writeTool,
+    description: args ? `(${args})` : "()",
+    context: "tool",
+    tooltip: `${tool.name}: ${tool.summary} ${tool.effect === "read" ? "Reads." : tool.destructive ? "Writes, and cannot be undone by a call." : "Writes."}`,
+  });
+}
+
+function sessionItem(live: LiveSession): TreeItem {
+  const n = live.calls.length;
+  const description = n === 0 ? "as opened" : `${n} ${n === 1 ? "call" : "calls"}`;
+  return build(`Session ${live.number} on ${live.fixture}`, Expanded, { icon: icons.session, description, context: "session" });
+}
+
+function callItem(node: Extract<ServersNode, { kind: "call" }>): TreeItem {
+  const { name, called, number } = node.made;
+  const { outcome, patches } = called;
+  const description = outcome.kind !== "ok" ? `${outcome.kind}: ${outcome.message}` : patches.length ? "changed the state" : "read";
+  const item = build(`${number} ${name}`, None, { icon: outcomeIcon[outcome.kind], description, context: "call", tooltip: JSON.stringify(node.made.arguments) });
+  item.command = { command: "prove.showCall", title: "Show Call and Its Change", arguments: [node] };
+  return item;
+}
+
+function valueItem({ key, value, changed }: ValueNode): TreeItem {
+  const size = sizeOf(value);
+  const isLeaf = value === null || typeof value !== "object" || Object.keys(value).length === 0;
+  const mark = changed === "here" ? "● " : changed === "below" ? "○ " : "";
+  const icon = size !== undefined && !isLeaf ? icons.entities : isLeaf ? icons.value : icons.entity;
+  const text = size === undefined || isLeaf ? inLine(value) : String(size);
+  return build(key, isLeaf ? None : Collapsed, { icon, description: `${mark}${text}`, context: "value", ...(changed ? { tooltip: "changed by the last call" } : {}) });
+}

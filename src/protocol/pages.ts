@@ -1,0 +1,104 @@
+/**
+ * What each page may ask of the editor, and what the editor tells it, as one map a page: the reply's type follows from the
+ * request's name. Types only; knows neither how a page is drawn nor where the editor finds the answers.
+ */
+import type { Breakdown } from "../reward/breakdown.ts";
+import type { OutcomeKind } from "../environment/outcome.ts";
+import type { StepMetrics } from "../run/metrics.ts";
+
+/** The map that every page has. */
+export interface PageMap {
+  readonly requests: Record<string, { params: unknown; result: unknown }>;
+  readonly events: Record<string, unknown>;
+}
+
+/** One call of the attempt as the page lists it. */
+export interface CallLine {
+  readonly name: string;
+  /** Canonical text of the arguments. */
+  readonly arguments: string;
+  readonly outcome: OutcomeKind;
+  /** What it gave, or why it was turned down, in one line. */
+  readonly answer: string;
+  readonly message: number;
+}
+
+/** One goal of the task as the page lists it. */
+export interface GoalLine {
+  readonly calls: readonly { readonly name: string; readonly arguments: string }[];
+  /** Goals it follows. */
+  readonly after: readonly number[];
+}
+
+export interface RewardView {
+  readonly task: string;
+  readonly policy: string;
+  /** What the user asked first. */
+  readonly asked: string;
+  readonly calls: readonly CallLine[];
+  readonly goals: readonly GoalLine[];
+  /** One a profile, the paper's first. */
+  readonly breakdowns: readonly Breakdown[];
+  readonly success: { readonly value: boolean; readonly why: string };
+}
+
+export interface RewardPage extends PageMap {
+  readonly requests: {
+    load: { params: null; result: RewardView };
+    /** Shows the transcript at a call, by its position. */
+    reveal: { params: { call: number }; result: null };
+    /** Steps through the attempt. */
+    step: { params: null; result: null };
+  };
+  readonly events: { changed: RewardView };
+}
+
+/** Where a run stands, as far as a person can tell. `stopped`: no trainer holds the run, and it is not complete. */
+export type RunState = "starting" | "training" | "paused" | "stopping" | "stopped" | "finished" | "failed";
+
+export interface RunStanding {
+  readonly state: RunState;
+  readonly doing: string;
+  readonly step: number;
+  readonly steps?: number;
+  readonly spent?: number;
+  readonly seconds?: number;
+}
+
+export interface RunView {
+  readonly run: string;
+  readonly standing: RunStanding;
+  /** What the run was asked to do, as name and value. */
+  readonly config: readonly (readonly [string, string])[];
+  readonly steps: readonly StepMetrics[];
+  readonly checkpoints: readonly number[];
+}
+
+export interface RunPage extends PageMap {
+  readonly requests: {
+    load: { params: null; result: RunView };
+    pause: { params: null; result: null };
+    resume: { params: null; result: null };
+    stop: { params: null; result: null };
+    /** Lists the attempts of a step, to open one. */
+    openStep: { params: { step: number }; result: null };
+  };
+  readonly events: {
+    stood: RunStanding;
+    stepped: readonly StepMetrics[];
+    saved: number;
+  };
+}
+
+/** From the page to the editor. */
+export interface PageAsks<Page extends PageMap, Name extends keyof Page["requests"] = keyof Page["requests"]> {
+  readonly id: number;
+  readonly name: Name;
+  readonly params: Page["requests"][Name]["params"];
+}
+
+/** From the editor to the page. */
+export type PageHears<Page extends PageMap> =
+  | { readonly kind: "reply"; readonly id: number; readonly result: unknown }
+  | { readonly kind: "refusal"; readonly id: number; readonly what: string; readonly remedy: string }
+  | { [Name in keyof Page["events"]]: { readonly kind: "event"; readonly name: Name; readonly body: Page["events"][Name] } }[keyof Page["events"]];
