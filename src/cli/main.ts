@@ -6,6 +6,7 @@ import { openCatalog } from "../environment/catalog.ts";
 import { Mistake } from "../mistake.ts";
 import { servers as catalogServers } from "../servers/catalog.ts";
 import { version } from "../version.ts";
+import { bench } from "./bench.ts";
 import { call } from "./call.ts";
 import type { Command, Terminal } from "./command.ts";
 import { schemas } from "./schemas.ts";
@@ -13,7 +14,7 @@ import { servers } from "./servers.ts";
 import { stdio } from "./stdio.ts";
 import { tools } from "./tools.ts";
 
-const commands: Readonly<Record<string, Command>> = { servers, tools, call, stdio, schemas };
+const commands: Readonly<Record<string, Command>> = { servers, tools, call, stdio, schemas, bench };
 
 async function main([name, ...args]: string[]): Promise<number> {
   if (name === undefined || name === "help" || name === "--help" || name === "-h") {

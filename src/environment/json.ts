@@ -25,22 +25,61 @@ const known = new WeakMap<object, Digest>();
  * hashed again. The caller promises that the value never changes.
  */
 export function digestOf(frozen: object): Digest {
-  const remembered = known.get(frozen);
-  if (remembered) return remembered;
-  const text = Array.isArray(frozen)
-    ? `[${frozen.map(leafOrDigest).join(",")}]`
-    : `{${Object.entries(frozen)
-        .filter(([, it]) => it !== undefined)
-        .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([key, it]) => `${JSON.stringify(key)}:${leafOrDigest(it)}`)
-        .join(",")}}`;
-  const digest = hash("sha256", text, "hex").slice(0, 32) as Digest;
-  known.set(frozen, digest);
+  let digest = known.get(frozen);
+  if (!digest) known.set(frozen, (digest = hashed(Array.isArray(frozen) ? listText(frozen) : recordText(frozen))));
   return digest;
 }
 
-const leafOrDigest = (value: unknown) =>
-  value !== null && typeof value === "object" ? `#${digestOf(value)}` : JSON.stringify(value);
+const hashed = (text: string) => hash("sha256", text, "hex").slice(0, 32) as Digest;
+
+const listText = (list: readonly unknown[]) => `[${list.map(leafOrDigest).join(",")}]`;
+
+function recordText(record: object): string {
+  const entries = Object.entries(record);
+  if (entries.length >= wide) return wideText(entries);
+  const present = entries.filter(([, it]) => it !== undefined);
+  present.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${present.map(entryText).join(",")}}`;
+}
+
+const entryText = ([key, it]: [string, unknown]) => `${JSON.stringify(key)}:${leafOrDigest(it)}`;
+
+const leafOrDigest = (value: unknown) => (value !== null && typeof value === "object" ? `#${digestOf(value)}` : JSON.stringify(value));
+
+/** From this many keys on, a record is hashed as a sum over its entries, which needs neither order nor long texts. */
+const wide = 24;
+
+interface EntrySum {
+  readonly key: string;
+  readonly words: readonly [number, number, number, number];
+}
+
+/** By the entry's value: one entry of a table changes, the others' hashes stand. */
+const entrySums = new WeakMap<object, EntrySum>();
+
+function wideText(entries: [string, unknown][]): string {
+  let [a, b, c, d, n] = [0, 0, 0, 0, 0];
+  for (const [key, value] of entries) {
+    if (value === undefined) continue;
+    const { words } = entrySum(key, value);
+    a = (a + words[0]) >>> 0;
+    b = (b + words[1]) >>> 0;
+    c = (c + words[2]) >>> 0;
+    d = (d + words[3]) >>> 0;
+    n++;
+  }
+  return `{${n}:${a},${b},${c},${d}}`;
+}
+
+function entrySum(key: string, value: unknown): EntrySum {
+  const remembered = value !== null && typeof value === "object" ? entrySums.get(value) : undefined;
+  if (remembered?.key === key) return remembered;
+  const text = hashed(entryText([key, value]));
+  const word = (i: number) => Number.parseInt(text.slice(8 * i, 8 * i + 8), 16);
+  const sum: EntrySum = { key, words: [word(0), word(1), word(2), word(3)] };
+  if (value !== null && typeof value === "object") entrySums.set(value, sum);
+  return sum;
+}
 
 /** Freezes a JSON value and everything in it, in place, and returns it. */
 export function freeze<T>(value: T): T {

@@ -106,7 +106,7 @@ export class Session {
         draft.clock = minuteAfter(before.clock);
         draft.draws = moment.draws;
       },
-      { enableAutoFreeze: true, enablePatches: { pathAsArray: false, arrayLengthAssignment: false } },
+      { enablePatches: { pathAsArray: false, arrayLengthAssignment: false } },
     );
     this.#state = Object.freeze({ ...this.#state, [tool.server]: freeze(after) as ServerState });
     return { outcome: { kind: "ok", value }, patches: (patches as Patch[]).map(it => within(tool.server, it)), digest: this.digest };
