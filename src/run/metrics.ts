@@ -1,20 +1,25 @@
-/**
- * What a run says about each of its steps: one line of metrics.jsonl. Knows how lines are written, read back and cut at a
- * checkpoint, not how the numbers came about.
- */
+/** What a run says about each of its steps: one line of metrics.jsonl. Knows the numbers' meaning, not how they came about. */
 import { z } from "zod";
 
 const number = z.number();
 const share = z.number().min(0).max(1);
 
-export const stepMetrics = z.object({
+const learning = {
   step: z.int().min(1),
-  method: z.enum(["grpo", "sft"]),
+  loss: number,
+  /** Before clipping, the mean over the step's minibatches. */
+  gradientNorm: number,
+  learningRate: number,
+};
+
+export const grpoStep = z.object({
+  ...learning,
+  method: z.literal("grpo"),
   /** Mean total under the profile the run trains on, and its spread over the step's attempts. */
   reward: z.object({ mean: number, std: number }),
   /** Mean total under the paper's own five parts and weights. */
   paper: number,
-  /** Mean score of each of the five parts, before the weight. */
+  /** Mean score of each of the five parts, before the weight, over tasks with goals. */
   parts: z.object({ validity: number, coverage: number, efficiency: number, name: number, argument: number }),
   /** Mean reward of tasks without goals, which top out at 1; absent where the step had none. */
   abstention: number.optional(),
@@ -29,6 +34,8 @@ export const stepMetrics = z.object({
   /** Groups whose attempts all earned the same: they give no gradient. */
   zeroVariance: share,
   attempts: z.int().min(0),
+  /** Attempts that ended by a fault of the world's or ours: not scored, not learned from. */
+  faults: z.int().min(0),
   tokensPerRollout: number,
   rolloutsPerSecond: number,
   /** k3 estimate against the start, mean a token. */
@@ -36,11 +43,24 @@ export const stepMetrics = z.object({
   /** Tokens whose ratio was clipped. */
   clipShare: share,
   entropy: number,
-  loss: number,
-  gradientNorm: number,
-  learningRate: number,
   seconds: z.object({ environment: number, sampling: number, learning: number, total: number }),
 });
 
-/** One step of a run. In `sft` the attempts' fields are those of the last evaluation, or zero before one. */
+export const sftStep = z.object({
+  ...learning,
+  method: z.literal("sft"),
+  /** Mean loss a token on conversations kept apart; present where it was measured. */
+  validation: number.optional(),
+  /** Tokens read, and those that carry the loss. */
+  tokens: z.int().min(0),
+  taught: z.int().min(0),
+  conversations: z.int().min(0),
+  seconds: z.object({ learning: number, total: number }),
+});
+
+export const stepMetrics = z.discriminatedUnion("method", [grpoStep, sftStep]);
+
+export type GrpoStep = z.infer<typeof grpoStep>;
+export type SftStep = z.infer<typeof sftStep>;
+/** One step of a run. */
 export type StepMetrics = z.infer<typeof stepMetrics>;
