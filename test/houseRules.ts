@@ -40,7 +40,7 @@ const rooms: Readonly<Record<string, Room>> = {
   synthesis: { rooms: "policy trajectory environment" },
   reward: { rooms: "trajectory environment" },
   evaluation: { rooms: "reward policy trajectory environment" },
-  run: { rooms: "reward trajectory environment" },
+  run: { rooms: "reward trajectory environment", files: { "attach.ts": "protocol" } },
   compute: { rooms: "", packages: `${tfjs} @tensorflow/tfjs-backend-cpu @tensorflow/tfjs-backend-wasm @tensorflow/tfjs-backend-webgpu @tensorflow/tfjs-node-gpu webgpu` },
   model: { rooms: "compute policy trajectory", packages: tfjs },
   train: { rooms: "model compute run evaluation reward policy trajectory environment protocol", packages: tfjs, files: { "main.ts": "servers mcp synthesis" } },
