@@ -1,7 +1,100 @@
-/** The wasm backend's own memory as our kernels and in-place updates reach it. */
-import type * as tf from "@tensorflow/tfjs-core";
+/**
+ * The wasm backend with our own kernels beside it: a second module that works in the backend's memory. Whoever holds the memory can
+ * reach a tensor's numbers where they lie. It does not know what the kernels are composed into.
+ */
+import { readFile } from "node:fs/promises";
+import { join, sep } from "node:path";
+import * as tf from "@tensorflow/tfjs-core";
+import { setWasmPaths } from "@tensorflow/tfjs-backend-wasm";
+import { Mistake } from "../mistake.ts";
+import { registerFusedKernels } from "./fusedKernels.ts";
+import type { Kernels } from "./kernelTypes.ts";
+import { registerReplacements } from "./replacements.ts";
 
+/** Addresses are bytes into a memory that may move when it grows: keep addresses, take views anew. */
 export interface WasmMemory {
+  readonly kernels: Kernels;
+  /** Whether the build with fused multiply-add runs; its results differ in the last bits. */
+  readonly relaxed: boolean;
+  addressOf(tensor: tf.TensorInfo): number;
   /** A tensor's numbers in place: valid until the next tensor is made. */
   viewOf(tensor: tf.Tensor): Float32Array;
+  floatsAt(address: number, n: number): Float32Array;
+  intsAt(address: number, n: number): Int32Array;
+  /** Room for n numbers of four bytes, until `free`. */
+  allocate(n: number): number;
+  free(address: number): void;
+  /** Room for at least n floats, anybody's until the next call. */
+  scratch(n: number): number;
+  /** An output tensor of a kernel. */
+  output(shape: readonly number[], dtype?: "float32" | "int32"): tf.TensorInfo;
+}
+
+/** What we use of tfjs-backend-wasm 4.22.0 beyond its published types; the version is pinned because of it. */
+interface BackendWasm {
+  readonly wasm: {
+    readonly asm: { readonly memory: WebAssembly.Memory };
+    readonly HEAPU8: Uint8Array;
+    _malloc(bytes: number): number;
+    _free(address: number): void;
+  };
+  readonly dataIdMap: { get(id: object): { memoryOffset: number } };
+  makeOutput(shape: number[], dtype: string): tf.TensorInfo;
+}
+
+/** A module with one relaxed multiply-add: an engine that validates it can run the relaxed build. */
+const relaxedProbe = new Uint8Array([
+  0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 15, 1, 13, 0, 65, 1, 253, 15, 65, 2, 253, 15, 253, 128, 2, 11,
+]);
+
+let started: WasmMemory | undefined;
+
+/** Makes wasm this thread's backend. `programs` is the folder that the build writes the wasm files to. */
+export async function startWasm(programs: string, build: "relaxed" | "simd" | "best" = "best"): Promise<WasmMemory> {
+  setWasmPaths(programs.endsWith(sep) ? programs : programs + sep);
+  if (!(await tf.setBackend("wasm"))) throw new Error("the wasm backend did not start");
+  await tf.ready();
+  const relaxed = build === "best" ? WebAssembly.validate(relaxedProbe) : build === "relaxed";
+  if (started?.relaxed === relaxed) return started;
+  started = await loadKernels(join(programs, `kernels-${relaxed ? "relaxed" : "simd"}.wasm`), relaxed);
+  registerReplacements(started);
+  registerFusedKernels(started);
+  return started;
+}
+
+async function loadKernels(file: string, relaxed: boolean): Promise<WasmMemory> {
+  const backend = tf.backend() as unknown as BackendWasm;
+  const { wasm } = backend;
+  const bytes = await readFile(file).catch((cause: unknown) => {
+    throw new Mistake(`the kernels ${file} cannot be read`, "build the programs again, or install the package again", { cause });
+  });
+  // AssemblyScript's own log has tables at a fixed address of the memory, which is not ours
+  const { instance } = await WebAssembly.instantiate(bytes, { env: { memory: wasm.asm.memory, log: Math.log } });
+  const kernels = instance.exports as unknown as Kernels;
+  let scratch = { address: 0, floats: 0 };
+  const addressOf = (tensor: tf.TensorInfo) => backend.dataIdMap.get(tensor.dataId).memoryOffset;
+  const allocate = (n: number) => {
+    const address = wasm._malloc(n * 4) >>> 0;
+    if (address === 0) throw new Error(`wasm memory is full: no room for ${n} numbers`);
+    return address;
+  };
+  const floatsAt = (address: number, n: number) => new Float32Array(wasm.HEAPU8.buffer, address, n);
+  return {
+    kernels,
+    relaxed,
+    addressOf,
+    viewOf: tensor => floatsAt(addressOf(tensor), tensor.size),
+    floatsAt,
+    intsAt: (address, n) => new Int32Array(wasm.HEAPU8.buffer, address, n),
+    allocate,
+    free: address => wasm._free(address),
+    scratch(n) {
+      if (n <= scratch.floats) return scratch.address;
+      if (scratch.address) wasm._free(scratch.address);
+      const floats = Math.ceil(n * 1.25);
+      scratch = { address: allocate(floats), floats };
+      return scratch.address;
+    },
+    output: (shape, dtype = "float32") => backend.makeOutput([...shape], dtype),
+  };
 }

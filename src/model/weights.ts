@@ -1,4 +1,8 @@
 /** Named arrays in a file of the safetensors format, in 32 or 16 bits. Written to a temporary name and renamed; knows no architecture. */
+import { open, readFile, rename, rm } from "node:fs/promises";
+import { z } from "zod";
+import { Mistake } from "../mistake.ts";
+import { fromHalf, toHalf } from "./half.ts";
 
 export interface NamedArray {
   readonly shape: readonly number[];
@@ -11,8 +15,98 @@ export interface Weights {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** Writes all arrays in one precision; F16 rounds to nearest, ties to even. */
-export declare function writeWeights(file: string, weights: Weights, precision: "F32" | "F16"): Promise<void>;
+export type Precision = "F32" | "F16";
 
-/** Reads a file of F32 and F16 arrays. Throws a Mistake that names the file if it is torn or of another kind. */
-export declare function readWeights(file: string): Promise<Weights>;
+const bytesOf = { F32: 4, F16: 2 } as const;
+
+/** Writes all arrays in one precision; F16 rounds to nearest, ties to even. */
+export async function writeWeights(file: string, { arrays, metadata }: Weights, precision: Precision): Promise<void> {
+  const entries: Record<string, unknown> = { __metadata__: metadata };
+  let end = 0;
+  for (const [name, { shape, values }] of arrays) {
+    const begin = end;
+    end += values.length * bytesOf[precision];
+    entries[name] = { dtype: precision, shape, data_offsets: [begin, end] };
+  }
+  // the format asks for numbers that begin at a multiple of 8
+  const text = Buffer.from(JSON.stringify(entries));
+  const header = Buffer.concat([text, Buffer.alloc((8 - (text.length % 8)) % 8, " ")]);
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(header.length));
+  const numbers = [...arrays.values()].map(({ values }) => encode(values, precision));
+  const temporary = `${file}.writing`;
+  try {
+    const handle = await open(temporary, "w");
+    try {
+      await handle.writev([length, header, ...numbers]);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await replace(temporary, file);
+  } catch (cause) {
+    await rm(temporary, { force: true });
+    throw new Mistake(`the weights ${file} could not be written`, "make room or choose another folder; what stood there is untouched", { cause });
+  }
+}
+
+/** Another program may have the old file open for a moment: on Windows a rename then fails and works a little later. */
+async function replace(from: string, to: string): Promise<void> {
+  for (let attempt = 0; ; attempt++)
+    try {
+      return await rename(from, to);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (attempt === 9 || (code !== "EPERM" && code !== "EACCES" && code !== "EBUSY")) throw error;
+      await new Promise(resolve => setTimeout(resolve, 20 * 2 ** attempt));
+    }
+}
+
+function encode(values: Float32Array, precision: Precision): Uint8Array {
+  const numbers = precision === "F32" ? values : toHalf(values);
+  return new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
+}
+
+const entry = z.object({
+  dtype: z.enum(["F32", "F16"]),
+  shape: z.array(z.int().min(0)),
+  data_offsets: z.tuple([z.int().min(0), z.int().min(0)]),
+});
+const metadataEntry = z.record(z.string(), z.string());
+
+/** Reads a file of F32 and F16 arrays. Throws a Mistake that names the file if it is missing, torn or of another kind. */
+export async function readWeights(file: string): Promise<Weights> {
+  const bytes = await readFile(file).catch((cause: unknown) => {
+    throw new Mistake(`the weights ${file} cannot be read`, "name a file that exists", { cause });
+  });
+  const wrong = (why: string, cause?: unknown) =>
+    new Mistake(`${file} is not a whole safetensors file: ${why}`, "copy it again, or choose another checkpoint", { cause });
+  const start = bytes.length < 8 ? Infinity : 8 + Number(bytes.readBigUInt64LE());
+  if (start > bytes.length) throw wrong("it ends before its header does");
+  let header: Record<string, unknown>;
+  try {
+    header = z.record(z.string(), z.unknown()).parse(JSON.parse(bytes.toString("utf8", 8, start)));
+  } catch (cause) {
+    throw wrong("its header is not JSON", cause);
+  }
+  const { __metadata__: said = {}, ...entries } = header;
+  const metadata = metadataEntry.safeParse(said);
+  if (!metadata.success) throw wrong("its metadata are not strings");
+  const arrays = new Map<string, NamedArray>();
+  for (const [name, value] of Object.entries(entries)) {
+    const parsed = entry.safeParse(value);
+    if (!parsed.success) throw wrong(`${name} is described in a way that is not understood, or is neither F32 nor F16`);
+    const { dtype, shape, data_offsets: [begin, end] } = parsed.data;
+    if (start + end > bytes.length) throw wrong(`it ends before the numbers of ${name} do`);
+    const count = shape.reduce((product, n) => product * n, 1);
+    if (end - begin !== count * bytesOf[dtype]) throw wrong(`${name} of shape ${shape.join(" x ")} takes ${end - begin} bytes`);
+    arrays.set(name, { shape, values: decode(bytes, start + begin, count, dtype) });
+  }
+  return { arrays, metadata: metadata.data };
+}
+
+function decode(bytes: Buffer, from: number, count: number, dtype: Precision): Float32Array {
+  // a copy, because the numbers may not lie at a multiple of their size
+  const copy = new Uint8Array(bytes.subarray(from, from + count * bytesOf[dtype])).buffer;
+  return dtype === "F32" ? new Float32Array(copy) : fromHalf(new Uint16Array(copy));
+}

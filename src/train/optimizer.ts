@@ -1,4 +1,7 @@
 /** AdamW (Loshchilov and Hutter, 2019) with the gradient clipped by its global norm. Knows parameters by name, not what they are for. */
+import * as tf from "@tensorflow/tfjs-core";
+import { runningBackend } from "../compute/backend.ts";
+import type { WasmMemory } from "../compute/wasm.ts";
 import type { Gradients, Model } from "../model/transformer.ts";
 
 export interface AdamWOptions {
@@ -11,6 +14,8 @@ export interface AdamWOptions {
   readonly clipNorm: number;
 }
 
+export const usualAdamW: AdamWOptions = { beta1: 0.9, beta2: 0.98, epsilon: 1e-8, weightDecay: 0.01, clipNorm: 1 };
+
 /** Everything an optimizer remembers, as plain numbers: `first` and `second` moments by parameter name. */
 export interface OptimizerState {
   readonly step: number;
@@ -20,10 +25,108 @@ export interface OptimizerState {
 
 export interface Optimizer {
   /** Changes the model's parameters in place; the gradients stay the caller's. Gives the gradient's norm before clipping. */
-  step(gradients: Gradients, learningRate: number): { norm: number };
+  step(gradients: Gradients, learningRate: number): { readonly norm: number };
+  /** A copy. */
   state(): OptimizerState;
   restore(state: OptimizerState): void;
   dispose(): void;
 }
 
-export declare function adamW(model: Model, options?: Partial<AdamWOptions>): Optimizer;
+/** An optimizer of a model's parameters, at step 0. */
+export function adamW(model: Model, options: Partial<AdamWOptions> = {}): Optimizer {
+  const settings = { ...usualAdamW, ...options };
+  const { memory } = runningBackend();
+  const moments = [...model.parameters].map(([name, weight]) => momentsOf(name, weight));
+  let step = 0;
+  return {
+    step(gradients, learningRate) {
+      step++;
+      const norm = memory ? normInPlace(memory, gradients) : normOf(gradients);
+      const update: Update = {
+        ...settings,
+        rate: learningRate,
+        correct1: 1 - settings.beta1 ** step,
+        correct2: 1 - settings.beta2 ** step,
+        scale: norm > settings.clipNorm ? settings.clipNorm / norm : 1,
+      };
+      for (const moment of moments) {
+        const gradient = gradients.get(moment.name);
+        if (!gradient) throw new Error(`no gradient for ${moment.name}`);
+        if (memory) updateInPlace(memory, moment, gradient, update);
+        else tf.tidy(() => updateByOperations(moment, gradient, update));
+      }
+      return { norm };
+    },
+    state: () => ({
+      step,
+      first: new Map(moments.map(({ name, first }) => [name, first.dataSync().slice() as Float32Array])),
+      second: new Map(moments.map(({ name, second }) => [name, second.dataSync().slice() as Float32Array])),
+    }),
+    restore(state) {
+      step = state.step;
+      for (const { name, first, second } of moments) {
+        assign(first, state.first.get(name), name);
+        assign(second, state.second.get(name), name);
+      }
+    },
+    dispose: () => tf.dispose(moments.flatMap(({ first, second }) => [first, second])),
+  };
+}
+
+interface Moments {
+  readonly name: string;
+  readonly weight: tf.Variable;
+  readonly first: tf.Variable;
+  readonly second: tf.Variable;
+  /** Scales and the embedding are not drawn to zero: they have no scale of their own to drift to. */
+  readonly decays: boolean;
+}
+
+interface Update extends AdamWOptions {
+  readonly rate: number;
+  readonly correct1: number;
+  readonly correct2: number;
+  /** What clipping leaves of the gradient. */
+  readonly scale: number;
+}
+
+const momentsOf = (name: string, weight: tf.Variable): Moments => ({
+  name,
+  weight,
+  first: tf.tidy(() => tf.variable(tf.zerosLike(weight), false)),
+  second: tf.tidy(() => tf.variable(tf.zerosLike(weight), false)),
+  decays: weight.rank === 2 && name !== "embedding",
+});
+
+function updateInPlace({ kernels, addressOf }: WasmMemory, { weight, first, second, decays }: Moments, gradient: tf.Tensor, update: Update): void {
+  const { rate, beta1, beta2, epsilon, weightDecay, correct1, correct2, scale } = update;
+  kernels.adamW(
+    weight.size, addressOf(weight), addressOf(gradient), addressOf(first), addressOf(second),
+    rate, beta1, beta2, epsilon, decays ? weightDecay : 0, correct1, correct2, scale,
+  );
+}
+
+/** The same in stock operations; the kernel's docstring has the formula. */
+function updateByOperations({ weight, first, second, decays }: Moments, gradient: tf.Tensor, update: Update): void {
+  const { rate, beta1, beta2, epsilon, weightDecay, correct1, correct2, scale } = update;
+  const g = tf.mul(gradient, scale);
+  first.assign(tf.add(tf.mul(first, beta1), tf.mul(g, 1 - beta1)));
+  second.assign(tf.add(tf.mul(second, beta2), tf.mul(tf.square(g), 1 - beta2)));
+  const root = tf.add(tf.sqrt(tf.div(second, correct2)), epsilon);
+  const kept = tf.mul(weight, 1 - rate * (decays ? weightDecay : 0));
+  weight.assign(tf.sub(kept, tf.div(tf.mul(first, rate / correct1), root)));
+}
+
+function normInPlace({ kernels, addressOf }: WasmMemory, gradients: Gradients): number {
+  let sum = 0;
+  for (const gradient of gradients.values()) sum += kernels.sumSquares(gradient.size, addressOf(gradient));
+  return Math.sqrt(sum);
+}
+
+const normOf = (gradients: Gradients): number =>
+  tf.tidy(() => Math.sqrt(tf.addN([...gradients.values()].map(it => tf.sum(tf.square(it)))).dataSync()[0] as number));
+
+function assign(variable: tf.Variable, values: Float32Array | undefined, name: string): void {
+  if (values?.length !== variable.size) throw new Error(`an optimizer's state has ${values?.length ?? "no"} numbers for ${name}, which has ${variable.size}`);
+  tf.tidy(() => variable.assign(tf.tensor(values, variable.shape)));
+}

@@ -1,0 +1,83 @@
+// Log-probabilities of chosen tokens from rows of logits, and the sampling of new ones.
+import { exp, expOne, floats, log, maxOfRow, sumOf } from "./vector";
+
+/** Σ exp((x - most) · inverse) over a row. */
+function sumExp(row: usize, n: i32, most: f32, inverse: f32): f32 {
+  const mosts = f32x4.splat(most), inverses = f32x4.splat(inverse);
+  let lanes = f32x4.splat(0);
+  let tail: f32 = 0;
+  let j = 0;
+  for (; j + 4 <= n; j += 4) lanes = f32x4.add(lanes, exp(f32x4.mul(f32x4.sub(v128.load(row + floats(j)), mosts), inverses)));
+  for (; j < n; j++) tail += expOne((load<f32>(row + floats(j)) - most) * inverse);
+  return tail + sumOf(lanes);
+}
+
+/** logits (M, V) and targets (M) to log-probabilities (M) and log Σ exp (M). */
+export function logProbabilities(M: i32, V: i32, logits: usize, target: usize, logprob: usize, logSum: usize): void {
+  for (let i = 0; i < M; i++) {
+    const row = logits + floats(i * V);
+    const most = maxOfRow(row, V);
+    const whole: f32 = most + <f32>log(<f64>sumExp(row, V, most, 1));
+    store<f32>(logSum + floats(i), whole);
+    store<f32>(logprob + floats(i), load<f32>(row + floats(load<i32>(target + floats(i)))) - whole);
+  }
+}
+
+/** dlogits = d · (onehot(target) - softmax(logits)) */
+export function logProbabilitiesGradient(M: i32, V: i32, logits: usize, target: usize, logSum: usize, d: usize, dlogits: usize): void {
+  for (let i = 0; i < M; i++) {
+    const row = logits + floats(i * V), to = dlogits + floats(i * V);
+    const by = load<f32>(d + floats(i));
+    if (by == 0) {
+      memory.fill(to, 0, floats(V));
+      continue;
+    }
+    const whole = load<f32>(logSum + floats(i));
+    const wholes = f32x4.splat(whole), negative = f32x4.splat(-by);
+    let j = 0;
+    for (; j + 4 <= V; j += 4) v128.store(to + floats(j), f32x4.mul(negative, exp(f32x4.sub(v128.load(row + floats(j)), wholes))));
+    for (; j < V; j++) store<f32>(to + floats(j), -by * expOne(load<f32>(row + floats(j)) - whole));
+    const chosen = to + floats(load<i32>(target + floats(i)));
+    store<f32>(chosen, load<f32>(chosen) + by);
+  }
+}
+
+/** The first token whose logit is `most`. */
+function firstAt(row: usize, V: i32, most: f32): i32 {
+  for (let j = 0; j < V; j++) if (load<f32>(row + floats(j)) == most) return j;
+  return 0;
+}
+
+/**
+ * One token a row: at temperature 0 the likeliest, else the one in which `uniform` · Σ falls. Log-probabilities are of temperature 1.
+ */
+export function sampleRows(M: i32, V: i32, logits: usize, temperature: usize, uniform: usize, id: usize, logprob: usize): void {
+  for (let i = 0; i < M; i++) {
+    const row = logits + floats(i * V);
+    const most = maxOfRow(row, V);
+    const heat = load<f32>(temperature + floats(i));
+    let chosen = -1;
+    if (heat > 0) {
+      const inverse: f32 = <f32>1.0 / heat;
+      let left: f32 = load<f32>(uniform + floats(i)) * sumExp(row, V, most, inverse);
+      let j = 0;
+      // four tokens at a time until the four in which it falls
+      for (; j + 4 <= V; j += 4) {
+        const four = sumOf(exp(f32x4.mul(f32x4.sub(v128.load(row + floats(j)), f32x4.splat(most)), f32x4.splat(inverse))));
+        if (left < four) break;
+        left -= four;
+      }
+      for (; j < V; j++) {
+        left -= expOne((load<f32>(row + floats(j)) - most) * inverse);
+        if (left < 0) {
+          chosen = j;
+          break;
+        }
+      }
+    }
+    // greedy, or rounding left a crumb that no token takes
+    if (chosen < 0) chosen = firstAt(row, V, most);
+    store<i32>(id + floats(i), chosen);
+    store<f32>(logprob + floats(i), load<f32>(row + floats(chosen)) - most - <f32>log(<f64>sumExp(row, V, most, 1)));
+  }
+}

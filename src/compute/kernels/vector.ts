@@ -1,0 +1,85 @@
+// Small parts of every kernel: addresses, sums over lanes, and an exponential four lanes wide. No static tables: the memory is
+// TensorFlow.js's own, and a table at a fixed address would overwrite it. That is why log comes from JavaScript and exp is a polynomial.
+
+// @ts-ignore: decorators of AssemblyScript
+@external("env", "log") export declare function log(x: f64): f64;
+
+/** Bytes of n floats. */
+@inline export function floats(n: i32): usize {
+  return <usize>n << 2;
+}
+
+/** a · b + sum; fused (and rounded once) in the relaxed build. */
+@inline export function multiplyAdd(sum: v128, a: v128, b: v128): v128 {
+  // @ts-ignore: a compile-time constant
+  if (ASC_FEATURE_RELAXED_SIMD) return f32x4.relaxed_madd(a, b, sum);
+  return f32x4.add(sum, f32x4.mul(a, b));
+}
+
+@inline export function sumOf(v: v128): f32 {
+  return f32x4.extract_lane(v, 0) + f32x4.extract_lane(v, 1) + f32x4.extract_lane(v, 2) + f32x4.extract_lane(v, 3);
+}
+
+@inline export function maxOf(v: v128): f32 {
+  return max(max(f32x4.extract_lane(v, 0), f32x4.extract_lane(v, 1)), max(f32x4.extract_lane(v, 2), f32x4.extract_lane(v, 3)));
+}
+
+/** exp of each lane, relative error about 2e-7 (Cephes' expf); clamped to the range of floats. */
+@inline export function exp(x0: v128): v128 {
+  let x = f32x4.max(f32x4.min(x0, f32x4.splat(88.0)), f32x4.splat(-87.0));
+  const n = f32x4.nearest(f32x4.mul(x, f32x4.splat(1.44269504088896341)));
+  x = f32x4.sub(x, f32x4.mul(n, f32x4.splat(0.693359375)));
+  x = f32x4.sub(x, f32x4.mul(n, f32x4.splat(-2.1219444e-4)));
+  let y = f32x4.splat(1.98756915e-4);
+  y = f32x4.add(f32x4.mul(y, x), f32x4.splat(1.3981999507e-3));
+  y = f32x4.add(f32x4.mul(y, x), f32x4.splat(8.3334519073e-3));
+  y = f32x4.add(f32x4.mul(y, x), f32x4.splat(4.1665795894e-2));
+  y = f32x4.add(f32x4.mul(y, x), f32x4.splat(1.6666665459e-1));
+  y = f32x4.add(f32x4.mul(y, x), f32x4.splat(5.0000001201e-1));
+  y = f32x4.add(f32x4.add(f32x4.mul(y, f32x4.mul(x, x)), x), f32x4.splat(1.0));
+  return f32x4.mul(y, i32x4.shl(i32x4.add(i32x4.trunc_sat_f32x4_s(n), i32x4.splat(127)), 23));
+}
+
+@inline export function expOne(x: f32): f32 {
+  return f32x4.extract_lane(exp(f32x4.splat(x)), 0);
+}
+
+/** 1 / (1 + exp(-x)) of each lane. */
+@inline export function sigmoid(x: v128): v128 {
+  return f32x4.div(f32x4.splat(1), f32x4.add(f32x4.splat(1), exp(f32x4.neg(x))));
+}
+
+export function maxOfRow(row: usize, n: i32): f32 {
+  let lanes = f32x4.splat(-3.0e38);
+  let j = 0;
+  for (; j + 4 <= n; j += 4) lanes = f32x4.max(lanes, v128.load(row + floats(j)));
+  let most = maxOf(lanes);
+  for (; j < n; j++) most = max(most, load<f32>(row + floats(j)));
+  return most;
+}
+
+/** Softmax of row[0..n) in place; gives log Σ exp. */
+export function softmaxRow(row: usize, n: i32): f32 {
+  const most = maxOfRow(row, n);
+  const mosts = f32x4.splat(most);
+  let lanes = f32x4.splat(0);
+  let tail: f32 = 0;
+  let j = 0;
+  for (; j + 4 <= n; j += 4) {
+    const e = exp(f32x4.sub(v128.load(row + floats(j)), mosts));
+    v128.store(row + floats(j), e);
+    lanes = f32x4.add(lanes, e);
+  }
+  for (; j < n; j++) {
+    const e = expOne(load<f32>(row + floats(j)) - most);
+    store<f32>(row + floats(j), e);
+    tail += e;
+  }
+  const total: f32 = tail + sumOf(lanes);
+  const inverse: f32 = 1.0 / total;
+  const inverses = f32x4.splat(inverse);
+  j = 0;
+  for (; j + 4 <= n; j += 4) v128.store(row + floats(j), f32x4.mul(v128.load(row + floats(j)), inverses));
+  for (; j < n; j++) store<f32>(row + floats(j), load<f32>(row + floats(j)) * inverse);
+  return most + <f32>log(<f64>total);
+}

@@ -1,0 +1,45 @@
+/** A moment's proof that the running backend computes rightly: one matrix product and one gradient against plain JavaScript. */
+import * as tf from "@tensorflow/tfjs-core";
+import { uniforms } from "./random.ts";
+
+const [rows, inner, columns] = [9, 13, 11];
+const picked = [3, 0, 3, 7];
+
+/** Throws where the backend's numbers are not those of plain JavaScript. */
+export async function assertComputes(): Promise<void> {
+  const uniform = uniforms(1);
+  const a = Float32Array.from({ length: rows * inner }, () => uniform() - 0.5);
+  const b = Float32Array.from({ length: columns * inner }, () => uniform() - 0.5);
+  const [product, gradient] = tf.tidy(() => {
+    const matrix = tf.tensor2d(a, [rows, inner]);
+    const other = tf.tensor2d(b, [columns, inner]);
+    const chosen = tf.tensor1d(picked, "int32");
+    return [
+      tf.matMul(matrix, other, false, true),
+      tf.grad((x: tf.Tensor) => tf.sum(tf.square(tf.gather(x as tf.Tensor2D, chosen))))(matrix),
+    ] as const;
+  });
+  const [products, gradients] = await Promise.all([product.data(), gradient.data()]);
+  tf.dispose([product, gradient]);
+  compare("a matrix product", products, expectedProduct(a, b));
+  compare("the gradient of a gather", gradients, expectedGradient(a));
+}
+
+const expectedProduct = (a: Float32Array, b: Float32Array): number[] =>
+  Array.from({ length: rows * columns }, (_, at) => {
+    let sum = 0;
+    for (let k = 0; k < inner; k++) sum += (a[Math.floor(at / columns) * inner + k] as number) * (b[(at % columns) * inner + k] as number);
+    return sum;
+  });
+
+/** d Σ x² = 2x for each time that x's row was picked. */
+const expectedGradient = (a: Float32Array): number[] =>
+  Array.from(a, (value, at) => 2 * value * picked.filter(row => row === Math.floor(at / inner)).length);
+
+function compare(what: string, found: ArrayLike<number>, expected: readonly number[]): void {
+  expected.forEach((value, i) => {
+    // also catches NaN
+    if (!(Math.abs((found[i] as number) - value) < 1e-4))
+      throw new Error(`${what} came out wrong on backend ${tf.getBackend()}: ${found[i]} where ${value} was right`);
+  });
+}

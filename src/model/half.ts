@@ -1,0 +1,38 @@
+/** Numbers in 16 bits (IEEE 754 binary16), for Nodes that have no Float16Array. */
+
+const single = new Float32Array(1);
+const bits = new Uint32Array(single.buffer);
+
+/** Rounds to nearest, ties to even; what is too large becomes infinite. */
+export const toHalf = (values: Float32Array): Uint16Array => Uint16Array.from(values, halfOf);
+
+export const fromHalf = (halves: Uint16Array): Float32Array => Float32Array.from(halves, singleOf);
+
+function halfOf(value: number): number {
+  single[0] = value;
+  const word = bits[0] as number;
+  const sign = (word >>> 16) & 0x8000;
+  const exponent = (word >>> 23) & 0xff;
+  const fraction = word & 0x7fffff;
+  if (exponent === 0xff) return sign | 0x7c00 | (fraction ? 0x200 : 0);
+  const scaled = exponent - 127 + 15;
+  if (scaled >= 0x1f) return sign | 0x7c00;
+  // below 2^-14 the leading 1 is written out and the fraction shifted: a subnormal number
+  const shift = scaled <= 0 ? 14 - scaled : 13;
+  if (shift > 24) return sign;
+  const whole = scaled <= 0 ? fraction | 0x800000 : fraction;
+  const kept = (scaled <= 0 ? 0 : scaled << 10) | (whole >>> shift);
+  const rest = whole & ((1 << shift) - 1);
+  const middle = 1 << (shift - 1);
+  // rounding up may carry into the exponent, which is then right too
+  return sign | (kept + (rest > middle || (rest === middle && (kept & 1) === 1) ? 1 : 0));
+}
+
+function singleOf(half: number): number {
+  const sign = half & 0x8000 ? -1 : 1;
+  const exponent = (half >>> 10) & 0x1f;
+  const fraction = half & 0x3ff;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  if (exponent === 0x1f) return fraction ? NaN : sign * Infinity;
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}
