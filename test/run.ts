@@ -42,7 +42,9 @@ async function check(program: string, args: readonly string[]): Promise<Count> {
   return counted((await run(program, args)) === 0);
 }
 
-const counted = (passed: boolean): Count => ({ passed: passed ? 1 : 0, failed: passed ? 0 : 1 });
+function counted(passed: boolean): Count {
+  return passed ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+}
 
 /** A vitest suite, counted by its own report. What was skipped did not pass; a suite that ends badly without a failed test has failed once. */
 async function suite(name: string, args: readonly string[]): Promise<Count> {

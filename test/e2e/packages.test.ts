@@ -35,8 +35,8 @@ describe("the VSIX", () => {
   });
 
   test("holds the programs and what they read", () => {
-    for (const it of ["package.json", "readme.md", "changelog.md", "LICENSE.txt", "dist/extension.cjs", "dist/cli.js", "resources/fixtures/banking/"])
-      expect(entries.filter(entry => entry.startsWith(`extension/${it}`)), it).not.toEqual([]);
+    const wanted = ["package.json", "readme.md", "changelog.md", "LICENSE.txt", "dist/extension.cjs", "dist/cli.js", "resources/fixtures/banking/"];
+    expect(wanted.filter(it => !entries.some(entry => entry.startsWith(`extension/${it}`)))).toEqual([]);
   });
 
   test("holds nothing else: no sources, tests, maps, modules or native code", () => {
