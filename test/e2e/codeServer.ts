@@ -25,6 +25,8 @@ export interface ServerOptions {
   /** How long the extension host of a closed page is kept, in seconds. */
   readonly grace: number;
   readonly options?: readonly string[];
+  /** Added to the environment of the server, and so of extension hosts. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Starts a server on a free port of this machine and waits until it listens. */
@@ -32,7 +34,7 @@ export async function startCodeServer(options: ServerOptions): Promise<CodeServe
   const home = mkdtempSync(join(tmpdir(), "prove-workbench-"));
   mkdirSync(join(home, "data/User"), { recursive: true });
   writeFileSync(join(home, "data/User/settings.json"), JSON.stringify(options.settings, undefined, 2));
-  const env = cleanEnvironment(home, options.password);
+  const env = { ...cleanEnvironment(home, options.password), ...options.env };
   const folders = [options.host.entry, "--config", join(home, "config.yaml"), "--user-data-dir", join(home, "data"), "--extensions-dir", join(home, "extensions")];
   execFileSync(options.host.node, [...folders, "--install-extension", options.vsix], { env, stdio: "pipe" });
   const child = spawn(
@@ -107,7 +109,7 @@ async function ended(child: ChildProcess, kill: (signal: NodeJS.Signals) => void
   if (child.exitCode === null && child.signalCode === null) {
     const gone = new Promise(resolve => child.once("exit", resolve));
     kill("SIGTERM");
-    const insist = setTimeout(kill, 5000, "SIGKILL");
+    const insist = setTimeout(kill, 1500, "SIGKILL");
     await gone;
     clearTimeout(insist);
   }

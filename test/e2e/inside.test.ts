@@ -1,0 +1,65 @@
+/** Suites inside the extension host of a real workbench: what only the host itself can see, its calls, its memory, its pauses. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+import { expect, inject, test } from "vitest";
+import { startCodeServer } from "./codeServer.ts";
+import { workbenchHost } from "./host.ts";
+import { bundleInside, carrierFolder, insideFolder } from "./inside/bundle.ts";
+import type { Result } from "./inside/result.ts";
+import { packaged } from "./packaged.ts";
+import { testSettings } from "./settings.ts";
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+/** Opens a workbench that runs the suites and waits until it says that it is done. */
+async function runInside(): Promise<readonly Result[]> {
+  const folder = mkdtempSync(join(tmpdir(), "prove-inside-"));
+  const file = join(folder, "results.json");
+  await bundleInside();
+  const server = await startCodeServer({
+    host: await workbenchHost(say),
+    vsix: packaged("vsix"),
+    settings: testSettings,
+    trust: false,
+    grace: 3,
+    // without it a built workbench ignores the payload
+    options: ["--vscode-option", "enable-smoke-test-driver"],
+    env: { INSIDE_RESULTS: file },
+  });
+  const browser = await chromium.connect(inject("browser"));
+  try {
+    const page = await (await browser.newContext()).newPage();
+    await page.exposeFunction("codeAutomationLog", (_: string, words: unknown[]) => {
+      const line = words.map(String).join(" ");
+      if (line.includes("measured ")) say(line.slice(line.indexOf("measured ")));
+    });
+    const done = new Promise<void>(resolve => void page.exposeFunction("codeAutomationExit", () => resolve()));
+    const { host } = new URL(server.url);
+    const remote = (path: string) => `vscode-remote://${host}${path}`;
+    const payload = [
+      ["extensionDevelopmentPath", remote(carrierFolder)],
+      ["extensionTestsPath", remote(join(insideFolder, "run.cjs"))],
+      ["skipWelcome", "true"],
+      ["skipReleaseNotes", "true"],
+    ];
+    await page.goto(`${server.url}/?folder=${encodeURIComponent(folder)}&payload=${encodeURIComponent(JSON.stringify(payload))}`);
+    await done;
+    return JSON.parse(readFileSync(file, "utf8")) as Result[];
+  } finally {
+    await browser.close();
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const results = await runInside();
+
+test("the suites inside the extension host ran", () => {
+  expect(results).not.toEqual([]);
+});
+
+test.each(results)("$title", ({ error }) => {
+  expect(error).toBeUndefined();
+});
