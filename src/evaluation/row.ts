@@ -1,0 +1,90 @@
+/** What one attempt says in an evaluation: scores, success, and the habits by which a policy games a reward. Rows add up to metrics. */
+import type { Breakdown } from "../reward/breakdown.ts";
+import type { Profile } from "../reward/profiles.ts";
+import { isScored, score } from "../reward/reward.ts";
+import { isReadOnly, successOf } from "../reward/success.ts";
+import { canonical } from "../environment/json.ts";
+import type { Attempt } from "../trajectory/attempt.ts";
+import { callsOf, endOf, type CallEvent } from "../trajectory/trajectory.ts";
+
+export interface Row {
+  readonly task: string;
+  readonly kind: Attempt["task"]["kind"];
+  /** Whether the task has goals, and whether all of them only look things up. */
+  readonly hasGoals: boolean;
+  readonly readOnly: boolean;
+  /** By profile; empty where the attempt cannot be scored. */
+  readonly breakdowns: Readonly<Record<string, Breakdown>>;
+  /** Why it cannot be scored. */
+  readonly unscorable?: string;
+  readonly success: boolean;
+  readonly calls: number;
+  readonly budget: number;
+  /** Calls by what was wrong with them. */
+  readonly errors: Errors;
+  /** Calls that repeat an earlier one, arguments and all, and got the same answer. */
+  readonly repeated: number;
+  /** One call that a goal wants, then stopped, where the goals want more. */
+  readonly isLazy: boolean;
+  /** It ran into a limit. */
+  readonly isCut: boolean;
+  readonly messages: number;
+  /** Tokens of the policy's messages, where it reports them. */
+  readonly tokens?: number;
+}
+
+export interface Errors {
+  /** A call that could not be parsed. */
+  readonly syntax: number;
+  /** No such tool on the menu. */
+  readonly tool: number;
+  readonly arguments: number;
+  readonly refused: number;
+}
+
+/** Measures one attempt under some profiles. */
+export function measure(attempt: Attempt, profiles: readonly Profile[]): Row {
+  const { task, trajectory } = attempt;
+  const calls = callsOf(trajectory);
+  const results = profiles.map(it => score(attempt, it));
+  const unscorable = results.find(it => !isScored(it));
+  const messages = trajectory.events.filter(it => it.kind === "assistant");
+  const end = endOf(trajectory);
+  return {
+    task: task.id,
+    kind: task.kind,
+    hasGoals: task.goals.length > 0,
+    readOnly: isReadOnly(attempt),
+    breakdowns: Object.fromEntries(results.filter(isScored).map(it => [it.profile, it])),
+    ...(unscorable && !isScored(unscorable) ? { unscorable: unscorable.unscorable } : {}),
+    success: successOf(attempt).achieved,
+    calls: calls.length,
+    budget: task.budget.calls,
+    errors: errorsOf(calls),
+    repeated: repeatedIn(calls),
+    isLazy: calls.length === 1 && end.by === "policy" && stopsEarly(attempt, calls[0]!),
+    isCut: end.by === "limit",
+    messages: messages.length,
+    ...(messages.some(it => it.tokens) ? { tokens: messages.reduce((sum, it) => sum + (it.tokens?.length ?? 0), 0) } : {}),
+  };
+}
+
+function errorsOf(calls: readonly CallEvent[]): Errors {
+  const count = (passes: (it: CallEvent) => boolean) => calls.filter(passes).length;
+  return {
+    syntax: count(it => it.name === ""),
+    tool: count(it => it.name !== "" && it.outcome === "unknown-tool"),
+    arguments: count(it => it.name !== "" && it.outcome === "bad-arguments"),
+    refused: count(it => it.outcome === "refused"),
+  };
+}
+
+function repeatedIn(calls: readonly CallEvent[]): number {
+  const answers = calls.map(it => canonical([it.name, it.arguments, it.outcome, it.value]));
+  return answers.length - new Set(answers).size;
+}
+
+function stopsEarly({ task }: Attempt, { name }: CallEvent): boolean {
+  const wanted = task.goals.flatMap(it => it.calls);
+  return wanted.length > 1 && wanted.some(it => it.name === name);
+}
