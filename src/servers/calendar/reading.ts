@@ -3,10 +3,12 @@ import { z } from "zod";
 import { day, id, label, minute } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
 import { aDay, dateOf, isWeekend, minuteOfDay, minutesOf, startOfDay, textOf, timeOf } from "./recurrence.ts";
-import { busyTimes, calendarOf, currentOccurrence, Diary, eventOf, occurrences, overlaps, personOf, responses, type Busy, type Event } from "./world.ts";
-import { attendeeName, calendarId, eventId, occurrence, people, slot } from "./words.ts";
+import { busyTimes, calendarOf, currentOccurrence, Diary, eventOf, nextOccurrence, occurrences, overlaps, personOf, type Busy, type Event } from "./world.ts";
+import { calendarId, eventId, name, occurrence, people } from "./words.ts";
 
 const tool = toolOf(Diary);
+
+const mostInvitations = 10;
 
 const limit = z.int().min(1).max(50).optional().describe("At most this many, 10 if not given");
 
@@ -42,26 +44,23 @@ export const listing = {
   }),
   list_events: tool({
     effect: "read",
-    summary: "List events in order of time over some days, in all calendars or one, or only those with a certain guest or answer.",
+    summary: "List the events of one calendar over some days, in order of time. A series is one event, given with its first occurrence in that time.",
     input: {
+      calendar_id: calendarId,
       from: day().optional().describe("First day, today if not given"),
-      to: day().optional().describe("Last day, a week after the first if not given"),
-      calendar_id: calendarId.optional().describe("Only events of this calendar"),
-      person: label("person").optional().describe("Only events that this person, by full name or e-mail address, organizes or is invited to"),
-      response: z.enum(responses).optional().describe("Only events that the user is invited to and answered so; pending: not answered yet"),
+      to: day().optional().describe("Last day, four weeks after the first if not given"),
+      person: name().optional().describe("Only events that this person, by full name or e-mail address, organizes or is invited to"),
       limit,
     },
     returns: { events: listed, more: z.int().optional().describe("How many were left out") },
-    run(diary, { from, to, calendar_id, person, response, limit: most = 10 }, { now }) {
+    run(diary, { calendar_id, from, to, person, limit: most = 10 }, { now }) {
       const first = from ?? now.slice(0, 10);
-      const window = to === undefined ? ([startOfDay(first), startOfDay(first) + 7 * aDay] as const) : span(first, to, 92);
-      if (calendar_id) calendarOf(diary, calendar_id);
+      const window = to === undefined ? ([startOfDay(first), startOfDay(first) + 28 * aDay] as const) : span(first, to, 92);
+      calendarOf(diary, calendar_id);
       const who = person && personOf(diary, person);
-      const found = occurrences(diary, ...window, it =>
-        (!calendar_id || it.calendar_id === calendar_id) &&
-        (!who || it.organizer === who || responseOf(it, who) !== undefined) &&
-        (!response || responseOf(it, diary.user) === response));
-      return { events: found.slice(0, most).map(row), ...(found.length > most ? { more: found.length - most } : {}) };
+      const found = occurrences(diary, ...window, it => it.calendar_id === calendar_id && (!who || it.organizer === who || responseOf(it, who) !== undefined));
+      const once = found.filter((it, i) => found.findIndex(other => other.event_id === it.event_id) === i);
+      return { events: once.slice(0, most).map(row), ...(once.length > most ? { more: once.length - most } : {}) };
     },
   }),
   search_events: tool({
@@ -93,14 +92,15 @@ export const listing = {
     input: { event_id: eventId },
     returns: {
       title: label("event"),
+      event_id: id("event"),
       calendar: label("calendar"),
       start: minute(),
       end: minute(),
       repeats: z.string().optional(),
       next: occurrence().optional().describe("Day of the next occurrence"),
       location: z.string().optional(),
-      organizer: label("person"),
-      attendees: z.array(z.object({ name: attendeeName(), response: z.string() })).optional(),
+      organizer: name(),
+      attendees: z.array(z.object({ name: name(), response: z.string() })).optional(),
       reminders: z.array(z.int()).optional().describe("Minutes before the start"),
       notes: z.string().optional(),
     },
@@ -113,6 +113,7 @@ export const listing = {
       const attendees = Object.entries(event.attendees).sort(([a], [b]) => (a < b ? -1 : 1));
       return {
         title,
+        event_id,
         calendar: calendarOf(diary, calendar_id).name,
         start: textOf(start),
         end: textOf(start + event.minutes),
@@ -145,7 +146,7 @@ export const planning = {
       people: people.optional().describe("Full names or e-mail addresses of others who must be free"),
       limit: z.int().min(1).max(20).optional().describe("At most this many, 3 if not given"),
     },
-    returns: { slots: z.array(z.object({ start: slot(), end: minute() })) },
+    returns: { slots: z.array(z.object({ start: minute(), end: minute() })) },
     run(diary, { day: date, minutes, until, people: others = [], limit: most = 3 }, { now }) {
       const [from, to] = span(date, until ?? date, 31);
       const everyone = [...new Set([diary.user, ...others.map(it => personOf(diary, it))])];
@@ -166,7 +167,7 @@ export const planning = {
     effect: "read",
     summary: "Check whether the user, and the people named, are free at a time, and what stands in the way.",
     input: {
-      start: slot().describe("Start of the time, YYYY-MM-DDTHH:MM"),
+      start: minute().describe("Start of the time, YYYY-MM-DDTHH:MM"),
       minutes: z.int().min(5).max(1440).optional().describe("Length in minutes, 30 if not given"),
       people: people.optional().describe("Full names or e-mail addresses of others to check as well"),
     },
@@ -181,24 +182,29 @@ export const planning = {
   }),
   get_agenda: tool({
     effect: "read",
-    summary: "Get what is on the user's own plate on one day, without what they declined: times, titles and ids.",
+    summary: "Get the user's own day: what they organize or said yes or maybe to, and the invitations that wait for an answer, whatever their day.",
     input: { day: day().optional().describe("The day, today if not given") },
     returns: {
       day: day(),
-      events: z.array(z.object({ title: label("event"), event_id: id("event"), time: z.string(), response: z.string().optional() })),
+      events: z.array(z.object({ title: label("event"), event_id: id("event"), time: z.string() })),
+      invitations: z.array(z.object({ title: label("invitation"), event_id: id("invitation"), start: minute() })).optional(),
     },
     run(diary, { day: date }, { now }) {
       const today = date ?? now.slice(0, 10);
-      const response = (it: Event) => responseOf(it, diary.user);
-      const mine = occurrences(diary, ...span(today, today, 1), it => it.organizer === diary.user || ["accepted", "tentative", "pending"].includes(response(it) ?? ""));
+      const mine = occurrences(diary, ...span(today, today, 1), it => it.organizer === diary.user || ["accepted", "tentative"].includes(responseOf(it, diary.user) ?? ""));
+      const open = Object.entries(diary.events).flatMap(([event_id, it]) => {
+        const next = responseOf(it, diary.user) === "pending" ? nextOccurrence(it, now) : undefined;
+        return next ? [{ title: it.title, event_id, start: textOf(next.start) }] : [];
+      });
+      const invitations = open.sort((a, b) => (a.start < b.start || (a.start === b.start && a.title < b.title) ? -1 : 1)).slice(0, mostInvitations);
       return {
         day: today,
-        events: mine.map(({ event, event_id, start, end }) => {
-          const answer = response(event);
-          const open = event.organizer !== diary.user && answer !== undefined && answer !== "accepted";
-          const time = dateOf(start) === today ? `${timeOf(start)}-${timeOf(end)}` : `until ${timeOf(end)}`;
-          return { title: event.title, event_id, time, ...(open ? { response: answer } : {}) };
-        }),
+        events: mine.map(({ event, event_id, start, end }) => ({
+          title: event.title,
+          event_id,
+          time: dateOf(start) === today ? `${timeOf(start)}-${timeOf(end)}` : `until ${timeOf(end)}`,
+        })),
+        ...(invitations.length ? { invitations } : {}),
       };
     },
   }),

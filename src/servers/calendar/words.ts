@@ -1,19 +1,16 @@
 /** Parameters that several of the calendar's tools share, so that one thing is named and described one way. */
 import { z } from "zod";
-import { day, id, label, minute } from "../../environment/entity.ts";
+import { day, id, spokenId } from "../../environment/entity.ts";
 
 export const eventId = id("event").describe("Event id, as calendar_search_events gives it");
 export const calendarId = id("calendar").describe("Calendar id, as calendar_list_calendars gives it");
 
-/** A start that suits: calendar_find_free_slots gives some, and a person may say one. */
-export const slot = () => minute().meta({ "x-entity": "slot", "x-spoken": true });
-
 /** The day that names one occurrence of a series. */
 export const occurrence = () => day().meta({ "x-entity": "occurrence", "x-spoken": true });
 
-export const attendeeName = () => label("person");
-export const person = label("person").describe("Full name or e-mail address");
-export const people = z.array(label("person")).min(1).max(10);
+/** People are known by their names: nobody says an id. */
+export const name = () => spokenId("person");
+export const people = z.array(name()).min(1).max(10);
 
 export const title = z.string().min(1).max(100).regex(/\S/);
 export const titles = [

@@ -6,7 +6,7 @@ import { allOccurrences, longestSeries, minutesOf, rhythms, textOf, type Rule } 
 import {
   bookable, busyTimes, currentOccurrence, Diary, eventOf, nextOccurrence, notDoubleBooked, notOver, occurrenceOn, overlaps, ownEvent, personOf, withinHours, writableCalendar, type Event,
 } from "./world.ts";
-import { calendarId, eventId, lengths, occurrence, people, person, places, remarks, slot, title, titles } from "./words.ts";
+import { calendarId, eventId, lengths, occurrence, name, people, places, remarks, title, titles } from "./words.ts";
 
 const tool = toolOf(Diary);
 
@@ -58,7 +58,7 @@ export const events = {
   create_event: tool({
     effect: "write",
     summary: "Create a single event of the user's own, and invite people to it. Refused if the user is busy then.",
-    input: { calendar_id: calendarId, title: newTitle, start: slot().describe("Start, YYYY-MM-DDTHH:MM"), minutes: length, location: newLocation, attendees, notes: newNotes, allow_conflict: allowConflict },
+    input: { calendar_id: calendarId, title: newTitle, start: minute().describe("Start, YYYY-MM-DDTHH:MM"), minutes: length, location: newLocation, attendees, notes: newNotes, allow_conflict: allowConflict },
     returns: { title: label("event"), event_id: id("event"), start: minute(), end: minute(), invited: z.int().optional() },
     run(diary, { allow_conflict, ...wanted }, { now, newId }) {
       writableCalendar(diary, wanted.calendar_id);
@@ -78,7 +78,7 @@ export const events = {
     input: {
       calendar_id: calendarId,
       title: newTitle,
-      start: slot().describe("Start of the first occurrence, YYYY-MM-DDTHH:MM"),
+      start: minute().describe("Start of the first occurrence, YYYY-MM-DDTHH:MM"),
       every: z.enum(rhythms).describe("How it repeats"),
       count: z.int().min(2).max(100).optional().describe("How many occurrences, 10 if neither count nor until is given").meta({ examples: [3, 4, 5, 6, 8, 10, 12] }),
       until: day().optional().describe("Last day on which it may occur"),
@@ -141,7 +141,7 @@ export const events = {
     summary: "Move an event that the user organizes to another time; of a series, one occurrence. Guests of a single event are asked again.",
     input: {
       event_id: eventId,
-      start: slot().describe("New start, YYYY-MM-DDTHH:MM"),
+      start: minute().describe("New start, YYYY-MM-DDTHH:MM"),
       occurrence: occurrence().optional().describe("Of a series, the day of the occurrence to move"),
       allow_conflict: allowConflict,
     },
@@ -197,49 +197,51 @@ export const events = {
   }),
 };
 
+const invitation = id("invitation").describe("Id of the event, as calendar_get_agenda gives it among the invitations");
+
 export const guests = {
   add_attendee: tool({
     effect: "write",
     summary: "Invite a person to an event that the user organizes, and learn whether they are free then.",
-    input: { event_id: eventId, person: person.describe("Full name or e-mail address of the person to invite") },
-    returns: { name: label("person"), event_id: id("event"), response: z.string(), attendees: guestCount, free: z.boolean() },
-    run(diary, { event_id, person: called }, { now }) {
+    input: { event_id: eventId, person: name().describe("Full name or e-mail address of the person to invite") },
+    returns: { name: name(), event_id: id("event"), response: z.string(), attendees: guestCount, free: z.boolean() },
+    run(diary, { event_id, person }, { now }) {
       const event = ownEvent(diary, event_id, now);
-      const who = personOf(diary, called);
-      const { name } = diary.people[who]!;
-      if (who === event.organizer) refuse("conflict", `${name} organizes ${event.title}`);
-      if (Object.hasOwn(event.attendees, who)) refuse("conflict", `${name} is already invited to ${event.title} (${event.attendees[who]})`);
+      const who = personOf(diary, person);
+      const called = diary.people[who]!.name;
+      if (who === event.organizer) refuse("conflict", `${called} organizes ${event.title}`);
+      if (Object.hasOwn(event.attendees, who)) refuse("conflict", `${called} is already invited to ${event.title} (${event.attendees[who]})`);
       if (Object.keys(event.attendees).length >= mostGuests) refuse("limit_exceeded", `${event.title} has ${mostGuests} guests already`, "remove somebody first");
       const next = nextOccurrence(event, now)!;
       const free = !busyTimes(diary, who, next.start, next.end).some(it => overlaps(it, next));
       event.attendees[who] = "pending";
-      return { name, event_id, response: "pending", attendees: Object.keys(event.attendees).length, free };
+      return { name: called, event_id, response: "pending", attendees: Object.keys(event.attendees).length, free };
     },
   }),
   remove_attendee: tool({
     effect: "write",
     summary: "Take a person off the guest list of an event that the user organizes.",
     destructive: true,
-    input: { event_id: eventId, person: person.describe("Full name or e-mail address of the guest") },
-    returns: { name: label("person"), event_id: id("event"), attendees: guestCount },
-    run(diary, { event_id, person: called }, { now }) {
+    input: { event_id: eventId, person: name().describe("Full name or e-mail address of the guest") },
+    returns: { name: name(), event_id: id("event"), attendees: guestCount },
+    run(diary, { event_id, person }, { now }) {
       const event = ownEvent(diary, event_id, now);
-      const who = personOf(diary, called);
-      const { name } = diary.people[who]!;
-      if (!Object.hasOwn(event.attendees, who)) refuse("not_found", `${name} is not invited to ${event.title} (${event_id})`, "calendar_get_event lists the guests");
+      const who = personOf(diary, person);
+      const called = diary.people[who]!.name;
+      if (!Object.hasOwn(event.attendees, who)) refuse("not_found", `${called} is not invited to ${event.title} (${event_id})`, "calendar_get_event lists the guests");
       delete event.attendees[who];
-      return { name, event_id, attendees: Object.keys(event.attendees).length };
+      return { name: called, event_id, attendees: Object.keys(event.attendees).length };
     },
   }),
   respond_to_invite: tool({
     effect: "write",
     summary: "Answer an invitation to somebody else's event. Declining frees the time; accepting is refused if the user is busy then.",
     input: {
-      event_id: eventId,
+      event_id: invitation,
       response: z.enum(["accepted", "tentative", "declined"]).describe("The answer"),
       allow_conflict: z.boolean().optional().describe("True to accept although the user has something else at that time"),
     },
-    returns: { title: label("event"), event_id: id("event"), response: z.string(), start: minute() },
+    returns: { title: label("invitation"), event_id: id("invitation"), response: z.string(), start: minute() },
     run(diary, { event_id, response, allow_conflict }, { now }) {
       const event = eventOf(diary, event_id);
       const before = Object.hasOwn(event.attendees, diary.user) ? event.attendees[diary.user] : undefined;
