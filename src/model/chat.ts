@@ -17,6 +17,8 @@ export const limits = {
   result: 64,
   /** Tokens of a user's later turn. */
   turn: 96,
+  /** Tokens of a whole conversation. */
+  context: 768,
 } as const;
 
 type Event = Talk["events"][number];

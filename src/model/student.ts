@@ -58,7 +58,7 @@ class Batch implements Student {
     this.name = options.name;
     this.#tokenizer = tokenizer;
     this.#options = options;
-    this.#decoder = openDecoder(model, options.slots ?? 64);
+    this.#decoder = openDecoder(model, { slots: options.slots ?? 64 });
   }
 
   next(talk: Talk, signal?: AbortSignal): Promise<AssistantMessage> {

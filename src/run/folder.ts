@@ -2,7 +2,7 @@
  * A run as a folder: run.json, metrics.jsonl a line a step, groups, checkpoints. The files are the truth: what they hold is
  * the run, whoever wrote them. Knows no tensors and not how training works.
  */
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { Mistake } from "../mistake.ts";
@@ -16,12 +16,15 @@ export const discardedFile = (folder: string) => join(folder, "metrics.discarded
 export const groupsFile = (folder: string, step: number) => join(folder, "groups", `${step}.jsonl`);
 export const checkpointFolder = (folder: string, step: number) => join(folder, "checkpoints", String(step));
 
-/** Begins a run. Throws a `Mistake` where the folder already holds one. */
-export function createRun(folder: string, config: RunConfig): void {
+/** Begins a run from a model folder, which becomes checkpoint 0. Throws a `Mistake` where the folder already holds a run. */
+export function createRun(folder: string, config: RunConfig, start: string): void {
   if (existsSync(runFile(folder))) throw new Mistake(`${folder} already holds a run`, "go on with it by --resume, or choose another folder");
+  const first = checkpointFolder(folder, 0);
   onDisk(folder, () => {
     mkdirSync(join(folder, "groups"), { recursive: true });
-    mkdirSync(join(folder, "checkpoints"), { recursive: true });
+    mkdirSync(first, { recursive: true });
+    // config.json last: a checkpoint without it is not whole
+    for (const name of ["weights.safetensors", "tokenizer.json", "config.json"]) copyFileSync(join(start, name), join(first, name));
   });
   writeWhole(runFile(folder), `${JSON.stringify(config, undefined, 2)}\n`);
 }
@@ -105,6 +108,26 @@ export function discardAfter(folder: string, step: number): { readonly discarded
     if (Number.parseInt(name) > step) rmSync(join(folder, "groups", name));
   return { discarded: past.length };
 }
+
+const endSchema = z.discriminatedUnion("by", [
+  z.object({ by: z.enum(["steps", "time", "stop"]), step: z.int() }),
+  z.object({ by: z.literal("failed"), step: z.int(), what: z.string(), remedy: z.string() }),
+]);
+
+/** How the last training in a run folder ended. */
+export type RunEnd = z.infer<typeof endSchema>;
+
+const endFile = (folder: string) => join(folder, "ended.json");
+
+/** Undefined while it is being trained, and where its trainer died without a word. */
+export function readEnd(folder: string): RunEnd | undefined {
+  const { lines } = readLines(endFile(folder), text => endSchema.parse(JSON.parse(text)));
+  return lines[0];
+}
+
+export const writeEnd = (folder: string, end: RunEnd): void => writeWhole(endFile(folder), `${JSON.stringify(end)}\n`);
+
+export const clearEnd = (folder: string): void => rmSync(endFile(folder), { force: true });
 
 /** The runs in a folder of runs, by name. */
 export function runsIn(folder: string): readonly string[] {

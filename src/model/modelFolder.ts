@@ -1,0 +1,144 @@
+/**
+ * A student as a folder: config.json says its sizes, what it learned on and what it has seen; beside it its weights and its
+ * tokenizer. Refuses a student whose tools or way of reading are no longer the ones it learned. Knows no training.
+ */
+import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { Mistake } from "../mistake.ts";
+import { chatDigest } from "./chat.ts";
+import { parseTokenizer, type Tokenizer } from "./tokenizer.ts";
+import { modelOf, type Model } from "./transformer.ts";
+import { readWeights, writeWeights, type NamedArray } from "./weights.ts";
+import { parametersOf, type Architecture } from "./architecture.ts";
+
+export const modelFormat = "prove/model@1";
+
+const count = z.int().min(1);
+const modelConfig = z.strictObject({
+  format: z.literal(modelFormat),
+  name: z.string(),
+  architecture: z.strictObject({
+    vocabulary: count,
+    width: count,
+    layers: count,
+    heads: count,
+    kvHeads: count,
+    headWidth: count,
+    hidden: count,
+    context: count,
+    ropeBase: z.number().positive(),
+  }),
+  /** The hash of the chat format and the tokenizer. */
+  chat: z.string(),
+  /** What it was trained on, and so may not be called held out. */
+  saw: z.strictObject({
+    /** Servers, each with the hash of its tool definitions. */
+    servers: z.record(z.string(), z.string()),
+    /** The chains of its tasks: distinct tools, sorted, joined by `+`. */
+    chains: z.array(z.string()),
+  }),
+  /** How it came about, for a person. */
+  training: z.array(
+    z.strictObject({ method: z.enum(["sft", "grpo"]), steps: z.int(), seconds: z.number(), seed: z.int(), tasks: z.int(), profile: z.string().optional(), from: z.string().optional() }),
+  ),
+});
+
+export type ModelConfig = z.infer<typeof modelConfig>;
+
+export interface StoredModel {
+  readonly folder: string;
+  readonly config: ModelConfig;
+  readonly tokenizer: Tokenizer;
+}
+
+/** Reads what a model folder says of itself. Throws a `Mistake` where it is none, or where its chat format is not this program's. */
+export function readModelFolder(folder: string): StoredModel {
+  const config = configIn(folder);
+  let tokenizer: Tokenizer;
+  try {
+    tokenizer = parseTokenizer(readFileSync(join(folder, "tokenizer.json"), "utf8"));
+  } catch (cause) {
+    throw new Mistake(`${folder} has no readable tokenizer.json`, "copy the whole model folder again", { cause });
+  }
+  if (chatDigest(tokenizer) !== config.chat)
+    throw new Mistake(`the model in ${folder} learned to read conversations in another way than this version of PROVE writes them`, "remake it with prove-rl warm-start, or use the version that made it");
+  return { folder, config, tokenizer };
+}
+
+function configIn(folder: string): ModelConfig {
+  let text: string;
+  try {
+    text = readFileSync(join(folder, "config.json"), "utf8");
+  } catch (cause) {
+    throw new Mistake(`${folder} is not a model folder: it has no readable config.json`, "choose a checkpoint, or the warm start in resources/models", { cause });
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw new Mistake(`${join(folder, "config.json")} is not JSON (${(cause as Error).message})`, "copy the model folder again", { cause });
+  }
+  const format = (json as { format?: unknown } | null)?.format;
+  if (format !== modelFormat) throw new Mistake(`${join(folder, "config.json")} has the format ${String(format)}, not ${modelFormat}`, "use the version of PROVE that wrote it");
+  const parsed = modelConfig.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0]!;
+  throw new Mistake(`${join(folder, "config.json")} does not fit at /${issue.path.join("/")}: ${issue.message}`, "copy the model folder again");
+}
+
+/** Brings a stored model's weights into tensors. The caller disposes of it. */
+export async function loadModel({ folder, config }: StoredModel): Promise<Model> {
+  const file = join(folder, "weights.safetensors");
+  const { arrays } = await readWeights(file);
+  for (const { name, shape } of parametersOf(config.architecture)) {
+    const found = arrays.get(name);
+    if (found && found.shape.join() === shape.join()) continue;
+    throw new Mistake(`${file} ${found ? `holds ${name} as [${found.shape.join(", ")}], not [${shape.join(", ")}]` : `has no ${name}`}`, "copy the whole model folder again");
+  }
+  return modelOf(config.architecture, name => arrays.get(name)!.values);
+}
+
+/** A model's weights as plain arrays. */
+export const weightsOf = (model: Model): ReadonlyMap<string, NamedArray> =>
+  new Map([...model.parameters].map(([name, it]) => [name, { shape: it.shape, values: (it.dataSync() as Float32Array).slice() }]));
+
+/** Writes a model folder into one that exists. */
+export async function writeModelFolder(
+  folder: string,
+  model: { readonly config: ModelConfig; readonly tokenizer: Tokenizer; readonly weights: ReadonlyMap<string, NamedArray> },
+  precision: "F32" | "F16",
+): Promise<void> {
+  const metadata = { format: modelFormat, name: model.config.name };
+  await writeWeights(join(folder, "weights.safetensors"), { arrays: model.weights, metadata }, precision);
+  await writeFile(join(folder, "tokenizer.json"), `${JSON.stringify(model.tokenizer.file)}\n`);
+  await writeFile(join(folder, "config.json"), `${JSON.stringify(model.config, undefined, 2)}\n`);
+}
+
+/** Throws a `Mistake` where one of the servers' tools are not the ones the model learned. Servers it never saw are no matter. */
+export function checkTools({ folder, config }: StoredModel, hashOf: (server: string) => string, servers: readonly string[]): void {
+  const changed = servers.find(it => Object.hasOwn(config.saw.servers, it) && config.saw.servers[it] !== hashOf(it));
+  if (changed === undefined) return;
+  throw new Mistake(`the model in ${folder} learned the tools of ${changed} as they were; they have changed since`, "remake it with prove-rl warm-start, or use the version that made it");
+}
+
+/** A task's chain as `saw.chains` lists it. */
+export const chainKey = (chain: readonly string[]): string => [...new Set(chain)].sort().join("+");
+
+/** What a model has seen after training on more tasks. */
+export function seenWith(saw: ModelConfig["saw"], tasks: readonly { readonly chain: readonly string[]; readonly servers: readonly { readonly name: string }[] }[], hashOf: (server: string) => string): ModelConfig["saw"] {
+  const servers = [...new Set(tasks.flatMap(it => it.servers.map(server => server.name)))];
+  const chains = new Set([...saw.chains, ...tasks.map(it => chainKey(it.chain))]);
+  return { servers: { ...saw.servers, ...Object.fromEntries(servers.map(it => [it, hashOf(it)])) }, chains: [...chains].sort() };
+}
+
+/** A random start for an architecture. */
+export const freshConfig = (name: string, architecture: Architecture, tokenizer: Tokenizer): ModelConfig => ({
+  format: modelFormat,
+  name,
+  architecture: { ...architecture },
+  chat: chatDigest(tokenizer),
+  saw: { servers: {}, chains: [] },
+  training: [],
+});

@@ -1,0 +1,53 @@
+/** Starts a trainer process on a run folder and attaches to it. The process outlives whoever started it. Knows nothing of how it trains. */
+import { spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Mistake } from "../mistake.ts";
+import { attach, type Attachment } from "./attach.ts";
+import { onDisk } from "./disk.ts";
+import { clearEnd, readEnd } from "./folder.ts";
+
+export interface StartOptions {
+  readonly folder: string;
+  /** The built trainer program. */
+  readonly program: string;
+  /** Folders of fixtures, the first match winning. */
+  readonly fixtures: readonly string[];
+  /** The Node that runs it; this process's own when absent. */
+  readonly node?: string;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** What a trainer prints, warnings and the stack of a crash among it. */
+export const logFile = (folder: string) => join(folder, "trainer.log");
+
+/** Trains on in a run folder, from its newest checkpoint. Resolves once it can be talked to; throws a `Mistake` where it could not begin. */
+export async function startTrainer({ folder, program, fixtures, node = process.execPath, env = process.env }: StartOptions): Promise<Attachment> {
+  const running = await attach(folder);
+  if (running) {
+    running.close();
+    throw new Mistake(`${folder} is being trained already`, "attach to it, or stop it first");
+  }
+  clearEnd(folder);
+  const log = onDisk(logFile(folder), () => openSync(logFile(folder), "a"));
+  const child = spawn(node, [program, folder, ...fixtures], { detached: true, stdio: ["ignore", log, log], env, windowsHide: true });
+  closeSync(log);
+  let failure: Error | undefined;
+  let isOver = false;
+  child.once("error", error => (failure = error));
+  child.once("exit", () => (isOver = true));
+  child.unref();
+  for (let wait = 10; ; wait = Math.min(100, wait * 1.5)) {
+    const attachment = await attach(folder);
+    if (attachment) return attachment;
+    if (failure) throw new Mistake(`cannot start ${node} (${failure.message})`, "check that this Node runs", { cause: failure });
+    if (isOver) throw notBegun(folder);
+    await sleep(wait);
+  }
+}
+
+function notBegun(folder: string): Mistake {
+  const end = readEnd(folder);
+  return end?.by === "failed" ? new Mistake(end.what, end.remedy) : new Mistake(`the trainer of ${folder} ended before it began`, `read ${logFile(folder)}`);
+}

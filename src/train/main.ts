@@ -1,0 +1,35 @@
+/**
+ * The trainer program: `node trainer.js RUN FIXTURES…` trains the run in a folder to its end; as a worker thread it is one of
+ * that training's replicas. The one file of this room that knows which servers there are.
+ */
+import { openCatalog } from "../environment/catalog.ts";
+import { Mistake } from "../mistake.ts";
+import { servers } from "../servers/catalog.ts";
+import { writeEnd } from "../run/folder.ts";
+import { train, type Said, type Setup, type Told } from "./loop.ts";
+import { joinReplicas } from "./replicas.ts";
+import { runTrainer } from "./trainer.ts";
+
+const isReplica = await joinReplicas<Setup, Told, Said>(replica => train(replica, openCatalog(servers, replica.setup.fixtures)));
+if (!isReplica) {
+  const [folder, ...fixtures] = process.argv.slice(2);
+  if (folder === undefined || fixtures.length === 0) {
+    process.stderr.write("usage: trainer.js RUN FIXTURES…\n");
+    process.exit(2);
+  }
+  // whoever stops a training says so over the socket
+  process.on("SIGINT", () => {});
+  process.exitCode = await codeOf(folder, fixtures);
+}
+
+async function codeOf(folder: string, fixtures: readonly string[]): Promise<number> {
+  try {
+    const end = await runTrainer(folder, openCatalog(servers, fixtures), fixtures);
+    return end.by === "failed" ? 1 : 0;
+  } catch (error) {
+    if (!(error instanceof Mistake)) throw error;
+    process.stderr.write(`${error.what}\n  ${error.remedy}\n`);
+    writeEnd(folder, { by: "failed", step: 0, what: error.what, remedy: error.remedy });
+    return 2;
+  }
+}

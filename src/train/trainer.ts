@@ -1,0 +1,262 @@
+/**
+ * The main thread of a trainer: it holds the run folder's lock, listens on the socket, starts the replicas, and writes down
+ * what they say, in order. It does no arithmetic, so it can always answer.
+ */
+import { writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { z } from "zod";
+import { readFileSync } from "node:fs";
+import type { Catalog } from "../environment/catalog.ts";
+import { Mistake } from "../mistake.ts";
+import { sizeOf } from "../model/architecture.ts";
+import { checkTools, readModelFolder, seenWith, writeModelFolder, type ModelConfig, type StoredModel } from "../model/modelFolder.ts";
+import type { TrainerFact, TrainerRequest, TrainerState, TrainerStatus } from "../protocol/trainer.ts";
+import type { RunConfig } from "../run/config.ts";
+import { appendMetrics, checkpointFolder, discardAfter, latestCheckpoint, readRun, writeCheckpoint, writeEnd, type RunEnd } from "../run/folder.ts";
+import { writeGroups, type GroupLine } from "../run/group.ts";
+import { releaseLock, takeLock } from "../run/lock.ts";
+import type { StepMetrics } from "../run/metrics.ts";
+import { openEvents } from "../run/tensorboard.ts";
+import type { Task } from "../trajectory/task.ts";
+import type { Said, Setup, Told } from "./loop.ts";
+import { writeOptimizer } from "./optimizerFile.ts";
+import { startReplicas, type Replicas } from "./replicas.ts";
+import { listen, type Line } from "./socket.ts";
+import { groundOf } from "./runGround.ts";
+
+/** How long replicas may take to finish the step they are in once they are told to stop. */
+const patience = 1_500;
+
+/** Trains the run in a folder until it is over. Resolves with how it ended; what went wrong is in the folder and was said to all attached. */
+export async function runTrainer(folder: string, catalog: Catalog, fixtures: readonly string[]): Promise<RunEnd> {
+  const trainer = new Trainer(folder, catalog, fixtures);
+  return await trainer.run();
+}
+
+class Trainer {
+  readonly #folder: string;
+  readonly #catalog: Catalog;
+  readonly #fixtures: readonly string[];
+  #state: TrainerState = "starting";
+  #doing = "starting";
+  #step = 0;
+  #spent = 0;
+  #config: RunConfig | undefined;
+  #line: Line | undefined;
+  #replicas: Replicas<Told> | undefined;
+  #isStopping = false;
+
+  constructor(folder: string, catalog: Catalog, fixtures: readonly string[]) {
+    this.#folder = folder;
+    this.#catalog = catalog;
+    this.#fixtures = fixtures;
+  }
+
+  async run(): Promise<RunEnd> {
+    let end: RunEnd;
+    try {
+      this.#config = readRun(this.#folder);
+      this.#line = await listen(() => this.#status(), request => this.#take(request));
+      takeLock(this.#folder, this.#line.address);
+    } catch (error) {
+      await this.#line?.close();
+      throw error;
+    }
+    try {
+      end = await this.#train(this.#config);
+      this.#state = "finished";
+    } catch (error) {
+      if (!(error instanceof Mistake)) console.error(error);
+      this.#state = "failed";
+      end = failureOf(error, this.#step);
+    }
+    this.#say(end.by === "failed" ? { kind: "failed", what: end.what, remedy: end.remedy } : { kind: "finished", step: end.step, by: end.by });
+    try {
+      writeEnd(this.#folder, end);
+    } catch (error) {
+      console.error(error); // a disk too full for this line has already been told of
+    }
+    releaseLock(this.#folder);
+    await this.#line.close();
+    return end;
+  }
+
+  async #train(config: RunConfig): Promise<RunEnd> {
+    const checkpoint = latestCheckpoint(this.#folder);
+    const { spent } = stateIn(checkpoint.folder, checkpoint.step);
+    this.#step = checkpoint.step;
+    this.#spent = spent;
+    discardAfter(this.#folder, checkpoint.step);
+    const start = readModelFolder(checkpoint.folder);
+    this.#doing = "reading tasks";
+    const { tasks, corpus, servers } = await groundOf(config, this.#catalog, start.tokenizer, n => (this.#doing = `reading tasks: ${n}`));
+    checkTools(start, it => this.#catalog.hash([it]), servers);
+    const reference = checkpointFolder(this.#folder, 0);
+    const model = { ...start, config: learnedBy(readModelFolder(reference).config, config, tasks, this.#catalog) };
+    const setup: Setup = {
+      config,
+      programs: dirname(program),
+      fixtures: this.#fixtures,
+      from: checkpoint.folder,
+      reference,
+      step: checkpoint.step,
+      spent,
+      tasks: config.method === "grpo" ? tasks : [],
+      ...(corpus ? { corpus } : {}),
+    };
+    return this.#isStopping ? { by: "stop", step: this.#step } : await this.#runReplicas(setup, model);
+  }
+
+  async #runReplicas(setup: Setup, model: StoredModel): Promise<RunEnd> {
+    const { config } = setup;
+    const count = Math.min(config.workers, config.method === "grpo" ? config.grpo.prompts : config.sft.conversations);
+    const events = openEvents(this.#folder, { seconds: Date.now() / 1000, firstStep: setup.step + 1 });
+    const waiting: Extract<Said, { kind: "stepped" }>[] = [];
+    let by: "steps" | "time" | "stop" = "stop";
+    // what replicas say is written in the order in which it was said, one thing at a time
+    let written: Promise<void> = Promise.resolve();
+    let trouble: unknown;
+    const to = { waiting, count, events, model, over: (it: typeof by) => (by = it) };
+    const write = async (before: Promise<void>, said: Said) => {
+      await before;
+      if (trouble !== undefined) return;
+      try {
+        await this.#write(said, to);
+      } catch (error) {
+        trouble = error;
+        await this.#replicas?.end();
+      }
+    };
+    const heard = (_rank: number, said: Said) => (written = write(written, said));
+    this.#doing = "starting the workers";
+    this.#replicas = startReplicas<Setup, Told, Said>({ program, count, floats: sizeOf(model.config.architecture), setup, heard });
+    if (this.#isStopping) this.#take("stop");
+    await this.#replicas.done;
+    await written;
+    if (trouble !== undefined) throw trouble;
+    return { by, step: this.#step };
+  }
+
+  async #write(said: Said, to: Desk): Promise<void> {
+    switch (said.kind) {
+      case "ready":
+        if (!this.#isStopping) this.#state = "training";
+        for (const note of said.notes) console.error(note);
+        this.#doing = `training on ${said.backend}`;
+        return this.#say({ kind: "status", status: this.#status() });
+      case "stepped": {
+        to.waiting.push(said);
+        const parts = to.waiting.filter(it => it.step === said.step);
+        if (parts.length < to.count) return;
+        to.waiting.splice(0, to.waiting.length, ...to.waiting.filter(it => it.step !== said.step));
+        return this.#stepped(parts, to.events);
+      }
+      case "save":
+        return await this.#save(said, to.model);
+      case "paused":
+      case "resumed":
+        this.#state = said.kind === "paused" ? "paused" : "training";
+        return this.#say({ kind: "status", status: this.#status() });
+      case "over":
+        return to.over(said.by);
+      default:
+        throw new Error(`a replica said ${JSON.stringify(said satisfies never)}`);
+    }
+  }
+
+  #stepped(parts: readonly Extract<Said, { kind: "stepped" }>[], events: (seconds: number, metrics: StepMetrics) => void): void {
+    const { metrics, step, spent } = parts.find(it => it.metrics)!;
+    const groups: readonly GroupLine[] = parts.flatMap(it => it.groups);
+    // the attempts first: whoever sees the step in the metrics can open them
+    if (groups.length > 0) writeGroups(this.#folder, step, inOrder(groups));
+    appendMetrics(this.#folder, metrics!);
+    events(Date.now() / 1000, metrics!);
+    this.#step = step;
+    this.#spent = spent;
+    const { steps } = this.#config!;
+    this.#doing = steps === undefined ? `step ${step}` : `step ${step} of ${steps}`;
+    this.#say({ kind: "stepped", metrics: metrics! });
+  }
+
+  async #save(said: Extract<Said, { kind: "save" }>, { config, tokenizer }: StoredModel): Promise<void> {
+    const training = config.training.toSpliced(-1, 1, { ...config.training.at(-1)!, steps: said.step, seconds: Math.round(said.spent * 10) / 10 });
+    const folder = await writeCheckpoint(this.#folder, said.step, async temporary => {
+      await writeOptimizer(join(temporary, "optimizer.safetensors"), said.optimizer);
+      await writeFile(join(temporary, "state.json"), `${JSON.stringify({ step: said.step, spent: said.spent })}\n`);
+      await writeModelFolder(temporary, { config: { ...config, training }, tokenizer, weights: said.weights }, "F32");
+    });
+    this.#say({ kind: "saved", step: said.step, folder });
+  }
+
+  #take(request: TrainerRequest): void {
+    if (request === "status") return;
+    if (request !== "stop") return this.#replicas?.tell(request);
+    this.#isStopping = true;
+    this.#state = "stopping";
+    this.#replicas?.tell("stop");
+    // a step that takes too long is not waited for: what lies past the last checkpoint is done again on resume
+    setTimeout(() => void this.#replicas?.end(), patience).unref();
+  }
+
+  #status(): TrainerStatus {
+    const { steps, seconds, method } = this.#config!;
+    return {
+      state: this.#state,
+      run: this.#folder,
+      pid: process.pid,
+      method,
+      step: this.#step,
+      ...(steps === undefined ? {} : { steps }),
+      spent: this.#spent,
+      ...(seconds === undefined ? {} : { seconds }),
+      doing: this.#doing,
+    };
+  }
+
+  #say(fact: TrainerFact): void {
+    this.#line?.say(fact);
+  }
+}
+
+/** Where what replicas say ends up. */
+interface Desk {
+  /** Parts of steps that not all replicas have finished. */
+  readonly waiting: Extract<Said, { kind: "stepped" }>[];
+  readonly count: number;
+  readonly events: (seconds: number, metrics: StepMetrics) => void;
+  readonly model: StoredModel;
+  readonly over: (by: "steps" | "time" | "stop") => void;
+}
+
+/** The program that workers load: this one. */
+const program = fileURLToPath(import.meta.url);
+
+/** The attempts of all replicas in the order of their places, whichever replica made them. */
+const inOrder = (groups: readonly GroupLine[]): readonly GroupLine[] =>
+  groups.toSorted((a, b) => placeOf(a) - placeOf(b) || a.attempt - b.attempt);
+
+const placeOf = ({ trajectory }: GroupLine): number => Number(trajectory.header.id.split("/").at(-1)!.split(".")[1]);
+
+/** What the model will say of itself once it has learned from these tasks. */
+function learnedBy(start: ModelConfig, run: RunConfig, tasks: readonly Task[], catalog: Catalog): ModelConfig {
+  const entry = { method: run.method, steps: 0, seconds: 0, seed: run.seed, tasks: tasks.length, ...(run.method === "grpo" ? { profile: run.profile } : {}), from: start.name };
+  return { ...start, saw: seenWith(start.saw, tasks, it => catalog.hash([it])), training: [...start.training, entry] };
+}
+
+/** How far a checkpoint is. The first one has no state: nothing lies behind it. */
+function stateIn(folder: string, step: number): { readonly spent: number } {
+  if (step === 0) return { spent: 0 };
+  try {
+    return z.object({ spent: z.number() }).parse(JSON.parse(readFileSync(join(folder, "state.json"), "utf8")));
+  } catch (cause) {
+    throw new Mistake(`${folder} has no readable state.json`, "delete that checkpoint's folder and resume from the one before", { cause });
+  }
+}
+
+function failureOf(error: unknown, step: number): RunEnd {
+  // what a worker threw comes wrapped
+  const mistake = [error, (error as Error).cause].find(it => it instanceof Mistake || (it as Error | undefined)?.name === "Mistake") as Mistake | undefined;
+  if (mistake) return { by: "failed", step, what: mistake.what, remedy: mistake.remedy };
+  return { by: "failed", step, what: `the training failed: ${(error as Error).message}`, remedy: "trainer.log in the run folder has the details; the run can be resumed" };
+}
