@@ -107,6 +107,12 @@ export class Workbench {
     return this.page.locator(".split-view-view .pane").filter({ has: this.page.locator(`.pane-header h3.title`, { hasText: exactly(view) }) });
   }
 
+  /** Folds away the other views of the side bar: rows out of sight are not drawn. */
+  async giveRoomTo(view: string): Promise<void> {
+    for (const title of await this.page.locator(".sidebar .pane-header[aria-expanded=true] h3.title").allInnerTexts())
+      if (title.trim() !== view) await this.pane(title.trim()).locator(".pane-header").click();
+  }
+
   /** Opens out a row of a tree, if it is closed. */
   async expand(row: Locator): Promise<void> {
     await row.waitFor();
@@ -126,6 +132,18 @@ export class Workbench {
   /** What the active text editor shows, as lines that are in view. */
   get lines(): Locator {
     return this.page.locator(".editor-instance .view-lines .view-line");
+  }
+
+  /** Writes over a whole line of the active text editor, as a person with a keyboard does. */
+  async replaceLine(number: number, text: string): Promise<void> {
+    const { keyboard } = this.page;
+    await this.command("View: Focus Active Editor Group");
+    await keyboard.press("Control+G");
+    await this.answer(`:${number}`);
+    await keyboard.press("End");
+    await keyboard.press("Shift+Home");
+    await keyboard.press("Shift+Home");
+    await keyboard.insertText(text);
   }
 
   /** The rows of the debugger's Variables. */
