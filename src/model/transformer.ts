@@ -50,11 +50,14 @@ export function modelOf(
   return { architecture, parameters, rope, dispose };
 }
 
-/** The log-probability of each target, (M), differentiable in the parameters. */
-function logProbabilitiesOf(model: Model, packed: Packed, layout: Layout): tf.Tensor1D {
+/** Rows that are asked what comes after them, of a packed batch. */
+type Asked = Omit<Packed, "targets">;
+
+/** The logits of the asked rows, (M, vocabulary), differentiable in the parameters. */
+function logits(model: Model, { ids, rows }: Asked, layout: Layout): tf.Tensor2D {
   const { architecture, rope } = model;
   const hidden = tf.tidy(() => {
-    let x = tf.gather(weight(model, "embedding"), tf.tensor1d(packed.ids, "int32")) as tf.Tensor2D; // (N, width)
+    let x = tf.gather(weight<tf.Tensor2D>(model, "embedding"), tf.tensor1d(ids, "int32")); // (N, width)
     for (let layer = 0; layer < architecture.layers; layer++) {
       const at = <T extends tf.Tensor>(part: string) => weight<T>(model, `layers.${layer}.${part}`);
       const qkv = matMulTransposed(rmsNorm(x, at("attention.norm")), at("attention.qkv"));
@@ -65,11 +68,13 @@ function logProbabilitiesOf(model: Model, packed: Packed, layout: Layout): tf.Te
     }
     return x;
   });
-  // logits are worked only where a target asks for them
-  const asked = tf.gather(hidden, tf.tensor1d(packed.rows, "int32")) as tf.Tensor2D; // (M, width)
-  const logits = matMulTransposed(rmsNorm(asked, weight(model, "norm")), weight(model, "embedding")); // (M, vocabulary)
-  return logProbabilities(logits, tf.tensor1d(packed.targets, "int32"));
+  const asked = tf.gather(hidden, tf.tensor1d(rows, "int32")); // (M, width)
+  return matMulTransposed(rmsNorm(asked, weight(model, "norm")), weight(model, "embedding"));
 }
+
+/** The log-probability of each target, (M), differentiable in the parameters. */
+const logProbabilitiesOf = (model: Model, packed: Packed, layout: Layout): tf.Tensor1D =>
+  logProbabilities(logits(model, packed, layout), tf.tensor1d(packed.targets, "int32"));
 
 /** The loss of a batch, the log-probabilities it was made of (M), and the loss's gradient for every parameter. */
 export function gradients(model: Model, packed: Packed, lossOf: LossOf): { loss: number; logprobs: Float32Array; gradients: Gradients } {
@@ -96,6 +101,15 @@ export function score(model: Model, packed: Packed): Float32Array {
   const logprobs = tf.tidy(() => logProbabilitiesOf(model, packed, layout).dataSync().slice()) as Float32Array;
   layout.dispose();
   return logprobs;
+}
+
+/** The logits of the asked rows, (M, vocabulary), without a gradient. */
+export function logitsOf(model: Model, packed: Packed): Float32Array {
+  checkBatch(model.architecture, packed);
+  const layout = layOut(packed);
+  const values = tf.tidy(() => logits(model, packed, layout).dataSync().slice()) as Float32Array;
+  layout.dispose();
+  return values;
 }
 
 export function disposeGradients(gradients: Gradients): void {

@@ -1,0 +1,43 @@
+/** How a decoder remembers sequences, and the plain way to: keep the tokens and work every sequence again. Slow, runs everywhere, the reference. */
+import type { Choice, Chosen, Feed } from "./generate.ts";
+import { pack } from "./packed.ts";
+import { logitsOf, type Model } from "./transformer.ts";
+
+export interface Recall {
+  /** Adds the tokens; `starts` are the lengths of the fed slots before. Answers feeds with a choice, in their order. */
+  feed(feeds: readonly Feed[], starts: readonly number[]): Chosen[];
+  /** Makes `other` begin with the first `length` tokens of `slot`. */
+  copy(slot: number, other: number, length: number): void;
+  dispose(): void;
+}
+
+export function recomputingRecall(model: Model, slots: number): Recall {
+  const sequences: number[][] = Array.from({ length: slots }, () => []);
+  const { vocabulary } = model.architecture;
+  return {
+    feed(feeds, starts) {
+      feeds.forEach(({ slot, ids }, i) => (sequences[slot] = [...(sequences[slot] as number[]).slice(0, starts[i]), ...ids]));
+      const asked = feeds.filter(it => it.choose);
+      if (asked.length === 0) return [];
+      // a target stands behind each sequence only so that its last row is asked for
+      const sheaves = asked.map(({ slot }) => ({ prefix: sequences[slot] as number[], branches: [{ ids: [0], mask: [1] }] }));
+      const logits = logitsOf(model, pack(sheaves)); // (asked, vocabulary)
+      return asked.map(({ slot, choose }, i) => ({ slot, ...chosenFrom(logits.subarray(i * vocabulary, (i + 1) * vocabulary), choose as Choice) }));
+    },
+    copy: (slot, other, length) => void (sequences[other] = (sequences[slot] as number[]).slice(0, length)),
+    dispose() {},
+  };
+}
+
+function chosenFrom(logits: Float32Array, { temperature, uniform }: Choice): { id: number; logprob: number } {
+  const most = logits.reduce((a, b) => Math.max(a, b));
+  const sumExp = (heat: number) => logits.reduce((sum, it) => sum + Math.exp((it - most) / heat), 0);
+  let id = temperature > 0 ? -1 : logits.indexOf(most);
+  if (temperature > 0) {
+    let left = uniform * sumExp(temperature);
+    id = logits.findIndex(it => (left -= Math.exp((it - most) / temperature)) < 0);
+    // rounding left a crumb that no token takes
+    if (id < 0) id = logits.indexOf(most);
+  }
+  return { id, logprob: (logits[id] as number) - most - Math.log(sumExp(1)) };
+}
