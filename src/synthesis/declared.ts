@@ -3,7 +3,7 @@
  * and the entities that a result shows. Reads declarations only, so it works for any server that makes them.
  */
 import type { Json, JsonObject } from "../environment/json.ts";
-import type { JsonSchema, Tool } from "../environment/server.ts";
+import type { JsonSchema, Server, Tool } from "../environment/server.ts";
 
 export interface EntityInput {
   readonly key: string;
@@ -13,12 +13,16 @@ export interface EntityInput {
   readonly spoken: boolean;
   /** A list of identifiers. */
   readonly many: boolean;
+  /** Of the argument, without `null`. */
+  readonly schema: JsonSchema;
 }
 
 export interface LabelInput {
   readonly key: string;
   readonly entity: string;
   readonly required: boolean;
+  /** Of the argument, without `null`. */
+  readonly schema: JsonSchema;
 }
 
 export interface ValueInput {
@@ -36,11 +40,17 @@ export interface EntityOutput {
 }
 
 export interface Declared {
+  readonly tool: Tool;
   readonly inputs: readonly EntityInput[];
   readonly labels: readonly LabelInput[];
   readonly values: readonly ValueInput[];
   readonly outputs: readonly EntityOutput[];
+  /** Entities of this server that have no id anywhere: their label is their id, and people say it. */
+  readonly nameOnly: ReadonlySet<string>;
 }
+
+/** What the tools of a server declare, by full name. */
+export type Declarations = ReadonlyMap<string, Declared>;
 
 /** An entity as a result showed it. */
 export interface Shown {
@@ -51,17 +61,39 @@ export interface Shown {
   readonly facts: JsonObject;
 }
 
-const known = new WeakMap<Tool, Declared>();
+const known = new WeakMap<Server, Declarations>();
 
-export function declaredOf(tool: Tool): Declared {
-  let declared = known.get(tool);
-  if (!declared) known.set(tool, (declared = { ...inputsOf(tool), outputs: outputsOf(tool.outputSchema, "") }));
-  return declared;
+export function declarationsOf(server: Server): Declarations {
+  let declarations = known.get(server);
+  if (!declarations) known.set(server, (declarations = declare([...server.tools.values()])));
+  return declarations;
 }
 
-function inputsOf(tool: Tool): Omit<Declared, "outputs"> {
+function declare(tools: readonly Tool[]): Declarations {
+  const raw = tools.map(tool => ({ tool, ...inputsOf(tool), outputs: keywordsIn(tool.outputSchema, "x-entity", ""), shown: keywordsIn(tool.outputSchema, "x-label", "") }));
+  const withIds = new Set(raw.flatMap(it => [...it.inputs, ...it.outputs].map(of => of.entity)));
+  const nameOnly = new Set(raw.flatMap(it => [...it.labels, ...it.shown].map(of => of.entity)).filter(it => !withIds.has(it)));
+  return new Map(
+    raw.map(({ tool, inputs, labels, values, outputs, shown }) => {
+      const named = labels.filter(it => nameOnly.has(it.entity)).map(it => ({ ...it, spoken: true }));
+      return [
+        tool.name,
+        {
+          tool,
+          inputs: [...inputs, ...named],
+          labels: labels.filter(it => !nameOnly.has(it.entity)),
+          values,
+          outputs: [...outputs, ...shown.filter(it => nameOnly.has(it.entity))],
+          nameOnly,
+        },
+      ];
+    }),
+  );
+}
+
+function inputsOf(tool: Tool): Pick<Declared, "inputs" | "values"> & { labels: (LabelInput & { many: boolean })[] } {
   const inputs: EntityInput[] = [];
-  const labels: LabelInput[] = [];
+  const labels: (LabelInput & { many: boolean })[] = [];
   const values: ValueInput[] = [];
   const needed = (tool.inputSchema["required"] ?? []) as readonly string[];
   for (const [key, published] of Object.entries((tool.inputSchema["properties"] ?? {}) as Record<string, JsonSchema>)) {
@@ -69,9 +101,10 @@ function inputsOf(tool: Tool): Omit<Declared, "outputs"> {
     const required = needed.includes(key);
     const items = schema["type"] === "array" ? plain((schema["items"] ?? {}) as JsonSchema) : undefined;
     const entity = wordOf(schema, "x-entity") ?? (items && wordOf(items, "x-entity"));
-    const label = wordOf(schema, "x-label");
-    if (entity !== undefined) inputs.push({ key, entity, required, spoken: (items ?? schema)["x-spoken"] === true, many: items !== undefined });
-    else if (label !== undefined) labels.push({ key, entity: label, required });
+    const label = wordOf(schema, "x-label") ?? (items && wordOf(items, "x-label"));
+    const many = items !== undefined;
+    if (entity !== undefined) inputs.push({ key, entity, required, spoken: (items ?? schema)["x-spoken"] === true, many, schema });
+    else if (label !== undefined) labels.push({ key, entity: label, required, many, schema });
     else values.push({ key, required, sensitive: isSensitive(key, schema), schema });
   }
   return { inputs, labels, values };
@@ -97,37 +130,41 @@ export function isSensitive(key: string, schema: JsonSchema): boolean {
   return schema["x-sensitive"] === true || parts.some(it => secret.has(it)) || parts.some((it, i) => secretPairs.has(`${it} ${parts[i + 1]}`));
 }
 
-function outputsOf(schema: JsonSchema, path: string): EntityOutput[] {
+/** Where a keyword stands in a result's schema. */
+function keywordsIn(schema: JsonSchema, keyword: string, path: string): EntityOutput[] {
   const branches = ((schema["anyOf"] ?? schema["oneOf"]) as readonly JsonSchema[] | undefined) ?? [];
-  const found = branches.flatMap(it => outputsOf(it, path));
-  const entity = wordOf(schema, "x-entity");
+  const found = branches.flatMap(it => keywordsIn(it, keyword, path));
+  const entity = wordOf(schema, keyword);
   if (entity !== undefined) found.push({ path, entity });
-  for (const [key, it] of Object.entries((schema["properties"] ?? {}) as Record<string, JsonSchema>)) found.push(...outputsOf(it, path ? `${path}.${key}` : key));
-  if (isObject(schema["items"])) found.push(...outputsOf(schema["items"], `${path}[]`));
-  if (isObject(schema["additionalProperties"])) found.push(...outputsOf(schema["additionalProperties"], `${path}{}`));
+  for (const [key, it] of Object.entries((schema["properties"] ?? {}) as Record<string, JsonSchema>)) found.push(...keywordsIn(it, keyword, path ? `${path}.${key}` : key));
+  if (isObject(schema["items"])) found.push(...keywordsIn(schema["items"], keyword, `${path}[]`));
+  if (isObject(schema["additionalProperties"])) found.push(...keywordsIn(schema["additionalProperties"], keyword, `${path}{}`));
   return found;
 }
 
 const isObject = (value: unknown): value is JsonObject => value !== null && typeof value === "object" && !Array.isArray(value);
 
 /** The entities in a tool's result, in its order. */
-export function shownBy(tool: Tool, value: Json): Shown[] {
+export function shownBy({ tool, nameOnly }: Declared, value: Json): Shown[] {
   const shown: Shown[] = [];
-  collect(tool.outputSchema, value, shown);
+  collect(tool.outputSchema, value, nameOnly, shown);
   return shown;
 }
 
-function collect(schema: JsonSchema, value: Json, shown: Shown[]): void {
-  for (const branch of ((schema["anyOf"] ?? schema["oneOf"]) as readonly JsonSchema[] | undefined) ?? []) collect(branch, value, shown);
-  const entity = wordOf(schema, "x-entity");
-  if (entity !== undefined && typeof value === "string") shown.push({ entity, id: value, facts: {} });
-  if (Array.isArray(value)) {
-    if (isObject(schema["items"])) for (const it of value) collect(schema["items"], it, shown);
-  } else if (isObject(value)) collectRow(schema, value, shown);
+function collect(schema: JsonSchema, value: Json, nameOnly: ReadonlySet<string>, shown: Shown[]): void {
+  for (const branch of ((schema["anyOf"] ?? schema["oneOf"]) as readonly JsonSchema[] | undefined) ?? []) collect(branch, value, nameOnly, shown);
+  if (typeof value === "string") {
+    const entity = wordOf(schema, "x-entity");
+    const label = wordOf(schema, "x-label");
+    if (entity !== undefined) shown.push({ entity, id: value, facts: {} });
+    else if (label !== undefined && nameOnly.has(label)) shown.push({ entity: label, id: value, label: value, facts: {} });
+  } else if (Array.isArray(value)) {
+    if (isObject(schema["items"])) for (const it of value) collect(schema["items"], it, nameOnly, shown);
+  } else if (isObject(value)) collectRow(schema, value, nameOnly, shown);
 }
 
 /** A row's first id is what it is about: its label and facts belong to that one. */
-function collectRow(schema: JsonSchema, row: JsonObject, shown: Shown[]): void {
+function collectRow(schema: JsonSchema, row: JsonObject, nameOnly: ReadonlySet<string>, shown: Shown[]): void {
   const properties = (schema["properties"] ?? {}) as Record<string, JsonSchema>;
   const facts: Record<string, Json> = {};
   const labels: Record<string, string> = {};
@@ -136,8 +173,8 @@ function collectRow(schema: JsonSchema, row: JsonObject, shown: Shown[]): void {
     const it = row[key];
     if (it === undefined || it === null) continue;
     const property = plain(published);
-    const entity = wordOf(property, "x-entity");
     const label = wordOf(property, "x-label");
+    const entity = wordOf(property, "x-entity") ?? (label !== undefined && nameOnly.has(label) ? label : undefined);
     if (entity !== undefined && typeof it === "string") ids.push({ entity, id: it });
     else if (typeof it !== "object") facts[key] = it;
     if (label !== undefined && typeof it === "string") labels[label] ??= it;
@@ -146,8 +183,8 @@ function collectRow(schema: JsonSchema, row: JsonObject, shown: Shown[]): void {
     shown.push({ entity, id, ...(labels[entity] === undefined ? {} : { label: labels[entity] }), facts: i === 0 ? facts : {} });
   for (const [key, property] of Object.entries(properties)) {
     const it = row[key];
-    if (it !== undefined && it !== null && typeof it === "object") collect(property, it, shown);
+    if (it !== undefined && it !== null && typeof it === "object") collect(property, it, nameOnly, shown);
   }
   if (isObject(schema["additionalProperties"]))
-    for (const [key, it] of Object.entries(row)) if (!Object.hasOwn(properties, key)) collect(schema["additionalProperties"], it, shown);
+    for (const [key, it] of Object.entries(row)) if (!Object.hasOwn(properties, key)) collect(schema["additionalProperties"], it, nameOnly, shown);
 }

@@ -7,13 +7,15 @@
  * { "format": "prove/phrases@1", "server": "banking",
  *   "entities": { "<entity>": {
  *       "noun": "account",                          what it is called when nothing else is known
- *       "mention": ["my {label} account"],          how a user names it: {label}, a fact of its row ({date}), or an entity that
- *                                                   its look-up needs first ({account} for a card that hangs on an account)
+ *       "mention": ["my {label} account"],          how a user names it: {label}, a fact of its row ({date}), {id} if ids of this
+ *                                                   entity are spoken, or an entity that its look-up needs first ({account}
+ *                                                   for a card that hangs on an account)
  *       "known": ["the {label}"],                   how it is named once it has been seen in this talk (no context needed)
  *       "again": ["it", "that account"] } },        how it is named right after it was named
  *   "arguments": { "<key>" or "<tool>.<key>": {
  *       "say": ["{value}", "{value} euros"],        how a plain value is said; the value itself must be readable from it
  *       "values": ["rent", "gift"],                 what to choose from, where the schema's examples are too few
+ *       "days": [-30, -1],                          for a day or a time: how far from today; 1 to 21 days ahead where absent
  *       "words": { "high": ["urgent"] } } },        how an enum's or a boolean's value is said
  *   "tools": { "<full tool name>": {
  *       "forms": ["(move|transfer) {amount} from {from_account} to {to_account}"],
@@ -39,7 +41,7 @@ import type { Json, JsonObject } from "../environment/json.ts";
 import type { Server, Tool } from "../environment/server.ts";
 import { Mistake } from "../mistake.ts";
 import type { Chance } from "./chance.ts";
-import { declaredOf } from "./declared.ts";
+import { declarationsOf } from "./declared.ts";
 
 const texts = z.array(z.string().min(1)).min(1);
 const form = z.union([z.string().min(1), z.strictObject({ say: z.string().min(1), with: z.record(z.string(), z.json()) })]);
@@ -61,7 +63,7 @@ export const phrasesSchema = z.strictObject({
   format: z.literal("prove/phrases@1"),
   server: z.string(),
   entities: z.record(z.string(), z.strictObject({ noun: z.string(), mention: texts, known: texts.optional(), again: texts.optional() })),
-  arguments: z.record(z.string(), z.strictObject({ say: texts.optional(), values: z.array(z.json()).min(1).optional(), words: z.record(z.string(), texts).optional() })),
+  arguments: z.record(z.string(), z.strictObject({ say: texts.optional(), values: z.array(z.json()).min(1).optional(), words: z.record(z.string(), texts).optional(), days: z.tuple([z.int(), z.int()]).optional() })),
   tools: z.record(z.string(), toolPhrases),
 });
 
@@ -173,12 +175,12 @@ function flawsOfTool(tool: Tool, phrases: ToolPhrases): string[] {
 
 function completed(server: Server, known: Phrases | undefined): Phrases {
   const tools = Object.fromEntries([...server.tools.values()].map(it => [it.name, known?.tools[it.name] ?? plainFormsOf(it)]));
-  const entities = Object.fromEntries([...server.tools.values()].flatMap(it => [...declaredOf(it).inputs, ...declaredOf(it).outputs]).map(({ entity }) => [entity, plainEntity(entity)]));
+  const entities = Object.fromEntries([...declarationsOf(server).values()].flatMap(it => [...it.outputs.map(({ entity }) => ({ entity, spoken: false })), ...it.inputs]).map(it => [it.entity, plainEntity(it.entity, it.spoken)]));
   return { format: "prove/phrases@1", server: server.name, arguments: known?.arguments ?? {}, tools, entities: { ...entities, ...known?.entities } };
 }
 
 const words = (name: string) => name.replaceAll("_", " ");
-const plainEntity = (entity: string) => ({ noun: words(entity), mention: [`the ${words(entity)} {label}`], again: [`that ${words(entity)}`] });
+const plainEntity = (entity: string, isSpoken: boolean) => ({ noun: words(entity), mention: [isSpoken ? "{id}" : `the ${words(entity)} {label}`], again: [`that ${words(entity)}`] });
 
 /** Forms made from a tool's own name: `freeze card, card id: …`. Understandable, and no more. */
 function plainFormsOf(tool: Tool): ToolPhrases {

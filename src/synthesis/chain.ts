@@ -1,0 +1,64 @@
+/**
+ * Chains of tools to make conversations of: simple paths in the dependency graph, the tools used least so far first, so that
+ * every tool gets its turn. Knows no entities and no words.
+ */
+import type { Server } from "../environment/server.ts";
+import type { Chance } from "./chance.ts";
+import { graphOf, type Edge, type Graph } from "./graph.ts";
+
+/** How long chains are, by weight. */
+const lengths = [
+  { tools: 2, weight: 0.3 },
+  { tools: 3, weight: 0.3 },
+  { tools: 4, weight: 0.25 },
+  { tools: 5, weight: 0.15 },
+];
+
+/** Chains that end with a tool that changes something. */
+const mutatingEnds = 0.7;
+
+export interface Chain {
+  /** Full tool names, in the order of the path. */
+  readonly tools: readonly string[];
+  /** The edges walked, one fewer than the tools. */
+  readonly edges: readonly Edge[];
+}
+
+/** How often each tool has been in a chain: chains are drawn so that this evens out. */
+export type Uses = Map<string, number>;
+
+/** A path of two to five tools with at least one explicit edge, or undefined where this draw leads nowhere. */
+export function chainOf(server: Server, uses: Uses, chance: Chance): Chain | undefined {
+  const graph = graphOf(server);
+  const wanted = chance.weighted(lengths, it => it.weight).tools;
+  const rarity = (tool: string) => 1 / (1 + (uses.get(tool) ?? 0)) ** 2;
+  const ends = [...server.tools.values()].filter(it => graph.to(it.name).length > 0);
+  const writes = ends.filter(it => it.effect === "write");
+  const pool = writes.length > 0 && chance.happens(mutatingEnds) ? writes : ends;
+  if (pool.length === 0) return undefined;
+  let tools = [chance.weighted(pool, it => rarity(it.name)).name];
+  const edges: Edge[] = [];
+  while (tools.length < wanted) {
+    const edge = before(graph, tools, rarity, chance);
+    if (!edge) break;
+    tools = [edge.a, ...tools];
+    edges.unshift(edge);
+  }
+  return edges.some(it => it.kind === "explicit") ? { tools, edges } : undefined;
+}
+
+/** An edge that leads to the path's first tool from one that is not on it yet. */
+function before(graph: Graph, tools: readonly string[], rarity: (tool: string) => number, chance: Chance): Edge | undefined {
+  const choices = graph.to(tools[0]!).filter(it => !tools.includes(it.a));
+  return choices.length === 0 ? undefined : chance.weighted(choices, it => rarity(it.a) * it.confidence);
+}
+
+export function used(chain: readonly string[], uses: Uses): void {
+  for (const it of chain) uses.set(it, (uses.get(it) ?? 0) + 1);
+}
+
+/** Tools that no edge touches: they come into conversations as wishes of their own. */
+export const loners = (server: Server): readonly string[] => {
+  const graph = graphOf(server);
+  return [...server.tools.keys()].filter(it => graph.from(it).length === 0 && graph.to(it).length === 0);
+};

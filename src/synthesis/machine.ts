@@ -1,0 +1,224 @@
+/**
+ * The conversation as an explicit state machine: the user's turns, the teacher's messages, the live calls, and what happens when
+ * a call fails. Every transition is logged, so a rejected conversation explains itself. Does not know who writes or who teaches.
+ */
+import type { Session } from "../environment/session.ts";
+import type { AssistantMessage, Talk } from "../policy/policy.ts";
+import { callEventOf, type CallEvent, type Event } from "../trajectory/trajectory.ts";
+import type { Chance } from "./chance.ts";
+import type { Recovery, Teacher } from "./teacher.ts";
+
+/** In the paper's five groups: query, turn, tool execution, response, continuation. */
+export type State =
+  | "query" | "check-query"
+  | "turn"
+  | "ask" | "check-calls" | "regenerate" | "execute" | "success" | "partial" | "failure" | "recover"
+  | "respond"
+  | "continue" | "finish" | "reject";
+
+export interface Transition {
+  /** Number of the user turn, from 1. */
+  readonly t: number;
+  readonly from: State;
+  readonly event: string;
+  readonly to: State;
+  readonly attempt: number;
+}
+
+export type Continuation = "follow-up" | "clarification";
+
+/** Who says the user's turns. */
+export interface Speaker {
+  say(kind: "open" | Continuation): string | undefined;
+  /** Why a text may not be said, or undefined. */
+  flaw(text: string): string | undefined;
+  /** The talk cannot end here: something was asked, or not everything has been said. */
+  readonly mustGoOn: boolean;
+  /** Told what the turn came to. */
+  heard(calls: readonly CallEvent[], end: "answered" | "given-up"): void;
+}
+
+export interface Conversation {
+  readonly session: Session;
+  readonly speaker: Speaker;
+  readonly teacher: Teacher;
+  readonly talk: Talk & { readonly events: Event[] };
+  readonly chance: Chance;
+  /** Turns after which the talk ends; 1 for a talk of one turn. */
+  readonly minTurns: number;
+  readonly maxTurns: number;
+}
+
+export interface Course {
+  readonly log: readonly Transition[];
+  /** Why it was rejected; absent where it finished. */
+  readonly rejected?: string;
+}
+
+const limits = { queries: 3, messages: 3, callsInTurn: 10, retriesOfCall: 2, retriesInTurn: 3 };
+
+/** After two turns as the paper's schedule has it; after one, on. */
+const odds = { first: { followUp: 0.75 }, second: { end: 0.5, followUp: 0.375 } };
+
+/** Runs a conversation to its end on the live session; its events are appended to the talk. */
+export async function converse(conversation: Conversation): Promise<Course> {
+  const run = new Run(conversation);
+  while (run.state !== "finish" && run.state !== "reject") await run.step();
+  return { log: run.log, ...(run.reason === undefined ? {} : { rejected: run.reason }) };
+}
+
+class Run {
+  state: State = "query";
+  reason: string | undefined;
+  readonly log: Transition[] = [];
+  readonly #of: Conversation;
+  #turn = 1;
+  #attempt = 1;
+  #kind: "open" | Continuation = "open";
+  #text = "";
+  #message = 0;
+  #answer: AssistantMessage | undefined;
+  #calls: CallEvent[] = [];
+  #failed: CallEvent | undefined;
+  #recovery: { kind: Recovery; failed: CallEvent } | undefined;
+  #retries = 0;
+  #ofCall = new Map<string, number>();
+
+  constructor(conversation: Conversation) {
+    this.#of = conversation;
+  }
+
+  async step(): Promise<void> {
+    switch (this.state) {
+      case "query": return this.#query();
+      case "check-query": return this.#checkQuery();
+      case "turn": return this.#begin();
+      case "ask": return this.#ask();
+      case "check-calls": return this.#checkCalls();
+      case "regenerate": return this.#regenerate();
+      case "execute": return this.#execute();
+      case "success": return this.#calls.length >= limits.callsInTurn ? this.#reject("too many calls", "length") : this.#go("on", "ask");
+      case "partial":
+      case "failure": return this.#weigh();
+      case "recover": return this.#go(this.#recovery!.kind, this.#recovery!.kind === "give-up" ? "respond" : "ask");
+      case "respond": return this.#respond();
+      case "continue": return this.#continue();
+      case "finish":
+      case "reject": return;
+      default: return this.state satisfies never;
+    }
+  }
+
+  #go(event: string, to: State): void {
+    this.log.push({ t: this.#turn, from: this.state, event, to, attempt: this.#attempt });
+    this.state = to;
+  }
+
+  #reject(event: string, reason: string): void {
+    this.reason = reason;
+    this.#go(event, "reject");
+  }
+
+  #query(): void {
+    const text = this.#of.speaker.say(this.#kind);
+    if (text === undefined) return this.#turn > 1 && !this.#of.speaker.mustGoOn ? this.#go("nothing more to say", "finish") : this.#reject("nothing to say", "query");
+    this.#text = text;
+    this.#go("text", "check-query");
+  }
+
+  #checkQuery(): void {
+    const flaw = this.#of.speaker.flaw(this.#text);
+    if (flaw === undefined) return this.#go("sound", "turn");
+    if (this.#attempt >= limits.queries) return this.#reject(flaw, "query");
+    this.#attempt++;
+    this.#go(flaw, "query");
+  }
+
+  #begin(): void {
+    this.#of.talk.events.push({ kind: "user", text: this.#text });
+    this.#attempt = 1;
+    this.#calls = [];
+    this.#retries = 0;
+    this.#recovery = undefined;
+    this.#go("said", "ask");
+  }
+
+  async #ask(): Promise<void> {
+    const recovery = this.#recovery;
+    this.#recovery = undefined;
+    this.#answer = await this.#of.teacher.next(this.#of.talk, recovery);
+    const { calls, text, cut } = this.#answer;
+    if (cut || (calls.length === 0 && text.trim() === "")) return this.#go(cut ? "cut" : "empty", "regenerate");
+    this.#go(calls.length > 0 ? "calls" : "text", calls.length > 0 ? "check-calls" : "respond");
+  }
+
+  /** Names and types only: what the server thinks of a call is for the live session to say. */
+  #checkCalls(): void {
+    const bad = this.#answer!.calls.find(it => !this.#of.session.tools.has(it.name));
+    this.#go(bad ? `no tool ${bad.name}` : "well formed", bad ? "regenerate" : "execute");
+  }
+
+  #regenerate(): void {
+    if (this.#attempt >= limits.messages) return this.#reject("no usable message", "teacher");
+    this.#attempt++;
+    this.#go("again", "ask");
+  }
+
+  #execute(): void {
+    const { session, talk } = this.#of;
+    const message = this.#message++;
+    talk.events.push({ kind: "assistant", message, text: this.#answer!.text });
+    this.#attempt = 1;
+    const events = this.#answer!.calls.map(it => callEventOf(message, it.name, it.arguments, session.call(it.name, it.arguments)));
+    talk.events.push(...events);
+    this.#calls.push(...events);
+    const failed = events.filter(it => it.outcome !== "ok");
+    if (events.some(it => it.outcome === "broken")) return this.#reject(`${failed[0]!.name} broke`, "broken");
+    this.#failed = failed[0];
+    this.#go(failed.length === 0 ? "all ok" : failed.length < events.length ? "some ok" : "none ok", failed.length === 0 ? "success" : failed.length < events.length ? "partial" : "failure");
+  }
+
+  /** The machine chooses the recovery: by what the refusal was, and by what the teacher could do about it. */
+  #weigh(): void {
+    const failed = this.#failed!;
+    const key = `${failed.name} ${JSON.stringify(failed.arguments)}`;
+    const times = (this.#ofCall.get(key) ?? 0) + 1;
+    this.#ofCall.set(key, times);
+    const mayRetry = times <= limits.retriesOfCall && this.#retries < limits.retriesInTurn;
+    const means = this.#of.teacher.means(failed);
+    const wished: Recovery[] = failed.type === "invalid_params" || failed.type === "not_found" ? ["retry", "alternative"] : ["alternative", "retry"];
+    const kind = (mayRetry && wished.find(it => means.includes(it))) || "give-up";
+    this.#retries++;
+    this.#attempt = this.#retries;
+    this.#recovery = { kind, failed };
+    this.#go(failed.type ?? failed.outcome, "recover");
+  }
+
+  async #respond(): Promise<void> {
+    const gaveUp = this.#recovery?.kind === "give-up";
+    if (gaveUp) this.#answer = await this.#of.teacher.next(this.#of.talk, this.#recovery);
+    const text = this.#answer!.text.trim();
+    if (text === "") return this.#go("empty", "regenerate");
+    this.#of.talk.events.push({ kind: "assistant", message: this.#message++, text });
+    this.#of.speaker.heard(this.#calls, gaveUp ? "given-up" : "answered");
+    this.#attempt = 1;
+    this.#go(gaveUp ? "gave up" : "answered", "continue");
+  }
+
+  #continue(): void {
+    const { chance, minTurns, maxTurns, speaker } = this.#of;
+    const next = this.#drawn(chance);
+    const isOver = this.#turn >= maxTurns || (this.#turn >= minTurns && next === "end");
+    if (isOver && (!speaker.mustGoOn || this.#turn > maxTurns)) return this.#go("end", "finish");
+    this.#kind = next === "end" ? "follow-up" : next;
+    this.#go(this.#kind, "query");
+    this.#turn++;
+  }
+
+  #drawn(chance: Chance): Continuation | "end" {
+    const x = chance.next();
+    if (this.#turn < 2) return x < odds.first.followUp ? "follow-up" : "clarification";
+    if (x < odds.second.end) return "end";
+    return x < odds.second.end + odds.second.followUp ? "follow-up" : "clarification";
+  }
+}

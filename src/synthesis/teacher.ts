@@ -1,0 +1,214 @@
+/**
+ * The graph teacher: a policy that knows what the user wants and finds out the rest. It uses no id that it has not seen in a
+ * result or heard from the user: what it lacks it looks up first. Does not choose how to recover, only how well it can.
+ */
+import type { Json } from "../environment/json.ts";
+import type { AssistantMessage, Call, Talk } from "../policy/policy.ts";
+import type { CallEvent } from "../trajectory/trajectory.ts";
+import type { Planned, Script, Turn } from "./author.ts";
+import { shownBy } from "./declared.ts";
+import type { Chance } from "./chance.ts";
+import { capitalized, unmarked, type Manners } from "./persona.ts";
+import { chosen, fieldOf, filled, listed, type ToolPhrases } from "./phrase.ts";
+import { keyOf, routesTo, type Route } from "./routes.ts";
+import { replied } from "./said.ts";
+import type { Thing } from "./sampler.ts";
+import type { Wish } from "./wish.ts";
+
+export type Recovery = "retry" | "alternative" | "give-up";
+
+/** Who answers the user in synthesis. The machine chooses the recovery; the teacher says which it could carry out. */
+export interface Teacher {
+  readonly name: string;
+  next(talk: Talk, recovery?: { readonly kind: Recovery; readonly failed: CallEvent }): Promise<AssistantMessage>;
+  means(failed: CallEvent): readonly Recovery[];
+}
+
+const calls = (list: readonly Call[]): AssistantMessage => ({ text: "", calls: list });
+
+/** Rows of a listing that a reply reads out. */
+const mostItems = 3;
+
+export class GraphTeacher implements Teacher {
+  readonly name = "graph";
+  readonly #script: Script;
+  readonly #manners: Manners;
+  readonly #seen = new Set<string>();
+  /** Look-ups that did not show what they should have. */
+  readonly #tried = new Set<string>();
+  #read = 0;
+  #turn: Turn | undefined;
+  #at = 0;
+  #done: { wish: Wish; call: CallEvent }[] = [];
+  #asked: { wish: Planned; key: string }[] = [];
+
+  constructor(script: Script, manners: Manners) {
+    this.#script = script;
+    this.#manners = manners;
+  }
+
+  /** The wishes of this turn that were called for, with the answers. */
+  get answered(): readonly { readonly wish: Wish; readonly call: CallEvent }[] {
+    return this.#done;
+  }
+
+  async next(talk: Talk, recovery?: { readonly kind: Recovery; readonly failed: CallEvent }): Promise<AssistantMessage> {
+    if (this.#turn !== this.#script.turn) {
+      this.#turn = this.#script.turn;
+      this.#at = 0;
+      this.#done = [];
+    }
+    this.#take(talk);
+    if (recovery?.kind === "give-up") return { text: this.#sorry(recovery.failed, talk), calls: [] };
+    if (recovery) {
+      const wish = this.#wishOf(recovery.failed)?.otherwise;
+      if (wish) return this.#for([wish]);
+    }
+    const wish = this.#turn.wishes[this.#at];
+    return wish ? this.#for(this.#alike()) : { text: this.#reply(talk), calls: [] };
+  }
+
+  /** What the user said to do in that case, or, for a look-up, another way to look. */
+  means(failed: CallEvent): readonly Recovery[] {
+    if (this.#wishOf(failed)?.otherwise) return ["retry", "give-up"];
+    const isLookUp = !this.#wishOf(failed);
+    return isLookUp ? ["alternative", "give-up"] : ["give-up"];
+  }
+
+  #wishOf(call: CallEvent): Planned | undefined {
+    return this.#asked.findLast(it => it.key === callKey(call.name, call.arguments))?.wish;
+  }
+
+  /** The wishes that can go out in one message: reads of one tool, side by side, whose things are all known. */
+  #alike(): Planned[] {
+    const wishes = this.#turn!.wishes;
+    const first = wishes[this.#at]!;
+    let end = this.#at + 1;
+    const goesAlong = (it: Planned) => it.tool === first.tool && first.tool.effect === "read" && this.#lacking(it).length === 0;
+    if (this.#lacking(first).length === 0) while (end < wishes.length && goesAlong(wishes[end]!)) end++;
+    return wishes.slice(this.#at, end);
+  }
+
+  #for(wishes: readonly Planned[]): AssistantMessage {
+    const lookUps = this.#lacking(wishes[0]!).flatMap(it => this.#lookUp(it, 0) ?? []);
+    const unique = [...new Map(lookUps.map(it => [callKey(it.name, it.arguments), it])).values()];
+    if (unique.length > 0) return calls(unique);
+    for (const it of wishes) this.#asked.push({ wish: it, key: callKey(it.tool.name, it.arguments) });
+    return calls(wishes.map(it => ({ name: it.tool.name, arguments: it.arguments })));
+  }
+
+  #lacking({ things }: Wish): Thing[] {
+    return things.filter(it => !it.isSpoken && !this.#seen.has(keyOf(it.thing))).map(it => it.thing);
+  }
+
+  /** The next call on the way to a thing, or undefined where every way has been tried. */
+  #lookUp(thing: Thing, depth: number): Call[] | undefined {
+    const { declarations, sample } = this.#script.scene;
+    const planned = this.#script.routes.get(keyOf(thing));
+    const others = routesTo(thing, declarations, sample, { listsFirst: true, preferred: new Set() });
+    for (const route of planned ? [planned, ...others] : others) {
+      const lacking = route.needs.filter(it => !this.#seen.has(keyOf(it)));
+      if (lacking.length > 0) {
+        if (depth > 2) continue;
+        return lacking.flatMap(it => this.#lookUp(it, depth + 1) ?? []);
+      }
+      if (!this.#tried.has(routeKey(route))) return [{ name: route.declared.tool.name, arguments: route.arguments }];
+    }
+    return undefined;
+  }
+
+  /** Takes in what has been answered since it was last asked. */
+  #take(talk: Talk): void {
+    for (; this.#read < talk.events.length; this.#read++) {
+      const event = talk.events[this.#read]!;
+      if (event.kind !== "call") continue;
+      this.#tried.add(callKey(event.name, event.arguments));
+      const declared = this.#script.scene.declarations.get(event.name);
+      if (event.outcome === "ok" && declared) for (const it of shownBy(declared, event.value ?? null)) this.#seen.add(keyOf(it));
+      const wish = this.#wishOf(event);
+      if (!wish) continue;
+      this.#done.push({ wish, call: event });
+      if (event.outcome === "ok") this.#at = Math.max(this.#at, this.#turn!.wishes.findIndex(it => it === wish || it.otherwise === wish) + 1);
+    }
+  }
+
+  #reply(talk: Talk): string {
+    const { question } = this.#turn!;
+    const granted = this.#done.filter(it => it.call.outcome === "ok").slice(-2);
+    const sentences = granted.map(({ wish, call }) => this.#said(wish, call, talk));
+    const { chance } = this.#script.scene;
+    const parts = [...sentences, ...(question === undefined ? [] : [question])];
+    return parts.join(" ") || chance.pick(this.#manners.done);
+  }
+
+  #said(wish: Wish, call: CallEvent, talk: Talk): string {
+    const { phrases, chance } = this.#script.scene;
+    const words = phrases.tools[wish.tool.name]!;
+    const list = Object.values((call.value ?? {}) as Record<string, Json>).find(it => Array.isArray(it)) as readonly Json[] | undefined;
+    if (list?.length === 0) return chance.pick(words.empty ?? this.#manners.nothing);
+    const forms = chance.shuffled(words.reply ?? this.#manners.done);
+    for (const form of forms) {
+      const text = filled(chosen(form, chance), slot => this.#field(slot, wish, call, list, words, talk));
+      if (text !== undefined) return capitalized(unmarked(text));
+    }
+    return chance.pick(this.#manners.done);
+  }
+
+  #field(slot: string, wish: Wish, call: CallEvent, list: readonly Json[] | undefined, words: ToolPhrases, talk: Talk): string | undefined {
+    const { chance } = this.#script.scene;
+    const own = fieldOf(call.value, slot);
+    if (own !== undefined && own !== null && typeof own !== "object") return replied(own, talk.now, chance);
+    if (slot === "count") return list && String(list.length);
+    if (slot === "items") return list && itemsOf(list, words.item, it => replied(it, talk.now, chance));
+    const said = wish.said[slot];
+    // the user's "it" would be the assistant's too, but "my" is theirs alone
+    return said && said.replace(/^my /, "your ");
+  }
+
+  #sorry(failed: CallEvent, talk: Talk): string {
+    const { phrases, chance } = this.#script.scene;
+    const wish = this.#wishOf(failed);
+    const words = (wish && phrases.tools[wish.tool.name]?.refused?.[failed.type ?? ""]) ?? this.#manners.giveUp;
+    const before = this.#done.filter(it => it.call.outcome === "ok").slice(-1).map(it => this.#said(it.wish, it.call, talk));
+    const why = withoutIds(failed.error ?? "it was refused");
+    const sorry = filled(chosen(chance.pick(words), chance), slot => (slot === "why" ? why : wish && this.#field(slot, wish, failed, undefined, {} as ToolPhrases, talk)));
+    return [...before, capitalized(unmarked(sorry ?? `${why}.`))].join(" ");
+  }
+}
+
+/** Answers that nothing on offer can do it, and calls nothing. */
+export class Refusing implements Teacher {
+  readonly name = "graph";
+  readonly #text: string;
+
+  constructor(manners: Manners, chance: Chance) {
+    this.#text = chance.pick(manners.cannot);
+  }
+
+  async next(): Promise<AssistantMessage> {
+    return { text: this.#text, calls: [] };
+  }
+
+  means(): readonly Recovery[] {
+    return ["give-up"];
+  }
+}
+
+const callKey = (name: string, args: Json): string => `${name} ${JSON.stringify(args)}`;
+const routeKey = (route: Route): string => callKey(route.declared.tool.name, route.arguments);
+
+/** `account acc_129 (Old account) is closed` as people say it: `account Old account is closed`. */
+const withoutIds = (text: string): string => text.replaceAll(/\b[a-z]+_\d+ \(([^)]+)\)/g, "$1").replaceAll(/ \([a-z]+_\d+\)/g, "").replaceAll(/\b(\w+) [a-z]+_\d+\b/g, "that $1");
+
+function itemsOf(list: readonly Json[], item: string | undefined, say: (value: Json) => string): string {
+  const words = list.slice(0, mostItems).map(it => {
+    if (it === null || typeof it !== "object") return say(it);
+    const first = Object.values(it)[0];
+    return filled(item ?? "", slot => {
+      const value = fieldOf(it, slot);
+      return value === undefined || value === null ? undefined : say(value);
+    }) || say(first ?? "");
+  });
+  const more = list.length - words.length;
+  return listed(more > 0 ? [...words, `${more} more`] : words);
+}

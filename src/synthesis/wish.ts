@@ -1,0 +1,205 @@
+/**
+ * One thing the user wants: a call with all its arguments, and the clause that asks for it. Values come from declarations and
+ * phrases, entities from the sample and from the talk so far. Knows no sessions: whether the call succeeds is tried elsewhere.
+ */
+import type { Json, JsonObject } from "../environment/json.ts";
+import type { JsonSchema, Tool } from "../environment/server.ts";
+import type { Chance } from "./chance.ts";
+import type { Declarations, Declared, EntityInput } from "./declared.ts";
+import { verbatim, type Persona } from "./persona.ts";
+import { argumentPhrases, chosen, filled, fixedBy, listed, slotsOf, textOf, type Form, type Phrases } from "./phrase.ts";
+import { keyOf } from "./routes.ts";
+import { dayAfter, said } from "./said.ts";
+import type { Sample, Thing } from "./sampler.ts";
+
+/** What a clause needs to know of the talk it is said in. */
+export interface Scene {
+  readonly declarations: Declarations;
+  readonly phrases: Phrases;
+  readonly persona: Persona;
+  readonly sample: Sample;
+  readonly now: string;
+  readonly chance: Chance;
+  /** Things that results have shown or the user has named, by `keyOf`. */
+  readonly met: ReadonlyMap<string, Thing>;
+  /** Things of the last wish: what `it` can mean. */
+  readonly focus: readonly Thing[];
+  /** Entities are named in the fewest words. */
+  readonly isMinimal: boolean;
+}
+
+export interface Wish {
+  readonly tool: Tool;
+  readonly arguments: JsonObject;
+  /** The things that its arguments name; those whose ids were said aloud need no look-up. */
+  readonly things: readonly { readonly thing: Thing; readonly isSpoken: boolean }[];
+  readonly clause: string;
+  /** How each argument was said, for replies. */
+  readonly said: Readonly<Record<string, string>>;
+}
+
+export interface Asking {
+  readonly declared: Declared;
+  readonly form: Form;
+  /** Arguments that stay as they were. */
+  readonly kept?: Wish;
+  /** Things that flow in from the call before, by argument. */
+  readonly flow?: Readonly<Record<string, readonly Thing[]>>;
+  /** An argument that the form leaves out and that is chosen all the same. */
+  readonly withheld?: string;
+}
+
+interface Filling {
+  readonly arguments: Record<string, Json>;
+  readonly things: { thing: Thing; isSpoken: boolean }[];
+  readonly said: Record<string, string>;
+}
+
+/** A wish with every argument chosen, or undefined where there is nothing to choose from. */
+export function wishFor(scene: Scene, asking: Asking): Wish | undefined {
+  const { declared, kept, withheld } = asking;
+  const form = chosen(textOf(asking.form), scene.chance);
+  const fixed = fixedBy(asking.form);
+  const slots = slotsOf(form);
+  const filling: Filling = { arguments: { ...kept?.arguments, ...fixed }, things: [], said: { ...kept?.said } };
+  const wanted = new Set([...slots, ...(withheld === undefined ? [] : [withheld])]);
+  if (kept) filling.things.push(...kept.things.filter(it => !slots.some(key => kept.arguments[key] === it.thing.id)));
+  for (const input of declared.inputs) {
+    if (!wanted.has(input.key) && (kept || !input.required || input.key in fixed)) continue;
+    if (!fillEntity(scene, asking, input, filling)) return undefined;
+  }
+  for (const { key, entity } of declared.labels) {
+    if (!wanted.has(key)) continue;
+    const thing = pickThing(scene, entity, [], it => it.label !== undefined);
+    if (!thing) return undefined;
+    filling.arguments[key] = thing.label!;
+    filling.said[key] = verbatim(thing.label!);
+  }
+  for (const value of declared.values) {
+    if (!wanted.has(value.key)) continue;
+    const chosenValue = pickValue(scene, declared.tool, value.key, value.schema, value.sensitive ? filling : undefined);
+    if (chosenValue === undefined) return undefined;
+    filling.arguments[value.key] = chosenValue;
+    filling.said[value.key] = sayValue(scene, declared.tool, value.key, chosenValue);
+  }
+  const clause = filled(form, slot => filling.said[slot]);
+  return clause === undefined ? undefined : { tool: declared.tool, arguments: filling.arguments, things: filling.things, clause, said: filling.said };
+}
+
+function fillEntity(scene: Scene, { flow, kept }: Asking, input: EntityInput, filling: Filling): boolean {
+  const { key, entity, many, spoken } = input;
+  const taken = filling.things.filter(it => it.thing.entity === entity).map(it => it.thing.id);
+  if (kept && typeof kept.arguments[key] === "string") taken.push(kept.arguments[key]);
+  const flowing = flow?.[key]?.filter(it => !taken.includes(it.id));
+  const n = many ? 1 + scene.chance.below(2) : 1;
+  const things: Thing[] = [];
+  for (let i = 0; i < n; i++) {
+    const thing = (i === 0 && flowing?.length ? scene.chance.pick(flowing) : undefined) ?? pickThing(scene, entity, [...taken, ...things.map(it => it.id)]);
+    if (thing) things.push(thing);
+  }
+  if (things.length === 0) return spoken && !many && fillSpoken(scene, input, filling);
+  const mentions = things.map(it => mentionOf(scene, it, spoken));
+  if (mentions.includes(undefined)) return false;
+  filling.arguments[key] = many ? things.map(it => it.id) : things[0]!.id;
+  filling.said[key] = listed(mentions.map(it => it!.text));
+  for (const [i, it] of things.entries()) filling.things.push({ thing: it, isSpoken: mentions[i]!.isSpoken });
+  return true;
+}
+
+/** A value that a person may say although no result has shown it, such as a time that suits. */
+function fillSpoken(scene: Scene, { key, entity, schema }: EntityInput, filling: Filling): boolean {
+  const value = madeUp(scene, schema, undefined);
+  if (typeof value !== "string") return false;
+  filling.arguments[key] = value;
+  filling.said[key] = said(value, scene.now, scene.persona.dates, scene.chance);
+  filling.things.push({ thing: { entity, id: value, facts: {}, context: {} }, isSpoken: true });
+  return true;
+}
+
+function pickThing(scene: Scene, entity: string, taken: readonly string[], fits: (it: Thing) => boolean = () => true): Thing | undefined {
+  const choices = (scene.sample.things.get(entity) ?? []).filter(it => !taken.includes(it.id) && fits(it));
+  return choices.length === 0 ? undefined : scene.chance.pick(choices);
+}
+
+/** How the user names a thing: as `it` where that is clear, briefly where it is known, else so that it can be looked up. */
+function mentionOf(scene: Scene, thing: Thing, maySayId: boolean): { text: string; isSpoken: boolean } | undefined {
+  const { chance, phrases, focus, met } = scene;
+  const words = phrases.entities[thing.entity];
+  if (!words) return undefined;
+  if (words.again && chance.happens(0.7)) {
+    const alike = focus.filter(it => it.entity === thing.entity);
+    const isClear = alike.length === 1 && alike[0]!.id === thing.id;
+    const clear = words.again.filter(it => isClear && (focus.length === 1 || it.includes(words.noun)));
+    if (clear.length > 0) return { text: chance.pick(clear), isSpoken: false };
+  }
+  const isMet = met.has(keyOf(thing));
+  const context = Object.keys(thing.context);
+  const forms = isMet ? (words.known ?? words.mention.filter(it => !slotsOf(it).some(slot => context.includes(slot)))) : words.mention;
+  const usable = (forms.length > 0 ? forms : words.mention).filter(it => (maySayId || !it.includes("{id}")) && isUnique(scene, thing, it));
+  if (usable.length === 0) return undefined;
+  const form = chosen(scene.isMinimal ? usable.reduce((a, b) => (b.length < a.length ? b : a)) : chance.pick(usable), chance);
+  const text = filled(form, slot => sayPart(scene, thing, slot));
+  return text === undefined ? undefined : { text, isSpoken: form.includes("{id}") };
+}
+
+function sayPart(scene: Scene, thing: Thing, slot: string): string | undefined {
+  if (slot === "id") return verbatim(said(thing.id, scene.now, scene.persona.dates, scene.chance));
+  if (slot === "label") return thing.label === undefined ? undefined : verbatim(thing.label);
+  const fact = thing.facts[slot];
+  if (fact !== undefined) return said(fact, scene.now, scene.persona.dates, scene.chance);
+  const id = thing.context[slot];
+  const other = id === undefined ? undefined : scene.sample.find(slot, id);
+  return other && mentionOf({ ...scene, focus: [] }, other, false)?.text;
+}
+
+/** No other thing of its kind would be named by the same words. */
+function isUnique({ sample, met }: Scene, thing: Thing, form: string): boolean {
+  const slots = slotsOf(form);
+  const signature = (it: Thing) => slots.map(slot => (slot === "id" ? it.id : slot === "label" ? it.label : (it.facts[slot] ?? it.context[slot]))).join("\n");
+  const own = signature(thing);
+  const others = [...(sample.things.get(thing.entity) ?? []), ...[...met.values()].filter(it => it.entity === thing.entity)];
+  return others.every(it => it.id === thing.id || signature(it) !== own);
+}
+
+function pickValue(scene: Scene, tool: Tool, key: string, schema: JsonSchema, filling: Filling | undefined): Json | undefined {
+  // a secret is one that belongs to something named beside it, where its row tells it
+  const owner = filling?.things.find(it => it.thing.facts[key] !== undefined);
+  if (owner) return owner.thing.facts[key];
+  const phrases = argumentPhrases(scene.phrases, tool.name, key);
+  if (phrases?.values) return scene.chance.pick(phrases.values);
+  if (phrases?.words && !schema["enum"]) return asJson(scene.chance.pick(Object.keys(phrases.words)), schema);
+  return madeUp(scene, schema, phrases?.days);
+}
+
+const asJson = (word: string, schema: JsonSchema): Json => (schema["type"] === "string" ? word : (JSON.parse(word) as Json));
+
+function madeUp({ now, chance }: Scene, schema: JsonSchema, days: readonly [number, number] = [1, 21]): Json | undefined {
+  const list = (schema["enum"] ?? schema["examples"]) as readonly Json[] | undefined;
+  if (list?.length) return chance.pick(list);
+  const day = () => dayAfter(now.slice(0, 10), days[0] + chance.below(days[1] - days[0] + 1));
+  const hour = () => `${String(8 + chance.below(10)).padStart(2, "0")}:${chance.pick(["00", "00", "30", "15", "45"])}`;
+  if (schema["format"] === "date") return day();
+  if (schema["format"] === "date-time") return `${day()}T${hour()}`;
+  switch (schema["type"]) {
+    case "integer":
+    case "number": {
+      const [least, most] = [(schema["minimum"] as number | undefined) ?? 1, (schema["maximum"] as number | undefined) ?? 60];
+      return Math.ceil(least) + chance.below(Math.max(1, Math.min(most, least + 60) - Math.ceil(least)));
+    }
+    case "boolean":
+      return chance.happens(0.5);
+    case "array": {
+      const one = madeUp({ now, chance } as Scene, (schema["items"] ?? {}) as JsonSchema, days);
+      return one === undefined ? undefined : [one];
+    }
+    default:
+      return undefined;
+  }
+}
+
+function sayValue({ phrases, now, persona, chance }: Scene, tool: Tool, key: string, value: Json): string {
+  const words = argumentPhrases(phrases, tool.name, key);
+  const plain = words?.words?.[String(value)];
+  const spoken = plain ? chance.pick(plain) : verbatim(Array.isArray(value) ? listed(value.map(String)) : said(value, now, persona.dates, chance));
+  return words?.say ? filled(chosen(chance.pick(words.say), chance), slot => (slot === "value" ? spoken : undefined))! : spoken;
+}
