@@ -36,8 +36,9 @@ export const directoryTools = {
   mkdir: tool({
     effect: "write",
     summary: "Make a directory.",
+    requires: ["cd"],
     input: {
-      path: newPath("reports", "drafts", "backup", "old", "2027", "inbox", "samples", "handover", "~/archive", "~/contracts", "~/notes/ideas", "~/photos/spring", "~/projects/orchard").describe("Path of the new directory"),
+      path: newPath("reports", "drafts", "backup", "old", "2027", "inbox", "samples", "handover", "~/archive", "~/contracts", "~/notes/private", "~/invoices/april", "~/logs/march").describe("Path of the new directory"),
       parents: z.boolean().optional().describe("Also make missing directories above it"),
     },
     returns: { path: path.directory },
@@ -52,7 +53,7 @@ export const directoryTools = {
       if (top.entry?.type === "directory") return { path: shown(world, top.at) };
       reserve(world, 0, names.length);
       let made = emptyDirectory(world, now);
-      for (const name of names.slice(1).reverse()) {
+      for (const name of names.slice(1).toReversed()) {
         free(world, { given, at: [name], parent: made, entry: undefined });
         made = { ...emptyDirectory(world, now), entries: { [name]: made } };
       }
@@ -78,6 +79,7 @@ export const directoryTools = {
   touch: tool({
     effect: "write",
     summary: "Make an empty file, or set the time of one that exists to now.",
+    requires: ["cd"],
     idempotent: true,
     input: { path: newPath("todo.md", "draft.txt", "log.txt", "ideas.md", "agenda.txt", "summary.md", "list.csv", "~/readme.md", "~/notes/monday.md", "~/plan.md").describe("Path of the file") },
     returns: { path: path.file, created: z.boolean() },
@@ -182,10 +184,10 @@ const rights = { r: 4, w: 2, x: 1 } as const;
 /** A mode after a change such as `640`, `u+x` or `go-w,a+r`. */
 export function modeAfter(mode: string, change: string): string {
   if (/^[0-7]+$/.test(change)) return change;
-  const digits = [...mode.slice(-3)].map(Number);
+  const digits = mode.slice(-3).split("").map(Number);
   for (const clause of change.split(",")) {
     const [, who = "", sign, letters = ""] = /^([ugoa]*)([+=-])([rwx]+)$/.exec(clause)!;
-    const bits = [...letters].reduce((sum, it) => sum | rights[it as keyof typeof rights], 0);
+    const bits = letters.split("").reduce((sum, it) => sum | rights[it as keyof typeof rights], 0);
     for (const [i, whose] of ["u", "g", "o"].entries()) {
       if (who !== "" && !who.includes("a") && !who.includes(whose)) continue;
       digits[i] = sign === "+" ? digits[i]! | bits : sign === "-" ? digits[i]! & ~bits : bits;

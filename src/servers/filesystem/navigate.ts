@@ -81,6 +81,7 @@ export const placeTools = {
   ls: tool({
     effect: "read",
     summary: "List what is in a directory, by kind: files, directories, links and archives. An archive's own listing shows what it holds.",
+    requires: ["cd"],
     input: {
       path: inDirectory.describe("Directory to list, the current one if not given"),
       order: z.enum(["name", "size", "modified"]).optional().describe("By name (the default), largest first, or newest first"),
@@ -106,6 +107,7 @@ export const placeTools = {
   tree: tool({
     effect: "read",
     summary: "Show the directories and files below a directory as an indented outline.",
+    requires: ["cd"],
     input: {
       path: inDirectory.describe("Directory to start from, the current one if not given"),
       depth: z.int().min(1).max(8).optional().describe("How many levels, 2 if not given"),
@@ -166,14 +168,15 @@ export const lookTools = {
   find: tool({
     effect: "read",
     summary: "Find files and directories below a directory by name or by a pattern with * and ?, and get their paths.",
+    requires: ["cd"],
     input: {
       name: nameOf("file").optional().describe("Name, or pattern such as *.csv"),
       directory: inDirectory.describe("Directory to search, the current one if not given"),
       kind: z.enum(["file", "directory", "link", "zip", "tar"]).optional().describe("Only this kind"),
-      limit: limit.describe("At most this many, 20 if not given"),
+      limit: limit.describe("At most this many, 100 if not given"),
     },
     returns: { count: z.int(), ...grouped, files: z.array(z.object({ name: nameOf("file"), path: path.file })).optional() },
-    run(world, { name = "*", directory = ".", kind, limit: most = 20 }) {
+    run(world, { name = "*", directory = ".", kind, limit: most = 100 }) {
       const pattern = name.normalize("NFC");
       const hits = below(world, listed(world, directory)).filter(([at, it]) => (!kind || kindOf(it) === kind) && matches(pattern, at.at(-1)!));
       const { files, ...rest } = group(hits.slice(0, most).map(([at, it]) => [shown(world, at), it]));
@@ -184,12 +187,12 @@ export const lookTools = {
     effect: "read",
     summary: "Show where a symbolic link leads. There need not be anything at its target.",
     input: { path: path.link.describe("Symbolic link") },
-    returns: { target: path.file },
+    returns: { target: path.file.optional(), directory: path.directory.optional().describe("In place of target, where it leads to a directory") },
     run(world, { path: given }) {
       const { entry, at } = find(world, given, { follow: false });
       if (entry.type !== "link") refuse("precondition_failed", `${brief(given)} is not a symbolic link but ${whatIs(entry)}`);
-      const { target } = entry;
-      return { target: shown(world, absolute(world, target.startsWith("/") ? target : `${pathOf(at.slice(0, -1))}/${target}`)) };
+      const target = absolute(world, entry.target.startsWith("/") ? entry.target : `${pathOf(at.slice(0, -1))}/${entry.target}`);
+      return { [isDirectory(world, target) ? "directory" : "target"]: shown(world, target) };
     },
   }),
 };
@@ -204,10 +207,21 @@ function entryAt(world: World, given: string): Entry | undefined {
   }
 }
 
+/** Whether a path leads to a directory, whatever stands in the way. */
+function isDirectory(world: World, given: string): boolean {
+  try {
+    return locate(world, given).entry?.type === "directory";
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
+}
+
 export const roomTools = {
   du: tool({
     effect: "read",
     summary: "Add up the size of a directory and name its largest files.",
+    requires: ["cd"],
     input: { path: inDirectory.describe("Directory to measure, the current one if not given"), top: z.int().min(1).max(20).optional().describe("How many of the largest files, 3 if not given") },
     returns: { bytes: z.int(), files: z.int(), largest: z.array(z.object({ path: path.file, bytes: z.int() })) },
     run(world, { path: given = ".", top = 3 }) {
@@ -220,6 +234,7 @@ export const roomTools = {
   df: tool({
     effect: "read",
     summary: "Show the disk quota in bytes: size, used, free, and how much of it lies in the trash.",
+    requires: ["rm", "truncate", "cp", "zip", "tar_create"],
     input: {},
     returns: { size: z.int(), used: z.int(), free: z.int(), trash: z.int() },
     run(world) {

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { z } from "zod";
 import { canonical } from "../../environment/json.ts";
 import { refuse } from "../../environment/server.ts";
-import { allow, find, findDirectory, locate, may, readable, shown, whatIs } from "./resolve.ts";
+import { allow, find, findDirectory, may, readable, shown, whatIs } from "./resolve.ts";
 import { below } from "./navigate.ts";
 import { bytesIn, path, tool, type File, type World } from "./world.ts";
 
@@ -73,6 +73,7 @@ export const searchTools = {
   grep: tool({
     effect: "read",
     summary: "Find the lines that contain a text, in one file or in all files below a directory.",
+    requires: ["cd"],
     input: {
       pattern: z.string().min(1).max(200).describe("Text to look for, taken literally").meta({ examples: ["ERROR", "WARN", "Northwind", "Bluepeak", "Orchard", "overdue", "paid", "open", "Friday", "Ben", "Chloe", "total", "timeout", "logo"] }),
       path: path.file.optional().describe("File to search, or a directory; without it, all files below the directory"),

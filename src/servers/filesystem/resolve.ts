@@ -24,7 +24,7 @@ const mostLinks = 40;
 /** Follows a path to its end. With `follow: false` a symbolic link at the very end is the place itself. */
 export function locate(world: World, given: string, { follow = true } = {}): Place {
   const { root } = before(world);
-  const todo = namesOf(world, given).reverse();
+  const todo = namesOf(world, given).toReversed();
   const at: string[] = [];
   const on: Directory[] = [root];
   let links = 0;
@@ -45,7 +45,7 @@ export function locate(world: World, given: string, { follow = true } = {}): Pla
         at.length = 0;
         on.length = 1;
       }
-      todo.push(...split(entry.target).reverse());
+      todo.push(...split(entry.target).toReversed());
     } else if (isLast && entry?.type !== "directory") {
       return { given, at: [...at, name], parent: here, entry };
     } else if (!entry) {

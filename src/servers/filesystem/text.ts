@@ -15,10 +15,11 @@ export const textTools = {
   write_file: tool({
     effect: "write",
     summary: "Write a text file, new or with overwrite in place of an old one.",
+    requires: ["cd"],
     destructive: true,
     idempotent: true,
     input: {
-      path: newPath("memo.txt", "plan.txt", "agenda.md", "summary.txt", "reply.txt", "~/welcome.txt", "~/notes/call.md", "~/notes/tuesday.md", "~/shopping.txt", "~/projects/brief.md").describe("Path of the file"),
+      path: newPath("memo.txt", "plan.txt", "agenda.md", "summary.txt", "reply.txt", "~/hello.txt", "~/notes/call.md", "~/notes/tuesday.md", "~/shopping.txt", "~/invoices/readme.md").describe("Path of the file"),
       text: text.describe("What the file then holds").meta({ examples: line }),
       overwrite: z.boolean().optional().describe("Replace the file if it exists"),
     },
