@@ -196,6 +196,12 @@ export class Workbench {
   }
 }
 
+/** Asserts that something can be seen, now or within patience. */
+export const checkSeen = (it: Locator): Promise<void> => it.waitFor(patience);
+
+/** Asserts that something cannot be seen, now or within patience. */
+export const checkGone = (it: Locator): Promise<void> => it.waitFor({ ...patience, state: "hidden" });
+
 /** Git-ignored: pictures are for a person to look at. */
 export const pictures = join(repository, "test/pictures");
 
