@@ -25,7 +25,7 @@ export const goal = z.strictObject({
   turn: z.int().min(0),
 });
 
-export const taskSchema = z.strictObject({
+const fields = z.strictObject({
   format: z.literal(taskFormat),
   id: z.string(),
   servers: z.array(z.strictObject({ name: z.string(), fixture: z.string(), digest: z.string() })).min(1),
@@ -54,6 +54,17 @@ export const taskSchema = z.strictObject({
   provenance: z.strictObject({ teacher: z.string(), graph: z.string(), log: z.array(z.json()) }),
   /** The teacher's, without patches (replay brings them back). */
   trajectory: trajectorySchema,
+});
+
+/** Goals point back, and turns name goals that are there: what the alignment relies on. */
+export const taskSchema = fields.superRefine(({ goals, turns }, context) => {
+  for (const [g, { after, turn }] of goals.entries()) {
+    for (const [i, edge] of after.entries())
+      if (edge.goal >= g) context.addIssue({ code: "custom", path: ["goals", g, "after", i], message: `goal ${g} can only follow goals before it, not ${edge.goal}` });
+    if (turn >= turns.length) context.addIssue({ code: "custom", path: ["goals", g, "turn"], message: `there is no turn ${turn}` });
+  }
+  for (const [t, turn] of turns.entries())
+    for (const it of turn.goals) if (it >= goals.length) context.addIssue({ code: "custom", path: ["turns", t, "goals"], message: `there is no goal ${it}` });
 });
 
 export type Task = z.infer<typeof taskSchema>;

@@ -1,0 +1,176 @@
+/**
+ * Tasks and trajectories as files of JSON Lines: checked line by line while they stream, and a large file read one task at a
+ * time. Does not know who wants them.
+ */
+import { createReadStream, type Stats } from "node:fs";
+import { open, rename, rm, stat, writeFile } from "node:fs/promises";
+import type { z } from "zod";
+import { Mistake } from "../mistake.ts";
+import { linesOf, orMistake, writeMistake, type Line } from "./lines.ts";
+import { taskFormat, taskSchema, type Task } from "./task.ts";
+import { event, header, trajectoryFormat, type Event, type Header, type Trajectory } from "./trajectory.ts";
+
+export interface Reading {
+  /** Told of a torn last line, which is skipped: a write that was cut off. */
+  readonly onTorn?: (remark: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** Reads a tasks file. Throws a `Mistake` with file and line where one does not fit. */
+export async function* readTasks(file: string, reading: Reading = {}): AsyncGenerator<Task> {
+  for await (const line of wholeLines(file, reading)) yield parseTask(line.json, `${file}:${line.number}`);
+}
+
+/** Reads the attempts of a trajectory file, each from its header on. Throws a `Mistake` with file and line where one does not fit. */
+export async function* readTrajectories(file: string, reading: Reading = {}): AsyncGenerator<Trajectory> {
+  let current: { header: Header; events: Event[] } | undefined;
+  for await (const { json, number } of wholeLines(file, reading)) {
+    const place = `${file}:${number}`;
+    if (kindOf(json) === "header") {
+      if (current) yield current;
+      current = { header: parsed(header, json, place, "a trajectory's header", trajectoryFormat), events: [] };
+    } else if (current) current.events.push(parsed(event, json, place, "an event of a trajectory"));
+    else throw new Mistake(`${place} comes before a header`, "a trajectory file begins with a line of kind header");
+  }
+  if (current) yield current;
+}
+
+/** A task of parsed JSON, or a `Mistake` that says where it was and what does not fit. */
+export const parseTask = (json: unknown, place: string): Task => parsed(taskSchema, json, place, "a task", taskFormat);
+
+/** A task as its line. */
+export const taskLine = (task: Task): string => JSON.stringify(task);
+
+/** A trajectory as its lines, the last one ended too. */
+export const trajectoryText = ({ header, events }: Trajectory): string => `${[header, ...events].map(it => JSON.stringify(it)).join("\n")}\n`;
+
+/** Writes a trajectory to a file of its own, whole or not at all. */
+export const writeTrajectory = (file: string, trajectory: Trajectory): Promise<void> => writeWhole(file, trajectoryText(trajectory));
+
+/** Writes a file to a temporary name and renames it. Throws a `Mistake` where the disk is full; what stood there before still does. */
+export async function writeWhole(file: string, text: string): Promise<void> {
+  const temporary = `${file}.${process.pid}.tmp`;
+  try {
+    await writeFile(temporary, text, { flush: true });
+    await renameOver(temporary, file);
+  } catch (cause) {
+    await rm(temporary, { force: true });
+    throw writeMistake(file, cause as NodeJS.ErrnoException, "what stood there before is kept");
+  }
+}
+
+/** On Windows a file that somebody has open cannot be replaced: it is tried again for a second. */
+async function renameOver(from: string, to: string): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await rename(from, to);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if ((code !== "EPERM" && code !== "EBUSY" && code !== "EACCES") || attempt === 10) throw error;
+      await new Promise(resolve => setTimeout(resolve, 100));
+    }
+  }
+}
+
+/** A tasks file of which only the places of its lines are held. */
+export interface TasksFile {
+  readonly file: string;
+  /** Tasks in it. */
+  readonly length: number;
+  /** Reads one task, by its place from 0. Throws a `Mistake` where it does not fit, or where the file changed since it was indexed. */
+  task(index: number): Promise<Task>;
+  /** The line of a task in the file, from 1. */
+  lineOf(index: number): number;
+}
+
+/** Finds the lines of a tasks file, reading it once. */
+export async function indexTasks(file: string, reading: Reading = {}): Promise<TasksFile> {
+  const before = await statOf(file);
+  const places: Pick<Line, "number" | "offset" | "bytes">[] = [];
+  for await (const { number, offset, bytes, text, whole } of linesOf(bytesOf(file, reading), file)) {
+    if (whole || jsonOf(text) !== undefined) places.push({ number, offset, bytes });
+    else reading.onTorn?.(tornRemark(file, number));
+  }
+  return {
+    file,
+    length: places.length,
+    lineOf: index => places[index]!.number,
+    async task(index) {
+      const place = places[index];
+      if (!place) throw new RangeError(`${file} holds ${places.length} tasks, not one at ${index}`);
+      const now = await statOf(file);
+      if (now.size !== before.size || now.mtimeMs !== before.mtimeMs) throw new Mistake(`${file} has changed since it was opened`, "open it again");
+      const handle = await open(file, "r");
+      try {
+        const { buffer } = await handle.read(Buffer.alloc(place.bytes), 0, place.bytes, place.offset);
+        return parseTask(mustBeJson(buffer.toString("utf8").replace(/^\uFEFF/, ""), `${file}:${place.number}`), `${file}:${place.number}`);
+      } finally {
+        await handle.close();
+      }
+    },
+  };
+}
+
+async function statOf(file: string): Promise<Stats> {
+  const [stats] = await Promise.allSettled([stat(file)]);
+  return orMistake(file, () => {
+    if (stats.status === "rejected") throw stats.reason;
+    return stats.value;
+  });
+}
+
+async function* bytesOf(file: string, { signal }: Reading): AsyncGenerator<Uint8Array> {
+  await statOf(file);
+  yield* createReadStream(file, { highWaterMark: 2 ** 18, ...(signal ? { signal } : {}) }) as AsyncIterable<Uint8Array>;
+}
+
+async function* wholeLines(file: string, reading: Reading): AsyncGenerator<{ json: unknown; number: number }> {
+  for await (const { text, number, whole } of linesOf(bytesOf(file, reading), file)) {
+    const json = jsonOf(text);
+    if (json !== undefined) yield { json, number };
+    else if (whole) mustBeJson(text, `${file}:${number}`);
+    else reading.onTorn?.(tornRemark(file, number));
+  }
+}
+
+const tornRemark = (file: string, line: number) => `${file}:${line} is torn (a write was cut off) and was skipped`;
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function mustBeJson(text: string, place: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new Mistake(`${place} is not JSON (${(cause as Error).message})`, "mend or delete that line", { cause });
+  }
+}
+
+/**
+ * The value itself, once it is known to fit: what a schema gives back is a copy, and one without keys such as __proto__ that a
+ * policy may well have written.
+ */
+function parsed<T>(schema: z.ZodType<T>, json: unknown, place: string, noun: string, format?: string): T {
+  if (format) refuseOtherFormat(json, place, noun, format);
+  const result = schema.safeParse(json);
+  if (result.success) return json as T;
+  const issue = result.error.issues[0]!;
+  throw new Mistake(`${place} is not ${noun}: at /${issue.path.join("/")}: ${issue.message}`, "mend or delete that line");
+}
+
+function refuseOtherFormat(json: unknown, place: string, noun: string, format: string): void {
+  const found = json !== null && typeof json === "object" ? (json as { format?: unknown }).format : undefined;
+  if (found === format) return;
+  const [kind, version] = format.split("@") as [string, string];
+  const [foundKind, foundVersion] = typeof found === "string" ? found.split("@") : [];
+  if (foundKind === kind && Number(foundVersion) > Number(version))
+    throw new Mistake(`${place} has the format ${String(found)}, which is newer than ${format}, the newest this program reads`, "update PROVE");
+  throw new Mistake(`${place} is not ${noun} (format ${JSON.stringify(found) ?? "missing"})`, `its format must be ${format}`);
+}
+
+const kindOf = (json: unknown) => (json !== null && typeof json === "object" ? (json as { kind?: unknown }).kind : undefined);

@@ -1,0 +1,161 @@
+/**
+ * A trajectory as text that a person reads, and the way from its lines to its events and back, so that a debugger can stand on
+ * them. Knows no editor; what it shows of a reward it is given.
+ */
+import type { Json } from "../environment/json.ts";
+import type { Task } from "./task.ts";
+import type { CallEvent, EndedEvent, Event, Trajectory } from "./trajectory.ts";
+import { visible, visibleLines } from "./visible.ts";
+
+/** The lines of one event, from 0, the last one included. */
+export interface Span {
+  readonly first: number;
+  readonly last: number;
+}
+
+export interface Transcript {
+  readonly text: string;
+  /** By event index. */
+  readonly spans: readonly Span[];
+  /** The event that a line belongs to; undefined on the lines between and around. */
+  eventAt(line: number): number | undefined;
+  /** The first event at or after a line: where a breakpoint set there takes hold. */
+  eventFrom(line: number): number | undefined;
+}
+
+export interface TranscriptOptions {
+  /** Adds what was asked for: the head line and the goals. */
+  readonly task?: Task;
+  /** A line under a call, by its position among the calls: what it earned. */
+  readonly noteOf?: (call: number) => string | undefined;
+  /** Lines at the end. */
+  readonly closing?: readonly string[];
+}
+
+/** Writes a trajectory out. */
+export function transcriptOf(trajectory: Trajectory, { task, noteOf, closing = [] }: TranscriptOptions = {}): Transcript {
+  const lines = [...headLines(trajectory, task), ""];
+  const spans: Span[] = [];
+  let call = 0;
+  for (const [i, event] of trajectory.events.entries()) {
+    const silent = isSilent(trajectory.events, i);
+    const body = event.kind === "call" ? callLines(event, noteOf?.(call++)) : silent ? [] : eventLines(event);
+    if (i > 0 && !standsWith(trajectory.events, i)) lines.push("");
+    spans.push({ first: lines.length, last: lines.length + Math.max(0, body.length - 1) });
+    lines.push(...body);
+  }
+  if (task && task.goals.length > 0) lines.push("", ...goalLines(task));
+  if (closing.length > 0) lines.push("", ...closing.map(visible));
+  return {
+    text: `${lines.join("\n")}\n`,
+    spans,
+    eventAt: line => indexOf(spans.findLastIndex(it => it.first <= line && line <= it.last)),
+    eventFrom: line => indexOf(spans.findIndex(it => it.last >= line)),
+  };
+}
+
+/** A message of calls alone: what is seen of it are its calls. */
+export function isSilent(events: readonly Event[], index: number): boolean {
+  const event = events[index];
+  const next = events[index + 1];
+  return event?.kind === "assistant" && event.text === "" && next?.kind === "call" && next.message === event.message;
+}
+
+/** Calls of one message stand together, under a message of calls alone without so much as a blank line. */
+function standsWith(events: readonly Event[], index: number): boolean {
+  const event = events[index];
+  const before = events[index - 1];
+  return event?.kind === "call" && ((before?.kind === "call" && before.message === event.message) || isSilent(events, index - 1));
+}
+
+const indexOf = (found: number) => (found < 0 ? undefined : found);
+
+function headLines({ header }: Trajectory, task: Task | undefined): string[] {
+  const servers = header.servers.map(it => `${it.name} (${it.fixture})`).join(", ");
+  const head = [`task ${header.task}`, servers, `seed ${header.seed}`];
+  if (task) head.push(task.kind, task.split, `budget ${task.budget.calls} calls`);
+  const by = [`attempt ${header.id}`, `by ${header.policy}`, `${header.menu.length} tools on offer`];
+  return [head, by].map(it => visible(it.join(" · ")));
+}
+
+function eventLines(event: Exclude<Event, CallEvent>): string[] {
+  switch (event.kind) {
+    case "user":
+      return ["user", ...indented(visibleLines(event.text))];
+    case "assistant":
+      return ["assistant", ...indented(event.text === "" ? ["(no words)"] : visibleLines(event.text))];
+    case "ended":
+      return [endLine(event)];
+    default:
+      return event satisfies never;
+  }
+}
+
+const ends = { policy: "ended: the policy had nothing more to say", limit: "ended by a limit", fault: "ended by a fault" } as const;
+
+const endLine = ({ by, fault }: EndedEvent) => (fault === undefined ? ends[by] : `${ends[by]}: ${visible(fault)}`);
+
+const signs = { ok: "✓", refused: "✗", "bad-arguments": "✗", "unknown-tool": "✗", broken: "‼" } as const;
+
+function callLines(event: CallEvent, note: string | undefined): string[] {
+  const { outcome, value, error, hint, type } = event;
+  const lines = [`${signs[outcome]} ${visible(callText(event.name, event.arguments))}`];
+  if (outcome === "ok") lines.push(...indented(layout(value ?? null)));
+  else {
+    const what = outcome === "refused" && type ? `refused (${type})` : outcome;
+    const why = event.name === "" ? "this block is not a call" : error;
+    lines.push(...indented([why ? `${what}: ${visible(why)}` : what]));
+    if (hint) lines.push(...indented([`hint: ${visible(hint)}`]));
+  }
+  if (note !== undefined) lines.push(...indented([`= ${visible(note)}`]));
+  return lines;
+}
+
+/** A call as a person would write it. */
+export function callText(name: string, args: Json): string {
+  if (name === "") return `(not parsed) ${typeof args === "string" ? args : JSON.stringify(args)}`;
+  if (args === null || typeof args !== "object" || Array.isArray(args)) return `${name}(${JSON.stringify(args)})`;
+  return `${name}(${Object.entries(args)
+    .map(([key, it]) => `${key}: ${JSON.stringify(it)}`)
+    .join(", ")})`;
+}
+
+function goalLines(task: Task): string[] {
+  const lines = ["goals"];
+  for (const [g, { calls, after }] of task.goals.entries()) {
+    const edges = after.map(it => `${it.goal}${it.via ? ` (${it.via})` : ""}`).join(", ");
+    for (const [i, call] of calls.entries()) {
+      const number = i === 0 ? String(g) : "";
+      lines.push(`  ${number.padStart(2)} ${visible(callText(call.name, call.arguments))}${i === 0 && edges ? `  after ${visible(edges)}` : ""}`);
+    }
+  }
+  return lines;
+}
+
+const indented = (lines: readonly string[]) => lines.map(it => `    ${it}`);
+
+const width = 100;
+const most = 60;
+
+/** A value in few lines: what fits on one stays on one. */
+function layout(value: Json): string[] {
+  const lines = laidOut(value, "", "");
+  return lines.length <= most ? lines : [...lines.slice(0, most - 1), `… ${lines.length - most + 1} more lines`];
+}
+
+function laidOut(value: Json, lead: string, margin: string): string[] {
+  if (typeof value === "string" && value.includes("\n")) return [`${margin}${lead}|`, ...visibleLines(value).map(it => `${margin}  ${it}`)];
+  const flat = visible(spaced(value));
+  if ((margin.length + lead.length + flat.length <= width && !flat.includes("\\n")) || value === null || typeof value !== "object") return [`${margin}${lead}${flat}`];
+  const isList = Array.isArray(value);
+  const entries: [string, Json][] = isList ? (value as readonly Json[]).map(it => ["", it]) : Object.entries(value).map(([key, it]) => [`${visible(key)}: `, it]);
+  return [`${margin}${lead}${isList ? "[" : "{"}`, ...entries.flatMap(([key, it]) => laidOut(it, key, `${margin}  `)), `${margin}${isList ? "]" : "}"}`];
+}
+
+/** JSON with room to read, and without quotes around keys. */
+function spaced(value: Json): string {
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${(value as readonly Json[]).map(spaced).join(", ")}]`;
+  const entries = Object.entries<Json>(value).map(([key, it]) => `${key}: ${spaced(it)}`);
+  return entries.length === 0 ? "{}" : `{ ${entries.join(", ")} }`;
+}

@@ -1,0 +1,148 @@
+/** Replaying and standing in a trajectory: the same again, what differs and why, forth and back. */
+import { describe, expect, test } from "vitest";
+import { openCatalog, type Catalog } from "../../src/environment/catalog.ts";
+import { freeze } from "../../src/environment/json.ts";
+import { defineServer, toolOf, type Server } from "../../src/environment/server.ts";
+import { servers } from "../../src/servers/catalog.ts";
+import { Cursor, type Place } from "../../src/trajectory/cursor.ts";
+import { checkReplay, replay } from "../../src/trajectory/replay.ts";
+import type { CallEvent, Trajectory } from "../../src/trajectory/trajectory.ts";
+import { z } from "zod";
+import { catalog, moveFifty, moveTwice } from "./made.ts";
+
+const { trajectory } = await moveTwice();
+const banking = catalog.server("banking");
+
+/** The catalog with one fixture or one server swapped. */
+const catalogWith = (change: { balance?: number; server?: Server }): Catalog => {
+  const list = servers.map(it => (it.name === change.server?.name ? change.server : it));
+  const other = openCatalog(list, []);
+  return {
+    ...other,
+    fixture(server, name) {
+      const fixture = catalog.fixture(server, name);
+      if (change.balance === undefined) return fixture;
+      const state = structuredClone(fixture.state) as { accounts: { acc_101: { balance: number } } };
+      state.accounts.acc_101.balance = change.balance;
+      return freeze({ ...fixture, state }) as unknown as typeof fixture;
+    },
+  };
+};
+
+/** The event of a trajectory's nth call, changed. */
+const edited = (change: Partial<CallEvent>): Trajectory => {
+  const at = trajectory.events.findIndex(it => it.kind === "call");
+  return { ...trajectory, events: trajectory.events.map((it, i) => (i === at ? ({ ...it, ...change } as CallEvent) : it)) };
+};
+
+describe("a replay", () => {
+  test("is the same, byte for byte", () => expect(checkReplay(catalog, trajectory)).toEqual({ verdict: "same", steps: 3 }));
+  test("brings back the patches that the file does not keep", () => {
+    const [first] = replay(catalog, trajectory);
+    expect(first!.recorded.patches).toBeUndefined();
+    expect(first!.replayed.patches).toContainEqual({ op: "replace", path: "/banking/world/accounts/acc_108/balance", value: 3550 });
+  });
+  test("of an edited record differs, and says in what", () =>
+    expect(checkReplay(catalog, edited({ value: { balance: 1 } }))).toMatchObject({
+      verdict: "differs",
+      what: "call 0, banking_transfer, gives another value",
+      remedy: "the record was edited, or a tool is not deterministic: report it with this file",
+    }));
+  test("of an edited call differs from there on", () => {
+    const verdicts = [...replay(catalog, edited({ arguments: { from_account: "acc_101", to_account: "acc_108", amount: 49 } }))].map(it => it.verdict);
+    expect(verdicts).toEqual(["differs", "differs", "differs"]);
+  });
+  test("on another fixture says that the fixture changed", () =>
+    expect(checkReplay(catalogWith({ balance: 5000 }), trajectory)).toMatchObject({
+      verdict: "fixture changed",
+      what: "the fixture small of banking has changed since",
+      remedy: "restore that fixture, or synthesize the tasks anew",
+    }));
+  test("with other tools says that the tools changed", () => {
+    const Nothing = z.looseObject({});
+    const tool = toolOf(Nothing);
+    const server = defineServer({
+      name: "banking",
+      category: "Finance",
+      summary: "",
+      schema: Nothing,
+      tools: { get_balance: tool({ effect: "read", summary: "Nothing", input: {}, returns: {}, run: () => ({}) }) },
+    });
+    expect(checkReplay(catalogWith({ server }), trajectory)).toMatchObject({ verdict: "tool changed", what: "the tools of banking have changed since" });
+  });
+  test("of a broken call asks only for the state", () => {
+    const broken = edited({ outcome: "broken" });
+    expect([...replay(catalog, broken)][0]).toMatchObject({ verdict: "differs" });
+  });
+  test("of a server that is gone is the person's mistake", () => {
+    const gone = { ...trajectory, header: { ...trajectory.header, servers: [{ name: "robbing", fixture: "small", digest: "" }] } };
+    expect(() => checkReplay(catalog, gone)).toThrow(/there is no server robbing: choose one of/);
+  });
+  test("of one whose other tools are new is the same where no step differs", () => {
+    const pinned = { ...trajectory, header: { ...trajectory.header, catalog: "older" } };
+    expect(checkReplay(catalog, pinned).verdict).toBe("same");
+  });
+});
+
+describe("a cursor", () => {
+  /** Where it stands, in a word, and what acc_101 holds there. */
+  const seen = ({ position, event, state }: Place) => {
+    const what = event ? ("name" in event ? event.name : event.kind) : "start";
+    return `${position} ${what} ${(state["banking"]!.world as { accounts: Record<string, { balance: number }> }).accounts["acc_101"]!.balance}`;
+  };
+  const walk = (cursor: Cursor, ...moves: ("step" | "stepBack")[]) => moves.map(it => seen(cursor[it]()));
+
+  test("steps forth over messages of calls alone, and stays at the end", () => {
+    const cursor = new Cursor(catalog, trajectory);
+    expect(seen(cursor.place)).toBe("0 start 3148.95");
+    expect(walk(cursor, ...Array.from({ length: 9 }, () => "step" as const))).toEqual([
+      "1 user 3148.95",
+      "3 banking_transfer 3098.95",
+      "4 banking_transfer 3078.95",
+      "5 assistant 3078.95",
+      "6 user 3078.95",
+      "8 banking_get_balance 3078.95",
+      "9 assistant 3078.95",
+      "10 ended 3078.95",
+      "10 ended 3078.95",
+    ]);
+    expect(cursor.place.atEnd).toBe(true);
+  });
+  test("steps back to the state that was, and stays at the start", () => {
+    const cursor = new Cursor(catalog, trajectory);
+    cursor.goTo(5);
+    expect(walk(cursor, "stepBack", "stepBack", "stepBack", "stepBack", "stepBack")).toEqual([
+      "4 banking_transfer 3078.95",
+      "3 banking_transfer 3098.95",
+      "1 user 3148.95",
+      "0 start 3148.95",
+      "0 start 3148.95",
+    ]);
+  });
+  test("continues to the next event that passes, forth and back, or to the end", () => {
+    const cursor = new Cursor(catalog, trajectory);
+    const onTransfers = (index: number) => (trajectory.events[index] as CallEvent).name === "banking_transfer";
+    expect([cursor.continue(onTransfers), cursor.continue(onTransfers), cursor.continue(onTransfers)].map(it => it.position)).toEqual([3, 4, 10]);
+    expect([cursor.continueBack(onTransfers), cursor.continueBack(onTransfers), cursor.continueBack(onTransfers)].map(it => it.position)).toEqual([4, 3, 0]);
+  });
+  test("knows what the call it stands on changed", () => {
+    const place = new Cursor(catalog, trajectory).goTo(3);
+    expect(place.patches.map(it => it.path)).toContain("/banking/world/accounts/acc_101/balance");
+    expect(place.before).not.toBe(place.state);
+    expect(place.step!.verdict).toBe("same");
+  });
+  test("looks anywhere without going there", () => {
+    const cursor = new Cursor(catalog, trajectory);
+    expect(seen(cursor.at(4))).toBe("4 banking_transfer 3078.95");
+    expect(seen(cursor.place)).toBe("0 start 3148.95");
+  });
+  test("goes no further than there is", async () => {
+    const cursor = new Cursor(catalog, (await moveFifty()).trajectory);
+    expect([cursor.goTo(-5).position, cursor.goTo(999).atEnd]).toEqual([0, true]);
+  });
+});
+
+test("the tools of a server have the hash that tasks pin", () => {
+  expect(catalog.hash(["banking"])).toBe(trajectory.header.catalog);
+  expect(catalogWith({ server: { ...banking } }).hash(["banking"])).toBe(trajectory.header.catalog);
+});

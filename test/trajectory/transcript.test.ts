@@ -1,0 +1,131 @@
+/** Transcripts as they are read, and the way from lines to events and back. */
+import { describe, expect, test } from "vitest";
+import { rollout } from "../../src/policy/rollout.ts";
+import { scripted } from "../../src/policy/scripted.ts";
+import { paper } from "../../src/reward/profiles.ts";
+import { isScored, score } from "../../src/reward/reward.ts";
+import { closingOf, noteOf } from "../../src/reward/words.ts";
+import { attemptsOn } from "../../src/trajectory/attempt.ts";
+import { callEventOf, type Trajectory } from "../../src/trajectory/trajectory.ts";
+import { callText, isSilent, transcriptOf } from "../../src/trajectory/transcript.ts";
+import { visible } from "../../src/trajectory/visible.ts";
+import { checkGolden } from "../golden.ts";
+import { abstain, balance, call, calling, catalog, lookUp, moveFifty, moveTwice, saying, transfer } from "./made.ts";
+
+/** An attempt at moving fifty euros in which nearly everything goes wrong once. */
+const stumbling = async () => {
+  const task = await moveFifty();
+  const messages = [
+    { ...calling(lookUp, call("list_transactions", { account_id: "acc_101", limit: 4 })), text: "Let me look.\nOne moment." },
+    calling(transfer("acc_108", 1e5)),
+    calling({ name: "", arguments: "<tool_call>{oops\u001b[31m" }),
+    calling(transfer("acc_115", 50), call("rob", { x: [1, 2] }), { name: "banking_get_balance", arguments: "acc" }),
+    saying("Done\u202e!"),
+  ];
+  return { task, trajectory: await rollout(task, scripted("student", messages), catalog) };
+};
+
+test("a task with its teacher's trajectory", async () => {
+  const task = await moveTwice();
+  checkGolden("transcript-task.txt", transcriptOf(task.trajectory, { task }).text);
+});
+
+test("an attempt with what each call earned", async () => {
+  const { task, trajectory } = await stumbling();
+  const breakdown = score(attemptsOn(catalog)(task, trajectory), paper);
+  if (!isScored(breakdown)) throw new Error(breakdown.unscorable);
+  checkGolden("transcript-attempt.txt", transcriptOf(trajectory, { task, noteOf: it => noteOf(breakdown, it), closing: closingOf(breakdown) }).text);
+});
+
+test("a task that wants no call, and an attempt that makes one", async () => {
+  const task = await abstain();
+  const trajectory = await rollout(task, scripted("eager", [calling(balance)]), catalog);
+  const breakdown = score(attemptsOn(catalog)(task, trajectory), paper);
+  if (!isScored(breakdown)) throw new Error(breakdown.unscorable);
+  checkGolden("transcript-abstain.txt", transcriptOf(trajectory, { task, noteOf: it => noteOf(breakdown, it), closing: closingOf(breakdown) }).text);
+});
+
+describe("lines and events", async () => {
+  const { trajectory } = await stumbling();
+  const transcript = transcriptOf(trajectory);
+  const lines = transcript.text.split("\n");
+  const lineWith = (part: string) => lines.findIndex(it => it.includes(part));
+  const eventWith = (part: string) => trajectory.events.findIndex(it => JSON.stringify(it).includes(part));
+
+  test("every event has its lines, and every line of its own leads back to it", () => {
+    const shown = [...trajectory.events.entries()].filter(([i]) => !isSilent(trajectory.events, i));
+    const linesOf = (i: number) => lines.map((_, line) => line).filter(it => transcript.eventAt(it) === i);
+    expect(shown.map(([i]) => [linesOf(i)[0], linesOf(i).at(-1)])).toEqual(shown.map(([i]) => [transcript.spans[i]!.first, transcript.spans[i]!.last]));
+    expect(lines[transcript.spans[eventWith('"limit":4')]!.first]).toContain("banking_list_transactions");
+  });
+  test("a message of calls alone stands on its first call", () => {
+    const at = trajectory.events.findIndex(it => it.kind === "assistant" && it.text === "");
+    expect(transcript.spans[at]!.first).toBe(transcript.spans[at + 1]!.first);
+  });
+  test("the lines between belong to nothing", () => expect(transcript.eventAt(lineWith("✗ banking_transfer") - 1)).toBeUndefined());
+  test("a breakpoint on a line between takes hold on the next event", () => {
+    const line = lineWith("✗ banking_transfer") - 1;
+    const event = transcript.eventFrom(line)!;
+    expect(transcript.spans[event]!.first).toBe(line + 1);
+  });
+  test("one on a call's answer takes hold on the call", () => {
+    const event = eventWith('"limit":4');
+    expect(transcript.eventFrom(transcript.spans[event]!.first + 2)).toBe(event);
+  });
+  test("one after the end takes hold nowhere", () => expect(transcript.eventFrom(lines.length)).toBeUndefined());
+});
+
+describe("what is hidden is shown", () => {
+  const cases: readonly (readonly [string, string, string])[] = [
+    ["an escape", "\u001b[2J", "␛[2J"],
+    ["line breaks and tabs in a line", "a\n\tb\r", "a␊␉b␍"],
+    ["text that runs the other way", "gpj\u202eexe", "gpj⟨U+202E⟩exe"],
+    ["isolates and marks", "\u2066a\u2069\u200f", "⟨U+2066⟩a⟨U+2069⟩⟨U+200F⟩"],
+    ["a space of no width", "a\u200bb", "a⟨U+200B⟩b"],
+    ["a byte order mark", "\ufeffa", "⟨U+FEFF⟩a"],
+    ["other line separators", "a\u2028b", "a⟨U+2028⟩b"],
+    ["C1 controls", "\u009b31m", "⟨U+009B⟩31m"],
+    ["tags", "a\u{e0041}", "a⟨U+E0041⟩"],
+    ["half a character", "\ud83d", "⟨U+D83D⟩"],
+    ["delete", "\u007f", "␡"],
+    ["letters of all kinds are as they are", "größer 日本 👩‍👩‍👧 עברית", "größer 日本 👩‍👩‍👧 עברית"],
+  ];
+  for (const [name, text, expected] of cases) test(name, () => expect(visible(text)).toBe(expected));
+
+  test("wherever it stands in a trajectory", async () => {
+    const evil = "\u202e\u001b[31m";
+    const { header } = (await moveFifty()).trajectory;
+    const refusal = { kind: "refused", type: "not_found", message: evil, hint: evil } as const;
+    const digest = "0" as never;
+    const trajectory: Trajectory = {
+      header: { ...header, id: evil, policy: evil },
+      events: [
+        { kind: "user", text: evil },
+        { kind: "assistant", message: 0, text: evil },
+        callEventOf(0, evil, { [evil]: evil }, { outcome: { kind: "ok", value: { [evil]: [evil, `${evil}\n${evil}`] } }, patches: [], digest }),
+        callEventOf(0, "x", evil, { outcome: refusal, patches: [], digest }),
+        { kind: "ended", by: "fault", fault: evil },
+      ],
+    };
+    const { text } = transcriptOf(trajectory, { noteOf: () => evil, closing: [evil] });
+    expect(text).not.toContain("\u202e");
+    expect(text).not.toContain("\u001b");
+    expect(text.match(/⟨U\+202E⟩/g)!.length).toBeGreaterThan(12);
+  });
+});
+
+describe("a call in words", () => {
+  test("keys and values", () => expect(callText("f", { a: 1, b: ["x", null], c: {} })).toBe('f(a: 1, b: ["x",null], c: {})'));
+  test("no arguments", () => expect(callText("f", {})).toBe("f()"));
+  test("arguments that are no object", () => expect(callText("f", [1])).toBe("f([1])"));
+  test("a block that could not be parsed", () => expect(callText("", "{oops")).toBe("(not parsed) {oops"));
+});
+
+test("a long result shows its beginning and says how much is left out; text of several lines stands as such", async () => {
+  const { header } = (await moveFifty()).trajectory;
+  const value = { content: "first\nsecond", many: Array.from({ length: 100 }, (_, i) => `a rather long item, number ${i}, so that no line holds them all`) };
+  const events = [callEventOf(0, "x", {}, { outcome: { kind: "ok", value }, patches: [], digest: "0" as never })];
+  const { text } = transcriptOf({ header, events });
+  expect(text).toContain("content: |\n        first\n        second\n");
+  expect(text).toContain("… 48 more lines");
+});
