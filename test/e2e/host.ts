@@ -22,7 +22,7 @@ export interface Host {
 /** The host, installed if it is not there yet (a minute, once). `say` hears of what takes time. */
 export async function workbenchHost(say: (line: string) => void): Promise<Host> {
   if (process.platform !== "linux")
-    throw new Error("the workbench host runs on Linux only; elsewhere run the same suites in desktop VS Code: npx @vscode/test-cli");
+    throw new Error("the workbench host runs on Linux only; elsewhere run the suites inside desktop VS Code, as CONTRIBUTING.md says");
   const folder = join(cacheFolder(), `workbench-${codeServerVersion}-node-${nodeVersion}-${process.arch}`);
   if (!existsSync(folder)) await alone(`${folder}.lock`, () => installOnce(folder, say));
   return hostIn(folder);
