@@ -2,5 +2,6 @@
 import type { Server } from "../environment/server.ts";
 import { banking } from "./banking.ts";
 import { calendar } from "./calendar/calendar.ts";
+import { filesystem } from "./filesystem/server.ts";
 
-export const servers: readonly Server[] = [banking, calendar];
+export const servers: readonly Server[] = [banking, calendar, filesystem];
