@@ -35,7 +35,7 @@ const into = path.directory.describe("Directory to put it in, or a new path for 
 export const directoryTools = {
   mkdir: tool({
     effect: "write",
-    summary: "Make a directory.",
+    summary: "Make a directory; with parents also the ones above it that are missing.",
     requires: ["cd"],
     input: {
       path: newPath("reports", "drafts", "backup", "old", "2027", "inbox", "samples", "handover", "~/archive", "~/contracts", "~/notes/private", "~/invoices/april", "~/logs/march").describe("Path of the new directory"),

@@ -29,7 +29,7 @@ const column = (line: string, nth: number, by: keyof typeof mark) => {
 export const viewTools = {
   cat: tool({
     effect: "read",
-    summary: "Read a text file.",
+    summary: "Read a text file from its beginning, and learn how many lines it has.",
     input: { path: file, limit: limit.describe("At most this many lines, 40 if not given") },
     returns: { text: z.string(), total },
     run(world, { path: given, limit: most = 40 }) {
