@@ -6,19 +6,23 @@ import { openCatalog } from "../environment/catalog.ts";
 import { Mistake } from "../mistake.ts";
 import { servers as catalogServers } from "../servers/catalog.ts";
 import { version } from "../version.ts";
-import { bench } from "./bench.ts";
-import { call } from "./call.ts";
 import type { Command, Terminal } from "./command.ts";
-import { schemas } from "./schemas.ts";
-import { servers } from "./servers.ts";
-import { stdio } from "./stdio.ts";
-import { tools } from "./tools.ts";
 
-const commands: Readonly<Record<string, Command>> = { servers, tools, call, stdio, schemas, bench };
+/** Loaded when asked for: a look at the servers does not wait for the numerics. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  servers: async () => (await import("./servers.ts")).servers,
+  tools: async () => (await import("./tools.ts")).tools,
+  call: async () => (await import("./call.ts")).call,
+  stdio: async () => (await import("./stdio.ts")).stdio,
+  train: async () => (await import("./train.ts")).train,
+  "warm-start": async () => (await import("./warmStart.ts")).warmStart,
+  bench: async () => (await import("./bench.ts")).bench,
+  schemas: async () => (await import("./schemas.ts")).schemas,
+};
 
 async function main([name, ...args]: string[]): Promise<number> {
   if (name === undefined || name === "help" || name === "--help" || name === "-h") {
-    process.stdout.write(help());
+    process.stdout.write(await help());
     return 0;
   }
   if (name === "--version") {
@@ -26,8 +30,9 @@ async function main([name, ...args]: string[]): Promise<number> {
     return 0;
   }
   try {
-    const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-    if (!command) throw new Mistake(`there is no command ${name}`, `choose one of ${Object.keys(commands).join(", ")}`);
+    const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
+    if (!load) throw new Mistake(`there is no command ${name}`, `choose one of ${Object.keys(commands).join(", ")}`);
+    const command = await load();
     if (args.includes("--help")) {
       process.stdout.write(`prove-rl ${command.usage}\n\n${command.summary}\n`);
       return 0;
@@ -109,8 +114,9 @@ function report(error: unknown): number {
   return 70;
 }
 
-function help(): string {
-  const rows = Object.values(commands).map(it => `  ${it.usage}\n      ${it.summary}`);
+async function help(): Promise<string> {
+  const all = await Promise.all(Object.values(commands).map(load => load()));
+  const rows = all.map(it => `  ${it.usage}\n      ${it.summary}`);
   return `prove-rl <command>   live tool servers, synthesized conversations, programmatic rewards, training\n\n${rows.join("\n")}\n`;
 }
 

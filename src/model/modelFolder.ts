@@ -36,7 +36,7 @@ const modelConfig = z.strictObject({
   saw: z.strictObject({
     /** Servers, each with the hash of its tool definitions. */
     servers: z.record(z.string(), z.string()),
-    /** The chains of its tasks: distinct tools, sorted, joined by `+`. */
+    /** What its tasks asked for: sets of tools, sorted and joined by `+`. */
     chains: z.array(z.string()),
   }),
   /** How it came about, for a person. */
@@ -123,13 +123,19 @@ export function checkTools({ folder, config }: StoredModel, hashOf: (server: str
   throw new Mistake(`the model in ${folder} learned the tools of ${changed} as they were; they have changed since`, "remake it with prove-rl warm-start, or use the version that made it");
 }
 
-/** A task's chain as `saw.chains` lists it. */
-export const chainKey = (chain: readonly string[]): string => [...new Set(chain)].sort().join("+");
+/** What a task asks for, as `saw.chains` lists it: the set of tools its goals call. */
+export const chainKey = ({ goals }: Aim): string => [...new Set(goals.flatMap(it => it.calls.map(call => call.name)))].sort().join("+");
+
+/** What of a task says what it is about. */
+export interface Aim {
+  readonly goals: readonly { readonly calls: readonly { readonly name: string }[] }[];
+  readonly servers: readonly { readonly name: string }[];
+}
 
 /** What a model has seen after training on more tasks. */
-export function seenWith(saw: ModelConfig["saw"], tasks: readonly { readonly chain: readonly string[]; readonly servers: readonly { readonly name: string }[] }[], hashOf: (server: string) => string): ModelConfig["saw"] {
-  const servers = [...new Set(tasks.flatMap(it => it.servers.map(server => server.name)))];
-  const chains = new Set([...saw.chains, ...tasks.map(it => chainKey(it.chain))]);
+export function seenWith(saw: ModelConfig["saw"], tasks: readonly Aim[], hashOf: (server: string) => string): ModelConfig["saw"] {
+  const servers = [...new Set(tasks.flatMap(it => it.servers.map(server => server.name)))].sort();
+  const chains = new Set([...saw.chains, ...tasks.map(chainKey)]);
   return { servers: { ...saw.servers, ...Object.fromEntries(servers.map(it => [it, hashOf(it)])) }, chains: [...chains].sort() };
 }
 

@@ -48,11 +48,11 @@ export interface Built {
 
 /**
  * Builds a corpus: each task's conversation, now and then once more with a slip, or with other ids. One task in fifty, at most
- * 200, is kept apart for validation. `onTask` is told how many are done.
+ * 200, is kept apart for validation.
  */
 export async function buildCorpus(
   tasks: AsyncIterable<Task> | Iterable<Task>,
-  { catalog, tokenizer, settings, seed, onTask }: { catalog: Catalog; tokenizer: Tokenizer; settings: SftSettings; seed: number; onTask?: (n: number) => void },
+  { catalog, tokenizer, settings, seed }: { catalog: Catalog; tokenizer: Tokenizer; settings: SftSettings; seed: number },
 ): Promise<Built> {
   const training: Conversation[] = [];
   const validation: Conversation[] = [];
@@ -74,7 +74,6 @@ export async function buildCorpus(
     }
     const other = plain && chance() < settings.renamed ? teachable(tokenizer, talkOf(catalog, task, renamed(task.trajectory, chance))) : undefined;
     if (other) training.push(other);
-    onTask?.(n);
   }
   return { corpus: laidOut(training, validation), overLong, slips };
 }

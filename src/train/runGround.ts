@@ -1,26 +1,43 @@
 /** What a run trains on, read from its tasks file: the tasks of its split, or the conversations made of them. Knows no replicas. */
 import type { Catalog } from "../environment/catalog.ts";
 import { Mistake } from "../mistake.ts";
+import type { Aim } from "../model/modelFolder.ts";
 import type { Tokenizer } from "../model/tokenizer.ts";
 import type { RunConfig } from "../run/config.ts";
-import type { Task } from "../trajectory/task.ts";
 import { readTasks } from "../trajectory/file.ts";
-import { buildCorpus, corpusSize, type Corpus } from "./corpus.ts";
+import type { Task } from "../trajectory/task.ts";
+import { buildCorpus, type Corpus } from "./corpus.ts";
 
 export interface RunGround {
+  /** For `grpo`, which attempts them. */
   readonly tasks: readonly Task[];
+  /** For `sft`, which reads it. */
   readonly corpus?: Corpus;
-  readonly servers: readonly string[];
+  /** What each task was about. */
+  readonly aims: readonly Aim[];
 }
 
 /** Throws a `Mistake` where the file holds nothing to train on. `onTask` is told how many have been worked. */
 export async function groundOf(config: RunConfig, catalog: Catalog, tokenizer: Tokenizer, onTask: (n: number) => void): Promise<RunGround> {
   const tasks: Task[] = [];
-  for await (const task of readTasks(config.tasks)) if (task.split === config.split) tasks.push(task);
-  if (tasks.length === 0) throw new Mistake(`${config.tasks} holds no tasks of the split ${config.split}`, "synthesize some, or choose another split");
-  const servers = [...new Set(tasks.flatMap(it => it.servers.map(server => server.name)))];
-  if (config.method === "grpo") return { tasks, servers };
-  const { corpus } = await buildCorpus(tasks, { catalog, tokenizer, settings: config.sft, seed: config.seed, onTask });
-  if (corpus.kept === 0 || corpusSize(corpus) === 0) throw new Mistake(`every conversation of ${config.tasks} is longer than the student can hold`, "synthesize with --menu chain");
-  return { tasks, corpus, servers };
+  const aims: Aim[] = [];
+  async function* chosen(): AsyncGenerator<Task> {
+    for await (const task of readTasks(config.tasks, { onTorn: it => console.error(it) })) {
+      if (task.split !== config.split) continue;
+      aims.push(aimOf(task));
+      onTask(aims.length);
+      yield task;
+    }
+  }
+  const built = config.method === "sft" ? await buildCorpus(chosen(), { catalog, tokenizer, settings: config.sft, seed: config.seed }) : undefined;
+  if (!built) for await (const task of chosen()) tasks.push(task);
+  if (aims.length === 0) throw new Mistake(`${config.tasks} holds no tasks of the split ${config.split}`, "synthesize some, or choose another split");
+  if (built?.corpus.kept === 0) throw new Mistake(`every conversation of ${config.tasks} is longer than the student can hold`, "synthesize with --menu chain");
+  return { tasks, aims, ...(built ? { corpus: built.corpus } : {}) };
 }
+
+/** Only names: a large file is read one task at a time. */
+const aimOf = ({ goals, servers }: Task): Aim => ({
+  goals: goals.map(it => ({ calls: it.calls.map(({ name }) => ({ name })) })),
+  servers: servers.map(({ name }) => ({ name })),
+});

@@ -10,7 +10,7 @@ import { readFileSync } from "node:fs";
 import type { Catalog } from "../environment/catalog.ts";
 import { Mistake } from "../mistake.ts";
 import { sizeOf } from "../model/architecture.ts";
-import { checkTools, readModelFolder, seenWith, writeModelFolder, type ModelConfig, type StoredModel } from "../model/modelFolder.ts";
+import { checkTools, readModelFolder, seenWith, writeModelFolder, type Aim, type ModelConfig, type StoredModel } from "../model/modelFolder.ts";
 import type { TrainerFact, TrainerRequest, TrainerState, TrainerStatus } from "../protocol/trainer.ts";
 import type { RunConfig } from "../run/config.ts";
 import { appendMetrics, checkpointFolder, discardAfter, latestCheckpoint, readRun, writeCheckpoint, writeEnd, type RunEnd } from "../run/folder.ts";
@@ -18,7 +18,6 @@ import { writeGroups, type GroupLine } from "../run/group.ts";
 import { releaseLock, takeLock } from "../run/lock.ts";
 import type { StepMetrics } from "../run/metrics.ts";
 import { openEvents } from "../run/tensorboard.ts";
-import type { Task } from "../trajectory/task.ts";
 import type { Said, Setup, Told } from "./loop.ts";
 import { writeOptimizer } from "./optimizerFile.ts";
 import { startReplicas, type Replicas } from "./replicas.ts";
@@ -90,10 +89,10 @@ class Trainer {
     discardAfter(this.#folder, checkpoint.step);
     const start = readModelFolder(checkpoint.folder);
     this.#doing = "reading tasks";
-    const { tasks, corpus, servers } = await groundOf(config, this.#catalog, start.tokenizer, n => (this.#doing = `reading tasks: ${n}`));
-    checkTools(start, it => this.#catalog.hash([it]), servers);
+    const { tasks, corpus, aims } = await groundOf(config, this.#catalog, start.tokenizer, n => (this.#doing = `reading tasks: ${n}`));
+    checkTools(start, it => this.#catalog.hash([it]), [...new Set(aims.flatMap(it => it.servers.map(server => server.name)))]);
     const reference = checkpointFolder(this.#folder, 0);
-    const model = { ...start, config: learnedBy(readModelFolder(reference).config, config, tasks, this.#catalog) };
+    const model = { ...start, config: learnedBy(readModelFolder(reference).config, config, aims, this.#catalog) };
     const setup: Setup = {
       config,
       programs: dirname(program),
@@ -102,7 +101,7 @@ class Trainer {
       reference,
       step: checkpoint.step,
       spent,
-      tasks: config.method === "grpo" ? tasks : [],
+      tasks,
       ...(corpus ? { corpus } : {}),
     };
     return this.#isStopping ? { by: "stop", step: this.#step } : await this.#runReplicas(setup, model);
@@ -128,7 +127,9 @@ class Trainer {
         await this.#replicas?.end();
       }
     };
-    const heard = (_rank: number, said: Said) => (written = write(written, said));
+    const heard = (_rank: number, said: Said) => {
+      written = write(written, said);
+    };
     this.#doing = "starting the workers";
     this.#replicas = startReplicas<Setup, Told, Said>({ program, count, floats: sizeOf(model.config.architecture), setup, heard });
     if (this.#isStopping) this.#take("stop");
@@ -239,9 +240,9 @@ const inOrder = (groups: readonly GroupLine[]): readonly GroupLine[] =>
 const placeOf = ({ trajectory }: GroupLine): number => Number(trajectory.header.id.split("/").at(-1)!.split(".")[1]);
 
 /** What the model will say of itself once it has learned from these tasks. */
-function learnedBy(start: ModelConfig, run: RunConfig, tasks: readonly Task[], catalog: Catalog): ModelConfig {
-  const entry = { method: run.method, steps: 0, seconds: 0, seed: run.seed, tasks: tasks.length, ...(run.method === "grpo" ? { profile: run.profile } : {}), from: start.name };
-  return { ...start, saw: seenWith(start.saw, tasks, it => catalog.hash([it])), training: [...start.training, entry] };
+function learnedBy(start: ModelConfig, run: RunConfig, aims: readonly Aim[], catalog: Catalog): ModelConfig {
+  const entry = { method: run.method, steps: 0, seconds: 0, seed: run.seed, tasks: aims.length, ...(run.method === "grpo" ? { profile: run.profile } : {}), from: start.name };
+  return { ...start, saw: seenWith(start.saw, aims, it => catalog.hash([it])), training: [...start.training, entry] };
 }
 
 /** How far a checkpoint is. The first one has no state: nothing lies behind it. */

@@ -1,0 +1,144 @@
+/**
+ * `warm-start`: remakes the student that ships. Conversations for training are synthesized on the live servers, a tokenizer is
+ * learned from them, and a random model reads them until the time is up; weights in 16 bits and the curve are what remains.
+ */
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { Mistake } from "../mistake.ts";
+import { startBackend } from "../compute/backend.ts";
+import type { Catalog } from "../environment/catalog.ts";
+import type { Architecture } from "../model/architecture.ts";
+import { limits } from "../model/chat.ts";
+import { freshConfig, loadModel, readModelFolder, weightsOf, writeModelFolder } from "../model/modelFolder.ts";
+import { resultRows, written } from "../model/surface.ts";
+import { trainTokenizer, type Tokenizer } from "../model/tokenizer.ts";
+import { initialize } from "../model/transformer.ts";
+import { runFormat, sftDefaults } from "../run/config.ts";
+import { createRun, latestCheckpoint, readMetrics } from "../run/folder.ts";
+import { startTrainer } from "../run/start.ts";
+import { readTasks } from "../trajectory/file.ts";
+import type { Task } from "../trajectory/task.ts";
+import { version } from "../version.ts";
+import type { Command, Terminal } from "./command.ts";
+import { follow } from "./follow.ts";
+import { fixtureFolders, shippedModel } from "./train.ts";
+
+/** The sizes of the student that ships: about a million numbers. */
+export const smallStudent: Omit<Architecture, "vocabulary"> = { width: 128, layers: 4, heads: 4, kvHeads: 2, headWidth: 32, hidden: 384, context: limits.context, ropeBase: 10_000 };
+
+const vocabularySize = 1280;
+
+export const warmStart: Command = {
+  usage: "warm-start --tasks F --run DIR [--out DIR] [--seconds 3600] [--seed 1] [--workers 2]",
+  summary: "Remake the student that ships, from random weights, by reading synthesized conversations. About an hour on two cores.",
+  options: {
+    tasks: { type: "string" },
+    run: { type: "string" },
+    out: { type: "string" },
+    seconds: { type: "string", default: "3600" },
+    seed: { type: "string", default: "1" },
+    workers: { type: "string", default: "2" },
+  },
+  async run(terminal, _positionals, values) {
+    const { cwd, resources, catalog, dist, print } = terminal;
+    if (values["tasks"] === undefined || values["run"] === undefined) throw new Mistake("warm-start needs a tasks file and a run folder", `usage: prove-rl ${warmStart.usage}`);
+    const [tasks, run] = [resolve(cwd, values["tasks"] as string), resolve(cwd, values["run"] as string)];
+    const out = values["out"] === undefined ? shippedModel(resources) : resolve(cwd, values["out"] as string);
+    const seed = Number(values["seed"]);
+    const start = `${run}.start`;
+    await writeRandom(start, { tasks, catalog, seed, programs: dist }, terminal);
+    createRun(
+      run,
+      {
+        format: runFormat,
+        version,
+        began: new Date().toISOString(),
+        tasks,
+        split: "train",
+        seed,
+        backend: "auto",
+        workers: Number(values["workers"]),
+        seconds: Number(values["seconds"]),
+        saveEvery: 500,
+        profile: "paper",
+        keepGroups: 0,
+        method: "sft",
+        sft: { ...sftDefaults, learningRate: 3e-3, warmUp: 200, decay: 0.5 },
+      },
+      start,
+    );
+    rmSync(start, { recursive: true });
+    const attachment = await startTrainer({ folder: run, program: join(dist, "trainer.js"), fixtures: fixtureFolders(terminal) });
+    const { step } = await follow(attachment, terminal);
+    await ship(run, out, dist);
+    print(`${out} holds the student after ${step} steps`);
+    return 0;
+  },
+};
+
+/** A model folder with random weights and a tokenizer learned from the tasks' own conversations. */
+async function writeRandom(folder: string, { tasks, catalog, seed, programs }: { tasks: string; catalog: Catalog; seed: number; programs: string }, { progress }: Pick<Terminal, "progress">): Promise<void> {
+  progress("learning the tokenizer");
+  const tokenizer = await tokenizerFrom(tasks, catalog);
+  await startBackend("auto", { programs });
+  const model = initialize({ ...smallStudent, vocabulary: tokenizer.size }, seed);
+  mkdirSync(folder, { recursive: true });
+  await writeModelFolder(folder, { config: freshConfig("small", model.architecture, tokenizer), tokenizer, weights: weightsOf(model) }, "F32");
+  model.dispose();
+}
+
+/** A few thousand conversations show every habit of speech. */
+const enough = 6_000;
+
+async function tokenizerFrom(file: string, catalog: Catalog): Promise<Tokenizer> {
+  const texts: string[] = [];
+  let n = 0;
+  for await (const task of readTasks(file)) {
+    if (task.split !== "train") continue;
+    texts.push(...textsOf(task, catalog));
+    if (++n === enough) break;
+  }
+  const tools = [...catalog.tools.values()];
+  const keys = new Set(tools.flatMap(it => Object.keys((it.inputSchema["properties"] ?? {}) as object)));
+  return trainTokenizer(texts, tools.map(it => it.name), [...keys], vocabularySize);
+}
+
+/** What is said, given and answered in a task, each as the student will see it. */
+function textsOf({ trajectory }: Task, catalog: Catalog): string[] {
+  return trajectory.events.flatMap(it => {
+    if (it.kind === "user" || it.kind === "assistant") return [` ${it.text}`];
+    if (it.kind !== "call") return [];
+    const tool = catalog.tools.get(it.name);
+    const answer = it.outcome === "ok" ? resultRows(it.value ?? null, tool?.outputSchema, false).join("; ") : `error ${it.error}`;
+    return [` ${answer}`, ...Object.values((it.arguments ?? {}) as Record<string, never>).map(value => ` ${written(value, undefined)}`)];
+  });
+}
+
+/** Halves the newest checkpoint's weights to 16 bits and lays the curve of its training beside them. */
+async function ship(run: string, out: string, programs: string): Promise<void> {
+  const stored = readModelFolder(latestCheckpoint(run).folder);
+  await startBackend("auto", { programs });
+  const model = await loadModel(stored);
+  mkdirSync(out, { recursive: true });
+  await writeModelFolder(out, { config: stored.config, tokenizer: stored.tokenizer, weights: weightsOf(model) }, "F16");
+  model.dispose();
+  copyFileSync(join(run, "run.json"), join(out, "run.json"));
+  writeFileSync(join(out, "curve.csv"), curveOf(run));
+}
+
+/** The loss over the run as a table, a row where the validation loss was measured. */
+function curveOf(run: string): string {
+  let seconds = 0;
+  let losses: number[] = [];
+  const rows = ["step,seconds,loss,validation,learning_rate"];
+  for (const it of readMetrics(run).lines) {
+    if (it.method !== "sft") continue;
+    seconds += it.seconds.total;
+    losses.push(it.loss);
+    if (it.validation === undefined) continue;
+    const mean = losses.reduce((sum, loss) => sum + loss, 0) / losses.length;
+    rows.push([it.step, seconds.toFixed(0), mean.toFixed(4), it.validation.toFixed(4), it.learningRate.toExponential(2)].join());
+    losses = [];
+  }
+  return `${rows.join("\n")}\n`;
+}
