@@ -18,13 +18,13 @@ export interface Reading {
 
 /** Reads a tasks file. Throws a `Mistake` with file and line where one does not fit. */
 export async function* readTasks(file: string, reading: Reading = {}): AsyncGenerator<Task> {
-  for await (const line of wholeLines(file, reading)) yield parseTask(line.json, `${file}:${line.number}`);
+  for await (const line of jsonLines(file, reading)) yield parseTask(line.json, `${file}:${line.number}`);
 }
 
 /** Reads the attempts of a trajectory file, each from its header on. Throws a `Mistake` with file and line where one does not fit. */
 export async function* readTrajectories(file: string, reading: Reading = {}): AsyncGenerator<Trajectory> {
   let current: { header: Header; events: Event[] } | undefined;
-  for await (const { json, number } of wholeLines(file, reading)) {
+  for await (const { json, number } of jsonLines(file, reading)) {
     const place = `${file}:${number}`;
     if (kindOf(json) === "header") {
       if (current) yield current;
@@ -124,7 +124,8 @@ async function* bytesOf(file: string, { signal }: Reading): AsyncGenerator<Uint8
   yield* createReadStream(file, { highWaterMark: 2 ** 18, ...(signal ? { signal } : {}) }) as AsyncIterable<Uint8Array>;
 }
 
-async function* wholeLines(file: string, reading: Reading): AsyncGenerator<{ json: unknown; number: number }> {
+/** The lines of a file as JSON, checked no further. Throws a `Mistake` with file and line where one is none. */
+export async function* jsonLines(file: string, reading: Reading): AsyncGenerator<{ json: unknown; number: number }> {
   for await (const { text, number, whole } of linesOf(bytesOf(file, reading), file)) {
     const json = jsonOf(text);
     if (json !== undefined) yield { json, number };

@@ -68,8 +68,15 @@ export function checkReplay(catalog: Catalog, trajectory: Trajectory): Replay {
   return { verdict: first.verdict, steps, first, what: what ?? `call ${first.call}, ${first.recorded.name}, gives another ${first.differs.join(", ")}`, remedy };
 }
 
-/** What of that to which a trajectory is pinned is no longer what it was. */
-function changeOf(catalog: Catalog, { servers, catalog: hash }: Header): { verdict: Exclude<Verdict, "same">; what?: string; remedy: string } {
+/** What of that to which a trajectory is pinned is no longer what it was; `differs` where all of it is. */
+export interface Change {
+  readonly verdict: Exclude<Verdict, "same">;
+  readonly what?: string;
+  readonly remedy: string;
+}
+
+/** Holds the pins of a header to the catalog as it is now. */
+export function changeOf(catalog: Catalog, { servers, catalog: hash }: Pick<Header, "servers" | "catalog">): Change {
   const changed = servers.filter(it => fixtureDigest(catalog.fixture(it.name, it.fixture)) !== it.digest);
   if (changed.length > 0) {
     const names = changed.map(it => `${it.fixture} of ${it.name}`).join(", ");

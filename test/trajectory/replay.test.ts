@@ -24,7 +24,7 @@ const catalogWith = (change: { balance?: number; server?: Server }): Catalog => 
       if (change.balance === undefined) return fixture;
       const state = structuredClone(fixture.state) as { accounts: { acc_101: { balance: number } } };
       state.accounts.acc_101.balance = change.balance;
-      return freeze({ ...fixture, state }) as unknown as typeof fixture;
+      return freeze({ ...fixture, state });
     },
   };
 };

@@ -1,0 +1,60 @@
+/** `replay`: recorded attempts run again on fresh sessions, and what differs. */
+import { resolve } from "node:path";
+import { Mistake } from "../mistake.ts";
+import { readRecorded } from "../trajectory/recorded.ts";
+import { checkReplay, type Replay } from "../trajectory/replay.ts";
+import type { Trajectory } from "../trajectory/trajectory.ts";
+import { visible } from "../trajectory/visible.ts";
+import type { Command, Terminal } from "./command.ts";
+
+export const replay: Command = {
+  usage: "replay F… [--json]",
+  summary: "Replay the attempts of tasks or trajectory files on fresh sessions; a line for each that differs.",
+  options: { json: { type: "boolean" } },
+  async run(terminal, files, values) {
+    const { cwd, say, signal, progress } = terminal;
+    if (files.length === 0) throw new Mistake("replay needs a file", `usage: prove-rl ${replay.usage}`);
+    let attempts = 0;
+    let steps = 0;
+    let different = 0;
+    for (const file of files) {
+      for await (const { trajectory } of readRecorded(resolve(cwd, file), { onTorn: say, signal })) {
+        signal.throwIfAborted();
+        const result = run(terminal, trajectory);
+        attempts++;
+        steps += result.steps;
+        if (result.verdict !== "same") {
+          different++;
+          terminal.print(values["json"] ? JSON.stringify(jsonOf(trajectory, result)) : textOf(trajectory, result));
+        }
+        progress(`replayed ${attempts}, ${different} differ`);
+      }
+    }
+    say(`${attempts} attempts, ${steps} calls: ${different === 0 ? "all the same" : `${different} differ`}`);
+    return different === 0 ? 0 : 1;
+  },
+};
+
+/** What a replay came to; one whose server or fixture is gone could not be run, and says so. */
+type Result = Replay | { readonly verdict: "gone"; readonly steps: 0; readonly what: string; readonly remedy: string; readonly first?: never };
+
+function run({ catalog }: Terminal, trajectory: Trajectory): Result {
+  try {
+    return checkReplay(catalog, trajectory);
+  } catch (error) {
+    // one that cannot be run does not stop the others
+    if (error instanceof Mistake) return { verdict: "gone", steps: 0, what: error.what, remedy: error.remedy };
+    throw error;
+  }
+}
+
+const jsonOf = ({ header }: Trajectory, { verdict, first, what, remedy }: Result) => ({
+  id: header.id,
+  verdict,
+  ...(first ? { call: first.call, name: first.recorded.name, differs: first.differs } : {}),
+  what,
+  remedy,
+});
+
+const textOf = ({ header }: Trajectory, { verdict, first, what, remedy }: Result) =>
+  visible(`${header.id}  ${verdict}${first ? ` at call ${first.call}, ${first.recorded.name} (${first.differs.join(", ")})` : ""}: ${what}; ${remedy}`);
