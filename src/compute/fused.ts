@@ -49,10 +49,11 @@ type Nine = [tf.Tensor, tf.Tensor, tf.Tensor, tf.Tensor, tf.Tensor, tf.Tensor, t
 export function logProbabilities(logits: tf.Tensor2D, targets: tf.Tensor1D): tf.Tensor1D {
   return differentiable([logits], save => {
     const [logprobs, logSum] = run("FusedLogProbabilities", { logits, targets });
-    save([logits, logSum!]);
+    save([logits, targets, logSum!]);
     return {
       value: logprobs as tf.Tensor1D,
-      gradFunc: (d, [logits, logSum]) => run("FusedLogProbabilitiesGradient", { logits: logits!, targets, logSum: logSum!, d }),
+      gradFunc: (d, [logits, targets, logSum]) =>
+        run("FusedLogProbabilitiesGradient", { logits: logits!, targets: targets!, logSum: logSum!, d }),
     };
   });
 }

@@ -1,0 +1,115 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import * as tf from "@tensorflow/tfjs-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { runningBackend, startBackend } from "../../src/compute/backend.ts";
+import { startWasm } from "../../src/compute/wasm.ts";
+import { expectClose, programs, randomArray } from "./numbers.ts";
+
+const wasm = () => startBackend("wasm", { programs });
+
+describe("matrix products on wasm are those of plain JavaScript", () => {
+  beforeAll(wasm);
+
+  interface Product {
+    readonly a: readonly number[];
+    readonly b: readonly number[];
+    readonly transposeA?: boolean;
+    readonly transposeB?: boolean;
+  }
+
+  /** Entry (i, j) of every batch by its definition. */
+  function expected(a: tf.Tensor, b: tf.Tensor, { transposeA = false, transposeB = false }: Product): number[] {
+    const of = (x: tf.Tensor, transposed: boolean) => (tf.tidy(() => (transposed ? tf.transpose(x, [0, 2, 1]) : x).arraySync()) as number[][][]);
+    const [left, right] = [of(a, transposeA), of(b, transposeB)];
+    return Array.from({ length: Math.max(left.length, right.length) }, (_, i) => [left[i % left.length]!, right[i % right.length]!] as const).flatMap(([l, r]) =>
+      l.flatMap(row => r[0]!.map((_, j) => row.reduce((sum, it, k) => sum + it * r[k]![j]!, 0))),
+    );
+  }
+
+  const check = (product: Product) =>
+    test(`${product.a.join(" x ")}${product.transposeA ? "ᵀ" : ""} by ${product.b.join(" x ")}${product.transposeB ? "ᵀ" : ""}`, () => {
+      const of = (shape: readonly number[], seed: number) => tf.tensor3d(randomArray(shape.reduce((x, y) => x * y), seed), shape as [number, number, number]);
+      const [a, b] = [of(product.a, 1), of(product.b, 2)];
+      const out = tf.matMul(a, b, product.transposeA, product.transposeB);
+      expectClose(out.dataSync(), expected(a, b, product));
+      tf.dispose([a, b, out]);
+    });
+
+  check({ a: [1, 1, 1], b: [1, 1, 1] });
+  check({ a: [1, 7, 5], b: [1, 5, 9] });
+  check({ a: [1, 8, 32], b: [1, 32, 16] });
+  check({ a: [1, 5, 7], b: [1, 5, 9], transposeA: true });
+  check({ a: [1, 7, 5], b: [1, 9, 5], transposeB: true });
+  check({ a: [1, 33, 18], b: [1, 31, 33], transposeA: true, transposeB: true });
+  check({ a: [3, 6, 10], b: [3, 11, 10], transposeB: true });
+  check({ a: [3, 10, 6], b: [1, 10, 3], transposeA: true });
+  check({ a: [1, 2, 70], b: [4, 70, 2] });
+
+  test("operands that do not fit are refused", () => {
+    const [a, b] = [tf.zeros([2, 3]) as tf.Tensor2D, tf.zeros([2, 3]) as tf.Tensor2D];
+    expect(() => tf.matMul(a, b)).toThrow(/inner/);
+  });
+});
+
+describe("the wasm backend", () => {
+  beforeAll(wasm);
+
+  test("a weight changed in place is seen by the next product", async () => {
+    const { memory } = await wasm();
+    const [x, weight] = [tf.ones([1, 4]) as tf.Tensor2D, tf.ones([4, 2]) as tf.Tensor2D];
+    expect([...tf.matMul(x, weight).dataSync()]).toEqual([4, 4]);
+    memory!.viewOf(weight).fill(2);
+    expect([...tf.matMul(x, weight).dataSync()]).toEqual([8, 8]);
+  });
+
+  test("rows picked twice gather their gradient twice, rows not picked get none", () => {
+    const gradient = tf.grad((x: tf.Tensor) => tf.sum(tf.mul(tf.gather(x as tf.Tensor2D, tf.tensor1d([2, 0, 2], "int32")), tf.tensor2d([[1], [10], [100]]))));
+    expect([...gradient(tf.zeros([4, 3])).dataSync()]).toEqual([10, 10, 10, 0, 0, 0, 101, 101, 101, 0, 0, 0]);
+  });
+
+  test("gathers that our kernel does not know go to the stock one", () => {
+    expect([...tf.gather(tf.tensor2d([[1, 2], [3, 4]]), tf.tensor1d([1, 1], "int32"), 1).dataSync()]).toEqual([2, 2, 4, 4]);
+    expect([...tf.gather(tf.tensor1d([5, 6, 7], "int32"), tf.tensor1d([2, 0], "int32")).dataSync()]).toEqual([7, 5]);
+  });
+
+  test("both builds of the kernels agree", async () => {
+    const product = () => tf.tidy(() => tf.matMul(tf.tensor2d(randomArray(800, 1), [20, 40]), tf.tensor2d(randomArray(1200, 2), [30, 40]), false, true).dataSync());
+    const results: ArrayLike<number>[] = [];
+    for (const build of ["simd", "relaxed"] as const) {
+      expect((await startWasm(programs, build)).relaxed).toBe(build === "relaxed");
+      results.push(product());
+    }
+    expectClose(results[1]!, results[0]!);
+  });
+
+  test("the running backend is the one that was started last", async () => {
+    await startBackend("cpu", { programs });
+    expect(runningBackend().name).toBe("cpu");
+    expect(runningBackend().memory).toBeUndefined();
+    await wasm();
+    expect(runningBackend().name).toBe("wasm");
+    expect(runningBackend().memory).toBeDefined();
+  });
+});
+
+describe("the kernels as a file", () => {
+  // a section of data would be written over TensorFlow.js's own memory
+  test.each(["simd", "relaxed"])("the %s build holds no data of its own", build => {
+    const dataSection = 11;
+    expect(sectionsOf(readFileSync(join(programs, `kernels-${build}.wasm`)))).not.toContain(dataSection);
+  });
+
+  /** The ids of a wasm file's sections: each is an id, a length in LEB128 and as many bytes. */
+  function sectionsOf(bytes: Buffer): number[] {
+    const ids: number[] = [];
+    for (let at = 8; at < bytes.length; ) {
+      ids.push(bytes[at++]!);
+      let [length, shift] = [0, 0];
+      for (; bytes[at]! & 0x80; shift += 7) length |= (bytes[at++]! & 0x7f) << shift;
+      length |= bytes[at++]! << shift;
+      at += length;
+    }
+    return ids;
+  }
+});

@@ -1,0 +1,172 @@
+import * as tf from "@tensorflow/tfjs-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { startBackend } from "../../src/compute/backend.ts";
+import { sizeOf, type Architecture } from "../../src/model/architecture.ts";
+import { pack, type Packed, type Sheaf } from "../../src/model/packed.ts";
+import { disposeGradients, gradients, initialize, logitsOf, score, type LossOf } from "../../src/model/transformer.ts";
+import { Mistake } from "../../src/mistake.ts";
+import { expectClose, programs, randomArray } from "../compute/numbers.ts";
+import { apart, sheaves, tiny, tokens } from "./tiny.ts";
+
+/** Every target weighs something else, so that no two gradients can be swapped unseen. */
+const weighted: LossOf = logprobs => tf.neg(tf.sum(tf.mul(logprobs, tf.tensor1d(randomArray(logprobs.size, 5)))));
+
+/** Loss, log-probabilities and gradients of a batch on one backend, as plain numbers. */
+async function worked(name: "cpu" | "wasm", architecture: Architecture, packed: Packed) {
+  await startBackend(name, { programs });
+  const model = initialize(architecture, 7);
+  const result = gradients(model, packed, weighted);
+  const plain = new Map([...result.gradients].map(([key, it]) => [key, it.dataSync()]));
+  disposeGradients(result.gradients);
+  model.dispose();
+  return { loss: result.loss, logprobs: result.logprobs, gradients: plain };
+}
+
+function expectAlike(found: Awaited<ReturnType<typeof worked>>, expected: Awaited<ReturnType<typeof worked>>): void {
+  expectClose(found.logprobs, expected.logprobs, 2e-6, "log-probabilities");
+  expect(found.loss).toBeCloseTo(expected.loss, 4);
+  for (const [name, gradient] of expected.gradients) expectClose(found.gradients.get(name)!, gradient, 2e-5, name);
+}
+
+describe("the wasm kernels give what stock operations give, loss and every gradient", () => {
+  const check = (title: string, architecture: Architecture, batch: readonly Sheaf[]) =>
+    test(title, async () => {
+      const packed = pack(batch);
+      expectAlike(await worked("wasm", architecture, packed), await worked("cpu", architecture, packed));
+    });
+
+  check("odd lengths, shared prompts", tiny, sheaves);
+  check("one key and value head, one layer", { ...tiny, kvHeads: 1, layers: 1 }, sheaves);
+  check("as many key and value heads as queries", { ...tiny, heads: 2 }, sheaves);
+  check("one sequence of two tokens", tiny, [{ prefix: tokens(1, 1), branches: [{ ids: tokens(1, 2), mask: [1] }] }]);
+  check("a vocabulary of 37, wider heads", { ...tiny, headWidth: 32, width: 32 }, sheaves);
+  check("a vocabulary of 40", { ...tiny, vocabulary: 40 }, sheaves);
+});
+
+describe("gradients are those of finite differences", () => {
+  beforeAll(() => startBackend("cpu", { programs }));
+
+  test("for numbers of every parameter", () => {
+    const packed = pack([sheaves[0]!, sheaves[2]!]);
+    const model = initialize(tiny, 3);
+    const lossOf = () => {
+      const logprobs = score(model, packed);
+      return -randomArray(logprobs.length, 5).reduce((sum, weight, i) => sum + weight * logprobs[i]!, 0);
+    };
+    const { gradients: found } = gradients(model, packed, weighted);
+    const [slopes, expected]: [number[], number[]] = [[], []];
+    for (const [name, variable] of model.parameters) {
+      const values = variable.dataSync().slice();
+      const gradient = found.get(name)!.dataSync();
+      // the steepest number and one from the middle
+      const steepest = gradient.reduce((best, it, i) => (Math.abs(it) > Math.abs(gradient[best]!) ? i : best), 0);
+      for (const at of [steepest, Math.floor(values.length / 2)]) {
+        const moved = (by: number) => {
+          const copy = values.slice();
+          copy[at]! += by;
+          tf.tidy(() => variable.assign(tf.tensor(copy, variable.shape)));
+          return lossOf();
+        };
+        // four points, because the embedding's small numbers are bent by the norm that follows
+        const step = 3e-3;
+        slopes.push((8 * (moved(step) - moved(-step)) - (moved(2 * step) - moved(-2 * step))) / (12 * step));
+        expected.push(gradient[at]!);
+        moved(0);
+      }
+    }
+    slopes.forEach((it, i) => expect(Math.abs(it - expected[i]!), `slope ${i}`).toBeLessThan(1e-3));
+  });
+});
+
+describe.each(["cpu", "wasm"] as const)("on %s", name => {
+  beforeAll(() => startBackend(name, { programs }));
+
+  test("a prompt worked once for its branches gives what a prompt for each gives", async () => {
+    const [together, separate] = [await worked(name, tiny, pack(sheaves)), await worked(name, tiny, pack(apart(sheaves)))];
+    expect(pack(sheaves).ids.length).toBeLessThan(pack(apart(sheaves)).ids.length);
+    expectAlike(together, separate);
+  });
+
+  test("a sequence's log-probabilities do not depend on its neighbours", () => {
+    const model = initialize(tiny, 7);
+    const alone = apart(sheaves).flatMap(it => [...score(model, pack([it]))]);
+    expectClose(score(model, pack(sheaves)), alone, 2e-6);
+    model.dispose();
+  });
+
+  test("log-probabilities are log softmax of the logits", () => {
+    const model = initialize(tiny, 7);
+    const packed = pack(sheaves);
+    const [logits, logprobs] = [logitsOf(model, packed), score(model, packed)];
+    const expected = Array.from(packed.targets, (target, i) => {
+      const row = logits.subarray(i * tiny.vocabulary, (i + 1) * tiny.vocabulary);
+      return row[target]! - Math.log(row.reduce((sum, it) => sum + Math.exp(it), 0));
+    });
+    expectClose(logprobs, expected, 2e-6);
+    model.dispose();
+  });
+
+  test("no step leaves a tensor behind", () => {
+    const before = tf.memory().numTensors;
+    const model = initialize(tiny, 7);
+    const packed = pack(sheaves);
+    const step = () => {
+      const { gradients: all } = gradients(model, packed, weighted);
+      disposeGradients(all);
+      score(model, packed);
+    };
+    step();
+    const after = tf.memory().numTensors;
+    for (let i = 0; i < 3; i++) step();
+    expect(tf.memory().numTensors).toBe(after);
+    model.dispose();
+    expect(tf.memory().numTensors).toBe(before);
+  });
+});
+
+describe("a model", () => {
+  beforeAll(() => startBackend("wasm", { programs }));
+
+  test("the same seed gives the same weights, another seed others", () => {
+    const first = (seed: number) => {
+      const model = initialize(tiny, seed);
+      const values = [...model.parameters.get("layers.1.feed.down")!.dataSync()];
+      model.dispose();
+      return values;
+    };
+    expect(first(1)).toEqual(first(1));
+    expect(first(1)).not.toEqual(first(2));
+  });
+
+  test("its size is the sum of its parameters: 37·16 + 2·(16 + 64·16 + 8 + 8 + 16·32 + 16 + 48·16 + 16·24) + 16 = 6080", () => {
+    expect(sizeOf(tiny)).toBe(37 * 16 + 2 * (16 + 64 * 16 + 8 + 8 + 16 * 32 + 16 + 48 * 16 + 16 * 24) + 16);
+    expect(sizeOf(tiny)).toBe(6080);
+  });
+
+  const refuse = (change: Partial<Architecture>, message: RegExp) =>
+    test(`${JSON.stringify(change)} is a mistake`, () => {
+      expect(() => initialize({ ...tiny, ...change }, 1)).toThrow(Mistake);
+      expect(() => initialize({ ...tiny, ...change }, 1)).toThrow(message);
+    });
+  refuse({ layers: 0 }, /layers is 0/);
+  refuse({ width: 18 }, /width 18/);
+  refuse({ headWidth: 12 }, /headWidth 12/);
+  refuse({ kvHeads: 3 }, /4 heads cannot share 3/);
+});
+
+describe("a batch that would read beside the weights is refused", () => {
+  beforeAll(() => startBackend("wasm", { programs }));
+
+  const refuse = (title: string, message: RegExp, batch: () => Packed) =>
+    test(title, () => {
+      const model = initialize(tiny, 1);
+      expect(() => score(model, batch())).toThrow(message);
+      model.dispose();
+    });
+  refuse("a token outside the vocabulary", /outside the vocabulary of 37/, () => pack([{ prefix: [1, 37], branches: [{ ids: [1], mask: [1] }] }]));
+  refuse("a target outside the vocabulary", /outside the vocabulary of 37/, () => pack([{ prefix: [1], branches: [{ ids: [-1], mask: [1] }] }]));
+  refuse("a sequence longer than the context", /context of 96/, () => pack([{ prefix: tokens(97, 1), branches: [{ ids: [1], mask: [1] }] }]));
+  refuse("no targets", /without targets/, () => pack([{ prefix: [1], branches: [{ ids: [1], mask: [0] }] }]));
+  refuse("a first token as a target", /nothing before it/, () => pack([{ prefix: [], branches: [{ ids: [1, 2], mask: [1, 1] }] }]));
+  refuse("a mask of another length", /a mask of 1/, () => pack([{ prefix: [1], branches: [{ ids: [1, 2], mask: [1] }] }]));
+});
