@@ -7,6 +7,7 @@ import { findFixture, fixtureNames, type Fixture, type FixtureFolders } from "./
 import { digestOf, freeze } from "./json.ts";
 import { openSession, type Session } from "./session.ts";
 import type { Server, Tool } from "./server.ts";
+import { variantNamed, variantOf } from "./variant.ts";
 
 export interface Catalog {
   /** In their fixed order. */
@@ -15,7 +16,7 @@ export interface Catalog {
   readonly tools: ReadonlyMap<string, Tool>;
   /** The server of that name, or a `Mistake` that lists the ones there are. */
   server(name: string): Server;
-  /** The fixture of that name, deeply frozen and the same object each time. Throws a `Mistake` where there is none or it does not fit. */
+  /** The fixture of that name (`full~17`: variant 17 of `full`), deeply frozen and the same object each time. Throws a `Mistake` where there is none or it does not fit. */
   fixture(server: string, name: string): Fixture;
   /** The names of a server's fixtures, sorted. */
   fixtureNames(server: string): readonly string[];
@@ -41,8 +42,11 @@ export function openCatalog(list: readonly Server[], folders: FixtureFolders): C
     server,
     fixture(of, name) {
       const key = `${of}/${name}`;
-      let fixture = read.get(key);
-      if (!fixture) read.set(key, (fixture = findFixture(folders, server(of), name)));
+      const known = read.get(key);
+      if (known) return known;
+      const variant = variantNamed(name);
+      const fixture = variant ? variantOf(this.fixture(of, variant.of), variant.number) : findFixture(folders, server(of), name);
+      read.set(key, fixture);
       return fixture;
     },
     fixtureNames: of => fixtureNames(folders, server(of).name),

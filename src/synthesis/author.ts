@@ -58,6 +58,10 @@ export class Author {
   #withheld: { wish: Wish; key: string } | undefined;
   #refused: Wish | undefined;
   #last: Wish | undefined;
+  /** What has been done to what, so that nobody asks twice. */
+  readonly #done = new Set<string>();
+  /** Whether a value was withheld in this talk. */
+  hasWithheld = false;
 
   constructor(plot: Plot, scene: Scene) {
     this.#plot = plot;
@@ -117,6 +121,11 @@ export class Author {
     for (const [i, name] of names.entries()) {
       const wish = this.#tried(fork, name, planned.at(-1), i === holdAt);
       if (!wish) return undefined;
+      // what turns the wish before around, or undoes it, is said when that is done, or never
+      if (this.#withheld === undefined && repeats(planned.at(-1), wish.wish)) {
+        this.#left = this.#plot.isOneTurn ? [] : [...names.slice(i), ...this.#left];
+        break;
+      }
       clauses.push(wish.clause);
       if (i === holdAt) {
         this.#left = [...names.slice(i + 1), ...this.#left];
@@ -124,7 +133,7 @@ export class Author {
         return { text: this.#text(clauses, opening), wishes: planned, question: chance.pick(ask) };
       }
       const alternative = this.#otherwise(fork, wish.wish, wish.fails);
-      if (alternative) clauses.push(`${clauses.pop()!}${chance.pick(this.#plot.manners.otherwise.filter(it => !it.startsWith(".")))}${alternative.clause}`);
+      if (alternative) clauses.push(`${clauses.pop()!}${alternative.clause.startsWith("or ") ? "," : ";"} ${alternative.clause}`);
       planned.push(alternative ? { ...wish.wish, otherwise: alternative } : wish.wish);
       if (wish.fails && !alternative) {
         this.#left = [];
@@ -150,16 +159,22 @@ export class Author {
     const declared = declarations.get(name)!;
     const words = phrases.tools[name]!;
     const flow = this.#flow(declared, before);
+    const mayFail = declared.tool.effect === "write" && !isWithheld && chance.happens(this.#plot.refusals);
     for (let attempt = 0; attempt < tries; attempt++) {
       const key = isWithheld ? chance.pick(Object.keys(words.missing!)) : undefined;
       const form = this.#formOf(key === undefined ? words.forms : words.missing![key]!.forms);
       const wish = wishFor(this.script.scene, { declared, form, ...(attempt < tries - 2 ? { flow } : {}), ...(key === undefined ? {} : { withheld: key }) });
       if (!wish || !this.#isFindable(fork, wish)) continue;
+      // nobody is asked for what the talk is about anyway
+      if (key !== undefined && wish.things.some(it => it.thing.id === wish.arguments[key] && this.script.scene.focus.includes(it.thing))) continue;
       const { outcome } = fork.call(name, wish.arguments);
-      if (outcome.kind !== "ok" && (isWithheld || declared.tool.effect === "read" || !this.#accepts(outcome))) continue;
+      if (outcome.kind !== "ok" && !(mayFail && isRefusal(outcome))) continue;
       if (outcome.kind === "ok" && isEmpty(outcome.value) && !chance.happens(0.1)) continue;
-      if (key !== undefined) this.#withheld = { wish, key };
-      else if (outcome.kind === "ok") this.#meet(declared, wish, outcome);
+      if (this.#done.has(doneKey(wish))) continue;
+      if (key !== undefined) {
+        this.#withheld = { wish, key };
+        this.hasWithheld = true;
+      } else if (outcome.kind === "ok") this.#meet(declared, wish, outcome);
       return { wish, clause: wish.clause, fails: outcome.kind !== "ok" };
     }
     return undefined;
@@ -170,10 +185,6 @@ export class Author {
     if (!isMinimal) return chance.pick(forms);
     const byLength = forms.toSorted((a, b) => textOf(a).length - textOf(b).length);
     return chance.pick(byLength.slice(0, Math.max(1, Math.ceil(forms.length / 2))));
-  }
-
-  #accepts(outcome: Outcome): boolean {
-    return outcome.kind === "refused" && outcome.type !== "invalid_params" && outcome.type !== "not_found" && this.script.scene.chance.happens(this.#plot.refusals);
   }
 
   /** What the wish before passes on, by argument: the things it names or brings about. */
@@ -203,6 +214,7 @@ export class Author {
   /** A wish that was granted: its things are known from here on, and `it` means the ones it was about. */
   #meet(declared: Declared, wish: Wish, outcome: Extract<Outcome, { kind: "ok" }>): void {
     const { met, sample } = this.script.scene;
+    this.#done.add(doneKey(wish));
     const context = contextOf(declared, wish.arguments);
     const shown = shownBy(declared, outcome.value).map(it => merged(met.get(keyOf(it)) ?? sample.find(it.entity, it.id), it, context));
     const named = wish.things.map(it => it.thing);
@@ -275,7 +287,7 @@ export class Author {
   #granted(fork: Session, asking: Asking, fits: (it: Wish) => boolean = () => true): Wish | undefined {
     const scene = { ...this.script.scene, focus: [] };
     const wish = wishFor(scene, asking);
-    if (!wish || !fits(wish) || !this.#isFindable(fork, wish)) return undefined;
+    if (!wish || !fits(wish) || !this.#isFindable(fork, wish) || this.#done.has(doneKey(wish))) return undefined;
     const { outcome } = fork.call(wish.tool.name, wish.arguments);
     if (outcome.kind !== "ok" || isEmpty(outcome.value)) return undefined;
     this.#meet(asking.declared, wish, outcome);
@@ -292,8 +304,19 @@ export class Author {
   }
 }
 
+/** Turned down for how things are, not for how it was asked. */
+const isRefusal = (outcome: Outcome): boolean => outcome.kind === "refused" && outcome.type !== "invalid_params" && outcome.type !== "not_found";
+
+/** The same tool on the same things; where it names none, the same call. */
+const doneKey = ({ tool, things, arguments: args }: Wish): string => `${tool.name} ${things.length > 0 && tool.effect === "write" && !Object.values(args).some(it => typeof it === "number") ? things.map(it => keyOf(it.thing)).join(" ") : JSON.stringify(args)}`;
+
+/** Two changes in a row to one and the same thing and nothing else. */
+const repeats = (before: Wish | undefined, wish: Wish): boolean =>
+  before !== undefined && before.tool.effect === "write" && wish.tool.effect === "write" &&
+  wish.things.length === 1 && (before.things.length === 1 ? keyOf(before.things[0]!.thing) === keyOf(wish.things[0]!.thing) : before.things.every(it => it.thing.entity !== wish.things[0]!.thing.entity) && wish.tool.destructive);
+
 /** A result with nothing in it but empty lists. */
-const isEmpty = (value: unknown): boolean =>
+export const isEmpty = (value: unknown): boolean =>
   value !== null && typeof value === "object" && Object.values(value).some(it => Array.isArray(it) && it.length === 0) && Object.values(value).every(it => Array.isArray(it) ? it.length === 0 : typeof it === "number" && it === 0);
 
 const isSmaller = (now: JsonObject, before: JsonObject, key: string): boolean =>

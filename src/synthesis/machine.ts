@@ -32,8 +32,10 @@ export interface Speaker {
   say(kind: "open" | Continuation): string | undefined;
   /** Why a text may not be said, or undefined. */
   flaw(text: string): string | undefined;
-  /** The talk cannot end here: something was asked, or not everything has been said. */
-  readonly mustGoOn: boolean;
+  /** The talk cannot end here: something was asked and has to be answered. */
+  readonly owes: boolean;
+  /** Not everything has been said yet. */
+  readonly hasMore: boolean;
   /** Told what the turn came to. */
   heard(calls: readonly CallEvent[], end: "answered" | "given-up"): void;
 }
@@ -121,7 +123,7 @@ class Run {
 
   #query(): void {
     const text = this.#of.speaker.say(this.#kind);
-    if (text === undefined) return this.#turn > 1 && !this.#of.speaker.mustGoOn ? this.#go("nothing more to say", "finish") : this.#reject("nothing to say", "query");
+    if (text === undefined) return this.#turn > 1 && !this.#of.speaker.owes ? this.#go("nothing more to say", "finish") : this.#reject("nothing to say", "query");
     this.#text = text;
     this.#go("text", "check-query");
   }
@@ -208,8 +210,8 @@ class Run {
   #continue(): void {
     const { chance, minTurns, maxTurns, speaker } = this.#of;
     const next = this.#drawn(chance);
-    const isOver = this.#turn >= maxTurns || (this.#turn >= minTurns && next === "end");
-    if (isOver && (!speaker.mustGoOn || this.#turn > maxTurns)) return this.#go("end", "finish");
+    const isOver = this.#turn >= maxTurns || (this.#turn >= minTurns && next === "end" && !speaker.hasMore);
+    if (isOver && !speaker.owes) return this.#go("end", "finish");
     this.#kind = next === "end" ? "follow-up" : next;
     this.#go(this.#kind, "query");
     this.#turn++;

@@ -25,7 +25,6 @@ export const personasSchema = z.strictObject({
   followUp: texts,
   clarification: texts,
   accept: texts,
-  otherwise: texts,
   giveUp: texts,
   nothing: texts,
   done: texts,
@@ -50,11 +49,11 @@ export function turnOf(clauses: readonly string[], opening: Opening, persona: Pe
   const start = chance.pick(lead);
   const sentences = sentencesOf(clauses, manners, chance);
   // "Now " and "And " run on into the clause
-  const runsOn = /[a-z,] $/.test(start);
-  const frame = isBare || runsOn || sentences[0]!.endsWith("?") ? "{clause}" : chance.pick(persona.ask);
+  const runsOn = /[a-z,:] $/.test(start);
+  const frame = isBare || runsOn || !isRequest(sentences[0]!) ? "{clause}" : chance.pick(persona.ask);
   const framed = frame.replace("{clause}", () => sentences[0]!);
-  const capital = persona.casual ? (text: string) => text : capitalized;
-  const spoken = [runsOn ? framed : capital(framed), ...sentences.slice(1).map(capital)].map(closed).join(" ");
+  const first = runsOn || (persona.casual && start === "") ? framed : capitalized(framed);
+  const spoken = [first, ...sentences.slice(1).map(capitalized)].map(closed).join(" ");
   const close = opening === "first" ? chance.pick(persona.close ?? [""]) : "";
   const text = unmarked(tidy(start + spoken)) + close;
   return persona.casual ? text.replace(/\.$/, "") : text;
@@ -70,6 +69,9 @@ function sentencesOf(clauses: readonly string[], manners: Manners, chance: Chanc
   }
   return sentences;
 }
+
+/** A clause that begins with a verb, so that it can be asked for politely. */
+const isRequest = (clause: string) => !clause.endsWith("?") && !/^(\u0001|I\b|my\b|the\b|on\b|at\b|in\b|if\b|there\b|it\b|and\b|another\b|then\b)/.test(clause);
 
 const closed = (text: string) => (/[.?!]$/.test(text) ? text : `${text}.`);
 

@@ -29,7 +29,10 @@
  * - `(a|b|)` chooses; choices may nest. `{key}` is a slot. There is no other markup.
  * - `forms`, `again`, `missing` forms, `instead`, `otherwise` and `answer` are clauses: lower case, no final full stop; one that ends in `?` is a
  *   question and becomes a sentence of its own. They name every required argument of the tool (a `missing` form all but that
- *   one), and optional ones only to use them. `{ "say": "…", "with": { "unread": true } }` fixes arguments that are not said.
+ *   one), and optional ones only to use them. `{ "say": "…", "with": { "unread": true } }` fixes arguments that are not said, and
+ *   `{ "say": "which cards belong to {account_id}?", "reply": ["{items}."] }` is answered in its own way.
+ * - A clause that begins with a verb may be framed by the persona ("could you …?"); one that begins with `I`, `on`, `if` or the like is not.
+ * - A pronoun of an entity (`again`) takes the place of its whole mention: write forms that read well with "it".
  * - `reply`, `empty` and `refused` are whole sentences. Their slots are fields of the result (`{balance}`, `{event.title}`), else
  *   arguments as the user said them; `{count}` and `{items}` count and list the result's first list, each row by `item`; `{why}` is a refusal's words.
  * - Ids never stand in words: an entity is said by its mention, unless it is declared as spoken.
@@ -44,7 +47,7 @@ import type { Chance } from "./chance.ts";
 import { declarationsOf } from "./declared.ts";
 
 const texts = z.array(z.string().min(1)).min(1);
-const form = z.union([z.string().min(1), z.strictObject({ say: z.string().min(1), with: z.record(z.string(), z.json()) })]);
+const form = z.union([z.string().min(1), z.strictObject({ say: z.string().min(1), with: z.record(z.string(), z.json()).optional(), reply: texts.optional() })]);
 const forms = z.array(form).min(1);
 
 const toolPhrases = z.strictObject({
@@ -119,16 +122,19 @@ export function filled(text: string, say: (slot: string) => string | undefined):
   return whole ? tidy(words) : undefined;
 }
 
-/** Spaces once, and no word twice in a row ("my Travel card card"). */
+/** Spaces once, no word twice in a row ("my Travel card card"), and no "on tomorrow". */
 export const tidy = (text: string): string =>
   text
     .replaceAll(/\s+/g, " ")
     .replaceAll(/ ([,.?!;:])/g, "$1")
     .replaceAll(/\b([a-z]+) \1\b/gi, "$1")
+    .replaceAll(/\bon (today|tomorrow|this [A-Z])/gi, "$1")
     .trim();
 
 export const textOf = (it: Form): string => (typeof it === "string" ? it : it.say);
-export const fixedBy = (it: Form): JsonObject => (typeof it === "string" ? {} : (it.with as JsonObject));
+export const fixedBy = (it: Form): JsonObject => (typeof it === "string" ? {} : ((it.with ?? {}) as JsonObject));
+/** Replies that suit this way of asking better than the tool's own. */
+export const repliesTo = (it: Form): readonly string[] | undefined => (typeof it === "string" ? undefined : it.reply);
 
 /** What a plain argument may be and how it is said: under its tool's name, else under its own. */
 export const argumentPhrases = (phrases: Phrases, tool: string, key: string) => phrases.arguments[`${tool}.${key}`] ?? phrases.arguments[key];

@@ -57,6 +57,7 @@ export function workingRoute(routes: readonly Route[], thing: Thing, session: Se
     const { outcome } = session.call(declared.tool.name, args);
     if (outcome.kind !== "ok") return false;
     const rows = shownBy(declared, outcome.value).filter(it => it.entity === thing.entity);
-    return rows.some(it => it.id === thing.id) && (isFiltered || rows.length <= mostRows);
+    const alike = rows.filter(it => it.label !== undefined && it.label === thing.label);
+    return rows.some(it => it.id === thing.id) && alike.length <= 1 && (isFiltered || rows.length <= mostRows);
   });
 }

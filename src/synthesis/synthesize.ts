@@ -4,13 +4,14 @@
  */
 import { openByName, type Catalog } from "../environment/catalog.ts";
 import { fixtureDigest } from "../environment/fixture.ts";
-import { Mistake } from "../mistake.ts";
+import type { Server } from "../environment/server.ts";
+import { variantName } from "../environment/variant.ts";
 import { callBudget, taskFormat, type Task } from "../trajectory/task.ts";
 import { trajectoryFormat, type Event, type Header } from "../trajectory/trajectory.ts";
 import { Author, type Plot } from "./author.ts";
 import { chainOf, loners, used, type Uses } from "./chain.ts";
 import { chanceOf, type Chance } from "./chance.ts";
-import { declarationsOf } from "./declared.ts";
+import { declarationsOf, type Declarations } from "./declared.ts";
 import { goalsOf, holds } from "./goals.ts";
 import { graphOf } from "./graph.ts";
 import { converse, type Conversation, type Course, type Speaker } from "./machine.ts";
@@ -47,6 +48,12 @@ export type Attempted =
 /** Shares of the paper, and what is ours: refusals that the user runs into, tasks of one turn, look-ups in whole lists. */
 const shares = { missing: 0.2, minimal: 0.2, irrelevant: 0.05, foreignMenu: 0.5, refusals: 0.35, oneTurn: 0.4, listsWhenMinimal: 0.75, loner: 0.08 };
 
+/** Variants of a fixture under other ids. */
+const variants = 40;
+
+/** Samples of one fixture. */
+const stretches = 4;
+
 /** Calls in one task: more do not fit what a small student can say. */
 const mostCalls = { chain: 6, full: 12 };
 
@@ -82,6 +89,7 @@ interface Brief {
 interface Stage {
   readonly conversation: Conversation;
   readonly plot: Plot;
+  readonly author: Author;
 }
 
 /** What all attempts of one synthesis share: phrases, how often tools were used, samples, and the tasks kept. */
@@ -93,6 +101,7 @@ class Studio {
   readonly #samples = new Map<string, Sample>();
   readonly #kept = new Kept();
   #accepted = 0;
+  #irrelevant = 0;
 
   constructor(synthesis: Synthesis) {
     this.#of = synthesis;
@@ -120,6 +129,7 @@ class Studio {
     if (this.#of.distinct !== false && !this.#kept.add(task)) return rejected("duplicate", "a task kept before makes nearly the same calls", course.log);
     used([...new Set([...chain, ...task.goals.flatMap(it => it.calls.map(call => call.name))])], this.#uses);
     this.#accepted++;
+    if (task.kind === "irrelevant") this.#irrelevant++;
     return { kind: "accepted", task };
   }
 
@@ -133,7 +143,7 @@ class Studio {
 
   #brief(home: string, chain: readonly string[], chance: Chance): Brief {
     const { catalog, servers, oneTurn = shares.oneTurn } = this.#of;
-    const kind: Task["kind"] = chance.happens(shares.irrelevant) ? "irrelevant" : "normal";
+    const kind: Task["kind"] = chance.happens(shares.irrelevant) && this.#irrelevant <= shares.irrelevant * this.#accepted ? "irrelevant" : "normal";
     const info: Task["info"] = chance.weighted(["complete", "missing", "minimal"] as const, it => (it === "complete" ? 1 - shares.missing - shares.minimal : shares[it]));
     const foreign = chance.shuffled(servers.filter(it => it !== home)).slice(0, chance.happens(shares.foreignMenu) || kind === "irrelevant" ? 1 + chance.below(2) : 0);
     return {
@@ -143,10 +153,18 @@ class Studio {
       info: kind === "irrelevant" ? ("complete" as const) : info,
       isOneTurn: kind === "irrelevant" || chance.happens(oneTurn),
       listsFirst: info === "minimal" && chance.happens(shares.listsWhenMinimal),
-      servers: [home, ...foreign].map(name => ({ name, fixture: chance.pick(catalog.fixtureNames(name)) })),
+      servers: [home, ...foreign].map(name => ({ name, fixture: this.#fixture(name, chance) })),
       sessionSeed: chance.below(100_000),
       persona: personaOf(this.#manners, chance),
     };
+  }
+
+  /** One of the server's fixtures, its ids renumbered where ids are what has to be found out. */
+  #fixture(name: string, chance: Chance): string {
+    const { catalog } = this.#of;
+    const fixture = chance.pick(catalog.fixtureNames(name));
+    const number = 1 + chance.below(variants);
+    return hasHiddenIds(catalog.server(name)) ? variantName(fixture, number) : fixture;
   }
 
   /** Everything in place for a conversation: a live session, who speaks, who teaches. */
@@ -156,17 +174,17 @@ class Studio {
     const session = openByName(catalog, { servers: brief.servers, seed: brief.sessionSeed });
     const declarations = declarationsOf(server);
     const now = session.state[brief.home]!.clock;
+    const sample = this.#sample(brief.home, brief.servers[0]!.fixture, n);
     const plot: Plot = {
       graph: graphOf(server),
       session,
       manners: this.#manners,
-      tools: wishedFor(brief.chain, server.name, catalog, chance),
+      tools: brief.kind === "irrelevant" ? brief.chain.slice(-1) : wishedFor(brief.chain, declarations, sample, chance),
       info: brief.info,
       isOneTurn: brief.isOneTurn,
       refusals: brief.kind === "irrelevant" ? 0 : shares.refusals,
       listsFirst: brief.listsFirst,
     };
-    const sample = this.#sample(brief.home, brief.servers[0]!.fixture, n);
     const author = new Author(plot, { declarations, phrases: this.#phrases.get(brief.home)!, persona: brief.persona, sample, now, chance, met: new Map(), focus: [], isMinimal: brief.info === "minimal" });
     const teacher = brief.kind === "irrelevant" ? new Refusing(this.#manners, chance) : new GraphTeacher(author.script, this.#manners);
     const header: Header = {
@@ -184,25 +202,23 @@ class Studio {
     const speaker = speakerOf(author, teacher, catalog);
     const talk = { header, tools: [...session.tools.values()], now, events };
     const turns = brief.isOneTurn ? { minTurns: 1, maxTurns: 1 } : { minTurns: 2, maxTurns: 3 };
-    return { conversation: { session, speaker, teacher, talk, chance, ...turns }, plot };
+    return { conversation: { session, speaker, teacher, talk, chance, ...turns }, plot, author };
   }
 
-  /** Looked at anew every so many tasks, so that no few things are all that is ever talked about. */
+  /** Kept by fixture, and taken anew for every stretch of tasks, so that no few things are all that is ever talked about. */
   #sample(name: string, fixture: string, n: number): Sample {
     const { catalog, seed } = this.#of;
-    const epoch = Math.floor(n / 20);
-    const key = `${name}/${fixture}`;
-    const known = this.#samples.get(`${key}/${epoch}`);
-    if (known) return known;
-    const session = openByName(catalog, { servers: [{ name, fixture }], seed });
-    const sample = sampleOf(catalog.server(name), session, chanceOf(seed, "sample", key, epoch));
-    this.#samples.delete(`${key}/${epoch - 1}`);
-    this.#samples.set(`${key}/${epoch}`, sample);
+    const key = `${name}/${fixture}/${Math.floor(n / 20) % stretches}`;
+    let sample = this.#samples.get(key);
+    if (!sample) {
+      const session = openByName(catalog, { servers: [{ name, fixture }], seed });
+      this.#samples.set(key, (sample = sampleOf(catalog.server(name), session, chanceOf(seed, "sample", key))));
+    }
     return sample;
   }
 
   /** The task, or why there is none. */
-  #task(brief: Brief, { conversation, plot }: Stage, course: Course, chance: Chance): Task | string {
+  #task(brief: Brief, { conversation, plot, author }: Stage, course: Course, chance: Chance): Task | string {
     const { catalog, menu: kind } = this.#of;
     const { talk } = conversation;
     const goals = goalsOf(talk.events, plot.graph);
@@ -231,7 +247,7 @@ class Studio {
       turns,
       goals,
       knobs: { ...knobs, lists: brief.listsFirst, failedCalls: calls.filter(it => it.outcome !== "ok").length },
-      info: brief.info,
+      info: brief.info === "missing" && !author.hasWithheld ? "complete" : brief.info,
       chain: [...brief.chain],
       budget: { calls: callBudget(goals), assistantMessages: Math.max(callBudget(goals) + turns.length, turns.length + 1) },
       provenance: { teacher: "graph", graph: plot.graph.hash, log: course.log.map(it => ({ ...it })) },
@@ -240,15 +256,18 @@ class Studio {
   }
 }
 
+/** Whether there are ids that a person does not say, so that they must be read off results. */
+const hasHiddenIds = (server: Server): boolean => [...declarationsOf(server).values()].some(it => it.inputs.some(input => !input.spoken));
+
 /** The chain's tools that the user asks for: a look-up that only finds what the next tool takes goes unsaid. */
-function wishedFor(chain: readonly string[], server: string, catalog: Catalog, chance: Chance): readonly string[] {
-  const declarations = declarationsOf(catalog.server(server));
+function wishedFor(chain: readonly string[], declarations: Declarations, sample: Sample, chance: Chance): readonly string[] {
   return chain.filter((name, i) => {
     const { tool, inputs } = declarations.get(name)!;
     const next = chain[i + 1] === undefined ? undefined : declarations.get(chain[i + 1]!);
     if (!next || tool.effect === "write") return true;
     const fed = declarations.get(name)!.outputs.filter(it => next.inputs.some(input => input.required && input.entity === it.entity));
-    const isLookUp = fed.some(it => !inputs.some(input => input.required && input.entity === it.entity));
+    const hangsOn = (entity: string) => Object.keys(sample.things.get(entity)?.[0]?.context ?? {});
+    const isLookUp = fed.some(it => inputs.every(input => !input.required || hangsOn(it.entity).includes(input.entity)));
     return !isLookUp || chance.happens(0.15);
   });
 }
@@ -258,8 +277,11 @@ function speakerOf(author: Author, teacher: GraphTeacher | Refusing, catalog: Ca
   return {
     say: kind => author.say(kind)?.text,
     flaw: text => ([...catalog.tools.keys()].some(it => holds(text, it)) ? "names a tool" : /[{}|\u0000-\u0008]/.test(text) ? "has a slot left open" : undefined),
-    get mustGoOn() {
-      return author.owes || author.hasMore;
+    get owes() {
+      return author.owes;
+    },
+    get hasMore() {
+      return author.hasMore;
     },
     heard() {
       if (teacher instanceof GraphTeacher) author.heard(teacher.answered.map(({ wish, call }) => ({ wish, outcome: outcomeOf(call) })));

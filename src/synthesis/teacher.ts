@@ -5,7 +5,7 @@
 import type { Json } from "../environment/json.ts";
 import type { AssistantMessage, Call, Talk } from "../policy/policy.ts";
 import type { CallEvent } from "../trajectory/trajectory.ts";
-import type { Planned, Script, Turn } from "./author.ts";
+import { isEmpty, type Planned, type Script, type Turn } from "./author.ts";
 import { shownBy } from "./declared.ts";
 import type { Chance } from "./chance.ts";
 import { capitalized, unmarked, type Manners } from "./persona.ts";
@@ -145,8 +145,8 @@ export class GraphTeacher implements Teacher {
     const { phrases, chance } = this.#script.scene;
     const words = phrases.tools[wish.tool.name]!;
     const list = Object.values((call.value ?? {}) as Record<string, Json>).find(it => Array.isArray(it)) as readonly Json[] | undefined;
-    if (list?.length === 0) return chance.pick(words.empty ?? this.#manners.nothing);
-    const forms = chance.shuffled(words.reply ?? this.#manners.done);
+    if (isEmpty(call.value) || (wish.replies && list?.length === 0)) return chance.pick(words.empty ?? this.#manners.nothing);
+    const forms = [...chance.shuffled(wish.replies ?? []), ...chance.shuffled(words.reply ?? this.#manners.done)];
     for (const form of forms) {
       const text = filled(chosen(form, chance), slot => this.#field(slot, wish, call, list, words, talk));
       if (text !== undefined) return capitalized(unmarked(text));
@@ -159,7 +159,7 @@ export class GraphTeacher implements Teacher {
     const own = fieldOf(call.value, slot);
     if (own !== undefined && own !== null && typeof own !== "object") return replied(own, talk.now, chance);
     if (slot === "count") return list && String(list.length);
-    if (slot === "items") return list && itemsOf(list, words.item, it => replied(it, talk.now, chance));
+    if (slot === "items") return list && list.length > 0 ? itemsOf(list, words.item, it => replied(it, talk.now, chance)) : undefined;
     const said = wish.said[slot];
     // the user's "it" would be the assistant's too, but "my" is theirs alone
     return said && said.replace(/^my /, "your ");

@@ -7,7 +7,7 @@ import type { JsonSchema, Tool } from "../environment/server.ts";
 import type { Chance } from "./chance.ts";
 import type { Declarations, Declared, EntityInput } from "./declared.ts";
 import { verbatim, type Persona } from "./persona.ts";
-import { argumentPhrases, chosen, filled, fixedBy, listed, slotsOf, textOf, type Form, type Phrases } from "./phrase.ts";
+import { argumentPhrases, chosen, filled, fixedBy, listed, repliesTo, slotsOf, textOf, type Form, type Phrases } from "./phrase.ts";
 import { keyOf } from "./routes.ts";
 import { dayAfter, said } from "./said.ts";
 import type { Sample, Thing } from "./sampler.ts";
@@ -34,6 +34,8 @@ export interface Wish {
   /** The things that its arguments name; those whose ids were said aloud need no look-up. */
   readonly things: readonly { readonly thing: Thing; readonly isSpoken: boolean }[];
   readonly clause: string;
+  /** What answers this way of asking; the tool's own replies where absent. */
+  readonly replies?: readonly string[];
   /** How each argument was said, for replies. */
   readonly said: Readonly<Record<string, string>>;
 }
@@ -83,7 +85,9 @@ export function wishFor(scene: Scene, asking: Asking): Wish | undefined {
     filling.said[value.key] = sayValue(scene, declared.tool, value.key, chosenValue);
   }
   const clause = filled(form, slot => filling.said[slot]);
-  return clause === undefined ? undefined : { tool: declared.tool, arguments: filling.arguments, things: filling.things, clause, said: filling.said };
+  if (clause === undefined) return undefined;
+  const replies = repliesTo(asking.form);
+  return { tool: declared.tool, arguments: filling.arguments, things: filling.things, clause, said: filling.said, ...(replies ? { replies } : {}) };
 }
 
 function fillEntity(scene: Scene, { flow, kept }: Asking, input: EntityInput, filling: Filling): boolean {
@@ -126,20 +130,19 @@ function mentionOf(scene: Scene, thing: Thing, maySayId: boolean): { text: strin
   const { chance, phrases, focus, met } = scene;
   const words = phrases.entities[thing.entity];
   if (!words) return undefined;
-  if (words.again && chance.happens(0.7)) {
-    const alike = focus.filter(it => it.entity === thing.entity);
-    const isClear = alike.length === 1 && alike[0]!.id === thing.id;
-    const clear = words.again.filter(it => isClear && (focus.length === 1 || it.includes(words.noun)));
-    if (clear.length > 0) return { text: chance.pick(clear), isSpoken: false };
-  }
+  const alike = focus.filter(it => it.entity === thing.entity);
+  const isClear = alike.length === 1 && alike[0]!.id === thing.id;
+  const clear = (words.again ?? []).filter(it => isClear && (focus.length === 1 || it.includes(words.noun)));
+  if (clear.length > 0 && chance.happens(0.7)) return { text: chance.pick(clear), isSpoken: false };
   const isMet = met.has(keyOf(thing));
   const context = Object.keys(thing.context);
   const forms = isMet ? (words.known ?? words.mention.filter(it => !slotsOf(it).some(slot => context.includes(slot)))) : words.mention;
   const usable = (forms.length > 0 ? forms : words.mention).filter(it => (maySayId || !it.includes("{id}")) && isUnique(scene, thing, it));
-  if (usable.length === 0) return undefined;
+  if (usable.length === 0) return clear.length > 0 ? { text: chance.pick(clear), isSpoken: false } : undefined;
   const form = chosen(scene.isMinimal ? usable.reduce((a, b) => (b.length < a.length ? b : a)) : chance.pick(usable), chance);
   const text = filled(form, slot => sayPart(scene, thing, slot));
-  return text === undefined ? undefined : { text, isSpoken: form.includes("{id}") };
+  if (text === undefined) return clear.length > 0 ? { text: chance.pick(clear), isSpoken: false } : undefined;
+  return { text, isSpoken: form.includes("{id}") };
 }
 
 function sayPart(scene: Scene, thing: Thing, slot: string): string | undefined {
