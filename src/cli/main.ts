@@ -14,6 +14,8 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   tools: async () => (await import("./tools.ts")).tools,
   call: async () => (await import("./call.ts")).call,
   stdio: async () => (await import("./stdio.ts")).stdio,
+  replay: async () => (await import("./replay.ts")).replay,
+  score: async () => (await import("./score.ts")).score,
   train: async () => (await import("./train.ts")).train,
   "warm-start": async () => (await import("./warmStart.ts")).warmStart,
   bench: async () => (await import("./bench.ts")).bench,
