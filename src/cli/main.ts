@@ -16,6 +16,8 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   stdio: async () => (await import("./stdio.ts")).stdio,
   replay: async () => (await import("./replay.ts")).replay,
   score: async () => (await import("./score.ts")).score,
+  graph: async () => (await import("./graph.ts")).graph,
+  synthesize: async () => (await import("./synthesize.ts")).synthesize,
   train: async () => (await import("./train.ts")).train,
   "warm-start": async () => (await import("./warmStart.ts")).warmStart,
   bench: async () => (await import("./bench.ts")).bench,
