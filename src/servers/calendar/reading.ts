@@ -4,7 +4,7 @@ import { day, id, label, minute } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
 import { aDay, dateOf, isWeekend, minuteOfDay, minutesOf, startOfDay, textOf, timeOf } from "./recurrence.ts";
 import { busyTimes, calendarOf, currentOccurrence, Diary, eventOf, nextOccurrence, occurrences, overlaps, personOf, type Busy, type Event } from "./world.ts";
-import { calendarId, eventId, name, occurrence, people } from "./words.ts";
+import { calendarId, eventId, name, people, slot } from "./words.ts";
 
 const tool = toolOf(Diary);
 
@@ -44,23 +44,36 @@ export const listing = {
   }),
   list_events: tool({
     effect: "read",
-    summary: "List the events of one calendar over some days, in order of time. A series is one event, given with its first occurrence in that time.",
+    summary: "List the events of one calendar over some days, in order of time, and apart from them the series, each with its first occurrence in that time.",
     input: {
       calendar_id: calendarId,
       from: day().optional().describe("First day, today if not given"),
       to: day().optional().describe("Last day, four weeks after the first if not given"),
+      title: label("series").optional().describe("Only events and series whose title contains this"),
       person: name().optional().describe("Only events that this person, by full name or e-mail address, organizes or is invited to"),
       limit,
     },
-    returns: { events: listed, more: z.int().optional().describe("How many were left out") },
-    run(diary, { calendar_id, from, to, person, limit: most = 10 }, { now }) {
+    returns: {
+      events: listed.optional(),
+      series: z.array(z.object({ title: label("series"), event_id: id("series"), next: minute(), repeats: z.string() })).optional(),
+      more: z.int().optional().describe("How many were left out"),
+    },
+    run(diary, { calendar_id, from, to, title, person, limit: most = 10 }, { now }) {
       const first = from ?? now.slice(0, 10);
       const window = to === undefined ? ([startOfDay(first), startOfDay(first) + 28 * aDay] as const) : span(first, to, 92);
       calendarOf(diary, calendar_id);
       const who = person && personOf(diary, person);
-      const found = occurrences(diary, ...window, it => it.calendar_id === calendar_id && (!who || it.organizer === who || responseOf(it, who) !== undefined));
+      const found = occurrences(diary, ...window, it =>
+        it.calendar_id === calendar_id && (!title || hasWords(it.title, title)) && (!who || it.organizer === who || responseOf(it, who) !== undefined));
       const once = found.filter((it, i) => found.findIndex(other => other.event_id === it.event_id) === i);
-      return { events: once.slice(0, most).map(row), ...(once.length > most ? { more: once.length - most } : {}) };
+      const shown = once.slice(0, most);
+      const events = shown.filter(it => !it.event.repeats).map(row);
+      const series = shown.flatMap(it => (it.event.repeats ? [{ title: it.event.title, event_id: it.event_id, next: textOf(it.start), repeats: it.event.repeats.every }] : []));
+      return {
+        ...(events.length > 0 || series.length === 0 ? { events } : {}),
+        ...(series.length > 0 ? { series } : {}),
+        ...(once.length > most ? { more: once.length - most } : {}),
+      };
     },
   }),
   search_events: tool({
@@ -97,11 +110,12 @@ export const listing = {
       start: minute(),
       end: minute(),
       repeats: z.string().optional(),
-      next: occurrence().optional().describe("Day of the next occurrence"),
+      next: day().optional().describe("Day of the next occurrence"),
       location: z.string().optional(),
-      organizer: name(),
-      attendees: z.array(z.object({ name: name(), response: z.string() })).optional(),
-      reminders: z.array(z.int()).optional().describe("Minutes before the start"),
+      organizer: name().optional().describe("Who organizes it, if not the user"),
+      response: z.string().optional().describe("The user's own answer"),
+      attendees: z.array(z.object({ name: name(), response: z.string() })).optional().describe("The other guests"),
+      reminders: z.string().optional(),
       notes: z.string().optional(),
     },
     run(diary, { event_id }, { now }) {
@@ -110,7 +124,8 @@ export const listing = {
       const current = currentOccurrence(event, now);
       const start = current?.start ?? minutesOf(event.start);
       const reminders = Object.values(diary.reminders).filter(it => it.event_id === event_id).map(it => it.minutes_before);
-      const attendees = Object.entries(event.attendees).sort(([a], [b]) => (a < b ? -1 : 1));
+      const attendees = Object.entries(event.attendees).filter(([who]) => who !== diary.user).sort(([a], [b]) => (a < b ? -1 : 1));
+      const response = responseOf(event, diary.user);
       return {
         title,
         event_id,
@@ -120,9 +135,10 @@ export const listing = {
         ...(repeats ? { repeats: repeats.every } : {}),
         ...(repeats && current && current.end > minutesOf(now) ? { next: current.date } : {}),
         ...(location === undefined ? {} : { location }),
-        organizer: diary.people[event.organizer]!.name,
+        ...(event.organizer === diary.user ? {} : { organizer: diary.people[event.organizer]!.name }),
+        ...(response === undefined ? {} : { response }),
         ...(attendees.length ? { attendees: attendees.map(([who, response]) => ({ name: diary.people[who]!.name, response })) } : {}),
-        ...(reminders.length ? { reminders: reminders.sort((a, b) => a - b) } : {}),
+        ...(reminders.length ? { reminders: `${reminders.sort((a, b) => a - b).join(" and ")} minutes before` } : {}),
         ...(notes === undefined ? {} : { notes }),
       };
     },
@@ -146,7 +162,7 @@ export const planning = {
       people: people.optional().describe("Full names or e-mail addresses of others who must be free"),
       limit: z.int().min(1).max(20).optional().describe("At most this many, 3 if not given"),
     },
-    returns: { slots: z.array(z.object({ start: minute(), end: minute() })) },
+    returns: { slots: z.array(z.object({ start: slot(), end: minute() })) },
     run(diary, { day: date, minutes, until, people: others = [], limit: most = 3 }, { now }) {
       const [from, to] = span(date, until ?? date, 31);
       const everyone = [...new Set([diary.user, ...others.map(it => personOf(diary, it))])];
@@ -167,7 +183,7 @@ export const planning = {
     effect: "read",
     summary: "Check whether the user, and the people named, are free at a time, and what stands in the way.",
     input: {
-      start: minute().describe("Start of the time, YYYY-MM-DDTHH:MM"),
+      start: slot().describe("Start of the time, YYYY-MM-DDTHH:MM"),
       minutes: z.int().min(5).max(1440).optional().describe("Length in minutes, 30 if not given"),
       people: people.optional().describe("Full names or e-mail addresses of others to check as well"),
     },
@@ -183,17 +199,21 @@ export const planning = {
   get_agenda: tool({
     effect: "read",
     summary: "Get the user's own day: what they organize or said yes or maybe to, and the invitations that wait for an answer, whatever their day.",
-    input: { day: day().optional().describe("The day, today if not given") },
+    input: {
+      day: day().optional().describe("The day, today if not given"),
+      title: label("invitation").optional().describe("Only events and invitations whose title contains this"),
+    },
     returns: {
       day: day(),
       events: z.array(z.object({ title: label("event"), event_id: id("event"), time: z.string() })),
       invitations: z.array(z.object({ title: label("invitation"), event_id: id("invitation"), start: minute() })).optional(),
     },
-    run(diary, { day: date }, { now }) {
+    run(diary, { day: date, title = "" }, { now }) {
       const today = date ?? now.slice(0, 10);
-      const mine = occurrences(diary, ...span(today, today, 1), it => it.organizer === diary.user || ["accepted", "tentative"].includes(responseOf(it, diary.user) ?? ""));
+      const mine = occurrences(diary, ...span(today, today, 1), it =>
+        hasWords(it.title, title) && (it.organizer === diary.user || ["accepted", "tentative"].includes(responseOf(it, diary.user) ?? "")));
       const open = Object.entries(diary.events).flatMap(([event_id, it]) => {
-        const next = responseOf(it, diary.user) === "pending" ? nextOccurrence(it, now) : undefined;
+        const next = responseOf(it, diary.user) === "pending" && hasWords(it.title, title) ? nextOccurrence(it, now) : undefined;
         return next ? [{ title: it.title, event_id, start: textOf(next.start) }] : [];
       });
       const invitations = open.sort((a, b) => (a.start < b.start || (a.start === b.start && a.title < b.title) ? -1 : 1)).slice(0, mostInvitations);

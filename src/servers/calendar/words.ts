@@ -1,12 +1,12 @@
 /** Parameters that several of the calendar's tools share, so that one thing is named and described one way. */
 import { z } from "zod";
-import { day, id, spokenId } from "../../environment/entity.ts";
+import { id, minute, spokenId } from "../../environment/entity.ts";
 
 export const eventId = id("event").describe("Event id, as calendar_search_events gives it");
 export const calendarId = id("calendar").describe("Calendar id, as calendar_list_calendars gives it");
 
-/** The day that names one occurrence of a series. */
-export const occurrence = () => day().meta({ "x-entity": "occurrence", "x-spoken": true });
+/** A start that suits: calendar_find_free_slots finds some, and a person may say one. */
+export const slot = () => minute().meta({ "x-entity": "slot", "x-spoken": true });
 
 /** People are known by their names: nobody says an id. */
 export const name = () => spokenId("person");

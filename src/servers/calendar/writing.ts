@@ -6,7 +6,7 @@ import { allOccurrences, longestSeries, minutesOf, rhythms, textOf, type Rule } 
 import {
   bookable, busyTimes, currentOccurrence, Diary, eventOf, nextOccurrence, notDoubleBooked, notOver, occurrenceOn, overlaps, ownEvent, personOf, withinHours, writableCalendar, type Event,
 } from "./world.ts";
-import { calendarId, eventId, lengths, occurrence, name, people, places, remarks, title, titles } from "./words.ts";
+import { calendarId, eventId, lengths, name, people, places, remarks, slot, title, titles } from "./words.ts";
 
 const tool = toolOf(Diary);
 
@@ -58,7 +58,7 @@ export const events = {
   create_event: tool({
     effect: "write",
     summary: "Create a single event of the user's own, and invite people to it. Refused if the user is busy then.",
-    input: { calendar_id: calendarId, title: newTitle, start: minute().describe("Start, YYYY-MM-DDTHH:MM"), minutes: length, location: newLocation, attendees, notes: newNotes, allow_conflict: allowConflict },
+    input: { calendar_id: calendarId, title: newTitle, start: slot().describe("Start, YYYY-MM-DDTHH:MM"), minutes: length, location: newLocation, attendees, notes: newNotes, allow_conflict: allowConflict },
     returns: { title: label("event"), event_id: id("event"), start: minute(), end: minute(), invited: z.int().optional() },
     run(diary, { allow_conflict, ...wanted }, { now, newId }) {
       writableCalendar(diary, wanted.calendar_id);
@@ -78,7 +78,7 @@ export const events = {
     input: {
       calendar_id: calendarId,
       title: newTitle,
-      start: minute().describe("Start of the first occurrence, YYYY-MM-DDTHH:MM"),
+      start: slot().describe("Start of the first occurrence, YYYY-MM-DDTHH:MM"),
       every: z.enum(rhythms).describe("How it repeats"),
       count: z.int().min(2).max(100).optional().describe("How many occurrences, 10 if neither count nor until is given").meta({ examples: [3, 4, 5, 6, 8, 10, 12] }),
       until: day().optional().describe("Last day on which it may occur"),
@@ -87,7 +87,7 @@ export const events = {
       attendees,
       allow_conflict: allowConflict,
     },
-    returns: { title: label("event"), event_id: id("event"), occurrences: z.int(), first: occurrence(), last: day() },
+    returns: { title: label("event"), event_id: id("event"), occurrences: z.int(), first: day(), last: day() },
     run(diary, { allow_conflict, every, count, until, ...wanted }, { now, newId }) {
       writableCalendar(diary, wanted.calendar_id);
       const ends = until !== undefined ? { until } : {};
@@ -141,8 +141,8 @@ export const events = {
     summary: "Move an event that the user organizes to another time; of a series, one occurrence. Guests of a single event are asked again.",
     input: {
       event_id: eventId,
-      start: minute().describe("New start, YYYY-MM-DDTHH:MM"),
-      occurrence: occurrence().optional().describe("Of a series, the day of the occurrence to move"),
+      start: slot().describe("New start, YYYY-MM-DDTHH:MM"),
+      occurrence: day().optional().describe("Of a series, the day of the occurrence to move"),
       allow_conflict: allowConflict,
     },
     returns: { title: label("event"), event_id: id("event"), start: minute(), end: minute(), asked_again: z.int().optional() },
@@ -171,8 +171,8 @@ export const events = {
     effect: "write",
     summary: "Cancel one occurrence of a series that the user organizes; the others stay.",
     destructive: true,
-    input: { event_id: eventId, occurrence: occurrence().describe("Day of the occurrence to cancel") },
-    returns: { title: label("event"), event_id: id("event"), cancelled: day(), next: occurrence().optional() },
+    input: { event_id: id("series").describe("Id of the series, as calendar_list_events gives it"), occurrence: day().describe("Day of the occurrence to cancel") },
+    returns: { title: label("event"), event_id: id("event"), cancelled: day(), next: day().optional() },
     run(diary, { event_id, occurrence: date }, { now }) {
       const event = ownEvent(diary, event_id, now);
       const { date: cancelled } = occurrenceOn(event, event_id, date, now);
