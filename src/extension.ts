@@ -1,6 +1,8 @@
 /** The extension: builds its objects, registers them, hands them over. Everything heavy is loaded when it is first used. */
-import { commands as editorCommands, window, workspace, type ExtensionContext, type Uri } from "vscode";
+import { commands as editorCommands, window, workspace, type Disposable, type ExtensionContext, type Uri, type WebviewPanel } from "vscode";
+import { isTranscript } from "./editor/attempts.ts";
 import { commands, type Command } from "./editor/commands.ts";
+import { Debugging } from "./editor/debug.ts";
 import { Definitions } from "./editor/definitions.ts";
 import { registerFixtureChecks } from "./editor/fixtureChecks.ts";
 import { FixtureFiles } from "./editor/fixtureFiles.ts";
@@ -8,41 +10,63 @@ import type { House } from "./editor/house.ts";
 import { LiveSessions } from "./editor/liveSessions.ts";
 import { ProveFolder } from "./editor/proveFolder.ts";
 import { report } from "./editor/report.ts";
+import { RewardPages } from "./editor/rewardPages.ts";
+import { RunPages } from "./editor/runPages.ts";
+import { Runs } from "./editor/runs.ts";
+import { RunsTree } from "./editor/runsTree.ts";
 import { ServersTree } from "./editor/serversTree.ts";
 import { SessionViews } from "./editor/sessionViews.ts";
+import { Synthesis } from "./editor/synthesis.ts";
 import { TasksTree } from "./editor/tasksTree.ts";
+import { Training } from "./editor/training.ts";
+import { registerTranscriptLenses } from "./editor/transcriptLenses.ts";
+import { Transcripts } from "./editor/transcripts.ts";
 
-export function activate(context: ExtensionContext): void {
-  const folder = new ProveFolder(context.extensionUri);
+export function activate({ extensionUri: extension, subscriptions }: ExtensionContext): void {
+  const folder = new ProveFolder(extension);
   const definitions = new Definitions(folder);
   const fixtures = new FixtureFiles(folder);
   const sessions = new LiveSessions(definitions);
   const serversTree = new ServersTree(definitions, fixtures, sessions);
   const sessionViews = new SessionViews(definitions, fixtures, sessions);
   const tasksTree = new TasksTree(folder);
-  const house: House = { fixtures, serversTree, sessionViews, tasksTree };
-  context.subscriptions.push(
-    folder,
-    sessions,
-    serversTree,
-    tasksTree,
+  const transcripts = new Transcripts(definitions);
+  const debugging = new Debugging(transcripts);
+  const rewardPages = new RewardPages(extension, transcripts, debugging);
+  const synthesis = new Synthesis(extension, folder, definitions, tasksTree);
+  const runs = new Runs(folder);
+  const runsTree = new RunsTree(runs);
+  const runPages = new RunPages(extension, runs, transcripts);
+  const training = new Training(extension, folder, tasksTree, synthesis, runs, runPages);
+  const house: House = { fixtures, serversTree, sessionViews, tasksTree, transcripts, debugging, rewardPages, synthesis, runs, runPages, training };
+  subscriptions.push(folder, sessions, serversTree, tasksTree, transcripts, debugging, rewardPages, runs, runsTree, runPages);
+  subscriptions.push(
     window.createTreeView("prove.servers", { treeDataProvider: serversTree, showCollapseAll: true }),
     window.createTreeView("prove.tasks", { treeDataProvider: tasksTree, showCollapseAll: true }),
+    window.createTreeView("prove.runs", { treeDataProvider: runsTree, showCollapseAll: true }),
     sessions.onDidChange(() => serversTree.refresh()),
-    folder.onDidChange(part => {
-      if (part === "fixtures") serversTree.refresh();
-      if (part === "tasks") tasksTree.refresh();
-    }),
+    folder.onDidChange(part => ({ fixtures: serversTree, tasks: tasksTree, runs })[part].refresh()),
+    workspace.onDidSaveTextDocument(it => fixtures.isMine(it.uri) && transcripts.refresh()),
     workspace.registerTextDocumentContentProvider("prove", {
-      provideTextDocumentContent: (uri: Uri) => (uri.path.startsWith("/fixtures/") ? fixtures.shippedText(uri.path) : sessionViews.text(uri.path)),
+      onDidChange: transcripts.onDidChange,
+      provideTextDocumentContent: uri => textOf(house, uri),
     }),
+    restorer("reward", (panel, kept) => rewardPages.restore(panel, kept["address"] ?? "")),
+    restorer("run", (panel, kept) => runPages.restore(panel, kept["folder"] ?? "")),
     ...registerFixtureChecks(fixtures, definitions),
-    ...register(house),
+    ...registerTranscriptLenses(transcripts, definitions),
+    ...registerCommands(house),
   );
 }
 
+/** The text of a read-only document: a transcript, a shipped fixture, or something of a live session. */
+function textOf({ transcripts, fixtures, sessionViews }: House, uri: Uri): string | Promise<string> {
+  if (isTranscript(uri)) return transcripts.text(uri);
+  return uri.path.startsWith("/fixtures/") ? fixtures.shippedText(uri.path) : sessionViews.text(uri.path);
+}
+
 /** Registers the table of commands; what one throws is shown once. */
-function register(house: House) {
+function registerCommands(house: House): Disposable[] {
   return Object.entries(commands as Record<string, Command>).map(([name, run]) =>
     editorCommands.registerCommand(`prove.${name}`, async (...args: never[]) => {
       try {
@@ -53,4 +77,19 @@ function register(house: House) {
       }
     }),
   );
+}
+
+/** Brings a page back after the window was reloaded; one whose subject is gone is closed. */
+function restorer(page: "reward" | "run", restore: (panel: WebviewPanel, kept: Record<string, string>) => void): Disposable {
+  return window.registerWebviewPanelSerializer(`prove.${page}`, {
+    deserializeWebviewPanel(panel, kept) {
+      try {
+        restore(panel, kept as Record<string, string>);
+      } catch (error) {
+        panel.dispose();
+        report(error);
+      }
+      return Promise.resolve();
+    },
+  });
 }

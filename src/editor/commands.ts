@@ -2,8 +2,12 @@
  * Every command of the extension in one table; the manifest lists exactly these, under the prefix `prove.`. Each hands over
  * to the object that does it. Knows nothing of how anything is done, and needs no editor to be read.
  */
+import type { Uri } from "vscode";
+import type { AttemptNode } from "./attempts.ts";
 import type { House } from "./house.ts";
+import type { RunsNode } from "./runsTree.ts";
 import type { ServersNode } from "./serversTree.ts";
+import type { TasksNode } from "./tasksTree.ts";
 
 /** Run with what a menu, a link or a page gives; from the palette there is nothing. */
 export type Command = (house: House, ...args: never[]) => unknown;
@@ -12,17 +16,28 @@ type FixtureNode = Extract<ServersNode, { kind: "fixture" }>;
 type CallNode = Extract<ServersNode, { kind: "call" }>;
 
 export const commands = {
-  openFixture: (house, node: FixtureNode) => house.fixtures.open(node.file),
-  editFixture: (house, node?: FixtureNode) => house.fixtures.edit(node?.file),
-  restoreFixture: (house, node?: FixtureNode) => house.fixtures.restore(node?.file),
-  openSession: (house, node?: ServersNode) => house.sessionViews.open(node),
-  callTool: (house, node?: ServersNode) => house.sessionViews.call(node),
-  resetSession: (house, node?: ServersNode) => house.sessionViews.reset(node),
-  closeSession: (house, node?: ServersNode) => house.sessionViews.close(node),
-  showCall: (house, node: CallNode) => house.sessionViews.show(node.live, node.made),
-  filterTasks: house => house.tasksTree.askFilter(),
-  refresh(house) {
-    house.serversTree.refresh();
-    house.tasksTree.refresh();
+  openTranscript: ({ transcripts }, of?: AttemptNode | Uri) => transcripts.open(of),
+  stepTrajectory: ({ debugging }, of?: AttemptNode | Uri) => debugging.start(of),
+  showReward: ({ rewardPages }, of?: AttemptNode | Uri) => rewardPages.open(of),
+  openFixture: ({ fixtures }, node: FixtureNode) => fixtures.open(node.file),
+  editFixture: ({ fixtures }, node?: FixtureNode | Uri) => fixtures.edit(fixtures.meant(node)),
+  restoreFixture: ({ fixtures }, node?: FixtureNode | Uri) => fixtures.restore(fixtures.meant(node)),
+  openSession: ({ sessionViews }, node?: ServersNode) => sessionViews.open(node),
+  callTool: ({ sessionViews }, node?: ServersNode) => sessionViews.call(node),
+  resetSession: ({ sessionViews }, node?: ServersNode) => sessionViews.reset(node),
+  closeSession: ({ sessionViews }, node?: ServersNode) => sessionViews.close(node),
+  showCall: ({ sessionViews }, node: CallNode) => sessionViews.show(node.live, node.made),
+  synthesizeTasks: ({ synthesis }) => synthesis.ask(),
+  copyExample: ({ synthesis }) => synthesis.copyExample(),
+  filterTasks: ({ tasksTree }) => tasksTree.askFilter(),
+  startTraining: ({ training }, node?: TasksNode) => training.start(node),
+  showRun: ({ runPages }, node?: RunsNode) => runPages.open(node),
+  pauseTraining: ({ training }, node?: RunsNode) => training.ask("pause", node),
+  resumeTraining: ({ training }, node?: RunsNode) => training.ask("resume", node),
+  stopTraining: ({ training }, node?: RunsNode) => training.ask("stop", node),
+  refresh({ serversTree, tasksTree, runs }) {
+    serversTree.refresh();
+    tasksTree.refresh();
+    runs.refresh();
   },
 } satisfies Record<string, Command>;

@@ -44,6 +44,15 @@ export class FixtureFiles {
     return server && name ? this.find(server, name) : undefined;
   }
 
+  /** The fixture that a command is about: a node's, a document's, or the active editor's. */
+  meant(of: { readonly file: FixtureFile } | Uri | undefined): FixtureFile {
+    if (of && !(of instanceof Uri)) return of.file;
+    const uri = of ?? window.activeTextEditor?.document.uri;
+    const file = uri && this.ofDocument(uri);
+    if (file) return file;
+    throw new Mistake("no fixture is shown", "open one from the Servers view first");
+  }
+
   /** Whether a document is a file of the workspace's own fixtures folder. */
   isMine(uri: Uri): boolean {
     return this.#folder.uri !== undefined && uri.toString().startsWith(`${this.#folder.part("fixtures").toString()}/`);
@@ -55,7 +64,7 @@ export class FixtureFiles {
   }
 
   /** Opens a fixture for editing; a shipped one is copied into the workspace first. */
-  async edit(file: FixtureFile = this.#shown()): Promise<TextDocument> {
+  async edit(file: FixtureFile): Promise<TextDocument> {
     if (file.is === "shipped") {
       mustBeTrusted("copying a fixture");
       await workspace.fs.copy(file.uri, this.#mine(file.server, file.name), { overwrite: false });
@@ -65,7 +74,7 @@ export class FixtureFiles {
   }
 
   /** Deletes the workspace's copy, so that the shipped fixture is used again. Asks first where something would be lost. */
-  async restore(file: FixtureFile = this.#shown()): Promise<void> {
+  async restore(file: FixtureFile): Promise<void> {
     if (file.is !== "copy") throw new Mistake(`${file.server}/${file.name} is no copy of a shipped fixture`, "choose one that is marked as your copy");
     const mine = await workspace.fs.readFile(file.uri);
     const shipped = await workspace.fs.readFile(this.#shipped(file.server, file.name));
@@ -81,14 +90,6 @@ export class FixtureFiles {
   /** The text behind a shipped fixture's view. */
   async shippedText(path: string): Promise<string> {
     return new TextDecoder().decode(await workspace.fs.readFile(Uri.joinPath(this.#folder.resources, path)));
-  }
-
-  /** The fixture in the active editor. */
-  #shown(): FixtureFile {
-    const uri = window.activeTextEditor?.document.uri;
-    const file = uri && this.ofDocument(uri);
-    if (file) return file;
-    throw new Mistake("no fixture is shown", "open one from the Servers view first");
   }
 
   #mine(server: string, name: string): Uri {

@@ -6,6 +6,9 @@ import type { Breakdown } from "../reward/breakdown.ts";
 import type { OutcomeKind } from "../environment/outcome.ts";
 import type { StepMetrics } from "../run/metrics.ts";
 
+export type { ArgumentEvidence, Breakdown, CallEvidence, GoalEvidence, Part } from "../reward/breakdown.ts";
+export type { StepMetrics } from "../run/metrics.ts";
+
 /** The map that every page has. */
 export interface PageMap {
   readonly requests: Record<string, { params: unknown; result: unknown }>;
@@ -31,14 +34,19 @@ export interface GoalLine {
 }
 
 export interface RewardView {
+  /** The transcript's address, by which the page finds the attempt again after a reload. */
+  readonly address: string;
   readonly task: string;
   readonly policy: string;
+  /** How the attempt ended, in words. */
+  readonly ended: string;
   /** What the user asked first. */
   readonly asked: string;
   readonly calls: readonly CallLine[];
   readonly goals: readonly GoalLine[];
-  /** One a profile, the paper's first. */
+  /** One a profile, the paper's first; none where the attempt cannot be scored. */
   readonly breakdowns: readonly Breakdown[];
+  readonly unscorable?: string;
   readonly success: { readonly value: boolean; readonly why: string };
 }
 
@@ -67,6 +75,8 @@ export interface RunStanding {
 
 export interface RunView {
   readonly run: string;
+  /** The run's folder, by which the page finds it again after a reload. */
+  readonly folder: string;
   readonly standing: RunStanding;
   /** What the run was asked to do, as name and value. */
   readonly config: readonly (readonly [string, string])[];

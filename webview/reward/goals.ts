@@ -1,0 +1,35 @@
+/** The task's goals: which calls serve each, and where the order between goals was broken. */
+import type { Breakdown, GoalEvidence, GoalLine, RewardView } from "../../src/protocol/pages.ts";
+import { element } from "../element.ts";
+import { visible } from "../text.ts";
+
+export function goalList(view: RewardView, breakdown: Breakdown, reveal: (call: number) => void): HTMLElement {
+  if (view.goals.length === 0) return element("p", { class: "empty" }, "The task has no goals: it is answered without a call.");
+  return element("ol", { class: "goals" }, ...breakdown.goals.map(it => item(it, view.goals[it.goal]!, reveal)));
+}
+
+function item(evidence: GoalEvidence, line: GoalLine, reveal: (call: number) => void): HTMLElement {
+  const counts = evidence.matched && evidence.broken.length === 0;
+  const after = line.after.length ? `after goal ${line.after.map(it => it + 1).join(", ")}` : "at any time";
+  return element(
+    "li",
+    {},
+    ...line.calls.map((call, i) =>
+      element("div", { class: "line" }, element("span", { class: "ordinal" }, i === 0 ? String(evidence.goal + 1) : ""), element("span", { class: "tool" }, visible(call.name)), element("code", {}, visible(call.arguments)), servedBy(evidence.calls[i] ?? null, reveal)),
+    ),
+    element(
+      "div",
+      { class: "evidence" },
+      element("span", { class: `mark ${counts ? "good" : "bad"}` }, counts ? "✓ reached" : evidence.matched ? "✗ reached out of order" : "✗ not reached"),
+      element("span", { class: "mark quiet" }, after),
+      evidence.broken.length > 0 && element("span", { class: "mark bad" }, `goal ${evidence.broken.map(it => it + 1).join(", ")} should have come before`),
+    ),
+  );
+}
+
+function servedBy(call: number | null, reveal: (call: number) => void): HTMLElement {
+  if (call === null) return element("span", { class: "quiet served" }, "no call");
+  const link = element("button", { class: "link served", type: "button" }, `call ${call + 1}`);
+  link.addEventListener("click", () => reveal(call));
+  return link;
+}

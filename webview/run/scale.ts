@@ -1,0 +1,103 @@
+/** From numbers to places: round ticks, ranges, paths, running means. Pure; knows no elements. */
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** A linear scale from numbers to pixels. */
+export interface Scale {
+  readonly from: number;
+  readonly to: number;
+  at(value: number): number;
+}
+
+export const linear = (from: number, to: number, start: number, end: number): Scale => ({
+  from,
+  to,
+  at: value => start + ((value - from) / (to - from || 1)) * (end - start),
+});
+
+/** Round numbers that span a range in about `wanted` steps of 1, 2 or 5 times a power of ten. */
+export function ticks(from: number, to: number, wanted: number): readonly number[] {
+  const span = to - from;
+  if (!(span > 0)) return [from];
+  const rough = span / Math.max(1, wanted);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].find(it => it * power >= rough)! * power;
+  const first = Math.ceil(from / step - 1e-9);
+  const last = Math.floor(to / step + 1e-9);
+  return Array.from({ length: last - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(12)));
+}
+
+/** The range that holds all values with a little air, widened to what must be seen; a flat line gets room around it. */
+export function rangeOf(values: readonly number[], always: readonly number[] = []): readonly [number, number] {
+  let from = Infinity;
+  let to = -Infinity;
+  for (const it of values.concat(always)) {
+    if (!Number.isFinite(it)) continue;
+    from = Math.min(from, it);
+    to = Math.max(to, it);
+  }
+  if (from > to) return [0, 1];
+  if (from === to) return from === 0 ? [0, 1] : [Math.min(from * 0.9, from * 1.1), Math.max(from * 0.9, from * 1.1)];
+  const air = (to - from) * 0.06;
+  return [always.includes(from) ? from : from - air, always.includes(to) ? to : to + air];
+}
+
+/** The path through points; a point that is no number interrupts it. */
+export function pathOf(points: readonly Point[], x: Scale, y: Scale): string {
+  let path = "";
+  let isDrawing = false;
+  for (const it of points) {
+    if (!Number.isFinite(it.y)) {
+      isDrawing = false;
+      continue;
+    }
+    path += `${isDrawing ? "L" : "M"}${x.at(it.x).toFixed(1)} ${y.at(it.y).toFixed(1)}`;
+    isDrawing = true;
+  }
+  return path;
+}
+
+/** The outline of a band between two lines. */
+export function bandOf(low: readonly Point[], high: readonly Point[], x: Scale, y: Scale): string {
+  if (low.length === 0) return "";
+  return `${pathOf(high, x, y)}${pathOf(low.toReversed(), x, y).replace("M", "L")}Z`;
+}
+
+/** The mean over each point and those up to `window - 1` before it. */
+export function runningMean(points: readonly Point[], window: number): readonly Point[] {
+  let sum = 0;
+  let n = 0;
+  return points.map(({ x, y }, i) => {
+    if (Number.isFinite(y)) {
+      sum += y;
+      n++;
+    }
+    const left = points[i - window];
+    if (left && Number.isFinite(left.y)) {
+      sum -= left.y;
+      n--;
+    }
+    return { x, y: n > 0 ? sum / n : Number.NaN };
+  });
+}
+
+/** Places for labels that want to stand at `wanted`, at least `gap` apart and within the range; in the order given. */
+export function spread(wanted: readonly number[], gap: number, least: number, most: number): readonly number[] {
+  const order = wanted.map((at, i) => ({ at, i })).toSorted((a, b) => a.at - b.at);
+  let floor = least;
+  for (const it of order) {
+    it.at = Math.max(it.at, floor);
+    floor = it.at + gap;
+  }
+  let ceiling = most;
+  for (const it of order.toReversed()) {
+    it.at = Math.min(it.at, ceiling);
+    ceiling = it.at - gap;
+  }
+  const places: number[] = [];
+  for (const { at, i } of order) places[i] = at;
+  return places;
+}

@@ -1,0 +1,25 @@
+/** Text from outside as a person can safely read it, and numbers as columns that line up. Knows no page. */
+
+/** Control and bidirectional characters as visible signs, so that no text can pose as another. */
+export const visible = (text: string): string =>
+  // oxlint-disable-next-line no-control-regex
+  text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, it =>
+    it === "\n" ? "⏎" : it === "\t" ? "⇥" : `␛${it.codePointAt(0)!.toString(16).padStart(4, "0")}`,
+  );
+
+/** A number with fixed decimals and a true minus sign; no negative zero. */
+export function fixed(value: number, decimals = 3): string {
+  const text = Math.abs(value).toFixed(decimals);
+  return value < 0 && Number(text) !== 0 ? `−${text}` : text;
+}
+
+export const percent = (share: number): string => `${fixed(share * 100, 1)} %`;
+
+/** Seconds as a person says them: `45 s`, `3 min 05 s`. */
+export function duration(seconds: number): string {
+  const whole = Math.round(seconds);
+  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, "0")} s`;
+}
+
+/** `1 call`, `2 calls`. */
+export const counted = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`;
