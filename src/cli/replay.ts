@@ -30,7 +30,7 @@ export const replay: Command = {
         progress(`replayed ${attempts}, ${different} differ`);
       }
     }
-    say(`${attempts} attempts, ${steps} calls: ${different === 0 ? "all the same" : `${different} differ`}`);
+    say(`${attempts} attempts, ${steps} calls: ${different === 0 ? "all the same" : `${different} of them differ${different === 1 ? "s" : ""}`}`);
     return different === 0 ? 0 : 1;
   },
 };
@@ -56,5 +56,7 @@ const jsonOf = ({ header }: Trajectory, { verdict, first, what, remedy }: Result
   remedy,
 });
 
-const textOf = ({ header }: Trajectory, { verdict, first, what, remedy }: Result) =>
-  visible(`${header.id}  ${verdict}${first ? ` at call ${first.call}, ${first.recorded.name} (${first.differs.join(", ")})` : ""}: ${what}; ${remedy}`);
+const textOf = ({ header }: Trajectory, { verdict, first, what, remedy }: Result) => {
+  const where = first && verdict !== "differs" ? ` (seen first at call ${first.call}, ${first.recorded.name})` : "";
+  return visible(`${header.id}  ${verdict}: ${what}${where}; ${remedy}`);
+};

@@ -17,7 +17,9 @@ const goal = z.object({
 const call = z.object({
   name: z.string().optional(),
   arguments: z.custom<Json>(() => true).optional(),
-  outcome: z.enum(["ok", "refused", "bad-arguments", "unknown-tool", "broken"]),
+  outcome: z.enum(["ok", "refused", "bad-arguments", "unknown-tool"], {
+    error: ({ input }) => (input === "broken" ? "an attempt with a broken call is never scored" : "must be ok, refused, bad-arguments or unknown-tool"),
+  }),
   message: z.int().min(0).optional(),
 });
 const attempt = z.object({ id: z.union([z.string(), z.number()]).optional(), goals: z.array(goal), calls: z.array(call) });
@@ -41,7 +43,7 @@ export function scoreLine(text: string, profile: Profile): Answer {
     return { ...id, error: `${issue.path.join(".") || "line"}: ${issue.message}` };
   }
   const { goals, calls } = parsed.data;
-  const wrong = wrongEdge(goals) ?? brokenCall(calls);
+  const wrong = wrongEdge(goals);
   if (wrong) return { ...id, error: wrong };
   try {
     return { ...id, ...scored(goals, calls, profile) };
@@ -68,7 +70,7 @@ function scored(goals: z.infer<typeof goal>[], calls: z.infer<typeof call>[], pr
       after: (it.after ?? []).map(edge => (typeof edge === "number" ? { goal: edge, kind: "implicit" } : { goal: edge.goal, kind: edge.kind ?? "implicit" })),
     }),
   );
-  const made = calls.map(({ name = "", arguments: args = {}, outcome, message }) => ({ name, arguments: args, outcome, message }) as ScoredCall);
+  const made = calls.map(({ name = "", arguments: args = {}, outcome, message }): ScoredCall => ({ name, arguments: args, outcome, message }));
   const { rule, parts, total } = scoreCalls({ goals: steps, calls: made }, profile);
   if (rule === "abstain") return { rule, total };
   const numbers = Object.fromEntries(partNames.map(it => [it, shownNumber(parts[it].score)])) as Record<PartName, number>;
@@ -82,11 +84,6 @@ function wrongEdge(goals: readonly z.infer<typeof goal>[]): string | undefined {
     if (edge !== undefined) return `goals.${g}.after: a goal can only follow goals before it, not ${edge}`;
   }
   return undefined;
-}
-
-function brokenCall(calls: readonly z.infer<typeof call>[]): string | undefined {
-  const at = calls.findIndex(it => it.outcome === "broken");
-  return at < 0 ? undefined : `calls.${at}: an attempt with a broken call is never scored`;
 }
 
 function idOf(json: unknown): Id {

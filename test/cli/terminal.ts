@@ -1,0 +1,44 @@
+/** A terminal whose every line is kept, for running a command as the program does, without a process. */
+import { Writable } from "node:stream";
+import { join } from "node:path";
+import type { Command, Terminal } from "../../src/cli/command.ts";
+import { catalog, root } from "../contracts/doors.ts";
+import { parseArgs } from "node:util";
+
+export interface Shown {
+  readonly code: number;
+  /** Lines of stdout. */
+  readonly out: readonly string[];
+  /** Lines for a person, on stderr. */
+  readonly said: readonly string[];
+}
+
+/** Runs a command to its end. A `Mistake` rejects. */
+export async function runCommand(command: Command, args: readonly string[], { stdin = "", cwd = root }: { stdin?: string; cwd?: string } = {}): Promise<Shown> {
+  const { positionals, values } = parseArgs({ args: [...args], options: command.options, allowPositionals: true, strict: true });
+  let out = "";
+  const said: string[] = [];
+  const stdout = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      out += chunk.toString();
+      done();
+    },
+  });
+  const terminal: Terminal = {
+    print: line => void (out += `${line}\n`),
+    say: line => void said.push(line),
+    progress: () => {},
+    stdin: (async function* () {
+      yield Buffer.from(stdin);
+    })(),
+    stdout,
+    signal: new AbortController().signal,
+    cwd,
+    resources: join(root, "resources"),
+    dist: join(root, "dist"),
+    prove: join(cwd, "prove"),
+    catalog,
+  };
+  const code = await command.run(terminal, positionals, values);
+  return { code, out: out.split("\n").slice(0, -1), said };
+}
