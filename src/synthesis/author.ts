@@ -49,7 +49,7 @@ export interface Script {
 }
 
 /** A wish said this often without success is given up. */
-const tries = 8;
+const tries = 12;
 
 export class Author {
   readonly script: Script;
@@ -60,12 +60,15 @@ export class Author {
   #last: Wish | undefined;
   /** What has been done to what, so that nobody asks twice. */
   readonly #done = new Set<string>();
+  /** Entities whose ids people say. */
+  readonly #spoken: ReadonlySet<string>;
   /** Whether a value was withheld in this talk. */
   hasWithheld = false;
 
   constructor(plot: Plot, scene: Scene) {
     this.#plot = plot;
     this.#left = plot.tools;
+    this.#spoken = new Set([...scene.declarations.values()].flatMap(it => it.inputs.flatMap(input => (input.spoken ? [input.entity] : []))));
     this.script = { scene: { ...scene, met: new Map(scene.met) }, routes: new Map(), turn: { text: "", wishes: [] } };
   }
 
@@ -220,8 +223,8 @@ export class Author {
     const named = wish.things.map(it => it.thing);
     for (const it of [...named, ...shown]) met.set(keyOf(it), it);
     const fresh = shown.filter(it => !named.some(other => keyOf(other) === keyOf(it)));
-    // what a result shows is in focus only where it can be told apart without a list
-    const single = fresh.filter(it => fresh.filter(other => other.entity === it.entity).length === 1 || it.label !== undefined);
+    // what a result shows is in focus only where it can be told apart
+    const single = fresh.filter(it => fresh.filter(other => other.entity === it.entity).length === 1 || it.label !== undefined || this.#spoken.has(it.entity));
     this.script.scene = { ...this.script.scene, focus: [...new Map([...named, ...single].map(it => [keyOf(it), it])).values()] };
   }
 

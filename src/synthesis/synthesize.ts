@@ -5,7 +5,7 @@
 import { openByName, type Catalog } from "../environment/catalog.ts";
 import { fixtureDigest } from "../environment/fixture.ts";
 import type { Server } from "../environment/server.ts";
-import { variantName } from "../environment/variant.ts";
+import { variantName, variantNamed } from "../environment/variant.ts";
 import { callBudget, taskFormat, type Task } from "../trajectory/task.ts";
 import { trajectoryFormat, type Event, type Header } from "../trajectory/trajectory.ts";
 import { Author, type Plot } from "./author.ts";
@@ -51,7 +51,7 @@ const shares = { missing: 0.2, minimal: 0.2, irrelevant: 0.05, foreignMenu: 0.5,
 /** Variants of a fixture under other ids. */
 const variants = 40;
 
-/** Samples of one fixture. */
+/** Samples of a fixture that has no variants. */
 const stretches = 4;
 
 /** Calls in one task: more do not fit what a small student can say. */
@@ -205,10 +205,10 @@ class Studio {
     return { conversation: { session, speaker, teacher, talk, chance, ...turns }, plot, author };
   }
 
-  /** Kept by fixture, and taken anew for every stretch of tasks, so that no few things are all that is ever talked about. */
+  /** Kept by fixture; another for every variant and every stretch of tasks, so that no few things are all that is ever talked about. */
   #sample(name: string, fixture: string, n: number): Sample {
     const { catalog, seed } = this.#of;
-    const key = `${name}/${fixture}/${Math.floor(n / 20) % stretches}`;
+    const key = `${name}/${fixture}/${variantNamed(fixture) ? 0 : Math.floor(n / 20) % stretches}`;
     let sample = this.#samples.get(key);
     if (!sample) {
       const session = openByName(catalog, { servers: [{ name, fixture }], seed });
@@ -256,8 +256,11 @@ class Studio {
   }
 }
 
-/** Whether there are ids that a person does not say, so that they must be read off results. */
-const hasHiddenIds = (server: Server): boolean => [...declarationsOf(server).values()].some(it => it.inputs.some(input => !input.spoken));
+/** Whether most ids are such as nobody says, so that they must be read off results. */
+function hasHiddenIds(server: Server): boolean {
+  const inputs = [...declarationsOf(server).values()].flatMap(it => it.inputs);
+  return inputs.filter(it => !it.spoken).length * 2 > inputs.length;
+}
 
 /** The chain's tools that the user asks for: a look-up that only finds what the next tool takes goes unsaid. */
 function wishedFor(chain: readonly string[], declarations: Declarations, sample: Sample, chance: Chance): readonly string[] {

@@ -57,6 +57,7 @@ export class GraphTeacher implements Teacher {
       this.#turn = this.#script.turn;
       this.#at = 0;
       this.#done = [];
+      for (const it of this.#turn.wishes) for (const { thing, isSpoken } of it.things) if (isSpoken) this.#seen.add(keyOf(thing));
     }
     this.#take(talk);
     if (recovery?.kind === "give-up") return { text: this.#sorry(recovery.failed, talk), calls: [] };

@@ -180,9 +180,13 @@ function madeUp({ now, chance }: Scene, schema: JsonSchema, days: readonly [numb
   const list = (schema["enum"] ?? schema["examples"]) as readonly Json[] | undefined;
   if (list?.length) return chance.pick(list);
   const day = () => dayAfter(now.slice(0, 10), days[0] + chance.below(days[1] - days[0] + 1));
-  const hour = () => `${String(8 + chance.below(10)).padStart(2, "0")}:${chance.pick(["00", "00", "30", "15", "45"])}`;
+  const hour = () => `${String(9 + chance.below(8)).padStart(2, "0")}:${chance.pick(["00", "00", "30", "15", "45"])}`;
   if (schema["format"] === "date") return day();
-  if (schema["format"] === "date-time") return `${day()}T${hour()}`;
+  if (schema["format"] === "date-time") {
+    // people meet on weekdays, mostly
+    const [first, second] = [day(), day()];
+    return `${[0, 6].includes(new Date(first).getUTCDay()) ? second : first}T${hour()}`;
+  }
   switch (schema["type"]) {
     case "integer":
     case "number": {
