@@ -15,7 +15,8 @@ export interface CodeServer {
 
 export interface ServerOptions {
   readonly host: Host;
-  readonly vsix: string;
+  /** Packages to install. */
+  readonly extensions: readonly string[];
   readonly settings: Readonly<Record<string, unknown>>;
   /** Asked for in the browser; without one the workbench is open to anyone on this machine. */
   readonly password?: string;
@@ -36,7 +37,7 @@ export async function startCodeServer(options: ServerOptions): Promise<CodeServe
   writeFileSync(join(home, "data/User/settings.json"), JSON.stringify(options.settings, undefined, 2));
   const env = { ...cleanEnvironment(home, options.password), ...options.env };
   const folders = [options.host.entry, "--config", join(home, "config.yaml"), "--user-data-dir", join(home, "data"), "--extensions-dir", join(home, "extensions")];
-  execFileSync(options.host.node, [...folders, "--install-extension", options.vsix], { env, stdio: "pipe" });
+  execFileSync(options.host.node, [...folders, ...options.extensions.map(it => `--install-extension=${it}`)], { env, stdio: "pipe" });
   const child = spawn(
     options.host.node,
     [...folders, ...flags(options)],

@@ -1,5 +1,5 @@
-/** Suites inside the extension host of a real workbench: what only the host itself can see, its calls, its memory, its pauses. */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+/** Suites inside the extension host of a real workbench: what only the host itself can see, its commands and its calls. */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
@@ -20,7 +20,7 @@ async function runInside(): Promise<readonly Result[]> {
   await bundleInside();
   const server = await startCodeServer({
     host: await workbenchHost(say),
-    vsix: packaged("vsix"),
+    extensions: [packaged("vsix")],
     settings: testSettings,
     trust: false,
     grace: 3,
@@ -31,10 +31,8 @@ async function runInside(): Promise<readonly Result[]> {
   const browser = await chromium.connect(inject("browser"));
   try {
     const page = await (await browser.newContext()).newPage();
-    await page.exposeFunction("codeAutomationLog", (_: string, words: unknown[]) => {
-      const line = words.map(String).join(" ");
-      if (line.includes("measured ")) say(line.slice(line.indexOf("measured ")));
-    });
+    const printed: string[] = [];
+    await page.exposeFunction("codeAutomationLog", (_: string, words: unknown[]) => void printed.push(words.map(String).join(" ")));
     const done = new Promise<void>(resolve => void page.exposeFunction("codeAutomationExit", () => resolve()));
     const { host } = new URL(server.url);
     const remote = (path: string) => `vscode-remote://${host}${path}`;
@@ -46,6 +44,7 @@ async function runInside(): Promise<readonly Result[]> {
     ];
     await page.goto(`${server.url}/?folder=${encodeURIComponent(folder)}&payload=${encodeURIComponent(JSON.stringify(payload))}`);
     await done;
+    if (!existsSync(file)) throw new Error(`the suites left no results; the extension host said\n${printed.join("\n")}`);
     return JSON.parse(readFileSync(file, "utf8")) as Result[];
   } finally {
     await browser.close();

@@ -26,7 +26,7 @@ if (desktop) {
 async function inTheBrowser(): Promise<void> {
   const password = randomBytes(12).toString("base64url");
   const host = await workbenchHost(say);
-  const server = await startCodeServer({ host, vsix: packaged("vsix"), settings: quietSettings, password, trust: true, grace: 600 });
+  const server = await startCodeServer({ host, extensions: [packaged("vsix")], settings: quietSettings, password, trust: true, grace: 600 });
   say(`address   ${server.url}/?folder=${encodeURIComponent(folder)}`);
   say(`password  ${password}`);
   say("Ctrl-C stops it and removes the copy");

@@ -1,0 +1,74 @@
+/**
+ * An extension of the tests' own that sits in the same extension host and measures it: the longest time in which nothing else
+ * could run, and the memory. Knows nothing of the extension under test.
+ */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inject, vi } from "vitest";
+import { patience, type Workbench } from "./workbench.ts";
+
+export interface Measure {
+  /** The longest pause of the event loop since the meter began, in milliseconds. */
+  readonly pause: number;
+  /** Resident memory of the extension host, in megabytes. */
+  readonly memory: number;
+}
+
+/** Runs in the extension host, as text: it is never part of a bundle. */
+const program = `
+const { monitorEventLoopDelay } = require("node:perf_hooks");
+const { writeFileSync } = require("node:fs");
+const { commands } = require("vscode");
+const resolution = 1;
+const delay = monitorEventLoopDelay({ resolution });
+exports.activate = context => {
+  delay.enable();
+  const end = file => {
+    const measure = { pause: delay.max / 1e6 - resolution, memory: process.memoryUsage.rss() / 1e6 };
+    writeFileSync(file, JSON.stringify(measure));
+  };
+  context.subscriptions.push(
+    commands.registerCommand("meter.begin", () => delay.reset()),
+    commands.registerCommand("meter.end", () => end(process.env.METER_FILE)),
+  );
+};
+`;
+
+/** Packs the meter as an extension that can be installed. */
+export function packMeter(): string {
+  const folder = mkdtempSync(join(tmpdir(), "prove-meter-"));
+  const manifest = {
+    name: "meter",
+    publisher: "prove-rl",
+    version: "0.0.1",
+    engines: { vscode: "^1.100.0" },
+    main: "./meter.js",
+    activationEvents: ["*"],
+    contributes: {
+      commands: [
+        { command: "meter.begin", title: "Meter: Begin" },
+        { command: "meter.end", title: "Meter: End" },
+      ],
+    },
+  };
+  writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
+  writeFileSync(join(folder, "meter.js"), program);
+  writeFileSync(join(folder, "README.md"), "Measures the extension host for tests.\n");
+  execFileSync("vsce", ["package", "--no-dependencies", "--allow-missing-repository", "--skip-license", "--allow-star-activation", "--out", "meter.vsix"], { cwd: folder, stdio: "pipe" });
+  return join(folder, "meter.vsix");
+}
+
+export const beginMeter = (workbench: Workbench): Promise<void> => workbench.command("Meter: Begin");
+
+/** What was measured since the meter began. */
+export async function endMeter(workbench: Workbench): Promise<Measure> {
+  const file = inject("meter");
+  rmSync(file, { force: true });
+  await workbench.command("Meter: End");
+  return vi.waitFor(() => JSON.parse(readFileSync(file, "utf8")) as Measure, patience);
+}
+
+/** Says a measured number where a person reads the tests' output; nothing is asserted by it. */
+export const say = (name: string, value: string): void => void process.stdout.write(`measured ${name}: ${value}\n`);
