@@ -32,8 +32,6 @@ export const sftSettings = z.strictObject({
   decay: z.number().min(0).max(1),
   /** Share of conversations that err once and correct themselves. */
   slips: z.number().min(0).max(1),
-  /** Share of conversations whose ids and numbers are consistently others than in the fixture. */
-  renamed: z.number().min(0).max(1),
 });
 
 export type GrpoSettings = z.infer<typeof grpoSettings>;
@@ -84,4 +82,4 @@ export const grpoDefaults: GrpoSettings = Object.freeze({
   advantages: "group",
 });
 
-export const sftDefaults: SftSettings = Object.freeze({ conversations: 20, learningRate: 3e-4, warmUp: 40, decay: 0.4, slips: 0.15, renamed: 0.3 });
+export const sftDefaults: SftSettings = Object.freeze({ conversations: 20, learningRate: 3e-4, warmUp: 40, decay: 0.4, slips: 0.15 });

@@ -47,7 +47,7 @@ export interface Built {
 }
 
 /**
- * Builds a corpus: each task's conversation, now and then once more with a slip, or with other ids. One task in fifty, at most
+ * Builds a corpus: each task's conversation, now and then once more with a slip. One task in fifty, at most
  * 200, is kept apart for validation.
  */
 export async function buildCorpus(
@@ -72,8 +72,6 @@ export async function buildCorpus(
       training.push(erring);
       slips++;
     }
-    const other = plain && chance() < settings.renamed ? teachable(tokenizer, talkOf(catalog, task, renamed(task.trajectory, chance))) : undefined;
-    if (other) training.push(other);
   }
   return { corpus: laidOut(training, validation), overLong, slips };
 }
@@ -84,25 +82,6 @@ export function teachable(tokenizer: Tokenizer, talk: Talk, silent = -1): Conver
   const sampled = mask.reduce((sum, it) => sum + it, 0);
   if (opening > limits.prompt || sampled > limits.sampled || ids.length > limits.context) return undefined;
   return { ids, mask: mask.map((it, i) => (message[i] === silent ? 0 : it)) };
-}
-
-/** The same conversation with every generated id consistently another: what an id is has to be read, it cannot be known. */
-export function renamed(trajectory: Trajectory, chance: () => number): Trajectory {
-  const others = new Map<string, string>();
-  const taken = new Set<string>();
-  const other = (id: string): string => {
-    const known = others.get(id);
-    if (known) return known;
-    const [prefix, digits] = [id.replace(/\d+$/, ""), /\d+$/.exec(id)![0]];
-    let made: string;
-    do made = `${prefix}${Math.floor((0.1 + 0.9 * chance()) * 10 ** digits.length)}`;
-    while (taken.has(made));
-    taken.add(made);
-    others.set(id, made);
-    return made;
-  };
-  const events = JSON.parse(JSON.stringify(trajectory.events).replace(/\b[a-z]{2,10}_\d{2,6}\b/g, other)) as Trajectory["events"];
-  return { header: trajectory.header, events };
 }
 
 function laidOut(training: readonly Conversation[], validation: readonly Conversation[]): Corpus {

@@ -1,0 +1,71 @@
+/** A policy by its name on the command line: a run or model folder, or a scripted one. What a student has seen is checked against what it is to be measured on. */
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { startBackend } from "../compute/backend.ts";
+import { Mistake } from "../mistake.ts";
+import { chainKey, checkTools, loadModel, readModelFolder, type StoredModel } from "../model/modelFolder.ts";
+import { openStudent } from "../model/student.ts";
+import type { Policy } from "../policy/policy.ts";
+import { idle, teacherOf } from "../policy/scripted.ts";
+import { latestCheckpoint, runFile } from "../run/folder.ts";
+import type { Task } from "../trajectory/task.ts";
+import type { Terminal } from "./command.ts";
+
+export interface OpenedPolicy {
+  readonly policy: Policy;
+  /** Attempts that it works well side by side. */
+  readonly concurrency: number;
+  dispose(): void;
+}
+
+export interface StudentChoice {
+  /** 0 takes the likeliest token. */
+  readonly temperature: number;
+  readonly seed: number;
+}
+
+export const greedy: StudentChoice = { temperature: 0, seed: 0 };
+
+/** Opens the policy that a specification names, to be measured on these tasks. */
+export async function openPolicy(spec: string, tasks: readonly Task[], terminal: Pick<Terminal, "cwd" | "dist" | "catalog">): Promise<OpenedPolicy> {
+  if (spec === "scripted:teacher") return { policy: teachers(tasks), concurrency: 1, dispose: () => {} };
+  if (spec === "scripted:idle") return { policy: idle, concurrency: 1, dispose: () => {} };
+  const folder = resolve(terminal.cwd, spec);
+  if (!existsSync(folder)) throw new Mistake(`there is no policy ${spec}`, "give a run folder, a model folder, scripted:teacher or scripted:idle");
+  return await openStored(studentIn(folder), tasks, terminal, greedy);
+}
+
+/** The student of a run's newest checkpoint, or of a model folder. */
+export const studentIn = (folder: string): StoredModel => readModelFolder(existsSync(runFile(folder)) ? latestCheckpoint(folder).folder : folder);
+
+/** Opens a student. Throws a `Mistake` where its tools have changed, or where tasks that count as held out are none for it. */
+export async function openStored(stored: StoredModel, tasks: readonly Task[], { dist, catalog }: Pick<Terminal, "dist" | "catalog">, choice: StudentChoice): Promise<OpenedPolicy> {
+  checkTools(stored, it => catalog.hash([it]), [...new Set(tasks.flatMap(it => it.servers.map(server => server.name)))]);
+  checkUnseen(stored, tasks);
+  await startBackend("auto", { programs: dist });
+  const model = await loadModel(stored);
+  const student = openStudent(model, stored.tokenizer, { name: `student:${stored.config.name}`, ...choice });
+  return {
+    policy: student,
+    concurrency: 64,
+    dispose() {
+      student.dispose();
+      model.dispose();
+    },
+  };
+}
+
+/** Throws a `Mistake` where a task that counts as held out asks for what the student was trained on. */
+export function checkUnseen({ folder, config: { saw } }: StoredModel, tasks: readonly Task[]): void {
+  const chains = new Set(saw.chains);
+  const overlap = tasks.find(it => (it.split === "heldout-chain" && chains.has(chainKey(it))) || (it.split === "heldout-server" && it.servers.some(server => Object.hasOwn(saw.servers, server.name))));
+  if (!overlap) return;
+  const what = overlap.split === "heldout-chain" ? `the tools ${chainKey(overlap).replaceAll("+", ", ")} together` : `the server ${overlap.servers.map(it => it.name).join(", ")}`;
+  throw new Mistake(`task ${overlap.id} is not held out for the model in ${folder}: it was trained on ${what}`, "measure it on tasks made by this version of PROVE, or with --split train");
+}
+
+/** Each task's own teacher, by the task that is being attempted. */
+function teachers(tasks: readonly Task[]): Policy {
+  const byTask = new Map(tasks.map(it => [it.id, teacherOf(it)]));
+  return { name: "scripted:teacher", next: (talk, signal) => byTask.get(talk.header.task)!.next(talk, signal) };
+}
