@@ -18,15 +18,31 @@ export function recomputingRecall(model: Model, slots: number): Recall {
     feed(feeds, starts) {
       feeds.forEach(({ slot, ids }, i) => (sequences[slot] = [...(sequences[slot] as number[]).slice(0, starts[i]), ...ids]));
       const asked = feeds.filter(it => it.choose);
-      if (asked.length === 0) return [];
-      // a target stands behind each sequence only so that its last row is asked for
-      const sheaves = asked.map(({ slot }) => ({ prefix: sequences[slot] as number[], branches: [{ ids: [0], mask: [1] }] }));
-      const logits = logitsOf(model, pack(sheaves)); // (asked, vocabulary)
-      return asked.map(({ slot, choose }, i) => ({ slot, ...chosenFrom(logits.subarray(i * vocabulary, (i + 1) * vocabulary), choose as Choice) }));
+      return batchesOf(asked, ({ slot }) => (sequences[slot] as number[]).length).flatMap(batch => {
+        // a target stands behind each sequence only so that its last row is asked for
+        const sheaves = batch.map(({ slot }) => ({ prefix: sequences[slot] as number[], branches: [{ ids: [0], mask: [1] }] }));
+        const logits = logitsOf(model, pack(sheaves)); // (batch, vocabulary)
+        return batch.map(({ slot, choose }, i) => ({ slot, ...chosenFrom(logits.subarray(i * vocabulary, (i + 1) * vocabulary), choose as Choice) }));
+      });
     },
     copy: (slot, other, length) => void (sequences[other] = (sequences[slot] as number[]).slice(0, length)),
     dispose() {},
   };
+}
+
+/** Runs of items of about 256 tokens: stock attention takes time of all tokens squared. */
+function batchesOf<T>(items: readonly T[], lengthOf: (item: T) => number): T[][] {
+  const batches: T[][] = [];
+  let room = 0;
+  for (const item of items) {
+    if (room <= 0) {
+      batches.push([]);
+      room = 256;
+    }
+    batches.at(-1)!.push(item);
+    room -= lengthOf(item);
+  }
+  return batches;
 }
 
 function chosenFrom(logits: Float32Array, { temperature, uniform }: Choice): { id: number; logprob: number } {

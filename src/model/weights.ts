@@ -34,19 +34,26 @@ export async function writeWeights(file: string, { arrays, metadata }: Weights, 
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(header.length));
   const numbers = [...arrays.values()].map(({ values }) => encode(values, precision));
-  const temporary = `${file}.writing`;
   try {
-    const handle = await open(temporary, "w");
-    try {
-      await handle.writev([length, header, ...numbers]);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await replace(temporary, file);
+    await writeWhole(file, [length, header, ...numbers]);
   } catch (cause) {
-    await rm(temporary, { force: true });
     throw new Mistake(`the weights ${file} could not be written`, "make room or choose another folder; what stood there is untouched", { cause });
+  }
+}
+
+/** All of it under the name, or nothing: a temporary file is written first and then takes the name. */
+async function writeWhole(file: string, parts: readonly Uint8Array[]): Promise<void> {
+  const temporary = `${file}.writing`;
+  const handle = await open(temporary, "w");
+  try {
+    for (const part of parts) await handle.writeFile(part);
+    await handle.sync();
+    await handle.close();
+    await replace(temporary, file);
+  } catch (error) {
+    await handle.close();
+    await rm(temporary, { force: true });
+    throw error;
   }
 }
 

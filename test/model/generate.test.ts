@@ -1,0 +1,160 @@
+import * as tf from "@tensorflow/tfjs-core";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { startBackend } from "../../src/compute/backend.ts";
+import { uniforms } from "../../src/compute/random.ts";
+import { openDecoder, type Chosen, type Decoder } from "../../src/model/generate.ts";
+import { pack } from "../../src/model/packed.ts";
+import { initialize, logitsOf, score, type Model } from "../../src/model/transformer.ts";
+import { expectClose, programs } from "../compute/numbers.ts";
+import { tiny, tokens } from "./tiny.ts";
+
+const greedy = { temperature: 0, uniform: 0 };
+
+/** What a decoder chose for a slot. */
+const of = (chosen: readonly Chosen[], slot: number): Chosen => chosen.find(it => it.slot === slot)!;
+
+describe.each(["wasm", "cpu"] as const)("a decoder on %s", name => {
+  let model: Model;
+  let decoder: Decoder;
+  beforeAll(async () => {
+    await startBackend(name, { programs });
+  });
+  afterEach(() => {
+    decoder.dispose();
+    model.dispose();
+  });
+  const open = (slots: number) => {
+    // weights large enough that distributions are far from even
+    model = initialize(tiny, 11);
+    tf.tidy(() => model.parameters.get("embedding")!.assign(tf.mul(model.parameters.get("embedding")!, 20)));
+    decoder = openDecoder(model, { slots });
+  };
+
+  /** log p of each id after its beginning, from the packed forward pass. */
+  const packedLogprobs = (beginning: readonly number[], ids: readonly number[]) =>
+    score(model, pack([{ prefix: beginning, branches: [{ ids, mask: ids.map(() => 1) }] }]));
+
+  test("prompts, results and single tokens of several slots in one call give the packed pass's log-probabilities", () => {
+    open(3);
+    const uniform = uniforms(5);
+    const [a, b, c] = [decoder.open(), decoder.open(), decoder.open()];
+    const fed = new Map([a, b, c].map(it => [it, [] as number[]]));
+    const feed = (feeds: readonly (readonly [slot: number, ids: readonly number[]])[]) => {
+      for (const [slot, ids] of feeds) fed.get(slot)!.push(...ids);
+      const chosen = decoder.feed(feeds.map(([slot, ids]) => ({ slot, ids, choose: { temperature: 1, uniform: uniform() } })));
+      expect(chosen.map(it => it.slot)).toEqual(feeds.map(it => it[0]));
+      for (const { slot, id, logprob } of chosen) expect(logprob).toBeCloseTo(packedLogprobs(fed.get(slot)!, [id])[0]!, 4);
+      return chosen;
+    };
+    const first = feed([[a, tokens(17, 1)], [b, tokens(40, 2)]]);
+    const second = feed([[c, tokens(3, 3)], [a, [of(first, a).id]], [b, [of(first, b).id, ...tokens(9, 4)]]]);
+    feed([[a, [of(second, a).id]]]);
+    feed([[b, tokens(1, 5)], [a, tokens(2, 6)], [c, tokens(30, 7)]]);
+    expect([a, b, c].map(it => decoder.lengthOf(it))).toEqual([21, 51, 33]);
+  });
+
+  test("greedy takes the likeliest token, with its log-probability at temperature 1", () => {
+    open(1);
+    const prompt = tokens(12, 8);
+    const logits = [...logitsOf(model, pack([{ prefix: prompt, branches: [{ ids: [0], mask: [1] }] }]))];
+    const [chosen] = decoder.feed([{ slot: decoder.open(), ids: prompt, choose: greedy }]);
+    expect(chosen!.id).toBe(logits.indexOf(Math.max(...logits)));
+    expect(chosen!.logprob).toBeCloseTo(packedLogprobs(prompt, [chosen!.id])[0]!, 4);
+  });
+
+  test("tokens that are only remembered are answered with nothing, and count", () => {
+    open(2);
+    const [a, b] = [decoder.open(), decoder.open()];
+    expect(decoder.feed([{ slot: a, ids: tokens(9, 1) }, { slot: b, ids: tokens(4, 2) }])).toEqual([]);
+    const [chosen] = decoder.feed([{ slot: a, ids: [3], choose: greedy }, { slot: b, ids: [5] }]);
+    expect(chosen!.logprob).toBeCloseTo(packedLogprobs([...tokens(9, 1), 3], [chosen!.id])[0]!, 4);
+  });
+
+  test("a copied slot goes on by itself", () => {
+    open(3);
+    const prompt = tokens(21, 1);
+    const slots = [decoder.open(), decoder.open(), decoder.open()];
+    decoder.feed([{ slot: slots[0]!, ids: prompt }]);
+    decoder.copy(slots[0]!, slots.slice(1));
+    for (const [i, slot] of slots.entries()) {
+      const [chosen] = decoder.feed([{ slot, ids: tokens(4, 30 + i), choose: greedy }]);
+      expect(chosen!.logprob).toBeCloseTo(packedLogprobs([...prompt, ...tokens(4, 30 + i)], [chosen!.id])[0]!, 4);
+    }
+    // the first slot did not see what the others were fed
+    const [again] = decoder.feed([{ slot: slots[0]!, ids: [7], choose: greedy }]);
+    expect(again!.logprob).toBeCloseTo(packedLogprobs([...prompt, ...tokens(4, 30), 7], [again!.id])[0]!, 4);
+  });
+
+  test("a slot that was released begins empty", () => {
+    open(1);
+    decoder.feed([{ slot: decoder.open(), ids: tokens(50, 1) }]);
+    decoder.release(0);
+    const slot = decoder.open();
+    expect(decoder.lengthOf(slot)).toBe(0);
+    const [chosen] = decoder.feed([{ slot, ids: [4], choose: greedy }]);
+    expect(chosen!.logprob).toBeCloseTo(packedLogprobs([4], [chosen!.id])[0]!, 4);
+  });
+
+  test("what cannot be fed is refused", () => {
+    open(1);
+    const slot = decoder.open();
+    expect(() => decoder.open()).toThrow(/all 1 slots are open/);
+    expect(() => decoder.feed([{ slot: 5, ids: [1] }])).toThrow(/slot 5 is not open/);
+    expect(() => decoder.feed([{ slot, ids: [] }])).toThrow(/no tokens/);
+    expect(() => decoder.feed([{ slot, ids: [37] }])).toThrow(/token 37 of a vocabulary of 37/);
+    expect(() => decoder.feed([{ slot, ids: tokens(97, 1) }])).toThrow(/97 tokens of at most 96/);
+    expect(() => decoder.feed([{ slot, ids: [1] }, { slot, ids: [2] }])).toThrow(/twice/);
+    expect(decoder.lengthOf(slot)).toBe(0);
+  });
+});
+
+/** Even steps through [0, 1) fall on tokens as softmax(logits / temperature) says, to within one step. */
+test.each(["wasm", "cpu"] as const)("sampling follows softmax on %s at every temperature", async name => {
+  await startBackend(name, { programs });
+  const model = initialize(tiny, 11);
+  const draws = 100;
+  const decoder = openDecoder(model, { slots: draws + 1 });
+  const slot = decoder.open();
+  const forks = Array.from({ length: draws }, () => decoder.open());
+  decoder.feed([{ slot, ids: tokens(6, 1) }]);
+  const logits = logitsOf(model, pack([{ prefix: [...tokens(6, 1), 9], branches: [{ ids: [0], mask: [1] }] }]));
+  for (const temperature of [1, 0.5, 2]) {
+    decoder.copy(slot, forks);
+    const counts = new Array<number>(tiny.vocabulary).fill(0);
+    const feeds = forks.map((slot, i) => ({ slot, ids: [9], choose: { temperature, uniform: (i + 0.5) / draws } }));
+    for (const { id } of decoder.feed(feeds)) counts[id]!++;
+    const weights = [...logits].map(it => Math.exp(it / temperature));
+    const sum = weights.reduce((x, y) => x + y);
+    counts.forEach((count, id) => expect(Math.abs(count - (draws * weights[id]!) / sum), `token ${id}`).toBeLessThan(1.01));
+  }
+  decoder.dispose();
+  model.dispose();
+});
+
+test("what a slot is answered on wasm does not depend on what else is in the call, to the bit", async () => {
+  await startBackend("wasm", { programs });
+  const model = initialize(tiny, 11);
+  const chosenBeside = (others: number) => {
+    const decoder = openDecoder(model, { slots: others + 1 });
+    const slots = Array.from({ length: others + 1 }, () => decoder.open());
+    const feeds = slots.map((slot, i) => ({ slot, ids: tokens(i === 0 ? 13 : 5 + i, i), choose: { temperature: 1, uniform: 0.4 } }));
+    const chosen = of(decoder.feed(feeds), slots[0]!);
+    decoder.dispose();
+    return chosen;
+  };
+  expect(chosenBeside(30)).toEqual(chosenBeside(0));
+  model.dispose();
+});
+
+test("a call with more tokens than one pass holds is the same as several calls", async () => {
+  await startBackend("wasm", { programs });
+  const model = initialize(tiny, 11);
+  const decoder = openDecoder(model, { slots: 16 });
+  const slots = Array.from({ length: 8 }, () => [decoder.open(), decoder.open()] as const);
+  const together = decoder.feed(slots.map(([slot], i) => ({ slot, ids: tokens(61 + i, i), choose: greedy })));
+  const singly = slots.flatMap(([, slot], i) => decoder.feed([{ slot, ids: tokens(61 + i, i), choose: greedy }]));
+  expect(together.map(it => it.id)).toEqual(singly.map(it => it.id));
+  expectClose(together.map(it => it.logprob), singly.map(it => it.logprob));
+  decoder.dispose();
+  model.dispose();
+});

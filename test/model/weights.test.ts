@@ -1,0 +1,117 @@
+import { mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { fromHalf, toHalf } from "../../src/model/half.ts";
+import { readWeights, writeWeights, type Weights } from "../../src/model/weights.ts";
+import { Mistake } from "../../src/mistake.ts";
+import { randomArray } from "../compute/numbers.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "prove-"));
+const file = join(folder, "weights.safetensors");
+
+const weights = (...arrays: readonly (readonly [string, readonly number[], Float32Array])[]): Weights => ({
+  arrays: new Map(arrays.map(([name, shape, values]) => [name, { shape, values }])),
+  metadata: { name: "tiny", step: "12" },
+});
+
+const some = () => weights(["a", [3, 5], randomArray(15, 1)], ["b.c", [7], randomArray(7, 2)], ["one", [], Float32Array.of(4)]);
+
+test("32 bits come back as they were, with names, shapes, order and metadata", async () => {
+  await writeWeights(file, some(), "F32");
+  expect(await readWeights(file)).toEqual(some());
+  expect(readdirSync(folder)).toEqual(["weights.safetensors"]);
+});
+
+test("16 bits come back rounded, and written again they stay", async () => {
+  await writeWeights(file, some(), "F16");
+  const rounded = await readWeights(file);
+  for (const [name, { shape, values }] of some().arrays) {
+    expect(rounded.arrays.get(name)!.shape).toEqual(shape);
+    // half of the last of eleven bits
+    rounded.arrays.get(name)!.values.forEach((it, i) => expect(Math.abs(it - values[i]!)).toBeLessThanOrEqual(Math.abs(values[i]!) * 2 ** -11 + 2 ** -25));
+  }
+  const bytes = readFileSync(file);
+  await writeWeights(file, rounded, "F16");
+  expect(readFileSync(file)).toEqual(bytes);
+});
+
+test("the file is laid out as the safetensors format says", async () => {
+  await writeWeights(file, weights(["x", [2], Float32Array.of(1, -2)]), "F32");
+  const bytes = readFileSync(file);
+  const length = Number(bytes.readBigUInt64LE(0));
+  expect(length % 8).toBe(0);
+  expect(JSON.parse(bytes.toString("utf8", 8, 8 + length))).toEqual({
+    __metadata__: { name: "tiny", step: "12" },
+    x: { dtype: "F32", shape: [2], data_offsets: [0, 8] },
+  });
+  expect([bytes.readFloatLE(8 + length), bytes.readFloatLE(12 + length)]).toEqual([1, -2]);
+  expect(bytes.length).toBe(16 + length);
+});
+
+describe("a file that is not whole weights is a mistake that names it", () => {
+  const header = (text: string) => {
+    const length = Buffer.alloc(8);
+    length.writeBigUInt64LE(BigInt(text.length));
+    return Buffer.concat([length, Buffer.from(text)]);
+  };
+  const check = (title: string, message: RegExp, content: () => Promise<Uint8Array> | Uint8Array) =>
+    test(title, async () => {
+      const broken = join(folder, "broken.safetensors");
+      writeFileSync(broken, await content());
+      const reading = readWeights(broken);
+      await expect(reading).rejects.toThrow(Mistake);
+      await expect(reading).rejects.toThrow(message);
+      await expect(reading).rejects.toThrow("broken.safetensors");
+    });
+  const whole = async () => {
+    await writeWeights(file, some(), "F32");
+    return readFileSync(file);
+  };
+  check("empty", /ends before its header/, () => Buffer.alloc(0));
+  check("a text file", /ends before its header/, () => Buffer.from("these are no weights at all"));
+  check("torn in the header", /ends before its header/, async () => (await whole()).subarray(0, 40));
+  check("torn in the numbers", /ends before the numbers of/, async () => (await whole()).subarray(0, -4));
+  check("a header that is no JSON", /header is not JSON/, () => header("{nonsense"));
+  check("another precision", /x is described in a way that is not understood/, () => header('{"x":{"dtype":"BF16","shape":[0],"data_offsets":[0,0]}}'));
+  check("numbers that do not fill the shape", /x of shape 2 x 2 takes 0 bytes/, () => header('{"x":{"dtype":"F32","shape":[2,2],"data_offsets":[0,0]}}'));
+  check("metadata of another kind", /metadata/, () => header('{"__metadata__":{"step":12}}'));
+});
+
+test("a missing file is a mistake", async () => {
+  await expect(readWeights(join(folder, "none"))).rejects.toThrow(Mistake);
+});
+
+test("a folder that cannot be written to leaves what stood there, and no temporary file", async () => {
+  await writeWeights(file, some(), "F32");
+  const before = readFileSync(file);
+  await expect(writeWeights(join(file, "inside"), some(), "F32")).rejects.toThrow(Mistake);
+  expect(readFileSync(file)).toEqual(before);
+  expect(readdirSync(folder).filter(it => it.endsWith(".writing"))).toEqual([]);
+});
+
+describe("16 bits", () => {
+  const bits = (value: number) => toHalf(Float32Array.of(value))[0];
+  test.each([
+    ["1", 1, 0x3c00],
+    ["-2", -2, 0xc000],
+    ["zero", 0, 0],
+    ["minus zero", -0, 0x8000],
+    ["the largest, 65504", 65504, 0x7bff],
+    ["65520 rounds to infinity", 65520, 0x7c00],
+    ["infinity", -Infinity, 0xfc00],
+    ["the smallest normal, 2^-14", 2 ** -14, 0x0400],
+    ["the smallest of all, 2^-24", 2 ** -24, 1],
+    ["half of the smallest ties to even, zero", 2 ** -25, 0],
+    ["three quarters of the smallest rounds up", 1.5 * 2 ** -25, 1],
+    ["1 + 2^-11 ties to even, 1", 1 + 2 ** -11, 0x3c00],
+    ["1 + 3·2^-11 ties to even, up", 1 + 3 * 2 ** -11, 0x3c02],
+    ["rounding up carries into the exponent", 2 - 2 ** -12, 0x4000],
+  ])("%s", (_, value, expected) => expect(bits(value)).toBe(expected));
+
+  test("every number of 16 bits comes back as itself", () => {
+    const all = Uint16Array.from({ length: 65536 }, (_, i) => i).filter(it => (it & 0x7c00) !== 0x7c00 || (it & 0x3ff) === 0);
+    expect(toHalf(fromHalf(all))).toEqual(all);
+    expect(Number.isNaN(fromHalf(toHalf(Float32Array.of(NaN)))[0])).toBe(true);
+  });
+});
