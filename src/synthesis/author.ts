@@ -62,6 +62,8 @@ export class Author {
   readonly #done = new Set<string>();
   /** Entities whose ids people say. */
   readonly #spoken: ReadonlySet<string>;
+  /** Why there was no next turn. */
+  stuck: string | undefined;
   /** Whether a value was withheld in this talk. */
   hasWithheld = false;
 
@@ -163,14 +165,18 @@ export class Author {
     const words = phrases.tools[name]!;
     const flow = this.#flow(declared, before);
     const mayFail = declared.tool.effect === "write" && !isWithheld && chance.happens(this.#plot.refusals);
+    let why = "nothing to speak of";
     for (let attempt = 0; attempt < tries; attempt++) {
       const key = isWithheld ? chance.pick(Object.keys(words.missing!)) : undefined;
       const form = this.#formOf(key === undefined ? words.forms : words.missing![key]!.forms);
       const wish = wishFor(this.script.scene, { declared, form, ...(attempt < tries - 2 ? { flow } : {}), ...(key === undefined ? {} : { withheld: key }) });
-      if (!wish || !this.#isFindable(fork, wish)) continue;
+      if (!wish) continue;
+      why = "no look-up";
+      if (!this.#isFindable(fork, wish)) continue;
       // nobody is asked for what the talk is about anyway
       if (key !== undefined && wish.things.some(it => it.thing.id === wish.arguments[key] && this.script.scene.focus.includes(it.thing))) continue;
       const { outcome } = fork.call(name, wish.arguments);
+      why = outcome.kind === "ok" ? "nothing in the result" : outcome.message;
       if (outcome.kind !== "ok" && !(mayFail && isRefusal(outcome))) continue;
       if (outcome.kind === "ok" && isEmpty(outcome.value) && !chance.happens(0.1)) continue;
       if (this.#done.has(doneKey(wish))) continue;
@@ -180,6 +186,7 @@ export class Author {
       } else if (outcome.kind === "ok") this.#meet(declared, wish, outcome);
       return { wish, clause: wish.clause, fails: outcome.kind !== "ok" };
     }
+    this.stuck = `no sensible ${name} (${why})`;
     return undefined;
   }
 

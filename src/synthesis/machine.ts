@@ -30,6 +30,8 @@ export type Continuation = "follow-up" | "clarification";
 /** Who says the user's turns. */
 export interface Speaker {
   say(kind: "open" | Continuation): string | undefined;
+  /** What it could not find words for, where `say` had none. */
+  readonly stuck: string | undefined;
   /** Why a text may not be said, or undefined. */
   flaw(text: string): string | undefined;
   /** The talk cannot end here: something was asked and has to be answered. */
@@ -123,7 +125,7 @@ class Run {
 
   #query(): void {
     const text = this.#of.speaker.say(this.#kind);
-    if (text === undefined) return this.#turn > 1 && !this.#of.speaker.owes ? this.#go("nothing more to say", "finish") : this.#reject("nothing to say", "query");
+    if (text === undefined) return this.#turn > 1 && !this.#of.speaker.owes ? this.#go("nothing more to say", "finish") : this.#reject(this.#of.speaker.stuck ?? "nothing to say", "query");
     this.#text = text;
     this.#go("text", "check-query");
   }

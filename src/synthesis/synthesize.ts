@@ -280,6 +280,9 @@ function speakerOf(author: Author, teacher: GraphTeacher | Refusing, catalog: Ca
   return {
     say: kind => author.say(kind)?.text,
     flaw: text => ([...catalog.tools.keys()].some(it => holds(text, it)) ? "names a tool" : /[{}|\u0000-\u0008]/.test(text) ? "has a slot left open" : undefined),
+    get stuck() {
+      return author.stuck;
+    },
     get owes() {
       return author.owes;
     },

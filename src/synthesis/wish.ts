@@ -181,8 +181,8 @@ function madeUp({ now, chance }: Scene, schema: JsonSchema, days: readonly [numb
   if (list?.length) return chance.pick(list);
   const day = () => dayAfter(now.slice(0, 10), days[0] + chance.below(days[1] - days[0] + 1));
   const hour = () => `${String(9 + chance.below(8)).padStart(2, "0")}:${chance.pick(["00", "00", "30", "15", "45"])}`;
-  if (schema["format"] === "date") return day();
-  if (schema["format"] === "date-time") {
+  if (takes(schema, "2026-03-09")) return day();
+  if (takes(schema, "2026-03-09T10:30")) {
     // people meet on weekdays, mostly
     const [first, second] = [day(), day()];
     return `${[0, 6].includes(new Date(first).getUTCDay()) ? second : first}T${hour()}`;
@@ -203,6 +203,17 @@ function madeUp({ now, chance }: Scene, schema: JsonSchema, days: readonly [numb
       return undefined;
   }
 }
+
+/** Whether a schema wants strings of this make: by its pattern, where that does not take any word. */
+function takes(schema: JsonSchema, example: string): boolean {
+  const pattern = schema["pattern"];
+  if (typeof pattern !== "string") return false;
+  let regex = patterns.get(pattern);
+  if (!regex) patterns.set(pattern, (regex = new RegExp(pattern, "u")));
+  return regex.test(example) && !regex.test("x");
+}
+
+const patterns = new Map<string, RegExp>();
 
 function sayValue({ phrases, now, persona, chance }: Scene, tool: Tool, key: string, value: Json): string {
   const words = argumentPhrases(phrases, tool.name, key);
