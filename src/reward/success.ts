@@ -94,9 +94,12 @@ const short = (value: Json) => {
 
 /**
  * Goal calls that read and have no `ok` call of their own with equal unmasked arguments, after the calls of the goals they
- * follow. Goals that write are judged by the world: here they only say from where on a read counts.
+ * follow. Goals that write are judged by the world: here they only say from where on a read counts. Where the goals undo each
+ * other the world says nothing, and their writes are asked for too: doing nothing is no success.
  */
-function missingReads({ task, tools }: Attempt, calls: readonly CallEvent[], names: BothNames): string[] {
+function missingReads({ task, tools, worlds }: Attempt, calls: readonly CallEvent[], names: BothNames): string[] {
+  const undone = Object.entries(worlds.goal).every(([server, { world }]) => digestOf(world) === digestOf(worlds.start[server]!.world));
+  const isAsked = (name: string) => undone || tools.get(name)?.effect === "read";
   const taken = new Set<number>();
   const last: number[] = [];
   const missing: string[] = [];
@@ -105,7 +108,7 @@ function missingReads({ task, tools }: Attempt, calls: readonly CallEvent[], nam
     const found = goal.calls.map(wanted => {
       const at = calls.findIndex((it, i) => i > from && !taken.has(i) && it.outcome === "ok" && answers(wanted, it));
       if (at >= 0) taken.add(at);
-      else if (tools.get(wanted.name)?.effect === "read") missing.push(`no ${wanted.name} ${short(wanted.arguments)}${from < 0 ? "" : " in its place"}`);
+      else if (isAsked(wanted.name)) missing.push(`no ${wanted.name} ${short(wanted.arguments)}${from < 0 ? "" : " in its place"}`);
       return at;
     });
     last[g] = Math.max(from, ...found);

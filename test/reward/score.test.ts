@@ -47,6 +47,19 @@ describe("success", () => {
   test("a task without goals is done by words", () => check(abstain(), [saying("I cannot.")], "yes"));
 });
 
+const undoing = () => {
+  const freeze = call("freeze_card", { card_id: "card_211" });
+  const unfreeze = call("unfreeze_card", { card_id: "card_211", last_digits: "4417" });
+  const goals = [goal([freeze]), goal([unfreeze], [{ goal: 0, kind: "implicit" }])];
+  return taskOf({ id: "t-undo", users: ["Freeze card_211, then make it usable again. It ends in 4417."], goals, teacher: [calling(freeze), calling(unfreeze), done] });
+};
+
+describe("goals that undo each other", () => {
+  test("are done by doing both", async () => check(undoing(), [calling(call("freeze_card", { card_id: "card_211" })), calling(call("unfreeze_card", { card_id: "card_211", last_digits: "4417" })), done], "yes"));
+  test("are not done by doing nothing", () =>
+    check(undoing(), [done], 'no banking_freeze_card {"card_id":"card_211"}; no banking_unfreeze_card {"card_id":"card_211","last_digits":"4417"}'));
+});
+
 const planned = { from_account: "acc_101", to_account: "acc_108", amount: 40, date: "2026-04-01" };
 /** An id is made by one call and used by the next: teacher and attempt hold different ones. */
 const planAndCancel = async (between: readonly AssistantMessage[]) => {
@@ -73,7 +86,7 @@ test("an attempt is held to its own generated ids, not to the teacher's", async 
 
 describe("a policy that does nothing", () => {
   test("succeeds at no task with goals", async () => {
-    for (const task of await Promise.all([moveFifty(), moveTwice(), readOnly()]))
+    for (const task of await Promise.all([moveFifty(), moveTwice(), readOnly(), undoing()]))
       expect(successOf(attemptOf(task, await rollout(task, idle, catalog))).achieved, task.id).toBe(false);
   });
   test("earns 0 on a task with goals and 1 on one without", async () => {
