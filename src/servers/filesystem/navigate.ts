@@ -17,7 +17,7 @@ const grouped = {
 const groupOf = { file: "files", directory: "directories", link: "links", zip: "zips", tar: "tars" } as const;
 
 function group(entries: readonly (readonly [string, Entry])[]) {
-  const groups: Partial<Record<keyof typeof grouped, string[]>> = {};
+  const groups: Partial<Record<keyof typeof grouped, string[]>> = entries.length === 0 ? { files: [] } : {};
   for (const [at, it] of entries) (groups[groupOf[kindOf(it)]] ??= []).push(at);
   return groups;
 }

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { z } from "zod";
 import { canonical } from "../../environment/json.ts";
 import { refuse } from "../../environment/server.ts";
-import { allow, find, findDirectory, may, readable, shown, whatIs } from "./resolve.ts";
+import { allow, brief, find, findDirectory, may, readable, shown, whatIs } from "./resolve.ts";
 import { below } from "./navigate.ts";
 import { bytesIn, path, tool, type File, type World } from "./world.ts";
 
@@ -21,10 +21,16 @@ const separator = z.enum(["comma", "semicolon", "tab", "space"]).optional().desc
 const field = z.int().min(1).max(50);
 const mark = { comma: ",", semicolon: ";", tab: "\t", space: " " } as const;
 
-const column = (line: string, nth: number, by: keyof typeof mark) => {
-  const parts = line.split(mark[by]);
-  return parts.length === 1 ? line : (parts[nth - 1] ?? "");
-};
+type Separator = keyof typeof mark;
+
+/** Refuses a file none of whose lines has that column. */
+function inColumns(lines: readonly string[], nth: number, by: Separator, given: string): void {
+  const widest = Math.max(0, ...lines.map(it => it.split(mark[by]).length));
+  if (widest < 2) refuse("precondition_failed", `${brief(given)} has no columns between which there is a ${by}`, "choose another separator");
+  if (widest < nth) refuse("precondition_failed", `${brief(given)} has ${widest} columns, and no column ${nth}`, `choose at most ${widest}`);
+}
+
+const column = (line: string, nth: number, by: Separator) => line.split(mark[by])[nth - 1] ?? "";
 
 export const viewTools = {
   cat: tool({
@@ -106,6 +112,7 @@ export const searchTools = {
     returns: { lines, total },
     run(world, { path: given, field: nth, separator: by = "comma", numeric = false, reverse = false, header = false, limit: most = 20 }) {
       const all = textAt(world, given);
+      if (nth !== undefined) inColumns(all, nth, by, given);
       const rows = all.slice(header ? 1 : 0).map(line => {
         const key = nth === undefined ? line : column(line, nth, by);
         return { line, key, number: Number.parseFloat(key) || 0 };
@@ -137,6 +144,7 @@ export const searchTools = {
     returns: { lines, total },
     run(world, { path: given, field: nth, separator: by = "comma", limit: most = 20 }) {
       const all = textAt(world, given);
+      inColumns(all, nth, by, given);
       return { lines: all.slice(0, most).map(it => column(it, nth, by)), total: all.length };
     },
   }),

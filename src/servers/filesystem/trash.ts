@@ -3,7 +3,7 @@ import { z } from "zod";
 import { id, minute } from "../../environment/entity.ts";
 import { need, refuse } from "../../environment/server.ts";
 import { put, take } from "./edit.ts";
-import { brief, find, locate, shown } from "./resolve.ts";
+import { brief, find, locate, pathOf, shown } from "./resolve.ts";
 import { nameOf, path, tool } from "./world.ts";
 
 export const trashTools = {
@@ -16,16 +16,17 @@ export const trashTools = {
       recursive: z.boolean().optional().describe("Needed for a directory: remove it with all that is in it"),
       permanent: z.boolean().optional().describe("Remove for good, without the trash"),
     },
-    returns: { removed: z.string(), trash_id: id("trash_item").optional() },
+    returns: { name: nameOf("trash_item"), trash_id: id("trash_item").optional() },
     run(world, { path: given, recursive = false, permanent = false }, { now, newId }) {
       const place = find(world, given, { follow: false });
       const { entry, at } = place;
       if (entry.type === "directory" && !recursive) refuse("precondition_failed", `${brief(given)} is a directory`, "pass recursive: true to remove it with all that is in it, or use filesystem_rmdir if it is empty");
       take(world, place, now);
-      if (permanent) return { removed: shown(world, at) };
+      const name = at.at(-1)!;
+      if (permanent) return { name };
       const trash_id = newId("trash");
-      world.trash[trash_id] = { name: at.at(-1)!, from: `/${at.join("/")}`, removed: now, entry };
-      return { removed: shown(world, at), trash_id };
+      world.trash[trash_id] = { name, from: pathOf(at), removed: now, entry };
+      return { name, trash_id };
     },
   }),
   list_trash: tool({
