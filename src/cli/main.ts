@@ -19,6 +19,8 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   graph: async () => (await import("./graph.ts")).graph,
   synthesize: async () => (await import("./synthesize.ts")).synthesize,
   train: async () => (await import("./train.ts")).train,
+  evaluate: async () => (await import("./evaluate.ts")).evaluate,
+  loop: async () => (await import("./loop.ts")).loop,
   "warm-start": async () => (await import("./warmStart.ts")).warmStart,
   bench: async () => (await import("./bench.ts")).bench,
   schemas: async () => (await import("./schemas.ts")).schemas,

@@ -1,0 +1,144 @@
+/**
+ * `loop`, the whole of it in one command: a data set is synthesized on the live servers, the student that ships attempts it,
+ * learns from its own attempts, and is measured on tasks it has not seen, beside a control that spent as long reading.
+ */
+import { existsSync, mkdirSync } from "node:fs";
+import { join, relative } from "node:path";
+import type { Evaluation } from "../evaluation/evaluate.ts";
+import { Mistake } from "../mistake.ts";
+import { readModelFolder, type StoredModel } from "../model/modelFolder.ts";
+import { rollout } from "../policy/rollout.ts";
+import { provePlus } from "../reward/profiles.ts";
+import { isScored, score } from "../reward/reward.ts";
+import { grpoDefaults, runFormat, sftDefaults, type RunConfig } from "../run/config.ts";
+import { createRun } from "../run/folder.ts";
+import { startTrainer } from "../run/start.ts";
+import { synthesize } from "../synthesis/synthesize.ts";
+import { attemptsOn } from "../trajectory/attempt.ts";
+import { taskLine } from "../trajectory/file.ts";
+import { writeWhole } from "../run/disk.ts";
+import type { Task } from "../trajectory/task.ts";
+import { version } from "../version.ts";
+import type { Command, Terminal } from "./command.ts";
+import { measured } from "./evaluate.ts";
+import { follow } from "./follow.ts";
+import { comparison, type Measured } from "./comparison.ts";
+import { greedy, openStored, studentIn } from "./policies.ts";
+import { fixtureFolders, shippedModel } from "./train.ts";
+
+export const loop: Command = {
+  usage: "loop [--seconds 180] [--train 600] [--heldout 240] [--seed 1] [--model DIR] [--json]",
+  summary: "The whole loop: synthesize tasks, train the student on its own attempts, measure it on unseen tasks before and after.",
+  options: {
+    seconds: { type: "string", default: "180" },
+    train: { type: "string", default: "600" },
+    heldout: { type: "string", default: "240" },
+    seed: { type: "string", default: "1" },
+    model: { type: "string" },
+    json: { type: "boolean" },
+  },
+  async run(terminal, _positionals, values) {
+    const { prove, resources, say, print, cwd } = terminal;
+    const [seconds, trainCount, heldOutCount, seed] = ["seconds", "train", "heldout", "seed"].map(it => numberOf(it, values[it] as string)) as [number, number, number, number];
+    const from = (values["model"] as string | undefined) ?? shippedModel(resources);
+    const start = readModelFolder(from);
+    const name = freeName(prove);
+
+    say(`1 of 4  tasks: ${trainCount} to train on, ${heldOutCount} held out`);
+    const heldOut = await makeTasks(terminal, start, { split: "heldout-chain", count: heldOutCount, seed: seed + 1 });
+    const tasks = await makeTasks(terminal, start, { split: "train", count: trainCount, seed });
+    const file = join(prove, "tasks", `${name}.tasks.jsonl`);
+    mkdirSync(join(prove, "tasks"), { recursive: true });
+    writeWhole(file, [...tasks, ...heldOut].map(it => `${taskLine(it)}\n`).join(""));
+
+    say(`2 of 4  before: ${start.config.name}, ${heldOut.length} held-out tasks`);
+    const rows: Measured[] = [await measure("before", start, heldOut, terminal)];
+    for (const [i, method] of (["grpo", "sft"] as const).entries()) {
+      say(`${i + 3} of 4  ${method === "grpo" ? `GRPO, ${seconds} s` : `the control: as long reading the teachers' conversations`}`);
+      const folder = join(prove, "runs", `${name}-${method}`);
+      const trained = await trainFor({ method, folder, file, from, seconds, seed }, terminal);
+      rows.push({ ...(await measure(`after ${method.toUpperCase()}`, studentIn(folder), heldOut, terminal)), ...trained });
+    }
+    if (values["json"]) print(JSON.stringify({ tasks: file, rows: rows.map(it => ({ name: it.name, metrics: it.evaluation.metrics, zeroVariance: it.zeroVariance, steps: it.steps })) }));
+    else for (const line of [...comparison(rows), "", ...openingWords(relative(cwd, file), relative(cwd, join(prove, "runs", `${name}-grpo`)))]) print(line);
+    return 0;
+  },
+};
+
+function numberOf(option: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new Mistake(`--${option} ${text} is not a whole number above zero`, "give a number such as 200");
+  return value;
+}
+
+/** `loop-1`, `loop-2` …: nothing of an earlier loop is written over. */
+function freeName(prove: string): string {
+  for (let n = 1; ; n++) if (![`tasks/loop-${n}.tasks.jsonl`, `runs/loop-${n}-grpo`, `runs/loop-${n}-sft`].some(it => existsSync(join(prove, it)))) return `loop-${n}`;
+}
+
+/** Tasks of one split on the servers that the student knows, made on live sessions. */
+async function makeTasks({ catalog, resources, signal, progress }: Terminal, { config }: StoredModel, { split, count, seed }: { split: "train" | "heldout-chain"; count: number; seed: number }): Promise<Task[]> {
+  const tasks: Task[] = [];
+  const servers = [...catalog.servers.keys()].filter(it => Object.hasOwn(config.saw.servers, it));
+  for await (const it of synthesize({ catalog, resources, seed, servers, menu: "chain", split, signal })) {
+    if (it.kind === "rejected") continue;
+    tasks.push(it.task);
+    progress(`${split}: ${tasks.length}/${count} tasks`);
+    if (tasks.length === count) return tasks;
+  }
+  throw new Mistake(`the servers gave ${tasks.length} tasks of the split ${split}, ${count} were wanted`, "ask for fewer");
+}
+
+async function trainFor(wanted: { method: "grpo" | "sft"; folder: string; file: string; from: string; seconds: number; seed: number }, terminal: Terminal): Promise<Pick<Measured, "steps">> {
+  const { method, folder, file, from, seconds, seed } = wanted;
+  const common = {
+    format: runFormat,
+    version,
+    began: new Date().toISOString(),
+    tasks: file,
+    split: "train",
+    from: readModelFolder(from).config.name,
+    seed,
+    backend: "auto",
+    workers: 2,
+    seconds,
+    saveEvery: 50,
+    profile: provePlus.name,
+    keepGroups: 10,
+  } as const;
+  const config: RunConfig = method === "grpo" ? { ...common, method, grpo: grpoDefaults } : { ...common, method, sft: sftDefaults };
+  createRun(folder, config, from);
+  const attachment = await startTrainer({ folder, program: join(terminal.dist, "trainer.js"), fixtures: fixtureFolders(terminal) });
+  const { steps } = await follow(attachment, terminal, `${method} `);
+  terminal.signal.throwIfAborted();
+  return { steps: steps.length };
+}
+
+/** Greedy attempts at every task, and sampled groups at some for the share of those that would give no gradient. */
+async function measure(name: string, stored: StoredModel, tasks: readonly Task[], terminal: Terminal): Promise<Measured> {
+  const opened = await openStored(stored, tasks, terminal, greedy);
+  const evaluation: Evaluation = await measured(opened, tasks, terminal, `${name}: `);
+  opened.dispose();
+  return { name, evaluation, zeroVariance: await zeroVariance(stored, tasks.slice(0, 40), terminal) };
+}
+
+/** The share of groups whose attempts, sampled as in training, all earn the same. */
+async function zeroVariance(stored: StoredModel, tasks: readonly Task[], terminal: Terminal): Promise<number> {
+  const { catalog, signal } = terminal;
+  const opened = await openStored(stored, tasks, terminal, { temperature: 1, seed: 7 });
+  const attemptOf = attemptsOn(catalog);
+  const groups = await Promise.all(
+    tasks.map(async task => {
+      const attempts = await Promise.all(Array.from({ length: grpoDefaults.group }, (_, i) => rollout(task, opened.policy, catalog, { id: `${task.id}/${i}`, signal })));
+      return attempts.map(it => score(attemptOf(task, it), provePlus)).filter(isScored).map(it => it.total);
+    }),
+  );
+  opened.dispose();
+  return groups.filter(group => Math.max(...group) - Math.min(...group) < 1e-6).length / groups.length;
+}
+
+const openingWords = (tasks: string, run: string): string[] => [
+  `tasks   ${tasks}`,
+  `run     ${run}`,
+  "To see them in the editor: npm run open, then the PROVE view: Runs shows the curves and the attempts, Tasks the conversations.",
+];
