@@ -181,7 +181,7 @@ describe("reading", () => {
   test("diff with a directory is refused", () => check([["diff", { first: "letter.txt", second: "notes" }]], refuses("precondition_failed", /notes is a directory/)));
   test("diff of very long files is refused", () => check([["replace_in_file", { path: "logs/sync.log", find: "ok", replace: "\n".repeat(900) }], ["diff", { first: "logs/sync.log", second: "letter.txt" }]], refuses("limit_exceeded", /2000 lines/)));
   test("checksum is the content's SHA-256", () =>
-    check([write("abc", "abc"), ["checksum", { path: "abc" }]], { kind: "ok", value: { algorithm: "sha256", checksum: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" } }));
+    check([write("abc", "abc"), ["checksum", { path: "abc" }]], { kind: "ok", value: { short: "ba7816bf", algorithm: "sha256", checksum: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" } }));
   test("checksum of a directory is refused", () => check([["checksum", { path: "notes" }]], refuses("precondition_failed", /no content/)));
 });
 

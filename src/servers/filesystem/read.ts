@@ -182,12 +182,13 @@ export const compareTools = {
     effect: "read",
     summary: "Compute the checksum of a file's or an archive's content.",
     input: { path: path.file.describe("File or archive"), algorithm: z.enum(["sha256", "sha1", "md5"]).optional().describe("sha256 if not given") },
-    returns: { algorithm: z.string(), checksum: z.string() },
+    returns: { short: z.string().describe("Its first eight digits, to compare by eye"), algorithm: z.string(), checksum: z.string() },
     run(world, { path: given, algorithm = "sha256" }) {
       const { entry, at } = find(world, given);
       if (entry.type === "directory" || entry.type === "link") refuse("precondition_failed", `${shown(world, at)} is ${whatIs(entry)}, which has no content`);
       allow(world, entry, "r", at);
-      return { algorithm, checksum: hash(algorithm, entry.type === "file" ? entry.text : canonical(entry.entries), "hex") };
+      const checksum = hash(algorithm, entry.type === "file" ? entry.text : canonical(entry.entries), "hex");
+      return { short: checksum.slice(0, 8), algorithm, checksum };
     },
   }),
 };
