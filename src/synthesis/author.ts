@@ -226,8 +226,12 @@ export class Author {
     const { met, sample } = this.script.scene;
     this.#done.add(doneKey(wish));
     const context = contextOf(declared, wish.arguments);
-    const shown = shownBy(declared, outcome.value).map(it => merged(met.get(keyOf(it)) ?? sample.find(it.entity, it.id), it, context));
-    const named = wish.things.map(it => it.thing);
+    // a thing may have just been renamed: what it is called now counts
+    const shown = shownBy(declared, outcome.value).map(it => ({
+      ...merged(met.get(keyOf(it)) ?? sample.find(it.entity, it.id), it, context),
+      ...(it.label === undefined ? {} : { label: it.label }),
+    }));
+    const named = wish.things.map(({ thing }) => shown.find(it => keyOf(it) === keyOf(thing)) ?? thing);
     for (const it of [...named, ...shown]) met.set(keyOf(it), it);
     const fresh = shown.filter(it => !named.some(other => keyOf(other) === keyOf(it)));
     // what a result shows is in focus only where it can be told apart

@@ -11,7 +11,7 @@ import { trajectoryFormat, type Event, type Header } from "../trajectory/traject
 import { Author, type Plot } from "./author.ts";
 import { chainOf, loners, used, type Uses } from "./chain.ts";
 import { chanceOf, type Chance } from "./chance.ts";
-import { declarationsOf, type Declarations } from "./declared.ts";
+import { declarationsOf, type Declarations, type EntityInput } from "./declared.ts";
 import { goalsOf, holds } from "./goals.ts";
 import { graphOf } from "./graph.ts";
 import { converse, type Conversation, type Course, type Speaker } from "./machine.ts";
@@ -265,10 +265,12 @@ function hasHiddenIds(server: Server): boolean {
 /** The chain's tools that the user asks for: a look-up that only finds what the next tool takes goes unsaid. */
 function wishedFor(chain: readonly string[], declarations: Declarations, sample: Sample, chance: Chance): readonly string[] {
   return chain.filter((name, i) => {
-    const { tool, inputs } = declarations.get(name)!;
+    const { tool, inputs, labels } = declarations.get(name)!;
     const next = chain[i + 1] === undefined ? undefined : declarations.get(chain[i + 1]!);
     if (!next || tool.effect === "write") return true;
-    const fed = declarations.get(name)!.outputs.filter(it => next.inputs.some(input => input.required && input.entity === it.entity));
+    // what people say themselves needs no look-up, unless it goes by another name too
+    const isHidden = (input: EntityInput) => !input.spoken || labels.some(it => it.entity === input.entity);
+    const fed = declarations.get(name)!.outputs.filter(it => next.inputs.some(input => input.required && isHidden(input) && input.entity === it.entity));
     const hangsOn = (entity: string) => Object.keys(sample.things.get(entity)?.[0]?.context ?? {});
     const isLookUp = fed.some(it => inputs.every(input => !input.required || hangsOn(it.entity).includes(input.entity)));
     return !isLookUp || chance.happens(0.15);

@@ -87,8 +87,12 @@ export function wishFor(scene: Scene, asking: Asking): Wish | undefined {
   const clause = filled(form, slot => filling.said[slot]);
   if (clause === undefined) return undefined;
   const replies = repliesTo(asking.form);
-  return { tool: declared.tool, arguments: filling.arguments, things: filling.things, clause, said: filling.said, ...(replies ? { replies } : {}) };
+  return { tool: declared.tool, arguments: inOrder(declared.tool, filling.arguments), things: filling.things, clause, said: filling.said, ...(replies ? { replies } : {}) };
 }
+
+/** The arguments in the order in which the tool declares them. */
+const inOrder = (tool: Tool, args: Readonly<Record<string, Json>>): JsonObject =>
+  Object.fromEntries(Object.keys((tool.inputSchema["properties"] ?? {}) as object).flatMap(key => (args[key] === undefined ? [] : [[key, args[key]]])));
 
 function fillEntity(scene: Scene, { flow, kept }: Asking, input: EntityInput, filling: Filling): boolean {
   const { key, entity, many, spoken } = input;
@@ -121,7 +125,8 @@ function fillSpoken(scene: Scene, { key, entity, schema }: EntityInput, filling:
 }
 
 function pickThing(scene: Scene, entity: string, taken: readonly string[], fits: (it: Thing) => boolean = () => true): Thing | undefined {
-  const choices = (scene.sample.things.get(entity) ?? []).filter(it => !taken.includes(it.id) && fits(it));
+  const things = (scene.sample.things.get(entity) ?? []).map(it => scene.met.get(keyOf(it)) ?? it);
+  const choices = things.filter(it => !taken.includes(it.id) && fits(it));
   return choices.length === 0 ? undefined : scene.chance.pick(choices);
 }
 
