@@ -12,12 +12,11 @@ export type Names = ReadonlyMap<string, string>;
 export function namesIn(start: State, end: State, said: ReadonlySet<string>): Names {
   const names = new Map<string, string>();
   const contexts: (Context & { times: ReadonlySet<string> })[] = [];
-  const before = new Set<string>();
-  for (const server of Object.keys(end)) eachId(start[server]?.world, undefined, [server], ({ id }) => before.add(id));
+  const before = Object.values(start).map(it => idsOf(it.world));
   for (const [server, { world, clock }] of Object.entries(end)) {
     const times = timesBetween(start[server]?.clock ?? clock, clock, said);
     eachId(world, start[server]?.world, [server], context => {
-      if (before.has(context.id) || said.has(context.id)) return;
+      if (said.has(context.id) || before.some(it => it.has(context.id))) return;
       names.set(context.id, prefixOf(context.id));
       contexts.push({ ...context, times });
     });
@@ -35,6 +34,19 @@ export function namesIn(start: State, end: State, said: ReadonlySet<string>): Na
     apart = distinct;
   }
   return names;
+}
+
+const known = new WeakMap<object, ReadonlySet<string>>();
+
+/** The ids of a world that many attempts start from, found once. */
+function idsOf(world: object): ReadonlySet<string> {
+  let ids = known.get(world);
+  if (!ids) {
+    const found = new Set<string>();
+    eachId(world as Json, undefined, [], it => found.add(it.id));
+    known.set(world, (ids = found));
+  }
+  return ids;
 }
 
 /** A string with the generated ids in it replaced by the names they go by. */
