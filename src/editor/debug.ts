@@ -20,7 +20,7 @@ export class Debugging implements Disposable {
       debug.registerDebugConfigurationProvider("prove", {
         // F5 on a transcript, without a launch.json
         resolveDebugConfiguration: (_, config) =>
-          config.type ? config : { type: "prove", request: "launch", name: "Trajectory", transcript: this.#transcripts.addressFor(undefined).toString() },
+          config.type ? config : { type: "prove", request: "launch", name: "Trajectory", internalConsoleOptions: "neverOpen", transcript: this.#transcripts.addressFor(undefined).toString() },
       }),
     ];
   }
@@ -29,7 +29,7 @@ export class Debugging implements Disposable {
   async start(node: AttemptNode | Uri | undefined): Promise<void> {
     const uri = this.#transcripts.addressFor(node);
     await this.#transcripts.open(uri);
-    const isStarted = await debug.startDebugging(undefined, { type: "prove", request: "launch", name: nameOf(uri), transcript: uri.toString() }, { suppressSaveBeforeStart: true });
+    const isStarted = await debug.startDebugging(undefined, { type: "prove", request: "launch", name: nameOf(uri), transcript: uri.toString(), internalConsoleOptions: "neverOpen" }, { suppressSaveBeforeStart: true });
     if (!isStarted) throw new Mistake("the debug session did not start", "see the Debug Console");
   }
 

@@ -58,13 +58,14 @@ export function servePage<Map extends PageMap>(extension: Uri, panel: WebviewPan
 function shell(extension: Uri, { webview }: WebviewPanel, { name, title }: PageKind): string {
   const nonce = randomBytes(16).toString("base64");
   const at = (...parts: string[]) => webview.asWebviewUri(Uri.joinPath(extension, ...parts)).toString();
-  const policy = `default-src 'none'; style-src ${webview.cspSource}; font-src ${webview.cspSource}; img-src ${webview.cspSource}; script-src 'nonce-${nonce}'`;
+  const policy = `default-src 'none'; style-src ${webview.cspSource} 'nonce-${nonce}'; font-src ${webview.cspSource}; img-src ${webview.cspSource}; script-src 'nonce-${nonce}'`;
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta property="csp-nonce" content="${nonce}">
 <title>${escaped(title)}</title>
 <link rel="stylesheet" href="${at("media", "page.css")}">
 <link rel="stylesheet" href="${at("media", `${name}.css`)}">

@@ -8,7 +8,7 @@ import type { State } from "../environment/session.ts";
 import type { Cursor, Place } from "../trajectory/cursor.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Transcript } from "../trajectory/transcript.ts";
-import type { Event } from "../trajectory/trajectory.ts";
+import type { CallEvent, Event } from "../trajectory/trajectory.ts";
 import type { Grade } from "./grade.ts";
 import type { Scope } from "./watch.ts";
 
@@ -63,16 +63,12 @@ export function framesAt({ transcript, cursor, title }: Stepping, place: Place):
   return frames;
 }
 
-/** What is to be seen at a place, one tree a heading. */
-export function headingsAt(stepping: Stepping, place: Place): readonly (readonly [string, readonly Shown[]])[] {
-  const { event } = place;
-  return [
-    ...(event?.kind === "call" ? [["Call", callRows(place)] as const] : []),
-    ...(place.patches.length ? [["Changed", place.patches.map(it => changeRow(it, place))] as const] : []),
-    ["State", Object.entries(place.state).map(([server, it]) => serverRow(server, it))] as const,
-    ["Reward", rewardRows(stepping, place)] as const,
-  ];
-}
+/** What is to be seen at a place, one tree a heading: always the same headings, so that what is open stays open. */
+export const headingsAt = (stepping: Stepping, place: Place): readonly (readonly [string, readonly Shown[]])[] => [
+  ["Step", stepRows(place)],
+  ["State", stateRows(place)],
+  ["Reward", rewardRows(stepping, place)],
+];
 
 /** What a watch, a hover or a condition can name at a place. */
 export function scopeAt({ grade, cursor }: Stepping, place: Place): Scope {
@@ -97,8 +93,25 @@ export function entityOf(state: State, id: string): { readonly path: string; rea
 
 const callNumber = (cursor: Cursor, { index = 0 }: Place) => cursor.trajectory.events.slice(0, index).filter(it => it.kind === "call").length;
 
-function callRows({ step, event }: Place): readonly Shown[] {
-  if (event?.kind !== "call") return [];
+/** What happened, and for a call what it changed. */
+function stepRows(place: Place): readonly Shown[] {
+  const { event } = place;
+  switch (event?.kind) {
+    case undefined:
+      return [{ name: "start", text: "nothing has happened yet" }];
+    case "user":
+    case "assistant":
+      return [{ name: event.kind, text: event.text }];
+    case "ended":
+      return [{ name: "ended by", text: event.fault === undefined ? event.by : `${event.by}: ${event.fault}` }];
+    case "call":
+      return [...callRows(event, place), ...place.patches.map(it => changeRow(it, place))];
+    default:
+      throw new Error(`no rows for ${JSON.stringify(event satisfies never)}`);
+  }
+}
+
+function callRows(event: CallEvent, { step }: Place): readonly Shown[] {
   const { name, arguments: args, outcome, value, error, hint, type } = event;
   return [
     { name: "tool", text: name || "(not parsed)" },
@@ -111,8 +124,14 @@ function callRows({ step, event }: Place): readonly Shown[] {
   ];
 }
 
+/** One server's state directly, several by name. */
+function stateRows({ state }: Place): readonly Shown[] {
+  const servers = Object.entries(state).map(([server, it]) => serverRow(server, it));
+  return servers.length === 1 ? servers[0]!.rows!() : servers;
+}
+
 function changeRow({ op, path, value }: Patch, { before }: Place): Shown {
-  const name = path.slice(1).replace(/^[^/]+\/world\//, "").replaceAll("/", ".");
+  const name = `Δ ${path.slice(1).replace(/^[^/]+\/world\//, "").replaceAll("/", ".")}`;
   const was = valueAt(before, path);
   const rows = value !== undefined && value !== null && typeof value === "object" ? { rows: () => rowsOf(value, undefined) } : {};
   const text = op === "remove" ? `${inLine(was ?? null)} → (removed)` : op === "add" && was === undefined ? `(added) ${inLine(value ?? null)}` : `${inLine(was ?? null)} → ${inLine(value ?? null)}`;
