@@ -94,7 +94,7 @@ describe("creating", () => {
 describe("changing", () => {
   test("a place", () => check([["update_event", { event_id: review, location: "Studio 2" }]], gives({ title: "Design review", changed: ["location"] })));
   test("nothing is refused", () => check([["update_event", { event_id: review }]], refuses("invalid_params", /nothing to change/)));
-  test("to the same is no change", () => check([["update_event", { event_id: review, location: "Atlas Room", minutes: 45 }]], gives({ changed: [] })));
+  test("to what it is already is refused", () => check([["update_event", { event_id: review, location: "Atlas Room", minutes: 45 }]], refuses("conflict", /like that already/)));
   test("the length into something else is refused: 10:00 + 75 minutes meets 11:00", () =>
     check([create("2026-03-10T10:00"), ["update_event", { event_id: "$event", minutes: 75 }]], refuses("conflict", /Northwind kickoff/)));
   test("what is over is refused", () => check([["update_event", { event_id: workshop, title: "Brand day" }]], refuses("precondition_failed", /Brand workshop \(evt_112\) is over/)));

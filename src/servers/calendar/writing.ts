@@ -106,7 +106,6 @@ export const events = {
   update_event: tool({
     effect: "write",
     summary: "Change the title, place, notes or length of an event that the user organizes; calendar_move_event changes its time.",
-    idempotent: true,
     input: {
       event_id: eventId,
       title: newTitle.optional().describe("New title"),
@@ -133,6 +132,7 @@ export const events = {
         event[key] = text;
         changed.push(key);
       }
+      if (changed.length === 0) refuse("conflict", `${event.title} (${event_id}) is like that already`);
       return { title: event.title, event_id, changed };
     },
   }),
