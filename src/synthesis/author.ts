@@ -3,7 +3,7 @@
  * words. What a refusal or a question asks for comes in the next turn. Never acts on the session itself.
  */
 import type { JsonObject } from "../environment/json.ts";
-import type { Outcome } from "../environment/outcome.ts";
+import type { Outcome, Patch } from "../environment/outcome.ts";
 import type { Session } from "../environment/session.ts";
 import { shownBy, type Declared } from "./declared.ts";
 import type { Graph } from "./graph.ts";
@@ -47,6 +47,9 @@ export interface Script {
   readonly routes: Map<string, Route>;
   turn: Turn;
 }
+
+/** Things asked for in one breath. */
+const mostWishes = 3;
 
 /** A wish said this often without success is given up. */
 const tries = 12;
@@ -102,6 +105,7 @@ export class Author {
 
   #open(fork: Session): Turn | undefined {
     const { info, isOneTurn } = this.#plot;
+    if (isOneTurn) this.#left = this.#left.slice(-mostWishes);
     const n = isOneTurn ? this.#left.length : Math.ceil(this.#left.length / 2);
     return this.#planned(fork, n, "first", info === "missing");
   }
@@ -113,7 +117,7 @@ export class Author {
       if (next === undefined) return undefined;
       this.#left = [next];
     }
-    return this.#planned(fork, chance.happens(0.5) ? this.#left.length : 1, "follow-up", false);
+    return this.#planned(fork, chance.happens(0.5) ? Math.min(mostWishes, this.#left.length) : 1, "follow-up", false);
   }
 
   #planned(fork: Session, n: number, opening: Opening, withholds: boolean): Turn | undefined {
@@ -175,7 +179,8 @@ export class Author {
       if (!this.#isFindable(fork, wish)) continue;
       // nobody is asked for what the talk is about anyway
       if (key !== undefined && wish.things.some(it => it.thing.id === wish.arguments[key] && this.script.scene.focus.includes(it.thing))) continue;
-      const { outcome } = fork.call(name, wish.arguments);
+      const { outcome, patches } = fork.call(name, wish.arguments);
+      if (outcome.kind === "ok" && declared.tool.effect === "write" && isIdle(patches)) continue;
       why = outcome.kind === "ok" ? "nothing in the result" : outcome.message;
       if (outcome.kind !== "ok" && !(mayFail && isRefusal(outcome))) continue;
       if (outcome.kind === "ok" && isEmpty(outcome.value) && !chance.happens(0.1)) continue;
@@ -302,8 +307,8 @@ export class Author {
     const scene = { ...this.script.scene, focus: [] };
     const wish = wishFor(scene, asking);
     if (!wish || !fits(wish) || !this.#isFindable(fork, wish) || this.#done.has(doneKey(wish))) return undefined;
-    const { outcome } = fork.call(wish.tool.name, wish.arguments);
-    if (outcome.kind !== "ok" || isEmpty(outcome.value)) return undefined;
+    const { outcome, patches } = fork.call(wish.tool.name, wish.arguments);
+    if (outcome.kind !== "ok" || isEmpty(outcome.value) || (wish.tool.effect === "write" && isIdle(patches))) return undefined;
     this.#meet(asking.declared, wish, outcome);
     return wish;
   }
@@ -317,6 +322,9 @@ export class Author {
     return next.length === 0 ? undefined : chance.pick(next).tool.name;
   }
 }
+
+/** It changed nothing but the time. */
+const isIdle = (patches: readonly Patch[]): boolean => patches.every(it => /^\/[a-z_]+\/(clock|draws)$/.test(it.path));
 
 /** Turned down for how things are, not for how it was asked. */
 const isRefusal = (outcome: Outcome): boolean => outcome.kind === "refused" && outcome.type !== "invalid_params" && outcome.type !== "not_found";

@@ -127,6 +127,7 @@ export const tidy = (text: string): string =>
   text
     .replaceAll(/\s+/g, " ")
     .replaceAll(/ ([,.?!;:])/g, "$1")
+    .replaceAll(/([^.])\.\.(?!\.)/g, "$1.")
     .replaceAll(/\b([a-z]+) \1\b/gi, "$1")
     .replaceAll(/\bon (today|tomorrow|this [A-Z])/gi, "$1")
     .trim();

@@ -8,7 +8,7 @@ import type { CallEvent } from "../trajectory/trajectory.ts";
 import { isEmpty, type Planned, type Script, type Turn } from "./author.ts";
 import { shownBy } from "./declared.ts";
 import type { Chance } from "./chance.ts";
-import { capitalized, unmarked, type Manners } from "./persona.ts";
+import { capitalized, unmarked, verbatim, type Manners } from "./persona.ts";
 import { chosen, fieldOf, filled, listed, type ToolPhrases } from "./phrase.ts";
 import { keyOf, routesTo, type Route } from "./routes.ts";
 import { replied } from "./said.ts";
@@ -150,7 +150,7 @@ export class GraphTeacher implements Teacher {
     const forms = [...chance.shuffled(wish.replies ?? []), ...chance.shuffled(words.reply ?? this.#manners.done)];
     for (const form of forms) {
       const text = filled(chosen(form, chance), slot => this.#field(slot, wish, call, list, words, talk));
-      if (text !== undefined) return capitalized(unmarked(text));
+      if (text !== undefined) return singular(unmarked(capitalized(text)));
     }
     return chance.pick(this.#manners.done);
   }
@@ -158,7 +158,7 @@ export class GraphTeacher implements Teacher {
   #field(slot: string, wish: Wish, call: CallEvent, list: readonly Json[] | undefined, words: ToolPhrases, talk: Talk): string | undefined {
     const { chance } = this.#script.scene;
     const own = fieldOf(call.value, slot);
-    if (own !== undefined && own !== null && typeof own !== "object") return replied(own, talk.now, chance);
+    if (own !== undefined && own !== null && typeof own !== "object") return verbatim(replied(own, talk.now, chance));
     if (slot === "count") return list && String(list.length);
     if (slot === "items") return list && list.length > 0 ? itemsOf(list, words.item, it => replied(it, talk.now, chance)) : undefined;
     const said = wish.said[slot];
@@ -173,7 +173,7 @@ export class GraphTeacher implements Teacher {
     const before = this.#done.filter(it => it.call.outcome === "ok").slice(-1).map(it => this.#said(it.wish, it.call, talk));
     const why = withoutIds(failed.error ?? "it was refused");
     const sorry = filled(chosen(chance.pick(words), chance), slot => (slot === "why" ? why : wish && this.#field(slot, wish, failed, undefined, {} as ToolPhrases, talk)));
-    return [...before, capitalized(unmarked(sorry ?? `${why}.`))].join(" ");
+    return [...before, unmarked(capitalized(sorry ?? `${why}.`))].join(" ");
   }
 }
 
@@ -200,6 +200,10 @@ const routeKey = (route: Route): string => callKey(route.declared.tool.name, rou
 
 /** `account acc_129 (Old account) is closed` as people say it: `account Old account is closed`. */
 const withoutIds = (text: string): string => text.replaceAll(/\b[a-z]+_\d+ \(([^)]+)\)/g, "$1").replaceAll(/ \([a-z]+_\d+\)/g, "").replaceAll(/\b(\w+) [a-z]+_\d+\b/g, "that $1");
+
+/** One of what is counted: `1 files` is 1 file. */
+const singular = (text: string): string =>
+  text.replaceAll(/\b1 (file|time|line|word|byte|occurrence|transaction|guest|person|minute|entry|item|row)s\b/g, "1 $1").replaceAll(/\bThere are 1\b/g, "There is 1");
 
 function itemsOf(list: readonly Json[], item: string | undefined, say: (value: Json) => string): string {
   const words = list.slice(0, mostItems).map(it => {
