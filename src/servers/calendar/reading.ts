@@ -183,17 +183,17 @@ export const planning = {
     effect: "read",
     summary: "Check whether the user, and the people named, are free at a time, and what stands in the way.",
     input: {
-      start: slot().describe("Start of the time, YYYY-MM-DDTHH:MM"),
+      start: minute().describe("Start of the time, YYYY-MM-DDTHH:MM"),
       minutes: z.int().min(5).max(1440).optional().describe("Length in minutes, 30 if not given"),
       people: people.optional().describe("Full names or e-mail addresses of others to check as well"),
     },
-    returns: { free: z.boolean(), conflicts: listed.optional() },
+    returns: { free: z.boolean(), start: slot().optional().describe("The time asked about, if it is free"), conflicts: listed.optional() },
     run(diary, { start, minutes = 30, people: others = [] }) {
       const from = minutesOf(start);
       const everyone = [...new Set([diary.user, ...others.map(it => personOf(diary, it))])];
       const found = new Map<string, ReturnType<typeof row>>(everyone.flatMap(who => busyTimes(diary, who, from, from + minutes)).map(it => [`${it.event_id} ${it.date}`, row(it)]));
       const conflicts = [...found.values()];
-      return { free: conflicts.length === 0, ...(conflicts.length ? { conflicts } : {}) };
+      return conflicts.length > 0 ? { free: false, conflicts } : { free: true, start };
     },
   }),
   get_agenda: tool({
