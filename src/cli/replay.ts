@@ -57,6 +57,6 @@ const jsonOf = ({ header }: Trajectory, { verdict, first, what, remedy }: Result
 });
 
 const textOf = ({ header }: Trajectory, { verdict, first, what, remedy }: Result) => {
-  const where = first && verdict !== "differs" ? ` (seen first at call ${first.call}, ${first.recorded.name})` : "";
+  const where = first && verdict !== "differs" ? ` (seen first at call ${first.call + 1}, ${first.recorded.name})` : "";
   return visible(`${header.id}  ${verdict}: ${what}${where}; ${remedy}`);
 };

@@ -5,6 +5,7 @@ import type { Breakdown } from "../reward/breakdown.ts";
 import { profiles } from "../reward/profiles.ts";
 import { isScored, score } from "../reward/reward.ts";
 import { successOf, type Success } from "../reward/success.ts";
+import { closingOf as closingWords } from "../reward/words.ts";
 import { attemptsOn } from "../trajectory/attempt.ts";
 import type { Task } from "../trajectory/task.ts";
 import { finishedOf, type Trajectory } from "../trajectory/trajectory.ts";
@@ -30,19 +31,10 @@ export function gradeOf(catalog: Catalog, task: Task | undefined, trajectory: Tr
   }
 }
 
-/** What one call earned, in a line. */
-export function noteOf({ calls }: Breakdown, call: number): string {
-  const evidence = calls[call]!;
-  const rung = ["0", "⅓", "⅔", "1"][Math.round(evidence.validity * 3)]!;
-  const differing = evidence.arguments.filter(it => !it.equal && !it.masked).map(it => it.key);
-  const serves = evidence.serves ? `serves goal ${evidence.serves.goal}` : "serves no goal";
-  return [`validity ${rung}`, serves, ...(differing.length ? [`not equal: ${differing.join(", ")}`] : []), ...(evidence.overBudget ? ["beyond the budget"] : [])].join(" · ");
-}
-
-/** The totals and success, a line each. */
+/** Reward and success, for the end of a transcript. */
 export function closingOf(grade: Grade): readonly string[] {
   if ("unscorable" in grade) return [`no reward: ${grade.unscorable}`];
   const { breakdowns, success } = grade;
-  const totals = breakdowns.map(it => `${it.profile} ${it.total.toFixed(4)}`).join(" · ");
-  return [`reward ${totals}`, success.achieved ? "success: yes" : `success: no (${success.why.join("; ")})`];
+  const [first, ...others] = breakdowns.map(closingWords);
+  return [...(first ?? []), ...others.map(it => it[0]!), `success: ${success.achieved ? "yes" : `no (${success.why.join("; ")})`}`];
 }

@@ -5,10 +5,11 @@
 import { EventEmitter, Range, Selection, TextEditorRevealType, Uri, window, workspace, type Disposable, type TextEditor } from "vscode";
 import type { Catalog } from "../environment/catalog.ts";
 import { Mistake } from "../mistake.ts";
+import { noteOf } from "../reward/words.ts";
 import { transcriptOf, type Transcript } from "../trajectory/transcript.ts";
 import { addressOf, isTranscript, nodeAddress, readAttempt, type AttemptNode, type KeptAttempt } from "./attempts.ts";
 import type { Definitions } from "./definitions.ts";
-import { closingOf, gradeOf, noteOf, type Grade } from "./grade.ts";
+import { closingOf, gradeOf, type Grade } from "./grade.ts";
 
 export interface OpenAttempt extends KeptAttempt {
   readonly transcript: Transcript;

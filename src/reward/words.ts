@@ -1,4 +1,7 @@
-/** A breakdown in words: a note on each call and a few closing lines. Decides nothing; whoever shows them chooses where. */
+/**
+ * A breakdown in words: a note on each call and a few closing lines. Decides nothing; whoever shows them chooses where. People
+ * count goals from 1.
+ */
 import { partNames, type Breakdown, type CallEvidence, type GoalEvidence } from "./breakdown.ts";
 
 /** What one call earned, in a line. */
@@ -6,7 +9,7 @@ export function noteOf({ rule, calls }: Breakdown, call: number): string | undef
   const it = calls[call];
   if (!it) return undefined;
   if (rule === "abstain") return "no call was wanted";
-  const notes = [`valid ${rung(it.validity)}`, it.serves ? `serves goal ${it.serves.goal}` : it.named ? "named by a goal, serves none" : "beside the goals"];
+  const notes = [`valid ${rung(it.validity)}`, it.serves ? `serves goal ${it.serves.goal + 1}` : it.named ? "named by a goal, serves none" : "beside the goals"];
   if (it.serves && it.arguments.length > 0) notes.push(argumentNote(it));
   if (it.overBudget) notes.push("over the budget");
   return notes.join(" · ");
@@ -20,7 +23,7 @@ export function closingOf({ profile, rule, parts, extras, total, n, budget, goal
     `reward by ${profile}: ${number(total)}`,
     ...all.map(([name, it]) => `    ${name.padEnd(10)} ${number(it.score).padStart(8)} × ${number(it.weight).padEnd(6)} = ${number(it.value)}`),
     `    ${n} calls, budget ${budget}`,
-    ...goals.flatMap(it => goalNote(it).map(note => `    goal ${it.goal} ${note}`)),
+    ...goals.flatMap(it => goalNote(it).map(note => `    goal ${it.goal + 1} ${note}`)),
   ];
 }
 
@@ -35,7 +38,7 @@ function argumentNote({ arguments: all }: CallEvidence): string {
 
 function goalNote({ matched, broken }: GoalEvidence): string[] {
   if (!matched) return ["has no call"];
-  return broken.length === 0 ? [] : [`comes before ${broken.map(it => `goal ${it}`).join(", ")}, which it should follow`];
+  return broken.length === 0 ? [] : [`comes before ${broken.map(it => `goal ${it + 1}`).join(", ")}, which it should follow`];
 }
 
 const number = (it: number) => String(Number(it.toFixed(4)));

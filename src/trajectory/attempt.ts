@@ -43,7 +43,7 @@ function goalsRun(catalog: Catalog, task: Task) {
     for (const call of goal.calls) {
       const { outcome } = session.call(call.name, call.arguments);
       if (outcome.kind === "ok") continue;
-      throw new Mistake(`task ${task.id}: goal ${i}, ${call.name}, is ${outcome.kind} (${outcome.message})`, "restore the fixture it was made on, or synthesize it anew");
+      throw new Mistake(`task ${task.id}: goal ${i + 1}, ${call.name}, is ${outcome.kind} (${outcome.message})`, "restore the fixture it was made on, or synthesize it anew");
     }
   }
   return { tools: session.tools, start, goal: session.state };

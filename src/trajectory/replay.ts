@@ -65,7 +65,7 @@ export function checkReplay(catalog: Catalog, trajectory: Trajectory): Replay {
   }
   if (!first) return { verdict: "same", steps };
   const { what, remedy } = changeOf(catalog, trajectory.header);
-  return { verdict: first.verdict, steps, first, what: what ?? `call ${first.call}, ${first.recorded.name}, gives another ${first.differs.join(", ")}`, remedy };
+  return { verdict: first.verdict, steps, first, what: what ?? `call ${first.call + 1}, ${first.recorded.name}, gives another ${first.differs.join(", ")}`, remedy };
 }
 
 /** What of that to which a trajectory is pinned is no longer what it was; `differs` where all of it is. */

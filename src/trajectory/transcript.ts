@@ -123,9 +123,9 @@ export function callText(name: string, args: Json): string {
 function goalLines(task: Task): string[] {
   const lines = ["goals"];
   for (const [g, { calls, after }] of task.goals.entries()) {
-    const edges = after.map(it => `${it.goal}${it.via ? ` (${it.via})` : ""}`).join(", ");
+    const edges = after.map(it => `${it.goal + 1}${it.via ? ` (${it.via})` : ""}`).join(", ");
     for (const [i, call] of calls.entries()) {
-      const number = i === 0 ? String(g) : "";
+      const number = i === 0 ? String(g + 1) : "";
       lines.push(`  ${number.padStart(2)} ${visible(callText(call.name, call.arguments))}${i === 0 && edges ? `  after ${visible(edges)}` : ""}`);
     }
   }

@@ -152,7 +152,7 @@ describe("replay F", () => {
     const file = write("edited.trajectory.jsonl", trajectoryText(attempts[1]!) + trajectoryText({ ...attempts[0]!, events: edited }));
     const { out, code } = await runCommand(replay, [file], inFolder);
     expect(out).toEqual([
-      "t-move/wrong  differs: call 1, banking_transfer, gives another value; the record was edited, or a tool is not deterministic: report it with this file",
+      "t-move/wrong  differs: call 2, banking_transfer, gives another value; the record was edited, or a tool is not deterministic: report it with this file",
     ]);
     expect(code).toBe(1);
     expect((await runCommand(replay, [file, "--json"], inFolder)).out.map(it => JSON.parse(it) as object)).toMatchObject([{ id: "t-move/wrong", verdict: "differs", call: 1, differs: ["value"] }]);

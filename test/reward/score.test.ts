@@ -146,6 +146,6 @@ test("a task whose goals no longer run says which, and what to do", async () => 
   const task = await moveFifty();
   const stale = { ...task, goals: [goal([transfer("acc_999", 50)])] };
   expect(() => attemptOf(stale, finishedOf(task.trajectory)!)).toThrow(
-    "task t-move: goal 0, banking_transfer, is refused (there is no account acc_999): restore the fixture it was made on, or synthesize it anew",
+    "task t-move: goal 1, banking_transfer, is refused (there is no account acc_999): restore the fixture it was made on, or synthesize it anew",
   );
 });

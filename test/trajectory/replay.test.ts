@@ -45,7 +45,7 @@ describe("a replay", () => {
   test("of an edited record differs, and says in what", () =>
     expect(checkReplay(catalog, edited({ value: { balance: 1 } }))).toMatchObject({
       verdict: "differs",
-      what: "call 0, banking_transfer, gives another value",
+      what: "call 1, banking_transfer, gives another value",
       remedy: "the record was edited, or a tool is not deterministic: report it with this file",
     }));
   test("of an edited call differs from there on", () => {
