@@ -77,6 +77,6 @@ async function start(name: Backend["name"], options: BackendOptions, named: bool
       await assertComputes();
       return { name, notes: [], memory: undefined };
     default:
-      throw new Error(`no such backend: ${name satisfies never}`);
+      throw new Error(`no such backend: ${String(name satisfies never)}`);
   }
 }

@@ -22,17 +22,17 @@ export function attention(qkv: tf.Tensor2D, queryNorm: tf.Tensor1D, keyNorm: tf.
   const { heads, kvHeads, headWidth, rope, layout } = shape;
   const n = qkv.shape[0];
   const grouped = heads / kvHeads;
-  const parts = tf.split(tf.reshape(qkv, [n, heads + 2 * kvHeads, headWidth]), [heads, kvHeads, kvHeads], 1) as tf.Tensor3D[];
-  const [queries, keys, values] = parts as [tf.Tensor3D, tf.Tensor3D, tf.Tensor3D];
+  const parts = tf.split(tf.reshape(qkv, [n, heads + 2 * kvHeads, headWidth]), [heads, kvHeads, kvHeads], 1);
+  const [queries, keys, values] = parts as [tf.Tensor, tf.Tensor, tf.Tensor];
   const cos = tf.expandDims(tf.gather(rope.cos, layout.positions), 1);
   const sin = tf.expandDims(tf.gather(rope.sin, layout.positions), 1);
-  const byHead = (x: tf.Tensor, rows: number) => tf.reshape(tf.transpose(x, [1, 0, 2]), [kvHeads, rows, headWidth]) as tf.Tensor3D;
+  const byHead = (x: tf.Tensor, rows: number) => tf.reshape<tf.Rank.R3>(tf.transpose(x, [1, 0, 2]), [kvHeads, rows, headWidth]);
   const q = byHead(rotate(rmsNorm(queries, queryNorm), cos, sin), grouped * n);
   const k = byHead(rotate(rmsNorm(keys, keyNorm), cos, sin), n);
   const scores = tf.mul(tf.matMul(q, k, false, true), 1 / Math.sqrt(headWidth)); // (kvHeads, grouped · N, N)
   const masked = tf.add(tf.reshape(scores, [kvHeads, grouped, n, n]), layout.mask());
   const mixed = tf.matMul(tf.reshape(tf.softmax(masked), [kvHeads, grouped * n, n]), byHead(values, n));
-  return tf.reshape(tf.transpose(tf.reshape(mixed, [heads, n, headWidth]), [1, 0, 2]), [n, heads * headWidth]) as tf.Tensor2D;
+  return tf.reshape<tf.Rank.R2>(tf.transpose(tf.reshape(mixed, [heads, n, headWidth]), [1, 0, 2]), [n, heads * headWidth]);
 }
 
 /** Turns the two halves of each head by the angles of its position. */

@@ -70,7 +70,7 @@ const fusedKernels = {
     const [out, logSum] = [output([n, heads * headWidth]), output([heads, n])];
     const room = scratch(kernels.attentionScratch(longest, headWidth));
     kernels.attention(
-      segments!.shape[0] as number, at(segments!), n, heads, k!.shape[0] as number, headWidth, longest, at(q!), at(k!), at(v!), at(out), at(logSum), room,
+      segments!.shape[0], at(segments!), n, heads, k!.shape[0], headWidth, longest, at(q!), at(k!), at(v!), at(out), at(logSum), room,
     );
     return [out, logSum];
   },
@@ -79,7 +79,7 @@ const fusedKernels = {
     const [dq, dk, dv] = [output(q!.shape), output(k!.shape), output(v!.shape)];
     const room = scratch(kernels.attentionScratch(longest, headWidth));
     kernels.attentionGradient(
-      segments!.shape[0] as number, at(segments!), n, heads, k!.shape[0] as number, headWidth, longest,
+      segments!.shape[0], at(segments!), n, heads, k!.shape[0], headWidth, longest,
       at(q!), at(k!), at(v!), at(out!), at(logSum!), at(dout!), at(dq), at(dk), at(dv), room,
     );
     return [dq, dk, dv];

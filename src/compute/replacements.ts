@@ -15,8 +15,8 @@ export function registerReplacements(memory: WasmMemory): void {
   replace("GatherV2", "wasm", params => {
     const { x, indices } = params.inputs as { x: tf.Tensor; indices: tf.Tensor };
     const { axis, batchDims } = params.attrs as unknown as { axis: number; batchDims?: number };
-    if (axis !== 0 || (batchDims ?? 0) !== 0 || x.dtype !== "float32" || x.shape.length !== 2) return stockGather!.kernelFunc(params);
-    const width = x.shape[1] as number;
+    if (axis !== 0 || (batchDims ?? 0) !== 0 || x.dtype !== "float32" || x.shape.length !== 2) return stockGather.kernelFunc(params);
+    const width = x.shape[1];
     const out = output([...indices.shape, width]);
     kernels.gatherRows(sizeOf(indices.shape), width, addressOf(x), addressOf(indices), addressOf(out));
     return out;
@@ -42,7 +42,7 @@ function batchMatMul({ kernels, addressOf, output, scratch }: WasmMemory, inputs
   const [rowsB, columnsB] = b.shape.slice(-2) as [number, number];
   const [rows, inner] = transposeA ? [columnsA, rowsA] : [rowsA, columnsA];
   const [innerB, columns] = transposeB ? [columnsB, rowsB] : [rowsB, columnsB];
-  if (inner !== innerB) throw new Error(`a matrix product of (${a.shape}) and (${b.shape}): inner sizes ${inner} and ${innerB}`);
+  if (inner !== innerB) throw new Error(`a matrix product of (${a.shape.join()}) and (${b.shape.join()}): inner sizes ${inner} and ${innerB}`);
   const [batchA, batchB] = [sizeOf(a.shape.slice(0, -2)), sizeOf(b.shape.slice(0, -2))];
   if (batchA !== batchB && batchA !== 1 && batchB !== 1) throw new Error(`a matrix product of batches of ${batchA} and ${batchB}`);
   const out = output([...(batchA >= batchB ? a : b).shape.slice(0, -2), rows, columns]);

@@ -16,18 +16,18 @@ export interface WasmMemory {
   readonly kernels: Kernels;
   /** Whether the build with fused multiply-add runs; its results differ in the last bits. */
   readonly relaxed: boolean;
-  addressOf(tensor: tf.TensorInfo): number;
+  readonly addressOf: (tensor: tf.TensorInfo) => number;
   /** A tensor's numbers in place: valid until the next tensor is made. */
-  viewOf(tensor: tf.Tensor): Float32Array;
-  floatsAt(address: number, n: number): Float32Array;
-  intsAt(address: number, n: number): Int32Array;
+  readonly viewOf: (tensor: tf.Tensor) => Float32Array;
+  readonly floatsAt: (address: number, n: number) => Float32Array;
+  readonly intsAt: (address: number, n: number) => Int32Array;
   /** Room for n numbers of four bytes, until `free`. */
-  allocate(n: number): number;
-  free(address: number): void;
+  readonly allocate: (n: number) => number;
+  readonly free: (address: number) => void;
   /** Room for at least n floats, anybody's until the next call. */
-  scratch(n: number): number;
+  readonly scratch: (n: number) => number;
   /** An output tensor of a kernel. */
-  output(shape: readonly number[], dtype?: "float32" | "int32"): tf.TensorInfo;
+  readonly output: (shape: readonly number[], dtype?: "float32" | "int32") => tf.TensorInfo;
 }
 
 /** What we use of tfjs-backend-wasm 4.22.0 beyond its published types; the version is pinned because of it. */

@@ -56,20 +56,22 @@ type Asked = Omit<Packed, "targets">;
 /** The logits of the asked rows, (M, vocabulary), differentiable in the parameters. */
 function logits(model: Model, { ids, rows }: Asked, layout: Layout): tf.Tensor2D {
   const { architecture, rope } = model;
+  const matrix = (name: string) => weight(model, name) as tf.Tensor2D;
+  const scale = (name: string) => weight(model, name) as tf.Tensor1D;
   const hidden = tf.tidy(() => {
-    let x = tf.gather(weight<tf.Tensor2D>(model, "embedding"), tf.tensor1d(ids, "int32")); // (N, width)
+    let x = tf.gather(matrix("embedding"), tf.tensor1d(ids, "int32")); // (N, width)
     for (let layer = 0; layer < architecture.layers; layer++) {
-      const at = <T extends tf.Tensor>(part: string) => weight<T>(model, `layers.${layer}.${part}`);
-      const qkv = matMulTransposed(rmsNorm(x, at("attention.norm")), at("attention.qkv"));
-      const mixed = attention(qkv, at("attention.queryNorm"), at("attention.keyNorm"), { ...architecture, rope, layout });
-      x = tf.add(x, matMulTransposed(mixed, at("attention.out")));
-      const gateUp = matMulTransposed(rmsNorm(x, at("feed.norm")), at("feed.gateUp"));
-      x = tf.add(x, matMulTransposed(swiglu(gateUp), at("feed.down")));
+      const at = `layers.${layer}`;
+      const qkv = matMulTransposed(rmsNorm(x, scale(`${at}.attention.norm`)), matrix(`${at}.attention.qkv`));
+      const mixed = attention(qkv, scale(`${at}.attention.queryNorm`), scale(`${at}.attention.keyNorm`), { ...architecture, rope, layout });
+      x = tf.add(x, matMulTransposed(mixed, matrix(`${at}.attention.out`)));
+      const gateUp = matMulTransposed(rmsNorm(x, scale(`${at}.feed.norm`)), matrix(`${at}.feed.gateUp`));
+      x = tf.add(x, matMulTransposed(swiglu(gateUp), matrix(`${at}.feed.down`)));
     }
     return x;
   });
   const asked = tf.gather(hidden, tf.tensor1d(rows, "int32")); // (M, width)
-  return matMulTransposed(rmsNorm(asked, weight(model, "norm")), weight(model, "embedding"));
+  return matMulTransposed(rmsNorm(asked, scale("norm")), matrix("embedding"));
 }
 
 /** The log-probability of each target, (M), differentiable in the parameters. */
@@ -80,25 +82,25 @@ const logProbabilitiesOf = (model: Model, packed: Packed, layout: Layout): tf.Te
 export function gradients(model: Model, packed: Packed, lossOf: LossOf): { loss: number; logprobs: Float32Array; gradients: Gradients } {
   checkBatch(model.architecture, packed);
   const layout = layOut(packed);
-  let kept: tf.Tensor1D | undefined;
+  const kept: tf.Tensor1D[] = [];
   const { value, grads } = tf.variableGrads(() => {
     const logprobs = logProbabilitiesOf(model, packed, layout);
-    kept = tf.keep(logprobs);
+    kept.push(tf.keep(logprobs));
     return lossOf(logprobs);
   }, [...model.parameters.values()]);
+  const [logprobs] = kept.map(it => it.dataSync<"float32">().slice());
+  const [loss] = value.dataSync();
+  tf.dispose([value, ...kept]);
   layout.dispose();
-  const loss = value.dataSync()[0] as number;
-  const logprobs = (kept as tf.Tensor1D).dataSync() as Float32Array;
-  tf.dispose([value, kept as tf.Tensor1D]);
-  const named = [...model.parameters].map(([name, variable]) => [name, grads[variable.name] as tf.Tensor] as const);
-  return { loss, logprobs: logprobs.slice(), gradients: new Map(named) };
+  const named = [...model.parameters].map(([name, variable]) => [name, grads[variable.name]!] as const);
+  return { loss: loss!, logprobs: logprobs!, gradients: new Map(named) };
 }
 
 /** The log-probabilities of a batch's targets (M), without a gradient. */
 export function score(model: Model, packed: Packed): Float32Array {
   checkBatch(model.architecture, packed);
   const layout = layOut(packed);
-  const logprobs = tf.tidy(() => logProbabilitiesOf(model, packed, layout).dataSync().slice()) as Float32Array;
+  const logprobs = tf.tidy(() => logProbabilitiesOf(model, packed, layout).dataSync<"float32">().slice());
   layout.dispose();
   return logprobs;
 }
@@ -107,7 +109,7 @@ export function score(model: Model, packed: Packed): Float32Array {
 export function logitsOf(model: Model, packed: Packed): Float32Array {
   checkBatch(model.architecture, packed);
   const layout = layOut(packed);
-  const values = tf.tidy(() => logits(model, packed, layout).dataSync().slice()) as Float32Array;
+  const values = tf.tidy(() => logits(model, packed, layout).dataSync<"float32">().slice());
   layout.dispose();
   return values;
 }
@@ -116,11 +118,11 @@ export function disposeGradients(gradients: Gradients): void {
   for (const gradient of gradients.values()) gradient.dispose();
 }
 
-const weight = <T extends tf.Tensor>(model: Model, name: string): T => {
+function weight(model: Model, name: string): tf.Tensor {
   const variable = model.parameters.get(name);
   if (!variable) throw new Error(`no parameter ${name}`);
-  return variable as tf.Tensor as T;
-};
+  return variable;
+}
 
 /** Cosines and sines of every position's angles, (context, headWidth / 2). */
 function ropeOf({ context, headWidth, ropeBase }: Architecture): Rope {

@@ -15,13 +15,13 @@ export interface Exchange {
   readonly rank: number;
   readonly count: number;
   /** Waits for all. */
-  barrier(): void;
+  readonly barrier: () => void;
   /** Replaces the values by their sum over all replicas. */
-  sum(values: Float32Array): void;
+  readonly sum: (values: Float32Array) => void;
   /** The number that rank 0 gave: how replicas decide alike whether to stop, pause or save. */
-  agree(value: number): number;
+  readonly agree: (value: number) => number;
   /** Throws, on every replica, where their values differ: they have drifted apart. */
-  assertSame(values: Float32Array): void;
+  readonly assertSame: (values: Float32Array) => void;
 }
 
 export const shareMemory = (count: number, floats: number): SharedMemory => ({

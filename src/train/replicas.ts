@@ -23,11 +23,11 @@ export interface Replicas<Told> {
 export interface Replica<Setup, Told, Said> extends Exchange {
   readonly setup: Setup;
   /** Takes over the gradients and gives their sum over all replicas (divide losses by the whole batch's size for a mean). */
-  sumGradients(gradients: Gradients): Gradients;
+  readonly sumGradients: (gradients: Gradients) => Gradients;
   /** The next message of the main thread, if one has come. Replicas see it at different moments: `agree` on what to do. */
-  told(): Told | undefined;
+  readonly told: () => Told | undefined;
   /** To the main thread's `heard`. */
-  say(message: Said): void;
+  readonly say: (message: Said) => void;
 }
 
 export interface ReplicaOptions<Setup, Said> {

@@ -4,7 +4,7 @@ import * as tf from "@tensorflow/tfjs-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { runningBackend, startBackend } from "../../src/compute/backend.ts";
 import { startWasm } from "../../src/compute/wasm.ts";
-import { expectClose, programs, randomArray } from "./numbers.ts";
+import { checkClose, programs, randomArray } from "./numbers.ts";
 
 const wasm = () => startBackend("wasm", { programs });
 
@@ -32,7 +32,7 @@ describe("matrix products on wasm are those of plain JavaScript", () => {
       const of = (shape: readonly number[], seed: number) => tf.tensor3d(randomArray(shape.reduce((x, y) => x * y), seed), shape as [number, number, number]);
       const [a, b] = [of(product.a, 1), of(product.b, 2)];
       const out = tf.matMul(a, b, product.transposeA, product.transposeB);
-      expectClose(out.dataSync(), expected(a, b, product));
+      checkClose(out.dataSync(), expected(a, b, product));
       tf.dispose([a, b, out]);
     });
 
@@ -47,7 +47,7 @@ describe("matrix products on wasm are those of plain JavaScript", () => {
   check({ a: [1, 2, 70], b: [4, 70, 2] });
 
   test("operands that do not fit are refused", () => {
-    const [a, b] = [tf.zeros([2, 3]) as tf.Tensor2D, tf.zeros([2, 3]) as tf.Tensor2D];
+    const [a, b] = [tf.zeros<tf.Rank.R2>([2, 3]), tf.zeros<tf.Rank.R2>([2, 3])];
     expect(() => tf.matMul(a, b)).toThrow(/inner/);
   });
 });
@@ -57,7 +57,7 @@ describe("the wasm backend", () => {
 
   test("a weight changed in place is seen by the next product", async () => {
     const { memory } = await wasm();
-    const [x, weight] = [tf.ones([1, 4]) as tf.Tensor2D, tf.ones([4, 2]) as tf.Tensor2D];
+    const [x, weight] = [tf.ones<tf.Rank.R2>([1, 4]), tf.ones<tf.Rank.R2>([4, 2])];
     expect([...tf.matMul(x, weight).dataSync()]).toEqual([4, 4]);
     memory!.viewOf(weight).fill(2);
     expect([...tf.matMul(x, weight).dataSync()]).toEqual([8, 8]);
@@ -80,7 +80,7 @@ describe("the wasm backend", () => {
       expect((await startWasm(programs, build)).relaxed).toBe(build === "relaxed");
       results.push(product());
     }
-    expectClose(results[1]!, results[0]!);
+    checkClose(results[1]!, results[0]!);
   });
 
   test("the running backend is the one that was started last", async () => {

@@ -22,7 +22,7 @@ export function distance(found: ArrayLike<number>, expected: ArrayLike<number>):
 }
 
 /** Both hold as many numbers and are as close as single precision lets sums of a few hundred products be. */
-export function expectClose(found: ArrayLike<number>, expected: ArrayLike<number>, tolerance = 1e-5, name = ""): void {
+export function checkClose(found: ArrayLike<number>, expected: ArrayLike<number>, tolerance = 1e-5, name = ""): void {
   expect(found.length, name).toBe(expected.length);
   expect(distance(found, expected), name).toBeLessThan(tolerance);
 }

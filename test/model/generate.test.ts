@@ -5,7 +5,7 @@ import { uniforms } from "../../src/compute/random.ts";
 import { openDecoder, type Chosen, type Decoder } from "../../src/model/generate.ts";
 import { pack } from "../../src/model/packed.ts";
 import { initialize, logitsOf, score, type Model } from "../../src/model/transformer.ts";
-import { expectClose, programs } from "../compute/numbers.ts";
+import { checkClose, programs } from "../compute/numbers.ts";
 import { tiny, tokens } from "./tiny.ts";
 
 const greedy = { temperature: 0, uniform: 0 };
@@ -120,7 +120,7 @@ test.each(["wasm", "cpu"] as const)("sampling follows softmax on %s at every tem
   const logits = logitsOf(model, pack([{ prefix: [...tokens(6, 1), 9], branches: [{ ids: [0], mask: [1] }] }]));
   for (const temperature of [1, 0.5, 2]) {
     decoder.copy(slot, forks);
-    const counts = new Array<number>(tiny.vocabulary).fill(0);
+    const counts = Array.from({ length: tiny.vocabulary }, () => 0);
     const feeds = forks.map((slot, i) => ({ slot, ids: [9], choose: { temperature, uniform: (i + 0.5) / draws } }));
     for (const { id } of decoder.feed(feeds)) counts[id]!++;
     const weights = [...logits].map(it => Math.exp(it / temperature));
@@ -154,7 +154,7 @@ test("a call with more tokens than one pass holds is the same as several calls",
   const together = decoder.feed(slots.map(([slot], i) => ({ slot, ids: tokens(61 + i, i), choose: greedy })));
   const singly = slots.flatMap(([, slot], i) => decoder.feed([{ slot, ids: tokens(61 + i, i), choose: greedy }]));
   expect(together.map(it => it.id)).toEqual(singly.map(it => it.id));
-  expectClose(together.map(it => it.logprob), singly.map(it => it.logprob));
+  checkClose(together.map(it => it.logprob), singly.map(it => it.logprob));
   decoder.dispose();
   model.dispose();
 });

@@ -5,7 +5,7 @@ import { sizeOf, type Architecture } from "../../src/model/architecture.ts";
 import { pack, type Packed, type Sheaf } from "../../src/model/packed.ts";
 import { disposeGradients, gradients, initialize, logitsOf, score, type LossOf } from "../../src/model/transformer.ts";
 import { Mistake } from "../../src/mistake.ts";
-import { expectClose, programs, randomArray } from "../compute/numbers.ts";
+import { checkClose, programs, randomArray } from "../compute/numbers.ts";
 import { apart, sheaves, tiny, tokens } from "./tiny.ts";
 
 /** Every target weighs something else, so that no two gradients can be swapped unseen. */
@@ -22,17 +22,17 @@ async function worked(name: "cpu" | "wasm", architecture: Architecture, packed: 
   return { loss: result.loss, logprobs: result.logprobs, gradients: plain };
 }
 
-function expectAlike(found: Awaited<ReturnType<typeof worked>>, expected: Awaited<ReturnType<typeof worked>>): void {
-  expectClose(found.logprobs, expected.logprobs, 2e-6, "log-probabilities");
+function checkAlike(found: Awaited<ReturnType<typeof worked>>, expected: Awaited<ReturnType<typeof worked>>): void {
+  checkClose(found.logprobs, expected.logprobs, 2e-6, "log-probabilities");
   expect(found.loss).toBeCloseTo(expected.loss, 4);
-  for (const [name, gradient] of expected.gradients) expectClose(found.gradients.get(name)!, gradient, 2e-5, name);
+  for (const [name, gradient] of expected.gradients) checkClose(found.gradients.get(name)!, gradient, 2e-5, name);
 }
 
 describe("the wasm kernels give what stock operations give, loss and every gradient", () => {
   const check = (title: string, architecture: Architecture, batch: readonly Sheaf[]) =>
     test(title, async () => {
       const packed = pack(batch);
-      expectAlike(await worked("wasm", architecture, packed), await worked("cpu", architecture, packed));
+      checkAlike(await worked("wasm", architecture, packed), await worked("cpu", architecture, packed));
     });
 
   check("odd lengths, shared prompts", tiny, sheaves);
@@ -56,8 +56,8 @@ describe("gradients are those of finite differences", () => {
     const { gradients: found } = gradients(model, packed, weighted);
     const [slopes, expected]: [number[], number[]] = [[], []];
     for (const [name, variable] of model.parameters) {
-      const values = variable.dataSync().slice();
-      const gradient = found.get(name)!.dataSync();
+      const values = (variable.dataSync() as Float32Array).slice();
+      const gradient = found.get(name)!.dataSync() as Float32Array;
       // the steepest number and one from the middle
       const steepest = gradient.reduce((best, it, i) => (Math.abs(it) > Math.abs(gradient[best]!) ? i : best), 0);
       for (const at of [steepest, Math.floor(values.length / 2)]) {
@@ -84,13 +84,13 @@ describe.each(["cpu", "wasm"] as const)("on %s", name => {
   test("a prompt worked once for its branches gives what a prompt for each gives", async () => {
     const [together, separate] = [await worked(name, tiny, pack(sheaves)), await worked(name, tiny, pack(apart(sheaves)))];
     expect(pack(sheaves).ids.length).toBeLessThan(pack(apart(sheaves)).ids.length);
-    expectAlike(together, separate);
+    checkAlike(together, separate);
   });
 
   test("a sequence's log-probabilities do not depend on its neighbours", () => {
     const model = initialize(tiny, 7);
     const alone = apart(sheaves).flatMap(it => [...score(model, pack([it]))]);
-    expectClose(score(model, pack(sheaves)), alone, 2e-6);
+    checkClose(score(model, pack(sheaves)), alone, 2e-6);
     model.dispose();
   });
 
@@ -102,7 +102,7 @@ describe.each(["cpu", "wasm"] as const)("on %s", name => {
       const row = logits.subarray(i * tiny.vocabulary, (i + 1) * tiny.vocabulary);
       return row[target]! - Math.log(row.reduce((sum, it) => sum + Math.exp(it), 0));
     });
-    expectClose(logprobs, expected, 2e-6);
+    checkClose(logprobs, expected, 2e-6);
     model.dispose();
   });
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { beforeAll, describe, expect, test } from "vitest";
 import { aloneReplica, joinReplicas, startReplicas } from "../../src/train/replicas.ts";
-import { expectClose, programs } from "../compute/numbers.ts";
+import { checkClose, programs } from "../compute/numbers.ts";
 import type { Said, Setup } from "./replicaProgram.ts";
 
 const program = join(mkdtempSync(join(tmpdir(), "prove-")), "program.mjs");
@@ -52,8 +52,8 @@ describe("learning", () => {
   test("two replicas with half of the batch each learn what one does with all of it", async () => {
     const [alone, together] = [await learned(1), await learned(2)];
     expect(together[1]).toEqual(together[0]);
-    expectClose(together[0]!.losses, alone[0]!.losses, 1e-5);
-    expectClose(together[0]!.weights, alone[0]!.weights, 1e-4);
+    checkClose(together[0]!.losses, alone[0]!.losses, 1e-5);
+    checkClose(together[0]!.weights, alone[0]!.weights, 1e-4);
     expect(alone[0]!.losses[2]).toBeLessThan(alone[0]!.losses[0]!);
   });
 
@@ -75,7 +75,7 @@ describe("when something goes wrong", () => {
     const replicas = startReplicas<Setup, string, Said>({ program, count: 2, floats: 1, setup: { do: "wait" }, heard });
     await Promise.race([waits, replicas.done]);
     await replicas.end();
-    await replicas.done;
+    await expect(replicas.done).resolves.toBeUndefined();
   });
 
   test("more numbers than there is room for are refused", async () => {
