@@ -57,7 +57,7 @@ const isTelling = (value: Json): boolean => (typeof value === "number" ? !Number
 
 function* scalarsOf(value: Json): Generator<Exclude<Json, readonly Json[] | JsonObject>> {
   if (value === null || typeof value !== "object") yield value;
-  else for (const it of Object.values(value) as Json[]) yield* scalarsOf(it);
+  else for (const it of Array.isArray(value) ? (value as readonly Json[]) : Object.values(value as JsonObject)) yield* scalarsOf(it);
 }
 
 /** Whether a text holds a value as a whole token. */

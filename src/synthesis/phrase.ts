@@ -46,8 +46,9 @@ import { Mistake } from "../mistake.ts";
 import type { Chance } from "./chance.ts";
 import { declarationsOf } from "./declared.ts";
 
+const json = z.json() as z.ZodType<Json>;
 const texts = z.array(z.string().min(1)).min(1);
-const form = z.union([z.string().min(1), z.strictObject({ say: z.string().min(1), with: z.record(z.string(), z.json()).optional(), reply: texts.optional() })]);
+const form = z.union([z.string().min(1), z.strictObject({ say: z.string().min(1), with: z.record(z.string(), json).optional(), reply: texts.optional() })]);
 const forms = z.array(form).min(1);
 
 const toolPhrases = z.strictObject({
@@ -66,7 +67,7 @@ export const phrasesSchema = z.strictObject({
   format: z.literal("prove/phrases@1"),
   server: z.string(),
   entities: z.record(z.string(), z.strictObject({ noun: z.string(), mention: texts, known: texts.optional(), again: texts.optional() })),
-  arguments: z.record(z.string(), z.strictObject({ say: texts.optional(), values: z.array(z.json()).min(1).optional(), words: z.record(z.string(), texts).optional(), days: z.tuple([z.int(), z.int()]).optional() })),
+  arguments: z.record(z.string(), z.strictObject({ say: texts.optional(), values: z.array(json).min(1).optional(), words: z.record(z.string(), texts).optional(), days: z.tuple([z.int(), z.int()]).optional() })),
   tools: z.record(z.string(), toolPhrases),
 });
 
@@ -133,7 +134,7 @@ export const tidy = (text: string): string =>
     .trim();
 
 export const textOf = (it: Form): string => (typeof it === "string" ? it : it.say);
-export const fixedBy = (it: Form): JsonObject => (typeof it === "string" ? {} : ((it.with ?? {}) as JsonObject));
+export const fixedBy = (it: Form): JsonObject => (typeof it === "string" ? {} : (it.with ?? {}));
 /** Replies that suit this way of asking better than the tool's own. */
 export const repliesTo = (it: Form): readonly string[] | undefined => (typeof it === "string" ? undefined : it.reply);
 

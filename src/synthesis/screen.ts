@@ -3,7 +3,7 @@
  * its secrets have a source, and nothing like it is there already. Does not know how it was made.
  */
 import { openByName, type Catalog } from "../environment/catalog.ts";
-import { canonical, type JsonObject } from "../environment/json.ts";
+import { canonical, type Json, type JsonObject } from "../environment/json.ts";
 import type { Task } from "../trajectory/task.ts";
 import { callsOf, type CallEvent } from "../trajectory/trajectory.ts";
 import { declarationsOf } from "./declared.ts";
@@ -68,12 +68,14 @@ function unsourced(task: Task, catalog: Catalog): string | undefined {
     const tool = catalog.tools.get(event.name);
     const secrets = tool ? declarationsOf(catalog.server(tool.server)).get(event.name)!.values.filter(it => it.sensitive) : [];
     const args = event.arguments as JsonObject;
-    const unknown = secrets.find(({ key }) => args[key] !== undefined && !holds(known, String(args[key])));
+    const unknown = secrets.find(({ key }) => args[key] !== undefined && !holds(known, wordOf(args[key])));
     if (unknown) return `${event.name} uses a ${unknown.key} that nobody gave`;
     known += `\n${JSON.stringify(event.value ?? event.error)}`;
   }
   return undefined;
 }
+
+const wordOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 /** How alike two conversations of one server may be: the share of calls they have in common. */
 const likeness = 0.7;

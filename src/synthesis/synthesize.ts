@@ -2,6 +2,7 @@
  * The pipeline, read top to bottom: chain, sample, conversation, goals, menu, screen. A stream of accepted tasks and of what was
  * rejected and why; the same seed gives the same bytes. Does not know where tasks are written or which model will learn from them.
  */
+import { join } from "node:path";
 import { openByName, type Catalog } from "../environment/catalog.ts";
 import { fixtureDigest } from "../environment/fixture.ts";
 import type { Server } from "../environment/server.ts";
@@ -97,6 +98,7 @@ class Studio {
   readonly #of: Synthesis;
   readonly #manners: Manners;
   readonly #phrases = new Map<string, Phrases>();
+  readonly #grounds = new Map<string, { readonly fixtures: readonly string[]; readonly hasVariants: boolean }>();
   readonly #uses: Uses = new Map();
   readonly #samples = new Map<string, Sample>();
   readonly #kept = new Kept();
@@ -106,7 +108,11 @@ class Studio {
   constructor(synthesis: Synthesis) {
     this.#of = synthesis;
     this.#manners = readManners(synthesis.resources);
-    for (const name of synthesis.servers) this.#phrases.set(name, readPhrases(`${synthesis.resources}/phrases`, synthesis.catalog.server(name)));
+    const { catalog } = synthesis;
+    for (const name of synthesis.servers) {
+      this.#phrases.set(name, readPhrases(join(synthesis.resources, "phrases"), catalog.server(name)));
+      this.#grounds.set(name, { fixtures: catalog.fixtureNames(name), hasVariants: hasHiddenIds(catalog.server(name)) });
+    }
   }
 
   async attempt(n: number): Promise<Attempted> {
@@ -142,7 +148,7 @@ class Studio {
   }
 
   #brief(home: string, chain: readonly string[], chance: Chance): Brief {
-    const { catalog, servers, oneTurn = shares.oneTurn } = this.#of;
+    const { servers, oneTurn = shares.oneTurn } = this.#of;
     const kind: Task["kind"] = chance.happens(shares.irrelevant) && this.#irrelevant <= shares.irrelevant * this.#accepted ? "irrelevant" : "normal";
     const info: Task["info"] = chance.weighted(["complete", "missing", "minimal"] as const, it => (it === "complete" ? 1 - shares.missing - shares.minimal : shares[it]));
     const foreign = chance.shuffled(servers.filter(it => it !== home)).slice(0, chance.happens(shares.foreignMenu) || kind === "irrelevant" ? 1 + chance.below(2) : 0);
@@ -161,10 +167,10 @@ class Studio {
 
   /** One of the server's fixtures, its ids renumbered where ids are what has to be found out. */
   #fixture(name: string, chance: Chance): string {
-    const { catalog } = this.#of;
-    const fixture = chance.pick(catalog.fixtureNames(name));
+    const { fixtures, hasVariants } = this.#grounds.get(name)!;
+    const fixture = chance.pick(fixtures);
     const number = 1 + chance.below(variants);
-    return hasHiddenIds(catalog.server(name)) ? variantName(fixture, number) : fixture;
+    return hasVariants ? variantName(fixture, number) : fixture;
   }
 
   /** Everything in place for a conversation: a live session, who speaks, who teaches. */

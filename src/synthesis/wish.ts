@@ -163,7 +163,7 @@ function sayPart(scene: Scene, thing: Thing, slot: string): string | undefined {
 /** No other thing of its kind would be named by the same words. */
 function isUnique({ sample, met }: Scene, thing: Thing, form: string): boolean {
   const slots = slotsOf(form);
-  const signature = (it: Thing) => slots.map(slot => (slot === "id" ? it.id : slot === "label" ? it.label : (it.facts[slot] ?? it.context[slot]))).join("\n");
+  const signature = (it: Thing) => JSON.stringify(slots.map(slot => (slot === "id" ? it.id : slot === "label" ? it.label : (it.facts[slot] ?? it.context[slot]))));
   const own = signature(thing);
   const others = [...(sample.things.get(thing.entity) ?? []), ...[...met.values()].filter(it => it.entity === thing.entity)];
   return others.every(it => it.id === thing.id || signature(it) !== own);
@@ -222,7 +222,7 @@ const patterns = new Map<string, RegExp>();
 
 function sayValue({ phrases, now, persona, chance }: Scene, tool: Tool, key: string, value: Json): string {
   const words = argumentPhrases(phrases, tool.name, key);
-  const plain = words?.words?.[String(value)];
+  const plain = words?.words?.[typeof value === "string" ? value : JSON.stringify(value)];
   const spoken = plain ? chance.pick(plain) : verbatim(Array.isArray(value) ? listed(value.map(String)) : said(value, now, persona.dates, chance));
   return words?.say ? filled(chosen(chance.pick(words.say), chance), slot => (slot === "value" ? spoken : undefined))! : spoken;
 }
