@@ -54,6 +54,9 @@ function askAgain({ attendees }: Event): number {
   return Object.keys(attendees).length;
 }
 
+/** The day of the next occurrence that has not begun; of an event that is on for the last time, that day. */
+const nextStart = (event: Event, now: string): string => (allOccurrences(event).find(it => it.start >= minutesOf(now)) ?? nextOccurrence(event, now)!).date;
+
 export const events = {
   create_event: tool({
     effect: "write",
@@ -94,7 +97,7 @@ export const events = {
       const counted = count !== undefined ? { count } : until === undefined ? { count: 10 } : {};
       const event = newEvent(diary, wanted, { every, ...counted, ...ends });
       const times = allOccurrences(event);
-      if (times.length === 0) refuse("invalid_params", `until ${until} is before the start ${wanted.start}`, "choose a later last day");
+      if (times.length < 2) refuse("invalid_params", `until ${until} leaves ${times.length} occurrences from ${wanted.start} on`, "choose a later last day, or calendar_create_event for a single event");
       if (count === undefined && times.length === longestSeries) refuse("limit_exceeded", `a series has fewer than ${longestSeries} occurrences`, "choose an earlier last day");
       for (const it of times) bookable(diary, wanted.calendar_id, it.start, event.minutes, now);
       if (!allow_conflict) notDoubleBooked(diary, times);
@@ -171,11 +174,11 @@ export const events = {
     effect: "write",
     summary: "Cancel one occurrence of a series that the user organizes; the others stay.",
     destructive: true,
-    input: { event_id: id("series").describe("Id of the series, as calendar_list_events gives it"), occurrence: day().describe("Day of the occurrence to cancel") },
+    input: { event_id: id("series").describe("Id of the series, as calendar_list_events gives it"), occurrence: day().optional().describe("Day of the occurrence to cancel, the next one if not given") },
     returns: { title: label("event"), event_id: id("event"), cancelled: day(), next: day().optional() },
     run(diary, { event_id, occurrence: date }, { now }) {
       const event = ownEvent(diary, event_id, now);
-      const { date: cancelled } = occurrenceOn(event, event_id, date, now);
+      const { date: cancelled } = occurrenceOn(event, event_id, date ?? nextStart(event, now), now);
       (event.exceptions ??= {})[cancelled] = "cancelled";
       const next = nextOccurrence(event, now);
       return { title: event.title, event_id, cancelled, ...(next ? { next: next.date } : {}) };
