@@ -23,6 +23,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   loop: async () => (await import("./loop.ts")).loop,
   "warm-start": async () => (await import("./warmStart.ts")).warmStart,
   bench: async () => (await import("./bench.ts")).bench,
+  work: async () => (await import("./work.ts")).work,
   schemas: async () => (await import("./schemas.ts")).schemas,
 };
 

@@ -1,10 +1,9 @@
 /**
- * Runs the product's own programs as processes: finds a Node that can, and starts the terminal program with it. Knows nothing
+ * Runs the product's own programs as processes: finds a Node that can, and forks the terminal program with it. Knows nothing
  * of what the programs do.
  */
-import { execFile, fork, spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, openSync, closeSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { execFile, fork, type ChildProcess } from "node:child_process";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { Mistake } from "../mistake.ts";
 
@@ -49,24 +48,11 @@ function isNewEnough(version: string): boolean {
 }
 
 /** Only what a program needs of our environment, so that it is the same in every editor. */
-function environment({ isElectron }: NodeProgram): NodeJS.ProcessEnv {
+export function environmentOf({ isElectron }: NodeProgram): NodeJS.ProcessEnv {
   const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !/^(VSCODE_|ELECTRON_|NODE_OPTIONS$)/.test(key)));
   return isElectron ? { ...env, ELECTRON_RUN_AS_NODE: "1" } : env;
 }
 
 /** Forks the terminal program with a channel to it. It ends with us. */
 export const forkProgram = (node: NodeProgram, dist: string, args: readonly string[], cwd: string): ChildProcess =>
-  fork(join(dist, "cli.js"), args, { cwd, execPath: node.path, execArgv: [], env: environment(node), stdio: ["ignore", "ignore", "pipe", "ipc"] });
-
-/** Starts the terminal program on its own: it outlives us, and writes what it says to a file. */
-export function startProgram(node: NodeProgram, dist: string, args: readonly string[], cwd: string, log: string): ChildProcess {
-  mkdirSync(dirname(log), { recursive: true });
-  const said = openSync(log, "a");
-  try {
-    const child = spawn(node.path, [join(dist, "cli.js"), ...args], { cwd, env: environment(node), detached: true, stdio: ["ignore", said, said], windowsHide: true });
-    child.unref();
-    return child;
-  } finally {
-    closeSync(said);
-  }
-}
+  fork(join(dist, "cli.js"), args, { cwd, execPath: node.path, execArgv: [], env: environmentOf(node), stdio: ["ignore", "ignore", "pipe", "ipc"] });

@@ -6,7 +6,7 @@ import type { TrainerFact, TrainerRequest, TrainerStatus } from "../protocol/tra
 import type { RunStanding } from "../protocol/pages.ts";
 import { attach, type Attachment } from "../run/attach.ts";
 import type { RunConfig } from "../run/config.ts";
-import { checkpointsOf, readMetrics, readRun } from "../run/folder.ts";
+import { checkpointsOf, readEnd, readMetrics, readRun, type RunEnd } from "../run/folder.ts";
 import type { StepMetrics } from "../run/metrics.ts";
 import { Mistake } from "../mistake.ts";
 
@@ -24,7 +24,7 @@ export class RunWatch {
   #steps: readonly StepMetrics[] = [];
   #checkpoints: readonly number[] = [];
   #status: TrainerStatus | undefined;
-  #failed: string | undefined;
+  #end: RunEnd | undefined;
   #attachment: Attachment | undefined;
   #attaching: Promise<boolean> | undefined;
 
@@ -59,9 +59,7 @@ export class RunWatch {
     }
     const step = this.#steps.at(-1)?.step ?? 0;
     const { steps } = this.#config;
-    const isDone = steps !== undefined && step >= steps;
-    const doing = this.#failed ?? (isDone ? "every step is done" : step === 0 ? "no step was done" : `stopped after step ${step}`);
-    return { state: this.#failed ? "failed" : isDone ? "finished" : "stopped", doing, step, ...(steps === undefined ? {} : { steps }) };
+    return { ...this.#ended(step), step, ...(steps === undefined ? {} : { steps }) };
   }
 
   listen(listener: (change: RunChange) => void): { dispose(): void } {
@@ -74,6 +72,7 @@ export class RunWatch {
     this.#config = readRun(this.folder);
     this.#steps = readMetrics(this.folder).lines;
     this.#checkpoints = checkpointsOf(this.folder);
+    this.#end = readEnd(this.folder);
   }
 
   /** Attaches to the run's trainer, if one is at work; says whether one is. */
@@ -99,7 +98,6 @@ export class RunWatch {
     const attachment = await attach(this.folder);
     if (!attachment) return false;
     this.#attachment = attachment;
-    this.#failed = undefined;
     void this.#follow(attachment);
     return true;
   }
@@ -126,10 +124,27 @@ export class RunWatch {
       case "finished":
         return this.#tell({ kind: "finished", by: fact.by });
       case "failed":
-        this.#failed = `${fact.what}: ${fact.remedy}`;
         return this.#tell({ kind: "failed", mistake: new Mistake(fact.what, fact.remedy) });
       default:
         throw new Error(`the trainer said ${JSON.stringify(fact satisfies never)}`);
+    }
+  }
+
+  /** How a run without a trainer stands: as its last one left it, or, where that died without a word, stopped. */
+  #ended(step: number): Pick<RunStanding, "state" | "doing"> {
+    const end = this.#end;
+    switch (end?.by) {
+      case undefined:
+        return { state: "stopped", doing: step === 0 ? "no step was done" : `broke off after step ${step}` };
+      case "stop":
+        return { state: "stopped", doing: `stopped after step ${step}` };
+      case "steps":
+      case "time":
+        return { state: "finished", doing: end.by === "steps" ? `all ${step} steps are done` : `${step} steps in its time` };
+      case "failed":
+        return { state: "failed", doing: `${end.what}: ${end.remedy}` };
+      default:
+        throw new Error(`a run ended by ${JSON.stringify(end satisfies never)}`);
     }
   }
 

@@ -187,8 +187,10 @@ function inLine(value: Json): string {
   if (Array.isArray(value)) return `[${value.length}]`;
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   const entries = Object.entries(value);
-  const isCollection = entries.length > 0 && entries.every(([, it]) => it !== null && typeof it === "object");
-  return isCollection ? `${entries.length} entries` : short(`{ ${entries.map(([key, it]) => `${key}: ${it !== null && typeof it === "object" ? "…" : JSON.stringify(it)}`).join(", ")} }`, 120);
+  const isCollection = entries.length > 1 && entries.every(([, it]) => it !== null && typeof it === "object" && !Array.isArray(it));
+  if (isCollection || entries.length === 0) return `${entries.length} entries`;
+  const inner = (it: Json) => (Array.isArray(it) ? `[${it.length}]` : it !== null && typeof it === "object" ? "{…}" : JSON.stringify(it));
+  return short(`{ ${entries.map(([key, it]) => `${key}: ${inner(it)}`).join(", ")} }`, 120);
 }
 
 function valueAt(state: State, path: string): Json | undefined {

@@ -61,7 +61,7 @@ export class Synthesis {
     const node = await findNode(setting("node"));
     const options = { location: ProgressLocation.Notification, title: `Synthesizing ${basename(ask.out, ".tasks.jsonl")}`, cancellable: true };
     return window.withProgress(options, async (progress, token) => {
-      const child = forkProgram(node, this.#dist, ["work"], this.#folder.uri!.fsPath);
+      const child = forkProgram(node, this.#dist, ["work"], this.#folder.resources.fsPath);
       try {
         return await followed(child, ask, progress, token);
       } finally {
@@ -88,7 +88,7 @@ function followed(
       const said = message as WorkSays;
       switch (said.kind) {
         case "progress":
-          progress.report({ message: `${said.doing} ${said.done} of ${said.total}`, increment: (100 * (said.done - shown)) / Math.max(1, said.total) });
+          progress.report({ message: `${said.done} of ${said.total} ${said.doing}`, increment: (100 * (said.done - shown)) / Math.max(1, said.total) });
           shown = said.done;
           return;
         case "done":

@@ -3,14 +3,15 @@
  * pause, go on or stop. The trainer outlives the window; whoever opens the folder again finds it. Knows nothing of how
  * training works.
  */
-import type { ChildProcess } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { basename, join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
+import { basename } from "node:path";
 import { CancellationError, ProgressLocation, Uri, window, workspace, type CancellationToken, type Progress } from "vscode";
 import { Mistake } from "../mistake.ts";
+import { grpoDefaults, runFormat, type RunConfig } from "../run/config.ts";
+import { createRun } from "../run/folder.ts";
+import { startTrainer } from "../run/start.ts";
+import { version } from "../version.ts";
 import { icons } from "./icons.ts";
-import { findNode, startProgram } from "./program.ts";
+import { environmentOf, findNode } from "./program.ts";
 import { mustBeTrusted, type ProveFolder } from "./proveFolder.ts";
 import { Remediable, reporting } from "./report.ts";
 import type { RunPages } from "./runPages.ts";
@@ -46,9 +47,10 @@ export class Training {
     mustBeTrusted("training");
     const runs = this.#folder.part("runs");
     const file = node?.kind === "taskFile" ? node.file : await this.#pickTasks();
-    const steps = await askNumber("How many steps; it can be stopped and gone on with at any time", "100", 1, 100_000);
+    const steps = await askNumber("How many steps; training can be stopped and gone on with at any time", "100", 1, 100_000);
     const folder = await unusedFolder(runs, basename(file.fsPath, ".tasks.jsonl"));
-    await this.#launch(folder, ["train", "--tasks", file.fsPath, "--run", folder, "--steps", String(steps)]);
+    createRun(folder, newRun(file.fsPath, steps), Uri.joinPath(this.#folder.resources, "models", shippedModel).fsPath);
+    await this.#launch(folder);
   }
 
   /** Passes a request on to the trainer of a run; a run that no trainer holds is gone on with. */
@@ -61,47 +63,24 @@ export class Training {
     mustBeTrusted("training");
     if (await watch.attach()) return watch.request(request);
     if (request !== "resume") throw new Mistake(`${nameOf(watch)} is not being trained`, "there is nothing to stop");
-    await this.#launch(watch.folder, ["train", "--tasks", watch.config.tasks, "--run", watch.folder, "--resume"]);
+    await this.#launch(watch.folder);
   }
 
-  async #launch(folder: string, args: readonly string[]): Promise<void> {
+  /** Starts the trainer on a run folder and follows it until it has gone. */
+  async #launch(folder: string): Promise<void> {
     const node = await findNode(setting("node"));
-    const log = join(folder, "trainer.log");
     const options = { location: ProgressLocation.Notification, title: `Training ${basename(folder)}`, cancellable: true };
     await window.withProgress(options, async (progress, token) => {
       progress.report({ message: "starting", increment: 0 });
-      const child = startProgram(node, Uri.joinPath(this.#extension, "dist").fsPath, args, this.#folder.part("runs").with({ path: `${this.#folder.part("runs").path}/../..` }).fsPath, log);
-      const watch = await this.#begun(child, folder, log, token);
+      const program = Uri.joinPath(this.#extension, "dist", "trainer.js").fsPath;
+      const started = await startTrainer({ folder, program, fixtures: this.#folder.fixtures, node: node.path, env: environmentOf(node) });
+      // the watch has its own connection, which outlives this one
+      started.close();
+      const watch = this.#runs.watch(folder);
+      await watch.attach();
       this.#pages.show(watch);
       await this.#followed(watch, progress, token);
     });
-  }
-
-  /** Waits until the trainer has taken the folder. Throws what it said where it ended first. */
-  async #begun(child: ChildProcess, folder: string, log: string, token: CancellationToken): Promise<RunWatch> {
-    let ended: number | null | undefined;
-    child.once("exit", code => (ended = code));
-    child.once("error", () => (ended = null));
-    for (;;) {
-      if (ended !== undefined && ended !== 0) throw saidAtTheEnd(log, basename(folder));
-      const watch = this.#tryWatch(folder);
-      if (watch && ((await watch.attach()) || ended === 0)) return watch;
-      if (token.isCancellationRequested) {
-        child.kill();
-        throw new CancellationError();
-      }
-      await pause(150);
-    }
-  }
-
-  #tryWatch(folder: string): RunWatch | undefined {
-    try {
-      return this.#runs.watch(folder);
-    } catch (error) {
-      // run.json is not written yet
-      if (error instanceof Mistake) return undefined;
-      throw error;
-    }
   }
 
   /** Shows each step until the trainer has gone; a cancel asks it to stop. */
@@ -161,13 +140,27 @@ export class Training {
   }
 }
 
-/** The last words of a trainer that could not begin, as the mistake they are. */
-function saidAtTheEnd(log: string, run: string): Mistake {
-  const lines = readFileSync(log, "utf8").trimEnd().split("\n");
-  const what = lines.findLast(it => it.startsWith("prove-rl: "))?.slice("prove-rl: ".length);
-  const remedy = what && lines.at(lines.findLastIndex(it => it.startsWith("prove-rl: ")) + 1)?.trim();
-  return new Mistake(what ?? `the trainer of ${run} ended before it began (${lines.at(-1) ?? "it said nothing"})`, remedy ?? `read ${log}`);
-}
+/** A run as the editor starts it: the terminal program's defaults, which a settings file there can change. */
+const newRun = (tasks: string, steps: number): RunConfig => ({
+  format: runFormat,
+  version,
+  began: new Date().toISOString(),
+  method: "grpo",
+  tasks,
+  split: "train",
+  from: shippedModel,
+  seed: 1,
+  backend: "auto",
+  workers: 2,
+  steps,
+  saveEvery: 50,
+  keepGroups: 1,
+  profile: "prove-plus",
+  grpo: grpoDefaults,
+});
+
+/** The student that ships. */
+const shippedModel = "small";
 
 async function unusedFolder(runs: Uri, name: string): Promise<string> {
   for (let n = 1; ; n++) {

@@ -22,5 +22,5 @@ export type WorkSays =
   /** Everything asked for lies in its file. `report`: what was done, in lines for a person. */
   | { readonly kind: "done"; readonly report: readonly string[] }
   /** Ended before its time on request; what is in the file is valid. */
-  | { readonly kind: "cancelled"; readonly done: number }
+  | { readonly kind: "cancelled" }
   | { readonly kind: "failed"; readonly what: string; readonly remedy: string };

@@ -1,0 +1,66 @@
+/**
+ * `work`: the long work that the editor hands over when it forks this program. Asks come and facts go over the fork's
+ * channel; it does what the commands of the same names do, and knows no editor.
+ */
+import { openCatalog } from "../environment/catalog.ts";
+import { Mistake } from "../mistake.ts";
+import type { WorkAsk, WorkSays } from "../protocol/work.ts";
+import type { Command, Terminal } from "./command.ts";
+import { synthesize } from "./synthesize.ts";
+
+export const work: Command = {
+  usage: "work",
+  summary: "Long work for the editor, which forks this program and speaks to it over the fork's channel.",
+  options: {},
+  async run(terminal) {
+    if (!process.send) throw new Mistake("work has no channel to speak over", "it is started by the editor; run the command itself instead");
+    const say = (said: WorkSays) => void process.send!(said);
+    const stop = new AbortController();
+    const ask = await new Promise<Exclude<WorkAsk, { kind: "cancel" }>>(resolve => {
+      process.on("message", (message: WorkAsk) => (message.kind === "cancel" ? stop.abort() : resolve(message)));
+    });
+    // whoever asked has gone: nobody waits for the rest
+    process.once("disconnect", () => process.exit(1));
+    try {
+      say({ kind: "done", report: await answer(ask, { ...terminal, signal: stop.signal }, say) });
+      return 0;
+    } catch (error) {
+      if (stop.signal.aborted) say({ kind: "cancelled" });
+      else if (error instanceof Mistake) say({ kind: "failed", what: error.what, remedy: error.remedy });
+      else throw error;
+      return 1;
+    } finally {
+      process.removeAllListeners("disconnect");
+      process.disconnect();
+    }
+  },
+};
+
+/** Runs the command that the ask is about, its printed lines being the report. */
+async function answer(ask: Exclude<WorkAsk, { kind: "cancel" }>, terminal: Terminal, say: (said: WorkSays) => void): Promise<readonly string[]> {
+  const report: string[] = [];
+  const progress = (line: string) => {
+    const [, done, total, doing] = /^(\d+) of (\d+) (.*)$/.exec(line) ?? [];
+    if (done && total && doing) say({ kind: "progress", done: Number(done), total: Number(total), doing });
+  };
+  const catalog = openCatalog([...terminal.catalog.servers.values()], ask.fixtures);
+  const { out, count, seed, servers } = ask;
+  await synthesize.run({ ...terminal, catalog, progress: spaced(progress), print: line => void report.push(line.trim()) }, [], {
+    out,
+    count: String(count),
+    seed: String(seed),
+    servers: servers.join(","),
+  });
+  return report;
+}
+
+/** At most ten a second: a notification shows no more. */
+function spaced(progress: (line: string) => void): (line: string) => void {
+  let last = -Infinity;
+  return line => {
+    const now = performance.now();
+    if (now - last < 100) return;
+    last = now;
+    progress(line);
+  };
+}
