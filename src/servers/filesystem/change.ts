@@ -2,16 +2,14 @@
 import { z } from "zod";
 import { refuse } from "../../environment/server.ts";
 import { copyOf, draftOf, emptyDirectory, newFile, put, reserve, set, take } from "./edit.ts";
-import { absolute, allow, brief, find, free, locate, owning, shown, whatIs, type Found, type Place } from "./resolve.ts";
+import { absolute, allow, brief, find, findDirectory, free, locate, owning, shown, whatIs, type Found, type Place } from "./resolve.ts";
 import { longestName, longestPath, newPath, path, reachOf, sizeOf, tool, type Entry, type World } from "./world.ts";
 
-/** Where an entry of this name goes: into the directory that the path names, else to the path itself. */
-function destinationOf(world: World, given: string, name: string): Place {
-  const place = locate(world, given);
-  if (place.entry?.type !== "directory") return place;
-  const { entries } = place.entry;
-  allow(world, place.entry, "x", place.at);
-  return { given, at: [...place.at, name], parent: place.entry, entry: Object.hasOwn(entries, name) ? entries[name] : undefined };
+/** The place of this name in the directory that a path leads to. */
+function placeIn(world: World, given: string, name: string): Place {
+  const { entry: directory, at } = findDirectory(world, given);
+  allow(world, directory, "x", at);
+  return { given, at: [...at, name], parent: directory, entry: Object.hasOwn(directory.entries, name) ? directory.entries[name] : undefined };
 }
 
 /** Refuses unless the place is free, or holds a file that may be replaced. */
@@ -30,7 +28,9 @@ function outside(world: World, from: Found, to: Place): void {
 }
 
 const overwrite = z.boolean().optional().describe("Replace a file that is already there");
-const into = path.directory.describe("Directory to put it in, or a new path for it");
+const into = path.directory.describe("Directory to put it in");
+const newName = z.string().min(1).max(longestName).meta({ examples: ["final.txt", "old.md", "notes-v2.md", "copy.csv", "done.txt", "march.txt", "for-ben.md", "draft2.md", "checked.csv", "latest.txt"] });
+const asName = newName.optional().describe("Its name there, the one it has if not given");
 
 export const directoryTools = {
   mkdir: tool({
@@ -112,12 +112,12 @@ function missingAbove(world: World, given: string): { top: Place; names: string[
 export const moveTools = {
   mv: tool({
     effect: "write",
-    summary: "Move a file or directory into another directory, or to a new path.",
-    input: { source: path.file.describe("File or directory to move"), destination: into, overwrite },
+    summary: "Move a file or directory into another directory, where it may get another name.",
+    input: { source: path.file.describe("File or directory to move"), destination: into, name: asName, overwrite },
     returns: { path: path.file },
-    run(world, { source, destination, overwrite: mayReplace = false }, { now }) {
+    run(world, { source, destination, name, overwrite: mayReplace = false }, { now }) {
       const from = find(world, source, { follow: false });
-      const to = destinationOf(world, destination, from.at.at(-1) ?? "/");
+      const to = placeIn(world, destination, name?.normalize("NFC") ?? from.at.at(-1) ?? "root");
       outside(world, from, to);
       replaceable(world, to, mayReplace, from.entry);
       set(world, to.at, take(world, from, now), now);
@@ -126,13 +126,13 @@ export const moveTools = {
   }),
   cp: tool({
     effect: "write",
-    summary: "Copy a file, or with recursive a directory, into a directory or to a new path. The copy belongs to you.",
-    input: { source: path.file.describe("File or directory to copy"), destination: into, recursive: z.boolean().optional().describe("Needed for a directory"), overwrite },
+    summary: "Copy a file, or with recursive a directory, into a directory, where it may get another name. The copy belongs to you.",
+    input: { source: path.file.describe("File or directory to copy"), destination: into, name: asName, recursive: z.boolean().optional().describe("Needed for a directory"), overwrite },
     returns: { path: path.file },
-    run(world, { source, destination, recursive = false, overwrite: mayReplace = false }, { now }) {
+    run(world, { source, destination, name, recursive = false, overwrite: mayReplace = false }, { now }) {
       const from = find(world, source);
       if (from.entry.type === "directory" && !recursive) refuse("precondition_failed", `${brief(source)} is a directory`, "pass recursive: true to copy it with all that is in it");
-      const to = destinationOf(world, destination, from.at.at(-1) ?? "root");
+      const to = placeIn(world, destination, name?.normalize("NFC") ?? from.at.at(-1) ?? "root");
       outside(world, from, to);
       replaceable(world, to, mayReplace, from.entry);
       const copy = copyOf(world, from.entry, from.at, now);
@@ -147,7 +147,7 @@ export const moveTools = {
     summary: "Give a file or directory another name in the directory it is in.",
     input: {
       path: path.file.describe("File or directory to rename"),
-      name: z.string().min(1).max(longestName).describe("New name, without slashes").meta({ examples: ["final.txt", "old.md", "notes-v2.md", "copy.csv", "done.txt", "march.txt", "for-ben.md", "draft2.md", "checked.csv", "latest.txt"] }),
+      name: newName.describe("New name, without slashes"),
     },
     returns: { path: path.file },
     run(world, { path: given, name: wanted }, { now }) {

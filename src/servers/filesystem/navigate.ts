@@ -107,14 +107,13 @@ export const placeTools = {
   tree: tool({
     effect: "read",
     summary: "Show the directories and files below a directory as an indented outline.",
-    requires: ["cd"],
     input: {
-      path: inDirectory.describe("Directory to start from, the current one if not given"),
+      path: path.directory.describe("Directory to start from"),
       depth: z.int().min(1).max(8).optional().describe("How many levels, 2 if not given"),
       limit: limit.describe("At most this many lines, 30 if not given"),
     },
     returns: { directories: z.int(), files: z.int(), lines: z.array(z.string()) },
-    run(world, { path: given = ".", depth = 2, limit: most = 30 }) {
+    run(world, { path: given, depth = 2, limit: most = 30 }) {
       const place = listed(world, given);
       const seen = below(world, place, depth);
       const directories = seen.filter(([, it]) => it.type === "directory").length;
@@ -221,10 +220,9 @@ export const roomTools = {
   du: tool({
     effect: "read",
     summary: "Add up the size of a directory and name its largest files.",
-    requires: ["cd"],
-    input: { path: inDirectory.describe("Directory to measure, the current one if not given"), top: z.int().min(1).max(20).optional().describe("How many of the largest files, 3 if not given") },
+    input: { path: path.directory.describe("Directory to measure"), top: z.int().min(1).max(20).optional().describe("How many of the largest files, 3 if not given") },
     returns: { bytes: z.int(), files: z.int(), largest: z.array(z.object({ path: path.file, bytes: z.int() })) },
-    run(world, { path: given = ".", top = 3 }) {
+    run(world, { path: given, top = 3 }) {
       const place = listed(world, given);
       const files = below(world, place).filter(([, it]) => it.type !== "directory");
       const sizes = files.map(([at, it]) => ({ path: shown(world, at), bytes: sizeOf(it).bytes })).sort((a, b) => b.bytes - a.bytes || (a.path < b.path ? -1 : 1));

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { z } from "zod";
 import { canonical } from "../../environment/json.ts";
 import { refuse } from "../../environment/server.ts";
-import { allow, brief, find, findDirectory, may, readable, shown, whatIs } from "./resolve.ts";
+import { allow, brief, find, listed, may, readable, shown, whatIs } from "./resolve.ts";
 import { below } from "./navigate.ts";
 import { bytesIn, path, tool, type File, type World } from "./world.ts";
 
@@ -23,11 +23,11 @@ const mark = { comma: ",", semicolon: ";", tab: "\t", space: " " } as const;
 
 type Separator = keyof typeof mark;
 
-/** Refuses a file none of whose lines has that column. */
-function inColumns(lines: readonly string[], nth: number, by: Separator, given: string): void {
-  const widest = Math.max(0, ...lines.map(it => it.split(mark[by]).length));
-  if (widest < 2) refuse("precondition_failed", `${brief(given)} has no columns between which there is a ${by}`, "choose another separator");
-  if (widest < nth) refuse("precondition_failed", `${brief(given)} has ${widest} columns, and no column ${nth}`, `choose at most ${widest}`);
+/** Refuses a file whose first line has no such column. */
+function inColumns([first = ""]: readonly string[], nth: number, by: Separator, given: string): void {
+  const n = first.split(mark[by]).length;
+  if (n < 2) refuse("precondition_failed", `${brief(given)} has no columns with a ${by} between them`, "choose another separator");
+  if (n < nth) refuse("precondition_failed", `${brief(given)} has ${n} columns, and no column ${nth}`, `choose at most ${n}`);
 }
 
 const column = (line: string, nth: number, by: Separator) => line.split(mark[by])[nth - 1] ?? "";
@@ -78,21 +78,18 @@ export const viewTools = {
 export const searchTools = {
   grep: tool({
     effect: "read",
-    summary: "Find the lines that contain a text, in one file or in all files below a directory.",
-    requires: ["cd"],
+    summary: "Find the lines that contain a text in all files below a directory, or in one file.",
     input: {
       pattern: z.string().min(1).max(200).describe("Text to look for, taken literally").meta({ examples: ["ERROR", "WARN", "Northwind", "Bluepeak", "Orchard", "overdue", "paid", "open", "Friday", "Ben", "Chloe", "total", "timeout", "logo"] }),
-      path: path.file.optional().describe("File to search, or a directory; without it, all files below the directory"),
-      directory: path.directory.optional().describe("Directory to search with all below it, the current one if neither is given"),
+      path: path.directory.describe("Directory to search with all below it, or a file"),
       ignore_case: z.boolean().optional().describe("Take capital and small letters as the same"),
       limit: limit.describe("At most this many lines, 10 if not given"),
     },
     returns: { count: z.int().describe("Lines that match in all"), matches: z.array(z.object({ path: path.file, line: z.int(), text: z.string() })) },
-    run(world, { pattern, path: given, directory, ignore_case = false, limit: most = 10 }) {
-      if (given !== undefined && directory !== undefined) refuse("invalid_params", "path and directory both say where to search", "give only one of them");
+    run(world, { pattern, path: given, ignore_case = false, limit: most = 10 }) {
       const fold = (text: string) => (ignore_case ? text.toLowerCase() : text);
       const wanted = fold(pattern);
-      const hits = searched(world, given, directory ?? ".").flatMap(([at, { text }]) =>
+      const hits = searched(world, given).flatMap(([at, { text }]) =>
         linesOf(text).flatMap((it, i) => (fold(it).includes(wanted) ? [{ path: shown(world, at), line: i + 1, text: it }] : [])));
       return { count: hits.length, matches: hits.slice(0, most) };
     },
@@ -117,6 +114,7 @@ export const searchTools = {
         const key = nth === undefined ? line : column(line, nth, by);
         return { line, key, number: Number.parseFloat(key) || 0 };
       });
+      if (numeric && rows.every(it => !/^\s*[-+]?\d/.test(it.key))) refuse("precondition_failed", `there are no numbers to order ${brief(given)} by`, "leave out numeric, or choose another field");
       rows.sort((a, b) => (numeric ? a.number - b.number : 0) || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
       if (reverse) rows.reverse();
       return { lines: [...(header ? all.slice(0, 1) : []), ...rows.map(it => it.line)].slice(0, most), total: all.length };
@@ -151,15 +149,10 @@ export const searchTools = {
 };
 
 /** The text files that a search goes through. One that is named must be readable; others that are not are passed over. */
-function searched(world: World, given: string | undefined, directory: string): [readonly string[], File][] {
-  const named = given === undefined ? undefined : find(world, given);
-  if (named && named.entry.type !== "directory") {
-    const { at, entry } = readable(world, given!);
-    return [[at, entry]];
-  }
-  const start = findDirectory(world, given ?? directory);
-  allow(world, start.entry, "r", start.at);
-  return below(world, start).flatMap(([at, it]) => (it.type === "file" && may(world, it, "r") ? [[at, it] as [string[], File]] : []));
+function searched(world: World, given: string): (readonly [readonly string[], File])[] {
+  const start = find(world, given);
+  if (start.entry.type !== "directory") return [[start.at, readable(world, given).entry]];
+  return below(world, listed(world, given)).flatMap(([at, it]) => (it.type === "file" && may(world, it, "r") ? [[at, it] as const] : []));
 }
 
 const mostLines = 2000;
