@@ -1,7 +1,7 @@
 /** `replay`: recorded attempts run again on fresh sessions, and what differs. */
 import { resolve } from "node:path";
 import { Mistake } from "../mistake.ts";
-import { readRecorded } from "../trajectory/recorded.ts";
+import { readAll } from "../trajectory/recorded.ts";
 import { checkReplay, type Replay } from "../trajectory/replay.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { visible } from "../trajectory/visible.ts";
@@ -9,7 +9,7 @@ import type { Command, Terminal } from "./command.ts";
 
 export const replay: Command = {
   usage: "replay F… [--json]",
-  summary: "Replay the attempts of tasks or trajectory files on fresh sessions; a line for each that differs.",
+  summary: "Replay the attempts of tasks, trajectory or group files, or of folders of them, on fresh sessions; a line for each that differs.",
   options: { json: { type: "boolean" } },
   async run(terminal, files, values) {
     const { cwd, say, signal, progress } = terminal;
@@ -17,21 +17,25 @@ export const replay: Command = {
     let attempts = 0;
     let steps = 0;
     let different = 0;
-    for (const file of files) {
-      for await (const { trajectory } of readRecorded(resolve(cwd, file), { onTorn: say, signal })) {
-        signal.throwIfAborted();
-        const result = run(terminal, trajectory);
-        attempts++;
-        steps += result.steps;
-        if (result.verdict !== "same") {
-          different++;
-          terminal.print(values["json"] ? JSON.stringify(jsonOf(trajectory, result)) : textOf(trajectory, result));
-        }
-        progress(`replayed ${attempts}, ${different} differ`);
+    let unreadable = 0;
+    const onMistake = ({ what, remedy }: Mistake) => {
+      unreadable++;
+      say(`${what}\n  ${remedy}`);
+    };
+    for await (const { trajectory } of readAll(files.map(it => resolve(cwd, it)), { onTorn: say, onMistake, signal })) {
+      signal.throwIfAborted();
+      const result = run(terminal, trajectory);
+      attempts++;
+      steps += result.steps;
+      if (result.verdict !== "same") {
+        different++;
+        terminal.print(values["json"] ? JSON.stringify(jsonOf(trajectory, result)) : textOf(trajectory, result));
       }
+      progress(`replayed ${attempts}, ${different} differ`);
     }
-    say(`${attempts} attempts, ${steps} calls: ${different === 0 ? "all the same" : `${different} of them differ${different === 1 ? "s" : ""}`}`);
-    return different === 0 ? 0 : 1;
+    if (attempts === 0) say("no attempts in there");
+    else say(`${attempts} attempts, ${steps} calls: ${different === 0 ? "all the same" : `${different} of them differ${different === 1 ? "s" : ""}`}`);
+    return unreadable > 0 ? 2 : different === 0 ? 0 : 1;
   },
 };
 

@@ -2,17 +2,18 @@
 import { once } from "node:events";
 import { resolve } from "node:path";
 import type { Writable } from "node:stream";
-import { meanOf } from "../evaluation/interval.ts";
 import { Mistake } from "../mistake.ts";
-import { partNames, type Breakdown } from "../reward/breakdown.ts";
+import { partNames, type Breakdown, type PartName } from "../reward/breakdown.ts";
 import { profiles, type Profile } from "../reward/profiles.ts";
 import { isScored, score as scoreAttempt } from "../reward/reward.ts";
 import { successOf, type Success } from "../reward/success.ts";
+import { closingOf, noteOf } from "../reward/words.ts";
 import { attemptsOn } from "../trajectory/attempt.ts";
 import { readTasks } from "../trajectory/file.ts";
 import { linesOf } from "../trajectory/lines.ts";
-import { readRecorded, type Recorded } from "../trajectory/recorded.ts";
+import { readAll, type Recorded } from "../trajectory/recorded.ts";
 import { changeOf } from "../trajectory/replay.ts";
+import { transcriptOf } from "../trajectory/transcript.ts";
 import type { Task } from "../trajectory/task.ts";
 import { finishedOf } from "../trajectory/trajectory.ts";
 import { visible } from "../trajectory/visible.ts";
@@ -20,12 +21,14 @@ import { callsProfile, scoreLine, shownNumber, type Answer } from "./scoreCalls.
 import type { Command, Terminal } from "./command.ts";
 
 export const score: Command = {
-  usage: "score [F…] [--tasks T.tasks.jsonl] [--profile paper] [--evidence] [--json] | score --calls [--json]",
-  summary: "Score the attempts of tasks or trajectory files; with --calls, goals and calls as JSON Lines on stdin, without any server.",
+  usage: "score [F…] [--tasks T.tasks.jsonl] [--profile paper] [--show] [--evidence] [--json] | score --calls [--json]",
+  summary:
+    "Score the attempts of tasks, trajectory or group files, or of folders of them; --show prints each with what its calls earned, --evidence adds it to the JSON. With --calls, goals and calls as JSON Lines on stdin, without any server.",
   options: {
     calls: { type: "boolean" },
     tasks: { type: "string" },
     profile: { type: "string" },
+    show: { type: "boolean" },
     evidence: { type: "boolean" },
     json: { type: "boolean" },
   },
@@ -34,7 +37,7 @@ export const score: Command = {
     const json = values["json"] === true;
     if (values["calls"]) return scoreStdin(terminal, callsProfile(profile), json);
     if (files.length === 0) throw new Mistake("score needs a file, or --calls", `usage: prove-rl ${score.usage}`);
-    return scoreFiles(terminal, files, { profile, json, evidence: values["evidence"] === true, tasks: values["tasks"] as string | undefined });
+    return scoreFiles(terminal, files, { profile, json, evidence: values["evidence"] === true, show: values["show"] === true, tasks: values["tasks"] as string | undefined });
   },
 };
 
@@ -66,30 +69,34 @@ interface Files {
   readonly profile: Profile;
   readonly json: boolean;
   readonly evidence: boolean;
+  readonly show: boolean;
   readonly tasks: string | undefined;
 }
 
-async function scoreFiles(terminal: Terminal, files: readonly string[], { profile, json, evidence, tasks }: Files): Promise<number> {
+async function scoreFiles(terminal: Terminal, files: readonly string[], { profile, json, evidence, show, tasks }: Files): Promise<number> {
   const { catalog, cwd, stdout, say, progress, signal } = terminal;
   const onTorn = (remark: string) => say(remark);
   const known = tasks === undefined ? new Map<string, Task>() : await tasksById(resolve(cwd, tasks), onTorn);
   const attemptOf = attemptsOn(catalog);
   const tally = new Tally();
-  for (const file of files) {
-    for await (const recorded of readRecorded(resolve(cwd, file), { onTorn, signal })) {
-      signal.throwIfAborted();
-      const { id } = recorded.trajectory.header;
-      const result = judge(recorded);
-      tally.add(result);
-      const line = "why" in result ? { id, unscorable: result.why } : lineOf(recorded, result, evidence);
-      await write(stdout, json ? JSON.stringify(line) : lineText(id, result));
-      progress(`scored ${tally.count}`);
-    }
+  let unreadable = 0;
+  const onMistake = ({ what, remedy }: Mistake) => {
+    unreadable++;
+    say(`${what}\n  ${remedy}`);
+  };
+  for await (const read of readAll(files.map(it => resolve(cwd, it)), { onTorn, onMistake, signal })) {
+    signal.throwIfAborted();
+    const task = read.task ?? known.get(read.trajectory.header.task);
+    const recorded = task ? { ...read, task } : read;
+    const result = judge(recorded);
+    tally.add(result);
+    await write(stdout, json ? JSON.stringify(lineOf(recorded, result, evidence)) : show ? transcriptText(recorded, result) : lineText(recorded, result));
+    progress(`scored ${tally.count}`);
   }
   for (const line of tally.lines(profile.name)) say(line);
-  return tally.unscored > 0 ? 1 : 0;
+  return unreadable > 0 ? 2 : tally.unscored > 0 ? 1 : 0;
 
-  function judge({ trajectory, task = known.get(trajectory.header.task) }: Recorded): Judged {
+  function judge({ trajectory, task }: Recorded): Judged {
     const finished = finishedOf(trajectory);
     if (!task) return { why: `its task ${trajectory.header.task} is not at hand: name its file with --tasks` };
     if (!finished) return { why: "it never ended: the attempt was cut off" };
@@ -116,53 +123,80 @@ async function tasksById(file: string, onTorn: (remark: string) => void): Promis
   return tasks;
 }
 
-function lineOf({ trajectory: { header } }: Recorded, { breakdown, success }: Extract<Judged, { breakdown: Breakdown }>, evidence: boolean) {
-  const { rule, parts, extras, total } = breakdown;
-  const all = rule === "abstain" ? [] : [...Object.entries(parts), ...Object.entries(extras)];
-  return {
-    id: header.id,
-    task: header.task,
-    policy: header.policy,
-    profile: breakdown.profile,
-    rule,
-    ...Object.fromEntries(all.map(([name, it]) => [name, shownNumber(it.score)])),
-    total: shownNumber(total),
-    success: success.achieved,
-    why: success.why,
-    ...(evidence ? { breakdown } : {}),
-  };
-}
-
-function lineText(id: string, result: Judged): string {
-  if ("why" in result) return `${visible(id)}  not scored: ${visible(result.why)}`;
+function lineOf({ trajectory: { header } }: Recorded, result: Judged, evidence: boolean) {
+  const { id, task, policy } = header;
+  if ("why" in result) return { id, task, policy, unscorable: result.why };
   const { breakdown, success } = result;
-  const parts = breakdown.rule === "abstain" ? "(no goals)" : partNames.map(it => `${it} ${breakdown.parts[it].score.toFixed(4)}`).join("  ");
-  return `${visible(id)}  ${breakdown.total.toFixed(4)}  ${parts}  ${success.achieved ? "success" : `no success: ${visible(success.why[0] ?? "")}`}`;
+  const { profile, rule, parts, extras, total } = breakdown;
+  const scores = rule === "abstain" ? [] : Object.entries({ ...parts, ...extras }).map(([name, it]) => [name, shownNumber(it.score)]);
+  const shown = { id, task, policy, profile, rule, ...Object.fromEntries(scores), total: shownNumber(total), success: success.achieved, why: success.why };
+  return evidence ? { ...shown, breakdown } : shown;
 }
 
-/** What all attempts come to, and what a person should know about them. */
+function lineText({ trajectory: { header } }: Recorded, result: Judged): string {
+  const id = visible(header.id);
+  if ("why" in result) return `${id}  not scored: ${visible(result.why)}`;
+  const { breakdown } = result;
+  const parts = breakdown.rule === "abstain" ? "(no goals)" : partNames.map(it => `${it} ${breakdown.parts[it].score.toFixed(4)}`).join("  ");
+  return `${id}  ${breakdown.total.toFixed(4)}  ${parts}  ${successText(result.success)}`;
+}
+
+function transcriptText({ trajectory, task }: Recorded, result: Judged): string {
+  const known = task ? { task } : {};
+  if ("why" in result) return transcriptOf(trajectory, { ...known, closing: [`not scored: ${result.why}`] }).text;
+  const { breakdown, success } = result;
+  return transcriptOf(trajectory, { ...known, noteOf: it => noteOf(breakdown, it), closing: [...closingOf(breakdown), successText(success)] }).text;
+}
+
+const successText = ({ achieved, why }: Success) => (achieved ? "success" : `no success: ${visible(why[0] ?? "")}`);
+
+/** What all attempts come to, and what a person should know about them. Keeps sums, not attempts. */
 class Tally {
   readonly changes = new Map<string, string>();
-  readonly #scored: { total: number; success: boolean }[] = [];
+  readonly #all = new Means();
+  readonly #abstaining = new Means();
+  readonly #parts = Object.fromEntries(partNames.map(it => [it, new Means()])) as Record<PartName, Means>;
+  #done = 0;
   unscored = 0;
 
   get count(): number {
-    return this.#scored.length + this.unscored;
+    return this.#all.n + this.unscored;
   }
 
   add(result: Judged): void {
-    if ("why" in result) this.unscored++;
-    else this.#scored.push({ total: result.breakdown.total, success: result.success.achieved });
+    if ("why" in result) {
+      this.unscored++;
+      return;
+    }
+    const { total, rule, parts } = result.breakdown;
+    this.#all.add(total);
+    if (result.success.achieved) this.#done++;
+    if (rule === "abstain") this.#abstaining.add(total);
+    else for (const part of partNames) this.#parts[part].add(parts[part].score);
   }
 
   lines(profile: string): string[] {
     const lines = [...this.changes].map(([what, remedy]) => `${what}, and success is judged by what it is now: ${remedy}`);
-    if (this.#scored.length > 0) {
-      const done = this.#scored.filter(it => it.success).length;
-      lines.push(`${this.#scored.length} scored by ${profile}: mean ${meanOf(this.#scored.map(it => it.total)).toFixed(4)}, ${done} done as asked`);
+    if (this.#all.n > 0) {
+      lines.push(`${this.#all.n} scored by ${profile}: mean ${this.#all.text}, ${this.#done} done as asked`);
+      lines.push(`  ${partNames.map(it => `${it} ${this.#parts[it].text}`).join("  ")}  without goals ${this.#abstaining.text}`);
     }
     if (this.unscored > 0) lines.push(`${this.unscored} not scored`);
     return lines.length > 0 ? lines : ["no attempts in there"];
+  }
+}
+
+class Means {
+  n = 0;
+  #sum = 0;
+
+  add(value: number): void {
+    this.n++;
+    this.#sum += value;
+  }
+
+  get text(): string {
+    return this.n === 0 ? "–" : (this.#sum / this.n).toFixed(4);
   }
 }
 

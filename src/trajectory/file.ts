@@ -1,14 +1,13 @@
 /**
- * Tasks and trajectories as files of JSON Lines: checked line by line while they stream, and a large file read one task at a
- * time. Does not know who wants them.
+ * Tasks and trajectories as files of JSON Lines, checked line by line while they stream. Does not know who wants them.
  */
 import { createReadStream, type Stats } from "node:fs";
-import { open, rename, rm, stat, writeFile } from "node:fs/promises";
+import { rename, rm, stat, writeFile } from "node:fs/promises";
 import type { z } from "zod";
 import { Mistake } from "../mistake.ts";
-import { linesOf, orMistake, writeMistake, type Line } from "./lines.ts";
+import { linesOf, orMistake, writeMistake } from "./lines.ts";
 import { taskFormat, taskSchema, type Task } from "./task.ts";
-import { event, header, trajectoryFormat, type Event, type Header, type Trajectory } from "./trajectory.ts";
+import { event, header, trajectoryFormat, trajectorySchema, type Event, type Header, type Trajectory } from "./trajectory.ts";
 
 export interface Reading {
   /** Told of a torn last line, which is skipped: a write that was cut off. */
@@ -37,6 +36,9 @@ export async function* readTrajectories(file: string, reading: Reading = {}): As
 
 /** A task of parsed JSON, or a `Mistake` that says where it was and what does not fit. */
 export const parseTask = (json: unknown, place: string): Task => parsed(taskSchema, json, place, "a task", taskFormat);
+
+/** A trajectory of parsed JSON, header and events together, or a `Mistake` that says where it was and what does not fit. */
+export const parseTrajectory = (json: unknown, place: string): Trajectory => parsed(trajectorySchema, json, place, "a trajectory");
 
 /** A task as its line. */
 export const taskLine = (task: Task): string => JSON.stringify(task);
@@ -70,45 +72,6 @@ async function renameOver(from: string, to: string): Promise<void> {
       await new Promise(resolve => setTimeout(resolve, 100));
     }
   }
-}
-
-/** A tasks file of which only the places of its lines are held. */
-export interface TasksFile {
-  readonly file: string;
-  /** Tasks in it. */
-  readonly length: number;
-  /** Reads one task, by its place from 0. Throws a `Mistake` where it does not fit, or where the file changed since it was indexed. */
-  task(index: number): Promise<Task>;
-  /** The line of a task in the file, from 1. */
-  lineOf(index: number): number;
-}
-
-/** Finds the lines of a tasks file, reading it once. */
-export async function indexTasks(file: string, reading: Reading = {}): Promise<TasksFile> {
-  const before = await statOf(file);
-  const places: Pick<Line, "number" | "offset" | "bytes">[] = [];
-  for await (const { number, offset, bytes, text, whole } of linesOf(bytesOf(file, reading), file)) {
-    if (whole || jsonOf(text) !== undefined) places.push({ number, offset, bytes });
-    else reading.onTorn?.(tornRemark(file, number));
-  }
-  return {
-    file,
-    length: places.length,
-    lineOf: index => places[index]!.number,
-    async task(index) {
-      const place = places[index];
-      if (!place) throw new RangeError(`${file} holds ${places.length} tasks, not one at ${index}`);
-      const now = await statOf(file);
-      if (now.size !== before.size || now.mtimeMs !== before.mtimeMs) throw new Mistake(`${file} has changed since it was opened`, "open it again");
-      const handle = await open(file, "r");
-      try {
-        const { buffer } = await handle.read(Buffer.alloc(place.bytes), 0, place.bytes, place.offset);
-        return parseTask(mustBeJson(buffer.toString("utf8").replace(/^\uFEFF/, ""), `${file}:${place.number}`), `${file}:${place.number}`);
-      } finally {
-        await handle.close();
-      }
-    },
-  };
 }
 
 async function statOf(file: string): Promise<Stats> {

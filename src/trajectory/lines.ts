@@ -108,6 +108,11 @@ export class LineWriter {
     closeSync(this.#fd);
   }
 
+  get #kept(): string {
+    if (this.#lines === 0) return "what stood there before is kept";
+    return this.#lines === 1 ? "the line written before is kept" : `the ${this.#lines} lines written before are kept`;
+  }
+
   #write(bytes: Uint8Array): void {
     let done = 0;
     try {
@@ -117,8 +122,8 @@ export class LineWriter {
         done += written;
       }
     } catch (cause) {
-      ftruncateSync(this.#fd, this.#size);
-      throw writeMistake(this.file, cause as NodeJS.ErrnoException, `the ${this.#lines} lines written before are kept`);
+      if (done > 0) ftruncateSync(this.#fd, this.#size);
+      throw writeMistake(this.file, cause as NodeJS.ErrnoException, this.#kept);
     }
     this.#size += bytes.length;
   }

@@ -1,6 +1,11 @@
-/** Whatever of our files holds attempts, read as attempts: a tasks file gives each task's teacher, a trajectory file its attempts. */
+/**
+ * Whatever of our files holds attempts, read as attempts: a tasks file gives each task's teacher, a trajectory file its attempts,
+ * a run's group file those of one step. Does not know what they are wanted for.
+ */
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { Mistake } from "../mistake.ts";
-import { jsonLines, parseTask, readTrajectories, type Reading } from "./file.ts";
+import { jsonLines, parseTask, parseTrajectory, readTrajectories, type Reading } from "./file.ts";
 import type { Task } from "./task.ts";
 import type { Trajectory } from "./trajectory.ts";
 
@@ -10,21 +15,54 @@ export interface Recorded {
   readonly task?: Task;
 }
 
-/** Reads the attempts of a file, whichever kind it is; its first line says. Throws a `Mistake` with file and line. */
-export async function* readRecorded(file: string, reading: Reading = {}): AsyncGenerator<Recorded> {
-  for await (const { json, number } of jsonLines(file, reading)) {
-    const kind = kindOf(json);
-    if (kind === "trajectory") {
-      for await (const trajectory of readTrajectories(file, reading)) yield { trajectory };
-      return;
+export interface ReadingAll extends Reading {
+  /** Told what is wrong with a file; the others are still read. */
+  readonly onMistake: (mistake: Mistake) => void;
+}
+
+/** Reads the attempts of files, one after the other; a folder stands for the files of JSON Lines in it. */
+export async function* readAll(paths: readonly string[], reading: ReadingAll): AsyncGenerator<Recorded> {
+  for (const path of paths) {
+    try {
+      for (const file of await filesIn(path)) yield* readRecorded(file, reading);
+    } catch (error) {
+      if (!(error instanceof Mistake)) throw error;
+      reading.onMistake(error);
     }
-    if (kind !== "task") throw new Mistake(`${file}:${number} is neither a task nor the header of a trajectory`, "give a *.tasks.jsonl or a *.trajectory.jsonl file");
-    const task = parseTask(json, `${file}:${number}`);
-    yield { task, trajectory: task.trajectory };
+  }
+}
+
+async function* readRecorded(file: string, reading: Reading): AsyncGenerator<Recorded> {
+  for await (const { json, number } of jsonLines(file, reading)) {
+    const place = `${file}:${number}`;
+    switch (kindOf(json)) {
+      case "trajectory":
+        for await (const trajectory of readTrajectories(file, reading)) yield { trajectory };
+        return;
+      case "group":
+        yield { trajectory: parseTrajectory((json as { trajectory?: unknown }).trajectory, place) };
+        break;
+      case "task": {
+        const task = parseTask(json, place);
+        yield { task, trajectory: task.trajectory };
+        break;
+      }
+      default:
+        throw new Mistake(`${place} is neither a task nor the header of a trajectory`, "give *.tasks.jsonl or *.trajectory.jsonl files");
+    }
   }
 }
 
 function kindOf(json: unknown): string | undefined {
   const format = json !== null && typeof json === "object" ? (json as { format?: unknown }).format : undefined;
   return typeof format === "string" ? /^prove\/(\w+)@/.exec(format)?.[1] : undefined;
+}
+
+async function filesIn(path: string): Promise<readonly string[]> {
+  const isFolder = await stat(path).then(it => it.isDirectory(), () => false);
+  if (!isFolder) return [path];
+  const names = (await readdir(path)).filter(it => it.endsWith(".jsonl"));
+  if (names.length === 0) throw new Mistake(`there are no *.jsonl files in ${path}`, "give a folder that holds tasks or trajectories");
+  const order = new Intl.Collator("en", { numeric: true });
+  return names.toSorted(order.compare).map(it => join(path, it));
 }

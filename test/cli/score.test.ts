@@ -1,5 +1,5 @@
 /** `score` and `replay` as they are run: calls from outside on stdin, tasks and trajectories from files. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -98,7 +98,10 @@ describe("score F", () => {
       { id: "t-twice/teacher", total: 1.3, success: true },
       { id: "t-read/teacher", total: 1.3, success: true },
     ]);
-    expect(said).toEqual(["3 scored by paper: mean 1.3000, 3 done as asked"]);
+    expect(said).toEqual([
+      "3 scored by paper: mean 1.3000, 3 done as asked",
+      "  validity 1.0000  coverage 1.0000  efficiency 0.0000  name 1.0000  argument 1.0000  without goals –",
+    ]);
     expect(code).toBe(0);
   });
   test("attempts, with the tasks they are attempts at", async () => {
@@ -107,7 +110,7 @@ describe("score F", () => {
       "t-move/wrong  1.2833  validity 1.0000  coverage 1.0000  efficiency 0.0000  name 1.0000  argument 0.8333  no success: /banking/world/accounts/acc_108/balance is 3500, not 3550",
       't-read/scripted:idle  0.0000  validity 0.0000  coverage 0.0000  efficiency 0.0000  name 0.0000  argument 0.0000  no success: no banking_get_balance {"account_id":"acc_101"}',
     ]);
-    expect(said).toEqual(["2 scored by paper: mean 0.6417, 0 done as asked"]);
+    expect(said[0]).toBe("2 scored by paper: mean 0.6417, 0 done as asked");
   });
   test("by a profile that counts success, with the evidence", async () => {
     const { out } = await runCommand(score, [attemptsFile, "--tasks", tasksFile, "--profile", "prove-plus", "--evidence", "--json"], inFolder);
@@ -138,7 +141,36 @@ describe("score F", () => {
   test("needs a file, and a profile there is", async () => {
     await expect(runCommand(score, [])).rejects.toThrow(/^score needs a file, or --calls: usage: prove-rl score/);
     await expect(runCommand(score, [tasksFile, "--profile", "mine"], inFolder)).rejects.toThrow("there is no reward profile mine: choose one of paper, prove-plus");
-    await expect(runCommand(score, ["none.jsonl"], inFolder)).rejects.toThrow(/there is no file .*none\.jsonl: check the path/);
+  });
+});
+
+describe("files of all kinds", () => {
+  test("one that is missing or wrong is told, and the others are scored", async () => {
+    const { code, out, said } = await runCommand(score, ["none.jsonl", write("odd.jsonl", '{"a":1}\n'), tasksFile], inFolder);
+    expect(out).toHaveLength(3);
+    expect(said.slice(0, 2).map(it => it.replaceAll(folder, "F"))).toEqual([
+      "there is no file F/none.jsonl\n  check the path",
+      "F/odd.jsonl:1 is neither a task nor the header of a trajectory\n  give *.tasks.jsonl or *.trajectory.jsonl files",
+    ]);
+    expect(code).toBe(2);
+  });
+  test("a folder stands for the files in it, and a run's groups are read too", async () => {
+    mkdirSync(join(folder, "groups"));
+    for (const step of [2, 10]) write(`groups/${step}.jsonl`, attempts.map(it => `${JSON.stringify({ format: "prove/group@1", step, trajectory: it })}\n`).join(""));
+    write("groups/notes.txt", "nothing");
+    const { out, code } = await runCommand(score, ["groups", "--tasks", tasksFile, "--json"], inFolder);
+    expect(out.map(it => (JSON.parse(it) as { id: string }).id)).toEqual(["t-move/wrong", "t-read/scripted:idle", "t-move/wrong", "t-read/scripted:idle"]);
+    expect(code).toBe(0);
+  });
+  test("a folder without any is a mistake", async () => {
+    mkdirSync(join(folder, "empty"));
+    expect((await runCommand(replay, ["empty"], inFolder)).said[0]).toMatch(/there are no \*\.jsonl files in .*empty\n {2}give a folder that holds tasks or trajectories/);
+  });
+  test("--show prints each attempt with what its calls earned", async () => {
+    const { out } = await runCommand(score, [attemptsFile, "--tasks", tasksFile, "--show"], inFolder);
+    expect(out).toContain("    = valid 1 · serves goal 2 · 2 of 3 arguments (to_account should be \"acc_108\")");
+    expect(out).toContain("reward by paper: 1.2833");
+    expect(out).toContain("goals");
   });
 });
 
@@ -166,7 +198,9 @@ describe("replay F", () => {
   });
   test("needs a file of the right kind", async () => {
     await expect(runCommand(replay, [])).rejects.toThrow(/^replay needs a file/);
-    await expect(runCommand(replay, [write("x.jsonl", '{"a":1}\n')], inFolder)).rejects.toThrow(/x\.jsonl:1 is neither a task nor the header of a trajectory/);
+    const { code, said } = await runCommand(replay, [write("x.jsonl", '{"a":1}\n')], inFolder);
+    expect(said[0]).toMatch(/x\.jsonl:1 is neither a task nor the header of a trajectory/);
+    expect(code).toBe(2);
   });
 });
 

@@ -1,9 +1,9 @@
 /** Files as they are found on disks: whole, torn, cut off, of another version, too large to hold, and disks that are full. */
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { indexTasks, readTasks, readTrajectories, taskLine, trajectoryText, writeTrajectory, writeWhole } from "../../src/trajectory/file.ts";
+import { readTasks, readTrajectories, taskLine, trajectoryText, writeTrajectory, writeWhole } from "../../src/trajectory/file.ts";
 import { LineWriter, linesOf, type Disk } from "../../src/trajectory/lines.ts";
 import { moveFifty, moveTwice, readOnly } from "./made.ts";
 
@@ -108,28 +108,6 @@ describe("a trajectory file", () => {
   });
 });
 
-describe("an index of a tasks file", () => {
-  test("reads one task by its place, umlauts, blank lines and all", async () => {
-    const umlaut = taskLine({ ...twice, persona: "größer – 😀" });
-    const index = await indexTasks(fileOf(`${one}\n\n${umlaut}\n${three}\n`));
-    expect(index.length).toBe(3);
-    expect((await index.task(1)).persona).toBe("größer – 😀");
-    expect(index.lineOf(1)).toBe(3);
-    expect((await index.task(2)).id).toBe("t-read");
-  });
-  test("leaves out a torn last line, and says so", async () => {
-    const torn: string[] = [];
-    expect(await indexTasks(fileOf(`${one}\n${two.slice(0, 9)}`), { onTorn: it => torn.push(it) })).toMatchObject({ length: 1 });
-    expect(torn).toHaveLength(1);
-  });
-  test("says when the file changed under it", async () => {
-    const file = fileOf(`${one}\n`);
-    const index = await indexTasks(file);
-    appendFileSync(file, `${two}\n`);
-    await expect(index.task(0)).rejects.toThrow(/has changed since it was opened: open it again/);
-  });
-});
-
 describe("appending lines", () => {
   test("makes the file and its folder, and goes on where it stopped", () => {
     const file = join(folder, "new", "deep", "a.jsonl");
@@ -173,11 +151,18 @@ describe("appending lines", () => {
     writer.close();
     expect(readFileSync(file, "utf8")).toBe('{"long":"enough"}\n2\n');
   });
+  test("on a device that is full from the start says so", () => {
+    const file = fileOf('{"old":1}\n');
+    const writer = new LineWriter(file, small(0));
+    expect(() => writer.append("1")).toThrow(/^the disk is full: .* could not be written \(what stood there before is kept\)/);
+    writer.close();
+    expect(readFileSync(file, "utf8")).toBe('{"old":1}\n');
+  });
   test("on a full disk keeps every whole line and nothing of the one under way", () => {
     const file = fileOf('{"old":1}\n');
     const writer = new LineWriter(file, small(12));
     writer.append('"0123"');
-    expect(() => writer.append('"456789"')).toThrow(/^the disk is full: .* could not be written \(the 1 lines written before are kept\): free some space, then run it again$/);
+    expect(() => writer.append('"456789"')).toThrow(/^the disk is full: .* could not be written \(the line written before is kept\): free some space, then run it again$/);
     writer.close();
     expect(readFileSync(file, "utf8")).toBe('{"old":1}\n"0123"\n');
   });
