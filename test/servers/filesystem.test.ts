@@ -102,10 +102,11 @@ describe("moving and copying", () => {
   test("mv of a directory takes all along", () => check([mv("website", "spare"), ["wc", { path: "spare/website/brief.md" }]], gives({ lines: 3 })));
   test("mv onto a file is refused", () => check([mv("letter.txt", "notes", { name: "todo.md" })], refuses("conflict", /~\/notes\/todo.md already exists/)));
   test("mv may overwrite when told", () => check([mv("letter.txt", "notes", { name: "todo.md", overwrite: true }), ["head", { path: "notes/todo.md", lines: 1 }]], gives({ lines: ["Dear Emma,"] })));
-  test("mv of a directory into itself is refused", () => check([mv("website", "website")], refuses("precondition_failed", /itself or below/)));
+  test("mv of a directory into itself is refused", () => check([mv("website", "website")], refuses("precondition_failed", /~\/website\/website is below ~\/website itself/)));
   test("mv of the current directory is refused", () => check([cd("website"), mv("~/website", "~/spare")], refuses("precondition_failed", /holds the current directory/)));
   test("mv of what others own in a sticky directory is refused", () => check([mv("/srv/team/plan.md", "notes")], refuses("permission_denied", /only ben may remove or move/)));
   test("mv into a file is refused", () => check([mv("letter.txt", "notes/todo.md")], refuses("precondition_failed", /not a directory/)));
+  test("mv to where it is is refused", () => check([mv("letter.txt", "~")], refuses("conflict", /letter.txt is there already/)));
   test("mv takes a name, not a path", () => check([mv("letter.txt", "notes", { name: "../x" })], refuses("invalid_params", /not a name/)));
   test("mv of nothing is refused", () => check([mv("ghost", "notes")], refuses("not_found", /ghost/)));
   test("mv to a missing directory is refused", () => check([mv("letter.txt", "ghost")], refuses("not_found", /ghost/)));
@@ -176,6 +177,7 @@ describe("reading", () => {
   test("uniq of nothing is refused", () => check([["uniq", { path: "ghost" }]], refuses("not_found", /ghost/)));
   test("cut shows one column", () => check([["cut", { path: "invoices/totals.csv", field: 2 }]], gives({ lines: ["amount", "1000", "450", "420"] })));
   test("cut takes other separators", () => check([["cut", { path: "logs/app.log", field: 2, separator: "space", limit: 2 }]], gives({ lines: ["INFO", "ERROR"] })));
+  test("cut leaves out lines that do not have the column", () => check([["cut", { path: "invoices/orchard.txt", field: 4, separator: "space" }]], { kind: "ok", value: { lines: ["Orchard"], total: 1 } }));
   test("cut of a file without columns is refused", () => check([["cut", { path: "letter.txt", field: 1, separator: "semicolon" }]], refuses("precondition_failed", /no columns with a semicolon between/)));
   test("sort by a column that is not there is refused", () => check([["sort", { path: "invoices/totals.csv", field: 4 }]], refuses("precondition_failed", /has 3 columns, and no column 4/)));
   test("cut counts from 1", () => check([["cut", { path: "invoices/totals.csv", field: 0 }]], refuses("invalid_params", /field/)));
@@ -207,7 +209,7 @@ describe("writing", () => {
     check([["replace_in_file", { path: "logs/app.log", find: "0", replace: "x".repeat(20_000) }]], refuses("limit_exceeded", /no space/)));
   test("truncate keeps the first lines", () => check([["truncate", { path: "letter.txt", lines: 1 }], cat("letter.txt")], gives({ text: "Dear Emma,", total: 1 })));
   test("truncate empties", () => check([["truncate", { path: "letter.txt", lines: 0 }]], gives({ bytes: 0 })));
-  test("truncate to more lines than there are is refused", () => check([["truncate", { path: "letter.txt", lines: 4 }]], refuses("precondition_failed", /only 3 lines/)));
+  test("truncate to more lines than there are is refused", () => check([["truncate", { path: "letter.txt", lines: 4 }]], refuses("precondition_failed", /fewer lines than 4: 3/)));
 });
 
 describe("owners and modes", () => {

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { refuse } from "../../environment/server.ts";
 import { copyOf, draftOf, emptyDirectory, newFile, put, reserve, set, take } from "./edit.ts";
-import { absolute, allow, brief, find, findDirectory, free, locate, owning, shown, whatIs, type Found, type Place } from "./resolve.ts";
+import { absolute, allow, brief, find, findDirectory, free, locate, owning, pathOf, shown, whatIs, type Found, type Place } from "./resolve.ts";
 import { longestName, longestPath, newPath, path, reachOf, sizeOf, tool, type Entry, type World } from "./world.ts";
 
 /** The place of this name in the directory that a path leads to. */
@@ -22,9 +22,10 @@ function replaceable(world: World, place: Place, overwrite: boolean, by: Entry):
   if (entry.type !== "link") allow(world, entry, "w", at);
 }
 
-/** Refuses to put a directory into itself. */
+/** Refuses to put an entry where it is, or a directory into itself. */
 function outside(world: World, from: Found, to: Place): void {
-  if (from.at.every((name, i) => to.at[i] === name)) refuse("precondition_failed", `${shown(world, to.at)} is ${shown(world, from.at)} itself or below it`);
+  if (pathOf(from.at) === pathOf(to.at)) refuse("conflict", `${shown(world, to.at)} is there already`, "choose another directory or another name");
+  if (from.at.every((name, i) => to.at[i] === name)) refuse("precondition_failed", `${shown(world, to.at)} is below ${shown(world, from.at)} itself`);
 }
 
 const overwrite = z.boolean().optional().describe("Replace a file that is already there");

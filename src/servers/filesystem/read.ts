@@ -23,9 +23,9 @@ const mark = { comma: ",", semicolon: ";", tab: "\t", space: " " } as const;
 
 type Separator = keyof typeof mark;
 
-/** Refuses a file whose first line has no such column. */
-function inColumns([first = ""]: readonly string[], nth: number, by: Separator, given: string): void {
-  const n = first.split(mark[by]).length;
+/** Refuses a file of which no line has such a column. */
+function inColumns(lines: readonly string[], nth: number, by: Separator, given: string): void {
+  const n = lines.reduce((most, it) => Math.max(most, it.split(mark[by]).length), 0);
   if (n < 2) refuse("precondition_failed", `${brief(given)} has no columns with a ${by} between them`, "choose another separator");
   if (n < nth) refuse("precondition_failed", `${brief(given)} has ${n} columns, and no column ${nth}`, `choose at most ${n}`);
 }
@@ -137,13 +137,14 @@ export const searchTools = {
   }),
   cut: tool({
     effect: "read",
-    summary: "Show one column of a file's lines.",
+    summary: "Show one column of a file's lines; lines without it are left out.",
     input: { path: file, field: field.describe("Column, from 1").meta({ examples: [1, 2, 3] }), separator, limit: upTo20 },
     returns: { lines, total },
     run(world, { path: given, field: nth, separator: by = "comma", limit: most = 20 }) {
       const all = textAt(world, given);
       inColumns(all, nth, by, given);
-      return { lines: all.slice(0, most).map(it => column(it, nth, by)), total: all.length };
+      const cells = all.flatMap(it => it.split(mark[by])[nth - 1] ?? []);
+      return { lines: cells.slice(0, most), total: cells.length };
     },
   }),
 };

@@ -85,7 +85,7 @@ export const textTools = {
       const place = find(world, given);
       onlyFile(place);
       const all = linesOf(place.entry.text);
-      if (lines > all.length) refuse("precondition_failed", `${shown(world, place.at)} has only ${all.length} lines`, `choose at most ${all.length}`);
+      if (lines > all.length) refuse("precondition_failed", `${shown(world, place.at)} has fewer lines than ${lines}: ${all.length}`, `choose at most ${all.length}`);
       const kept = all.slice(0, lines).map(it => `${it}\n`).join("");
       const cut = kept.length > place.entry.text.length ? place.entry.text : kept;
       rewrite(world, place, 0, () => cut, now);
