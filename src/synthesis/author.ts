@@ -48,6 +48,9 @@ export interface Script {
   turn: Turn;
 }
 
+/** Characters of a result that a person would still read. */
+const longestResult = 800;
+
 /** Things asked for in one breath. */
 const mostWishes = 3;
 
@@ -179,16 +182,20 @@ export class Author {
       if (!this.#isFindable(fork, wish)) continue;
       // nobody is asked for what the talk is about anyway
       if (key !== undefined && wish.things.some(it => it.thing.id === wish.arguments[key] && this.script.scene.focus.includes(it.thing))) continue;
-      const { outcome, patches } = fork.call(name, wish.arguments);
+      // on a fork of its own: what is thrown away leaves nothing behind, no drawn ids above all
+      const trial = fork.fork();
+      const { outcome, patches } = trial.call(name, wish.arguments);
       if (outcome.kind === "ok" && declared.tool.effect === "write" && isIdle(patches)) continue;
       why = outcome.kind === "ok" ? "nothing in the result" : outcome.message;
       if (outcome.kind !== "ok" && !(mayFail && isRefusal(outcome))) continue;
       if (outcome.kind === "ok" && isEmpty(outcome.value) && !chance.happens(0.1)) continue;
+      if (outcome.kind === "ok" && JSON.stringify(outcome.value).length > longestResult) continue;
       if (this.#done.has(doneKey(wish))) continue;
       if (key !== undefined) {
         this.#withheld = { wish, key };
         this.hasWithheld = true;
       } else if (outcome.kind === "ok") this.#meet(declared, wish, outcome);
+      fork.restore(trial.state);
       return { wish, clause: wish.clause, fails: outcome.kind !== "ok" };
     }
     this.stuck = `no sensible ${name} (${why})`;
@@ -250,7 +257,14 @@ export class Author {
     const words = phrases.tools[wish.tool.name]!.otherwise;
     if (!words || !chance.happens(fails ? 0.6 : 0.04)) return undefined;
     const [key, forms] = chance.pick(Object.entries(words));
+    const { scene } = this.script;
+    const met = new Map(scene.met);
     const other = this.#granted(fails ? fork : this.#plot.session.fork(), { declared: declarations.get(wish.tool.name)!, kept: wish, form: chance.pick(forms) });
+    if (other && !fails) {
+      // it does not come to it: the talk goes on about what was granted
+      this.script.scene = { ...scene, met };
+      this.#done.delete(doneKey(other));
+    }
     return other && other.arguments[key] !== wish.arguments[key] ? other : undefined;
   }
 

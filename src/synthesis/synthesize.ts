@@ -47,7 +47,7 @@ export type Attempted =
   | { readonly kind: "rejected"; readonly server: string; readonly reason: string; readonly why: string; readonly log: Course["log"] };
 
 /** Shares of the paper, and what is ours: refusals that the user runs into, tasks of one turn, look-ups in whole lists. */
-const shares = { missing: 0.2, minimal: 0.2, irrelevant: 0.05, foreignMenu: 0.5, refusals: 0.35, oneTurn: 0.4, listsWhenMinimal: 0.75, loner: 0.08 };
+const shares = { missing: 0.2, minimal: 0.2, irrelevant: 0.05, foreignMenu: 0.5, refusals: 0.35, oneTurn: 0.4, listsWhenMinimal: 0.75, lists: 0.08, loner: 0.08 };
 
 /** Variants of a fixture under other ids. */
 const variants = 40;
@@ -158,7 +158,7 @@ class Studio {
       kind,
       info: kind === "irrelevant" ? ("complete" as const) : info,
       isOneTurn: kind === "irrelevant" || chance.happens(oneTurn),
-      listsFirst: info === "minimal" && chance.happens(shares.listsWhenMinimal),
+      listsFirst: chance.happens(info === "minimal" ? shares.listsWhenMinimal : shares.lists),
       servers: [home, ...foreign].map(name => ({ name, fixture: this.#fixture(name, chance) })),
       sessionSeed: chance.below(100_000),
       persona: personaOf(this.#manners, chance),
