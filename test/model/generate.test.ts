@@ -158,3 +158,16 @@ test("a call with more tokens than one pass holds is the same as several calls",
   decoder.dispose();
   model.dispose();
 });
+
+test("a decoder that was disposed of leaves its memory to the next", async () => {
+  const { memory } = await startBackend("wasm", { programs });
+  const model = initialize(tiny, 11);
+  const heap = () => memory!.floatsAt(0, 1).buffer.byteLength;
+  // 13 MB each
+  const openAndDispose = () => openDecoder(model, { slots: 512 }).dispose();
+  openAndDispose();
+  const before = heap();
+  for (let i = 0; i < 10; i++) openAndDispose();
+  expect(heap()).toBe(before);
+  model.dispose();
+});

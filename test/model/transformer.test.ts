@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
 import { sizeOf, type Architecture } from "../../src/model/architecture.ts";
 import { pack, type Packed, type Sheaf } from "../../src/model/packed.ts";
-import { disposeGradients, gradients, initialize, logitsOf, score, type LossOf } from "../../src/model/transformer.ts";
+import { fromHalf, toHalf } from "../../src/model/half.ts";
+import { disposeGradients, gradients, initialize, logitsOf, modelOf, score, type LossOf } from "../../src/model/transformer.ts";
 import { Mistake } from "../../src/mistake.ts";
 import { checkClose, programs, randomArray } from "../compute/numbers.ts";
 import { apart, sheaves, tiny, tokens } from "./tiny.ts";
@@ -136,6 +137,17 @@ describe("a model", () => {
     };
     expect(first(1)).toEqual(first(1));
     expect(first(1)).not.toEqual(first(2));
+  });
+
+  test("weights rounded to 16 bits foretell nearly the same", () => {
+    const model = initialize(tiny, 7);
+    const rounded = modelOf(tiny, name => fromHalf(toHalf(model.parameters.get(name)!.dataSync<"float32">())));
+    const packed = pack(sheaves);
+    const [found, expected] = [score(rounded, packed), score(model, packed)];
+    checkClose(found, expected, 1e-3);
+    expect(found).not.toEqual(expected);
+    model.dispose();
+    rounded.dispose();
   });
 
   test("its size is the sum of its parameters: 37·16 + 2·(16 + 64·16 + 8 + 8 + 16·32 + 16 + 48·16 + 16·24) + 16 = 6080", () => {

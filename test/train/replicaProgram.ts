@@ -9,7 +9,7 @@ import { sheaves, tiny } from "../model/tiny.ts";
 
 export type Setup =
   | { readonly do: "exchange" | "drift" | "fail" | "wait" | "listen" }
-  | { readonly do: "learn"; readonly programs: string };
+  | { readonly do: "learn"; readonly backend: "wasm" | "cpu"; readonly programs: string };
 
 export type Said =
   | { readonly sums: readonly number[]; readonly agreed: readonly number[] }
@@ -35,7 +35,7 @@ function exchange({ rank, sum, agree, barrier, say }: Here): void {
 /** Three steps on shares of a batch. */
 async function learn({ rank, count, setup, sum, sumGradients, assertSame, say }: Here): Promise<void> {
   if (setup.do !== "learn") return;
-  await startBackend("wasm", { programs: setup.programs });
+  await startBackend(setup.backend, { programs: setup.programs });
   const model = initialize(tiny, 1);
   const optimizer = adamW(model);
   const all: readonly Sheaf[] = sheaves.flatMap(({ prefix, branches }) => branches.map(it => ({ prefix, branches: [it] })));

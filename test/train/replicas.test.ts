@@ -38,8 +38,8 @@ async function run(count: number, setup: Setup, tell?: string): Promise<Said[][]
   return said;
 }
 
-const learned = async (count: number) =>
-  (await run(count, { do: "learn", programs })).map(([it]) => it as Extract<Said, { weights: Float32Array }>);
+const learned = async (count: number, backend: "wasm" | "cpu" = "wasm") =>
+  (await run(count, { do: "learn", backend, programs })).map(([it]) => it as Extract<Said, { weights: Float32Array }>);
 
 test.each([1, 2, 3])("%i replicas see the same sums and the same decisions, hundreds of times", async count => {
   const rounds = Array.from({ length: 500 }, (_, round) => round);
@@ -49,8 +49,8 @@ test.each([1, 2, 3])("%i replicas see the same sums and the same decisions, hund
 });
 
 describe("learning", () => {
-  test("two replicas with half of the batch each learn what one does with all of it", async () => {
-    const [alone, together] = [await learned(1), await learned(2)];
+  test.each(["wasm", "cpu"] as const)("on %s two replicas with half of the batch each learn what one does with all of it", async backend => {
+    const [alone, together] = [await learned(1, backend), await learned(2, backend)];
     expect(together[1]).toEqual(together[0]);
     checkClose(together[0]!.losses, alone[0]!.losses, 1e-5);
     checkClose(together[0]!.weights, alone[0]!.weights, 1e-4);

@@ -136,14 +136,60 @@ export function attentionInCache(
     const seen = load<i32>(position + floats(t)) + 1, cache = load<i32>(slot + floats(t)) * kvHeads;
     for (let h = 0; h < heads; h++) {
       const query = q + floats((t * heads + h) * width), head = floats((cache + h / group) * capacity * width), to = out + floats((t * heads + h) * width);
-      for (let u = 0; u < seen; u++) store<f32>(scratch + floats(u), productOf(query, keys + head + floats(u * width), width) * scale);
+      scoresOf(query, keys + head, seen, width, scale, scratch);
       softmaxRow(scratch, seen);
-      memory.fill(to, 0, floats(width));
-      for (let u = 0; u < seen; u++) {
-        const p = v128.load32_splat(scratch + floats(u));
-        const from = values + head + floats(u * width);
-        for (let j = 0; j < width; j += 4) v128.store(to + floats(j), multiplyAdd(v128.load(to + floats(j)), p, v128.load(from + floats(j))));
-      }
+      weightedSum(scratch, values + head, seen, width, to);
     }
+  }
+}
+
+/** scores[u] = scale · query · keys[u]; four keys side by side, so that no sum waits for the one before. */
+function scoresOf(query: usize, keys: usize, n: i32, width: i32, scale: f32, scores: usize): void {
+  const row = floats(width);
+  const scales = f32x4.splat(scale);
+  let u = 0;
+  for (; u + 4 <= n; u += 4) {
+    let a = f32x4.splat(0), b = a, c = a, d = a;
+    let key = keys + <usize>u * row;
+    for (let j = 0; j < width; j += 4) {
+      const q = v128.load(query + floats(j));
+      a = multiplyAdd(a, q, v128.load(key));
+      b = multiplyAdd(b, q, v128.load(key + row));
+      c = multiplyAdd(c, q, v128.load(key + 2 * row));
+      d = multiplyAdd(d, q, v128.load(key + 3 * row));
+      key += 16;
+    }
+    // the sums over lanes of four vectors, as the lanes of one
+    const ab = f32x4.add(v128.shuffle<f32>(a, b, 0, 4, 1, 5), v128.shuffle<f32>(a, b, 2, 6, 3, 7));
+    const cd = f32x4.add(v128.shuffle<f32>(c, d, 0, 4, 1, 5), v128.shuffle<f32>(c, d, 2, 6, 3, 7));
+    const sums = f32x4.add(v128.shuffle<f32>(ab, cd, 0, 1, 4, 5), v128.shuffle<f32>(ab, cd, 2, 3, 6, 7));
+    v128.store(scores + floats(u), f32x4.mul(sums, scales));
+  }
+  for (; u < n; u++) store<f32>(scores + floats(u), productOf(query, keys + <usize>u * row, width) * scale);
+}
+
+/** to = Σ weights[u] · values[u], eight columns at a time in registers. */
+function weightedSum(weights: usize, values: usize, n: i32, width: i32, to: usize): void {
+  const row = floats(width);
+  for (let j = 0; j < width; j += 8) {
+    // even and odd rows apart, so that no sum waits for the one before
+    let left = f32x4.splat(0), right = left, left2 = left, right2 = left;
+    let value = values + floats(j);
+    let u = 0;
+    for (; u + 2 <= n; u += 2) {
+      const p = v128.load32_splat(weights + floats(u)), p2 = v128.load32_splat(weights + floats(u), 4);
+      left = multiplyAdd(left, p, v128.load(value));
+      right = multiplyAdd(right, p, v128.load(value, 16));
+      left2 = multiplyAdd(left2, p2, v128.load(value + row));
+      right2 = multiplyAdd(right2, p2, v128.load(value + row, 16));
+      value += 2 * row;
+    }
+    if (u < n) {
+      const p = v128.load32_splat(weights + floats(u));
+      left = multiplyAdd(left, p, v128.load(value));
+      right = multiplyAdd(right, p, v128.load(value, 16));
+    }
+    v128.store(to + floats(j), f32x4.add(left, left2));
+    v128.store(to + floats(j), f32x4.add(right, right2), 16);
   }
 }
