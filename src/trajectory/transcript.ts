@@ -19,7 +19,7 @@ export interface Transcript {
   readonly spans: readonly Span[];
   /** The event that a line belongs to; undefined on the lines between and around. */
   eventAt(line: number): number | undefined;
-  /** The first event at or after a line: where a breakpoint set there takes hold. */
+  /** The first event at or after a line that one can stand on: where a breakpoint set there takes hold. */
   eventFrom(line: number): number | undefined;
 }
 
@@ -50,7 +50,7 @@ export function transcriptOf(trajectory: Trajectory, { task, noteOf, closing = [
     text: `${lines.join("\n")}\n`,
     spans,
     eventAt: line => indexOf(spans.findLastIndex(it => it.first <= line && line <= it.last)),
-    eventFrom: line => indexOf(spans.findIndex(it => it.last >= line)),
+    eventFrom: line => indexOf(spans.findIndex((it, i) => it.last >= line && !isSilent(trajectory.events, i))),
   };
 }
 

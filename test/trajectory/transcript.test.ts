@@ -68,6 +68,10 @@ describe("lines and events", async () => {
     const event = transcript.eventFrom(line)!;
     expect(transcript.spans[event]!.first).toBe(line + 1);
   });
+  test("one on a call's first line takes hold on the call, not on the silent message above it", () => {
+    const event = eventWith('"limit":4');
+    expect(transcript.eventFrom(transcript.spans[event]!.first)).toBe(event);
+  });
   test("one on a call's answer takes hold on the call", () => {
     const event = eventWith('"limit":4');
     expect(transcript.eventFrom(transcript.spans[event]!.first + 2)).toBe(event);
