@@ -10,7 +10,13 @@ const at = (...parts) => join(root, ...parts);
 const minify = process.argv.includes("--minify");
 const version = createRequire(import.meta.url)("./package.json").version;
 
+// zod brings its messages in forty languages: two thirds of the extension's bundle, which it would have to compile to start
+const onlyEnglish = {
+  name: "only-english",
+  setup: ({ onLoad }) => onLoad({ filter: /zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({ contents: `export { default as en } from "./en.js";`, loader: "js" })),
+};
 const node = {
+  plugins: [onlyEnglish],
   bundle: true,
   platform: "node",
   target: "node20",

@@ -4,6 +4,7 @@
  */
 import type { Catalog } from "../environment/catalog.ts";
 import type { Server } from "../environment/server.ts";
+import { loadServers } from "./loadServers.ts";
 import type { ProveFolder } from "./proveFolder.ts";
 
 export class Definitions {
@@ -15,7 +16,7 @@ export class Definitions {
   }
 
   servers(): Promise<readonly Server[]> {
-    return (this.#servers ??= import("../servers/catalog.ts").then(it => it.servers));
+    return (this.#servers ??= loadServers());
   }
 
   /** A catalog over the fixtures as they are saved now. */

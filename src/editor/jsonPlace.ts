@@ -11,7 +11,7 @@ export function placeOf(text: string, path: readonly PropertyKey[]): Place {
   new Reader(text, places).value([]);
   for (let n = path.length; n >= 0; n--) {
     const place = places.get(keyOf(path.slice(0, n)));
-    if (place) return n === path.length || n === 0 ? place : headOf(place);
+    if (place) return n === path.length ? place : headOf(place);
   }
   return { start: 0, end: Math.min(1, text.length) };
 }

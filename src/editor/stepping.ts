@@ -161,7 +161,7 @@ function rewardRows({ grade, cursor }: Stepping, place: Place): readonly Shown[]
   const evidence = paper.calls[callNumber(cursor, place)]!;
   const own: readonly Shown[] = [
     { name: "validity", text: `${evidence.validity.toFixed(2)}${evidence.why ? `, ${evidence.why}` : ", known, fitting, accepted"}` },
-    { name: "serves", text: evidence.serves ? `goal ${evidence.serves.goal}` : evidence.named ? "no goal, though one names its tool" : "no goal" },
+    { name: "serves", text: evidence.serves ? `goal ${evidence.serves.goal + 1}` : evidence.named ? "no goal, though one names its tool" : "no goal" },
     ...(evidence.arguments.length ? [{ name: "arguments", text: `${evidence.arguments.filter(it => it.equal).length} of ${evidence.arguments.length} equal`, rows: () => evidence.arguments.map(argumentRow) }] : []),
     ...(evidence.overBudget ? [{ name: "budget", text: `beyond ${paper.budget} calls` }] : []),
   ];

@@ -37,8 +37,8 @@ class Parser {
   }
 
   end(): void {
-    this.#take(/\s+/y);
-    if (this.#at < this.#text.length) throw new Unreadable(`"${this.#text.slice(this.#at)}" is more than a path or a comparison`);
+    const rest = this.#text.slice(this.#at).trim();
+    if (rest !== "") throw new Unreadable(`"${rest}" is more than a path or a comparison`);
   }
 
   #operand(): Json {

@@ -1,0 +1,22 @@
+/**
+ * The servers of the catalog, loaded one at a time: each builds its schemas when it is loaded, and all of them in one go would
+ * hold the extension host up. A test holds the list against the catalog.
+ */
+import { setImmediate } from "node:timers/promises";
+import type { Server } from "../environment/server.ts";
+
+const modules: readonly (() => Promise<Server>)[] = [
+  () => import("../servers/banking.ts").then(it => it.banking),
+  () => import("../servers/calendar/calendar.ts").then(it => it.calendar),
+  () => import("../servers/filesystem/server.ts").then(it => it.filesystem),
+];
+
+/** All servers, in the catalog's order. */
+export async function loadServers(): Promise<readonly Server[]> {
+  const servers: Server[] = [];
+  for (const load of modules) {
+    servers.push(await load());
+    await setImmediate();
+  }
+  return servers;
+}
