@@ -46,11 +46,13 @@ export type Opening = "first" | "follow-up" | "clarification" | "answer";
 export function turnOf(clauses: readonly string[], opening: Opening, persona: Persona, manners: Manners, chance: Chance): string {
   const isBare = opening === "answer" || opening === "clarification";
   const lead = { first: persona.open ?? [""], "follow-up": manners.followUp, clarification: manners.clarification, answer: [""] }[opening];
-  const start = chance.pick(lead);
   const sentences = sentencesOf(clauses, manners, chance);
-  // "Now " and "And " run on into the clause
-  const runsOn = /[a-z,:] $/.test(start);
-  const frame = isBare || runsOn || !isRequest(sentences[0]!) ? "{clause}" : chance.pick(persona.ask);
+  // "Now " and "And " run on into a request, not into "I have …" or a question
+  const runsInto = (text: string) => /[a-z,:] $/.test(text);
+  const start = chance.pick(lead.filter(it => isBare || opening === "first" || isRequest(sentences[0]!) || !runsInto(it)));
+  const runsOn = runsInto(start);
+  const frames = persona.ask.filter(it => /\{clause\}\??$/.test(it) || !sentences[0]!.includes(","));
+  const frame = isBare || runsOn || !isRequest(sentences[0]!) ? "{clause}" : chance.pick(frames);
   const framed = frame.replace("{clause}", () => sentences[0]!);
   const first = runsOn || (persona.casual && start === "") ? framed : capitalized(framed);
   const spoken = [first, ...sentences.slice(1).map(capitalized)].map(closed).join(" ");
@@ -62,7 +64,7 @@ export function turnOf(clauses: readonly string[], opening: Opening, persona: Pe
 function sentencesOf(clauses: readonly string[], manners: Manners, chance: Chance): string[] {
   const sentences: string[] = [];
   for (const [i, clause] of clauses.entries()) {
-    const runsOn = i > 0 && !clause.endsWith("?") && !sentences.at(-1)!.endsWith("?");
+    const runsOn = i > 0 && isRequest(clause) && !sentences.at(-1)!.endsWith("?");
     const joiner = runsOn ? chance.pick(chance.happens(0.7) ? manners.joiners.and : manners.joiners.sentence) : ". ";
     if (runsOn && !joiner.startsWith(".")) sentences.push(`${sentences.pop()!}${joiner}${clause}`);
     else sentences.push(`${i > 0 ? joiner.slice(2) : ""}${clause}`);

@@ -135,7 +135,7 @@ export class GraphTeacher implements Teacher {
 
   #reply(talk: Talk): string {
     const { question } = this.#turn!;
-    const granted = this.#done.filter(it => it.call.outcome === "ok").slice(-2);
+    const granted = this.#done.filter(it => it.call.outcome === "ok");
     const sentences = granted.map(({ wish, call }) => this.#said(wish, call, talk));
     const { chance } = this.#script.scene;
     const parts = [...sentences, ...(question === undefined ? [] : [question])];
