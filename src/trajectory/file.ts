@@ -84,7 +84,10 @@ async function statOf(file: string): Promise<Stats> {
 
 async function* bytesOf(file: string, { signal }: Reading): AsyncGenerator<Uint8Array> {
   await statOf(file);
-  yield* createReadStream(file, { highWaterMark: 2 ** 18, ...(signal ? { signal } : {}) }) as AsyncIterable<Uint8Array>;
+  for await (const chunk of createReadStream(file, { highWaterMark: 2 ** 18 }) as AsyncIterable<Uint8Array>) {
+    signal?.throwIfAborted();
+    yield chunk;
+  }
 }
 
 /** The lines of a file as JSON, checked no further. Throws a `Mistake` with file and line where one is none. */

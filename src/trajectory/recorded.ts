@@ -26,7 +26,8 @@ export async function* readAll(paths: readonly string[], reading: ReadingAll): A
     try {
       for (const file of await filesIn(path)) yield* readRecorded(file, reading);
     } catch (error) {
-      if (!(error instanceof Mistake)) throw error;
+      // being told to stop is a mistake of no file's
+      if (!(error instanceof Mistake) || reading.signal?.aborted) throw error;
       reading.onMistake(error);
     }
   }

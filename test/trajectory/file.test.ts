@@ -70,6 +70,10 @@ describe("reading tasks", () => {
     }));
   test("something else altogether", () => check('{"hello": 1}\n', { ids: [], error: "F:1 is not a task (format missing): its format must be prove/task@1" }));
   test("a list", () => check("[1, 2]\n", { ids: [], error: "F:1 is not a task (format missing): its format must be prove/task@1" }));
+  test("stops with the signal's reason", async () => {
+    const signal = AbortSignal.abort(new Error("enough"));
+    await expect(allOf(readTasks(fileOf(one), { signal }))).rejects.toThrow("enough");
+  });
   test("no such file", async () => {
     await expect(allOf(readTasks(join(folder, "none.jsonl")))).rejects.toThrow(/there is no file .*none\.jsonl: check the path/);
   });
