@@ -7,9 +7,10 @@ import { graphOf } from "../../src/synthesis/graph.ts";
 
 function chains(server: (typeof servers)[number], n: number): Chain[] {
   const uses = new Map<string, number>();
-  return Array.from({ length: n }, (_, i) => chainOf(server, uses, chanceOf(4, i))).flatMap(it => {
-    if (it) used(it.tools, uses);
-    return it ?? [];
+  return Array.from({ length: n }).flatMap((_, i) => {
+    const chain = chainOf(server, uses, chanceOf(4, i));
+    if (chain) used(chain.tools, uses);
+    return chain ?? [];
   });
 }
 
