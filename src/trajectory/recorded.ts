@@ -64,6 +64,8 @@ async function filesIn(path: string): Promise<readonly string[]> {
   if (!isFolder) return [path];
   const names = (await readdir(path)).filter(it => it.endsWith(".jsonl"));
   if (names.length === 0) throw new Mistake(`there are no *.jsonl files in ${path}`, "give a folder that holds tasks or trajectories");
-  const order = new Intl.Collator("en", { numeric: true });
-  return names.toSorted(order.compare).map(it => join(path, it));
+  return names.toSorted((a, b) => (inOrder(a) < inOrder(b) ? -1 : 1)).map(it => join(path, it));
 }
+
+/** 2 before 10. */
+const inOrder = (name: string) => name.replaceAll(/\d+/g, it => it.padStart(12, "0"));
