@@ -4,7 +4,7 @@ import { minute } from "../../environment/entity.ts";
 import { before, Refusal, refuse } from "../../environment/server.ts";
 import { absolute, allow, brief, find, findDirectory, listed, locate, may, pathOf, shown, whatIs } from "./resolve.ts";
 import { used } from "./edit.ts";
-import { kindOf, nameOf, path, sizeOf, sorted, tool, type Directory, type Entry, type World } from "./world.ts";
+import { deepest, kindOf, nameOf, path, sizeOf, sorted, tool, type Directory, type Entry, type World } from "./world.ts";
 
 /** Paths by what stands there, the empty kinds left out: each list feeds the tools for that kind. */
 const grouped = {
@@ -23,7 +23,7 @@ function group(entries: readonly (readonly [string, Entry])[]) {
 }
 
 /** Everything below a directory that the user may see, shallow before deep. */
-export function below(world: World, start: { at: readonly string[]; entry: Directory }, levels = 40): [string[], Entry][] {
+export function below(world: World, start: { at: readonly string[]; entry: Directory }, levels = deepest): [string[], Entry][] {
   const seen: [string[], Entry][] = [];
   let level: [readonly string[], Directory][] = [[start.at, start.entry]];
   for (let n = 0; n < levels && level.length > 0; n++) {
