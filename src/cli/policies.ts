@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { startBackend } from "../compute/backend.ts";
 import { Mistake } from "../mistake.ts";
-import { chainKey, checkTools, loadModel, readModelFolder, type StoredModel } from "../model/modelFolder.ts";
+import { chainKey, checkTools, digestIn, loadModel, readModelFolder, type StoredModel } from "../model/modelFolder.ts";
 import { openStudent } from "../model/student.ts";
 import type { Policy } from "../policy/policy.ts";
 import { idle, teacherOf } from "../policy/scripted.ts";
@@ -40,7 +40,7 @@ export const studentIn = (folder: string): StoredModel => readModelFolder(exists
 
 /** Opens a student. Throws a `Mistake` where its tools have changed, or where tasks that count as held out are none for it. */
 export async function openStored(stored: StoredModel, tasks: readonly Task[], { dist, catalog }: Pick<Terminal, "dist" | "catalog">, choice: StudentChoice): Promise<OpenedPolicy> {
-  checkTools(stored, it => catalog.hash([it]), [...new Set(tasks.flatMap(it => it.servers.map(server => server.name)))]);
+  checkTools(stored, digestIn(catalog.servers), tasks.flatMap(it => it.servers.map(server => server.name)));
   checkUnseen(stored, tasks);
   await startBackend("auto", { programs: dist });
   const model = await loadModel(stored);
@@ -58,7 +58,7 @@ export async function openStored(stored: StoredModel, tasks: readonly Task[], { 
 /** Throws a `Mistake` where a task that counts as held out asks for what the student was trained on. */
 export function checkUnseen({ folder, config: { saw } }: StoredModel, tasks: readonly Task[]): void {
   const chains = new Set(saw.chains);
-  const overlap = tasks.find(it => (it.split === "heldout-chain" && chains.has(chainKey(it))) || (it.split === "heldout-server" && it.servers.some(server => Object.hasOwn(saw.servers, server.name))));
+  const overlap = tasks.find(it => (it.split === "heldout-chain" && it.goals.length > 0 && chains.has(chainKey(it))) || (it.split === "heldout-server" && it.servers.some(server => Object.hasOwn(saw.servers, server.name))));
   if (!overlap) return;
   const what = overlap.split === "heldout-chain" ? `the tools ${chainKey(overlap).replaceAll("+", ", ")} together` : `the server ${overlap.servers.map(it => it.name).join(", ")}`;
   throw new Mistake(`task ${overlap.id} is not held out for the model in ${folder}: it was trained on ${what}`, "measure it on tasks made by this version of PROVE, or with --split train");

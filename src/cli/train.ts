@@ -58,7 +58,7 @@ function begin(folder: string, { cwd, resources }: Terminal, values: Values): vo
   if (tasks === undefined) throw new Mistake("train needs a tasks file", "make one with prove-rl synthesize, or go on with a run by --resume");
   const from = values["from"] === undefined ? shippedModel(resources) : resolve(cwd, values["from"] as string);
   const method = values["method"] as string;
-  const { grpo, sft, ...more } = values["config"] === undefined ? ({} as z.infer<typeof settings>) : settingsIn(resolve(cwd, values["config"] as string));
+  const { grpo, sft, ...more } = values["config"] === undefined ? ({} as Settings) : settingsIn(resolve(cwd, values["config"] as string));
   const number = (name: string) => (values[name] === undefined ? {} : { [name]: Number(values[name]) });
   const config = runConfig.safeParse({
     format: runFormat,
@@ -98,8 +98,10 @@ const settings = z.strictObject({
   sft: sftSettings.partial().optional(),
 });
 
+export type Settings = z.infer<typeof settings>;
+
 /** What a settings file changes. Throws a `Mistake` that names the place that does not fit. */
-function settingsIn(file: string): z.infer<typeof settings> {
+export function settingsIn(file: string): Settings {
   let json: unknown;
   try {
     json = JSON.parse(readFileSync(file, "utf8"));

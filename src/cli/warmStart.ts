@@ -13,7 +13,7 @@ import { freshConfig, loadModel, readModelFolder, weightsOf, writeModelFolder } 
 import { resultRows, written } from "../model/surface.ts";
 import { trainTokenizer, type Tokenizer } from "../model/tokenizer.ts";
 import { initialize } from "../model/transformer.ts";
-import { runFormat, sftDefaults } from "../run/config.ts";
+import { runFormat, sftDefaults, type SftSettings } from "../run/config.ts";
 import { createRun, latestCheckpoint, readMetrics } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
 import { readTasks } from "../trajectory/file.ts";
@@ -21,15 +21,18 @@ import type { Task } from "../trajectory/task.ts";
 import { version } from "../version.ts";
 import type { Command, Terminal } from "./command.ts";
 import { follow } from "./follow.ts";
-import { fixtureFolders, shippedModel } from "./train.ts";
+import { fixtureFolders, settingsIn, shippedModel } from "./train.ts";
 
 /** The sizes of the student that ships: about a million numbers. */
 export const smallStudent: Omit<Architecture, "vocabulary"> = { width: 128, layers: 4, heads: 4, kvHeads: 2, headWidth: 32, hidden: 384, context: limits.context, ropeBase: 10_000 };
 
-const vocabularySize = 1280;
+const vocabularySize = 1792;
+
+/** Small steps and a loss on all that is read: what is copied later is noticed earlier. */
+const warmStartSettings: SftSettings = { ...sftDefaults, conversations: 8, learningRate: 3e-3, warmUp: 200, decay: 0.5, given: 0.3 };
 
 export const warmStart: Command = {
-  usage: "warm-start --tasks F --run DIR [--out DIR] [--seconds 3600] [--seed 1] [--workers 2]",
+  usage: "warm-start --tasks F --run DIR [--out DIR] [--seconds 3600] [--seed 1] [--workers 2] [--config F.json]",
   summary: "Remake the student that ships, from random weights, by reading synthesized conversations. About an hour on two cores.",
   options: {
     tasks: { type: "string" },
@@ -38,6 +41,7 @@ export const warmStart: Command = {
     seconds: { type: "string", default: "3600" },
     seed: { type: "string", default: "1" },
     workers: { type: "string", default: "2" },
+    config: { type: "string" },
   },
   async run(terminal, _positionals, values) {
     const { cwd, resources, catalog, dist, print } = terminal;
@@ -45,6 +49,7 @@ export const warmStart: Command = {
     const [tasks, run] = [resolve(cwd, values["tasks"] as string), resolve(cwd, values["run"] as string)];
     const out = values["out"] === undefined ? shippedModel(resources) : resolve(cwd, values["out"] as string);
     const seed = Number(values["seed"]);
+    const more = values["config"] === undefined ? {} : settingsIn(resolve(cwd, values["config"] as string)).sft;
     const start = `${run}.start`;
     await writeRandom(start, { tasks, catalog, seed, programs: dist }, terminal);
     createRun(
@@ -59,11 +64,11 @@ export const warmStart: Command = {
         backend: "auto",
         workers: Number(values["workers"]),
         seconds: Number(values["seconds"]),
-        saveEvery: 500,
+        saveEvery: 250,
         profile: "paper",
         keepGroups: 0,
         method: "sft",
-        sft: { ...sftDefaults, learningRate: 3e-3, warmUp: 200, decay: 0.5 },
+        sft: { ...warmStartSettings, ...(more as Partial<SftSettings>) },
       },
       start,
     );
@@ -122,7 +127,7 @@ async function ship(run: string, out: string, programs: string): Promise<void> {
   mkdirSync(out, { recursive: true });
   await writeModelFolder(out, { config: stored.config, tokenizer: stored.tokenizer, weights: weightsOf(model) }, "F16");
   model.dispose();
-  copyFileSync(join(run, "run.json"), join(out, "run.json"));
+  copyFileSync(join(run, "run.json"), join(out, "training.json"));
   writeFileSync(join(out, "curve.csv"), curveOf(run));
 }
 

@@ -218,6 +218,23 @@ export function chatDigest(tokenizer: Tokenizer): string {
   return hash("sha256", JSON.stringify([tokenizer.digest, limits, writtenTalk(tokenizer, specimen).ids]), "hex").slice(0, 16);
 }
 
+/** The hash of some tools as a student sees them: names, keys, types and the order of results, but no wording. */
+export function toolsDigest(tools: Iterable<Tool>): string {
+  const shapes = [...tools].map(({ name, inputSchema, outputSchema }) => [name, shapeOf(inputSchema), shapeOf(outputSchema)]);
+  return hash("sha256", JSON.stringify(shapes), "hex").slice(0, 16);
+}
+
+const shaping = new Set(["type", "properties", "required", "items", "anyOf", "oneOf", "enum", "const", "x-entity", "x-label"]);
+
+function shapeOf(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(shapeOf);
+  if (typeof schema !== "object" || schema === null) return schema;
+  return Object.entries(schema).flatMap(([key, it]) => {
+    if (!shaping.has(key)) return [];
+    return [[key, key === "properties" ? Object.entries(it as object).map(([name, of]) => [name, shapeOf(of)]) : shapeOf(it)]];
+  });
+}
+
 const specimen = ((): Talk => {
   const property = (type: string, more: object = {}) => ({ type, ...more });
   const tool = {

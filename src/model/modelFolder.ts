@@ -7,7 +7,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { Mistake } from "../mistake.ts";
-import { chatDigest } from "./chat.ts";
+import { chatDigest, toolsDigest } from "./chat.ts";
+import type { Tool } from "./surface.ts";
 import { parseTokenizer, type Tokenizer } from "./tokenizer.ts";
 import { modelOf, type Model } from "./transformer.ts";
 import { readWeights, writeWeights, type NamedArray } from "./weights.ts";
@@ -34,7 +35,7 @@ const modelConfig = z.strictObject({
   chat: z.string(),
   /** What it was trained on, and so may not be called held out. */
   saw: z.strictObject({
-    /** Servers, each with the hash of its tool definitions. */
+    /** Servers, each with the hash of its tools as a student sees them. */
     servers: z.record(z.string(), z.string()),
     /** What its tasks asked for: sets of tools, sorted and joined by `+`. */
     chains: z.array(z.string()),
@@ -117,11 +118,17 @@ export async function writeModelFolder(
 }
 
 /** Throws a `Mistake` where one of the servers' tools are not the ones the model learned. Servers it never saw are no matter. */
-export function checkTools({ folder, config }: StoredModel, hashOf: (server: string) => string, servers: readonly string[]): void {
-  const changed = servers.find(it => Object.hasOwn(config.saw.servers, it) && config.saw.servers[it] !== hashOf(it));
-  if (changed === undefined) return;
-  throw new Mistake(`the model in ${folder} learned the tools of ${changed} as they were; they have changed since`, "remake it with prove-rl warm-start, or use the version that made it");
+export function checkTools({ folder, config }: StoredModel, digestOf: (server: string) => string, servers: Iterable<string>): void {
+  for (const server of new Set(servers))
+    if (Object.hasOwn(config.saw.servers, server) && config.saw.servers[server] !== digestOf(server))
+      throw new Mistake(`the model in ${folder} learned the tools of ${server} as they were; they have changed since`, "remake it with prove-rl warm-start, or use the version that made it");
 }
+
+/** How `checkTools` and `seenWith` know a server's tools. */
+export const digestIn =
+  (servers: ReadonlyMap<string, { readonly tools: ReadonlyMap<string, Tool> }>) =>
+  (server: string): string =>
+    toolsDigest(servers.get(server)?.tools.values() ?? []);
 
 /** What a task asks for, as `saw.chains` lists it: the set of tools its goals call. */
 export const chainKey = ({ goals }: Aim): string => [...new Set(goals.flatMap(it => it.calls.map(call => call.name)))].sort().join("+");
@@ -133,10 +140,10 @@ export interface Aim {
 }
 
 /** What a model has seen after training on more tasks. */
-export function seenWith(saw: ModelConfig["saw"], tasks: readonly Aim[], hashOf: (server: string) => string): ModelConfig["saw"] {
+export function seenWith(saw: ModelConfig["saw"], tasks: readonly Aim[], digestOf: (server: string) => string): ModelConfig["saw"] {
   const servers = [...new Set(tasks.flatMap(it => it.servers.map(server => server.name)))].sort();
   const chains = new Set([...saw.chains, ...tasks.map(chainKey)]);
-  return { servers: { ...saw.servers, ...Object.fromEntries(servers.map(it => [it, hashOf(it)])) }, chains: [...chains].sort() };
+  return { servers: { ...saw.servers, ...Object.fromEntries(servers.map(it => [it, digestOf(it)])) }, chains: [...chains].sort() };
 }
 
 /** A random start for an architecture. */

@@ -35,8 +35,8 @@ const numberPieces = [
 const firstMerge = firstNumber + numberPieces.length;
 const numberId = new Map(numberPieces.map((piece, i) => [piece, firstNumber + i]));
 
-/** Words with the space (and slash) before them, id prefixes up to their underscore, digits in pairs, all else by character. */
-const pieces = / ?\/?[\p{L}\p{M}]{1,32}(?:_[\p{L}\p{M}]{1,32}){0,4}(?:_(?=\d))?| ?\d{1,2}| ?[^\s\p{L}\p{M}\d]|\s/gu;
+/** Months of a date and minutes of a time, words with the space (and slash) before them, id prefixes up to their underscore, digits in pairs, all else by character. */
+const pieces = / ?\d{4}-\d\d-|:\d\d(?!\d)| ?\/?[\p{L}\p{M}]{1,32}(?:_[\p{L}\p{M}]{1,32}){0,4}(?:_(?=\d))?| ?\d{1,2}| ?[^\s\p{L}\p{M}\d]|\s/gu;
 
 const utf8 = new TextEncoder();
 const fromUtf8 = new TextDecoder("utf-8", { ignoreBOM: true });

@@ -30,6 +30,8 @@ export const sftSettings = z.strictObject({
   warmUp: z.int().min(0),
   /** The last share of the run over which the rate falls to a twentieth. */
   decay: z.number().min(0).max(1),
+  /** Weight of the loss on tokens that tools and users wrote; reading them well helps to copy from them. */
+  given: z.number().min(0).max(1),
   /** Share of conversations that err once and correct themselves. */
   slips: z.number().min(0).max(1),
 });
@@ -82,4 +84,4 @@ export const grpoDefaults: GrpoSettings = Object.freeze({
   advantages: "group",
 });
 
-export const sftDefaults: SftSettings = Object.freeze({ conversations: 20, learningRate: 3e-4, warmUp: 40, decay: 0.4, slips: 0.15 });
+export const sftDefaults: SftSettings = Object.freeze({ conversations: 20, learningRate: 3e-4, warmUp: 40, decay: 0.4, given: 0, slips: 0.15 });

@@ -16,8 +16,8 @@ import { withSlip } from "./slips.ts";
 /** Conversations end to end. The arrays lie in shared memory: handing a corpus to a worker copies nothing. */
 export interface Corpus {
   readonly ids: Uint16Array;
-  /** 1 on the tokens that carry the loss. */
-  readonly mask: Uint8Array;
+  /** What each token is, as in `Conversation`. */
+  readonly parts: Uint8Array;
   /** Where each conversation begins; one more at the end. */
   readonly starts: Uint32Array;
   /** Conversations before this one are for training, the others for validation. */
@@ -26,14 +26,17 @@ export interface Corpus {
 
 export interface Conversation {
   readonly ids: readonly number[];
-  readonly mask: readonly number[];
+  /** Beside `ids`: 0 for what was given, 1 for what is to be taught, 2 for what was said in error and is not to be learned. */
+  readonly parts: readonly number[];
 }
+
+export const [given, taught, silent] = [0, 1, 2];
 
 export const corpusSize = (corpus: Corpus): number => corpus.starts.length - 1;
 
-export function conversationAt({ ids, mask, starts }: Corpus, i: number): Conversation {
+export function conversationAt({ ids, parts, starts }: Corpus, i: number): Conversation {
   const [from, to] = [starts[i]!, starts[i + 1]!];
-  return { ids: [...ids.subarray(from, to)], mask: [...mask.subarray(from, to)] };
+  return { ids: [...ids.subarray(from, to)], parts: [...parts.subarray(from, to)] };
 }
 
 /** The talk of a task as it stood at the end of a trajectory. */
@@ -76,26 +79,41 @@ export async function buildCorpus(
   return { corpus: laidOut(training, validation), overLong, slips };
 }
 
-/** A conversation as ids and mask, or undefined where it is longer than a student can hold. `silent` is a message not to be learned. */
-export function teachable(tokenizer: Tokenizer, talk: Talk, silent = -1): Conversation | undefined {
-  const { ids, mask, message, opening } = writtenTalk(tokenizer, talk);
+/** A conversation as a student would hold it, or undefined where it is too long for that. `erring` is a message not to be learned. */
+export function teachable(tokenizer: Tokenizer, talk: Talk, erring = -1): Conversation | undefined {
+  const events = talk.events.map(it => (it.kind === "assistant" ? { ...it, text: terse(it.text) } : it));
+  const { ids, mask, message, opening } = writtenTalk(tokenizer, { ...talk, events });
   const sampled = mask.reduce((sum, it) => sum + it, 0);
   if (opening > limits.prompt || sampled > limits.sampled || ids.length > limits.context) return undefined;
-  return { ids, mask: mask.map((it, i) => (message[i] === silent ? 0 : it)) };
+  return { ids, parts: mask.map((it, i) => (it === 0 ? given : message[i] === erring ? silent : taught)) };
+}
+
+/** Letters that a small student says in an answer. */
+const breath = 60;
+
+/** A teacher's words as a small student can say them: the sentences that fit, a question before all others. */
+export function terse(text: string): string {
+  if (text.length <= breath) return text;
+  const sentences = text.match(/.+?(?:[.!?](?=\s|$)|$)\s*/gs) ?? [text];
+  const question = sentences.find(it => it.trimEnd().endsWith("?")) ?? "";
+  let left = breath - question.length;
+  const kept = sentences.filter(it => it === question || (left -= it.length) >= 0);
+  const said = kept.join("").trimEnd();
+  return said === "" ? `${text.slice(0, breath - 1).replace(/\s\S*$/, "")}…` : said;
 }
 
 function laidOut(training: readonly Conversation[], validation: readonly Conversation[]): Corpus {
   const all = [...training, ...validation];
   const total = all.reduce((sum, it) => sum + it.ids.length, 0);
   const ids = new Uint16Array(new SharedArrayBuffer(total * 2));
-  const mask = new Uint8Array(new SharedArrayBuffer(total));
+  const parts = new Uint8Array(new SharedArrayBuffer(total));
   const starts = new Uint32Array(new SharedArrayBuffer((all.length + 1) * 4));
   let at = 0;
   for (const [i, it] of all.entries()) {
     ids.set(it.ids, at);
-    mask.set(it.mask, at);
+    parts.set(it.parts, at);
     at += it.ids.length;
     starts[i + 1] = at;
   }
-  return { ids, mask, starts, kept: training.length };
+  return { ids, parts, starts, kept: training.length };
 }

@@ -10,7 +10,7 @@ import { readFileSync } from "node:fs";
 import type { Catalog } from "../environment/catalog.ts";
 import { Mistake } from "../mistake.ts";
 import { sizeOf } from "../model/architecture.ts";
-import { checkTools, readModelFolder, seenWith, writeModelFolder, type Aim, type ModelConfig, type StoredModel } from "../model/modelFolder.ts";
+import { checkTools, digestIn, readModelFolder, seenWith, writeModelFolder, type Aim, type ModelConfig, type StoredModel } from "../model/modelFolder.ts";
 import type { TrainerFact, TrainerRequest, TrainerState, TrainerStatus } from "../protocol/trainer.ts";
 import type { RunConfig } from "../run/config.ts";
 import { appendMetrics, checkpointFolder, discardAfter, latestCheckpoint, readRun, writeCheckpoint, writeEnd, type RunEnd } from "../run/folder.ts";
@@ -90,7 +90,7 @@ class Trainer {
     const start = readModelFolder(checkpoint.folder);
     this.#doing = "reading tasks";
     const { tasks, corpus, aims } = await groundOf(config, this.#catalog, start.tokenizer, n => (this.#doing = `reading tasks: ${n}`));
-    checkTools(start, it => this.#catalog.hash([it]), [...new Set(aims.flatMap(it => it.servers.map(server => server.name)))]);
+    checkTools(start, digestIn(this.#catalog.servers), aims.flatMap(it => it.servers.map(server => server.name)));
     const reference = checkpointFolder(this.#folder, 0);
     const model = { ...start, config: learnedBy(readModelFolder(reference).config, config, aims, this.#catalog) };
     const setup: Setup = {
@@ -242,7 +242,7 @@ const placeOf = ({ trajectory }: GroupLine): number => Number(trajectory.header.
 /** What the model will say of itself once it has learned from these tasks. */
 function learnedBy(start: ModelConfig, run: RunConfig, aims: readonly Aim[], catalog: Catalog): ModelConfig {
   const entry = { method: run.method, steps: 0, seconds: 0, seed: run.seed, tasks: aims.length, ...(run.method === "grpo" ? { profile: run.profile } : {}), from: start.name };
-  return { ...start, saw: seenWith(start.saw, aims, it => catalog.hash([it])), training: [...start.training, entry] };
+  return { ...start, saw: seenWith(start.saw, aims, digestIn(catalog.servers)), training: [...start.training, entry] };
 }
 
 /** How far a checkpoint is. The first one has no state: nothing lies behind it. */
