@@ -6,6 +6,7 @@ import type { GoalStep, ScoredCall } from "../../src/reward/align.ts";
 import { partNames, type PartName } from "../../src/reward/breakdown.ts";
 import { paper } from "../../src/reward/profiles.ts";
 import { scoreCalls } from "../../src/reward/reward.ts";
+import { referenceTotal } from "./reference.ts";
 
 const total = (goals: readonly GoalStep[], calls: readonly ScoredCall[]) => scoreCalls({ goals, calls }, paper).total;
 
@@ -18,9 +19,22 @@ const goalCalls = fc.array(fc.record({ name: fc.constantFrom("f", "g", "h"), arg
 const goals: fc.Arbitrary<GoalStep[]> = fc.array(fc.tuple(goalCalls, fc.array(fc.nat(8))), { minLength: 1, maxLength: 5 }).map(list =>
   list.map(([calls, back], g) => ({
     calls,
-    after: g === 0 ? [] : [...new Set(back.map(it => it % g))].slice(0, 2).map(goal => ({ goal, kind: "explicit" as const })),
+    after: g === 0 ? [] : [...new Set(back.map(it => it % g))].slice(0, 2).map(goal => ({ goal, kind: goal % 2 ? ("implicit" as const) : ("explicit" as const) })),
   })),
 );
+
+test("the total is what the equations, written down a second time, say", () => {
+  const grouped = fc.tuple(calls, fc.array(fc.boolean(), { minLength: 12, maxLength: 12 })).map(([list, breaks]) => {
+    let message = 0;
+    return list.map((it, i) => ({ ...it, message: breaks[i] ? message++ : message }));
+  });
+  fc.assert(
+    fc.property(goals, grouped, fc.boolean(), (goals, calls, strictMessageOrder) => {
+      expect(scoreCalls({ goals, calls }, { ...paper, strictMessageOrder }).total).toBeCloseTo(referenceTotal(goals, calls, strictMessageOrder), 9);
+    }),
+    { numRuns: 1000 },
+  );
+});
 
 test("no attempt earns more than 1.3", () => {
   fc.assert(
