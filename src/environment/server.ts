@@ -137,4 +137,4 @@ export function need<T>(entities: Readonly<Record<string, T>>, id: string, noun:
 }
 
 /** What a write tool's draft looked like before the call, as the frozen value itself: whole trees are read there a hundred times faster. */
-export const before = <T extends object>(world: T): T => (isDraft(world) ? (original(world) as T) : world);
+export const before = <T extends object>(world: T): T => (isDraft(world) ? original<T>(world) : world);
