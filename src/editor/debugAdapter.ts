@@ -6,7 +6,8 @@ import { DebugSession, Handles, InitializedEvent, OutputEvent, StoppedEvent, Ter
 import type { DebugProtocol } from "@vscode/debugprotocol";
 import { Mistake } from "../mistake.ts";
 import type { Place } from "../trajectory/cursor.ts";
-import { entityOf, framesAt, headingsAt, isStop, scopeAt, valueRow, type Shown, type Stepping } from "./stepping.ts";
+import { isSilent } from "../trajectory/transcript.ts";
+import { entityOf, framesAt, headingsAt, scopeAt, valueRow, type Shown, type Stepping } from "./stepping.ts";
 import { evaluate, Unreadable } from "./watch.ts";
 
 const thread = 1;
@@ -206,7 +207,7 @@ export class TrajectoryDebugSession extends DebugSession {
   #step(by: 1 | -1): void {
     const { cursor } = this.#at;
     let place = by === 1 ? cursor.step() : cursor.stepBack();
-    while (place.event && !isStop(place.event)) place = by === 1 ? cursor.step() : cursor.stepBack();
+    while (place.index !== undefined && isSilent(cursor.trajectory.events, place.index)) place = by === 1 ? cursor.step() : cursor.stepBack();
     this.#stopped("step", place);
   }
 
@@ -257,6 +258,6 @@ export class TrajectoryDebugSession extends DebugSession {
       this.sendErrorResponse(response, { id: 3, format: "the trajectory could not be opened", showUser: false });
       throw error;
     }
-    this.sendErrorResponse(response, { id: 1, format: "{what}: {remedy}", variables: { what: error.what, remedy: error.remedy }, showUser: true });
+    this.sendErrorResponse(response, { id: 1, format: "{_what}: {_remedy}", variables: { _what: error.what, _remedy: error.remedy }, showUser: true });
   }
 }

@@ -5,10 +5,11 @@
 import type { Json, JsonObject } from "../environment/json.ts";
 import type { Patch } from "../environment/outcome.ts";
 import type { State } from "../environment/session.ts";
+import { noteOf } from "../reward/words.ts";
 import type { Cursor, Place } from "../trajectory/cursor.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Transcript } from "../trajectory/transcript.ts";
-import type { CallEvent, Event } from "../trajectory/trajectory.ts";
+import type { CallEvent } from "../trajectory/trajectory.ts";
 import type { Grade } from "./grade.ts";
 import type { Scope } from "./watch.ts";
 
@@ -37,9 +38,6 @@ export interface Frame {
   /** Line of the transcript, from 0. */
   readonly line: number;
 }
-
-/** Whether an event is one to stand on: a message without words is not, its calls are. */
-export const isStop = (event: Event | undefined): boolean => event?.kind !== "assistant" || event.text !== "";
 
 /** Turn, message and call, the innermost first. */
 export function framesAt({ transcript, cursor, title }: Stepping, place: Place): readonly Frame[] {
@@ -158,14 +156,15 @@ function rewardRows({ grade, cursor }: Stepping, place: Place): readonly Shown[]
   }));
   const success = { name: "success", text: grade.success.achieved ? "yes" : `no: ${grade.success.why.join("; ")}` };
   if (place.event?.kind !== "call" || !paper) return [...totals, success];
-  const evidence = paper.calls[callNumber(cursor, place)]!;
+  const call = callNumber(cursor, place);
+  const evidence = paper.calls[call]!;
   const own: readonly Shown[] = [
     { name: "validity", text: `${evidence.validity.toFixed(2)}${evidence.why ? `, ${evidence.why}` : ", known, fitting, accepted"}` },
     { name: "serves", text: evidence.serves ? `goal ${evidence.serves.goal + 1}` : evidence.named ? "no goal, though one names its tool" : "no goal" },
     ...(evidence.arguments.length ? [{ name: "arguments", text: `${evidence.arguments.filter(it => it.equal).length} of ${evidence.arguments.length} equal`, rows: () => evidence.arguments.map(argumentRow) }] : []),
     ...(evidence.overBudget ? [{ name: "budget", text: `beyond ${paper.budget} calls` }] : []),
   ];
-  return [{ name: "this call", text: own[1]!.text, rows: () => own }, ...totals, success];
+  return [{ name: "this call", text: noteOf(paper, call) ?? "", rows: () => own }, ...totals, success];
 }
 
 const argumentRow = ({ key, goal, model, equal, masked }: { key: string; goal: unknown; model: unknown; equal: boolean; masked: boolean }): Shown => ({
