@@ -74,9 +74,14 @@ function headLines({ header }: Trajectory, task: Task | undefined): string[] {
   const servers = header.servers.map(it => `${it.name} (${it.fixture})`).join(", ");
   const head = [`task ${header.task}`, servers, `seed ${header.seed}`];
   if (task) head.push(task.kind, task.split, `budget ${task.budget.calls} calls`);
-  const by = [`attempt ${header.id}`, `by ${header.policy}`, `${header.menu.length} tools on offer`];
-  return [head, by].map(it => visible(it.join(" · ")));
+  const lines = [head.join(" · "), `attempt ${header.id} · by ${header.policy}`, `on offer: ${someOf(header.menu)}`];
+  // what was taken away is why a task wants words instead of calls
+  if (task && task.hidden.length > 0) lines.push(`taken away: ${task.hidden.join(", ")}`);
+  return lines.map(visible);
 }
+
+/** Names in a line: eight, and how many more there are. */
+const someOf = (names: readonly string[]) => `${names.slice(0, 8).join(", ")}${names.length > 8 ? ` and ${names.length - 8} more` : ""}`;
 
 function eventLines(event: Exclude<Event, CallEvent>): string[] {
   switch (event.kind) {
