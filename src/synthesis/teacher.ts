@@ -198,8 +198,12 @@ export class Refusing implements Teacher {
 const callKey = (name: string, args: Json): string => `${name} ${JSON.stringify(args)}`;
 const routeKey = (route: Route): string => callKey(route.declared.tool.name, route.arguments);
 
-/** `account acc_129 (Old account) is closed` as people say it: `account Old account is closed`. */
-const withoutIds = (text: string): string => text.replaceAll(/\b[a-z]+_\d+ \(([^)]+)\)/g, "$1").replaceAll(/ \([a-z]+_\d+\)/g, "").replaceAll(/\b(\w+) [a-z]+_\d+\b/g, "that $1");
+/** `card card_7 (Travel card) is frozen` as people say it: `Travel card is frozen`. */
+const withoutIds = (text: string): string =>
+  text
+    .replaceAll(/\b(\w+) [a-z]+_\d+ \(([^)]+)\)/g, (_, noun: string, label: string) => (label.toLowerCase().includes(noun) ? label : `${noun} ${label}`))
+    .replaceAll(/ \([a-z]+_\d+\)/g, "")
+    .replaceAll(/\b(\w+) [a-z]+_\d+\b/g, "that $1");
 
 /** One of what is counted: `1 files` is 1 file. */
 const singular = (text: string): string =>

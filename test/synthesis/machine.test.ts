@@ -148,5 +148,5 @@ test("a talk of two to three turns goes on at least once and never a fourth time
       return events.filter(it => it.kind === "user").length;
     }),
   );
-  expect([...new Set(lengths)].sort()).toEqual([2, 3]);
+  expect([...new Set(lengths)].toSorted((a, b) => a - b)).toEqual([2, 3]);
 });

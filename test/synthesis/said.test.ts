@@ -17,8 +17,8 @@ function dayIn(text: string): string {
   const weekday = weekdays.indexOf(text.replace("this ", ""));
   if (weekday >= 0) return dayAfter(now.slice(0, 10), (weekday - new Date(now.slice(0, 10)).getUTCDay() + 7) % 7);
   const month = months.findIndex(it => text.includes(it)) + 1;
-  const [day, year = "2026"] = text.match(/\d+/g)!;
-  return `${year}-${String(month).padStart(2, "0")}-${day!.padStart(2, "0")}`;
+  const [day = "", year = "2026"] = text.match(/\d+/g)!;
+  return `${year}-${String(month).padStart(2, "0")}-${day.padStart(2, "0")}`;
 }
 
 test("days, in every style", () => {

@@ -1,0 +1,21 @@
+/** Tasks for tests, made on the shipped servers. */
+import { join } from "node:path";
+import { synthesize, type Attempted, type Synthesis } from "../../src/synthesis/synthesize.ts";
+import type { Task } from "../../src/trajectory/task.ts";
+import { catalog, root } from "../contracts/doors.ts";
+
+export const resources = join(root, "resources");
+
+export const synthesis = (more: Partial<Synthesis> = {}): Synthesis => ({ catalog, resources, seed: 11, servers: ["banking", "calendar", "filesystem"], menu: "chain", ...more });
+
+/** The first n tasks, and all that was turned down on the way. */
+export async function made(n: number, more: Partial<Synthesis> = {}): Promise<{ tasks: Task[]; rejected: Extract<Attempted, { kind: "rejected" }>[] }> {
+  const tasks: Task[] = [];
+  const rejected: Extract<Attempted, { kind: "rejected" }>[] = [];
+  for await (const it of synthesize(synthesis(more))) {
+    if (it.kind === "rejected") rejected.push(it);
+    else tasks.push(it.task);
+    if (tasks.length === n) break;
+  }
+  return { tasks, rejected };
+}
