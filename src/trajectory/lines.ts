@@ -2,7 +2,7 @@
  * Text as whole lines: read from bytes as they come, appended so that a full disk or a crash costs at most the line under way.
  * Does not know what the lines say.
  */
-import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, ftruncateSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { Mistake } from "../mistake.ts";
 
@@ -62,10 +62,10 @@ const textOf = (bytes: Buffer) => {
 
 /** What the appender needs of a disk. */
 export interface Disk {
-  /** Writes at the end, as much as it takes: the number of bytes that is. */
-  write(fd: number, bytes: Uint8Array): number;
+  /** Writes as much as it takes: the number of bytes that is. */
+  write(fd: number, bytes: Uint8Array, position: number): number;
 }
-const disk: Disk = { write: (fd, bytes) => writeSync(fd, bytes) };
+const disk: Disk = { write: (fd, bytes, position) => writeSync(fd, bytes, 0, bytes.length, position) };
 
 /** Appends whole lines to a file, which it holds open. */
 export class LineWriter {
@@ -83,7 +83,8 @@ export class LineWriter {
     this.#disk = on;
     this.#fd = orMistake(file, () => {
       mkdirSync(dirname(file), { recursive: true });
-      return openSync(file, "a+");
+      // not opened for appending: on Windows such a file could not be cut
+      return openSync(file, constants.O_RDWR | constants.O_CREAT);
     });
     const size = fstatSync(this.#fd).size;
     const tail = lastLine(this.#fd, size);
@@ -117,7 +118,7 @@ export class LineWriter {
     let done = 0;
     try {
       while (done < bytes.length) {
-        const written = this.#disk.write(this.#fd, bytes.subarray(done));
+        const written = this.#disk.write(this.#fd, bytes.subarray(done), this.#size + done);
         if (written === 0) throw Object.assign(new Error("nothing was written"), { code: "ENOSPC" });
         done += written;
       }

@@ -140,11 +140,11 @@ describe("appending lines", () => {
 
   /** A disk with room for so many bytes, that writes in pieces. */
   const small = (room: number, piece = Infinity): Disk => ({
-    write(fd, bytes) {
+    write(fd, bytes, position) {
       if (room === 0) throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
       const part = bytes.subarray(0, Math.min(room, piece));
       room -= part.length;
-      return writeSync(fd, part);
+      return writeSync(fd, part, 0, part.length, position);
     },
   });
   test("survives short writes", () => {
