@@ -2,7 +2,7 @@
  * Writing so that nothing already written is ever lost: whole files to a temporary name and then renamed, logs a whole line
  * at a time. Turns what the disk says into words for a person; knows nothing of what is written.
  */
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, truncateSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, readSync, renameSync, truncateSync, writeFileSync, writeSync } from "node:fs";
 import { Mistake } from "../mistake.ts";
 
 /** Replaces a file's text; whoever reads meanwhile sees the old text or the new one. */
@@ -89,6 +89,12 @@ export function readLines<T>(file: string, read: (text: string) => T): { readonl
 }
 
 function endsMidLine(file: string): boolean {
-  const text = readFileSync(file);
-  return text.length > 0 && text.at(-1) !== 10;
+  const handle = openSync(file, "r");
+  try {
+    const last = Buffer.alloc(1);
+    const { size } = fstatSync(handle);
+    return size > 0 && readSync(handle, last, 0, 1, size - 1) === 1 && last[0] !== 10;
+  } finally {
+    closeSync(handle);
+  }
 }

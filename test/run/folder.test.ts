@@ -1,0 +1,147 @@
+/** A run as files: what is written whole, what is read back, and what a crash leaves behind. */
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, test } from "vitest";
+import { Mistake } from "../../src/mistake.ts";
+import { runFormat, sftDefaults, type RunConfig } from "../../src/run/config.ts";
+import { appendLine, writeWhole } from "../../src/run/disk.ts";
+import { appendMetrics, checkpointsOf, createRun, discardAfter, discardedFile, latestCheckpoint, metricsFile, readEnd, readMetrics, readRun, runFile, runsIn, writeCheckpoint, writeEnd } from "../../src/run/folder.ts";
+import type { SftStep } from "../../src/run/metrics.ts";
+
+const config: RunConfig = {
+  format: runFormat,
+  version: "0.1.0",
+  began: "2026-03-02T09:00:00.000Z",
+  tasks: "/t.tasks.jsonl",
+  split: "train",
+  seed: 1,
+  backend: "auto",
+  workers: 2,
+  steps: 5,
+  saveEvery: 2,
+  profile: "paper",
+  keepGroups: 1,
+  method: "sft",
+  sft: sftDefaults,
+};
+const step = (n: number): SftStep => ({ step: n, method: "sft", loss: 1 / n, gradientNorm: 1, learningRate: 1, tokens: 10, taught: 4, conversations: 1, seconds: { learning: 0, total: 0 } });
+
+let root: string;
+let folder: string;
+let start: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "prove-run-"));
+  folder = join(root, "runs", "one");
+  start = join(root, "model");
+  mkdirSync(start);
+  for (const name of ["config.json", "tokenizer.json", "weights.safetensors"]) writeFileSync(join(start, name), name);
+});
+
+const mistakeOf = (act: () => unknown): string => {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof Mistake) return error.message;
+    throw error;
+  }
+  throw new Error("nothing was thrown");
+};
+
+describe("a run folder", () => {
+  test("gives back what it was made with, its start as checkpoint 0", () => {
+    createRun(folder, config, start);
+    expect(readRun(folder)).toEqual(config);
+    expect(latestCheckpoint(folder)).toEqual({ step: 0, folder: join(folder, "checkpoints", "0") });
+    expect(readFileSync(join(folder, "checkpoints", "0", "tokenizer.json"), "utf8")).toBe("tokenizer.json");
+    expect(runsIn(join(root, "runs"))).toEqual([folder]);
+  });
+
+  test("is not written over", () => {
+    createRun(folder, config, start);
+    expect(mistakeOf(() => createRun(folder, config, start))).toContain("already holds a run");
+  });
+
+  test("that is none, torn, of another version or without a checkpoint says so", () => {
+    expect(mistakeOf(() => readRun(root))).toContain("is not a run folder");
+    createRun(folder, config, start);
+    writeFileSync(runFile(folder), "{");
+    expect(mistakeOf(() => readRun(folder))).toContain("is not JSON");
+    writeFileSync(runFile(folder), JSON.stringify({ ...config, format: "prove/run@9" }));
+    expect(mistakeOf(() => readRun(folder))).toContain("prove/run@9");
+    writeFileSync(runFile(folder), JSON.stringify({ ...config, workers: 0 }));
+    expect(mistakeOf(() => readRun(folder))).toContain("/workers");
+    rmSync(join(folder, "checkpoints"), { recursive: true });
+    expect(mistakeOf(() => latestCheckpoint(folder))).toContain("has no checkpoint");
+  });
+
+  test("keeps how its last training ended", () => {
+    createRun(folder, config, start);
+    expect(readEnd(folder)).toBeUndefined();
+    writeEnd(folder, { by: "failed", step: 3, what: "it broke", remedy: "mend it" });
+    expect(readEnd(folder)).toEqual({ by: "failed", step: 3, what: "it broke", remedy: "mend it" });
+  });
+});
+
+describe("metrics", () => {
+  beforeEach(() => createRun(folder, config, start));
+
+  test("come back line by line, and a torn one is told of, not dropped in silence", () => {
+    for (const n of [1, 2]) appendMetrics(folder, step(n));
+    appendFileSync(metricsFile(folder), `{"step":3,"meth`);
+    const { lines, torn } = readMetrics(folder);
+    expect(lines.map(it => it.step)).toEqual([1, 2]);
+    expect(torn.map(it => it.line)).toEqual([3]);
+  });
+
+  test("written after a torn line stand on their own", () => {
+    appendFileSync(metricsFile(folder), `{"step":1,"meth`);
+    appendMetrics(folder, step(2));
+    expect(readMetrics(folder).lines.map(it => it.step)).toEqual([2]);
+  });
+
+  test("past a checkpoint move aside, the torn one with them, and their groups go", () => {
+    for (const n of [1, 2, 3]) {
+      appendMetrics(folder, step(n));
+      writeFileSync(join(folder, "groups", `${n}.jsonl`), "");
+    }
+    appendFileSync(metricsFile(folder), `{"step":4,"meth`);
+    expect(discardAfter(folder, 2)).toEqual({ discarded: 2 });
+    expect(readMetrics(folder)).toEqual({ lines: [step(1), step(2)], torn: [] });
+    expect(readFileSync(discardedFile(folder), "utf8")).toBe(`${JSON.stringify(step(3))}\n{"step":4,"meth\n`);
+    expect(readdirSync(join(folder, "groups"))).toEqual(["1.jsonl", "2.jsonl"]);
+    expect(discardAfter(folder, 2)).toEqual({ discarded: 0 });
+  });
+});
+
+describe("a checkpoint", () => {
+  beforeEach(() => createRun(folder, config, start));
+
+  test("appears whole or not at all", async () => {
+    const at = await writeCheckpoint(folder, 2, async temporary => writeFileSync(join(temporary, "config.json"), "{}"));
+    expect(at).toBe(join(folder, "checkpoints", "2"));
+    const broken = writeCheckpoint(folder, 4, async temporary => {
+      writeFileSync(join(temporary, "weights.safetensors"), "");
+      throw new Error("the power went");
+    });
+    await expect(broken).rejects.toThrow("the power went");
+    expect(checkpointsOf(folder)).toEqual([0, 2]);
+  });
+});
+
+// /dev/full stands in for a disk without space: every write to it fails as on one
+describe.runIf(existsSync("/dev/full"))("on a full disk", () => {
+  test("a log keeps what it holds, and the person is told what to do", () => {
+    const log = join(root, "log");
+    symlinkSync("/dev/full", log);
+    expect(mistakeOf(() => appendLine(log, "one"))).toMatch(/the disk is full: cannot write .*log: free some space/);
+  });
+
+  test("a file that is replaced stays as it was", () => {
+    const file = join(root, "file");
+    writeWhole(file, "old");
+    symlinkSync("/dev/full", `${file}.${process.pid}.tmp`);
+    expect(mistakeOf(() => writeWhole(file, "new"))).toContain("the disk is full");
+    expect(readFileSync(file, "utf8")).toBe("old");
+  });
+});
