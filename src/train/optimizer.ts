@@ -2,6 +2,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { runningBackend } from "../compute/backend.ts";
 import type { WasmMemory } from "../compute/wasm.ts";
+import { Mistake } from "../mistake.ts";
 import type { Gradients, Model } from "../model/transformer.ts";
 
 export interface AdamWOptions {
@@ -24,7 +25,10 @@ export interface OptimizerState {
 }
 
 export interface Optimizer {
-  /** Changes the model's parameters in place; the gradients stay the caller's. Gives the gradient's norm before clipping. */
+  /**
+   * Changes the model's parameters in place; the gradients stay the caller's. Gives the gradient's norm before clipping. Throws a
+   * Mistake, with nothing changed, where the gradient is not finite.
+   */
   step(gradients: Gradients, learningRate: number): { readonly norm: number };
   /** A copy. */
   state(): OptimizerState;
@@ -40,8 +44,9 @@ export function adamW(model: Model, options: Partial<AdamWOptions> = {}): Optimi
   let step = 0;
   return {
     step(gradients, learningRate) {
-      step++;
       const norm = memory ? normInPlace(memory, gradients) : normOf(gradients);
+      if (!Number.isFinite(norm)) throw new Mistake(`the gradient of step ${step + 1} is not a finite number`, "resume from a checkpoint with a lower learning rate");
+      step++;
       const update: Update = {
         ...settings,
         rate: learningRate,

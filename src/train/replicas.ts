@@ -5,6 +5,7 @@
 import { Worker, isMainThread, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import * as tf from "@tensorflow/tfjs-core";
 import { runningBackend } from "../compute/backend.ts";
+import { Mistake } from "../mistake.ts";
 import type { Gradients } from "../model/transformer.ts";
 import { openExchange, shareMemory, type Exchange, type SharedMemory } from "./exchange.ts";
 
@@ -64,7 +65,7 @@ export function startReplicas<Setup, Told, Said>({ program, count, floats, setup
     (worker, rank) =>
       new Promise<void>((resolve, reject) => {
         worker.on("message", (message: Said) => heard(rank, message));
-        worker.on("error", cause => reject(new Error(`replica ${rank} failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })));
+        worker.on("error", cause => reject(failureOf(rank, cause)));
         worker.on("exit", code => (code === 0 || ending ? resolve() : reject(new Error(`replica ${rank} ended with code ${code}`))));
       }),
   );
@@ -77,6 +78,13 @@ export function startReplicas<Setup, Told, Said>({ program, count, floats, setup
     },
   );
   return { count, done, end, tell: message => workers.forEach(it => it.postMessage(message)) };
+}
+
+/** A mistake of the person's stays one; its class does not cross threads, its texts do. */
+function failureOf(rank: number, cause: unknown): Error {
+  const { name, what, remedy, message = String(cause) } = cause as { name?: string; what?: string; remedy?: string; message?: string };
+  if (name === "Mistake" && what !== undefined && remedy !== undefined) return new Mistake(what, remedy, { cause });
+  return new Error(`replica ${rank} failed: ${message}`, { cause });
 }
 
 /** Worker thread: runs the program as this replica. False where this thread is not one, and nothing ran. */

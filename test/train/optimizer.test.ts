@@ -1,6 +1,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
+import { Mistake } from "../../src/mistake.ts";
 import { initialize, type Gradients, type Model } from "../../src/model/transformer.ts";
 import { adamW } from "../../src/train/optimizer.ts";
 import { checkClose, programs, randomArray } from "../compute/numbers.ts";
@@ -67,6 +68,15 @@ describe.each(["wasm", "cpu"] as const)("AdamW on %s", name => {
     second.restore(state);
     for (let i = 2; i < 4; i++) second.step(randomGradients(broken, 10 * i, 0.1), 0.01);
     for (const parameter of whole.parameters.keys()) expect(values(broken, parameter)).toEqual(values(whole, parameter));
+  });
+
+  test("a gradient that is not finite is a mistake and changes nothing", () => {
+    const model = initialize(tiny, 1);
+    const optimizer = adamW(model);
+    const before = values(model, "norm");
+    expect(() => optimizer.step(gradientsOf(model, { norm: NaN }), 0.01)).toThrow(Mistake);
+    expect(values(model, "norm")).toEqual(before);
+    expect(optimizer.state().step).toBe(0);
   });
 
   test("a state of another model is refused", () => {

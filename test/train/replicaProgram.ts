@@ -3,12 +3,13 @@ import { startBackend } from "../../src/compute/backend.ts";
 import { pack, type Sheaf } from "../../src/model/packed.ts";
 import { disposeGradients, gradients, initialize } from "../../src/model/transformer.ts";
 import { adamW } from "../../src/train/optimizer.ts";
+import { Mistake } from "../../src/mistake.ts";
 import { joinReplicas, type Replica } from "../../src/train/replicas.ts";
 import * as tf from "@tensorflow/tfjs-core";
 import { sheaves, tiny } from "../model/tiny.ts";
 
 export type Setup =
-  | { readonly do: "exchange" | "drift" | "fail" | "wait" | "listen" }
+  | { readonly do: "exchange" | "drift" | "fail" | "mistake" | "wait" | "listen" }
   | { readonly do: "learn"; readonly backend: "wasm" | "cpu"; readonly programs: string };
 
 export type Said =
@@ -76,6 +77,8 @@ await joinReplicas<Setup, string, Said>(replica => {
     case "fail":
       if (replica.rank === 1) throw new Error("no memory left");
       return replica.barrier();
+    case "mistake":
+      throw new Mistake("the checkpoint is gone", "choose another");
     case "wait":
       replica.say({ waits: true });
       if (replica.rank === 0) replica.barrier();

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { beforeAll, describe, expect, test } from "vitest";
+import { Mistake } from "../../src/mistake.ts";
 import { aloneReplica, joinReplicas, startReplicas } from "../../src/train/replicas.ts";
 import { checkClose, programs } from "../compute/numbers.ts";
 import type { Said, Setup } from "./replicaProgram.ts";
@@ -66,6 +67,8 @@ describe("when something goes wrong", () => {
   test("replicas that hold different numbers end", () => expect(run(2, { do: "drift" })).rejects.toThrow(/replica 1 holds other numbers than replica 0/));
 
   test("the failure of one ends all, and is told with its rank", () => expect(run(3, { do: "fail" })).rejects.toThrow("replica 1 failed: no memory left"));
+
+  test("a mistake of the person's is still one, with its remedy", () => expect(run(2, { do: "mistake" })).rejects.toThrow(new Mistake("the checkpoint is gone", "choose another")));
 
   test("replicas that wait for each other can be ended", async () => {
     let waiting = 0;
