@@ -45,7 +45,8 @@ const programs = { cli: "src/cli/main.ts", trainer: "src/train/main.ts" };
 const entryPoints = Object.fromEntries(Object.entries(programs).filter(([, file]) => existsSync(at(file))));
 const jobs = [build({ ...node, entryPoints, outdir: at("dist"), format: "esm", banner })];
 if (existsSync(at("src/extension.ts")))
-  jobs.push(build({ ...node, entryPoints: [at("src/extension.ts")], outfile: at("dist/extension.cjs"), format: "cjs" }));
+  // the extension host reports whoever asks for a navigator, which zod does to know a worker from a browser
+  jobs.push(build({ ...node, define: { ...node.define, navigator: "undefined" }, entryPoints: [at("src/extension.ts")], outfile: at("dist/extension.cjs"), format: "cjs" }));
 
 const pages = existsSync(at("webview"))
   ? readdirSync(at("webview"), { withFileTypes: true }).filter(it => it.isDirectory() && existsSync(at("webview", it.name, "main.ts")))
