@@ -11,7 +11,7 @@ const copy = () => join(workbench.folder, "prove/fixtures/banking/small.fixture.
 beforeAll(async () => {
   workbench = await Workbench.open();
   await workbench.show("PROVE");
-  await workbench.giveRoomTo("Servers");
+  await workbench.fold("Tasks", "Runs");
   await workbench.expand(servers().filter({ hasText: "banking" }).first());
 });
 afterAll(() => workbench.close());

@@ -26,6 +26,7 @@ export const testSettings = {
   "git.enabled": false,
   "debug.openDebug": "openOnSessionStart",
   "debug.toolBarLocation": "docked",
+  "debug.internalConsoleOptions": "neverOpen",
   "files.hotExit": "off",
   "files.simpleDialog.enable": true,
 };

@@ -39,7 +39,7 @@ export class Workbench {
       writeFileSync(join(folder, name), text);
     }
     const browser = await chromium.connect(inject("browser"));
-    const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, colorScheme: "dark", permissions: ["clipboard-read", "clipboard-write"] });
+    const context = await browser.newContext({ viewport: { width: 1400, height: 1050 }, colorScheme: "dark", permissions: ["clipboard-read", "clipboard-write"] });
     context.setDefaultTimeout(patience.timeout);
     const workbench = new Workbench(browser, await context.newPage(), folder);
     await workbench.page.goto(`${inject("server")}/?folder=${encodeURIComponent(folder)}`, { waitUntil: "domcontentloaded" });
@@ -58,12 +58,12 @@ export class Workbench {
   /** Runs a command by its title in the palette. */
   async command(title: string): Promise<void> {
     const input = this.page.locator(".quick-input-widget .quick-input-box input");
-    // commands that arrive while the palette is open are not listed: open it again
+    // commands that arrive while the palette is open are not listed: it is closed and opened again
     await vi.waitFor(async () => {
+      if (await input.isVisible()) await this.page.keyboard.press("Escape");
       await this.page.keyboard.press("F1");
-      await input.waitFor({ timeout: 5000 });
-      await input.fill(`>${title}`);
-      await this.choice(title).click({ timeout: 5000 });
+      await input.fill(`>${title}`, { timeout: 10_000 });
+      await this.choice(title).click({ timeout: 10_000 });
     }, patience);
   }
 
@@ -107,20 +107,31 @@ export class Workbench {
     return this.page.locator(".split-view-view .pane").filter({ has: this.page.locator(`.pane-header h3.title`, { hasText: exactly(view) }) });
   }
 
-  /** Folds away the other views of the side bar: rows out of sight are not drawn. */
-  async giveRoomTo(view: string): Promise<void> {
-    for (const title of await this.page.locator(".sidebar .pane-header[aria-expanded=true] h3.title").allInnerTexts())
-      if (title.trim() !== view) await this.pane(title.trim()).locator(".pane-header").click();
+  /** Folds views of the side bar away: rows out of sight are not drawn, so the others need the room. */
+  async fold(...views: readonly string[]): Promise<void> {
+    for (const view of views) {
+      const header = this.pane(view).locator(".pane-header");
+      if ((await header.getAttribute("aria-expanded")) === "true") await header.click();
+    }
   }
 
   /** Opens out a row of a tree, if it is closed. */
-  async expand(row: Locator): Promise<void> {
+  expand(row: Locator): Promise<void> {
+    return this.#turn(row, "true");
+  }
+
+  /** Closes a row of a tree, if it is open. */
+  collapse(row: Locator): Promise<void> {
+    return this.#turn(row, "false");
+  }
+
+  async #turn(row: Locator, expanded: "true" | "false"): Promise<void> {
     await row.waitFor();
     // rows are drawn anew when the tree's data comes in: a click may meet one that is going
     await vi.waitFor(async () => {
-      if ((await row.getAttribute("aria-expanded")) === "true") return;
+      if ((await row.getAttribute("aria-expanded")) === expanded) return;
       await row.locator(".monaco-tl-twistie").click({ timeout: 5000 });
-      throw new Error(`${await row.innerText()} is still closed`);
+      throw new Error(`${await row.innerText()} did not turn`);
     }, patience);
   }
 
@@ -134,21 +145,27 @@ export class Workbench {
     return this.page.locator(".editor-instance .view-lines .view-line");
   }
 
+  /** Puts the cursor on a line of the active text editor. */
+  async goToLine(number: number): Promise<void> {
+    await this.command("View: Focus Active Editor Group");
+    await this.page.keyboard.press("Control+G");
+    await this.answer(`:${number}`);
+    await this.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
+  }
+
   /** Writes over a whole line of the active text editor, as a person with a keyboard does. */
   async replaceLine(number: number, text: string): Promise<void> {
     const { keyboard } = this.page;
-    await this.command("View: Focus Active Editor Group");
-    await keyboard.press("Control+G");
-    await this.answer(`:${number}`);
+    await this.goToLine(number);
     await keyboard.press("End");
     await keyboard.press("Shift+Home");
     await keyboard.press("Shift+Home");
     await keyboard.insertText(text);
   }
 
-  /** The rows of the debugger's Variables. */
-  get variables(): Locator {
-    return this.page.locator(".debug-variables [role=treeitem]");
+  /** A row of the debugger's Variables, a scope or a value, by its name. */
+  variable(name: string): Locator {
+    return this.page.locator(".debug-variables [role=treeitem]").filter({ hasText: new RegExp(`^\\s*${name}\\s*(=|$)`) }).first();
   }
 
   /** The rows of the debugger's Call Stack. */

@@ -1,0 +1,19 @@
+/** Task files for the workbench tests, made by the packaged terminal program as a person would make them. */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { repository } from "./packaged.ts";
+
+/** The text of a task file with tasks of these servers. */
+export function synthesized(count: number, servers: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "prove-tasks-"));
+  try {
+    const file = join(folder, "made.tasks.jsonl");
+    const args = ["synthesize", "--out", file, "--count", String(count), "--seed", "1", "--servers", servers];
+    execFileSync(process.execPath, [join(repository, "dist/cli.js"), ...args], { cwd: folder, stdio: "pipe" });
+    return readFileSync(file, "utf8");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,85 @@
+/** A task in the workbench: opened as a transcript, stepped through forth and back with its state beside it, and its reward shown with evidence. */
+import { afterAll, beforeAll, test } from "vitest";
+import type { Task } from "../../src/trajectory/task.ts";
+import { synthesized } from "./tasks.ts";
+import { checkGone, checkSeen, Workbench } from "./workbench.ts";
+
+let workbench: Workbench;
+let task: Task;
+
+beforeAll(async () => {
+  const text = synthesized(60, "banking");
+  const tasks = text.trim().split("\n").map(it => JSON.parse(it) as Task);
+  // two calls that read, then one that changes a card's status, which is easy to see
+  const found = tasks.find(it => it.turns.length === 1 && it.goals.length === 3 && it.goals[2]!.calls[0]!.name === "banking_freeze_card");
+  if (!found) throw new Error("no task of that kind was synthesized: choose another");
+  task = found;
+  workbench = await Workbench.open({ "prove/tasks/few.tasks.jsonl": text });
+  await workbench.show("PROVE");
+  await workbench.fold("Servers", "Runs");
+});
+afterAll(() => workbench.close());
+
+/** What the debugger shows when it stands on the user's words, or on the call of a goal. */
+const said = () => workbench.variable("user").filter({ hasText: task.turns[0]!.user.slice(0, 20) });
+const called = (goal: number) => workbench.variable("tool").filter({ hasText: task.goals[goal]!.calls[0]!.name });
+
+test("a task opens as a readable transcript", async () => {
+  const file = workbench.rows("Tasks").filter({ hasText: "few" }).first();
+  await checkSeen(file.filter({ hasText: "60 tasks" }));
+  await workbench.expand(file);
+  await workbench.rows("Tasks").filter({ hasText: task.turns[0]!.user.slice(0, 60) }).click();
+  await checkSeen(workbench.lines.filter({ hasText: "banking_freeze_card" }).first());
+  await workbench.picture("transcript");
+});
+
+test("stepping shows the state at each step, and stepping back shows it as it was", async () => {
+  const card = task.goals[2]!.calls[0]!.arguments["card_id"] as string;
+  await workbench.command("PROVE: Step Through Trajectory");
+  await checkSeen(workbench.frames.filter({ hasText: "start of" }));
+  await checkSeen(workbench.variable("start"));
+  await workbench.picture("debugger");
+  await workbench.fold("Watch", "Call Stack", "Breakpoints");
+  for (const name of ["State", "cards", card]) await workbench.expand(workbench.variable(name));
+  const status = workbench.variable("status");
+  await checkSeen(status.filter({ hasText: "active" }));
+  for (const seen of [said(), called(0), called(1), called(2)]) {
+    await workbench.debugButton("step-over").click();
+    await checkSeen(seen);
+  }
+  await checkSeen(workbench.variable(`Δ cards.${card}.status`).filter({ hasText: /active.*frozen/ }));
+  await checkSeen(status.filter({ hasText: "frozen" }));
+  await workbench.picture("step-forth");
+  await workbench.debugButton("step-back").click();
+  await checkSeen(called(1));
+  await checkSeen(status.filter({ hasText: "active" }));
+  await workbench.picture("step-back");
+});
+
+test("a breakpoint on a line stops there, forth and back", async () => {
+  await workbench.debugButton("reverse-continue").click();
+  await checkSeen(workbench.variable("start"));
+  await workbench.goToLine(7);
+  await workbench.page.keyboard.press("F9");
+  // hollow until the debugger has taken it
+  await checkSeen(workbench.page.locator(".glyph-margin-widgets .codicon-debug-breakpoint"));
+  await workbench.debugButton("continue").click();
+  await checkSeen(called(0));
+  await workbench.picture("breakpoint");
+  await workbench.debugButton("continue").click();
+  await checkSeen(workbench.variable("ended by"));
+  await workbench.debugButton("reverse-continue").click();
+  await checkSeen(called(0));
+  await workbench.debugButton("stop").click();
+  await checkGone(workbench.debugButton("stop"));
+});
+
+test("the reward page shows each part, its weight, and the evidence of each call", async () => {
+  await workbench.show("PROVE");
+  await workbench.command("PROVE: Show Reward");
+  const page = workbench.webview();
+  for (const part of ["validity", "coverage", "efficiency", "name", "argument"]) await checkSeen(page.getByRole("row").filter({ hasText: part }).first());
+  await checkSeen(page.getByText("1.3000").first());
+  await checkSeen(page.getByText("banking_freeze_card").first());
+  await workbench.picture("reward");
+});
