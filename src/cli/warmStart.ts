@@ -29,7 +29,7 @@ export const smallStudent: Omit<Architecture, "vocabulary"> = { width: 128, laye
 const vocabularySize = 1792;
 
 /** Small steps and a loss on all that is read: what is copied later is noticed earlier. */
-const warmStartSettings: SftSettings = { ...sftDefaults, conversations: 8, learningRate: 3e-3, warmUp: 200, decay: 0.5, given: 0.3 };
+const warmStartSettings: SftSettings = { ...sftDefaults, conversations: 16, learningRate: 3e-3, warmUp: 200, decay: 0.5, given: 0.1 };
 
 export const warmStart: Command = {
   usage: "warm-start --tasks F --run DIR [--out DIR] [--seconds 3600] [--seed 1] [--workers 2] [--config F.json]",

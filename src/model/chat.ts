@@ -4,6 +4,7 @@
  */
 import { hash } from "node:crypto";
 import type { AssistantMessage, Call, Talk } from "../policy/policy.ts";
+import { Aliases } from "./aliases.ts";
 import { read, resultRows, written, type Tool } from "./surface.ts";
 import { marks, type Mark, type Tokenizer } from "./tokenizer.ts";
 
@@ -35,36 +36,38 @@ export interface Written {
   readonly opening: number;
   /** The message each token belongs to, -1 where it was given. */
   readonly message: number[];
+  /** The ids met so far, as the student sees them. */
+  readonly aliases: Aliases;
 }
 
 /** Menu, time and first user turn. The mark by which the policy is asked to speak follows. */
-export function openingIds(tokenizer: Tokenizer, talk: Talk): number[] {
+export function openingIds(tokenizer: Tokenizer, talk: Talk, aliases = new Aliases()): number[] {
   const user = talk.events.find(it => it.kind === "user")?.text ?? "";
   return [
     tokenizer.mark("<menu>"),
     ...talk.tools.flatMap(tool => cardIds(tokenizer, tool)),
     ...tokenizer.encode(` now ${talk.now.replace("T", " ")}`),
     tokenizer.mark("<user>"),
-    ...tokenizer.encode(` ${user}`),
+    ...tokenizer.encode(` ${aliases.shown(user)}`),
   ];
 }
 
 /** The whole conversation so far. It ends with the mark by which the policy is asked to speak, unless the policy spoke last. */
 export function writtenTalk(tokenizer: Tokenizer, talk: Talk): Written {
-  const it: Written = { ids: [], mask: [], logprobs: [], message: [], opening: 0 };
+  const it: Written = { ids: [], mask: [], logprobs: [], message: [], opening: 0, aliases: new Aliases() };
   const give = (ids: readonly number[]) => add(it, ids, 0, -1);
   const speak = tokenizer.mark("<asst>");
-  give(openingIds(tokenizer, talk));
+  give(openingIds(tokenizer, talk, it.aliases));
   let opening = it.ids.length + 1;
   let isFirst = true;
   let spoke = false;
   for (const [i, event] of talk.events.entries()) {
-    if (event.kind === "user" && !isFirst) give([tokenizer.mark("<user>"), ...tokenizer.encode(` ${event.text}`).slice(0, limits.turn)]);
+    if (event.kind === "user" && !isFirst) give([tokenizer.mark("<user>"), ...tokenizer.encode(` ${it.aliases.shown(event.text)}`).slice(0, limits.turn)]);
     if (event.kind === "user") isFirst = false;
-    if (event.kind === "call") give(resultIds(tokenizer, talk.tools, event));
+    if (event.kind === "call") give(resultIds(tokenizer, talk.tools, event, it.aliases));
     if (event.kind === "assistant") {
       give([speak]);
-      const own = event.tokens ?? messageIds(tokenizer, talk.tools, event.text, callsAfter(talk.events, i));
+      const own = event.tokens ?? messageIds(tokenizer, talk.tools, { text: event.text, calls: callsAfter(talk.events, i) }, it.aliases);
       add(it, own, 1, event.message, event.logprobs);
     }
     if (event.kind !== "ended") spoke = event.kind === "assistant";
@@ -113,38 +116,38 @@ const keyIds = (tokenizer: Tokenizer, key: string): readonly number[] => {
 };
 
 /** A policy's message as the tokens a student would have written: its calls, or words for the user. */
-export function messageIds(tokenizer: Tokenizer, tools: readonly Tool[], text: string, calls: readonly Call[]): number[] {
-  if (calls.length === 0) return [tokenizer.mark("<fin>"), ...tokenizer.encode(text ? ` ${text}` : ""), tokenizer.mark("<eot>")];
+export function messageIds(tokenizer: Tokenizer, tools: readonly Tool[], { text, calls }: Pick<AssistantMessage, "text" | "calls">, aliases = new Aliases()): number[] {
+  if (calls.length === 0) return [tokenizer.mark("<fin>"), ...tokenizer.encode(text ? ` ${aliases.shown(text)}` : ""), tokenizer.mark("<eot>")];
   return calls.flatMap((call, i) => [
     tokenizer.mark(i === 0 ? "<call>" : "<also>"),
-    ...callIds(tokenizer, tools, call),
+    ...callIds(tokenizer, tools, call, aliases),
     ...(i === calls.length - 1 ? [tokenizer.mark("<eoc>")] : []),
   ]);
 }
 
-function callIds(tokenizer: Tokenizer, tools: readonly Tool[], call: Call): number[] {
+function callIds(tokenizer: Tokenizer, tools: readonly Tool[], call: Call, aliases: Aliases): number[] {
   const properties = (tools.find(it => it.name === call.name)?.inputSchema["properties"] ?? {}) as Record<string, Tool["inputSchema"]>;
   const given = Object.entries(call.arguments ?? {}) as [string, Call["arguments"]][];
   const order = Object.keys(properties);
   const place = (key: string) => (order.includes(key) ? order.indexOf(key) : order.length);
   const ids = [...(tokenizer.name(call.name) === undefined ? tokenizer.encode(` ${call.name}`) : nameIds(tokenizer, call.name))];
-  for (const [key, value] of given.toSorted(([a], [b]) => place(a) - place(b))) ids.push(...keyIds(tokenizer, key), ...tokenizer.encode(` ${written(value, properties[key])}`));
+  for (const [key, value] of given.toSorted(([a], [b]) => place(a) - place(b))) ids.push(...keyIds(tokenizer, key), ...tokenizer.encode(` ${aliases.shown(written(value, properties[key]))}`));
   return ids;
 }
 
 /** What a call gave, cut to the limit: whole if it fits, else names and ids only, else the first rows and how many more there are. */
-export function resultIds(tokenizer: Tokenizer, tools: readonly Tool[], step: CallStep): number[] {
+export function resultIds(tokenizer: Tokenizer, tools: readonly Tool[], step: CallStep, aliases = new Aliases()): number[] {
   const mark = tokenizer.mark("<res>");
   const room = limits.result - 1;
-  if (step.outcome !== "ok") return [mark, ...tokenizer.encode(` error ${step.error ?? step.outcome}`).slice(0, room)];
+  if (step.outcome !== "ok") return [mark, ...tokenizer.encode(` error ${aliases.shown(step.error ?? step.outcome)}`).slice(0, room)];
   const schema = tools.find(it => it.name === step.name)?.outputSchema;
   const value = step.value ?? null;
-  const whole = tokenizer.encode(` ${resultRows(value, schema, false).join("; ")}`);
+  const whole = tokenizer.encode(` ${aliases.shown(resultRows(value, schema, false).join("; "))}`);
   if (whole.length <= room) return [mark, ...whole];
   const rows = resultRows(value, schema, true);
   const ids: number[] = [];
   for (const [i, row] of rows.entries()) {
-    const next = tokenizer.encode(`${i ? ";" : ""} ${row}`);
+    const next = tokenizer.encode(`${i ? ";" : ""} ${aliases.shown(row)}`);
     const more = tokenizer.encode(`; ${rows.length - i} more`);
     if (ids.length + next.length + (i + 1 < rows.length ? more.length : 0) > room) {
       ids.push(...(i === 0 ? next : more).slice(0, room - ids.length));
@@ -161,19 +164,19 @@ export const endsMessage = (id: number): boolean => id < marks.length && !within
 const withinMessages: ReadonlySet<Mark> = new Set<Mark>(["<call>", "<also>", "<arg>", "<fin>"]);
 
 /** A student's message, from the ids it wrote. What cannot be parsed is a call with the name "" whose argument is the text. */
-export function parseMessage(tokenizer: Tokenizer, tools: readonly Tool[], ids: readonly number[]): Pick<AssistantMessage, "text" | "calls"> {
+export function parseMessage(tokenizer: Tokenizer, tools: readonly Tool[], ids: readonly number[], aliases = new Aliases()): Pick<AssistantMessage, "text" | "calls"> {
   const end = ids.at(-1);
   const [first, ...body] = ids;
   if (first === tokenizer.mark("<fin>") && end === tokenizer.mark("<eot>") && body.slice(0, -1).every(id => tokenizer.isText(id)))
-    return { text: tokenizer.decode(body.slice(0, -1)).replace(/^ /, ""), calls: [] };
+    return { text: aliases.meant(tokenizer.decode(body.slice(0, -1)).replace(/^ /, "")), calls: [] };
   if (first !== tokenizer.mark("<call>") || end !== tokenizer.mark("<eoc>")) return { text: "", calls: [unparsed(tokenizer, ids)] };
   const blocks = split(body.slice(0, -1), id => id === tokenizer.mark("<also>"));
-  return { text: "", calls: blocks.map(block => parseCall(tokenizer, tools, block) ?? unparsed(tokenizer, block)) };
+  return { text: "", calls: blocks.map(block => parseCall(tokenizer, tools, block, aliases) ?? unparsed(tokenizer, block)) };
 }
 
 const unparsed = (tokenizer: Tokenizer, ids: readonly number[]): Call => ({ name: "", arguments: { unparsed: tokenizer.decode(ids) } });
 
-function parseCall(tokenizer: Tokenizer, tools: readonly Tool[], block: readonly number[]): Call | undefined {
+function parseCall(tokenizer: Tokenizer, tools: readonly Tool[], block: readonly number[], aliases: Aliases): Call | undefined {
   const isKey = (id: number) => tokenizer.keyOf(id) !== undefined || id === tokenizer.mark("<arg>");
   const parts: number[][] = [[]];
   for (const id of block) {
@@ -192,7 +195,7 @@ function parseCall(tokenizer: Tokenizer, tools: readonly Tool[], block: readonly
     const at = known === undefined ? text.indexOf("=") : -1;
     const key = known ?? text.slice(1, Math.max(at, 1));
     if (key === "" || Object.hasOwn(args, key)) return undefined;
-    args[key] = read(text.slice(at + 1).replace(/^ /, ""), Object.hasOwn(properties, key) ? properties[key] : undefined);
+    args[key] = read(aliases.meant(text.slice(at + 1).replace(/^ /, "")), Object.hasOwn(properties, key) ? properties[key] : undefined);
   }
   return { name, arguments: { ...args } };
 }

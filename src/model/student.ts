@@ -3,6 +3,7 @@
  * tokens together. Conversations that begin alike are worked once up to where they part. Knows no rewards and no tasks.
  */
 import type { AssistantMessage, Policy, Talk } from "../policy/policy.ts";
+import type { Aliases } from "./aliases.ts";
 import { endsMessage, limits, parseMessage, writtenTalk } from "./chat.ts";
 import { openDecoder, type Chosen, type Decoder, type Feed } from "./generate.ts";
 import type { Tokenizer } from "./tokenizer.ts";
@@ -33,6 +34,7 @@ interface Waiting {
   /** Everything said so far, up to the mark by which the student is asked to speak. */
   readonly ids: readonly number[];
   readonly opening: number;
+  readonly aliases: Aliases;
   /** Tokens sampled in earlier messages. */
   readonly sampled: number;
   readonly said: number[];
@@ -62,12 +64,12 @@ class Batch implements Student {
   }
 
   next(talk: Talk, signal?: AbortSignal): Promise<AssistantMessage> {
-    const { ids, mask, opening } = writtenTalk(this.#tokenizer, talk);
+    const { ids, mask, opening, aliases } = writtenTalk(this.#tokenizer, talk);
     const sampled = mask.reduce((sum, it) => sum + it, 0);
     if (opening > limits.prompt || sampled >= limits.sampled || ids.length >= this.#decoder.context)
       return Promise.resolve({ text: "", calls: [], tokens: [], logprobs: [], mask: [], cut: true });
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ talk, ids, opening, sampled, said: [], logprobs: [], resolve, reject, signal });
+      this.#waiting.push({ talk, ids, opening, aliases, sampled, said: [], logprobs: [], resolve, reject, signal });
       if (!this.#isRunning) void this.#run();
     });
   }
@@ -178,7 +180,7 @@ class Batch implements Student {
     const isCut = !isWhole && (it.sampled + it.said.length >= limits.sampled || it.ids.length + it.said.length >= this.#decoder.context);
     if (!isWhole && !isCut) return;
     this.#speaking = this.#speaking.filter(other => other !== it);
-    const spoken = isWhole ? parseMessage(this.#tokenizer, it.talk.tools, it.said) : { text: this.#tokenizer.decode(it.said), calls: [] };
+    const spoken = isWhole ? parseMessage(this.#tokenizer, it.talk.tools, it.said, it.aliases) : { text: this.#tokenizer.decode(it.said), calls: [] };
     it.resolve({ ...spoken, tokens: it.said, logprobs: it.logprobs, mask: it.said.map(() => 1), ...(isCut ? { cut: true as const } : {}) });
   }
 }

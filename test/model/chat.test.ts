@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { Aliases } from "../../src/model/aliases.ts";
 import { chatDigest, endsMessage, limits, messageIds, openingIds, parseMessage, resultIds, writtenTalk } from "../../src/model/chat.ts";
 import { read, written } from "../../src/model/surface.ts";
 import { marks, trainTokenizer } from "../../src/model/tokenizer.ts";
@@ -23,7 +24,10 @@ const talkOf = (events: Talk["events"]): Talk => ({ header, tools, now: "2026-03
 const step = (name: string, value: Call["arguments"]) => ({ kind: "call", message: 0, name, arguments: {}, outcome: "ok", value, digest: "" }) as const;
 
 describe("a call", () => {
-  const check = (calls: Call[]) => expect(parseMessage(tokenizer, tools, messageIds(tokenizer, tools, "", calls))).toEqual({ text: "", calls });
+  const check = (calls: Call[]) => {
+    const aliases = new Aliases();
+    expect(parseMessage(tokenizer, tools, messageIds(tokenizer, tools, { text: "", calls }, aliases), aliases)).toEqual({ text: "", calls });
+  };
 
   test("reads back as it was written", () => {
     check([{ name: "bank_transfer", arguments: { from: "acc_1", to: "acc 2", amount: 12.5 } }]);
