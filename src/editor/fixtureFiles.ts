@@ -70,6 +70,7 @@ export class FixtureFiles {
       await workspace.fs.copy(file.uri, this.#mine(file.server, file.name), { overwrite: false });
     }
     const editor = await window.showTextDocument(this.#mine(file.server, file.name), { preview: false });
+    await closeTabs(viewOf(file));
     return editor.document;
   }
 
