@@ -1,4 +1,5 @@
 /** The attempts of one step of a run, as a tree shows them: task, reward, success. Reads no attempt whole until it is opened. */
+import { stat } from "node:fs/promises";
 import type { GroupLine } from "../run/group.ts";
 import { linesIn, type LinePlace } from "./lineFile.ts";
 
@@ -17,8 +18,28 @@ export interface Group {
   readonly entries: readonly GroupEntry[];
 }
 
-/** The groups of a step's file, in its order; a torn line is left out and counted. */
-export async function indexGroups(file: string): Promise<{ readonly groups: readonly Group[]; readonly torn: number }> {
+export interface GroupIndex {
+  readonly groups: readonly Group[];
+  /** Lines that could not be read. */
+  readonly torn: number;
+}
+
+const recent = new Map<string, { readonly stamp: string; readonly index: Promise<GroupIndex> }>();
+
+/** The groups of a step's file, in its order. The last few are remembered: a tree asks again whenever its run takes a step. */
+export async function indexGroups(file: string): Promise<GroupIndex> {
+  const { size, mtimeMs } = await stat(file);
+  const stamp = `${size} ${mtimeMs}`;
+  const known = recent.get(file);
+  if (known?.stamp === stamp) return known.index;
+  const index = read(file);
+  recent.delete(file);
+  recent.set(file, { stamp, index });
+  for (const oldest of recent.keys()) if (recent.size > 8) recent.delete(oldest);
+  return index;
+}
+
+async function read(file: string): Promise<GroupIndex> {
   const groups = new Map<string, GroupEntry[]>();
   let torn = 0;
   for await (const line of linesIn(file)) {

@@ -54,7 +54,11 @@ export class RunWatch {
   get standing(): RunStanding {
     const status = this.#status;
     if (status) {
-      const { state, doing, step, steps, spent, seconds } = status;
+      const { state, steps, seconds } = status;
+      // a status is said when the state changes; steps come in between
+      const step = Math.max(status.step, this.#steps.at(-1)?.step ?? 0);
+      const spent = Math.max(status.spent, this.#steps.reduce((sum, it) => sum + it.seconds.total, 0));
+      const doing = step > status.step ? `step ${step}${steps === undefined ? "" : ` of ${steps}`}` : status.doing;
       return { state, doing, step, spent, ...(steps === undefined ? {} : { steps }), ...(seconds === undefined ? {} : { seconds }) };
     }
     const step = this.#steps.at(-1)?.step ?? 0;
@@ -117,7 +121,8 @@ export class RunWatch {
         return this.#tell({ kind: "stood" });
       case "stepped":
         if (fact.metrics.step > (this.#steps.at(-1)?.step ?? 0)) this.#steps = [...this.#steps, fact.metrics];
-        return this.#tell({ kind: "stepped", steps: [fact.metrics] });
+        this.#tell({ kind: "stepped", steps: [fact.metrics] });
+        return this.#tell({ kind: "stood" });
       case "saved":
         this.#checkpoints = checkpointsOf(this.folder);
         return this.#tell({ kind: "saved", step: fact.step });

@@ -26,13 +26,23 @@ export class RunsTree implements TreeDataProvider<RunsNode>, Disposable {
   readonly onDidChangeTreeData = this.#changed.event;
   readonly #runs: Runs;
   readonly #following: Disposable;
+  #due: NodeJS.Timeout | undefined;
 
   constructor(runs: Runs) {
     this.#runs = runs;
-    this.#following = runs.onDidChange(() => this.#changed.fire(undefined));
+    this.#following = runs.onDidChange(() => this.#refreshSoon());
+  }
+
+  /** At most twice a second: a trainer may step faster than anyone reads. */
+  #refreshSoon(): void {
+    this.#due ??= setTimeout(() => {
+      this.#due = undefined;
+      this.#changed.fire(undefined);
+    }, 500);
   }
 
   dispose(): void {
+    clearTimeout(this.#due);
     this.#following.dispose();
     this.#changed.dispose();
   }

@@ -37,7 +37,7 @@ export class Synthesis {
     const file = await unusedFile(tasks, `${name}-${count}-seed-${seed}`);
     const report = await this.#synthesize({ kind: "synthesize", out: file.fsPath, count, seed, servers, fixtures: this.#folder.fixtures });
     this.#tasks.refresh();
-    void window.showInformationMessage(report.join(" "));
+    void window.showInformationMessage(report.map(it => it.replace(file.fsPath, workspace.asRelativePath(file))).join(", "));
   }
 
   /** Copies the example's tasks into the workspace. */

@@ -2,6 +2,7 @@
  * Attempts as documents: their transcripts with what each call earned, opened, revealed and refreshed. Keeps what is open,
  * so that lenses, pages and the debugger speak of the same attempt.
  */
+import { setImmediate } from "node:timers/promises";
 import { EventEmitter, Range, Selection, TextEditorRevealType, Uri, window, workspace, type Disposable, type TextEditor } from "vscode";
 import type { Catalog } from "../environment/catalog.ts";
 import { Mistake } from "../mistake.ts";
@@ -82,6 +83,8 @@ export class Transcripts implements Disposable {
 
   async #read(uri: Uri): Promise<OpenAttempt> {
     const kept = await readAttempt(uri);
+    // reading and grading are each a stretch of work: the host breathes between them
+    await setImmediate();
     const catalog = await this.#definitions.catalog();
     const grade = gradeOf(catalog, kept.task, kept.trajectory);
     const paper = "breakdowns" in grade ? grade.breakdowns[0] : undefined;

@@ -1,6 +1,6 @@
 /** From numbers to places: what a plot's axes and lines are made of. */
 import { expect, test } from "vitest";
-import { bandOf, linear, pathOf, rangeOf, runningMean, spread, ticks } from "../../webview/run/scale.ts";
+import { bandOf, decimalsOf, linear, pathOf, rangeOf, runningMean, spread, ticks } from "../../webview/run/scale.ts";
 
 test("ticks are round numbers within the range", () => {
   expect(ticks(0.97, 1.32, 4)).toEqual([1, 1.1, 1.2, 1.3]);
@@ -8,6 +8,10 @@ test("ticks are round numbers within the range", () => {
   expect(ticks(1, 120, 5)).toEqual([50, 100]);
   expect(ticks(0, 0.0003, 3)).toEqual([0, 0.0001, 0.0002, 0.0003]);
   expect(ticks(5, 5, 3)).toEqual([5]);
+});
+
+test("ticks have as many decimals as tell them apart", () => {
+  expect([[0, 0.5], [-0.01, -0.005, 0], [0, 20], [1, 1.1], [0, 0.0001], [3]].map(decimalsOf)).toEqual([1, 3, 0, 1, 4, 0]);
 });
 
 test("a range leaves air around its values, but none beyond what must be seen", () => {

@@ -65,8 +65,10 @@ export function keyNumbers(steps: readonly StepMetrics[]): HTMLElement {
   } else if (last?.method === "grpo" && first?.method === "grpo") {
     const then = meanOf(steps.slice(0, 5));
     const now = meanOf(steps.slice(-5));
-    add("reward, last 5 steps", fixed(now.reward), sinceFirst(now.reward - then.reward, 3));
-    add("success, last 5 steps", percent(now.success), sinceFirst(100 * (now.success - then.success), 1));
+    // windows that overlap have no change to tell
+    const isTold = steps.length >= 10;
+    add("reward, last 5 steps", fixed(now.reward), sinceFirst(now.reward - then.reward, 3, isTold));
+    add("success, last 5 steps", percent(now.success), sinceFirst(100 * (now.success - then.success), 1, isTold));
     add("zero-variance groups", percent(last.zeroVariance));
     add("tokens a rollout", fixed(last.tokensPerRollout, 1));
     add("rollouts a second", fixed(last.rolloutsPerSecond, 1));
@@ -74,7 +76,7 @@ export function keyNumbers(steps: readonly StepMetrics[]): HTMLElement {
   return list;
 }
 
-const sinceFirst = (change: number, decimals: number) => `${change >= 0 ? "+" : ""}${fixed(change, decimals)} since the start`;
+const sinceFirst = (change: number, decimals: number, isTold = true) => (!isTold ? undefined : `${change >= 0 ? "+" : ""}${fixed(change, decimals)} since the start`);
 
 function meanOf(steps: readonly StepMetrics[]): { readonly reward: number; readonly success: number } {
   const own = steps.filter(it => it.method === "grpo");

@@ -3,7 +3,7 @@
  * a step, by pointer or by arrow keys. Knows nothing of what the numbers mean.
  */
 import { drawn, element } from "../element.ts";
-import { bandOf, linear, pathOf, rangeOf, runningMean, spread, ticks, type Point, type Scale } from "./scale.ts";
+import { bandOf, decimalsOf, linear, pathOf, rangeOf, runningMean, spread, ticks, type Point, type Scale } from "./scale.ts";
 
 export interface Series {
   readonly name: string;
@@ -20,7 +20,12 @@ export interface PlotLook {
   readonly title: string;
   /** What the numbers are, for a tooltip of the title. */
   readonly about: string;
-  readonly text: (value: number) => string;
+  /** A value in words, with so many decimals. */
+  readonly text: (value: number, decimals: number) => string;
+  /** Of a value that is read; ticks have as many as they need. */
+  readonly decimals: number;
+  /** What a value is multiplied by to be written: 100 for a share in per cent. */
+  readonly factor?: number;
   /** Values that must be within sight. */
   readonly always?: readonly number[];
   readonly isWide?: boolean;
@@ -74,9 +79,11 @@ export class Plot {
 
   #axes(x: Scale, y: Scale, width: number, height: number, labelled: boolean): SVGElement[] {
     const right = width - margin.right - (labelled ? labelWidth : 0);
-    const across = ticks(y.from, y.to, Math.max(2, Math.floor(height / 46))).flatMap(it => [
+    const rows = ticks(y.from, y.to, Math.max(2, Math.floor(height / 46)));
+    const decimals = decimalsOf(rows.map(it => it * (this.#look.factor ?? 1)));
+    const across = rows.flatMap(it => [
       drawn("line", { class: "grid", x1: String(margin.left), x2: String(right), y1: y.at(it).toFixed(1), y2: y.at(it).toFixed(1) }),
-      drawn("text", { class: "tick", x: String(margin.left - 6), y: (y.at(it) + 3.5).toFixed(1), "text-anchor": "end" }, this.#look.text(it)),
+      drawn("text", { class: "tick", x: String(margin.left - 6), y: (y.at(it) + 3.5).toFixed(1), "text-anchor": "end" }, this.#look.text(it, decimals)),
     ]);
     const whole = ticks(x.from, x.to, Math.max(2, Math.floor((right - margin.left) / 80))).filter(it => Number.isInteger(it));
     const along = whole.map(it => drawn("text", { class: "tick", x: x.at(it).toFixed(1), y: String(height - 6), "text-anchor": "middle" }, String(it)));
@@ -115,7 +122,7 @@ export class Plot {
     const at = this.#cursor;
     const values = this.#series.map(it => {
       const point = at === undefined ? it.points.findLast(({ y }) => Number.isFinite(y)) : it.points.find(({ x }) => x === at);
-      const value = point && Number.isFinite(point.y) ? this.#look.text(point.y) : "–";
+      const value = point && Number.isFinite(point.y) ? this.#look.text(point.y, this.#look.decimals) : "–";
       const prefix = this.#series.length > 1 ? element("span", { class: `key ${it.colour}` }, `${it.name} `) : undefined;
       return element("span", { class: "value" }, prefix, value);
     });
@@ -123,7 +130,7 @@ export class Plot {
   }
 
   #summary(): string {
-    const ends = this.#series.map(it => `${it.name} ${this.#look.text(it.points.findLast(({ y }) => Number.isFinite(y))?.y ?? Number.NaN)}`);
+    const ends = this.#series.map(it => `${it.name} ${this.#look.text(it.points.findLast(({ y }) => Number.isFinite(y))?.y ?? Number.NaN, this.#look.decimals)}`);
     return `${this.#look.title} over ${this.#series[0]?.points.length ?? 0} steps, at last ${ends.join(", ")}. Arrow keys read each step, Enter opens its attempts.`;
   }
 

@@ -101,3 +101,9 @@ export function spread(wanted: readonly number[], gap: number, least: number, mo
   for (const { at, i } of order) places[i] = at;
   return places;
 }
+
+/** Decimals that tell neighbouring ticks apart. */
+export const decimalsOf = (ticks: readonly number[]): number => {
+  const step = ticks.length > 1 ? ticks[1]! - ticks[0]! : Math.abs(ticks[0] ?? 1) || 1;
+  return Math.max(0, Math.min(6, -Math.floor(Math.log10(step) + 1e-9)));
+};
