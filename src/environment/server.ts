@@ -92,6 +92,8 @@ export function defineServer(definition: {
       if (!(need in definition.tools)) throw new Error(`${name} requires ${need}, which ${server} does not have`);
       return `${server}_${need}`;
     });
+    const inputSchema = once(() => published(input, "input"));
+    const outputSchema = once(() => published(returns, "output"));
     tools.set(name, {
       name,
       server,
@@ -102,12 +104,22 @@ export function defineServer(definition: {
       requires,
       input: input as unknown as z.ZodType<JsonObject>,
       returns,
-      inputSchema: published(input, "input"),
-      outputSchema: published(returns, "output"),
+      get inputSchema() {
+        return inputSchema();
+      },
+      get outputSchema() {
+        return outputSchema();
+      },
       run: it.run as unknown as Tool["run"],
     });
   }
   return { name: server, category, summary, schema, tools };
+}
+
+/** Publishing takes longer than defining: a tool that nobody looks at is not published. */
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
 }
 
 function published(schema: z.ZodType, io: "input" | "output"): JsonSchema {
