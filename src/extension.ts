@@ -30,7 +30,7 @@ export function activate({ extensionUri: extension, subscriptions }: ExtensionCo
   const serversTree = new ServersTree(definitions, fixtures, sessions);
   const sessionViews = new SessionViews(definitions, fixtures, sessions);
   const tasksTree = new TasksTree(folder);
-  const transcripts = new Transcripts(definitions);
+  const transcripts = new Transcripts(definitions, id => tasksTree.find(id));
   const debugging = new Debugging(transcripts);
   const rewardPages = new RewardPages(extension, transcripts, debugging);
   const synthesis = new Synthesis(extension, folder, definitions, tasksTree);

@@ -45,8 +45,11 @@ export function nodeAddress(node: AttemptNode): Uri {
 
 const placeIn = ({ number, offset, bytes }: LinePlace): LinePlace => ({ number, offset, bytes });
 
+/** Finds a task of the workspace by its id. */
+export type FindTask = (id: string) => Promise<Task | undefined>;
+
 /** Reads the attempt of a transcript's address. Throws a `Mistake` where it is gone or does not fit. */
-export async function readAttempt(uri: Uri): Promise<KeptAttempt> {
+export async function readAttempt(uri: Uri, find: FindTask): Promise<KeptAttempt> {
   const place = JSON.parse(uri.query) as AttemptPlace;
   switch (place.kind) {
     case "task": {
@@ -56,7 +59,7 @@ export async function readAttempt(uri: Uri): Promise<KeptAttempt> {
     case "group":
       return readFromGroup(place);
     case "file":
-      return readFromFile(place.file);
+      return readFromFile(place.file, find);
     default:
       throw new Error(`no attempt is kept at ${JSON.stringify(place satisfies never)}`);
   }
@@ -67,17 +70,20 @@ async function readFromGroup({ run, step, line }: Extract<AttemptPlace, { kind: 
   const json = (await readJson(file, line)) as { trajectory?: unknown } | null;
   const parsed = trajectorySchema.safeParse(json?.trajectory);
   if (!parsed.success) throw new Mistake(`${file}:${line.number} is no attempt`, "open it with the version of PROVE that wrote it");
-  const task = await findTask(readRun(run).tasks, parsed.data.header.task);
+  const task = await taskIn(readRun(run).tasks, parsed.data.header.task);
   return { trajectory: parsed.data, ...(task ? { task } : {}) };
 }
 
-async function readFromFile(file: string): Promise<KeptAttempt> {
-  for await (const trajectory of readTrajectories(file)) return { trajectory };
+async function readFromFile(file: string, find: FindTask): Promise<KeptAttempt> {
+  for await (const trajectory of readTrajectories(file)) {
+    const task = await find(trajectory.header.task);
+    return { trajectory, ...(task ? { task } : {}) };
+  }
   throw new Mistake(`${file} holds no trajectory`, "choose another file");
 }
 
 /** A run may be kept longer than its tasks: then its attempts are shown without their goals. */
-async function findTask(file: string, id: string): Promise<Task | undefined> {
+async function taskIn(file: string, id: string): Promise<Task | undefined> {
   try {
     const entry = (await indexTasks(file)).entries.find(it => it.id === id);
     return entry && (await readTask(file, entry));

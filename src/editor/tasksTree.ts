@@ -1,9 +1,10 @@
 /** The Tasks view: the task files of the workspace, each with its tasks as its index shows them. Reads no task whole. */
 import { EventEmitter, MarkdownString, TreeItem, TreeItemCollapsibleState, commands, window, type Disposable, type TreeDataProvider, type Uri } from "vscode";
 import { basename } from "node:path";
+import type { Task } from "../trajectory/task.ts";
 import { icons } from "./icons.ts";
 import { filesIn, type ProveFolder } from "./proveFolder.ts";
-import { indexTasks, matches, type TaskEntry, type TaskIndex } from "./taskIndex.ts";
+import { indexTasks, matches, readTask, type TaskEntry, type TaskIndex } from "./taskIndex.ts";
 
 export type TasksNode =
   | { readonly kind: "taskFile"; readonly file: Uri }
@@ -64,6 +65,15 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
     const index = indexTasks(file.fsPath);
     this.#indexes.set(file.fsPath, index);
     return index;
+  }
+
+  /** A task of any file, by its id. */
+  async find(id: string): Promise<Task | undefined> {
+    for (const file of await this.files()) {
+      const entry = (await this.index(file)).entries.find(it => it.id === id);
+      if (entry) return readTask(file.fsPath, entry);
+    }
+    return undefined;
   }
 
   async getChildren(node?: TasksNode): Promise<TasksNode[]> {

@@ -42,11 +42,11 @@ export class Training {
     pages.request = (request, watch) => this.request(request, watch);
   }
 
-  /** Starts a run on a task file, the node's or one that the person picks, and shows its page. */
-  async start(node: TasksNode | undefined): Promise<void> {
+  /** Starts a run on a task file, the one given or one that the person picks, and shows its page. */
+  async start(on: TasksNode | Uri | undefined): Promise<void> {
     mustBeTrusted("training");
     const runs = this.#folder.part("runs");
-    const file = node?.kind === "taskFile" ? node.file : await this.#pickTasks();
+    const file = on instanceof Uri ? on : on?.kind === "taskFile" ? on.file : await this.#pickTasks();
     const steps = await askNumber("How many steps; training can be stopped and gone on with at any time", "100", 1, 100_000);
     const folder = await unusedFolder(runs, basename(file.fsPath, ".tasks.jsonl"));
     createRun(folder, newRun(file.fsPath, steps), Uri.joinPath(this.#folder.resources, "models", shippedModel).fsPath);

@@ -8,7 +8,7 @@ import type { Catalog } from "../environment/catalog.ts";
 import { Mistake } from "../mistake.ts";
 import { noteOf } from "../reward/words.ts";
 import { transcriptOf, type Transcript } from "../trajectory/transcript.ts";
-import { addressOf, isTranscript, nodeAddress, readAttempt, type AttemptNode, type KeptAttempt } from "./attempts.ts";
+import { addressOf, isTranscript, nodeAddress, readAttempt, type AttemptNode, type FindTask, type KeptAttempt } from "./attempts.ts";
 import type { Definitions } from "./definitions.ts";
 import { closingOf, gradeOf, type Grade } from "./grade.ts";
 
@@ -24,9 +24,11 @@ export class Transcripts implements Disposable {
   readonly onDidChange = this.#changed.event;
   readonly #open = new Map<string, Promise<OpenAttempt>>();
   readonly #closing: Disposable;
+  readonly #find: FindTask;
 
-  constructor(definitions: Definitions) {
+  constructor(definitions: Definitions, find: FindTask) {
     this.#definitions = definitions;
+    this.#find = find;
     this.#closing = workspace.onDidCloseTextDocument(it => this.#open.delete(it.uri.toString()));
   }
 
@@ -82,7 +84,7 @@ export class Transcripts implements Disposable {
   }
 
   async #read(uri: Uri): Promise<OpenAttempt> {
-    const kept = await readAttempt(uri);
+    const kept = await readAttempt(uri, this.#find);
     // reading and grading are each a stretch of work: the host breathes between them
     await setImmediate();
     const catalog = await this.#definitions.catalog();
