@@ -69,7 +69,7 @@ await Promise.all(jobs);
 if (existsSync(at("src/compute/kernels/kernels.ts"))) {
   const asc = at("node_modules/assemblyscript/bin/asc.js");
   const common = ["--importMemory", "--initialMemory", "1", "--maximumMemory", "65536", "--runtime", "stub", "-O3", "--noAssert", "--enable", "simd", "--enable", "bulk-memory"];
-  for (const [name, more] of [["simd", []], ["relaxed", ["--enable", "relaxed-simd"]]])
+  for (const [name, more] of Object.entries({ simd: [], relaxed: ["--enable", "relaxed-simd"] }))
     execFileSync(process.execPath, [asc, at("src/compute/kernels/kernels.ts"), ...common, ...more, "-o", at(`dist/kernels-${name}.wasm`)], { stdio: "inherit" });
   copyFileSync(at("node_modules/@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm"), at("dist/tfjs-backend-wasm-simd.wasm"));
 }

@@ -25,7 +25,10 @@ export const schemas: Command = {
 
 /** File names with their texts: one schema a server's fixtures, one a line of tasks, one a line of trajectories. */
 export function schemaFiles(catalog: Catalog): Record<string, string> {
-  const schemaOf = { ...Object.fromEntries([...catalog.servers.values()].map(it => [`${it.name}.fixture.schema.json`, fixtureSchema(it)])),
-    "tasks.schema.json": taskSchema, "trajectory.schema.json": z.union([header, event]) };
-  return Object.fromEntries(Object.entries(schemaOf).map(([name, it]) => [name, `${JSON.stringify(z.toJSONSchema(it, { io: "input" }), null, 2)}\n`]));
+  const fixtures = [...catalog.servers.values()].map(it => [`${it.name}.fixture.schema.json`, fixtureSchema(it)] as const);
+  const lines = [
+    ["tasks.schema.json", taskSchema.meta({ title: "PROVE task", description: "One line of a *.tasks.jsonl file: a task with its teacher's trajectory." })],
+    ["trajectory.schema.json", z.union([header, event]).meta({ title: "PROVE trajectory line", description: "One line of a *.trajectory.jsonl file: a header, then what was said and called, then how it ended." })],
+  ] as const;
+  return Object.fromEntries([...fixtures, ...lines].map(([name, it]) => [name, `${JSON.stringify(z.toJSONSchema(it, { io: "input" }), null, 2)}\n`]));
 }

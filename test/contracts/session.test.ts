@@ -14,7 +14,7 @@ for (const server of servers) {
   // over the wire arguments are always an object
   const sendable = calls.filter(it => isObject(it.arguments));
 
-  describe(`${server.name}`, () => {
+  describe(server.name, () => {
     test(`has the paper's ${expectedTools[server.name]} tools`, () => expect(server.tools.size).toBe(expectedTools[server.name]));
 
     test("describes every tool and every parameter", () => {

@@ -39,7 +39,7 @@ export function walk(server: Server, session: Session, n: number, seed: number):
 /** A value that a schema's types allow; entities seen before are preferred to invented ones. */
 function invent(schema: JsonSchema, known: ReadonlyMap<string, string[]>, random: () => number): Json {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
-  const seen = known.get(String(schema["x-entity"] ?? schema["x-label"] ?? ""));
+  const seen = known.get((schema["x-entity"] ?? schema["x-label"] ?? "") as string);
   if (seen && random() < 0.9) return pick(seen);
   if (Array.isArray(schema["enum"])) return pick(schema["enum"] as Json[]);
   if (Array.isArray(schema["examples"])) return pick(schema["examples"] as Json[]);
