@@ -3,9 +3,10 @@
  * ends the facts and nothing else; the run's files tell what was missed, and one can attach again.
  */
 import { connect, type Socket } from "node:net";
-import { createInterface } from "node:readline";
 import { Mistake } from "../mistake.ts";
 import type { TrainerAsk, TrainerFact, TrainerRequest, TrainerSays, TrainerStatus } from "../protocol/trainer.ts";
+import { readEnd } from "./folder.ts";
+import { onLines } from "./lineSocket.ts";
 import { readLock } from "./lock.ts";
 
 export interface Attachment {
@@ -26,22 +27,26 @@ export async function attach(folder: string): Promise<Attachment | undefined> {
     socket.once("connect", () => resolve(true));
     socket.once("error", () => resolve(false));
   });
-  return isOpen ? attachmentOn(socket) : undefined;
+  return isOpen ? attachmentOn(socket, folder) : undefined;
 }
 
-function attachmentOn(socket: Socket): Attachment {
+function attachmentOn(socket: Socket, folder: string): Attachment {
+  let isOver = false;
   const answers = new Map<number, { resolve: (status: TrainerStatus) => void; reject: (error: Error) => void }>();
   const facts = new Said<TrainerFact>();
   let asked = 0;
-  createInterface({ input: socket }).on("line", line => {
+  onLines(socket, line => {
     const said = JSON.parse(line) as TrainerSays;
+    if (said.kind === "finished" || said.kind === "failed") isOver = true;
     if (said.kind !== "answer") return facts.push(said);
     answers.get(said.id)?.resolve(said.status);
     answers.delete(said.id);
   });
   const gone = () => new Mistake("the trainer has gone", "look into the run folder; the run can be resumed");
-  socket.on("error", () => socket.destroy()); // told by `close`, which always follows
   socket.on("close", () => {
+    // a trainer that was ending as we came has said its last word to the folder only
+    const end = isOver ? undefined : readEnd(folder);
+    if (end) facts.push(end.by === "failed" ? { kind: "failed", what: end.what, remedy: end.remedy } : { kind: "finished", step: end.step, by: end.by });
     facts.end();
     for (const it of answers.values()) it.reject(gone());
     answers.clear();

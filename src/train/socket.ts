@@ -3,9 +3,9 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createInterface } from "node:readline";
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
+import { onLines } from "../run/lineSocket.ts";
 import type { TrainerFact, TrainerRequest, TrainerSays, TrainerStatus } from "../protocol/trainer.ts";
 
 const asked = z.object({ id: z.int(), ask: z.enum(["pause", "resume", "stop", "status"]) });
@@ -24,9 +24,8 @@ export async function listen(status: () => TrainerStatus, ask: (request: Trainer
   const server = createServer(socket => {
     attached.add(socket);
     socket.on("close", () => attached.delete(socket));
-    socket.on("error", () => socket.destroy()); // whoever watched has gone; the training goes on
     write(socket, { kind: "status", status: status() });
-    createInterface({ input: socket }).on("line", text => {
+    onLines(socket, text => {
       const parsed = asked.safeParse(jsonOf(text));
       if (!parsed.success) return void socket.destroy(); // it speaks another language
       if (parsed.data.ask !== "status") ask(parsed.data.ask);

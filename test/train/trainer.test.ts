@@ -1,0 +1,200 @@
+/** The trainer as those outside it meet it: a process on a run folder, talked to over its socket, killed and resumed. */
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeAll, describe, expect, test } from "vitest";
+import { Mistake } from "../../src/mistake.ts";
+import { startBackend } from "../../src/compute/backend.ts";
+import { openCatalog } from "../../src/environment/catalog.ts";
+import { limits } from "../../src/model/chat.ts";
+import { freshConfig, readModelFolder, weightsOf, writeModelFolder } from "../../src/model/modelFolder.ts";
+import { trainTokenizer } from "../../src/model/tokenizer.ts";
+import { initialize } from "../../src/model/transformer.ts";
+import type { TrainerFact } from "../../src/protocol/trainer.ts";
+import { attach, type Attachment } from "../../src/run/attach.ts";
+import { grpoDefaults, runFormat, sftDefaults, type RunConfig } from "../../src/run/config.ts";
+import { checkpointFolder, checkpointsOf, createRun, discardedFile, latestCheckpoint, readEnd, readMetrics } from "../../src/run/folder.ts";
+import { readGroups } from "../../src/run/group.ts";
+import { readLock } from "../../src/run/lock.ts";
+import { startTrainer } from "../../src/run/start.ts";
+import { servers } from "../../src/servers/catalog.ts";
+import { synthesize } from "../../src/synthesis/synthesize.ts";
+import { taskLine } from "../../src/trajectory/file.ts";
+import { programs } from "../compute/numbers.ts";
+
+const resources = join(import.meta.dirname, "../../resources");
+const fixtures = [join(resources, "fixtures")];
+
+let root: string;
+let start: string;
+let tasks: string;
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), "prove-trainer-"));
+  const catalog = openCatalog(servers, fixtures);
+  const lines: string[] = [];
+  for await (const it of synthesize({ catalog, resources, seed: 4, servers: ["banking"], menu: "chain", split: "train", oneTurn: 1 })) {
+    if (it.kind === "accepted") lines.push(taskLine(it.task));
+    if (lines.length === 8) break;
+  }
+  tasks = join(root, "t.tasks.jsonl");
+  writeFileSync(tasks, `${lines.join("\n")}\n`);
+  const tokenizer = trainTokenizer(lines, [...catalog.server("banking").tools.keys()], [], 700);
+  await startBackend("wasm", { programs });
+  const model = initialize({ vocabulary: tokenizer.size, width: 32, layers: 1, heads: 2, kvHeads: 1, headWidth: 16, hidden: 64, context: limits.context, ropeBase: 10_000 }, 3);
+  start = join(root, "start");
+  mkdirSync(start);
+  await writeModelFolder(start, { config: freshConfig("tiny", model.architecture, tokenizer), tokenizer, weights: weightsOf(model) }, "F16");
+});
+
+const common = { format: runFormat, version: "0", began: "2026-03-02T09:00:00.000Z", split: "train", seed: 3, backend: "wasm", workers: 2, saveEvery: 2, profile: "prove-plus", keepGroups: 1 } as const;
+const grpo = (more: object = {}): RunConfig => ({ ...common, tasks, method: "grpo", steps: 4, grpo: { ...grpoDefaults, prompts: 2, group: 3, learningRate: 3e-3 }, ...more });
+const sft = (more: object = {}): RunConfig => ({ ...common, tasks, method: "sft", steps: 4, sft: { ...sftDefaults, conversations: 4, slips: 1 }, ...more });
+
+let runs = 0;
+function newRun(config: RunConfig): string {
+  const folder = join(root, "runs", String(++runs));
+  createRun(folder, config, start);
+  return folder;
+}
+const startOn = (folder: string): Promise<Attachment> => startTrainer({ folder, program: join(programs, "trainer.js"), fixtures });
+
+/** Trains to the end and gives what was said. */
+async function finish(attachment: Attachment): Promise<TrainerFact[]> {
+  const said: TrainerFact[] = [];
+  for await (const fact of attachment.facts) said.push(fact);
+  return said;
+}
+
+/** What must be equal: weights, and all metrics but times. */
+function sameness(folder: string) {
+  const timeless = readMetrics(folder).lines.map(it => ({ ...it, seconds: 0, rolloutsPerSecond: 0 }));
+  return { weights: readFileSync(join(latestCheckpoint(folder).folder, "weights.safetensors")).toString("base64"), timeless };
+}
+
+describe.each([["grpo", grpo], ["sft", sft]] as const)("a run of %s", (_method, config) => {
+  test("says each step, keeps it, and ends with a checkpoint; resumed after a crash it equals an unbroken one", async () => {
+    const unbroken = newRun(config());
+    const said = await finish(await startOn(unbroken));
+    expect(said.filter(it => it.kind === "stepped").map(it => it.metrics)).toEqual(readMetrics(unbroken).lines);
+    expect(readMetrics(unbroken).lines.map(it => it.step)).toEqual([1, 2, 3, 4]);
+    expect(said.filter(it => it.kind === "saved").map(it => it.step)).toEqual([2, 4]);
+    expect(said.at(-1)).toEqual({ kind: "finished", step: 4, by: "steps" });
+    expect(readLock(unbroken)).toBeUndefined();
+    expect(readEnd(unbroken)).toEqual({ by: "steps", step: 4 });
+
+    // the trainer died after step 4 was written down and before its checkpoint was
+    const broken = newRun(config());
+    await finish(await startOn(broken));
+    rmSync(checkpointFolder(broken, 4), { recursive: true });
+    await finish(await startOn(broken));
+    expect(checkpointsOf(broken)).toEqual([0, 2, 4]);
+    expect(readFileSync(discardedFile(broken), "utf8").split("\n").length).toBe(3);
+    expect(sameness(broken)).toEqual(sameness(unbroken));
+  });
+});
+
+describe("a run of grpo", () => {
+  test("keeps every attempt of a step with its breakdown, its advantage and its tokens", async () => {
+    const folder = newRun(grpo({ steps: 2 }));
+    await finish(await startOn(folder));
+    const { lines, torn } = readGroups(folder, 1);
+    expect(torn).toEqual([]);
+    expect(lines.map(it => it.attempt)).toEqual([0, 1, 2, 0, 1, 2]);
+    const metrics = readMetrics(folder).lines[0]!;
+    const mean = lines.reduce((sum, it) => sum + it.breakdown.total, 0) / lines.length;
+    expect(metrics.method === "grpo" && metrics.reward.mean).toBeCloseTo(mean, 5);
+    const sampled = lines[0]!.trajectory.events.filter(it => it.kind === "assistant");
+    expect(sampled[0]!.tokens!.length).toBe(sampled[0]!.logprobs!.length);
+  });
+
+  test("leaves a model that says what it has seen and how it came about", async () => {
+    const folder = newRun(grpo({ steps: 2 }));
+    await finish(await startOn(folder));
+    const { saw, training } = readModelFolder(latestCheckpoint(folder).folder).config;
+    expect(Object.keys(saw.servers)).toContain("banking");
+    expect(saw.chains.length).toBeGreaterThan(2);
+    expect(training).toMatchObject([{ method: "grpo", steps: 2, tasks: 8, profile: "prove-plus", from: "tiny" }]);
+  });
+});
+
+describe("a trainer", () => {
+  test("pauses, goes on and stops when asked, and can be attached to again", async () => {
+    const folder = newRun(grpo({ steps: 100_000 }));
+    const first = await startOn(folder);
+    for await (const fact of first.facts) if (fact.kind === "stepped") break;
+    await first.request("pause");
+    first.close();
+
+    const again = (await attach(folder))!;
+    let status = await again.request("status");
+    while (status.state !== "paused") {
+      await sleep(20);
+      status = await again.request("status");
+    }
+    expect(status).toMatchObject({ run: folder, method: "grpo", steps: 100_000 });
+    await again.request("resume");
+    for await (const fact of again.facts) if (fact.kind === "stepped" && fact.metrics.step > status.step) break;
+    const asked = performance.now();
+    await again.request("stop");
+    while (readLock(folder)) await sleep(20);
+    expect(performance.now() - asked).toBeLessThan(4_000);
+    expect(readEnd(folder)).toMatchObject({ by: "stop" });
+    expect(latestCheckpoint(folder).step).toBe(readMetrics(folder).lines.at(-1)!.step);
+  });
+
+  test("keeps a second one out of its folder, and leaves it when it is killed", async () => {
+    const folder = newRun(grpo({ steps: 100_000 }));
+    const attachment = await startOn(folder);
+    await expect(startOn(folder)).rejects.toThrow("is being trained already");
+    for await (const fact of attachment.facts) if (fact.kind === "saved") break;
+    process.kill(readLock(folder)!.pid, "SIGKILL");
+    while (readLock(folder)) await sleep(20);
+    expect(readEnd(folder)).toBeUndefined();
+    const next = await startOn(folder);
+    for await (const fact of next.facts) if (fact.kind === "stepped") break;
+    const { lines } = readMetrics(folder);
+    expect(lines.map(it => it.step)).toEqual(lines.map((_, i) => i + 1));
+    await next.request("stop");
+    while (readLock(folder)) await sleep(20);
+  });
+});
+
+describe("a run that cannot begin says why", () => {
+  /** A failure comes as the mistake of starting, or as the last that is said; either is in the folder too. */
+  const check = async (folder: string, why: RegExp) => {
+    const failing = startOn(folder).then(async it => {
+      const last = (await finish(it)).at(-1)!;
+      if (last.kind === "failed") throw new Mistake(last.what, last.remedy);
+    });
+    await expect(failing).rejects.toThrow(why);
+    expect(readEnd(folder)).toMatchObject({ by: "failed", what: expect.stringMatching(why) as string });
+  };
+
+  test("no tasks of its split", () => check(newRun(grpo({ split: "heldout-server" })), /holds no tasks of the split heldout-server/));
+  test("no tasks file", () => check(newRun(grpo({ tasks: join(root, "none") })), /none/));
+  test("a checkpoint that is torn", () => {
+    const folder = newRun(grpo());
+    writeFileSync(join(checkpointFolder(folder, 0), "weights.safetensors"), "torn");
+    return check(folder, /weights\.safetensors/);
+  });
+  test("tools that have changed since it learned them", () => {
+    const folder = newRun(grpo());
+    const file = join(checkpointFolder(folder, 0), "config.json");
+    const config = JSON.parse(readFileSync(file, "utf8")) as { saw: { servers: Record<string, string> } };
+    config.saw.servers["banking"] = "other";
+    writeFileSync(file, JSON.stringify(config));
+    return check(folder, /learned the tools of banking as they were/);
+  });
+  test("a chat format that has changed", () => {
+    const folder = newRun(grpo());
+    const file = join(checkpointFolder(folder, 0), "config.json");
+    writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), chat: "other" }));
+    return check(folder, /learned to read conversations in another way/);
+  });
+  test("no checkpoint at all", async () => {
+    const folder = newRun(grpo());
+    for (const name of readdirSync(join(folder, "checkpoints"))) rmSync(join(folder, "checkpoints", name), { recursive: true });
+    await check(folder, /has no checkpoint/);
+  });
+});
