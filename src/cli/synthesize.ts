@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { Mistake } from "../mistake.ts";
-import { synthesize as stream, type Synthesis } from "../synthesis/synthesize.ts";
+import type { Synthesis } from "../synthesis/studio.ts";
+import { synthesize as stream } from "../synthesis/synthesize.ts";
 import { readTasks, taskLine } from "../trajectory/file.ts";
 import { LineWriter } from "../trajectory/lines.ts";
 import type { Task } from "../trajectory/task.ts";

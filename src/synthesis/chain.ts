@@ -24,14 +24,17 @@ export interface Chain {
   readonly edges: readonly Edge[];
 }
 
-/** How often each tool has been in a chain: chains are drawn so that this evens out. */
+/** How often each tool has been called, and, for less, wished for in vain: tools are drawn so that this evens out. */
 export type Uses = Map<string, number>;
+
+/** The weight by which a tool is drawn. */
+export const rarityOf = (tool: string, uses: Uses): number => 1 / (1 + (uses.get(tool) ?? 0)) ** 2;
 
 /** A path of two to five tools with at least one explicit edge, or undefined where this draw leads nowhere. */
 export function chainOf(server: Server, uses: Uses, chance: Chance): Chain | undefined {
   const graph = graphOf(server);
   const wanted = chance.weighted(lengths, it => it.weight).tools;
-  const rarity = (tool: string) => 1 / (1 + (uses.get(tool) ?? 0)) ** 2;
+  const rarity = (tool: string) => rarityOf(tool, uses);
   const ends = [...server.tools.values()].filter(it => graph.to(it.name).length > 0);
   const writes = ends.filter(it => it.effect === "write");
   const pool = writes.length > 0 && chance.happens(mutatingEnds) ? writes : ends;
@@ -53,8 +56,9 @@ function before(graph: Graph, tools: readonly string[], rarity: (tool: string) =
   return choices.length === 0 ? undefined : chance.weighted(choices, it => rarity(it.a) * it.confidence);
 }
 
-export function used(chain: readonly string[], uses: Uses): void {
-  for (const it of chain) uses.set(it, (uses.get(it) ?? 0) + 1);
+/** Counts tools as used; in vain counts for a third, so that what cannot be had is not asked for forever. */
+export function used(tools: Iterable<string>, uses: Uses, isInVain = false): void {
+  for (const it of tools) uses.set(it, (uses.get(it) ?? 0) + (isInVain ? 1 / 3 : 1));
 }
 
 /** Tools that no edge touches: they come into conversations as wishes of their own. */

@@ -57,7 +57,7 @@ export function turnOf(clauses: readonly string[], opening: Opening, persona: Pe
   const first = runsOn || (persona.casual && start === "") ? framed : capitalized(framed);
   const spoken = [first, ...sentences.slice(1).map(capitalized)].map(closed).join(" ");
   const close = opening === "first" ? chance.pick(persona.close ?? [""]) : "";
-  const text = unmarked(tidy(start + spoken)) + close;
+  const text = tidy(unmarked(start + spoken)) + close;
   return persona.casual ? text.replace(/\.$/, "") : text;
 }
 

@@ -2,16 +2,22 @@
  * What makes a menu harder than the chain needs: tools that do not help, lists of allowed values taken away, another order; and
  * for a task that nothing can do, a menu without what it wants. Knows names and declarations, not conversations.
  */
-import type { Tool } from "../environment/server.ts";
+import type { Server, Tool } from "../environment/server.ts";
 import type { Chance } from "./chance.ts";
 import { declarationsOf, type Declared } from "./declared.ts";
-import type { Server } from "../environment/server.ts";
 
 export type MenuKind = "chain" | "full";
 
 export interface MenuEntry {
   readonly name: string;
   readonly enumsStripped?: true;
+}
+
+/** What is on offer, what was taken away, and what was turned to make it so. */
+export interface Menu {
+  readonly menu: MenuEntry[];
+  readonly hidden: string[];
+  readonly knobs: Knobs;
 }
 
 export interface Knobs {
@@ -26,9 +32,10 @@ export const mostOnMenu = 8;
 
 const enumStripping = 0.3;
 const foreignOnFull = 0.4;
+const farMenus = 0.5;
 
 /** The tools on offer: those that the talk called and others beside them, in a random order. */
-export function menuFor(called: ReadonlySet<string>, servers: readonly Server[], kind: MenuKind, chance: Chance): { menu: MenuEntry[]; knobs: Knobs } {
+export function menuFor(called: ReadonlySet<string>, servers: readonly Server[], kind: MenuKind, chance: Chance): Menu {
   const declared = servers.flatMap(it => [...declarationsOf(it).values()]);
   const needed = declared.filter(it => called.has(it.tool.name));
   const others = declared.filter(it => !called.has(it.tool.name));
@@ -36,7 +43,7 @@ export function menuFor(called: ReadonlySet<string>, servers: readonly Server[],
   const tools = kind === "full" ? fullMenu(declared, home, chance) : [...needed, ...distractors(needed, others, chance)];
   const stripped = chance.happens(enumStripping);
   const menu = chance.shuffled(tools).map(({ tool }): MenuEntry => (stripped && hasEnum(tool) ? { name: tool.name, enumsStripped: true } : { name: tool.name }));
-  return { menu, knobs: { menu: kind, distractors: tools.length - needed.length, enumsStripped: stripped } };
+  return { menu, hidden: [], knobs: { menu: kind, distractors: tools.length - needed.length, enumsStripped: stripped } };
 }
 
 /** All tools of the server, and in some tasks three to eight of the others. */
@@ -70,17 +77,17 @@ export function isSubstitute(a: Declared, b: Declared): boolean {
   return shared * 2 > Math.min(fields(a).length, fields(b).length);
 }
 
-/** A menu on which nothing does what these tools do. */
-export function menuWithout(wanted: readonly string[], servers: readonly Server[], kind: MenuKind, chance: Chance): { menu: MenuEntry[]; knobs: Knobs; hidden: string[] } {
-  const declared = servers.flatMap(it => [...declarationsOf(it).values()]);
+/** A menu on which nothing does what these tools do: of other servers, or of this one too, which is harder to tell. */
+export function menuWithout(wanted: readonly string[], servers: readonly Server[], kind: MenuKind, chance: Chance): Menu {
+  const isFar = chance.happens(farMenus) && servers.length > 1;
+  const declared = (isFar ? servers.slice(1) : servers).flatMap(it => [...declarationsOf(it).values()]);
   const missed = declared.filter(it => wanted.includes(it.tool.name));
   const left = declared.filter(it => !wanted.includes(it.tool.name) && !missed.some(other => isSubstitute(it, other)));
   const n = kind === "full" ? left.length : Math.min(left.length, 3 + chance.below(mostOnMenu - 2));
   const menu = chance.shuffled(left).slice(0, n);
-  const on = new Set(menu.map(it => it.tool.server));
   return {
     menu: menu.map(({ tool }) => ({ name: tool.name })),
-    hidden: missed.map(it => it.tool.name).filter(it => on.has(it.slice(0, it.indexOf("_"))) || servers.some(server => on.has(server.name) && server.tools.has(it))),
+    hidden: missed.map(it => it.tool.name),
     knobs: { menu: kind, distractors: menu.length, enumsStripped: false },
   };
 }

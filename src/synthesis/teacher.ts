@@ -5,11 +5,12 @@
 import type { Json } from "../environment/json.ts";
 import type { AssistantMessage, Call, Talk } from "../policy/policy.ts";
 import type { CallEvent } from "../trajectory/trajectory.ts";
-import { isEmpty, type Planned, type Script, type Turn } from "./author.ts";
+import type { Author, Planned, Turn } from "./author.ts";
 import { shownBy } from "./declared.ts";
 import type { Chance } from "./chance.ts";
 import { capitalized, unmarked, verbatim, type Manners } from "./persona.ts";
 import { chosen, fieldOf, filled, listed, type ToolPhrases } from "./phrase.ts";
+import { isEmpty } from "./rehearsal.ts";
 import { keyOf, routesTo, type Route } from "./routes.ts";
 import { replied } from "./said.ts";
 import type { Thing } from "./sampler.ts";
@@ -31,7 +32,7 @@ const mostItems = 3;
 
 export class GraphTeacher implements Teacher {
   readonly name = "graph";
-  readonly #script: Script;
+  readonly #author: Author;
   readonly #manners: Manners;
   readonly #seen = new Set<string>();
   /** Look-ups that did not show what they should have. */
@@ -42,8 +43,9 @@ export class GraphTeacher implements Teacher {
   #done: { wish: Wish; call: CallEvent }[] = [];
   #asked: { wish: Planned; key: string }[] = [];
 
-  constructor(script: Script, manners: Manners) {
-    this.#script = script;
+  /** `author` says what the user wants, and how what is named can be found. */
+  constructor(author: Author, manners: Manners) {
+    this.#author = author;
     this.#manners = manners;
   }
 
@@ -53,8 +55,8 @@ export class GraphTeacher implements Teacher {
   }
 
   async next(talk: Talk, recovery?: { readonly kind: Recovery; readonly failed: CallEvent }): Promise<AssistantMessage> {
-    if (this.#turn !== this.#script.turn) {
-      this.#turn = this.#script.turn;
+    if (this.#turn !== this.#author.turn) {
+      this.#turn = this.#author.turn;
       this.#at = 0;
       this.#done = [];
       for (const it of this.#turn.wishes) for (const { thing, isSpoken } of it.things) if (isSpoken) this.#seen.add(keyOf(thing));
@@ -104,8 +106,8 @@ export class GraphTeacher implements Teacher {
 
   /** The next call on the way to a thing, or undefined where every way has been tried. */
   #lookUp(thing: Thing, depth: number): Call[] | undefined {
-    const { declarations, sample } = this.#script.scene;
-    const planned = this.#script.routes.get(keyOf(thing));
+    const { declarations, sample } = this.#author.rehearsal.scene;
+    const planned = this.#author.rehearsal.routes.get(keyOf(thing));
     const others = routesTo(thing, declarations, sample, { listsFirst: true, preferred: new Set() });
     for (const route of planned ? [planned, ...others] : others) {
       const lacking = route.needs.filter(it => !this.#seen.has(keyOf(it)));
@@ -124,7 +126,7 @@ export class GraphTeacher implements Teacher {
       const event = talk.events[this.#read]!;
       if (event.kind !== "call") continue;
       this.#tried.add(callKey(event.name, event.arguments));
-      const declared = this.#script.scene.declarations.get(event.name);
+      const declared = this.#author.rehearsal.scene.declarations.get(event.name);
       if (event.outcome === "ok" && declared) for (const it of shownBy(declared, event.value ?? null)) this.#seen.add(keyOf(it));
       const wish = this.#wishOf(event);
       if (!wish) continue;
@@ -137,13 +139,13 @@ export class GraphTeacher implements Teacher {
     const { question } = this.#turn!;
     const granted = this.#done.filter(it => it.call.outcome === "ok");
     const sentences = granted.map(({ wish, call }) => this.#said(wish, call, talk));
-    const { chance } = this.#script.scene;
+    const { chance } = this.#author.rehearsal.scene;
     const parts = [...sentences, ...(question === undefined ? [] : [question])];
     return parts.join(" ") || chance.pick(this.#manners.done);
   }
 
   #said(wish: Wish, call: CallEvent, talk: Talk): string {
-    const { phrases, chance } = this.#script.scene;
+    const { phrases, chance } = this.#author.rehearsal.scene;
     const words = phrases.tools[wish.tool.name]!;
     const list = Object.values((call.value ?? {}) as Record<string, Json>).find(it => Array.isArray(it)) as readonly Json[] | undefined;
     if (isEmpty(call.value) || (wish.replies && list?.length === 0)) return chance.pick(words.empty ?? this.#manners.nothing);
@@ -156,7 +158,7 @@ export class GraphTeacher implements Teacher {
   }
 
   #field(slot: string, wish: Wish, call: CallEvent, list: readonly Json[] | undefined, words: ToolPhrases, talk: Talk): string | undefined {
-    const { chance } = this.#script.scene;
+    const { chance } = this.#author.rehearsal.scene;
     const own = fieldOf(call.value, slot);
     if (own !== undefined && own !== null && typeof own !== "object") return verbatim(replied(own, talk.now, chance));
     if (slot === "count") return list && String(list.length);
@@ -167,7 +169,7 @@ export class GraphTeacher implements Teacher {
   }
 
   #sorry(failed: CallEvent, talk: Talk): string {
-    const { phrases, chance } = this.#script.scene;
+    const { phrases, chance } = this.#author.rehearsal.scene;
     const wish = this.#wishOf(failed);
     const words = (wish && phrases.tools[wish.tool.name]?.refused?.[failed.type ?? ""]) ?? this.#manners.giveUp;
     const before = this.#done.filter(it => it.call.outcome === "ok").slice(-1).map(it => this.#said(it.wish, it.call, talk));

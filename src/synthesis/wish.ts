@@ -22,8 +22,10 @@ export interface Scene {
   readonly chance: Chance;
   /** Things that results have shown or the user has named, by `keyOf`. */
   readonly met: ReadonlyMap<string, Thing>;
-  /** Things of the last wish: what `it` can mean. */
+  /** Things of the last wish: what flows on, and what `it` can mean. */
   readonly focus: readonly Thing[];
+  /** Things named in the last two wishes: with two of a kind, nobody knows which `it` is. */
+  readonly recent: readonly Thing[];
   /** Entities are named in the fewest words. */
   readonly isMinimal: boolean;
 }
@@ -43,8 +45,9 @@ export interface Wish {
 export interface Asking {
   readonly declared: Declared;
   readonly form: Form;
-  /** Arguments that stay as they were. */
+  /** Arguments that stay as they were, but for those that the form has a slot for: they change, unless all is settled. */
   readonly kept?: Wish;
+  readonly isSettled?: boolean;
   /** Things that flow in from the call before, by argument. */
   readonly flow?: Readonly<Record<string, readonly Thing[]>>;
   /** An argument that the form leaves out and that is chosen all the same. */
@@ -72,14 +75,15 @@ export function wishFor(scene: Scene, asking: Asking): Wish | undefined {
   }
   for (const { key, entity } of declared.labels) {
     if (!wanted.has(key)) continue;
-    const thing = pickThing(scene, entity, [], it => it.label !== undefined);
-    if (!thing) return undefined;
-    filling.arguments[key] = thing.label!;
-    filling.said[key] = verbatim(thing.label!);
+    const label = asking.isSettled ? kept?.arguments[key] : pickThing(scene, entity, [], it => it.label !== undefined)?.label;
+    if (typeof label !== "string") return undefined;
+    filling.arguments[key] = label;
+    filling.said[key] = verbatim(label);
   }
   for (const value of declared.values) {
     if (!wanted.has(value.key)) continue;
-    const chosenValue = pickValue(scene, declared.tool, value.key, value.schema, value.sensitive ? filling : undefined);
+    const settled = asking.isSettled ? kept?.arguments[value.key] : undefined;
+    const chosenValue = settled ?? pickValue(scene, declared.tool, value.key, value.schema, value.sensitive ? filling : undefined);
     if (chosenValue === undefined) return undefined;
     filling.arguments[value.key] = chosenValue;
     filling.said[value.key] = sayValue(scene, declared.tool, value.key, chosenValue);
@@ -94,8 +98,25 @@ export function wishFor(scene: Scene, asking: Asking): Wish | undefined {
 const inOrder = (tool: Tool, args: Readonly<Record<string, Json>>): JsonObject =>
   Object.fromEntries(Object.keys((tool.inputSchema["properties"] ?? {}) as object).flatMap(key => (args[key] === undefined ? [] : [[key, args[key]]])));
 
-function fillEntity(scene: Scene, { flow, kept }: Asking, input: EntityInput, filling: Filling): boolean {
-  const { key, entity, many, spoken } = input;
+function fillEntity(scene: Scene, asking: Asking, input: EntityInput, filling: Filling): boolean {
+  const { key, spoken } = input;
+  const things = asking.isSettled ? settledThings(asking, input) : chosenThings(scene, asking, input, filling);
+  if (things.length === 0) return spoken && !input.many && fillSpoken(scene, input, filling);
+  const mentions = things.map(it => mentionOf(scene, it, spoken));
+  if (mentions.includes(undefined)) return false;
+  filling.arguments[key] = input.many ? things.map(it => it.id) : things[0]!.id;
+  filling.said[key] = listed(mentions.map(it => it!.text));
+  for (const [i, it] of things.entries()) filling.things.push({ thing: it, isSpoken: mentions[i]!.isSpoken });
+  return true;
+}
+
+function settledThings({ kept }: Asking, { key, entity }: EntityInput): Thing[] {
+  const ids = [kept?.arguments[key] ?? []].flat();
+  return (kept?.things ?? []).flatMap(({ thing }) => (thing.entity === entity && ids.includes(thing.id) ? [thing] : []));
+}
+
+/** What flows in from the wish before, or anything else of that kind that this wish does not name yet. */
+function chosenThings(scene: Scene, { flow, kept }: Asking, { key, entity, many }: EntityInput, filling: Filling): Thing[] {
   const taken = filling.things.filter(it => it.thing.entity === entity).map(it => it.thing.id);
   if (kept && typeof kept.arguments[key] === "string") taken.push(kept.arguments[key]);
   const flowing = flow?.[key]?.filter(it => !taken.includes(it.id));
@@ -105,13 +126,7 @@ function fillEntity(scene: Scene, { flow, kept }: Asking, input: EntityInput, fi
     const thing = (i === 0 && flowing?.length ? scene.chance.pick(flowing) : undefined) ?? pickThing(scene, entity, [...taken, ...things.map(it => it.id)]);
     if (thing) things.push(thing);
   }
-  if (things.length === 0) return spoken && !many && fillSpoken(scene, input, filling);
-  const mentions = things.map(it => mentionOf(scene, it, spoken));
-  if (mentions.includes(undefined)) return false;
-  filling.arguments[key] = many ? things.map(it => it.id) : things[0]!.id;
-  filling.said[key] = listed(mentions.map(it => it!.text));
-  for (const [i, it] of things.entries()) filling.things.push({ thing: it, isSpoken: mentions[i]!.isSpoken });
-  return true;
+  return things;
 }
 
 /** A value that a person may say although no result has shown it, such as a time that suits. */
@@ -132,11 +147,11 @@ function pickThing(scene: Scene, entity: string, taken: readonly string[], fits:
 
 /** How the user names a thing: as `it` where that is clear, briefly where it is known, else so that it can be looked up. */
 function mentionOf(scene: Scene, thing: Thing, maySayId: boolean): { text: string; isSpoken: boolean } | undefined {
-  const { chance, phrases, focus, met } = scene;
+  const { chance, phrases, focus, recent, met } = scene;
   const words = phrases.entities[thing.entity];
   if (!words) return undefined;
   const alike = focus.filter(it => it.entity === thing.entity);
-  const isClear = alike.length === 1 && alike[0]!.id === thing.id;
+  const isClear = alike.length === 1 && alike[0]!.id === thing.id && recent.every(it => it.entity !== thing.entity || it.id === thing.id);
   const clear = (words.again ?? []).filter(it => isClear && (focus.length === 1 || it.includes(words.noun)));
   if (clear.length > 0 && chance.happens(0.7)) return { text: chance.pick(clear), isSpoken: false };
   const isMet = met.has(keyOf(thing));

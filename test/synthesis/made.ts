@@ -1,6 +1,7 @@
 /** Tasks for tests, made on the shipped servers. */
 import { join } from "node:path";
-import { synthesize, type Attempted, type Synthesis } from "../../src/synthesis/synthesize.ts";
+import type { Synthesis } from "../../src/synthesis/studio.ts";
+import { synthesize, type Attempted } from "../../src/synthesis/synthesize.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { catalog, root } from "../contracts/doors.ts";
 
