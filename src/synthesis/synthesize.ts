@@ -22,7 +22,7 @@ export type Attempted =
 const mostCalls = { chain: 6, full: 12 };
 
 /** Attempts in a row that come to nothing: the servers have no more to give. */
-const patience = 3000;
+const patience = 1000;
 
 /** A stream of attempts that ends only when nothing new comes of them. */
 export async function* synthesize(synthesis: Synthesis): AsyncGenerator<Attempted> {

@@ -1,0 +1,45 @@
+/** A server nobody wrote phrases for: what it declares is enough. And a stream that ends when there is nothing more to make. */
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { openCatalog, type Catalog } from "../../src/environment/catalog.ts";
+import { synthesize, type Attempted } from "../../src/synthesis/synthesize.ts";
+import { synthesis } from "./made.ts";
+import { fixture, library } from "./library.ts";
+
+let catalog: Catalog;
+beforeAll(() => {
+  const folder = mkdtempSync(join(tmpdir(), "prove-rl-"));
+  mkdirSync(join(folder, "library"));
+  writeFileSync(join(folder, "library/small.fixture.json"), JSON.stringify(fixture));
+  catalog = openCatalog([library], [folder]);
+});
+
+const of = (more: object = {}) => synthesize(synthesis({ catalog, servers: ["library"], seed: 3, ...more }));
+
+test("conversations come of declarations alone", async () => {
+  const said: string[] = [];
+  for await (const it of of()) {
+    if (it.kind === "accepted") said.push(...it.task.turns.map(turn => turn.user));
+    if (said.length > 40) break;
+  }
+  expect(said.some(it => /return loan/i.test(it))).toBe(true);
+  expect(said.some(it => /the book (Emma|Ulysses)/.test(it))).toBe(true);
+  expect(said.join("\n")).not.toMatch(/book_\d|loan_\d|mem_\d/);
+});
+
+test("where nothing comes of it the stream ends", async () => {
+  const all: Attempted[] = [];
+  for await (const it of of({ split: "heldout-server" })) all.push(it);
+  expect(all.map(it => it.kind)).toEqual(Array.from({ length: 1000 }, () => "rejected"));
+  expect(all.some(it => it.kind === "rejected" && it.why === "it is train")).toBe(true);
+});
+
+test("an aborted signal ends the stream with its reason", async () => {
+  const stop = new AbortController();
+  const run = async () => {
+    for await (const it of of({ signal: stop.signal })) if (it.kind === "accepted") stop.abort(new Error("enough"));
+  };
+  await expect(run()).rejects.toThrow("enough");
+});
