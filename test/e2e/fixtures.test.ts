@@ -26,8 +26,8 @@ test("a session opens on a fixture and shows its world", async () => {
 
 test("a call shows what it gave", async () => {
   await workbench.command("PROVE: Call Tool…");
-  await workbench.answer("banking_list_accounts");
-  await workbench.answer("");
+  await workbench.answer("Which tool to call", "banking_list_accounts");
+  await workbench.answer("Which optional arguments", "");
   await checkSeen(workbench.notification("banking_list_accounts: ok"));
   await workbench.picture("call");
 });

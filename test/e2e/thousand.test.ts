@@ -17,11 +17,11 @@ test("a thousand tasks are listed, filtered, opened, stepped through and scored"
   await checkSeen(rows.filter({ hasText: "1000 tasks" }));
   await beginMeter(workbench);
   await workbench.command("PROVE: Filter Tasks…");
-  await workbench.answer("calendar_create_event");
+  await workbench.answer("Words that occur", "calendar_create_event");
   await checkSeen(rows.filter({ hasText: /\d+ of 1000 tasks/ }));
   await workbench.picture("tasks-filtered");
   await workbench.command("PROVE: Filter Tasks…");
-  await workbench.answer("");
+  await workbench.answer("Words that occur", "");
   await workbench.expand(rows.filter({ hasText: /^\s*many\s*1000 tasks/ }));
   await workbench.expand(rows.filter({ hasText: /^\s*1–100/ }));
   await workbench.picture("tasks");

@@ -75,10 +75,11 @@ export class Workbench {
       .first();
   }
 
-  /** Types into the open input box and accepts. */
-  async answer(text: string): Promise<void> {
-    const input = this.page.locator(".quick-input-widget .quick-input-box input");
-    await input.waitFor();
+  /** Types into the input box or picker that asks this, and accepts. */
+  async answer(question: string, text: string): Promise<void> {
+    const box = this.page.locator(".quick-input-widget");
+    const input = box.locator(".quick-input-box input");
+    await box.filter({ hasText: question }).or(box.filter({ has: this.page.locator(`input[placeholder*="${question}"]`) })).waitFor();
     await input.fill(text);
     await input.press("Enter");
   }
@@ -148,8 +149,10 @@ export class Workbench {
   /** Puts the cursor on a line of the active text editor. */
   async goToLine(number: number): Promise<void> {
     await this.command("View: Focus Active Editor Group");
-    await this.page.keyboard.press("Control+G");
-    await this.answer(`:${number}`);
+    await this.command("Go to Line/Column...");
+    const input = this.page.locator(".quick-input-widget .quick-input-box input");
+    await input.fill(`:${number}`);
+    await input.press("Enter");
     await this.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
   }
 

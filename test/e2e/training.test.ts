@@ -1,0 +1,50 @@
+/** Training from the workbench: started from the palette, seen to move, cancelled, gone on with, and left as files that stand. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { synthesized } from "./tasks.ts";
+import { checkSeen, patience, Workbench } from "./workbench.ts";
+
+let workbench: Workbench;
+const run = () => join(workbench.folder, "prove/runs/few-1");
+const page = () => workbench.webview();
+const state = (word: string) => page().getByRole("status").filter({ hasText: word });
+/** The steps that are written down: whole lines of the run's metrics. */
+const steps = () => (existsSync(join(run(), "metrics.jsonl")) ? readFileSync(join(run(), "metrics.jsonl"), "utf8").split("\n").length - 1 : 0);
+
+beforeAll(async () => {
+  workbench = await Workbench.open({ "prove/tasks/few.tasks.jsonl": synthesized(24, "banking") });
+  await workbench.show("PROVE");
+});
+afterAll(() => workbench.close());
+
+test("a training starts from the palette, and its curve moves", async () => {
+  await workbench.command("PROVE: Start Training");
+  await workbench.choice("few").click();
+  await workbench.answer("How many steps", "1000");
+  await checkSeen(workbench.notification("Training few-1"));
+  await checkSeen(state("training"));
+  const curve = page().locator("figure svg path.line").first();
+  await checkSeen(curve);
+  const before = await curve.getAttribute("d");
+  await vi.waitFor(async () => expect(await curve.getAttribute("d")).not.toBe(before), patience);
+  await vi.waitFor(() => expect(steps()).toBeGreaterThanOrEqual(3), patience);
+  await workbench.picture("run");
+});
+
+test("the notification's cancel stops it, and what was written stands", async () => {
+  await workbench.notification("Training few-1").getByRole("button", { name: "Cancel" }).click();
+  await checkSeen(state("stopped"));
+  await checkSeen(workbench.rows("Runs").filter({ hasText: /few-1.*stopped/ }));
+  expect(steps()).toBeGreaterThanOrEqual(3);
+  for (const line of readFileSync(join(run(), "metrics.jsonl"), "utf8").trim().split("\n")) expect(JSON.parse(line)).toMatchObject({ method: "grpo" });
+  await workbench.picture("run-stopped");
+});
+
+test("it is gone on with from its page, and stopped from there", async () => {
+  const written = steps();
+  await page().getByText("Resume").click();
+  await vi.waitFor(() => expect(steps()).toBeGreaterThan(written), patience);
+  await page().getByText("Stop", { exact: true }).click();
+  await checkSeen(state("stopped"));
+});
