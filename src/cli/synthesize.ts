@@ -41,6 +41,7 @@ export const synthesize: Command = {
 interface Report {
   readonly file: string;
   readonly accepted: number;
+  readonly seconds: number;
   readonly rejected: Readonly<Record<string, number>>;
   readonly splits: Readonly<Record<string, number>>;
   readonly servers: Readonly<Record<string, number>>;
@@ -51,7 +52,8 @@ async function write(file: string, synthesis: Synthesis, count: number, { progre
   const writer = new LineWriter(file);
   if (writer.torn !== undefined) say(`${file} ended in a torn line, which was cut off`);
   const there = readTasks(file, { signal })[Symbol.asyncIterator]();
-  const report = { file, accepted: 0, rejected: {} as Record<string, number>, splits: {} as Record<string, number>, servers: {} as Record<string, number> };
+  const start = performance.now();
+  const report = { file, accepted: 0, seconds: 0, rejected: {} as Record<string, number>, splits: {} as Record<string, number>, servers: {} as Record<string, number> };
   try {
     let written: Task | undefined = (await there.next()).value as Task | undefined;
     for await (const attempted of stream({ ...synthesis, signal })) {
@@ -73,6 +75,7 @@ async function write(file: string, synthesis: Synthesis, count: number, { progre
   } finally {
     writer.close();
   }
+  report.seconds = Math.round((performance.now() - start) / 10) / 100;
   return report;
 }
 
@@ -109,7 +112,7 @@ function fileOf({ cwd }: Terminal, values: Values): string {
   return file;
 }
 
-function readable({ file, accepted, rejected, splits, servers }: Report): string[] {
+function readable({ file, accepted, seconds, rejected, splits, servers }: Report): string[] {
   const counts = (of: Readonly<Record<string, number>>) => Object.entries(of).sort(([, a], [, b]) => b - a).map(([name, n]) => `${name} ${n}`).join(", ");
-  return [`${accepted} tasks in ${file}`, `  by server: ${counts(servers)}`, `  by split: ${counts(splits)}`, `  rejected: ${counts(rejected) || "none"}`];
+  return [`${accepted} tasks in ${file} (${seconds} s)`, `  by server: ${counts(servers)}`, `  by split: ${counts(splits)}`, `  rejected: ${counts(rejected) || "none"}`];
 }

@@ -6,8 +6,8 @@ import type { Json } from "../environment/json.ts";
 import type { AssistantMessage, Call, Talk } from "../policy/policy.ts";
 import type { CallEvent } from "../trajectory/trajectory.ts";
 import type { Author, Planned, Turn } from "./author.ts";
-import { shownBy } from "./declared.ts";
 import type { Chance } from "./chance.ts";
+import { shownBy } from "./declared.ts";
 import { capitalized, unmarked, verbatim, type Manners } from "./persona.ts";
 import { chosen, fieldOf, filled, listed, type ToolPhrases } from "./phrase.ts";
 import { isEmpty } from "./rehearsal.ts";
@@ -34,11 +34,14 @@ export class GraphTeacher implements Teacher {
   readonly name = "graph";
   readonly #author: Author;
   readonly #manners: Manners;
+  /** Things whose ids a result has shown or the user has said, by `keyOf`. */
   readonly #seen = new Set<string>();
-  /** Look-ups that did not show what they should have. */
+  /** Calls made, so that no look-up is made twice. */
   readonly #tried = new Set<string>();
+  /** Events taken in. */
   #read = 0;
   #turn: Turn | undefined;
+  /** The turn's first wish that has not been granted. */
   #at = 0;
   #done: { wish: Wish; call: CallEvent }[] = [];
   #asked: { wish: Planned; key: string }[] = [];
@@ -172,7 +175,7 @@ export class GraphTeacher implements Teacher {
     const { phrases, chance } = this.#author.rehearsal.scene;
     const wish = this.#wishOf(failed);
     const words = (wish && phrases.tools[wish.tool.name]?.refused?.[failed.type ?? ""]) ?? this.#manners.giveUp;
-    const before = this.#done.filter(it => it.call.outcome === "ok").slice(-1).map(it => this.#said(it.wish, it.call, talk));
+    const before = this.#done.filter(it => it.call.outcome === "ok").map(it => this.#said(it.wish, it.call, talk));
     const why = withoutIds(failed.error ?? "it was refused");
     const sorry = filled(chosen(chance.pick(words), chance), slot => (slot === "why" ? why : wish && this.#field(slot, wish, failed, undefined, {} as ToolPhrases, talk)));
     return [...before, unmarked(capitalized(sorry ?? `${why}.`))].join(" ");

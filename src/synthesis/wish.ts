@@ -68,7 +68,7 @@ export function wishFor(scene: Scene, asking: Asking): Wish | undefined {
   const slots = slotsOf(form);
   const filling: Filling = { arguments: { ...kept?.arguments, ...fixed }, things: [], said: { ...kept?.said } };
   const wanted = new Set([...slots, ...(withheld === undefined ? [] : [withheld])]);
-  if (kept) filling.things.push(...kept.things.filter(it => !slots.some(key => kept.arguments[key] === it.thing.id)));
+  if (kept) filling.things.push(...kept.things.filter(({ thing }) => !slots.some(key => [kept.arguments[key] ?? []].flat().includes(thing.id))));
   for (const input of declared.inputs) {
     if (!wanted.has(input.key) && (kept || !input.required || input.key in fixed)) continue;
     if (!fillEntity(scene, asking, input, filling)) return undefined;
@@ -196,7 +196,7 @@ function pickValue(scene: Scene, tool: Tool, key: string, schema: JsonSchema, fi
 
 const asJson = (word: string, schema: JsonSchema): Json => (schema["type"] === "string" ? word : (JSON.parse(word) as Json));
 
-function madeUp({ now, chance }: Scene, schema: JsonSchema, days: readonly [number, number] = [1, 21]): Json | undefined {
+function madeUp({ now, chance }: Pick<Scene, "now" | "chance">, schema: JsonSchema, days: readonly [number, number] = [1, 21]): Json | undefined {
   const list = (schema["enum"] ?? schema["examples"]) as readonly Json[] | undefined;
   if (list?.length) return chance.pick(list);
   const day = () => dayAfter(now.slice(0, 10), days[0] + chance.below(days[1] - days[0] + 1));
@@ -216,7 +216,7 @@ function madeUp({ now, chance }: Scene, schema: JsonSchema, days: readonly [numb
     case "boolean":
       return chance.happens(0.5);
     case "array": {
-      const one = madeUp({ now, chance } as Scene, (schema["items"] ?? {}) as JsonSchema, days);
+      const one = madeUp({ now, chance }, (schema["items"] ?? {}) as JsonSchema, days);
       return one === undefined ? undefined : [one];
     }
     default:

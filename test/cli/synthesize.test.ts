@@ -14,7 +14,7 @@ test("writes as many tasks as asked for, and says what became of the others", as
   const { code, out } = await make(cwd, "--out", "tasks/a.tasks.jsonl", "--count", "30", "--seed", "5");
   expect(code).toBe(0);
   expect(text(cwd, "tasks/a.tasks.jsonl").split("\n")).toHaveLength(31);
-  expect(out[0]).toMatch(/^30 tasks in .*a\.tasks\.jsonl$/);
+  expect(out[0]).toMatch(/^30 tasks in .*a\.tasks\.jsonl \([\d.]+ s\)$/);
   expect(out[1]).toMatch(/by server: \w+ \d+, \w+ \d+, \w+ \d+/);
   expect(out[2]).toMatch(/by split: train \d+, heldout-chain \d+/);
   expect(out[3]).toMatch(/rejected: \w+/);
