@@ -9,7 +9,7 @@ import { FixtureFiles } from "./editor/fixtureFiles.ts";
 import type { House } from "./editor/house.ts";
 import { LiveSessions } from "./editor/liveSessions.ts";
 import { ProveFolder } from "./editor/proveFolder.ts";
-import { report } from "./editor/report.ts";
+import { report, reporting } from "./editor/report.ts";
 import { RewardPages } from "./editor/rewardPages.ts";
 import { RunPages } from "./editor/runPages.ts";
 import { Runs } from "./editor/runs.ts";
@@ -40,11 +40,13 @@ export function activate({ extensionUri: extension, subscriptions }: ExtensionCo
   const training = new Training(extension, folder, tasksTree, synthesis, runs, runPages);
   const house: House = { fixtures, serversTree, sessionViews, tasksTree, transcripts, debugging, rewardPages, synthesis, runs, runPages, training };
   subscriptions.push(folder, sessions, serversTree, tasksTree, transcripts, debugging, rewardPages, runs, runsTree, runPages);
+  const serversView = window.createTreeView("prove.servers", { treeDataProvider: serversTree, showCollapseAll: true });
   subscriptions.push(
-    window.createTreeView("prove.servers", { treeDataProvider: serversTree, showCollapseAll: true }),
+    serversView,
     window.createTreeView("prove.tasks", { treeDataProvider: tasksTree, showCollapseAll: true }),
     window.createTreeView("prove.runs", { treeDataProvider: runsTree, showCollapseAll: true }),
     sessions.onDidChange(() => serversTree.refresh()),
+    sessions.onDidOpen(live => reporting(Promise.resolve(serversView.reveal({ kind: "session", live }, { expand: true, select: true })))),
     folder.onDidChange(part => ({ fixtures: serversTree, tasks: tasksTree, runs })[part].refresh()),
     workspace.onDidSaveTextDocument(it => fixtures.isMine(it.uri) && transcripts.refresh()),
     workspace.registerTextDocumentContentProvider("prove", {

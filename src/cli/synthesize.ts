@@ -1,6 +1,7 @@
 /** `synthesize`: makes tasks with their teacher's trajectories and writes them, a line each, as they pass the screen. */
 import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { Mistake } from "../mistake.ts";
 import type { Synthesis } from "../synthesis/studio.ts";
 import { synthesize as stream } from "../synthesis/synthesize.ts";
@@ -56,7 +57,13 @@ async function write(file: string, synthesis: Synthesis, count: number, { progre
   const report = { file, accepted: 0, seconds: 0, rejected: {} as Record<string, number>, splits: {} as Record<string, number>, servers: {} as Record<string, number> };
   try {
     let written: Task | undefined = (await there.next()).value as Task | undefined;
+    let breathed = performance.now();
     for await (const attempted of stream({ ...synthesis, signal })) {
+      // attempts come without a pause: Ctrl-C and the editor's cancel are heard in this one
+      if (performance.now() - breathed > 50) {
+        await setImmediate();
+        breathed = performance.now();
+      }
       if (attempted.kind === "rejected") {
         tally(report.rejected, attempted.reason);
         continue;

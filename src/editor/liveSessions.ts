@@ -32,6 +32,8 @@ export class LiveSessions implements Disposable {
   readonly #definitions: Definitions;
   readonly #changed = new EventEmitter<void>();
   readonly onDidChange: Event<void> = this.#changed.event;
+  readonly #begun = new EventEmitter<LiveSession>();
+  readonly onDidOpen: Event<LiveSession> = this.#begun.event;
   readonly #sessions = new Map<number, LiveSession & { session: Session; calls: MadeCall[] }>();
   #opened = 0;
 
@@ -56,6 +58,7 @@ export class LiveSessions implements Disposable {
     const live = { number: ++this.#opened, server, fixture, session, calls: [] };
     this.#sessions.set(live.number, live);
     this.#changed.fire();
+    this.#begun.fire(live);
     return live;
   }
 
@@ -85,6 +88,7 @@ export class LiveSessions implements Disposable {
   dispose(): void {
     this.#sessions.clear();
     this.#changed.dispose();
+    this.#begun.dispose();
   }
 
   async #fresh(server: string, fixture: string): Promise<Session> {
