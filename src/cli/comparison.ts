@@ -3,7 +3,7 @@ import type { Evaluation } from "../evaluation/evaluate.ts";
 import type { Interval } from "../evaluation/interval.ts";
 import { change } from "../evaluation/metrics.ts";
 import type { Row } from "../evaluation/row.ts";
-import { partNames } from "../reward/breakdown.ts";
+import { partNames, type PartName } from "../reward/breakdown.ts";
 import { paper, provePlus } from "../reward/profiles.ts";
 
 export interface Measured {
@@ -15,11 +15,13 @@ export interface Measured {
   readonly steps?: number;
 }
 
+const shortNames: Readonly<Record<PartName, string>> = { validity: "valid", coverage: "cover", efficiency: "effic", name: "name", argument: "arg" };
+
 const columns: readonly { readonly title: string; readonly of: (it: Measured) => string }[] = [
   { title: "", of: it => it.name },
   { title: "reward", of: it => (it.evaluation.metrics.reward[provePlus.name] ?? 0).toFixed(3) },
   { title: "paper", of: it => (it.evaluation.metrics.reward[paper.name] ?? 0).toFixed(3) },
-  ...partNames.map(part => ({ title: part.slice(0, 8), of: (it: Measured) => (it.evaluation.metrics.parts?.[part] ?? 0).toFixed(3) })),
+  ...partNames.map(part => ({ title: shortNames[part], of: (it: Measured) => (it.evaluation.metrics.parts?.[part] ?? 0).toFixed(3) })),
   { title: "success", of: it => `${(100 * it.evaluation.metrics.success).toFixed(1)}%` },
   { title: "calls/budget", of: it => `${it.evaluation.metrics.calls.toFixed(2)}/${it.evaluation.metrics.budget.toFixed(2)}` },
   { title: "flat", of: it => `${(100 * it.zeroVariance).toFixed(0)}%` },

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { startBackend } from "../compute/backend.ts";
 import { Mistake } from "../mistake.ts";
-import { chainKey, checkTools, digestIn, loadModel, readModelFolder, type StoredModel } from "../model/modelFolder.ts";
+import { chainOf, checkTools, digestIn, hasSeen, loadModel, readModelFolder, type StoredModel } from "../model/modelFolder.ts";
 import { openStudent } from "../model/student.ts";
 import type { Policy } from "../policy/policy.ts";
 import { idle, teacherOf } from "../policy/scripted.ts";
@@ -57,11 +57,12 @@ export async function openStored(stored: StoredModel, tasks: readonly Task[], { 
 
 /** Throws a `Mistake` where a task that counts as held out asks for what the student was trained on. */
 export function checkUnseen({ folder, config: { saw } }: StoredModel, tasks: readonly Task[]): void {
-  const chains = new Set(saw.chains);
-  const overlap = tasks.find(it => (it.split === "heldout-chain" && it.goals.length > 0 && chains.has(chainKey(it))) || (it.split === "heldout-server" && it.servers.some(server => Object.hasOwn(saw.servers, server.name))));
-  if (!overlap) return;
-  const what = overlap.split === "heldout-chain" ? `the tools ${chainKey(overlap).replaceAll("+", ", ")} together` : `the server ${overlap.servers.map(it => it.name).join(", ")}`;
-  throw new Mistake(`task ${overlap.id} is not held out for the model in ${folder}: it was trained on ${what}`, "measure it on tasks made by this version of PROVE, or with --split train");
+  for (const task of tasks) {
+    const isSeen = task.split === "heldout-chain" ? task.goals.length > 0 && hasSeen(saw, chainOf(task)) : task.split === "heldout-server" && task.servers.some(it => Object.hasOwn(saw.servers, it.name));
+    if (!isSeen) continue;
+    const what = task.split === "heldout-chain" ? `the tools ${chainOf(task).join(", ")} together` : `the servers ${Object.keys(saw.servers).join(", ")}`;
+    throw new Mistake(`task ${task.id} is not held out for the model in ${folder}: it was trained on ${what}`, "measure it on tasks made by this version of PROVE, or with --split train");
+  }
 }
 
 /** Each task's own teacher, by the task that is being attempted. */

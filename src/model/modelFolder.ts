@@ -37,7 +37,8 @@ const modelConfig = z.strictObject({
   saw: z.strictObject({
     /** Servers, each with the hash of its tools as a student sees them. */
     servers: z.record(z.string(), z.string()),
-    /** What its tasks asked for: sets of tools, sorted and joined by `+`. */
+    /** The tools its tasks asked for, and the sets in which they did: places in that list, rising, joined by `+`. */
+    tools: z.array(z.string()),
     chains: z.array(z.string()),
   }),
   /** How it came about, for a person. */
@@ -114,8 +115,12 @@ export async function writeModelFolder(
   const metadata = { format: modelFormat, name: model.config.name };
   await writeWeights(join(folder, "weights.safetensors"), { arrays: model.weights, metadata }, precision);
   await writeFile(join(folder, "tokenizer.json"), `${JSON.stringify(model.tokenizer.file)}\n`);
-  await writeFile(join(folder, "config.json"), `${JSON.stringify(model.config, undefined, 2)}\n`);
+  await writeFile(join(folder, "config.json"), configText(model.config));
 }
+
+/** For a person to read: long lists of words lie on one line. */
+const configText = (config: ModelConfig): string =>
+  `${JSON.stringify(config, undefined, 2).replace(/\[\n\s+("[^[\]]*")\n\s+\]/g, (_, list: string) => `[${list.replace(/\s*\n\s*/g, " ")}]`)}\n`;
 
 /** Throws a `Mistake` where one of the servers' tools are not the ones the model learned. Servers it never saw are no matter. */
 export function checkTools({ folder, config }: StoredModel, digestOf: (server: string) => string, servers: Iterable<string>): void {
@@ -130,21 +135,35 @@ export const digestIn =
   (server: string): string =>
     toolsDigest(servers.get(server)?.tools.values() ?? []);
 
-/** What a task asks for, as `saw.chains` lists it: the set of tools its goals call. */
-export const chainKey = ({ goals }: Aim): string => [...new Set(goals.flatMap(it => it.calls.map(call => call.name)))].sort().join("+");
-
 /** What of a task says what it is about. */
 export interface Aim {
   readonly goals: readonly { readonly calls: readonly { readonly name: string }[] }[];
   readonly servers: readonly { readonly name: string }[];
 }
 
+/** The set of tools that a task's goals call, sorted. */
+export const chainOf = ({ goals }: Aim): readonly string[] => [...new Set(goals.flatMap(it => it.calls.map(call => call.name)))].sort();
+
+/** Whether a model was trained on tasks that ask for just this set of tools. */
+export function hasSeen({ tools, chains }: ModelConfig["saw"], chain: readonly string[]): boolean {
+  return chains.includes(keyOf(chain, new Map(tools.map((it, i) => [it, i]))));
+}
+
 /** What a model has seen after training on more tasks. */
 export function seenWith(saw: ModelConfig["saw"], tasks: readonly Aim[], digestOf: (server: string) => string): ModelConfig["saw"] {
   const servers = [...new Set(tasks.flatMap(it => it.servers.map(server => server.name)))].sort();
-  const chains = new Set([...saw.chains, ...tasks.map(chainKey)]);
-  return { servers: { ...saw.servers, ...Object.fromEntries(servers.map(it => [it, digestOf(it)])) }, chains: [...chains].sort() };
+  const tools = [...new Set([...saw.tools, ...tasks.flatMap(chainOf)])];
+  const places = new Map(tools.map((it, i) => [it, i]));
+  const chains = new Set([...saw.chains, ...tasks.map(it => keyOf(chainOf(it), places))]);
+  chains.delete("");
+  return { servers: { ...saw.servers, ...Object.fromEntries(servers.map(it => [it, digestOf(it)])) }, tools, chains: [...chains] };
 }
+
+const keyOf = (chain: readonly string[], places: ReadonlyMap<string, number>): string =>
+  chain
+    .map(it => places.get(it) ?? -1)
+    .sort((a, b) => a - b)
+    .join("+");
 
 /** A random start for an architecture. */
 export const freshConfig = (name: string, architecture: Architecture, tokenizer: Tokenizer): ModelConfig => ({
@@ -152,6 +171,6 @@ export const freshConfig = (name: string, architecture: Architecture, tokenizer:
   name,
   architecture: { ...architecture },
   chat: chatDigest(tokenizer),
-  saw: { servers: {}, chains: [] },
+  saw: { servers: {}, tools: [], chains: [] },
   training: [],
 });
