@@ -222,7 +222,7 @@ function itemsOf(list: readonly Json[], item: string | undefined, say: (value: J
       const value = fieldOf(it, slot);
       return value === undefined || value === null ? undefined : say(value);
     }) || say(first ?? "");
-  });
+  }).map(it => it.replace(/[,;.]$/, ""));
   const more = list.length - words.length;
   return listed(more > 0 ? [...words, `${more} more`] : words);
 }
