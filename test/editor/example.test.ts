@@ -1,0 +1,43 @@
+/** The example workspace is what it promises: tasks that replay, and an attempt in which there is something to see. `node test/example.ts` remakes it. */
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openCatalog } from "../../src/environment/catalog.ts";
+import { gradeOf } from "../../src/editor/grade.ts";
+import { servers } from "../../src/servers/catalog.ts";
+import { readTasks, readTrajectories } from "../../src/trajectory/file.ts";
+import { checkReplay } from "../../src/trajectory/replay.ts";
+import type { Task } from "../../src/trajectory/task.ts";
+import { callsOf } from "../../src/trajectory/trajectory.ts";
+
+const root = join(import.meta.dirname, "../..");
+const catalog = openCatalog(servers, [join(root, "resources/fixtures")]);
+const folder = join(root, "resources/example/prove/tasks");
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const it of items) list.push(it);
+  return list;
+}
+
+const tasks: Task[] = await all(readTasks(join(folder, "example.tasks.jsonl")));
+
+test("every task replays and earns all there is", () => {
+  expect(tasks.length).toBeGreaterThanOrEqual(10);
+  for (const task of tasks) {
+    expect(checkReplay(catalog, task.trajectory), `${task.id}: run node test/example.ts`).toMatchObject({ verdict: "same" });
+    expect(gradeOf(catalog, task, task.trajectory)).toMatchObject({ success: { achieved: true } });
+  }
+});
+
+test("the beginner's attempt goes wrong in each way that the reward page explains", async () => {
+  const [attempt] = await all(readTrajectories(join(folder, "beginner.trajectory.jsonl")));
+  const task = tasks.find(it => it.id === attempt!.header.task);
+  expect(checkReplay(catalog, attempt!)).toMatchObject({ verdict: "same" });
+  expect(new Set(callsOf(attempt!).map(it => it.outcome))).toEqual(new Set(["unknown-tool", "bad-arguments", "ok"]));
+  const grade = gradeOf(catalog, task, attempt!);
+  if ("unscorable" in grade) throw new Error(grade.unscorable);
+  const [paper] = grade.breakdowns;
+  expect(grade.success.achieved).toBe(false);
+  expect(paper!.goals.some(it => !it.matched)).toBe(true);
+  expect(paper!.calls.flatMap(it => it.arguments).some(it => !it.equal)).toBe(true);
+});
