@@ -5,7 +5,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openCatalog } from "../src/environment/catalog.ts";
-import type { JsonObject } from "../src/environment/json.ts";
 import type { AssistantMessage } from "../src/policy/policy.ts";
 import { rollout } from "../src/policy/rollout.ts";
 import { scripted } from "../src/policy/scripted.ts";
@@ -34,7 +33,7 @@ async function tasksOn(server: string): Promise<Task[]> {
 
 /** Gets a name wrong, leaves the arguments out, does what the goals ask with other numbers, and leaves the last thing undone. */
 function stumbling({ goals, turns }: Task): AssistantMessage[] {
-  const calls = goals.flatMap(it => it.calls.map(({ name, arguments: args }) => ({ name, arguments: args as JsonObject })));
+  const calls = goals.flatMap(it => it.calls.map(({ name, arguments: args }) => ({ name, arguments: args })));
   const first = calls[0]!;
   const off = calls.map(it => ({ ...it, arguments: Object.fromEntries(Object.entries(it.arguments).map(([key, value]) => [key, typeof value === "number" ? value + 10 : value])) }));
   return [
