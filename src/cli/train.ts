@@ -1,8 +1,9 @@
 /** `train`: begins a run or goes on with one, and follows it. The training itself is a process of its own. */
 import { readFileSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { z } from "zod";
 import { Mistake } from "../mistake.ts";
+import { readModelFolder } from "../model/modelFolder.ts";
 import { attach } from "../run/attach.ts";
 import { grpoDefaults, grpoSettings, runConfig, runFormat, sftDefaults, sftSettings, type RunConfig } from "../run/config.ts";
 import { createRun, readMetrics, readRun } from "../run/folder.ts";
@@ -66,7 +67,7 @@ function begin(folder: string, { cwd, resources }: Terminal, values: Values): vo
     began: new Date().toISOString(),
     tasks: resolve(cwd, tasks),
     split: values["split"],
-    from: basename(from),
+    from: readModelFolder(from).config.name,
     backend: values["backend"],
     saveEvery: 50,
     keepGroups: 1,

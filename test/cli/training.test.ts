@@ -1,0 +1,106 @@
+/** Training from the terminal as a person meets it: the whole loop, runs that stop and go on, and students measured honestly. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { evaluate } from "../../src/cli/evaluate.ts";
+import { loop } from "../../src/cli/loop.ts";
+import { train } from "../../src/cli/train.ts";
+import { latestCheckpoint, readMetrics } from "../../src/run/folder.ts";
+import { readLock } from "../../src/run/lock.ts";
+import { root } from "../contracts/doors.ts";
+import { runCommand } from "./terminal.ts";
+
+let cwd: string;
+let rows: readonly { name: string; zeroVariance: number; metrics: { attempts: number; reward: Record<string, number>; success: number; parts: object; calls: number; budget: number; tokensPerRollout: number; rolloutsPerSecond: number } }[];
+const tasks = () => join(cwd, "prove/tasks/loop-1.tasks.jsonl");
+
+beforeAll(async () => {
+  cwd = mkdtempSync(join(tmpdir(), "prove-loop-"));
+  const { code, out } = await runCommand(loop, ["--seconds", "3", "--train", "16", "--heldout", "12", "--json"], { cwd });
+  expect(code).toBe(0);
+  ({ rows } = JSON.parse(out.join("\n")) as { rows: typeof rows });
+}, 240_000);
+
+describe("the loop", () => {
+  test("measures before, after GRPO and after the control on the same held-out tasks", () => {
+    expect(rows.map(it => it.name)).toEqual(["before", "after GRPO", "after SFT"]);
+    for (const { metrics } of rows) {
+      expect(metrics.attempts).toBe(12);
+      expect(Object.keys(metrics.reward)).toEqual(["prove-plus", "paper"]);
+      expect(Object.keys(metrics.parts)).toEqual(["validity", "coverage", "efficiency", "name", "argument"]);
+      expect(metrics.tokensPerRollout).toBeGreaterThan(5);
+    }
+  });
+
+  test("leaves its tasks and both runs where the editor finds them", () => {
+    const splits = readFileSync(tasks(), "utf8").trim().split("\n").map(it => (JSON.parse(it) as { split: string }).split);
+    expect(splits.filter(it => it === "train")).toHaveLength(16);
+    for (const method of ["grpo", "sft"]) expect(readMetrics(join(cwd, "prove/runs", `loop-1-${method}`)).lines.length).toBeGreaterThan(0);
+  });
+});
+
+describe("evaluate", () => {
+  test("measures a run's newest checkpoint, and the teacher at its best", async () => {
+    const { out } = await runCommand(evaluate, ["--tasks", tasks(), "--policy", "prove/runs/loop-1-grpo", "--limit", "5"], { cwd });
+    expect(out.join("\n")).toMatch(/tasks +5\nreward, paper +[\d.]+/);
+    const teacher = await runCommand(evaluate, ["--tasks", tasks(), "--policy", "scripted:teacher", "--json"], { cwd });
+    expect(JSON.parse(teacher.out[0]!)).toMatchObject({ success: 1, attempts: 12 });
+  });
+
+  test("does not call a task held out that asks for what the student was trained on", async () => {
+    const seen = join(cwd, "seen.tasks.jsonl");
+    writeFileSync(seen, readFileSync(tasks(), "utf8").replaceAll('"split":"train"', '"split":"heldout-chain"'));
+    await expect(runCommand(evaluate, ["--tasks", seen, "--policy", "prove/runs/loop-1-grpo"], { cwd })).rejects.toThrow(/is not held out for the model in .*: it was trained on the tools .* together/);
+  });
+
+  const check = (args: string[], why: RegExp) => expect(runCommand(evaluate, args, { cwd })).rejects.toThrow(why);
+  test("says what is wrong with what it is given", async () => {
+    await check(["--policy", "x"], /needs a tasks file/);
+    await check(["--tasks", tasks(), "--policy", "nowhere"], /there is no policy nowhere/);
+    await check(["--tasks", tasks(), "--policy", "prove"], /is not a model folder/);
+    await check(["--tasks", tasks(), "--policy", "scripted:teacher", "--split", "best"], /there is no split best/);
+    await check(["--tasks", tasks(), "--policy", "scripted:teacher", "--split", "heldout-server"], /holds no tasks of the split heldout-server/);
+  });
+});
+
+describe("train", () => {
+  const check = (args: string[], why: RegExp) => expect(runCommand(train, args, { cwd })).rejects.toThrow(why);
+  test("says what is wrong with what it is given", async () => {
+    writeFileSync(join(cwd, "bad.json"), JSON.stringify({ grpo: { group: 1 } }));
+    await check(["--tasks", tasks()], /needs a run folder/);
+    await check(["--run", "r"], /needs a tasks file/);
+    await check(["--run", "nowhere", "--resume"], /is not a run folder/);
+    await check(["--run", "r", "--tasks", tasks(), "--config", "bad.json"], /bad\.json does not fit at \/grpo\/group/);
+    await check(["--run", "r", "--tasks", tasks(), "--backend", "abacus"], /backend cannot be used/);
+    await check(["--run", "r", "--tasks", tasks(), "--from", "nowhere"], /nowhere/);
+    expect(existsSync(join(cwd, "r", "run.json"))).toBe(false);
+  });
+
+  test("stops at Ctrl-C within two seconds, leaving a run that goes on where it stood", async () => {
+    const run = join(cwd, "stopped");
+    await interrupted(["--tasks", tasks(), "--run", run, "--steps", "100000"]);
+    const { step } = latestCheckpoint(run);
+    expect(step).toBe(readMetrics(run).lines.at(-1)!.step);
+    await interrupted(["--run", run, "--resume"]);
+    const { lines } = readMetrics(run);
+    expect(lines.length).toBeGreaterThan(step);
+    expect(lines.map(it => it.step)).toEqual(lines.map((_, i) => i + 1));
+  });
+
+  /** Trains until a step has been seen, then presses Ctrl-C. */
+  async function interrupted(args: readonly string[]): Promise<void> {
+    const run = args[args.indexOf("--run") + 1]!;
+    const child = spawn(process.execPath, [join(root, "dist/cli.js"), "train", ...args], { cwd, stdio: ["ignore", "ignore", "pipe"] });
+    let said = "";
+    child.stderr.on("data", (it: Buffer) => (said += it.toString()));
+    while (!said.includes("reward")) await once(child.stderr, "data");
+    const asked = performance.now();
+    child.kill("SIGINT");
+    await once(child, "exit");
+    expect(performance.now() - asked).toBeLessThan(2_500);
+    while (readLock(run)) await new Promise(resolve => void setTimeout(resolve, 20));
+  }
+});
