@@ -20,6 +20,8 @@ export interface PageKind {
   readonly name: "reward" | "run";
   readonly title: string;
   readonly icon: string;
+  /** Opens beside what is being read, not over it. */
+  readonly isBeside?: true;
 }
 
 export interface Page<Map extends PageMap> {
@@ -27,9 +29,9 @@ export interface Page<Map extends PageMap> {
   tell<Name extends keyof Map["events"] & string>(name: Name, body: Map["events"][Name]): void;
 }
 
-/** Opens a page beside what is being read. The panel is disposed by the person, or with the extension. */
+/** Opens a page. The panel is disposed by the person, or with the extension. */
 export function openPage<Map extends PageMap>(extension: Uri, kind: PageKind, answers: Answers<Map>): Page<Map> {
-  const panel = window.createWebviewPanel(`prove.${kind.name}`, kind.title, { viewColumn: ViewColumn.Active, preserveFocus: false });
+  const panel = window.createWebviewPanel(`prove.${kind.name}`, kind.title, { viewColumn: kind.isBeside ? ViewColumn.Beside : ViewColumn.Active, preserveFocus: false });
   return servePage(extension, panel, kind, answers);
 }
 

@@ -28,16 +28,23 @@ export class ProveFolder implements Disposable {
     this.#watch();
   }
 
-  /** The folder, whether it exists or not; undefined where no folder is open. */
+  /** The folder, whether it exists or not; undefined where no folder is open, or the setting names none inside it. */
   get uri(): Uri | undefined {
     const folder = workspace.workspaceFolders?.[0];
-    return folder && Uri.joinPath(folder.uri, setting("folder", folder.uri));
+    const uri = folder && Uri.joinPath(folder.uri, setting("folder", folder.uri));
+    return uri?.path.startsWith(`${folder!.uri.path}/`) ? uri : undefined;
   }
 
   /** A part of the folder, or a mistake that offers to open a folder. */
   part(part: Part): Uri {
     const { uri } = this;
     if (uri) return Uri.joinPath(uri, part);
+    if (workspace.workspaceFolders?.length)
+      throw new Remediable(`prove.folder names ${setting("folder")}, which is not inside the workspace folder`, "correct the setting", {
+        title: "Open Settings",
+        command: "workbench.action.openSettings",
+        arguments: ["prove.folder"],
+      });
     throw new Remediable(`no folder is open to keep ${part} in`, "open one", { title: "Open Folder", command: "vscode.openFolder" });
   }
 

@@ -32,19 +32,18 @@ export function report(error: unknown): void {
   if (error instanceof CancellationError || (error instanceof Error && error.name === "AbortError")) return;
   if (error instanceof Mistake) {
     theLog().warn(error.message, ...(error.cause instanceof Error ? [error.cause.stack ?? error.cause.message] : []));
-    void show(`${sentence(error.what)}. ${sentence(error.remedy)}.`, error instanceof Remediable ? error.button : undefined);
+    const button = error instanceof Remediable ? error.button : undefined;
+    const message = `${sentence(error.what)}. ${sentence(error.remedy)}.`;
+    void show(message, button?.title, () => commands.executeCommand(button!.command, ...(button!.arguments ?? [])));
     return;
   }
   theLog().error(error instanceof Error ? error : String(error));
-  const message = error instanceof Error ? error.message : String(error);
-  void show(`PROVE broke: ${message}`, { title: "Show Log", command: "workbench.action.output.show.prove-rl.prove-rl.PROVE" });
+  void show(`PROVE broke: ${error instanceof Error ? error.message : String(error)}`, "Show Log", () => theLog().show());
 }
 
-async function show(message: string, button?: Button): Promise<void> {
-  const chosen = await window.showErrorMessage(message, ...(button ? [button.title] : []));
-  if (!button || chosen !== button.title) return;
-  if (button.title === "Show Log") theLog().show();
-  else await commands.executeCommand(button.command, ...(button.arguments ?? []));
+async function show(message: string, title: string | undefined, act: () => unknown): Promise<void> {
+  const chosen = await window.showErrorMessage(message, ...(title === undefined ? [] : [title]));
+  if (chosen !== undefined) await act();
 }
 
 /** Identifiers stay verbatim; only a word of the language may be capitalised. */

@@ -70,7 +70,7 @@ export class RewardPages implements Disposable {
   }
 }
 
-const kind = (uri: Uri) => ({ name: "reward" as const, title: `Reward: ${uri.path.split("/").at(-1)!.replace(/\.transcript$/, "")}`, icon: "reward.svg" });
+const kind = (uri: Uri) => ({ name: "reward" as const, title: `Reward: ${uri.path.split("/").at(-1)!.replace(/\.transcript$/, "")}`, icon: "reward.svg", isBeside: true as const });
 
 function viewOf(address: string, attempt: OpenAttempt): RewardView {
   const { trajectory, task, grade } = attempt;

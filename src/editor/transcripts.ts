@@ -3,7 +3,7 @@
  * so that lenses, pages and the debugger speak of the same attempt.
  */
 import { setImmediate } from "node:timers/promises";
-import { EventEmitter, Range, Selection, TextEditorRevealType, Uri, window, workspace, type Disposable, type TextEditor } from "vscode";
+import { EventEmitter, Range, Selection, TabInputWebview, TextEditorRevealType, Uri, ViewColumn, window, workspace, type Disposable, type TextEditor } from "vscode";
 import type { Catalog } from "../environment/catalog.ts";
 import { Mistake } from "../mistake.ts";
 import { noteOf } from "../reward/words.ts";
@@ -99,10 +99,19 @@ export class Transcripts implements Disposable {
   }
 
   async #show(uri: Uri): Promise<TextEditor> {
+    // read first: what cannot be read says why, and opens nothing
+    await this.attempt(uri);
     const shown = window.visibleTextEditors.find(it => it.document.uri.toString() === uri.toString());
     const document = await workspace.openTextDocument(uri);
-    return window.showTextDocument(document, shown?.viewColumn === undefined ? {} : { viewColumn: shown.viewColumn });
+    return window.showTextDocument(document, { viewColumn: shown?.viewColumn ?? columnFor() });
   }
+}
+
+/** Beside a page the transcript goes to the other column; else where the person is. */
+function columnFor(): ViewColumn {
+  const { activeTabGroup } = window.tabGroups;
+  const isOnReward = activeTabGroup.activeTab?.input instanceof TabInputWebview && activeTabGroup.viewColumn > ViewColumn.One;
+  return isOnReward ? ViewColumn.One : ViewColumn.Active;
 }
 
 /** What the user asked first. */
