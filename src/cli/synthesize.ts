@@ -71,7 +71,7 @@ async function write(file: string, synthesis: Synthesis, count: number, { progre
       const { task } = attempted;
       const line = taskLine(task);
       if (written === undefined) writer.append(line);
-      else if (taskLine(written) !== line) throw new Mistake(`${file} was made with other options, servers or phrases (task ${written.id} differs)`, "repeat the command that made it, or write to another file");
+      else if (taskLine(written) !== line) throw otherwiseMade(file, written);
       if (written !== undefined) written = (await there.next()).value as Task | undefined;
       report.accepted++;
       tally(report.splits, task.split);
@@ -85,6 +85,9 @@ async function write(file: string, synthesis: Synthesis, count: number, { progre
   report.seconds = Math.round((performance.now() - start) / 10) / 100;
   return report;
 }
+
+const otherwiseMade = (file: string, { id }: Task): Mistake =>
+  new Mistake(`${file} was made with other options, servers or phrases (task ${id} differs)`, "repeat the command that made it, or write to another file");
 
 const tally = (counts: Record<string, number>, key: string): void => void (counts[key] = (counts[key] ?? 0) + 1);
 
@@ -102,7 +105,8 @@ function synthesisOf({ catalog, resources }: Terminal, values: Values): Synthesi
   if (servers.length === 0) throw new Mistake("--servers names no server", `choose some of ${[...catalog.servers.keys()].join(", ")}`);
   const split = oneOf(values, "split", splits);
   oneOf(values, "teacher", ["graph"]);
-  return { catalog, resources, seed: seedOf(values), servers: [...new Set(servers)], menu: oneOf(values, "menu", ["chain", "full"]) ?? "chain", ...(split ? { split } : {}) };
+  const menu = oneOf(values, "menu", ["chain", "full"]) ?? "chain";
+  return { catalog, resources, seed: seedOf(values), servers: [...new Set(servers)], menu, ...(split ? { split } : {}) };
 }
 
 function oneOf<const T extends string>(values: Values, option: string, choices: readonly T[]): T | undefined {

@@ -70,7 +70,10 @@ export function declarationsOf(server: Server): Declarations {
 }
 
 function declare(tools: readonly Tool[]): Declarations {
-  const raw = tools.map(tool => ({ tool, ...inputsOf(tool), outputs: keywordsIn(tool.outputSchema, "x-entity", ""), shown: keywordsIn(tool.outputSchema, "x-label", "") }));
+  const raw = tools.map(tool => {
+    const [outputs, shown] = [keywordsIn(tool.outputSchema, "x-entity", ""), keywordsIn(tool.outputSchema, "x-label", "")];
+    return { tool, ...inputsOf(tool), outputs, shown };
+  });
   const withIds = new Set(raw.flatMap(it => [...it.inputs, ...it.outputs].map(of => of.entity)));
   const nameOnly = new Set(raw.flatMap(it => [...it.labels, ...it.shown].map(of => of.entity)).filter(it => !withIds.has(it)));
   return new Map(
@@ -136,7 +139,8 @@ function keywordsIn(schema: JsonSchema, keyword: string, path: string): EntityOu
   const found = branches.flatMap(it => keywordsIn(it, keyword, path));
   const entity = wordOf(schema, keyword);
   if (entity !== undefined) found.push({ path, entity });
-  for (const [key, it] of Object.entries((schema["properties"] ?? {}) as Record<string, JsonSchema>)) found.push(...keywordsIn(it, keyword, path ? `${path}.${key}` : key));
+  const properties = Object.entries((schema["properties"] ?? {}) as Record<string, JsonSchema>);
+  for (const [key, it] of properties) found.push(...keywordsIn(it, keyword, path ? `${path}.${key}` : key));
   if (isObject(schema["items"])) found.push(...keywordsIn(schema["items"], keyword, `${path}[]`));
   if (isObject(schema["additionalProperties"])) found.push(...keywordsIn(schema["additionalProperties"], keyword, `${path}{}`));
   return found;

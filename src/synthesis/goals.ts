@@ -53,7 +53,10 @@ function edgesInto(step: Step, before: readonly Step[], said: string, graph: Gra
 }
 
 /** Values that do not turn up by chance: no booleans, no small whole numbers, no one- or two-letter words. */
-const isTelling = (value: Json): boolean => (typeof value === "number" ? !Number.isInteger(value) || Math.abs(value) >= 10 : typeof value === "string" && value.length >= 3);
+function isTelling(value: Json): boolean {
+  if (typeof value === "number") return !Number.isInteger(value) || Math.abs(value) >= 10;
+  return typeof value === "string" && value.length >= 3;
+}
 
 function* scalarsOf(value: Json): Generator<Exclude<Json, readonly Json[] | JsonObject>> {
   if (value === null || typeof value !== "object") yield value;

@@ -125,7 +125,10 @@ class Run {
 
   #query(): void {
     const text = this.#of.speaker.say(this.#kind);
-    if (text === undefined) return this.#turn > 1 && !this.#of.speaker.owes ? this.#go("nothing more to say", "finish") : this.#reject(this.#of.speaker.stuck ?? "nothing to say", "query");
+    if (text === undefined) {
+      const { owes, stuck } = this.#of.speaker;
+      return this.#turn > 1 && !owes ? this.#go("nothing more to say", "finish") : this.#reject(stuck ?? "nothing to say", "query");
+    }
     this.#text = text;
     this.#go("text", "check-query");
   }
@@ -179,7 +182,9 @@ class Run {
     const failed = events.filter(it => it.outcome !== "ok");
     if (events.some(it => it.outcome === "broken")) return this.#reject(`${failed[0]!.name} broke`, "broken");
     this.#failed = failed[0];
-    this.#go(failed.length === 0 ? "all ok" : failed.length < events.length ? "some ok" : "none ok", failed.length === 0 ? "success" : failed.length < events.length ? "partial" : "failure");
+    if (failed.length === 0) this.#go("all ok", "success");
+    else if (failed.length < events.length) this.#go("some ok", "partial");
+    else this.#go("none ok", "failure");
   }
 
   /** The machine chooses the recovery: by what the refusal was, and by what the teacher could do about it. */

@@ -19,7 +19,7 @@ const persona = z.strictObject({
   casual: z.literal(true).optional(),
 });
 
-export const personasSchema = z.strictObject({
+const personasSchema = z.strictObject({
   format: z.literal("prove/personas@1"),
   joiners: z.strictObject({ and: texts, sentence: texts }),
   followUp: texts,

@@ -8,7 +8,7 @@ import { declarationsOf, type Declared } from "./declared.ts";
 
 export type MenuKind = "chain" | "full";
 
-export interface MenuEntry {
+interface MenuEntry {
   readonly name: string;
   readonly enumsStripped?: true;
 }
@@ -20,7 +20,7 @@ export interface Menu {
   readonly knobs: Knobs;
 }
 
-export interface Knobs {
+interface Knobs {
   readonly menu: MenuKind;
   /** Tools on offer that no goal calls. */
   readonly distractors: number;
@@ -28,7 +28,7 @@ export interface Knobs {
 }
 
 /** Tools on a menu of kind `chain`. */
-export const mostOnMenu = 8;
+const mostOnMenu = 8;
 
 const enumStripping = 0.3;
 const foreignOnFull = 0.4;

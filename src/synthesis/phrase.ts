@@ -63,7 +63,7 @@ const toolPhrases = z.strictObject({
   refused: z.record(z.string(), texts).optional(),
 });
 
-export const phrasesSchema = z.strictObject({
+const phrasesSchema = z.strictObject({
   format: z.literal("prove/phrases@1"),
   server: z.string(),
   entities: z.record(z.string(), z.strictObject({ noun: z.string(), mention: texts, known: texts.optional(), again: texts.optional() })),
@@ -183,12 +183,18 @@ function flawsOfTool(tool: Tool, phrases: ToolPhrases): string[] {
 
 function completed(server: Server, known: Phrases | undefined): Phrases {
   const tools = Object.fromEntries([...server.tools.values()].map(it => [it.name, known?.tools[it.name] ?? plainFormsOf(it)]));
-  const entities = Object.fromEntries([...declarationsOf(server).values()].flatMap(it => [...it.outputs.map(({ entity }) => ({ entity, spoken: false })), ...it.inputs]).map(it => [it.entity, plainEntity(it.entity, it.spoken)]));
+  const declared = [...declarationsOf(server).values()];
+  const named = [...declared.flatMap(it => it.outputs.map(({ entity }) => ({ entity, spoken: false }))), ...declared.flatMap(it => it.inputs)];
+  const entities = Object.fromEntries(named.map(it => [it.entity, plainEntity(it.entity, it.spoken)]));
   return { format: "prove/phrases@1", server: server.name, arguments: known?.arguments ?? {}, tools, entities: { ...entities, ...known?.entities } };
 }
 
 const words = (name: string) => name.replaceAll("_", " ");
-const plainEntity = (entity: string, isSpoken: boolean) => ({ noun: words(entity), mention: [isSpoken ? "{id}" : `the ${words(entity)} {label}`], again: [`that ${words(entity)}`] });
+const plainEntity = (entity: string, isSpoken: boolean) => ({
+  noun: words(entity),
+  mention: [isSpoken ? "{id}" : `the ${words(entity)} {label}`],
+  again: [`that ${words(entity)}`],
+});
 
 /** Forms made from a tool's own name: `freeze card, card id: …`. Understandable, and no more. */
 function plainFormsOf(tool: Tool): ToolPhrases {

@@ -12,7 +12,7 @@ import { holds } from "./goals.ts";
 /** More failed calls than this share, and a conversation is of no use. */
 const mostErrors = 0.3;
 
-export type Rejection = "replay" | "errors" | "leak" | "provenance" | "duplicate";
+type Rejection = "replay" | "errors" | "leak" | "provenance" | "duplicate";
 
 /** Why a task may not be kept, or undefined. */
 export function screened(task: Task, catalog: Catalog): { reason: Rejection; why: string } | undefined {
@@ -32,8 +32,8 @@ function replayed(task: Task, calls: readonly CallEvent[], catalog: Catalog): st
   const session = openByName(catalog, task.trajectory.header);
   for (const [i, it] of calls.entries()) {
     const { outcome, digest } = session.call(it.name, it.arguments);
-    const same = outcome.kind === it.outcome && digest === it.digest && (outcome.kind === "ok" ? canonical(outcome.value) === canonical(it.value) : outcome.message === it.error);
-    if (!same) return `call ${i} (${it.name}) answers otherwise`;
+    const isSame = outcome.kind === "ok" ? canonical(outcome.value) === canonical(it.value) : outcome.message === it.error;
+    if (outcome.kind !== it.outcome || digest !== it.digest || !isSame) return `call ${i} (${it.name}) answers otherwise`;
   }
   return undefined;
 }

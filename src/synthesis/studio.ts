@@ -39,7 +39,19 @@ export interface Synthesis {
 }
 
 /** Shares of the paper, and what is ours: refusals that the user runs into, tasks of one turn, look-ups in whole lists. */
-const shares = { missing: 0.2, minimal: 0.2, irrelevant: 0.05, foreignMenu: 0.5, refusals: 0.35, courted: 0.15, oneTurn: 0.4, listsWhenMinimal: 0.75, lists: 0.08, loner: 0.08, saidLookUp: 0.15 };
+const shares = {
+  missing: 0.2,
+  minimal: 0.2,
+  irrelevant: 0.05,
+  foreignMenu: 0.5,
+  refusals: 0.35,
+  courted: 0.15,
+  oneTurn: 0.4,
+  lists: 0.08,
+  listsWhenMinimal: 0.75,
+  loner: 0.08,
+  saidLookUp: 0.15,
+};
 
 /** Variants of a fixture under other ids. */
 const variants = 40;
@@ -133,7 +145,8 @@ export class Studio {
       listsFirst: brief.listsFirst,
       rarity: tool => rarityOf(tool, this.#uses),
     };
-    const author = new Author(plot, { declarations, phrases: this.#phrases.get(brief.home)!, persona: brief.persona, sample, now, chance, met: new Map(), focus: [], recent: [], isMinimal: brief.info === "minimal" });
+    const words = { phrases: this.#phrases.get(brief.home)!, persona: brief.persona, isMinimal: brief.info === "minimal" };
+    const author = new Author(plot, { declarations, ...words, sample, now, chance, met: new Map(), focus: [], recent: [] });
     const teacher = brief.kind === "irrelevant" ? new Refusing(this.#manners, chance) : new GraphTeacher(author, this.#manners);
     const events: Event[] = [];
     const speaker = speakerOf(author, teacher, catalog);

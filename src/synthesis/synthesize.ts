@@ -43,7 +43,8 @@ async function attempt(n: number, synthesis: Synthesis, studio: Studio, kept: Ke
   const { seed, servers, catalog, split, distinct = true } = synthesis;
   const chance = chanceOf(seed, "task", n);
   const brief = studio.brief(n, chance);
-  const rejected = (reason: string, why: string, log: Course["log"] = []): Attempted => ({ kind: "rejected", server: servers[n % servers.length]!, chain: brief?.chain ?? [], reason, why, log });
+  const about = { server: servers[n % servers.length]!, chain: brief?.chain ?? [] };
+  const rejected = (reason: string, why: string, log: Course["log"] = []): Attempted => ({ kind: "rejected", ...about, reason, why, log });
   if (!brief) return rejected("chain", "no chain here");
   const stage = studio.stage(brief, n, chance);
   const course = await converse(stage.conversation);

@@ -212,7 +212,9 @@ const withoutIds = (text: string): string =>
 
 /** One of what is counted: `1 files` is 1 file. */
 const singular = (text: string): string =>
-  text.replaceAll(/\b1 (file|time|line|word|byte|occurrence|transaction|guest|person|minute|entry|item|row)s\b/g, "1 $1").replaceAll(/\bThere are 1\b/g, "There is 1");
+  text
+    .replaceAll(/\b1 (file|time|line|word|byte|occurrence|transaction|guest|person|minute|entry|item|row)s\b/g, "1 $1")
+    .replaceAll(/\bThere are 1\b/g, "There is 1");
 
 function itemsOf(list: readonly Json[], item: string | undefined, say: (value: Json) => string): string {
   const words = list.slice(0, mostItems).map(it => {

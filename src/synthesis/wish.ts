@@ -91,7 +91,7 @@ export function wishFor(scene: Scene, asking: Asking): Wish | undefined {
   const clause = filled(form, slot => filling.said[slot]);
   if (clause === undefined) return undefined;
   const replies = repliesTo(asking.form);
-  return { tool: declared.tool, arguments: inOrder(declared.tool, filling.arguments), things: filling.things, clause, said: filling.said, ...(replies ? { replies } : {}) };
+  return { ...filling, tool: declared.tool, arguments: inOrder(declared.tool, filling.arguments), clause, ...(replies ? { replies } : {}) };
 }
 
 /** The arguments in the order in which the tool declares them. */
