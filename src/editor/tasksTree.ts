@@ -1,6 +1,7 @@
 /** The Tasks view: the task files of the workspace, each with its tasks as its index shows them. Reads no task whole. */
 import { EventEmitter, MarkdownString, TreeItem, TreeItemCollapsibleState, commands, window, type Disposable, type TreeDataProvider, type Uri } from "vscode";
 import { basename } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Task } from "../trajectory/task.ts";
 import { icons } from "./icons.ts";
 import { filesIn, type ProveFolder } from "./proveFolder.ts";
@@ -23,15 +24,28 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
   readonly #folder: ProveFolder;
   readonly #indexes = new Map<string, Promise<TaskIndex>>();
   #filter = "";
+  #isDue = false;
+  /** Milliseconds that the last index took. */
+  #took = 0;
 
   constructor(folder: ProveFolder) {
     this.#folder = folder;
   }
 
-  /** Forgets what was read, and shows the files as they are now. */
+  /** Shows the files as they are now. A file that is being written is read again and again, but a quarter of the time at most. */
   refresh(): void {
-    this.#indexes.clear();
-    this.#changed.fire(undefined);
+    if (this.#isDue) return;
+    this.#isDue = true;
+    void this.#whenRead().then(() => {
+      this.#isDue = false;
+      this.#indexes.clear();
+      this.#changed.fire(undefined);
+    });
+  }
+
+  async #whenRead(): Promise<void> {
+    await Promise.allSettled(this.#indexes.values());
+    await pause(3 * this.#took);
   }
 
   dispose(): void {
@@ -62,7 +76,8 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
   index(file: Uri): Promise<TaskIndex> {
     const known = this.#indexes.get(file.fsPath);
     if (known) return known;
-    const index = indexTasks(file.fsPath);
+    const began = performance.now();
+    const index = indexTasks(file.fsPath).finally(() => (this.#took = performance.now() - began));
     this.#indexes.set(file.fsPath, index);
     return index;
   }

@@ -97,12 +97,17 @@ export class Training {
       const listening = watch.listen(change => {
         show();
         if (change.kind === "finished") this.#tellEnd(watch, change.by);
-        if (change.kind !== "stood" || watch.isAttached) return;
+        endWhenGone();
+      });
+      const endWhenGone = () => {
+        if (watch.isAttached) return;
         listening.dispose();
         resolve();
-      });
+      };
       token.onCancellationRequested(() => reporting(watch.request("stop")));
       show();
+      // a short run may be over before anyone listens
+      endWhenGone();
     });
   }
 
