@@ -115,8 +115,9 @@ export class Training {
     const first = watch.steps.find(it => it.method === "grpo")?.reward.mean;
     const last = watch.steps.findLast(it => it.method === "grpo")?.reward.mean;
     const change = first === undefined || last === undefined ? "" : `: reward ${first.toFixed(3)} at first, ${last.toFixed(3)} at last`;
-    const ended = by === "stop" ? "was stopped" : "has finished";
-    const said = window.showInformationMessage(`${nameOf(watch)} ${ended} after ${watch.steps.length} steps${change}.`, "Show Run");
+    const n = watch.steps.length;
+    const ended = `${by === "stop" ? "was stopped" : "has finished"} ${n === 0 ? "before its first step" : `after ${n} ${n === 1 ? "step" : "steps"}`}`;
+    const said = window.showInformationMessage(`${nameOf(watch)} ${ended}${change}.`, "Show Run");
     void said.then(chosen => chosen && this.#pages.show(watch));
   }
 

@@ -1,5 +1,5 @@
 /** The page of one run: how it stands, its curves as they grow, and what it was asked to do. Draws what it is told, once a frame at most. */
-import type { RunPage, RunView } from "../../src/protocol/pages.ts";
+import type { RunPage, RunStanding, RunView } from "../../src/protocol/pages.ts";
 import { registerControls } from "../controls.ts";
 import { element } from "../element.ts";
 import { connect } from "../page.ts";
@@ -28,7 +28,7 @@ function start(loaded: RunView): void {
     isDue = false;
     const hasSteps = view.steps.length > 0;
     top.replaceChildren(head(view, actions));
-    numbers.replaceChildren(hasSteps ? keyNumbers(view.steps) : element("p", { class: "empty" }, "The curves begin with the first step."));
+    numbers.replaceChildren(hasSteps ? keyNumbers(view.steps) : waiting(view.standing));
     curves.hidden = !hasSteps;
     if (hasSteps) plots.show(view.steps, view.checkpoints);
     below.replaceChildren(element("h2", {}, "Settings"), settings(view));
@@ -43,4 +43,10 @@ function start(loaded: RunView): void {
   channel.on("stepped", steps => change({ steps: [...view.steps.filter(it => it.step < (steps[0]?.step ?? Infinity)), ...steps] }));
   channel.on("saved", step => change({ checkpoints: [...view.checkpoints.filter(it => it !== step), step] }));
   draw();
+}
+
+/** What stands in the place of the curves before there are any. */
+function waiting({ state }: RunStanding): HTMLElement {
+  const isAtWork = state === "starting" || state === "training";
+  return element("p", { class: "empty waiting" }, isAtWork && element("vscode-progress-ring"), isAtWork ? "The curves begin with the first step." : "No step was done, so there is nothing to draw.");
 }
