@@ -91,7 +91,7 @@ export function teachable(tokenizer: Tokenizer, talk: Talk, erring = -1): Conver
 /** Letters that a small student says in an answer. */
 const breath = 60;
 
-/** A teacher's words as a small student can say them: the sentences that fit, a question before all others. */
+/** A teacher's words as a small student can say them: the first sentences that fit, a question before all others. */
 export function terse(text: string): string {
   if (text.length <= breath) return text;
   const sentences = text.match(/.+?(?:[.!?](?=\s|$)|$)\s*/gs) ?? [text];

@@ -89,7 +89,7 @@ class Trainer {
     discardAfter(this.#folder, checkpoint.step);
     const start = readModelFolder(checkpoint.folder);
     this.#doing = "reading tasks";
-    const { tasks, corpus, aims } = await groundOf(config, this.#catalog, start.tokenizer, n => (this.#doing = `reading tasks: ${n}`));
+    const { tasks, corpus, aims } = await groundOf(config, this.#catalog, start.tokenizer, n => this.#reading(n));
     checkTools(start, digestIn(this.#catalog.servers), aims.flatMap(it => it.servers.map(server => server.name)));
     const reference = checkpointFolder(this.#folder, 0);
     const model = { ...start, config: learnedBy(readModelFolder(reference).config, config, aims, this.#catalog) };
@@ -105,6 +105,11 @@ class Trainer {
       ...(corpus ? { corpus } : {}),
     };
     return this.#isStopping ? { by: "stop", step: this.#step } : await this.#runReplicas(setup, model);
+  }
+
+  #reading(n: number): void {
+    this.#doing = `reading tasks: ${n}`;
+    if (n % 500 === 0) this.#say({ kind: "status", status: this.#status() });
   }
 
   async #runReplicas(setup: Setup, model: StoredModel): Promise<RunEnd> {

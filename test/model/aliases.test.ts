@@ -1,0 +1,26 @@
+import { describe, expect, test } from "vitest";
+import { Aliases } from "../../src/model/aliases.ts";
+
+describe("ids in a conversation", () => {
+  const aliases = new Aliases();
+  const check = (text: string, shown: string) => {
+    expect(aliases.shown(text)).toBe(shown);
+    expect(aliases.meant(shown)).toBe(text);
+  };
+
+  test("are numbered by kind in the order in which they are met, and mean what they stand for", () => {
+    check("Savings acc_743; Joint acc_201", "Savings acc_1; Joint acc_2");
+    check("card_514 of acc_201", "card_1 of acc_2");
+    check("txn_9606 and txn_9607 and acc_743", "txn_1 and txn_2 and acc_1");
+  });
+
+  test("that the student made up stand for themselves, and keep their number free of others", () => {
+    expect(aliases.meant("acc_3")).toBe("acc_3");
+    check("there is no account acc_3", "there is no account acc_3");
+    check("acc_800", "acc_4");
+  });
+
+  test("are words with digits only: dates, amounts, paths and codes stay", () => {
+    for (const text of ["2026-03-09T10:15", "1250.75", "~/notes/plan.md", "IE29AIBK93115212", "UPPER_12", "acc_", "_12"]) check(text, text);
+  });
+});
