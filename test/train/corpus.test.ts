@@ -67,8 +67,7 @@ describe("a teacher's words", () => {
 test("draws every number once before any comes again, and the same for the same place", () => {
   const draw = drawing(7, 3);
   const twice = Array.from({ length: 14 }, (_, i) => draw(i));
-  expect(twice.slice(0, 7).toSorted()).toEqual([0, 1, 2, 3, 4, 5, 6]);
-  expect(twice.slice(7).toSorted()).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  for (const round of [twice.slice(0, 7), twice.slice(7)]) expect(new Set(round)).toEqual(new Set([0, 1, 2, 3, 4, 5, 6]));
   expect(drawing(7, 3)(9)).toBe(twice[9]);
 });
 
