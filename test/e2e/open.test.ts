@@ -1,29 +1,49 @@
-/** `npm run open` where there is no desktop editor: a workbench behind a password, gone with Ctrl-C. */
-import { spawn } from "node:child_process";
+/** `npm run open` where there is no desktop editor: the example in a workbench behind a password, not trusted until a person says so, gone with Ctrl-C. */
+import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { repository } from "./packaged.ts";
-import { patience } from "./workbench.ts";
+import { checkSeen, patience, Workbench } from "./workbench.ts";
 
-test("it prints an address and a password for this one run, and Ctrl-C leaves nothing behind", async () => {
-  const child = spawn(process.execPath, [join(repository, "test/e2e/open.ts"), "--browser"], { stdio: ["ignore", "pipe", "inherit"] });
+let child: ChildProcess;
+let printed = "";
+let address: URL;
+let folder: string;
+
+beforeAll(async () => {
+  child = spawn(process.execPath, [join(repository, "test/e2e/open.ts"), "--browser"], { stdio: ["ignore", "pipe", "inherit"] });
+  child.stdout!.on("data", (bytes: Buffer) => (printed += bytes.toString()));
+  await vi.waitFor(() => expect(printed).toContain("Ctrl-C"), patience);
+  address = new URL(/^address +(\S+)$/m.exec(printed)![1]!);
+  folder = address.searchParams.get("folder")!;
+});
+afterAll(() => void child.kill("SIGKILL"));
+
+test("nobody gets in without the password that it printed", async () => {
+  const answer = await fetch(address, { redirect: "manual" });
+  expect([answer.status, answer.headers.get("location")]).toEqual([302, expect.stringContaining("login")]);
+});
+
+test("the example can be read before its folder is trusted, and nothing is started", async () => {
+  const [, password] = /^password +(\S{16})$/m.exec(printed)!;
+  const workbench = await Workbench.visit(address.href, folder, async page => {
+    await page.locator("input.password").fill(password!);
+    await page.locator("input.submit").click();
+  });
+  await workbench.page.getByRole("button", { name: "No, I don't trust the authors" }).click();
+  await workbench.show("PROVE");
+  await checkSeen(workbench.rows("Tasks").filter({ hasText: /\d+ tasks/ }).first());
+  await workbench.command("PROVE: Start Training");
+  await checkSeen(workbench.notification(/untrusted workspace/));
+  await workbench.picture("untrusted");
+  await workbench.close();
+});
+
+test("Ctrl-C ends it and leaves nothing behind", async () => {
   const ended = new Promise<number | null>(resolve => void child.once("exit", resolve));
-  let printed = "";
-  child.stdout.on("data", (bytes: Buffer) => (printed += bytes.toString()));
-  try {
-    await vi.waitFor(() => expect(printed).toContain("Ctrl-C"), patience);
-    const address = new URL(/^address +(\S+)$/m.exec(printed)![1]!);
-    expect(/^password +\S{16}$/m.test(printed)).toBe(true);
-    const folder = address.searchParams.get("folder")!;
-    expect(existsSync(join(folder, "prove/tasks"))).toBe(true);
-    const answer = await fetch(address, { redirect: "manual" });
-    expect([answer.status, answer.headers.get("location")]).toEqual([302, expect.stringContaining("login")]);
-    child.kill("SIGINT");
-    expect(await ended).toBe(0);
-    expect(existsSync(folder)).toBe(false);
-    await expect(fetch(address)).rejects.toThrow("fetch failed");
-  } finally {
-    child.kill("SIGKILL");
-  }
+  child.kill("SIGINT");
+  expect(await ended).toBe(0);
+  expect(existsSync(folder)).toBe(false);
+  await expect(fetch(address)).rejects.toThrow("fetch failed");
 });

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { readLock } from "../../src/run/lock.ts";
 import { synthesized } from "./tasks.ts";
 import { checkSeen, patience, Workbench } from "./workbench.ts";
 
@@ -16,7 +17,12 @@ beforeAll(async () => {
   workbench = await Workbench.open({ "prove/tasks/few.tasks.jsonl": synthesized(24, "banking") });
   await workbench.show("PROVE");
 });
-afterAll(() => workbench.close());
+afterAll(async () => {
+  // a trainer outlives the window: one that a failed test left behind would go on
+  const trainer = readLock(run());
+  if (trainer) process.kill(trainer.pid, "SIGKILL");
+  await workbench.close();
+});
 
 test("a training starts from the palette, and its curve moves", async () => {
   await workbench.command("PROVE: Start Training");

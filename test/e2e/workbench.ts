@@ -21,6 +21,7 @@ export class Workbench {
   /** What the page said on its console. */
   readonly said: string[] = [];
   readonly #browser: Browser;
+  #ownsFolder = false;
 
   private constructor(browser: Browser, page: Page, folder: string) {
     this.#browser = browser;
@@ -38,11 +39,19 @@ export class Workbench {
       mkdirSync(dirname(join(folder, name)), { recursive: true });
       writeFileSync(join(folder, name), text);
     }
+    const workbench = await Workbench.visit(`${inject("server")}/?folder=${encodeURIComponent(folder)}`, folder);
+    workbench.#ownsFolder = true;
+    return workbench;
+  }
+
+  /** Opens the workbench at an address, on a folder that the caller looks after; `enter` does what is asked at the door. */
+  static async visit(address: string, folder: string, enter?: (page: Page) => Promise<void>): Promise<Workbench> {
     const browser = await chromium.connect(inject("browser"));
     const context = await browser.newContext({ viewport: { width: 1400, height: 1050 }, colorScheme: "dark", permissions: ["clipboard-read", "clipboard-write"] });
     context.setDefaultTimeout(patience.timeout);
     const workbench = new Workbench(browser, await context.newPage(), folder);
-    await workbench.page.goto(`${inject("server")}/?folder=${encodeURIComponent(folder)}`, { waitUntil: "domcontentloaded" });
+    await workbench.page.goto(address, { waitUntil: "domcontentloaded" });
+    await enter?.(workbench.page);
     await workbench.page.locator(".statusbar-item").first().waitFor();
     // the palette does not list commands that arrive while it is open
     await workbench.container("PROVE").waitFor();
@@ -52,7 +61,7 @@ export class Workbench {
   async close(): Promise<void> {
     openWorkbenches.delete(this);
     await this.#browser.close();
-    rmSync(this.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+    if (this.#ownsFolder) rmSync(this.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   }
 
   /** Runs a command by its title in the palette. */
