@@ -85,8 +85,8 @@ function viewOf(address: string, attempt: OpenAttempt): RewardView {
     calls: callsOf(trajectory).map(lineOf),
     goals: (task?.goals ?? []).map(({ calls, after }) => ({ calls: calls.map(it => ({ name: it.name, arguments: canonical(it.arguments) })), after: after.map(it => it.goal) })),
     ...("breakdowns" in grade
-      ? { breakdowns: grade.breakdowns, success: { value: grade.success.achieved, why: grade.success.why.join("; ") } }
-      : { breakdowns: [], success: { value: false, why: grade.unscorable }, unscorable: grade.unscorable }),
+      ? { breakdowns: grade.breakdowns, success: { value: grade.success.achieved, why: grade.success.why } }
+      : { breakdowns: [], success: { value: false, why: [grade.unscorable] }, unscorable: grade.unscorable }),
   };
 }
 

@@ -47,7 +47,8 @@ export interface RewardView {
   /** One a profile, the paper's first; none where the attempt cannot be scored. */
   readonly breakdowns: readonly Breakdown[];
   readonly unscorable?: string;
-  readonly success: { readonly value: boolean; readonly why: string };
+  /** `why`: what is missing, a line each. */
+  readonly success: { readonly value: boolean; readonly why: readonly string[] };
 }
 
 export interface RewardPage extends PageMap {

@@ -13,7 +13,7 @@ export function totals(view: RewardView, shown: Breakdown, choose: (profile: str
     { class: `total success ${value ? "good" : "bad"}` },
     element("span", { class: "label" }, "success"),
     element("span", { class: "number" }, value ? "✓ yes" : "✗ no"),
-    element("span", { class: "quiet" }, value ? "the world is left as the goals leave it" : visible(why)),
+    ...(value ? ["the world is left as the goals leave it"] : why).map(it => element("span", { class: "quiet" }, visible(it))),
   );
   return element("div", { class: "totals-row" }, group, success, element("p", { class: "quiet budget" }, budgetLine(shown)));
 }
