@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 /** The terminal program: finds the command, gives it the terminal, turns what it throws into an exit code. */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { manifest, packaged, repository } from "./packaged.ts";
 import { entriesOf, unpack } from "./zip.ts";
@@ -18,8 +18,8 @@ const [node, nodeVersion] = ((): readonly [string, string] => {
   return major > 20 || (major === 20 && minor >= 12) ? [outer, version] : [process.execPath, process.versions.node];
 })();
 
-/** No registry, no proxy: what a machine without a network has. */
-const offline = { ...process.env, npm_config_offline: "true", npm_config_cache: join(folder, "npm-cache"), NODE_OPTIONS: "" };
+/** What a machine without a network has; `node` is the one above. */
+const offline = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env["PATH"] ?? ""}`, npm_config_offline: "true", npm_config_cache: join(folder, "npm-cache"), NODE_OPTIONS: "" };
 
 interface Ran {
   readonly stdout: string;
@@ -96,14 +96,13 @@ function installed(): Prepared {
   const home = join(folder, "installed");
   mkdirSync(home);
   execFileSync("npm", ["install", "--offline", "--no-audit", "--no-fund", join(folder, name)], { cwd: home, env: offline, stdio: "pipe" });
-  const bin = (JSON.parse(readFileSync(join(home, "node_modules", manifest.name, "package.json"), "utf8")) as { bin: Record<string, string> }).bin[manifest.name]!;
-  return [(...args) => run(home, join(home, "node_modules", manifest.name, bin), args), home];
+  return [(...args) => run(home, join(home, "node_modules/.bin", manifest.name), args), home];
 }
 
 function unpacked(): Prepared {
   const home = join(folder, "unpacked");
   unpack(packaged("vsix"), home);
-  return [(...args) => run(home, join(home, "extension/dist/cli.js"), args), home];
+  return [(...args) => run(home, node, [join(home, "extension/dist/cli.js"), ...args]), home];
 }
 
-const run = (cwd: string, program: string, args: readonly string[]): Ran => spawnSync(node, [program, ...args], { cwd, env: offline, encoding: "utf8" });
+const run = (cwd: string, program: string, args: readonly string[]): Ran => spawnSync(program, args, { cwd, env: offline, encoding: "utf8" });
