@@ -1,5 +1,5 @@
 /** The extension: builds its objects, registers them, hands them over. Everything heavy is loaded when it is first used. */
-import { commands as editorCommands, window, workspace, type Disposable, type ExtensionContext, type Uri, type WebviewPanel } from "vscode";
+import { MarkdownString, commands as editorCommands, window, workspace, type Disposable, type ExtensionContext, type Uri, type WebviewPanel } from "vscode";
 import { isTranscript } from "./editor/attempts.ts";
 import { commands, type Command } from "./editor/commands.ts";
 import { Debugging } from "./editor/debug.ts";
@@ -9,6 +9,7 @@ import { FixtureFiles } from "./editor/fixtureFiles.ts";
 import type { House } from "./editor/house.ts";
 import { LiveSessions } from "./editor/liveSessions.ts";
 import { ProveFolder } from "./editor/proveFolder.ts";
+import { ReadOnlyFiles } from "./editor/readOnlyFiles.ts";
 import { report, reporting } from "./editor/report.ts";
 import { RewardPages } from "./editor/rewardPages.ts";
 import { RunPages } from "./editor/runPages.ts";
@@ -40,6 +41,7 @@ export function activate({ extensionUri: extension, subscriptions }: ExtensionCo
   const training = new Training(extension, folder, tasksTree, synthesis, runs, runPages);
   const house: House = { fixtures, serversTree, sessionViews, tasksTree, transcripts, debugging, rewardPages, synthesis, runs, runPages, training };
   subscriptions.push(folder, sessions, serversTree, tasksTree, transcripts, debugging, rewardPages, runs, runsTree, runPages);
+  const files = new ReadOnlyFiles(uri => textOf(house, uri));
   const serversView = window.createTreeView("prove.servers", { treeDataProvider: serversTree, showCollapseAll: true });
   subscriptions.push(
     serversView,
@@ -49,10 +51,8 @@ export function activate({ extensionUri: extension, subscriptions }: ExtensionCo
     sessions.onDidOpen(live => reporting(Promise.resolve(serversView.reveal({ kind: "session", live }, { expand: true, select: true })))),
     folder.onDidChange(part => ({ fixtures: serversTree, tasks: tasksTree, runs })[part].refresh()),
     workspace.onDidSaveTextDocument(it => fixtures.isMine(it.uri) && transcripts.refresh()),
-    workspace.registerTextDocumentContentProvider("prove", {
-      onDidChange: transcripts.onDidChange,
-      provideTextDocumentContent: uri => textOf(house, uri),
-    }),
+    workspace.registerFileSystemProvider("prove", files, { isReadonly: new MarkdownString("This is a record. A shipped fixture is edited by **PROVE: Edit Fixture**."), isCaseSensitive: true }),
+    transcripts.onDidChange(uri => files.change(uri)),
     restorer("reward", (panel, kept) => rewardPages.restore(panel, kept["address"] ?? "")),
     restorer("run", (panel, kept) => runPages.restore(panel, kept["folder"] ?? "")),
     ...registerFixtureChecks(fixtures, definitions),
