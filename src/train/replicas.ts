@@ -129,7 +129,7 @@ function sumGradients(exchange: Exchange, gradients: Gradients): Gradients {
   const { memory } = runningBackend();
   let at = 0;
   for (const tensor of tensors) {
-    flat.set(memory ? memory.viewOf(tensor) : (tensor.dataSync() as Float32Array), at);
+    flat.set(memory ? memory.viewOf(tensor) : tensor.dataSync(), at);
     at += tensor.size;
   }
   exchange.sum(flat);
