@@ -2,8 +2,8 @@
  * `warm-start`: remakes the student that ships. Conversations for training are synthesized on the live servers, a tokenizer is
  * learned from them, and a random model reads them until the time is up; weights in 16 bits and the curve are what remains.
  */
-import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
 import { Mistake } from "../mistake.ts";
 import { startBackend } from "../compute/backend.ts";
 import type { Catalog } from "../environment/catalog.ts";
@@ -14,7 +14,7 @@ import { resultRows, written } from "../model/surface.ts";
 import { trainTokenizer, type Tokenizer } from "../model/tokenizer.ts";
 import { initialize } from "../model/transformer.ts";
 import { runFormat, sftDefaults, type SftSettings } from "../run/config.ts";
-import { createRun, latestCheckpoint, readMetrics } from "../run/folder.ts";
+import { createRun, latestCheckpoint, readMetrics, readRun } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
 import { readTasks } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
@@ -127,7 +127,9 @@ async function ship(run: string, out: string, programs: string): Promise<void> {
   mkdirSync(out, { recursive: true });
   await writeModelFolder(out, { config: stored.config, tokenizer: stored.tokenizer, weights: weightsOf(model) }, "F16");
   model.dispose();
-  copyFileSync(join(run, "run.json"), join(out, "training.json"));
+  // where the tasks lay on this machine is nobody's affair
+  const config = readRun(run);
+  writeFileSync(join(out, "training.json"), `${JSON.stringify({ ...config, tasks: basename(config.tasks) }, null, 2)}\n`);
   writeFileSync(join(out, "curve.csv"), curveOf(run));
 }
 
