@@ -31,7 +31,7 @@ test("the example can be read before its folder is trusted, and nothing is start
     await page.locator("input.password").fill(password!);
     await page.locator("input.submit").click();
   });
-  await workbench.page.getByRole("button", { name: "No, I don't trust the authors" }).click();
+  await checkSeen(workbench.page.locator(".statusbar-item").filter({ hasText: "Restricted Mode" }));
   await workbench.show("PROVE");
   await checkSeen(workbench.rows("Tasks").filter({ hasText: /\d+ tasks/ }).first());
   await workbench.command("PROVE: Start Training");
