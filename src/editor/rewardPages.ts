@@ -90,10 +90,4 @@ function viewOf(address: string, attempt: OpenAttempt): RewardView {
   };
 }
 
-const lineOf = ({ name, arguments: args, outcome, value, error, message }: CallEvent) => ({
-  name,
-  arguments: canonical(args),
-  outcome,
-  answer: error ?? canonical(value ?? null).slice(0, 400),
-  message,
-});
+const lineOf = ({ name, arguments: args, outcome }: CallEvent) => ({ name, arguments: canonical(args), outcome });

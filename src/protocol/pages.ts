@@ -21,9 +21,6 @@ export interface CallLine {
   /** Canonical text of the arguments. */
   readonly arguments: string;
   readonly outcome: OutcomeKind;
-  /** What it gave, or why it was turned down, in one line. */
-  readonly answer: string;
-  readonly message: number;
 }
 
 /** One goal of the task as the page lists it. */

@@ -135,12 +135,10 @@ export class Plot {
   }
 
   #listen(): void {
-    const { classList } = this.#body;
     this.#body.addEventListener("pointermove", event => this.#moveTo(this.#nearest(event.offsetX)));
     this.#body.addEventListener("pointerleave", () => this.#moveTo(undefined));
     this.#body.addEventListener("click", () => this.#cursor !== undefined && this.#choose(this.#cursor));
     this.#body.addEventListener("focusout", () => this.#moveTo(undefined));
-    this.#body.addEventListener("focusin", () => classList.add("reading-steps"));
     this.#body.addEventListener("keydown", event => {
       if (event.key === "Enter" && this.#cursor !== undefined) this.#choose(this.#cursor);
       const by = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity }[event.key];
