@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { readLock } from "../../src/run/lock.ts";
 import { synthesized } from "./tasks.ts";
-import { checkSeen, patience, Workbench } from "./workbench.ts";
+import { checkSeen, Workbench } from "./workbench.ts";
 
 let workbench: Workbench;
 const run = () => join(workbench.folder, "prove/runs/few-1");
@@ -12,6 +12,9 @@ const page = () => workbench.webview();
 const state = (word: string) => page().getByRole("status").filter({ hasText: word });
 /** The steps that are written down: whole lines of the run's metrics. */
 const steps = () => (existsSync(join(run(), "metrics.jsonl")) ? readFileSync(join(run(), "metrics.jsonl"), "utf8").split("\n").length - 1 : 0);
+
+/** A step is over a hundred attempts and what is learned from them: seconds, or longer where others want the cores, too. */
+const aStep = { timeout: 150_000, interval: 250 };
 
 beforeAll(async () => {
   workbench = await Workbench.open({ "prove/tasks/few.tasks.jsonl": synthesized(24, "banking") });
@@ -31,11 +34,11 @@ test("a training starts from the palette, and its curve moves", async () => {
   await checkSeen(workbench.notification("Training few-1"));
   await checkSeen(state("training"));
   const curve = page().locator("figure svg path.line").first();
-  await checkSeen(curve);
+  await curve.waitFor(aStep);
   const before = await curve.getAttribute("d");
-  await vi.waitFor(async () => expect(await curve.getAttribute("d")).not.toBe(before), patience);
+  await vi.waitFor(async () => expect(await curve.getAttribute("d")).not.toBe(before), aStep);
   await workbench.picture("run");
-});
+}, 360_000);
 
 test("the notification's cancel stops it, and what was written stands", async () => {
   await workbench.notification("Training few-1").getByRole("button", { name: "Cancel" }).click();
@@ -49,7 +52,8 @@ test("the notification's cancel stops it, and what was written stands", async ()
 test("it is gone on with from its page, and stopped from there", async () => {
   const written = steps();
   await page().getByText("Resume").click();
-  await vi.waitFor(() => expect(steps()).toBeGreaterThan(written), patience);
+  await checkSeen(state("training"));
+  await vi.waitFor(() => expect(steps()).toBeGreaterThan(written), aStep);
   await page().getByText("Stop", { exact: true }).click();
   await checkSeen(state("stopped"));
-});
+}, 240_000);
