@@ -38,7 +38,8 @@ export class Plot {
   readonly element: HTMLElement;
   readonly #look: PlotLook;
   readonly #choose: (step: number) => void;
-  readonly #body = element("div", { class: "plot-body" });
+  // it keeps the focus while what it holds is drawn anew
+  readonly #body = element("div", { class: "plot-body", tabindex: "0", role: "img" });
   readonly #reading = element("output", { class: "reading number" });
   #series: readonly Series[] = [];
   #marks: readonly number[] = [];
@@ -67,13 +68,12 @@ export class Plot {
     const labelled = this.#series.length > 1 && width > 380;
     const x = linear(steps[0]!.x, Math.max(steps.at(-1)!.x, steps[0]!.x + 1), margin.left, width - margin.right - (labelled ? labelWidth : 0));
     const y = linear(...rangeOf(this.#series.flatMap(valuesOf), this.#look.always), height - margin.bottom, margin.top);
-    const svg = drawn("svg", { viewBox: `0 0 ${width} ${height}`, tabindex: "0", role: "img", "aria-label": this.#summary() });
+    const svg = drawn("svg", { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
     svg.append(...this.#axes(x, y, width, height, labelled), ...this.#series.flatMap(it => lines(it, x, y)));
     if (labelled) svg.append(...this.#labels(y, width, height));
     svg.append(...this.#cursorAt(x, y, height));
-    const hadFocus = this.#body.contains(document.activeElement);
+    this.#body.setAttribute("aria-label", this.#summary());
     this.#body.replaceChildren(svg);
-    if (hadFocus) svg.focus();
     this.#read();
   }
 
