@@ -27,12 +27,12 @@ import { greedy, openStored, studentIn } from "./policies.ts";
 import { fixtureFolders, shippedModel } from "./train.ts";
 
 export const loop: Command = {
-  usage: "loop [--seconds 180] [--train 600] [--heldout 240] [--seed 1] [--model DIR] [--json]",
+  usage: "loop [--seconds 240] [--train 2000] [--heldout 1000] [--seed 1] [--model DIR] [--json]",
   summary: "The whole loop: synthesize tasks, train the student on its own attempts, measure it on unseen tasks before and after.",
   options: {
-    seconds: { type: "string", default: "180" },
-    train: { type: "string", default: "600" },
-    heldout: { type: "string", default: "240" },
+    seconds: { type: "string", default: "240" },
+    train: { type: "string", default: "2000" },
+    heldout: { type: "string", default: "1000" },
     seed: { type: "string", default: "1" },
     model: { type: "string" },
     json: { type: "boolean" },

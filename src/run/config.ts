@@ -74,9 +74,9 @@ export type SftConfig = Extract<RunConfig, { method: "sft" }>;
 
 /** The paper's group-relative method at the size of the small student: groups of 8 for 16, and one learning rate. */
 export const grpoDefaults: GrpoSettings = Object.freeze({
-  prompts: 16,
+  prompts: 24,
   group: 8,
-  learningRate: 2e-4,
+  learningRate: 8e-5,
   kl: 0.01,
   clip: Object.freeze({ low: 0.2, high: 0.28 }),
   minibatches: 2,
