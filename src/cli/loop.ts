@@ -3,7 +3,7 @@
  * learns from its own attempts, and is measured on tasks it has not seen, beside a control that spent as long reading.
  */
 import { existsSync, mkdirSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join, relative, resolve } from "node:path";
 import type { Evaluation } from "../evaluation/evaluate.ts";
 import { Mistake } from "../mistake.ts";
 import { readModelFolder, type StoredModel } from "../model/modelFolder.ts";
@@ -24,7 +24,7 @@ import { measured } from "./evaluate.ts";
 import { follow } from "./follow.ts";
 import { comparison, type Measured } from "./comparison.ts";
 import { greedy, openStored, studentIn } from "./policies.ts";
-import { fixtureFolders, shippedModel } from "./train.ts";
+import { earlyModel, fixtureFolders } from "./train.ts";
 
 export const loop: Command = {
   usage: "loop [--seconds 240] [--train 2000] [--heldout 1000] [--seed 1] [--model DIR] [--json]",
@@ -40,7 +40,7 @@ export const loop: Command = {
   async run(terminal, _positionals, values) {
     const { prove, resources, say, print, cwd } = terminal;
     const [seconds, trainCount, heldOutCount, seed] = ["seconds", "train", "heldout", "seed"].map(it => numberOf(it, values[it] as string)) as [number, number, number, number];
-    const from = (values["model"] as string | undefined) ?? shippedModel(resources);
+    const from = values["model"] === undefined ? earlyModel(resources) : resolve(cwd, values["model"] as string);
     const start = readModelFolder(from);
     const name = freeName(prove);
 

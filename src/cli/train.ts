@@ -54,6 +54,9 @@ export const fixtureFolders = ({ prove, resources }: Pick<Terminal, "prove" | "r
 /** The student that ships: what a run begins from where nothing is said. */
 export const shippedModel = (resources: string): string => join(resources, "models", "small");
 
+/** The same student part of the way through its warm start: where the loop begins, because a finished one has little left to show in minutes. */
+export const earlyModel = (resources: string): string => join(resources, "models", "early");
+
 function begin(folder: string, { cwd, resources }: Terminal, values: Values): void {
   const tasks = values["tasks"] as string | undefined;
   if (tasks === undefined) throw new Mistake("train needs a tasks file", "make one with prove-rl synthesize, or go on with a run by --resume");
