@@ -74,7 +74,7 @@ export type SftConfig = Extract<RunConfig, { method: "sft" }>;
 
 /** The paper's group-relative method at the size of the small student: groups of 8 for 16, and one learning rate. */
 export const grpoDefaults: GrpoSettings = Object.freeze({
-  prompts: 24,
+  prompts: 16,
   group: 8,
   learningRate: 8e-5,
   kl: 0.01,
