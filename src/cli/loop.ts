@@ -10,7 +10,7 @@ import { readModelFolder, type StoredModel } from "../model/modelFolder.ts";
 import { rollout } from "../policy/rollout.ts";
 import { provePlus } from "../reward/profiles.ts";
 import { isScored, score } from "../reward/reward.ts";
-import { grpoDefaults, runFormat, sftDefaults, type RunConfig } from "../run/config.ts";
+import { grpoDefaults, runFormat, sftDefaults, type GrpoSettings, type RunConfig } from "../run/config.ts";
 import { createRun } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
 import { synthesize } from "../synthesis/synthesize.ts";
@@ -56,7 +56,7 @@ export const loop: Command = {
     for (const [i, method] of (["grpo", "sft"] as const).entries()) {
       say(`${i + 3} of 4  ${method === "grpo" ? `GRPO, ${seconds} s` : `the control: as long reading the teachers' conversations`}`);
       const folder = join(prove, "runs", `${name}-${method}`);
-      const trained = await trainFor({ method, folder, file, from, seconds, seed }, terminal);
+      const trained = await trainFor({ method, folder, file, from, seconds, seed, settings: values["model"] === undefined ? earlySettings : {} }, terminal);
       rows.push({ ...(await measure(`after ${method.toUpperCase()}`, studentIn(folder), heldOut, terminal)), ...trained });
     }
     if (values["json"]) print(JSON.stringify({ tasks: file, rows: rows.map(it => ({ name: it.name, metrics: it.evaluation.metrics, zeroVariance: it.zeroVariance, steps: it.steps })) }));
@@ -89,8 +89,23 @@ async function makeTasks({ catalog, resources, signal, progress }: Terminal, { c
   throw new Mistake(`the servers gave ${tasks.length} tasks of the split ${split}, ${count} were wanted`, "ask for fewer");
 }
 
-async function trainFor(wanted: { method: "grpo" | "sft"; folder: string; file: string; from: string; seconds: number; seed: number }, terminal: Terminal): Promise<Pick<Measured, "steps">> {
-  const { method, folder, file, from, seconds, seed } = wanted;
+interface Training {
+  readonly method: "grpo" | "sft";
+  readonly folder: string;
+  readonly file: string;
+  /** The model folder to begin from. */
+  readonly from: string;
+  readonly seconds: number;
+  readonly seed: number;
+  /** What an early student is trained with otherwise. */
+  readonly settings: Partial<GrpoSettings>;
+}
+
+/** A student that is still learning bears larger steps than a finished one, which they wear down. */
+const earlySettings: Partial<GrpoSettings> = { prompts: 16, learningRate: 3e-4 };
+
+async function trainFor(wanted: Training, terminal: Terminal): Promise<Pick<Measured, "steps">> {
+  const { method, folder, file, from, seconds, seed, settings } = wanted;
   const common = {
     format: runFormat,
     version,
@@ -106,7 +121,7 @@ async function trainFor(wanted: { method: "grpo" | "sft"; folder: string; file: 
     profile: provePlus.name,
     keepGroups: 10,
   } as const;
-  const config: RunConfig = method === "grpo" ? { ...common, method, grpo: grpoDefaults } : { ...common, method, sft: sftDefaults };
+  const config: RunConfig = method === "grpo" ? { ...common, method, grpo: { ...grpoDefaults, ...settings } } : { ...common, method, sft: sftDefaults };
   createRun(folder, config, from);
   const attachment = await startTrainer({ folder, program: join(terminal.dist, "trainer.js"), fixtures: fixtureFolders(terminal) });
   const { steps } = await follow(attachment, terminal, `${method} `);

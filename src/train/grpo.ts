@@ -139,18 +139,51 @@ function learn({ company, model, reference, optimizer }: GrpoGround, groups: rea
   const { tokens } = summed(company, { tokens: tried.reduce((sum, it) => sum + it.logprobs.length, 0) });
   if (tokens === 0) return { loss: 0, norm: 0, tokens: 0, kl: 0, clipped: 0 };
 
-  // the group's prompt is worked once, its attempts branch off it
-  const sheaves: Sheaf[] = groups.map(group => ({ prefix: group[0]!.opening, branches: group.filter(it => it.logprobs.length > 0).map(it => it.branch) }));
-  const own = tried.every(it => it.logprobs.length === 0) ? nothing(model) : backward(model, reference, sheaves, { tried, grpo, tokens });
-  const all = company.sumGradients(own.gradients);
+  const own = { loss: 0, kl: 0, clipped: 0, gradients: undefined as Gradients | undefined };
+  for (const part of parted(groups)) {
+    const it = backward(model, reference, part, { grpo, tokens });
+    for (const key of ["loss", "kl", "clipped"] as const) own[key] += it[key];
+    own.gradients = own.gradients ? added(own.gradients, it.gradients) : it.gradients;
+  }
+  const all = company.sumGradients(own.gradients ?? nothing(model));
   const { norm } = optimizer.step(all, learningRate);
   disposeGradients(all);
   const { loss, kl, clipped } = summed(company, { loss: own.loss, kl: own.kl, clipped: own.clipped });
   return { loss, norm, tokens, kl, clipped };
 }
 
-function backward(model: Model, reference: Model, sheaves: readonly Sheaf[], { tried, grpo, tokens }: { tried: readonly Tried[]; grpo: GrpoConfig["grpo"]; tokens: number }) {
+/** Tokens worked at once: memory grows with them, and what a backward pass of wasm has once taken it keeps. */
+const breadth = 3_000;
+
+/** Groups in parts of about that many tokens. Groups without a sampled token are left out. */
+function parted(groups: readonly (readonly Tried[])[]): (readonly Tried[])[][] {
+  const parts: (readonly Tried[])[][] = [];
+  let room = 0;
+  for (const group of groups) {
+    if (group.every(it => it.logprobs.length === 0)) continue;
+    const size = group.reduce((sum, it) => sum + it.branch.ids.length, group[0]!.opening.length);
+    if (size > room) {
+      parts.push([]);
+      room = breadth;
+    }
+    parts.at(-1)!.push(group);
+    room -= size;
+  }
+  return parts;
+}
+
+function added(sum: Gradients, more: Gradients): Gradients {
+  const all = new Map([...sum].map(([name, it]) => [name, tf.add(it, more.get(name)!)]));
+  disposeGradients(sum);
+  disposeGradients(more);
+  return all;
+}
+
+function backward(model: Model, reference: Model, groups: readonly (readonly Tried[])[], { grpo, tokens }: { grpo: GrpoConfig["grpo"]; tokens: number }) {
   const { low, high } = grpo.clip;
+  const tried = groups.flat();
+  // the group's prompt is worked once, its attempts branch off it
+  const sheaves: Sheaf[] = groups.map(group => ({ prefix: group[0]!.opening, branches: group.filter(it => it.logprobs.length > 0).map(it => it.branch) }));
   const packed = pack(sheaves);
   const advantages = Float32Array.from(tried.flatMap(it => it.logprobs.map(() => it.advantage))); // (M)
   const before = Float32Array.from(tried.flatMap(it => it.logprobs)); // (M)
@@ -181,12 +214,7 @@ function backward(model: Model, reference: Model, sheaves: readonly Sheaf[], { t
 }
 
 /** What a replica adds whose groups say nothing. */
-const nothing = (model: Model): { loss: number; kl: number; clipped: number; gradients: Gradients } => ({
-  loss: 0,
-  kl: 0,
-  clipped: 0,
-  gradients: new Map([...model.parameters].map(([name, it]) => [name, tf.zeros(it.shape)])),
-});
+const nothing = (model: Model): Gradients => new Map([...model.parameters].map(([name, it]) => [name, tf.zeros(it.shape)]));
 
 const linesOf = (step: number, group: readonly Tried[]): GroupLine[] =>
   group.map((it, attempt) => ({
