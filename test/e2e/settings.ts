@@ -2,6 +2,8 @@
 
 /** For a person who tries the extension: quiet, but a workbench as they know it. */
 export const quietSettings = {
+  // the browser's preferred scheme chooses the theme
+  "window.autoDetectColorScheme": true,
   "workbench.startupEditor": "none",
   "workbench.tips.enabled": false,
   "workbench.welcomePage.walkthroughs.openOnInstall": false,
@@ -19,8 +21,6 @@ export const quietSettings = {
 export const testSettings = {
   ...quietSettings,
   "security.workspace.trust.enabled": false,
-  // the browser's preferred scheme chooses the theme
-  "window.autoDetectColorScheme": true,
   "workbench.reduceMotion": "on",
   "window.commandCenter": false,
   "git.enabled": false,
