@@ -3,7 +3,7 @@
  * learned from them, and a random model reads them until the time is up; weights in 16 bits and the curve are what remains.
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { Mistake } from "../mistake.ts";
 import { startBackend } from "../compute/backend.ts";
 import type { Catalog } from "../environment/catalog.ts";
@@ -14,7 +14,7 @@ import { resultRows, written } from "../model/surface.ts";
 import { trainTokenizer, type Tokenizer } from "../model/tokenizer.ts";
 import { initialize } from "../model/transformer.ts";
 import { runFormat, sftDefaults, type SftSettings } from "../run/config.ts";
-import { createRun, latestCheckpoint, readMetrics, readRun } from "../run/folder.ts";
+import { checkpointFolder, checkpointsOf, createRun, readMetrics, readRun } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
 import { readTasks } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
@@ -75,8 +75,11 @@ export const warmStart: Command = {
     rmSync(start, { recursive: true });
     const attachment = await startTrainer({ folder: run, program: join(dist, "trainer.js"), fixtures: fixtureFolders(terminal) });
     const { step } = await follow(attachment, terminal);
-    await ship(run, out, dist);
-    print(`${out} holds the student after ${step} steps`);
+    const early = checkpointsOf(run).findLast(it => it <= earlyShare * step) ?? 0;
+    const earlyOut = join(dirname(out), "early");
+    await ship(run, step, out, dist);
+    await ship(run, early, earlyOut, dist);
+    print(`${out} holds the student after ${step} steps, ${earlyOut} after ${early}`);
     return 0;
   },
 };
@@ -119,27 +122,30 @@ function textsOf({ trajectory }: Task, catalog: Catalog): string[] {
   });
 }
 
-/** Halves the newest checkpoint's weights to 16 bits and lays the curve of its training beside them. */
-async function ship(run: string, out: string, programs: string): Promise<void> {
-  const stored = readModelFolder(latestCheckpoint(run).folder);
+/** The share of the steps after which a student still has something to learn from its own attempts. */
+const earlyShare = 0.66;
+
+/** Halves a checkpoint's weights to 16 bits and lays the curve of its training beside them. */
+async function ship(run: string, step: number, out: string, programs: string): Promise<void> {
+  const stored = readModelFolder(checkpointFolder(run, step));
   await startBackend("auto", { programs });
   const model = await loadModel(stored);
   mkdirSync(out, { recursive: true });
-  await writeModelFolder(out, { config: stored.config, tokenizer: stored.tokenizer, weights: weightsOf(model) }, "F16");
+  await writeModelFolder(out, { config: { ...stored.config, name: basename(out) }, tokenizer: stored.tokenizer, weights: weightsOf(model) }, "F16");
   model.dispose();
   // where the tasks lay on this machine is nobody's affair
   const config = readRun(run);
-  writeFileSync(join(out, "training.json"), `${JSON.stringify({ ...config, tasks: basename(config.tasks) }, null, 2)}\n`);
-  writeFileSync(join(out, "curve.csv"), curveOf(run));
+  writeFileSync(join(out, "training.json"), `${JSON.stringify({ ...config, tasks: basename(config.tasks) }, undefined, 2)}\n`);
+  writeFileSync(join(out, "curve.csv"), curveOf(run, step));
 }
 
 /** The loss over the run as a table, a row where the validation loss was measured. */
-function curveOf(run: string): string {
+function curveOf(run: string, last: number): string {
   let seconds = 0;
   let losses: number[] = [];
   const rows = ["step,seconds,loss,validation,learning_rate"];
   for (const it of readMetrics(run).lines) {
-    if (it.method !== "sft") continue;
+    if (it.method !== "sft" || it.step > last) continue;
     seconds += it.seconds.total;
     losses.push(it.loss);
     if (it.validation === undefined) continue;
