@@ -45,8 +45,7 @@ export type Told = "pause" | "resume" | "stop";
 export type Said =
   | { readonly kind: "ready"; readonly backend: string; readonly notes: readonly string[] }
   | { readonly kind: "stepped"; readonly step: number; readonly spent: number; readonly metrics?: StepMetrics; readonly groups: readonly GroupLine[] }
-  /** `save`: write a checkpoint. `keep`: where the run stands, in case the next step is not waited for. */
-  | { readonly kind: "save" | "keep"; readonly step: number; readonly spent: number; readonly weights: ReadonlyMap<string, NamedArray>; readonly optimizer: OptimizerState }
+  | { readonly kind: "save"; readonly step: number; readonly spent: number; readonly weights: ReadonlyMap<string, NamedArray>; readonly optimizer: OptimizerState }
   | { readonly kind: "paused" | "resumed" }
   | { readonly kind: "over"; readonly by: "steps" | "time" | "stop" };
 
@@ -62,8 +61,8 @@ export async function train(replica: Replica<Setup, Told, Said>, catalog: Catalo
   if (setup.step > 0) optimizer.restore(await readOptimizer(join(setup.from, "optimizer.safetensors")));
   const ground: Ground = { company: replica, model, tokenizer: stored.tokenizer, optimizer };
   const method = await methodOf(ground, setup, catalog);
-  const say = (kind: "save" | "keep", step: number, spent: number) => {
-    if (rank === 0) replica.say({ kind, step, spent, weights: weightsOf(model), optimizer: optimizer.state() });
+  const save = (step: number, spent: number) => {
+    if (rank === 0) replica.say({ kind: "save", step, spent, weights: weightsOf(model), optimizer: optimizer.state() });
   };
 
   let { step, spent } = setup;
@@ -72,7 +71,7 @@ export async function train(replica: Replica<Setup, Told, Said>, catalog: Catalo
     const order = await orders(replica);
     const by = order === "stop" ? "stop" : over(config, step, spent);
     if (by) {
-      if (saved < step) say("save", step, spent);
+      if (saved < step) save(step, spent);
       if (rank === 0) replica.say({ kind: "over", by });
       break;
     }
@@ -80,13 +79,10 @@ export async function train(replica: Replica<Setup, Told, Said>, catalog: Catalo
     const { metrics, groups } = await method.step(step, progressOf(config, step, spent));
     spent = replica.agree(spent + metrics.seconds.total);
     replica.say({ kind: "stepped", step, spent, ...(rank === 0 ? { metrics } : {}), groups: config.keepGroups > 0 && step % config.keepGroups === 0 ? groups : [] });
-    if (step % config.saveEvery !== 0) {
-      say("keep", step, spent);
-      continue;
-    }
+    if (step % config.saveEvery !== 0) continue;
     // replicas that have drifted apart would be learning two models
     replica.assertSame(firstWeights(model));
-    say("save", step, spent);
+    save(step, spent);
     saved = step;
   }
   method.dispose();

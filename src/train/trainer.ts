@@ -24,8 +24,6 @@ import { startReplicas, type Replicas } from "./replicas.ts";
 import { listen, type Line } from "./socket.ts";
 import { groundOf } from "./runGround.ts";
 
-type Standing = Extract<Said, { kind: "save" | "keep" }>;
-
 /** How long replicas may take to finish the step they are in once they are told to stop. */
 const patience = 1_500;
 
@@ -47,8 +45,6 @@ class Trainer {
   #line: Line | undefined;
   #replicas: Replicas<Told> | undefined;
   #isStopping = false;
-  /** Where the run stood after its last step, until that is in a checkpoint. */
-  #kept: Standing | undefined;
 
   constructor(folder: string, catalog: Catalog, fixtures: readonly string[]) {
     this.#folder = folder;
@@ -145,8 +141,6 @@ class Trainer {
     await this.#replicas.done;
     await written;
     if (trouble !== undefined) throw trouble;
-    // a step that was not waited for takes nothing away from those before it
-    if (this.#kept) await this.#save(this.#kept, model);
     return { by, step: this.#step };
   }
 
@@ -166,9 +160,6 @@ class Trainer {
       }
       case "save":
         return await this.#save(said, to.model);
-      case "keep":
-        this.#kept = said;
-        return;
       case "paused":
       case "resumed":
         this.#state = said.kind === "paused" ? "paused" : "training";
@@ -194,14 +185,13 @@ class Trainer {
     this.#say({ kind: "stepped", metrics: metrics! });
   }
 
-  async #save(said: Standing, { config, tokenizer }: StoredModel): Promise<void> {
+  async #save(said: Extract<Said, { kind: "save" }>, { config, tokenizer }: StoredModel): Promise<void> {
     const training = config.training.toSpliced(-1, 1, { ...config.training.at(-1)!, steps: said.step, seconds: Math.round(said.spent * 10) / 10 });
     const folder = await writeCheckpoint(this.#folder, said.step, async temporary => {
       await writeOptimizer(join(temporary, "optimizer.safetensors"), said.optimizer);
       await writeFile(join(temporary, "state.json"), `${JSON.stringify({ step: said.step, spent: said.spent })}\n`);
       await writeModelFolder(temporary, { config: { ...config, training }, tokenizer, weights: said.weights }, "F32");
     });
-    this.#kept = undefined;
     this.#say({ kind: "saved", step: said.step, folder });
   }
 
@@ -211,7 +201,7 @@ class Trainer {
     this.#isStopping = true;
     this.#state = "stopping";
     this.#replicas?.tell("stop");
-    // a step that takes too long is not waited for: it is done again on resume
+    // a step that takes too long is not waited for: what lies past the last checkpoint is done again on resume
     setTimeout(() => void this.#replicas?.end(), patience).unref();
   }
 
