@@ -29,11 +29,12 @@ interface Room {
 
 const tfjs = "@tensorflow/tfjs-core";
 const everything =
-  "environment servers mcp trajectory policy synthesis reward evaluation run compute model train service engine protocol";
+  "environment servers world mcp trajectory policy synthesis reward evaluation run compute model train service engine protocol";
 
 const rooms: Readonly<Record<string, Room>> = {
   environment: { rooms: "", packages: "mutative" },
   servers: { rooms: "environment" },
+  world: { rooms: "environment servers" },
   mcp: { rooms: "environment", packages: "@modelcontextprotocol/sdk", files: { "stdio.ts": "servers", "http.ts": "servers" } },
   trajectory: { rooms: "environment" },
   policy: { rooms: "trajectory environment" },

@@ -26,6 +26,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   bench: async () => (await import("./bench.ts")).bench,
   work: async () => (await import("./work.ts")).work,
   schemas: async () => (await import("./schemas.ts")).schemas,
+  world: async () => (await import("./world.ts")).world,
 };
 
 async function main([name, ...args]: string[]): Promise<number> {

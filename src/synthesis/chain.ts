@@ -3,7 +3,7 @@
  * every tool gets its turn. Knows no entities and no words.
  */
 import type { Server } from "../environment/server.ts";
-import type { Chance } from "./chance.ts";
+import type { Chance } from "../environment/chance.ts";
 import { graphOf, type Edge, type Graph } from "./graph.ts";
 
 /** How long chains are, by weight. */

@@ -5,7 +5,7 @@
 import type { Session } from "../environment/session.ts";
 import type { AssistantMessage, Talk } from "../policy/policy.ts";
 import { callEventOf, type CallEvent, type Event } from "../trajectory/trajectory.ts";
-import type { Chance } from "./chance.ts";
+import type { Chance } from "../environment/chance.ts";
 import type { Recovery, Teacher } from "./teacher.ts";
 
 /** In the paper's five groups: query, turn, tool execution, response, continuation. */

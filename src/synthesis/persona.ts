@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import type { Chance } from "./chance.ts";
+import type { Chance } from "../environment/chance.ts";
 import { tidy } from "./phrase.ts";
 
 const texts = z.array(z.string()).min(1);

@@ -3,7 +3,7 @@
  * for a task that nothing can do, a menu without what it wants. Knows names and declarations, not conversations.
  */
 import type { Server, Tool } from "../environment/server.ts";
-import type { Chance } from "./chance.ts";
+import type { Chance } from "../environment/chance.ts";
 import { declarationsOf, type Declared } from "./declared.ts";
 
 export type MenuKind = "chain" | "full";

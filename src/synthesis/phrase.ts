@@ -43,7 +43,7 @@ import { z } from "zod";
 import type { Json, JsonObject } from "../environment/json.ts";
 import type { Server, Tool } from "../environment/server.ts";
 import { Mistake } from "../mistake.ts";
-import type { Chance } from "./chance.ts";
+import type { Chance } from "../environment/chance.ts";
 import { declarationsOf } from "./declared.ts";
 
 const json = z.json() as z.ZodType<Json>;

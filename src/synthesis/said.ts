@@ -3,7 +3,7 @@
  * `February`. Dates leave out the year only where the reader has it from the talk's own day. Knows no tools.
  */
 import type { Json } from "../environment/json.ts";
-import type { Chance } from "./chance.ts";
+import type { Chance } from "../environment/chance.ts";
 
 const months = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
 const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];

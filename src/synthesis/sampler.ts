@@ -5,7 +5,7 @@
 import type { Json, JsonObject } from "../environment/json.ts";
 import type { Server } from "../environment/server.ts";
 import type { Session } from "../environment/session.ts";
-import type { Chance } from "./chance.ts";
+import type { Chance } from "../environment/chance.ts";
 import { declarationsOf, shownBy, type Declared, type Shown } from "./declared.ts";
 
 /** An entity, as a person can speak of it and as a call can find it. */

@@ -11,7 +11,7 @@ import type { Task } from "../trajectory/task.ts";
 import { trajectoryFormat, type CallEvent, type Event, type Header } from "../trajectory/trajectory.ts";
 import { Author, type Plot } from "./author.ts";
 import { chainOf, loners, rarityOf, used, type Uses } from "./chain.ts";
-import { chanceOf, type Chance } from "./chance.ts";
+import { chanceOf, type Chance } from "../environment/chance.ts";
 import { declarationsOf, type Declarations, type EntityInput } from "./declared.ts";
 import { holds } from "./goals.ts";
 import type { Conversation, Speaker } from "./machine.ts";

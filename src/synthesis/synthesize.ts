@@ -4,7 +4,7 @@
  */
 import { callBudget, taskFormat, type Task } from "../trajectory/task.ts";
 import type { Event } from "../trajectory/trajectory.ts";
-import { chanceOf, type Chance } from "./chance.ts";
+import { chanceOf, type Chance } from "../environment/chance.ts";
 import { goalsOf } from "./goals.ts";
 import { graphOf } from "./graph.ts";
 import { converse, type Course } from "./machine.ts";

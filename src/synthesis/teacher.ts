@@ -6,7 +6,7 @@ import type { Json } from "../environment/json.ts";
 import type { AssistantMessage, Call, Talk } from "../policy/policy.ts";
 import type { CallEvent } from "../trajectory/trajectory.ts";
 import type { Author, Planned, Turn } from "./author.ts";
-import type { Chance } from "./chance.ts";
+import type { Chance } from "../environment/chance.ts";
 import { shownBy } from "./declared.ts";
 import { capitalized, unmarked, verbatim, type Manners } from "./persona.ts";
 import { chosen, fieldOf, filled, listed, type ToolPhrases } from "./phrase.ts";

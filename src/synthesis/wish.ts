@@ -4,7 +4,7 @@
  */
 import type { Json, JsonObject } from "../environment/json.ts";
 import type { JsonSchema, Tool } from "../environment/server.ts";
-import type { Chance } from "./chance.ts";
+import type { Chance } from "../environment/chance.ts";
 import type { Declarations, Declared, EntityInput } from "./declared.ts";
 import { verbatim, type Persona } from "./persona.ts";
 import { argumentPhrases, chosen, filled, fixedBy, listed, repliesTo, slotsOf, textOf, type Form, type Phrases } from "./phrase.ts";

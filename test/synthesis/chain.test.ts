@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { servers } from "../../src/servers/catalog.ts";
 import { chainOf, loners, used, type Chain } from "../../src/synthesis/chain.ts";
-import { chanceOf } from "../../src/synthesis/chance.ts";
+import { chanceOf } from "../../src/environment/chance.ts";
 import { graphOf } from "../../src/synthesis/graph.ts";
 
 function chains(server: (typeof servers)[number], n: number): Chain[] {

@@ -1,7 +1,7 @@
 /** The machine's way through a talk, transition by transition, with a speaker and a teacher that say what they are told to. */
 import { describe, expect, test } from "vitest";
 import type { AssistantMessage, Call, Talk } from "../../src/policy/policy.ts";
-import { chanceOf } from "../../src/synthesis/chance.ts";
+import { chanceOf } from "../../src/environment/chance.ts";
 import { converse, type Course, type Speaker } from "../../src/synthesis/machine.ts";
 import type { Recovery, Teacher } from "../../src/synthesis/teacher.ts";
 import { trajectoryFormat, type CallEvent, type Event } from "../../src/trajectory/trajectory.ts";

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { servers } from "../../src/servers/catalog.ts";
 import { banking } from "../../src/servers/banking.ts";
-import { chanceOf } from "../../src/synthesis/chance.ts";
+import { chanceOf } from "../../src/environment/chance.ts";
 import { readManners, turnOf, verbatim, type Opening, type Persona } from "../../src/synthesis/persona.ts";
 import { chosen, filled, flawsOf, listed, parsePhrases, readPhrases } from "../../src/synthesis/phrase.ts";
 import { root } from "../contracts/doors.ts";

@@ -1,7 +1,7 @@
 /** What is said can be read back: a reader who knows the talk's day finds the value in the words. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { chanceOf } from "../../src/synthesis/chance.ts";
+import { chanceOf } from "../../src/environment/chance.ts";
 import { dayAfter, said, type DateStyle } from "../../src/synthesis/said.ts";
 
 const now = "2026-03-09T09:00";

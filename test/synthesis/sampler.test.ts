@@ -1,6 +1,6 @@
 /** A sample holds what read tools show, and looking around changes nothing. */
 import { expect, test } from "vitest";
-import { chanceOf } from "../../src/synthesis/chance.ts";
+import { chanceOf } from "../../src/environment/chance.ts";
 import { sampleOf } from "../../src/synthesis/sampler.ts";
 import { library, openLibrary } from "./library.ts";
 

@@ -1,4 +1,4 @@
-/** Seeded chance for synthesis: a value per task, so that a task's bytes depend on its own number only. Knows nothing of tasks. */
+/** Seeded chance: a stream that depends on a seed and a key only. Knows nothing of what is drawn with it. */
 
 export interface Chance {
   /** A number in [0, 1). */
