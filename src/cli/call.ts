@@ -1,25 +1,38 @@
 /** `call`: one call in a fresh session, to see what a tool answers and what it changes. */
 import { Mistake } from "../mistake.ts";
 import { openSession } from "../environment/session.ts";
-import type { Called, Patch } from "../environment/outcome.ts";
+import type { Called, Outcome, Patch } from "../environment/outcome.ts";
+import { visible } from "../trajectory/visible.ts";
 import type { Command, Values } from "./command.ts";
+import { connected } from "./tools.ts";
 
 export const call: Command = {
-  usage: "call <tool> '<json>' [--fixture F] [--seed N] [--json]",
-  summary: "Make one call in a fresh session: the outcome, and what it changed in the state.",
-  options: { fixture: { type: "string" }, seed: { type: "string" }, json: { type: "boolean" } },
-  async run({ catalog, print }, [name, text = "{}"], values) {
+  usage: "call <tool> '<json>' [--fixture F] [--seed N | --connect NAME] [--json]",
+  summary: "Make one call in a fresh session, or on a server of prove/mcp.json: the outcome, and what it changed in the state.",
+  options: { fixture: { type: "string" }, seed: { type: "string" }, connect: { type: "string" }, json: { type: "boolean" } },
+  async run(terminal, [name, text = "{}"], values) {
+    const { catalog, print } = terminal;
     if (name === undefined) throw new Mistake("call needs the name of a tool", `usage: prove-rl ${call.usage}`);
+    if (typeof values["connect"] === "string") {
+      const args = argumentsOf(text);
+      return show(await connected(terminal, values["connect"], async it => ({ outcome: await it.call(name, args) })));
+    }
     const tool = catalog.tools.get(name);
     const server = tool && catalog.server(tool.server);
     if (!server) throw new Mistake(`there is no tool ${name}`, "prove-rl tools lists them");
     const session = openSession({ servers: [{ server, fixture: catalog.fixture(server.name, fixtureNameOf(values)) }], seed: seedOf(values) });
-    const called = session.call(name, argumentsOf(text));
-    if (values["json"]) print(JSON.stringify(called, null, 2));
-    else for (const line of readable(called)) print(line);
-    return called.outcome.kind === "ok" ? 0 : 1;
+    return show(session.call(name, argumentsOf(text)));
+
+    function show(called: Answered): number {
+      if (values["json"]) print(JSON.stringify(called, null, 2));
+      else for (const line of readable(called)) print(visible(line));
+      return called.outcome.kind === "ok" ? 0 : 1;
+    }
   },
 };
+
+/** A connected server's state cannot be seen: of what it changed nothing is said. */
+type Answered = Called | { readonly outcome: Outcome; readonly patches?: never };
 
 /** The fixture that a session starts from where none is named. */
 export const fixtureNameOf = (values: Values): string => (values["fixture"] as string | undefined) ?? "full";
@@ -40,8 +53,8 @@ function argumentsOf(text: string): unknown {
   }
 }
 
-function readable({ outcome, patches }: Called): string[] {
-  const lines = outcome.kind === "ok" ? [`ok ${JSON.stringify(outcome.value, null, 2)}`] : [`${outcome.kind} (${outcome.type}): ${outcome.message}`];
+function readable({ outcome, patches = [] }: Answered): string[] {
+  const lines = outcome.kind === "ok" ? `ok ${JSON.stringify(outcome.value, null, 2)}`.split("\n") : [`${outcome.kind} (${outcome.type}): ${outcome.message}`];
   if (outcome.kind !== "ok" && outcome.hint) lines.push(`  hint: ${outcome.hint}`);
   if (patches.length) lines.push("changed:", ...patches.map(it => `  ${patchLine(it)}`));
   return lines;

@@ -4,13 +4,14 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import { fixtureSchema } from "../environment/fixture.ts";
 import type { Catalog } from "../environment/catalog.ts";
+import { entriesSchema } from "../mcp/entries.ts";
 import { taskSchema } from "../trajectory/task.ts";
 import { event, header } from "../trajectory/trajectory.ts";
 import type { Command } from "./command.ts";
 
 export const schemas: Command = {
   usage: "schemas [--out DIR]",
-  summary: "Write the JSON Schemas of fixtures, tasks and trajectories (default: the product's own resources/schemas).",
+  summary: "Write the JSON Schemas of fixtures, tasks, trajectories and mcp.json (default: the product's own resources/schemas).",
   options: { out: { type: "string" } },
   async run({ catalog, cwd, resources, print }, _positionals, { out }) {
     const folder = typeof out === "string" ? resolve(cwd, out) : join(resources, "schemas");
@@ -23,12 +24,13 @@ export const schemas: Command = {
   },
 };
 
-/** File names with their texts: one schema a server's fixtures, one a line of tasks, one a line of trajectories. */
+/** File names with their texts: one schema a server's fixtures, one a line of tasks, one a line of trajectories, one of mcp.json. */
 export function schemaFiles(catalog: Catalog): Record<string, string> {
   const fixtures = [...catalog.servers.values()].map(it => [`${it.name}.fixture.schema.json`, fixtureSchema(it)] as const);
   const lines = [
     ["tasks.schema.json", taskSchema.meta({ title: "PROVE task", description: "One line of a *.tasks.jsonl file: a task with its teacher's trajectory." })],
     ["trajectory.schema.json", z.union([header, event]).meta({ title: "PROVE trajectory line", description: "One line of a *.trajectory.jsonl file: a header, then what was said and called, then how it ended." })],
+    ["mcp.schema.json", entriesSchema.meta({ title: "PROVE connected servers", description: "prove/mcp.json: third-party MCP servers to use as environments." })],
   ] as const;
   return Object.fromEntries([...fixtures, ...lines].map(([name, it]) => [name, `${JSON.stringify(z.toJSONSchema(it, { io: "input" }), null, 2)}\n`]));
 }

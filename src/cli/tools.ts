@@ -1,9 +1,13 @@
 /** `tools`: the function schemas as models are given them. */
+import { join } from "node:path";
 import type { Tool } from "../environment/server.ts";
-import type { Command } from "./command.ts";
+import { connect, type ConnectedSession, type ConnectedTool } from "../mcp/connect.ts";
+import { findEntry } from "../mcp/entries.ts";
+import { visible } from "../trajectory/visible.ts";
+import type { Command, Terminal } from "./command.ts";
 
 /** An OpenAI-style function, with what this project adds: effect and the schema of the result. */
-export const functionOf = (tool: Tool) => ({
+export const functionOf = (tool: Tool | ConnectedTool) => ({
   type: "function",
   function: { name: tool.name, description: tool.summary, parameters: tool.inputSchema },
   effect: tool.effect,
@@ -11,18 +15,38 @@ export const functionOf = (tool: Tool) => ({
 });
 
 export const tools: Command = {
-  usage: "tools [server] [--json]",
-  summary: "List tools with their arguments; --json gives OpenAI-style function schemas.",
-  options: { json: { type: "boolean" } },
-  async run({ catalog, print }, [name], { json }) {
-    const chosen = [...(name === undefined ? catalog.tools : catalog.server(name).tools).values()];
-    if (json) print(JSON.stringify(chosen.map(functionOf), null, 2));
-    else for (const it of chosen) print(`${signatureOf(it)}  ${it.effect}\n    ${it.summary}`);
+  usage: "tools [server | --connect NAME] [--json]",
+  summary: "List tools with their arguments, of our servers or of one in prove/mcp.json; --json gives OpenAI-style function schemas.",
+  options: { connect: { type: "string" }, json: { type: "boolean" } },
+  async run(terminal, [name], values) {
+    if (typeof values["connect"] === "string") {
+      await connected(terminal, values["connect"], async ({ tools }) => show([...tools.values()]));
+      return 0;
+    }
+    const { catalog } = terminal;
+    show([...(name === undefined ? catalog.tools : catalog.server(name).tools).values()]);
     return 0;
+
+    function show(chosen: readonly (Tool | ConnectedTool)[]): void {
+      if (values["json"]) terminal.print(JSON.stringify(chosen.map(functionOf), null, 2));
+      else for (const it of chosen) terminal.print(`${visible(signatureOf(it))}  ${it.effect}\n    ${visible(it.summary)}`);
+    }
   },
 };
 
-function signatureOf(tool: Tool): string {
+/** Does something with a server of the workspace's `prove/mcp.json`, which runs as long as that takes. */
+export async function connected<T>({ prove, cwd, signal, say }: Terminal, name: string, work: (session: ConnectedSession) => Promise<T>): Promise<T> {
+  const entry = findEntry(join(prove, "mcp.json"), cwd, name);
+  say(`starting ${visible([entry.command, ...entry.args].join(" "))} in ${entry.cwd}`);
+  const session = await connect(entry, signal);
+  try {
+    return await work(session);
+  } finally {
+    await session.close();
+  }
+}
+
+function signatureOf(tool: Tool | ConnectedTool): string {
   const properties = Object.keys((tool.inputSchema["properties"] ?? {}) as object);
   const required = (tool.inputSchema["required"] ?? []) as readonly string[];
   return `${tool.name}(${properties.map(it => (required.includes(it) ? it : `${it}?`)).join(", ")})`;
