@@ -7,8 +7,10 @@ import type { Server } from "../environment/server.ts";
 
 const modules: readonly (() => Promise<Server>)[] = [
   () => import("../servers/banking.ts").then(it => it.banking),
+  () => import("../servers/payments/payments.ts").then(it => it.payments),
   () => import("../servers/calendar/calendar.ts").then(it => it.calendar),
   () => import("../servers/filesystem/server.ts").then(it => it.filesystem),
+  () => import("../servers/crm/crm.ts").then(it => it.crm),
 ];
 
 /** All servers, in the catalog's order. */

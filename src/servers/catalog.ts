@@ -1,7 +1,9 @@
 /** All servers, in their fixed order. Knows their definitions and nothing of who opens them. */
 import type { Server } from "../environment/server.ts";
 import { banking } from "./banking.ts";
+import { payments } from "./payments/payments.ts";
 import { calendar } from "./calendar/calendar.ts";
 import { filesystem } from "./filesystem/server.ts";
+import { crm } from "./crm/crm.ts";
 
-export const servers: readonly Server[] = [banking, calendar, filesystem];
+export const servers: readonly Server[] = [banking, payments, calendar, filesystem, crm];

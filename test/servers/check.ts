@@ -14,9 +14,9 @@ export type Call = readonly [tool: string, args: Record<string, Json>];
 
 export interface Checks {
   /** Makes the calls in order; all but the last must succeed. The last must give what is expected, and change nothing unless it succeeds as a write. */
-  check(calls: readonly Call[], expected: object): void;
+  check: (calls: readonly Call[], expected: object) => void;
   /** To stand last in the file: every tool has succeeded once and has been turned down once in the checks above. */
-  checkAllTools(): void;
+  checkAllTools: () => void;
 }
 
 export function checksOf(server: Server): Checks {

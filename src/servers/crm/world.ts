@@ -1,0 +1,211 @@
+/** The CRM's world: users, firms, contacts, leads, deals, notes and tasks; who may change what, and which steps a lead and a deal may take. Knows no tools. */
+import { z } from "zod";
+import { day, minute, money } from "../../environment/entity.ts";
+import { before, need, refuse } from "../../environment/server.ts";
+
+export const sources = ["website", "referral", "event", "cold_call", "social"] as const;
+export const leadStatuses = ["new", "contacted", "qualified", "disqualified", "converted"] as const;
+export const stages = ["discovery", "proposal", "negotiation", "on_hold", "won", "lost"] as const;
+export const lostReasons = ["price", "competitor", "timing", "no_budget", "no_answer"] as const;
+export type LeadStatus = (typeof leadStatuses)[number];
+export type Stage = (typeof stages)[number];
+
+/** Where a lead may go from where it is; `converted` is reached by conversion alone. */
+export const leadSteps: Readonly<Record<LeadStatus, readonly LeadStatus[]>> = {
+  new: ["contacted", "disqualified"],
+  contacted: ["qualified", "disqualified"],
+  qualified: ["contacted", "disqualified"],
+  disqualified: ["contacted"],
+  converted: [],
+};
+
+/** Where a deal may go from where it is. A closed deal stays closed. */
+export const dealSteps: Readonly<Record<Stage, readonly Stage[]>> = {
+  discovery: ["proposal", "on_hold", "lost"],
+  proposal: ["discovery", "negotiation", "on_hold", "lost"],
+  negotiation: ["proposal", "won", "on_hold", "lost"],
+  on_hold: ["discovery", "proposal", "lost"],
+  won: [],
+  lost: [],
+};
+
+const User = z.strictObject({
+  name: z.string().min(1),
+  email: z.email(),
+  /** Viewers own nothing. */
+  role: z.enum(["member", "viewer"]),
+});
+
+const Firm = z.strictObject({
+  name: z.string().min(1),
+  industry: z.string(),
+  city: z.string(),
+  /** `blocked`: bills unpaid, no new deals. */
+  status: z.enum(["prospect", "client", "blocked"]),
+});
+
+const Contact = z.strictObject({
+  name: z.string().min(1),
+  firm_id: z.string(),
+  job: z.string().optional(),
+  email: z.email(),
+  phone: z.string().optional(),
+  /** A user; nobody's contacts are anybody's to change. */
+  owner: z.string().optional(),
+  /** `left`: no longer with the firm. */
+  status: z.enum(["active", "left"]),
+});
+
+const Lead = z.strictObject({
+  name: z.string().min(1),
+  firm: z.string().min(1),
+  email: z.email(),
+  phone: z.string().optional(),
+  source: z.enum(sources),
+  status: z.enum(leadStatuses),
+  owner: z.string().optional(),
+  created: day(),
+  /** What they may spend, in euros. */
+  estimate: money().optional(),
+  asked: z.string().optional(),
+  /** Why it was disqualified. */
+  reason: z.string().optional(),
+  /** What it became. */
+  contact_id: z.string().optional(),
+  deal_id: z.string().optional(),
+});
+
+const Deal = z.strictObject({
+  title: z.string().min(1),
+  /** The firm is the contact's. */
+  contact_id: z.string(),
+  stage: z.enum(stages),
+  owner: z.string(),
+  opened: day(),
+  amount: money().optional(),
+  /** The day by which it should be decided. */
+  closes: day().optional(),
+  closed: day().optional(),
+  lost_reason: z.enum(lostReasons).optional(),
+});
+
+const Note = z.strictObject({ deal_id: z.string(), by: z.string(), at: minute(), text: z.string().min(1) });
+
+const Task = z.strictObject({
+  title: z.string().min(1),
+  contact_id: z.string(),
+  deal_id: z.string().optional(),
+  due: day(),
+  owner: z.string(),
+  /** `dropped`: its deal was lost. */
+  status: z.enum(["open", "done", "dropped"]),
+  done: day().optional(),
+});
+
+export const Crm = z
+  .strictObject({
+    /** For whom the agent works. */
+    user: z.string(),
+    users: z.record(z.string(), User),
+    firms: z.record(z.string(), Firm),
+    contacts: z.record(z.string(), Contact),
+    leads: z.record(z.string(), Lead),
+    deals: z.record(z.string(), Deal),
+    notes: z.record(z.string(), Note),
+    tasks: z.record(z.string(), Task),
+  })
+  .superRefine((crm, context) => {
+    for (const [path, message] of danglingReferences(crm)) context.addIssue({ code: "custom", path, message });
+  });
+export type Crm = z.infer<typeof Crm>;
+export type Lead = z.infer<typeof Lead>;
+export type Deal = z.infer<typeof Deal>;
+export type Contact = z.infer<typeof Contact>;
+export type Task = z.infer<typeof Task>;
+
+/** Where a row names another that does not exist. */
+function* danglingReferences(crm: Pick<Crm, "user" | "users" | "firms" | "contacts" | "leads" | "deals" | "notes" | "tasks">): Generator<[string[], string]> {
+  const lacks = (table: object, key: string | undefined) => key !== undefined && !Object.hasOwn(table, key);
+  if (lacks(crm.users, crm.user)) yield [["user"], `there is no user ${crm.user}`];
+  for (const [key, it] of Object.entries(crm.contacts)) {
+    if (lacks(crm.firms, it.firm_id)) yield [["contacts", key, "firm_id"], `there is no firm ${it.firm_id}`];
+    if (lacks(crm.users, it.owner)) yield [["contacts", key, "owner"], `there is no user ${it.owner}`];
+  }
+  for (const table of ["leads", "deals", "tasks", "notes"] as const) {
+    for (const [key, it] of Object.entries<{ contact_id?: string | undefined; deal_id?: string | undefined; owner?: string | undefined; by?: string }>(crm[table])) {
+      if (lacks(crm.contacts, it.contact_id)) yield [[table, key, "contact_id"], `there is no contact ${it.contact_id}`];
+      if (lacks(crm.deals, it.deal_id)) yield [[table, key, "deal_id"], `there is no deal ${it.deal_id}`];
+      if (lacks(crm.users, it.owner ?? it.by)) yield [[table, key], `there is no user ${it.owner ?? it.by}`];
+    }
+  }
+}
+
+export const leadOf = (crm: Crm, leadId: string): Lead => need(crm.leads, leadId, "lead", "crm_list_leads gives the ids");
+export const contactOf = (crm: Crm, contactId: string): Contact => need(crm.contacts, contactId, "contact", "crm_list_contacts gives the ids");
+export const dealOf = (crm: Crm, dealId: string): Deal => need(crm.deals, dealId, "deal", "crm_list_deals gives the ids");
+
+export const userName = (crm: Crm, userId: string): string => crm.users[userId]!.name;
+export const ownerName = (crm: Crm, userId: string | undefined): string | undefined => (userId === undefined ? undefined : userName(crm, userId));
+
+/** The user of that full name or e-mail address, by id. */
+export function userNamed(crm: Crm, name: string): string {
+  const wanted = name.trim().toLowerCase();
+  const found = Object.entries(before(crm.users)).find(([, it]) => it.name.toLowerCase() === wanted || it.email.toLowerCase() === wanted);
+  if (found) return found[0];
+  return refuse("not_found", `nobody called ${name} uses the CRM`, `choose one of ${Object.values(crm.users).map(it => it.name).join(", ")}`);
+}
+
+/** As `userNamed`, for somebody who is to own something. */
+export function ownerNamed(crm: Crm, name: string): string {
+  const userId = userNamed(crm, name);
+  if (crm.users[userId]!.role === "viewer") refuse("precondition_failed", `${userName(crm, userId)} may only view the CRM and cannot own anything`, "choose a colleague who is a member");
+  return userId;
+}
+
+/** Turns down what would change a colleague's record. */
+export function own(crm: Crm, what: string, owner: string | undefined): void {
+  if (owner !== undefined && owner !== crm.user) refuse("permission_denied", `${what} belongs to ${userName(crm, owner)}, and you may only change your own`, `ask ${userName(crm, owner)} to do it`);
+}
+
+/** Turns down an e-mail address that a contact or an open lead has. */
+export function notKnown(crm: Crm, email: string, butLead?: string): void {
+  const wanted = email.toLowerCase();
+  const contact = Object.entries(before(crm.contacts)).find(([, it]) => it.email.toLowerCase() === wanted);
+  if (contact) refuse("conflict", `${email} belongs to the contact ${contact[1].name} (${contact[0]})`, "use that contact");
+  const lead = Object.entries(before(crm.leads)).find(([key, it]) => key !== butLead && it.status !== "converted" && it.email.toLowerCase() === wanted);
+  if (lead) refuse("conflict", `${email} belongs to the lead ${lead[1].name} (${lead[0]}), which is ${lead[1].status}`, "use that lead");
+}
+
+/** The contact, if a new deal may be opened with it. */
+export function dealable(crm: Crm, contactId: string): Contact {
+  const contact = contactOf(crm, contactId);
+  const firm = crm.firms[contact.firm_id]!;
+  if (contact.status === "left") refuse("precondition_failed", `${contact.name} (${contactId}) has left ${firm.name}`, `choose another contact of ${firm.name}`);
+  if (firm.status === "blocked") refuse("precondition_failed", `${firm.name} is blocked for unpaid bills: no new deals with it`, "choose a contact of another firm");
+  return contact;
+}
+
+export const isClosed = (deal: Deal): boolean => deal.stage === "won" || deal.stage === "lost";
+
+/** Turns down what cannot be done any more with a closed deal. */
+export function stillOpen(deal: Deal, dealId: string): void {
+  if (isClosed(deal)) refuse("precondition_failed", `${deal.title} (${dealId}) was ${deal.stage} on ${deal.closed} and stays closed`, "crm_create_deal opens a new one");
+}
+
+/** Turns down an open deal of the same firm that is called the same. */
+export function titleIsFree(crm: Crm, title: string, firmId: string): void {
+  const { deals, contacts } = before(crm);
+  const wanted = title.trim().toLowerCase();
+  const same = Object.entries(deals).find(([, it]) => !isClosed(it) && it.title.toLowerCase() === wanted && contacts[it.contact_id]?.firm_id === firmId);
+  if (same) refuse("conflict", `there is already an open deal ${same[1].title} (${same[0]}) with that firm`, "choose another title, or go on with that deal");
+}
+
+export function notPast(date: string, now: string, what: string): void {
+  if (date < now.slice(0, 10)) refuse("precondition_failed", `${what} ${date} is past: today is ${now.slice(0, 10)}`, "choose today or a later day");
+}
+
+/** Open tasks that pass, the most urgent first. */
+export const openTasks = (crm: Crm, passes: (it: Task) => boolean): [string, Task][] =>
+  Object.entries(before(crm.tasks))
+    .filter(([, it]) => it.status === "open" && passes(it))
+    .sort(([a, x], [b, y]) => (x.due === y.due ? (a < b ? -1 : 1) : x.due < y.due ? -1 : 1));
