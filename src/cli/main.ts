@@ -15,6 +15,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   tools: async () => (await import("./tools.ts")).tools,
   call: async () => (await import("./call.ts")).call,
   stdio: async () => (await import("./stdio.ts")).stdio,
+  serve: async () => (await import("./serve.ts")).serve,
   replay: async () => (await import("./replay.ts")).replay,
   score: async () => (await import("./score.ts")).score,
   graph: async () => (await import("./graph.ts")).graph,

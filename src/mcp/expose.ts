@@ -1,103 +1,133 @@
 /**
- * A server's sessions as an MCP server: tools for the agent, control for us. Open, state, restore and close are custom
- * requests and never tools. Written once for all servers; knows no trajectories and no transport.
+ * A server's sessions as an MCP server: tools to call and the state as resources, over whichever transport. Which session a request
+ * is about stands in its `_meta`; whoever holds the sessions finds it. Knows no trajectories, and of control only that there may be more methods.
  */
 import { Server as McpServer } from "@modelcontextprotocol/sdk/server/index.js";
-import { CallToolRequestSchema, ListToolsRequestSchema, McpError, ErrorCode, type CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { z } from "zod";
-import type { Catalog } from "../environment/catalog.ts";
-import { freeze, type Digest, type JsonObject } from "../environment/json.ts";
-import type { Outcome } from "../environment/outcome.ts";
+import { Mistake } from "../mistake.ts";
+import type { Fault, Outcome } from "../environment/outcome.ts";
 import type { Server, Tool } from "../environment/server.ts";
-import { openSession, type Session, type State } from "../environment/session.ts";
+import type { Session } from "../environment/session.ts";
 import { version } from "../version.ts";
+import { readState, stateResources, stateTemplates } from "./resources.ts";
+import { errorText, isId, isRecord, replyText, RequestFault, type Params } from "./messages.ts";
 
 /** Which session a request is about, inside `params._meta`; absent for the connection's own. */
 export const sessionKey = "prove/sessionId";
 
-/** What a connection's own session, and those it opens without saying otherwise, start from. */
-export interface Start {
-  readonly catalog: Catalog;
-  readonly fixture: string;
-  readonly seed: number;
+/** What a client acts on: a session, or something that stands for one. */
+export type Acting = Pick<Session, "tools" | "state" | "call">;
+
+/** A request's result, from its parameters and the id of the session that it is about. Throws `RequestFault` or `Mistake`. */
+export type Method = (params: Params, session: string | undefined) => object;
+
+/** One server on the wire. */
+export interface Exposed {
+  /** The SDK's part: shaking hands, and whatever is about no session. */
+  readonly wire: McpServer;
+  /**
+   * The whole answer to a request about a session, as JSON text; undefined for any other message, which goes to the wire. It is
+   * given at once, so that requests take effect in the order in which they come.
+   */
+  readonly answer: (message: Params) => string | undefined;
 }
 
-const meta = z.object({ [sessionKey]: z.string().min(1).max(200).optional() }).optional();
-const request = <const Method extends string, Params extends z.core.$ZodShape>(method: Method, params: Params) =>
-  z.object({ method: z.literal(method), params: z.object({ ...params, _meta: meta }).optional() });
-
-const OpenRequest = request("prove/open", { fixture: z.string().optional(), seed: z.int().min(0).optional() });
-const StateRequest = request("prove/state", {});
-const RestoreRequest = request("prove/restore", { state: z.record(z.string(), z.unknown()).optional() });
-const CloseRequest = request("prove/close", {});
-
-/** How many sessions one connection may hold; one more is refused, none is ever evicted. */
-export const sessionCap = 16_384;
-
-/** Puts a server on the wire. Each connection gets its own; its sessions end with it. */
-export function expose(server: Server, start: Start): McpServer {
-  const sessions = new Map<string, Session>();
-  const wire = new McpServer({ name: `prove-${server.name}`, version: version }, { capabilities: { tools: {} }, instructions: server.summary });
-
-  const open = (key: string, fixture: string, seed: number): Session => {
-    if (sessions.size >= sessionCap) throw new McpError(ErrorCode.InvalidRequest, `limit_exceeded: this connection holds ${sessionCap} sessions; close one first`);
-    const session = openSession({ servers: [{ server, fixture: start.catalog.fixture(server.name, fixture) }], seed });
-    sessions.set(key, session);
-    return session;
+/** Puts a server on the wire, with further methods where a transport has them. */
+export function expose(server: Server, sessionOf: (id: string | undefined) => Acting, more: Readonly<Record<string, Method>> = {}): Exposed {
+  const methods: Readonly<Record<string, Method>> = {
+    "tools/list": (_, id) => ({ tools: offered(server, sessionOf(id)) }),
+    "resources/list": (_, id) => ({ resources: stateResources(server, sessionOf(id).state) }),
+    "resources/templates/list": () => ({ resourceTemplates: stateTemplates(server) }),
+    "resources/read": ({ uri }, id) => ({ contents: [readState(server, sessionOf(id).state, uri)] }),
+    ...more,
   };
-  /** The connection's own session is opened on first use, so that ordinary clients just work; others by `prove/open`. */
-  const session = (params: { _meta?: Record<string, unknown> | undefined } | undefined): Session => {
-    const key = keyOf(params);
-    const known = sessions.get(key);
-    if (known) return known;
-    if (key !== own) throw new McpError(ErrorCode.InvalidParams, `there is no session ${key}; open it with prove/open`);
-    return open(own, start.fixture, start.seed);
-  };
+  const resultText = (method: string, params: Params, id: string | undefined): string =>
+    method === "tools/call" ? callText(outcomeOf(server, sessionOf(id), params)) : JSON.stringify(methods[method]!(params, id));
+  const isOurs = (method: unknown): method is string => method === "tools/call" || (typeof method === "string" && Object.hasOwn(methods, method));
 
-  wire.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [...server.tools.values()].map(listed) }));
-  wire.setRequestHandler(CallToolRequestSchema, ({ params }) => contentOf(session(params).call(params.name, params.arguments ?? {}).outcome));
-  wire.setRequestHandler(OpenRequest, ({ params }) => {
-    const opened = open(keyOf(params), params?.fixture ?? start.fixture, params?.seed ?? start.seed);
-    return { digest: opened.digest };
-  });
-  wire.setRequestHandler(StateRequest, ({ params }) => standing(session(params)));
-  wire.setRequestHandler(RestoreRequest, ({ params }) => {
-    const it = session(params);
-    if (params?.state) it.restore(checked(server, params.state));
-    else it.restore(openSession({ servers: [{ server, fixture: start.catalog.fixture(server.name, start.fixture) }], seed: start.seed }).state);
-    return standing(it);
-  });
-  wire.setRequestHandler(CloseRequest, ({ params }) => {
-    sessions.delete(keyOf(params));
-    return {};
-  });
-  return wire;
+  const wire = new McpServer({ name: `prove-${server.name}`, version }, { capabilities: { tools: {}, resources: {} }, instructions: server.summary });
+  // a transport that does not ask `answer` first gets the same answers from the SDK
+  wire.fallbackRequestHandler = async ({ method, params = {} }) => {
+    if (!isOurs(method)) throw new RequestFault("method not found", `there is no method ${String(method)}`);
+    return JSON.parse(guarded(() => resultText(method, params, sessionIn(params)))) as Record<string, unknown>;
+  };
+  return {
+    wire,
+    answer({ id, method, params = {} }) {
+      if (!isOurs(method) || !isId(id)) return undefined;
+      try {
+        if (!isRecord(params)) throw new RequestFault("invalid params", "params must be an object");
+        return replyText(id, guarded(() => resultText(method, params, sessionIn(params))));
+      } catch (error) {
+        if (error instanceof RequestFault) return errorText(id, error);
+        throw error;
+      }
+    },
+  };
 }
 
-const own = "";
-const keyOf = (params: { _meta?: Record<string, unknown> | undefined } | undefined) => (params?._meta?.[sessionKey] as string | undefined) ?? own;
+/** What a person could mend is the client's fault on a wire. */
+function guarded<T>(run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw error instanceof Mistake ? new RequestFault("invalid params", error.message, { cause: error }) : error;
+  }
+}
 
-const standing = (session: Session): { state: State; digest: Digest } => ({ state: session.state, digest: session.digest });
+function sessionIn({ _meta: meta }: Params): string | undefined {
+  if (!isRecord(meta) || meta[sessionKey] === undefined) return undefined;
+  const id = meta[sessionKey];
+  if (typeof id === "string" && id.length > 0 && id.length <= 200) return id;
+  throw new RequestFault("invalid params", `_meta["${sessionKey}"] must be a text of 1 to 200 characters`);
+}
 
-/** A state from outside, checked against the server's schema before it becomes a session's. */
-function checked(server: Server, state: Record<string, unknown>): State {
-  const shape = z.strictObject({ [server.name]: z.strictObject({ world: server.schema, clock: z.string(), draws: z.int().min(0) }) });
-  const parsed = shape.safeParse(state);
-  if (!parsed.success) throw new McpError(ErrorCode.InvalidParams, `the state does not fit ${server.name}: ${parsed.error.issues[0]!.message}`);
-  return freeze(parsed.data) as unknown as State;
+function outcomeOf(server: Server, session: Acting, { name, arguments: args = {} }: Params): Outcome {
+  if (typeof name !== "string") throw new RequestFault("invalid params", "tools/call needs the name of a tool");
+  if (!isRecord(args)) throw new RequestFault("invalid params", "the arguments of a call are an object");
+  const known = session.tools.get(name);
+  // the session may have another server's tool of that name, but not at this address
+  if (known && known.server !== server.name) return { kind: "unknown-tool", type: "unknown_tool", message: `there is no tool ${name}`, hint: "call one of the tools on offer" };
+  return session.call(name, args).outcome;
+}
+
+/**
+ * Success is the value as text and as `structuredContent`; failure is `isError` with what a model can act on. Written as text: the
+ * value's JSON stands in it twice, and is made once.
+ */
+function callText(outcome: Outcome): string {
+  if (outcome.kind === "ok") {
+    const value = JSON.stringify(outcome.value);
+    return `{"content":[{"type":"text","text":${JSON.stringify(value)}}],"structuredContent":${value}}`;
+  }
+  return `{"isError":true,"content":[{"type":"text","text":${JSON.stringify(JSON.stringify(faultOf(outcome)))}}]}`;
+}
+
+export interface ShownFault {
+  readonly error_type: string;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** A failed call in words for a client; of what broke, where it broke stays here. */
+export function faultOf({ kind, type, message, hint }: Fault): ShownFault {
+  return { error_type: type, message: kind === "broken" ? message.split("\n", 1)[0]! : message, ...(hint === undefined ? {} : { hint }) };
+}
+
+const lists = new WeakMap<Acting["tools"], Map<Server, readonly object[]>>();
+
+/** The session's tools of this server as a client sees them; made once for each menu. */
+function offered(server: Server, { tools }: Acting): readonly object[] {
+  let list = lists.get(tools);
+  if (!list) lists.set(tools, (list = new Map()));
+  let known = list.get(server);
+  if (!known) list.set(server, (known = [...tools.values()].filter(it => it.server === server.name).map(listed)));
+  return known;
 }
 
 const listed = (tool: Tool) => ({
   name: tool.name,
   description: tool.summary,
-  inputSchema: tool.inputSchema as JsonObject & { type: "object" },
-  outputSchema: tool.outputSchema as JsonObject & { type: "object" },
+  inputSchema: tool.inputSchema,
+  outputSchema: tool.outputSchema,
   annotations: { readOnlyHint: tool.effect === "read", destructiveHint: tool.destructive, idempotentHint: tool.idempotent, openWorldHint: false },
 });
-
-/** Success is the value as text and as `structuredContent`; failure is `isError` with what a model can act on. */
-function contentOf(outcome: Outcome): CallToolResult {
-  if (outcome.kind === "ok") return { content: [{ type: "text", text: JSON.stringify(outcome.value) }], structuredContent: outcome.value as Record<string, unknown> };
-  const { type, message, hint } = outcome;
-  return { isError: true, content: [{ type: "text", text: JSON.stringify({ error_type: type, message, ...(hint === undefined ? {} : { hint }) }) }] };
-}

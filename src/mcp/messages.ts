@@ -1,0 +1,39 @@
+/** JSON-RPC messages as text and as values from outside. Knows no methods and no transport. */
+import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
+
+export type Params = Readonly<Record<string, unknown>>;
+
+const codes = {
+  "parse error": -32700,
+  "invalid request": -32600,
+  "method not found": -32601,
+  "invalid params": -32602,
+  "no such resource": -32002,
+  "no such session": -32001,
+} as const;
+
+/** A request that cannot be answered, and why; the SDK reads the code as well. */
+export class RequestFault extends Error {
+  readonly code: number;
+  constructor(kind: keyof typeof codes, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = codes[kind];
+  }
+}
+
+export const isRecord = (value: unknown): value is Params => value !== null && typeof value === "object" && !Array.isArray(value);
+
+export const isId = (value: unknown): value is string | number => typeof value === "string" || Number.isSafeInteger(value);
+
+/** A reply from the JSON text of its result. */
+export const replyText = (id: string | number, result: string): string => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
+
+export const errorText = (id: string | number | null, { code, message }: RequestFault): string => JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } });
+
+/** The value as a message, or a `RequestFault`. */
+export function messageFrom(value: unknown): JSONRPCMessage {
+  const parsed = JSONRPCMessageSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new RequestFault("invalid request", "this is not a JSON-RPC 2.0 message");
+}

@@ -1,0 +1,37 @@
+/** A request's body as JSON, within a limit. Knows no routes. */
+import type { IncomingMessage } from "node:http";
+import { Failure } from "./failure.ts";
+
+export const largestBody = 8 * 2 ** 20;
+
+/** Throws a `Failure` for a body that is too large or no JSON. */
+export async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  if (Number(request.headers["content-length"] ?? 0) > largestBody) throw tooLarge();
+  const text = (await bytesOf(request)).toString("utf8");
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw new Failure("INVALID_REQUEST", `the body is not JSON (${(cause as Error).message})`);
+  }
+}
+
+/** By events: a reader of many small bodies notices what an async iterator costs. */
+function bytesOf(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    request.on("data", (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > largestBody) {
+        request.pause().removeAllListeners("data");
+        reject(tooLarge());
+      } else chunks.push(chunk);
+    });
+    request.once("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+    // the connection was cut: nobody hears the answer
+    request.once("close", () => reject(new Failure("INVALID_REQUEST", "the body ended early")));
+    request.once("error", reject);
+  });
+}
+
+const tooLarge = () => new Failure("TOO_LARGE", `a body may have ${largestBody} bytes`, { connection: "close" });

@@ -1,0 +1,24 @@
+/** What the service offers: `GET /health` and `GET /v1/catalog`. */
+import type { Catalog } from "../environment/catalog.ts";
+import { partNames } from "../reward/breakdown.ts";
+import { version } from "../version.ts";
+import type { SessionTable } from "./table.ts";
+
+export const healthOf = (catalog: Catalog, table: SessionTable): object => ({
+  status: "healthy",
+  sessions: table.size,
+  capacity: table.capacity,
+  version,
+  catalog_hash: hashOf(catalog),
+});
+
+/** Every server's tools as an engine renders them, in their fixed order. */
+export const catalogOf = (catalog: Catalog): object => ({
+  protocol: "prove/1",
+  tools: [...catalog.tools.values()].map(({ name, summary, inputSchema }) => ({ type: "function", function: { name, description: summary, parameters: inputSchema } })),
+  servers: [...catalog.servers.values()].map(({ name, category, summary, tools }) => ({ name, category, summary, tools: [...tools.keys()], fixtures: catalog.fixtureNames(name) })),
+  components: partNames,
+  catalog_hash: hashOf(catalog),
+});
+
+const hashOf = (catalog: Catalog) => catalog.hash([...catalog.servers.keys()]);

@@ -1,0 +1,39 @@
+/** What goes wrong on the wire, as the one shape that every route answers with. Knows no routes. */
+
+const statuses = {
+  INVALID_REQUEST: 400,
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
+  UNKNOWN_SESSION: 404,
+  UNKNOWN_TASK: 404,
+  UNKNOWN_SERVER: 404,
+  UNKNOWN_ROUTE: 404,
+  METHOD_NOT_ALLOWED: 405,
+  OUT_OF_ORDER: 409,
+  TOO_LARGE: 413,
+  NOT_JSON: 415,
+  INTERNAL: 500,
+  CAPACITY_REACHED: 503,
+} as const;
+
+export type FailureCode = keyof typeof statuses;
+
+/** A request that is turned down: thrown by routes, answered as `{"error":{"code","message"}}`. */
+export class Failure extends Error {
+  readonly code: FailureCode;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: FailureCode, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.code = code;
+    this.headers = headers;
+  }
+
+  get status(): number {
+    return statuses[this.code];
+  }
+
+  get text(): string {
+    return JSON.stringify({ error: { code: this.code, message: this.message } });
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * Who may come in: Host and Origin against web pages that reach for this machine, the token, and JSON alone as a body. Knows no
+ * routes, and says of a token only whether it is the right one.
+ */
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
+import { hostname } from "node:os";
+import { Failure } from "./failure.ts";
+
+export interface Gate {
+  /** Throws a `Failure` for a request that may not come in. Looks at headers only. */
+  readonly check: (request: IncomingMessage) => void;
+}
+
+export const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || host === "[::1]" || (isIP(host) === 4 && host.startsWith("127."));
+
+/** The gate of a server that listens on this host. Without a token everybody on this machine may come in. */
+export function gateOf(host: string, token: string | undefined): Gate {
+  const isOurs = isLoopback(host) ? isLoopback : namesOf(host);
+  const wanted = token === undefined ? undefined : digest(`Bearer ${token}`);
+  return {
+    check({ headers, method }) {
+      // an attacker's page can make a browser send anything here, but not with another Host or Origin than its own
+      const from = hostIn(`http://${headers.host ?? ""}`);
+      if (from === undefined || !isOurs(from)) throw new Failure("FORBIDDEN", "the Host header does not name this server");
+      if (headers.origin !== undefined && !isOurs(hostIn(headers.origin) ?? "")) throw new Failure("FORBIDDEN", "requests from web pages of another origin are not answered");
+      if (wanted && !timingSafeEqual(wanted, digest(headers.authorization ?? ""))) throw new Failure("UNAUTHORIZED", "the token is missing or wrong; send it as Authorization: Bearer", { "www-authenticate": "Bearer" });
+      if ((method === "POST" || method === "PUT") && !isJson(headers["content-type"])) throw new Failure("NOT_JSON", "a body must have the content type application/json");
+    },
+  };
+}
+
+/** Where we listen for other machines, whatever cannot be another's domain name: addresses, and this machine's own names. */
+function namesOf(host: string): (name: string) => boolean {
+  const own = [host, hostname()].map(it => it.toLowerCase());
+  return name => isLoopback(name) || isIP(name.replace(/^\[|\]$/g, "")) !== 0 || own.some(it => name === it || name.startsWith(`${it}.`));
+}
+
+function hostIn(address: string): string | undefined {
+  try {
+    const { hostname: name, username, pathname } = new URL(address);
+    return username === "" && (pathname === "/" || pathname === "") ? name : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const isJson = (type: string | undefined) => /^application\/json\s*(;|$)/i.test(type ?? "");
+const digest = (text: string) => createHash("sha256").update(text).digest();

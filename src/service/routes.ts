@@ -1,0 +1,89 @@
+/** Which address is answered by what. Knows nothing of who may come in, which is the gate's. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Catalog } from "../environment/catalog.ts";
+import { expose } from "../mcp/expose.ts";
+import { HttpTransport, refuseMethod } from "../mcp/http.ts";
+import { bodyOf } from "./body.ts";
+import { catalogOf, healthOf } from "./catalog.ts";
+import { Failure } from "./failure.ts";
+import { Sessions, type Answer } from "./sessions.ts";
+import type { SessionTable } from "./table.ts";
+
+export class Routes {
+  readonly #catalog: Catalog;
+  readonly #table: SessionTable;
+  readonly #sessions: Sessions;
+  /** One for each server, made when it is first asked for: all its sessions go through it. */
+  readonly #transports = new Map<string, HttpTransport>();
+
+  constructor(catalog: Catalog, table: SessionTable) {
+    this.#catalog = catalog;
+    this.#table = table;
+    this.#sessions = new Sessions(catalog, table);
+  }
+
+  /** Answers a request, or throws a `Failure`. */
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [path, query] = (request.url ?? "").split("?", 2) as [string, string | undefined];
+    const parts = path.split("/").slice(1);
+    if (parts[0] === "s" && parts.length === 4 && parts[3] === "mcp") return this.#mcp(parts[1]!, parts[2]!, request, response);
+    send(response, await this.#plain(request, parts, new URLSearchParams(query)));
+  }
+
+  async close(): Promise<void> {
+    for (const it of this.#transports.values()) await it.close();
+  }
+
+  async #plain(request: IncomingMessage, parts: readonly string[], query: URLSearchParams): Promise<Answer> {
+    const [first, second, id, verb, ...rest] = parts;
+    if (first === "health" && parts.length === 1) return only(request, "GET", () => ({ status: 200, text: JSON.stringify(healthOf(this.#catalog, this.#table)) }));
+    if (first === "v1" && second === "catalog" && parts.length === 2) return only(request, "GET", () => ({ status: 200, text: JSON.stringify(catalogOf(this.#catalog)) }));
+    if (first === "v1" && second === "sessions" && id && rest.length === 0) return this.#session(request, id, verb, query);
+    throw new Failure("UNKNOWN_ROUTE", "nothing is served at this address");
+  }
+
+  async #session(request: IncomingMessage, id: string, verb: string | undefined, query: URLSearchParams): Promise<Answer> {
+    const sessions = this.#sessions;
+    switch (verb) {
+      case undefined:
+        if (request.method === "DELETE") return sessions.delete(id);
+        return only(request, "PUT", async () => sessions.open(id, await bodyOf(request)), "PUT, DELETE");
+      case "state":
+        return only(request, "GET", () => sessions.state(id, query.get("server")));
+      case "call":
+      case "fork":
+      case "restore":
+      case "reset":
+        return only(request, "POST", async () => sessions[verb](id, await bodyOf(request)));
+      default:
+        throw new Failure("UNKNOWN_ROUTE", `a session has no ${verb}`);
+    }
+  }
+
+  async #mcp(id: string, name: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (!this.#sessions.get(id).servers.some(it => it.name === name)) throw new Failure("UNKNOWN_SERVER", `session ${id} has no server ${name}`);
+    if (request.method !== "POST") return refuseMethod(response);
+    const body = await bodyOf(request);
+    const transport = await this.#transport(name);
+    transport.post({ headers: request.headers, body, session: id }, response);
+  }
+
+  async #transport(name: string): Promise<HttpTransport> {
+    const known = this.#transports.get(name);
+    if (known) return known;
+    const exposed = expose(this.#catalog.server(name), id => this.#sessions.get(id ?? ""));
+    const transport = new HttpTransport(exposed.answer);
+    this.#transports.set(name, transport);
+    await exposed.wire.connect(transport);
+    return transport;
+  }
+}
+
+async function only(request: IncomingMessage, method: string, answer: () => Answer | Promise<Answer>, allow = method): Promise<Answer> {
+  if (request.method === method) return answer();
+  throw new Failure("METHOD_NOT_ALLOWED", `this address answers ${allow}`, { allow });
+}
+
+export function send(response: ServerResponse, { status, text }: Answer, headers: Readonly<Record<string, string>> = {}): void {
+  response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text), ...headers }).end(text);
+}

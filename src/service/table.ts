@@ -1,0 +1,260 @@
+/**
+ * The sessions that are open, by id: who opened each, what it grew from, when it was last used. Full is refused and idle is closed
+ * with a word about it; nothing is ever evicted in silence. Knows no wire.
+ */
+import { randomBytes } from "node:crypto";
+import { openByName, type Catalog } from "../environment/catalog.ts";
+import type { Digest } from "../environment/digest.ts";
+import { canonical, type Json } from "../environment/json.ts";
+import type { Called } from "../environment/outcome.ts";
+import type { Server } from "../environment/server.ts";
+import type { Session, State } from "../environment/session.ts";
+import { stateFrom } from "../environment/snapshot.ts";
+
+/** What a session grows from, by names. */
+export interface Origin {
+  readonly servers: readonly { readonly name: string; readonly fixture: string }[];
+  readonly seed: number;
+  readonly menu?: readonly string[];
+}
+
+export interface Opening extends Origin {
+  /** At least 128 random bits; a new one where it is absent. */
+  readonly id?: string;
+  /** Who opens it, in words for a person: `agent`, `trl`, … */
+  readonly owner: string;
+  /** Idle for longer than this, it is closed; `Infinity` keeps it. */
+  readonly ttlMs?: number;
+}
+
+/** One call made in a session, whoever made it. States are shared values: keeping both costs little. */
+export interface MadeCall {
+  readonly number: number;
+  readonly name: string;
+  readonly arguments: Json;
+  readonly called: Called;
+  readonly before: State;
+  readonly after: State;
+}
+
+export type Change =
+  | { readonly kind: "opened" | "restored"; readonly session: HeldSession }
+  | { readonly kind: "called"; readonly session: HeldSession; readonly call: MadeCall }
+  | { readonly kind: "closed"; readonly session: HeldSession; readonly why: "deleted" | "idle" | "ended" };
+
+/** The table is full. */
+export class CapacityReached extends Error {}
+
+/** The id is taken by a session that was opened otherwise. */
+export class IdTaken extends Error {}
+
+export interface TableOptions {
+  readonly catalog: Catalog;
+  readonly capacity?: number;
+  readonly ttlMs?: number;
+  /** Milliseconds, from wherever. */
+  readonly clock?: () => number;
+}
+
+export const defaultCapacity = 16_384;
+export const defaultTtlMs = 30 * 60_000;
+
+export class SessionTable {
+  readonly capacity: number;
+  readonly #catalog: Catalog;
+  readonly #ttlMs: number;
+  readonly #clock: () => number;
+  readonly #sessions = new Map<string, HeldSession>();
+  readonly #listeners = new Set<(change: Change) => void>();
+  /** Ids of the last sessions that were closed for idleness, so that their owners are told. */
+  readonly #idled = new Set<string>();
+
+  constructor({ catalog, capacity = defaultCapacity, ttlMs = defaultTtlMs, clock = () => performance.now() }: TableOptions) {
+    this.#catalog = catalog;
+    this.capacity = capacity;
+    this.#ttlMs = ttlMs;
+    this.#clock = clock;
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  get all(): readonly HeldSession[] {
+    return [...this.#sessions.values()];
+  }
+
+  /** Calls back after every change, until the function that it returns is called. */
+  onChange(listener: (change: Change) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** The session of that id, from now on used just now. */
+  get(id: string): HeldSession | undefined {
+    const session = this.#sessions.get(id);
+    if (!session) return undefined;
+    if (this.#isIdle(session)) {
+      this.#close(session, "idle");
+      return undefined;
+    }
+    session.usedAt = this.#clock();
+    return session;
+  }
+
+  /** Whether that session was there and was closed for being idle too long. */
+  wasIdle(id: string): boolean {
+    return this.#idled.has(id);
+  }
+
+  /** Opens a session; an id that was opened with the same words before gives that session again. Throws `CapacityReached`, `IdTaken`, or a `Mistake`. */
+  open({ id = newSessionId(), owner, ttlMs, ...origin }: Opening): HeldSession {
+    const key = canonical({ servers: origin.servers, seed: origin.seed, menu: origin.menu });
+    return this.#known(id, key) ?? this.#hold({ id, key, owner, origin, ttlMs }, () => openByName(this.#catalog, origin));
+  }
+
+  /** Opens another session that starts from this one's state. Repeated before either has moved on, it gives the same session again. */
+  fork(from: HeldSession, { id = newSessionId(), owner = from.owner, ttlMs = from.ttlMs }: { id?: string; owner?: string; ttlMs?: number } = {}): HeldSession {
+    const key = `fork of ${from.id} at ${from.digest}`;
+    return this.#known(id, key) ?? this.#hold({ id, key, owner, origin: from.origin, ttlMs, first: from.first }, () => from.forked());
+  }
+
+  /** Whether there was such a session. */
+  close(id: string): boolean {
+    const session = this.#sessions.get(id);
+    if (session) this.#close(session, "deleted");
+    return session !== undefined;
+  }
+
+  /** Closes what has been idle for longer than its time to live. */
+  reap(): void {
+    for (const session of this.#sessions.values()) if (this.#isIdle(session)) this.#close(session, "idle");
+  }
+
+  /** Closes all sessions, and says so. */
+  end(): void {
+    for (const session of this.#sessions.values()) this.#close(session, "ended");
+    this.#listeners.clear();
+  }
+
+  #known(id: string, key: string): HeldSession | undefined {
+    const session = this.get(id);
+    if (session && session.key !== key) throw new IdTaken(id);
+    return session;
+  }
+
+  #hold({ ttlMs = this.#ttlMs, ...given }: Given, open: () => Session): HeldSession {
+    if (this.size >= this.capacity) this.reap();
+    if (this.size >= this.capacity) throw new CapacityReached();
+    const held = new HeldSession({ ...given, ttlMs, usedAt: this.#clock(), servers: given.origin.servers.map(it => this.#catalog.server(it.name)) }, open(), it => this.#say(it));
+    this.#sessions.set(held.id, held);
+    this.#idled.delete(held.id);
+    this.#say({ kind: "opened", session: held });
+    return held;
+  }
+
+  #close(session: HeldSession, why: "deleted" | "idle" | "ended"): void {
+    this.#sessions.delete(session.id);
+    if (why === "idle") {
+      this.#idled.add(session.id);
+      if (this.#idled.size > 4_096) this.#idled.delete(this.#idled.values().next().value!);
+    }
+    this.#say({ kind: "closed", session, why });
+  }
+
+  #isIdle(session: HeldSession): boolean {
+    return this.#clock() - session.usedAt > session.ttlMs;
+  }
+
+  #say(change: Change): void {
+    for (const it of this.#listeners) it(change);
+  }
+}
+
+interface Given {
+  readonly id: string;
+  readonly key: string;
+  readonly owner: string;
+  readonly origin: Origin;
+  readonly ttlMs: number | undefined;
+  readonly first?: State;
+}
+
+/** A session in the table. Answers calls as the session itself does, and lets the table's listeners know. */
+export class HeldSession {
+  readonly id: string;
+  /** How it was opened, for telling a repeated request from another. */
+  readonly key: string;
+  readonly owner: string;
+  readonly origin: Origin;
+  readonly servers: readonly Server[];
+  readonly ttlMs: number;
+  /** The state that a reset gives back: that of its fixtures. */
+  readonly first: State;
+  usedAt: number;
+  readonly #session: Session;
+  readonly #say: (change: Change) => void;
+  #calls = 0;
+
+  constructor(given: Given & { readonly ttlMs: number; readonly usedAt: number; readonly servers: readonly Server[] }, session: Session, say: (change: Change) => void) {
+    this.id = given.id;
+    this.key = given.key;
+    this.owner = given.owner;
+    this.origin = given.origin;
+    this.servers = given.servers;
+    this.ttlMs = given.ttlMs;
+    this.usedAt = given.usedAt;
+    this.first = given.first ?? session.state;
+    this.#session = session;
+    this.#say = say;
+  }
+
+  get tools(): Session["tools"] {
+    return this.#session.tools;
+  }
+
+  get state(): State {
+    return this.#session.state;
+  }
+
+  get digest(): Digest {
+    return this.#session.digest;
+  }
+
+  /** How many calls were made in it. */
+  get calls(): number {
+    return this.#calls;
+  }
+
+  call(name: string, args: unknown): Called {
+    const before = this.state;
+    const called = this.#session.call(name, args);
+    this.#say({ kind: "called", session: this, call: { number: ++this.#calls, name, arguments: args as Json, called, before, after: this.state } });
+    return called;
+  }
+
+  /** Puts a state from outside in place of this one. Throws a `Mistake` where it does not fit. */
+  restore(state: unknown): void {
+    this.#session.restore(stateFrom(this.servers, state));
+    this.#say({ kind: "restored", session: this });
+  }
+
+  reset(): void {
+    this.#session.restore(this.first);
+    this.#say({ kind: "restored", session: this });
+  }
+
+  forked(): Session {
+    return this.#session.fork();
+  }
+}
+
+export const newSessionId = (): string => randomBytes(16).toString("base64url");
+
+/** Why a text will not do as a session's id, or undefined. Ids are capabilities: whoever knows one may act in its session. */
+export function idComplaint(id: string): string | undefined {
+  if (!/^[A-Za-z0-9_-]{22,128}$/.test(id)) return "a session id is 22 to 128 letters, digits, _ or -";
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)) return "a UUID has 122 random bits, and a session id needs 128";
+  const bits = /^\d+$/.test(id) ? Math.log2(10) : /^[0-9a-f]+$/i.test(id) ? 4 : 6;
+  return id.length * bits < 128 || new Set(id).size < 8 ? "a session id needs at least 128 random bits" : undefined;
+}
