@@ -1,0 +1,150 @@
+/**
+ * What a map holds: cities, the home city's streets as lines of points, places on them, tram and bus lines, ferries between cities, what
+ * stands in the way on a street, and what the user has saved and shared. Knows no ways yet.
+ */
+import { z } from "zod";
+import { minute } from "../../environment/entity.ts";
+import { need, refuse } from "../../environment/server.ts";
+
+export const categories = [
+  "home", "office", "cafe", "bakery", "restaurant", "bar", "supermarket", "pharmacy", "shop", "hairdresser", "gym", "school", "library", "cinema", "theatre", "museum", "landmark",
+  "viewpoint", "venue", "doctor", "hospital", "station", "airport", "ferry terminal", "garage", "fuel station", "charging station", "parking", "park", "beach", "bank", "post office", "hotel",
+] as const;
+
+export const modes = ["walking", "cycling", "driving", "transit"] as const;
+export type Mode = (typeof modes)[number];
+
+export const lists = ["favourites", "want to go", "work", "errands"] as const;
+
+const latitude = z.number().min(-90).max(90);
+const longitude = z.number().min(-180).max(180);
+const clock = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/);
+const mode = z.enum(modes);
+
+const City = z.strictObject({
+  name: z.string(),
+  country: z.string(),
+  latitude,
+  longitude,
+  /** Metres above the sea. */
+  elevation: z.int(),
+  timezone: z.string(),
+  /** What can be driven to without a ferry: cities of one land. */
+  land: z.enum(["mainland", "Britain", "Ireland"]),
+});
+
+const Street = z.strictObject({
+  name: z.string(),
+  /** `path`: not for cars. `ferry`: a boat that takes all but cars, within its hours. */
+  kind: z.enum(["main", "street", "lane", "country", "path", "ferry"]),
+  /** How far traffic slows it at the worst hour: 0 not at all, 3 to half. */
+  busy: z.int().min(0).max(3),
+  /** The highest house number. */
+  numbers: z.int().min(0).max(400),
+  /** Of the points, latitude and longitude. Streets meet where they share one. */
+  line: z.array(z.tuple([latitude, longitude])).min(2).max(12),
+  hours: z.strictObject({ from: clock, to: clock }).optional(),
+});
+export type Street = z.infer<typeof Street>;
+
+const Place = z.strictObject({
+  name: z.string(),
+  category: z.enum(categories),
+  city_id: z.string(),
+  /** In the home city. */
+  street_id: z.string().optional(),
+  /** House number and street. */
+  address: z.string(),
+  latitude,
+  longitude,
+  elevation: z.int(),
+  phone: z.string().optional(),
+  rating: z.number().min(1).max(5).optional(),
+  hours: z.strictObject({ opens: clock, closes: clock, closed_on: z.enum(["Sunday", "Monday"]).optional() }).optional(),
+  /** Has shut for good. */
+  gone: z.literal(true).optional(),
+});
+export type Place = z.infer<typeof Place>;
+
+const Line = z.strictObject({
+  name: z.string(),
+  kind: z.enum(["tram", "bus"]),
+  /** Places, in order; it runs both ways. */
+  stops: z.array(z.string()).min(2).max(10),
+  every: z.int().min(4).max(60),
+  first: clock,
+  last: clock,
+});
+export type Line = z.infer<typeof Line>;
+
+const Ferry = z.strictObject({
+  name: z.string(),
+  from_city: z.string(),
+  to_city: z.string(),
+  /** Every day, both ways. */
+  departs: clock,
+  minutes: z.int().min(30).max(2880),
+  suspended_until: minute().optional(),
+});
+export type Ferry = z.infer<typeof Ferry>;
+
+const Incident = z.strictObject({
+  street_id: z.string(),
+  kind: z.enum(["closure", "roadworks", "accident"]),
+  /** Whom a closure keeps out. */
+  modes: z.array(mode).min(1).max(4),
+  from: minute(),
+  until: minute(),
+});
+
+const Saved = z.strictObject({ place_id: z.string(), list: z.enum(lists), note: z.string().optional(), at: minute() });
+
+const Shared = z.strictObject({
+  from_place: z.string(),
+  to_place: z.string(),
+  mode,
+  contact_id: z.string(),
+  at: minute(),
+  until: minute(),
+});
+
+export const Atlas = z.strictObject({
+  user: z.string(),
+  home_city: z.string(),
+  cities: z.record(z.string(), City),
+  streets: z.record(z.string(), Street),
+  places: z.record(z.string(), Place),
+  lines: z.record(z.string(), Line),
+  ferries: z.record(z.string(), Ferry),
+  incidents: z.record(z.string(), Incident),
+  /** People with whom a route can be shared. `muted` ones take none. */
+  contacts: z.record(z.string(), z.strictObject({ name: z.string(), email: z.string(), muted: z.literal(true).optional() })),
+  saved: z.record(z.string(), Saved),
+  shared: z.record(z.string(), Shared),
+  /** How many places a list holds, and how many routes may be shared at one time. */
+  limits: z.strictObject({ per_list: z.int().min(1).max(100), shares: z.int().min(1).max(100) }),
+});
+export type Atlas = z.infer<typeof Atlas>;
+
+export const placeOf = (atlas: Atlas, placeId: string): Place => need(atlas.places, placeId, "place", "maps_search_places gives the ids");
+
+export const cityOf = (atlas: Atlas, place: Place) => atlas.cities[place.city_id]!;
+
+export const addressOf = (atlas: Atlas, place: Place): string => `${place.address}, ${cityOf(atlas, place).name}`;
+
+/** The city of that name, whatever its case. */
+export function cityNamed(atlas: Atlas, name: string) {
+  const wanted = name.trim().toLowerCase();
+  const found = Object.entries(atlas.cities).find(([, it]) => it.name.toLowerCase() === wanted);
+  if (!found) return refuse("not_found", `there is no city ${name} on this map`, `it has ${Object.values(atlas.cities).map(it => it.name).join(", ")}`);
+  return { city_id: found[0], ...found[1] };
+}
+
+/** Every word of the query is in the text. */
+export const hasWords = (text: string, query: string): boolean => {
+  const within = text.toLowerCase();
+  return query.toLowerCase().split(/\s+/).every(it => within.includes(it));
+};
+
+/** The closures and works that are on at that time, by street. */
+export const incidentsAt = ({ incidents }: Atlas, at: string) => Object.values(incidents).filter(it => it.from <= at && at < it.until);
