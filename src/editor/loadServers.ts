@@ -10,6 +10,8 @@ const modules: readonly (() => Promise<Server>)[] = [
   () => import("../servers/payments/payments.ts").then(it => it.payments),
   () => import("../servers/calendar/calendar.ts").then(it => it.calendar),
   () => import("../servers/filesystem/server.ts").then(it => it.filesystem),
+  () => import("../servers/maps/maps.ts").then(it => it.maps),
+  () => import("../servers/iotDevices/server.ts").then(it => it.iotDevices),
   () => import("../servers/crm/crm.ts").then(it => it.crm),
 ];
 

@@ -4,6 +4,8 @@ import { banking } from "./banking.ts";
 import { payments } from "./payments/payments.ts";
 import { calendar } from "./calendar/calendar.ts";
 import { filesystem } from "./filesystem/server.ts";
+import { maps } from "./maps/maps.ts";
+import { iotDevices } from "./iotDevices/server.ts";
 import { crm } from "./crm/crm.ts";
 
-export const servers: readonly Server[] = [banking, payments, calendar, filesystem, crm];
+export const servers: readonly Server[] = [banking, payments, calendar, filesystem, maps, iotDevices, crm];

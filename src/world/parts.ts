@@ -2,10 +2,14 @@
 import type { Part } from "./part.ts";
 import { crmPart } from "./crm.ts";
 import { handWrittenParts } from "./shipped.ts";
+import { mapsPart } from "./maps.ts";
 import { paymentsPart } from "./payments.ts";
+import { iotDevicesPart } from "./iotDevices.ts";
 
 export const parts: readonly Part[] = [
   ...handWrittenParts,
   paymentsPart,
+  mapsPart,
+  iotDevicesPart,
   crmPart,
 ];
