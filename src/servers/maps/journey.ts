@@ -85,7 +85,7 @@ export function quickest(atlas: Atlas, trip: Trip, tried?: ReadonlyMap<string, n
   const shut = [trip.to, trip.from].map(it => shutFor(atlas, it.street_id!, trip.mode, trip.departs)).find(it => it !== undefined);
   const reasons = Object.keys(atlas.streets).flatMap(id => shutFor(atlas, id, trip.mode, trip.departs) ?? []).filter(it => !it.includes("path without") && !it.includes("no cars"));
   const why = shut ?? (trip.avoids === "ferries" ? "the only way there is by ferry" : reasons.join("; "));
-  return refuse("precondition_failed", `there is no way for ${trip.mode} from ${trip.from.name} to ${trip.to.name} at ${trip.departs}: ${why}`, "choose another mode or another time, or allow ferries");
+  return refuse("precondition_failed", `there is no way for ${trip.mode} from ${trip.from.name} to ${trip.to.name} at ${trip.departs}: ${why}`, trip.avoids === "ferries" ? "leave out avoid, or choose another mode" : "choose another mode or another time");
 }
 
 /** A way as it is told: real minutes, whatever it shunned. */

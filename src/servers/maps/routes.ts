@@ -19,6 +19,9 @@ const minutes = z.int().describe("How long it takes");
 
 const mostAlternatives = 3;
 
+/** A way that takes longer than this is no alternative. */
+const worthIt = (minutes: number) => 1.8 * minutes + 3;
+
 const stepsOf = (journey: Journey) => journey.steps.map(it => ({ along: it.along, meters: it.meters }));
 const via = (journey: Journey) => journey.steps.reduce((longest, it) => (it.meters > longest.meters ? it : longest)).along;
 
@@ -50,7 +53,7 @@ export const ways = {
       for (let n = 0; n < 2 * mostAlternatives && found.length < mostAlternatives; n++) {
         for (const it of quickest(atlas, trip, tried).stretches) tried.set(it.street_id, (tried.get(it.street_id) ?? 1) * 1.6);
         const other = told(atlas, trip, quickest(atlas, trip, tried));
-        if (found.every(it => it.meters !== other.meters)) found.push(other);
+        if (other.minutes <= worthIt(best.minutes) && found.every(it => it.meters !== other.meters)) found.push(other);
       }
       const routes = found.sort((a, b) => a.minutes - b.minutes || a.meters - b.meters).map(it => ({ via: via(it), meters: it.meters, minutes: it.minutes }));
       return { from: from.name, to: to.name, routes };

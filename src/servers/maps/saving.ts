@@ -102,13 +102,13 @@ export const keeping = {
       list: list.optional().describe("Only places of this list"),
       name: label("saved_place").optional().describe("Only places whose name contains this"),
       with_shared_routes: z.boolean().optional().describe("True to list the routes that are shared as well"),
-      limit: z.int().min(1).max(50).optional().describe("At most this many places, 8 if not given").meta({ examples: [3, 4, 5, 6] }),
+      limit: z.int().min(1).max(50).optional().describe("At most this many places, 6 if not given").meta({ examples: [3, 4, 5, 6] }),
     },
     returns: {
       places: z.array(z.object({ name: label("saved_place"), saved_id: id("saved_place"), place_id: id("place"), list: z.string(), note: z.string().optional() })),
       shared: z.array(z.object({ to: z.string(), shared_id: id("shared_route"), contact: label("contact"), mode: z.string(), until: minute() })).optional(),
     },
-    run(atlas, { list: wanted, name, with_shared_routes, limit = 8 }, { now }) {
+    run(atlas, { list: wanted, name, with_shared_routes, limit = 6 }, { now }) {
       const found = Object.entries(atlas.saved).filter(([, it]) => (!wanted || it.list === wanted) && (!name || hasWords(atlas.places[it.place_id]!.name, name)));
       const newest = found.sort(([a, x], [b, y]) => (x.at === y.at ? (a < b ? -1 : 1) : x.at < y.at ? 1 : -1));
       const shared = Object.entries(atlas.shared).filter(([, it]) => it.until > now).map(([shared_id, it]) => (
