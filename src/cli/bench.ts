@@ -2,6 +2,7 @@
 import { cpus } from "node:os";
 import { openByName, type Catalog } from "../environment/catalog.ts";
 import { Mistake } from "../mistake.ts";
+import { servingRows, serveEmptyTool, type Row } from "./benchServing.ts";
 import type { Command, Terminal } from "./command.ts";
 
 /** Does `n` units of work and returns the seconds they took. */
@@ -25,8 +26,10 @@ const groups: Readonly<Record<string, (terminal: Terminal) => Promise<Benchmark[
 export const bench: Command = {
   usage: `bench [${Object.keys(groups).join("|")}]`,
   summary: "Measure, one JSON line a figure: the median of five runs, the runs, and the machine.",
-  options: {},
-  async run(terminal, [group]) {
+  options: { reference: { type: "boolean" } },
+  async run(terminal, [group], values) {
+    // a process of its own, which the rows over HTTP start
+    if (values["reference"]) return serveEmptyTool(terminal);
     if (group !== undefined && !Object.hasOwn(groups, group)) throw new Mistake(`there is no benchmark ${group}`, `choose one of ${Object.keys(groups).join(", ")}`);
     for (const [name, make] of Object.entries(groups)) {
       if (group !== undefined && name !== group) continue;
@@ -34,6 +37,7 @@ export const bench: Command = {
         terminal.signal.throwIfAborted();
         terminal.print(JSON.stringify(measured(it)));
       }
+      if (name === "environment") for await (const it of servingRows(terminal.signal, ["bench", "--reference"])) terminal.print(JSON.stringify(figure(it)));
     }
     return 0;
   },
@@ -45,7 +49,11 @@ function measured({ name, unit, work, value }: Benchmark) {
   let seconds = work(n);
   while (seconds < 0.05) seconds = work((n *= 4));
   const each = Math.max(1, Math.round((0.2 * n) / seconds));
-  const runs = Array.from({ length: 5 }, () => rounded(value(work(each) / each)));
+  return figure({ name, unit, runs: Array.from({ length: 5 }, () => value(work(each) / each)) });
+}
+
+function figure({ name, unit, runs: exact }: Row) {
+  const runs = exact.map(rounded);
   return { name, value: runs.toSorted((a, b) => a - b)[2], unit, runs, machine: machine() };
 }
 
