@@ -66,7 +66,7 @@ describe("light", () => {
   for (const brightness of [0, -5, 101, 1e308]) test(`does not go to ${brightness} percent`, () => check([["set_brightness", { device_id: floorLamp, brightness }]], refuses("invalid_params", /brightness/)));
   test("changes color", () => check([["set_color", { device_id: floorLamp, color: "red" }], ["get_room_state", { room_id: living }]], gives({ lights: [{}, { light: "floor lamp", color: "red" }] })));
   test("has to be on for it", () => check([["set_color", { device_id: bedside, color: "red" }]], refuses("precondition_failed", /bedside lamp in the bedroom \(dev_140\) is off/)));
-  test("has colors or none", () => check([on(ceiling), ["set_color", { device_id: ceiling, color: "red" }]], refuses("precondition_failed", /one white only/)));
+  test("has colors or none", () => check([on(ceiling), ["set_color", { device_id: ceiling, color: "red" }]], refuses("precondition_failed", /ceiling light in the living room \(dev_116\) is of one white only/)));
   test("keeps the color it has", () => check([["set_color", { device_id: floorLamp, color: "warm white" }]], refuses("conflict", /already warm white/)));
 });
 
@@ -90,7 +90,7 @@ describe("heating and air", () => {
 describe("blinds", () => {
   test("close", () => check([["close_blinds", { device_id: blinds }]], gives({ position: 0, was: 100 })));
   test("open as far as asked", () => check([["open_blinds", { device_id: blinds, position: 30 }], ["list_devices", { room_id: living }]], gives({ blinds: [{ state: "30 percent open" }, {}] })));
-  test("do not open twice", () => check([["open_blinds", { device_id: blinds }]], refuses("conflict", /already open/)));
+  test("do not open twice", () => check([["open_blinds", { device_id: blinds }]], refuses("conflict", /the blinds in the living room \(dev_125\) are already open/)));
   test("do not close twice", () => check([["close_blinds", { device_id: blinds }], ["close_blinds", { device_id: blinds }]], refuses("conflict", /already closed/)));
   test("need charge", () => check([["open_blinds", { device_id: terraceBlinds }]], refuses("precondition_failed", /battery of the terrace blinds .* is at 7 percent, and its motor needs 10/)));
   test("stay shut while nobody is in", () => check([["close_blinds", { device_id: blinds }], leave, ["open_blinds", { device_id: blinds }]], refuses("precondition_failed", /away mode/)));

@@ -4,7 +4,7 @@ import { id, label, sensitive } from "../../environment/entity.ts";
 import { before, refuse, toolOf, type Moment } from "../../environment/server.ts";
 import { climateIn, drawIn, drawOf, isWindowOpen, thermostatIn } from "./physics.ts";
 import { blindsId, deviceId, fanId, lightId, lockId, roomId } from "./words.ts";
-import { answering, colors, deviceOf, Home, placed, ready, roomOf, unlockedForChildren, type Device, type OfKind } from "./world.ts";
+import { answering, be, colors, deviceOf, Home, placed, ready, roomOf, unlockedForChildren, type Device, type OfKind } from "./world.ts";
 
 const tool = toolOf(Home);
 
@@ -66,7 +66,7 @@ export function switchOn(home: Home, device_id: string, device: Device, now: str
     case "blinds":
     case "lock":
     case "vacuum":
-      return refuse("precondition_failed", `${what} is not turned on and off`, `use iot_devices_${{ blinds: "open_blinds or iot_devices_close_blinds", lock: "lock_door or iot_devices_unlock_door", vacuum: "start_vacuum or iot_devices_dock_vacuum" }[device.kind]}`);
+      return refuse("precondition_failed", `${what} ${be(device)} not turned on and off`, `use iot_devices_${{ blinds: "open_blinds or iot_devices_close_blinds", lock: "lock_door or iot_devices_unlock_door", vacuum: "start_vacuum or iot_devices_dock_vacuum" }[device.kind]}`);
     default:
       return device satisfies never;
   }
@@ -110,7 +110,7 @@ const switches = {
     run(home, { device_id }, { now }) {
       const device = deviceOf(home, device_id);
       answering(home, device_id, device);
-      if (isSwitched(device) && isOn(device)) refuse("conflict", `${placed(home, device_id, device)} is already on`);
+      if (isSwitched(device) && isOn(device)) refuse("conflict", `${placed(home, device_id, device)} ${be(device)} already on`);
       const already = drawIn(before(home), device.room_id, now);
       const extra = drawWhenOn(device);
       carried(home, device.room_id, extra, already);
@@ -126,7 +126,7 @@ const switches = {
     run(home, { device_id }, { now }) {
       const device = deviceOf(home, device_id);
       answering(home, device_id, device);
-      if (isSwitched(device) && !isOn(device)) refuse("conflict", `${placed(home, device_id, device)} is already off`);
+      if (isSwitched(device) && !isOn(device)) refuse("conflict", `${placed(home, device_id, device)} ${be(device)} already off`);
       const left = drawIn(before(home), device.room_id, now) - drawOf(before(home), before(home).devices[device_id]!, now);
       switchOff(home, device_id, device, now);
       return { name: device.name, device_id, state: "off", watts: Math.round(left * 10) / 10 };
@@ -141,7 +141,7 @@ const switches = {
       const light = ready(home, device_id, "light");
       const what = placed(home, device_id, light);
       if (!light.dims) refuse("precondition_failed", `${what} cannot be dimmed`, "it can only be turned on and off");
-      if (light.is_on && light.brightness === brightness) refuse("conflict", `${what} is already at ${brightness} percent`);
+      if (light.is_on && light.brightness === brightness) refuse("conflict", `${what} ${be(light)} already at ${brightness} percent`);
       const was = light.is_on ? `${light.brightness} percent` : "off";
       light.brightness = brightness;
       light.is_on = true;
@@ -156,9 +156,9 @@ const switches = {
     run(home, { device_id, color }) {
       const light = ready(home, device_id, "light");
       const what = placed(home, device_id, light);
-      const was = light.color ?? refuse("precondition_failed", `${what} has one white only`, "iot_devices_get_room_state shows which lights have a color");
-      if (!light.is_on) refuse("precondition_failed", `${what} is off`, "iot_devices_turn_on or iot_devices_set_brightness turns it on");
-      if (was === color) refuse("conflict", `${what} is already ${color}`);
+      const was = light.color ?? refuse("precondition_failed", `${what} ${be(light)} of one white only`, "iot_devices_get_room_state shows which lights have a color");
+      if (!light.is_on) refuse("precondition_failed", `${what} ${be(light)} off`, "iot_devices_turn_on or iot_devices_set_brightness turns it on");
+      if (was === color) refuse("conflict", `${what} ${be(light)} already ${color}`);
       light.color = color;
       return { name: light.name, device_id, color, was };
     },
@@ -212,7 +212,7 @@ export function movable(home: Home, device_id: string, position: number): OfKind
   const blinds = ready(home, device_id, "blinds");
   const what = placed(home, device_id, blinds);
   if (blinds.battery < leastCharge.blinds) refuse("precondition_failed", `the battery of ${what} is at ${blinds.battery} percent, and its motor needs ${leastCharge.blinds}`, "it has to be charged by hand");
-  if (blinds.position === position) refuse("conflict", `${what} is already ${position === 0 ? "closed" : position === 100 ? "open" : `${position} percent open`}`);
+  if (blinds.position === position) refuse("conflict", `${what} ${be(blinds)} already ${position === 0 ? "closed" : position === 100 ? "open" : `${position} percent open`}`);
   return blinds;
 }
 
@@ -224,7 +224,7 @@ const blinds = {
     returns: { name: label("blinds"), device_id: id("blinds"), position: z.int(), was: z.int() },
     run(home, { device_id, position = 100 }) {
       const moved = movable(home, device_id, position);
-      if (home.mode === "away") refuse("precondition_failed", `${placed(home, device_id, moved)} does not open in away mode`, "activate a scene that sets home mode first");
+      if (home.mode === "away") refuse("precondition_failed", `${placed(home, device_id, moved)} ${be(moved)} not opened in away mode`, "activate a scene that sets home mode first");
       const was = moved.position;
       moved.position = position;
       return { name: moved.name, device_id, position, was };

@@ -5,7 +5,7 @@ import { before, need, refuse, toolOf } from "../../environment/server.ts";
 import { carried, isOn, movable, settleClimate, switchOff, switchOn } from "./acting.ts";
 import { drawIn, drawOf } from "./physics.ts";
 import { sceneId, title } from "./words.ts";
-import { answering, clockTime, deviceOf, has, Home, modes, placed, rhythms, rowsOf, type Action, type Device, type Scene, type Trigger } from "./world.ts";
+import { answering, be, clockTime, deviceOf, has, Home, modes, placed, rhythms, rowsOf, type Action, type Device, type Scene, type Trigger } from "./world.ts";
 
 const tool = toolOf(Home);
 
@@ -98,7 +98,7 @@ const scenes = {
       if (Object.keys(before(home).scenes).length >= mostScenes) refuse("limit_exceeded", `the flat has ${mostScenes} scenes already, as many as it keeps`);
       const actions = used.map((device_id, i): Action => {
         const device = deviceOf(home, device_id);
-        if (device.kind === "blinds" || device.kind === "lock" || device.kind === "vacuum") refuse("precondition_failed", `${placed(home, device_id, device)} is not turned on and off`, "name lights, plugs, fans or heating");
+        if (device.kind === "blinds" || device.kind === "lock" || device.kind === "vacuum") refuse("precondition_failed", `${placed(home, device_id, device)} ${be(device)} not turned on and off`, "name lights, plugs, fans or heating");
         if (i >= turn_on.length && device.kind === "plug" && device.essential) refuse("permission_denied", `${placed(home, device_id, device)} has to stay on`, "leave it out");
         const dims = i < turn_on.length && brightness !== undefined && device.kind === "light" && device.dims;
         return dims ? { device_id, do: "set", level: brightness } : { device_id, do: i < turn_on.length ? "on" : "off" };

@@ -158,8 +158,11 @@ export function ready<K extends Kind>(home: Home, deviceId: string, kind: K): Of
 
 /** Refuses a device that is off the network. */
 export function answering(home: Home, deviceId: string, device: Device): void {
-  if (device.offline) refuse("precondition_failed", `${placed(home, deviceId, device)} is offline`, "somebody has to look after it; choose another device meanwhile");
+  if (device.offline) refuse("precondition_failed", `${placed(home, deviceId, device)} ${be(device)} offline`, "somebody has to look after it; choose another device meanwhile");
 }
+
+/** What several things in one device are called. */
+export const be = ({ name }: Pick<Device, "name">): "is" | "are" => (/(lights|blinds)$/.test(name) ? "are" : "is");
 
 /** `the ceiling light in the kitchen (dev_101)` */
 export const placed = (home: Home, deviceId: string, { name, room_id }: Pick<Device, "name" | "room_id">): string => `the ${name} in the ${home.rooms[room_id]!.name} (${deviceId})`;
