@@ -103,7 +103,7 @@ class Books {
     const told: { kind: Kind; at: string; about: string }[] = [];
     for (const it of Object.values(invoices)) {
       if (it.issued <= this.scene.canon.now.slice(0, 10)) told.push({ kind: "invoice.created", at: `${it.issued}T08:${String(it.number % 60).padStart(2, "0")}`, about: `invoice ${it.number}` });
-      if (it.status === "void") told.push({ kind: "invoice.voided", at: `${it.issued}T16:${String(it.number % 60).padStart(2, "0")}`, about: `invoice ${it.number}` });
+      if (it.status === "void") told.push({ kind: "invoice.voided", at: `${it.issued}T08:59`, about: `invoice ${it.number}` });
     }
     for (const [invoiceId, { number, status }] of Object.entries(invoices)) {
       const own = Object.values(received).filter(it => it.invoice_id === invoiceId);
@@ -216,7 +216,7 @@ function newest(books: Books, last: number, isFull: boolean): void {
     bill(first!, "open", today);
     bill(second!, "void", today);
   }
-  for (const [i, firm] of canon.prospects.slice(0, isFull ? 12 : 2).entries()) bill(firm, "open", dayAfter(today, 2 + 3 * i));
+  for (const [i, firm] of canon.prospects.slice(0, isFull ? 6 : 2).entries()) bill(firm, "open", dayAfter(today, 2 + 3 * i));
 }
 
 function* contradictions(state: PaymentsWorld, world: World, canon: Canon): Generator<string> {
@@ -240,6 +240,7 @@ function* contradictions(state: PaymentsWorld, world: World, canon: Canon): Gene
     if (it.at > canon.now) yield `payment ${key} is to come`;
     if (it.refunds.reduce((sum, row) => sum + row.amount, 0) > it.amount) yield `more of payment ${key} was given back than came in`;
   }
+  for (const [key, it] of Object.entries(state.events)) if (it.at > canon.now) yield `event ${key} is to come`;
   for (const [key, it] of Object.entries(state.events)) for (const hook of Object.keys(it.deliveries)) if (!Object.hasOwn(state.webhooks, hook)) yield `event ${key} went to ${hook}, which is no webhook`;
   for (const it of writtenInvoices(world.get("filesystem"))) {
     const own = Object.values(state.invoices).find(row => row.number === it.number);

@@ -5,7 +5,8 @@ import { before, need, refuse, toolOf } from "../../environment/server.ts";
 import { amountOf, dayAfter, has, invoiceOf, leftOf, Ledger, log, methods, owedBy, paymentsOf, receivedFor, round, statusOf, sum, totalOf, type Invoice } from "./world.ts";
 
 const invoiceId = id("invoice").describe("Invoice id, as payments_list_invoices gives it");
-const status = z.enum(["draft", "open", "overdue", "paid", "void"]);
+const urgency = ["overdue", "open", "draft", "paid", "void"] as const;
+const status = z.enum(urgency);
 const priced = { text: z.string(), quantity: z.int(), unit_price: cents(), amount: cents() };
 export const amount = money().optional().meta({ examples: [50, 80, 100, 120, 150, 200, 210, 250, 300, 400, 500, 640, 750, 900] });
 export const limit = z.int().min(1).max(50).optional().describe("At most this many, 10 if not given");
@@ -98,7 +99,7 @@ export const invoiceTools = {
   }),
   list_invoices: tool({
     effect: "read",
-    summary: "List invoices, the highest number first, by number, customer, status or due day, with the customers concerned and what each owes in all.",
+    summary: "List invoices by number, customer, status or due day: overdue ones first, then open ones, drafts, paid and void ones. Also gives the customers concerned and what each owes in all.",
     input: {
       number: label("invoice").optional().describe("Only the invoice of this number"),
       customer: label("customer").optional().describe("Only invoices to customers whose name contains this"),
@@ -114,7 +115,7 @@ export const invoiceTools = {
       const found = Object.entries(ledger.invoices).filter(([, it]) =>
         (number === undefined || String(it.number) === number.replace(/^#?0*/, "")) && (!customer || has(ledger.customers[it.customer_id]!.name, customer)) &&
         (!wanted || statusOf(it, now) === wanted) && (!due_by || it.due <= due_by));
-      const rows = found.sort(([, a], [, b]) => b.number - a.number).slice(0, most);
+      const rows = found.sort(([, a], [, b]) => urgency.indexOf(statusOf(a, now)) - urgency.indexOf(statusOf(b, now)) || b.number - a.number).slice(0, most);
       const isPlain = number === undefined && !wanted && !due_by;
       const concerned = Object.entries(ledger.customers).filter(([customerId, it]) =>
         rows.some(([, row]) => row.customer_id === customerId) || (isPlain && customer !== undefined && has(it.name, customer)));
