@@ -6,7 +6,7 @@ import { Debugging } from "./editor/debug.ts";
 import { Definitions } from "./editor/definitions.ts";
 import { registerFixtureChecks } from "./editor/fixtureChecks.ts";
 import { FixtureFiles } from "./editor/fixtureFiles.ts";
-import type { House } from "./editor/house.ts";
+import type { Ground, House } from "./editor/house.ts";
 import { LiveSessions } from "./editor/liveSessions.ts";
 import { ProveFolder } from "./editor/proveFolder.ts";
 import { ReadOnlyFiles } from "./editor/readOnlyFiles.ts";
@@ -28,8 +28,9 @@ export function activate({ extensionUri: extension, subscriptions }: ExtensionCo
   const definitions = new Definitions(folder);
   const fixtures = new FixtureFiles(folder);
   const sessions = new LiveSessions(definitions);
-  const serversTree = new ServersTree(definitions, fixtures, sessions);
-  const sessionViews = new SessionViews(definitions, fixtures, sessions);
+  const ground: Ground = { definitions, fixtures, sessions };
+  const serversTree = new ServersTree(ground);
+  const sessionViews = new SessionViews(ground);
   const tasksTree = new TasksTree(folder);
   const transcripts = new Transcripts(definitions, id => tasksTree.find(id));
   const debugging = new Debugging(transcripts);
@@ -39,7 +40,7 @@ export function activate({ extensionUri: extension, subscriptions }: ExtensionCo
   const runsTree = new RunsTree(runs);
   const runPages = new RunPages(extension, runs, transcripts);
   const training = new Training(extension, folder, tasksTree, synthesis, runs, runPages);
-  const house: House = { fixtures, serversTree, sessionViews, tasksTree, transcripts, debugging, rewardPages, synthesis, runs, runPages, training };
+  const house: House = { ...ground, serversTree, sessionViews, tasksTree, transcripts, debugging, rewardPages, synthesis, runs, runPages, training };
   subscriptions.push(folder, sessions, serversTree, tasksTree, transcripts, debugging, rewardPages, runs, runsTree, runPages);
   const files = new ReadOnlyFiles(uri => textOf(house, uri));
   const serversView = window.createTreeView("prove.servers", { treeDataProvider: serversTree, showCollapseAll: true });
@@ -48,7 +49,7 @@ export function activate({ extensionUri: extension, subscriptions }: ExtensionCo
     window.createTreeView("prove.tasks", { treeDataProvider: tasksTree, showCollapseAll: true }),
     window.createTreeView("prove.runs", { treeDataProvider: runsTree, showCollapseAll: true }),
     sessions.onDidChange(() => serversTree.refresh()),
-    sessions.onDidOpen(live => reporting(Promise.resolve(serversView.reveal({ kind: "session", live }, { expand: true, select: true })))),
+    sessions.onDidOpen(live => reporting(Promise.resolve(serversView.reveal({ kind: "session", live, server: live.held.servers[0]!.name }, { expand: true, select: true })))),
     folder.onDidChange(part => ({ fixtures: serversTree, tasks: tasksTree, runs })[part].refresh()),
     workspace.onDidSaveTextDocument(it => fixtures.isMine(it.uri) && transcripts.refresh()),
     workspace.registerFileSystemProvider("prove", files, { isReadonly: new MarkdownString("This is a record. A shipped fixture is edited by **PROVE: Edit Fixture**."), isCaseSensitive: true }),

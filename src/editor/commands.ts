@@ -25,6 +25,7 @@ export const commands = {
   openSession: ({ sessionViews }, node?: ServersNode) => sessionViews.open(node),
   callTool: ({ sessionViews }, node?: ServersNode) => sessionViews.call(node),
   resetSession: ({ sessionViews }, node?: ServersNode) => sessionViews.reset(node),
+  forkSession: ({ sessionViews }, node?: ServersNode) => sessionViews.fork(node),
   closeSession: ({ sessionViews }, node?: ServersNode) => sessionViews.close(node),
   showCall: ({ sessionViews }, node: CallNode) => sessionViews.show(node.live, node.made),
   synthesizeTasks: ({ synthesis }) => synthesis.ask(),

@@ -24,4 +24,12 @@ export class Definitions {
     const { openCatalog } = await import("../environment/catalog.ts");
     return openCatalog(await this.servers(), this.#folder.fixtures);
   }
+
+  /** A catalog that outlives edits: it reads each fixture as it is saved when it is asked for. */
+  async followingCatalog(): Promise<Catalog> {
+    const { openCatalog } = await import("../environment/catalog.ts");
+    const servers = await this.servers();
+    const now = () => openCatalog(servers, this.#folder.fixtures);
+    return { ...now(), fixture: (server, name) => now().fixture(server, name), fixtureNames: server => now().fixtureNames(server) };
+  }
 }

@@ -1,6 +1,8 @@
 /** The objects of the running extension, as its commands reach them. Built once, in extension.ts. */
 import type { Debugging } from "./debug.ts";
+import type { Definitions } from "./definitions.ts";
 import type { FixtureFiles } from "./fixtureFiles.ts";
+import type { LiveSessions } from "./liveSessions.ts";
 import type { RewardPages } from "./rewardPages.ts";
 import type { RunPages } from "./runPages.ts";
 import type { Runs } from "./runs.ts";
@@ -11,8 +13,14 @@ import type { TasksTree } from "./tasksTree.ts";
 import type { Training } from "./training.ts";
 import type { Transcripts } from "./transcripts.ts";
 
-export interface House {
+/** What everything about servers and their sessions stands on. */
+export interface Ground {
+  readonly definitions: Definitions;
   readonly fixtures: FixtureFiles;
+  readonly sessions: LiveSessions;
+}
+
+export interface House extends Ground {
   readonly serversTree: ServersTree;
   readonly sessionViews: SessionViews;
   readonly tasksTree: TasksTree;

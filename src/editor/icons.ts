@@ -11,6 +11,7 @@ export const icons = {
   writeTool: icon("edit"),
   fixture: icon("database"),
   session: icon("vm-active"),
+  othersSession: icon("hubot", "charts.blue"),
   entities: icon("symbol-class"),
   entity: icon("symbol-object"),
   value: icon("symbol-field"),

@@ -1,10 +1,11 @@
 /** The Servers view: servers with their live sessions, fixtures and tools; a session with its entities and calls. */
 import { EventEmitter, MarkdownString, TreeItem, TreeItemCollapsibleState, type Disposable, type TreeDataProvider } from "vscode";
 import type { Server, Tool } from "../environment/server.ts";
-import type { Definitions } from "./definitions.ts";
-import type { FixtureFile, FixtureFiles } from "./fixtureFiles.ts";
+import type { MadeCall } from "../service/table.ts";
+import type { FixtureFile } from "./fixtureFiles.ts";
+import type { Ground } from "./house.ts";
 import { icons, outcomeIcon } from "./icons.ts";
-import type { LiveSession, LiveSessions, MadeCall } from "./liveSessions.ts";
+import { byHand, storyOf, titleOf, type LiveSession } from "./liveSessions.ts";
 import { childrenOf, inLine, sizeOf, type ValueNode } from "./worldTree.ts";
 
 export type ServersNode =
@@ -13,9 +14,10 @@ export type ServersNode =
   | { readonly kind: "tools"; readonly server: Server }
   | { readonly kind: "fixture"; readonly file: FixtureFile }
   | { readonly kind: "tool"; readonly tool: Tool }
-  | { readonly kind: "session"; readonly live: LiveSession }
-  | { readonly kind: "calls"; readonly live: LiveSession }
-  | { readonly kind: "call"; readonly live: LiveSession; readonly made: MadeCall }
+  | { readonly kind: "session"; readonly live: LiveSession; readonly server: string }
+  | { readonly kind: "more"; readonly server: string; readonly count: number }
+  | { readonly kind: "calls"; readonly live: LiveSession; readonly server: string }
+  | { readonly kind: "call"; readonly live: LiveSession; readonly server: string; readonly made: MadeCall }
   | { readonly kind: "value"; readonly live: LiveSession; readonly value: ValueNode };
 
 const { Collapsed, Expanded, None } = TreeItemCollapsibleState;
@@ -23,14 +25,10 @@ const { Collapsed, Expanded, None } = TreeItemCollapsibleState;
 export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
   readonly #changed = new EventEmitter<undefined>();
   readonly onDidChangeTreeData = this.#changed.event;
-  readonly #definitions: Definitions;
-  readonly #fixtures: FixtureFiles;
-  readonly #sessions: LiveSessions;
+  readonly #ground: Ground;
 
-  constructor(definitions: Definitions, fixtures: FixtureFiles, sessions: LiveSessions) {
-    this.#definitions = definitions;
-    this.#fixtures = fixtures;
-    this.#sessions = sessions;
+  constructor(ground: Ground) {
+    this.#ground = ground;
   }
 
   refresh(): void {
@@ -42,27 +40,28 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
   }
 
   async getChildren(node?: ServersNode): Promise<ServersNode[]> {
-    if (!node) return (await this.#definitions.servers()).map(server => ({ kind: "server", server }));
+    if (!node) return (await this.#ground.definitions.servers()).map(server => ({ kind: "server", server }));
     switch (node.kind) {
       case "server":
         return [
-          ...this.#sessions.of(node.server.name).map(live => ({ kind: "session" as const, live })),
+          ...this.#sessionsOf(node.server.name),
           { kind: "fixtures", server: node.server },
           { kind: "tools", server: node.server },
         ];
       case "fixtures":
-        return this.#fixtures.of(node.server.name).map(file => ({ kind: "fixture", file }));
+        return this.#ground.fixtures.of(node.server.name).map(file => ({ kind: "fixture", file }));
       case "tools":
         return [...node.server.tools.values()].map(tool => ({ kind: "tool", tool }));
       case "session":
-        return [...worldOf(node.live), ...(node.live.calls.length ? [{ kind: "calls" as const, live: node.live }] : [])];
+        return [...worldOf(node.live, node.server), ...(node.live.calls.length ? [{ ...node, kind: "calls" as const }] : [])];
       case "calls":
-        return node.live.calls.map(made => ({ kind: "call" as const, live: node.live, made })).toReversed();
+        return node.live.calls.map(made => ({ ...node, kind: "call" as const, made })).toReversed();
       case "value":
         return childrenOf(node.value.value, node.value.path, lastPatches(node.live)).map(value => ({ kind: "value", live: node.live, value }));
       case "fixture":
       case "tool":
       case "call":
+      case "more":
         return [];
       default:
         throw new Error(`no children of ${JSON.stringify(node satisfies never)}`);
@@ -78,19 +77,28 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
   /** For `reveal`: only what is revealed needs a parent. */
   async getParent(node: ServersNode): Promise<ServersNode | undefined> {
     if (node.kind !== "session") return undefined;
-    const server = (await this.#definitions.servers()).find(it => it.name === node.live.server);
+    const server = (await this.#ground.definitions.servers()).find(it => it.name === node.server);
     return server && { kind: "server", server };
   }
+
+  #sessionsOf(server: string): ServersNode[] {
+    const live = this.#ground.sessions.of(server);
+    const shown = live.slice(-mostShown).map(it => ({ kind: "session" as const, live: it, server }));
+    return live.length > mostShown ? [{ kind: "more", server, count: live.length - mostShown }, ...shown] : shown;
+  }
 }
+
+/** More sessions than this nobody opens by hand; a trainer opens thousands. */
+const mostShown = 100;
 
 const lastPatches = (live: LiveSession) => live.calls.at(-1)?.called.patches ?? [];
 
 /** The session's world, one node a collection, and its clock. */
-function worldOf(live: LiveSession): ServersNode[] {
-  const state = live.session.state[live.server]!;
+function worldOf(live: LiveSession, server: string): ServersNode[] {
+  const state = live.held.state[server]!;
   const patches = lastPatches(live);
-  const world = childrenOf(state.world, `/${live.server}/world`, patches);
-  const clock = childrenOf({ clock: state.clock }, `/${live.server}`, patches);
+  const world = childrenOf(state.world, `/${server}/world`, patches);
+  const clock = childrenOf({ clock: state.clock }, `/${server}`, patches);
   return [...world, ...clock].map(value => ({ kind: "value", live, value }));
 }
 
@@ -108,6 +116,8 @@ function itemOf(node: ServersNode): TreeItem {
       return toolItem(node.tool);
     case "session":
       return sessionItem(node.live);
+    case "more":
+      return build(`${node.count} more`, None, { description: "older sessions", context: "more" });
     case "calls":
       return build("Calls", Collapsed, { description: String(node.live.calls.length), context: "calls" });
     case "call":
@@ -129,11 +139,13 @@ function idOf(node: ServersNode): string {
       return `fixture/${node.file.server}/${node.file.name}`;
     case "tool":
       return `tool/${node.tool.name}`;
+    case "more":
+      return `more/${node.server}`;
     case "session":
     case "calls":
-      return `${node.kind}/${node.live.number}`;
+      return `${node.kind}/${node.live.number}/${node.server}`;
     case "call":
-      return `call/${node.live.number}/${node.made.number}`;
+      return `call/${node.live.number}/${node.server}/${node.made.number}`;
     case "value":
       return `value/${node.live.number}${node.value.path}`;
     default:
@@ -176,9 +188,11 @@ function toolItem(tool: Tool): TreeItem {
 }
 
 function sessionItem(live: LiveSession): TreeItem {
-  const n = live.calls.length;
-  const description = n === 0 ? "as opened" : `${n} ${n === 1 ? "call" : "calls"}`;
-  return build(`Session ${live.number} on ${live.fixture}`, Expanded, { icon: icons.session, description, context: "session" });
+  const { owner, id } = live.held;
+  const isOurs = owner === byHand;
+  // whoever knows an agent's session id may act in it: enough of it to know it by
+  const tooltip = isOurs ? "opened by hand" : `opened by ${owner} (${id.slice(0, 6)}…)`;
+  return build(titleOf(live), Expanded, { icon: isOurs ? icons.session : icons.othersSession, description: storyOf(live), context: isOurs ? "session" : "session.other", tooltip });
 }
 
 function callItem(node: Extract<ServersNode, { kind: "call" }>): TreeItem {

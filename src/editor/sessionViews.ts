@@ -2,48 +2,54 @@
  * What a person does with live sessions: open one, call a tool in it, see what the call gave and what it changed. The texts
  * shown are read-only documents, named by session and call.
  */
-import { CancellationError, Uri, commands, window, type TextDocumentShowOptions } from "vscode";
+import { Uri, commands, window, type TextDocumentShowOptions } from "vscode";
 import { canonical } from "../environment/json.ts";
 import type { Tool } from "../environment/server.ts";
 import { Mistake } from "../mistake.ts";
+import type { MadeCall } from "../service/table.ts";
 import { askArguments } from "./callPrompt.ts";
-import type { Definitions } from "./definitions.ts";
-import type { FixtureFile, FixtureFiles } from "./fixtureFiles.ts";
+import { entitiesOf } from "./entities.ts";
+import type { FixtureFile } from "./fixtureFiles.ts";
+import type { Ground } from "./house.ts";
 import { icons } from "./icons.ts";
-import type { LiveSession, LiveSessions, MadeCall } from "./liveSessions.ts";
+import { storyOf, titleOf, type LiveSession } from "./liveSessions.ts";
+import { mustBeTrusted } from "./proveFolder.ts";
+import { pick } from "./questions.ts";
 import type { ServersNode } from "./serversTree.ts";
 
 export class SessionViews {
-  readonly #definitions: Definitions;
-  readonly #fixtures: FixtureFiles;
-  readonly #sessions: LiveSessions;
+  readonly #ground: Ground;
 
-  constructor(definitions: Definitions, fixtures: FixtureFiles, sessions: LiveSessions) {
-    this.#definitions = definitions;
-    this.#fixtures = fixtures;
-    this.#sessions = sessions;
+  constructor(ground: Ground) {
+    this.#ground = ground;
   }
 
   /** Opens a session on a node's fixture, or on one that the person picks. */
   async open(node: ServersNode | undefined): Promise<LiveSession> {
-    const { server, name } = node?.kind === "fixture" ? node.file : await this.#pickFixture(node?.kind === "server" ? node.server.name : undefined);
-    return this.#sessions.open(server, name);
+    const { server, name } = node?.kind === "fixture" ? node.file : await this.#pickFixture(serverOf(node));
+    return this.#ground.sessions.open(server, name);
   }
 
   /** Calls a tool in a session, asking for whatever the node does not say. */
   async call(node: ServersNode | undefined): Promise<void> {
+    mustBeTrusted("calling a tool");
     const live = await this.#sessionFor(node);
-    const tool = node?.kind === "tool" ? node.tool : await this.#pickTool(live);
-    const args = await askArguments(tool, live.session.state[live.server]!.world);
-    await this.#tell(live, this.#sessions.call(live, tool.name, args));
+    const tool = node?.kind === "tool" ? node.tool : await this.#pickTool(live, node?.kind === "session" ? node.server : undefined);
+    const session = live.held.forked();
+    const args = await askArguments({ tool, entities: kind => entitiesOf(kind, tool.server, session), now: session.state[tool.server]!.clock });
+    await this.#tell(live, this.#ground.sessions.call(live, tool.name, args));
   }
 
   async reset(node: ServersNode | undefined): Promise<void> {
-    await this.#sessions.reset(await this.#sessionFor(node));
+    this.#ground.sessions.reset(await this.#chosenSession(node));
+  }
+
+  async fork(node: ServersNode | undefined): Promise<LiveSession> {
+    return this.#ground.sessions.fork(await this.#chosenSession(node));
   }
 
   async close(node: ServersNode | undefined): Promise<void> {
-    this.#sessions.close(await this.#sessionFor(node));
+    await this.#ground.sessions.close(await this.#chosenSession(node));
   }
 
   /** A call that changed the state as a comparison of before and after, any other as its record. */
@@ -58,7 +64,7 @@ export class SessionViews {
   /** The text of a read-only document of a session. */
   text(path: string): string {
     const [, number, call, what] = /^\/sessions\/(\d+)\/(\d+)\/(.+)\.json$/.exec(path) ?? [];
-    const made = this.#sessions.get(Number(number))?.calls[Number(call) - 1];
+    const made = this.#ground.sessions.get(Number(number))?.calls.find(it => it.number === Number(call));
     if (!made) return "// this session was closed or reset\n";
     if (what === "before" || what === "after") return pretty(made[what]);
     return pretty({ call: made.name, arguments: made.arguments, ...made.called });
@@ -74,32 +80,40 @@ export class SessionViews {
     void shown.then(chosen => chosen && this.show(live, made));
   }
 
+  /** The session to call in: the node's, the only one, a new one where there is none. */
   async #sessionFor(node: ServersNode | undefined): Promise<LiveSession> {
     if (node?.kind === "session") return node.live;
-    const server = node?.kind === "tool" ? node.tool.server : undefined;
-    const open = server ? this.#sessions.of(server) : this.#sessions.all;
-    if (open.length === 1) return open[0]!;
-    if (open.length === 0) {
-      const { server: name, name: fixture } = await this.#pickFixture(server);
-      return this.#sessions.open(name, fixture);
-    }
-    const items = open.map(live => ({ label: `Session ${live.number} on ${live.fixture}`, description: live.server, iconPath: icons.session, live }));
+    const server = serverOf(node);
+    const open = server ? this.#ground.sessions.of(server) : this.#ground.sessions.all;
+    if (open.length) return open.length === 1 ? open[0]! : this.#pickSession(open);
+    const { server: name, name: fixture } = await this.#pickFixture(server);
+    return this.#ground.sessions.open(name, fixture);
+  }
+
+  /** The session that a command is about. */
+  async #chosenSession(node: ServersNode | undefined): Promise<LiveSession> {
+    if (node?.kind === "session") return node.live;
+    const { all } = this.#ground.sessions;
+    if (all.length === 0) throw new Mistake("no session is open", "open one from the Servers view");
+    return all.length === 1 ? all[0]! : this.#pickSession(all);
+  }
+
+  async #pickSession(open: readonly LiveSession[]): Promise<LiveSession> {
+    const items = open.map(live => ({ label: titleOf(live), description: `${live.held.servers.map(it => it.name).join(", ")} · ${storyOf(live)}`, iconPath: icons.session, live }));
     return (await pick(items, "Which session")).live;
   }
 
-  async #pickTool(live: LiveSession): Promise<Tool> {
-    const items = [...live.session.tools.values()].map(tool => ({
-      label: tool.name,
-      detail: tool.summary,
-      iconPath: tool.effect === "read" ? icons.readTool : icons.writeTool,
-      tool,
-    }));
+  async #pickTool(live: LiveSession, server: string | undefined): Promise<Tool> {
+    const items = [...live.held.tools.values()]
+      .filter(it => server === undefined || it.server === server)
+      .map(tool => ({ label: tool.name, detail: tool.summary, iconPath: tool.effect === "read" ? icons.readTool : icons.writeTool, tool }));
     return (await pick(items, "Which tool to call")).tool;
   }
 
   async #pickFixture(server: string | undefined): Promise<FixtureFile> {
-    const servers = server ? [server] : (await this.#definitions.servers()).map(it => it.name);
-    const items = servers.flatMap(name => this.#fixtures.of(name)).map(file => ({
+    const { definitions, fixtures } = this.#ground;
+    const servers = server ? [server] : (await definitions.servers()).map(it => it.name);
+    const items = servers.flatMap(name => fixtures.of(name)).map(file => ({
       label: server ? file.name : `${file.server} · ${file.name}`,
       description: file.is === "shipped" ? "shipped" : "yours",
       iconPath: icons.fixture,
@@ -110,10 +124,10 @@ export class SessionViews {
   }
 }
 
-async function pick<Item extends { label: string }>(items: readonly Item[], placeHolder: string): Promise<Item> {
-  const chosen = await window.showQuickPick(items, { placeHolder, matchOnDescription: true, matchOnDetail: true });
-  if (!chosen) throw new CancellationError();
-  return chosen;
+/** The server that a node is about, if it is about one. */
+function serverOf(node: ServersNode | undefined): string | undefined {
+  if (node?.kind === "server") return node.server.name;
+  return node?.kind === "tool" ? node.tool.server : undefined;
 }
 
 const pretty = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;

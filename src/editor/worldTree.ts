@@ -1,7 +1,8 @@
 /** A JSON value as a tree that opens one level at a time, with what the last call changed marked. Knows no editor. */
 import type { Json, JsonObject } from "../environment/json.ts";
 import type { Patch } from "../environment/outcome.ts";
-import { aboutOf, textOf } from "./form.ts";
+import { aboutOf } from "./entities.ts";
+import { textOf } from "./form.ts";
 
 export interface ValueNode {
   readonly key: string;

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => workbench.close());
 
 test("a session opens on a fixture and shows its world", async () => {
-  await workbench.command("PROVE: Open Session");
+  await workbench.command("PROVE: Open Session…");
   await workbench.choice("banking · small").click();
   await checkSeen(servers().filter({ hasText: "Session 1 on small" }));
   await checkSeen(servers().filter({ hasText: /^customer.*Ana Ruiz/ }));
@@ -41,7 +41,7 @@ test("a shipped fixture is copied, edited and saved, and the next session starts
   await workbench.page.keyboard.press("Control+S");
   await vi.waitFor(() => expect(readFileSync(copy(), "utf8")).toContain("Bo Lind"), patience);
   await workbench.picture("fixture");
-  await workbench.command("PROVE: Open Session");
+  await workbench.command("PROVE: Open Session…");
   await workbench.choice("banking · small").click();
   await checkSeen(servers().filter({ hasText: /^customer.*Bo Lind/ }));
   await checkSeen(servers().filter({ hasText: /^customer.*Ana Ruiz/ }));
@@ -52,7 +52,7 @@ test("a fixture that does not fit is marked on its line, and no session opens on
   await workbench.page.keyboard.press("Control+S");
   await vi.waitFor(() => expect(readFileSync(copy(), "utf8")).toContain(": 7"), patience);
   await checkSeen(workbench.page.locator(".squiggly-error").first());
-  await workbench.command("PROVE: Open Session");
+  await workbench.command("PROVE: Open Session…");
   await workbench.choice("banking · small").click();
   await checkSeen(workbench.notification(/does not fit the schema of banking at \/state\/customer/));
   await workbench.picture("fixture-that-does-not-fit");

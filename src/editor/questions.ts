@@ -1,0 +1,108 @@
+/**
+ * Questions to a person: choose one, choose several, type a value. Escape throws a `CancellationError`, the back button a
+ * `Back`. Knows nothing of what is asked.
+ */
+import { CancellationError, QuickInputButtons, window, type Disposable, type QuickInput, type QuickPick, type QuickPickItem } from "vscode";
+
+/** The person wants to answer the question before once more. */
+export class Back extends Error {}
+
+export interface Question {
+  /** What the questions together are about. */
+  readonly title?: string;
+  readonly text: string;
+  /** Whether there is a question before this one. */
+  readonly hasBack?: boolean;
+}
+
+/** Asks to choose one. */
+export async function pick<Item extends QuickPickItem>(items: readonly Item[], question: Question | string): Promise<Item> {
+  const [chosen] = await choose(items, question, () => undefined);
+  return chosen!;
+}
+
+export interface Several<Item> {
+  readonly chosen?: readonly Item[];
+  /** Why these cannot be chosen together. */
+  readonly complaint?: (items: readonly Item[]) => string | undefined;
+}
+
+/** Asks to choose any number of them. */
+export const pickSeveral = <Item extends QuickPickItem>(items: readonly Item[], question: Question, { chosen = [], complaint = () => undefined }: Several<Item> = {}): Promise<readonly Item[]> =>
+  choose(items, question, complaint, box => {
+    box.canSelectMany = true;
+    box.selectedItems = chosen;
+  });
+
+function choose<Item extends QuickPickItem>(
+  items: readonly Item[],
+  asked: Question | string,
+  complaint: (items: readonly Item[]) => string | undefined,
+  prepare: (box: QuickPick<Item>) => void = () => {},
+): Promise<readonly Item[]> {
+  const question = typeof asked === "string" ? { text: asked } : asked;
+  const box = window.createQuickPick<Item>();
+  box.items = items;
+  box.placeholder = question.text;
+  box.matchOnDescription = true;
+  box.matchOnDetail = true;
+  prepare(box);
+  return shown(box, question, take => [
+    box.onDidAccept(() => {
+      const chosen = box.selectedItems;
+      if (!box.canSelectMany && chosen.length === 0) return;
+      const why = complaint(chosen);
+      if (why === undefined) take([...chosen]);
+      else box.placeholder = `${why} — ${question.text}`;
+    }),
+  ]);
+}
+
+export interface Typing {
+  readonly value?: string;
+  readonly placeholder?: string;
+  /** Why a text will not do; told as it is typed. */
+  readonly complaint: (text: string) => string | undefined;
+}
+
+/** Asks for a text. What is wrong with it is said as it is typed, and it is taken only when nothing is. */
+export function typeText(question: Question, { value = "", placeholder, complaint }: Typing): Promise<string> {
+  const box = window.createInputBox();
+  box.value = value;
+  box.prompt = question.text;
+  box.placeholder = placeholder;
+  box.ignoreFocusOut = true;
+  if (value) box.valueSelection = [0, value.length];
+  return shown(box, question, take => [
+    box.onDidChangeValue(text => (box.validationMessage = complaint(text))),
+    box.onDidAccept(() => {
+      const why = complaint(box.value);
+      if (why === undefined) take(box.value);
+      else box.validationMessage = why;
+    }),
+  ]);
+}
+
+function shown<T>(box: QuickInput & Partial<Pick<QuickPick<QuickPickItem>, "buttons" | "onDidTriggerButton">>, question: Question, listen: (take: (value: T) => void) => Disposable[]): Promise<T> {
+  box.title = question.title;
+  if (question.hasBack) box.buttons = [QuickInputButtons.Back];
+  return new Promise<T>((resolve, reject) => {
+    const listening: Disposable[] = [
+      ...listen(value => {
+        resolve(value);
+        box.hide();
+      }),
+      box.onDidTriggerButton!(() => {
+        reject(new Back());
+        box.hide();
+      }),
+      box.onDidHide(() => {
+        // what was answered has been told before: this is Escape
+        reject(new CancellationError());
+        for (const it of listening) it.dispose();
+        box.dispose();
+      }),
+    ];
+    box.show();
+  });
+}
