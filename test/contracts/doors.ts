@@ -1,12 +1,15 @@
 /** The ways to a server's session, behind one shape, so that one contract holds for each. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { join } from "node:path";
 import { z } from "zod";
 import { openByName, openCatalog } from "../../src/environment/catalog.ts";
 import { canonical, type Json } from "../../src/environment/json.ts";
 import { sessionKey } from "../../src/mcp/expose.ts";
 import { servers } from "../../src/servers/catalog.ts";
+import { serve, type Serving } from "../../src/service/serve.ts";
+import { newSessionId } from "../../src/service/table.ts";
 
 export const root = join(import.meta.dirname, "../..");
 export const catalog = openCatalog(servers, [join(root, "resources/fixtures")]);
@@ -48,6 +51,12 @@ export const inProcess = (server: string): Door => ({
   shut: async () => {},
 });
 
+async function callOver(client: Client, name: string, args: Json, _meta?: Record<string, unknown>): Promise<Answer> {
+  const result = await client.callTool({ name, arguments: args as Record<string, unknown>, ...(_meta ? { _meta } : {}) });
+  const [first] = result.content as { text: string }[];
+  return { ok: !result.isError, text: canonical(JSON.parse(first!.text)) };
+}
+
 /** The built program as a child process, driven by the SDK's own client. */
 export async function overStdio(server: string): Promise<Door & { client: Client }> {
   const client = new Client({ name: "contract", version: "1" });
@@ -63,15 +72,55 @@ export async function overStdio(server: string): Promise<Door & { client: Client
       const ask = <T extends z.ZodType>(method: string, params: object, result: T) => client.request({ method, params: { ...params, _meta } }, result);
       await ask("prove/open", { fixture, seed }, z.object({ digest: z.string() }));
       return {
-        async call(name, args) {
-          const result = await client.callTool({ name, arguments: args as Record<string, unknown>, _meta });
-          const [first] = result.content as { text: string }[];
-          return { ok: !result.isError, text: canonical(JSON.parse(first!.text)) };
-        },
+        call: (name, args) => callOver(client, name, args, _meta),
         digest: async () => (await ask("prove/state", {}, z.object({ digest: z.string() }))).digest,
         close: async () => void (await ask("prove/close", {}, z.object({}))),
       };
     },
     shut: () => client.close(),
   };
+}
+
+/** One service for all servers' doors. It listens from the first to the last of them. */
+let serving: Promise<Serving> | undefined;
+let doors = 0;
+
+/** The service over real HTTP: sessions by `/v1`, calls by the SDK's own client at the session's address. */
+export async function overHttp(server: string): Promise<Door> {
+  doors++;
+  const { url, mcpPath, close } = await (serving ??= serve({ catalog }));
+  let isListed = false;
+  return {
+    name: "HTTP",
+    async open(fixture, seed) {
+      const id = newSessionId();
+      const session = `${url}/v1/sessions/${id}`;
+      const opened = await fetch(session, { method: "PUT", headers: { "content-type": "application/json" }, body: JSON.stringify({ servers: [server], fixture, seed }) });
+      if (!opened.ok) throw new Error(await opened.text());
+      const client = await clientAt(`${url}${mcpPath(id, server)}`);
+      // of one session: the client checks results against the published schemas of what it has listed, and compiling them takes a while
+      if (!isListed) await client.listTools();
+      isListed = true;
+      return {
+        call: (name, args) => callOver(client, name, args),
+        digest: async () => ((await (await fetch(`${session}/state`)).json()) as { digest: string }).digest,
+        async close() {
+          await client.close();
+          await fetch(session, { method: "DELETE" });
+        },
+      };
+    },
+    async shut() {
+      if (--doors > 0) return;
+      serving = undefined;
+      await close();
+    },
+  };
+}
+
+/** An ordinary client at an address where a server speaks MCP. */
+export async function clientAt(url: string, headers: Record<string, string> = {}): Promise<Client> {
+  const client = new Client({ name: "contract", version: "1" });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+  return client;
 }

@@ -1,9 +1,9 @@
-/** What every server's session keeps, in process and over stdio. */
+/** What every server's session keeps, in process, over stdio and over HTTP. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openByName } from "../../src/environment/catalog.ts";
 import type { JsonSchema } from "../../src/environment/server.ts";
 import { servers } from "../../src/servers/catalog.ts";
-import { catalog, inProcess, overStdio, type Door } from "./doors.ts";
+import { catalog, inProcess, overHttp, overStdio, type Door } from "./doors.ts";
 import { walk } from "./walk.ts";
 
 const expectedTools: Record<string, number> = {
@@ -47,7 +47,7 @@ for (const server of servers) {
     });
   });
 
-  const doors: Record<string, () => Door | Promise<Door>> = { "in process": () => inProcess(server.name), "over stdio": () => overStdio(server.name) };
+  const doors: Record<string, () => Door | Promise<Door>> = { "in process": () => inProcess(server.name), "over stdio": () => overStdio(server.name), "over HTTP": () => overHttp(server.name) };
   for (const [way, open] of Object.entries(doors)) {
     describe(`${server.name} ${way}`, () => {
       let door: Door;
@@ -103,9 +103,9 @@ for (const server of servers) {
   }
 }
 
-test("stdio answers as the session in process does, byte for byte", async () => {
+test.each([["stdio", overStdio], ["HTTP", overHttp]] as const)("%s answers as the session in process does, byte for byte", async (_, open) => {
   for (const server of servers) {
-    const door = await overStdio(server.name);
+    const door = await open(server.name);
     try {
       const [wire, here] = [await door.open("full", 9), await inProcess(server.name).open("full", 9)];
       const calls = walk(server, openByName(catalog, { servers: [{ name: server.name, fixture: "full" }], seed: 9 }), 200, 4).filter(it => isObject(it.arguments));
