@@ -7,6 +7,7 @@ import type { Server } from "../environment/server.ts";
 
 const modules: readonly (() => Promise<Server>)[] = [
   () => import("../servers/banking.ts").then(it => it.banking),
+  () => import("../servers/trading/trading.ts").then(it => it.trading),
   () => import("../servers/payments/payments.ts").then(it => it.payments),
   () => import("../servers/calendar/calendar.ts").then(it => it.calendar),
   () => import("../servers/filesystem/server.ts").then(it => it.filesystem),

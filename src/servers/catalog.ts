@@ -1,6 +1,7 @@
 /** All servers, in their fixed order. Knows their definitions and nothing of who opens them. */
 import type { Server } from "../environment/server.ts";
 import { banking } from "./banking.ts";
+import { trading } from "./trading/trading.ts";
 import { payments } from "./payments/payments.ts";
 import { calendar } from "./calendar/calendar.ts";
 import { filesystem } from "./filesystem/server.ts";
@@ -8,4 +9,4 @@ import { maps } from "./maps/maps.ts";
 import { iotDevices } from "./iotDevices/server.ts";
 import { crm } from "./crm/crm.ts";
 
-export const servers: readonly Server[] = [banking, payments, calendar, filesystem, maps, iotDevices, crm];
+export const servers: readonly Server[] = [banking, trading, payments, calendar, filesystem, maps, iotDevices, crm];
