@@ -1,6 +1,5 @@
 /** Every trading tool by hand: what it gives, what it changes, and what it turns down. */
 import { describe, expect, test } from "vitest";
-import type { Json } from "../../src/environment/json.ts";
 import { trading } from "../../src/servers/trading/trading.ts";
 import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
 
@@ -69,7 +68,7 @@ describe("market orders", () => {
   test("of part of a lot are refused", () => check([order("buy", 15, "SKPR")], { ...refuses("precondition_failed", /lots of 10, and 15/), hint: "choose 10 or 20" }));
   test("beyond the largest order are refused: 1000 × 11.95 > 10000", () => check([order("buy", 1000)], refuses("limit_exceeded", /are 11950/)));
   test("do not rest", () => check([["place_order", { symbol: "HLYN", side: "buy", shares: 5, good_until: "2026-03-20" }]], refuses("invalid_params", /good_until needs a price/)));
-  for (const shares of [0, -5, 1.5, 1e308, Number.NaN] as Json[]) test(`of ${String(shares)} shares are turned down`, () => check([["place_order", { symbol: "HLYN", side: "buy", shares }]], turnedDown));
+  for (const shares of [0, -5, 1.5, 1e308, Number.NaN]) test(`of ${shares} shares are turned down`, () => check([["place_order", { symbol: "HLYN", side: "buy", shares }]], turnedDown));
   test("want a side", () => check([["place_order", { symbol: "HLYN", shares: 5 }]], misfits(/side/)));
 });
 

@@ -8,7 +8,7 @@ import { filledOf, isWorking, listed, Market, orderOf, restOf, round, sides, sta
 
 const orderId = id("order").describe("Order id, as trading_list_orders gives it");
 const price = z.number().min(0.01).max(100_000);
-const prices = [8.5, 12.4, 14, 18.2, 22.5, 31, 36.8, 45, 52.5, 64, 78, 96.5, 120, 148];
+const prices = [5.5, 6, 6.5, 7, 7.5, 8, 8.5, 9, 9.5, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20, 22, 24, 26, 28, 30, 33, 36, 40, 44, 48, 50, 55, 60, 66, 72, 80, 90, 100, 110, 120, 130, 145, 160, 190, 210];
 const shares = z.int().min(1).max(100_000).meta({ examples: [5, 10, 20, 25, 30, 40, 50, 60, 80, 100, 120, 150, 200, 300] });
 const mostAlerts = 12;
 
