@@ -32,7 +32,7 @@ const everything =
   "environment servers world mcp trajectory policy synthesis reward evaluation run compute model train service engine protocol";
 
 const rooms: Readonly<Record<string, Room>> = {
-  environment: { rooms: "", packages: "mutative" },
+  environment: { rooms: "" },
   servers: { rooms: "environment" },
   world: { rooms: "environment servers" },
   mcp: { rooms: "environment", packages: "@modelcontextprotocol/sdk", files: { "stdio.ts": "servers", "http.ts": "servers" } },

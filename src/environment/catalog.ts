@@ -4,7 +4,7 @@
  */
 import { Mistake } from "../mistake.ts";
 import { findFixture, fixtureNames, type Fixture, type FixtureFolders } from "./fixture.ts";
-import { digestOf, freeze } from "./json.ts";
+import { digestOf, freeze } from "./digest.ts";
 import { openSession, type Session } from "./session.ts";
 import type { Server, Tool } from "./server.ts";
 import { variantNamed, variantOf } from "./variant.ts";

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { z } from "zod";
 import { Mistake } from "../mistake.ts";
 import { minute } from "./entity.ts";
-import { digestOf, freeze, type Digest, type JsonObject } from "./json.ts";
+import { digestOf, freeze, type Digest } from "./digest.ts";
+import type { JsonObject } from "./json.ts";
 import type { Server } from "./server.ts";
 
 export const fixtureFormat = "prove/fixture@1";

@@ -1,5 +1,6 @@
 /** What a call gave. The same outcomes are the validity score, the icon in the tree and the oracle of the tests. */
-import type { Digest, Json } from "./json.ts";
+import type { Digest } from "./digest.ts";
+import type { Json } from "./json.ts";
 
 /** Why a call was turned down, in words that a model can act on (paper.md 6.2). */
 export type ErrorType =

@@ -2,7 +2,6 @@
  * What an agent acts on: a server is a schema for its world and tools that read or write it. A definition is an inert
  * value from which everything else is read: validation, MCP listing, dependency graph. Knows nothing of models or wires.
  */
-import { isDraft, original } from "mutative";
 import { z } from "zod";
 import type { ErrorType } from "./outcome.ts";
 import type { Json, JsonObject } from "./json.ts";
@@ -140,7 +139,12 @@ export class Refusal extends Error {
 
 /** Turns a call down. `why` is for a model to read: what stands in the way, with the values concerned. */
 export function refuse(type: Exclude<ErrorType, "unknown_tool">, why: string, hint?: string): never {
-  throw new Refusal(type, why, hint);
+  // a refusal is an answer, not a bug: where in the code it arose concerns nobody, and finding out costs more than the call
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  const refusal = new Refusal(type, why, hint);
+  Error.stackTraceLimit = stackTraceLimit;
+  throw refusal;
 }
 
 /** The entity of that id, or a `not_found` refusal. Own keys only, so `__proto__` is just another unknown id. */
@@ -148,5 +152,5 @@ export function need<T>(entities: Readonly<Record<string, T>>, id: string, noun:
   return Object.hasOwn(entities, id) ? entities[id]! : refuse("not_found", `there is no ${noun} ${id}`, hint);
 }
 
-/** What a write tool's draft looked like before the call, as the frozen value itself: whole trees are read there a hundred times faster. */
-export const before = <T extends object>(world: T): T => (isDraft(world) ? original<T>(world) : world);
+/** What a write tool's world was before the call, as the frozen value itself, which is read much faster than a draft. */
+export { before } from "./draft.ts";

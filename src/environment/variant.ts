@@ -3,7 +3,8 @@
  * many variants is to read an id, not to know it by heart. Knows no server: an id is a key such as `acc_101` that names a row.
  */
 import type { Fixture } from "./fixture.ts";
-import { freeze, type Json } from "./json.ts";
+import { freeze } from "./digest.ts";
+import type { Json } from "./json.ts";
 
 const mark = "~";
 

@@ -2,7 +2,8 @@
  * Whether an attempt did what was asked, by what it left behind: the world as the goals leave it, and every look-up that the
  * goals make. Reported beside the reward; the paper's reward does not contain it.
  */
-import { digestOf, type Json } from "../environment/json.ts";
+import { digestOf } from "../environment/digest.ts";
+import type { Json } from "../environment/json.ts";
 import type { Attempt } from "../trajectory/attempt.ts";
 import type { GoalCall, Task } from "../trajectory/task.ts";
 import { callsOf, type CallEvent } from "../trajectory/trajectory.ts";

@@ -2,7 +2,8 @@
  * Whether two attempts left the world alike, whatever ids and times were generated on the way. A generated id is known by what
  * it refers to and by what refers to it, so that two worlds compare without knowing which call made what.
  */
-import { digestOf, type Json } from "../environment/json.ts";
+import { digestOf } from "../environment/digest.ts";
+import type { Json } from "../environment/json.ts";
 import type { ServerState, State } from "../environment/session.ts";
 
 /** The names that a world's generated ids go by in a comparison: equal names in two worlds mean the same thing. */

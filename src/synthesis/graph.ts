@@ -2,7 +2,7 @@
  * Which tool's result another needs: the dependency graph of a server, read off its declarations. Explicit where a result
  * carries an entity that a required input takes, implicit where a tool must have run before. Knows no sessions and no chains.
  */
-import { digestOf, freeze, type Digest } from "../environment/json.ts";
+import { digestOf, freeze, type Digest } from "../environment/digest.ts";
 import type { Server } from "../environment/server.ts";
 import { declarationsOf, type Declared } from "./declared.ts";
 

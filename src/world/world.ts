@@ -1,6 +1,7 @@
 /** A world of all servers from a seed, as fixtures, and what in it does not agree. Reads and writes no files. */
 import { fixtureFormat, fixtureSchema, type Fixture } from "../environment/fixture.ts";
-import { freeze, type JsonObject } from "../environment/json.ts";
+import { freeze } from "../environment/digest.ts";
+import type { JsonObject } from "../environment/json.ts";
 import { canonOf, chanceFor, now } from "./canon.ts";
 import { counted, type Part, type Size, type World } from "./part.ts";
 

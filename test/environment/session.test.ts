@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { describe, expect, test } from "vitest";
 import { parseFixture } from "../../src/environment/fixture.ts";
-import { canonical, digestOf, freeze, type Json } from "../../src/environment/json.ts";
+import { digestOf, freeze } from "../../src/environment/digest.ts";
+import { canonical, type Json } from "../../src/environment/json.ts";
 import { defineServer, need, refuse, toolOf } from "../../src/environment/server.ts";
 import { openSession } from "../../src/environment/session.ts";
 import { id } from "../../src/environment/entity.ts";

@@ -1,7 +1,7 @@
 /** Replaying and standing in a trajectory: the same again, what differs and why, forth and back. */
 import { describe, expect, test } from "vitest";
 import { openCatalog, type Catalog } from "../../src/environment/catalog.ts";
-import { freeze } from "../../src/environment/json.ts";
+import { freeze } from "../../src/environment/digest.ts";
 import { defineServer, toolOf, type Server } from "../../src/environment/server.ts";
 import { servers } from "../../src/servers/catalog.ts";
 import { Cursor, type Place } from "../../src/trajectory/cursor.ts";

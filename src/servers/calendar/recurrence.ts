@@ -85,15 +85,27 @@ function monthsLater(first: number, n: number): number {
 }
 
 /** The occurrences that overlap `[from, to)`, in order of start. */
-export function occurrencesOf({ start, minutes, repeats, exceptions }: Timed, from: number, to: number): Occurrence[] {
+export function occurrencesOf(it: Timed, from: number, to: number): Occurrence[] {
+  return (Object.isFrozen(it) ? remembered(it) : occurring(it)).filter(occurrence => occurrence.start < to && occurrence.end > from);
+}
+
+/** A frozen event is asked again and again, in every session that shares it. */
+const known = new WeakMap<Timed, readonly Occurrence[]>();
+
+function remembered(it: Timed): readonly Occurrence[] {
+  let all = known.get(it);
+  if (!all) known.set(it, (all = occurring(it)));
+  return all;
+}
+
+function occurring({ start, minutes, repeats, exceptions }: Timed): readonly Occurrence[] {
   const changed = new Map(Object.entries(exceptions ?? {}).map(([date, it]) => [startOfDay(date) / aDay, it]));
   const found: Occurrence[] = [];
   for (const planned of startsOf(start, repeats)) {
-    if (planned >= to && changed.size === 0) break;
     const exception = changed.get(Math.floor(planned / aDay));
     if (exception === "cancelled") continue;
     const at = exception === undefined ? planned : minutesOf(exception);
-    if (at < to && at + minutes > from) found.push({ date: dateOf(planned), start: at, end: at + minutes });
+    found.push({ date: dateOf(planned), start: at, end: at + minutes });
   }
   return found.sort((a, b) => a.start - b.start);
 }

@@ -1,7 +1,7 @@
 /** The calendar's world: people, calendars, events with their guests, reminders; who is busy when, and who may change what. Knows no tools. */
 import { z } from "zod";
 import { minute } from "../../environment/entity.ts";
-import { need, refuse } from "../../environment/server.ts";
+import { before, need, refuse } from "../../environment/server.ts";
 import { aDay, allOccurrences, dateOf, Exceptions, isWeekend, minuteOfDay, minutesOf, occurrencesOf, Rule, textOf, timeOf, type Occurrence } from "./recurrence.ts";
 
 export const responses = ["accepted", "tentative", "declined", "pending"] as const;
@@ -105,9 +105,9 @@ export function occurrences(diary: Diary, from: number, to: number, passes: (eve
   return found.sort((a, b) => a.start - b.start || (a.event.title < b.event.title ? -1 : a.event.title > b.event.title ? 1 : a.event_id < b.event_id ? -1 : 1));
 }
 
-/** What takes up the person's time in `[from, to)`, other than one event. */
+/** What takes up the person's time in `[from, to)`, other than one event, as it stood before the call. */
 export const busyTimes = (diary: Diary, personId: string, from: number, to: number, exceptId?: string): Busy[] =>
-  occurrences(diary, from, to, (event, eventId) => eventId !== exceptId && blocks(event, personId));
+  occurrences(before(diary), from, to, (event, eventId) => eventId !== exceptId && blocks(event, personId));
 
 export const overlaps = (a: Pick<Occurrence, "start" | "end">, b: Pick<Occurrence, "start" | "end">): boolean => a.start < b.end && b.start < a.end;
 
@@ -160,7 +160,7 @@ export function ownEvent(diary: Diary, eventId: string, now: string): Event {
 }
 
 export function notOver(event: Event, eventId: string, now: string): void {
-  if (nextOccurrence(event, now) === undefined) refuse("precondition_failed", `${event.title} (${eventId}) is over: it is ${now}`, "past events stay as they were");
+  if (nextOccurrence(before(event), now) === undefined) refuse("precondition_failed", `${event.title} (${eventId}) is over: it is ${now}`, "past events stay as they were");
 }
 
 /** The occurrence that is on or comes next. */
@@ -173,7 +173,7 @@ export const currentOccurrence = (event: Event, now: string): Occurrence | undef
 export function occurrenceOn(event: Event, eventId: string, date: string, now: string): Occurrence {
   if (!event.repeats) refuse("precondition_failed", `${event.title} (${eventId}) does not repeat`, "leave the occurrence out, or use calendar_delete_event");
   if (event.exceptions?.[date] === "cancelled") refuse("conflict", `${event.title} is already cancelled on ${date}`);
-  const all = allOccurrences(event);
+  const all = allOccurrences(before(event));
   const found = all.find(it => it.date === date) ?? all.find(it => dateOf(it.start) === date);
   if (!found) {
     const ahead = all.filter(it => it.start > minutesOf(now)).slice(0, 3);
