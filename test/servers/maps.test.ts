@@ -37,8 +37,6 @@ describe("places", () => {
   test("around another come nearest first", () => check([["nearby_places", { place_id: studio, radius: 560 }]], gives({ places: [{ place_id: cafe, meters: 202 }, { place_id: trattoria, meters: 553 }] })));
   test("around nothing are refused", () => check([["nearby_places", { place_id: "plc_999" }]], refuses("not_found", /no place plc_999/)));
   test("around within no radius are refused", () => check([["nearby_places", { place_id: studio, radius: -5 }]], refuses("invalid_params", /radius/)));
-  test("letters complete any word of a name", () => check([["autocomplete_place", { letters: "Lu" }]], gives({ places: [{ name: "Café Lumen", place_id: cafe, city: "Port Alder" }] })));
-  test("letters that are none are refused", () => check([["autocomplete_place", { letters: "  " }]], refuses("invalid_params", /holds no letter/)));
 });
 
 describe("ways", () => {
@@ -92,6 +90,9 @@ describe("saved places and shared routes", () => {
   test("a place stands on a list once", () => check([save(airport, "errands"), save(airport, "errands")], refuses("conflict", /Port Alder Airport is on the list errands already/)));
   test("and on another list as well", () => check([save(cafe, "want to go")], gives({ name: "Café Lumen", on_list: 1 })));
   test("a full list takes no more", () => check([save(airport, "work")], refuses("limit_exceeded", /the list work is full: it holds 3 places/)));
+  test("until there is room", () => check([["remove_saved_place", { saved_id: "sav_107" }], save(airport, "work")], gives({ on_list: 3 })));
+  test("a place that was taken off is gone", () => check([["remove_saved_place", { saved_id: "sav_107" }], ["list_saved_places", { name: "studio" }]], gives({ places: [] })));
+  test("a place is not taken off by its own id", () => check([["remove_saved_place", { saved_id: studio }]], refuses("not_found", /no saved place plc_104/)));
   test("what has closed for good is not saved", () => check([save(galley, "errands")], refuses("precondition_failed", /closed for good/)));
   test("a list without places is no fault", () => check([["list_saved_places", { list: "want to go" }]], gives({ places: [] })));
   test("a list that does not exist is refused", () => check([["list_saved_places", { list: "secret" }]], refuses("invalid_params", /list/)));

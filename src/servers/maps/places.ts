@@ -1,4 +1,4 @@
-/** The map's tools that find places and addresses: six look-ups that change nothing. */
+/** The map's tools that find places and addresses: five look-ups that change nothing. */
 import { z } from "zod";
 import { id, label } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
@@ -159,24 +159,6 @@ export const finding = {
         .map(it => ({ ...row(it), meters: rounded(metersBetween(middle, it[1])) }))
         .filter(it => it.meters <= radius);
       return { places: around.sort((a, b) => a.meters - b.meters || (a.place_id < b.place_id ? -1 : 1)).slice(0, most) };
-    },
-  }),
-  autocomplete_place: tool({
-    effect: "read",
-    summary: "Complete the first letters of a place's name, as while typing: up to six places with a word that begins so.",
-    input: {
-      letters: z.string().min(1).max(40).describe("The letters typed so far").meta({ examples: ["ca", "har", "st", "pi", "li", "qua", "gr", "mar", "the", "ho", "ga", "sa"] }),
-      city: label("city").optional().describe("Only places of this city"),
-    },
-    returns: { places: z.array(z.object({ name: label("place"), place_id: id("place"), city: label("city") })) },
-    run(atlas, { letters, city }) {
-      const own = city === undefined ? undefined : cityNamed(atlas, city).city_id;
-      const typed = letters.trim().toLowerCase();
-      if (!/[\p{L}\d]/u.test(typed)) refuse("invalid_params", `letters ${JSON.stringify(letters)} holds no letter`, "give the first letters of a name");
-      const begins = (name: string) => name.toLowerCase().startsWith(typed);
-      const found = Object.entries(atlas.places).filter(([, it]) => !it.gone && (!own || it.city_id === own) && (begins(it.name) || it.name.split(/\s+/).some(begins)));
-      const sorted = found.sort((a, b) => Number(begins(b[1].name)) - Number(begins(a[1].name)) || byName(a, b));
-      return { places: sorted.slice(0, 6).map(([place_id, it]) => ({ name: it.name, place_id, city: cityOf(atlas, it).name })) };
     },
   }),
 };

@@ -1,7 +1,7 @@
 /** The map's tools about the ground and the streets at this time, and about the places that the user keeps. */
 import { z } from "zod";
 import { id, label, minute } from "../../environment/entity.ts";
-import { before, refuse, toolOf } from "../../environment/server.ts";
+import { before, need, refuse, toolOf } from "../../environment/server.ts";
 import { elsewhere } from "./clock.ts";
 import { metersBetween } from "./geometry.ts";
 import { slownessOf } from "./journey.ts";
@@ -89,10 +89,23 @@ export const keeping = {
       if (place.gone) refuse("precondition_failed", `${place.name} has closed for good`, "maps_nearby_places finds something like it");
       const on = Object.values(map.saved).filter(it => it.list === wanted);
       if (on.some(it => it.place_id === place_id)) refuse("conflict", `${place.name} is on the list ${wanted} already`);
-      if (on.length >= map.limits.per_list) refuse("limit_exceeded", `the list ${wanted} is full: it holds ${map.limits.per_list} places`, `keep it on another list: ${lists.filter(it => it !== wanted).join(", ")}`);
+      if (on.length >= map.limits.per_list) refuse("limit_exceeded", `the list ${wanted} is full: it holds ${map.limits.per_list} places`, `keep it on another list (${lists.filter(it => it !== wanted).join(", ")}), or make room with maps_remove_saved_place`);
       const saved_id = newId("sav");
       atlas.saved[saved_id] = { place_id, list: wanted, ...(note === undefined ? {} : { note }), at: now };
       return { saved_id, name: place.name, list: wanted, on_list: on.length + 1 };
+    },
+  }),
+  remove_saved_place: tool({
+    effect: "write",
+    summary: "Take a place off the list on which the user has saved it, which makes room there.",
+    destructive: true,
+    input: { saved_id: id("saved_place").describe("Id of the saved place, as maps_list_saved_places gives it; not that of the place itself") },
+    returns: { removed: z.string().describe("Name of the place"), list: z.string(), on_list: z.int().describe("How many places the list holds now") },
+    run(atlas, { saved_id }) {
+      const map = before(atlas);
+      const { place_id, list: from } = need(map.saved, saved_id, "saved place", "maps_list_saved_places gives the ids");
+      delete atlas.saved[saved_id];
+      return { removed: map.places[place_id]!.name, list: from, on_list: Object.values(map.saved).filter(it => it.list === from).length - 1 };
     },
   }),
   list_saved_places: tool({
