@@ -10,6 +10,7 @@ const modules: readonly (() => Promise<Server>)[] = [
   () => import("../servers/trading/trading.ts").then(it => it.trading),
   () => import("../servers/payments/payments.ts").then(it => it.payments),
   () => import("../servers/calendar/calendar.ts").then(it => it.calendar),
+  () => import("../servers/email/email.ts").then(it => it.email),
   () => import("../servers/filesystem/server.ts").then(it => it.filesystem),
   () => import("../servers/maps/maps.ts").then(it => it.maps),
   () => import("../servers/iotDevices/server.ts").then(it => it.iotDevices),

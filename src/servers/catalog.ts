@@ -4,9 +4,10 @@ import { banking } from "./banking.ts";
 import { trading } from "./trading/trading.ts";
 import { payments } from "./payments/payments.ts";
 import { calendar } from "./calendar/calendar.ts";
+import { email } from "./email/email.ts";
 import { filesystem } from "./filesystem/server.ts";
 import { maps } from "./maps/maps.ts";
 import { iotDevices } from "./iotDevices/server.ts";
 import { crm } from "./crm/crm.ts";
 
-export const servers: readonly Server[] = [banking, trading, payments, calendar, filesystem, maps, iotDevices, crm];
+export const servers: readonly Server[] = [banking, trading, payments, calendar, email, filesystem, maps, iotDevices, crm];

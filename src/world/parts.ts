@@ -1,5 +1,6 @@
 /** All servers' parts of a world, in the order in which they are made. Knows which there are, not what they hold. */
 import type { Part } from "./part.ts";
+import { emailPart } from "./email.ts";
 import { handWrittenParts } from "./shipped.ts";
 import { tradingPart } from "./trading.ts";
 import { paymentsPart } from "./payments.ts";
@@ -11,6 +12,7 @@ export const parts: readonly Part[] = [
   ...handWrittenParts,
   tradingPart,
   paymentsPart,
+  emailPart,
   mapsPart,
   iotDevicesPart,
   crmPart,
