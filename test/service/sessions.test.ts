@@ -1,0 +1,297 @@
+/** Sessions over `/v1`, through real HTTP: what trainers rely on. */
+import { connect } from "node:net";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { serve, type Serving } from "../../src/service/serve.ts";
+import { newSessionId, type Change } from "../../src/service/table.ts";
+import { ask, countingCatalog, type Said } from "./ground.ts";
+
+let serving: Serving;
+let id: string;
+beforeEach(async () => {
+  serving = await serve({ catalog: countingCatalog() });
+  id = newSessionId();
+});
+afterEach(() => serving.close());
+
+const at = (path = "", session = id) => `${serving.url}/v1/sessions/${session}${path}`;
+const open = (body: object = {}, session = id) => ask(at("", session), "PUT", { body });
+const call = (seq: number, name: string, args: object = {}, session = id) => ask(at("/call", session), "POST", { body: { seq, name, arguments: args } });
+const add = (seq: number, by = 1, session = id) => call(seq, "counting_add", { counter_id: "cnt_1", by }, session);
+const value = async (session = id): Promise<number> => (await ask(at("/state", session), "GET")).json.state.counting.world.counters.cnt_1.value;
+const failure = ({ status, json }: Said) => ({ status, ...json.error });
+
+describe("opening", () => {
+  test("tells the digest and where each server speaks MCP, and the same words again give the same session", async () => {
+    const opened = await open({ seed: 7, owner: "trl", ttl_s: 60 });
+    expect(opened.status).toBe(200);
+    expect(opened.json).toEqual({ session_id: id, digest: expect.stringMatching(/^[0-9a-f]{32}$/), mcp: { counting: `/s/${id}/counting/mcp` } });
+    await add(1, 3);
+    const again = await open({ seed: 7, servers: ["counting"], fixture: "full" });
+    expect(again.json.digest).not.toBe(opened.json.digest);
+    expect(await value()).toBe(3);
+    expect(serving.sessions.all.map(it => it.owner)).toEqual(["trl"]);
+  });
+
+  test("refuses other words under an id that is in use", async () => {
+    await open();
+    expect(failure(await open({ seed: 2 }))).toMatchObject({ status: 400, code: "INVALID_REQUEST", message: expect.stringMatching(/is open already and was opened otherwise/) });
+  });
+
+  test.each([
+    ["a server that is not there", { servers: ["bank"] }, "INVALID_REQUEST", /there is no server bank.*counting/],
+    ["a fixture that is not there", { fixture: "huge" }, "INVALID_REQUEST", /no fixture huge.*full/],
+    ["a fixture that is a path", { fixture: "../../secrets" }, "INVALID_REQUEST", /fixture/],
+    ["a server that is a path", { servers: [{ name: "../counting", fixture: "full" }] }, "INVALID_REQUEST", /servers/],
+    ["a server twice", { servers: ["counting", { name: "counting" }] }, "INVALID_REQUEST", /twice/],
+    ["a tool that no server has", { menu: ["counting_list", "counting_fly"] }, "INVALID_REQUEST", /counting_fly/],
+    ["a seed that is no number", { seed: "1" }, "INVALID_REQUEST", /seed/],
+    ["an unknown key", { sevrers: [] }, "INVALID_REQUEST", /sevrers/],
+    ["an owner with control characters", { owner: "a\u001b[31m" }, "INVALID_REQUEST", /owner/],
+    ["no body to speak of", [], "INVALID_REQUEST", /object/],
+  ])("refuses %s", async (_, body, code, message) => {
+    expect(failure(await open(body))).toMatchObject({ status: 400, code, message: expect.stringMatching(message) });
+    expect(serving.sessions.size).toBe(0);
+  });
+
+  test("knows no tasks yet", async () => {
+    expect(failure(await open({ task_id: "T5", seed: 1, turn: 2 }))).toEqual({ status: 404, code: "UNKNOWN_TASK", message: "there is no task T5: this service was given none" });
+  });
+
+  test("with a menu offers those tools alone", async () => {
+    await open({ menu: ["counting_list"] });
+    const said = await add(1);
+    expect(said.json).toMatchObject({ is_error: true, structured: { error_type: "unknown_tool", message: "there is no tool counting_add" } });
+  });
+});
+
+describe("calling", () => {
+  beforeEach(() => open());
+
+  test("answers what the model sees, the value, and the digest after it", async () => {
+    const said = await add(1, 2);
+    expect(said.status).toBe(200);
+    expect(said.json).toEqual({
+      is_error: false,
+      text: `{"counter_id":"cnt_1","value":2}`,
+      structured: { counter_id: "cnt_1", value: 2 },
+      digest: (await ask(at("/state"), "GET")).json.digest,
+      elapsed_ms: expect.any(Number),
+      truncated: false,
+    });
+  });
+
+  test.each([
+    ["a refusal", "counting_add", { counter_id: "cnt_9", by: 1 }, { error_type: "not_found", message: "there is no counter cnt_9", hint: "counting_list shows them" }],
+    ["an argument too few", "counting_add", { by: 1 }, { error_type: "invalid_params", message: "missing required argument counter_id" }],
+    ["an unknown tool", "counting_fly", {}, { error_type: "unknown_tool", message: "there is no tool counting_fly", hint: "call one of the tools on offer" }],
+  ])("answers %s as a result, not as a failure of the request", async (_, name, args, structured) => {
+    const said = await call(1, name, args);
+    expect(said.status).toBe(200);
+    expect(said.json).toMatchObject({ is_error: true, structured, text: JSON.stringify(structured) });
+  });
+
+  test("a tool that throws is a fault of ours, ends that call only, and leaves the state", async () => {
+    await add(1, 4);
+    expect(failure(await call(2, "counting_crash"))).toEqual({ status: 500, code: "INTERNAL", message: "counting_crash broke: TypeError: planted" });
+    expect(await value()).toBe(4);
+    expect((await add(3, 1)).json.structured.value).toBe(5);
+  });
+
+  test("a long result is cut to JSON that says how much is missing, and given in full beside it", async () => {
+    const said = await call(1, "counting_recite", { lines: 3_000, length: 30 });
+    expect(said.json.truncated).toBe(true);
+    expect(said.json.text.length).toBeLessThanOrEqual(8_192);
+    const shown = JSON.parse(said.json.text) as { lines: string[]; total: number };
+    expect(shown.total).toBe(3_000);
+    expect(shown.lines.at(-1)).toBe(`… (${3_000 - (shown.lines.length - 1)} more left out)`);
+    expect(said.json.structured.lines).toHaveLength(3_000);
+  });
+
+  test("calls sent at once on one connection run in their order", async () => {
+    const bodies = Array.from({ length: 20 }, (_, i) => JSON.stringify({ seq: i + 1, name: "counting_add", arguments: { counter_id: "cnt_1", by: 1 } }));
+    const answers = await pipelined(bodies);
+    expect(answers.map(it => (JSON.parse(it) as { structured: { value: number } }).structured.value)).toEqual(bodies.map((_, i) => i + 1));
+  });
+});
+
+describe("seq", () => {
+  beforeEach(() => open());
+
+  test("repeats the last answer without running it again", async () => {
+    const first = await add(1, 10);
+    expect((await add(1, 10)).text).toBe(first.text);
+    // the number decides, whatever comes with it
+    expect((await call(1, "counting_list")).text).toBe(first.text);
+    expect(await value()).toBe(10);
+  });
+
+  test.each([
+    ["skips one", 3, "seq 3 is out of order: the next call is 2, and 1 may be repeated"],
+    ["goes back", 0, undefined],
+    ["comes far too late", 1_000, "seq 1000 is out of order: the next call is 2, and 1 may be repeated"],
+  ])("that %s is refused and changes nothing", async (_, seq, message) => {
+    await add(1);
+    const said = failure(await add(seq));
+    if (message) expect(said).toEqual({ status: 409, code: "OUT_OF_ORDER", message });
+    else expect(said).toMatchObject({ status: 400, code: "INVALID_REQUEST" });
+    expect(await value()).toBe(1);
+  });
+
+  test("an older answer is gone", async () => {
+    await add(1);
+    await add(2);
+    expect(failure(await add(1))).toMatchObject({ status: 409, code: "OUT_OF_ORDER" });
+    expect(await value()).toBe(2);
+  });
+
+  test("of a broken call repeats the fault as well", async () => {
+    const first = await call(1, "counting_crash");
+    expect(await call(1, "counting_crash")).toMatchObject({ status: 500, text: first.text });
+  });
+
+  test("a refused or malformed call counts like any other", async () => {
+    await call(1, "counting_add", { counter_id: "nobody", by: 1 });
+    expect((await add(2)).json.is_error).toBe(false);
+  });
+
+  test("runs a call exactly once when the connection is cut before the answer", async () => {
+    for (let seq = 1; seq <= 20; seq++) {
+      const ran = new Promise<void>(resolve => {
+        const off = serving.sessions.onChange(it => {
+          if (it.kind !== "called") return;
+          off();
+          resolve();
+        });
+      });
+      const socket = connect(Number(new URL(serving.url).port), "127.0.0.1");
+      socket.on("error", () => {});
+      socket.write(posted(JSON.stringify({ seq, name: "counting_add", arguments: { counter_id: "cnt_1", by: 1 } })));
+      serving.sessions.onChange(it => it.kind === "called" && socket.destroy());
+      await ran;
+      expect((await add(seq)).json.structured.value).toBe(seq);
+    }
+    expect(await value()).toBe(20);
+    expect(serving.sessions.all[0]!.calls).toBe(20);
+  });
+
+  test("a call whose body is cut off never runs", async () => {
+    const socket = connect(Number(new URL(serving.url).port), "127.0.0.1");
+    const whole = posted(JSON.stringify({ seq: 1, name: "counting_add", arguments: { counter_id: "cnt_1", by: 1 } }));
+    await new Promise<void>(resolve => socket.write(whole.slice(0, -3), () => resolve()));
+    socket.destroy();
+    expect((await add(1, 7)).json.structured.value).toBe(7);
+  });
+});
+
+describe("the session's own verbs", () => {
+  beforeEach(() => open());
+
+  test("a fork starts from the state as it is and goes its own way", async () => {
+    await add(1, 10);
+    const other = newSessionId();
+    const forked = await ask(at("/fork"), "POST", { body: { session_id: other } });
+    expect(forked.json).toEqual({ session_id: other, digest: (await ask(at("/state"), "GET")).json.digest, mcp: { counting: `/s/${other}/counting/mcp` } });
+    expect((await ask(at("/fork"), "POST", { body: { session_id: other } })).json).toEqual(forked.json);
+    await add(1, 1, other);
+    await add(2, 5);
+    expect([await value(), await value(other)]).toEqual([15, 11]);
+    expect(failure(await ask(at("/fork"), "POST", { body: { session_id: other } }))).toMatchObject({ status: 400, code: "INVALID_REQUEST" });
+  });
+
+  test("a state that was read can be put back, here and in another session", async () => {
+    await add(1, 10);
+    const { state, digest } = (await ask(at("/state"), "GET")).json;
+    await add(2, 10);
+    expect((await ask(at("/restore"), "POST", { body: { state } })).json.digest).toBe(digest);
+    expect((await add(3, 1)).json.structured.value).toBe(11);
+    const other = newSessionId();
+    await open({}, other);
+    expect((await ask(at("/restore", other), "POST", { body: { state } })).json.digest).toBe(digest);
+  });
+
+  test.each([
+    ["a value of another type", { counting: { world: { counters: { cnt_1: { value: "10" } }, limit: 100 }, clock: "2026-03-09T09:00", draws: 0 } }, "/counting/world/counters/cnt_1/value"],
+    ["another server's state", { banking: {} }, "/counting"],
+    ["an impossible time", { counting: { world: { counters: {}, limit: 100 }, clock: "2026-02-30T09:00", draws: 0 } }, "/counting/clock"],
+  ])("refuses to restore %s", async (_, state, place) => {
+    const said = failure(await ask(at("/restore"), "POST", { body: { state } }));
+    expect(said).toMatchObject({ status: 400, code: "INVALID_REQUEST" });
+    expect(said.message).toContain(place);
+    expect(await value()).toBe(0);
+  });
+
+  test("a reset gives the fixture back, and the numbers go on", async () => {
+    const first = (await ask(at("/state"), "GET")).json;
+    await add(1, 10);
+    await ask(at("/reset"), "POST", { body: {} });
+    expect((await ask(at("/state"), "GET")).json).toEqual(first);
+    expect((await add(2, 1)).json.structured.value).toBe(1);
+  });
+
+  test("one server's state can be asked for alone", async () => {
+    const said = await ask(at("/state?server=counting"), "GET");
+    expect(Object.keys(said.json.state)).toEqual(["counting"]);
+    expect(failure(await ask(at("/state?server=__proto__"), "GET"))).toMatchObject({ status: 404, code: "UNKNOWN_SERVER" });
+  });
+
+  test("deleted is gone, and deleting twice is fine", async () => {
+    expect((await ask(at(), "DELETE")).json).toEqual({});
+    expect((await ask(at(), "DELETE")).json).toEqual({});
+    expect(failure(await add(1))).toEqual({ status: 404, code: "UNKNOWN_SESSION", message: `there is no session ${id}: open it with PUT /v1/sessions/${id}` });
+  });
+});
+
+test("what happens in a session is told to whoever listens, with the state before and after", async () => {
+  const changes: Change[] = [];
+  serving.sessions.onChange(it => changes.push(it));
+  await open({ owner: "verl" });
+  await add(1, 2);
+  await ask(at("/reset"), "POST", { body: {} });
+  await ask(at(), "DELETE");
+  expect(changes.map(it => [it.kind, it.session.owner])).toEqual([["opened", "verl"], ["called", "verl"], ["restored", "verl"], ["closed", "verl"]]);
+  const called = changes[1] as Extract<Change, { kind: "called" }>;
+  expect(called.call).toMatchObject({ number: 1, name: "counting_add", arguments: { counter_id: "cnt_1", by: 2 }, called: { outcome: { kind: "ok" } } });
+  expect(called.call.before["counting"]!.world).toMatchObject({ counters: { cnt_1: { value: 0 } } });
+  expect(called.call.after["counting"]!.world).toMatchObject({ counters: { cnt_1: { value: 2 } } });
+});
+
+test("addresses and methods that are not there are told apart", async () => {
+  await open();
+  expect(failure(await ask(`${serving.url}/v2/sessions`, "GET"))).toMatchObject({ status: 404, code: "UNKNOWN_ROUTE" });
+  expect(failure(await ask(at("/user"), "GET"))).toMatchObject({ status: 404, code: "UNKNOWN_ROUTE" });
+  const said = await ask(at("/call"), "GET");
+  expect(failure(said)).toMatchObject({ status: 405, code: "METHOD_NOT_ALLOWED" });
+  expect(said.headers["allow"]).toBe("POST");
+});
+
+test("health counts, and the catalog lists what is there", async () => {
+  await open();
+  const health = (await ask(`${serving.url}/health`, "GET")).json;
+  expect(health).toEqual({ status: "healthy", sessions: 1, capacity: 16_384, version: expect.stringMatching(/^\d/), catalog_hash: expect.stringMatching(/^[0-9a-f]{32}$/) });
+  const catalog = (await ask(`${serving.url}/v1/catalog`, "GET")).json;
+  expect(catalog).toMatchObject({
+    protocol: "prove/1",
+    servers: [{ name: "counting", tools: ["counting_add", "counting_list", "counting_recite", "counting_crash"], fixtures: ["full"] }],
+    components: ["validity", "coverage", "efficiency", "name", "argument"],
+    catalog_hash: health.catalog_hash,
+  });
+  expect(catalog.tools[0]).toEqual({ type: "function", function: { name: "counting_add", description: "Add to a counter.", parameters: expect.objectContaining({ type: "object", required: ["counter_id", "by"] }) } });
+});
+
+const posted = (body: string) => `POST /v1/sessions/${id}/call HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+
+/** The answers' bodies to requests that are all written at once. */
+function pipelined(bodies: readonly string[]): Promise<string[]> {
+  const socket = connect(Number(new URL(serving.url).port), "127.0.0.1").setEncoding("utf8");
+  socket.write(bodies.map(posted).join(""));
+  return new Promise(resolve => {
+    let text = "";
+    socket.on("data", (chunk: string) => {
+      text += chunk;
+      const answers = [...text.matchAll(/\r\n\r\n(\{.*?\})(?=HTTP|$)/gs)].map(it => it[1]!);
+      if (answers.length < bodies.length || !text.endsWith("}")) return;
+      socket.destroy();
+      resolve(answers);
+    });
+  });
+}
