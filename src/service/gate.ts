@@ -22,9 +22,8 @@ export function gateOf(host: string, token: string | undefined): Gate {
   return {
     check({ headers, method }) {
       // an attacker's page can make a browser send anything here, but not with another Host or Origin than its own
-      const from = hostIn(`http://${headers.host ?? ""}`);
-      if (from === undefined || !isOurs(from)) throw new Failure("FORBIDDEN", "the Host header does not name this server");
-      if (headers.origin !== undefined && !isOurs(hostIn(headers.origin) ?? "")) throw new Failure("FORBIDDEN", "requests from web pages of another origin are not answered");
+      if (!isOurs(nameIn(headers.host ?? "") ?? "")) throw new Failure("FORBIDDEN", "the Host header does not name this server");
+      if (headers.origin !== undefined && !isOurs(nameIn(headers.origin.replace(/^https?:\/\//, "")) ?? "")) throw new Failure("FORBIDDEN", "requests from web pages of another origin are not answered");
       if (wanted && !timingSafeEqual(wanted, digest(headers.authorization ?? ""))) throw new Failure("UNAUTHORIZED", "the token is missing or wrong; send it as Authorization: Bearer", { "www-authenticate": "Bearer" });
       if ((method === "POST" || method === "PUT") && !isJson(headers["content-type"])) throw new Failure("NOT_JSON", "a body must have the content type application/json");
     },
@@ -37,14 +36,8 @@ function namesOf(host: string): (name: string) => boolean {
   return name => isLoopback(name) || isIP(name.replace(/^\[|\]$/g, "")) !== 0 || own.some(it => name === it || name.startsWith(`${it}.`));
 }
 
-function hostIn(address: string): string | undefined {
-  try {
-    const { hostname: name, username, pathname } = new URL(address);
-    return username === "" && (pathname === "/" || pathname === "") ? name : undefined;
-  } catch {
-    return undefined;
-  }
-}
+/** The name in a Host header, or undefined where it is none. */
+const nameIn = (host: string): string | undefined => /^([a-z0-9._-]+|\[[0-9a-f:.]+\])(:\d{1,5})?$/i.exec(host)?.[1]?.toLowerCase();
 
 const isJson = (type: string | undefined) => /^application\/json\s*(;|$)/i.test(type ?? "");
 const digest = (text: string) => createHash("sha256").update(text).digest();

@@ -1,0 +1,137 @@
+/** How many sessions there may be and how long they stay, with a clock of the test's own. */
+import { afterEach, describe, expect, test } from "vitest";
+import { serve, type Serving } from "../../src/service/serve.ts";
+import { newSessionId, SessionTable, type Change } from "../../src/service/table.ts";
+import { catalog as everything } from "../contracts/doors.ts";
+import { ask, countingCatalog } from "./ground.ts";
+
+let serving: Serving;
+afterEach(() => serving?.close());
+
+const minute = 60_000;
+
+async function serveWith(options: { capacity?: number } = {}) {
+  let now = 0;
+  serving = await serve({ catalog: countingCatalog(), ...options, clock: () => now });
+  const session = (id: string, verb = "") => `${serving.url}/v1/sessions/${id}${verb}`;
+  return {
+    passes: (ms: number) => void (now += ms),
+    open: (id: string, body: object = {}) => ask(session(id), "PUT", { body }),
+    add: (id: string, seq: number) => ask(session(id, "/call"), "POST", { body: { seq, name: "counting_add", arguments: { counter_id: "cnt_1", by: 1 } } }),
+    close: (id: string) => ask(session(id), "DELETE"),
+  };
+}
+
+describe("capacity", () => {
+  test("one more than there is room for is told to come back, and no session is dropped for it", async () => {
+    const { open, add, close } = await serveWith({ capacity: 2 });
+    const [a, b, c] = [newSessionId(), newSessionId(), newSessionId()];
+    await open(a);
+    await open(b);
+    const full = await open(c);
+    expect(full.status).toBe(503);
+    expect(full.json.error).toEqual({ code: "CAPACITY_REACHED", message: "all 2 sessions are in use; delete one, or try again later" });
+    expect(full.headers["retry-after"]).toBe("5");
+    const forked = await ask(`${serving.url}/v1/sessions/${a}/fork`, "POST", { body: { session_id: c } });
+    expect(forked.status).toBe(503);
+    expect((await open(a)).status).toBe(200);
+    expect([(await add(a, 1)).json.structured.value, (await add(b, 1)).json.structured.value]).toEqual([1, 1]);
+    await close(b);
+    expect((await open(c)).status).toBe(200);
+  });
+
+  test("is 16,384 where nothing else is said", () => {
+    expect(new SessionTable({ catalog: countingCatalog() }).capacity).toBe(16_384);
+  });
+
+  test("what is idle for too long makes room", async () => {
+    const { open, passes } = await serveWith({ capacity: 1 });
+    await open(newSessionId());
+    passes(31 * minute);
+    expect((await open(newSessionId())).status).toBe(200);
+  });
+});
+
+describe("an idle session", () => {
+  test("is closed after half an hour without a call, and its owner is told so", async () => {
+    const { open, add, passes } = await serveWith();
+    const id = newSessionId();
+    const changes: Change[] = [];
+    serving.sessions.onChange(it => changes.push(it));
+    await open(id);
+    passes(30 * minute);
+    expect((await add(id, 1)).status).toBe(200);
+    passes(30 * minute);
+    serving.sessions.reap();
+    expect(serving.sessions.size).toBe(1);
+    passes(1);
+    serving.sessions.reap();
+    expect(serving.sessions.size).toBe(0);
+    expect(changes.at(-1)).toMatchObject({ kind: "closed", why: "idle", session: { id } });
+    const late = await add(id, 2);
+    expect(late.status).toBe(404);
+    expect(late.json.error).toEqual({ code: "UNKNOWN_SESSION", message: `session ${id} was idle for longer than its ttl_s and is closed: open it with PUT /v1/sessions/${id}` });
+  });
+
+  test("is closed when its time is over, reaped or not", async () => {
+    const { open, add, passes } = await serveWith();
+    const id = newSessionId();
+    await open(id, { ttl_s: 5 });
+    passes(5_001);
+    expect((await add(id, 1)).status).toBe(404);
+  });
+
+  test("opened anew is a new session whose calls count from 1", async () => {
+    const { open, add, passes } = await serveWith();
+    const id = newSessionId();
+    await open(id);
+    await add(id, 1);
+    passes(31 * minute);
+    serving.sessions.reap();
+    await open(id);
+    expect((await add(id, 2)).status).toBe(409);
+    expect((await add(id, 1)).json.structured.value).toBe(1);
+  });
+
+  test("stays as long as its owner says", async () => {
+    const { passes } = await serveWith();
+    serving.sessions.open({ owner: "editor", servers: [{ name: "counting", fixture: "full" }], seed: 1, ttlMs: Infinity });
+    passes(1e12);
+    serving.sessions.reap();
+    expect(serving.sessions.all.map(it => it.owner)).toEqual(["editor"]);
+  });
+});
+
+test("512 sessions at once keep to themselves", async () => {
+  const { open, add } = await serveWith();
+  const ids = Array.from({ length: 512 }, newSessionId);
+  await Promise.all(ids.map(id => open(id)));
+  expect(serving.sessions.size).toBe(512);
+  // each counts up to a number of its own, all at the same time
+  const ends = await Promise.all(
+    ids.map(async (id, i) => {
+      let value = 0;
+      for (let seq = 1; seq <= 1 + (i % 7); seq++) value = (await add(id, seq)).json.structured.value;
+      return value;
+    }),
+  );
+  expect(ends).toEqual(ids.map((_, i) => 1 + (i % 7)));
+  expect(new Set(serving.sessions.all.map(it => it.digest)).size).toBe(7);
+});
+
+test("a session on every server of the catalog is opened by one request", async () => {
+  serving = await serve({ catalog: everything });
+  const said = await ask(`${serving.url}/v1/sessions/${newSessionId()}`, "PUT", { body: {} });
+  expect(Object.keys((said.json as unknown as { mcp: object }).mcp)).toEqual([...everything.servers.keys()]);
+});
+
+test("closing ends sessions and connections, and says so", async () => {
+  const { open } = await serveWith();
+  const changes: Change[] = [];
+  serving.sessions.onChange(it => changes.push(it));
+  await open(newSessionId());
+  const { url } = serving;
+  await serving.close();
+  expect(changes.at(-1)).toMatchObject({ kind: "closed", why: "ended" });
+  await expect(ask(`${url}/health`, "GET")).rejects.toThrow(/ECONNREFUSED|hang up|ECONNRESET/);
+});
