@@ -3,12 +3,14 @@
  * nothing, a write runs on a copy-on-write draft that is published only if it succeeds. Does not know that models call
  * it, or over which wire.
  */
+import type { z } from "zod";
 import type { Fixture } from "./fixture.ts";
 import { misfit } from "./fits.ts";
 import { digestOf, freeze, succeed, type Digest } from "./digest.ts";
 import { draftOf, type Change } from "./draft.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { Called, ErrorType, Fault, Patch } from "./outcome.ts";
+import { unsound } from "./sound.ts";
 import { Refusal, type Moment, type Server, type Tool } from "./server.ts";
 
 /** The state of one server: its world, its time, and how far its seeded generator has been drawn. */
@@ -86,13 +88,11 @@ export class Session {
     if (!tool) return this.#failed("unknown-tool", "unknown_tool", `there is no tool ${name}`, "call one of the tools on offer");
     const why = misfit(tool.inputSchema, args);
     if (why) return this.#failed("bad-arguments", "invalid_params", why);
-    const parsed = tool.input.safeParse(args);
-    if (!parsed.success) {
-      const issue = parsed.error.issues[0]!;
-      const at = issue.path.length ? `${issue.path.join(".")}: ` : "";
-      return this.#failed("refused", "invalid_params", `${at}${issue.message}`);
-    }
+    const flaw = unsound(args);
+    if (flaw) return this.#failed("refused", flaw.type, flaw.why);
     try {
+      const parsed = tool.input.safeParse(args);
+      if (!parsed.success) return this.#failed("refused", "invalid_params", wordsOf(parsed.error.issues[0]!));
       return tool.effect === "read" ? this.#read(tool, parsed.data) : this.#write(tool, parsed.data);
     } catch (error) {
       if (error instanceof Refusal) return this.#failed("refused", error.type, error.message, error.hint);
@@ -135,6 +135,8 @@ export class Session {
     return { outcome: { kind, type, message, ...(hint === undefined ? {} : { hint }) }, patches: [], digest: this.digest };
   }
 }
+
+const wordsOf = ({ path, message }: z.core.$ZodIssue) => (path.length ? `${path.join(".")}: ${message}` : message);
 
 /** A server's state as a tool's run may change it; the world's own type is the tool's affair. */
 type Writable = { world: JsonObject; clock: string; draws: number };
