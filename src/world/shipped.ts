@@ -6,7 +6,7 @@ import { calendar } from "../servers/calendar/calendar.ts";
 import { filesystem } from "../servers/filesystem/server.ts";
 import type { Server } from "../environment/server.ts";
 import { canonOf, shippedSeed, type Canon } from "./canon.ts";
-import { partOf, type Part } from "./part.ts";
+import type { Part } from "./part.ts";
 import { recast } from "./recast.ts";
 
 interface Bank {
@@ -20,26 +20,32 @@ interface Disk {
   readonly users: Readonly<Record<string, { readonly name: string }>>;
 }
 
-const handWritten = <State extends object>(server: Server, disagreements: (state: State, canon: Canon) => string[]): Part => partOf<State>({
+const handWritten = (server: Server, disagreements: Part["disagreements"]): Part => ({
   server,
   make({ canon, shipped }) {
     const state = shipped(server.name);
-    if (canon.seed === shippedSeed) return state as unknown as State;
+    if (canon.seed === shippedSeed) return state;
     const told = recast(state, canonOf(shippedSeed), canon);
-    return variantOf({ format: fixtureFormat, server: server.name, name: "full", now: canon.now, state: told }, canon.seed).state as unknown as State;
+    return variantOf({ format: fixtureFormat, server: server.name, name: "full", now: canon.now, state: told }, canon.seed).state;
   },
-  disagreements: (state, _world, canon) => disagreements(state, canon),
+  disagreements,
 });
 
-const named = (canon: Canon) => new Set(canon.staff.map(it => it.name));
+const namesOf = (canon: Canon) => new Set(canon.staff.map(it => it.name));
 
 export const handWrittenParts: readonly Part[] = [
-  handWritten<Bank>(banking, ({ customer }, canon) => (customer === canon.user.name ? [] : [`the customer ${customer} is not ${canon.user.name}`])),
-  handWritten<Diary>(calendar, ({ people }, canon) => {
+  handWritten(banking, (world, canon) => {
+    const { customer } = world.get("banking") as unknown as Bank;
+    return customer === canon.user.name ? [] : [`the customer ${customer} is not ${canon.user.name}`];
+  }),
+  handWritten(calendar, (world, canon) => {
+    const { people } = world.get("calendar") as unknown as Diary;
     const emails = new Map(canon.staff.map(it => [it.name, it.email]));
     return Object.values(people).flatMap(it => (emails.get(it.name) === it.email ? [] : [`${it.name} <${it.email}> is not of the studio`]));
   }),
-  handWritten<Disk>(filesystem, ({ users }, canon) =>
-    Object.values(users).flatMap(it => (it.name === "System" || named(canon).has(it.name) ? [] : [`the user ${it.name} is not of the studio`])),
-  ),
+  handWritten(filesystem, (world, canon) => {
+    const { users } = world.get("filesystem") as unknown as Disk;
+    const names = namesOf(canon).add("System");
+    return Object.values(users).flatMap(it => (names.has(it.name) ? [] : [`the user ${it.name} is not of the studio`]));
+  }),
 ];

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openByName } from "../../src/environment/catalog.ts";
 import { digestOf, freeze } from "../../src/environment/digest.ts";
-import { canonical, type Json } from "../../src/environment/json.ts";
+import { canonical, type Json, type JsonObject } from "../../src/environment/json.ts";
 import type { Server } from "../../src/environment/server.ts";
 import type { Session } from "../../src/environment/session.ts";
 import { catalog } from "./doors.ts";
@@ -30,8 +30,8 @@ const junk = fc.oneof(
 const spoiling: fc.Arbitrary<Spoiling> = fc.record({ how: fc.constantFrom("not", "not", "not", "drop", "junk", "extra", "swap"), at: fc.nat(7), junk });
 
 function spoiled(call: Call, { how, at, junk }: Spoiling, others: readonly Call[]): Call {
-  const args = call.arguments;
-  if (how === "not" || args === null || typeof args !== "object" || Array.isArray(args)) return call;
+  if (how === "not" || call.arguments === null || typeof call.arguments !== "object" || Array.isArray(call.arguments)) return call;
+  const args = call.arguments as JsonObject;
   const keys = Object.keys(args);
   const key = keys[at % Math.max(1, keys.length)] ?? "none";
   if (how === "drop") return { ...call, arguments: Object.fromEntries(Object.entries(args).filter(([it]) => it !== key)) };

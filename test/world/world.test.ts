@@ -26,8 +26,11 @@ describe("the shipped world", () => {
         expect(text.length).toBeGreaterThan(limits[size][0]);
         expect(text.length).toBeLessThan(limits[size][1]);
       });
-      if (byHand.includes(server)) test(`${server} ${size} is as it was written`, () => expect(fixture.state).toEqual(shipped(server, size).state));
-      else test(`${server} ${size} is what \`prove-rl world --seed 1\` makes`, () => expect(text === fixtureText(fixture), "run it with --size and --name, and --out resources/fixtures").toBe(true));
+      const origin = byHand.includes(server) ? "was written by hand" : "`prove-rl world --seed 1` makes it";
+      test(`${server} ${size} is as ${origin}`, () => {
+        expect(fixture.state).toEqual(shipped(server, size).state);
+        expect(byHand.includes(server) || text === fixtureText(fixture), "make it with --size and --name, and --out resources/fixtures").toBe(true);
+      });
     }
     test(`${size}: no server contradicts itself or another`, () => expect(disagreementsOf(parts, states(world), 1)).toEqual([]));
   }
