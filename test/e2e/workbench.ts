@@ -86,11 +86,24 @@ export class Workbench {
 
   /** Types into the input box or picker that asks this, and accepts. */
   async answer(question: string, text: string): Promise<void> {
+    await this.type(question, text);
+    await this.page.locator(".quick-input-widget .quick-input-box input").press("Enter");
+  }
+
+  /** Types into the input box or picker that asks this, and leaves it open. */
+  async type(question: string, text: string): Promise<void> {
     const box = this.page.locator(".quick-input-widget");
-    const input = box.locator(".quick-input-box input");
     await box.filter({ hasText: question }).or(box.filter({ has: this.page.locator(`input[placeholder*="${question}"]`) })).waitFor();
-    await input.fill(text);
-    await input.press("Enter");
+    await box.locator(".quick-input-box input").fill(text);
+  }
+
+  /** Clicks one of the actions that a row of a tree shows under the pointer. */
+  async act(row: Locator, action: string): Promise<void> {
+    // rows are drawn anew when the tree's data comes in: a click may meet one that is going
+    await vi.waitFor(async () => {
+      await row.hover({ timeout: 5000 });
+      await row.locator(`.actions .action-label[aria-label="${action}"]`).click({ timeout: 5000 });
+    }, patience);
   }
 
   /** The icon of a view container in the activity bar. */
