@@ -12,6 +12,7 @@ const modules: readonly (() => Promise<Server>)[] = [
   () => import("../servers/calendar/calendar.ts").then(it => it.calendar),
   () => import("../servers/email/email.ts").then(it => it.email),
   () => import("../servers/filesystem/server.ts").then(it => it.filesystem),
+  () => import("../servers/shopping/shopping.ts").then(it => it.shopping),
   () => import("../servers/maps/maps.ts").then(it => it.maps),
   () => import("../servers/iotDevices/server.ts").then(it => it.iotDevices),
   () => import("../servers/crm/crm.ts").then(it => it.crm),

@@ -6,8 +6,9 @@ import { payments } from "./payments/payments.ts";
 import { calendar } from "./calendar/calendar.ts";
 import { email } from "./email/email.ts";
 import { filesystem } from "./filesystem/server.ts";
+import { shopping } from "./shopping/shopping.ts";
 import { maps } from "./maps/maps.ts";
 import { iotDevices } from "./iotDevices/server.ts";
 import { crm } from "./crm/crm.ts";
 
-export const servers: readonly Server[] = [banking, trading, payments, calendar, email, filesystem, maps, iotDevices, crm];
+export const servers: readonly Server[] = [banking, trading, payments, calendar, email, filesystem, shopping, maps, iotDevices, crm];

@@ -7,12 +7,14 @@ import { paymentsPart } from "./payments.ts";
 import { mapsPart } from "./maps.ts";
 import { iotDevicesPart } from "./iotDevices.ts";
 import { crmPart } from "./crm.ts";
+import { shoppingPart } from "./shopping.ts";
 
 export const parts: readonly Part[] = [
   ...handWrittenParts,
   tradingPart,
   paymentsPart,
   emailPart,
+  shoppingPart,
   mapsPart,
   iotDevicesPart,
   crmPart,
