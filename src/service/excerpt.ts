@@ -33,7 +33,11 @@ interface Limits {
 
 function shortened(value: Json, limits: Limits): Json {
   const { items, characters } = limits;
-  if (typeof value === "string") return value.length <= characters ? value : `${value.slice(0, characters)}… (${value.length - characters} more characters left out)`;
+  if (typeof value === "string") {
+    if (value.length <= characters) return value;
+    const kept = value.slice(0, characters).replace(/[\uD800-\uDBFF]$/, "");
+    return `${kept}… (${value.length - kept.length} more characters left out)`;
+  }
   if (Array.isArray(value)) {
     const kept = value.slice(0, items).map((it: Json) => shortened(it, limits));
     return kept.length === value.length ? kept : [...kept, `… (${value.length - kept.length} more left out)`];
