@@ -13,9 +13,12 @@ const modules: readonly (() => Promise<Server>)[] = [
   () => import("../servers/email/email.ts").then(it => it.email),
   () => import("../servers/filesystem/server.ts").then(it => it.filesystem),
   () => import("../servers/shopping/shopping.ts").then(it => it.shopping),
+  () => import("../servers/travelBooking/travelBooking.ts").then(it => it.travelBooking),
   () => import("../servers/maps/maps.ts").then(it => it.maps),
   () => import("../servers/iotDevices/server.ts").then(it => it.iotDevices),
+  () => import("../servers/vehicle/vehicle.ts").then(it => it.vehicle),
   () => import("../servers/crm/crm.ts").then(it => it.crm),
+  () => import("../servers/issueTracker/server.ts").then(it => it.issueTracker),
 ];
 
 /** All servers, in the catalog's order. */

@@ -7,8 +7,14 @@ import { calendar } from "./calendar/calendar.ts";
 import { email } from "./email/email.ts";
 import { filesystem } from "./filesystem/server.ts";
 import { shopping } from "./shopping/shopping.ts";
+import { travelBooking } from "./travelBooking/travelBooking.ts";
 import { maps } from "./maps/maps.ts";
 import { iotDevices } from "./iotDevices/server.ts";
+import { vehicle } from "./vehicle/vehicle.ts";
 import { crm } from "./crm/crm.ts";
+import { issueTracker } from "./issueTracker/server.ts";
 
-export const servers: readonly Server[] = [banking, trading, payments, calendar, email, filesystem, shopping, maps, iotDevices, crm];
+export const servers: readonly Server[] = [
+  banking, trading, payments, calendar, email, filesystem, shopping, travelBooking, maps, iotDevices,
+  vehicle, crm, issueTracker,
+];

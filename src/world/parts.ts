@@ -1,13 +1,16 @@
 /** All servers' parts of a world, in the order in which they are made. Knows which there are, not what they hold. */
 import type { Part } from "./part.ts";
-import { emailPart } from "./email.ts";
 import { handWrittenParts } from "./shipped.ts";
 import { tradingPart } from "./trading.ts";
 import { paymentsPart } from "./payments.ts";
+import { emailPart } from "./email.ts";
+import { shoppingPart } from "./shopping.ts";
 import { mapsPart } from "./maps.ts";
 import { iotDevicesPart } from "./iotDevices.ts";
 import { crmPart } from "./crm.ts";
-import { shoppingPart } from "./shopping.ts";
+import { issueTrackerPart } from "./issueTracker.ts";
+import { travelBookingPart } from "./travelBooking.ts";
+import { vehiclePart } from "./vehicle.ts";
 
 export const parts: readonly Part[] = [
   ...handWrittenParts,
@@ -15,7 +18,10 @@ export const parts: readonly Part[] = [
   paymentsPart,
   emailPart,
   shoppingPart,
+  travelBookingPart,
   mapsPart,
   iotDevicesPart,
+  vehiclePart,
   crmPart,
+  issueTrackerPart,
 ];
