@@ -15,6 +15,7 @@ const modules: readonly (() => Promise<Server>)[] = [
   () => import("../servers/shopping/shopping.ts").then(it => it.shopping),
   () => import("../servers/travelBooking/travelBooking.ts").then(it => it.travelBooking),
   () => import("../servers/maps/maps.ts").then(it => it.maps),
+  () => import("../servers/teamChat/teamChat.ts").then(it => it.teamChat),
   () => import("../servers/iotDevices/server.ts").then(it => it.iotDevices),
   () => import("../servers/vehicle/vehicle.ts").then(it => it.vehicle),
   () => import("../servers/crm/crm.ts").then(it => it.crm),

@@ -9,12 +9,12 @@ import { filesystem } from "./filesystem/server.ts";
 import { shopping } from "./shopping/shopping.ts";
 import { travelBooking } from "./travelBooking/travelBooking.ts";
 import { maps } from "./maps/maps.ts";
+import { teamChat } from "./teamChat/teamChat.ts";
 import { iotDevices } from "./iotDevices/server.ts";
 import { vehicle } from "./vehicle/vehicle.ts";
 import { crm } from "./crm/crm.ts";
 import { issueTracker } from "./issueTracker/server.ts";
 
 export const servers: readonly Server[] = [
-  banking, trading, payments, calendar, email, filesystem, shopping, travelBooking, maps, iotDevices,
-  vehicle, crm, issueTracker,
+  banking, trading, payments, calendar, email, filesystem, shopping, travelBooking, maps, teamChat, iotDevices, vehicle, crm, issueTracker,
 ];

@@ -1,6 +1,7 @@
 /** All servers' parts of a world, in the order in which they are made. Knows which there are, not what they hold. */
 import type { Part } from "./part.ts";
 import { handWrittenParts } from "./shipped.ts";
+import { teamChatPart } from "./teamChat.ts";
 import { tradingPart } from "./trading.ts";
 import { paymentsPart } from "./payments.ts";
 import { emailPart } from "./email.ts";
@@ -20,6 +21,7 @@ export const parts: readonly Part[] = [
   shoppingPart,
   travelBookingPart,
   mapsPart,
+  teamChatPart,
   iotDevicesPart,
   vehiclePart,
   crmPart,

@@ -93,6 +93,7 @@ describe("drafts", () => {
   test("that are sent are drafts no longer", () => check([["send_draft", { draft_id: concept }], ["list_drafts", {}]], gives({ drafts: [{ draft_id: evening }] })));
   test("that are sent are found in Sent", () => check([["send_draft", { draft_id: concept }], ["search_mail", { folder: "Sent", words: "two directions" }]], gives({ threads: [{ subject: "Concept review" }] })));
   test("do not change into what they are", () => check([["update_draft", { draft_id: concept, to: ["Helena Brandt"] }]], refuses("conflict", /like that already/)));
+  test("do not take each other's subject", () => check([["update_draft", { draft_id: concept, subject: "open studio evening" }]], refuses("conflict", /already a draft Open studio evening/)));
   test("change in nothing are refused", () => check([["update_draft", { draft_id: concept }]], refuses("invalid_params", /nothing to change/)));
   test("to a mailbox that is gone are not sent", () => check([["update_draft", { draft_id: concept, to: ["Camille Girard"] }], ["send_draft", { draft_id: concept }]], refuses("precondition_failed", /comes back/)));
   test("can be thrown away", () => check([["delete_draft", { draft_id: concept }]], gives({ deleted: "Concept review", drafts: 1 })));

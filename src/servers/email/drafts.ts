@@ -10,6 +10,13 @@ const tool = toolOf(Mailbox);
 const to = people.optional().describe("Full names or e-mail addresses of the recipients");
 const draftRow = { subject: label("draft"), draft_id: id("draft"), to: z.array(z.string()) };
 
+/** Drafts are told apart by their subjects. */
+function subjectIsFree(mailbox: Mailbox, subject: string, but?: string): void {
+  const wanted = subject.trim().toLowerCase();
+  const same = Object.entries(before(mailbox).drafts).find(([key, it]) => key !== but && it.subject.toLowerCase() === wanted);
+  if (same) refuse("conflict", `there is already a draft ${same[1].subject} (${same[0]})`, "email_update_draft changes it, and another subject makes another draft");
+}
+
 export const drafts = {
   create_draft: tool({
     effect: "write",
@@ -17,9 +24,8 @@ export const drafts = {
     input: { subject: subject.describe("Subject"), text: text.describe("The message so far"), to, attachments: attachments.optional() },
     returns: { ...draftRow, drafts: z.int().describe("Drafts there are now") },
     run(mailbox, { subject: about, text: words, to: names = [], attachments: files }, { now, newId }) {
-      const kept = Object.entries(before(mailbox).drafts);
-      const same = kept.find(([, it]) => it.subject.toLowerCase() === about.trim().toLowerCase());
-      if (same) refuse("conflict", `there is already a draft ${same[1].subject} (${same[0]})`, "email_update_draft changes it");
+      const kept = Object.keys(before(mailbox).drafts);
+      subjectIsFree(mailbox, about);
       if (kept.length >= mailbox.limits.drafts) refuse("limit_exceeded", `${kept.length} drafts are kept, and ${mailbox.limits.drafts} is the most`, "send one with email_send_draft or delete one with email_delete_draft");
       const recipients = addressesOf(mailbox, names);
       const draft_id = newId("drf");
@@ -45,6 +51,7 @@ export const drafts = {
       if (keys.length === 0) refuse("invalid_params", "nothing to change is given", "give to, subject, text or attachments");
       const changed = keys.filter(key => JSON.stringify(wanted[key]) !== JSON.stringify(draft[key]));
       if (changed.length === 0) refuse("conflict", `the draft ${draft.subject} (${draft_id}) is like that already`);
+      if (values.subject !== undefined) subjectIsFree(mailbox, values.subject, draft_id);
       Object.assign(draft, wanted, { saved: now });
       return { subject: draft.subject, draft_id, to: namesOf(mailbox, draft.to), changed };
     },

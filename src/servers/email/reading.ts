@@ -10,7 +10,10 @@ const tool = toolOf(Mailbox);
 const limit = z.int().min(1).max(50).optional().describe("At most this many, 10 if not given");
 const snippetLength = 60;
 
-const snippetOf = (text: string) => (text.length <= snippetLength ? text : `${text.slice(0, snippetLength).replace(/\s+\S*$/, "")} …`);
+function snippetOf(text: string): string {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  return line.length <= snippetLength ? line : `${line.slice(0, snippetLength).replace(/ \S*$/, "")} …`;
+}
 
 /** The messages by thread, each thread's oldest first. */
 function byThread(mailbox: Mailbox): Map<string, Message[]> {
