@@ -20,6 +20,7 @@ const modules: readonly (() => Promise<Server>)[] = [
   () => import("../servers/vehicle/vehicle.ts").then(it => it.vehicle),
   () => import("../servers/crm/crm.ts").then(it => it.crm),
   () => import("../servers/issueTracker/server.ts").then(it => it.issueTracker),
+  () => import("../servers/foodDelivery/foodDelivery.ts").then(it => it.foodDelivery),
 ];
 
 /** All servers, in the catalog's order. */

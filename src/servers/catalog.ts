@@ -14,7 +14,22 @@ import { iotDevices } from "./iotDevices/server.ts";
 import { vehicle } from "./vehicle/vehicle.ts";
 import { crm } from "./crm/crm.ts";
 import { issueTracker } from "./issueTracker/server.ts";
+import { foodDelivery } from "./foodDelivery/foodDelivery.ts";
 
 export const servers: readonly Server[] = [
-  banking, trading, payments, calendar, email, filesystem, shopping, travelBooking, maps, teamChat, iotDevices, vehicle, crm, issueTracker,
+  banking,
+  trading,
+  payments,
+  calendar,
+  email,
+  filesystem,
+  shopping,
+  travelBooking,
+  maps,
+  teamChat,
+  iotDevices,
+  vehicle,
+  crm,
+  issueTracker,
+  foodDelivery,
 ];

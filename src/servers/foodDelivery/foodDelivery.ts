@@ -1,0 +1,21 @@
+/**
+ * A service that brings food: restaurants with hours and menus, one basket for one restaurant, promo codes, orders that come
+ * nearer as the session's clock moves, tips and ratings. Knows no kitchen and no sessions.
+ */
+import { defineServer } from "../../environment/server.ts";
+import { basketTools } from "./basket.ts";
+import { browsing } from "./browsing.ts";
+import { orderTools } from "./orders.ts";
+import { Service } from "./world.ts";
+
+export { after, dishesTotal, kitchenAt, priceOf, stageOf, stagesOf, type Service as FoodDeliveryWorld } from "./world.ts";
+
+const { reorder, ...basket } = basketTools;
+
+export const foodDelivery = defineServer({
+  name: "food_delivery",
+  category: "Lifestyle",
+  summary: "restaurants and their menus, a basket, promo codes, orders on their way, tips and ratings",
+  schema: Service,
+  tools: { ...browsing, ...basket, ...orderTools, reorder },
+});
