@@ -79,14 +79,14 @@ function tripsOf(plan: VehiclePlan, vehicle_id: string, map: Map, { canon, chanc
 
 const timeOfDay = (chance: Chance) => `${String(8 + chance.below(12)).padStart(2, "0")}:${chance.pick(["00", "05", "15", "20", "30", "40", "45", "55"])}`;
 
-function vehicleOf(plan: VehiclePlan, map: Map, driven: number): Vehicle {
-  const { name, model, plate, goal, trip, away = 0, first, tank, battery, ...rest } = plan.as;
+function vehicleOf(plan: VehiclePlan, map: Map, driven: number, trip_id: string | undefined): Vehicle {
+  const { name, model, plate, goal, trip: _, away = 0, first, tank, battery, ...rest } = plan.as;
   const place_id = map.by.get(plan.at)!;
   const made: Vehicle = {
     name, model, plate, access: "drive", ...(tank ? { tank } : {}), ...(battery ? { battery } : {}), modes: ["comfort", "eco"], mode: "comfort",
     engine: "off", gear: "park", brake: false, speed: 0, open: [], locked: true, climate: { temperature: 20, fan: 0 }, lamps: "off", wipers: "off", washer: 70,
     place_id, away,
-    ...(trip === undefined ? {} : { trip: { from: place_id, start: trip, km: away } }),
+    ...(trip_id === undefined ? {} : { trip_id }),
     odometer_first: first, odometer: tenth(first + driven + away),
     tires: { "front left": 2.4, "front right": 2.4, "rear left": 2.4, "rear right": 2.4 }, pressure: 2.4,
     ...rest,
@@ -106,7 +106,10 @@ export const vehiclePart = partOf<Garage>({
       const vehicle_id = id("veh");
       const own = tripsOf(plan, vehicle_id, map, scene);
       for (const it of own) trips[id("trip")] = it;
-      vehicles[vehicle_id] = vehicleOf(plan, map, tenth(own.reduce((sum, it) => sum + it.km, 0)));
+      const { trip: start, away = 0 } = plan.as;
+      const under = start === undefined ? undefined : id("trip");
+      if (under !== undefined) trips[under] = { vehicle_id, driver: own.at(-1)!.driver, purpose: "private", from: map.by.get(plan.at)!, start: start!, km: away };
+      vehicles[vehicle_id] = vehicleOf(plan, map, tenth(own.reduce((sum, it) => sum + it.km, 0)), under);
     }
     return { user: canon.user.name, weather: { outside: 9, rain: "light" }, vehicles, places: map.places, trips };
   },
@@ -118,7 +121,8 @@ export const vehiclePart = partOf<Garage>({
 function dangling({ vehicles, places, trips }: Garage): string[] {
   const lost: string[] = [];
   const expect = (table: object, key: string | undefined, whose: string) => void (key === undefined || Object.hasOwn(table, key) || lost.push(`${whose} names ${key}, which is not there`));
-  for (const it of Object.values(vehicles)) for (const key of [it.place_id, it.route?.place_id, it.trip?.from]) expect(places, key, it.name);
+  for (const it of Object.values(vehicles)) for (const key of [it.place_id, it.route?.place_id]) expect(places, key, it.name);
+  for (const it of Object.values(vehicles)) expect(trips, it.trip_id, it.name);
   for (const [key, it] of Object.entries(trips)) {
     expect(vehicles, it.vehicle_id, key);
     for (const place of [it.from, it.to]) expect(places, place, key);
@@ -129,10 +133,11 @@ function dangling({ vehicles, places, trips }: Garage): string[] {
 /** Odometers are what they were plus all trips, stores hold no more than they can, and what moves knows since when. */
 function sums(garage: Garage): string[] {
   return Object.entries(garage.vehicles).flatMap(([key, it]) => {
-    const km = Object.values(garage.trips).reduce((sum, trip) => (trip.vehicle_id === key ? sum + trip.km : sum), it.trip?.km ?? 0);
+    const km = Object.values(garage.trips).reduce((sum, trip) => (trip.vehicle_id === key ? sum + trip.km : sum), 0);
     return [
       ...(Math.abs(it.odometer_first + km - it.odometer) < 0.05 ? [] : [`the odometer of ${it.name} shows ${it.odometer}, and its trips come to ${tenth(it.odometer_first + km)}`]),
       ...[it.tank, it.battery].flatMap(store => (store && store.level > store.capacity ? [`${it.name} holds more than it can`] : [])),
+      ...((it.engine === "on") === (it.trip_id !== undefined) && (it.trip_id === undefined || garage.trips[it.trip_id]?.minutes === undefined) ? [] : [`${it.name} is on no trip that goes on`]),
       ...((it.speed > 0) === (it.since !== undefined) && (it.speed === 0 || (it.engine === "on" && !it.brake)) ? [] : [`${it.name} moves and does not`]),
       ...(it.route && kmTo(garage, it, it.route.place_id) > 2000 ? [`${it.name} is bound for the end of the world`] : []),
     ];

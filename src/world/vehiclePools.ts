@@ -2,7 +2,7 @@
 import type { Vehicle } from "../servers/vehicle/world.ts";
 
 /** What is not so as on a vehicle that is parked, locked and well. */
-type Standing = Pick<Vehicle, "name" | "model" | "plate"> & Partial<Omit<Vehicle, "place_id" | "route" | "trip" | "odometer" | "odometer_first">> & {
+type Standing = Pick<Vehicle, "name" | "model" | "plate"> & Partial<Omit<Vehicle, "place_id" | "route" | "trip_id" | "odometer" | "odometer_first">> & {
   /** Kilometres before the first trip of the log. */
   readonly first: number;
   /** Role of the place that it is bound for. */
@@ -48,7 +48,7 @@ export const vehiclePlans: readonly VehiclePlan[] = [
   },
   {
     whose: "aunt", at: "aunt",
-    as: { name: "old estate", model: "Comodo Estate", plate: "2210 RRZ", first: 151008.9, tank: { fuel: "petrol", capacity: 60, level: 28.1, per_100: 8.8 }, modes: ["comfort", "eco", "sport"], engine: "on", brake: true, locked: false, tires: tires(2.4, 2.4, 1.7, 2.3), climate: { temperature: 22, fan: 3 } },
+    as: { name: "old estate", model: "Comodo Estate", plate: "2210 RRZ", first: 151008.9, tank: { fuel: "petrol", capacity: 60, level: 28.1, per_100: 8.8 }, modes: ["comfort", "eco", "sport"], engine: "on", trip: "2026-03-09T08:59", brake: true, locked: false, tires: tires(2.4, 2.4, 1.7, 2.3), climate: { temperature: 22, fan: 3 } },
   },
   { whose: "shared", at: "charger", as: { name: "Plum share car", model: "Pico E", plate: "1184 SHR", first: 22743.7, battery: { capacity: 36, level: 6.1, per_100: 14 }, modes: ["comfort", "eco"], mode: "eco", locked: false } },
   {

@@ -22,9 +22,9 @@ const closed = (vehicle: Vehicle, vehicle_id: string): void => {
 };
 
 /** Brings what a drive has changed up to date. */
-function settle(vehicle: Vehicle, now: string): void {
+function settle(garage: Garage, vehicle: Vehicle, now: string): void {
   if (vehicle.speed === 0) return;
-  drive(vehicle, drivenSince(vehicle, now));
+  drive(garage, vehicle, drivenSince(vehicle, now));
   vehicle.since = now;
 }
 
@@ -34,8 +34,8 @@ const engine = {
     summary: "Start the engine of a vehicle. Its brake must be pressed, its gear in park and its doors shut.",
     requires: ["press_brake"],
     input: { vehicle_id: vehicleId },
-    returns: { ...about, engine: z.string(), range: z.int(), warning: z.string().optional() },
-    run(garage, { vehicle_id }) {
+    returns: { ...about, engine: z.string(), trip_id: id("trip").describe("Id of the trip that begins"), range: z.int(), warning: z.string().optional() },
+    run(garage, { vehicle_id }, { now, newId }) {
       const vehicle = steered(garage, vehicle_id);
       const what = called(vehicle, vehicle_id);
       if (vehicle.engine === "on") refuse("conflict", `the engine of ${what} is on already`);
@@ -44,31 +44,36 @@ const engine = {
       if (!vehicle.brake) refuse("precondition_failed", `the brake of ${what} is not pressed`, "vehicle_press_brake first");
       const range = rangeOf(vehicle);
       if (range < 1) refuse("precondition_failed", `${what} has nothing left to drive on`, "vehicle_refuel at a station that sells what it takes");
-      vehicle.engine = "on";
+      const trip_id = newId("trip");
+      garage.trips[trip_id] = { vehicle_id, driver: garage.user, purpose: "private", from: vehicle.place_id, start: now, km: 0 };
+      Object.assign(vehicle, { engine: "on", trip_id });
       const soft = softTires(vehicle);
-      return { vehicle: vehicle.name, vehicle_id, engine: "on", range, ...(soft.length > 0 ? { warning: `too little air ${soft.join(" and ")}` } : {}) };
+      return { vehicle: vehicle.name, vehicle_id, engine: "on", trip_id, range, ...(soft.length > 0 ? { warning: `too little air ${soft.join(" and ")}` } : {}) };
     },
   }),
   stop_engine: tool({
     effect: "write",
-    summary: "Stop the engine of a vehicle that stands in park. A trip that it has made is written into the log.",
+    summary: "Stop the engine of a vehicle that stands in park, which ends its trip. A trip that led nowhere is not logged.",
     requires: ["start_engine"],
     input: { vehicle_id: vehicleId, purpose: z.enum(purposes).optional().describe("What the trip was for, private if not given") },
     returns: { ...about, engine: z.string(), trip_id: id("trip").optional(), km: z.number().optional().describe("Kilometres of the trip") },
-    run(garage, { vehicle_id, purpose = "private" }, { now, newId }) {
+    run(garage, { vehicle_id, purpose = "private" }, { now }) {
       const vehicle = steered(garage, vehicle_id);
       const what = called(vehicle, vehicle_id);
       if (vehicle.engine === "off") refuse("conflict", `the engine of ${what} is off already`);
       standing(vehicle, vehicle_id, "its engine cannot be stopped");
       if (vehicle.gear !== "park") refuse("precondition_failed", `${what} is in ${vehicle.gear}: its engine stops in park`, "vehicle_shift_gear puts it into park");
-      const { trip } = vehicle;
+      const trip_id = vehicle.trip_id!;
+      const trip = garage.trips[trip_id]!;
       Object.assign(vehicle, { engine: "off", wipers: "off", climate: { ...vehicle.climate, fan: 0 } });
       if (vehicle.lamps !== "parking") vehicle.lamps = "off";
-      delete vehicle.trip;
-      if (!trip || trip.km === 0) return { vehicle: vehicle.name, vehicle_id, engine: "off" };
-      const trip_id = newId("trip");
-      const { from, start, km } = trip;
-      garage.trips[trip_id] = { vehicle_id, driver: garage.user, purpose, from, ...(vehicle.away === 0 ? { to: vehicle.place_id } : {}), start, minutes: Math.max(minutesFor(km), minutesBetween(start, now)), km };
+      delete vehicle.trip_id;
+      const { start, km } = trip;
+      if (km === 0) {
+        delete garage.trips[trip_id];
+        return { vehicle: vehicle.name, vehicle_id, engine: "off" };
+      }
+      Object.assign(trip, { purpose, minutes: Math.max(minutesFor(km), minutesBetween(start, now)), ...(vehicle.away === 0 ? { to: vehicle.place_id } : {}) });
       return { vehicle: vehicle.name, vehicle_id, engine: "off", trip_id, km };
     },
   }),
@@ -92,15 +97,15 @@ const pedals = {
         if (!route) refuse("precondition_failed", `${what} has no destination`, "vehicle_set_navigation sets one");
         const range = rangeOf(vehicle);
         if (range < route.km) refuse("precondition_failed", `${what} gets ${range} km on what it holds, and ${placeOf(garage, route.place_id).name} is ${route.km} km away`, "stop at once, or set a nearer destination");
-        drive(vehicle, route.km);
-      } else settle(vehicle, now);
+        drive(garage, vehicle, route.km);
+      } else settle(garage, vehicle, now);
       const wasMoving = vehicle.speed > 0;
       vehicle.brake = true;
       vehicle.speed = 0;
       delete vehicle.since;
       delete vehicle.cruise;
       const at = garage.places[vehicle.place_id]!.name;
-      return { vehicle: vehicle.name, vehicle_id, brake: "pressed", ...(wasMoving ? { stopped_after: vehicle.trip?.km ?? 0 } : {}), where: vehicle.away === 0 ? `at ${at}` : `${vehicle.away} km from ${at}` };
+      return { vehicle: vehicle.name, vehicle_id, brake: "pressed", ...(wasMoving ? { stopped_after: garage.trips[vehicle.trip_id!]!.km } : {}), where: vehicle.away === 0 ? `at ${at}` : `${vehicle.away} km from ${at}` };
     },
   }),
   release_brake: tool({
@@ -120,7 +125,6 @@ const pedals = {
         if (rangeOf(vehicle) < 1) refuse("precondition_failed", `${what} has nothing left to drive on`, "vehicle_refuel at a station that sells what it takes");
         vehicle.speed = vehicle.gear === "drive" ? townSpeed : reversing;
         vehicle.since = now;
-        vehicle.trip ??= { from: vehicle.place_id, start: now, km: 0 };
       }
       vehicle.brake = false;
       return { vehicle: vehicle.name, vehicle_id, brake: "released", speed: vehicle.speed, ...(sets && vehicle.route ? { destination: placeOf(garage, vehicle.route.place_id).name } : {}) };
@@ -163,7 +167,7 @@ const onTheRoad = {
       if (soft.length > 0 && speed > cruising.soft) refuse("limit_exceeded", `${what} has too little air ${soft.join(" and ")}: ${cruising.soft} km/h at most, not ${speed}`, `choose ${cruising.soft} or less`);
       const most = { comfort: 150, sport: 150, eco: 120, electric: 110 }[vehicle.mode];
       if (speed > most) refuse("limit_exceeded", `${what} goes ${most} km/h at most in ${vehicle.mode} mode, not ${speed}`, "choose a lower speed, or vehicle_set_drive_mode");
-      settle(vehicle, now);
+      settle(garage, vehicle, now);
       const was = vehicle.speed;
       vehicle.speed = speed;
       vehicle.cruise = speed;
@@ -185,7 +189,7 @@ const onTheRoad = {
       const soft = softTires(vehicle);
       if (mode === "sport" && soft.length > 0) refuse("precondition_failed", `${what} has too little air ${soft.join(" and ")} for sport mode`, "fill the tires first, or choose another mode");
       if (mode === "eco" && vehicle.cruise !== undefined && vehicle.cruise > 120) refuse("precondition_failed", `${what} is cruising at ${vehicle.cruise} km/h, and eco mode goes 120 at most`, "set a lower cruise speed first");
-      settle(vehicle, now);
+      settle(garage, vehicle, now);
       vehicle.mode = mode;
       return { vehicle: vehicle.name, vehicle_id, mode, range: rangeOf(vehicle) };
     },
@@ -201,7 +205,7 @@ const onTheRoad = {
       const { name } = placeOf(garage, place_id);
       if (vehicle.route?.place_id === place_id) refuse("conflict", `${name} is the destination of ${what} already`);
       if (vehicle.place_id === place_id && vehicle.away === 0 && vehicle.speed === 0) refuse("conflict", `${what} is at ${name}`, "choose another destination");
-      settle(vehicle, now);
+      settle(garage, vehicle, now);
       const km = Math.max(0.1, tenth(kmTo(garage, vehicle, place_id)));
       const range = rangeOf(vehicle);
       if (range < km) refuse("precondition_failed", `${name} is ${km} km away, and ${what} gets ${range} km on what it holds`, "refuel first, choose a nearer place, or another vehicle");

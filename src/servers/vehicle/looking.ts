@@ -161,7 +161,7 @@ const journeys = {
       vehicleOf(garage, vehicle_id);
       if (from_date && to_date && from_date > to_date) refuse("invalid_params", `from_date ${from_date} is after to_date ${to_date}`);
       const found = Object.entries(garage.trips).filter(([, it]) =>
-        it.vehicle_id === vehicle_id && (!from_date || it.start.slice(0, 10) >= from_date) && (!to_date || it.start.slice(0, 10) <= to_date) && (!purpose || it.purpose === purpose));
+        it.vehicle_id === vehicle_id && it.minutes !== undefined && (!from_date || it.start.slice(0, 10) >= from_date) && (!to_date || it.start.slice(0, 10) <= to_date) && (!purpose || it.purpose === purpose));
       found.sort(([a, x], [b, y]) => (x.start < y.start ? 1 : x.start > y.start ? -1 : a < b ? -1 : 1));
       const name = (place: string | undefined) => (place === undefined ? "on the road" : garage.places[place]!.name);
       return {

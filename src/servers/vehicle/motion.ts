@@ -53,13 +53,14 @@ export function drivenSince(vehicle: Vehicle, now: string): number {
 }
 
 /** Puts kilometres onto the vehicle: odometer, trip and route, tank and battery. At the end of its route it is there. */
-export function drive(vehicle: Vehicle, km: number): void {
+export function drive(garage: Garage, vehicle: Vehicle, km: number): void {
   const left = leftAfter(vehicle, km);
   if (vehicle.tank) vehicle.tank.level = left.tank;
   if (vehicle.battery) vehicle.battery.level = left.battery;
   vehicle.odometer = tenth(vehicle.odometer + km);
   vehicle.away = tenth(vehicle.away + km);
-  if (vehicle.trip) vehicle.trip.km = tenth(vehicle.trip.km + km);
+  const trip = vehicle.trip_id === undefined ? undefined : garage.trips[vehicle.trip_id];
+  if (trip) trip.km = tenth(trip.km + km);
   if (!vehicle.route) return;
   vehicle.route.km = tenth(vehicle.route.km - km);
   if (vehicle.route.km > 0) return;

@@ -38,8 +38,8 @@ const Vehicle = z.strictObject({
   place_id: z.string(),
   away: kilometres,
   route: z.strictObject({ place_id: z.string(), km: kilometres }).optional(),
-  /** The trip that it is on. */
-  trip: z.strictObject({ from: z.string(), start: minute(), km: kilometres }).optional(),
+  /** The trip that it is on, as long as its engine is. */
+  trip_id: z.string().optional(),
   /** Before the first trip of the log, and now. */
   odometer_first: kilometres,
   odometer: kilometres,
@@ -78,10 +78,11 @@ const Trip = z.strictObject({
   driver: z.string(),
   purpose: z.enum(purposes),
   from: z.string(),
-  /** Absent where it ended on the road. */
+  /** Absent where it ended on the road, and as long as it lasts. */
   to: z.string().optional(),
   start: minute(),
-  minutes: z.int().min(1).max(2000),
+  /** Absent as long as it lasts. */
+  minutes: z.int().min(1).max(2000).optional(),
   km: kilometres,
 });
 export type Trip = z.infer<typeof Trip>;
