@@ -1,0 +1,113 @@
+/** The agency's tools that look for flights: airports, flights on a day, what a flight offers, and its seats. They change nothing. */
+import { z } from "zod";
+import { cents, day, id, label, minute, spokenId } from "../../environment/entity.ts";
+import { need, refuse, toolOf } from "../../environment/server.ts";
+import { Agency, cent, closes, fareRules, fares, flightOf, hasWords, later, legroomFee, minutesOf, type Fare, type Flight } from "./world.ts";
+
+const tool = toolOf(Agency);
+
+export const airportCode = spokenId("airport").describe("Airport code of three letters, as travel_booking_search_airports gives it");
+export const flightId = id("flight").describe("Flight id, as travel_booking_search_flights gives it");
+
+/** What a fare of a flight costs. */
+export const fareOf = (flight: Pick<Flight, "price">, fare: Fare): number => cent(Math.round(flight.price * fareRules[fare].factor));
+
+/** Rows with more room for the legs: the first, and the one at the exits. */
+export const isRoomy = (seat: string, { rows }: Pick<Flight, "rows">): boolean => [1, Math.ceil(rows / 2)].includes(Number(seat.slice(0, -1)));
+
+/** Whether one can still get onto a flight, and if not, why. */
+export function shutOf(flight: Flight, now: string): string | undefined {
+  if (flight.status === "cancelled") return `${flight.number} on ${flight.departs.slice(0, 10)} is cancelled`;
+  if (flight.departs <= now) return `${flight.number} left at ${flight.departs}`;
+  return later(now, closes * 60) > flight.departs ? `${flight.number} leaves at ${flight.departs} and closed ${closes} hour before` : undefined;
+}
+
+const wordsOf = (fare: Fare) => {
+  const { changeFee, refund, hours } = fareRules[fare];
+  if (changeFee === undefined) return "no changes, no refund";
+  return `${changeFee === 0 ? "free changes" : `changes for ${changeFee} euros`} and ${refund === 1 ? "full" : `${refund * 100}%`} refund up to ${hours} hours before`;
+};
+
+const codeOf = ({ airports }: Agency, code: string) => need(airports, code.trim().toUpperCase(), "airport", "travel_booking_search_airports gives the codes") && code.trim().toUpperCase();
+
+export const flights = {
+  search_airports: tool({
+    effect: "read",
+    summary: "List airports with their codes, all of them or only those whose name or city contains some words.",
+    input: { name: label("airport").optional().describe("Only airports whose name or city contains this") },
+    returns: { airports: z.array(z.object({ airport: label("airport"), code: spokenId("airport"), city: label("city"), country: z.string() })) },
+    run: ({ airports }, { name }) => ({
+      airports: Object.entries(airports)
+        .filter(([code, it]) => !name || hasWords(`${it.name} ${it.city} ${code}`, name))
+        .slice(0, 8)
+        .map(([code, it]) => ({ airport: it.name, code, city: it.city, country: it.country })),
+    }),
+  }),
+  search_flights: tool({
+    effect: "read",
+    summary: "Find flights from an airport that have not closed, in order of time, with price and seats left: by where they go, day, number or price.",
+    input: {
+      from: airportCode.describe("Airport code of three letters where it leaves"),
+      to: spokenId("airport").optional().describe("Airport code of three letters where it goes"),
+      date: day().optional().describe("Only flights of this day"),
+      number: label("flight").optional().describe("Only flights of this number"),
+      max_price: z.number().min(1).max(5000).optional().describe("Only flights whose cheapest fare costs at most this").meta({ examples: [60, 80, 100, 120, 150, 200, 250] }),
+      limit: z.int().min(1).max(50).optional().describe("At most this many, 6 if not given").meta({ examples: [2, 3, 4, 5] }),
+    },
+    returns: { flights: z.array(z.object({ number: label("flight"), flight_id: id("flight"), to: spokenId("airport"), date: day(), departs: z.string(), price: cents().describe("Cheapest fare"), seats_left: z.int() })), more: z.int().optional() },
+    run(agency, { from: start, to: end, date, number, max_price, limit = 6 }, { now }) {
+      const from = codeOf(agency, start);
+      const to = end === undefined ? undefined : codeOf(agency, end);
+      if (from === to) refuse("invalid_params", `the flight would leave and land at ${from}`, "give two different airports");
+      if (date !== undefined && date < now.slice(0, 10)) refuse("precondition_failed", `${date} has passed: today is ${now.slice(0, 10)}`, "choose a later day");
+      const found = Object.entries(agency.flights).filter(
+        ([, it]) => it.from === from && (!to || it.to === to) && (!date || it.departs.slice(0, 10) === date) && (!number || hasWords(it.number, number)) && (max_price === undefined || it.price <= max_price) && !shutOf(it, now));
+      found.sort(([a, x], [b, y]) => (x.departs === y.departs ? (a < b ? -1 : 1) : x.departs < y.departs ? -1 : 1));
+      return {
+        flights: found.slice(0, limit).map(([flight_id, it]) => ({ number: it.number, flight_id, to: it.to, date: it.departs.slice(0, 10), departs: it.departs.slice(11), price: it.price, seats_left: it.free.length })),
+        ...(found.length > limit ? { more: found.length - limit } : {}),
+      };
+    },
+  }),
+  get_flight: tool({
+    effect: "read",
+    summary: "Get one flight in full: airline, times, status, seats left, and what each fare costs and allows.",
+    input: { flight_id: flightId },
+    returns: {
+      number: label("flight"),
+      flight_id: id("flight"),
+      airline: z.string(),
+      from: z.string(),
+      to: z.string(),
+      departs: minute(),
+      arrives: minute().describe("In the home city's time"),
+      status: z.string(),
+      seats_left: z.int(),
+      fares: z.array(z.object({ fare: z.string(), price: cents(), allows: z.string() })),
+    },
+    run(agency, { flight_id }) {
+      const flight = flightOf(agency, flight_id);
+      const { number, from, to, departs, minutes, status, free } = flight;
+      return {
+        number, flight_id, airline: agency.airlines[number.slice(0, 2)]!, from, to, departs, arrives: later(departs, minutes), status, seats_left: free.length,
+        fares: fares.map(fare => ({ fare, price: fareOf(flight, fare), allows: wordsOf(fare) })),
+      };
+    },
+  }),
+  get_seat_map: tool({
+    effect: "read",
+    summary: "List the free seats of a flight, by window or aisle if wanted, and which of them have more room for the legs.",
+    input: { flight_id: flightId, kind: z.enum(["window", "aisle"]).optional().describe("Only seats of this kind"), legroom: z.boolean().optional().describe("True for seats with more legroom only") },
+    returns: { flight_id: id("flight"), rows: z.int(), free: z.int().describe("How many of these are free"), seats: z.array(z.object({ seat: spokenId("seat"), kind: z.string(), extra: cents().optional().describe("Fee for legroom") })) },
+    run(agency, { flight_id, kind, legroom }, { now }) {
+      const flight = flightOf(agency, flight_id);
+      if (flight.departs <= now) refuse("precondition_failed", `${flight.number} left at ${flight.departs}`, "choose a flight that has not left");
+      const kindOf = (seat: string) => ("AD".includes(seat.slice(-1)) ? "window" : "aisle");
+      const seats = flight.free.filter(it => (!kind || kindOf(it) === kind) && (!legroom || isRoomy(it, flight)));
+      return { flight_id, rows: flight.rows, free: seats.length, seats: seats.slice(0, 14).map(seat => ({ seat, kind: kindOf(seat), ...(isRoomy(seat, flight) ? { extra: legroomFee } : {}) })) };
+    },
+  }),
+};
+
+/** Hours from now to a departure. */
+export const hoursTo = (departs: string, now: string): number => (minutesOf(departs) - minutesOf(now)) / 60;
