@@ -91,7 +91,7 @@ function vehicleOf(plan: VehiclePlan, map: Map, driven: number, trip_id: string 
     tires: { "front left": 2.4, "front right": 2.4, "rear left": 2.4, "rear right": 2.4 }, pressure: 2.4,
     ...rest,
   };
-  if (goal !== undefined) made.route = { place_id: map.by.get(goal)!, km: tenth(Math.max(0.4, roadKm(map.places[place_id]!, map.places[map.by.get(goal)!]!) - away)) };
+  if (goal !== undefined) made.route = { place_id: map.by.get(goal)!, km: tenth(Math.max(0.4, roadKm(map.places[place_id]!, map.places[map.by.get(goal)!]!) - away)), delay: 2 };
   return made;
 }
 

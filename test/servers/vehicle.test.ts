@@ -78,7 +78,7 @@ describe("on the road", () => {
 });
 
 describe("routes", () => {
-  test("tell how far it is", () => check([go(corva, charger)], gives({ destination: "Volt Park", km: 2.1, minutes: 4, arrival: "2026-03-09T09:04" })));
+  test("tell how far it is, and what traffic adds", () => check([go(corva, charger)], gives({ destination: "Volt Park", km: 2.1, minutes: 5, delay: 1, arrival: "2026-03-09T09:05" })));
   test("are read back", () => check([go(corva, charger), ["get_navigation", { vehicle_id: corva }]], gives({ destination: "Volt Park", place_id: charger, km: 2.1 })));
   test("get shorter on the way: a minute at 50 km/h", () => check([go(corva, charger), ...setsOff(corva), mode(corva, "eco"), ["get_navigation", { vehicle_id: corva }]], gives({ km: 0.5 })));
   test("that are not set cannot be read", () => check([["get_navigation", { vehicle_id: corva }]], refuses("precondition_failed", /has no destination/)));

@@ -198,8 +198,8 @@ const onTheRoad = {
     effect: "write",
     summary: "Set a vehicle's destination, if it gets there on what it holds; a destination that it had is replaced.",
     input: { vehicle_id: vehicleId, place_id: placeId },
-    returns: { ...about, destination: label("place"), place_id: id("place"), km: z.number(), minutes: z.int(), arrival: minute().describe("If it sets off now") },
-    run(garage, { vehicle_id, place_id }, { now }) {
+    returns: { ...about, destination: label("place"), place_id: id("place"), km: z.number(), minutes: z.int(), delay: z.int().describe("Minutes of them that traffic adds"), arrival: minute().describe("If it sets off now") },
+    run(garage, { vehicle_id, place_id }, { now, random }) {
       const vehicle = steered(garage, vehicle_id);
       const what = called(vehicle, vehicle_id);
       const { name } = placeOf(garage, place_id);
@@ -209,8 +209,10 @@ const onTheRoad = {
       const km = Math.max(0.1, tenth(kmTo(garage, vehicle, place_id)));
       const range = rangeOf(vehicle);
       if (range < km) refuse("precondition_failed", `${name} is ${km} km away, and ${what} gets ${range} km on what it holds`, "refuel first, choose a nearer place, or another vehicle");
-      vehicle.route = { place_id, km };
-      return { vehicle: vehicle.name, vehicle_id, destination: name, place_id, km, minutes: minutesFor(km), arrival: minuteAfter(now, minutesFor(km)) };
+      const delay = Math.floor(random() * (km > 50 ? 25 : 7));
+      const minutes = minutesFor(km) + delay;
+      vehicle.route = { place_id, km, delay };
+      return { vehicle: vehicle.name, vehicle_id, destination: name, place_id, km, minutes, delay, arrival: minuteAfter(now, minutes) };
     },
   }),
 };

@@ -137,9 +137,9 @@ const journeys = {
     run(garage, { vehicle_id }, { now }) {
       const it = at(vehicleOf(garage, vehicle_id), now);
       if (!it.route) refuse("precondition_failed", `${called(it, vehicle_id)} has no destination`, "vehicle_set_navigation sets one");
-      const { place_id } = it.route;
-      const km = kmTo(garage, it, place_id);
-      return { vehicle: it.name, vehicle_id, destination: placeOf(garage, place_id).name, place_id, km, minutes: minutesFor(km), arrival: minuteAfter(now, minutesFor(km)), range: rangeOf(it) };
+      const { place_id, km, delay } = it.route;
+      const minutes = minutesFor(km) + delay;
+      return { vehicle: it.name, vehicle_id, destination: placeOf(garage, place_id).name, place_id, km, minutes, arrival: minuteAfter(now, minutes), range: rangeOf(it) };
     },
   }),
   get_trip_log: tool({

@@ -37,7 +37,8 @@ const Vehicle = z.strictObject({
   /** The last place where it was, and how far it has come from there. */
   place_id: z.string(),
   away: kilometres,
-  route: z.strictObject({ place_id: z.string(), km: kilometres }).optional(),
+  /** Where it is bound for, how far that is, and what traffic adds, in minutes. */
+  route: z.strictObject({ place_id: z.string(), km: kilometres, delay: z.int().min(0).max(60) }).optional(),
   /** The trip that it is on, as long as its engine is. */
   trip_id: z.string().optional(),
   /** Before the first trip of the log, and now. */
