@@ -19,6 +19,8 @@ export interface ServeOptions {
   readonly port?: number;
   readonly token?: string | undefined;
   readonly capacity?: number;
+  /** A table that is open already, and that whoever hands it in ends; a new one where it is absent. */
+  readonly sessions?: SessionTable;
   /** Milliseconds, for telling what is idle. */
   readonly clock?: () => number;
   /** Hears of bugs of ours that a request met. */
@@ -44,7 +46,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const { catalog, host = "127.0.0.1", port = 0, token, capacity, clock } = options;
   if (!isLoopback(host) && token === undefined)
     throw new Mistake(`${host} can be reached from other machines and there is no token`, "set PROVE_TOKEN, name a file with --token-file, or serve on 127.0.0.1");
-  const table = new SessionTable({ catalog, ...(capacity === undefined ? {} : { capacity }), ...(clock ? { clock } : {}) });
+  const table = options.sessions ?? new SessionTable({ catalog, ...(capacity === undefined ? {} : { capacity }), ...(clock ? { clock } : {}) });
   const routes = new Routes(catalog, table);
   const gate = gateOf(host, token);
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
@@ -71,7 +73,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       const closed = new Promise<void>(resolve => server.close(() => resolve()));
       await routes.close();
       server.closeAllConnections();
-      table.end();
+      if (!options.sessions) table.end();
       await closed;
     },
   };

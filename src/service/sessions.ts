@@ -10,7 +10,8 @@ import { faultOf } from "../mcp/expose.ts";
 import { isRecord } from "../mcp/messages.ts";
 import { excerptOf } from "./excerpt.ts";
 import { Failure } from "./failure.ts";
-import { CapacityReached, idComplaint, IdTaken, type HeldSession, type Origin, type SessionTable } from "./table.ts";
+import { idComplaint } from "./sessionId.ts";
+import { CapacityReached, IdTaken, type HeldSession, type Origin, type SessionTable } from "./table.ts";
 
 const name = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/);
 /** A name and no path: it becomes part of a file's name. */

@@ -2,7 +2,6 @@
  * The sessions that are open, by id: who opened each, what it grew from, when it was last used. Full is refused and idle is closed
  * with a word about it; nothing is ever evicted in silence. Knows no wire.
  */
-import { randomBytes } from "node:crypto";
 import { openByName, type Catalog } from "../environment/catalog.ts";
 import type { Digest } from "../environment/digest.ts";
 import { canonical, type Json } from "../environment/json.ts";
@@ -10,6 +9,7 @@ import type { Called } from "../environment/outcome.ts";
 import type { Server } from "../environment/server.ts";
 import type { Session, State } from "../environment/session.ts";
 import { stateFrom } from "../environment/snapshot.ts";
+import { newSessionId } from "./sessionId.ts";
 
 /** What a session grows from, by names. */
 export interface Origin {
@@ -247,14 +247,4 @@ export class HeldSession {
   forked(): Session {
     return this.#session.fork();
   }
-}
-
-export const newSessionId = (): string => randomBytes(16).toString("base64url");
-
-/** Why a text will not do as a session's id, or undefined. Ids are capabilities: whoever knows one may act in its session. */
-export function idComplaint(id: string): string | undefined {
-  if (!/^[A-Za-z0-9_-]{22,128}$/.test(id)) return "a session id is 22 to 128 letters, digits, _ or -";
-  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)) return "a UUID has 122 random bits, and a session id needs 128";
-  const bits = /^\d+$/.test(id) ? Math.log2(10) : /^[0-9a-f]+$/i.test(id) ? 4 : 6;
-  return id.length * bits < 128 || new Set(id).size < 8 ? "a session id needs at least 128 random bits" : undefined;
 }

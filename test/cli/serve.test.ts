@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { newSessionId } from "../../src/service/table.ts";
+import { newSessionId } from "../../src/service/sessionId.ts";
 import { root } from "../contracts/doors.ts";
 import { ask } from "../service/ground.ts";
 import { emptyFolder, run } from "./program.ts";

@@ -9,7 +9,7 @@ import { canonical, type Json } from "../../src/environment/json.ts";
 import { sessionKey } from "../../src/mcp/expose.ts";
 import { servers } from "../../src/servers/catalog.ts";
 import { serve, type Serving } from "../../src/service/serve.ts";
-import { newSessionId } from "../../src/service/table.ts";
+import { newSessionId } from "../../src/service/sessionId.ts";
 
 export const root = join(import.meta.dirname, "../..");
 export const catalog = openCatalog(servers, [join(root, "resources/fixtures")]);

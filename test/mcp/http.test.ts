@@ -2,7 +2,7 @@
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { serve, type Serving } from "../../src/service/serve.ts";
-import { newSessionId } from "../../src/service/table.ts";
+import { newSessionId } from "../../src/service/sessionId.ts";
 import { catalog, clientAt } from "../contracts/doors.ts";
 import { ask, countingCatalog, type Asked } from "../service/ground.ts";
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Mistake } from "../../src/mistake.ts";
 import { serve, type Serving } from "../../src/service/serve.ts";
-import { newSessionId } from "../../src/service/table.ts";
+import { newSessionId } from "../../src/service/sessionId.ts";
 import { tokenFrom } from "../../src/service/token.ts";
 import { ask, countingCatalog } from "./ground.ts";
 

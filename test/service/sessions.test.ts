@@ -2,7 +2,8 @@
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { serve, type Serving } from "../../src/service/serve.ts";
-import { newSessionId, type Change } from "../../src/service/table.ts";
+import { newSessionId } from "../../src/service/sessionId.ts";
+import type { Change } from "../../src/service/table.ts";
 import { ask, countingCatalog, type Said } from "./ground.ts";
 
 let serving: Serving;

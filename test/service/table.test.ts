@@ -1,7 +1,8 @@
 /** How many sessions there may be and how long they stay, with a clock of the test's own. */
 import { afterEach, describe, expect, test } from "vitest";
 import { serve, type Serving } from "../../src/service/serve.ts";
-import { newSessionId, SessionTable, type Change } from "../../src/service/table.ts";
+import { newSessionId } from "../../src/service/sessionId.ts";
+import { SessionTable, type Change } from "../../src/service/table.ts";
 import { catalog as everything } from "../contracts/doors.ts";
 import { ask, countingCatalog } from "./ground.ts";
 
