@@ -33,6 +33,8 @@ export interface Synthesis {
   readonly split?: Task["split"];
   /** Share of tasks with a single user turn; the others have two or three. */
   readonly oneTurn?: number;
+  /** Variants of each fixture, under other ids; 0 for the fixtures as they are. */
+  readonly variants?: number;
   /** False keeps tasks that make the same calls as an earlier one. */
   readonly distinct?: boolean;
   readonly signal?: AbortSignal;
@@ -53,8 +55,8 @@ const shares = {
   saidLookUp: 0.15,
 };
 
-/** Variants of a fixture under other ids. */
-const variants = 40;
+/** Variants of a fixture, where nothing else is said. */
+const fewVariants = 40;
 
 /** Samples of a fixture that has no variants. */
 const stretches = 4;
@@ -180,9 +182,10 @@ export class Studio {
   /** One of the server's fixtures, its ids renumbered where ids are what has to be found out. */
   #fixture(name: string, chance: Chance): string {
     const { fixtures, hasVariants } = this.#grounds.get(name)!;
+    const { variants = fewVariants } = this.#of;
     const fixture = chance.pick(fixtures);
     const number = 1 + chance.below(variants);
-    return hasVariants ? variantName(fixture, number) : fixture;
+    return hasVariants && variants > 0 ? variantName(fixture, number) : fixture;
   }
 
   /** Kept by fixture; another for every variant and every stretch of tasks, so that no few things are all that is ever talked about. */
