@@ -77,7 +77,7 @@ class Making {
       opened,
       ...(amount === undefined ? {} : { amount }),
       ...(closes === undefined ? {} : isClosed ? { closed: dayFrom(closes) } : { closes: dayFrom(closes) }),
-      ...(stage === "lost" ? { lost_reason: chance.pick(["price", "competitor", "timing", "no_budget", "no_answer"] as const) } : {}),
+      ...(stage === "lost" ? { lost_reason: chance.pick(["price", "competitor", "timing", "budget", "silence"] as const) } : {}),
     };
     return dealId;
   }
@@ -91,10 +91,10 @@ class Making {
       firm,
       email,
       ...(chance.happens(0.7) ? { phone } : {}),
-      source: chance.pick(["website", "referral", "event", "cold_call", "social"] as const),
+      source: chance.pick(["website", "referral", "event", "phone", "social"] as const),
       status,
       ...(owner ? { owner } : {}),
-      created: dayFrom(-1 - chance.below(status === "new" ? 12 : 90)),
+      created: dayFrom(-1 - chance.below(status === "new" || status === "qualified" ? 25 : 70)),
       ...(needsEstimate || (status === "contacted" && chance.happens(0.4)) ? { estimate: 100 * (8 + chance.below(110)) } : {}),
       asked: this.ask(),
       ...(status === "disqualified" ? { reason: chance.pick(reasons) } : {}),
@@ -135,7 +135,7 @@ function first(making: Making, canon: Canon): void {
   const booking = making.deal(hotelier, "booking page", "discovery", user, undefined);
   const won = making.deal(contacts[1]!, "recruiting campaign", "won", user, -40);
   const lost = making.deal(bookseller, "book trailer", "lost", user, -25);
-  making.deal(contacts[2]!, "trade fair stand", "on_hold", user, 80);
+  making.deal(contacts[2]!, "trade fair stand", "paused", user, 80);
   making.task(contacts[0]!, "Send the contract", 2, user, "open", portal);
   making.task(contacts[2]!, "Follow up on the proposal", -2, user, "open", catalogue);
   making.task(contacts[4]!, "Check the delivery dates", 4, farid, "open", packaging);
@@ -191,7 +191,7 @@ function dealsWith(making: Making, contactId: string, anyone: () => string): voi
   const firm = state.firms[contact.firm_id]!;
   const taken = new Set(Object.values(state.deals).map(it => it.title));
   const isOver = contact.status === "left" || firm.status === "blocked";
-  const stages: readonly Stage[] = isOver ? ["lost"] : ["discovery", "discovery", "proposal", "proposal", "negotiation", "negotiation", "on_hold", "lost"];
+  const stages: readonly Stage[] = isOver ? ["lost"] : ["discovery", "discovery", "proposal", "proposal", "negotiation", "negotiation", "paused", "lost"];
   for (let i = 0; i < 1 + chance.below(2); i++) {
     const project = chance.pick(dealProjects.filter(it => !taken.has(`${firm.name} ${it}`)));
     const stage = firm.status === "client" && chance.happens(0.2) ? "won" : chance.pick(stages);

@@ -92,7 +92,7 @@ export const deals = {
     destructive: true,
     input: {
       deal_id: dealId,
-      stage: z.enum(stages).describe("The new stage: from discovery to proposal, negotiation and won, step by step; on_hold and lost from any open stage"),
+      stage: z.enum(stages).describe("The new stage: from discovery to proposal, negotiation and won, step by step; paused and lost from any open stage"),
       lost_reason: z.enum(lostReasons).optional().describe("Why it is lost; for the stage lost alone"),
       amount: amount.optional().describe("The amount in euros, where it is agreed or has changed"),
     },

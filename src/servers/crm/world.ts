@@ -3,10 +3,10 @@ import { z } from "zod";
 import { day, minute, money } from "../../environment/entity.ts";
 import { before, need, refuse } from "../../environment/server.ts";
 
-export const sources = ["website", "referral", "event", "cold_call", "social"] as const;
+export const sources = ["website", "referral", "event", "phone", "social"] as const;
 export const leadStatuses = ["new", "contacted", "qualified", "disqualified", "converted"] as const;
-export const stages = ["discovery", "proposal", "negotiation", "on_hold", "won", "lost"] as const;
-export const lostReasons = ["price", "competitor", "timing", "no_budget", "no_answer"] as const;
+export const stages = ["discovery", "proposal", "negotiation", "paused", "won", "lost"] as const;
+export const lostReasons = ["price", "competitor", "timing", "budget", "silence"] as const;
 export type LeadStatus = (typeof leadStatuses)[number];
 export type Stage = (typeof stages)[number];
 
@@ -21,10 +21,10 @@ export const leadSteps: Readonly<Record<LeadStatus, readonly LeadStatus[]>> = {
 
 /** Where a deal may go from where it is. A closed deal stays closed. */
 export const dealSteps: Readonly<Record<Stage, readonly Stage[]>> = {
-  discovery: ["proposal", "on_hold", "lost"],
-  proposal: ["discovery", "negotiation", "on_hold", "lost"],
-  negotiation: ["proposal", "won", "on_hold", "lost"],
-  on_hold: ["discovery", "proposal", "lost"],
+  discovery: ["proposal", "paused", "lost"],
+  proposal: ["discovery", "negotiation", "paused", "lost"],
+  negotiation: ["proposal", "won", "paused", "lost"],
+  paused: ["discovery", "proposal", "lost"],
   won: [],
   lost: [],
 };
