@@ -1,5 +1,6 @@
 /** The extension: builds its objects, registers them, hands them over. Everything heavy is loaded when it is first used. */
 import { MarkdownString, commands as editorCommands, window, workspace, type Disposable, type ExtensionContext, type Uri, type WebviewPanel } from "vscode";
+import { AgentOffer } from "./editor/agentOffer.ts";
 import { isTranscript } from "./editor/attempts.ts";
 import { commands, type Command } from "./editor/commands.ts";
 import { Debugging } from "./editor/debug.ts";
@@ -29,6 +30,7 @@ export function activate({ extensionUri: extension, subscriptions }: ExtensionCo
   const fixtures = new FixtureFiles(folder);
   const sessions = new LiveSessions(definitions);
   const ground: Ground = { definitions, fixtures, sessions };
+  const agentOffer = new AgentOffer(ground, extension);
   const serversTree = new ServersTree(ground);
   const sessionViews = new SessionViews(ground);
   const tasksTree = new TasksTree(folder);
@@ -40,8 +42,8 @@ export function activate({ extensionUri: extension, subscriptions }: ExtensionCo
   const runsTree = new RunsTree(runs);
   const runPages = new RunPages(extension, runs, transcripts);
   const training = new Training(extension, folder, tasksTree, synthesis, runs, runPages);
-  const house: House = { ...ground, serversTree, sessionViews, tasksTree, transcripts, debugging, rewardPages, synthesis, runs, runPages, training };
-  subscriptions.push(folder, sessions, serversTree, tasksTree, transcripts, debugging, rewardPages, runs, runsTree, runPages);
+  const house: House = { ...ground, agentOffer, serversTree, sessionViews, tasksTree, transcripts, debugging, rewardPages, synthesis, runs, runPages, training };
+  subscriptions.push(agentOffer, folder, sessions, serversTree, tasksTree, transcripts, debugging, rewardPages, runs, runsTree, runPages);
   const files = new ReadOnlyFiles(uri => textOf(house, uri));
   const serversView = window.createTreeView("prove.servers", { treeDataProvider: serversTree, showCollapseAll: true });
   subscriptions.push(
@@ -49,6 +51,7 @@ export function activate({ extensionUri: extension, subscriptions }: ExtensionCo
     window.createTreeView("prove.tasks", { treeDataProvider: tasksTree, showCollapseAll: true }),
     window.createTreeView("prove.runs", { treeDataProvider: runsTree, showCollapseAll: true }),
     sessions.onDidChange(() => serversTree.refresh()),
+    agentOffer.onDidChangeMcpServerDefinitions(() => serversTree.refresh()),
     sessions.onDidOpen(live => reporting(Promise.resolve(serversView.reveal({ kind: "session", live, server: live.held.servers[0]!.name }, { expand: true, select: true })))),
     folder.onDidChange(part => ({ fixtures: serversTree, tasks: tasksTree, runs })[part].refresh()),
     workspace.onDidSaveTextDocument(it => fixtures.isMine(it.uri) && transcripts.refresh()),

@@ -27,6 +27,7 @@ export const commands = {
   resetSession: ({ sessionViews }, node?: ServersNode) => sessionViews.reset(node),
   forkSession: ({ sessionViews }, node?: ServersNode) => sessionViews.fork(node),
   closeSession: ({ sessionViews }, node?: ServersNode) => sessionViews.close(node),
+  offerServer: ({ agentOffer }, node?: ServersNode) => agentOffer.ask(node?.kind === "server" ? node.server.name : undefined),
   showCall: ({ sessionViews }, node: CallNode) => sessionViews.show(node.live, node.made),
   synthesizeTasks: ({ synthesis }) => synthesis.ask(),
   copyExample: ({ synthesis }) => synthesis.copyExample(),

@@ -1,4 +1,5 @@
 /** The objects of the running extension, as its commands reach them. Built once, in extension.ts. */
+import type { AgentOffer } from "./agentOffer.ts";
 import type { Debugging } from "./debug.ts";
 import type { Definitions } from "./definitions.ts";
 import type { FixtureFiles } from "./fixtureFiles.ts";
@@ -21,6 +22,7 @@ export interface Ground {
 }
 
 export interface House extends Ground {
+  readonly agentOffer: AgentOffer;
   readonly serversTree: ServersTree;
   readonly sessionViews: SessionViews;
   readonly tasksTree: TasksTree;

@@ -144,16 +144,22 @@ export class LiveSessions implements Disposable {
         throw new Error(`no such change ${JSON.stringify(change satisfies never)}`);
     }
     // an agent calls faster than anyone reads
-    this.#telling ??= setTimeout(() => {
-      this.#telling = undefined;
-      this.#changed.fire();
-    }, 40);
+    this.#telling ??= setTimeout(() => this.#tell(), 40);
+  }
+
+  #tell(): void {
+    clearTimeout(this.#telling);
+    this.#telling = undefined;
+    this.#changed.fire();
   }
 
   #begin(held: HeldSession): void {
     const live = { number: ++this.#opened, held, calls: [], ...(this.#forking === undefined ? {} : { forkOf: this.#forking }) };
     this.#sessions.set(held, live);
-    if (held.owner === byHand) this.#begun.fire(live);
+    if (held.owner !== byHand) return;
+    // a tree shows what it was told of
+    this.#tell();
+    this.#begun.fire(live);
   }
 }
 

@@ -6,6 +6,7 @@ import type { FixtureFile } from "./fixtureFiles.ts";
 import type { Ground } from "./house.ts";
 import { icons, outcomeIcon } from "./icons.ts";
 import { byHand, storyOf, titleOf, type LiveSession } from "./liveSessions.ts";
+import { setting } from "./settings.ts";
 import { childrenOf, inLine, sizeOf, type ValueNode } from "./worldTree.ts";
 
 export type ServersNode =
@@ -105,7 +106,7 @@ function worldOf(live: LiveSession, server: string): ServersNode[] {
 function itemOf(node: ServersNode): TreeItem {
   switch (node.kind) {
     case "server":
-      return build(node.server.name, Collapsed, { icon: icons.server, description: `${node.server.tools.size} tools · ${node.server.category}`, context: "server", tooltip: node.server.summary });
+      return serverItem(node.server);
     case "fixtures":
       return build("Fixtures", Expanded, { context: "fixtures" });
     case "tools":
@@ -168,6 +169,11 @@ function build(label: string, state: TreeItemCollapsibleState, { icon, descripti
   if (tooltip) item.tooltip = new MarkdownString().appendText(tooltip);
   item.contextValue = context;
   return item;
+}
+
+function serverItem({ name, tools, category, summary }: Server): TreeItem {
+  const offered = setting("agentServers").includes(name) ? " · offered to agents" : "";
+  return build(name, Collapsed, { icon: icons.server, description: `${tools.size} tools · ${category}${offered}`, context: "server", tooltip: summary });
 }
 
 function fixtureItem(file: FixtureFile): TreeItem {

@@ -4,6 +4,7 @@ import { workspace, type Uri } from "vscode";
 interface Settings {
   readonly folder: string;
   readonly node: string;
+  readonly agentServers: readonly string[];
 }
 
 /** A setting's value now; one with resource scope, for that folder. */

@@ -85,4 +85,5 @@ test("closing leaves nothing behind", async () => {
   await checkGone(session(/^Session 1/));
   await workbench.command("PROVE: Close Session");
   await checkGone(session(/^Session/));
+  expect(await workbench.notification("PROVE broke").count()).toBe(0);
 });
