@@ -24,6 +24,7 @@ describe("projects", () => {
 describe("lists", () => {
   const list = (more: object): Call => ["list_issues", { project_id: "WEB", ...more }];
   test("give open issues, the most pressing first", () => check([list({ limit: 2 })], gives({ issues: [{ issue_id: contact, priority: "urgent" }, { issue_id: slow, priority: "high", assignee: "Ana Ruiz", due: "2026-03-13" }] })));
+  test("give those of all projects", () => check([["list_issues", { assignee: "Jonas Weber" }]], gives({ issues: [{ issue_id: proof }] })));
   test("filter by label, assignee and nobody", () => {
     check([list({ label: "design" })], gives({ issues: [{ issue_id: cases }] }));
     check([list({ assignee: "Ben Okafor" })], gives({ issues: [{ issue_id: portfolio }] }));
@@ -35,6 +36,7 @@ describe("lists", () => {
     check([list({ label: "login" })], refuses("not_found", /WEB has no label login/));
   });
   test("search looks in titles before descriptions, over all projects", () => check([["search_issues", { query: "PHONE" }]], gives({ issues: [{ issue_id: banner }] })));
+  test("search knows keys", () => check([["search_issues", { query: "sup-1" }]], gives({ issues: [{ issue_id: reset, assignee: "Ana Ruiz" }] })));
   test("search without words is turned down", () => check([["search_issues", {}]], misfits(/query/)));
   test("an issue shows its steps, parts, links and hours: 90 + 60 minutes", () => {
     check([get(slow)], gives({ next_statuses: ["todo", "in_review"], sprint: "Website sprint 7", logged_minutes: 150, comments: 1, blocked: false, links: [{ issue_id: rework, link: "relates_to" }], subtasks: [{ status: "done" }] }));

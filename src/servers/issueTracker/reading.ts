@@ -46,9 +46,9 @@ export const projects = {
   }),
   list_issues: tool({
     effect: "read",
-    summary: "List a project's issues, the most pressing first, by status, assignee, label or sprint: the open ones, unless a closed status is asked for.",
+    summary: "List issues, the most pressing first, by project, status, assignee, label or sprint: the open ones, unless a closed status is asked for.",
     input: {
-      project_id: projectId,
+      project_id: projectId.optional().describe("Only issues of this project, by its key, like WEB"),
       status: z.enum(statuses).optional().describe("Only issues in this status"),
       assignee: person().optional().describe("Only issues of this person, by full name or e-mail address"),
       unassigned: z.boolean().optional().describe("True for issues only that are assigned to nobody"),
@@ -59,27 +59,28 @@ export const projects = {
     },
     returns: { issues: listed },
     run(tracker, { project_id, status, assignee, unassigned, label: wanted, sprint_id, priority, limit: most = 10 }) {
-      const { labels } = projectOf(tracker, project_id);
       const userId = assignee === undefined ? undefined : userNamed(tracker, assignee);
       if (sprint_id !== undefined) sprintOf(tracker, sprint_id);
-      if (wanted !== undefined && !labels.includes(wanted)) refuse("not_found", `project ${project_id} has no label ${wanted}`, `its labels are ${labels.join(", ")}`);
+      const labels = project_id === undefined ? undefined : projectOf(tracker, project_id).labels;
+      if (wanted !== undefined && labels?.includes(wanted) === false) refuse("not_found", `project ${project_id} has no label ${wanted}`, `its labels are ${labels.join(", ")}`);
       const found = Object.entries(tracker.issues).filter(([key, it]) =>
-        projectIdOf(key) === project_id && (status ? it.status === status : sprint_id !== undefined || !isClosed(it)) && (!userId || it.assignee === userId) && (!unassigned || it.assignee === undefined) &&
+        (!project_id || projectIdOf(key) === project_id) && (status ? it.status === status : sprint_id !== undefined || !isClosed(it)) && (!userId || it.assignee === userId) && (!unassigned || it.assignee === undefined) &&
         (!wanted || it.labels?.includes(wanted)) && (!sprint_id || it.sprint_id === sprint_id) && (!priority || it.priority === priority));
       return { issues: found.sort(byPriority).slice(0, most).map(it => rowOf(tracker, it)) };
     },
   }),
   search_issues: tool({
     effect: "read",
-    summary: "Find issues of all projects, open and closed, by words in their titles or descriptions.",
+    summary: "Find issues of all projects, open and closed, by words in their titles or descriptions, or by key.",
     input: {
-      query: label("issue").describe("Words that stand in the title or the description"),
+      query: label("issue").describe("Words that stand in the title or the description, or a key like WEB-12"),
       type: z.enum(types).optional().describe("Only issues of this type"),
       limit,
     },
     returns: { issues: listed },
     run(tracker, { query, type, limit: most = 10 }) {
-      const found = Object.entries(tracker.issues).filter(([, it]) => (has(it.title, query) || (it.description !== undefined && has(it.description, query))) && (!type || it.type === type));
+      const key = query.trim().toUpperCase();
+      const found = Object.entries(tracker.issues).filter(([issue_id, it]) => (issue_id === key || has(it.title, query) || (it.description !== undefined && has(it.description, query))) && (!type || it.type === type));
       // titles before descriptions
       found.sort((a, b) => Number(has(b[1].title, query)) - Number(has(a[1].title, query)) || byKey(a[0], b[0]));
       return { issues: found.slice(0, most).map(it => rowOf(tracker, it)) };
