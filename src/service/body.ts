@@ -28,8 +28,10 @@ function bytesOf(request: IncomingMessage): Promise<Buffer> {
       } else chunks.push(chunk);
     });
     request.once("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
-    // the connection was cut: nobody hears the answer
-    request.once("close", () => reject(new Failure("INVALID_REQUEST", "the body ended early")));
+    // cut off: nobody hears the answer
+    request.once("close", () => {
+      if (!request.complete) reject(new Failure("INVALID_REQUEST", "the body ended early"));
+    });
     request.once("error", reject);
   });
 }
