@@ -121,7 +121,7 @@ class Trainer {
     // what replicas say is written in the order in which it was said, one thing at a time
     let written: Promise<void> = Promise.resolve();
     let trouble: unknown;
-    const to = { waiting, count, events, model, over: (it: typeof by) => (by = it) };
+    const to: Desk = { waiting, count, events, model, over: it => (by = it) };
     const write = async (before: Promise<void>, said: Said) => {
       await before;
       if (trouble !== undefined) return;
@@ -156,10 +156,15 @@ class Trainer {
         const parts = to.waiting.filter(it => it.step === said.step);
         if (parts.length < to.count) return;
         to.waiting.splice(0, to.waiting.length, ...to.waiting.filter(it => it.step !== said.step));
-        return this.#stepped(parts, to.events);
+        this.#stepped(parts, to.events);
+        if (to.early?.step === said.step) await this.#save(to.early, to.model);
+        return;
       }
       case "save":
-        return await this.#save(said, to.model);
+        // rank 0 may be heard before the others: no checkpoint stands before its step is written down
+        if (said.step > this.#step) to.early = said;
+        else await this.#save(said, to.model);
+        return;
       case "paused":
       case "resumed":
         this.#state = said.kind === "paused" ? "paused" : "training";
@@ -229,6 +234,8 @@ class Trainer {
 interface Desk {
   /** Parts of steps that not all replicas have finished. */
   readonly waiting: Extract<Said, { kind: "stepped" }>[];
+  /** A checkpoint of a step that not all replicas have told of. */
+  early?: Extract<Said, { kind: "save" }>;
   readonly count: number;
   readonly events: (seconds: number, metrics: StepMetrics) => void;
   readonly model: StoredModel;
