@@ -105,7 +105,7 @@ function small(scene: Scene): FoodDeliveryWorld {
   town.promo("HELLO10", { title: "10 % off the first order from a restaurant", kind: "percent", value: 10, minimum: 0, until: "2026-06-30", first_only: true });
   town.promo("FREERIDE", { title: "Free delivery over 25", kind: "free delivery", value: 0, minimum: 25, until: "2026-04-30" });
   const line = (name: string, quantity: number, price: number, choices: string[] = []): Line => ({ dish_id: town.dish(name), quantity, choices, price });
-  town.order("curry", onDay(now, 20, "19:10"), { lines: [line("Butter chicken", 1, 12.9, ["mild"]), line("Chana masala", 1, 10.9, ["hot"])], tip: 2, rating: { stars: 4, at: onDay(now, 19, "12:00") } });
+  town.order("curry", onDay(now, 40, "19:10"), { lines: [line("Butter chicken", 1, 12.9, ["mild"]), line("Chana masala", 1, 10.9, ["hot"])], tip: 2 });
   town.order("curry", onDay(now, 2, "19:30"), { lines: [line("Butter chicken", 2, 13.6, ["medium"]), line("Prawn biryani", 1, 16.2)] });
   town.order("bakery", onDay(now, 5, "08:05"), { lines: [line("Sourdough loaf", 2, 4.8)], cancelled: onDay(now, 5, "08:06") });
   town.order("cafe", onDay(now, 0, "08:38"), { lines: [line("Avocado toast", 1, 7.8), line("Granola bowl", 1, 6.5)], destination: "studio" });
@@ -138,7 +138,7 @@ function full(scene: Scene): FoodDeliveryWorld {
   const town = new Town(scene);
   const { state } = town;
   promos(town);
-  for (let back = 72; back > 0; back -= 2 + chance.below(2)) past(town, back);
+  for (let back = 72; back > 0; back -= back > 14 ? 3 : 1) past(town, back);
   const plates = [{ ...town.lines("falafel", 1)[0]!, quantity: 4 }];
   town.order("falafel", onDay(now, 2, "13:15"), { lines: plates, destination: "studio", discount: Math.round(15 * dishesTotal({ lines: plates })) / 100, promo: "MARCH15" });
   const gyros = town.dish("Seitan gyros");
@@ -167,9 +167,9 @@ function past(town: Town, back: number): void {
   const lines = town.lines(role).map(it => (back > 25 && chance.happens(0.6) ? { ...it, price: Math.round((it.price - 0.3) * 100) / 100 } : it));
   if (chance.happens(0.1)) return town.order(role, placed, { lines, cancelled: after(placed, 2) });
   const { delivered } = stagesOf({ placed, cooking: kitchens[role]!.cooking, ride: kitchens[role]!.ride });
-  const isRated = chance.happens(back > 14 ? 0.6 : 0.3);
+  const isRated = chance.happens(back > 14 ? 0.6 : 0.25);
   const rating = { stars: chance.pick([3, 4, 4, 5, 5, 5, 2]), at: after(delivered, 60 + chance.below(600)) };
-  town.order(role, placed, { lines, destination: isMorning && chance.happens(0.5) ? "studio" : "home", tip: chance.happens(0.4) ? 1 + chance.below(4) : 0, ...(isRated ? { rating } : {}) });
+  town.order(role, placed, { lines, destination: isMorning && chance.happens(0.5) ? "studio" : "home", tip: chance.happens(back > 7 ? 0.4 : 0.2) ? 1 + chance.below(4) : 0, ...(isRated ? { rating } : {}) });
 }
 
 function* contradictions(state: FoodDeliveryWorld, canon: Canon): Generator<string> {

@@ -15,7 +15,7 @@ function bound(service: Service, restaurant_id: string): void {
   if (paused) refuse("precondition_failed", `${name} (${restaurant_id}) takes no orders today`, "food_delivery_search_restaurants with open_now finds others");
   const other = service.basket.restaurant_id;
   if (other !== undefined && other !== restaurant_id)
-    refuse("conflict", `the basket holds ${piecesIn(service.basket.lines)} dishes from ${service.restaurants[other]!.name}, and an order comes from one restaurant`, "place that order or food_delivery_remove_from_basket first");
+    refuse("conflict", `the basket holds ${piecesIn(service.basket.lines)} dishes from ${service.restaurants[other]!.name}, and an order comes from one restaurant`, "place that order first, or food_delivery_remove_from_basket without a dish empties the basket");
 }
 
 /** The choices as the dish knows them, one of each group at most. */
@@ -48,6 +48,11 @@ function billOf(service: Service) {
   const subtotal = subtotalOf(service, basket.lines);
   const discount = discountOf(basket.promo === undefined ? undefined : promos[basket.promo], subtotal, restaurant.delivery_fee);
   return { restaurant, subtotal, discount, delivery_fee: restaurant.delivery_fee, total: sum([subtotal, restaurant.delivery_fee, -discount]) };
+}
+
+function lastDelivered(service: Service, now: string): string {
+  const delivered = Object.entries(before(service).orders).filter(([, it]) => stageOf(it, now) === "delivered");
+  return delivered.sort(([, a], [, b]) => b.number - a.number)[0]?.[0] ?? refuse("not_found", "no order was delivered yet", "food_delivery_get_menu shows what there is");
 }
 
 const basketNow = { restaurant: z.string(), pieces: z.int(), subtotal: cents(), missing: cents().optional().describe("Still to come to the least order") };
@@ -89,15 +94,21 @@ export const basketTools = {
   }),
   remove_from_basket: tool({
     effect: "write",
-    summary: "Take a dish out of the basket, all of it or some. An empty basket is free for another restaurant.",
-    input: { dish_id: dishId.describe("Dish id, as food_delivery_get_basket gives it"), quantity: z.int().min(1).max(20).optional().describe("How many, all of them if not given").meta({ examples: [1, 2, 3, 4, 5] }) },
-    returns: { dish: label("dish"), dish_id: id("dish"), removed: z.int(), pieces: z.int().describe("Left in the basket"), subtotal: cents() },
+    summary: "Take a dish out of the basket, all of it or some; without a dish, empty the basket, which is then free for another restaurant.",
+    input: {
+      dish_id: dishId.optional().describe("Dish id, as food_delivery_get_basket gives it; every dish if not given"),
+      quantity: z.int().min(1).max(20).optional().describe("How many of the dish, all of them if not given").meta({ examples: [1, 2, 3, 4, 5] }),
+    },
+    returns: { removed: z.int(), pieces: z.int().describe("Left in the basket"), subtotal: cents() },
     run(service, { dish_id, quantity }) {
       const { basket } = service;
-      const own = basket.lines.filter(it => it.dish_id === dish_id);
+      if (basket.lines.length === 0) refuse("precondition_failed", "the basket is empty already");
+      if (dish_id === undefined && quantity !== undefined) refuse("invalid_params", "quantity is of a dish, and no dish_id is given", "give dish_id, or leave out quantity to empty the basket");
+      const own = basket.lines.filter(it => dish_id === undefined || it.dish_id === dish_id);
       const n = piecesIn(own);
-      if (n === 0) refuse("not_found", `${service.dishes[dish_id]?.name ?? "dish"} (${dish_id}) is not in the basket`, "food_delivery_get_basket lists what is");
-      if (quantity !== undefined && quantity > n) refuse("precondition_failed", `there are ${n} ${service.dishes[dish_id]!.name} (${dish_id}) in the basket, not ${quantity}`, `remove at most ${n}`);
+      const name = dish_id !== undefined && Object.hasOwn(service.dishes, dish_id) ? service.dishes[dish_id]!.name : "the dish";
+      if (n === 0) refuse("not_found", `${name} (${dish_id}) is not in the basket`, "food_delivery_get_basket lists what is");
+      if (quantity !== undefined && quantity > n) refuse("precondition_failed", `there are ${n} ${name} (${dish_id}) in the basket, not ${quantity}`, `remove at most ${n}`);
       let left = quantity ?? n;
       for (const it of own.toReversed()) {
         const taken = Math.min(left, it.quantity);
@@ -109,7 +120,7 @@ export const basketTools = {
         delete basket.restaurant_id;
         delete basket.promo;
       }
-      return { dish: service.dishes[dish_id]!.name, dish_id, removed: quantity ?? n, pieces: piecesIn(basket.lines), subtotal: subtotalOf(service, basket.lines) };
+      return { removed: quantity ?? n, pieces: piecesIn(basket.lines), subtotal: subtotalOf(service, basket.lines) };
     },
   }),
   get_basket: tool({
@@ -167,7 +178,12 @@ export const basketTools = {
     requires: ["add_to_basket", "reorder"],
     input: {
       destination: z.enum(destinations).optional().describe("Where it goes, home if not given"),
-      at: minute().optional().describe("When it should arrive, as soon as possible if not given"),
+      at: minute().optional().describe("When it should arrive, as soon as possible if not given").meta({
+        examples: [
+          "2026-03-09T12:45", "2026-03-09T13:00", "2026-03-09T13:30", "2026-03-09T18:30", "2026-03-09T19:00", "2026-03-09T20:00", "2026-03-10T12:30", "2026-03-10T13:15", "2026-03-10T19:30", "2026-03-11T13:00",
+          "2026-03-11T19:15", "2026-03-12T12:45", "2026-03-12T20:00", "2026-03-13T19:30",
+        ],
+      }),
     },
     returns: { number: label("order"), order_id: id("order"), restaurant: z.string(), total: cents(), arrives: minute(), cancel_until: minute().describe("The kitchen begins then") },
     run(service, { destination = "home", at }, { now, newId }) {
@@ -197,10 +213,11 @@ export const basketTools = {
   }),
   reorder: tool({
     effect: "write",
-    summary: "Put the dishes of an earlier order into the basket again, as far as they can be had, and tell which cost something else now.",
-    input: { order_id: id("order").describe("Order id, as food_delivery_list_orders gives it") },
-    returns: { ...basketNow, changed: z.array(z.object({ dish: z.string(), was: cents(), now: cents() })), left_out: z.array(z.object({ dish: z.string(), why: z.string() })) },
-    run(service, { order_id }, { now }) {
+    summary: "Put the dishes of an earlier order into the basket again, the last one delivered if none is named, as far as they can be had; tells which cost something else now.",
+    input: { order_id: id("order").optional().describe("Order id, as food_delivery_list_orders gives it; the last order delivered if not given") },
+    returns: { number: label("order"), order_id: id("order"), ...basketNow, changed: z.array(z.object({ dish: z.string(), was: cents(), now: cents() })), left_out: z.array(z.object({ dish: z.string(), why: z.string() })) },
+    run(service, { order_id: named }, { now }) {
+      const order_id = named ?? lastDelivered(service, now);
       const order = orderOf(service, order_id);
       const { lines, restaurant_id, number } = order;
       const stage = stageOf(order, now);
@@ -217,7 +234,7 @@ export const basketTools = {
         const price = priceOf(dishes[it.dish_id]!, it.choices);
         return price === it.price ? [] : [{ dish: dishes[it.dish_id]!.name, was: it.price, now: price }];
       });
-      return { ...basketState(service), changed, left_out };
+      return { number: String(number), order_id, ...basketState(service), changed, left_out };
     },
   }),
 };

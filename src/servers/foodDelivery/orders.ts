@@ -6,13 +6,19 @@ import { after, dishesTotal, has, orderOf, ratingOf, Service, stageOf, stagesOf,
 
 const orderId = id("order").describe("Order id, as food_delivery_list_orders gives it");
 const stages = ["placed", "preparing", "on the way", "delivered", "cancelled"] as const;
-const daysToTip = 3;
-const daysToRate = 14;
+const daysToTip = 7;
+const daysToRate = 30;
 const mostTip = 30;
 
 const tool = toolOf(Service);
 
 const isOver = (delivered: string, days: number, now: string) => after(delivered, days * 1440) < now;
+
+/** Of the orders that were not cancelled. */
+function newestOf({ orders }: Service): string {
+  const standing = Object.entries(orders).filter(([, it]) => it.cancelled === undefined);
+  return standing.sort(([, a], [, b]) => b.number - a.number)[0]?.[0] ?? refuse("not_found", "there is no order to track", "food_delivery_place_order makes one");
+}
 
 export const orderTools = {
   get_order: tool({
@@ -56,14 +62,15 @@ export const orderTools = {
   }),
   track_order: tool({
     effect: "read",
-    summary: "See how far an order has come: its stage, when it arrives or arrived, and whether it can still be cancelled.",
-    input: { order_id: orderId },
+    summary: "See how far an order has come, the newest one if none is named: its stage, when it arrives or arrived, and whether it can still be cancelled.",
+    input: { order_id: orderId.optional().describe("Order id, as food_delivery_list_orders gives it; the newest order if not given") },
     returns: {
       number: label("order"), order_id: id("order"), restaurant: z.string(), status: z.enum(stages),
       arrives: minute().optional(), minutes_left: z.int().optional(), can_cancel: z.boolean(),
       stages: z.array(z.object({ stage: z.string(), at: minute() })).describe("Those reached so far"),
     },
-    run(service, { order_id }, { now }) {
+    run(service, { order_id: named }, { now }) {
+      const order_id = named ?? newestOf(service);
       const it = orderOf(service, order_id);
       const { preparing, onTheWay, delivered } = stagesOf(it);
       const status = stageOf(it, now);
