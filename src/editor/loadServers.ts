@@ -13,6 +13,7 @@ const modules: readonly (() => Promise<Server>)[] = [
   () => import("../servers/email/email.ts").then(it => it.email),
   () => import("../servers/filesystem/server.ts").then(it => it.filesystem),
   () => import("../servers/shopping/shopping.ts").then(it => it.shopping),
+  () => import("../servers/marketplace/marketplace.ts").then(it => it.marketplace),
   () => import("../servers/travelBooking/travelBooking.ts").then(it => it.travelBooking),
   () => import("../servers/maps/maps.ts").then(it => it.maps),
   () => import("../servers/teamChat/teamChat.ts").then(it => it.teamChat),

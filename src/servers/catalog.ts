@@ -7,6 +7,7 @@ import { calendar } from "./calendar/calendar.ts";
 import { email } from "./email/email.ts";
 import { filesystem } from "./filesystem/server.ts";
 import { shopping } from "./shopping/shopping.ts";
+import { marketplace } from "./marketplace/marketplace.ts";
 import { travelBooking } from "./travelBooking/travelBooking.ts";
 import { maps } from "./maps/maps.ts";
 import { teamChat } from "./teamChat/teamChat.ts";
@@ -17,19 +18,5 @@ import { issueTracker } from "./issueTracker/server.ts";
 import { foodDelivery } from "./foodDelivery/foodDelivery.ts";
 
 export const servers: readonly Server[] = [
-  banking,
-  trading,
-  payments,
-  calendar,
-  email,
-  filesystem,
-  shopping,
-  travelBooking,
-  maps,
-  teamChat,
-  iotDevices,
-  vehicle,
-  crm,
-  issueTracker,
-  foodDelivery,
+  banking, trading, payments, calendar, email, filesystem, shopping, marketplace, travelBooking, maps, teamChat, iotDevices, vehicle, crm, issueTracker, foodDelivery,
 ];

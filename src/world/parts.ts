@@ -13,6 +13,7 @@ import { vehiclePart } from "./vehicle.ts";
 import { crmPart } from "./crm.ts";
 import { issueTrackerPart } from "./issueTracker.ts";
 import { foodDeliveryPart } from "./foodDelivery.ts";
+import { marketplacePart } from "./marketplace.ts";
 
 export const parts: readonly Part[] = [
   ...handWrittenParts,
@@ -20,6 +21,7 @@ export const parts: readonly Part[] = [
   paymentsPart,
   emailPart,
   shoppingPart,
+  marketplacePart,
   travelBookingPart,
   mapsPart,
   teamChatPart,

@@ -182,7 +182,7 @@ function placed(shop: Shop, terms: Pick<Order, "pay_with" | "delivery" | "discou
   return [order_id, order];
 }
 
-const wishTools = {
+export const wishing = {
   add_to_wishlist: tool({
     effect: "write",
     summary: "Remember a product on the wish list, with what it costs today. Sold out ones can be kept there too.",
@@ -215,4 +215,3 @@ const wishTools = {
 };
 
 export const buying = { ...cartTools, ...couponTools, ...buyingTools };
-export const wishing = wishTools;

@@ -22,7 +22,7 @@ const sentBack = (returns: Shop["returns"], itemId: string) => Object.values(ret
 /** The last day on which an order's items can be sent back, once it has been delivered. */
 const lastReturn = ({ terms }: Pick<Shop, "terms">, order: Order) => (order.delivered ? dayAfter(order.delivered, terms.return_days) : undefined);
 
-const orderTools = {
+export const ordering = {
   get_order: tool({
     effect: "read",
     summary: "Get one order in full: its items with their ids, what it cost and how it was paid, its status and until when things can be sent back.",
@@ -138,5 +138,3 @@ const orderTools = {
     },
   }),
 };
-
-export const ordering = orderTools;

@@ -1,0 +1,104 @@
+/** The tools for bids: to make them, to see them, to take them back in time, and for a seller to accept one. Knows how listings end and sell. */
+import { z } from "zod";
+import { cents, id, label, minute, money } from "../../environment/entity.ts";
+import { before, refuse, toolOf } from "../../environment/server.ts";
+import { limit, listingId, prices, rightsOf } from "./looking.ts";
+import { bidOf, called, leaders, leastBid, listingOf, Market, minuteAfter, round, standing, statusOf, stillOffered } from "./world.ts";
+
+const bidId = id("bid").describe("Bid id, as marketplace_list_bids gives it");
+/** A bid above so many times what is needed is taken for a slip. */
+const slip = 3;
+
+const tool = toolOf(Market);
+
+const nameOf = ({ members }: Pick<Market, "members">, member: string) => members[member]!.name;
+
+export const bidding = {
+  place_bid: tool({
+    effect: "write",
+    summary: "Bid on somebody else's open listing. The bid has to beat the highest one by the listing's step; a bid of buy_now buys it at once.",
+    input: { listing_id: listingId, amount: money().describe("Bid in euros").meta({ examples: prices }) },
+    returns: { bid_id: id("bid"), title: label("listing"), listing_id: id("listing"), amount: cents(), status: z.enum(["leading", "won"]), ends: minute(), retract_until: minute().optional() },
+    run(market, { listing_id, amount }, { now, newId }) {
+      const { customer, terms } = market;
+      const listing = listingOf(market, listing_id);
+      if (listing.seller_id === customer) refuse("permission_denied", `${called(listing, listing_id)} is the customer's own listing, and nobody bids on their own`);
+      rightsOf(before(market), listing.seller_id);
+      stillOffered(listing, listing_id);
+      if (statusOf(listing, now) === "ended") refuse("precondition_failed", `the bidding for ${called(listing, listing_id)} ended at ${listing.ends}`, "marketplace_search_listings shows what is open");
+      const leading = leaders(before(market).bids);
+      const top = leading.get(listing_id)?.bid;
+      if (top?.bidder_id === customer) refuse("conflict", `the customer leads ${called(listing, listing_id)} already with ${top.amount}`, "wait until somebody bids more");
+      const least = leastBid(listing, top);
+      if (amount < least) refuse("precondition_failed", `${amount} is too little for ${called(listing, listing_id)}: the next bid has to be at least ${least}`, `bid ${least} or more`);
+      const buys = listing.buy_now !== undefined && amount >= listing.buy_now;
+      const most = Math.max(round(slip * least), listing.buy_now ?? 0);
+      if (amount > most) refuse("limit_exceeded", `${amount} for ${called(listing, listing_id)} looks like a slip: ${least} is enough, and more than ${most} is not taken`, `bid between ${least} and ${most}`);
+      const price = buys ? listing.buy_now! : amount;
+      const bound = round([...leading.values()].reduce((sum, it) => sum + (it.bid.bidder_id === customer && market.listings[it.bid.listing_id]!.status === "open" ? it.bid.amount : 0), 0));
+      if (round(bound + price) > terms.bidding_limit)
+        refuse("limit_exceeded", `the customer's leading bids come to ${bound} and may come to ${terms.bidding_limit}: another ${price} is too much`, "bid less, or take a bid back with marketplace_retract_bid");
+      const bid_id = newId("bid");
+      market.bids[bid_id] = { listing_id, bidder_id: customer, amount: price, at: now, retracted: false };
+      if (!buys) return { bid_id, title: listing.title, listing_id, amount: price, status: "leading" as const, ends: listing.ends, retract_until: minuteAfter(now, terms.retract_minutes) };
+      listing.status = "sold";
+      listing.sold_by = bid_id;
+      return { bid_id, title: listing.title, listing_id, amount: price, status: "won" as const, ends: listing.ends };
+    },
+  }),
+  list_bids: tool({
+    effect: "read",
+    summary: "List the bids on one listing, highest first: who bid how much and when, and how each stands.",
+    input: { listing_id: id("listing").describe("Listing id, as marketplace_search_listings or marketplace_list_my_listings gives it"), limit },
+    returns: { title: label("listing"), listing_id: id("listing"), bids: z.array(z.object({ bid_id: id("bid"), bidder: z.string(), amount: cents(), at: minute(), standing: z.enum(["leading", "outbid", "retracted", "won"]) })) },
+    run(market, { listing_id, limit: most = 10 }) {
+      const { title, sold_by } = listingOf(market, listing_id);
+      const [top] = standing(market.bids, listing_id);
+      const all = Object.entries(market.bids).filter(([, it]) => it.listing_id === listing_id).sort(([, a], [, b]) => b.amount - a.amount);
+      const how = (key: string, retracted: boolean): "won" | "retracted" | "leading" | "outbid" => (key === sold_by ? "won" : retracted ? "retracted" : key === top?.[0] && sold_by === undefined ? "leading" : "outbid");
+      return { title, listing_id, bids: all.slice(0, most).map(([bid_id, it]) => ({ bid_id, bidder: nameOf(market, it.bidder_id), amount: it.amount, at: it.at, standing: how(bid_id, it.retracted) })) };
+    },
+  }),
+  retract_bid: tool({
+    effect: "write",
+    summary: "Take back one of the customer's own bids, shortly after it was made and before anybody has bid more. The bid before it leads again.",
+    destructive: true,
+    input: { bid_id: bidId },
+    returns: { bid_id: id("bid"), title: label("listing"), listing_id: id("listing"), retracted: cents(), highest_bid: cents().optional(), next_bid: cents() },
+    run(market, { bid_id }, { now }) {
+      const bid = bidOf(market, bid_id);
+      const listing = listingOf(market, bid.listing_id);
+      const what = `the bid of ${bid.amount} on ${called(listing, bid.listing_id)}`;
+      if (bid.bidder_id !== market.customer) refuse("permission_denied", `${what} was made by ${nameOf(market, bid.bidder_id)}, and only they can take it back`, "marketplace_search_listings with involving bid_on shows where the customer has bid");
+      if (bid.retracted) refuse("conflict", `${what} was already taken back`);
+      if (listing.sold_by === bid_id) refuse("precondition_failed", `${what} has won and stands`);
+      if (statusOf(listing, now) !== "open") refuse("precondition_failed", `${what} stands, since the listing is ${statusOf(listing, now)}`);
+      const last = minuteAfter(bid.at, market.terms.retract_minutes);
+      if (now > last) refuse("precondition_failed", `${what} could be taken back until ${last}, ${market.terms.retract_minutes} minutes after it was made`);
+      const [top, second] = standing(before(market).bids, bid.listing_id);
+      if (top![0] !== bid_id) refuse("precondition_failed", `${what} was outbid with ${top![1].amount} by ${nameOf(market, top![1].bidder_id)}, so it stands`, "it binds to nothing while it is outbid");
+      bid.retracted = true;
+      return { bid_id, title: listing.title, listing_id: bid.listing_id, retracted: bid.amount, ...(second ? { highest_bid: second[1].amount } : {}), next_bid: leastBid(listing, second?.[1]) };
+    },
+  }),
+  accept_bid: tool({
+    effect: "write",
+    summary: "Sell one of the customer's own listings to the highest bidder, by accepting that bid, before or after its end.",
+    destructive: true,
+    input: { bid_id: bidId },
+    returns: { bid_id: id("bid"), title: label("listing"), listing_id: id("listing"), buyer: z.string(), price: cents(), status: z.string() },
+    run(market, { bid_id }) {
+      const bid = bidOf(market, bid_id);
+      const listing = listingOf(market, bid.listing_id);
+      if (listing.seller_id !== market.customer)
+        refuse("permission_denied", `${called(listing, bid.listing_id)} belongs to ${nameOf(market, listing.seller_id)}, and only its seller may accept a bid`, "marketplace_list_my_listings shows the customer's own");
+      stillOffered(listing, bid.listing_id);
+      if (bid.retracted) refuse("precondition_failed", `${nameOf(market, bid.bidder_id)} has taken the bid of ${bid.amount} back`, "marketplace_list_bids shows which bids stand");
+      const [top] = standing(before(market).bids, bid.listing_id);
+      if (top![0] !== bid_id) refuse("precondition_failed", `${bid.amount} is not the highest bid: ${nameOf(market, top![1].bidder_id)} has bid ${top![1].amount} (${top![0]})`, `accept ${top![0]}`);
+      listing.status = "sold";
+      listing.sold_by = bid_id;
+      return { bid_id, title: listing.title, listing_id: bid.listing_id, buyer: nameOf(market, bid.bidder_id), price: bid.amount, status: listing.status };
+    },
+  }),
+};
