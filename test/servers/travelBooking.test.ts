@@ -1,5 +1,5 @@
 /** Every tool of the travel agency by hand: flights and seats, stays, money back, itineraries and insurance, and what is turned down. */
-import { describe, expect, test } from "vitest";
+import { describe, test } from "vitest";
 import { travelBooking } from "../../src/servers/travelBooking/travelBooking.ts";
 import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
 
