@@ -101,7 +101,7 @@ export const roomPlans: readonly RoomPlan[] = [
   {
     name: "laundry room", circuit: 3600, daylight: 40, temperature: 18.6,
     fittings: [
-      plain("ceiling light", 16), plug("tumble dryer", 2200, false, { child_lock: true }), plug("iron", 2200, false, { attended: true }), plug("dehumidifier", 260, true), fan("ventilator", 3, 22, 2), lock("bike room", false, 29), plug("drying cabinet", 1500), light("counter light", 8),
+      plain("ceiling light", 16), plug("tumble dryer", 2200, false, { child_lock: true }), plug("iron", 2200, false, { attended: true }), plug("dehumidifier", 260, true), fan("ventilator", 3, 22, 2), lock("bike room door", false, 29), plug("drying cabinet", 1500), light("counter light", 8),
     ],
     sensors: [["humidity", 66], ["leak", true], ["power", undefined], ["smoke", false]],
   },
@@ -174,7 +174,7 @@ export const scenePlans: readonly ScenePlan[] = [
   { name: "Holiday", mode: "away", moves: [move("living room", "floor lamp", "off"), move("study", "monitor", "off"), move("kitchen", "coffee machine", "off"), move("dining room", "sideboard lamp", "off"), move("hallway", "front door", "lock")] },
   { name: "Dressing up", moves: [move("dressing room", "mirror lights", "set", 100), move("dressing room", "steamer", "on")] },
   { name: "Night light", moves: [move("hallway", "mirror light", "set", 5), move("bathroom", "mirror light", "set", 5)] },
-  { name: "Everything tight", moves: [move("hallway", "building entrance", "lock"), move("sunroom", "garden gate", "lock"), move("laundry room", "bike room", "lock")] },
+  { name: "Everything tight", moves: [move("hallway", "building entrance", "lock"), move("sunroom", "garden gate", "lock"), move("laundry room", "bike room door", "lock")] },
   { name: "Baking", moves: [move("kitchen", "oven", "on"), move("kitchen", "worktop light", "on")] },
   { name: "Nursery rhymes", lost: "night projector", moves: [move("guest room", "bedside lamp", "set", 20)] },
   { name: "Warm study", moves: [move("study", "heating", "set", 22), move("study", "desk lamp", "on")] },

@@ -19,12 +19,12 @@ describe("rooms", () => {
   test("that no name fits are none", () => check([["list_rooms", { name: "attic" }]], gives({ rooms: [] })));
   test("have names that end somewhere", () => check([["list_rooms", { name: "x".repeat(201) }]], refuses("invalid_params", /name/)));
   test("are as bright as sun and lamps make them: 420 / 2 + 24 * 20 lux", () =>
-    check([["get_room_state", { room_id: kitchen }]], gives({ lux: 690, temperature: 20.6, watts: 1514, window: "closed", lights: [{ light: "ceiling light", device_id: kitchenLight, state: "on", brightness: 100 }] })));
+    check([["get_room_state", { room_id: kitchen }]], gives({ lux: 690, temperature: "20.6 °C", watts: 1514, window: "closed", lights: [{ light: "ceiling light", device_id: kitchenLight, state: "on", brightness: 100 }] })));
   test("get darker when a light goes off", () => check([off(kitchenLight), ["get_room_state", { room_id: kitchen }]], gives({ lux: 212, watts: 1490 })));
   test("get darker when the blinds close", () => check([["close_blinds", { device_id: blinds }], ["get_room_state", { room_id: living }]], gives({ lux: 240 })));
   test("show colors and fans", () => check([["get_room_state", { room_id: bedroom }]], gives({ window: "open", lights: [{ light: "bedside lamp", color: "orange" }], fans: [{ fan: "standing fan", device_id: fan, speed: 0, speeds: 3 }] })));
   test("nobody knows are refused", () => check([["get_room_state", { room_id: "__proto__" }]], refuses("not_found", /no room __proto__/)));
-  test("tell how warm they are", () => check([["get_temperature", { room_id: living }]], gives({ temperature: 20.1, target: 20.5, heating: "heating", outside: 9 })));
+  test("tell how warm they are", () => check([["get_temperature", { room_id: living }]], gives({ temperature: "20.1 °C", target: "20.5 °C", heating: "heating", outside: "9 °C" })));
   test("do not heat at an open window", () => check([["get_temperature", { room_id: bedroom }]], gives({ heating: "paused, a window is open" })));
   test("unknown ones have no temperature", () => check([["get_temperature", { room_id: dusty }]], refuses("not_found", /no room dev_155/)));
 });
@@ -72,11 +72,11 @@ describe("light", () => {
 
 describe("heating and air", () => {
   test("a room warms up by a tenth a minute", () =>
-    check([["set_thermostat", { room_id: living, target: 23 }], on(television), off(television), ["get_temperature", { room_id: living }]], gives({ temperature: 20.4, target: 23, heating: "heating" })));
-  test("and is heated no further than asked", () => check([["set_thermostat", { room_id: living, target: 19 }]], gives({ temperature: 20.1, heating: "idle" })));
+    check([["set_thermostat", { room_id: living, target: 23 }], on(television), off(television), ["get_temperature", { room_id: living }]], gives({ temperature: "20.4 °C", target: "23 °C", heating: "heating" })));
+  test("and is heated no further than asked", () => check([["set_thermostat", { room_id: living, target: 19 }]], gives({ temperature: "20.1 °C", heating: "idle" })));
   test("a set target is refused", () => check([["set_thermostat", { room_id: living, target: 20.5 }]], refuses("conflict", /already set to 20.5/)));
   test("an open window stands in the way", () => check([["set_thermostat", { room_id: bedroom, target: 21 }]], refuses("precondition_failed", /window is open in the bedroom: heating from 18.2 to 21/)));
-  test("but not of turning down", () => check([["set_thermostat", { room_id: bedroom, target: 16 }]], gives({ target: 16 })));
+  test("but not of turning down", () => check([["set_thermostat", { room_id: bedroom, target: 16 }]], gives({ target: "16 °C" })));
   test("away mode keeps rooms cool", () => check([leave, ["set_thermostat", { room_id: living, target: 21 }]], refuses("precondition_failed", /away mode, which keeps rooms at 18/)));
   test("a hallway has no heating", () => check([["set_thermostat", { room_id: hallway, target: 21 }]], refuses("precondition_failed", /hallway \(room_110\) has no heating/)));
   test("a word is no temperature", () => check([["set_thermostat", { room_id: living, target: "warm" }]], misfits(/target must be a number/)));

@@ -2,13 +2,13 @@
 import { z } from "zod";
 import { id, label, sensitive } from "../../environment/entity.ts";
 import { before, refuse, toolOf, type Moment } from "../../environment/server.ts";
-import { climateIn, drawIn, drawOf, isWindowOpen, thermostatIn } from "./physics.ts";
+import { climateIn, drawIn, drawOf, inDegrees, isWindowOpen, thermostatIn } from "./physics.ts";
 import { blindsId, deviceId, fanId, lightId, lockId, roomId } from "./words.ts";
 import { answering, be, colors, deviceOf, Home, placed, ready, roomOf, unlockedForChildren, type Device, type OfKind } from "./world.ts";
 
 const tool = toolOf(Home);
 
-const watts = z.number().describe("What the whole room draws now, in watts");
+const watts = z.int().describe("What the whole room draws now, in watts");
 
 /** While nobody is in, rooms are kept no warmer. */
 const warmestAway = 18;
@@ -22,7 +22,7 @@ export function carried(home: Home, roomId: string, extra: number, already: numb
 
 /** What the device would draw once it is on. */
 const drawWhenOn = (device: Device): number =>
-  device.kind === "light" ? (device.watts * device.brightness) / 100 : device.kind === "fan" ? device.watts : device.kind === "plug" ? device.watts : 0;
+  device.kind === "light" ? Math.round((device.watts * device.brightness) / 100) : device.kind === "fan" ? device.watts : device.kind === "plug" ? device.watts : 0;
 
 /** Before the heating of a room changes, how warm it has become is written down. */
 export function settleClimate(home: Home, roomId: string, now: string): number {
@@ -115,7 +115,7 @@ const switches = {
       const extra = drawWhenOn(device);
       carried(home, device.room_id, extra, already);
       switchOn(home, device_id, device, now);
-      return { name: device.name, device_id, state: "on", watts: Math.round((already + extra) * 10) / 10 };
+      return { name: device.name, device_id, state: "on", watts: already + extra };
     },
   }),
   turn_off: tool({
@@ -129,7 +129,7 @@ const switches = {
       if (isSwitched(device) && !isOn(device)) refuse("conflict", `${placed(home, device_id, device)} ${be(device)} already off`);
       const left = drawIn(before(home), device.room_id, now) - drawOf(before(home), before(home).devices[device_id]!, now);
       switchOff(home, device_id, device, now);
-      return { name: device.name, device_id, state: "off", watts: Math.round(left * 10) / 10 };
+      return { name: device.name, device_id, state: "off", watts: left };
     },
   }),
   set_brightness: tool({
@@ -170,7 +170,7 @@ const air = {
     effect: "write",
     summary: "Set how warm a room should become, which also turns its heating on. Refused at an open window.",
     input: { room_id: roomId, target: z.number().min(5).max(28).multipleOf(0.5).describe("Degrees Celsius, in steps of a half").meta({ examples: [16, 17, 18, 18.5, 19, 19.5, 20, 20.5, 21, 21.5, 22, 22.5, 23, 24] }) },
-    returns: { room: label("room"), room_id: id("room"), target: z.number(), temperature: z.number(), heating: z.string() },
+    returns: { room: label("room"), room_id: id("room"), target: z.string(), temperature: z.string().describe("How warm it is now"), heating: z.string() },
     run(home, { room_id, target }, { now }) {
       const { name } = roomOf(home, room_id);
       const found = thermostatIn(before(home), room_id) ?? refuse("precondition_failed", `the ${name} (${room_id}) has no heating of its own`, "choose another room");
@@ -182,7 +182,7 @@ const air = {
       settleClimate(home, room_id, now);
       thermostat.is_on = true;
       thermostat.target = target;
-      return { room: name, room_id, target, temperature, heating: target > temperature ? "heating" : "idle" };
+      return { room: name, room_id, target: inDegrees(target), temperature: inDegrees(temperature), heating: target > temperature ? "heating" : "idle" };
     },
   }),
   set_fan_speed: tool({

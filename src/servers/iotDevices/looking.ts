@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { day, id, label, minute } from "../../environment/entity.ts";
 import { need, refuse, toolOf } from "../../environment/server.ts";
-import { chargeOf, climateIn, drawIn, drawOf, isWindowOpen, lightIn, readingOf, thermostatIn } from "./physics.ts";
+import { chargeOf, climateIn, drawIn, drawOf, inDegrees, isWindowOpen, lightIn, readingOf, thermostatIn } from "./physics.ts";
 import { answeringSensor, deviceId, roomId } from "./words.ts";
 import { deviceKinds, deviceOf, has, Home, roomOf, rowsOf, sensorKinds, type Device } from "./world.ts";
 
@@ -33,7 +33,7 @@ const rooms = {
     effect: "read",
     summary: "List the rooms of the flat with how many devices each has and what it draws now, all of them or only those whose name contains some words.",
     input: { name: label("room").optional().describe("Only rooms whose name contains this") },
-    returns: { rooms: z.array(z.object({ room: label("room"), room_id: id("room"), devices: z.int(), watts: z.number() })), mode: z.string().describe("home, night, or away with the alarm armed") },
+    returns: { rooms: z.array(z.object({ room: label("room"), room_id: id("room"), devices: z.int(), watts: z.int() })), mode: z.string().describe("home, night, or away with the alarm armed") },
     run: (home, { name }, { now }) => ({
       rooms: rowsOf(home.rooms)
         .filter(([, it]) => !name || has(it.name, name))
@@ -48,9 +48,9 @@ const rooms = {
     returns: {
       room: label("room"),
       room_id: id("room"),
-      temperature: z.number(),
+      temperature: z.string(),
       lux: z.int(),
-      watts: z.number(),
+      watts: z.int(),
       window: z.string(),
       lights: z.array(z.object({ light: label("light"), device_id: id("light"), state: z.string(), brightness: z.int(), color: z.string().optional() })).optional(),
       fans: z.array(z.object({ fan: label("fan"), device_id: id("fan"), speed: z.int(), speeds: z.int() })).optional(),
@@ -64,7 +64,7 @@ const rooms = {
       return {
         room: name,
         room_id,
-        temperature: climateIn(home, room_id, now).temperature,
+        temperature: inDegrees(climateIn(home, room_id, now).temperature),
         lux: lightIn(home, room_id, now),
         watts: drawIn(home, room_id, now),
         window: isWindowOpen(home, room_id) ? "open" : "closed",
@@ -77,13 +77,13 @@ const rooms = {
     effect: "read",
     summary: "Get how warm a room is, what its heating is set to and whether it is heating.",
     input: { room_id: roomId },
-    returns: { room: label("room"), room_id: id("room"), temperature: z.number(), target: z.number().optional(), heating: z.string(), outside: z.number() },
+    returns: { room: label("room"), room_id: id("room"), temperature: z.string(), target: z.string().optional().describe("What its heating is set to"), heating: z.string(), outside: z.string() },
     run(home, { room_id }, { now }) {
       const { name } = roomOf(home, room_id);
       const { temperature, heating } = climateIn(home, room_id, now);
       const thermostat = thermostatIn(home, room_id)?.[1];
       const state = !thermostat ? "none" : thermostat.offline ? "offline" : !thermostat.is_on ? "off" : isWindowOpen(home, room_id) ? "paused, a window is open" : heating ? "heating" : "idle";
-      return { room: name, room_id, temperature, ...(thermostat?.is_on ? { target: thermostat.target } : {}), heating: state, outside: home.outside };
+      return { room: name, room_id, temperature: inDegrees(temperature), ...(thermostat?.is_on ? { target: inDegrees(thermostat.target) } : {}), heating: state, outside: inDegrees(home.outside) };
     },
   }),
 };
@@ -129,10 +129,10 @@ const devices = {
       room_name: label("room"),
       model: z.string(),
       state: z.string(),
-      watts: z.number(),
+      watts: z.int(),
       brightness: z.int().optional(),
       color: z.string().optional(),
-      target: z.number().optional(),
+      target: z.string().optional(),
       battery: z.int().optional(),
       bin: z.int().optional().describe("Percent of a vacuum's bin that is full"),
       child_lock: z.string().optional(),
@@ -150,7 +150,7 @@ const devices = {
         state: stateOf(device),
         watts: drawOf(home, device, now),
         ...(device.kind === "light" ? { brightness: device.brightness, ...(device.color === undefined ? {} : { color: device.color }) } : {}),
-        ...(device.kind === "thermostat" ? { target: device.target } : {}),
+        ...(device.kind === "thermostat" ? { target: inDegrees(device.target) } : {}),
         ...(device.kind === "vacuum" ? { battery: chargeOf(device, now), bin: device.bin } : "battery" in device ? { battery: device.battery } : {}),
         ...("child_lock" in device && device.child_lock ? { child_lock: "on" } : {}),
         ...(using.length > 0 ? { scenes: using.join(", ") } : {}),
@@ -170,14 +170,14 @@ const locks = {
       since: day().optional().describe("Only what happened from this day on"),
       limit: z.int().min(1).max(50).optional().describe("At most this many entries of the log, 5 if not given"),
     },
-    returns: { locks: z.array(z.object({ door: label("lock"), device_id: id("lock"), state: z.string(), battery: z.int() })), log: z.array(happening) },
+    returns: { log: z.array(happening), locks: z.array(z.object({ door: label("lock"), device_id: id("lock"), state: z.string(), battery: z.int() })) },
     run(home, { door, since, limit = 5 }, { now }) {
       if (since && since > now.slice(0, 10)) refuse("invalid_params", `since ${since} is after today, ${now.slice(0, 10)}`);
       const doors = new Map(rowsOf(home.devices).filter(([, it]) => it.kind === "lock" && (!door || has(it.name, door))).sort(byName));
       const log = Object.values(home.log).filter(it => doors.has(it.lock_id) && (!since || it.at.slice(0, 10) >= since)).sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : a.lock_id < b.lock_id ? -1 : 1));
       return {
-        locks: [...doors].flatMap(([device_id, it]) => (it.kind === "lock" ? [{ door: it.name, device_id, state: stateOf(it), battery: it.battery }] : [])),
         log: log.slice(0, limit).map(({ lock_id, at, action, by }) => ({ door: doors.get(lock_id)!.name, at, action, by })),
+        locks: [...doors].flatMap(([device_id, it]) => (it.kind === "lock" ? [{ door: it.name, device_id, state: stateOf(it), battery: it.battery }] : [])),
       };
     },
   }),

@@ -33,11 +33,11 @@ export function climateIn(home: Home, roomId: string, now: string): { temperatur
   return { temperature: warm, heating: works && warm < goal };
 }
 
-/** What a device draws at that time, in watts. */
+/** What a device draws at that time, in whole watts. */
 export function drawOf(home: Home, device: Device, now: string): number {
   if (device.offline) return 0;
   switch (device.kind) {
-    case "light": return device.is_on ? tenth((device.watts * device.brightness) / 100) : 0;
+    case "light": return device.is_on ? Math.round((device.watts * device.brightness) / 100) : 0;
     case "plug": return device.is_on ? device.watts : 0;
     case "fan": return device.watts * device.speed;
     case "thermostat": return climateIn(home, device.room_id, now).heating ? device.watts : 0;
@@ -50,7 +50,7 @@ export function drawOf(home: Home, device: Device, now: string): number {
 
 /** What a room draws, in watts. */
 export const drawIn = (home: Home, roomId: string, now: string): number =>
-  tenth(Object.values(home.devices).reduce((sum, it) => (it.room_id === roomId ? sum + drawOf(home, it, now) : sum), 0));
+  Object.values(home.devices).reduce((sum, it) => (it.room_id === roomId ? sum + drawOf(home, it, now) : sum), 0);
 
 /** A vacuum's charge: it gains a percent a minute on its dock and loses one on its way. */
 export function chargeOf({ battery, since, activity }: OfKind<"vacuum">, now: string): number {
@@ -74,6 +74,9 @@ export function lightIn(home: Home, roomId: string, now: string): number {
   const lamps = own.reduce((sum, it) => (it.kind === "light" ? sum + drawOf(home, it, now) * lumensOfWatt : sum), 0);
   return Math.round(home.rooms[roomId]!.daylight * sunAt(now) * open + lamps);
 }
+
+/** `20.1 °C` */
+export const inDegrees = (temperature: number): string => `${temperature} °C`;
 
 export interface Reading {
   readonly value?: number;
