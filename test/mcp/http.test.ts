@@ -63,6 +63,11 @@ describe("calls", () => {
     expect((await post(add(2, 1))).json.result["structuredContent"]).toEqual({ counter_id: "cnt_1", value: 1 });
   });
 
+  test("with arguments a hundred thousand deep are refused like any other", async () => {
+    const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"counting_add","arguments":{"counter_id":${"[".repeat(100_000)}${"]".repeat(100_000)},"by":1}}}`;
+    expect((await post(body)).json.result).toEqual({ isError: true, content: [{ type: "text", text: `{"error_type":"invalid_params","message":"counter_id must be a string, not an array"}` }] });
+  });
+
   test("in a list run in its order, each answered", async () => {
     const said = await post([add(1, 1), request(2, "ping"), add("c", 2), { jsonrpc: "2.0", method: "notifications/initialized" }, request(4, "tools/call", { name: "counting_list" })]);
     expect(said.status).toBe(200);

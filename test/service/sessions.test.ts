@@ -108,6 +108,17 @@ describe("calling", () => {
     expect(said.json.structured.lines).toHaveLength(3_000);
   });
 
+  test.each([
+    ["arguments that are no object", `[]`, "arguments must be an object, not an array"],
+    ["a hundred thousand lists in each other", `{"counter_id":${"[".repeat(100_000)}${"]".repeat(100_000)},"by":1}`, "counter_id must be a string, not an array"],
+    ["a prototype's key", `{"counter_id":"cnt_1","by":1,"__proto__":{"value":7}}`, /__proto__/],
+    ["a number past all numbers", `{"counter_id":"cnt_1","by":1e999}`, "by must be an integer, not Infinity"],
+  ])("answers %s as bad arguments, with the state untouched", async (_, args, message) => {
+    const said = await ask(at("/call"), "POST", { body: `{"seq":1,"name":"counting_add","arguments":${args}}` });
+    expect(said.json).toMatchObject({ is_error: true, structured: { error_type: "invalid_params", message: typeof message === "string" ? message : expect.stringMatching(message) } });
+    expect(await value()).toBe(0);
+  });
+
   test("calls sent at once on one connection run in their order", async () => {
     const bodies = Array.from({ length: 20 }, (_, i) => JSON.stringify({ seq: i + 1, name: "counting_add", arguments: { counter_id: "cnt_1", by: 1 } }));
     const answers = await pipelined(bodies);
