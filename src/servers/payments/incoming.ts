@@ -28,7 +28,7 @@ export const paymentTools = {
       amount: cents(),
       method: z.string(),
       at: minute(),
-      refunds: z.array(z.object({ amount: cents(), at: minute(), reason: z.string() })),
+      refunds: z.array(z.object({ amount: cents(), at: minute(), reason: z.string() })).optional(),
       refundable: cents().describe("What can still be given back today"),
       refundable_until: day(),
     },
@@ -38,7 +38,7 @@ export const paymentTools = {
       const invoice = ledger.invoices[invoice_id]!;
       const refundable_until = lastRefundDay(ledger, payment);
       return {
-        reference, payment_id, invoice: String(invoice.number), invoice_id, customer: ledger.customers[invoice.customer_id]!.name, amount: paid, method, at, refunds,
+        reference, payment_id, invoice: String(invoice.number), invoice_id, customer: ledger.customers[invoice.customer_id]!.name, amount: paid, method, at, ...(refunds.length ? { refunds } : {}),
         refundable: now.slice(0, 10) > refundable_until ? 0 : round(paid - refundedOf(payment)), refundable_until,
       };
     },
