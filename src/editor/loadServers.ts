@@ -16,12 +16,14 @@ const modules: readonly (() => Promise<Server>)[] = [
   () => import("../servers/marketplace/marketplace.ts").then(it => it.marketplace),
   () => import("../servers/travelBooking/travelBooking.ts").then(it => it.travelBooking),
   () => import("../servers/maps/maps.ts").then(it => it.maps),
+  () => import("../servers/socialMedia/server.ts").then(it => it.socialMedia),
   () => import("../servers/teamChat/teamChat.ts").then(it => it.teamChat),
   () => import("../servers/iotDevices/server.ts").then(it => it.iotDevices),
   () => import("../servers/vehicle/vehicle.ts").then(it => it.vehicle),
   () => import("../servers/crm/crm.ts").then(it => it.crm),
   () => import("../servers/issueTracker/server.ts").then(it => it.issueTracker),
   () => import("../servers/foodDelivery/foodDelivery.ts").then(it => it.foodDelivery),
+  () => import("../servers/videoMeeting/videoMeeting.ts").then(it => it.videoMeeting),
 ];
 
 /** All servers, in the catalog's order. */

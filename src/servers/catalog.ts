@@ -10,13 +10,16 @@ import { shopping } from "./shopping/shopping.ts";
 import { marketplace } from "./marketplace/marketplace.ts";
 import { travelBooking } from "./travelBooking/travelBooking.ts";
 import { maps } from "./maps/maps.ts";
+import { socialMedia } from "./socialMedia/server.ts";
 import { teamChat } from "./teamChat/teamChat.ts";
 import { iotDevices } from "./iotDevices/server.ts";
 import { vehicle } from "./vehicle/vehicle.ts";
 import { crm } from "./crm/crm.ts";
 import { issueTracker } from "./issueTracker/server.ts";
 import { foodDelivery } from "./foodDelivery/foodDelivery.ts";
+import { videoMeeting } from "./videoMeeting/videoMeeting.ts";
 
 export const servers: readonly Server[] = [
-  banking, trading, payments, calendar, email, filesystem, shopping, marketplace, travelBooking, maps, teamChat, iotDevices, vehicle, crm, issueTracker, foodDelivery,
+  banking, trading, payments, calendar, email, filesystem, shopping, marketplace, travelBooking, maps,
+  socialMedia, teamChat, iotDevices, vehicle, crm, issueTracker, foodDelivery, videoMeeting,
 ];

@@ -5,15 +5,17 @@ import { tradingPart } from "./trading.ts";
 import { paymentsPart } from "./payments.ts";
 import { emailPart } from "./email.ts";
 import { shoppingPart } from "./shopping.ts";
+import { marketplacePart } from "./marketplace.ts";
 import { travelBookingPart } from "./travelBooking.ts";
 import { mapsPart } from "./maps.ts";
+import { socialMediaPart } from "./socialMedia.ts";
 import { teamChatPart } from "./teamChat.ts";
 import { iotDevicesPart } from "./iotDevices.ts";
 import { vehiclePart } from "./vehicle.ts";
 import { crmPart } from "./crm.ts";
 import { issueTrackerPart } from "./issueTracker.ts";
 import { foodDeliveryPart } from "./foodDelivery.ts";
-import { marketplacePart } from "./marketplace.ts";
+import { videoMeetingPart } from "./videoMeeting.ts";
 
 export const parts: readonly Part[] = [
   ...handWrittenParts,
@@ -24,10 +26,12 @@ export const parts: readonly Part[] = [
   marketplacePart,
   travelBookingPart,
   mapsPart,
+  socialMediaPart,
   teamChatPart,
   iotDevicesPart,
   vehiclePart,
   crmPart,
   issueTrackerPart,
   foodDeliveryPart,
+  videoMeetingPart,
 ];
