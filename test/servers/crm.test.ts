@@ -12,7 +12,7 @@ const [northwind, alpenglow, castaway] = ["firm_101", "firm_110", "firm_116"] as
 const [contract, followUp, dates, budget, files, storyboard] = ["task_101", "task_104", "task_107", "task_110", "task_113", "task_116"] as const;
 
 describe("leads", () => {
-  test("are listed newest first", () => check([["list_leads", { limit: 2 }]], gives({ leads: [{ name: "Zora Ulrich", lead_id: zora, status: "qualified", firm: "Marlowe Pianos", source: "referral" }, { lead_id: delia }] })));
+  test("are listed newest first", () => check([["list_leads", { limit: 2 }]], gives({ leads: [{ name: "Zora Ulrich", lead_id: zora, status: "qualified", firm: "Marlowe Pianos" }, { lead_id: delia }] })));
   test("are found by part of a name", () => check([["list_leads", { name: "rafa" }]], gives({ leads: [{ name: "Rafael Haas", lead_id: rafael }] })));
   test("are found by status, source and owner", () =>
     check([["list_leads", { status: "qualified", source: "referral", owner: "hugo@harbor.example" }]], gives({ leads: [{ lead_id: zora }] })));
@@ -27,7 +27,7 @@ describe("leads", () => {
 
 describe("new leads", () => {
   const lena: Call = ["create_lead", { name: "Lena Fischer", email: "hello@seaglass.example" }];
-  test("belong to the user and come by the website", () => check([lena, ["list_leads", { name: "Lena" }]], gives({ leads: [{ name: "Lena Fischer", status: "new", firm: "Lena Fischer", source: "website" }] })));
+  test("are new and found at once", () => check([lena, ["list_leads", { name: "Lena" }]], gives({ leads: [{ name: "Lena Fischer", status: "new", firm: "Lena Fischer" }] })));
   test("may be a colleague's", () => check([["create_lead", { name: "Lena Fischer", email: "hello@seaglass.example", owner: "Farid Haddad" }]], gives({ owner: "Farid Haddad" })));
   test("cannot be a viewer's", () => check([["create_lead", { name: "Lena Fischer", email: "hello@seaglass.example", owner: "Noah Berg" }]], refuses("precondition_failed", /Noah Berg may only view/)));
   test("with a contact's address are refused", () => check([["create_lead", { name: "H. Brandt", email: "Helena@northwind.example" }]], refuses("conflict", /belongs to the contact Helena Brandt \(con_101\)/)));
@@ -60,8 +60,8 @@ describe("conversion", () => {
   test("makes a contact, a firm and a deal worth the estimate", () =>
     check([convert(rafael)], gives({ name: "Rafael Haas", firm: "Sundial Solar", is_new_firm: true, deal: "Solar website", amount: 8100 })));
   test("shows on the lead", () => check([convert(rafael), ["get_lead", { lead_id: rafael }]], gives({ status: "converted", contact: "Rafael Haas", deal: "Solar website" })));
-  test("shows among the contacts", () => check([convert(rafael), ["list_contacts", { firm: "sundial" }]], gives({ contacts: [{ name: "Rafael Haas", status: "active" }] })));
-  test("shows among the deals", () => check([convert(rafael), ["list_deals", { stage: "discovery" }]], gives({ deals: [{ deal_id: booking }, { title: "Solar website", amount: 8100 }] })));
+  test("shows among the contacts", () => check([convert(rafael), ["list_contacts", { firm: "sundial" }]], gives({ contacts: [{ name: "Rafael Haas", firm: "Sundial Solar" }] })));
+  test("shows among the deals", () => check([convert(rafael), ["list_deals", { stage: "discovery" }]], gives({ deals: [{ deal_id: booking }, { title: "Solar website", stage: "discovery" }] })));
   test("happens once", () => check([convert(rafael), convert(rafael)], refuses("conflict", /converted already/)));
   test("is for qualified leads", () => check([convert(delia)], refuses("precondition_failed", /Delia Marchetti .* is new, and only a qualified/)));
   test("is for the owner", () => check([convert(zora)], refuses("permission_denied", /Hugo Silva/)));
@@ -95,7 +95,7 @@ describe("contacts", () => {
 
 describe("deals", () => {
   test("are listed by closing day, the open ones", () =>
-    check([["list_deals", { limit: 2 }]], gives({ deals: [{ title: "Bluepeak spring catalogue", deal_id: catalogue, amount: 13200, closes: "2026-03-06" }, { deal_id: portal }] })));
+    check([["list_deals", { limit: 2 }]], gives({ deals: [{ title: "Bluepeak spring catalogue", deal_id: catalogue, stage: "proposal", closes: "2026-03-06" }, { deal_id: portal }] })));
   test("are late when their day is past", () => check([["list_deals", { overdue: true }]], gives({ deals: [{ deal_id: catalogue }] })));
   test("closed ones are found by title", () => check([["list_deals", { title: "trailer" }]], gives({ deals: [{ title: "Tidewater Books book trailer", deal_id: trailer, stage: "lost" }] })));
   test("are found by firm and owner", () => check([["list_deals", { firm: "Orchard", owner: "Farid Haddad" }]], gives({ deals: [{ deal_id: packaging }] })));
@@ -107,7 +107,7 @@ describe("deals", () => {
     })));
   test("unknown ones are refused", () => check([["get_deal", { deal_id: "deal_1" }]], refuses("not_found", /no deal deal_1/)));
   test("begin in discovery", () =>
-    check([["create_deal", { title: "Northwind intranet", contact_id: viktor, amount: 900, closes: "2026-03-09" }], ["list_deals", { title: "intranet" }]], gives({ deals: [{ title: "Northwind intranet", stage: "discovery", amount: 900, closes: "2026-03-09" }] })));
+    check([["create_deal", { title: "Northwind intranet", contact_id: viktor, amount: 900, closes: "2026-03-09" }], ["list_deals", { title: "intranet" }]], gives({ deals: [{ title: "Northwind intranet", stage: "discovery", closes: "2026-03-09" }] })));
   test("with somebody who has left are refused", () => check([["create_deal", { title: "Bluepeak film", contact_id: camille }]], refuses("precondition_failed", /Camille Girard \(con_110\) has left Bluepeak/)));
   test("with a blocked firm are refused", () => check([["create_deal", { title: "Castaway film", contact_id: lazlo }]], refuses("precondition_failed", /blocked for unpaid bills/)));
   test("of one title are not opened twice", () => check([["create_deal", { title: "northwind claims portal", contact_id: viktor }]], refuses("conflict", /already an open deal Northwind claims portal/)));

@@ -15,8 +15,8 @@ const [concept, evening] = ["drf_101", "drf_104"] as const;
 describe("search", () => {
   const search = (args: Call[1]): Call => ["search_mail", args];
   test("without anything gives the inbox, the latest first", () =>
-    check([search({ limit: 2 })], gives({ threads: [{ subject: "Kickoff on Tuesday", thread_id: kickoff, from: "Helena Brandt", date: "2026-03-09", messages: 2, unread: 1 }, { subject: "Colours for the poster" }] })));
-  test("by subject", () => check([search({ subject: "jam" })], gives({ threads: [{ thread_id: jars, messages: 2 }] })));
+    check([search({ limit: 2 })], gives({ threads: [{ subject: "Kickoff on Tuesday", thread_id: kickoff, from: "Helena Brandt", date: "2026-03-09", unread: 1 }, { subject: "Colours for the poster" }] })));
+  test("by subject", () => check([search({ subject: "jam" })], gives({ threads: [{ thread_id: jars, from: "Rui Almeida" }] })));
   test("by who wrote, by name or address", () => check([search({ from: "julien@bluepeak.example" })], gives({ threads: [{ thread_id: reminder, from: "Julien Moreau" }] })));
   test("by words of a message", () => check([search({ words: "CAKE" })], gives({ threads: [{ thread_id: birthday }] })));
   test("by label", () => check([search({ label_id: clients, since: "2026-03-01" })], gives({ threads: [{ thread_id: kickoff }, { thread_id: reminder }] })));
@@ -51,7 +51,7 @@ describe("sending", () => {
   test("to a mailbox that is gone is refused", () => check([send(["Camille Girard"])], refuses("precondition_failed", /mail to Camille Girard <camille@bluepeak.example> comes back since 2026-02-20/)));
   test("to a sender that reads nothing is refused", () => check([send(["Skyline Airways"])], refuses("precondition_failed", /takes no mail/)));
   test("to somebody unknown is refused", () => check([send(["nobody@nowhere.example"])], refuses("not_found", /nobody called nobody@nowhere.example/)));
-  test("to oneself is refused", () => check([send(["Ana Ruiz"])], refuses("precondition_failed", /user's own address/)));
+  test("to oneself is refused", () => check([send(["Ana Ruiz"])], refuses("invalid_params", /user's own address/)));
   test("to too many is refused", () => check([send(["Helena Brandt", "Farid Haddad", "Julien Moreau", "Chloe Martin", "Grace Kim"])], refuses("limit_exceeded", /5 recipients are more than the 4/)));
   test("to nobody is refused", () => check([send([])], refuses("invalid_params", /to/)));
   test("to a string instead of a list does not fit", () => check([["send_message", { to: "Helena Brandt", subject: "Hello", text: "Hello" }]], misfits(/to must be an array/)));
@@ -69,12 +69,12 @@ describe("answers", () => {
   test("to a sender that reads nothing are refused", () => check([reply(boarding)], refuses("precondition_failed", /Skyline Airways .* takes no mail/)));
   test("to all go to all", () => check([["reply_all", { message_id: eleven, text: "See you then." }]], gives({ to: ["Helena Brandt", "Farid Haddad"], left_today: 2 })));
   test("to all of one's own message go to all of them", () => check([["reply_all", { message_id: asked, text: "One more thing." }]], gives({ to: ["Helena Brandt", "Farid Haddad"] })));
-  test("to all need more than one", () => check([["reply_all", { message_id: paid, text: "Thanks." }]], refuses("precondition_failed", /only Julien Moreau and the user/)));
+  test("to all need more than one", () => check([["reply_all", { message_id: paid, text: "Thanks." }]], refuses("precondition_failed", /nobody but Julien Moreau and the user/)));
 });
 
 describe("forwarding", () => {
   const forward = (to: string, message_id: string = colours): Call => ["forward", { message_id, to: [to], text: "What do you think?" }];
-  test("takes the attachments along, in a thread of its own", () => check([forward("Grace Kim"), ["search_mail", { subject: "Fwd: Colours" }]], gives({ threads: [{ subject: "Fwd: Colours for the poster", messages: 1 }] })));
+  test("takes the attachments along, in a thread of its own", () => check([forward("Grace Kim"), ["search_mail", { subject: "Fwd: Colours" }]], gives({ threads: [{ subject: "Fwd: Colours for the poster", from: "Ana Ruiz" }] })));
   test("names whom it goes to", () => check([forward("Grace Kim", shelf)], gives({ subject: "Fwd: Labels for the jam jars", to: ["Grace Kim"] })));
   test("to somebody who has it is refused", () => check([forward("Farid Haddad", eleven)], refuses("conflict", /Farid Haddad has this message already/)));
   test("of nothing is refused", () => check([forward("Grace Kim", "msg_1")], refuses("not_found", /no message msg_1/)));
@@ -101,7 +101,7 @@ describe("drafts", () => {
 });
 
 describe("labels, archive and read state", () => {
-  test("labels count their threads", () => check([["list_labels", { name: "in" }]], gives({ labels: [{ name: "Inbox", label_id: inbox, kind: "system", threads: 6 }, { name: "Invoices", label_id: invoices, threads: 1 }] })));
+  test("labels count their threads", () => check([["list_labels", { name: "in" }]], gives({ labels: [{ name: "Invoices", label_id: invoices, threads: 1 }], folders: [{ name: "Inbox", folder_id: inbox, threads: 6 }] })));
   test("labels are not looked for by nothing", () => check([["list_labels", { name: "" }]], refuses("invalid_params", /name/)));
   const add = (thread_id: string, label_id: string): Call => ["add_label", { thread_id, label_id }];
   test("a label is put on", () => check([add(dentist, family), ["search_mail", { label_id: family }]], gives({ threads: [{ thread_id: birthday }, { thread_id: dentist }] })));

@@ -21,13 +21,13 @@ export const contacts = {
       owner: owner.describe("Only contacts of this colleague, by full name or e-mail address"),
       limit,
     },
-    returns: { contacts: z.array(z.object({ ...contactRow, firm: label("firm"), firm_id: id("firm") })) },
-    run(crm, { name, firm, status, owner: whose, limit: most = 10 }) {
+    returns: { contacts: z.array(z.object({ name: label("contact"), contact_id: id("contact"), firm: label("firm"), firm_id: id("firm"), left: z.literal(true).optional().describe("No longer with the firm") })) },
+    run(crm, { name, firm, status, owner: whose, limit: most = 7 }) {
       const userId = whose === undefined ? undefined : userNamed(crm, whose);
       const found = Object.entries(crm.contacts)
         .filter(([, it]) => (!name || has(it.name, name)) && (!firm || has(crm.firms[it.firm_id]!.name, firm)) && (!status || it.status === status) && (!userId || it.owner === userId))
         .sort(([a, x], [b, y]) => (x.name === y.name ? (a < b ? -1 : 1) : x.name < y.name ? -1 : 1));
-      return { contacts: found.slice(0, most).map(([contact_id, it]) => ({ name: it.name, contact_id, status: it.status, firm: crm.firms[it.firm_id]!.name, firm_id: it.firm_id })) };
+      return { contacts: found.slice(0, most).map(([contact_id, it]) => ({ name: it.name, contact_id, firm: crm.firms[it.firm_id]!.name, firm_id: it.firm_id, ...(it.status === "left" ? { left: true as const } : {}) })) };
     },
   }),
   get_contact: tool({

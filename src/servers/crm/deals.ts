@@ -29,15 +29,15 @@ export const deals = {
       overdue: z.boolean().optional().describe("True for open deals only whose closing day is past"),
       limit,
     },
-    returns: { deals: z.array(z.object({ ...dealRow, amount: cents().optional(), closes: day().optional() })) },
-    run(crm, { title, firm, stage, owner: whose, overdue, limit: most = 10 }, { now }) {
+    returns: { deals: z.array(z.object({ ...dealRow, closes: day().optional() })) },
+    run(crm, { title, firm, stage, owner: whose, overdue, limit: most = 7 }, { now }) {
       const userId = whose === undefined ? undefined : userNamed(crm, whose);
       const isWanted = (it: Deal) => (stage ? it.stage === stage : title !== undefined || !isClosed(it));
       const isLate = (it: Deal) => !isClosed(it) && it.closes !== undefined && it.closes < now.slice(0, 10);
       const found = Object.entries(crm.deals)
         .filter(([, it]) => isWanted(it) && (!title || has(it.title, title)) && (!firm || has(firmOf(crm, it).name, firm)) && (!userId || it.owner === userId) && (!overdue || isLate(it)))
         .sort(byClosing);
-      return { deals: found.slice(0, most).map(([deal_id, it]) => given({ title: it.title, deal_id, stage: it.stage, amount: it.amount, closes: it.closes })) };
+      return { deals: found.slice(0, most).map(([deal_id, it]) => given({ title: it.title, deal_id, stage: it.stage, closes: it.closes })) };
     },
   }),
   get_deal: tool({

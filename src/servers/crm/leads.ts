@@ -29,13 +29,13 @@ export const leads = {
       owner: owner.describe("Only leads of this colleague, by full name or e-mail address"),
       limit,
     },
-    returns: { leads: z.array(z.object({ ...leadRow, firm: z.string(), source: z.string() })) },
-    run(crm, { name, status, source, owner: whose, limit: most = 10 }) {
+    returns: { leads: z.array(z.object({ ...leadRow, firm: z.string() })) },
+    run(crm, { name, status, source, owner: whose, limit: most = 7 }) {
       const userId = whose === undefined ? undefined : userNamed(crm, whose);
       const found = Object.entries(crm.leads)
         .filter(([, it]) => (!name || has(it.name, name)) && (!status || it.status === status) && (!source || it.source === source) && (!userId || it.owner === userId))
         .sort(([a, x], [b, y]) => (x.created === y.created ? (a < b ? -1 : 1) : x.created < y.created ? 1 : -1));
-      return { leads: found.slice(0, most).map(([lead_id, it]) => ({ name: it.name, lead_id, status: it.status, firm: it.firm, source: it.source })) };
+      return { leads: found.slice(0, most).map(([lead_id, it]) => ({ name: it.name, lead_id, status: it.status, firm: it.firm })) };
     },
   }),
   get_lead: tool({

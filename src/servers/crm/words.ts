@@ -9,7 +9,7 @@ export const dealId = id("deal").describe("Deal id, as crm_list_deals gives it")
 export const person = () => spokenId("person");
 export const owner = person().optional();
 
-export const limit = z.int().min(1).max(50).optional().describe("At most this many, 10 if not given");
+export const limit = z.int().min(1).max(50).optional().describe("At most this many, 7 if not given");
 export const email = z.email().max(80);
 export const phone = z.string().regex(/^\+?[0-9][0-9 ]{5,18}$/).meta({ examples: ["+34 600 01 77 01", "+34 600 01 77 12", "+34 600 01 77 23", "+34 600 01 77 34", "+34 600 01 77 45", "+34 600 01 77 56", "+34 600 01 77 67", "+34 600 01 77 78"] });
 export const personName = z.string().min(2).max(60).regex(/\S/).meta({
@@ -19,7 +19,7 @@ export const firmName = z.string().min(2).max(60).regex(/\S/).meta({
   examples: ["Seaglass Ceramics", "Orbit Bikes", "Mistral Sails", "Quarry Coffee", "Lantana Gardens", "Polar Ice Cream", "Cobalt Print", "Juniper Toys", "Harvest Table", "Violet Radio"],
 });
 export const emails = [
-  "hello@seaglass.example", "office@orbitbikes.example", "studio@mistral.example", "team@quarrycoffee.example", "post@lantana.example", "info@polarice.example", "mail@cobaltprint.example", "desk@junipertoys.example",
+  "hello@seaglass.example", "office@orbitbikes.example", "studio@mistral.example", "team@quarrycoffee.example", "post@lantana.example", "info@polarice.example", "hello@cobaltprint.example", "desk@junipertoys.example",
   "hello@harvesttable.example", "press@violetradio.example", "contact@windrose.example", "office@amberlane.example",
 ];
 export const titles = [

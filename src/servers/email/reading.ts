@@ -3,11 +3,11 @@ import { z } from "zod";
 import { day, id, label, minute } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
 import { has, labelId, messageId, person, threadId } from "./words.ts";
-import { addressOf, folders, inTime, labelOf, Mailbox, messageOf, messagesIn, nameOf, namesOf, threadOf, type Message } from "./world.ts";
+import { addressOf, folders, inTime, labelOf, Mailbox, messageOf, messagesIn, nameOf, namesOf, threadOf, type Message, type Thread } from "./world.ts";
 
 const tool = toolOf(Mailbox);
 
-const limit = z.int().min(1).max(50).optional().describe("At most this many, 10 if not given");
+const limit = z.int().min(1).max(50).optional().describe("At most this many, 7 if not given");
 const snippetLength = 60;
 
 function snippetOf(text: string): string {
@@ -37,8 +37,8 @@ export const reading = {
       until: day().optional().describe("Only threads with a message on this day or earlier"),
       limit,
     },
-    returns: { threads: z.array(z.object({ subject: label("thread"), thread_id: id("thread"), from: z.string(), date: day(), messages: z.int(), unread: z.int().optional() })) },
-    run(mailbox, { subject, from, words, folder, label_id, unread, since, until, limit: most = 10 }) {
+    returns: { threads: z.array(z.object({ subject: label("thread"), thread_id: id("thread"), from: z.string(), date: day(), unread: z.int().optional() })) },
+    run(mailbox, { subject, from, words, folder, label_id, unread, since, until, limit: most = 7 }) {
       if (since && until && since > until) refuse("invalid_params", `since ${since} is after until ${until}`);
       const writer = from === undefined ? undefined : addressOf(mailbox, from);
       const system = label_id === undefined ? undefined : labelOf(mailbox, label_id);
@@ -58,7 +58,7 @@ export const reading = {
       return {
         threads: found.slice(0, most).map(({ thread_id, thread, messages, unseen }) => ({
           subject: thread.subject, thread_id, from: nameOf(mailbox, (messages.findLast(it => it.from !== mailbox.user) ?? messages.at(-1)!).from), date: messages.at(-1)!.at.slice(0, 10),
-          messages: messages.length, ...(unseen ? { unread: unseen } : {}),
+          ...(unseen ? { unread: unseen } : {}),
         })),
       };
     },
@@ -71,8 +71,8 @@ export const reading = {
       subject: label("thread"),
       thread_id: id("thread"),
       folder: z.string(),
-      labels: z.array(z.object({ name: label("label"), label_id: id("label") })).optional(),
       messages: z.array(z.object({ snippet: label("message"), message_id: id("message"), from: z.string(), date: day(), unread: z.literal(true).optional(), attachments: z.int().optional() })),
+      labels: z.array(z.object({ name: label("label"), label_id: id("label") })).optional(),
     },
     run(mailbox, { thread_id }) {
       const { subject, folder, labels } = threadOf(mailbox, thread_id);
@@ -80,10 +80,10 @@ export const reading = {
         subject,
         thread_id,
         folder,
-        ...(labels.length ? { labels: labels.map(label_id => ({ name: mailbox.labels[label_id]!.name, label_id })) } : {}),
         messages: messagesIn(mailbox, thread_id).map(([message_id, it]) => ({
           snippet: snippetOf(it.text), message_id, from: nameOf(mailbox, it.from), date: it.at.slice(0, 10), ...(it.unread ? { unread: it.unread } : {}), ...(it.attachments ? { attachments: it.attachments.length } : {}),
         })),
+        ...(labels.length ? { labels: labels.map(label_id => ({ name: mailbox.labels[label_id]!.name, label_id })) } : {}),
       };
     },
   }),
@@ -116,15 +116,20 @@ export const reading = {
   }),
   list_labels: tool({
     effect: "read",
-    summary: "List the user's own labels and the system's folders, with how many threads each has, all of them or only those whose name contains some words.",
-    input: { name: label("label").optional().describe("Only labels whose name contains this") },
-    returns: { labels: z.array(z.object({ name: label("label"), label_id: id("label"), kind: z.string(), threads: z.int() })) },
-    run: ({ labels, threads }, { name }) => ({
-      labels: Object.entries(labels)
-        .filter(([, it]) => !name || has(it.name, name))
-        .map(([label_id, it]) => ({
-          name: it.name, label_id, kind: it.kind, threads: Object.values(threads).filter(thread => (it.kind === "system" ? thread.folder === it.name : thread.labels.includes(label_id))).length,
-        })),
-    }),
+    summary: "List the user's own labels with how many threads each has, all of them or only those whose name contains some words; and the system's folders.",
+    input: { name: label("label").optional().describe("Only labels and folders whose name contains this") },
+    returns: {
+      labels: z.array(z.object({ name: label("label"), label_id: id("label"), threads: z.int() })),
+      folders: z.array(z.object({ name: label("folder"), folder_id: id("folder"), threads: z.int() })).optional().describe("Places where threads are; a label_id of a search may name one, and no label can be put on with it"),
+    },
+    run({ labels, threads }, { name }) {
+      const found = Object.entries(labels).filter(([, it]) => !name || has(it.name, name));
+      const count = (passes: (it: Thread) => boolean) => Object.values(threads).filter(passes).length;
+      const folders = found.flatMap(([folder_id, it]) => (it.kind === "system" ? [{ name: it.name, folder_id, threads: count(thread => thread.folder === it.name) }] : []));
+      return {
+        labels: found.flatMap(([label_id, it]) => (it.kind === "own" ? [{ name: it.name, label_id, threads: count(thread => thread.labels.includes(label_id)) }] : [])),
+        ...(folders.length > 0 ? { folders } : {}),
+      };
+    },
   }),
 };

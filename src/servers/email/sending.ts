@@ -53,7 +53,7 @@ export const sending = {
       const others = (ids: readonly string[]) => ids.filter(it => it !== mailbox.user && it !== message.from);
       const to = message.from === mailbox.user ? others(message.to) : [message.from, ...others(message.to)];
       const copies = others(message.cc ?? []);
-      if (to.length + copies.length < 2) refuse("precondition_failed", `only ${namesOf(mailbox, to).join("")} and the user are on this message: there is nobody else to answer`, "email_reply answers one person");
+      if (to.length + copies.length < 2) refuse("precondition_failed", `nobody but ${namesOf(mailbox, to).join("")} and the user has this message: there are no others to answer`, "email_reply answers one person");
       return answer(mailbox, message, { to, cc: copies, text: words, attachments: files }, moment);
     },
   }),

@@ -18,7 +18,7 @@ export const subject = z.string().min(2).max(100).regex(/\S/).meta({
 });
 export const text = z.string().min(2).max(2000).regex(/\S/).meta({
   examples: [
-    "Thanks, that works for me.", "Could you send me the latest version?", "I will call you tomorrow morning.", "Here is what we agreed on.", "Please have a look and tell me what you think.", "We need one more day for this.", "Sounds good, go ahead.",
+    "Thanks, that works for me", "Please send me the latest version", "I will call you tomorrow morning.", "Here is what we agreed on.", "Please have a look and tell me what you think.", "We need one more day for this.", "Sounds good, go ahead.",
     "Can we talk about it on Thursday?", "The files are ready.", "I am out of office on Friday.", "Who takes care of the printing?", "Sorry for the late answer, all is fine.",
   ],
 });

@@ -125,7 +125,7 @@ export const addressesOf = (mailbox: Mailbox, names: readonly string[]): string[
 export function deliverable(mailbox: Mailbox, to: readonly string[], cc: readonly string[], now: string): number {
   const { addresses, messages, limits, user } = before(mailbox);
   const everyone = [...to, ...cc];
-  if (everyone.includes(user)) refuse("precondition_failed", `${addresses[user]!.email} is the user's own address`, "write to somebody else, or keep it with email_create_draft");
+  if (everyone.includes(user)) refuse("invalid_params", `${addresses[user]!.email} is the user's own address`, "write to somebody else, or keep it with email_create_draft");
   if (everyone.length > limits.recipients) refuse("limit_exceeded", `${everyone.length} recipients are more than the ${limits.recipients} that a message may have`, "send it to fewer people");
   for (const it of everyone.map(key => addresses[key]!)) {
     if (it.bounces) refuse("precondition_failed", `mail to ${it.name} <${it.email}> comes back since ${it.bounces.slice(0, 10)}: the mailbox does not exist`, "leave them out, or write to somebody else there");

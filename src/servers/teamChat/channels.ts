@@ -30,7 +30,7 @@ export const channels = {
       limit,
     },
     returns: { channels: z.array(z.object({ ...channelRow, kind: z.string(), members: z.int(), joined: z.boolean(), archived: z.literal(true).optional() })) },
-    run(chat, { name, kind, joined, archived, limit: most = 10 }) {
+    run(chat, { name, kind, joined, archived, limit: most = 7 }) {
       const isWanted = (it: Channel) => (archived === undefined ? name !== undefined || !it.archived : archived === (it.archived !== undefined));
       const found = Object.entries(chat.channels).filter(
         ([, it]) => (it.kind === "public" || isIn(it, chat.user)) && isWanted(it) && (!name || has(it.name, name.replace(/^#/, ""))) && (!kind || it.kind === kind) && (joined === undefined || joined === isIn(it, chat.user)),
@@ -111,14 +111,14 @@ export const members = {
       channel_id: channelId.optional().describe("Only people in this channel"),
       status: z.enum(["active", "away", "deactivated"]).optional().describe("Only people who are there, away, or no longer with us"),
       role: z.enum(["admin", "member", "guest"]).optional().describe("Only people with this role"),
-      limit: limit.describe("At most this many, 20 if not given"),
+      limit: limit.describe("At most this many, 10 if not given"),
     },
-    returns: { members: z.array(z.object({ person: person(), title: z.string().optional(), role: z.string(), status: z.string() })) },
-    run(chat, { channel_id, status, role, limit: most = 20 }) {
+    returns: { members: z.array(z.object({ person: person(), title: z.string().optional(), role: z.string().optional().describe("Absent for ordinary members"), status: z.string() })) },
+    run(chat, { channel_id, status, role, limit: most = 10 }) {
       const channel = channel_id === undefined ? undefined : visibleChannel(chat, channel_id);
       const found = Object.entries(chat.members).filter(([key, it]) => (!channel || isIn(channel, key)) && (!status || it.status === status) && (!role || it.role === role));
       found.sort(([, x], [, y]) => (x.name < y.name ? -1 : 1));
-      return { members: found.slice(0, most).map(([, it]) => ({ person: it.name, ...(it.title === undefined ? {} : { title: it.title }), role: it.role, status: it.status })) };
+      return { members: found.slice(0, most).map(([, it]) => ({ person: it.name, ...(it.title === undefined ? {} : { title: it.title }), ...(it.role === "member" ? {} : { role: it.role }), status: it.status })) };
     },
   }),
   invite_member: tool({

@@ -14,6 +14,7 @@ const posted = { text: label("message"), message_id: id("message"), channel: lab
 /** Whom a message names, all of them in the channel. */
 function mentioned(chat: Chat, channel: Channel, names: readonly string[]): string[] {
   const ids = [...new Set(names.map(it => presentMember(chat, it)))];
+  if (ids.includes(chat.user)) refuse("invalid_params", "you are the writer and need not be mentioned");
   const outside = ids.find(it => !isIn(channel, it));
   if (outside !== undefined) refuse("precondition_failed", `${nameOf(chat, outside)} is not in #${channel.name} and cannot be mentioned there`, "team_chat_invite_member puts them in");
   return ids;
@@ -80,10 +81,10 @@ export const messages = {
       mentions_me: z.boolean().optional().describe("True for messages that mention the user"),
       since: day().optional().describe("Only messages of this day or later"),
       until: day().optional().describe("Only messages of this day or earlier"),
-      limit,
+      limit: limit.describe("At most this many, 5 if not given"),
     },
-    returns: { messages: z.array(z.object({ ...messageRow, channel: label("channel"), channel_id: id("channel") })) },
-    run(chat, { words, from, channel_id, mentions_me, since, until, limit: most = 10 }) {
+    returns: { messages: z.array(z.object({ ...messageRow, where: z.string().describe("Name of the channel") })) },
+    run(chat, { words, from, channel_id, mentions_me, since, until, limit: most = 5 }) {
       if (since && until && since > until) refuse("invalid_params", `since ${since} is after until ${until}`);
       if (channel_id !== undefined) visibleChannel(chat, channel_id);
       const writer = from === undefined ? undefined : memberNamed(chat, from);
@@ -93,7 +94,7 @@ export const messages = {
           visible.has(it.channel_id) && (!channel_id || it.channel_id === channel_id) && (!words || has(it.text, words)) && (!writer || it.by === writer) && (!mentions_me || it.mentions?.includes(chat.user)) &&
           (!since || it.at.slice(0, 10) >= since) && (!until || it.at.slice(0, 10) <= until),
       );
-      return { messages: found.sort(inTime).toReversed().slice(0, most).map(([key, it]) => ({ ...rowOf(chat, key, it, 60), channel: chat.channels[it.channel_id]!.name, channel_id: it.channel_id })) };
+      return { messages: found.sort(inTime).toReversed().slice(0, most).map(([key, it]) => ({ ...rowOf(chat, key, it, 50), where: `#${chat.channels[it.channel_id]!.name}` })) };
     },
   }),
   react: tool({

@@ -9,7 +9,7 @@ export const messageId = id("message").describe("Message id, as team_chat_get_ch
 /** People are known by their names: nobody says an id. */
 export const person = () => spokenId("person");
 
-export const limit = z.int().min(1).max(50).optional().describe("At most this many, 10 if not given");
+export const limit = z.int().min(1).max(50).optional().describe("At most this many, 7 if not given");
 
 export const text = z.string().min(1).max(1000).regex(/\S/).meta({
   examples: [
