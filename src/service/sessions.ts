@@ -28,7 +28,7 @@ const openBody = z.strictObject({
   owner,
   ttl_s: ttl,
 });
-const callBody = z.strictObject({ seq: z.int().min(1), name: z.string().max(200), arguments: z.unknown() });
+const callBody = z.strictObject({ seq: z.int().min(1), name: z.string().max(200), arguments: z.unknown().optional() });
 const forkBody = z.strictObject({ session_id: id, owner, ttl_s: ttl });
 const restoreBody = z.strictObject({ state: z.record(z.string(), z.unknown()) });
 const emptyBody = z.strictObject({});
