@@ -59,7 +59,7 @@ export function covered(market: Market, wanted: Wanted, now: string): Take[] {
   if (side === "sell") {
     const held = sharesOf(market, symbol);
     const reserved = reservedShares(market, symbol, now, orderId);
-    if (held - reserved < shares) refuse("precondition_failed", `${held} ${symbol} are held, ${reserved} of them offered in other orders: ${shares} are too many`, `at most ${held - reserved} can be sold`);
+    if (held - reserved < shares) refuse("precondition_failed", `${held} ${symbol} are held${reserved > 0 ? `, ${reserved} of them offered in other orders` : ""}: ${shares} are too many`, `at most ${held - reserved} can be sold`);
     return takes;
   }
   const rest = price === undefined ? 0 : shares - takes.reduce((sum, it) => sum + it.shares, 0);

@@ -11,6 +11,8 @@ const price = z.number().min(0.01).max(100_000);
 const prices = [5.5, 6, 6.5, 7, 7.5, 8, 8.5, 9, 9.5, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20, 22, 24, 26, 28, 30, 33, 36, 40, 44, 48, 50, 55, 60, 66, 72, 80, 90, 100, 110, 120, 130, 145, 160, 190, 210];
 const shares = z.int().min(1).max(100_000).meta({ examples: [5, 10, 20, 25, 30, 40, 50, 60, 80, 100, 120, 150, 200, 300] });
 const mostAlerts = 12;
+/** How far from the last price an alert may lie, in percent. */
+const alertBand = 40;
 
 const tool = toolOf(Market);
 
@@ -36,7 +38,7 @@ function outcomeOf(market: Market, order_id: string, order: Order, rung: { alert
 function stillWorking(market: Market, key: string, now: string): Order {
   const order = orderOf(market, key);
   const status = statusOf(order, now);
-  if (!isWorking(order, now)) refuse(status === "cancelled" ? "conflict" : "precondition_failed", `the order to ${wordsOf(order)} (${key}) is ${status}`, "only open orders can be changed; trading_list_orders finds them");
+  if (!isWorking(order, now)) refuse("precondition_failed", `the order to ${wordsOf(order)} (${key}) is ${status}`, "only open orders can be changed; trading_list_orders finds them");
   return order;
 }
 
@@ -108,6 +110,7 @@ export const ordering = {
     input: { order_id: orderId },
     returns: { order: label("order"), order_id: id("order"), status: z.string(), cancelled: z.int().describe("Shares that were still open"), filled: z.int() },
     run(market, { order_id }, { now }) {
+      if (orderOf(market, order_id).status === "cancelled") refuse("conflict", `the order to ${wordsOf(orderOf(market, order_id))} (${order_id}) is cancelled already`);
       const order = stillWorking(market, order_id, now);
       const cancelled = restOf(order);
       order.status = "cancelled";
@@ -128,6 +131,8 @@ export const ordering = {
       const { last, name } = listing;
       if (direction === "above" ? last >= at : last <= at)
         refuse("precondition_failed", `${symbol} is at ${last}, which is ${last === at ? "that price" : `${direction} ${at}`} already`, `choose a price ${direction} ${last}`);
+      const [low, high] = [round(last * (1 - alertBand / 100)), round(last * (1 + alertBand / 100))];
+      if (at < low || at > high) refuse("precondition_failed", `${at} is more than ${alertBand} % away from the last price of ${symbol}, ${last}`, `choose a price from ${low} to ${high}`);
       const waiting = Object.entries(market.alerts).filter(([, it]) => it.status === "waiting");
       const same = waiting.find(([, it]) => it.symbol === symbol && it.direction === direction && it.price === at);
       if (same) refuse("conflict", `there is an alert for ${symbol} ${direction} ${at} already (${same[0]})`);

@@ -40,7 +40,7 @@ export const quotes = {
       change_percent: z.number().describe("Since the last close"),
       bid: price.optional(), ask: price.optional(), high: price, low: price, volume: z.int(),
       trading: z.enum(["open", "closed", "halted"]), hours: z.string(), lot: z.int(), tick: z.number(),
-      alerts: z.array(z.object({ alert_id: id("alert"), direction: z.string(), price, status: z.string() })),
+      alerts: z.array(z.object({ alert_id: id("alert"), direction: z.string(), price, status: z.string() })).optional(),
     },
     run(market, { symbol: called }, { now }) {
       const { symbol, listing } = listed(market, called);
@@ -53,7 +53,7 @@ export const quotes = {
         ...(bid === undefined ? {} : { bid }), ...(ask === undefined ? {} : { ask }), high: listing.today.high, low: listing.today.low, volume: listing.today.volume,
         trading: listing.status === "halted" ? "halted" as const : isOpen ? "open" as const : "closed" as const,
         hours: `${exchange.name}, weekdays ${exchange.opens} to ${exchange.closes}`, lot: listing.lot, tick: listing.tick,
-        alerts: alerts.map(([alert_id, it]) => ({ alert_id, direction: it.direction, price: it.price, status: it.status })),
+        ...(alerts.length ? { alerts: alerts.map(([alert_id, it]) => ({ alert_id, direction: it.direction, price: it.price, status: it.status })) } : {}),
       };
     },
   }),
@@ -195,7 +195,7 @@ export const orders = {
     returns: {
       order: label("order"), order_id: id("order"), symbol: spokenId("symbol"), side: z.enum(sides), shares: z.int(), price: price.optional(), at: minute(), good_until: day().optional(), status: orderStatus,
       filled: z.int(), average_price: z.number().optional(), fees: cents(),
-      fills: z.array(z.object({ at: minute(), shares: z.int(), price })),
+      fills: z.array(z.object({ at: minute(), shares: z.int(), price })).optional(),
     },
     run(market, { order_id }, { now }) {
       const order = orderOf(market, order_id);
@@ -204,7 +204,7 @@ export const orders = {
       return {
         order: wordsOf(order), order_id, symbol, side, shares, ...(wanted === undefined ? {} : { price: wanted }), at, ...(good_until === undefined ? {} : { good_until }), status: statusOf(order, now),
         filled, ...(filled ? { average_price: round(total(fills.map(it => it.shares * it.price)) / filled) } : {}), fees: total(fills.map(it => it.fee)),
-        fills: fills.map(it => ({ at: it.at, shares: it.shares, price: it.price })),
+        ...(fills.length ? { fills: fills.map(it => ({ at: it.at, shares: it.shares, price: it.price })) } : {}),
       };
     },
   }),
