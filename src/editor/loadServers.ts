@@ -14,6 +14,7 @@ const modules: readonly (() => Promise<Server>)[] = [
   () => import("../servers/filesystem/server.ts").then(it => it.filesystem),
   () => import("../servers/shopping/shopping.ts").then(it => it.shopping),
   () => import("../servers/marketplace/marketplace.ts").then(it => it.marketplace),
+  () => import("../servers/retailChain/retailChain.ts").then(it => it.retailChain),
   () => import("../servers/travelBooking/travelBooking.ts").then(it => it.travelBooking),
   () => import("../servers/maps/maps.ts").then(it => it.maps),
   () => import("../servers/socialMedia/server.ts").then(it => it.socialMedia),

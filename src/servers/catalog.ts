@@ -8,6 +8,7 @@ import { email } from "./email/email.ts";
 import { filesystem } from "./filesystem/server.ts";
 import { shopping } from "./shopping/shopping.ts";
 import { marketplace } from "./marketplace/marketplace.ts";
+import { retailChain } from "./retailChain/retailChain.ts";
 import { travelBooking } from "./travelBooking/travelBooking.ts";
 import { maps } from "./maps/maps.ts";
 import { socialMedia } from "./socialMedia/server.ts";
@@ -20,6 +21,23 @@ import { foodDelivery } from "./foodDelivery/foodDelivery.ts";
 import { videoMeeting } from "./videoMeeting/videoMeeting.ts";
 
 export const servers: readonly Server[] = [
-  banking, trading, payments, calendar, email, filesystem, shopping, marketplace, travelBooking, maps,
-  socialMedia, teamChat, iotDevices, vehicle, crm, issueTracker, foodDelivery, videoMeeting,
+  banking,
+  trading,
+  payments,
+  calendar,
+  email,
+  filesystem,
+  shopping,
+  marketplace,
+  retailChain,
+  travelBooking,
+  maps,
+  socialMedia,
+  teamChat,
+  iotDevices,
+  vehicle,
+  crm,
+  issueTracker,
+  foodDelivery,
+  videoMeeting,
 ];

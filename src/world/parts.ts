@@ -16,6 +16,7 @@ import { crmPart } from "./crm.ts";
 import { issueTrackerPart } from "./issueTracker.ts";
 import { foodDeliveryPart } from "./foodDelivery.ts";
 import { videoMeetingPart } from "./videoMeeting.ts";
+import { retailChainPart } from "./retailChain.ts";
 
 export const parts: readonly Part[] = [
   ...handWrittenParts,
@@ -24,6 +25,7 @@ export const parts: readonly Part[] = [
   emailPart,
   shoppingPart,
   marketplacePart,
+  retailChainPart,
   travelBookingPart,
   mapsPart,
   socialMediaPart,
