@@ -157,19 +157,24 @@ class Node implements ProxyHandler<object> {
   #settled(key: string, value: object): object {
     const child = this.#children?.get(key);
     if (child?.base === value) return child.finish();
-    return Object.isFrozen(value) && !nodeOf(value) ? value : freeze(plain(value));
+    return freeze(plain(value));
   }
 }
 
-/** A value that the tool has made, with the parts of the draft that it took along. */
-function plain(value: unknown): object {
-  const node = nodeOf(value as object);
+/** A value that a tool has made, as JSON: with the finished parts of the draft that it took along, and without what is undefined. Frozen. */
+export const finished = (value: Json): Json => (isObject(value) ? (freeze(plain(value)) as Json) : value);
+
+function plain(value: object): object {
+  const node = nodeOf(value);
   if (node) return node.finish();
+  if (Object.isFrozen(value)) return value;
   const own = value as Container;
   for (const key of Object.keys(own)) {
     const it = own[key];
-    if (it === undefined && !Array.isArray(own)) delete own[key];
-    else if (isObject(it) && (nodeOf(it) || !Object.isFrozen(it))) own[key] = plain(it);
+    if (isObject(it)) {
+      const finished = plain(it);
+      if (finished !== it) own[key] = finished;
+    } else if (it === undefined && !Array.isArray(own)) delete own[key];
   }
   return own;
 }

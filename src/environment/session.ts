@@ -7,7 +7,7 @@ import type { z } from "zod";
 import type { Fixture } from "./fixture.ts";
 import { misfit } from "./fits.ts";
 import { digestOf, freeze, succeed, type Digest } from "./digest.ts";
-import { draftOf, type Change } from "./draft.ts";
+import { draftOf, finished, type Change } from "./draft.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { Called, ErrorType, Fault, Patch } from "./outcome.ts";
 import { unsound } from "./sound.ts";
@@ -120,15 +120,15 @@ export class Session {
     const before = this.#state[tool.server]!;
     const moment = momentOf(before, keyOf(this.seed, tool.server));
     const draft = draftOf<Writable>(before);
-    // a result may point into the draft, which ends with the call: its JSON is what outlives it
-    const value = JSON.parse(JSON.stringify(tool.run(draft.value.world, args, moment))) as Json;
+    const value = tool.run(draft.value.world, args, moment);
     draft.value.clock = minuteAfter(before.clock);
     draft.value.draws = moment.draws;
     const { after, changes } = draft.finish();
     const state = Object.freeze({ ...this.#state, [tool.server]: after });
     succeed(this.#state, state, [tool.server]);
     this.#state = state;
-    return { outcome: { kind: "ok", value }, patches: changes.map(it => patchOf(tool.server, it)), digest: this.digest };
+    // a result may point into the draft, which has ended
+    return { outcome: { kind: "ok", value: finished(value) }, patches: changes.map(it => patchOf(tool.server, it)), digest: this.digest };
   }
 
   #failed(kind: Fault["kind"], type: ErrorType | "internal", message: string, hint?: string): Called {

@@ -25,12 +25,12 @@ export function variantOf(fixture: Fixture, number: number): Fixture {
   return freeze({ ...fixture, name: variantName(fixture.name, number), state: rewritten(fixture.state, renamed) as Fixture["state"] });
 }
 
-/** Keys that look like ids: letters, an underscore, digits. */
+/** Keys of rows that look like ids: letters, an underscore, digits. A key such as `per_100` that holds a number is none. */
 function idsIn(value: Json, found: Set<string>): Set<string> {
   if (Array.isArray(value)) for (const it of value) idsIn(it, found);
   else if (value !== null && typeof value === "object")
     for (const [key, it] of Object.entries(value)) {
-      if (/^[a-z]+_\d{1,3}$/.test(key)) found.add(key);
+      if (it !== null && typeof it === "object" && /^[a-z]+_\d{1,3}$/.test(key)) found.add(key);
       idsIn(it, found);
     }
   return found;

@@ -118,7 +118,7 @@ export const moveTools = {
     returns: { path: path.file },
     run(world, { source, destination, name, overwrite: mayReplace = false }, { now }) {
       const from = find(world, source, { follow: false });
-      const to = placeIn(world, destination, name?.normalize("NFC") ?? from.at.at(-1) ?? "root");
+      const to = placeIn(world, destination, name ?? from.at.at(-1) ?? "root");
       outside(world, from, to);
       replaceable(world, to, mayReplace, from.entry);
       set(world, to.at, take(world, from, now), now);
@@ -133,7 +133,7 @@ export const moveTools = {
     run(world, { source, destination, name, recursive = false, overwrite: mayReplace = false }, { now }) {
       const from = find(world, source);
       if (from.entry.type === "directory" && !recursive) refuse("precondition_failed", `${brief(source)} is a directory`, "pass recursive: true to copy it with all that is in it");
-      const to = placeIn(world, destination, name?.normalize("NFC") ?? from.at.at(-1) ?? "root");
+      const to = placeIn(world, destination, name ?? from.at.at(-1) ?? "root");
       outside(world, from, to);
       replaceable(world, to, mayReplace, from.entry);
       const copy = copyOf(world, from.entry, from.at, now);
@@ -151,10 +151,9 @@ export const moveTools = {
       name: newName.describe("New name, without slashes"),
     },
     returns: { path: path.file },
-    run(world, { path: given, name: wanted }, { now }) {
+    run(world, { path: given, name }, { now }) {
       const from = find(world, given, { follow: false });
-      const name = wanted.normalize("NFC");
-      const to = { given: wanted, at: [...from.at.slice(0, -1), name], parent: from.parent, entry: Object.hasOwn(from.parent.entries, name) ? from.parent.entries[name] : undefined };
+      const to = { given: name, at: [...from.at.slice(0, -1), name], parent: from.parent, entry: Object.hasOwn(from.parent.entries, name) ? from.parent.entries[name] : undefined };
       free(world, to, reachOf(from.entry));
       set(world, to.at, take(world, from, now), now);
       return { path: shown(world, to.at) };

@@ -176,8 +176,7 @@ export const lookTools = {
     },
     returns: { count: z.int(), ...grouped, files: z.array(z.object({ name: nameOf("file"), path: path.file })).optional() },
     run(world, { name = "*", directory = ".", kind, limit: most = 100 }) {
-      const pattern = name.normalize("NFC");
-      const hits = below(world, listed(world, directory)).filter(([at, it]) => (!kind || kindOf(it) === kind) && matches(pattern, at.at(-1)!));
+      const hits = below(world, listed(world, directory)).filter(([at, it]) => (!kind || kindOf(it) === kind) && matches(name, at.at(-1)!));
       const { files, ...rest } = group(hits.slice(0, most).map(([at, it]) => [shown(world, at), it]));
       return { count: hits.length, ...(files ? { files: files.map(it => ({ name: it.split("/").at(-1)!, path: it })) } : {}), ...rest };
     },

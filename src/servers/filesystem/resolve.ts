@@ -60,7 +60,7 @@ export function locate(world: World, given: string, { follow = true } = {}): Pla
   return { given, at, parent: on.at(-2) ?? root, entry: on.at(-1)! };
 }
 
-const split = (path: string) => path.normalize("NFC").split("/").filter(it => it !== "" && it !== ".");
+const split = (path: string) => path.split("/").filter(it => it !== "" && it !== ".");
 
 /** The names a path goes through from the root, before links and `..` are followed. */
 function namesOf(world: World, given: string): string[] {

@@ -39,7 +39,7 @@ export const trashTools = {
     },
     returns: { count: z.int(), items: z.array(z.object({ name: nameOf("trash_item"), trash_id: id("trash_item"), from: z.string(), removed: minute() })) },
     run(world, { name = "", limit = 10 }) {
-      const part = name.normalize("NFC").toLowerCase();
+      const part = name.toLowerCase();
       const rows = Object.entries(world.trash).filter(([, it]) => it.name.toLowerCase().includes(part));
       rows.sort(([a, x], [b, y]) => (x.removed === y.removed ? (a < b ? -1 : 1) : x.removed < y.removed ? 1 : -1));
       return { count: rows.length, items: rows.slice(0, limit).map(([trash_id, it]) => ({ name: it.name, trash_id, from: shown(world, it.from), removed: it.removed })) };
