@@ -103,6 +103,7 @@ function small(scene: Scene): FoodDeliveryWorld {
   town.promo("BREAKFAST20", { title: "20 % off breakfast", kind: "percent", value: 20, minimum: 12, until: "2026-03-31" });
   town.promo("WINTER5", { title: "5 off in winter", kind: "amount", value: 5, minimum: 15, until: "2026-02-28" });
   town.promo("HELLO10", { title: "10 % off the first order from a restaurant", kind: "percent", value: 10, minimum: 0, until: "2026-06-30", first_only: true });
+  town.promo("SPRING2", { title: "2 off in spring", kind: "amount", value: 2, minimum: 5, until: "2026-05-31" });
   town.promo("FREERIDE", { title: "Free delivery over 25", kind: "free delivery", value: 0, minimum: 25, until: "2026-04-30" });
   const line = (name: string, quantity: number, price: number, choices: string[] = []): Line => ({ dish_id: town.dish(name), quantity, choices, price });
   town.order("curry", onDay(now, 40, "19:10"), { lines: [line("Butter chicken", 1, 12.9, ["mild"]), line("Chana masala", 1, 10.9, ["hot"])], tip: 2 });
@@ -125,6 +126,7 @@ function promos(town: Town): void {
   town.promo("MARCH15", { title: "15 % off in March", kind: "percent", value: 15, minimum: 20, until: "2026-03-31" });
   town.promo("WINTER5", { title: "5 off in winter", kind: "amount", value: 5, minimum: 15, until: "2026-02-28" });
   town.promo("HELLO10", { title: "10 % off the first order from a restaurant", kind: "percent", value: 10, minimum: 0, until: "2026-06-30", first_only: true });
+  town.promo("SPRING2", { title: "2 off in spring", kind: "amount", value: 2, minimum: 5, until: "2026-05-31" });
   town.promo("FREERIDE", { title: "Free delivery over 25", kind: "free delivery", value: 0, minimum: 25, until: "2026-04-30" });
   town.promo("GREENWEEK", { title: "3 off vegan food", kind: "amount", value: 3, minimum: 10, until: "2026-03-15", restaurant_id: town.restaurant("vegan") });
   town.promo("TACODAY", { title: "4 off tacos", kind: "amount", value: 4, minimum: 18, until: "2026-05-31", restaurant_id: town.restaurant("tacos") });

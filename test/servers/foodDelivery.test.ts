@@ -26,7 +26,7 @@ describe("restaurants and menus", () => {
   test("a menu is found by section and price", () => check([["get_menu", { restaurant_id: curry, section: "mains", most_price: 12 }]], gives({ dishes: [{ dish: "Palak paneer" }] })));
   test("of no restaurant there is no menu", () => check([["get_menu", { restaurant_id: croissant }]], refuses("not_found", /no restaurant dsh_101/)));
   test("a dish tells its choices", () =>
-    check([["get_menu_item", { dish_id: eggs }]], gives({ restaurant_id: cafe, diets: ["vegetarian", "gluten_free"], options: [{ group: "extra", required: false, choices: [{ choice: "extra cheese", extra: 1.5 }, { choice: "extra vegetables" }] }] })));
+    check([["get_menu_item", { dish_id: eggs }]], gives({ restaurant_id: cafe, diets: "vegetarian, gluten-free", choices: [{ choice: "extra cheese", group: "extra", required: false, extra: 1.5 }, { choice: "extra vegetables" }] })));
   test("a dish that is gone is refused", () => check([["get_menu_item", { dish_id: chana }]], refuses("not_found", /Chana masala .* no longer on the menu/)));
   test("diets are met by what can be had, the cheapest first", () => check([["filter_by_dietary", { diet: "vegan", limit: 2 }]], gives({ dishes: [{ dish: "Sourdough loaf", restaurant: "Corner Bakery", price: 4.8 }, { dish: "Seeded rye bread" }] })));
   test("in one restaurant, up to a price", () => check([["filter_by_dietary", { diet: "halal", restaurant_id: curry, most_price: 13 }]], gives({ dishes: [{ dish: "Palak paneer" }] })));
@@ -36,7 +36,7 @@ describe("restaurants and menus", () => {
 describe("the basket", () => {
   test("costs: 3 × 1.90 and 1.90 for the way, 2.30 short of the least order", () =>
     check([["get_basket", {}]], gives({ restaurant_id: bakery, lines: [{ dish_id: croissant, quantity: 3, price: 1.9 }], subtotal: 5.7, delivery_fee: 1.9, total: 7.6, missing: 2.3 })));
-  test("shows the codes that hold", () => check([["get_basket", { only_valid: true }]], gives({ promos: [{ code: "BREAKFAST20" }, { code: "HELLO10" }, { code: "FREERIDE", until: "2026-04-30" }] })));
+  test("shows the codes that hold", () => check([["get_basket", { only_valid: true }]], gives({ promos: [{ code: "BREAKFAST20" }, { code: "HELLO10" }, { code: "SPRING2" }, { code: "FREERIDE", until: "2026-04-30" }] })));
   test("is asked for without a restaurant", () => check([["get_basket", { restaurant_id: bakery }]], refuses("invalid_params", /restaurant_id/)));
   test("takes more of the same: 5.70 + 2 × 2.40", () => check([add(knot, 2)], gives({ dish: "Cinnamon knot", pieces: 5, subtotal: 10.5 })));
   test("adds a dish to its line", () => check([add(croissant, 2), ["get_basket", {}]], gives({ lines: [{ dish_id: croissant, quantity: 5 }] })));

@@ -95,6 +95,7 @@ export const basketTools = {
   remove_from_basket: tool({
     effect: "write",
     summary: "Take a dish out of the basket, all of it or some; without a dish, empty the basket, which is then free for another restaurant.",
+    requires: ["add_to_basket", "reorder"],
     input: {
       dish_id: dishId.optional().describe("Dish id, as food_delivery_get_basket gives it; every dish if not given"),
       quantity: z.int().min(1).max(20).optional().describe("How many of the dish, all of them if not given").meta({ examples: [1, 2, 3, 4, 5] }),
@@ -149,6 +150,7 @@ export const basketTools = {
   apply_promo: tool({
     effect: "write",
     summary: "Use a promo code for the basket; it takes the place of one applied before. Each code can be used for one order.",
+    requires: ["add_to_basket", "reorder"],
     input: { code: spokenId("promo").describe("Promo code, such as food_delivery_get_basket lists") },
     returns: { title: label("promo"), code: spokenId("promo"), discount: cents(), total: cents(), instead_of: z.string().optional() },
     run(service, { code: called }, { now }) {

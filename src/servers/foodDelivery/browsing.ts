@@ -82,15 +82,15 @@ export const browsing = {
     summary: "Get one dish in full: what is in it, its diets, and the choices it comes with and what they cost.",
     input: { dish_id: dishId },
     returns: {
-      ...dishRow, restaurant: label("restaurant"), restaurant_id: id("restaurant"), section: z.string(), text: z.string(), diets: z.array(z.string()), sold_out: z.boolean(),
-      options: z.array(z.object({ group: z.string(), required: z.boolean(), choices: z.array(z.object({ choice: z.string(), extra: cents() })) })),
+      ...dishRow, restaurant: label("restaurant"), restaurant_id: id("restaurant"), section: z.string(), text: z.string(), diets: z.string(), sold_out: z.boolean(),
+      choices: z.array(z.object({ choice: z.string(), group: z.string().describe("At most one of each group"), required: z.boolean(), extra: cents() })).optional(),
     },
     run(service, { dish_id }) {
       const it = dishOf(service, dish_id);
-      const options = (it.options ?? []).map(group => ({ group: group.name, required: group.required ?? false, choices: Object.entries(group.choices).map(([choice, extra]) => ({ choice, extra })) }));
+      const choices = (it.options ?? []).flatMap(({ name, required = false, choices: own }) => Object.entries(own).map(([choice, extra]) => ({ choice, group: name, required, extra })));
       return {
-        dish: it.name, dish_id, price: it.price, restaurant: service.restaurants[it.restaurant_id]!.name, restaurant_id: it.restaurant_id, section: it.section, text: it.text, diets: it.diets,
-        sold_out: it.status === "sold out", options,
+        dish: it.name, dish_id, price: it.price, restaurant: service.restaurants[it.restaurant_id]!.name, restaurant_id: it.restaurant_id, section: it.section, text: it.text,
+        diets: it.diets.map(diet => diet.replace("_", "-")).join(", ") || "none in particular", sold_out: it.status === "sold out", ...(choices.length ? { choices } : {}),
       };
     },
   }),

@@ -104,7 +104,7 @@ export const orderTools = {
   add_tip: tool({
     effect: "write",
     summary: `Give the courier a tip for an order that is on the way, or was delivered in the last ${daysToTip} days; once an order.`,
-    input: { order_id: orderId, amount: money().describe("Tip in euros").meta({ examples: [1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 10] }) },
+    input: { order_id: orderId, amount: money().describe("Tip in euros").meta({ examples: [1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 8, 10] }) },
     returns: { number: label("order"), order_id: id("order"), tip: cents(), total: cents() },
     run(service, { order_id, amount }, { now }) {
       const it = orderOf(service, order_id);
