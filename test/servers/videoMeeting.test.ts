@@ -13,7 +13,8 @@ describe("planning", () => {
   const schedule = (more: Call[1]): Call => ["schedule_meeting", { topic: "Handover", start: "2026-03-11T10:00", minutes: 30, ...more }];
   test("a meeting gets a link and its guests", () => check([schedule({ participants: ["Ben Okafor", "helena@northwind.example", "ben okafor"] })], gives({ topic: "Handover", end: "2026-03-11T10:30", invited: 2 })));
   test("and is found by its topic", () => check([schedule({}), ["list_meetings", { topic: "hand" }]], gives({ meetings: [{ topic: "Handover", start: "2026-03-11T10:00", status: "scheduled" }] })));
-  test("without a start it is now", () => check([["end_meeting", { meeting_id: palette }], ["schedule_meeting", { topic: "Now", minutes: 20 }]], gives({ start: "2026-03-09T09:01" })));
+  test("without a start it is as soon as the host is free", () => check([["schedule_meeting", { topic: "Soon", minutes: 15 }]], gives({ start: "2026-03-09T09:45" })));
+  test("for long enough", () => check([["schedule_meeting", { topic: "Soon", minutes: 20 }]], gives({ start: "2026-03-09T10:30" })));
   test("one host is not in two", () => check([schedule({ start: "2026-03-09T10:15" })], refuses("conflict", /the user hosts Type specimen critique \(mtg_107\) from 2026-03-09T10:00 to 2026-03-09T10:30/)));
   test("one after the other is fine", () => check([schedule({ start: "2026-03-09T10:30" })], gives({ start: "2026-03-09T10:30" })));
   test("not longer than the plan allows", () => check([schedule({ minutes: 181 })], refuses("limit_exceeded", /the pro plan of Ana Ruiz allows meetings of 180 minutes, not 181/)));

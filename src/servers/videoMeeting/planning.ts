@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { day, id, label, minute } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
-import { endOf, hasWords, hosted, hostOf, linkOf, meetingOf, minutesOf, personOf, roleOf, Rooms, type Meeting } from "./world.ts";
+import { endOf, hasWords, hosted, hostOf, later, linkOf, meetingOf, minutesOf, personOf, roleOf, Rooms, type Meeting } from "./world.ts";
 
 const tool = toolOf(Rooms);
 
@@ -27,11 +27,23 @@ function fits(rooms: Rooms, wanted: Pick<Meeting, "start" | "minutes" | "partici
   if (people > limits.people) refuse("limit_exceeded", `the ${plan} plan of ${name} allows ${limits.people} people in a meeting, host included, not ${people}`, "invite fewer people");
 }
 
+type Slot = Pick<Meeting, "start" | "minutes">;
+
+/** A meeting that the user hosts at that time, if there is one. */
+const hostedAt = ({ meetings, user }: Rooms, wanted: Slot, but?: string) =>
+  Object.entries(meetings).find(([id, it]) => id !== but && it.host === user && (it.status === "scheduled" || it.status === "started") && it.start < endOf(wanted) && wanted.start < endOf(it));
+
 /** Refuses a second meeting of one host at the same time. */
-function notAtOnce({ meetings, user }: Rooms, wanted: Pick<Meeting, "start" | "minutes">, but?: string): void {
-  const other = Object.entries(meetings).find(
-    ([id, it]) => id !== but && it.host === user && (it.status === "scheduled" || it.status === "started") && it.start < endOf(wanted) && wanted.start < endOf(it));
+function notAtOnce(rooms: Rooms, wanted: Slot, but?: string): void {
+  const other = hostedAt(rooms, wanted, but);
   if (other) refuse("conflict", `the user hosts ${other[1].topic} (${other[0]}) from ${other[1].start} to ${endOf(other[1])}`, "choose another time, or cancel that meeting");
+}
+
+/** The next quarter of an hour from which the user hosts nothing for that long. */
+function soonest(rooms: Rooms, long: number, now: string): string {
+  let start = later(now, (15 - (minutesOf(now) % 15)) % 15);
+  while (hostedAt(rooms, { start, minutes: long })) start = later(start, 15);
+  return start;
 }
 
 function codeOf(random: () => number): string {
@@ -44,7 +56,7 @@ export const planning = {
     summary: "Schedule a video meeting that the user hosts and invite people to it. The host's plan limits its length and how many may come.",
     input: {
       topic,
-      start: minute().optional().describe("Start, YYYY-MM-DDTHH:MM, now if not given"),
+      start: minute().optional().describe("Start, YYYY-MM-DDTHH:MM; as soon as the user is free if not given"),
       minutes,
       participants: z.array(label("person")).max(20).optional().describe("Full names or e-mail addresses of the people to invite"),
       waiting_room: waitingRoom,
@@ -54,7 +66,7 @@ export const planning = {
     run(rooms, { topic: named, start: at, minutes: long, participants = [], waiting_room = false, recording: recorders = "host" }, { now, newId, random }) {
       const stood = before(rooms);
       const invited = [...new Set(participants.map(it => personOf(stood, it)))].filter(it => it !== stood.user);
-      const wanted = { host: stood.user, start: at ?? now, minutes: long, participants: Object.fromEntries(invited.map(it => [it, "guest" as const])) };
+      const wanted = { host: stood.user, start: at ?? soonest(stood, long, now), minutes: long, participants: Object.fromEntries(invited.map(it => [it, "guest" as const])) };
       fits(stood, wanted, now);
       notAtOnce(stood, wanted);
       const meeting_id = newId("mtg");
