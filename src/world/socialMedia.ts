@@ -202,7 +202,7 @@ export const socialMediaPart = partOf<Network>({
   disagreements: (state, _world, canon) => [...within(state, canon), ...withCanon(state, canon)],
 });
 
-function within({ user, profiles, follows, posts, comments }: Network, { now }: Canon): string[] {
+function within({ profiles, follows, posts, comments }: Network, { now }: Canon): string[] {
   const wrong: string[] = [];
   for (const key of ["name", "handle"] as const) {
     const all = Object.values(profiles).map(it => it[key]);
