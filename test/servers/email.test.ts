@@ -85,7 +85,7 @@ describe("drafts", () => {
   test("are found by subject", () => check([["list_drafts", { subject: "studio" }]], gives({ drafts: [{ draft_id: evening }] })));
   test("with a subject beyond bounds are not looked for", () => check([["list_drafts", { subject: "x".repeat(201) }]], refuses("invalid_params", /subject/)));
   const begin = (subject: string): Call => ["create_draft", { subject, text: "More soon." }];
-  test("may begin without recipients", () => check([begin("Summer plans"), ["list_drafts", { subject: "summer" }]], gives({ drafts: [{ subject: "Summer plans", to: [], text: "More soon." }] })));
+  test("may begin without recipients", () => check([begin("Summer plans"), ["list_drafts", { subject: "summer" }]], gives({ drafts: [{ subject: "Summer plans", to: [], saved: "2026-03-09" }] })));
   test("of one subject are not begun twice", () => check([begin("concept review")], refuses("conflict", /already a draft Concept review \(drf_101\)/)));
   test("are no more than three here", () => check([begin("One thing"), begin("Another thing")], refuses("limit_exceeded", /3 drafts are kept, and 3 is the most/)));
   test("without recipients are not sent", () => check([["send_draft", { draft_id: evening }]], refuses("precondition_failed", /has no recipients/)));

@@ -105,13 +105,14 @@ export const reading = {
   list_drafts: tool({
     effect: "read",
     summary: "List drafts that have not been sent, the latest first, all of them or only those whose subject contains some words.",
-    input: { subject: label("draft").optional().describe("Only drafts whose subject contains this") },
-    returns: { drafts: z.array(z.object({ subject: label("draft"), draft_id: id("draft"), to: z.array(z.string()), saved: day(), text: z.string() })) },
-    run: (mailbox, { subject }) => ({
+    input: { subject: label("draft").optional().describe("Only drafts whose subject contains this"), limit },
+    returns: { drafts: z.array(z.object({ subject: label("draft"), draft_id: id("draft"), to: z.array(z.string()), saved: day() })) },
+    run: (mailbox, { subject, limit: most = 7 }) => ({
       drafts: Object.entries(mailbox.drafts)
         .filter(([, it]) => !subject || has(it.subject, subject))
         .sort(([a, x], [b, y]) => (x.saved === y.saved ? (a < b ? -1 : 1) : x.saved < y.saved ? 1 : -1))
-        .map(([draft_id, it]) => ({ subject: it.subject, draft_id, to: namesOf(mailbox, it.to), saved: it.saved.slice(0, 10), text: snippetOf(it.text) })),
+        .slice(0, most)
+        .map(([draft_id, it]) => ({ subject: it.subject, draft_id, to: namesOf(mailbox, it.to), saved: it.saved.slice(0, 10) })),
     }),
   }),
   list_labels: tool({

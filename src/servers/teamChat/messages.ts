@@ -58,16 +58,18 @@ export const messages = {
     summary: "Get a message with its answers and reactions. The id of an answer gives the thread it is in.",
     input: { message_id: messageId },
     returns: {
-      ...messageRow, channel: label("channel"), channel_id: id("channel"), reactions: z.string().optional(), mentions: z.array(person()).optional(),
+      ...messageRow, channel: label("channel"), channel_id: id("channel"), reactions: z.string().optional(),
       replies: z.array(z.object({ ...messageRow, reactions: z.string().optional() })),
+      mentions: z.array(person()).optional(),
     },
     run(chat, { message_id: asked }) {
       const message_id = visibleMessage(chat, asked).reply_to ?? asked;
       const message = chat.messages[message_id]!;
       const { channel_id, mentions: ids } = message;
       return {
-        ...fullRowOf(chat, message_id, message), channel: chat.channels[channel_id]!.name, channel_id, ...(ids ? { mentions: ids.map(it => nameOf(chat, it)) } : {}),
+        ...fullRowOf(chat, message_id, message), channel: chat.channels[channel_id]!.name, channel_id,
         replies: repliesTo(chat, message_id).map(([key, it]) => fullRowOf(chat, key, it)),
+        ...(ids ? { mentions: ids.map(it => nameOf(chat, it)) } : {}),
       };
     },
   }),
