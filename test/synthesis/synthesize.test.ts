@@ -7,11 +7,8 @@ import { holds } from "../../src/synthesis/goals.ts";
 import { splitOf } from "../../src/synthesis/split.ts";
 import { callBudget, taskSchema, type Task } from "../../src/trajectory/task.ts";
 import { callsOf } from "../../src/trajectory/trajectory.ts";
-import { transcriptOf } from "../../src/trajectory/transcript.ts";
 import { catalog } from "../contracts/doors.ts";
-import { checkGolden } from "../golden.ts";
-import { synthesize } from "../../src/synthesis/synthesize.ts";
-import { made, synthesis } from "./made.ts";
+import { made } from "./made.ts";
 
 let tasks: Task[];
 let rejected: Awaited<ReturnType<typeof made>>["rejected"];
@@ -28,10 +25,8 @@ test("the same seed gives the same bytes, another seed other tasks", async () =>
   expect(other.tasks.map(it => it.turns[0]!.user)).not.toEqual(again.tasks.map(it => it.turns[0]!.user));
 });
 
-test("every task fits its schema, and every tool of the three servers is called in some", () => {
+test("every task fits its schema", () => {
   for (const it of tasks) expect(taskSchema.safeParse(it).error).toBeUndefined();
-  const called = new Set(tasks.flatMap(it => callsOf(it.trajectory).map(call => call.name)));
-  expect([...catalog.tools.keys()].filter(it => !called.has(it))).toEqual([]);
 });
 
 test("the teacher does it again on the task's own menu, byte for byte", async () => {
@@ -141,19 +136,4 @@ test("what is turned down says why, with the way it took", () => {
 
 test("every server gets about its share", () => {
   for (const name of ["banking", "calendar", "filesystem"]) expect(share(it => it.servers[0]!.name === name)).toBeGreaterThan(0.2);
-});
-
-async function first(server: string, is: (it: Task) => boolean): Promise<Task> {
-  for await (const it of synthesize(synthesis({ servers: [server], seed: 7 }))) if (it.kind === "accepted" && is(it.task)) return it.task;
-  throw new Error(`${server} gives no such task`);
-}
-
-const picked: [file: string, is: (it: Task) => boolean][] = [
-  ["one-turn", it => it.turns.length === 1 && it.info === "complete" && it.goals.length >= 3],
-  ["asked-back", it => it.info === "missing" && it.turns.length >= 2],
-  ["refused", it => callsOf(it.trajectory).some(call => call.outcome === "refused") && it.turns.length >= 2],
-];
-test.each(["banking", "calendar", "filesystem"].flatMap(server => picked.map(([file, is]) => [`conversations/${server}-${file}.txt`, server, is] as const)))("%s", async (file, server, is) => {
-  const task = await first(server, is);
-  checkGolden(file, transcriptOf(task.trajectory, { task }).text);
 });
