@@ -5,6 +5,7 @@ import { serve, type Serving } from "../../src/service/serve.ts";
 import { newSessionId } from "../../src/service/sessionId.ts";
 import { catalog, clientAt } from "../contracts/doors.ts";
 import { ask, countingCatalog, type Asked } from "../service/ground.ts";
+import { serveFixture } from "./fixtureServer.ts";
 
 let serving: Serving;
 let id: string;
@@ -180,6 +181,47 @@ test("whoever leaves before the answer takes nobody else's", async () => {
     socket.destroy();
     expect((await post(request(1, "ping"))).json).toEqual({ jsonrpc: "2.0", id: 1, result: {} });
   }
+});
+
+describe("on a server that takes its time", () => {
+  let fixture: Awaited<ReturnType<typeof serveFixture>>;
+  beforeEach(async () => {
+    fixture = await serveFixture();
+  });
+  afterEach(() => fixture.close());
+  const asked = (name: string, more: object = {}) => ask(fixture.url, "POST", { body: request(1, "tools/call", { name, arguments: {}, ...more }) });
+
+  test("what is said before the answer makes the reply a stream, which ends with the answer", async () => {
+    const said = await asked("test_tool_with_progress", { _meta: { progressToken: "mine" } });
+    expect(said.status).toBe(200);
+    expect(said.headers["content-type"]).toBe("text/event-stream");
+    const events = said.text.trimEnd().split("\n\n").map(it => JSON.parse(it.replace("event: message\ndata: ", "")) as { id?: number; params?: { progress: number; progressToken: string } });
+    expect(events.map(it => it.params ?? it.id)).toEqual([0, 50, 100].map(progress => ({ progressToken: "mine", progress, total: 100 })).concat(1 as never));
+  });
+
+  test("clients who use the same numbers at the same time each get their own", async () => {
+    const [slow, quick, other] = await Promise.all([asked("test_tool_with_progress"), asked("test_simple_text"), asked("test_tool_with_progress", { _meta: { progressToken: 8 } })]);
+    expect([slow, quick].map(it => [it.json.id, it.json.result["content"]])).toEqual([
+      [1, [{ type: "text", text: "done" }]],
+      [1, [{ type: "text", text: "This is a simple text response for testing." }]],
+    ]);
+    expect(other.text.match(/"progressToken":8/g)).toHaveLength(3);
+  });
+
+  test("a list is answered when its last request is", async () => {
+    const said = await ask(fixture.url, "POST", { body: [request("a", "tools/call", { name: "test_tool_with_progress" }), request("b", "ping")] });
+    expect((said.json as unknown as { id: string }[]).map(it => it.id)).toEqual(["b", "a"]);
+  });
+
+  test("a client that leaves is not waited for", async () => {
+    const { hostname, port } = new URL(fixture.url);
+    const socket = connect(Number(port), hostname);
+    const body = JSON.stringify(request(1, "tools/call", { name: "test_tool_with_logging", arguments: {} }));
+    socket.write(`POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    await new Promise(resolve => socket.once("data", resolve));
+    socket.destroy();
+    expect((await asked("test_tool_with_progress")).json.result["content"]).toEqual([{ type: "text", text: "done" }]);
+  });
 });
 
 describe("the state as resources", () => {

@@ -65,6 +65,12 @@ test("a message may come in pieces, of letters too", async () => {
   expect(await answered(1)).toMatchObject([{ id: "naïve ✓", result: { structuredContent: { value: 2 } } }]);
 });
 
+test("a piece may hold the end of one message and the beginning of the next", async () => {
+  const whole = Array.from({ length: 12 }, (_, i) => add(i, 1)).join("");
+  for (let at = 0; at < whole.length; at += 97) input.write(whole.slice(at, at + 97));
+  expect((await answered(12)).map(valueOf)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+});
+
 test("lines may end as on Windows, and empty ones mean nothing", async () => {
   input.write(`\n\r\n${add(1, 1).trimEnd()}\r\n\n`);
   expect((await answered(1)).map(valueOf)).toEqual([1]);

@@ -75,6 +75,7 @@ export interface Answered {
   readonly state: { readonly counting: { readonly world: { readonly counters: { readonly cnt_1: { readonly value: number } } } } };
   readonly tools: readonly unknown[];
   readonly catalog_hash: string;
+  readonly id: number | string | null;
   readonly result: Readonly<Record<string, unknown>>;
 }
 

@@ -207,6 +207,9 @@ describe("the session's own verbs", () => {
     await add(1, 1, other);
     await add(2, 5);
     expect([await value(), await value(other)]).toEqual([15, 11]);
+    // back to the fixture, not to where it was forked
+    await ask(at("/reset", other), "POST", { body: {} });
+    expect([await value(), await value(other)]).toEqual([15, 0]);
     expect(failure(await ask(at("/fork"), "POST", { body: { session_id: other } }))).toMatchObject({ status: 400, code: "INVALID_REQUEST" });
   });
 
