@@ -3,6 +3,8 @@ import { MarkdownString, commands as editorCommands, window, workspace, type Dis
 import { AgentOffer } from "./editor/agentOffer.ts";
 import { isTranscript } from "./editor/attempts.ts";
 import { commands, type Command } from "./editor/commands.ts";
+import { ConnectedViews } from "./editor/connectedViews.ts";
+import { Connections } from "./editor/connections.ts";
 import { Debugging } from "./editor/debug.ts";
 import { Definitions } from "./editor/definitions.ts";
 import { registerFixtureChecks } from "./editor/fixtureChecks.ts";
@@ -24,15 +26,17 @@ import { Training } from "./editor/training.ts";
 import { registerTranscriptLenses } from "./editor/transcriptLenses.ts";
 import { Transcripts } from "./editor/transcripts.ts";
 
-export function activate({ extensionUri: extension, subscriptions }: ExtensionContext): void {
+export function activate({ extensionUri: extension, subscriptions, workspaceState }: ExtensionContext): void {
   const folder = new ProveFolder(extension);
   const definitions = new Definitions(folder);
   const fixtures = new FixtureFiles(folder);
   const sessions = new LiveSessions(definitions);
   const ground: Ground = { definitions, fixtures, sessions };
   const agentOffer = new AgentOffer(ground, extension);
-  const serversTree = new ServersTree(ground);
+  const connections = new Connections(folder, workspaceState);
+  const serversTree = new ServersTree(ground, connections);
   const sessionViews = new SessionViews(ground);
+  const connectedViews = new ConnectedViews(connections);
   const tasksTree = new TasksTree(folder);
   const transcripts = new Transcripts(definitions, id => tasksTree.find(id));
   const debugging = new Debugging(transcripts);
@@ -42,8 +46,8 @@ export function activate({ extensionUri: extension, subscriptions }: ExtensionCo
   const runsTree = new RunsTree(runs);
   const runPages = new RunPages(extension, runs, transcripts);
   const training = new Training(extension, folder, tasksTree, synthesis, runs, runPages);
-  const house: House = { ...ground, agentOffer, serversTree, sessionViews, tasksTree, transcripts, debugging, rewardPages, synthesis, runs, runPages, training };
-  subscriptions.push(agentOffer, folder, sessions, serversTree, tasksTree, transcripts, debugging, rewardPages, runs, runsTree, runPages);
+  const house: House = { ...ground, agentOffer, serversTree, sessionViews, connectedViews, tasksTree, transcripts, debugging, rewardPages, synthesis, runs, runPages, training };
+  subscriptions.push(agentOffer, connections, folder, sessions, serversTree, tasksTree, transcripts, debugging, rewardPages, runs, runsTree, runPages);
   const files = new ReadOnlyFiles(uri => textOf(house, uri));
   const serversView = window.createTreeView("prove.servers", { treeDataProvider: serversTree, showCollapseAll: true });
   subscriptions.push(
@@ -51,9 +55,10 @@ export function activate({ extensionUri: extension, subscriptions }: ExtensionCo
     window.createTreeView("prove.tasks", { treeDataProvider: tasksTree, showCollapseAll: true }),
     window.createTreeView("prove.runs", { treeDataProvider: runsTree, showCollapseAll: true }),
     sessions.onDidChange(() => serversTree.refresh()),
+    connections.onDidChange(() => serversTree.refresh()),
     agentOffer.onDidChangeMcpServerDefinitions(() => serversTree.refresh()),
     sessions.onDidOpen(live => reporting(Promise.resolve(serversView.reveal({ kind: "session", live, server: live.held.servers[0]!.name }, { expand: true, select: true })))),
-    folder.onDidChange(part => ({ fixtures: serversTree, tasks: tasksTree, runs })[part].refresh()),
+    folder.onDidChange(part => ({ fixtures: serversTree, "mcp.json": serversTree, tasks: tasksTree, runs })[part].refresh()),
     workspace.onDidSaveTextDocument(it => fixtures.isMine(it.uri) && transcripts.refresh()),
     workspace.registerFileSystemProvider("prove", files, { isReadonly: new MarkdownString("This is a record. A shipped fixture is edited by **PROVE: Edit Fixture**."), isCaseSensitive: true }),
     transcripts.onDidChange(uri => files.change(uri)),
@@ -66,8 +71,9 @@ export function activate({ extensionUri: extension, subscriptions }: ExtensionCo
 }
 
 /** The text of a read-only document: a transcript, a shipped fixture, or something of a live session. */
-function textOf({ transcripts, fixtures, sessionViews }: House, uri: Uri): string | Promise<string> {
+function textOf({ transcripts, fixtures, sessionViews, connectedViews }: House, uri: Uri): string | Promise<string> {
   if (isTranscript(uri)) return transcripts.text(uri);
+  if (uri.path.startsWith("/connected/")) return connectedViews.text(uri.path);
   return uri.path.startsWith("/fixtures/") ? fixtures.shippedText(uri.path) : sessionViews.text(uri.path);
 }
 

@@ -34,7 +34,7 @@ async function askFields(asked: Asked, fields: readonly Field[], place: Place): 
   let wanted: readonly Field[] = fields;
   const given = new Map<Field, Json>();
   for (let i = optional.length ? -1 : 0; i < wanted.length; ) {
-    const here = { title: i < 0 ? place.title : `${place.title} (${i + 1} of ${wanted.length})`, hasBack: place.hasBack || i > (optional.length ? -1 : 0) };
+    const here = { title: i < 0 || wanted.length === 1 ? place.title : `${place.title} (${i + 1} of ${wanted.length})`, hasBack: place.hasBack || i > (optional.length ? -1 : 0) };
     try {
       if (i < 0) wanted = fields.filter(it => it.isRequired).concat(await chooseOptional(optional, [...given.keys()], here));
       else given.set(wanted[i]!, await askField(asked, wanted[i]!, here, given.get(wanted[i]!)));
@@ -135,8 +135,9 @@ async function askItem(asked: Asked, { item, complaint, least }: Extract<Field, 
     return typed === "" && mayEnd ? undefined : valueOf(item, typed);
   }
   if (mayEnd) {
-    const chosen = await pick([{ label: "Add an item" }, { label: "That is all" }], { ...place, text });
-    if (chosen.label !== "Add an item") return undefined;
+    const more = { label: before.length ? "Add another" : "Add one" };
+    const chosen = await pick([more, { label: before.length ? "That is all" : "None" }], { ...place, text });
+    if (chosen !== more) return undefined;
   }
   return askField(asked, item, { ...place, hasBack: true });
 }

@@ -13,7 +13,7 @@ import type { TasksNode } from "./tasksTree.ts";
 export type Command = (house: House, ...args: never[]) => unknown;
 
 type FixtureNode = Extract<ServersNode, { kind: "fixture" }>;
-type CallNode = Extract<ServersNode, { kind: "call" }>;
+type CallNode = Extract<ServersNode, { kind: "call" | "connectedCall" }>;
 
 export const commands = {
   openTranscript: ({ transcripts }, of?: AttemptNode | Uri) => transcripts.open(of),
@@ -22,13 +22,14 @@ export const commands = {
   openFixture: ({ fixtures }, node: FixtureNode) => fixtures.open(node.file),
   editFixture: ({ fixtures }, node?: FixtureNode | Uri) => fixtures.edit(fixtures.meant(node)),
   restoreFixture: ({ fixtures }, node?: FixtureNode | Uri) => fixtures.restore(fixtures.meant(node)),
-  openSession: ({ sessionViews }, node?: ServersNode) => sessionViews.open(node),
-  callTool: ({ sessionViews }, node?: ServersNode) => sessionViews.call(node),
-  resetSession: ({ sessionViews }, node?: ServersNode) => sessionViews.reset(node),
-  forkSession: ({ sessionViews }, node?: ServersNode) => sessionViews.fork(node),
-  closeSession: ({ sessionViews }, node?: ServersNode) => sessionViews.close(node),
+  openSession: (house, node?: ServersNode) => viewsOf(house, node).open(node),
+  callTool: (house, node?: ServersNode) => viewsOf(house, node).call(node),
+  resetSession: (house, node?: ServersNode) => viewsOf(house, node).reset(node),
+  forkSession: (house, node?: ServersNode) => viewsOf(house, node).fork(node),
+  closeSession: (house, node?: ServersNode) => viewsOf(house, node).close(node),
+  connectServer: ({ connectedViews }) => connectedViews.edit(),
   offerServer: ({ agentOffer }, node?: ServersNode) => agentOffer.ask(node?.kind === "server" ? node.server.name : undefined),
-  showCall: ({ sessionViews }, node: CallNode) => sessionViews.show(node.live, node.made),
+  showCall: ({ sessionViews, connectedViews }, node: CallNode) => (node.kind === "call" ? sessionViews.show(node.live, node.made) : connectedViews.show(node)),
   synthesizeTasks: ({ synthesis }) => synthesis.ask(),
   copyExample: ({ synthesis }) => synthesis.copyExample(),
   filterTasks: ({ tasksTree }) => tasksTree.askFilter(),
@@ -43,3 +44,6 @@ export const commands = {
     runs.refresh();
   },
 } satisfies Record<string, Command>;
+
+/** Sessions of ours are values, those of third-party servers are processes. */
+const viewsOf = ({ sessionViews, connectedViews }: House, node: ServersNode | undefined) => (node?.kind.startsWith("connect") ? connectedViews : sessionViews);

@@ -1,5 +1,6 @@
 /** The objects of the running extension, as its commands reach them. Built once, in extension.ts. */
 import type { AgentOffer } from "./agentOffer.ts";
+import type { ConnectedViews } from "./connectedViews.ts";
 import type { Debugging } from "./debug.ts";
 import type { Definitions } from "./definitions.ts";
 import type { FixtureFiles } from "./fixtureFiles.ts";
@@ -25,6 +26,7 @@ export interface House extends Ground {
   readonly agentOffer: AgentOffer;
   readonly serversTree: ServersTree;
   readonly sessionViews: SessionViews;
+  readonly connectedViews: ConnectedViews;
   readonly tasksTree: TasksTree;
   readonly transcripts: Transcripts;
   readonly debugging: Debugging;

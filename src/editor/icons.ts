@@ -7,6 +7,7 @@ const icon = (id: string, color?: string) => (color ? new ThemeIcon(id, new Them
 
 export const icons = {
   server: icon("server"),
+  connection: icon("plug"),
   readTool: icon("eye"),
   writeTool: icon("edit"),
   fixture: icon("database"),

@@ -8,7 +8,8 @@ import { Mistake } from "../mistake.ts";
 import { Remediable } from "./report.ts";
 import { setting } from "./settings.ts";
 
-export type Part = "fixtures" | "tasks" | "runs";
+const parts = ["fixtures", "tasks", "runs", "mcp.json"] as const;
+export type Part = (typeof parts)[number];
 
 export class ProveFolder implements Disposable {
   readonly resources: Uri;
@@ -22,8 +23,8 @@ export class ProveFolder implements Disposable {
   constructor(extension: Uri) {
     this.resources = Uri.joinPath(extension, "resources");
     this.#always = [
-      workspace.onDidChangeWorkspaceFolders(() => this.#watch()),
-      workspace.onDidChangeConfiguration(it => it.affectsConfiguration("prove.folder") && this.#watch()),
+      workspace.onDidChangeWorkspaceFolders(() => this.#move()),
+      workspace.onDidChangeConfiguration(it => it.affectsConfiguration("prove.folder") && this.#move()),
     ];
     this.#watch();
   }
@@ -33,6 +34,11 @@ export class ProveFolder implements Disposable {
     const folder = workspace.workspaceFolders?.[0];
     const uri = folder && Uri.joinPath(folder.uri, setting("folder", folder.uri));
     return uri?.path.startsWith(`${folder!.uri.path}/`) ? uri : undefined;
+  }
+
+  /** The workspace folder that it is in, as a path; empty where none is open. */
+  get workspace(): string {
+    return workspace.workspaceFolders?.[0]?.uri.fsPath ?? "";
   }
 
   /** A part of the folder, or a mistake that offers to open a folder. */
@@ -63,19 +69,23 @@ export class ProveFolder implements Disposable {
     for (const it of this.#pending.values()) clearTimeout(it);
   }
 
+  /** The folder is another one: all of it may differ. */
+  #move(): void {
+    this.#watch();
+    for (const it of parts) this.#soon(it);
+  }
+
   #watch(): void {
     for (const it of this.#watched.splice(0)) it.dispose();
     const { uri } = this;
     if (uri) {
       const watcher = workspace.createFileSystemWatcher(new RelativePattern(uri, "**"));
       const changed = (file: Uri) => {
-        const part = file.path.slice(uri.path.length + 1).split("/")[0];
-        if (part === "fixtures" || part === "tasks" || part === "runs") this.#soon(part);
-        else if (part === "") for (const it of ["fixtures", "tasks", "runs"] as const) this.#soon(it);
+        const first = file.path.slice(uri.path.length + 1).split("/")[0];
+        for (const it of parts) if (first === it || first === "") this.#soon(it);
       };
       this.#watched = [watcher, watcher.onDidCreate(changed), watcher.onDidChange(changed), watcher.onDidDelete(changed)];
     }
-    for (const it of ["fixtures", "tasks", "runs"] as const) this.#soon(it);
   }
 
   #soon(part: Part): void {

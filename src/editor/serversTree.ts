@@ -1,15 +1,20 @@
-/** The Servers view: servers with their live sessions, fixtures and tools; a session with its entities and calls. */
-import { EventEmitter, MarkdownString, TreeItem, TreeItemCollapsibleState, type Disposable, type TreeDataProvider } from "vscode";
+/** The Servers view: servers with their live sessions, fixtures and tools; a session with its entities and calls. Third-party servers come last. */
+import { EventEmitter, TreeItemCollapsibleState, type Disposable, type TreeDataProvider, type TreeItem } from "vscode";
 import type { Server, Tool } from "../environment/server.ts";
 import type { MadeCall } from "../service/table.ts";
+import { childrenOfConnected, connectedId, connectedItem, connectionsOf, isConnectedNode, type ConnectedNode } from "./connectedTree.ts";
+import type { Connections } from "./connections.ts";
 import type { FixtureFile } from "./fixtureFiles.ts";
 import type { Ground } from "./house.ts";
 import { icons, outcomeIcon } from "./icons.ts";
 import { byHand, storyOf, titleOf, type LiveSession } from "./liveSessions.ts";
 import { setting } from "./settings.ts";
+import { rowOf } from "./treeItem.ts";
 import { childrenOf, inLine, sizeOf, type ValueNode } from "./worldTree.ts";
 
-export type ServersNode =
+export type ServersNode = OwnNode | ConnectedNode;
+
+type OwnNode =
   | { readonly kind: "server"; readonly server: Server }
   | { readonly kind: "fixtures"; readonly server: Server }
   | { readonly kind: "tools"; readonly server: Server }
@@ -27,9 +32,11 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
   readonly #changed = new EventEmitter<undefined>();
   readonly onDidChangeTreeData = this.#changed.event;
   readonly #ground: Ground;
+  readonly #connections: Connections;
 
-  constructor(ground: Ground) {
+  constructor(ground: Ground, connections: Connections) {
     this.#ground = ground;
+    this.#connections = connections;
   }
 
   refresh(): void {
@@ -41,7 +48,8 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
   }
 
   async getChildren(node?: ServersNode): Promise<ServersNode[]> {
-    if (!node) return (await this.#ground.definitions.servers()).map(server => ({ kind: "server", server }));
+    if (!node) return [...(await this.#ground.definitions.servers()).map(server => ({ kind: "server" as const, server })), ...connectionsOf(this.#connections)];
+    if (isConnectedNode(node)) return childrenOfConnected(node, this.#connections);
     switch (node.kind) {
       case "server":
         return [
@@ -70,8 +78,8 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
   }
 
   getTreeItem(node: ServersNode): TreeItem {
-    const item = itemOf(node);
-    item.id = idOf(node);
+    const item = isConnectedNode(node) ? connectedItem(node) : itemOf(node);
+    item.id = isConnectedNode(node) ? connectedId(node) : idOf(node);
     return item;
   }
 
@@ -103,14 +111,14 @@ function worldOf(live: LiveSession, server: string): ServersNode[] {
   return [...world, ...clock].map(value => ({ kind: "value", live, value }));
 }
 
-function itemOf(node: ServersNode): TreeItem {
+function itemOf(node: OwnNode): TreeItem {
   switch (node.kind) {
     case "server":
       return serverItem(node.server);
     case "fixtures":
-      return build("Fixtures", Expanded, { context: "fixtures" });
+      return rowOf("Fixtures", Expanded, { context: "fixtures" });
     case "tools":
-      return build("Tools", Collapsed, { description: String(node.server.tools.size), context: "tools" });
+      return rowOf("Tools", Collapsed, { description: String(node.server.tools.size), context: "tools" });
     case "fixture":
       return fixtureItem(node.file);
     case "tool":
@@ -118,9 +126,9 @@ function itemOf(node: ServersNode): TreeItem {
     case "session":
       return sessionItem(node.live);
     case "more":
-      return build(`${node.count} more`, None, { description: "older sessions", context: "more" });
+      return rowOf(`${node.count} more`, None, { description: "older sessions", context: "more" });
     case "calls":
-      return build("Calls", Collapsed, { description: String(node.live.calls.length), context: "calls" });
+      return rowOf("Calls", Collapsed, { description: String(node.live.calls.length), context: "calls" });
     case "call":
       return callItem(node);
     case "value":
@@ -130,7 +138,7 @@ function itemOf(node: ServersNode): TreeItem {
   }
 }
 
-function idOf(node: ServersNode): string {
+function idOf(node: OwnNode): string {
   switch (node.kind) {
     case "server":
     case "fixtures":
@@ -154,38 +162,21 @@ function idOf(node: ServersNode): string {
   }
 }
 
-interface Look {
-  readonly icon?: TreeItem["iconPath"];
-  readonly description?: string;
-  readonly context: string;
-  readonly tooltip?: string;
-}
-
-function build(label: string, state: TreeItemCollapsibleState, { icon, description, context, tooltip }: Look): TreeItem {
-  const item = new TreeItem(label, state);
-  if (icon) item.iconPath = icon;
-  if (description) item.description = description;
-  // text from definitions and worlds is only text: never rendered as markup
-  if (tooltip) item.tooltip = new MarkdownString().appendText(tooltip);
-  item.contextValue = context;
-  return item;
-}
-
 function serverItem({ name, tools, category, summary }: Server): TreeItem {
   const offered = setting("agentServers").includes(name) ? " · offered to agents" : "";
-  return build(name, Collapsed, { icon: icons.server, description: `${tools.size} tools · ${category}${offered}`, context: "server", tooltip: summary });
+  return rowOf(name, Collapsed, { icon: icons.server, description: `${tools.size} tools · ${category}${offered}`, context: "server", tooltip: summary });
 }
 
 function fixtureItem(file: FixtureFile): TreeItem {
   const description = { shipped: "shipped", copy: "your copy", own: "yours" }[file.is];
-  const item = build(file.name, None, { icon: icons.fixture, description, context: `fixture.${file.is}`, tooltip: file.uri.fsPath });
+  const item = rowOf(file.name, None, { icon: icons.fixture, description, context: `fixture.${file.is}`, tooltip: file.uri.fsPath });
   item.command = { command: "prove.openFixture", title: "Open Fixture", arguments: [{ kind: "fixture", file } satisfies ServersNode] };
   return item;
 }
 
 function toolItem(tool: Tool): TreeItem {
   const args = Object.keys((tool.inputSchema["properties"] ?? {}) as object).join(", ");
-  return build(tool.name.slice(tool.server.length + 1), None, {
+  return rowOf(tool.name.slice(tool.server.length + 1), None, {
     icon: tool.effect === "read" ? icons.readTool : icons.writeTool,
     description: args ? `(${args})` : "()",
     context: "tool",
@@ -198,14 +189,14 @@ function sessionItem(live: LiveSession): TreeItem {
   const isOurs = owner === byHand;
   // whoever knows an agent's session id may act in it: enough of it to know it by
   const tooltip = isOurs ? "opened by hand" : `opened by ${owner} (${id.slice(0, 6)}…)`;
-  return build(titleOf(live), Expanded, { icon: isOurs ? icons.session : icons.othersSession, description: storyOf(live), context: isOurs ? "session" : "session.other", tooltip });
+  return rowOf(titleOf(live), Expanded, { icon: isOurs ? icons.session : icons.othersSession, description: storyOf(live), context: isOurs ? "session" : "session.other", tooltip });
 }
 
 function callItem(node: Extract<ServersNode, { kind: "call" }>): TreeItem {
   const { name, called, number } = node.made;
   const { outcome, patches } = called;
   const description = outcome.kind !== "ok" ? `${outcome.kind}: ${outcome.message}` : patches.length ? "changed the state" : "read";
-  const item = build(`${number} ${name}`, None, { icon: outcomeIcon[outcome.kind], description, context: "call", tooltip: JSON.stringify(node.made.arguments) });
+  const item = rowOf(`${number} ${name}`, None, { icon: outcomeIcon[outcome.kind], description, context: "call", tooltip: JSON.stringify(node.made.arguments) });
   item.command = { command: "prove.showCall", title: "Show Call and Its Change", arguments: [node] };
   return item;
 }
@@ -216,5 +207,5 @@ function valueItem({ key, value, changed }: ValueNode): TreeItem {
   const mark = changed === "here" ? "● " : changed === "below" ? "○ " : "";
   const icon = size !== undefined && !isLeaf ? icons.entities : isLeaf ? icons.value : icons.entity;
   const text = size === undefined || isLeaf ? inLine(value) : String(size);
-  return build(key, isLeaf ? None : Collapsed, { icon, description: `${mark}${text}`, context: "value", ...(changed ? { tooltip: "changed by the last call" } : {}) });
+  return rowOf(key, isLeaf ? None : Collapsed, { icon, description: `${mark}${text}`, context: "value", ...(changed ? { tooltip: "changed by the last call" } : {}) });
 }

@@ -96,8 +96,8 @@ export class ConnectedSession {
   }
 
   /** Another session on a server of its own, brought as far as this one by making its calls again. */
-  async fork(): Promise<{ readonly session: ConnectedSession; readonly differences: readonly Difference[] }> {
-    const session = new ConnectedSession(this.entry, this.#signal, this.#limits);
+  async fork(signal: AbortSignal): Promise<{ readonly session: ConnectedSession; readonly differences: readonly Difference[] }> {
+    const session = new ConnectedSession(this.entry, signal, this.#limits);
     session.#calls.push(...this.#calls);
     return { session, differences: await session.back(this.#calls.length) };
   }
@@ -115,7 +115,8 @@ export class ConnectedSession {
   }
 
   async #called(name: string, args: unknown): Promise<Outcome> {
-    const outcome = this.#unfit(name, args) ?? (await this.#wire!.call(name, args as JsonObject));
+    // a start that failed leaves no server behind
+    const outcome = this.#unfit(name, args) ?? (await this.#wire?.call(name, args as JsonObject)) ?? broken(`${this.entry.name} is not running`);
     this.#calls.push({ name, arguments: args, outcome });
     return outcome;
   }

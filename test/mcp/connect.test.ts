@@ -190,7 +190,7 @@ describe("a server that misbehaves", () => {
     const session = await opened(rude());
     await session.call("count", {});
     await session.call("pid", {});
-    const fork = await session.fork();
+    const fork = await session.fork(stop.signal);
     open.push(fork.session);
     expect(fork.differences.map(it => it.call.name)).toEqual(["pid"]);
     expect(await fork.session.call("count", {})).toMatchObject({ value: { n: 2 } });

@@ -1,0 +1,19 @@
+/** A row of a tree, from what there is to say about it. Knows no tree. */
+import { MarkdownString, TreeItem, type TreeItemCollapsibleState } from "vscode";
+
+export interface Look {
+  readonly icon?: TreeItem["iconPath"];
+  readonly description?: string;
+  readonly context: string;
+  readonly tooltip?: string;
+}
+
+export function rowOf(label: string, state: TreeItemCollapsibleState, { icon, description, context, tooltip }: Look): TreeItem {
+  const item = new TreeItem(label, state);
+  if (icon) item.iconPath = icon;
+  if (description) item.description = description;
+  // text from definitions, worlds and other servers is only text: never rendered as markup
+  if (tooltip) item.tooltip = new MarkdownString().appendText(tooltip);
+  item.contextValue = context;
+  return item;
+}
