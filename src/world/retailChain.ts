@@ -2,7 +2,7 @@
  * The stores of the canon's outdoor brand, in the home city and in others: shelves, reservations of the canon's user, shipments on
  * their way. Knows no other server.
  */
-import { available, dayAfter, lapses, retailChain, type RetailChainWorld } from "../servers/retailChain/retailChain.ts";
+import { availableNow, dayAfter, lapses, retailChain, type RetailChainWorld } from "../servers/retailChain/retailChain.ts";
 import type { Canon } from "./canon.ts";
 import { partOf, type Scene } from "./part.ts";
 import { branches, gear } from "./retailChainPools.ts";
@@ -167,12 +167,13 @@ function* contradictions(state: Chain, canon: Canon): Generator<string> {
     if (canon.places.some(place => place.address === it.address)) yield `store ${key} is where another place is`;
     if (!Object.hasOwn(stock, key)) yield `store ${key} has no shelves`;
   }
+  const available = availableNow(state, canon.now);
   for (const [store, shelf] of Object.entries(stock)) {
     if (!Object.hasOwn(stores, store)) yield `there is stock in ${store}, which is no store`;
     for (const [item, n] of Object.entries(shelf)) {
       if (!Object.hasOwn(items, item)) yield `store ${store} has ${item}, which is no item`;
       if (n > terms.shelf_space) yield `store ${store} has ${n} of ${item}, more than there is room for`;
-      if (available(state, store, item, canon.now) < 0) yield `store ${store} has fewer of ${item} than are reserved`;
+      if (available(store, item) < 0) yield `store ${store} has fewer of ${item} than are reserved`;
     }
   }
   const held = Object.values(reservations).filter(it => it.status === "held" && it.until > canon.now);

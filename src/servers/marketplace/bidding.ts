@@ -22,13 +22,13 @@ export const bidding = {
     run(market, { listing_id, amount }, { now, newId }) {
       const { customer, terms } = market;
       const listing = listingOf(market, listing_id);
-      if (listing.seller_id === customer) refuse("permission_denied", `${called(listing, listing_id)} is the customer's own listing, and nobody bids on their own`);
+      if (listing.seller_id === customer) refuse("permission_denied", `${called(listing, listing_id)} is your own listing, and nobody bids on their own`, "choose a listing of somebody else");
       rightsOf(before(market), listing.seller_id);
       stillOffered(listing, listing_id);
       if (statusOf(listing, now) === "ended") refuse("precondition_failed", `the bidding for ${called(listing, listing_id)} ended at ${listing.ends}`, "marketplace_search_listings shows what is open");
       const leading = leaders(before(market).bids);
       const top = leading.get(listing_id)?.bid;
-      if (top?.bidder_id === customer) refuse("conflict", `the customer leads ${called(listing, listing_id)} already with ${top.amount}`, "wait until somebody bids more");
+      if (top?.bidder_id === customer) refuse("conflict", `you lead ${called(listing, listing_id)} already with ${top.amount}`, "wait until somebody bids more");
       const least = leastBid(listing, top);
       if (amount < least) refuse("precondition_failed", `${amount} is too little for ${called(listing, listing_id)}: the next bid has to be at least ${least}`, `bid ${least} or more`);
       const buys = listing.buy_now !== undefined && amount >= listing.buy_now;
@@ -37,7 +37,7 @@ export const bidding = {
       const price = buys ? listing.buy_now! : amount;
       const bound = round([...leading.values()].reduce((sum, it) => sum + (it.bid.bidder_id === customer && market.listings[it.bid.listing_id]!.status === "open" ? it.bid.amount : 0), 0));
       if (round(bound + price) > terms.bidding_limit)
-        refuse("limit_exceeded", `the customer's leading bids come to ${bound} and may come to ${terms.bidding_limit}: another ${price} is too much`, "bid less, or take a bid back with marketplace_retract_bid");
+        refuse("limit_exceeded", `your leading bids come to ${bound} and may come to ${terms.bidding_limit}: another ${price} is too much`, "bid less, or take a bid back with marketplace_retract_bid");
       const bid_id = newId("bid");
       market.bids[bid_id] = { listing_id, bidder_id: customer, amount: price, at: now, retracted: false };
       if (!buys) return { bid_id, title: listing.title, listing_id, amount: price, status: "leading" as const, ends: listing.ends, retract_until: minuteAfter(now, terms.retract_minutes) };
@@ -69,7 +69,7 @@ export const bidding = {
       const bid = bidOf(market, bid_id);
       const listing = listingOf(market, bid.listing_id);
       const what = `the bid of ${bid.amount} on ${called(listing, bid.listing_id)}`;
-      if (bid.bidder_id !== market.customer) refuse("permission_denied", `${what} was made by ${nameOf(market, bid.bidder_id)}, and only they can take it back`, "marketplace_search_listings with involving bid_on shows where the customer has bid");
+      if (bid.bidder_id !== market.customer) refuse("permission_denied", `${what} was made by ${nameOf(market, bid.bidder_id)}, and only they can take it back`, "marketplace_search_listings with involving bid_on shows where you have bid");
       if (bid.retracted) refuse("conflict", `${what} was already taken back`);
       if (listing.sold_by === bid_id) refuse("precondition_failed", `${what} has won and stands`);
       if (statusOf(listing, now) !== "open") refuse("precondition_failed", `${what} stands, since the listing is ${statusOf(listing, now)}`);
@@ -91,7 +91,7 @@ export const bidding = {
       const bid = bidOf(market, bid_id);
       const listing = listingOf(market, bid.listing_id);
       if (listing.seller_id !== market.customer)
-        refuse("permission_denied", `${called(listing, bid.listing_id)} belongs to ${nameOf(market, listing.seller_id)}, and only its seller may accept a bid`, "marketplace_list_my_listings shows the customer's own");
+        refuse("permission_denied", `${called(listing, bid.listing_id)} belongs to ${nameOf(market, listing.seller_id)}, and only its seller may accept a bid`, "marketplace_list_my_listings shows your own");
       stillOffered(listing, bid.listing_id);
       if (bid.retracted) refuse("precondition_failed", `${nameOf(market, bid.bidder_id)} has taken the bid of ${bid.amount} back`, "marketplace_list_bids shows which bids stand");
       const [top] = standing(before(market).bids, bid.listing_id);

@@ -12,7 +12,7 @@ const tool = toolOf(Market);
 
 /** Turns down what a seller does not want from the customer. */
 export const rightsOf = (market: Market, seller: string): void => {
-  if (market.members[seller]!.blocks_customer) refuse("permission_denied", `${market.members[seller]!.name} does not deal with ${market.members[market.customer]!.name}`, "look for something like it from another seller");
+  if (market.members[seller]!.blocks_customer) refuse("permission_denied", `${market.members[seller]!.name} does not deal with you`, "look for something like it from another seller");
 };
 
 export const finding = {
@@ -107,7 +107,7 @@ export const dealing = {
     run(market, { listing_id, text }, { now, newId }) {
       const { customer, terms } = market;
       const listing = listingOf(before(market), listing_id);
-      if (listing.seller_id === customer) refuse("precondition_failed", `${called(listing, listing_id)} is the customer's own listing`, "choose a listing of somebody else");
+      if (listing.seller_id === customer) refuse("precondition_failed", `${called(listing, listing_id)} is your own listing`, "choose a listing of somebody else");
       rightsOf(before(market), listing.seller_id);
       if (listing.status === "withdrawn") refuse("precondition_failed", `${called(listing, listing_id)} was withdrawn`, "marketplace_get_seller_profile shows what else the seller offers");
       const talk = Object.values(before(market).messages).filter(it => it.listing_id === listing_id && (it.from === customer || it.to === customer)).sort((a, b) => (a.at < b.at ? -1 : 1));
@@ -161,12 +161,12 @@ export const dealing = {
     run(market, { listing_id, stars, text = "" }, { now, newId }) {
       const { customer, members } = market;
       const listing = listingOf(before(market), listing_id);
-      if (listing.seller_id === customer) refuse("permission_denied", `${called(listing, listing_id)} is the customer's own listing`, "rate sellers from whom something was bought");
+      if (listing.seller_id === customer) refuse("permission_denied", `${called(listing, listing_id)} is your own listing`, "rate sellers from whom something was bought");
       const winner = listing.sold_by === undefined ? undefined : before(market).bids[listing.sold_by]!.bidder_id;
       if (winner !== customer)
-        refuse("permission_denied", `the customer has not bought ${called(listing, listing_id)}, which is ${statusOf(listing, now)}`, "marketplace_search_listings with involving bought shows what can be rated");
+        refuse("permission_denied", `you have not bought ${called(listing, listing_id)}, which is ${statusOf(listing, now)}`, "marketplace_search_listings with involving bought shows what can be rated");
       const known = Object.values(before(market).ratings).find(it => it.listing_id === listing_id && it.by === customer);
-      if (known) refuse("conflict", `the purchase of ${called(listing, listing_id)} was already rated with ${known.stars} stars on ${known.date}`, "every purchase is rated once");
+      if (known) refuse("conflict", `you have rated the purchase of ${called(listing, listing_id)} already, with ${known.stars} stars on ${known.date}`, "every purchase is rated once");
       market.ratings[newId("rtg")] = { seller_id: listing.seller_id, by: customer, listing_id, stars, text, date: now.slice(0, 10) };
       const all = Object.values(market.ratings).filter(it => it.seller_id === listing.seller_id).length;
       return { seller: members[listing.seller_id]!.name, seller_id: listing.seller_id, rating: ratingOf(market.ratings, listing.seller_id)!, ratings: all };

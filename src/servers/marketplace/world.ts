@@ -102,9 +102,9 @@ export const called = (listing: Listing, listingId: string) => `${listing.title}
 
 /** The customer's own listing, or a refusal. */
 export function ownListing(market: Pick<Market, "listings" | "members" | "customer">, listingId: string): Listing {
-  const listing = listingOf(market, listingId);
+  const listing = need(market.listings, listingId, "listing", "marketplace_list_my_listings gives the ids of your own");
   if (listing.seller_id !== market.customer)
-    refuse("permission_denied", `${called(listing, listingId)} belongs to ${market.members[listing.seller_id]!.name}, and only its seller may do that`, "marketplace_list_my_listings shows the customer's own");
+    refuse("permission_denied", `${called(listing, listingId)} belongs to ${market.members[listing.seller_id]!.name}, and only its seller may do that`, "marketplace_list_my_listings shows your own");
   return listing;
 }
 

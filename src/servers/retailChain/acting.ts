@@ -3,7 +3,7 @@ import { z } from "zod";
 import { day, id, label, minute } from "../../environment/entity.ts";
 import { before, need, refuse, toolOf } from "../../environment/server.ts";
 import { itemId, limit, quantity, soldAt, storeId } from "./looking.ts";
-import { available, Chain, dayAfter, fitsShelf, has, itemOf, lapses, mayMove, reserved, statusOf, storeOf, trading } from "./world.ts";
+import { availableNow, Chain, dayAfter, fitsShelf, has, itemOf, lapses, mayMove, reservedNow, statusOf, storeOf, trading } from "./world.ts";
 
 const reasons = ["counted", "damaged", "stolen", "found", "returned"] as const;
 const tool = toolOf(Chain);
@@ -28,7 +28,7 @@ export const reserving = {
       const { most_reservations, most_units, hold_days } = stands.terms;
       if (wanted > most_units) refuse("limit_exceeded", `at most ${most_units} of an item are put aside, ${wanted} is more`, `choose ${most_units} or fewer`);
       if (held.length >= most_reservations) refuse("limit_exceeded", `${held.length} reservations are held already, and no more than ${most_reservations} may be`, "retail_chain_cancel_reservation gives one up");
-      const left = available(stands, store_id, item_id, now);
+      const left = availableNow(stands, now)(store_id, item_id);
       if (wanted > left) refuse("precondition_failed", `${store.name} (${store_id}) can sell ${left} of ${item.name} (${item_id}), ${wanted} wanted`, left > 0 ? `choose ${left} or fewer, or find another store with retail_chain_find_item_nearby` : "retail_chain_find_item_nearby finds other stores");
       const reservation_id = newId("res");
       const until = lapses(store, now, hold_days);
@@ -50,7 +50,7 @@ export const reserving = {
       if (stands === "collected") refuse("precondition_failed", `the reserved ${item} (${reservation_id}) was collected`, "what was collected cannot be given up");
       if (stands === "expired") refuse("precondition_failed", `the reservation of ${item} (${reservation_id}) lapsed at ${it.until}, so nothing is put aside any more`, "retail_chain_reserve_item makes a new one");
       it.status = "cancelled";
-      return { item, reservation_id, store: chain.stores[it.store_id]!.name, status: it.status, available: available(chain, it.store_id, it.item_id, now) };
+      return { item, reservation_id, store: chain.stores[it.store_id]!.name, status: it.status, available: availableNow(chain, now)(it.store_id, it.item_id) };
     },
   }),
   list_reservations: tool({
@@ -98,7 +98,7 @@ export const stocking = {
       mayMove(stands, from_store_id);
       trading(to, to_store_id, now);
       const lies = soldAt(stands, from_store_id, item_id);
-      const held = reserved(stands, from_store_id, item_id, now);
+      const held = reservedNow(stands, now)(from_store_id, item_id);
       if (moved > lies - held)
         refuse("precondition_failed", `${from.name} has ${lies} of ${item.name} (${item_id}) and ${held} of them are reserved: ${lies - held} can be moved, ${moved} wanted`, "move fewer, or from another store");
       chain.stock[from_store_id]![item_id] = lies - moved;
@@ -154,7 +154,7 @@ export const stocking = {
       if (wrong) refuse("invalid_params", `what is ${reason} makes ${change > 0 ? "less" : "more"}, and change is ${change}`, "change the sign or the reason");
       mayMove(stands, store_id);
       const lies = soldAt(stands, store_id, item_id);
-      const held = reserved(stands, store_id, item_id, now);
+      const held = reservedNow(stands, now)(store_id, item_id);
       const on_hand = lies + change;
       if (on_hand < 0) refuse("precondition_failed", `only ${lies} of ${item.name} (${item_id}) lie in ${store.name}, which cannot become ${on_hand}`, `take off ${lies} or fewer`);
       if (on_hand < held) refuse("precondition_failed", `${held} of ${item.name} (${item_id}) are reserved in ${store.name}, and ${on_hand} would be left`, `take off ${lies - held} or fewer, or cancel a reservation with retail_chain_cancel_reservation`);

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { cents, day, id, label, minute } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
-import { available, categories, Chain, has, isOpenAt, itemOf, kilometres, onHand, opensNext, reserved, storeOf } from "./world.ts";
+import { availableNow, categories, Chain, has, isOpenAt, itemOf, kilometres, onHand, opensNext, reservedNow, storeOf } from "./world.ts";
 
 export const storeId = id("store").describe("Store id, as retail_chain_list_stores gives it");
 export const itemId = id("item").describe("Item id, as retail_chain_search_items gives it");
@@ -75,9 +75,11 @@ const itemTools = {
     returns: { items: z.array(z.object({ item: label("item"), item_id: id("item"), brand: z.string(), category: z.string(), price: cents(), available: z.int(), stores: z.int().describe("How many stores have some") })) },
     run(chain, { name, category, max_price, limit: most = 10 }, { now }) {
       const found = Object.entries(chain.items).filter(([, it]) => (!name || has(`${it.name} ${it.brand}`, name)) && (!category || it.category === category) && (max_price === undefined || it.price <= max_price));
+      const available = availableNow(chain, now);
+      const stores = Object.keys(chain.stores);
       return {
         items: found.slice(0, most).map(([item_id, it]) => {
-          const left = Object.keys(chain.stores).map(store => available(chain, store, item_id, now)).filter(n => n > 0);
+          const left = stores.map(store => available(store, item_id)).filter(n => n > 0);
           return { item: it.name, item_id, brand: it.brand, category: it.category, price: it.price, available: left.reduce((a, b) => a + b, 0), stores: left.length };
         }),
       };
@@ -96,10 +98,11 @@ const itemTools = {
     returns: { store: label("store"), store_id: id("store"), items: z.array(z.object({ item: label("item"), item_id: id("item"), on_hand: z.int(), reserved: z.int(), available: z.int() })) },
     run(chain, { store_id, name, category, at_most, limit: most = 10 }, { now }) {
       const store = storeOf(chain, store_id);
+      const reserved = reservedNow(chain, now);
       const rows = Object.entries(chain.stock[store_id] ?? {}).flatMap(([item_id, on_hand]) => {
         const it = chain.items[item_id]!;
         if ((name && !has(it.name, name)) || (category && it.category !== category)) return [];
-        const held = reserved(chain, store_id, item_id, now);
+        const held = reserved(store_id, item_id);
         return [{ item: it.name, item_id, on_hand, reserved: held, available: on_hand - held }];
       });
       const found = rows.filter(it => at_most === undefined || it.available <= at_most);
@@ -119,8 +122,9 @@ const itemTools = {
     run(chain, { item_id, near_store_id, quantity: wanted = 1, max_km }, { now }) {
       const item = itemOf(chain, item_id);
       const near = storeOf(chain, near_store_id ?? chain.user.looks_after[0]!);
+      const available = availableNow(chain, now);
       const rows = Object.entries(chain.stores).flatMap(([store_id, it]) => {
-        const left = available(chain, store_id, item_id, now);
+        const left = available(store_id, item_id);
         const isClosed = it.reopens !== undefined && it.reopens > now.slice(0, 10);
         return left >= wanted && !isClosed ? [{ store: it.name, store_id, city: it.city, km: kilometres(near, it), available: left, pickup: it.pickup }] : [];
       });

@@ -79,11 +79,21 @@ export const onHand = ({ stock }: Pick<Chain, "stock">, storeId: string, itemId:
   return Object.hasOwn(shelf, itemId) ? shelf[itemId] : undefined;
 };
 
-/** How many of an item are reserved in a store now. */
-export const reserved = ({ reservations }: Pick<Chain, "reservations">, storeId: string, itemId: string, now: string): number =>
-  Object.values(reservations).filter(it => it.store_id === storeId && it.item_id === itemId && statusOf(it, now) === "held").reduce((n, it) => n + it.quantity, 0);
+/** How many of an item are reserved in a store now, for any store and item. */
+export function reservedNow({ reservations }: Pick<Chain, "reservations">, now: string): (storeId: string, itemId: string) => number {
+  const held = new Map<string, number>();
+  for (const it of Object.values(reservations)) {
+    const key = `${it.store_id} ${it.item_id}`;
+    if (statusOf(it, now) === "held") held.set(key, it.quantity + (held.get(key) ?? 0));
+  }
+  return (storeId, itemId) => held.get(`${storeId} ${itemId}`) ?? 0;
+}
 
-export const available = (chain: Pick<Chain, "stock" | "reservations">, storeId: string, itemId: string, now: string): number => (onHand(chain, storeId, itemId) ?? 0) - reserved(chain, storeId, itemId, now);
+/** How many of an item a store can sell now, for any store and item. */
+export function availableNow(chain: Pick<Chain, "stock" | "reservations">, now: string): (storeId: string, itemId: string) => number {
+  const reserved = reservedNow(chain, now);
+  return (storeId, itemId) => (onHand(chain, storeId, itemId) ?? 0) - reserved(storeId, itemId);
+}
 
 const weekdayOf = (date: string) => weekdays[new Date(date).getUTCDay()]!;
 
@@ -117,9 +127,9 @@ export function trading(store: Store, storeId: string, now: string): void {
 
 /** Turns down who does not look after a store. */
 export function mayMove(chain: Pick<Chain, "user" | "stores">, storeId: string): void {
-  const { name, looks_after } = chain.user;
+  const { looks_after } = chain.user;
   if (!looks_after.includes(storeId))
-    refuse("permission_denied", `${name} does not look after the store ${chain.stores[storeId]!.name} (${storeId}), only after ${looks_after.map(it => `${chain.stores[it]!.name} (${it})`).join(", ")}`, "choose one of those stores");
+    refuse("permission_denied", `you do not look after the store ${chain.stores[storeId]!.name} (${storeId}), only after ${looks_after.map(it => `${chain.stores[it]!.name} (${it})`).join(", ")}`, "choose one of those stores");
 }
 
 /** Turns down more than the shelf takes. */

@@ -166,9 +166,9 @@ const reviewTools = {
     run(shop, { product_id, stars: given, title, text = "" }, { now, newId }) {
       const { name } = productOf(before(shop), product_id);
       if (!wasBought(before(shop), product_id))
-        refuse("permission_denied", `only who had ${name} (${product_id}) delivered can review it, and it is in no delivered order of ${shop.customer}`, "shopping_list_orders with status delivered shows what can be reviewed");
+        refuse("permission_denied", `${name} (${product_id}) is in none of your delivered orders, and only what was delivered can be reviewed`, "shopping_list_orders with status delivered shows what can be reviewed");
       const known = Object.entries(before(shop).reviews).find(([, it]) => it.product_id === product_id && it.author === shop.customer);
-      if (known) refuse("conflict", `${shop.customer} has reviewed ${name} already, on ${known[1].date}: ${known[1].title}`, "review another product");
+      if (known) refuse("conflict", `you have reviewed ${name} already, on ${known[1].date}: ${known[1].title}`, "review another product");
       const review_id = newId("rev");
       shop.reviews[review_id] = { product_id, author: shop.customer, stars: given, title, text, date: now.slice(0, 10) };
       return { title, review_id, product: name, rating: ratingsOf(shop.reviews)(product_id)! };
