@@ -47,6 +47,7 @@ describe("a lead's way", () => {
   test("does not end without one", () => check([step(delia, "disqualified")], refuses("invalid_params", /with a reason/)));
   test("may begin again", () => check([step(willem, "contacted")], gives({ status: "contacted", changed: ["status"] })));
   test("stands where it is", () => check([step(rafael, "qualified")], refuses("conflict", /already qualified/)));
+  test("stands where it is while other things change", () => check([step(rafael, "qualified", { estimate: 9000 })], gives({ status: "qualified", changed: ["estimate"] })));
   test("is a colleague's affair", () => check([step(zora, "contacted")], refuses("permission_denied", /belongs to Hugo Silva/)));
   test("of nobody's lead is open to all", () => check([["update_lead", { lead_id: marta, owner: "Ana Ruiz" }]], gives({ owner: "Ana Ruiz", changed: ["owner"] })));
   test("given away, it is out of reach", () => check([["update_lead", { lead_id: delia, owner: "Farid Haddad" }], step(delia, "contacted")], refuses("permission_denied", /Farid Haddad/)));

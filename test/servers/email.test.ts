@@ -86,14 +86,14 @@ describe("drafts", () => {
   test("with a subject beyond bounds are not looked for", () => check([["list_drafts", { subject: "x".repeat(201) }]], refuses("invalid_params", /subject/)));
   const begin = (subject: string): Call => ["create_draft", { subject, text: "More soon." }];
   test("may begin without recipients", () => check([begin("Summer plans"), ["list_drafts", { subject: "summer" }]], gives({ drafts: [{ subject: "Summer plans", to: [], saved: "2026-03-09" }] })));
-  test("of one subject are not begun twice", () => check([begin("concept review")], refuses("conflict", /already a draft Concept review \(drf_101\)/)));
+  test("of one subject are not begun twice", () => check([begin("concept review")], refuses("conflict", /already a draft "Concept review" \(drf_101\)/)));
   test("are no more than three here", () => check([begin("One thing"), begin("Another thing")], refuses("limit_exceeded", /3 drafts are kept, and 3 is the most/)));
   test("without recipients are not sent", () => check([["send_draft", { draft_id: evening }]], refuses("precondition_failed", /has no recipients/)));
   test("are sent once they have some", () => check([["update_draft", { draft_id: evening, to: ["Grace Kim", "Chloe Martin"] }], ["send_draft", { draft_id: evening }]], gives({ subject: "Open studio evening", to: ["Grace Kim", "Chloe Martin"], left_today: 2 })));
   test("that are sent are drafts no longer", () => check([["send_draft", { draft_id: concept }], ["list_drafts", {}]], gives({ drafts: [{ draft_id: evening }] })));
   test("that are sent are found in Sent", () => check([["send_draft", { draft_id: concept }], ["search_mail", { folder: "Sent", words: "two directions" }]], gives({ threads: [{ subject: "Concept review" }] })));
   test("do not change into what they are", () => check([["update_draft", { draft_id: concept, to: ["Helena Brandt"] }]], refuses("conflict", /like that already/)));
-  test("do not take each other's subject", () => check([["update_draft", { draft_id: concept, subject: "open studio evening" }]], refuses("conflict", /already a draft Open studio evening/)));
+  test("do not take each other's subject", () => check([["update_draft", { draft_id: concept, subject: "open studio evening" }]], refuses("conflict", /already a draft "Open studio evening"/)));
   test("change in nothing are refused", () => check([["update_draft", { draft_id: concept }]], refuses("invalid_params", /nothing to change/)));
   test("to a mailbox that is gone are not sent", () => check([["update_draft", { draft_id: concept, to: ["Camille Girard"] }], ["send_draft", { draft_id: concept }]], refuses("precondition_failed", /comes back/)));
   test("can be thrown away", () => check([["delete_draft", { draft_id: concept }]], gives({ deleted: "Concept review", drafts: 1 })));

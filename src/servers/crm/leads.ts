@@ -102,13 +102,14 @@ export const leads = {
       const changed = (Object.keys(wanted) as (keyof typeof wanted)[]).filter(key => wanted[key] !== lead[key]);
       if (status === undefined && changed.length === 0) refuse("conflict", `${lead.name} (${lead_id}) is like that already`);
       for (const key of changed) Object.assign(lead, { [key]: wanted[key] });
-      if (status !== undefined) {
+      const isStep = status !== undefined && (status !== lead.status || changed.length === 0);
+      if (isStep) {
         stepTo(lead, lead_id, status, reason);
         lead.status = status;
         if (status === "disqualified") lead.reason = reason;
         else delete lead.reason;
       }
-      return given({ name: lead.name, lead_id, status: lead.status, owner: ownerName(crm, lead.owner), changed: [...(status === undefined ? [] : ["status"]), ...changed] });
+      return given({ name: lead.name, lead_id, status: lead.status, owner: ownerName(crm, lead.owner), changed: [...(isStep ? ["status"] : []), ...changed] });
     },
   }),
   convert_lead: tool({

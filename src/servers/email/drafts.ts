@@ -14,7 +14,7 @@ const draftRow = { subject: label("draft"), draft_id: id("draft"), to: z.array(z
 function subjectIsFree(mailbox: Mailbox, subject: string, but?: string): void {
   const wanted = subject.trim().toLowerCase();
   const same = Object.entries(before(mailbox).drafts).find(([key, it]) => key !== but && it.subject.toLowerCase() === wanted);
-  if (same) refuse("conflict", `there is already a draft ${same[1].subject} (${same[0]})`, "email_update_draft changes it, and another subject makes another draft");
+  if (same) refuse("conflict", `there is already a draft "${same[1].subject}" (${same[0]})`, "email_update_draft changes it, and another subject makes another draft");
 }
 
 export const drafts = {
@@ -50,7 +50,7 @@ export const drafts = {
       const keys = Object.keys(wanted) as (keyof Draft)[];
       if (keys.length === 0) refuse("invalid_params", "nothing to change is given", "give to, subject, text or attachments");
       const changed = keys.filter(key => JSON.stringify(wanted[key]) !== JSON.stringify(draft[key]));
-      if (changed.length === 0) refuse("conflict", `the draft ${draft.subject} (${draft_id}) is like that already`);
+      if (changed.length === 0) refuse("conflict", `the draft "${draft.subject}" (${draft_id}) is like that already`);
       if (values.subject !== undefined) subjectIsFree(mailbox, values.subject, draft_id);
       Object.assign(draft, wanted, { saved: now });
       return { subject: draft.subject, draft_id, to: namesOf(mailbox, draft.to), changed };
@@ -64,7 +64,7 @@ export const drafts = {
     returns: sent,
     run(mailbox, { draft_id }, moment) {
       const { to: recipients, cc, subject: about, text: words, attachments: files } = draftOf(mailbox, draft_id);
-      if (recipients.length === 0) refuse("precondition_failed", `the draft ${about} (${draft_id}) has no recipients`, "email_update_draft gives it some");
+      if (recipients.length === 0) refuse("precondition_failed", `the draft "${about}" (${draft_id}) has no recipients`, "email_update_draft gives it some");
       const left_today = deliverable(mailbox, recipients, cc ?? [], moment.now);
       const { thread_id, message_id } = postNew(mailbox, about, { to: recipients, cc, text: words, attachments: files }, moment);
       const names = namesOf(mailbox, [...recipients, ...(cc ?? [])]);

@@ -11,7 +11,7 @@ const cc = people.optional().describe("Full names or e-mail addresses of those w
 function answer(mailbox: Mailbox, message: Message, letter: Letter, moment: Moment) {
   const { thread_id } = message;
   const thread = threadOf(mailbox, thread_id);
-  if (thread.folder === "Spam") refuse("precondition_failed", `${thread.subject} (${thread_id}) is in Spam and is not answered`, "email_archive_thread takes it out of Spam");
+  if (thread.folder === "Spam") refuse("precondition_failed", `"${thread.subject}" (${thread_id}) is in Spam and is not answered`, "email_archive_thread takes it out of Spam");
   const left_today = deliverable(mailbox, letter.to, letter.cc ?? [], moment.now);
   const message_id = post(mailbox, thread_id, letter, moment);
   return { subject: thread.subject, thread_id, message_id, to: namesOf(mailbox, [...letter.to, ...(letter.cc ?? [])]), left_today };

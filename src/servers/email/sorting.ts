@@ -29,9 +29,9 @@ export const sorting = {
     run(mailbox, { thread_id, label_id }) {
       const thread = threadOf(mailbox, thread_id);
       const name = ownLabel(mailbox, label_id);
-      if (thread.labels.includes(label_id)) refuse("conflict", `${thread.subject} (${thread_id}) has the label ${name} already`);
-      if (thread.folder === "Spam") refuse("precondition_failed", `${thread.subject} (${thread_id}) is in Spam and takes no labels`, "email_archive_thread takes it out of Spam");
-      if (thread.labels.length >= mostLabels) refuse("limit_exceeded", `${thread.subject} (${thread_id}) has ${mostLabels} labels, the most there may be: ${labelNames(mailbox, thread).join(", ")}`, "email_remove_label takes one off");
+      if (thread.labels.includes(label_id)) refuse("conflict", `"${thread.subject}" (${thread_id}) has the label ${name} already`);
+      if (thread.folder === "Spam") refuse("precondition_failed", `"${thread.subject}" (${thread_id}) is in Spam and takes no labels`, "email_archive_thread takes it out of Spam");
+      if (thread.labels.length >= mostLabels) refuse("limit_exceeded", `"${thread.subject}" (${thread_id}) has ${mostLabels} labels, the most there may be: ${labelNames(mailbox, thread).join(", ")}`, "email_remove_label takes one off");
       thread.labels.push(label_id);
       return { subject: thread.subject, thread_id, labels: labelNames(mailbox, thread) };
     },
@@ -45,7 +45,7 @@ export const sorting = {
       const thread = threadOf(mailbox, thread_id);
       const name = ownLabel(mailbox, label_id);
       const has = labelNames(mailbox, thread);
-      if (!thread.labels.includes(label_id)) refuse("conflict", `${thread.subject} (${thread_id}) does not have the label ${name}`, has.length ? `it has ${has.join(", ")}` : "it has none");
+      if (!thread.labels.includes(label_id)) refuse("conflict", `"${thread.subject}" (${thread_id}) does not have the label ${name}`, has.length ? `it has ${has.join(", ")}` : "it has none");
       thread.labels = thread.labels.filter(it => it !== label_id);
       return { subject: thread.subject, thread_id, labels: labelNames(mailbox, thread) };
     },
@@ -58,7 +58,7 @@ export const sorting = {
     run(mailbox, { thread_id }) {
       const thread = threadOf(mailbox, thread_id);
       const was_in = thread.folder;
-      if (was_in === "Archive") refuse("conflict", `${thread.subject} (${thread_id}) is in the archive already`);
+      if (was_in === "Archive") refuse("conflict", `"${thread.subject}" (${thread_id}) is in the archive already`);
       thread.folder = "Archive";
       for (const [key, it] of messagesIn(mailbox, thread_id)) if (it.unread) delete mailbox.messages[key]!.unread;
       return { subject: thread.subject, thread_id, folder: thread.folder, was_in };
@@ -73,9 +73,9 @@ export const sorting = {
       const { subject, folder } = threadOf(mailbox, thread_id);
       const messages = messagesIn(mailbox, thread_id);
       const unread = messages.filter(([, it]) => it.unread);
-      if (read === (unread.length === 0)) refuse("conflict", `${subject} (${thread_id}) is ${read ? "read" : "unread"} already`);
+      if (read === (unread.length === 0)) refuse("conflict", `"${subject}" (${thread_id}) is ${read ? "read" : "unread"} already`);
       const last = messages.findLast(([, it]) => it.from !== mailbox.user);
-      if (!last) refuse("precondition_failed", `all messages of ${subject} (${thread_id}) are the user's own`);
+      if (!last) refuse("precondition_failed", `all messages of "${subject}" (${thread_id}) are the user's own`);
       if (read) for (const [key] of unread) delete mailbox.messages[key]!.unread;
       else mailbox.messages[last[0]]!.unread = true;
       return { subject, thread_id, unread: read ? 0 : 1, inbox_unread: unreadBeside(mailbox, thread_id) + (folder === "Inbox" && !read ? 1 : 0) };

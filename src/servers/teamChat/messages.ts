@@ -43,7 +43,7 @@ export const messages = {
     returns: { ...posted, replies: z.int().describe("Answers in the thread now") },
     run(chat, { message_id: root, text: words, mentions: names = [] }, { now, newId }) {
       const { reply_to, channel_id, by } = visibleMessage(chat, root);
-      if (reply_to !== undefined) refuse("precondition_failed", `${root} is an answer itself, in the thread of ${reply_to}`, `answer ${reply_to} instead`);
+      if (reply_to !== undefined) refuse("precondition_failed", `what ${nameOf(chat, by)} wrote there (${root}) is an answer itself, to ${nameOf(chat, chat.messages[reply_to]!.by)} (${reply_to})`, `answer ${reply_to} instead`);
       const channel = joinedChannel(chat, channel_id);
       const ids = mentioned(chat, channel, names);
       const replies = repliesTo(chat, root).length + 1;
