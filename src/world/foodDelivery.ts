@@ -135,8 +135,7 @@ function promos(town: Town): void {
 }
 
 function full(scene: Scene): FoodDeliveryWorld {
-  const { canon, chance } = scene;
-  const { now } = canon;
+  const { now } = scene.canon;
   const town = new Town(scene);
   const { state } = town;
   promos(town);

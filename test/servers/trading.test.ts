@@ -109,7 +109,7 @@ describe("alerts", () => {
   const alert = (direction: string, price: number): Call => ["set_price_alert", { symbol: "OPTK", direction, price }];
   test("show in the quote", () => check([alert("above", 50), ["get_quote", { symbol: "OPTK" }]], gives({ alerts: [{ direction: "above", price: 50, status: "waiting" }] })));
   test("at a price that is reached are refused", () => check([alert("below", 45.2)], refuses("precondition_failed", /OPTK is at 45.2, which is that price already/)));
-  test("far away are refused", () => check([alert("above", 64)], refuses("precondition_failed", /64 is more than 40 % away from the last price of OPTK, 45.2/)));
+  test("far away are refused", () => check([alert("above", 70)], refuses("precondition_failed", /70 is more than 50 % away from the last price of OPTK, 45.2/)));
   test("are set once", () => check([alert("above", 50), alert("above", 50)], refuses("conflict", /an alert for OPTK above 50 already/)));
   test("are at most twelve", () => check([51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62].map(price => alert("above", price)), refuses("limit_exceeded", /12 alerts wait/)));
 });

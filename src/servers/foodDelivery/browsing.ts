@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { cents, id, label } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
-import { diets, dishOf, earliest, has, kitchenAt, ratingOf, restaurantOf, Service, type Restaurant } from "./world.ts";
+import { diets, dishOf, earliest, has, kitchenAt, ratingOf, restaurantOf, Deliveries, type Restaurant } from "./world.ts";
 
 export const restaurantId = id("restaurant").describe("Restaurant id, as food_delivery_search_restaurants gives it");
 export const dishId = id("dish").describe("Dish id, as food_delivery_get_menu gives it");
@@ -10,7 +10,7 @@ const limit = z.int().min(1).max(50).optional();
 const mostPrice = z.number().min(1).max(200).optional().meta({ examples: [5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 18, 20] });
 const dishRow = { dish: label("dish"), dish_id: id("dish"), price: cents() };
 
-const tool = toolOf(Service);
+const tool = toolOf(Deliveries);
 
 /** In a word or two. */
 function doorOf(restaurant: Restaurant, now: string): string {
@@ -52,8 +52,8 @@ export const browsing = {
       name: label("restaurant"), restaurant_id: id("restaurant"), cuisine: z.string(), address: z.string(), phone: z.string(), hours: z.string(), open: z.string(),
       minimum: cents(), delivery_fee: cents(), takes_minutes: z.int(), earliest: z.string().describe("When an order placed now could arrive"), rating: z.number(), ratings: z.int(),
     },
-    run(service, { restaurant_id }, { now }) {
-      const it = restaurantOf(service, restaurant_id);
+    run(deliveries, { restaurant_id }, { now }) {
+      const it = restaurantOf(deliveries, restaurant_id);
       return {
         name: it.name, restaurant_id, cuisine: it.cuisine, address: it.address, phone: it.phone, hours: `${it.opens} to ${it.closes}${it.closed_on ? `, not on ${it.closed_on}s` : ""}`, open: doorOf(it, now),
         minimum: it.minimum, delivery_fee: it.delivery_fee, takes_minutes: it.cooking + it.ride, earliest: earliest(it, now), rating: ratingOf(it), ratings: it.ratings,
@@ -70,9 +70,9 @@ export const browsing = {
       most_price: mostPrice.describe("Only dishes up to this price"),
     },
     returns: { restaurant: z.string(), dishes: z.array(z.object({ ...dishRow, sold_out: z.boolean().optional() })) },
-    run(service, { restaurant_id, dish, section, most_price }) {
-      const { name } = restaurantOf(service, restaurant_id);
-      const found = Object.entries(service.dishes).filter(([, it]) =>
+    run(deliveries, { restaurant_id, dish, section, most_price }) {
+      const { name } = restaurantOf(deliveries, restaurant_id);
+      const found = Object.entries(deliveries.dishes).filter(([, it]) =>
         it.restaurant_id === restaurant_id && it.status !== "gone" && (!dish || has(it.name, dish)) && (!section || has(it.section, section)) && (most_price === undefined || it.price <= most_price));
       return { restaurant: name, dishes: found.slice(0, 50).map(([dish_id, it]) => ({ dish: it.name, dish_id, price: it.price, ...(it.status ? { sold_out: true } : {}) })) };
     },
@@ -85,11 +85,11 @@ export const browsing = {
       ...dishRow, restaurant: label("restaurant"), restaurant_id: id("restaurant"), section: z.string(), text: z.string(), diets: z.string(), sold_out: z.boolean(),
       choices: z.array(z.object({ choice: z.string(), group: z.string().describe("At most one of each group"), required: z.boolean(), extra: cents() })).optional(),
     },
-    run(service, { dish_id }) {
-      const it = dishOf(service, dish_id);
+    run(deliveries, { dish_id }) {
+      const it = dishOf(deliveries, dish_id);
       const choices = (it.options ?? []).flatMap(({ name, required = false, choices: own }) => Object.entries(own).map(([choice, extra]) => ({ choice, group: name, required, extra })));
       return {
-        dish: it.name, dish_id, price: it.price, restaurant: service.restaurants[it.restaurant_id]!.name, restaurant_id: it.restaurant_id, section: it.section, text: it.text,
+        dish: it.name, dish_id, price: it.price, restaurant: deliveries.restaurants[it.restaurant_id]!.name, restaurant_id: it.restaurant_id, section: it.section, text: it.text,
         diets: it.diets.map(diet => diet.replace("_", "-")).join(", ") || "none in particular", sold_out: it.status === "sold out", ...(choices.length ? { choices } : {}),
       };
     },
@@ -105,16 +105,16 @@ export const browsing = {
       limit: limit.describe("At most this many, 8 if not given"),
     },
     returns: { dishes: z.array(z.object({ ...dishRow, restaurant: z.string() })) },
-    run(service, { diet, restaurant_id, open_now, most_price, limit: most = 8 }, { now }) {
-      if (restaurant_id !== undefined && restaurantOf(service, restaurant_id).paused)
-        refuse("precondition_failed", `${service.restaurants[restaurant_id]!.name} takes no orders today`, "leave out restaurant_id to look everywhere");
-      const found = Object.entries(service.dishes).filter(([, it]) => {
-        const restaurant = service.restaurants[it.restaurant_id]!;
+    run(deliveries, { diet, restaurant_id, open_now, most_price, limit: most = 8 }, { now }) {
+      if (restaurant_id !== undefined && restaurantOf(deliveries, restaurant_id).paused)
+        refuse("precondition_failed", `${deliveries.restaurants[restaurant_id]!.name} takes no orders today`, "leave out restaurant_id to look everywhere");
+      const found = Object.entries(deliveries.dishes).filter(([, it]) => {
+        const restaurant = deliveries.restaurants[it.restaurant_id]!;
         return it.status === undefined && it.diets.includes(diet) && (restaurant_id === undefined || it.restaurant_id === restaurant_id) && !restaurant.paused &&
           (!open_now || kitchenAt(restaurant, now).isOpen) && (most_price === undefined || it.price <= most_price);
       });
       const rows = found.sort(([a, x], [b, y]) => x.price - y.price || (a < b ? -1 : 1)).slice(0, most);
-      return { dishes: rows.map(([dish_id, it]) => ({ dish: it.name, dish_id, price: it.price, restaurant: service.restaurants[it.restaurant_id]!.name })) };
+      return { dishes: rows.map(([dish_id, it]) => ({ dish: it.name, dish_id, price: it.price, restaurant: deliveries.restaurants[it.restaurant_id]!.name })) };
     },
   }),
 };

@@ -6,9 +6,9 @@ import { defineServer } from "../../environment/server.ts";
 import { basketTools } from "./basket.ts";
 import { browsing } from "./browsing.ts";
 import { orderTools } from "./orders.ts";
-import { Service } from "./world.ts";
+import { Deliveries } from "./world.ts";
 
-export { after, dishesTotal, kitchenAt, priceOf, stageOf, stagesOf, type Service as FoodDeliveryWorld } from "./world.ts";
+export { after, dishesTotal, kitchenAt, priceOf, stageOf, stagesOf, type Deliveries as FoodDeliveryWorld } from "./world.ts";
 
 const { reorder, ...basket } = basketTools;
 
@@ -16,6 +16,6 @@ export const foodDelivery = defineServer({
   name: "food_delivery",
   category: "Lifestyle",
   summary: "restaurants and their menus, a basket, promo codes, orders on their way, tips and ratings",
-  schema: Service,
+  schema: Deliveries,
   tools: { ...browsing, ...basket, ...orderTools, reorder },
 });

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { cents, day, id, label, minute, money } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
-import { after, dishesTotal, has, orderOf, ratingOf, Service, stageOf, stagesOf, totalOf, type Stage } from "./world.ts";
+import { after, dishesTotal, has, orderOf, ratingOf, Deliveries, stageOf, stagesOf, totalOf, type Stage } from "./world.ts";
 
 const orderId = id("order").describe("Order id, as food_delivery_list_orders gives it");
 const stages = ["placed", "preparing", "on the way", "delivered", "cancelled"] as const;
@@ -10,12 +10,12 @@ const daysToTip = 7;
 const daysToRate = 30;
 const mostTip = 30;
 
-const tool = toolOf(Service);
+const tool = toolOf(Deliveries);
 
 const isOver = (delivered: string, days: number, now: string) => after(delivered, days * 1440) < now;
 
 /** Of the orders that were not cancelled. */
-function newestOf({ orders }: Service): string {
+function newestOf({ orders }: Deliveries): string {
   const standing = Object.entries(orders).filter(([, it]) => it.cancelled === undefined);
   return standing.sort(([, a], [, b]) => b.number - a.number)[0]?.[0] ?? refuse("not_found", "there is no order to track", "food_delivery_place_order makes one");
 }
@@ -30,12 +30,12 @@ export const orderTools = {
       lines: z.array(z.object({ dish: label("dish"), dish_id: id("dish"), quantity: z.int(), price: cents(), choices: z.array(z.string()) })),
       dishes: cents(), delivery_fee: cents(), discount: cents(), tip: cents(), total: cents(), stars: z.int().optional(),
     },
-    run(service, { order_id }, { now }) {
-      const it = orderOf(service, order_id);
+    run(deliveries, { order_id }, { now }) {
+      const it = orderOf(deliveries, order_id);
       return {
-        number: String(it.number), order_id, restaurant: service.restaurants[it.restaurant_id]!.name, restaurant_id: it.restaurant_id, status: stageOf(it, now), placed: it.placed,
-        destination: service.addresses[it.destination],
-        lines: it.lines.map(line => ({ dish: service.dishes[line.dish_id]!.name, dish_id: line.dish_id, quantity: line.quantity, price: line.price, choices: line.choices })),
+        number: String(it.number), order_id, restaurant: deliveries.restaurants[it.restaurant_id]!.name, restaurant_id: it.restaurant_id, status: stageOf(it, now), placed: it.placed,
+        destination: deliveries.addresses[it.destination],
+        lines: it.lines.map(line => ({ dish: deliveries.dishes[line.dish_id]!.name, dish_id: line.dish_id, quantity: line.quantity, price: line.price, choices: line.choices })),
         dishes: dishesTotal(it), delivery_fee: it.delivery_fee, discount: it.discount, tip: it.tip, total: totalOf(it), ...(it.rating ? { stars: it.rating.stars } : {}),
       };
     },
@@ -69,16 +69,16 @@ export const orderTools = {
       arrives: minute().optional(), minutes_left: z.int().optional(), can_cancel: z.boolean(),
       stages: z.array(z.object({ stage: z.string(), at: minute() })).describe("Those reached so far"),
     },
-    run(service, { order_id: named }, { now }) {
-      const order_id = named ?? newestOf(service);
-      const it = orderOf(service, order_id);
+    run(deliveries, { order_id: named }, { now }) {
+      const order_id = named ?? newestOf(deliveries);
+      const it = orderOf(deliveries, order_id);
       const { preparing, onTheWay, delivered } = stagesOf(it);
       const status = stageOf(it, now);
       const reached: [Stage, string][] = [["placed", it.placed], ["preparing", preparing], ["on the way", onTheWay], ["delivered", delivered]];
       const ended: [Stage, string][] = it.cancelled === undefined ? reached.filter(([, at]) => at <= now) : [["placed", it.placed], ["cancelled", it.cancelled]];
       const left = (Date.parse(`${delivered}:00Z`) - Date.parse(`${now}:00Z`)) / 60_000;
       return {
-        number: String(it.number), order_id, restaurant: service.restaurants[it.restaurant_id]!.name, status,
+        number: String(it.number), order_id, restaurant: deliveries.restaurants[it.restaurant_id]!.name, status,
         ...(status === "cancelled" ? {} : { arrives: delivered }), ...(left > 0 && status !== "cancelled" ? { minutes_left: left } : {}),
         can_cancel: status === "placed", stages: ended.map(([stage, at]) => ({ stage, at })),
       };
@@ -90,9 +90,9 @@ export const orderTools = {
     destructive: true,
     input: { order_id: orderId },
     returns: { number: label("order"), order_id: id("order"), restaurant: z.string(), status: z.string(), refunded: cents() },
-    run(service, { order_id }, { now }) {
-      const it = orderOf(service, order_id);
-      const { name, phone } = service.restaurants[it.restaurant_id]!;
+    run(deliveries, { order_id }, { now }) {
+      const it = orderOf(deliveries, order_id);
+      const { name, phone } = deliveries.restaurants[it.restaurant_id]!;
       const status = stageOf(it, now);
       if (status === "cancelled") refuse("conflict", `order ${it.number} (${order_id}) was cancelled at ${it.cancelled}`);
       if (status === "delivered") refuse("precondition_failed", `order ${it.number} (${order_id}) was delivered at ${stagesOf(it).delivered}`, "food_delivery_rate_order tells what was wrong with it");
@@ -106,8 +106,8 @@ export const orderTools = {
     summary: `Give the courier a tip for an order that is on the way, or was delivered in the last ${daysToTip} days; once an order.`,
     input: { order_id: orderId, amount: money().describe("Tip in euros").meta({ examples: [1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 8, 10] }) },
     returns: { number: label("order"), order_id: id("order"), tip: cents(), total: cents() },
-    run(service, { order_id, amount }, { now }) {
-      const it = orderOf(service, order_id);
+    run(deliveries, { order_id, amount }, { now }) {
+      const it = orderOf(deliveries, order_id);
       const status = stageOf(it, now);
       const called = `order ${it.number} (${order_id})`;
       if (status === "cancelled") refuse("precondition_failed", `${called} was cancelled: nobody brought it`);
@@ -130,8 +130,8 @@ export const orderTools = {
       }),
     },
     returns: { number: label("order"), order_id: id("order"), stars: z.int(), restaurant: z.string(), restaurant_rating: z.number(), ratings: z.int() },
-    run(service, { order_id, stars, comment }, { now }) {
-      const it = orderOf(service, order_id);
+    run(deliveries, { order_id, stars, comment }, { now }) {
+      const it = orderOf(deliveries, order_id);
       const status = stageOf(it, now);
       const called = `order ${it.number} (${order_id})`;
       const { delivered } = stagesOf(it);
@@ -139,7 +139,7 @@ export const orderTools = {
       if (status !== "delivered") refuse("precondition_failed", `${called} is ${status}`, `it can be rated once it is delivered, at ${delivered}`);
       if (it.rating) refuse("conflict", `${called} has ${it.rating.stars} stars already, given at ${it.rating.at}`);
       if (isOver(delivered, daysToRate, now)) refuse("precondition_failed", `${called} was delivered at ${delivered}, more than ${daysToRate} days ago`, "food_delivery_list_orders with unrated finds newer ones");
-      const restaurant = service.restaurants[it.restaurant_id]!;
+      const restaurant = deliveries.restaurants[it.restaurant_id]!;
       it.rating = { stars, ...(comment === undefined ? {} : { comment }), at: now };
       restaurant.stars += stars;
       restaurant.ratings++;

@@ -89,7 +89,7 @@ const Order = z.strictObject({
 });
 export type Order = z.infer<typeof Order>;
 
-export const Service = z.strictObject({
+export const Deliveries = z.strictObject({
   customer: z.string().min(1),
   addresses: z.strictObject({ home: z.string().min(1), studio: z.string().min(1) }),
   restaurants: z.record(z.string(), Restaurant),
@@ -98,18 +98,18 @@ export const Service = z.strictObject({
   basket: z.strictObject({ restaurant_id: z.string().optional(), lines: z.array(Line), promo: z.string().optional() }),
   orders: z.record(z.string(), Order),
 });
-export type Service = z.infer<typeof Service>;
+export type Deliveries = z.infer<typeof Deliveries>;
 
 export const round = (amount: number): number => Math.round(amount * 100) / 100;
 export const sum = (amounts: readonly number[]): number => round(amounts.reduce((total, it) => total + it, 0));
 export const has = (text: string, part: string): boolean => text.toLowerCase().includes(part.toLowerCase());
 export const after = (at: string, by: number): string => new Date(Date.parse(`${at}:00Z`) + by * 60_000).toISOString().slice(0, 16);
 
-export const restaurantOf = ({ restaurants }: Service, key: string): Restaurant => need(restaurants, key, "restaurant", "food_delivery_search_restaurants gives the ids");
-export const orderOf = ({ orders }: Service, key: string): Order => need(orders, key, "order", "food_delivery_list_orders gives the ids");
+export const restaurantOf = ({ restaurants }: Deliveries, key: string): Restaurant => need(restaurants, key, "restaurant", "food_delivery_search_restaurants gives the ids");
+export const orderOf = ({ orders }: Deliveries, key: string): Order => need(orders, key, "order", "food_delivery_list_orders gives the ids");
 
 /** The dish, if it is on a menu still. */
-export function dishOf({ dishes }: Service, key: string): Dish {
+export function dishOf({ dishes }: Deliveries, key: string): Dish {
   const dish = need(dishes, key, "dish", "food_delivery_get_menu gives the ids");
   return dish.status === "gone" ? refuse("not_found", `${dish.name} (${key}) is no longer on the menu`, "food_delivery_get_menu shows what is") : dish;
 }
@@ -134,7 +134,7 @@ export function earliest(restaurant: Restaurant, from: string): string {
 export const priceOf = (dish: Dish, choices: readonly string[]): number =>
   sum([dish.price, ...(dish.options ?? []).flatMap(group => choices.map(it => (Object.hasOwn(group.choices, it) ? group.choices[it]! : 0)))]);
 
-export const subtotalOf = ({ dishes }: Service, lines: readonly Line[]): number => sum(lines.map(it => it.quantity * priceOf(dishes[it.dish_id]!, it.choices)));
+export const subtotalOf = ({ dishes }: Deliveries, lines: readonly Line[]): number => sum(lines.map(it => it.quantity * priceOf(dishes[it.dish_id]!, it.choices)));
 
 /** What a promo takes off, once the dishes come to its minimum. */
 export function discountOf(promo: Promo | undefined, subtotal: number, delivery_fee: number): number {

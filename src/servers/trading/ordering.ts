@@ -12,7 +12,7 @@ const prices = [5.5, 6, 6.5, 7, 7.5, 8, 8.5, 9, 9.5, 10, 11, 12, 13, 14, 15, 16,
 const shares = z.int().min(1).max(100_000).meta({ examples: [5, 10, 20, 25, 30, 40, 50, 60, 80, 100, 120, 150, 200, 300] });
 const mostAlerts = 12;
 /** How far from the last price an alert may lie, in percent. */
-const alertBand = 40;
+const alertBand = 50;
 
 const tool = toolOf(Market);
 
