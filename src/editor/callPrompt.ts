@@ -139,7 +139,8 @@ async function askItem(asked: Asked, { item, complaint, least }: Extract<Field, 
     const chosen = await pick([more, { label: before.length ? "That is all" : "None" }], { ...place, text });
     if (chosen !== more) return undefined;
   }
-  return askField(asked, item, { ...place, hasBack: true });
+  // an item is titled by its number, not by its list's name once more
+  return item.kind === "record" ? askFields(asked, item.fields, { ...place, hasBack: true }) : askField(asked, item, { ...place, hasBack: true });
 }
 
 async function typeField({ now }: Asked, field: Field, question: Question, before?: Json): Promise<Json> {

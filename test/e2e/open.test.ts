@@ -35,7 +35,9 @@ test("the example can be read before its folder is trusted, and nothing is start
   await workbench.show("PROVE");
   await checkSeen(workbench.rows("Tasks").filter({ hasText: /\d+ tasks/ }).first());
   await workbench.command("PROVE: Start Training");
-  await checkSeen(workbench.notification(/untrusted workspace/));
+  await checkSeen(workbench.notification(/Training is not done in an untrusted workspace/));
+  await workbench.command("PROVE: Offer Server to Agents…");
+  await checkSeen(workbench.notification(/Offering a server to agents is not done in an untrusted workspace/));
   await workbench.picture("untrusted");
   await workbench.close();
 });
