@@ -23,6 +23,7 @@ const modules: readonly (() => Promise<Server>)[] = [
   () => import("../servers/vehicle/vehicle.ts").then(it => it.vehicle),
   () => import("../servers/crm/crm.ts").then(it => it.crm),
   () => import("../servers/issueTracker/server.ts").then(it => it.issueTracker),
+  () => import("../servers/budget/server.ts").then(it => it.budget),
   () => import("../servers/foodDelivery/foodDelivery.ts").then(it => it.foodDelivery),
   () => import("../servers/videoMeeting/videoMeeting.ts").then(it => it.videoMeeting),
 ];

@@ -17,27 +17,11 @@ import { iotDevices } from "./iotDevices/server.ts";
 import { vehicle } from "./vehicle/vehicle.ts";
 import { crm } from "./crm/crm.ts";
 import { issueTracker } from "./issueTracker/server.ts";
+import { budget } from "./budget/server.ts";
 import { foodDelivery } from "./foodDelivery/foodDelivery.ts";
 import { videoMeeting } from "./videoMeeting/videoMeeting.ts";
 
 export const servers: readonly Server[] = [
-  banking,
-  trading,
-  payments,
-  calendar,
-  email,
-  filesystem,
-  shopping,
-  marketplace,
-  retailChain,
-  travelBooking,
-  maps,
-  socialMedia,
-  teamChat,
-  iotDevices,
-  vehicle,
-  crm,
-  issueTracker,
-  foodDelivery,
-  videoMeeting,
+  banking, trading, payments, calendar, email, filesystem, shopping, marketplace, retailChain, travelBooking,
+  maps, socialMedia, teamChat, iotDevices, vehicle, crm, issueTracker, budget, foodDelivery, videoMeeting,
 ];

@@ -6,6 +6,7 @@ import { paymentsPart } from "./payments.ts";
 import { emailPart } from "./email.ts";
 import { shoppingPart } from "./shopping.ts";
 import { marketplacePart } from "./marketplace.ts";
+import { retailChainPart } from "./retailChain.ts";
 import { travelBookingPart } from "./travelBooking.ts";
 import { mapsPart } from "./maps.ts";
 import { socialMediaPart } from "./socialMedia.ts";
@@ -14,9 +15,9 @@ import { iotDevicesPart } from "./iotDevices.ts";
 import { vehiclePart } from "./vehicle.ts";
 import { crmPart } from "./crm.ts";
 import { issueTrackerPart } from "./issueTracker.ts";
+import { budgetPart } from "./budget.ts";
 import { foodDeliveryPart } from "./foodDelivery.ts";
 import { videoMeetingPart } from "./videoMeeting.ts";
-import { retailChainPart } from "./retailChain.ts";
 
 export const parts: readonly Part[] = [
   ...handWrittenParts,
@@ -34,6 +35,7 @@ export const parts: readonly Part[] = [
   vehiclePart,
   crmPart,
   issueTrackerPart,
+  budgetPart,
   foodDeliveryPart,
   videoMeetingPart,
 ];

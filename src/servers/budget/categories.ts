@@ -1,0 +1,139 @@
+/** The budget's tools for categories and months: what there is to spend, what was spent, and what is free. */
+import { z } from "zod";
+import { cents, day, id, label } from "../../environment/entity.ts";
+import { before, refuse, toolOf } from "../../environment/server.ts";
+import { categoryId, categoryRow, given, has, limitAmount, month } from "./words.ts";
+import { balanceOf, Budget, categoryOf, limitIn, monthOf, round, spentIn, stillOpen } from "./world.ts";
+
+const tool = toolOf(Budget);
+
+const mostCategories = 40;
+
+const money = { limit: cents().optional().describe("Absent where none is set"), spent: cents(), left: cents().optional().describe("Below zero where more is spent than planned") };
+
+/** A category's limit, what is spent of it and what is left. */
+function standing(budget: Budget, categoryKey: string, of: string) {
+  const limit = limitIn(budget.categories[categoryKey]!, of);
+  const spent = spentIn(budget, categoryKey, of);
+  return given({ limit, spent, left: limit === undefined ? undefined : round(limit - spent) });
+}
+
+const monthBefore = (of: string) => (of.endsWith("-01") ? `${Number(of.slice(0, 4)) - 1}-12` : `${of.slice(0, 5)}${String(Number(of.slice(5)) - 1).padStart(2, "0")}`);
+
+export const categories = {
+  list_categories: tool({
+    effect: "read",
+    summary: "List spending categories by name with their limits and what is spent and left in a month: the active ones, unless asked otherwise.",
+    input: {
+      name: label("category").optional().describe("Only categories whose name contains this"),
+      month: month.optional().describe("Month, YYYY-MM; this month if not given"),
+      kind: z.enum(["need", "want"]).optional().describe("Only what is needed, or only what is wanted"),
+      over_limit: z.boolean().optional().describe("True for categories only whose limit is overspent"),
+      archived: z.boolean().optional().describe("True for the archived ones instead"),
+    },
+    returns: { categories: z.array(z.object({ ...categoryRow, ...money })) },
+    run(budget, { name, month: of, kind, over_limit, archived = false }, { now }) {
+      const wanted = of ?? now.slice(0, 7);
+      monthOf(budget, wanted);
+      const found = Object.entries(budget.categories)
+        .filter(([, it]) => (it.status === "archived") === archived && (!name || has(it.name, name)) && (!kind || it.kind === kind))
+        .sort(([, x], [, y]) => (x.name < y.name ? -1 : 1))
+        .map(([category_id, it]) => ({ category: it.name, category_id, ...standing(budget, category_id, wanted) }));
+      return { categories: over_limit ? found.filter(it => it.left !== undefined && it.left < 0) : found };
+    },
+  }),
+  create_category: tool({
+    effect: "write",
+    summary: "Open a new spending category, with a limit from this month on if one is given.",
+    input: {
+      name: z.string().min(2).max(40).regex(/\S/).describe("Name of the category").meta({
+        examples: ["Pets", "Hobbies", "Birthday presents", "Repairs", "Coffee", "Magazines", "Parties", "Dry cleaning", "Donations", "Kitchen things", "Weekend trips", "Sewing"],
+      }),
+      kind: z.enum(["need", "want"]).optional().describe("Whether it is needed or wanted: want if not given"),
+      limit: limitAmount.optional().describe("Limit a month, in euros"),
+      fixed: z.boolean().optional().describe("True if nothing may go beyond the limit"),
+    },
+    returns: { ...categoryRow, limit: cents().optional(), free: cents().describe("What is still free of this month") },
+    run(budget, { name, kind = "want", limit, fixed = false }, { now, newId }) {
+      const old = before(budget);
+      const same = Object.entries(old.categories).find(([, it]) => it.name.toLowerCase() === name.trim().toLowerCase());
+      if (same) refuse("conflict", `there is already a category ${same[1].name} (${same[0]}), which is ${same[1].status}`, "choose another name");
+      if (Object.keys(old.categories).length >= mostCategories) refuse("limit_exceeded", `the budget has ${mostCategories} categories already`, "use one of them");
+      if (fixed && limit === undefined) refuse("invalid_params", "a fixed category needs a limit");
+      const { free } = balanceOf(old, now.slice(0, 7));
+      if (limit !== undefined) affordable(free, limit, now.slice(0, 7));
+      const category_id = newId("cat");
+      budget.categories[category_id] = { name: name.trim(), kind, status: "active", limits: limit === undefined ? {} : { [now.slice(0, 7)]: limit }, fixed };
+      return given({ category: name.trim(), category_id, limit, free: round(free - (limit ?? 0)) });
+    },
+  }),
+  set_category_limit: tool({
+    effect: "write",
+    summary: "Set what a category may cost a month, from this month on or from another one that is not closed. The month's income must allow it.",
+    destructive: true,
+    idempotent: true,
+    input: { category_id: categoryId, limit: limitAmount.describe("Limit a month, in euros"), month: month.optional().describe("Month from which it holds, YYYY-MM; this month if not given") },
+    returns: { ...categoryRow, from: z.string(), ...money, free: cents().describe("What is still free of that month") },
+    run(budget, { category_id, limit, month: of }, { now }) {
+      const category = categoryOf(budget, category_id);
+      const from = of ?? now.slice(0, 7);
+      if (category.status === "archived") refuse("precondition_failed", `the category ${category.name} (${category_id}) is archived`, "choose another category");
+      stillOpen(budget, from);
+      const old = before(budget);
+      const standard = limitIn(old.categories[category_id]!, from);
+      if (standard === limit) refuse("conflict", `the limit of ${category.name} is already ${limit} in ${from}`);
+      const spent = spentIn(old, category_id, from);
+      const { free } = balanceOf(old, from);
+      const more = round(Math.max(limit, spent) - Math.max(standard ?? 0, spent));
+      if (more > 0) affordable(free, more, from);
+      category.limits[from] = limit;
+      return { category: category.name, category_id, from, limit, spent, left: round(limit - spent), free: round(free - more) };
+    },
+  }),
+};
+
+/** Turns down to plan more than the income of the month allows. */
+function affordable(free: number, more: number, of: string): void {
+  if (more > free) refuse("precondition_failed", `${more} more would be planned in ${of}, and ${Math.max(0, free)} of its income is free`, "choose a smaller limit, or lower another one first");
+}
+
+export const summaries = {
+  get_category_summary: tool({
+    effect: "read",
+    summary: "Get one category in a month: its limit, what is spent and left, how many expenses, the largest of them, and the month before.",
+    input: { category_id: categoryId, month: month.optional().describe("Month, YYYY-MM; this month if not given") },
+    returns: {
+      ...categoryRow, month: z.string(), kind: z.string(), status: z.string(), fixed: z.boolean(), ...money, expenses: z.int(),
+      largest: z.object({ expense: label("expense"), expense_id: id("expense"), day: day(), amount: cents() }).optional(), spent_before: cents().optional().describe("In the month before"),
+    },
+    run(budget, { category_id, month: of }, { now }) {
+      const { name, kind, status, fixed } = categoryOf(budget, category_id);
+      const wanted = of ?? now.slice(0, 7);
+      monthOf(budget, wanted);
+      const lines = Object.entries(budget.expenses).filter(([, it]) => it.category_id === category_id && it.day.startsWith(wanted));
+      const [largest] = lines.sort(([a, x], [b, y]) => y.amount - x.amount || (a < b ? -1 : 1));
+      const last = monthBefore(wanted);
+      return given({
+        category: name, category_id, month: wanted, kind, status, fixed, ...standing(budget, category_id, wanted), expenses: lines.length,
+        largest: largest && { expense: largest[1].text, expense_id: largest[0], day: largest[1].day, amount: largest[1].amount },
+        spent_before: Object.hasOwn(budget.months, last) ? spentIn(budget, category_id, last) : undefined,
+      });
+    },
+  }),
+  get_monthly_summary: tool({
+    effect: "read",
+    summary: "Get a whole month: its income, what of it is spent, held back for limits, saved and free, and the categories with the most spending.",
+    input: { month: month.optional().describe("Month, YYYY-MM; this month if not given") },
+    returns: {
+      month: z.string(), status: z.string(), income: cents(), spent: cents(), reserved: cents().describe("Of limits, not yet spent"), saved: cents(), free: cents().describe("Income less all the others"),
+      expenses: z.int(), categories: z.array(z.object({ ...categoryRow, spent: cents() })).describe("The ten with the most"),
+    },
+    run(budget, { month: of }, { now }) {
+      const wanted = of ?? now.slice(0, 7);
+      const { status } = monthOf(budget, wanted);
+      const spent = Object.entries(budget.categories).map(([category_id, { name }]) => ({ category: name, category_id, spent: spentIn(budget, category_id, wanted) }));
+      const most = spent.filter(it => it.spent > 0).sort((a, b) => b.spent - a.spent || (a.category < b.category ? -1 : 1));
+      return { month: wanted, status, ...balanceOf(budget, wanted), expenses: Object.values(budget.expenses).filter(it => it.day.startsWith(wanted)).length, categories: most.slice(0, 10) };
+    },
+  }),
+};

@@ -1,0 +1,16 @@
+/** A person's household budget: 12 tools, in their fixed order. Knows no sessions. */
+import { defineServer } from "../../environment/server.ts";
+import { categories, summaries } from "./categories.ts";
+import { expenses } from "./expenses.ts";
+import { goals } from "./goals.ts";
+import { Budget } from "./world.ts";
+
+export const budget = defineServer({
+  name: "budget",
+  category: "Lifestyle",
+  summary: "expenses in categories with monthly limits, months that close, savings goals",
+  schema: Budget,
+  tools: { ...categories, ...expenses, ...summaries, ...goals },
+});
+
+export { balanceOf, type Budget } from "./world.ts";
