@@ -62,7 +62,7 @@ function tripsOf(plan: VehiclePlan, vehicle_id: string, map: Map, { canon, chanc
   const cities = Object.keys(map.places).filter(it => map.places[it]!.category === "city" && roadKm(map.places[it]!, map.places[map.by.get("home")!]!) < 900);
   const goesFar = size === "full" && plan.whose !== "shared";
   const here = map.by.get(plan.at)!;
-  const n = size === "small" ? 2 : 8 + chance.below(5);
+  const n = size === "small" ? plan.few! : 8 + chance.below(5);
   const trips: Garage["trips"][string][] = [];
   let from = chance.pick(goals.filter(it => it !== here));
   for (let i = 0; i < n; i++) {

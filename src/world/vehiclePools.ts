@@ -15,8 +15,8 @@ export interface VehiclePlan {
   readonly whose: "user" | "studio" | "brother" | "aunt" | "shared";
   /** Role of the place where it is, or was last. */
   readonly at: string;
-  /** The small world has it too. */
-  readonly few?: true;
+  /** How many trips it has in the small world, where it is in that one. */
+  readonly few?: number;
   readonly as: Standing;
 }
 
@@ -24,30 +24,30 @@ const tires = (frontLeft: number, frontRight: number, rearLeft: number, rearRigh
 
 export const vehiclePlans: readonly VehiclePlan[] = [
   {
-    whose: "user", at: "home", few: true,
+    whose: "user", at: "home", few: 2,
     as: {
       name: "Corva", model: "Corva Hybrid 1.6", plate: "4471 KLM", first: 18204.3, tank: { fuel: "petrol", capacity: 43, level: 22.4, per_100: 5.4 }, battery: { capacity: 12, level: 7.8, per_100: 16 },
       modes: ["comfort", "eco", "sport", "electric"], tires: tires(2.4, 2.3, 2.4, 2.4),
     },
   },
   {
-    whose: "studio", at: "studio", few: true,
+    whose: "studio", at: "studio", few: 2,
     as: { name: "studio van", model: "Hauler 2.0 D", plate: "9028 HRB", first: 64110.8, tank: { fuel: "diesel", capacity: 70, level: 41.5, per_100: 7.9 }, brake: true, locked: false, tires: tires(3.2, 3.2, 2.6, 3.3), pressure: 3.2, washer: 3 },
   },
   {
-    whose: "shared", at: "fuel", few: true,
+    whose: "shared", at: "fuel", few: 1,
     as: { name: "Kiwi share car", model: "Pico 1.0", plate: "1180 SHR", first: 30551.2, tank: { fuel: "petrol", capacity: 38, level: 5.2, per_100: 5.1 }, open: ["driver"], locked: false, child_lock: true, mode: "eco" },
   },
-  { whose: "brother", at: "beach", few: true, as: { name: "roadster", model: "Sprinta RS", plate: "7702 PRZ", first: 41877.5, access: "view", tank: { fuel: "petrol", capacity: 50, level: 33, per_100: 8.4 }, modes: ["comfort", "sport"], mode: "sport" } },
+  { whose: "brother", at: "beach", few: 1, as: { name: "roadster", model: "Sprinta RS", plate: "7702 PRZ", first: 41877.5, access: "view", tank: { fuel: "petrol", capacity: 50, level: 33, per_100: 8.4 }, modes: ["comfort", "sport"], mode: "sport" } },
   {
-    whose: "studio", at: "studio",
+    whose: "studio", at: "studio", few: 1,
     as: {
       name: "studio runabout", model: "Citra E", plate: "3345 HRB", first: 12090.4, battery: { capacity: 40, level: 23.6, per_100: 15 }, modes: ["comfort", "eco", "sport"], engine: "on", gear: "drive", speed: 50, since: "2026-03-09T09:00",
       away: 0.6, trip: "2026-03-09T08:58", goal: "printer", lamps: "low", climate: { temperature: 21, fan: 2 },
     },
   },
   {
-    whose: "aunt", at: "aunt",
+    whose: "aunt", at: "aunt", few: 1,
     as: { name: "old estate", model: "Comodo Estate", plate: "2210 RRZ", first: 151008.9, tank: { fuel: "petrol", capacity: 60, level: 28.1, per_100: 8.8 }, modes: ["comfort", "eco", "sport"], engine: "on", trip: "2026-03-09T08:59", brake: true, locked: false, tires: tires(2.4, 2.4, 1.7, 2.3), climate: { temperature: 22, fan: 3 } },
   },
   { whose: "shared", at: "charger", as: { name: "Plum share car", model: "Pico E", plate: "1184 SHR", first: 22743.7, battery: { capacity: 36, level: 6.1, per_100: 14 }, modes: ["comfort", "eco"], mode: "eco", locked: false } },

@@ -27,7 +27,7 @@ describe("vehicles", () => {
   test("tell how they are", () =>
     check([status(corva)], gives({ engine: "off", gear: "park", brake: "released", doors: "locked", fuel: "22.4 of 43 l of petrol", charge: "65 percent of 12 kWh", odometer: 18206.7 })));
   test("are known or not", () => check([status("__proto__")], refuses("not_found", /no vehicle __proto__/)));
-  test("warn of soft tires", () => check([["get_tire_pressure", { vehicle_id: van }]], gives({ should_be: 3.2, warning: "too little air rear left", tires: [{}, {}, { tire: "rear left", bar: 2.6 }, {}] })));
+  test("warn of soft tires", () => check([["get_tire_pressure", { vehicle_id: van }]], gives({ should_be: "3.2 bar", condition: "too little air rear left", tires: [{}, {}, { tire: "rear left", pressure: "2.6 bar" }, {}] })));
   test("without tires are none", () => check([["get_tire_pressure", { vehicle_id: "veh_9" }]], refuses("not_found", /no vehicle veh_9/)));
   test("that may only be seen are not steered", () => check([brake(roadster)], refuses("permission_denied", /you may see where the roadster \(veh_110\) is, and not steer it/)));
 });
@@ -58,7 +58,7 @@ describe("brake and gear", () => {
   test("no gear is taken on the move", () => check([...setsOff(van), shift(van, "park")], refuses("precondition_failed", /cannot be put into park/)));
   test("nothing is reached without a drive", () => check([brake(corva, { at_destination: true })], refuses("precondition_failed", /is not driving/)));
   test("nothing is reached without a destination", () => check([...setsOff(van), brake(van, { at_destination: true })], refuses("precondition_failed", /has no destination/)));
-  test("a stop on the way is on the way: a minute at 50 km/h", () => check([...setsOff(van), brake(van)], gives({ stopped_after: 0.8, where: "0.8 km from Harbor Studio" })));
+  test("a stop on the way is on the way: a minute at 50 km/h", () => check([...setsOff(van), brake(van)], gives({ stopped_after: "0.8 km", where: "0.8 km from Harbor Studio" })));
 });
 
 describe("on the road", () => {
@@ -78,21 +78,21 @@ describe("on the road", () => {
 });
 
 describe("routes", () => {
-  test("tell how far it is, and what traffic adds", () => check([go(corva, charger)], gives({ destination: "Volt Park", km: 2.1, minutes: 5, delay: 1, arrival: "2026-03-09T09:05" })));
-  test("are read back", () => check([go(corva, charger), ["get_navigation", { vehicle_id: corva }]], gives({ destination: "Volt Park", place_id: charger, km: 2.1 })));
-  test("get shorter on the way: a minute at 50 km/h", () => check([go(corva, charger), ...setsOff(corva), mode(corva, "eco"), ["get_navigation", { vehicle_id: corva }]], gives({ km: 0.5 })));
+  test("tell how far it is, and what traffic adds", () => check([go(corva, charger)], gives({ destination: "Volt Park", distance: "2.1 km", minutes: 5, delay: 1, arrival: "2026-03-09T09:05" })));
+  test("are read back", () => check([go(corva, charger), ["get_navigation", { vehicle_id: corva }]], gives({ destination: "Volt Park", place_id: charger, distance: "2.1 km" })));
+  test("get shorter on the way: a minute at 50 km/h", () => check([go(corva, charger), ...setsOff(corva), mode(corva, "eco"), ["get_navigation", { vehicle_id: corva }]], gives({ distance: "0.5 km" })));
   test("that are not set cannot be read", () => check([["get_navigation", { vehicle_id: corva }]], refuses("precondition_failed", /has no destination/)));
   test("are set once", () => check([go(corva, cafe), go(corva, cafe)], refuses("conflict", /Café Lumen is the destination/)));
   test("lead elsewhere", () => check([go(corva, home)], refuses("conflict", /is at Ana's flat/)));
   test("end where the fuel does", () => check([go(corva, paris)], refuses("precondition_failed", /Paris is 993.6 km away, and the Corva \(veh_101\) gets 463 km/)));
   test("lead to known places", () => check([go(corva, "Madrid")], refuses("not_found", /no place Madrid/)));
   test("end in a trip that the log keeps", () =>
-    check([go(corva, charger), ...setsOff(corva), ...arrives(corva), ["get_trip_log", { vehicle_id: corva, limit: 1 }]], gives({ trips: [{ from: "Ana's flat", to: "Volt Park", km: 2.1, driver: "Ana Ruiz" }], count: 3, km: 4.5 })));
+    check([go(corva, charger), ...setsOff(corva), ...arrives(corva), ["get_trip_log", { vehicle_id: corva, limit: 1 }]], gives({ trips: [{ from: "Ana's flat", to: "Volt Park", distance: "2.1 km", driver: "Ana Ruiz" }], count: 3, distance: "4.5 km" })));
   test("go on the odometer: 18206.7 + 2.1", () => check([go(corva, charger), ...setsOff(corva), ...arrives(corva), status(corva)], gives({ odometer: 18208.8, where: "at Volt Park", engine: "off" })));
-  test("are found, the nearest first", () => check([["find_destinations", { vehicle_id: corva, category: "station", limit: 2 }]], gives({ places: [{ place: "Central Station", km: 1.7 }, { place: "Quickfill", place_id: fuel, km: 2 }] })));
+  test("are found, the nearest first", () => check([["find_destinations", { vehicle_id: corva, category: "station", limit: 2 }]], gives({ places: [{ place: "Central Station", distance: "1.7 km" }, { place: "Quickfill", place_id: fuel, distance: "2 km" }] })));
   test("are found by name", () => check([["find_destinations", { name: "harbor" }]], gives({ places: [{ place: "Harbor Studio", place_id: studio, category: "office" }] })));
   test("are not found from nowhere", () => check([["find_destinations", { vehicle_id: home }]], refuses("not_found", /no vehicle plc_101/)));
-  test("of the past are counted", () => check([["get_trip_log", { vehicle_id: van, purpose: "business" }]], gives({ trips: [{ from: "Central Station", to: "Print House Lindner" }], count: 1, km: 0.6 })));
+  test("of the past are counted", () => check([["get_trip_log", { vehicle_id: van, purpose: "business" }]], gives({ trips: [{ from: "Central Station", to: "Print House Lindner" }], count: 1, distance: "0.6 km" })));
   test("of the past have days in order", () => check([["get_trip_log", { vehicle_id: van, from_date: "2026-03-08", to_date: "2026-03-01" }]], refuses("invalid_params", /from_date 2026-03-08 is after/)));
   test("of a day that does not exist are refused", () => check([["get_trip_log", { vehicle_id: van, from_date: "2026-02-30" }]], refuses("invalid_params", /from_date/)));
 });
@@ -100,7 +100,7 @@ describe("routes", () => {
 describe("doors", () => {
   test("are shut and locked", () => check([lock(kiwi), status(kiwi)], gives({ doors: "locked" })));
   test("are locked once", () => check([lock(corva)], refuses("conflict", /locked already/)));
-  test("open one by one", () => check([unlock(corva, { door: "tailgate" }), status(corva)], gives({ doors: "open: tailgate" })));
+  test("open one by one", () => check([unlock(corva, { door: "tailgate" }), status(corva)], gives({ doors: "tailgate open" })));
   test("are unlocked once", () => check([unlock(van)], refuses("conflict", /unlocked already/)));
   test("stay locked on the move", () => check([...setsOff(corva), unlock(corva)], refuses("precondition_failed", /driving at 50 km\/h: its doors stay locked/)));
   test("stay locked in gear", () => check([start(van), lock(van), shift(van, "drive"), unlock(van)], refuses("precondition_failed", /stands in drive/)));
@@ -109,7 +109,7 @@ describe("doors", () => {
 
 describe("climate, lights and wipers", () => {
   test("the climate comes on", () => check([start(van), climate(van, { temperature: 21.5 }), status(van)], gives({ climate: "21.5 °C, fan 2" })));
-  test("it runs on a good battery", () => check([climate(corva, { temperature: 22, fan: 3 })], gives({ temperature: 22, fan: 3 })));
+  test("it runs on a good battery", () => check([climate(corva, { temperature: 22, fan: 3 })], gives({ temperature: "22 °C", fan: 3 })));
   test("else it needs the engine", () => check([climate(van, { fan: 2 })], refuses("precondition_failed", /engine of the studio van \(veh_104\) is off, and its climate needs it/)));
   test("eco mode bounds it", () => check([brake(kiwi), lock(kiwi), start(kiwi), climate(kiwi, { temperature: 25 })], refuses("limit_exceeded", /eco mode, which keeps the cabin between 18 and 23/)));
   test("it changes or does not", () => check([climate(corva, { fan: 0 })], refuses("conflict", /like that already/)));
@@ -127,12 +127,12 @@ describe("climate, lights and wipers", () => {
 });
 
 describe("tank and battery", () => {
-  test("are filled at a station: 20 l at 1.62", () => check([refuel(kiwi, "petrol", 20)], gives({ level: 25.2, capacity: 38, unit: "l", cost: 32.4, range: 581 })));
+  test("are filled at a station: 20 l at 1.62", () => check([refuel(kiwi, "petrol", 20)], gives({ level: "25.2 l", capacity: "38 l", cost: 32.4, range: 581 })));
   test("take no more than fits", () => check([refuel(kiwi, "petrol", 40)], refuses("limit_exceeded", /holds 38 l and has 5.2 in it: 40 do not fit/)));
   test("take what they take", () => check([refuel(kiwi, "diesel", 20)], refuses("precondition_failed", /takes petrol, not diesel/)));
   test("stay as they are at home", () => check([refuel(corva, "petrol", 10)], refuses("precondition_failed", /at Ana's flat, which sells no petrol/)));
   test("stay as they are with the engine on", () => check([brake(kiwi), lock(kiwi), start(kiwi), refuel(kiwi, "petrol", 10)], refuses("precondition_failed", /engine of the Kiwi share car \(veh_107\) is on/)));
-  test("are charged where there is power: 4 kWh at 0.49", () => check([go(corva, charger), ...setsOff(corva), ...arrives(corva), refuel(corva, "power", 4)], gives({ level: 11.8, unit: "kWh", cost: 1.96 })));
+  test("are charged where there is power: 4 kWh at 0.49", () => check([go(corva, charger), ...setsOff(corva), ...arrives(corva), refuel(corva, "power", 4)], gives({ level: "11.8 kWh", cost: 1.96 })));
   for (const amount of [0, -5, -0, 1e308, Number.NaN, 0.3]) test(`do not take ${amount}`, () => check([refuel(kiwi, "petrol", amount)], { kind: amount === amount ? "refused" : "bad-arguments", type: "invalid_params" }));
 });
 

@@ -164,8 +164,9 @@ export function answering(home: Home, deviceId: string, device: Device): void {
 /** What several things in one device are called. */
 export const be = ({ name }: Pick<Device, "name">): "is" | "are" => (/(lights|blinds)$/.test(name) ? "are" : "is");
 
-/** `the ceiling light in the kitchen (dev_101)` */
-export const placed = (home: Home, deviceId: string, { name, room_id }: Pick<Device, "name" | "room_id">): string => `the ${name} in the ${home.rooms[room_id]!.name} (${deviceId})`;
+/** `the ceiling light in the kitchen (dev_101)`; a vacuum goes by its proper name. */
+export const placed = (home: Home, deviceId: string, { name, room_id }: Pick<Device, "name" | "room_id">): string =>
+  `${/^[A-Z]/.test(name) ? "" : "the "}${name} in the ${home.rooms[room_id]!.name} (${deviceId})`;
 
 /** Refuses what small hands are kept from. */
 export function unlockedForChildren(home: Home, deviceId: string, device: OfKind<"plug" | "fan" | "thermostat">): void {

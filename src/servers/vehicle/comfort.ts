@@ -62,7 +62,7 @@ const cabin = {
       temperature: z.number().min(16).max(28).multipleOf(0.5).optional().describe("Degrees Celsius, in steps of a half").meta({ examples: [17, 18, 18.5, 19, 19.5, 20, 20.5, 21, 21.5, 22, 22.5, 23, 24] }),
       fan: z.int().min(0).max(5).optional().describe("Speed of the fan, 0 turns it off; 2 if it was off and none is given").meta({ examples: [0, 1, 2, 3, 4, 5] }),
     },
-    returns: { ...about, temperature: z.number(), fan: z.int(), range: z.int() },
+    returns: { ...about, temperature: z.string(), fan: z.int(), range: z.int() },
     run(garage, { vehicle_id, temperature, fan }) {
       const vehicle = steered(garage, vehicle_id);
       const what = called(vehicle, vehicle_id);
@@ -75,7 +75,7 @@ const cabin = {
       if (vehicle.mode === "eco" && (after.temperature < thrift.coolest || after.temperature > thrift.warmest || after.fan > thrift.fan))
         refuse("limit_exceeded", `${what} is in eco mode, which keeps the cabin between ${thrift.coolest} and ${thrift.warmest} °C and the fan at ${thrift.fan} or less`, "choose within, or vehicle_set_drive_mode");
       vehicle.climate = after;
-      return { vehicle: vehicle.name, vehicle_id, ...after, range: rangeOf(vehicle) };
+      return { vehicle: vehicle.name, vehicle_id, temperature: `${after.temperature} °C`, fan: after.fan, range: rangeOf(vehicle) };
     },
   }),
   set_headlights: tool({
@@ -130,7 +130,7 @@ const supply = {
       energy: z.enum(energies).describe("What goes in; power charges the battery"),
       amount: z.number().min(0.5).max(200).multipleOf(0.5).describe("Litres, or kilowatt hours of power").meta({ examples: [5, 8, 10, 12, 15, 18, 20, 25, 30, 35, 40, 50] }),
     },
-    returns: { ...about, level: z.number(), capacity: z.number(), unit: z.string(), cost: cents().describe("Euros"), range: z.int() },
+    returns: { ...about, level: z.string(), capacity: z.string(), cost: cents().describe("Euros"), range: z.int() },
     run(garage, { vehicle_id, energy, amount }) {
       const vehicle = steered(garage, vehicle_id);
       const what = called(vehicle, vehicle_id);
@@ -145,7 +145,7 @@ const supply = {
       const free = tenth(store.capacity - store.level);
       if (amount > free) refuse("limit_exceeded", `${what} holds ${store.capacity} ${units[energy]} and has ${tenth(store.level)} in it: ${amount} do not fit`, `${Math.floor(2 * free) / 2} at most`);
       store.level = tenth(store.level + amount);
-      return { vehicle: vehicle.name, vehicle_id, level: store.level, capacity: store.capacity, unit: units[energy], cost: Math.round(amount * price * 100) / 100, range: rangeOf(vehicle) };
+      return { vehicle: vehicle.name, vehicle_id, level: `${store.level} ${units[energy]}`, capacity: `${store.capacity} ${units[energy]}`, cost: Math.round(amount * price * 100) / 100, range: rangeOf(vehicle) };
     },
   }),
 };

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { id, label, minute } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
-import { drive, drivenSince, kmTo, minuteAfter, minutesFor, rangeOf, softTires, tenth } from "./motion.ts";
+import { drive, drivenSince, inKm, kmTo, minuteAfter, minutesFor, rangeOf, softTires, tenth } from "./motion.ts";
 import { placeId, vehicleId } from "./words.ts";
 import { called, Garage, gears, modes, placeOf, purposes, running, standing, steered, type Vehicle } from "./world.ts";
 
@@ -56,7 +56,7 @@ const engine = {
     summary: "Stop the engine of a vehicle that stands in park, which ends its trip. A trip that led nowhere is not logged.",
     requires: ["start_engine"],
     input: { vehicle_id: vehicleId, purpose: z.enum(purposes).optional().describe("What the trip was for, private if not given") },
-    returns: { ...about, engine: z.string(), trip_id: id("trip").optional(), km: z.number().optional().describe("Kilometres of the trip") },
+    returns: { ...about, engine: z.string(), trip_id: id("trip").optional(), distance: z.string().optional().describe("How far the trip went") },
     run(garage, { vehicle_id, purpose = "private" }, { now }) {
       const vehicle = steered(garage, vehicle_id);
       const what = called(vehicle, vehicle_id);
@@ -74,7 +74,7 @@ const engine = {
         return { vehicle: vehicle.name, vehicle_id, engine: "off" };
       }
       Object.assign(trip, { purpose, minutes: Math.max(minutesFor(km), minutesBetween(start, now)), ...(vehicle.away === 0 ? { to: vehicle.place_id } : {}) });
-      return { vehicle: vehicle.name, vehicle_id, engine: "off", trip_id, km };
+      return { vehicle: vehicle.name, vehicle_id, engine: "off", trip_id, distance: inKm(km) };
     },
   }),
 };
@@ -86,7 +86,7 @@ const pedals = {
     effect: "write",
     summary: "Press the brake of a vehicle and keep it pressed; one that is driving stops, at once or when it has reached its destination.",
     input: { vehicle_id: vehicleId, at_destination: z.boolean().optional().describe("True to drive on to the end of the route and stop there") },
-    returns: { ...about, brake: z.string(), stopped_after: z.number().optional().describe("Kilometres of this trip so far"), where: z.string() },
+    returns: { ...about, brake: z.string(), stopped_after: z.string().optional().describe("How far this trip has gone"), where: z.string() },
     run(garage, { vehicle_id, at_destination }, { now }) {
       const vehicle = steered(garage, vehicle_id);
       const what = called(vehicle, vehicle_id);
@@ -105,7 +105,7 @@ const pedals = {
       delete vehicle.since;
       delete vehicle.cruise;
       const at = garage.places[vehicle.place_id]!.name;
-      return { vehicle: vehicle.name, vehicle_id, brake: "pressed", ...(wasMoving ? { stopped_after: garage.trips[vehicle.trip_id!]!.km } : {}), where: vehicle.away === 0 ? `at ${at}` : `${vehicle.away} km from ${at}` };
+      return { vehicle: vehicle.name, vehicle_id, brake: "pressed", ...(wasMoving ? { stopped_after: inKm(garage.trips[vehicle.trip_id!]!.km) } : {}), where: vehicle.away === 0 ? `at ${at}` : `${vehicle.away} km from ${at}` };
     },
   }),
   release_brake: tool({
@@ -198,7 +198,7 @@ const onTheRoad = {
     effect: "write",
     summary: "Set a vehicle's destination, if it gets there on what it holds; a destination that it had is replaced.",
     input: { vehicle_id: vehicleId, place_id: placeId },
-    returns: { ...about, destination: label("place"), place_id: id("place"), km: z.number(), minutes: z.int(), delay: z.int().describe("Minutes of them that traffic adds"), arrival: minute().describe("If it sets off now") },
+    returns: { ...about, destination: label("place"), place_id: id("place"), distance: z.string(), minutes: z.int(), delay: z.int().describe("Minutes of them that traffic adds"), arrival: minute().describe("If it sets off now") },
     run(garage, { vehicle_id, place_id }, { now, random }) {
       const vehicle = steered(garage, vehicle_id);
       const what = called(vehicle, vehicle_id);
@@ -212,7 +212,7 @@ const onTheRoad = {
       const delay = Math.floor(random() * (km > 50 ? 25 : 7));
       const minutes = minutesFor(km) + delay;
       vehicle.route = { place_id, km, delay };
-      return { vehicle: vehicle.name, vehicle_id, destination: name, place_id, km, minutes, delay, arrival: minuteAfter(now, minutes) };
+      return { vehicle: vehicle.name, vehicle_id, destination: name, place_id, distance: inKm(km), minutes, delay, arrival: minuteAfter(now, minutes) };
     },
   }),
 };

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { day, id, label, minute } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
-import { drivenSince, leftAfter, kmTo, minuteAfter, minutesFor, rangeOf, softTires, tenth } from "./motion.ts";
+import { drivenSince, inKm, leftAfter, kmTo, minuteAfter, minutesFor, rangeOf, softTires, tenth } from "./motion.ts";
 import { vehicleId } from "./words.ts";
 import { called, Garage, has, placeOf, purposes, tireNames, vehicleOf, type Vehicle } from "./world.ts";
 
@@ -82,7 +82,7 @@ const vehicles = {
         speed: it.speed,
         ...(it.cruise === undefined ? {} : { cruise: it.cruise }),
         mode: it.mode,
-        doors: it.open.length > 0 ? `open: ${it.open.join(", ")}` : it.locked ? "locked" : "unlocked",
+        doors: it.open.length > 0 ? `${it.open.join(" and ")} open` : it.locked ? "locked" : "unlocked",
         climate: it.climate.fan === 0 ? "off" : `${it.climate.temperature} °C, fan ${it.climate.fan}`,
         headlights: it.lamps,
         wipers: it.wipers,
@@ -101,9 +101,9 @@ const vehicles = {
     returns: {
       vehicle: label("vehicle"),
       vehicle_id: id("vehicle"),
-      tires: z.array(z.object({ tire: z.string(), bar: z.number() })),
-      should_be: z.number(),
-      warning: z.string(),
+      tires: z.array(z.object({ tire: z.string(), pressure: z.string() })),
+      should_be: z.string(),
+      condition: z.string(),
     },
     run(garage, { vehicle_id }) {
       const it = vehicleOf(garage, vehicle_id);
@@ -111,9 +111,9 @@ const vehicles = {
       return {
         vehicle: it.name,
         vehicle_id,
-        tires: tireNames.map(name => ({ tire: name, bar: it.tires[name] })),
-        should_be: it.pressure,
-        warning: soft.length === 0 ? "none" : `too little air ${soft.join(" and ")}`,
+        tires: tireNames.map(name => ({ tire: name, pressure: `${it.tires[name]} bar` })),
+        should_be: `${it.pressure} bar`,
+        condition: soft.length === 0 ? "all fine" : `too little air ${soft.join(" and ")}`,
       };
     },
   }),
@@ -129,7 +129,7 @@ const journeys = {
       vehicle_id: id("vehicle"),
       destination: label("place"),
       place_id: id("place"),
-      km: z.number(),
+      distance: z.string(),
       minutes: z.int(),
       arrival: minute().describe("If it goes on or sets off now"),
       range: z.int(),
@@ -139,12 +139,12 @@ const journeys = {
       if (!it.route) refuse("precondition_failed", `${called(it, vehicle_id)} has no destination`, "vehicle_set_navigation sets one");
       const { place_id, km, delay } = it.route;
       const minutes = minutesFor(km) + delay;
-      return { vehicle: it.name, vehicle_id, destination: placeOf(garage, place_id).name, place_id, km, minutes, arrival: minuteAfter(now, minutes), range: rangeOf(it) };
+      return { vehicle: it.name, vehicle_id, destination: placeOf(garage, place_id).name, place_id, distance: inKm(km), minutes, arrival: minuteAfter(now, minutes), range: rangeOf(it) };
     },
   }),
   get_trip_log: tool({
     effect: "read",
-    summary: "Get the trips that a vehicle has made, newest first, by day, purpose or driver, and the kilometres of all that fit.",
+    summary: "Get the trips that a vehicle has made, newest first, by day, purpose or driver, and how far all that fit come to.",
     input: {
       vehicle_id: vehicleId,
       from_date: day().optional().describe("First day"),
@@ -153,9 +153,9 @@ const journeys = {
       limit: z.int().min(1).max(50).optional().describe("At most this many, 5 if not given"),
     },
     returns: {
-      trips: z.array(z.object({ to: z.string(), trip_id: id("trip"), from: z.string(), start: minute(), km: z.number(), driver: z.string() })),
+      trips: z.array(z.object({ to: z.string(), trip_id: id("trip"), from: z.string(), start: minute(), distance: z.string(), driver: z.string() })),
       count: z.int().describe("Trips that fit, those left out included"),
-      km: z.number().describe("Kilometres of all that fit"),
+      distance: z.string().describe("Of all that fit"),
     },
     run(garage, { vehicle_id, from_date, to_date, purpose, limit = 5 }) {
       vehicleOf(garage, vehicle_id);
@@ -165,9 +165,9 @@ const journeys = {
       found.sort(([a, x], [b, y]) => (x.start < y.start ? 1 : x.start > y.start ? -1 : a < b ? -1 : 1));
       const name = (place: string | undefined) => (place === undefined ? "on the road" : garage.places[place]!.name);
       return {
-        trips: found.slice(0, limit).map(([trip_id, it]) => ({ to: name(it.to), trip_id, from: name(it.from), start: it.start, km: it.km, driver: it.driver })),
+        trips: found.slice(0, limit).map(([trip_id, it]) => ({ to: name(it.to), trip_id, from: name(it.from), start: it.start, distance: inKm(it.km), driver: it.driver })),
         count: found.length,
-        km: tenth(found.reduce((sum, [, it]) => sum + it.km, 0)),
+        distance: inKm(found.reduce((sum, [, it]) => sum + it.km, 0)),
       };
     },
   }),
@@ -180,13 +180,13 @@ const journeys = {
       vehicle_id: vehicleId.optional().describe("Vehicle from which to count"),
       limit: z.int().min(1).max(50).optional().describe("At most this many, 25 if not given"),
     },
-    returns: { places: z.array(z.object({ place: label("place"), place_id: id("place"), category: z.string(), km: z.number().optional() })) },
+    returns: { places: z.array(z.object({ place: label("place"), place_id: id("place"), category: z.string(), distance: z.string().optional() })) },
     run(garage, { name, category, vehicle_id, limit = 25 }, { now }) {
       const vehicle = vehicle_id === undefined ? undefined : at(vehicleOf(garage, vehicle_id), now);
       const found = Object.entries(garage.places).filter(([, it]) => (!name || has(it.name, name)) && (!category || has(it.category, category))).sort(byName);
-      const rows = found.map(([place_id, it]) => ({ place: it.name, place_id, category: it.category, ...(vehicle ? { km: kmTo(garage, vehicle, place_id) } : {}) }));
+      const rows = found.map(([place_id, it]) => ({ place: it.name, place_id, category: it.category, km: vehicle && kmTo(garage, vehicle, place_id) }));
       if (vehicle) rows.sort((a, b) => a.km! - b.km!);
-      return { places: rows.slice(0, limit) };
+      return { places: rows.slice(0, limit).map(({ km, ...it }) => ({ ...it, ...(km === undefined ? {} : { distance: inKm(km) }) })) };
     },
   }),
 };

@@ -3,6 +3,9 @@ import type { Garage, Place, Vehicle } from "./world.ts";
 
 export const tenth = (value: number): number => Math.round(value * 10) / 10;
 
+/** `1.9 km` */
+export const inKm = (km: number): string => `${tenth(km)} km`;
+
 const earth = 6371;
 /** Roads are longer than the straight line. */
 const detour = 1.3;
