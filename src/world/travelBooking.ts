@@ -89,16 +89,12 @@ interface Plan {
 /** The small world's flights: one that can be had, and one for each reason why not. */
 function fewFlights({ home, cities }: Canon): Plan[] {
   const [lisbon, london] = smallCities.map(name => cities.find(it => it.name === name)!) as [City, City];
-  const out = { number: "VL 214", from: home, to: lisbon };
+  const out = (number: string, day: string, free: number, time = "07:40"): Plan => ({ number, from: home, to: lisbon, day, time, free });
   return [
-    { ...out, day: "2026-03-06", time: "07:40", free: 3 },
-    { ...out, day: "2026-03-09", time: "09:40", free: 2 },
-    { ...out, day: "2026-03-12", time: "07:40", free: 6 },
-    { ...out, day: "2026-03-13", time: "07:40", free: 0 },
-    { ...out, day: "2026-03-14", time: "07:40", free: 5 },
+    out("VL 210", "2026-03-06", 3), out("VL 212", "2026-03-09", 2, "09:40"), out("VL 214", "2026-03-12", 6), out("VL 216", "2026-03-13", 0), out("VL 218", "2026-03-14", 5),
     { number: "VL 215", from: lisbon, to: home, day: "2026-03-16", time: "18:20", free: 4 },
     { number: "BO 90", from: home, to: london, day: "2026-03-18", time: "12:05", free: 5, status: "cancelled" },
-    { number: "BO 90", from: home, to: london, day: "2026-03-20", time: "12:05", free: 7 },
+    { number: "BO 92", from: home, to: london, day: "2026-03-20", time: "12:05", free: 7 },
   ];
 }
 
@@ -111,7 +107,6 @@ function manyFlights({ canon, chance }: Scene): Plan[] {
   const routes = [...cities.slice(1).map(it => [home, it] as const), ...["Vienna", "Copenhagen", "Berlin"].map(name => [hub, cities.find(it => it.name === name)!] as const)];
   const codes = Object.keys(airlines);
   const plans = routes.flatMap(([from, to], i): Plan[] => {
-    const number = 100 + 26 * i + 2 * chance.below(12);
     const [leaves, returns] = [chance.pick(hours.slice(0, 6)), chance.pick(hours.slice(5))];
     const first = 1 + chance.below(4);
     return [0, 1, 2].flatMap(week => {
@@ -120,6 +115,8 @@ function manyFlights({ canon, chance }: Scene): Plan[] {
       const free = () => (chance.happens(0.09) ? 0 : 1 + chance.below(9));
       const status = (): Pick<Plan, "status"> => (chance.happens(0.06) ? { status: "cancelled" } : chance.happens(0.07) ? { status: "delayed" } : {});
       if (from !== home && week === 2) return [];
+      // a departure has a number of its own, so that a person can name it
+      const number = 104 + 6 * i + 2 * week;
       return [
         { number: `${code} ${number}`, from, to, day: dayAfter(out), time: leaves, free: free(), ...status() },
         { number: `${code} ${number + 1}`, from: to, to: from, day: dayAfter(back), time: returns, free: free(), ...status() },
@@ -127,7 +124,11 @@ function manyFlights({ canon, chance }: Scene): Plan[] {
     });
   });
   const [first, second] = [plans[0]!, plans[8]!];
-  return [...plans, { ...first, day: "2026-02-19", free: 2 }, { ...second, day: "2026-01-22", free: 1 }, { ...first, day: "2026-03-09", time: "09:45", free: 4 }, { ...second, day: "2026-03-09", time: "20:30", free: 5 }];
+  return [
+    ...plans,
+    { ...first, number: `${first.number.slice(0, 2)} 86`, day: "2026-02-19", free: 2, status: "scheduled" }, { ...second, number: `${second.number.slice(0, 2)} 88`, day: "2026-01-22", free: 1, status: "scheduled" },
+    { ...first, number: `${first.number.slice(0, 2)} 90`, day: "2026-03-09", time: "09:45", free: 4 }, { ...second, number: `${second.number.slice(0, 2)} 92`, day: "2026-03-09", time: "20:30", free: 5 },
+  ];
 }
 
 const dayAfter = (days: number): string => new Date(Date.UTC(2026, 2, 9 + days)).toISOString().slice(0, 10);

@@ -62,24 +62,25 @@ interface Journey {
   readonly traveller: string;
 }
 
-/** There and back with nights between, nobody in two places, everybody with a document that is enough. */
-function journeysOf({ chance, canon }: Scene, { flights, travellers, airports }: Ground): Journey[] {
+/** There and back with nights between, each city once, nobody in two places, everybody with a document that is enough. */
+function journeysOf({ chance, canon }: Scene, { flights, travellers, airports }: Ground, seen: ReadonlySet<string>): Journey[] {
   const home = canon.home.airport;
-  const open = Object.entries(flights).filter(([, it]) => it.free.length > 0 && it.status !== "cancelled" && it.departs > "2026-03-10");
+  const open = Object.entries(flights).filter(([, it]) => it.free.length > 0 && it.status !== "cancelled" && it.departs > "2026-03-10").sort(([, a], [, b]) => (a.departs < b.departs ? -1 : 1));
   const [self, ...others] = Object.keys(travellers) as [string, ...string[]];
   const until = new Map<string, string>();
   const journeys: Journey[] = [];
-  const codes = chance.shuffled(Object.keys(airports).filter(it => it !== home));
-  const wanted = open.filter(([, it]) => it.from === home).sort(([, a], [, b]) => (a.departs < b.departs ? -1 : 1));
-  for (const [i, code] of [...codes, ...codes, ...codes].entries()) {
-    const traveller = i % 2 === 0 ? self : others[i % others.length]!;
-    const { document } = travellers[traveller]!;
-    if (abroad.includes(airports[code]!.country) && document.kind !== "passport") continue;
-    const out = wanted.find(([id, it]) => it.to === code && it.departs > (until.get(traveller) ?? "") && journeys.every(other => other.out !== id));
-    const back = out && open.filter(([, it]) => it.from === code && it.to === home && it.departs.slice(0, 10) > out[1].departs.slice(0, 10)).sort(([, a], [, b]) => (a.departs < b.departs ? -1 : 1))[0];
-    if (!back || document.expires < back[1].departs || nights(out[1].departs.slice(0, 10), back[1].departs.slice(0, 10)) > 9 || journeys.some(other => other.back === back[0])) continue;
-    until.set(traveller, back[1].departs);
-    journeys.push({ city: airports[code]!.city, out: out[0], back: back[0], traveller });
+  for (const [i, code] of chance.shuffled(Object.keys(airports).filter(it => it !== home && !seen.has(it))).entries()) {
+    const isAbroad = abroad.includes(airports[code]!.country);
+    const found = (i % 2 === 0 ? [self, ...others] : [...chance.shuffled(others), self]).flatMap(traveller => {
+      const { document } = travellers[traveller]!;
+      const out = open.find(([, it]) => it.from === home && it.to === code && it.departs > (until.get(traveller) ?? ""));
+      const back = out && open.find(([, it]) => it.from === code && it.to === home && it.departs.slice(0, 10) > out[1].departs.slice(0, 10));
+      const mayGo = back && document.expires >= back[1].departs && (!isAbroad || document.kind === "passport");
+      return mayGo && nights(out[1].departs.slice(0, 10), back[1].departs.slice(0, 10)) <= 12 ? [{ city: airports[code]!.city, out: out[0], back: back[0], traveller }] : [];
+    })[0];
+    if (!found) continue;
+    until.set(found.traveller, flights[found.back]!.departs);
+    journeys.push(found);
   }
   return journeys;
 }
@@ -101,19 +102,27 @@ function many(scene: Scene, ground: Ground): Booked {
     return made.reference;
   };
   const [self] = Object.keys(ground.travellers) as [string];
+  const seen = new Set<string>();
   for (const [i, [flightId, it]] of Object.entries(flights).filter(([, it]) => it.departs < scene.canon.now).entries()) {
     fly(flightId, self, i);
     const day = it.departs.slice(0, 10);
     sleep(ground.airports[it.to]!.city, self, day, dayAfter(day, 2), i);
+    seen.add(it.to);
   }
-  for (const [i, { city, out, back, traveller }] of journeysOf(scene, ground).entries()) {
+  for (const [i, { city, out, back, traveller }] of journeysOf(scene, ground, seen).entries()) {
     const calledOff = i % 6 === 4 ? "cancelled" : undefined;
     const [leaves, returns] = [out, back].map(it => flights[it]!.departs.slice(0, 10)) as [string, string];
     const own = [fly(out, traveller, i, calledOff), sleep(city, traveller, leaves, returns, i, calledOff), ...(i % 3 === 2 ? [] : [fly(back, traveller, i + 1, calledOff)])];
     const name = nameOf(scene, city);
     if (calledOff === undefined && Object.values(booked.itineraries).every(it => it.name !== name)) booked.itineraries[scene.id("iti")] = { name, bookings: i % 4 === 3 ? [] : own.slice(0, 2) };
   }
-  for (const [i, [flightId]] of Object.entries(flights).filter(([, it]) => it.status === "cancelled" && it.free.length > 0 && !abroad.includes(ground.airports[it.to]!.country)).slice(0, 2).entries()) fly(flightId, self, i + 1);
+  // flights that were called off under their passengers, on routes of which there is no other booking
+  const routes = new Set(Object.values(booked.flight_bookings).map(it => `${flights[it.flight_id]!.from} ${flights[it.flight_id]!.to}`));
+  for (const [i, [flightId, it]] of Object.entries(flights).filter(([, it]) => it.status === "cancelled" && it.free.length > 0).entries()) {
+    if (routes.has(`${it.from} ${it.to}`) || abroad.includes(ground.airports[it.to]!.country)) continue;
+    routes.add(`${it.from} ${it.to}`);
+    fly(flightId, self, i + 1);
+  }
   booked.itineraries[scene.id("iti")] = { name: "Summer ideas", bookings: [] };
   return booked;
 }

@@ -99,7 +99,7 @@ describe("saved places and shared routes", () => {
 
   const share = (to: string, contact: string, more: Call[1] = {}): Call => ["share_route", { from_place: flat, to_place: to, mode: "cycling", contact, ...more }];
   test("a shared route is listed with the person", () =>
-    check([share(ferry, "Rosa Ruiz", { hours: 2 }), ["list_saved_places", { with_shared_routes: true }]], gives({ shared: [{ contact: "Paul Ruiz" }, { to: "Ferry Terminal", contact: "Rosa Ruiz", mode: "cycling", until: "2026-03-09T11:00" }] })));
+    check([share(ferry, "Rosa Ruiz", { hours: 2 }), ["list_saved_places", {}]], gives({ shared: [{ contact: "Paul Ruiz" }, { to: "Ferry Terminal", contact: "Rosa Ruiz", mode: "cycling", until: "2026-03-09T11:00" }] })));
   test("the same route with the same person is refused", () => check([share(studio, "Paul Ruiz")], refuses("conflict", /shared with Paul Ruiz until 2026-03-09T12:10 already/)));
   test("there may be two at a time", () => check([share(ferry, "Rosa Ruiz"), share(station, "Rosa Ruiz")], refuses("limit_exceeded", /2 routes are shared already/)));
   test("who takes none gets none", () => check([share(ferry, "Clara Mendes")], refuses("permission_denied", /Clara Mendes takes no shared routes/)));

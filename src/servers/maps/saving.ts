@@ -110,25 +110,24 @@ export const keeping = {
   }),
   list_saved_places: tool({
     effect: "read",
-    summary: "List the places that the user has saved, newest first, all of them or one list's; on request the routes shared with others at this time as well.",
+    summary: "List the places that the user has saved, newest first, all of them or one list's; without a filter the routes shared with others at this time as well.",
     input: {
       list: list.optional().describe("Only places of this list"),
       name: label("saved_place").optional().describe("Only places whose name contains this"),
-      with_shared_routes: z.boolean().optional().describe("True to list the routes that are shared as well"),
-      limit: z.int().min(1).max(50).optional().describe("At most this many places, 6 if not given").meta({ examples: [3, 4, 5, 6] }),
+      limit: z.int().min(1).max(50).optional().describe("At most this many places, 10 if not given").meta({ examples: [3, 4, 5, 6] }),
     },
     returns: {
       places: z.array(z.object({ name: label("saved_place"), saved_id: id("saved_place"), place_id: id("place"), list: z.string(), note: z.string().optional() })),
       shared: z.array(z.object({ to: z.string(), shared_id: id("shared_route"), contact: label("contact"), mode: z.string(), until: minute() })).optional(),
     },
-    run(atlas, { list: wanted, name, with_shared_routes, limit = 6 }, { now }) {
+    run(atlas, { list: wanted, name, limit: most }, { now }) {
       const found = Object.entries(atlas.saved).filter(([, it]) => (!wanted || it.list === wanted) && (!name || hasWords(atlas.places[it.place_id]!.name, name)));
       const newest = found.sort(([a, x], [b, y]) => (x.at === y.at ? (a < b ? -1 : 1) : x.at < y.at ? 1 : -1));
       const shared = Object.entries(atlas.shared).filter(([, it]) => it.until > now).map(([shared_id, it]) => (
         { to: atlas.places[it.to_place]!.name, shared_id, contact: atlas.contacts[it.contact_id]!.name, mode: it.mode, until: it.until }));
       return {
-        places: newest.slice(0, limit).map(([saved_id, it]) => ({ name: atlas.places[it.place_id]!.name, saved_id, place_id: it.place_id, list: it.list, ...(it.note === undefined ? {} : { note: it.note }) })),
-        ...(with_shared_routes ? { shared } : {}),
+        places: newest.slice(0, most ?? 10).map(([saved_id, it]) => ({ name: atlas.places[it.place_id]!.name, saved_id, place_id: it.place_id, list: it.list, ...(it.note === undefined ? {} : { note: it.note }) })),
+        ...(wanted === undefined && name === undefined && most === undefined ? { shared } : {}),
       };
     },
   }),

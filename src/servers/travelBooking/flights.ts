@@ -39,7 +39,7 @@ export const flights = {
     run: ({ airports }, { name }) => ({
       airports: Object.entries(airports)
         .filter(([code, it]) => !name || hasWords(`${it.name} ${it.city} ${code}`, name))
-        .slice(0, 8)
+        .slice(0, 20)
         .map(([code, it]) => ({ airport: it.name, code, city: it.city, country: it.country })),
     }),
   }),
@@ -52,10 +52,10 @@ export const flights = {
       date: day().optional().describe("Only flights of this day"),
       number: label("flight").optional().describe("Only flights of this number"),
       max_price: z.number().min(1).max(5000).optional().describe("Only flights whose cheapest fare costs at most this").meta({ examples: [60, 80, 100, 120, 150, 200, 250] }),
-      limit: z.int().min(1).max(50).optional().describe("At most this many, 6 if not given").meta({ examples: [2, 3, 4, 5] }),
+      limit: z.int().min(1).max(50).optional().describe("At most this many, 10 if not given").meta({ examples: [2, 3, 4, 5] }),
     },
     returns: { flights: z.array(z.object({ number: label("flight"), flight_id: id("flight"), to: spokenId("airport"), date: day(), departs: z.string(), price: cents().describe("Cheapest fare"), seats_left: z.int() })), more: z.int().optional() },
-    run(agency, { from: start, to: end, date, number, max_price, limit = 6 }, { now }) {
+    run(agency, { from: start, to: end, date, number, max_price, limit = 10 }, { now }) {
       const from = codeOf(agency, start);
       const to = end === undefined ? undefined : codeOf(agency, end);
       if (from === to) refuse("invalid_params", `the flight would leave and land at ${from}`, "give two different airports");

@@ -83,10 +83,10 @@ export const hotels = {
       max_price: z.number().min(1).max(5000).optional().describe("At most this much a night").meta({ examples: [60, 80, 90, 100, 120, 150, 200] }),
       check_in: day().optional().describe("First night, to see only hotels with a room left"),
       check_out: day().optional().describe("Day of leaving"),
-      limit: z.int().min(1).max(50).optional().describe("At most this many, 6 if not given").meta({ examples: [2, 3, 4, 5] }),
+      limit: z.int().min(1).max(50).optional().describe("At most this many, 10 if not given").meta({ examples: [2, 3, 4, 5] }),
     },
     returns: { hotels: z.array(z.object({ name: label("hotel"), hotel_id: id("hotel"), city: label("city"), stars: z.int(), from_price: cents().describe("Cheapest room a night") })), more: z.int().optional() },
-    run(agency, { city, name, stars, max_price, check_in, check_out, limit = 6 }, { now }) {
+    run(agency, { city, name, stars, max_price, check_in, check_out, limit = 10 }, { now }) {
       if ((check_in === undefined) !== (check_out === undefined)) refuse("invalid_params", "check_in and check_out go together", "give both or none");
       const wanted = check_in !== undefined && check_out !== undefined ? { check_in, check_out } : undefined;
       if (wanted) nights(wanted, now);

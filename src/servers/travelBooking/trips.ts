@@ -45,36 +45,38 @@ function bookedAs(agency: Agency, asked: string): Booked {
 /** `upcoming`, `past` or `cancelled`. */
 const stateOf = (it: Booked, now: string): "upcoming" | "past" | "cancelled" => (it.status === "cancelled" ? "cancelled" : it.ends <= now ? "past" : "upcoming");
 
-const [mostItems, mostItineraries] = [8, 12];
+const [mostItems, mostItineraries] = [8, 15];
 
 export const bookings = {
   list_bookings: tool({
     effect: "read",
-    summary: "List flights and stays that are booked, in order of time: those ahead, or past or cancelled ones, of all travellers or one.",
+    summary: "List flights and stays that are booked: those ahead first, then past and cancelled ones; of one state, route, hotel or traveller if wanted.",
     input: {
-      state: z.enum(["upcoming", "past", "cancelled"]).optional().describe("Which ones, upcoming if not given"),
-      route: label("flight_booking").optional().describe("Only flights whose route contains this, such as Port Alder to Lisbon, whatever their state"),
-      hotel: label("hotel_booking").optional().describe("Only stays at hotels whose name contains this, whatever their state"),
+      state: z.enum(["upcoming", "past", "cancelled"]).optional().describe("Only those ahead, past or cancelled"),
+      route: label("flight_booking").optional().describe("Only flights whose route contains this, such as Port Alder to Lisbon"),
+      hotel: label("hotel_booking").optional().describe("Only stays at hotels whose name contains this"),
       traveller: label("traveller").optional().describe("Only bookings of this traveller"),
-      limit: z.int().min(1).max(50).optional().describe("At most this many of each, 4 if not given").meta({ examples: [1, 2, 3, 5] }),
+      limit: z.int().min(1).max(50).optional().describe("At most this many of each, 14 if not given").meta({ examples: [1, 2, 3, 5] }),
     },
     returns: {
-      flights: z.array(z.object({ route: label("flight_booking"), flight_booking_id: id("flight_booking"), reference: spokenId("reference"), date: day(), traveller: label("traveller") })),
-      stays: z.array(z.object({ hotel: label("hotel_booking"), hotel_booking_id: id("hotel_booking"), reference: spokenId("reference"), check_in: day(), traveller: label("traveller") })),
+      flights: z.array(z.object({ route: label("flight_booking"), flight_booking_id: id("flight_booking"), reference: spokenId("reference"), date: day(), state: z.string(), traveller: label("traveller") })),
+      stays: z.array(z.object({ hotel: label("hotel_booking"), hotel_booking_id: id("hotel_booking"), reference: spokenId("reference"), check_in: day(), state: z.string(), traveller: label("traveller") })),
       more: z.int().optional().describe("How many were left out"),
     },
-    run(agency, { state, route, hotel, traveller, limit = 4 }, { now }) {
+    run(agency, { state, route, hotel, traveller, limit = 14 }, { now }) {
       const person = traveller?.trim().toLowerCase();
       if (person !== undefined && !Object.values(agency.travellers).some(it => it.name.toLowerCase() === person))
         refuse("not_found", `there is no traveller ${traveller}`, `there are ${Object.values(agency.travellers).map(it => it.name).join(", ")}`);
-      const wanted = state ?? (route === undefined && hotel === undefined ? "upcoming" : undefined);
-      const all = allBooked(agency).filter(it => (wanted === undefined || stateOf(it, now) === wanted) && (person === undefined || it.traveller.toLowerCase() === person));
+      const order = ["upcoming", "past", "cancelled"];
+      const all = allBooked(agency)
+        .filter(it => (state === undefined || stateOf(it, now) === state) && (person === undefined || it.traveller.toLowerCase() === person))
+        .sort((a, b) => order.indexOf(stateOf(a, now)) - order.indexOf(stateOf(b, now)));
       const flown = all.filter(it => it.table === "flight_bookings" && (route === undefined ? hotel === undefined : it.name.toLowerCase().includes(route.trim().toLowerCase())));
       const stayed = all.filter(it => it.table === "hotel_bookings" && (hotel === undefined ? route === undefined : hasWords(it.name, hotel)));
       const left = Math.max(0, flown.length - limit) + Math.max(0, stayed.length - limit);
       return {
-        flights: flown.slice(0, limit).map(it => ({ route: it.name, flight_booking_id: it.id, reference: it.reference, date: it.begins.slice(0, 10), traveller: it.traveller })),
-        stays: stayed.slice(0, limit).map(it => ({ hotel: it.name, hotel_booking_id: it.id, reference: it.reference, check_in: it.begins.slice(0, 10), traveller: it.traveller })),
+        flights: flown.slice(0, limit).map(it => ({ route: it.name, flight_booking_id: it.id, reference: it.reference, date: it.begins.slice(0, 10), state: stateOf(it, now), traveller: it.traveller })),
+        stays: stayed.slice(0, limit).map(it => ({ hotel: it.name, hotel_booking_id: it.id, reference: it.reference, check_in: it.begins.slice(0, 10), state: stateOf(it, now), traveller: it.traveller })),
         ...(left > 0 ? { more: left } : {}),
       };
     },
@@ -169,13 +171,13 @@ export const planning = {
     summary: "Show itineraries with their bookings in order of time, nights and cost; all of them or only those whose name contains some words.",
     input: {
       name: label("itinerary").optional().describe("Only itineraries whose name contains this"),
-      limit: z.int().min(1).max(12).optional().describe("At most this many, 4 if not given").meta({ examples: [1, 2, 3] }),
+      limit: z.int().min(1).max(15).optional().describe("At most this many, 10 if not given").meta({ examples: [1, 2, 3] }),
     },
     returns: {
       itineraries: z.array(z.object({ name: label("itinerary"), itinerary_id: id("itinerary"), nights: z.int(), paid: cents(), bookings: z.array(z.object({ reference: spokenId("reference"), what: z.string(), begins: z.string() })) })),
       more: z.int().optional(),
     },
-    run(agency, { name, limit = 4 }) {
+    run(agency, { name, limit = 10 }) {
       const found = Object.entries(agency.itineraries).filter(([, it]) => !name || hasWords(it.name, name));
       const all = allBooked(agency);
       return {

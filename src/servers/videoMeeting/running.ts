@@ -103,10 +103,10 @@ export const running = {
       meeting_id: id("meeting").optional().describe("Only recordings of this meeting, by its id"),
       topic: label("recording").optional().describe("Only recordings of meetings whose topic contains this"),
       since: day().optional().describe("Only recordings from this day on"),
-      limit: z.int().min(1).max(50).optional().describe("At most this many, 6 if not given").meta({ examples: [1, 2, 3, 5] }),
+      limit: z.int().min(1).max(50).optional().describe("At most this many, 10 if not given").meta({ examples: [1, 2, 3, 5] }),
     },
     returns: { recordings: z.array(z.object({ topic: label("recording"), recording_id: id("recording"), started_at: minute(), minutes: z.int().optional(), status: z.string() })), more: z.int().optional() },
-    run(rooms, { meeting_id, topic, since, limit = 6 }) {
+    run(rooms, { meeting_id, topic, since, limit = 10 }) {
       if (meeting_id !== undefined) meetingOf(rooms, meeting_id);
       const topicOf = (meetingId: string) => rooms.meetings[meetingId]!.topic;
       const found = Object.entries(rooms.recordings).filter(([, it]) => (meeting_id === undefined || it.meeting_id === meeting_id) && (!topic || hasWords(topicOf(it.meeting_id), topic)) && (!since || it.started_at.slice(0, 10) >= since));
