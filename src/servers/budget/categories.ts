@@ -82,19 +82,31 @@ export const categories = {
       const old = before(budget);
       const standard = limitIn(old.categories[category_id]!, from);
       if (standard === limit) refuse("conflict", `the limit of ${category.name} is already ${limit} in ${from}`);
+      for (const it of held(old, category_id, from)) affordable(balanceOf(old, it).free, moreIn(old, category_id, it, limit), it);
       const spent = spentIn(old, category_id, from);
-      const { free } = balanceOf(old, from);
-      const more = round(Math.max(limit, spent) - Math.max(standard ?? 0, spent));
-      if (more > 0) affordable(free, more, from);
+      const free = round(balanceOf(old, from).free - moreIn(old, category_id, from, limit));
       category.limits[from] = limit;
-      return { category: category.name, category_id, from, limit, spent, left: round(limit - spent), free: round(free - more) };
+      return { category: category.name, category_id, from, limit, spent, left: round(limit - spent), free };
     },
   }),
 };
 
+/** The months in which a limit set from one of them on will hold. */
+function held({ months, categories: all }: Budget, categoryKey: string, from: string): string[] {
+  const later = Object.keys(months).filter(it => it >= from).sort();
+  const next = later.findIndex((it, i) => i > 0 && Object.hasOwn(all[categoryKey]!.limits, it));
+  return next < 0 ? later : later.slice(0, next);
+}
+
+/** How much more of a month is planned with this limit. */
+function moreIn(budget: Budget, categoryKey: string, of: string, limit: number): number {
+  const spent = spentIn(budget, categoryKey, of);
+  return round(Math.max(limit, spent) - Math.max(limitIn(budget.categories[categoryKey]!, of) ?? 0, spent));
+}
+
 /** Turns down to plan more than the income of the month allows. */
 function affordable(free: number, more: number, of: string): void {
-  if (more > free) refuse("precondition_failed", `${more} more would be planned in ${of}, and ${Math.max(0, free)} of its income is free`, "choose a smaller limit, or lower another one first");
+  if (more > Math.max(0, free)) refuse("precondition_failed", `${more} more would be planned in ${of}, and ${Math.max(0, free)} of its income is free`, "choose a smaller limit, or lower another one first");
 }
 
 export const summaries = {
