@@ -156,10 +156,10 @@ const reviewTools = {
       product_id: productId,
       stars: stars.describe("1 is worst, 5 is best").meta({ examples: [1, 2, 3, 4, 5] }),
       title: z.string().min(2).max(80).describe("The review in a few words").meta({
-        examples: ["Does what it should", "Better than expected", "Broke after a week", "Lovely quality", "Smaller than I thought", "Good value", "Would buy again", "Not for me", "Well made", "Hard to clean"],
+        examples: ["My honest opinion", "After a month of use", "First impressions", "What I think of it", "After daily use", "A short review", "Used every weekend", "Half a year later", "Bought for my kitchen table", "How it holds up"],
       }),
       text: z.string().min(2).max(500).optional().describe("The review in full").meta({
-        examples: ["I use it every day.", "It arrived quickly and works well.", "The handle came loose.", "The colour is not what the picture shows.", "A gift, and a good one.", "Sturdy and easy to clean.", "It is rather loud.", "Great for a small flat."],
+        examples: ["I have had it for three weeks now.", "Measure your space before you order.", "Delivery was on time, the box was large.", "I use it on most days.", "I bought it after reading many reviews.", "It looks as it does in the pictures.", "My first one was a gift.", "The manual is short, which I like."],
       }),
     },
     returns: { title: label("review"), review_id: id("review"), product: z.string(), rating: z.number().describe("The product's mean with this review") },

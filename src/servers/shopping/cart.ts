@@ -76,7 +76,7 @@ const cartTools = {
     summary: "Show the cart: its lines, its coupon, what goods and standard delivery come to, and the store credit that could pay for it.",
     input: { product: label("cart_line").optional().describe("Only lines of products whose name contains this; the sums are still those of the whole cart") },
     returns: {
-      lines: z.array(z.object({ product: label("cart_line"), line_id: id("cart_line"), product_id: id("product"), quantity: z.int(), price: cents(), amount: cents(), problem: z.string().optional() })),
+      lines: z.array(z.object({ product: label("cart_line"), line_id: id("cart_line"), quantity: z.int(), price: cents(), amount: cents(), problem: z.string().optional() })),
       coupon: z.string().optional(),
       ...sums,
       store_credit: cents(),
@@ -85,7 +85,7 @@ const cartTools = {
       const rows = Object.entries(shop.cart.lines).map(([line_id, it]) => {
         const { name, price, stock, status } = shop.products[it.product_id]!;
         const problem = status === "discontinued" ? "no longer sold" : stock < it.quantity ? (stock === 0 ? "out of stock" : `only ${stock} in stock`) : undefined;
-        return { product: name, line_id, product_id: it.product_id, quantity: it.quantity, price, amount: round(it.quantity * price), ...(problem ? { problem } : {}) };
+        return { product: name, line_id, quantity: it.quantity, price, amount: round(it.quantity * price), ...(problem ? { problem } : {}) };
       });
       const coupon = shop.cart.coupon === undefined ? {} : { coupon: shop.coupons[shop.cart.coupon]!.code };
       return { lines: rows.filter(it => !product || has(it.product, product)), ...coupon, ...sumsOf(shop), store_credit: shop.store_credit };

@@ -80,7 +80,7 @@ export const ordering = {
     summary: "Call off an order that has not been shipped yet. Its goods go back into stock, its coupon can be used again, and what was paid comes back.",
     destructive: true,
     input: { order_id: orderId },
-    returns: { number: label("order"), order_id: id("order"), status, refund: cents(), refunded_to: z.string(), store_credit: cents() },
+    returns: { number: label("order"), order_id: id("order"), status, refund: cents().optional().describe("What was paid and comes back"), refunded_to: z.enum(payments).optional(), store_credit: cents() },
     run(shop, { order_id }, { now }) {
       const order = orderOf(shop, order_id);
       const stands = statusOf(order);
@@ -90,23 +90,24 @@ export const ordering = {
       order.cancelled = now;
       for (const it of Object.values(before(order).items)) shop.products[it.product_id]!.stock += it.quantity;
       if (order.coupon !== undefined) shop.coupons[order.coupon]!.used = false;
-      const refund = order.pay_with === "on_delivery" ? 0 : totalOf(order);
+      const isPaid = order.pay_with !== "on_delivery";
+      const refund = totalOf(order);
       if (order.pay_with === "store_credit") shop.store_credit = round(shop.store_credit + refund);
-      return { number: String(order.number), order_id, status: "cancelled" as const, refund, refunded_to: order.pay_with === "on_delivery" ? "nothing was paid yet" : order.pay_with, store_credit: shop.store_credit };
+      return { number: String(order.number), order_id, status: "cancelled" as const, ...(isPaid ? { refund, refunded_to: order.pay_with } : {}), store_credit: shop.store_credit };
     },
   }),
   track_order: tool({
     effect: "read",
     summary: "See where an order is: what has happened to its parcel so far, the parcel's number and the day it is expected.",
     input: { order_id: orderId },
-    returns: { number: label("order"), order_id: id("order"), status, expected: day(), parcel: z.string().optional(), events: z.array(z.object({ at: minute(), what: z.string() })) },
+    returns: { number: label("order"), order_id: id("order"), status, expected: day().optional(), delivered: day().optional(), parcel: z.string().optional(), events: z.array(z.object({ at: minute(), what: z.string() })) },
     run(shop, { order_id }) {
       const order = orderOf(shop, order_id);
       if (order.cancelled) refuse("precondition_failed", `${called(order, order_id)} was cancelled on ${order.cancelled.slice(0, 10)}, so nothing is on its way`, "shopping_list_orders shows the others");
       const events = [{ at: order.placed, what: "ordered" }];
       if (order.shipped) events.push({ at: order.shipped, what: "left the warehouse" });
       if (order.delivered) events.push({ at: order.delivered, what: `delivered to ${shop.address}` });
-      return { number: String(order.number), order_id, status: statusOf(order), expected: order.expected, ...(order.parcel ? { parcel: order.parcel } : {}), events };
+      return { number: String(order.number), order_id, status: statusOf(order), ...(order.delivered ? { delivered: order.delivered.slice(0, 10) } : { expected: order.expected }), ...(order.parcel ? { parcel: order.parcel } : {}), events };
     },
   }),
   request_return: tool({

@@ -131,7 +131,7 @@ export function sumsOf({ products, coupons, cart, terms }: Pick<Shop, "products"
 }
 
 /** What keeps a coupon from counting for this cart on this day: an error type and the words for it. */
-export function flawOf(shop: Pick<Shop, "products" | "categories" | "cart">, coupon: Coupon, today: string): readonly ["conflict" | "precondition_failed", string, string] | undefined {
+export function flawOf(shop: Pick<Shop, "products" | "categories" | "cart" | "terms">, coupon: Coupon, today: string): readonly ["conflict" | "precondition_failed", string, string] | undefined {
   const choose = "shopping_list_coupons shows which ones can be used now";
   if (coupon.used) return ["conflict", `coupon ${coupon.code} was already used`, choose];
   if (coupon.expires < today) return ["precondition_failed", `coupon ${coupon.code} expired on ${coupon.expires}`, choose];
@@ -142,6 +142,8 @@ export function flawOf(shop: Pick<Shop, "products" | "categories" | "cart">, cou
   const where = coupon.category_id ? ` in ${shop.categories[coupon.category_id]!.name}` : "";
   if (goods < coupon.minimum || counting.length === 0)
     return ["precondition_failed", `coupon ${coupon.code} needs goods for ${coupon.minimum || "some amount"}${where}, the cart has ${goods}`, "shopping_add_to_cart can add more"];
+  const { free_delivery_from } = shop.terms;
+  if (coupon.kind === "free_delivery" && goods >= free_delivery_from) return ["precondition_failed", `coupon ${coupon.code} would take nothing off: delivery costs nothing from ${free_delivery_from} on, the cart has ${goods}`, choose];
   return undefined;
 }
 
