@@ -21,8 +21,15 @@ export function carried(home: Home, roomId: string, extra: number, already: numb
 }
 
 /** What the device would draw once it is on. */
-const drawWhenOn = (device: Device): number =>
-  device.kind === "light" ? Math.round((device.watts * device.brightness) / 100) : device.kind === "fan" ? device.watts : device.kind === "plug" ? device.watts : 0;
+function drawWhenOn(home: Home, device: Device, now: string): number {
+  switch (device.kind) {
+    case "light": return Math.round((device.watts * device.brightness) / 100);
+    case "plug":
+    case "fan": return device.watts;
+    case "thermostat": return device.target > climateIn(home, device.room_id, now).temperature && !isWindowOpen(home, device.room_id) ? device.watts : 0;
+    default: return 0;
+  }
+}
 
 /** Before the heating of a room changes, how warm it has become is written down. */
 export function settleClimate(home: Home, roomId: string, now: string): number {
@@ -112,7 +119,7 @@ const switches = {
       answering(home, device_id, device);
       if (isSwitched(device) && isOn(device)) refuse("conflict", `${placed(home, device_id, device)} ${be(device)} already on`);
       const already = drawIn(before(home), device.room_id, now);
-      const extra = drawWhenOn(device);
+      const extra = drawWhenOn(before(home), device, now);
       carried(home, device.room_id, extra, already);
       switchOn(home, device_id, device, now);
       return { name: device.name, device_id, state: "on", watts: already + extra };
@@ -182,7 +189,7 @@ const air = {
       settleClimate(home, room_id, now);
       thermostat.is_on = true;
       thermostat.target = target;
-      return { room: name, room_id, target: inDegrees(target), temperature: inDegrees(temperature), heating: target > temperature ? "heating" : "idle" };
+      return { room: name, room_id, target: inDegrees(target), temperature: inDegrees(temperature), heating: target > temperature ? "warming up" : "warm enough" };
     },
   }),
   set_fan_speed: tool({

@@ -82,7 +82,7 @@ const rooms = {
       const { name } = roomOf(home, room_id);
       const { temperature, heating } = climateIn(home, room_id, now);
       const thermostat = thermostatIn(home, room_id)?.[1];
-      const state = !thermostat ? "none" : thermostat.offline ? "offline" : !thermostat.is_on ? "off" : isWindowOpen(home, room_id) ? "paused, a window is open" : heating ? "heating" : "idle";
+      const state = !thermostat ? "none" : thermostat.offline ? "offline" : !thermostat.is_on ? "off" : isWindowOpen(home, room_id) ? "paused, a window is open" : heating ? "warming up" : "warm enough";
       return { room: name, room_id, temperature: inDegrees(temperature), ...(thermostat?.is_on ? { target: inDegrees(thermostat.target) } : {}), heating: state, outside: inDegrees(home.outside) };
     },
   }),

@@ -134,9 +134,9 @@ const scenes = {
   }),
 };
 
-/** `daily at 07:00`, `when living room temperature is above 24` */
+/** `on weekdays at 07:00`, `when living room temperature is above 24` */
 function saidOf(home: Home, when: Trigger): string {
-  if (when.kind === "time") return `${when.days} at ${when.at}`;
+  if (when.kind === "time") return `${when.days === "daily" ? "daily" : `on ${when.days}`} at ${when.at}`;
   const { name, tripped } = home.sensors[when.sensor_id]!;
   const bound = when.above === undefined ? `below ${when.below}` : `above ${when.above}`;
   return tripped === undefined ? `when ${name} is ${bound}` : `when ${name} reports`;

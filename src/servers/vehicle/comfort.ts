@@ -43,7 +43,7 @@ const doors = {
       if (door?.startsWith("rear") && vehicle.child_lock) refuse("permission_denied", `the child lock keeps the ${door} door of ${what} shut`, "it opens from outside; choose another door");
       vehicle.locked = false;
       if (door !== undefined) vehicle.open.push(door);
-      return { vehicle: vehicle.name, vehicle_id, doors: "unlocked", ...(door === undefined ? {} : { opened: door }) };
+      return { vehicle: vehicle.name, vehicle_id, doors: "unlocked", ...(door === undefined ? {} : { opened: door === "tailgate" ? door : `${door} door` }) };
     },
   }),
 };
@@ -92,7 +92,7 @@ const cabin = {
       if (headlights === "high" && vehicle.speed === 0) refuse("precondition_failed", `${what} stands, and high beam is for the road`, "choose low or auto");
       const hour = Number(now.slice(11, 13));
       const needsLight = hour < 7 || hour >= 19 || garage.weather.rain !== "none";
-      if (headlights === "off" && vehicle.speed > 0 && needsLight) refuse("precondition_failed", `${what} is driving in ${garage.weather.rain === "none" ? "the dark" : "the rain"} and needs its lights`, "choose low or auto");
+      if ((headlights === "off" || headlights === "parking") && vehicle.speed > 0 && needsLight) refuse("precondition_failed", `${what} is driving in ${garage.weather.rain === "none" ? "the dark" : "the rain"} and needs its lights`, "choose low or auto");
       const was = vehicle.lamps;
       vehicle.lamps = headlights;
       return { vehicle: vehicle.name, vehicle_id, headlights, was };

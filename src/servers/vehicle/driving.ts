@@ -48,7 +48,7 @@ const engine = {
       garage.trips[trip_id] = { vehicle_id, driver: garage.user, purpose: "private", from: vehicle.place_id, start: now, km: 0 };
       Object.assign(vehicle, { engine: "on", trip_id });
       const soft = softTires(vehicle);
-      return { vehicle: vehicle.name, vehicle_id, engine: "on", trip_id, range, ...(soft.length > 0 ? { warning: `too little air ${soft.join(" and ")}` } : {}) };
+      return { vehicle: vehicle.name, vehicle_id, engine: "on", trip_id, range, ...(soft === undefined ? {} : { warning: `the tires are ${soft}` }) };
     },
   }),
   stop_engine: tool({
@@ -164,7 +164,7 @@ const onTheRoad = {
       if (vehicle.speed < cruising.least) refuse("precondition_failed", `${what} drives at ${vehicle.speed} km/h, and cruise control works from ${cruising.least} km/h`, "it has to get faster first");
       if (vehicle.cruise === speed) refuse("conflict", `the cruise control of ${what} is set to ${speed} km/h already`);
       const soft = softTires(vehicle);
-      if (soft.length > 0 && speed > cruising.soft) refuse("limit_exceeded", `${what} has too little air ${soft.join(" and ")}: ${cruising.soft} km/h at most, not ${speed}`, `choose ${cruising.soft} or less`);
+      if (soft !== undefined && speed > cruising.soft) refuse("limit_exceeded", `the tires of ${what} are ${soft}: ${cruising.soft} km/h at most, not ${speed}`, `choose ${cruising.soft} or less`);
       const most = { comfort: 150, sport: 150, eco: 120, electric: 110 }[vehicle.mode];
       if (speed > most) refuse("limit_exceeded", `${what} goes ${most} km/h at most in ${vehicle.mode} mode, not ${speed}`, "choose a lower speed, or vehicle_set_drive_mode");
       settle(garage, vehicle, now);
@@ -187,7 +187,7 @@ const onTheRoad = {
       const charge = vehicle.battery ? Math.round((100 * vehicle.battery.level) / vehicle.battery.capacity) : 0;
       if (mode === "electric" && charge < leastCharge) refuse("precondition_failed", `the battery of ${what} is at ${charge} percent, and electric mode needs ${leastCharge}`, "charge it with vehicle_refuel, or choose eco");
       const soft = softTires(vehicle);
-      if (mode === "sport" && soft.length > 0) refuse("precondition_failed", `${what} has too little air ${soft.join(" and ")} for sport mode`, "fill the tires first, or choose another mode");
+      if (mode === "sport" && soft !== undefined) refuse("precondition_failed", `the tires of ${what} are ${soft}, which sport mode does not allow`, "fill the tires first, or choose another mode");
       if (mode === "eco" && vehicle.cruise !== undefined && vehicle.cruise > 120) refuse("precondition_failed", `${what} is cruising at ${vehicle.cruise} km/h, and eco mode goes 120 at most`, "set a lower cruise speed first");
       settle(garage, vehicle, now);
       vehicle.mode = mode;

@@ -107,13 +107,12 @@ const vehicles = {
     },
     run(garage, { vehicle_id }) {
       const it = vehicleOf(garage, vehicle_id);
-      const soft = softTires(it);
       return {
         vehicle: it.name,
         vehicle_id,
         tires: tireNames.map(name => ({ tire: name, pressure: `${it.tires[name]} bar` })),
         should_be: `${it.pressure} bar`,
-        condition: soft.length === 0 ? "all fine" : `too little air ${soft.join(" and ")}`,
+        condition: softTires(it) ?? "all fine",
       };
     },
   }),

@@ -78,7 +78,10 @@ export function kmTo({ places }: Pick<Garage, "places">, vehicle: Vehicle, place
   return tenth(vehicle.away + (vehicle.place_id === placeId ? 0 : roadKm(places[vehicle.place_id]!, places[placeId]!)));
 }
 
-/** Tires with too little air, by name. */
-export const softTires = ({ tires, pressure }: Pick<Vehicle, "tires" | "pressure">): string[] => Object.entries(tires).flatMap(([name, it]) => (it < pressure - 0.3 ? [name] : []));
+/** Where tires have too little air: `low at the rear left`. */
+export function softTires({ tires, pressure }: Pick<Vehicle, "tires" | "pressure">): string | undefined {
+  const soft = Object.entries(tires).flatMap(([name, it]) => (it < pressure - 0.3 ? [name] : []));
+  return soft.length === 0 ? undefined : `low at the ${soft.join(" and ")}`;
+}
 
 export const minuteAfter = (now: string, minutes: number): string => new Date(Date.parse(`${now}:00Z`) + minutes * 60_000).toISOString().slice(0, 16);
