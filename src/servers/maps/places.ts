@@ -65,8 +65,8 @@ export const finding = {
     effect: "read",
     summary: "Say what is at a point given by its coordinates: the nearest place with its address, the street, or the city.",
     input: {
-      latitude: degrees(90, "Degrees north", [43.4612, 43.4631, 43.4592, 43.4666, 43.4599, 43.4678, 43.4641, 43.4574]),
-      longitude: degrees(180, "Degrees east; west is negative", [-3.8053, -3.8098, -3.8032, -3.8145, -3.8119, -3.8043, -3.8075, -3.8161]),
+      latitude: degrees(90, "Degrees north", [43.4612, 43.4631, 43.4592, 43.4666, 43.4596, 43.4678, 43.4641, 43.4574]),
+      longitude: degrees(180, "Degrees east; west is negative", [-3.8053, -3.8093, -3.8032, -3.8145, -3.8119, -3.8043, -3.8075, -3.8161]),
     },
     returns: {
       address: label("address").optional(),
@@ -121,9 +121,9 @@ export const finding = {
       city: label("city"),
       latitude: z.number(),
       longitude: z.number(),
-      phone: z.string().optional(),
-      rating: z.number().optional(),
-      hours: z.string().optional(),
+      phone: z.string(),
+      rating: z.string().describe("Of 5"),
+      hours: z.string(),
       open: z.boolean().optional().describe("Whether it is open at this time"),
       closed_for_good: z.boolean().optional(),
     },
@@ -133,9 +133,9 @@ export const finding = {
       const open = isOpen(place, now);
       return {
         name, place_id, category: kind, address: addressOf(atlas, place), city: cityOf(atlas, place).name, latitude, longitude,
-        ...(phone === undefined ? {} : { phone }),
-        ...(rating === undefined ? {} : { rating }),
-        ...(hours && !gone ? { hours: `${hours.opens} to ${hours.closes}${hours.closed_on ? `, closed on ${hours.closed_on}` : ""}` } : {}),
+        phone: phone ?? "not listed",
+        rating: rating === undefined ? "not rated" : `${rating} of 5`,
+        hours: gone ? "closed for good" : hours ? `${hours.opens} to ${hours.closes}${hours.closed_on ? `, closed on ${hours.closed_on}` : ""}` : "not listed",
         ...(open === undefined ? {} : { open }),
         ...(gone ? { closed_for_good: true } : {}),
       };

@@ -1,7 +1,7 @@
 /** The map's tools about ways: a route, its alternatives, times, whole tables of them, and routes shared with other people. */
 import { z } from "zod";
 import { id, label, minute } from "../../environment/entity.ts";
-import { before, Refusal, refuse, toolOf } from "../../environment/server.ts";
+import { before, refuse, toolOf } from "../../environment/server.ts";
 import { later, minutesOf } from "./clock.ts";
 import { journeyOf, quickest, told, tripOf, type Journey } from "./journey.ts";
 import { placeId } from "./places.ts";
@@ -61,13 +61,13 @@ export const ways = {
   }),
   distance_matrix: tool({
     effect: "read",
-    summary: "Get length and time from each of some places to each of others, up to four each way, as a table. A pair without a way says why.",
+    summary: "Get length and time from each of some places to each of others, up to four each way, as a table. Refused where one of them has no way.",
     input: {
       from_places: z.array(id("place")).min(1).max(4).describe("Places where it starts"),
       to_places: z.array(id("place")).min(1).max(4).describe("Places where it ends"),
       mode,
     },
-    returns: { rows: z.array(z.object({ from: label("place"), to: label("place"), meters: z.int().optional(), minutes: z.int().optional(), blocked: z.string().optional() })) },
+    returns: { rows: z.array(z.object({ from: label("place"), to: label("place"), meters, minutes })) },
     run(atlas, { from_places, to_places, mode: by }, { now }) {
       for (const list of [from_places, to_places]) if (new Set(list).size < list.length) refuse("invalid_params", "a place is named twice in one list", "name every place once");
       const pairs = from_places.flatMap(from_place => to_places.filter(it => it !== from_place).map(to_place => ({ from_place, to_place })));
@@ -75,9 +75,8 @@ export const ways = {
       return {
         rows: pairs.map(pair => {
           const trip = tripOf(atlas, { ...pair, mode: by }, now);
-          const found = tried(() => journeyOf(atlas, trip));
-          const row = { from: trip.from.name, to: trip.to.name };
-          return typeof found === "string" ? { ...row, blocked: found } : { ...row, meters: found.meters, minutes: found.minutes };
+          const journey = journeyOf(atlas, trip);
+          return { from: trip.from.name, to: trip.to.name, meters: journey.meters, minutes: journey.minutes };
         }),
       };
     },
@@ -142,14 +141,4 @@ function contactNamed({ contacts }: Atlas, name: string) {
   const all = Object.entries(contacts);
   const found = all.find(([, it]) => it.name.toLowerCase() === wanted || it.email === wanted);
   return found ?? refuse("not_found", `the user has no contact ${name}`, `there are ${all.slice(0, 8).map(([, it]) => it.name).join(", ")}`);
-}
-
-/** What is found, or why there is nothing. */
-function tried(find: () => Journey): Journey | string {
-  try {
-    return find();
-  } catch (error) {
-    if (error instanceof Refusal) return error.message;
-    throw error;
-  }
 }

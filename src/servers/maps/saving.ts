@@ -19,7 +19,7 @@ export const ground = {
     effect: "read",
     summary: "Get how high a place lies above the sea, and from another place the climb and how steep it is on average.",
     input: { place_id: placeId, from_place: placeId.optional().describe("Place from which to climb") },
-    returns: { name: label("place"), place_id: id("place"), elevation: z.int().describe("Metres above the sea"), climb: z.int().optional().describe("Metres up, or down if negative"), percent: z.number().optional().describe("How steep it is on average") },
+    returns: { name: label("place"), place_id: id("place"), elevation: z.int().describe("Metres above the sea"), climb: z.int().optional().describe("Metres up, or down if negative"), percent: z.int().optional().describe("How steep it is on average") },
     run(atlas, { place_id, from_place }) {
       const place = placeOf(atlas, place_id);
       const own = { name: place.name, place_id, elevation: place.elevation };
@@ -27,7 +27,7 @@ export const ground = {
       if (from_place === place_id) refuse("invalid_params", `both places are ${place.name}`, "give two different places, or leave out from_place");
       const from = placeOf(atlas, from_place);
       const climb = place.elevation - from.elevation;
-      return { ...own, climb, percent: Math.round((1000 * climb) / Math.max(1, metersBetween(from, place))) / 10 };
+      return { ...own, climb, percent: Math.round((100 * climb) / Math.max(1, metersBetween(from, place))) };
     },
   }),
   get_timezone: tool({
