@@ -33,8 +33,6 @@ export class LiveSessions implements Disposable {
   readonly #begun = new EventEmitter<LiveSession>();
   /** Of those that a person opened. */
   readonly onDidOpen: Event<LiveSession> = this.#begun.event;
-  readonly #ended = new EventEmitter<LiveSession>();
-  readonly onDidClose: Event<LiveSession> = this.#ended.event;
   readonly #sessions = new Map<HeldSession, LiveSession & { calls: MadeCall[] }>();
   #table: Promise<SessionTable> | undefined;
   #opened = 0;
@@ -102,7 +100,6 @@ export class LiveSessions implements Disposable {
     this.#sessions.clear();
     this.#changed.dispose();
     this.#begun.dispose();
-    this.#ended.dispose();
   }
 
   async #openTable(): Promise<SessionTable> {
@@ -138,7 +135,6 @@ export class LiveSessions implements Disposable {
         break;
       case "closed":
         this.#sessions.delete(change.session);
-        if (live) this.#ended.fire(live);
         break;
       default:
         throw new Error(`no such change ${JSON.stringify(change satisfies never)}`);

@@ -2,7 +2,7 @@
  * Questions to a person: choose one, choose several, type a value. Escape throws a `CancellationError`, the back button a
  * `Back`. Knows nothing of what is asked.
  */
-import { CancellationError, QuickInputButtons, window, type Disposable, type QuickInput, type QuickPick, type QuickPickItem } from "vscode";
+import { CancellationError, QuickInputButtons, window, type Disposable, type Event, type QuickInput, type QuickInputButton, type QuickPick, type QuickPickItem } from "vscode";
 
 /** The person wants to answer the question before once more. */
 export class Back extends Error {}
@@ -71,7 +71,6 @@ export function typeText(question: Question, { value = "", placeholder, complain
   box.value = value;
   box.prompt = question.text;
   box.placeholder = placeholder;
-  box.ignoreFocusOut = true;
   if (value) box.valueSelection = [0, value.length];
   return shown(box, question, take => [
     box.onDidChangeValue(text => (box.validationMessage = complaint(text))),
@@ -83,8 +82,16 @@ export function typeText(question: Question, { value = "", placeholder, complain
   ]);
 }
 
-function shown<T>(box: QuickInput & Partial<Pick<QuickPick<QuickPickItem>, "buttons" | "onDidTriggerButton">>, question: Question, listen: (take: (value: T) => void) => Disposable[]): Promise<T> {
+/** What pickers and input boxes have alike. */
+interface Box extends QuickInput {
+  buttons: readonly QuickInputButton[];
+  readonly onDidTriggerButton: Event<QuickInputButton>;
+}
+
+function shown<T>(box: Box, question: Question, listen: (take: (value: T) => void) => Disposable[]): Promise<T> {
   box.title = question.title;
+  // one of several questions is not lost with a glance elsewhere
+  box.ignoreFocusOut = question.title !== undefined;
   if (question.hasBack) box.buttons = [QuickInputButtons.Back];
   return new Promise<T>((resolve, reject) => {
     const listening: Disposable[] = [
@@ -92,7 +99,7 @@ function shown<T>(box: QuickInput & Partial<Pick<QuickPick<QuickPickItem>, "butt
         resolve(value);
         box.hide();
       }),
-      box.onDidTriggerButton!(() => {
+      box.onDidTriggerButton(() => {
         reject(new Back());
         box.hide();
       }),
