@@ -50,7 +50,7 @@ export const vehiclePlans: readonly VehiclePlan[] = [
     whose: "aunt", at: "aunt", few: 1,
     as: { name: "old estate", model: "Comodo Estate", plate: "2210 RRZ", first: 151008.9, tank: { fuel: "petrol", capacity: 60, level: 28.1, per_100: 8.8 }, modes: ["comfort", "eco", "sport"], engine: "on", trip: "2026-03-09T08:59", brake: true, locked: false, tires: tires(2.4, 2.4, 1.7, 2.3), climate: { temperature: 22, fan: 3 } },
   },
-  { whose: "shared", at: "charger", as: { name: "Plum share car", model: "Pico E", plate: "1184 SHR", first: 22743.7, battery: { capacity: 36, level: 6.1, per_100: 14 }, modes: ["comfort", "eco"], mode: "eco", locked: false } },
+  { whose: "shared", at: "charger", as: { name: "Plum share car", model: "Pico E", plate: "1184 SHR", first: 22743.7, battery: { capacity: 36, level: 6.1, per_100: 14 }, modes: ["comfort", "eco"], mode: "eco", brake: true, locked: false } },
   {
     whose: "shared", at: "home",
     as: {
@@ -70,7 +70,7 @@ export const vehiclePlans: readonly VehiclePlan[] = [
     whose: "shared", at: "station",
     as: { name: "Fern share car", model: "Pico 1.0", plate: "1197 SHR", first: 19087.3, tank: { fuel: "petrol", capacity: 38, level: 24.4, per_100: 5.1 }, engine: "on", gear: "drive", speed: 30, since: "2026-03-09T09:00", away: 0.4, trip: "2026-03-09T08:59", lamps: "auto", wipers: "interval" },
   },
-  { whose: "studio", at: "parking", as: { name: "cargo van", model: "Hauler E", plate: "9031 HRB", first: 8841.9, battery: { capacity: 64, level: 60.2, per_100: 24 }, modes: ["comfort", "eco"], brake: true, locked: false, pressure: 3.4, tires: tires(3.4, 3.4, 3.4, 3.5) } },
+  { whose: "studio", at: "parking", as: { name: "cargo van", model: "Hauler E", plate: "9031 HRB", first: 8841.9, battery: { capacity: 64, level: 60.2, per_100: 24 }, modes: ["comfort", "eco"], engine: "on", trip: "2026-03-09T08:55", brake: true, locked: false, pressure: 3.4, tires: tires(3.4, 3.4, 3.4, 3.5) } },
   {
     whose: "user", at: "cinema",
     as: {

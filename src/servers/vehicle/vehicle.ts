@@ -16,11 +16,12 @@ export const vehicle = defineServer({
   schema: Garage,
   tools: {
     list_vehicles, get_vehicle_status,
-    start_engine, stop_engine, press_brake, release_brake, shift_gear,
-    set_cruise_control, set_drive_mode,
+    start_engine, stop_engine,
     lock_doors, unlock_doors,
-    set_climate, set_headlights, set_wipers,
     refuel, get_tire_pressure,
+    set_climate, set_headlights, set_wipers,
+    press_brake, release_brake, shift_gear,
+    set_cruise_control, set_drive_mode,
     find_destinations, set_navigation, get_navigation, get_trip_log,
   },
 });
