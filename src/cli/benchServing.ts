@@ -35,8 +35,10 @@ export async function* servingRows(signal: AbortSignal, reference: readonly stri
     signal.addEventListener("abort", () => child.kill(), { once: true });
     return child;
   };
-  yield await overStdio(program(["stdio", "banking"]));
-  yield* await overHttp(program(["serve", "--port", "0"]), program(reference));
+  const lines = program(["stdio", "banking"]);
+  yield await Promise.race([overStdio(lines), ending(lines)]);
+  const [ours, theirs] = [program(["serve", "--port", "0"]), program(reference)];
+  yield* await Promise.race([overHttp(ours, theirs), ending(ours), ending(theirs)]);
 }
 
 /** The SDK's own server with an empty tool, until the signal aborts. */
@@ -46,6 +48,12 @@ export async function serveEmptyTool({ print, signal }: Terminal): Promise<numbe
   await once(signal, "abort");
   close();
   return 0;
+}
+
+/** Rejects when a server ends, which is before its time as long as somebody waits for it. */
+async function ending(child: ChildProcess): Promise<never> {
+  const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
+  throw new Error(`a server that was measured ended by itself (${code ?? signal})`);
 }
 
 const request = (id: number | string, method: string, params: object) => JSON.stringify({ jsonrpc: "2.0", id, method, params });
