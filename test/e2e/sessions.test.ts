@@ -16,10 +16,10 @@ beforeAll(async () => {
 });
 afterAll(() => workbench.close());
 
-test("the tree shows every server with its number of tools", async () => {
-  await vi.waitFor(async () => expect(await servers().count()).toBe(catalog.length), patience);
+test("the tree shows all twenty servers, each with its number of tools", async () => {
+  await vi.waitFor(async () => expect(await servers().count()).toBe(20), patience);
   const { block } = await endMeter(workbench);
-  say(`longest block of the extension host while ${catalog.length} servers load`, `${block.toFixed(0)} ms`);
+  say(`longest block of the extension host while it starts and twenty servers load`, `${block.toFixed(0)} ms`);
   const shown = (await servers().allInnerTexts()).map(it => it.trim());
   expect(shown).toEqual(catalog.map(it => `${it.name}${it.tools.size} tools · ${it.category}`));
   await workbench.picture("servers");
