@@ -65,7 +65,7 @@ export const finding = {
     effect: "read",
     summary: "Say what is at a point given by its coordinates: the nearest place with its address, the street, or the city.",
     input: {
-      latitude: degrees(90, "Degrees north", [43.4612, 43.4631, 43.4592, 43.4666, 43.4596, 43.4678, 43.4641, 43.4574]),
+      latitude: degrees(90, "Degrees north", [43.4612, 43.4631, 43.4592, 43.4666, 43.4594, 43.4678, 43.4641, 43.4574]),
       longitude: degrees(180, "Degrees east; west is negative", [-3.8053, -3.8093, -3.8032, -3.8145, -3.8119, -3.8043, -3.8075, -3.8161]),
     },
     returns: {

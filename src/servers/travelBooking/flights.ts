@@ -83,13 +83,14 @@ export const flights = {
       arrives: minute().describe("In the home city's time"),
       status: z.string(),
       seats_left: z.int(),
+      rows: z.int().describe("Rows of seats, A and D at the windows"),
       fares: z.array(z.object({ fare: z.string(), price: cents(), allows: z.string() })),
     },
     run(agency, { flight_id }) {
       const flight = flightOf(agency, flight_id);
-      const { number, from, to, departs, minutes, status, free } = flight;
+      const { number, from, to, departs, minutes, status, free, rows } = flight;
       return {
-        number, flight_id, airline: agency.airlines[number.slice(0, 2)]!, from, to, departs, arrives: later(departs, minutes), status, seats_left: free.length,
+        number, flight_id, airline: agency.airlines[number.slice(0, 2)]!, from, to, departs, arrives: later(departs, minutes), status, seats_left: free.length, rows,
         fares: fares.map(fare => ({ fare, price: fareOf(flight, fare), allows: wordsOf(fare) })),
       };
     },
@@ -98,13 +99,13 @@ export const flights = {
     effect: "read",
     summary: "List the free seats of a flight, by window or aisle if wanted, and which of them have more room for the legs.",
     input: { flight_id: flightId, kind: z.enum(["window", "aisle"]).optional().describe("Only seats of this kind"), legroom: z.boolean().optional().describe("True for seats with more legroom only") },
-    returns: { flight_id: id("flight"), rows: z.int(), free: z.int().describe("How many of these are free"), seats: z.array(z.object({ seat: spokenId("seat"), kind: z.string(), extra: cents().optional().describe("Fee for legroom") })) },
+    returns: { free: z.int().describe("How many of these are free"), seats: z.array(z.object({ seat: spokenId("seat"), kind: z.string(), extra: cents().optional().describe("Fee for legroom") })) },
     run(agency, { flight_id, kind, legroom }, { now }) {
       const flight = flightOf(agency, flight_id);
       if (flight.departs <= now) refuse("precondition_failed", `${flight.number} left at ${flight.departs}`, "choose a flight that has not left");
       const kindOf = (seat: string) => ("AD".includes(seat.slice(-1)) ? "window" : "aisle");
       const seats = flight.free.filter(it => (!kind || kindOf(it) === kind) && (!legroom || isRoomy(it, flight)));
-      return { flight_id, rows: flight.rows, free: seats.length, seats: seats.slice(0, 14).map(seat => ({ seat, kind: kindOf(seat), ...(isRoomy(seat, flight) ? { extra: legroomFee } : {}) })) };
+      return { free: seats.length, seats: seats.slice(0, 14).map(seat => ({ seat, kind: kindOf(seat), ...(isRoomy(seat, flight) ? { extra: legroomFee } : {}) })) };
     },
   }),
 };

@@ -107,9 +107,9 @@ export const flying = {
   }),
   change_flight: tool({
     effect: "write",
-    summary: "Move a flight booking to another flight of the same route. The fare says what it costs and until when; the difference in price is charged or given back.",
+    summary: "Move a flight booking to another flight from the same airport. The fare says what it costs and until when; the difference in price is charged or given back.",
     input: { flight_booking_id: flightBookingId, flight_id: flightId.describe("Flight to change to, as travel_booking_search_flights gives it") },
-    returns: { reference: spokenId("reference"), number: label("flight"), departs: minute(), seat: z.string(), charged: cents().describe("What was charged; negative: given back") },
+    returns: { reference: spokenId("reference"), number: label("flight"), departs: minute(), seat: z.string(), charged: cents(), given_back: cents() },
     run(agency, { flight_booking_id, flight_id }, { now }) {
       const stood = before(agency);
       const { booking, flight } = ahead(stood, flight_booking_id, now);
@@ -117,7 +117,7 @@ export const flying = {
       const { changeFee, hours } = fareRules[booking.fare];
       const isCalledOff = flight.status === "cancelled";
       if (booking.flight_id === flight_id) refuse("conflict", `booking ${booking.reference} is for that flight already`);
-      if (wanted.from !== flight.from || wanted.to !== flight.to) refuse("precondition_failed", `${wanted.number} goes from ${routeOf(stood, wanted)}, the booking is for ${routeOf(stood, flight)}`, "choose a flight of the same route");
+      if (wanted.from !== flight.from) refuse("precondition_failed", `${wanted.number} goes from ${routeOf(stood, wanted)}, the booking is for ${routeOf(stood, flight)}`, `choose a flight that leaves from ${stood.airports[flight.from]!.city} as well`);
       if (changeFee === undefined && !isCalledOff) return refuse("permission_denied", `booking ${booking.reference} has the fare light, which cannot be changed`, "book the other flight instead");
       if (hoursTo(flight.departs, now) < hours && !isCalledOff) refuse("precondition_failed", `the fare ${booking.fare} can be changed up to ${hours} hours before, and ${flight.number} leaves at ${flight.departs}`);
       bookable(stood, wanted, now);
@@ -132,7 +132,7 @@ export const flying = {
       own.flight_id = flight_id;
       own.seat = seat;
       own.paid = cent(Math.max(0, booking.paid + charged));
-      return { reference: booking.reference, number: wanted.number, departs: wanted.departs, seat, charged };
+      return { reference: booking.reference, number: wanted.number, departs: wanted.departs, seat, charged: Math.max(0, charged), given_back: Math.max(0, -charged) };
     },
   }),
   cancel_flight: tool({

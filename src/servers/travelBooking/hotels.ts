@@ -122,13 +122,13 @@ export const hotels = {
     effect: "read",
     summary: "See which rooms of a hotel are left for some nights, how many, and what the stay would cost.",
     input: { hotel_id: hotelId, check_in: day().describe("First night"), check_out: day().describe("Day of leaving"), guests },
-    returns: { hotel: label("hotel"), hotel_id: id("hotel"), nights: z.int(), rooms: z.array(z.object({ room: z.string(), left: z.int(), total: cents().describe("For all nights") })) },
+    returns: { rooms: z.array(z.object({ room: z.string(), left: z.int(), nights: z.int(), total: cents().describe("For all nights") })) },
     run(agency, { hotel_id, guests: many = 1, ...stay }, { now }) {
       const hotel = hotelOf(agency, hotel_id);
       const count = nights(stay, now);
       const fitting = hotel.rooms.filter(it => it.sleeps >= many);
-      const free = fitting.map(it => ({ room: it.kind, left: roomsLeft(agency, hotel_id, hotel, it.kind, stay), total: cent(it.price * count) }));
-      return { hotel: hotel.name, hotel_id, nights: count, rooms: free.filter(it => it.left > 0) };
+      const free = fitting.map(it => ({ room: it.kind, left: roomsLeft(agency, hotel_id, hotel, it.kind, stay), nights: count, total: cent(it.price * count) }));
+      return { rooms: free.filter(it => it.left > 0) };
     },
   }),
 };
@@ -162,7 +162,7 @@ export const staying = {
       check_out: day().optional().describe("New day of leaving"),
       room: room.optional().describe("New kind of room"),
     },
-    returns: { hotel: label("hotel_booking"), reference: spokenId("reference"), check_in: day(), check_out: day(), room: z.string(), charged: cents().describe("What was charged; negative: given back") },
+    returns: { hotel: label("hotel_booking"), reference: spokenId("reference"), check_in: day(), check_out: day(), room: z.string(), charged: cents(), given_back: cents() },
     run(agency, { hotel_booking_id, ...changes }, { now }) {
       const stood = before(agency);
       const booking = ahead(stood, hotel_booking_id, now);
@@ -176,7 +176,7 @@ export const staying = {
       const charged = cent(price - booking.paid);
       charge(agency, charged, `the change at ${hotel.name}`);
       Object.assign(agency.hotel_bookings[hotel_booking_id]!, { check_in: stay.check_in, check_out: stay.check_out, room: stay.room, paid: price });
-      return { hotel: hotel.name, reference: booking.reference, check_in: stay.check_in, check_out: stay.check_out, room: stay.room, charged };
+      return { hotel: hotel.name, reference: booking.reference, check_in: stay.check_in, check_out: stay.check_out, room: stay.room, charged: Math.max(0, charged), given_back: Math.max(0, -charged) };
     },
   }),
   cancel_hotel: tool({
