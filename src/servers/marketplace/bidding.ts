@@ -3,11 +3,11 @@ import { z } from "zod";
 import { cents, id, label, minute, money } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
 import { limit, listingId, prices, rightsOf } from "./looking.ts";
-import { bidOf, called, leaders, leastBid, listingOf, Market, minuteAfter, round, standing, statusOf, stillOffered } from "./world.ts";
+import { ownId } from "./offering.ts";
+import { bidOf, called, leaders, leastBid, listingOf, Market, minuteAfter, ownListing, round, standing, standingOf, statusOf, stillOffered } from "./world.ts";
 
-const bidId = id("bid").describe("Bid id, as marketplace_list_bids gives it");
 /** A bid above so many times what is needed is taken for a slip. */
-const slip = 3;
+const slip = 2;
 
 const tool = toolOf(Market);
 
@@ -18,7 +18,7 @@ export const bidding = {
     effect: "write",
     summary: "Bid on somebody else's open listing. The bid has to beat the highest one by the listing's step; a bid of buy_now buys it at once.",
     input: { listing_id: listingId, amount: money().describe("Bid in euros").meta({ examples: prices }) },
-    returns: { bid_id: id("bid"), title: label("listing"), listing_id: id("listing"), amount: cents(), status: z.enum(["leading", "won"]), ends: minute(), retract_until: minute().optional() },
+    returns: { bid_id: id("own_bid"), title: label("listing"), listing_id: id("listing"), amount: cents(), status: z.enum(["leading", "won"]), ends: minute(), retract_until: minute().optional() },
     run(market, { listing_id, amount }, { now, newId }) {
       const { customer, terms } = market;
       const listing = listingOf(market, listing_id);
@@ -48,25 +48,24 @@ export const bidding = {
   }),
   list_bids: tool({
     effect: "read",
-    summary: "List the bids on one listing, highest first: who bid how much and when, and how each stands.",
-    input: { listing_id: id("listing").describe("Listing id, as marketplace_search_listings or marketplace_list_my_listings gives it"), limit },
-    returns: { title: label("listing"), listing_id: id("listing"), bids: z.array(z.object({ bid_id: id("bid"), bidder: z.string(), amount: cents(), at: minute(), standing: z.enum(["leading", "outbid", "retracted", "won"]) })) },
+    summary: "List the bids on one of the customer's own listings, highest first: who bid how much and when, and how each stands.",
+    input: { listing_id: ownId, limit },
+    returns: { title: label("offer"), listing_id: id("offer"), in_all: z.int(), bids: z.array(z.object({ bid_id: id("bid"), bidder: z.string(), amount: cents(), at: minute(), standing: z.enum(["leading", "outbid", "retracted", "won"]) })) },
     run(market, { listing_id, limit: most = 10 }) {
-      const { title, sold_by } = listingOf(market, listing_id);
+      const listing = ownListing(market, listing_id);
       const [top] = standing(market.bids, listing_id);
       const all = Object.entries(market.bids).filter(([, it]) => it.listing_id === listing_id).sort(([, a], [, b]) => b.amount - a.amount);
-      const how = (key: string, retracted: boolean): "won" | "retracted" | "leading" | "outbid" => (key === sold_by ? "won" : retracted ? "retracted" : key === top?.[0] && sold_by === undefined ? "leading" : "outbid");
-      return { title, listing_id, bids: all.slice(0, most).map(([bid_id, it]) => ({ bid_id, bidder: nameOf(market, it.bidder_id), amount: it.amount, at: it.at, standing: how(bid_id, it.retracted) })) };
+      return { title: listing.title, listing_id, in_all: all.length, bids: all.slice(0, most).map(([bid_id, it]) => ({ bid_id, bidder: nameOf(market, it.bidder_id), amount: it.amount, at: it.at, standing: standingOf(bid_id, it, listing, top?.[0]) })) };
     },
   }),
   retract_bid: tool({
     effect: "write",
     summary: "Take back one of the customer's own bids, shortly after it was made and before anybody has bid more. The bid before it leads again.",
     destructive: true,
-    input: { bid_id: bidId },
-    returns: { bid_id: id("bid"), title: label("listing"), listing_id: id("listing"), retracted: cents(), highest_bid: cents().optional(), next_bid: cents() },
+    input: { bid_id: id("own_bid").describe("Id of one of the customer's bids, as marketplace_place_bid and marketplace_get_listing give it") },
+    returns: { bid_id: id("own_bid"), title: label("listing"), listing_id: id("listing"), retracted: cents(), highest_bid: cents().optional(), next_bid: cents() },
     run(market, { bid_id }, { now }) {
-      const bid = bidOf(market, bid_id);
+      const bid = bidOf(market, bid_id, "marketplace_get_listing gives the ids of your own bids on a listing");
       const listing = listingOf(market, bid.listing_id);
       const what = `the bid of ${bid.amount} on ${called(listing, bid.listing_id)}`;
       if (bid.bidder_id !== market.customer) refuse("permission_denied", `${what} was made by ${nameOf(market, bid.bidder_id)}, and only they can take it back`, "marketplace_search_listings with involving bid_on shows where you have bid");
@@ -85,10 +84,10 @@ export const bidding = {
     effect: "write",
     summary: "Sell one of the customer's own listings to the highest bidder, by accepting that bid, before or after its end.",
     destructive: true,
-    input: { bid_id: bidId },
-    returns: { bid_id: id("bid"), title: label("listing"), listing_id: id("listing"), buyer: z.string(), price: cents(), status: z.string() },
+    input: { bid_id: id("bid").describe("Id of a bid on one of the customer's own listings, as marketplace_list_bids gives it") },
+    returns: { bid_id: id("bid"), title: label("offer"), listing_id: id("offer"), buyer: z.string(), price: cents(), status: z.string() },
     run(market, { bid_id }) {
-      const bid = bidOf(market, bid_id);
+      const bid = bidOf(market, bid_id, "marketplace_list_bids gives the ids of the bids on your own listings");
       const listing = listingOf(market, bid.listing_id);
       if (listing.seller_id !== market.customer)
         refuse("permission_denied", `${called(listing, bid.listing_id)} belongs to ${nameOf(market, listing.seller_id)}, and only its seller may accept a bid`, "marketplace_list_my_listings shows your own");

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { cents, day, id, label, minute, money } from "../../environment/entity.ts";
 import { before, need, refuse, toolOf } from "../../environment/server.ts";
-import { called, categories, conditions, has, leaders, leastBid, listingOf, Market, ratingOf, standing, statusOf } from "./world.ts";
+import { called, categories, conditions, has, leaders, leastBid, listingOf, Market, ratingOf, standing, standingOf, statusOf } from "./world.ts";
 
 export const listingId = id("listing").describe("Listing id, as marketplace_search_listings gives it");
 export const limit = z.int().min(1).max(50).optional().describe("At most this many, 10 if not given");
@@ -60,7 +60,7 @@ export const finding = {
       listing_id: id("listing"),
       category: z.string(),
       condition: z.enum(conditions),
-      description: z.string(),
+      description: z.string().optional(),
       seller: label("seller"),
       seller_id: id("seller"),
       status: z.string(),
@@ -71,20 +71,22 @@ export const finding = {
       next_bid: cents().optional(),
       buy_now: cents().optional(),
       bids: z.int(),
-      own_bid: cents().optional().describe("The customer's highest bid that stands"),
-      messages: z.array(z.object({ from: z.string(), text: z.string(), at: minute() })),
+      own_bids: z.array(z.object({ bid_id: id("own_bid"), amount: cents(), at: minute(), standing: z.string() })).optional().describe("The customer's bids, highest first, if there are any"),
+      messages: z.array(z.object({ from: z.string(), text: z.string(), at: minute() })).optional().describe("The last ones, if there are any"),
     },
     run(market, { listing_id }, { now }) {
       const it = listingOf(market, listing_id);
       const bids = standing(market.bids, listing_id);
-      const [top, own] = [bids[0]?.[1], bids.find(([, bid]) => bid.bidder_id === market.customer)?.[1]];
+      const top = bids[0]?.[1];
+      const own = Object.entries(market.bids).filter(([, bid]) => bid.listing_id === listing_id && bid.bidder_id === market.customer).sort(([, a], [, b]) => b.amount - a.amount);
       const status = statusOf(it, now);
       const messages = Object.values(market.messages).filter(row => row.listing_id === listing_id).sort((a, b) => (a.at < b.at ? -1 : 1));
       return {
-        title: it.title, listing_id, category: it.category, condition: it.condition, description: it.description, seller: market.members[it.seller_id]!.name, seller_id: it.seller_id,
+        title: it.title, listing_id, category: it.category, condition: it.condition, ...(it.description ? { description: it.description } : {}), seller: market.members[it.seller_id]!.name, seller_id: it.seller_id,
         status, ends: it.ends, start_price: it.start_price, step: it.step, ...(top ? { highest_bid: top.amount } : {}), ...(status === "open" ? { next_bid: leastBid(it, top) } : {}),
-        ...(it.buy_now === undefined ? {} : { buy_now: it.buy_now }), bids: bids.length, ...(own ? { own_bid: own.amount } : {}),
-        messages: messages.slice(-5).map(row => ({ from: market.members[row.from]!.name, text: row.text, at: row.at })),
+        ...(it.buy_now === undefined ? {} : { buy_now: it.buy_now }), bids: bids.length,
+        ...(own.length > 0 ? { own_bids: own.map(([bid_id, bid]) => ({ bid_id, amount: bid.amount, at: bid.at, standing: standingOf(bid_id, bid, it, bids[0]?.[0]) })) } : {}),
+        ...(messages.length > 0 ? { messages: messages.slice(-5).map(row => ({ from: market.members[row.from]!.name, text: row.text, at: row.at })) } : {}),
       };
     },
   }),
@@ -130,9 +132,9 @@ export const dealing = {
       city: z.string(),
       joined: day(),
       rating: z.number().optional().describe("Mean of all ratings, 1 to 5"),
-      ratings: z.array(z.object({ by: z.string(), stars: z.int(), text: z.string(), date: day() })).describe("The latest ones"),
-      offers: z.array(z.object({ title: label("listing"), listing_id: id("listing"), ends: minute() })),
-      bought: z.array(z.object({ title: label("listing"), listing_id: id("listing"), price: cents(), rated: z.boolean() })),
+      offers: z.array(z.object({ title: label("listing"), listing_id: id("listing"), ends: minute() })).optional().describe("What can be bid on now"),
+      ratings: z.array(z.object({ by: z.string(), stars: z.int(), text: z.string(), date: day() })).optional().describe("The latest ones"),
+      bought: z.array(z.object({ title: label("purchase"), listing_id: id("purchase"), price: cents(), rated: z.boolean() })).optional().describe("What the customer has bought"),
     },
     run({ members, listings, bids, ratings, customer }, { seller_id }, { now }) {
       const { name, city, joined } = need(members, seller_id, "seller", "marketplace_search_listings gives the sellers with their ids");
@@ -140,10 +142,12 @@ export const dealing = {
       const latest = Object.values(ratings).filter(it => it.seller_id === seller_id).sort((a, b) => (a.date < b.date ? 1 : -1));
       const rating = ratingOf(ratings, seller_id);
       const bought = own.filter(([, it]) => it.sold_by !== undefined && bids[it.sold_by]!.bidder_id === customer);
+      const offers = own.filter(([, it]) => statusOf(it, now) === "open");
       return {
-        seller: name, seller_id, city, joined, ...(rating === undefined ? {} : { rating }), ratings: latest.slice(0, 3).map(it => ({ by: members[it.by]!.name, stars: it.stars, text: it.text, date: it.date })),
-        offers: own.filter(([, it]) => statusOf(it, now) === "open").map(([key, it]) => ({ title: it.title, listing_id: key, ends: it.ends })),
-        bought: bought.map(([key, it]) => ({ title: it.title, listing_id: key, price: bids[it.sold_by!]!.amount, rated: latest.some(row => row.listing_id === key && row.by === customer) })),
+        seller: name, seller_id, city, joined, ...(rating === undefined ? {} : { rating }),
+        ...(offers.length > 0 ? { offers: offers.map(([key, it]) => ({ title: it.title, listing_id: key, ends: it.ends })) } : {}),
+        ...(latest.length > 0 ? { ratings: latest.slice(0, 3).map(it => ({ by: members[it.by]!.name, stars: it.stars, text: it.text, date: it.date })) } : {}),
+        ...(bought.length > 0 ? { bought: bought.map(([key, it]) => ({ title: it.title, listing_id: key, price: bids[it.sold_by!]!.amount, rated: latest.some(row => row.listing_id === key && row.by === customer) })) } : {}),
       };
     },
   }),
@@ -151,10 +155,10 @@ export const dealing = {
     effect: "write",
     summary: "Rate the seller of something that the customer has bought, once for each purchase.",
     input: {
-      listing_id: id("listing").describe("Id of the listing that was bought, as marketplace_search_listings or marketplace_get_seller_profile gives it"),
+      listing_id: id("purchase").describe("Id of the listing that was bought, as marketplace_get_seller_profile gives it"),
       stars: z.int().min(1).max(5).describe("1 is worst, 5 is best").meta({ examples: [1, 2, 3, 4, 4, 5, 5] }),
       text: z.string().min(2).max(300).optional().describe("What to say about it").meta({
-        examples: ["Friendly and quick.", "Just as described.", "Well packed.", "Had to wait for two weeks.", "Answered every question.", "There were scratches that the pictures hid.", "A pleasure to deal with.", "Came late to the meeting."],
+        examples: ["Picked it up myself.", "It came by post.", "We agreed on a time and met.", "Packed in newspaper.", "Paid on the spot.", "Took about a week.", "Handed over at the station.", "My second purchase here."],
       }),
     },
     returns: { seller: label("seller"), seller_id: id("seller"), rating: z.number().describe("The seller's mean with this rating"), ratings: z.int() },
@@ -164,7 +168,7 @@ export const dealing = {
       if (listing.seller_id === customer) refuse("permission_denied", `${called(listing, listing_id)} is your own listing`, "rate sellers from whom something was bought");
       const winner = listing.sold_by === undefined ? undefined : before(market).bids[listing.sold_by]!.bidder_id;
       if (winner !== customer)
-        refuse("permission_denied", `you have not bought ${called(listing, listing_id)}, which is ${statusOf(listing, now)}`, "marketplace_search_listings with involving bought shows what can be rated");
+        refuse("permission_denied", `you have not bought ${called(listing, listing_id)}, which is ${statusOf(listing, now)}`, "marketplace_search_listings with involving bought shows what was bought");
       const known = Object.values(before(market).ratings).find(it => it.listing_id === listing_id && it.by === customer);
       if (known) refuse("conflict", `you have rated the purchase of ${called(listing, listing_id)} already, with ${known.stars} stars on ${known.date}`, "every purchase is rated once");
       market.ratings[newId("rtg")] = { seller_id: listing.seller_id, by: customer, listing_id, stars, text, date: now.slice(0, 10) };

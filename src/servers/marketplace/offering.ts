@@ -14,8 +14,8 @@ const descriptions = [
   "Used for two years, well kept.", "A few scratches on one side.", "Pick-up only.", "From a home without smokers.", "Works as on the first day.", "Comes with the original box.", "Selling because I am moving.", "Recently repaired.",
 ];
 const days = z.int().min(1).max(14).meta({ examples: [3, 5, 7, 7, 10, 14] });
-const ownId = id("listing").describe("Id of one of the customer's own listings, as marketplace_list_my_listings gives it");
-const open = { title: label("listing"), listing_id: id("listing"), start_price: cents(), next_bid: cents(), ends: minute() };
+export const ownId = id("offer").describe("Id of one of the customer's own listings, as marketplace_list_my_listings gives it");
+const open = { title: label("offer"), listing_id: id("offer"), start_price: cents(), next_bid: cents(), ends: minute() };
 
 const tool = toolOf(Market);
 
@@ -89,7 +89,7 @@ export const offering = {
     summary: "Withdraw one of the customer's own listings that nobody has bid on. It cannot be opened again.",
     destructive: true,
     input: { listing_id: ownId },
-    returns: { title: label("listing"), listing_id: id("listing"), status: z.string(), open_listings: z.int().describe("How many are open now") },
+    returns: { title: label("offer"), listing_id: id("offer"), status: z.string(), open_listings: z.int().describe("How many are open now") },
     run(market, { listing_id }, { now }) {
       const listing = ownListing(market, listing_id);
       stillOffered(listing, listing_id);
@@ -104,12 +104,12 @@ export const offering = {
     effect: "read",
     summary: "List what the customer offers or has offered, what ends last on top: how many bids each has and what the highest is, or what it was sold for.",
     input: {
-      title: label("listing").optional().describe("Only listings whose title contains this"),
+      title: label("offer").optional().describe("Only listings whose title contains this"),
       status: z.enum(["open", "ended", "sold", "withdrawn"]).optional().describe("Only listings that stand like this; ended ones wait for a bid to be accepted"),
       with_bids: z.boolean().optional().describe("True for only those with bids, false for only those without"),
       limit,
     },
-    returns: { listings: z.array(z.object({ title: label("listing"), listing_id: id("listing"), status: z.string(), bids: z.int(), highest_bid: cents().optional(), start_price: cents(), ends: minute() })), earned: cents().describe("What all sold ones brought") },
+    returns: { listings: z.array(z.object({ title: label("offer"), listing_id: id("offer"), status: z.string(), bids: z.int(), highest_bid: cents().optional(), start_price: cents(), ends: minute() })), earned: cents().describe("What all sold ones brought") },
     run({ listings, bids, customer }, { title, status, with_bids, limit: most = 10 }, { now }) {
       const leading = leaders(bids);
       const own = Object.entries(listings).filter(([, it]) => it.seller_id === customer);

@@ -69,13 +69,19 @@ export const has = (text: string, part: string) => text.toLowerCase().includes(p
 export const minuteAfter = (time: string, minutes: number) => new Date(Date.parse(`${time}:00Z`) + minutes * 60_000).toISOString().slice(0, 16);
 
 export const listingOf = (market: Pick<Market, "listings">, listingId: string) => need(market.listings, listingId, "listing", "marketplace_search_listings gives the ids");
-export const bidOf = (market: Pick<Market, "bids">, bidId: string) => need(market.bids, bidId, "bid", "marketplace_list_bids gives the ids of a listing's bids");
+export const bidOf = (market: Pick<Market, "bids">, bidId: string, hint: string) => need(market.bids, bidId, "bid", hint);
 
 export const statusOf = ({ status, ends }: Listing, now: string): "open" | "ended" | "sold" | "withdrawn" => (status === "open" && ends <= now ? "ended" : status);
 
 /** A listing's bids that stand, highest first. */
 export const standing = (bids: Market["bids"], listingId: string): [string, Bid][] =>
   Object.entries(bids).filter(([, it]) => it.listing_id === listingId && !it.retracted).sort(([, a], [, b]) => b.amount - a.amount);
+
+/** How a bid on a listing stands. */
+export function standingOf(bidId: string, bid: Bid, { sold_by }: Pick<Listing, "sold_by">, top: string | undefined): "won" | "retracted" | "leading" | "outbid" {
+  if (bidId === sold_by) return "won";
+  return bid.retracted ? "retracted" : bidId === top && sold_by === undefined ? "leading" : "outbid";
+}
 
 /** Every listing's highest bid that stands, and how many stand. */
 export function leaders(bids: Market["bids"]): ReadonlyMap<string, { readonly bidId: string; readonly bid: Bid; readonly count: number }> {

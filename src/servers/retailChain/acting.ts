@@ -62,7 +62,7 @@ export const reserving = {
       status: z.enum(["held", "expired", "collected", "cancelled"]).optional().describe("Only reservations that stand like this"),
       limit,
     },
-    returns: { reservations: z.array(z.object({ item: label("reservation"), reservation_id: id("reservation"), store: label("store"), store_id: id("store"), quantity: z.int(), until: minute(), status: z.string() })), held: z.int().describe("How many are held in all") },
+    returns: { reservations: z.array(z.object({ item: label("reservation"), reservation_id: id("reservation"), store: z.string(), quantity: z.int(), until: minute(), status: z.string() })), held: z.int().describe("How many are held in all") },
     run(chain, { item, store_id, status, limit: most = 10 }, { now }) {
       if (store_id) storeOf(chain, store_id);
       const found = Object.entries(chain.reservations).filter(([, it]) => {
@@ -72,7 +72,7 @@ export const reserving = {
       found.sort(([a, x], [b, y]) => (x.until === y.until ? (a < b ? -1 : 1) : x.until < y.until ? 1 : -1));
       return {
         reservations: found.slice(0, most).map(([reservation_id, it]) => ({
-          item: chain.items[it.item_id]!.name, reservation_id, store: chain.stores[it.store_id]!.name, store_id: it.store_id, quantity: it.quantity, until: it.until, status: statusOf(it, now),
+          item: chain.items[it.item_id]!.name, reservation_id, store: chain.stores[it.store_id]!.name, quantity: it.quantity, until: it.until, status: statusOf(it, now),
         })),
         held: heldNow(chain, now).length,
       };

@@ -11,6 +11,8 @@ export const quantity = z.int().min(1).max(99).meta({ examples: [1, 1, 2, 2, 3, 
 
 const tool = toolOf(Chain);
 
+const unitsOf = ({ lines }: Chain["shipments"][string]) => Object.values(lines).reduce((a, b) => a + b, 0);
+
 const storeTools = {
   list_stores: tool({
     effect: "read",
@@ -40,13 +42,13 @@ const storeTools = {
       address: z.string(),
       phone: z.string(),
       hours: z.string(),
-      closed_on: z.array(z.string()),
+      closed_on: z.string().optional().describe("Weekdays"),
       open: z.boolean(),
       opens_next: minute().optional(),
       reopens: day().optional().describe("First day after a renovation"),
       pickup: z.boolean().describe("Whether it keeps reservations"),
       looked_after: z.boolean().describe("Whether the user may change what lies there"),
-      shipments: z.array(z.object({ number: label("shipment"), shipment_id: id("shipment"), sender: z.string(), expected: day(), units: z.int() })),
+      shipments: z.array(z.object({ number: label("shipment"), shipment_id: id("shipment"), sender: z.string(), expected: day(), units: z.int() })).optional().describe("Expected ones, if there are any"),
     },
     run(chain, { store_id }, { now }) {
       const it = storeOf(chain, store_id);
@@ -54,9 +56,9 @@ const storeTools = {
       const isClosed = it.reopens !== undefined && it.reopens > now.slice(0, 10);
       const shipments = Object.entries(chain.shipments).filter(([, row]) => row.store_id === store_id && row.received === undefined).sort(([, a], [, b]) => (a.expected === b.expected ? a.number - b.number : a.expected < b.expected ? -1 : 1));
       return {
-        store: it.name, store_id, city: it.city, address: it.address, phone: it.phone, hours: `${it.opens} to ${it.closes}`, closed_on: it.closed_on, open: isOpenAt(it, now),
+        store: it.name, store_id, city: it.city, address: it.address, phone: it.phone, hours: `${it.opens} to ${it.closes}`, ...(it.closed_on.length > 0 ? { closed_on: it.closed_on.join(", ") } : {}), open: isOpenAt(it, now),
         ...(next === undefined ? {} : { opens_next: next }), ...(isClosed ? { reopens: it.reopens } : {}), pickup: it.pickup, looked_after: chain.user.looks_after.includes(store_id),
-        shipments: shipments.map(([shipment_id, row]) => ({ number: String(row.number), shipment_id, sender: row.sender, expected: row.expected, units: Object.values(row.lines).reduce((a, b) => a + b, 0) })),
+        ...(shipments.length > 0 ? { shipments: shipments.map(([shipment_id, row]) => ({ number: String(row.number), shipment_id, sender: row.sender, expected: row.expected, units: unitsOf(row) })) } : {}),
       };
     },
   }),
