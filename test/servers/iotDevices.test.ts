@@ -1,6 +1,10 @@
 /** Every tool of the smart home by hand: what it gives, what later reads show of it, and what it turns down. */
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { openByName, openCatalog } from "../../src/environment/catalog.ts";
 import { iotDevices } from "../../src/servers/iotDevices/server.ts";
+import type { Home } from "../../src/servers/iotDevices/world.ts";
+import { walk } from "../contracts/walk.ts";
 import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
 
 const { check, checkAllTools } = checksOf(iotDevices);
@@ -142,6 +146,7 @@ describe("scenes", () => {
   test("of an unknown device are refused", () => check([["list_scenes", { device_id: "dev_999" }]], refuses("not_found", /no device dev_999/)));
   test("move only what is not so already", () => check([["activate_scene", { scene_id: movie }]], gives({ changed: 3, mode: "home" })));
   test("show in the room: 15 W at a fifth, the television and the heating", () => check([["activate_scene", { scene_id: movie }], ["get_room_state", { room_id: living }]], gives({ watts: 743, lux: 60 })));
+  test("leave their name in the log", () => check([["unlock_door", { device_id: frontDoor, pin: "4071" }], leave, ["get_lock_log", { door: "front", limit: 1 }]], gives({ log: [{ action: "locked", by: "the Leaving home scene" }] })));
   test("set the mode", () => check([leave, ["list_rooms", {}]], gives({ mode: "away" })));
   test("once done are refused", () => check([["activate_scene", { scene_id: movie }], ["activate_scene", { scene_id: movie }]], refuses("conflict", /Movie evening/)));
   test("bring back what another took", () => check([leave, ["activate_scene", { scene_id: coming }], on(oven)], gives({ state: "on" })));
@@ -172,5 +177,20 @@ describe("automations", () => {
 });
 
 test("a secret is declared as one", () => expect(JSON.stringify(iotDevices.tools.get("iot_devices_unlock_door")!.inputSchema)).toContain('"x-sensitive":true'));
+
+test("whatever is called, the log of each lock ends with how it stands, and scenes use what is or was there", () => {
+  const catalog = openCatalog([iotDevices], [join(import.meta.dirname, "../../resources/fixtures")]);
+  for (let seed = 0; seed < 12; seed++) {
+    const session = openByName(catalog, { servers: [{ name: "iot_devices", fixture: "full" }], seed });
+    walk(iotDevices, session, 150, seed);
+    const { devices, removed, scenes, log } = session.state["iot_devices"]!.world as unknown as Home;
+    for (const [key, it] of Object.entries(devices)) {
+      const turns = Object.values(log).filter(entry => entry.lock_id === key && entry.action !== "wrong code").sort((a, b) => (a.at < b.at ? -1 : 1));
+      if (it.kind === "lock") expect(turns.at(-1)!.action, `${it.name} after walk ${seed}`).toBe(it.is_locked ? "locked" : "unlocked");
+    }
+    const used = Object.values(scenes).flatMap(it => it.actions.map(action => action.device_id));
+    expect(used.filter(it => !(it in devices) && !(it in removed))).toEqual([]);
+  }
+});
 
 checkAllTools();

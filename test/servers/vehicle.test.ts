@@ -1,6 +1,10 @@
 /** Every tool of the vehicles by hand: what it gives, what later reads show of it, and what it turns down. */
-import { describe, test } from "vitest";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { openByName, openCatalog } from "../../src/environment/catalog.ts";
 import { vehicle } from "../../src/servers/vehicle/vehicle.ts";
+import type { Garage } from "../../src/servers/vehicle/world.ts";
+import { walk } from "../contracts/walk.ts";
 import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
 
 const { check, checkAllTools } = checksOf(vehicle);
@@ -136,6 +140,21 @@ describe("tank and battery", () => {
   test("stay as they are with the engine on", () => check([brake(kiwi), lock(kiwi), start(kiwi), refuel(kiwi, "petrol", 10)], refuses("precondition_failed", /engine of the Kiwi share car \(veh_107\) is on/)));
   test("are charged where there is power: 4 kWh at 0.49", () => check([go(corva, charger), ...setsOff(corva), ...arrives(corva), refuel(corva, "power", 4)], gives({ level: "11.8 kWh", cost: 1.96 })));
   for (const amount of [0, -5, -0, 1e308, Number.NaN, 0.3]) test(`do not take ${amount}`, () => check([refuel(kiwi, "petrol", amount)], { kind: amount === amount ? "refused" : "bad-arguments", type: "invalid_params" }));
+});
+
+test("whatever is called, odometers show what they did plus all trips, and only what drives has a speed", () => {
+  const catalog = openCatalog([vehicle], [join(import.meta.dirname, "../../resources/fixtures")]);
+  for (let seed = 0; seed < 12; seed++) {
+    const session = openByName(catalog, { servers: [{ name: "vehicle", fixture: "full" }], seed });
+    walk(vehicle, session, 200, seed);
+    const { vehicles, trips } = session.state["vehicle"]!.world as unknown as Garage;
+    for (const [key, it] of Object.entries(vehicles)) {
+      const km = Object.values(trips).reduce((sum, trip) => (trip.vehicle_id === key ? sum + trip.km : sum), it.odometer_first);
+      expect(it.odometer, `${it.name} after walk ${seed}`).toBeCloseTo(km, 1);
+      if (it.speed > 0) expect([it.engine, it.brake, it.gear === "park", it.open]).toEqual(["on", false, false, []]);
+      expect(it.tank === undefined || it.tank.level <= it.tank.capacity).toBe(true);
+    }
+  }
 });
 
 checkAllTools();

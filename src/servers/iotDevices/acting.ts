@@ -184,8 +184,9 @@ const air = {
       const thermostat = ready(home, found[0], "thermostat");
       unlockedForChildren(home, found[0], thermostat);
       if (thermostat.is_on && thermostat.target === target) refuse("conflict", `the heating in the ${name} is already set to ${target} °C`);
-      const { temperature } = climateIn(before(home), room_id, now);
+      const { temperature, heating } = climateIn(before(home), room_id, now);
       heatable(home, room_id, target, temperature);
+      if (target > temperature && !heating) carried(home, room_id, thermostat.watts, drawIn(before(home), room_id, now));
       settleClimate(home, room_id, now);
       thermostat.is_on = true;
       thermostat.target = target;

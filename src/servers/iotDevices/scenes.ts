@@ -1,8 +1,8 @@
 /** The flat's scenes, which move many devices at once, and the automations that activate them. */
 import { z } from "zod";
 import { id, label, minute } from "../../environment/entity.ts";
-import { before, need, refuse, toolOf } from "../../environment/server.ts";
-import { carried, isOn, movable, settleClimate, switchOff, switchOn } from "./acting.ts";
+import { before, need, refuse, toolOf, type Moment } from "../../environment/server.ts";
+import { carried, isOn, movable, settleClimate, switchOff, switchOn, turnBolt } from "./acting.ts";
 import { drawIn, drawOf } from "./physics.ts";
 import { sceneId, title } from "./words.ts";
 import { answering, be, clockTime, deviceOf, has, Home, modes, placed, rhythms, rowsOf, type Action, type Device, type Scene, type Trigger } from "./world.ts";
@@ -40,15 +40,14 @@ function isDone(device: Device, { do: what, level }: Action): boolean {
 }
 
 /** Carries an action out on the draft. */
-function act(home: Home, device: Device, { device_id, do: what, level = 100 }: Action, moment: { now: string; newId: (prefix: string) => string }): void {
+function act(home: Home, device: Device, { device_id, do: what, level = 100 }: Action, by: string, moment: Pick<Moment, "now" | "newId">): void {
   const { now } = moment;
   answering(home, device_id, device);
   if (what === "off") switchOff(home, device_id, device, now);
   else if (what === "open" || what === "close") movable(home, device_id, what === "close" ? 0 : level).position = what === "close" ? 0 : level;
   else if (what === "lock" && device.kind === "lock") {
     if (device.ajar) refuse("precondition_failed", `the ${device.name} (${device_id}) is not shut`, "somebody has to shut it first");
-    device.is_locked = true;
-    home.log[moment.newId("log")] = { lock_id: device_id, at: now, action: "locked", by: "scene" };
+    turnBolt(home, device_id, device, true, by, moment);
   } else if (what === "set" && device.kind === "thermostat") {
     settleClimate(home, device.room_id, now);
     Object.assign(device, { is_on: true, target: level });
@@ -120,7 +119,7 @@ const scenes = {
       const todo = frozen.scenes[scene_id]!.actions.filter(it => !isDone(frozen.devices[it.device_id]!, it));
       if (todo.length === 0 && (!scene.mode || scene.mode === home.mode)) refuse("conflict", `everything in scene ${scene_id} (${scene.name}) is as it wants already`);
       if (scene.mode) home.mode = scene.mode;
-      for (const it of todo) act(home, home.devices[it.device_id]!, it, moment);
+      for (const it of todo) act(home, home.devices[it.device_id]!, it, `the ${scene.name} scene`, moment);
       const moved = todo.map(it => it.device_id);
       const rooms = new Map(moved.map(it => [frozen.devices[it]!.room_id, 0]));
       for (const room of rooms.keys()) {
