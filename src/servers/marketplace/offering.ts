@@ -56,7 +56,7 @@ export const offering = {
   }),
   update_listing: tool({
     effect: "write",
-    summary: "Change one of the customer's own listings: its description or its end at any time, its title or prices only while nobody has bid.",
+    summary: "Change one of the customer's own listings: its description at any time, its title and prices while nobody has bid; once somebody has, it can only be kept open for longer.",
     idempotent: true,
     input: {
       listing_id: ownId,
@@ -78,6 +78,9 @@ export const offering = {
       const bids = standing(before(market).bids, listing_id);
       if (bids.length > 0 && (title !== undefined || start_price !== undefined || buy_now !== undefined))
         refuse("precondition_failed", `${called(listing, listing_id)} has ${bids.length} bids, so its title and prices stand`, "its description and days can still be changed");
+      if (bids.length > 0 && statusOf(listing, now) === "ended") refuse("precondition_failed", `the bidding for ${called(listing, listing_id)} ended at ${listing.ends} with ${bids.length} bids`, "marketplace_accept_bid sells it to the highest bidder");
+      if (bids.length > 0 && changes.ends !== undefined && changes.ends < listing.ends)
+        refuse("precondition_failed", `${called(listing, listing_id)} has ${bids.length} bids, so it cannot end before ${listing.ends}`, "it can only be kept open for longer");
       if (Object.entries(changes).every(([key, it]) => listing[key as keyof typeof changes] === it)) refuse("conflict", `${called(listing, listing_id)} is like that already`, "marketplace_get_listing shows it");
       checkPrices(start_price ?? listing.start_price, buy_now ?? listing.buy_now);
       Object.assign(listing, changes);
