@@ -8,6 +8,7 @@ import { balanceOf, Budget, categoryOf, limitIn, monthOf, round, spentIn, stillO
 const tool = toolOf(Budget);
 
 const mostCategories = 40;
+const mostShown = 5;
 
 const money = { limit: cents().optional().describe("Absent where none is set"), spent: cents(), left: cents().optional().describe("Below zero where more is spent than planned") };
 
@@ -138,14 +139,14 @@ export const summaries = {
     input: { month: month.optional().describe("Month, YYYY-MM; this month if not given") },
     returns: {
       month: z.string(), status: z.string(), income: cents(), spent: cents(), reserved: cents().describe("Of limits, not yet spent"), saved: cents(), free: cents().describe("Income less all the others"),
-      expenses: z.int(), categories: z.array(z.object({ ...categoryRow, spent: cents() })).describe("The ten with the most"),
+      expenses: z.int(), categories: z.array(z.object({ ...categoryRow, spent: cents() })).describe("The five with the most"),
     },
     run(budget, { month: of }, { now }) {
       const wanted = of ?? now.slice(0, 7);
       const { status } = monthOf(budget, wanted);
       const spent = Object.entries(budget.categories).map(([category_id, { name }]) => ({ category: name, category_id, spent: spentIn(budget, category_id, wanted) }));
       const most = spent.filter(it => it.spent > 0).sort((a, b) => b.spent - a.spent || (a.category < b.category ? -1 : 1));
-      return { month: wanted, status, ...balanceOf(budget, wanted), expenses: Object.values(budget.expenses).filter(it => it.day.startsWith(wanted)).length, categories: most.slice(0, 10) };
+      return { month: wanted, status, ...balanceOf(budget, wanted), expenses: Object.values(budget.expenses).filter(it => it.day.startsWith(wanted)).length, categories: most.slice(0, mostShown) };
     },
   }),
 };

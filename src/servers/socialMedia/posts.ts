@@ -7,7 +7,8 @@ import { byTime, canSee, hashtagsIn, headline, isFollowing, Network, notTooFast,
 
 const tool = toolOf(Network);
 
-const shownComments = 5;
+const shownComments = 3;
+const pageOfFeed = 6;
 
 /** Words of the post, or of the one that it passes on. */
 const wordsOf = ({ posts }: Network, { text, shared }: Post): string => (shared === undefined ? text : `${text} ${posts[shared]!.text}`);
@@ -41,7 +42,7 @@ export const writing = {
     returns: { deleted: z.string().describe("The words by which it was known"), likes: z.int(), shares: z.int().describe("Shares by others that no longer show it") },
     run(network, { post_id }) {
       const post = postOf(network, post_id);
-      if (post.author !== network.user) refuse("permission_denied", `the post ${post_id} belongs to ${network.profiles[post.author]!.name}, and you may only delete your own`, "choose a post of your own");
+      if (post.author !== network.user) refuse("permission_denied", `${post_id} belongs to ${network.profiles[post.author]!.name}, and you may only delete your own`, "choose a post of your own");
       post.status = "deleted";
       const shares = Object.values(before(network).posts).filter(it => it.shared === post_id && it.status === "published").length;
       return { deleted: headline(wordsOf(before(network), post)), likes: post.likes.length, shares };
@@ -55,19 +56,22 @@ export const reading = {
     summary: "Get one post in full: its words, likes, shares and latest comments, and whether the user likes it.",
     input: { post_id: postId },
     returns: {
-      ...postRow, text: z.string(), visibility: z.string(), comments_open: z.boolean(), shares: z.int(), liked: z.boolean().describe("Whether the user likes it"),
-      shared_id: id("post").optional().describe("The post that it passes on"), shared_gone: z.boolean().optional().describe("True if that post cannot be seen any more"),
+      ...postRow, likes: z.int(), hashtags: z.array(hashtag()), text: z.string(), visibility: z.string(), comments_open: z.boolean(), shares: z.int(), liked: z.boolean().describe("Whether the user likes it"),
+      passes_on: z.object({ post: label("post"), post_id: id("post"), author: label("profile"), author_id: id("profile") }).optional().describe("Of a share, the post itself"),
+      original_gone: z.boolean().optional().describe("Of a share, true if the post itself cannot be seen any more"),
       comments: z.int(), latest_comments: z.array(z.object({ comment_id: id("comment"), by: label("profile"), by_id: id("profile"), at: minute(), text: z.string() })).optional(),
     },
     run(network, { post_id }) {
       const post = postOf(network, post_id);
       const comments = Object.entries(network.comments).filter(([, it]) => it.post_id === post_id).sort(byTime);
       const latest = comments.slice(0, shownComments).map(([comment_id, it]) => ({ comment_id, by: network.profiles[it.by]!.name, by_id: it.by, at: it.at, text: it.text }));
-      const isGone = post.shared !== undefined && !canSee(network, network.posts[post.shared]!);
+      const original = post.shared === undefined ? undefined : network.posts[post.shared]!;
+      const isGone = original !== undefined && !canSee(network, original);
       return given({
-        ...rowOf(network, post_id, isGone ? { ...post, shared: undefined } : post), text: post.text, visibility: post.visibility, comments_open: post.comments === "open",
+        ...rowOf(network, post_id, isGone ? { ...post, shared: undefined } : post), likes: post.likes.length, hashtags: hashtagsIn(isGone ? post.text : wordsOf(network, post)), text: post.text, visibility: post.visibility, comments_open: post.comments === "open",
         shares: Object.values(network.posts).filter(it => it.shared === post_id && it.status === "published").length, liked: post.likes.includes(network.user),
-        shared_id: post.shared, shared_gone: isGone || undefined, comments: comments.length, latest_comments: latest.length ? latest : undefined,
+        passes_on: original && !isGone ? { post: headline(original.text), post_id: post.shared!, author: network.profiles[original.author]!.name, author_id: original.author } : undefined,
+        original_gone: isGone || undefined, comments: comments.length, latest_comments: latest.length ? latest : undefined,
       });
     },
   }),
@@ -77,14 +81,14 @@ export const reading = {
     input: {
       before: minute().optional().describe("Only posts before this time, to read on, YYYY-MM-DDTHH:MM"),
       own: z.boolean().optional().describe("True for the user's own posts only, false for those of others"),
-      limit,
+      limit: limit.describe(`At most this many, ${pageOfFeed} if not given`),
     },
-    returns: { posts: z.array(z.object({ ...postRow, liked: z.boolean() })) },
-    run(network, { before: end, own, limit: most = 10 }) {
+    returns: { posts: z.array(z.object(postRow)) },
+    run(network, { before: end, own, limit: most = pageOfFeed }) {
       const isMine = (it: Post) => it.author === network.user;
       const found = Object.entries(network.posts).filter(([, it]) =>
         (isMine(it) || isFollowing(network, it.author)) && canSee(network, it) && showsSomething(network, it) && (!end || it.at < end) && (own === undefined || own === isMine(it)));
-      return { posts: found.sort(byTime).slice(0, most).map(([key, it]) => ({ ...rowOf(network, key, it), liked: it.likes.includes(network.user) })) };
+      return { posts: found.sort(byTime).slice(0, most).map(([key, it]) => rowOf(network, key, it)) };
     },
   }),
   search_posts: tool({
@@ -119,7 +123,7 @@ export const answering = {
     returns: { post: label("post"), post_id: id("post"), likes: z.int() },
     run(network, { post_id }) {
       const post = postOf(network, post_id);
-      if (post.likes.includes(network.user)) refuse("conflict", `you already like the post ${post_id} of ${network.profiles[post.author]!.name}`);
+      if (post.likes.includes(network.user)) refuse("conflict", `you already like ${post_id} by ${network.profiles[post.author]!.name}`);
       post.likes = [...post.likes, network.user];
       return { post: rowOf(before(network), post_id, post).post, post_id, likes: post.likes.length };
     },
@@ -131,9 +135,9 @@ export const answering = {
     returns: { post: label("post"), post_id: id("post"), comment_id: id("comment"), comments: z.int() },
     run(network, { post_id, text }, { now, newId }) {
       const post = postOf(network, post_id);
-      if (post.comments === "closed") refuse("precondition_failed", `${network.profiles[post.author]!.name} has closed the comments under the post ${post_id}`, "social_media_like_post likes it instead");
+      if (post.comments === "closed") refuse("precondition_failed", `${network.profiles[post.author]!.name} has closed the comments under ${post_id}`, "social_media_like_post likes it instead");
       const others = Object.values(before(network).comments).filter(it => it.post_id === post_id);
-      if (others.some(it => it.by === network.user && it.text === text.trim())) refuse("conflict", `you have said exactly this under the post ${post_id} before`);
+      if (others.some(it => it.by === network.user && it.text === text.trim())) refuse("conflict", `you have said exactly this under ${post_id} before`);
       const comment_id = newId("cmt");
       network.comments[comment_id] = { post_id, by: network.user, at: now, text: text.trim() };
       return { post: rowOf(before(network), post_id, post).post, post_id, comment_id, comments: others.length + 1 };
@@ -143,21 +147,21 @@ export const answering = {
     effect: "write",
     summary: "Pass on somebody else's public post to the user's followers, with words of their own if wanted. It counts as a post.",
     input: { post_id: postId, text: newComment.optional().describe("What to say about it") },
-    returns: { post: label("post"), post_id: id("post").describe("Of the share"), shared_id: id("post").describe("Of the post that it passes on"), shares: z.int() },
+    returns: { post: label("post"), post_id: id("post").describe("Of the share"), at: minute(), passes_on: z.object({ post: label("post"), post_id: id("post"), shares: z.int() }).describe("The post itself") },
     run(network, { post_id, text }, { now, newId }) {
       const { author, visibility: seenBy, shared } = postOf(network, post_id);
       const { name, private: isPrivate } = network.profiles[author]!;
-      if (author === network.user) refuse("precondition_failed", `the post ${post_id} is your own`, "choose a post of somebody else");
-      if (shared !== undefined) refuse("precondition_failed", `the post ${post_id} only passes on the post ${shared}`, `share ${shared} itself`);
-      if (isPrivate || seenBy !== "public") refuse("permission_denied", `the post ${post_id} is for the followers of ${name} alone and cannot be shared`, "choose a public post");
+      if (author === network.user) refuse("precondition_failed", `${post_id} is your own post`, "choose a post of somebody else");
+      if (shared !== undefined) refuse("precondition_failed", `${post_id} only passes on ${shared}`, `share ${shared} itself`);
+      if (isPrivate || seenBy !== "public") refuse("permission_denied", `${post_id} is for the followers of ${name} alone and cannot be shared`, "choose a public post");
       const old = before(network);
       const own = Object.entries(old.posts).find(([, it]) => it.author === old.user && it.shared === post_id && it.status === "published");
-      if (own) refuse("conflict", `you have shared the post ${post_id} on ${own[1].at.slice(0, 10)} (${own[0]})`);
+      if (own) refuse("conflict", `you have shared ${post_id} on ${own[1].at.slice(0, 10)} (${own[0]})`);
       notTooFast(old, now);
       const shareId = newId("post");
       network.posts[shareId] = { author: network.user, at: now, text: text?.trim() ?? "", visibility: "public", comments: "open", status: "published", likes: [], shared: post_id };
       const original = need(old.posts, post_id, "post");
-      return { post: headline(text?.trim() || original.text), post_id: shareId, shared_id: post_id, shares: Object.values(old.posts).filter(it => it.shared === post_id && it.status === "published").length + 1 };
+      return { post: headline(text?.trim() || original.text), post_id: shareId, at: now, passes_on: { post: headline(original.text), post_id, shares: Object.values(old.posts).filter(it => it.shared === post_id && it.status === "published").length + 1 } };
     },
   }),
 };

@@ -1,13 +1,14 @@
 /** The network's tools for people: profiles, the user's own among them, who follows whom, and following itself. */
 import { z } from "zod";
-import { day, id, label } from "../../environment/entity.ts";
+import { day, id, label, minute } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
 import { given, has, limit, profileId } from "./words.ts";
-import { canSee, followOf, Network, openTo, profileOf, reachable, type Profile } from "./world.ts";
+import { byTime, canSee, followOf, headline, Network, openTo, profileOf, reachable, type Profile } from "./world.ts";
 
 const tool = toolOf(Network);
 
 const mostRequests = 5;
+const shownPosts = 4;
 
 const profileRow = { name: label("profile"), profile_id: id("profile"), handle: z.string() };
 const rowOf = ({ profiles }: Network, profile_id: string) => ({ name: profiles[profile_id]!.name, profile_id, handle: profiles[profile_id]!.handle });
@@ -17,20 +18,23 @@ const standingOf = (network: Network, profileKey: string): z.infer<typeof standi
 export const profiles = {
   get_profile: tool({
     effect: "read",
-    summary: "Get a profile: what it says about itself, how many follow it and whom it follows, and whether the user does. The user's own if no id is given.",
-    input: { profile_id: profileId.optional() },
+    summary: "Get one profile in full: what it says about itself, how many follow it, how the user stands to it, and its latest posts as far as the user may see them.",
+    input: { profile_id: profileId },
     returns: {
       ...profileRow, kind: z.string(), bio: z.string().optional(), city: z.string().optional(), link: z.string().optional(), private: z.boolean(), joined: day(),
-      followers: z.int(), following: z.int(), posts: z.int().describe("Posts that the user may see"), you: standing, requests: z.int().optional().describe("On the user's own profile: who has asked to follow it"),
+      followers: z.int(), following: z.int(), posts: z.int().describe("Posts that the user may see"), you: standing, requests: z.int().optional().describe("On the user's own profile: how many have asked to follow it"),
+      latest_posts: z.array(z.object({ post: label("post"), post_id: id("post"), at: minute() })).optional(),
     },
-    run(network, { profile_id = network.user }) {
+    run(network, { profile_id }) {
       const it = reachable(network, profile_id);
       const follows = Object.values(network.follows).filter(of => of.followed === profile_id || of.follower === profile_id);
       const count = (key: "followed" | "follower", status = "following") => follows.filter(of => of[key] === profile_id && of.status === status).length;
+      const posts = Object.entries(network.posts).filter(([, post]) => post.author === profile_id && canSee(network, post)).sort(byTime);
+      const latest = posts.slice(0, shownPosts).map(([post_id, post]) => ({ post: headline(post.text || network.posts[post.shared!]!.text), post_id, at: post.at }));
       return given({
         ...rowOf(network, profile_id), kind: it.kind, bio: it.bio, city: it.city, link: it.link, private: it.private, joined: it.joined, followers: count("followed"), following: count("follower"),
-        posts: Object.values(network.posts).filter(post => post.author === profile_id && canSee(network, post)).length, you: standingOf(network, profile_id),
-        requests: profile_id === network.user ? count("followed", "requested") : undefined,
+        posts: posts.length, you: standingOf(network, profile_id),
+        requests: profile_id === network.user ? count("followed", "requested") : undefined, latest_posts: latest.length ? latest : undefined,
       });
     },
   }),
@@ -72,12 +76,12 @@ export const profiles = {
       city: z.string().min(2).max(60).optional().describe("Only profiles in this city").meta({ examples: ["Lisbon", "Hamburg", "Lyon", "Porto", "Vienna", "Dublin", "Madrid", "Copenhagen"] }),
       limit,
     },
-    returns: { profiles: z.array(z.object({ ...profileRow, private: z.boolean(), you: standing })) },
+    returns: { profiles: z.array(z.object({ ...profileRow, kind: z.string() })) },
     run(network, { query, kind, city, limit: most = 10 }) {
       const wanted = query?.trim().replace(/^@/, "");
       const fits = (it: Profile) => (!wanted || has(it.name, wanted) || has(it.handle, wanted)) && (!kind || it.kind === kind) && (!city || it.city?.toLowerCase() === city.toLowerCase());
       const found = Object.entries(network.profiles).filter(([key, it]) => key !== network.user && fits(it)).sort(([a, x], [b, y]) => (x.name === y.name ? (a < b ? -1 : 1) : x.name < y.name ? -1 : 1));
-      return { profiles: found.slice(0, most).map(([key, it]) => ({ ...rowOf(network, key), private: it.private, you: standingOf(network, key) })) };
+      return { profiles: found.slice(0, most).map(([key, it]) => ({ ...rowOf(network, key), kind: it.kind })) };
     },
   }),
   follow_user: tool({
@@ -117,7 +121,7 @@ export const profiles = {
   }),
 };
 
-const known = z.object({ ...profileRow, since: day(), status: z.enum(["following", "requested"]) });
+const known = z.object({ name: label("profile"), profile_id: id("profile"), since: day(), waits: z.boolean().optional().describe("True of a request that is not answered yet") });
 
 /** Whom one side of the follows names, the newest first. */
 function others(network: Network, own: "follower" | "followed", profileKey: string, passes: (name: string, status: string) => boolean) {
@@ -125,7 +129,7 @@ function others(network: Network, own: "follower" | "followed", profileKey: stri
   return Object.entries(network.follows)
     .filter(([, it]) => it[own] === profileKey && (it.status === "following" || profileKey === network.user) && passes(network.profiles[it[other]]!.name, it.status))
     .sort(([a, x], [b, y]) => (x.since === y.since ? (a < b ? 1 : -1) : x.since < y.since ? 1 : -1))
-    .map(([, it]) => ({ ...rowOf(network, it[other]), since: it.since, status: it.status }));
+    .map(([, it]) => given({ name: network.profiles[it[other]]!.name, profile_id: it[other], since: it.since, waits: it.status === "requested" || undefined }));
 }
 
 const followStatus = z.enum(["following", "requested"]).optional();

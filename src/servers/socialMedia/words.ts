@@ -1,7 +1,7 @@
 /** Parameters and results that several of the network's tools share, so that one thing is named and described one way. */
 import { z } from "zod";
 import { id, label, minute } from "../../environment/entity.ts";
-import { hashtagsIn, headline, visibilities, type Network, type Post } from "./world.ts";
+import { headline, visibilities, type Network, type Post } from "./world.ts";
 
 export const profileId = id("profile").describe("Profile id, as social_media_search_users gives it");
 export const postId = id("post").describe("Post id, as social_media_get_feed or social_media_search_posts gives it");
@@ -21,13 +21,13 @@ export const newComment = z.string().min(1).max(280).regex(/\S/).meta({
   examples: ["This looks wonderful!", "Where can I get one?", "Count me in.", "So well done, congratulations!", "I was there too, what a day.", "Please show more of this.", "The colours are perfect.", "Thank you for sharing this.", "Which paper is that?", "Made my morning."],
 });
 
-export const postRow = { post: label("post"), post_id: id("post"), author: label("profile"), author_id: id("profile"), at: minute(), likes: z.int(), hashtags: z.array(hashtag()) };
+export const postRow = { post: label("post"), post_id: id("post"), author: label("profile"), author_id: id("profile"), at: minute() };
 
 /** A post as lists show it. */
-export function rowOf({ profiles, posts }: Network, postKey: string, { author, at, text, likes, shared }: Post) {
+export function rowOf({ profiles, posts }: Network, postKey: string, { author, at, text, shared }: Post) {
   const original = shared === undefined ? undefined : posts[shared]!;
   const words = text || (original ? original.text : "");
-  return { post: headline(words), post_id: postKey, author: profiles[author]!.name, author_id: author, at, likes: likes.length, hashtags: hashtagsIn(words) };
+  return { post: headline(words), post_id: postKey, author: profiles[author]!.name, author_id: author, at };
 }
 
 export const has = (text: string, part: string): boolean => text.toLowerCase().includes(part.trim().toLowerCase());
