@@ -51,7 +51,7 @@ export const videoMeetingPart = partOf<Rooms>({
         if (!limits || Object.keys(it.participants).some(who => !state.people[who])) return [`${id} is of people who do not exist`];
         return Object.keys(it.participants).length + 1 > limits.people || it.minutes > limits.minutes ? [`${id} is more than the plan of ${host.name} allows`] : [];
       }),
-      ...Object.entries(state.recordings).flatMap(([id, it]) => (["started", "ended"].includes(state.meetings[it.meeting_id]?.status ?? "") ? [] : [`${id} records a meeting that has not been`])),
+      ...Object.entries(state.recordings).flatMap(([id, it]) => (["running", "ended"].includes(state.meetings[it.meeting_id]?.status ?? "") ? [] : [`${id} records a meeting that has not been`])),
       ...callsOf(world).flatMap(call => {
         const own = meetings.find(it => it.event_id === call.event_id);
         if (!own) return [`there is no meeting for ${call.title} (${call.event_id})`];
@@ -97,7 +97,7 @@ type Wanted = Pick<Meeting, "topic" | "host" | "start" | "minutes" | "participan
 function add({ chance, id }: Scene, rooms: Rooms, wanted: Wanted, status: Meeting["status"]): string {
   const meeting_id = id("mtg");
   const begun = later(wanted.start, chance.below(3));
-  const hasBegun = status === "started" || status === "ended";
+  const hasBegun = status === "running" || status === "ended";
   const code = () => [0, 1, 2].map(() => String(100 + chance.below(900))).join("-");
   rooms.meetings[meeting_id] = {
     topic: wanted.topic, host: wanted.host, start: wanted.start, minutes: wanted.minutes, status, participants: wanted.participants, code: code(),
@@ -138,19 +138,19 @@ function fill(scene: Scene, rooms: Rooms): void {
   const wanted = chance.shuffled([...client, ...prospect, ...own]);
   const [past, ahead] = [weekdaysFrom(-45, -1), weekdaysFrom(1, 30)];
   for (const [i, it] of wanted.entries()) {
-    const [isRunning, isToday, isPast] = [i < 2, i < 9, i >= 9 && i < 35];
+    const [isRunning, isToday, isPast] = [i < 3, i < 12, i >= 12 && i < 36];
     // the user hosts most; else a guest from outside or a colleague does
-    const host = i === 1 ? staff.find(who => rooms.people[who]!.plan === "pro")! : i % 5 < 3 ? rooms.user : (it.guests[0] ?? chance.pick(staff));
+    const host = i === 1 ? staff.find(who => rooms.people[who]!.plan === "pro")! : i % 5 < 4 ? rooms.user : (it.guests[0] ?? chance.pick(staff));
     const { people: most, minutes: longest, records } = plans[rooms.people[host]!.plan];
     const minutes = Math.min(longest, chance.pick([20, 30, 30, 45, 60, 60, 90]));
-    const start = isRunning ? ["2026-03-09T08:30", "2026-03-09T08:45"][i]! : slotFor(scene, rooms, isToday ? [0] : chance.shuffled(isPast ? past : ahead), minutes);
+    const start = isRunning ? ["2026-03-09T08:30", "2026-03-09T08:45", "2026-03-09T08:50"][i]! : slotFor(scene, rooms, isToday ? [0] : chance.shuffled(isPast ? past : ahead), minutes);
     if (start === undefined) continue;
     const others = chance.shuffled([...new Set([...it.guests, ...chance.shuffled(staff).slice(0, 1 + chance.below(5))])]).filter(who => who !== host).slice(0, most - 2);
     // one of the user's meetings is full, and one has a place left
     const more = host === rooms.user && (i === 5 || i === 6 || i === 40) ? staff.filter(who => !others.includes(who)).slice(0, most - 1 - others.length - (i === 6 ? 1 : 0)) : [];
     const role = () => (chance.happens(0.3) ? ("co-host" as const) : ("guest" as const));
-    const participants = Object.fromEntries([...(host === rooms.user ? [] : [[rooms.user, i % 5 === 3 || i === 1 ? "co-host" : "guest"] as const]), ...[...others, ...more].map(who => [who, role()] as const)]);
-    const status = isRunning ? "started" : isPast ? (i % 9 === 8 ? "cancelled" : "ended") : i % 11 === 10 ? "cancelled" : "scheduled";
+    const participants = Object.fromEntries([...(host === rooms.user ? [] : [[rooms.user, i % 10 === 4 || i === 1 ? "co-host" : "guest"] as const]), ...[...others, ...more].map(who => [who, role()] as const)]);
+    const status = isRunning ? "running" : isPast ? (i % 9 === 8 ? "cancelled" : "ended") : i % 11 === 10 ? "cancelled" : "scheduled";
     const meeting_id = add(scene, rooms, { topic: it.topic, host, start, minutes: isRunning ? Math.max(40, minutes) : minutes, participants, ...(i === 1 ? { recording: "co-hosts" as const } : {}), ...(chance.happens(0.35) ? { agenda: chance.pick(agendas) } : {}) }, status);
     const mayRecord = records && [host, ...Object.keys(participants)].every(who => !rooms.people[who]!.unrecorded);
     if (mayRecord && status === "ended" && chance.happens(0.8)) record(scene, rooms, meeting_id);

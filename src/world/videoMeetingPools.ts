@@ -34,8 +34,8 @@ export interface SmallMeeting {
 
 /** One of each kind: own and others', over, running, soon, ahead, called off, full. */
 export const smallMeetings: readonly SmallMeeting[] = [
-  { topic: "Colour palette review", host: 0, guests: [1, 2], start: "2026-03-09T08:45", minutes: 60, status: "started" },
-  { topic: "Insurance brief", host: 9, guests: [3], coHosts: [0], start: "2026-03-09T08:30", minutes: 40, status: "started", recording: "host" },
+  { topic: "Colour palette review", host: 0, guests: [1, 2], start: "2026-03-09T08:45", minutes: 60, status: "running" },
+  { topic: "Insurance brief", host: 9, guests: [3], coHosts: [0], start: "2026-03-09T08:30", minutes: 40, status: "running", recording: "host" },
   { topic: "Type specimen critique", host: 0, guests: [2, 7], start: "2026-03-09T10:00", minutes: 30 },
   { topic: "Server move dry run", host: 0, guests: [3], coHosts: [4], start: "2026-03-09T13:00", minutes: 45 },
   { topic: "Print quality round", host: 4, guests: [1], coHosts: [0], start: "2026-03-09T09:10", minutes: 30, recording: "co-hosts" },

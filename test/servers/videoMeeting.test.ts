@@ -27,11 +27,12 @@ describe("planning", () => {
   test("not for ever", () => check([schedule({ minutes: 1e308 })], { kind: "refused" }));
   test("length is a number", () => check([schedule({ minutes: "half an hour" })], misfits(/minutes must be/)));
 
-  test("what is ahead or running is listed in order", () => check([["list_meetings", { limit: 3 }]], gives({ meetings: [{ meeting_id: brief, status: "started" }, { meeting_id: palette }, { meeting_id: print, status: "scheduled" }], more: 4 })));
+  test("what is ahead or running is listed in order", () => check([["list_meetings", { limit: 3 }]], gives({ meetings: [{ meeting_id: brief, status: "running" }, { meeting_id: palette }, { meeting_id: print, status: "scheduled" }], more: 4 })));
   test("by person", () => check([["list_meetings", { person: "Ines Costa" }]], gives({ meetings: [{ meeting_id: newsletter }] })));
   test("by what the user is in it", () => check([["list_meetings", { role: "co-host" }]], gives({ meetings: [{ meeting_id: brief }, { meeting_id: print }] })));
   test("days the wrong way round are refused", () => check([["list_meetings", { from: "2026-03-12", to: "2026-03-11" }]], refuses("invalid_params", /to 2026-03-11 is before from/)));
   test("a meeting is shown with guests and places", () => check([["get_meeting", { meeting_id: critique }]], gives({ host: "Ana Ruiz", user_is: "host", participants: [{ name: "Chloe Martin", role: "guest" }, { name: "Hugo Silva" }], places_left: 6, recording_now: false })));
+  test("a meeting without guests has none to show", () => check([schedule({}), ["get_meeting", { meeting_id: "mtg_8249" }]], gives({ places_left: 8, host: "Ana Ruiz" })));
   test("a basic plan records nothing", () => check([["get_meeting", { meeting_id: brief }]], gives({ user_is: "co-host", recording: "nobody" })));
   test("unknown ones are refused", () => check([["get_meeting", { meeting_id: "mtg_1" }]], refuses("not_found", /no meeting mtg_1/)));
 
@@ -55,9 +56,10 @@ describe("running", () => {
   const start = (meeting_id: string): Call => ["start_meeting", { meeting_id }];
   const end = (meeting_id: string): Call => ["end_meeting", { meeting_id }];
   const record = (meeting_id: string): Call => ["start_recording", { meeting_id }];
-  test("a host starts at any time of the day", () => check([start(server)], gives({ status: "started", started_at: "2026-03-09T09:00" })));
-  test("two at once and no more", () => check([start(server), start(critique)], refuses("limit_exceeded", /the pro plan of Ana Ruiz lets 2 meetings run at once, and Colour palette review and Server move dry run run already/)));
-  test("another when one has ended", () => check([start(server), end(palette), start(critique)], gives({ status: "started" })));
+  test("a host starts at any time of the day", () => check([start(server)], gives({ status: "running", started_at: "2026-03-09T09:00" })));
+  test("three at once and no more", () =>
+    check([["schedule_meeting", { topic: "Soon", minutes: 15 }], start(server), start(critique), start("mtg_8249")], refuses("limit_exceeded", /the pro plan of Ana Ruiz lets 3 meetings run at once, and Colour palette review and Type specimen critique and Server move dry run run already/)));
+  test("another when one has ended", () => check([["schedule_meeting", { topic: "Soon", minutes: 15 }], start(server), start(critique), end(palette), start("mtg_8249")], gives({ status: "running" })));
   test("a co-host starts shortly before", () => check([start(print)], gives({ started_at: "2026-03-09T09:00" })));
   test("a guest does not", () => check([start(numbers)], refuses("permission_denied", /Grace Kim hosts Month-end numbers \(mtg_116\), and the user is no co-host/)));
   test("not on another day", () => check([start(newsletter)], refuses("precondition_failed", /is on 2026-03-10, and today is 2026-03-09/)));

@@ -31,7 +31,7 @@ type Slot = Pick<Meeting, "start" | "minutes">;
 
 /** A meeting that the user hosts at that time, if there is one. */
 const hostedAt = ({ meetings, user }: Rooms, wanted: Slot, but?: string) =>
-  Object.entries(meetings).find(([id, it]) => id !== but && it.host === user && (it.status === "scheduled" || it.status === "started") && it.start < endOf(wanted) && wanted.start < endOf(it));
+  Object.entries(meetings).find(([id, it]) => id !== but && it.host === user && (it.status === "scheduled" || it.status === "running") && it.start < endOf(wanted) && wanted.start < endOf(it));
 
 /** Refuses a second meeting of one host at the same time. */
 function notAtOnce(rooms: Rooms, wanted: Slot, but?: string): void {
@@ -80,7 +80,7 @@ export const planning = {
     summary: "List meetings in order of time: those ahead or running, unless a state or days are given; of a topic or a person if wanted.",
     input: {
       topic: label("meeting").optional().describe("Only meetings whose topic contains this, whatever their state"),
-      status: z.enum(["scheduled", "started", "ended", "cancelled"]).optional().describe("Only meetings in this state"),
+      status: z.enum(["scheduled", "running", "ended", "cancelled"]).optional().describe("Only meetings in this state"),
       from: day().optional().describe("First day"),
       to: day().optional().describe("Last day"),
       person: label("person").optional().describe("Only meetings that this person hosts or is invited to"),
@@ -94,7 +94,7 @@ export const planning = {
       const isOpen = words === undefined && status === undefined && from === undefined && to === undefined;
       const found = Object.entries(rooms.meetings).filter(
         ([, it]) =>
-          (!isOpen || it.status === "scheduled" || it.status === "started") && (!words || hasWords(it.topic, words)) && (!status || it.status === status) && (!from || it.start.slice(0, 10) >= from) &&
+          (!isOpen || it.status === "scheduled" || it.status === "running") && (!words || hasWords(it.topic, words)) && (!status || it.status === status) && (!from || it.start.slice(0, 10) >= from) &&
           (!to || it.start.slice(0, 10) <= to) && (!who || it.host === who || Object.hasOwn(it.participants, who)) && (!role || roleOf(rooms, it) === role));
       found.sort(([a, x], [b, y]) => (x.start === y.start ? (a < b ? -1 : 1) : x.start < y.start ? -1 : 1));
       return {
@@ -108,17 +108,18 @@ export const planning = {
     summary: "Get one meeting in full: times, state, host, what the user is in it, everybody invited, link, and who may record.",
     input: { meeting_id: meetingId },
     returns: {
-      topic: label("meeting"), meeting_id: id("meeting"), start: minute(), end: minute(), status: z.string(), host: label("person"), user_is: z.string(),
-      participants: z.array(z.object({ name: label("person"), role: z.string() })), places_left: z.int().describe("How many more may be invited"), waiting_room: z.boolean(), recording: z.string(), recording_now: z.boolean(),
+      topic: label("meeting"), meeting_id: id("meeting"), start: minute(), end: minute(), status: z.string(), host: z.string(), user_is: z.string(),
+      participants: z.array(z.object({ name: label("person"), role: z.string() })).optional().describe("The others who are invited"), places_left: z.int().describe("How many more may be invited"), waiting_room: z.boolean(), recording: z.string(), recording_now: z.boolean(),
       link: z.string(), agenda: z.string().optional(), started_at: minute().optional(), ended_at: minute().optional(),
     },
     run(rooms, { meeting_id }) {
       const meeting = meetingOf(rooms, meeting_id);
       const { topic: named, start: at, status, participants, waiting_room, recording: recorders, agenda, started_at, ended_at } = meeting;
       const { name, limits } = hostOf(rooms, meeting);
-      const invited = Object.entries(participants).map(([who, role]) => ({ name: rooms.people[who]!.name, role }));
+      const others = Object.entries(participants).filter(([who]) => who !== rooms.user).map(([who, role]) => ({ name: rooms.people[who]!.name, role }));
+      const invited = Object.keys(participants).length;
       return {
-        topic: named, meeting_id, start: at, end: endOf(meeting), status, host: name, user_is: roleOf(rooms, meeting), participants: invited, places_left: Math.max(0, limits.people - 1 - invited.length), waiting_room,
+        topic: named, meeting_id, start: at, end: endOf(meeting), status, host: name, user_is: roleOf(rooms, meeting), ...(others.length > 0 ? { participants: others } : {}), places_left: Math.max(0, limits.people - 1 - invited), waiting_room,
         recording: limits.records ? recorders : "nobody", recording_now: Object.values(rooms.recordings).some(it => it.meeting_id === meeting_id && it.status === "recording"), link: linkOf(rooms, meeting),
         ...(agenda === undefined ? {} : { agenda }),
         ...(started_at === undefined ? {} : { started_at }),
@@ -165,7 +166,7 @@ export const planning = {
 
 /** Refuses meetings that run, are over or called off. */
 export function scheduled({ topic: named, status }: Meeting, meetingId: string): void {
-  if (status === "started") refuse("precondition_failed", `${named} (${meetingId}) is running`, "video_meeting_end_meeting ends it");
+  if (status === "running") refuse("precondition_failed", `${named} (${meetingId}) is running`, "video_meeting_end_meeting ends it");
   if (status !== "scheduled") refuse("precondition_failed", `${named} (${meetingId}) is ${status}`, "choose a meeting that is scheduled, or schedule a new one");
 }
 

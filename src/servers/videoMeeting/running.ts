@@ -19,17 +19,17 @@ export const running = {
     run(rooms, { meeting_id }, { now }) {
       const stood = before(rooms);
       const meeting = led(stood, meeting_id, "start it");
-      if (meeting.status === "started") refuse("conflict", `${meeting.topic} (${meeting_id}) is running since ${meeting.started_at}`);
+      if (meeting.status === "running") refuse("conflict", `${meeting.topic} (${meeting_id}) is running since ${meeting.started_at}`);
       scheduled(meeting, meeting_id);
       if (endOf(meeting) < now) refuse("precondition_failed", `${meeting.topic} (${meeting_id}) would have ended at ${endOf(meeting)}: it is ${now}`, "video_meeting_update_meeting gives it another start");
       const isHost = meeting.host === stood.user;
       if (!isHost && later(now, coHostEarly) < meeting.start) refuse("precondition_failed", `${meeting.topic} begins at ${meeting.start}, and a co-host can start it from ${later(meeting.start, -coHostEarly)}`, "try again then");
       if (meeting.start.slice(0, 10) > now.slice(0, 10)) refuse("precondition_failed", `${meeting.topic} is on ${meeting.start.slice(0, 10)}, and today is ${now.slice(0, 10)}`, "video_meeting_update_meeting moves it");
       const { name, plan, limits } = hostOf(stood, meeting);
-      const open = Object.values(stood.meetings).filter(it => it.host === meeting.host && it.status === "started");
+      const open = Object.values(stood.meetings).filter(it => it.host === meeting.host && it.status === "running");
       if (open.length >= limits.running) refuse("limit_exceeded", `the ${plan} plan of ${name} lets ${limits.running} meetings run at once, and ${open.map(it => it.topic).join(" and ")} run already`, "end one first");
-      Object.assign(rooms.meetings[meeting_id]!, { status: "started", started_at: now });
-      return { topic: meeting.topic, meeting_id, status: "started", started_at: now, link: linkOf(stood, meeting) };
+      Object.assign(rooms.meetings[meeting_id]!, { status: "running", started_at: now });
+      return { topic: meeting.topic, meeting_id, status: "running", started_at: now, link: linkOf(stood, meeting) };
     },
   }),
   end_meeting: tool({
@@ -41,7 +41,7 @@ export const running = {
     run(rooms, { meeting_id }, { now }) {
       const stood = before(rooms);
       const meeting = hosted(stood, meeting_id, "end it for everybody");
-      if (meeting.status !== "started") refuse("precondition_failed", `${meeting.topic} (${meeting_id}) is ${meeting.status}, not running`, meeting.status === "scheduled" ? "video_meeting_cancel_meeting calls it off" : "choose a meeting that runs");
+      if (meeting.status !== "running") refuse("precondition_failed", `${meeting.topic} (${meeting_id}) is ${meeting.status}, not running`, meeting.status === "scheduled" ? "video_meeting_cancel_meeting calls it off" : "choose a meeting that runs");
       const lasted = (from: string) => Math.min(480, minutesOf(now) - minutesOf(from));
       Object.assign(rooms.meetings[meeting_id]!, { status: "ended", ended_at: now });
       const recorded = Object.entries(stood.recordings).find(([, it]) => it.meeting_id === meeting_id && it.status === "recording");
@@ -84,7 +84,7 @@ export const running = {
     run(rooms, { meeting_id }, { now, newId }) {
       const stood = before(rooms);
       const meeting = led(stood, meeting_id, "record it");
-      if (meeting.status !== "started") refuse("precondition_failed", `${meeting.topic} (${meeting_id}) is ${meeting.status}, not running`, meeting.status === "scheduled" ? "video_meeting_start_meeting starts it" : "choose a meeting that runs");
+      if (meeting.status !== "running") refuse("precondition_failed", `${meeting.topic} (${meeting_id}) is ${meeting.status}, not running`, meeting.status === "scheduled" ? "video_meeting_start_meeting starts it" : "choose a meeting that runs");
       const { name, plan, limits } = hostOf(stood, meeting);
       if (!limits.records) refuse("permission_denied", `the ${plan} plan of ${name}, who hosts ${meeting.topic}, does not record`, "ask for notes instead");
       if (meeting.host !== stood.user && meeting.recording !== "co-hosts") refuse("permission_denied", `${meeting.topic} is recorded by its host ${name} alone`, `ask ${name} to record it`);

@@ -9,7 +9,7 @@ import { need, refuse } from "../../environment/server.ts";
 /** Of the host: how many there may be in a meeting, the host among them, how long it may be, and how many may run at one time. */
 export const plans = {
   basic: { people: 5, minutes: 40, running: 1, records: false },
-  pro: { people: 9, minutes: 180, running: 2, records: true },
+  pro: { people: 9, minutes: 180, running: 3, records: true },
   business: { people: 50, minutes: 480, running: 4, records: true },
 } as const;
 
@@ -26,7 +26,7 @@ const Meeting = z.strictObject({
   host: z.string(),
   start: minute(),
   minutes: z.int().min(5).max(480),
-  status: z.enum(["scheduled", "started", "ended", "cancelled"]),
+  status: z.enum(["scheduled", "running", "ended", "cancelled"]),
   /** Everybody but the host. */
   participants: z.record(z.string(), z.enum(["guest", "co-host"])),
   /** Of its link. */
