@@ -3,7 +3,7 @@ import { z } from "zod";
 import { id, label, minute } from "../../environment/entity.ts";
 import { before, need, refuse, toolOf } from "../../environment/server.ts";
 import { given, has, hashtag, limit, newComment, newPost, postId, postRow, profileId, rowOf, visibility } from "./words.ts";
-import { byTime, canSee, hashtagsIn, headline, isFollowing, Network, notTooFast, openTo, postOf, type Post } from "./world.ts";
+import { byTime, canSee, hashtagsIn, headline, isFollowing, named, Network, notTooFast, openTo, postOf, type Post } from "./world.ts";
 
 const tool = toolOf(Network);
 
@@ -42,7 +42,7 @@ export const writing = {
     returns: { deleted: z.string().describe("The words by which it was known"), likes: z.int(), shares: z.int().describe("Shares by others that no longer show it") },
     run(network, { post_id }) {
       const post = postOf(network, post_id);
-      if (post.author !== network.user) refuse("permission_denied", `${post_id} belongs to ${network.profiles[post.author]!.name}, and you may only delete your own`, "choose a post of your own");
+      if (post.author !== network.user) refuse("permission_denied", `${named(network, post_id)} belongs to ${network.profiles[post.author]!.name}, and you may only delete your own`, "choose a post of your own");
       post.status = "deleted";
       const shares = Object.values(before(network).posts).filter(it => it.shared === post_id && it.status === "published").length;
       return { deleted: headline(wordsOf(before(network), post)), likes: post.likes.length, shares };
@@ -123,7 +123,7 @@ export const answering = {
     returns: { post: label("post"), post_id: id("post"), likes: z.int() },
     run(network, { post_id }) {
       const post = postOf(network, post_id);
-      if (post.likes.includes(network.user)) refuse("conflict", `you already like ${post_id} by ${network.profiles[post.author]!.name}`);
+      if (post.likes.includes(network.user)) refuse("conflict", `you already like ${named(network, post_id)} by ${network.profiles[post.author]!.name}`);
       post.likes = [...post.likes, network.user];
       return { post: rowOf(before(network), post_id, post).post, post_id, likes: post.likes.length };
     },
@@ -135,9 +135,9 @@ export const answering = {
     returns: { post: label("post"), post_id: id("post"), comment_id: id("comment"), comments: z.int() },
     run(network, { post_id, text }, { now, newId }) {
       const post = postOf(network, post_id);
-      if (post.comments === "closed") refuse("precondition_failed", `${network.profiles[post.author]!.name} has closed the comments under ${post_id}`, "social_media_like_post likes it instead");
+      if (post.comments === "closed") refuse("precondition_failed", `${network.profiles[post.author]!.name} has closed the comments under ${named(network, post_id)}`, "social_media_like_post likes it instead");
       const others = Object.values(before(network).comments).filter(it => it.post_id === post_id);
-      if (others.some(it => it.by === network.user && it.text === text.trim())) refuse("conflict", `you have said exactly this under ${post_id} before`);
+      if (others.some(it => it.by === network.user && it.text === text.trim())) refuse("conflict", `you have said exactly this under ${named(network, post_id)} before`);
       const comment_id = newId("cmt");
       network.comments[comment_id] = { post_id, by: network.user, at: now, text: text.trim() };
       return { post: rowOf(before(network), post_id, post).post, post_id, comment_id, comments: others.length + 1 };
@@ -151,12 +151,12 @@ export const answering = {
     run(network, { post_id, text }, { now, newId }) {
       const { author, visibility: seenBy, shared } = postOf(network, post_id);
       const { name, private: isPrivate } = network.profiles[author]!;
-      if (author === network.user) refuse("precondition_failed", `${post_id} is your own post`, "choose a post of somebody else");
-      if (shared !== undefined) refuse("precondition_failed", `${post_id} only passes on ${shared}`, `share ${shared} itself`);
-      if (isPrivate || seenBy !== "public") refuse("permission_denied", `${post_id} is for the followers of ${name} alone and cannot be shared`, "choose a public post");
+      if (author === network.user) refuse("precondition_failed", `${named(network, post_id)} is your own`, "choose a post of somebody else");
+      if (shared !== undefined) refuse("precondition_failed", `${named(network, post_id)} only passes on another`, `share ${shared} itself`);
+      if (isPrivate || seenBy !== "public") refuse("permission_denied", `${named(network, post_id)} is for the followers of ${name} alone and cannot be shared`, "choose a public post");
       const old = before(network);
       const own = Object.entries(old.posts).find(([, it]) => it.author === old.user && it.shared === post_id && it.status === "published");
-      if (own) refuse("conflict", `you have shared ${post_id} on ${own[1].at.slice(0, 10)} (${own[0]})`);
+      if (own) refuse("conflict", `you have shared ${named(network, post_id)} on ${own[1].at.slice(0, 10)} (${own[0]})`);
       notTooFast(old, now);
       const shareId = newId("post");
       network.posts[shareId] = { author: network.user, at: now, text: text?.trim() ?? "", visibility: "public", comments: "open", status: "published", likes: [], shared: post_id };

@@ -121,12 +121,18 @@ export function postOf(network: Network, postId: string): Post {
   const post = need(network.posts, postId, "post", "social_media_search_posts and social_media_get_feed give the ids");
   const { author, visibility, status } = post;
   if (author !== network.user) openTo(network, author);
-  if (status === "deleted") refuse("precondition_failed", `${postId} was deleted by ${network.profiles[author]!.name}`, "choose another post");
+  if (status === "deleted") refuse("precondition_failed", `${named(network, postId)} was deleted by ${network.profiles[author]!.name}`, "choose another post");
   if (author === network.user) return post;
-  if (visibility === "only_me") refuse("permission_denied", `${postId} is for ${network.profiles[author]!.name} alone`);
+  if (visibility === "only_me") refuse("permission_denied", `${named(network, postId)} is for ${network.profiles[author]!.name} alone`);
   if (visibility === "followers" && !isFollowing(before(network), author))
-    refuse("permission_denied", `${postId} is for the followers of ${network.profiles[author]!.name}, and you are not one`, "social_media_follow_user follows the profile");
+    refuse("permission_denied", `${named(network, postId)} is for the followers of ${network.profiles[author]!.name}, and you are not one`, "social_media_follow_user follows the profile");
   return post;
+}
+
+/** A post as messages name it. */
+export function named({ posts }: Network, postId: string): string {
+  const { text, shared } = posts[postId]!;
+  return `the post "${headline(text || posts[shared!]!.text)}" (${postId})`;
 }
 
 /** By what people name a post: its first sentence, without hashtags. */
