@@ -56,13 +56,14 @@ describe("running", () => {
   const start = (meeting_id: string): Call => ["start_meeting", { meeting_id }];
   const end = (meeting_id: string): Call => ["end_meeting", { meeting_id }];
   const record = (meeting_id: string): Call => ["start_recording", { meeting_id }];
-  test("a host starts at any time of the day", () => check([start(server)], gives({ status: "running", started_at: "2026-03-09T09:00" })));
+  test("a host starts hours before", () => check([start(server)], gives({ status: "running", started_at: "2026-03-09T09:00" })));
   test("three at once and no more", () =>
     check([["schedule_meeting", { topic: "Soon", minutes: 15 }], start(server), start(critique), start("mtg_8249")], refuses("limit_exceeded", /the pro plan of Ana Ruiz lets 3 meetings run at once, and Colour palette review and Type specimen critique and Server move dry run run already/)));
   test("another when one has ended", () => check([["schedule_meeting", { topic: "Soon", minutes: 15 }], start(server), start(critique), end(palette), start("mtg_8249")], gives({ status: "running" })));
   test("a co-host starts shortly before", () => check([start(print)], gives({ started_at: "2026-03-09T09:00" })));
   test("a guest does not", () => check([start(numbers)], refuses("permission_denied", /Grace Kim hosts Month-end numbers \(mtg_116\), and the user is no co-host/)));
-  test("not on another day", () => check([start(newsletter)], refuses("precondition_failed", /is on 2026-03-10, and today is 2026-03-09/)));
+  test("a host starts early, even on the day before", () => check([start(newsletter)], gives({ status: "running" })));
+  test("but not weeks before", () => check([["update_meeting", { meeting_id: newsletter, start: "2026-03-17T09:00" }], start(newsletter)], refuses("precondition_failed", /is on 2026-03-17T09:00, and a host can start it 7 days before at the earliest/)));
   test("not what runs", () => check([start(palette)], refuses("conflict", /running since 2026-03-09T08:45/)));
   test("not what is over", () => check([start(captions)], refuses("precondition_failed", /is ended/)));
   test("the host ends it for everybody: 09:00 - 08:45", () => check([end(palette)], gives({ status: "ended", minutes: 15 })));

@@ -85,10 +85,10 @@ export const planning = {
       to: day().optional().describe("Last day"),
       person: label("person").optional().describe("Only meetings that this person hosts or is invited to"),
       role: z.enum(["host", "co-host", "guest"]).optional().describe("Only meetings in which the user is that"),
-      limit: z.int().min(1).max(50).optional().describe("At most this many, 25 if not given").meta({ examples: [2, 3, 4, 5] }),
+      limit: z.int().min(1).max(50).optional().describe("At most this many, 16 if not given").meta({ examples: [2, 3, 4, 5] }),
     },
     returns: { meetings: z.array(z.object({ topic: label("meeting"), meeting_id: id("meeting"), start: minute(), status: z.string() })), more: z.int().optional().describe("How many were left out") },
-    run(rooms, { topic: words, status, from, to, person, role, limit = 25 }) {
+    run(rooms, { topic: words, status, from, to, person, role, limit = 16 }) {
       if (from && to && to < from) refuse("invalid_params", `to ${to} is before from ${from}`);
       const who = person === undefined ? undefined : personOf(rooms, person);
       const isOpen = words === undefined && status === undefined && from === undefined && to === undefined;

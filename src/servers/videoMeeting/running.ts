@@ -7,13 +7,14 @@ import { endOf, hasWords, hosted, hostOf, later, led, linkOf, meetingOf, minutes
 
 const tool = toolOf(Rooms);
 
-/** Minutes before the start from which a co-host may open the room. A host may on the day. */
+/** Minutes before the start from which a co-host may open the room, and days before from which a host may. */
 const coHostEarly = 15;
+const hostEarlyDays = 7;
 
 export const running = {
   start_meeting: tool({
     effect: "write",
-    summary: "Start a scheduled meeting: the host at any time of its day, a co-host from a quarter of an hour before. A plan lets only so many run at once.",
+    summary: "Start a scheduled meeting: the host up to a week before its time, a co-host from a quarter of an hour before. A plan lets only so many run at once.",
     input: { meeting_id: meetingId },
     returns: { topic: label("meeting"), meeting_id: id("meeting"), status: z.string(), started_at: minute(), link: z.string() },
     run(rooms, { meeting_id }, { now }) {
@@ -24,7 +25,7 @@ export const running = {
       if (endOf(meeting) < now) refuse("precondition_failed", `${meeting.topic} (${meeting_id}) would have ended at ${endOf(meeting)}: it is ${now}`, "video_meeting_update_meeting gives it another start");
       const isHost = meeting.host === stood.user;
       if (!isHost && later(now, coHostEarly) < meeting.start) refuse("precondition_failed", `${meeting.topic} begins at ${meeting.start}, and a co-host can start it from ${later(meeting.start, -coHostEarly)}`, "try again then");
-      if (meeting.start.slice(0, 10) > now.slice(0, 10)) refuse("precondition_failed", `${meeting.topic} is on ${meeting.start.slice(0, 10)}, and today is ${now.slice(0, 10)}`, "video_meeting_update_meeting moves it");
+      if (later(now, hostEarlyDays * 1440) < meeting.start) refuse("precondition_failed", `${meeting.topic} is on ${meeting.start}, and a host can start it ${hostEarlyDays} days before at the earliest`, "video_meeting_update_meeting moves it");
       const { name, plan, limits } = hostOf(stood, meeting);
       const open = Object.values(stood.meetings).filter(it => it.host === meeting.host && it.status === "running");
       if (open.length >= limits.running) refuse("limit_exceeded", `the ${plan} plan of ${name} lets ${limits.running} meetings run at once, and ${open.map(it => it.topic).join(" and ")} run already`, "end one first");
