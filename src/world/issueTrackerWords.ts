@@ -20,7 +20,7 @@ export const website: Topic = {
 };
 export const support: Topic = {
   key: "SUP",
-  labels: ["login", "print", "billing", "urgent client", "question"],
+  labels: ["login", "print", "content", "billing"],
   titles: [
     "Password reset mail never arrives", "Client cannot open the proof", "Wrong address on the invoice", "Access for a new colleague", "Shared calendar shows old dates", "Download of the logo files fails", "Colours differ between two prints", "Upload stops at large files",
     "Signature missing in the mail template", "Question about font licences", "Reviewer cannot leave remarks", "Link to the draft has expired", "Two accounts for one person", "Statistics show no visitors", "Form answers land in spam",
@@ -35,13 +35,13 @@ export const office: Topic = {
 };
 export const newsletter: Topic = {
   key: "NWS",
-  labels: ["design", "sending"],
+  labels: ["design", "content"],
   titles: ["Unsubscribe link is too small", "Move the address list", "Archive of old editions", "Greeting with the first name", "Pictures blocked by mail programs"],
 };
 export const portal: Topic = {
   key: "POR",
   sprints: "Portal sprint",
-  labels: ["accessibility", "forms", "security", "translation", "client review"],
+  labels: ["accessibility", "content", "design", "security", "mobile"],
   titles: [
     "Claim form loses entries on reload", "Upload of damage photos", "Two-step sign-in for clients", "Status page of a claim", "Wording of the error messages", "German version of the help page", "Date picker starts on Sunday", "Session ends after five minutes",
     "Confirmation mail with claim number", "Print view of a claim", "Search for a policy number", "Screen reader skips the steps", "Phone numbers with country code", "Progress bar for long forms", "Duplicate claims are not noticed", "Load test with a thousand users",
@@ -51,7 +51,7 @@ export const portal: Topic = {
 export const catalogue: Topic = {
   key: "CAT",
   sprints: "Catalogue sprint",
-  labels: ["photo", "layout", "proofreading", "print", "client review"],
+  labels: ["content", "design", "print", "photo"],
   titles: [
     "Cover picture with mountains", "Size tables for jackets", "Index of all products", "Tents chapter layout", "Prices for Switzerland", "Icons for washing rules", "Photo shoot of the backpacks", "Paper samples for the cover", "Spelling of colour names", "Map of the shops", "Rope guide on two pages",
     "Recycling note on the back", "Missing article numbers", "Page numbers on photo pages", "French hyphenation", "Order form in the middle",
@@ -59,7 +59,7 @@ export const catalogue: Topic = {
 };
 export const packaging: Topic = {
   key: "PKG",
-  labels: ["label", "box", "legal", "print", "sample"],
+  labels: ["content", "design", "print", "legal"],
   titles: [
     "Allergen list on the soup tin", "New cut for the muesli box", "Barcode too close to the fold", "Green of the olive oil label", "Nutrition table in three languages", "Window in the pasta bag", "Best-before field is too small", "Sticker for the spring offer", "Jam lid with the seal", "Paper instead of plastic band",
     "Carton for six bottles", "Sample boxes for the fair", "Recycling signs by country", "Weight on the front side", "Photo of the apple tart",
@@ -68,7 +68,7 @@ export const packaging: Topic = {
 export const exhibition: Topic = {
   key: "EXH",
   sprints: "Exhibition sprint",
-  labels: ["film", "texts", "map", "accessibility", "tickets"],
+  labels: ["accessibility", "content", "design", "film"],
   titles: [
     "Timeline of the harbour", "Audio guide in the browser", "Ticket shop on phones", "Subtitles for the ship film", "Map of the halls", "Booking for school classes", "Scans of the old charts", "Opening hours on holidays", "Interview with the captain", "Sign language video", "Quiz for children",
     "Donation page", "Picture credits", "Loading of the 3D ship model", "Press area with downloads",
