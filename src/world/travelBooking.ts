@@ -54,14 +54,23 @@ export const travelBookingPart = partOf<Agency>({
       ...Object.entries(flight_bookings).flatMap(([id, it]) => {
         const flight = flights[it.flight_id];
         if (!flight || !travellers[it.traveller_id]) return [`${id} is for no flight or no traveller`];
-        const others = Object.entries(flight_bookings).filter(([other, at]) => other !== id && at.flight_id === it.flight_id && at.status === "confirmed" && at.seat === it.seat);
+        const others = Object.entries(flight_bookings).filter(
+          ([other, at]) => other !== id && at.flight_id === it.flight_id && at.status === "confirmed" && at.seat === it.seat,
+        );
         return it.status === "confirmed" && (flight.free.includes(it.seat) || others.length > 0) ? [`seat ${it.seat} of ${id} is not its own`] : [];
       }),
       ...Object.entries(hotel_bookings).flatMap(([id, it]) =>
-        hotels[it.hotel_id]?.rooms.some(room => room.kind === it.room && room.sleeps >= it.guests) && travellers[it.traveller_id] && it.check_in < it.check_out ? [] : [`${id} is no stay at a hotel`]),
+        hotels[it.hotel_id]?.rooms.some(room => room.kind === it.room && room.sleeps >= it.guests) && travellers[it.traveller_id] && it.check_in < it.check_out
+          ? []
+          : [`${id} is no stay at a hotel`],
+      ),
       ...references.filter((it, i) => references.indexOf(it) !== i).map(it => `reference ${it} stands twice`),
       ...Object.entries(state.itineraries).flatMap(([id, it]) => it.bookings.filter(of => !references.includes(of)).map(of => `${id} holds ${of}, which is no booking`)),
-      ...(isWhole ? Object.values(hotels).filter(it => !onMap(it)).map(it => `${it.name} is not on the map`) : []),
+      ...(isWhole
+        ? Object.values(hotels)
+            .filter(it => !onMap(it))
+            .map(it => `${it.name} is not on the map`)
+        : []),
     ];
   },
 });
@@ -91,7 +100,11 @@ function fewFlights({ home, cities }: Canon): Plan[] {
   const [lisbon, london] = smallCities.map(name => cities.find(it => it.name === name)!) as [City, City];
   const out = (number: string, day: string, free: number, time = "07:40"): Plan => ({ number, from: home, to: lisbon, day, time, free });
   return [
-    out("VL 210", "2026-03-06", 3), out("VL 212", "2026-03-09", 2, "09:40"), out("VL 214", "2026-03-12", 6), out("VL 216", "2026-03-13", 0), out("VL 218", "2026-03-14", 5),
+    out("VL 210", "2026-03-06", 3),
+    out("VL 212", "2026-03-09", 2, "09:40"),
+    out("VL 214", "2026-03-12", 6),
+    out("VL 216", "2026-03-13", 0),
+    out("VL 218", "2026-03-14", 5),
     { number: "VL 215", from: lisbon, to: home, day: "2026-03-16", time: "18:20", free: 4 },
     { number: "BO 90", from: home, to: london, day: "2026-03-18", time: "12:05", free: 5, status: "cancelled" },
     { number: "BO 92", from: home, to: london, day: "2026-03-20", time: "12:05", free: 7 },
@@ -104,7 +117,10 @@ const hours = ["06:25", "07:40", "09:15", "10:50", "12:05", "13:35", "15:10", "1
 function manyFlights({ canon, chance }: Scene): Plan[] {
   const { home, cities } = canon;
   const hub = cities.find(it => it.name === "Madrid")!;
-  const routes = [...cities.slice(1).map(it => [home, it] as const), ...["Vienna", "Copenhagen", "Berlin"].map(name => [hub, cities.find(it => it.name === name)!] as const)];
+  const routes = [
+    ...cities.slice(1).map(it => [home, it] as const),
+    ...["Vienna", "Copenhagen", "Berlin"].map(name => [hub, cities.find(it => it.name === name)!] as const),
+  ];
   const codes = Object.keys(airlines);
   const plans = routes.flatMap(([from, to], i): Plan[] => {
     const [leaves, returns] = [chance.pick(hours.slice(0, 6)), chance.pick(hours.slice(5))];
@@ -126,8 +142,10 @@ function manyFlights({ canon, chance }: Scene): Plan[] {
   const [first, second] = [plans[0]!, plans[8]!];
   return [
     ...plans,
-    { ...first, number: `${first.number.slice(0, 2)} 86`, day: "2026-02-19", free: 2, status: "scheduled" }, { ...second, number: `${second.number.slice(0, 2)} 88`, day: "2026-01-22", free: 1, status: "scheduled" },
-    { ...first, number: `${first.number.slice(0, 2)} 90`, day: "2026-03-09", time: "09:45", free: 4 }, { ...second, number: `${second.number.slice(0, 2)} 92`, day: "2026-03-09", time: "20:30", free: 5 },
+    { ...first, number: `${first.number.slice(0, 2)} 86`, day: "2026-02-19", free: 2, status: "scheduled" },
+    { ...second, number: `${second.number.slice(0, 2)} 88`, day: "2026-01-22", free: 1, status: "scheduled" },
+    { ...first, number: `${first.number.slice(0, 2)} 90`, day: "2026-03-09", time: "09:45", free: 4 },
+    { ...second, number: `${second.number.slice(0, 2)} 92`, day: "2026-03-09", time: "20:30", free: 5 },
   ];
 }
 
@@ -135,7 +153,9 @@ const dayAfter = (days: number): string => new Date(Date.UTC(2026, 2, 9 + days))
 
 const radians = Math.PI / 180;
 function kilometres(a: City, b: City): number {
-  const chord = Math.sin(((b.latitude - a.latitude) * radians) / 2) ** 2 + Math.cos(a.latitude * radians) * Math.cos(b.latitude * radians) * Math.sin(((b.longitude - a.longitude) * radians) / 2) ** 2;
+  const chord =
+    Math.sin(((b.latitude - a.latitude) * radians) / 2) ** 2 +
+    Math.cos(a.latitude * radians) * Math.cos(b.latitude * radians) * Math.sin(((b.longitude - a.longitude) * radians) / 2) ** 2;
   return 12_742 * Math.asin(Math.sqrt(chord));
 }
 
@@ -161,27 +181,32 @@ function seats(chance: Chance, rows: number, n: number): string[] {
   return all.filter(it => chosen.has(it));
 }
 
-const basePrices = { 2: 46, 3: 78, 4: 118, 5: 205 } as const;
+const roomPrices = { 2: 46, 3: 78, 4: 118, 5: 205 } as const;
 const dear = ["London", "Paris", "Copenhagen", "Amsterdam", "Dublin"];
 
 function hotelsOf(scene: Scene): Hotel[] {
   const { canon, size } = scene;
-  const own = canon.places.filter(it => it.category === "hotel").map((it, i) => ({ city: canon.home.name, name: it.name, address: it.address.slice(0, it.address.lastIndexOf(",")), stars: i === 0 ? (4 as const) : (3 as const) }));
+  const own = canon.places
+    .filter(it => it.category === "hotel")
+    .map((it, i) => ({ city: canon.home.name, name: it.name, address: it.address.slice(0, it.address.lastIndexOf(",")), stars: i === 0 ? (4 as const) : (3 as const) }));
   const all = [...own, ...away];
   return (size === "small" ? away.filter(it => smallCities.includes(it.city)).slice(0, 5) : all).map(it => hotelOf(scene, it));
 }
 
 function hotelOf({ chance, size }: Scene, { city, name, address, stars }: { city: string; name: string; address: string; stars: 2 | 3 | 4 | 5 }): Hotel {
-  const base = Math.round(basePrices[stars] * (dear.includes(city) ? 1.35 : 1) + chance.below(24));
+  const double = Math.round(roomPrices[stars] * (dear.includes(city) ? 1.35 : 1) + chance.below(24));
   const rooms: Hotel["rooms"] = [
-    { kind: "single", price: Math.round(base * 0.8), sleeps: 1, count: 1 + chance.below(4) },
-    { kind: "double", price: base, sleeps: 2, count: 2 + chance.below(5) },
-    ...(stars > 2 && chance.happens(0.6) ? [{ kind: "family" as const, price: Math.round(base * 1.45), sleeps: 4, count: 1 + chance.below(3) }] : []),
-    ...(stars > 3 ? [{ kind: "suite" as const, price: Math.round(base * 2.1), sleeps: 3, count: 1 + chance.below(2) }] : []),
+    { kind: "single", price: Math.round(double * 0.8), sleeps: 1, count: 1 + chance.below(4) },
+    { kind: "double", price: double, sleeps: 2, count: 2 + chance.below(5) },
+    ...(stars > 2 && chance.happens(0.6) ? [{ kind: "family" as const, price: Math.round(double * 1.45), sleeps: 4, count: 1 + chance.below(3) }] : []),
+    ...(stars > 3 ? [{ kind: "suite" as const, price: Math.round(double * 2.1), sleeps: 3, count: 1 + chance.below(2) }] : []),
   ];
   const full = size === "small" || chance.happens(0.5) ? [1] : [];
   return {
-    name, city, address, stars,
+    name,
+    city,
+    address,
+    stars,
     rating: Math.round((6.4 + stars * 0.4 + chance.below(14) / 10) * 10) / 10,
     cancellation: stars === 2 ? (chance.happens(0.6) ? "strict" : "moderate") : chance.pick(["flexible", "flexible", "moderate", "strict"]),
     rooms: size === "small" ? rooms.slice(0, 2) : rooms,

@@ -1,4 +1,7 @@
-/** What has been booked in a world's travel agency: flights and stays of each state and fare, and the itineraries that hold them. Knows how flights and hotels look, not where they come from. */
+/**
+ * What has been booked in a world's travel agency: flights and stays of each state and fare, and the itineraries that hold them. Knows how
+ * flights and hotels look, not where they come from.
+ */
 import type { Agency } from "../servers/travelBooking/travelBooking.ts";
 import type { Scene } from "./part.ts";
 
@@ -18,7 +21,14 @@ function few(scene: Scene, ground: Ground): Booked {
   const hotel_bookings = fewStays(scene, ground);
   const [, out] = Object.values(flight_bookings);
   const [stay] = Object.values(hotel_bookings);
-  return { flight_bookings, hotel_bookings, itineraries: { [scene.id("iti")]: { name: "Lisbon long weekend", bookings: [out!.reference, stay!.reference] }, [scene.id("iti")]: { name: "Summer ideas", bookings: [] } } };
+  return {
+    flight_bookings,
+    hotel_bookings,
+    itineraries: {
+      [scene.id("iti")]: { name: "Lisbon long weekend", bookings: [out!.reference, stay!.reference] },
+      [scene.id("iti")]: { name: "Summer ideas", bookings: [] },
+    },
+  };
 }
 
 const letters = "ABCDEFGHJKLMNPQRSTUVWXYZ";
@@ -38,7 +48,14 @@ function reference(scene: Scene): string {
   }
 }
 
-function flightBooking(scene: Scene, { flights }: Ground, flightId: string, traveller_id: string, fare: FlightBooking["fare"], status: FlightBooking["status"] = "confirmed"): FlightBooking {
+function flightBooking(
+  scene: Scene,
+  { flights }: Ground,
+  flightId: string,
+  traveller_id: string,
+  fare: FlightBooking["fare"],
+  status: FlightBooking["status"] = "confirmed",
+): FlightBooking {
   const flight = flights[flightId]!;
   const seat = scene.chance.pick(flight.free);
   if (status === "confirmed") flight.free = flight.free.filter(it => it !== seat);
@@ -49,8 +66,15 @@ function flightBooking(scene: Scene, { flights }: Ground, flightId: string, trav
 function fewFlights(scene: Scene, ground: Ground): Booked["flight_bookings"] {
   const [past, , next, , , back, calledOff] = Object.keys(ground.flights) as [string, string, string, string, string, string, string];
   const [self, brother] = Object.keys(ground.travellers) as [string, string];
-  const book = (flightId: string, traveller: string, fare: FlightBooking["fare"], status?: FlightBooking["status"]) => [scene.id("fbk"), flightBooking(scene, ground, flightId, traveller, fare, status)] as const;
-  return Object.fromEntries([book(past, self, "flex"), book(next, self, "standard"), book(back, self, "light"), book(calledOff, self, "light"), book(next, brother, "flex", "cancelled")]);
+  const book = (flightId: string, traveller: string, fare: FlightBooking["fare"], status?: FlightBooking["status"]) =>
+    [scene.id("fbk"), flightBooking(scene, ground, flightId, traveller, fare, status)] as const;
+  return Object.fromEntries([
+    book(past, self, "flex"),
+    book(next, self, "standard"),
+    book(back, self, "light"),
+    book(calledOff, self, "light"),
+    book(next, brother, "flex", "cancelled"),
+  ]);
 }
 
 const abroad = ["United Kingdom", "Ireland"];
@@ -65,7 +89,9 @@ interface Journey {
 /** There and back with nights between, each city once, nobody in two places, everybody with a document that is enough. */
 function journeysOf({ chance, canon }: Scene, { flights, travellers, airports }: Ground, seen: ReadonlySet<string>): Journey[] {
   const home = canon.home.airport;
-  const open = Object.entries(flights).filter(([, it]) => it.free.length > 0 && it.status !== "cancelled" && it.departs > "2026-03-10").sort(([, a], [, b]) => (a.departs < b.departs ? -1 : 1));
+  const open = Object.entries(flights)
+    .filter(([, it]) => it.free.length > 0 && it.status !== "cancelled" && it.departs > "2026-03-10")
+    .sort(([, a], [, b]) => (a.departs < b.departs ? -1 : 1));
   const [self, ...others] = Object.keys(travellers) as [string, ...string[]];
   const until = new Map<string, string>();
   const journeys: Journey[] = [];
@@ -76,7 +102,9 @@ function journeysOf({ chance, canon }: Scene, { flights, travellers, airports }:
       const out = open.find(([, it]) => it.from === home && it.to === code && it.departs > (until.get(traveller) ?? ""));
       const back = out && open.find(([, it]) => it.from === code && it.to === home && it.departs.slice(0, 10) > out[1].departs.slice(0, 10));
       const mayGo = back && document.expires >= back[1].departs && (!isAbroad || document.kind === "passport");
-      return mayGo && nights(out[1].departs.slice(0, 10), back[1].departs.slice(0, 10)) <= 12 ? [{ city: airports[code]!.city, out: out[0], back: back[0], traveller }] : [];
+      return mayGo && nights(out[1].departs.slice(0, 10), back[1].departs.slice(0, 10)) <= 12
+        ? [{ city: airports[code]!.city, out: out[0], back: back[0], traveller }]
+        : [];
     })[0];
     if (!found) continue;
     until.set(found.traveller, flights[found.back]!.departs);
@@ -95,7 +123,9 @@ function many(scene: Scene, ground: Ground): Booked {
     return made.reference;
   };
   const sleep = (city: string, traveller: string, from: string, to: string, n: number, status?: HotelBooking["status"]) => {
-    const hotelId = scene.chance.pick(Object.keys(hotels).filter(it => hotels[it]!.city === city && Object.values(booked.hotel_bookings).every(other => other.hotel_id !== it)));
+    const hotelId = scene.chance.pick(
+      Object.keys(hotels).filter(it => hotels[it]!.city === city && Object.values(booked.hotel_bookings).every(other => other.hotel_id !== it)),
+    );
     const made = stay(scene, ground, hotelId, traveller, from, to, status);
     if (n % 4 === 1 && made.paid > 0) made.insurance = insured(made.paid, "plus");
     booked.hotel_bookings[scene.id("hbk")] = made;
@@ -103,7 +133,9 @@ function many(scene: Scene, ground: Ground): Booked {
   };
   const [self] = Object.keys(ground.travellers) as [string];
   const seen = new Set<string>();
-  for (const [i, [flightId, it]] of Object.entries(flights).filter(([, it]) => it.departs < scene.canon.now).entries()) {
+  for (const [i, [flightId, it]] of Object.entries(flights)
+    .filter(([, it]) => it.departs < scene.canon.now)
+    .entries()) {
     fly(flightId, self, i);
     const day = it.departs.slice(0, 10);
     sleep(ground.airports[it.to]!.city, self, day, dayAfter(day, 2), i);
@@ -112,13 +144,20 @@ function many(scene: Scene, ground: Ground): Booked {
   for (const [i, { city, out, back, traveller }] of journeysOf(scene, ground, seen).entries()) {
     const calledOff = i % 6 === 4 ? "cancelled" : undefined;
     const [leaves, returns] = [out, back].map(it => flights[it]!.departs.slice(0, 10)) as [string, string];
-    const own = [fly(out, traveller, i, calledOff), sleep(city, traveller, leaves, returns, i, calledOff), ...(i % 3 === 2 ? [] : [fly(back, traveller, i + 1, calledOff)])];
+    const own = [
+      fly(out, traveller, i, calledOff),
+      sleep(city, traveller, leaves, returns, i, calledOff),
+      ...(i % 3 === 2 ? [] : [fly(back, traveller, i + 1, calledOff)]),
+    ];
     const name = nameOf(scene, city);
-    if (calledOff === undefined && Object.values(booked.itineraries).every(it => it.name !== name)) booked.itineraries[scene.id("iti")] = { name, bookings: i % 4 === 3 ? [] : own.slice(0, 2) };
+    if (calledOff === undefined && Object.values(booked.itineraries).every(it => it.name !== name))
+      booked.itineraries[scene.id("iti")] = { name, bookings: i % 4 === 3 ? [] : own.slice(0, 2) };
   }
   // flights that were called off under their passengers, on routes of which there is no other booking
   const routes = new Set(Object.values(booked.flight_bookings).map(it => `${flights[it.flight_id]!.from} ${flights[it.flight_id]!.to}`));
-  for (const [i, [flightId, it]] of Object.entries(flights).filter(([, it]) => it.status === "cancelled" && it.free.length > 0).entries()) {
+  for (const [i, [flightId, it]] of Object.entries(flights)
+    .filter(([, it]) => it.status === "cancelled" && it.free.length > 0)
+    .entries()) {
     if (routes.has(`${it.from} ${it.to}`) || abroad.includes(ground.airports[it.to]!.country)) continue;
     routes.add(`${it.from} ${it.to}`);
     fly(flightId, self, i + 1);
@@ -133,12 +172,23 @@ function nameOf({ canon }: Scene, city: string): string {
   return client ? `${client.name} visit` : `Days in ${city}`;
 }
 
-const insured = (paid: number, cover: "basic" | "plus") => ({ cover, price: Math.round(Math.max(cover === "basic" ? 6 : 12, paid * (cover === "basic" ? 0.04 : 0.09)) * 100) / 100 });
+const insured = (paid: number, cover: "basic" | "plus") => ({
+  cover,
+  price: Math.round(Math.max(cover === "basic" ? 6 : 12, paid * (cover === "basic" ? 0.04 : 0.09)) * 100) / 100,
+});
 
 const nights = (from: string, to: string) => (Date.parse(to) - Date.parse(from)) / 86_400_000;
 const dayAfter = (day: string, days: number) => new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10);
 
-function stay(scene: Scene, { hotels }: Ground, hotel_id: string, traveller_id: string, check_in: string, check_out: string, status: HotelBooking["status"] = "confirmed"): HotelBooking {
+function stay(
+  scene: Scene,
+  { hotels }: Ground,
+  hotel_id: string,
+  traveller_id: string,
+  check_in: string,
+  check_out: string,
+  status: HotelBooking["status"] = "confirmed",
+): HotelBooking {
   const hotel = hotels[hotel_id]!;
   const room = hotel.rooms.find(it => it.kind === "double")!;
   // whoever has the room has it, whatever is full for others
@@ -151,8 +201,10 @@ function fewStays(scene: Scene, ground: Ground): Booked["hotel_bookings"] {
   const [first, second, third, london] = Object.keys(ground.hotels) as [string, string, string, string];
   const [self, brother] = Object.keys(ground.travellers) as [string, string];
   const stays = [
-    stay(scene, ground, first, self, "2026-03-12", "2026-03-16"), stay(scene, ground, london, self, "2026-03-20", "2026-03-22"),
-    stay(scene, ground, second, self, "2026-02-23", "2026-02-25"), stay(scene, ground, third, brother, "2026-03-29", "2026-04-01", "cancelled"),
+    stay(scene, ground, first, self, "2026-03-12", "2026-03-16"),
+    stay(scene, ground, london, self, "2026-03-20", "2026-03-22"),
+    stay(scene, ground, second, self, "2026-02-23", "2026-02-25"),
+    stay(scene, ground, third, brother, "2026-03-29", "2026-04-01", "cancelled"),
   ];
   return Object.fromEntries(stays.map(it => [scene.id("hbk"), it]));
 }

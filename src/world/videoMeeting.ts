@@ -19,7 +19,10 @@ export const videoMeetingPart = partOf<Rooms>({
     const { canon, size } = scene;
     const calls = callsOf(scene.world);
     const callHosts = new Set(calls.map(it => it.host));
-    const everybody: readonly Person[] = size === "small" ? [...canon.staff.slice(0, 9), canon.clients[0]!.contacts[0]!] : [...canon.staff, ...[...canon.clients, ...canon.prospects].flatMap(it => it.contacts)];
+    const everybody: readonly Person[] =
+      size === "small"
+        ? [...canon.staff.slice(0, 9), canon.clients[0]!.contacts[0]!]
+        : [...canon.staff, ...[...canon.clients, ...canon.prospects].flatMap(it => it.contacts)];
     const people: People = Object.fromEntries(
       everybody.map((it, i) => {
         const plan = i === 6 ? "business" : i === 0 || callHosts.has(it.name) || i % 3 === 2 ? "pro" : "basic";
@@ -29,7 +32,9 @@ export const videoMeetingPart = partOf<Rooms>({
     const idOf = (name: string) => Object.entries(people).find(([, it]) => it.name === name)![0];
     const rooms: Rooms = { user: idOf(canon.user.name), domain: canon.studio.domain, people, meetings: {}, recordings: {} };
     for (const { event_id, host, attendees, title, start, minutes } of calls) {
-      const participants = Object.fromEntries(attendees.map(name => [idOf(name), name === canon.user.name && scene.chance.happens(0.4) ? ("co-host" as const) : ("guest" as const)]));
+      const participants = Object.fromEntries(
+        attendees.map(name => [idOf(name), name === canon.user.name && scene.chance.happens(0.4) ? ("co-host" as const) : ("guest" as const)]),
+      );
       add(scene, rooms, { topic: title, host: idOf(host), start, minutes, participants, event_id }, start < canon.now ? "ended" : "scheduled");
     }
     if (size === "small") for (const it of smallMeetings) addSmall(scene, rooms, it);
@@ -51,13 +56,17 @@ export const videoMeetingPart = partOf<Rooms>({
         if (!limits || Object.keys(it.participants).some(who => !state.people[who])) return [`${id} is of people who do not exist`];
         return Object.keys(it.participants).length + 1 > limits.people || it.minutes > limits.minutes ? [`${id} is more than the plan of ${host.name} allows`] : [];
       }),
-      ...Object.entries(state.recordings).flatMap(([id, it]) => (["running", "ended"].includes(state.meetings[it.meeting_id]?.status ?? "") ? [] : [`${id} records a meeting that has not been`])),
+      ...Object.entries(state.recordings).flatMap(([id, it]) =>
+        ["running", "ended"].includes(state.meetings[it.meeting_id]?.status ?? "") ? [] : [`${id} records a meeting that has not been`],
+      ),
       ...callsOf(world).flatMap(call => {
         const own = meetings.find(it => it.event_id === call.event_id);
         if (!own) return [`there is no meeting for ${call.title} (${call.event_id})`];
         const invited = Object.keys(own.participants).map(nameOf);
         const isAlike = own.topic === call.title && call.starts.includes(own.start) && own.minutes === call.minutes && nameOf(own.host) === call.host;
-        return isAlike && invited.length === call.attendees.length && call.attendees.every(it => invited.includes(it)) ? [] : [`${own.topic} is not as ${call.event_id} in the calendar`];
+        return isAlike && invited.length === call.attendees.length && call.attendees.every(it => invited.includes(it))
+          ? []
+          : [`${own.topic} is not as ${call.event_id} in the calendar`];
       }),
     ];
   },
@@ -83,7 +92,15 @@ function callsOf(world: World): Call[] {
     if (it.location !== "Video call") return [];
     const current = currentOccurrence(it, "2026-03-09T09:00");
     if (!current) return [];
-    return { event_id, title: it.title, host: nameOf(it.organizer), attendees: Object.keys(it.attendees).map(nameOf), start: textOf(current.start), starts: allOccurrences(it).map(of => textOf(of.start)), minutes: it.minutes };
+    return {
+      event_id,
+      title: it.title,
+      host: nameOf(it.organizer),
+      attendees: Object.keys(it.attendees).map(nameOf),
+      start: textOf(current.start),
+      starts: allOccurrences(it).map(of => textOf(of.start)),
+      minutes: it.minutes,
+    };
   });
 }
 
@@ -100,8 +117,15 @@ function add({ chance, id }: Scene, rooms: Rooms, wanted: Wanted, status: Meetin
   const hasBegun = status === "running" || status === "ended";
   const code = () => [0, 1, 2].map(() => String(100 + chance.below(900))).join("-");
   rooms.meetings[meeting_id] = {
-    topic: wanted.topic, host: wanted.host, start: wanted.start, minutes: wanted.minutes, status, participants: wanted.participants, code: code(),
-    waiting_room: wanted.waiting_room ?? chance.happens(0.3), recording: wanted.recording ?? (chance.happens(0.5) ? "co-hosts" : "host"),
+    topic: wanted.topic,
+    host: wanted.host,
+    start: wanted.start,
+    minutes: wanted.minutes,
+    status,
+    participants: wanted.participants,
+    code: code(),
+    waiting_room: wanted.waiting_room ?? chance.happens(0.3),
+    recording: wanted.recording ?? (chance.happens(0.5) ? "co-hosts" : "host"),
     ...(wanted.agenda === undefined ? {} : { agenda: wanted.agenda }),
     ...(hasBegun ? { started_at: begun } : {}),
     ...(status === "ended" ? { ended_at: later(begun, Math.max(5, wanted.minutes - chance.below(9))) } : {}),
@@ -125,7 +149,8 @@ function addSmall(scene: Scene, rooms: Rooms, { host, guests, coHosts = [], stat
 }
 
 /** Days from now on which the nth meeting is: past ones first, then today, then ahead. */
-const weekdaysFrom = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, i) => first + i).filter(it => ![0, 6].includes(new Date(`${dayOf(it)}T00:00Z`).getUTCDay()));
+const weekdaysFrom = (first: number, last: number) =>
+  Array.from({ length: last - first + 1 }, (_, i) => first + i).filter(it => ![0, 6].includes(new Date(`${dayOf(it)}T00:00Z`).getUTCDay()));
 
 function fill(scene: Scene, rooms: Rooms): void {
   const { canon, chance } = scene;
@@ -133,7 +158,10 @@ function fill(scene: Scene, rooms: Rooms): void {
   const idOf = (name: string) => ids.find(it => rooms.people[it]!.name === name)!;
   const staff = canon.colleagues.map(it => idOf(it.name));
   const client = withClients.flatMap(topic => canon.clients.map(it => ({ topic: `${it.name} ${topic}`, guests: it.contacts.map(of => idOf(of.name)) })));
-  const prospect = canon.prospects.map((it, i) => ({ topic: `${withProspects[i % withProspects.length]!} with ${it.name}`, guests: it.contacts.map(of => idOf(of.name)) }));
+  const prospect = canon.prospects.map((it, i) => ({
+    topic: `${withProspects[i % withProspects.length]!} with ${it.name}`,
+    guests: it.contacts.map(of => idOf(of.name)),
+  }));
   const own = internal.map(topic => ({ topic, guests: [] as string[] }));
   const wanted = chance.shuffled([...client, ...prospect, ...own]);
   const [past, ahead] = [weekdaysFrom(-45, -1), weekdaysFrom(1, 30)];
@@ -143,15 +171,37 @@ function fill(scene: Scene, rooms: Rooms): void {
     const host = i === 1 ? staff.find(who => rooms.people[who]!.plan === "pro")! : i % 5 < 4 ? rooms.user : (it.guests[0] ?? chance.pick(staff));
     const { people: most, minutes: longest, records } = plans[rooms.people[host]!.plan];
     const minutes = Math.min(longest, chance.pick([20, 30, 30, 45, 60, 60, 90]));
-    const start = isRunning ? ["2026-03-09T08:30", "2026-03-09T08:45", "2026-03-09T08:50"][i]! : slotFor(scene, rooms, isToday ? [0] : chance.shuffled(isPast ? past : ahead), minutes);
+    const start = isRunning
+      ? ["2026-03-09T08:30", "2026-03-09T08:45", "2026-03-09T08:50"][i]!
+      : slotFor(scene, rooms, isToday ? [0] : chance.shuffled(isPast ? past : ahead), minutes);
     if (start === undefined) continue;
-    const others = chance.shuffled([...new Set([...it.guests, ...chance.shuffled(staff).slice(0, 1 + chance.below(5))])]).filter(who => who !== host).slice(0, most - 2);
+    const others = chance
+      .shuffled([...new Set([...it.guests, ...chance.shuffled(staff).slice(0, 1 + chance.below(5))])])
+      .filter(who => who !== host)
+      .slice(0, most - 2);
     // one of the user's meetings is full, and one has a place left
-    const more = host === rooms.user && (i === 5 || i === 6 || i === 40) ? staff.filter(who => !others.includes(who)).slice(0, most - 1 - others.length - (i === 6 ? 1 : 0)) : [];
+    const more =
+      host === rooms.user && (i === 5 || i === 6 || i === 40) ? staff.filter(who => !others.includes(who)).slice(0, most - 1 - others.length - (i === 6 ? 1 : 0)) : [];
     const role = () => (chance.happens(0.3) ? ("co-host" as const) : ("guest" as const));
-    const participants = Object.fromEntries([...(host === rooms.user ? [] : [[rooms.user, i % 10 === 4 || i === 1 ? "co-host" : "guest"] as const]), ...[...others, ...more].map(who => [who, role()] as const)]);
+    const participants = Object.fromEntries([
+      ...(host === rooms.user ? [] : [[rooms.user, i % 10 === 4 || i === 1 ? "co-host" : "guest"] as const]),
+      ...[...others, ...more].map(who => [who, role()] as const),
+    ]);
     const status = isRunning ? "running" : isPast ? (i % 9 === 8 ? "cancelled" : "ended") : i % 11 === 10 ? "cancelled" : "scheduled";
-    const meeting_id = add(scene, rooms, { topic: it.topic, host, start, minutes: isRunning ? Math.max(40, minutes) : minutes, participants, ...(i === 1 ? { recording: "co-hosts" as const } : {}), ...(chance.happens(0.35) ? { agenda: chance.pick(agendas) } : {}) }, status);
+    const meeting_id = add(
+      scene,
+      rooms,
+      {
+        topic: it.topic,
+        host,
+        start,
+        minutes: isRunning ? Math.max(40, minutes) : minutes,
+        participants,
+        ...(i === 1 ? { recording: "co-hosts" as const } : {}),
+        ...(chance.happens(0.35) ? { agenda: chance.pick(agendas) } : {}),
+      },
+      status,
+    );
     const mayRecord = records && [host, ...Object.keys(participants)].every(who => !rooms.people[who]!.unrecorded);
     if (mayRecord && status === "ended" && chance.happens(0.8)) record(scene, rooms, meeting_id);
   }

@@ -8,16 +8,62 @@ export const withClients: readonly string[] = ["weekly sync", "feedback on the d
 export const withProspects: readonly string[] = ["First call", "Offer talk", "Studio tour", "Brief"];
 
 export const internal: readonly string[] = [
-  "Colour palette review", "Type specimen critique", "Server move dry run", "Hiring chat for support", "Web accessibility clinic", "Print quality round", "Photo archive clean-up", "Month-end numbers", "Film cut review",
-  "Office plants and chairs", "Newsletter planning", "Portfolio captions", "Icon set workshop", "Onboarding walkthrough", "Design system office hour", "Retro of the winter projects", "Holiday cover plan", "Trade fair stand ideas",
-  "Backup restore drill", "Proofreading pair session", "Motion test show and tell", "Domain renewals check", "Packaging dummy review", "Illustration style hunt", "Contract template questions", "Shared drive tour", "Paper samples talk", "Spring campaign warm-up",
+  "Colour palette review",
+  "Type specimen critique",
+  "Server move dry run",
+  "Hiring chat for support",
+  "Web accessibility clinic",
+  "Print quality round",
+  "Photo archive clean-up",
+  "Month-end numbers",
+  "Film cut review",
+  "Office plants and chairs",
+  "Newsletter planning",
+  "Portfolio captions",
+  "Icon set workshop",
+  "Onboarding walkthrough",
+  "Design system office hour",
+  "Retro of the winter projects",
+  "Holiday cover plan",
+  "Trade fair stand ideas",
+  "Backup restore drill",
+  "Proofreading pair session",
+  "Motion test show and tell",
+  "Domain renewals check",
+  "Packaging dummy review",
+  "Illustration style hunt",
+  "Contract template questions",
+  "Shared drive tour",
+  "Paper samples talk",
+  "Spring campaign warm-up",
 ];
 
 export const agendas: readonly string[] = [
-  "Go through the open points, then decide", "Five minutes each, questions at the end", "Bring examples you like", "Compare both versions and choose one", "What went well, what did not, what next", "Numbers first, then the plan for the month",
+  "Go through the open points, then decide",
+  "Five minutes each, questions at the end",
+  "Bring examples you like",
+  "Compare both versions and choose one",
+  "What went well, what did not, what next",
+  "Numbers first, then the plan for the month",
 ];
 
-export const times: readonly string[] = ["09:00", "09:45", "10:00", "10:30", "11:15", "11:30", "12:00", "13:00", "13:30", "14:15", "15:00", "15:30", "16:15", "16:45", "17:15"];
+export const times: readonly string[] = [
+  "09:00",
+  "09:45",
+  "10:00",
+  "10:30",
+  "11:15",
+  "11:30",
+  "12:00",
+  "13:00",
+  "13:30",
+  "14:15",
+  "15:00",
+  "15:30",
+  "16:15",
+  "16:45",
+  "17:15",
+];
 
 export interface SmallMeeting {
   readonly topic: string;

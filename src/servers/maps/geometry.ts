@@ -42,7 +42,10 @@ export function pointAlong(line: readonly (readonly [number, number])[], share: 
   const points = line.map(([latitude, longitude]) => ({ latitude, longitude }));
   const lengths = points.slice(1).map((it, i) => metersBetween(points[i]!, it));
   let left = share * lengths.reduce((sum, it) => sum + it, 0);
-  const at = Math.max(0, lengths.findIndex(it => (left -= it) <= 0));
+  const at = Math.max(
+    0,
+    lengths.findIndex(it => (left -= it) <= 0),
+  );
   const part = Math.min(1, 1 + left / Math.max(1, lengths[at]!));
   const [start, end] = [points[at]!, points[at + 1]!];
   return { latitude: fine(start.latitude + part * (end.latitude - start.latitude)), longitude: fine(start.longitude + part * (end.longitude - start.longitude)) };

@@ -59,7 +59,14 @@ export function paceOf(atlas: Atlas, { mode, departs, avoids }: Trip, tried: Rea
     if (avoids === "ferries" && street.kind === "ferry") return undefined;
     const shunned = avoids === "busy streets" ? 1 + street.busy : 1;
     const again = tried.get(id) ?? 1;
-    const speed = street.kind === "ferry" ? speeds.ferry : mode === "driving" ? carSpeeds[street.kind] / slownessOf(atlas, id, departs) : mode === "cycling" ? speeds.cycling : speeds.walking;
+    const speed =
+      street.kind === "ferry"
+        ? speeds.ferry
+        : mode === "driving"
+          ? carSpeeds[street.kind] / slownessOf(atlas, id, departs)
+          : mode === "cycling"
+            ? speeds.cycling
+            : speeds.walking;
     return (60 / (speed * 1000)) * shunned * again;
   };
 }
@@ -70,7 +77,8 @@ export function journeyOf(atlas: Atlas, trip: Trip): Journey {
   if (from === to) refuse("invalid_params", `both ends are ${from.name}`, "give two different places");
   if (mode === "walking" || mode === "cycling") {
     const far = metersBetween(from, to) * detours[mode];
-    if (far > farthest[mode]) refuse("limit_exceeded", `${to.name} is ${Math.round(far / 1000)} km away: ${mode} goes up to ${farthest[mode] / 1000} km`, "choose driving or transit");
+    if (far > farthest[mode])
+      refuse("limit_exceeded", `${to.name} is ${Math.round(far / 1000)} km away: ${mode} goes up to ${farthest[mode] / 1000} km`, "choose driving or transit");
   }
   if (from.city_id !== to.city_id) return between(atlas, trip);
   if (from.city_id !== atlas.home_city) return through(trip);
@@ -83,9 +91,15 @@ export function quickest(atlas: Atlas, trip: Trip, tried?: ReadonlyMap<string, n
   const way = wayBetween(atlas, trip.from, trip.to, paceOf(atlas, trip, tried));
   if (way) return way;
   const shut = [trip.to, trip.from].map(it => shutFor(atlas, it.street_id!, trip.mode, trip.departs)).find(it => it !== undefined);
-  const reasons = Object.keys(atlas.streets).flatMap(id => shutFor(atlas, id, trip.mode, trip.departs) ?? []).filter(it => !it.includes("path without") && !it.includes("no cars"));
+  const reasons = Object.keys(atlas.streets)
+    .flatMap(id => shutFor(atlas, id, trip.mode, trip.departs) ?? [])
+    .filter(it => !it.includes("path without") && !it.includes("no cars"));
   const why = shut ?? (trip.avoids === "ferries" ? "the only way there is by ferry" : reasons.join("; "));
-  return refuse("precondition_failed", `there is no way for ${trip.mode} from ${trip.from.name} to ${trip.to.name} at ${trip.departs}: ${why}`, trip.avoids === "ferries" ? "leave out avoid, or choose another mode" : "choose another mode or another time");
+  return refuse(
+    "precondition_failed",
+    `there is no way for ${trip.mode} from ${trip.from.name} to ${trip.to.name} at ${trip.departs}: ${why}`,
+    trip.avoids === "ferries" ? "leave out avoid, or choose another mode" : "choose another mode or another time",
+  );
 }
 
 /** A way as it is told: real minutes, whatever it shunned. */
@@ -156,7 +170,11 @@ function overland({ mode }: Trip, from: { latitude: number; longitude: number },
 }
 
 /** The trip that arguments ask for. A departure that has passed is refused. */
-export function tripOf(atlas: Atlas, args: { from_place: string; to_place: string; mode: Mode; depart_at?: string | undefined; avoid?: Trip["avoids"] }, now: string): Trip {
+export function tripOf(
+  atlas: Atlas,
+  args: { from_place: string; to_place: string; mode: Mode; depart_at?: string | undefined; avoid?: Trip["avoids"] },
+  now: string,
+): Trip {
   const { depart_at: departs = now } = args;
   if (departs < now) refuse("precondition_failed", `${departs} has passed: it is ${now}`, "leave depart_at out to leave now");
   return { from: placeOf(atlas, args.from_place), to: placeOf(atlas, args.to_place), mode: args.mode, departs, avoids: args.avoid };

@@ -11,8 +11,20 @@ const tool = toolOf(Atlas);
 export const placeId = id("place").describe("Place id, as maps_search_places gives it");
 const category = z.enum(categories).optional().describe("Only places of this category");
 const openNow = z.boolean().optional().describe("True for places that are open at this time only");
-const limit = z.int().min(1).max(50).optional().describe("At most this many, 10 if not given").meta({ examples: [3, 4, 5, 6, 8] });
-const degrees = (most: number, what: string, examples: readonly number[]) => z.number().min(-most).max(most).describe(what).meta({ examples: [...examples] });
+const limit = z
+  .int()
+  .min(1)
+  .max(50)
+  .optional()
+  .describe("At most this many, 10 if not given")
+  .meta({ examples: [3, 4, 5, 6, 8] });
+const degrees = (most: number, what: string, examples: readonly number[]) =>
+  z
+    .number()
+    .min(-most)
+    .max(most)
+    .describe(what)
+    .meta({ examples: [...examples] });
 const listed = z.array(z.object({ name: label("place"), place_id: id("place"), category: z.string() }));
 
 /** Whether a place is open, if its hours are known. */
@@ -39,7 +51,10 @@ export const finding = {
       latitude: z.number(),
       longitude: z.number(),
       precision: z.enum(["place", "street", "city"]).describe("How exact the point is"),
-      places: z.array(z.object({ name: label("place"), place_id: id("place") })).optional().describe("What is at that address"),
+      places: z
+        .array(z.object({ name: label("place"), place_id: id("place") }))
+        .optional()
+        .describe("What is at that address"),
     },
     run(atlas, { address }) {
       const [first = "", second = ""] = address.split(",").map(it => it.trim());
@@ -55,7 +70,8 @@ export const finding = {
       const home = atlas.cities[atlas.home_city]!.name;
       const [, house = "", streetName = first] = /^(\d{1,3}) (.+)$/.exec(first) ?? [];
       const street = Object.values(atlas.streets).find(it => it.name.toLowerCase() === streetName.toLowerCase() && it.kind !== "ferry");
-      if (!street || (own && own !== atlas.home_city)) return refuse("not_found", `there is no address ${address} on this map`, "write it as number, street and city, or look for a place with maps_search_places");
+      if (!street || (own && own !== atlas.home_city))
+        return refuse("not_found", `there is no address ${address} on this map`, "write it as number, street and city, or look for a place with maps_search_places");
       if (house && Number(house) > street.numbers) refuse("not_found", `${street.name} has house numbers up to ${street.numbers}, not ${house}`);
       const point = pointAlong(street.line, house ? Number(house) / street.numbers : 0.5);
       return { address: `${house ? `${house} ` : ""}${street.name}, ${home}`, ...point, precision: "street" };
@@ -81,11 +97,19 @@ export const finding = {
       const [place_id, place] = Object.entries(atlas.places).reduce((best, it) => (metersBetween(point, it[1]) < metersBetween(point, best[1]) ? it : best));
       const toPlace = metersBetween(point, place);
       if (toPlace <= atTheDoor) return { address: addressOf(atlas, place), city: cityOf(atlas, place).name, place: place.name, place_id, meters: rounded(toPlace) };
-      const streets = Object.values(atlas.streets).filter(it => it.kind !== "ferry").map(it => ({ name: it.name, meters: footOn(it.line, point).meters }));
+      const streets = Object.values(atlas.streets)
+        .filter(it => it.kind !== "ferry")
+        .map(it => ({ name: it.name, meters: footOn(it.line, point).meters }));
       const street = streets.reduce((best, it) => (it.meters < best.meters ? it : best));
-      if (street.meters <= onTheStreet) return { street: street.name, city: atlas.cities[atlas.home_city]!.name, place: place.name, place_id, meters: rounded(street.meters) };
+      if (street.meters <= onTheStreet)
+        return { street: street.name, city: atlas.cities[atlas.home_city]!.name, place: place.name, place_id, meters: rounded(street.meters) };
       const toCity = metersBetween(point, city);
-      if (toCity > inTheCity) refuse("not_found", `there is nothing at ${point.latitude}, ${point.longitude}: the nearest city, ${city.name}, is ${Math.round(toCity / 1000)} km away`, "check the signs: west and south are negative");
+      if (toCity > inTheCity)
+        refuse(
+          "not_found",
+          `there is nothing at ${point.latitude}, ${point.longitude}: the nearest city, ${city.name}, is ${Math.round(toCity / 1000)} km away`,
+          "check the signs: west and south are negative",
+        );
       return { city: city.name, meters: rounded(toCity) };
     },
   }),
@@ -103,7 +127,13 @@ export const finding = {
     run(atlas, { name, category: kind, city, open_now, limit: most = 10 }, { now }) {
       const own = city === undefined ? undefined : cityNamed(atlas, city).city_id;
       const found = Object.entries(atlas.places).filter(
-        ([, it]) => (!it.gone || name !== undefined) && (!name || hasWords(it.name, name)) && (!kind || it.category === kind) && (!own || it.city_id === own) && (!open_now || isOpen(it, now) === true));
+        ([, it]) =>
+          (!it.gone || name !== undefined) &&
+          (!name || hasWords(it.name, name)) &&
+          (!kind || it.category === kind) &&
+          (!own || it.city_id === own) &&
+          (!open_now || isOpen(it, now) === true),
+      );
       const exact = name?.trim().toLowerCase();
       const sorted = found.sort((a, b) => Number(b[1].name.toLowerCase() === exact) - Number(a[1].name.toLowerCase() === exact) || byName(a, b));
       return { places: sorted.slice(0, most).map(row), ...(found.length > most ? { more: found.length - most } : {}) };
@@ -132,7 +162,13 @@ export const finding = {
       const { name, category: kind, latitude, longitude, phone, rating, hours, gone } = place;
       const open = isOpen(place, now);
       return {
-        name, place_id, category: kind, address: addressOf(atlas, place), city: cityOf(atlas, place).name, latitude, longitude,
+        name,
+        place_id,
+        category: kind,
+        address: addressOf(atlas, place),
+        city: cityOf(atlas, place).name,
+        latitude,
+        longitude,
         phone: phone ?? "not listed",
         rating: rating === undefined ? "not rated" : `${rating} of 5`,
         hours: gone ? "closed for good" : hours ? `${hours.opens} to ${hours.closes}${hours.closed_on ? `, closed on ${hours.closed_on}` : ""}` : "not listed",
@@ -147,7 +183,13 @@ export const finding = {
     input: {
       place_id: placeId.describe("Place in the middle, as maps_search_places gives it"),
       category,
-      radius: z.int().min(50).max(20_000).optional().describe("How far around, in metres, 500 if not given").meta({ examples: [200, 300, 400, 500, 750, 800, 1000, 1500, 2000] }),
+      radius: z
+        .int()
+        .min(50)
+        .max(20_000)
+        .optional()
+        .describe("How far around, in metres, 500 if not given")
+        .meta({ examples: [200, 300, 400, 500, 750, 800, 1000, 1500, 2000] }),
       open_now: openNow,
       limit,
     },

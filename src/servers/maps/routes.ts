@@ -34,7 +34,14 @@ export const ways = {
     run(atlas, args, { now }) {
       const trip = tripOf(atlas, args, now);
       const journey = journeyOf(atlas, trip);
-      return { from: trip.from.name, to: trip.to.name, meters: journey.meters, minutes: journey.minutes, arrives: later(trip.departs, journey.minutes), steps: stepsOf(journey) };
+      return {
+        from: trip.from.name,
+        to: trip.to.name,
+        meters: journey.meters,
+        minutes: journey.minutes,
+        arrives: later(trip.departs, journey.minutes),
+        steps: stepsOf(journey),
+      };
     },
   }),
   get_route_alternatives: tool({
@@ -69,7 +76,8 @@ export const ways = {
     },
     returns: { rows: z.array(z.object({ from: label("place"), to: label("place"), meters, minutes })) },
     run(atlas, { from_places, to_places, mode: by }, { now }) {
-      for (const list of [from_places, to_places]) if (new Set(list).size < list.length) refuse("invalid_params", "a place is named twice in one list", "name every place once");
+      for (const list of [from_places, to_places])
+        if (new Set(list).size < list.length) refuse("invalid_params", "a place is named twice in one list", "name every place once");
       const pairs = from_places.flatMap(from_place => to_places.filter(it => it !== from_place).map(to_place => ({ from_place, to_place })));
       if (pairs.length === 0) refuse("invalid_params", `both ends are ${placeOf(atlas, from_places[0]!).name}`, "give two different places");
       return {
@@ -98,7 +106,12 @@ export const ways = {
       let takes = journeyOf(atlas, { ...trip, departs: arrive_by }).minutes;
       for (let n = 0; n < 3; n++) {
         const departs = later(arrive_by, -takes);
-        if (departs < now) return refuse("precondition_failed", `${ends.to} is ${takes} minutes away: whoever leaves now, at ${now}, is there after ${arrive_by}`, `the earliest arrival is about ${later(now, journeyOf(atlas, trip).minutes)}`);
+        if (departs < now)
+          return refuse(
+            "precondition_failed",
+            `${ends.to} is ${takes} minutes away: whoever leaves now, at ${now}, is there after ${arrive_by}`,
+            `the earliest arrival is about ${later(now, journeyOf(atlas, trip).minutes)}`,
+          );
         takes = journeyOf(atlas, { ...trip, departs }).minutes;
       }
       const leave_at = later(arrive_by, -takes);
@@ -114,7 +127,13 @@ export const ways = {
       to_place: toPlace,
       mode,
       contact: label("contact").describe("Full name of the contact"),
-      hours: z.int().min(1).max(72).optional().describe("For how many hours, 4 if not given").meta({ examples: [1, 2, 3, 4, 6, 8, 12, 24, 48] }),
+      hours: z
+        .int()
+        .min(1)
+        .max(72)
+        .optional()
+        .describe("For how many hours, 4 if not given")
+        .meta({ examples: [1, 2, 3, 4, 6, 8, 12, 24, 48] }),
     },
     returns: { shared_id: id("shared_route"), to: label("place"), contact: label("contact"), minutes, until: minute() },
     run(atlas, { contact, hours = 4, ...args }, { now, newId }) {
@@ -126,9 +145,15 @@ export const ways = {
       const known = live.find(it => it.contact_id === contact_id && it.from_place === args.from_place && it.to_place === args.to_place && it.mode === args.mode);
       if (known) refuse("conflict", `this route is shared with ${person.name} until ${known.until} already`);
       const soonest = live.map(it => it.until).sort()[0];
-      if (live.length >= map.limits.shares) refuse("limit_exceeded", `${live.length} routes are shared already, the most there may be`, `the next one ends at ${soonest}`);
+      if (live.length >= map.limits.shares)
+        refuse("limit_exceeded", `${live.length} routes are shared already, the most there may be`, `the next one ends at ${soonest}`);
       const until = later(now, hours * 60);
-      if (minutesOf(until) - minutesOf(now) < journey.minutes) refuse("precondition_failed", `the route takes ${journey.minutes} minutes and would be shared for ${hours * 60} only`, `share it for at least ${Math.ceil(journey.minutes / 60)} hours`);
+      if (minutesOf(until) - minutesOf(now) < journey.minutes)
+        refuse(
+          "precondition_failed",
+          `the route takes ${journey.minutes} minutes and would be shared for ${hours * 60} only`,
+          `share it for at least ${Math.ceil(journey.minutes / 60)} hours`,
+        );
       const shared_id = newId("shr");
       atlas.shared[shared_id] = { ...args, contact_id, at: now, until };
       return { shared_id, to: placeOf(map, args.to_place).name, contact: person.name, minutes: journey.minutes, until };
@@ -140,5 +165,15 @@ function contactNamed({ contacts }: Atlas, name: string) {
   const wanted = name.trim().toLowerCase();
   const all = Object.entries(contacts);
   const found = all.find(([, it]) => it.name.toLowerCase() === wanted || it.email === wanted);
-  return found ?? refuse("not_found", `the user has no contact ${name}`, `there are ${all.slice(0, 8).map(([, it]) => it.name).join(", ")}`);
+  return (
+    found ??
+    refuse(
+      "not_found",
+      `the user has no contact ${name}`,
+      `there are ${all
+        .slice(0, 8)
+        .map(([, it]) => it.name)
+        .join(", ")}`,
+    )
+  );
 }

@@ -19,7 +19,13 @@ export const ground = {
     effect: "read",
     summary: "Get how high a place lies above the sea, and from another place the climb and how steep it is on average.",
     input: { place_id: placeId, from_place: placeId.optional().describe("Place from which to climb") },
-    returns: { name: label("place"), place_id: id("place"), elevation: z.int().describe("Metres above the sea"), climb: z.int().optional().describe("Metres up, or down if negative"), percent: z.int().optional().describe("How steep it is on average") },
+    returns: {
+      name: label("place"),
+      place_id: id("place"),
+      elevation: z.int().describe("Metres above the sea"),
+      climb: z.int().optional().describe("Metres up, or down if negative"),
+      percent: z.int().optional().describe("How steep it is on average"),
+    },
     run(atlas, { place_id, from_place }) {
       const place = placeOf(atlas, place_id);
       const own = { name: place.name, place_id, elevation: place.elevation };
@@ -47,9 +53,24 @@ export const ground = {
     input: {
       street: label("street").optional().describe("Only this street, by its name"),
       at: minute().optional().describe("Time to look at, YYYY-MM-DDTHH:MM, now if not given"),
-      limit: z.int().min(1).max(20).optional().describe("At most this many, 6 if not given").meta({ examples: [3, 4, 5, 8] }),
+      limit: z
+        .int()
+        .min(1)
+        .max(20)
+        .optional()
+        .describe("At most this many, 6 if not given")
+        .meta({ examples: [3, 4, 5, 8] }),
     },
-    returns: { streets: z.array(z.object({ street: label("street"), traffic: z.enum(["free", "moderate", "heavy", "closed"]), speed: z.int().describe("Kilometres an hour"), because: z.string().optional() })) },
+    returns: {
+      streets: z.array(
+        z.object({
+          street: label("street"),
+          traffic: z.enum(["free", "moderate", "heavy", "closed"]),
+          speed: z.int().describe("Kilometres an hour"),
+          because: z.string().optional(),
+        }),
+      ),
+    },
     run(atlas, { street, at: asked, limit: most = 6 }, { now }) {
       const at = asked ?? now;
       if (at < now) refuse("precondition_failed", `${at} has passed: it is ${now}`, "leave at out for the traffic now");
@@ -80,7 +101,24 @@ export const keeping = {
     input: {
       place_id: placeId,
       list: list.describe("List to keep it on"),
-      note: z.string().min(1).max(200).optional().describe("What to remember about it").meta({ examples: ["good coffee", "ask for the back room", "closed at lunch", "book ahead", "parking behind the house", "bring cash", "for the team lunch", "recommended by a friend"] }),
+      note: z
+        .string()
+        .min(1)
+        .max(200)
+        .optional()
+        .describe("What to remember about it")
+        .meta({
+          examples: [
+            "good coffee",
+            "ask for the back room",
+            "closed at lunch",
+            "book ahead",
+            "parking behind the house",
+            "bring cash",
+            "for the team lunch",
+            "recommended by a friend",
+          ],
+        }),
     },
     returns: { saved_id: id("saved_place"), name: label("saved_place"), list: z.string(), on_list: z.int().describe("How many places the list holds now") },
     run(atlas, { place_id, list: wanted, note }, { now, newId }) {
@@ -89,7 +127,12 @@ export const keeping = {
       if (place.gone) refuse("precondition_failed", `${place.name} has closed for good`, "maps_nearby_places finds something like it");
       const on = Object.values(map.saved).filter(it => it.list === wanted);
       if (on.some(it => it.place_id === place_id)) refuse("conflict", `${place.name} is on the list ${wanted} already`);
-      if (on.length >= map.limits.per_list) refuse("limit_exceeded", `the list ${wanted} is full: it holds ${map.limits.per_list} places`, `keep it on another list (${lists.filter(it => it !== wanted).join(", ")}), or make room with maps_remove_saved_place`);
+      if (on.length >= map.limits.per_list)
+        refuse(
+          "limit_exceeded",
+          `the list ${wanted} is full: it holds ${map.limits.per_list} places`,
+          `keep it on another list (${lists.filter(it => it !== wanted).join(", ")}), or make room with maps_remove_saved_place`,
+        );
       const saved_id = newId("sav");
       atlas.saved[saved_id] = { place_id, list: wanted, ...(note === undefined ? {} : { note }), at: now };
       return { saved_id, name: place.name, list: wanted, on_list: on.length + 1 };
@@ -114,7 +157,13 @@ export const keeping = {
     input: {
       list: list.optional().describe("Only places of this list"),
       name: label("saved_place").optional().describe("Only places whose name contains this"),
-      limit: z.int().min(1).max(50).optional().describe("At most this many places, 10 if not given").meta({ examples: [3, 4, 5, 6] }),
+      limit: z
+        .int()
+        .min(1)
+        .max(50)
+        .optional()
+        .describe("At most this many places, 10 if not given")
+        .meta({ examples: [3, 4, 5, 6] }),
     },
     returns: {
       places: z.array(z.object({ name: label("saved_place"), saved_id: id("saved_place"), place_id: id("place"), list: z.string(), note: z.string().optional() })),
@@ -123,10 +172,19 @@ export const keeping = {
     run(atlas, { list: wanted, name, limit: most }, { now }) {
       const found = Object.entries(atlas.saved).filter(([, it]) => (!wanted || it.list === wanted) && (!name || hasWords(atlas.places[it.place_id]!.name, name)));
       const newest = found.sort(([a, x], [b, y]) => (x.at === y.at ? (a < b ? -1 : 1) : x.at < y.at ? 1 : -1));
-      const shared = Object.entries(atlas.shared).filter(([, it]) => it.until > now).map(([shared_id, it]) => (
-        { to: atlas.places[it.to_place]!.name, shared_id, contact: atlas.contacts[it.contact_id]!.name, mode: it.mode, until: it.until }));
+      const shared = Object.entries(atlas.shared)
+        .filter(([, it]) => it.until > now)
+        .map(([shared_id, it]) => ({ to: atlas.places[it.to_place]!.name, shared_id, contact: atlas.contacts[it.contact_id]!.name, mode: it.mode, until: it.until }));
       return {
-        places: newest.slice(0, most ?? 10).map(([saved_id, it]) => ({ name: atlas.places[it.place_id]!.name, saved_id, place_id: it.place_id, list: it.list, ...(it.note === undefined ? {} : { note: it.note }) })),
+        places: newest
+          .slice(0, most ?? 10)
+          .map(([saved_id, it]) => ({
+            name: atlas.places[it.place_id]!.name,
+            saved_id,
+            place_id: it.place_id,
+            list: it.list,
+            ...(it.note === undefined ? {} : { note: it.note }),
+          })),
         ...(wanted === undefined && name === undefined && most === undefined ? { shared } : {}),
       };
     },

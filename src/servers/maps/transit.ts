@@ -23,7 +23,9 @@ export function ridesBetween(atlas: Atlas, { from, to, departs }: Trip, walk: Wa
   const afoot = walk({ from, to });
   if (afoot && afoot.minutes <= 8) return { ...afoot, steps: [{ along: "on foot", meters: afoot.meters }] };
   if (running.length === 0) {
-    const first = Object.values(atlas.lines).map(it => it.first).sort()[0]!;
+    const first = Object.values(atlas.lines)
+      .map(it => it.first)
+      .sort()[0]!;
     refuse("precondition_failed", `no line runs at ${time}: the first one leaves at ${first}`, "choose a later departure, or another mode");
   }
   const [starts, ends] = [nearestStops(atlas, running, from, walk, false), nearestStops(atlas, running, to, walk, true)];
@@ -31,7 +33,11 @@ export function ridesBetween(atlas: Atlas, { from, to, departs }: Trip, walk: Wa
     ends.flatMap((off): Journey[] => {
       const rides = rideOf(atlas, on.line, off.line, on.stop, off.stop);
       if (!rides) return [];
-      const steps = [...footStep(on.walk, `on foot to ${placeOf(atlas, on.stop).name}`), ...rides.map(it => it.step), ...footStep(off.walk, `on foot from ${placeOf(atlas, off.stop).name}`)];
+      const steps = [
+        ...footStep(on.walk, `on foot to ${placeOf(atlas, on.stop).name}`),
+        ...rides.map(it => it.step),
+        ...footStep(off.walk, `on foot from ${placeOf(atlas, off.stop).name}`),
+      ];
       const minutes = on.walk.minutes + off.walk.minutes + rides.reduce((sum, it) => sum + it.minutes, 0);
       return [{ meters: steps.reduce((sum, it) => sum + it.meters, 0), minutes: Math.round(minutes), steps }];
     }),

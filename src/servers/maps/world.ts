@@ -42,7 +42,10 @@ const Street = z.strictObject({
   /** The highest house number. */
   numbers: z.int().min(0).max(400),
   /** Of the points, latitude and longitude. Streets meet where they share one. */
-  line: z.array(z.tuple([latitude, longitude])).min(2).max(12),
+  line: z
+    .array(z.tuple([latitude, longitude]))
+    .min(2)
+    .max(12),
   hours: z.strictObject({ from: clock, to: clock }).optional(),
 });
 export type Street = z.infer<typeof Street>;
@@ -136,14 +139,24 @@ export const addressOf = (atlas: Atlas, place: Place): string => `${place.addres
 export function cityNamed(atlas: Atlas, name: string) {
   const wanted = name.trim().toLowerCase();
   const found = Object.entries(atlas.cities).find(([, it]) => it.name.toLowerCase() === wanted);
-  if (!found) return refuse("not_found", `there is no city ${name} on this map`, `it has ${Object.values(atlas.cities).map(it => it.name).join(", ")}`);
+  if (!found)
+    return refuse(
+      "not_found",
+      `there is no city ${name} on this map`,
+      `it has ${Object.values(atlas.cities)
+        .map(it => it.name)
+        .join(", ")}`,
+    );
   return { city_id: found[0], ...found[1] };
 }
 
 /** Every word of the query is in the text. */
 export const hasWords = (text: string, query: string): boolean => {
   const within = text.toLowerCase();
-  return query.toLowerCase().split(/\s+/).every(it => within.includes(it));
+  return query
+    .toLowerCase()
+    .split(/\s+/)
+    .every(it => within.includes(it));
 };
 
 /** The closures and works that are on at that time, by street. */

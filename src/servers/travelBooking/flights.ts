@@ -28,7 +28,8 @@ const wordsOf = (fare: Fare) => {
   return `${changeFee === 0 ? "free changes" : `changes for ${changeFee} euros`} and ${refund === 1 ? "full" : `${refund * 100}%`} refund up to ${hours} hours before`;
 };
 
-const codeOf = ({ airports }: Agency, code: string) => need(airports, code.trim().toUpperCase(), "airport", "travel_booking_search_airports gives the codes") && code.trim().toUpperCase();
+const codeOf = ({ airports }: Agency, code: string) =>
+  need(airports, code.trim().toUpperCase(), "airport", "travel_booking_search_airports gives the codes") && code.trim().toUpperCase();
 
 export const flights = {
   search_airports: tool({
@@ -51,20 +52,62 @@ export const flights = {
       to: spokenId("airport").optional().describe("Airport code of three letters where it goes"),
       date: day().optional().describe("Only flights of this day"),
       number: label("flight").optional().describe("Only flights of this number"),
-      max_price: z.number().min(1).max(5000).optional().describe("Only flights whose cheapest fare costs at most this").meta({ examples: [60, 80, 100, 120, 150, 200, 250] }),
-      limit: z.int().min(1).max(50).optional().describe("At most this many, 10 if not given").meta({ examples: [2, 3, 4, 5] }),
+      max_price: z
+        .number()
+        .min(1)
+        .max(5000)
+        .optional()
+        .describe("Only flights whose cheapest fare costs at most this")
+        .meta({ examples: [60, 80, 100, 120, 150, 200, 250] }),
+      limit: z
+        .int()
+        .min(1)
+        .max(50)
+        .optional()
+        .describe("At most this many, 10 if not given")
+        .meta({ examples: [2, 3, 4, 5] }),
     },
-    returns: { flights: z.array(z.object({ number: label("flight"), flight_id: id("flight"), to: spokenId("airport"), date: day(), departs: z.string(), price: cents().describe("Cheapest fare"), seats_left: z.int() })), more: z.int().optional() },
+    returns: {
+      flights: z.array(
+        z.object({
+          number: label("flight"),
+          flight_id: id("flight"),
+          to: spokenId("airport"),
+          date: day(),
+          departs: z.string(),
+          price: cents().describe("Cheapest fare"),
+          seats_left: z.int(),
+        }),
+      ),
+      more: z.int().optional(),
+    },
     run(agency, { from: start, to: end, date, number, max_price, limit = 10 }, { now }) {
       const from = codeOf(agency, start);
       const to = end === undefined ? undefined : codeOf(agency, end);
       if (from === to) refuse("invalid_params", `the flight would leave and land at ${from}`, "give two different airports");
       if (date !== undefined && date < now.slice(0, 10)) refuse("precondition_failed", `${date} has passed: today is ${now.slice(0, 10)}`, "choose a later day");
       const found = Object.entries(agency.flights).filter(
-        ([, it]) => it.from === from && (!to || it.to === to) && (!date || it.departs.slice(0, 10) === date) && (!number || hasWords(it.number, number)) && (max_price === undefined || it.price <= max_price) && !shutOf(it, now));
+        ([, it]) =>
+          it.from === from &&
+          (!to || it.to === to) &&
+          (!date || it.departs.slice(0, 10) === date) &&
+          (!number || hasWords(it.number, number)) &&
+          (max_price === undefined || it.price <= max_price) &&
+          !shutOf(it, now),
+      );
       found.sort(([a, x], [b, y]) => (x.departs === y.departs ? (a < b ? -1 : 1) : x.departs < y.departs ? -1 : 1));
       return {
-        flights: found.slice(0, limit).map(([flight_id, it]) => ({ number: it.number, flight_id, to: it.to, date: it.departs.slice(0, 10), departs: it.departs.slice(11), price: it.price, seats_left: it.free.length })),
+        flights: found
+          .slice(0, limit)
+          .map(([flight_id, it]) => ({
+            number: it.number,
+            flight_id,
+            to: it.to,
+            date: it.departs.slice(0, 10),
+            departs: it.departs.slice(11),
+            price: it.price,
+            seats_left: it.free.length,
+          })),
         ...(found.length > limit ? { more: found.length - limit } : {}),
       };
     },
@@ -90,7 +133,16 @@ export const flights = {
       const flight = flightOf(agency, flight_id);
       const { number, from, to, departs, minutes, status, free, rows } = flight;
       return {
-        number, flight_id, airline: agency.airlines[number.slice(0, 2)]!, from, to, departs, arrives: later(departs, minutes), status, seats_left: free.length, rows,
+        number,
+        flight_id,
+        airline: agency.airlines[number.slice(0, 2)]!,
+        from,
+        to,
+        departs,
+        arrives: later(departs, minutes),
+        status,
+        seats_left: free.length,
+        rows,
         fares: fares.map(fare => ({ fare, price: fareOf(flight, fare), allows: wordsOf(fare) })),
       };
     },
@@ -98,8 +150,15 @@ export const flights = {
   get_seat_map: tool({
     effect: "read",
     summary: "List the free seats of a flight, by window or aisle if wanted, and which of them have more room for the legs.",
-    input: { flight_id: flightId, kind: z.enum(["window", "aisle"]).optional().describe("Only seats of this kind"), legroom: z.boolean().optional().describe("True for seats with more legroom only") },
-    returns: { free: z.int().describe("How many of these are free"), seats: z.array(z.object({ seat: spokenId("seat"), kind: z.string(), extra: cents().optional().describe("Fee for legroom") })) },
+    input: {
+      flight_id: flightId,
+      kind: z.enum(["window", "aisle"]).optional().describe("Only seats of this kind"),
+      legroom: z.boolean().optional().describe("True for seats with more legroom only"),
+    },
+    returns: {
+      free: z.int().describe("How many of these are free"),
+      seats: z.array(z.object({ seat: spokenId("seat"), kind: z.string(), extra: cents().optional().describe("Fee for legroom") })),
+    },
     run(agency, { flight_id, kind, legroom }, { now }) {
       const flight = flightOf(agency, flight_id);
       if (flight.departs <= now) refuse("precondition_failed", `${flight.number} left at ${flight.departs}`, "choose a flight that has not left");

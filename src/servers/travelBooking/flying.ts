@@ -3,7 +3,22 @@ import { z } from "zod";
 import { cents, id, label, minute, spokenId } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
 import { fareOf, flightId, hoursTo, isRoomy, shutOf } from "./flights.ts";
-import { Agency, cent, charge, fareRules, fares, flightBookingOf, flightOf, later, legroomFee, newReference, routeOf, travellerNamed, type Flight, type FlightBooking } from "./world.ts";
+import {
+  Agency,
+  cent,
+  charge,
+  fareRules,
+  fares,
+  flightBookingOf,
+  flightOf,
+  later,
+  legroomFee,
+  newReference,
+  routeOf,
+  travellerNamed,
+  type Flight,
+  type FlightBooking,
+} from "./world.ts";
 
 const tool = toolOf(Agency);
 
@@ -16,9 +31,15 @@ const passportCountries = ["United Kingdom", "Ireland"];
 /** Refuses a traveller whose document does not last until the flight, or is not enough for it. */
 function mayTravel({ travellers, airports }: Agency, travellerId: string, { from, to, departs, number }: Flight): void {
   const { name, document } = travellers[travellerId]!;
-  if (document.expires < departs.slice(0, 10)) refuse("precondition_failed", `${name}'s ${document.kind} expires on ${document.expires}, before ${number} on ${departs.slice(0, 10)}`, "the document must be renewed first; book for somebody else, or an earlier flight");
+  if (document.expires < departs.slice(0, 10))
+    refuse(
+      "precondition_failed",
+      `${name}'s ${document.kind} expires on ${document.expires}, before ${number} on ${departs.slice(0, 10)}`,
+      "the document must be renewed first; book for somebody else, or an earlier flight",
+    );
   const abroad = [from, to].map(it => airports[it]!.country).find(it => passportCountries.includes(it));
-  if (abroad && document.kind !== "passport") refuse("precondition_failed", `${abroad} asks for a passport, and ${name} has an ${document.kind}`, "book for a traveller with a passport");
+  if (abroad && document.kind !== "passport")
+    refuse("precondition_failed", `${abroad} asks for a passport, and ${name} has an ${document.kind}`, "book for a traveller with a passport");
 }
 
 /** Refuses a second flight of the same traveller at the same time. */
@@ -27,7 +48,11 @@ function notInTheAir({ flights, flight_bookings, travellers }: Agency, traveller
     if (id === but || it.traveller_id !== travellerId || it.status === "cancelled") continue;
     const other = flights[it.flight_id]!;
     if (other.departs < later(wanted.departs, wanted.minutes) && wanted.departs < later(other.departs, other.minutes))
-      refuse("conflict", `${travellers[travellerId]!.name} is on ${other.number} at ${other.departs} already (booking ${it.reference})`, "choose another flight, or cancel that one");
+      refuse(
+        "conflict",
+        `${travellers[travellerId]!.name} is on ${other.number} at ${other.departs} already (booking ${it.reference})`,
+        "choose another flight, or cancel that one",
+      );
   }
 }
 
@@ -93,7 +118,8 @@ export const flying = {
       const shut = shutOf(flight, now);
       if (shut) refuse("precondition_failed", shut);
       const seat = asked.trim().toUpperCase();
-      if (!/^[1-9]\d?[A-D]$/.test(seat) || Number(seat.slice(0, -1)) > flight.rows) refuse("invalid_params", `${flight.number} has no seat ${asked}: rows go from 1 to ${flight.rows}, letters from A to D`);
+      if (!/^[1-9]\d?[A-D]$/.test(seat) || Number(seat.slice(0, -1)) > flight.rows)
+        refuse("invalid_params", `${flight.number} has no seat ${asked}: rows go from 1 to ${flight.rows}, letters from A to D`);
       if (booking.seat === seat) refuse("conflict", `booking ${booking.reference} has seat ${seat} already`);
       if (!flight.free.includes(seat)) refuse("conflict", `seat ${seat} of ${flight.number} is taken`, `free are ${flight.free.slice(0, 8).join(", ") || "none"}`);
       const fee = fareRules[booking.fare].seatFee + (isRoomy(seat, flight) ? legroomFee : 0);
@@ -107,7 +133,8 @@ export const flying = {
   }),
   change_flight: tool({
     effect: "write",
-    summary: "Move a flight booking to another flight from the same airport. The fare says what it costs and until when; the difference in price is charged or given back.",
+    summary:
+      "Move a flight booking to another flight from the same airport. The fare says what it costs and until when; the difference in price is charged or given back.",
     input: { flight_booking_id: flightBookingId, flight_id: flightId.describe("Flight to change to, as travel_booking_search_flights gives it") },
     returns: { reference: spokenId("reference"), number: label("flight"), departs: minute(), seat: z.string(), charged: cents(), given_back: cents() },
     run(agency, { flight_booking_id, flight_id }, { now }) {
@@ -117,9 +144,16 @@ export const flying = {
       const { changeFee, hours } = fareRules[booking.fare];
       const isCalledOff = flight.status === "cancelled";
       if (booking.flight_id === flight_id) refuse("conflict", `booking ${booking.reference} is for that flight already`);
-      if (wanted.from !== flight.from) refuse("precondition_failed", `${wanted.number} goes from ${routeOf(stood, wanted)}, the booking is for ${routeOf(stood, flight)}`, `choose a flight that leaves from ${stood.airports[flight.from]!.city} as well`);
-      if (changeFee === undefined && !isCalledOff) return refuse("permission_denied", `booking ${booking.reference} has the fare light, which cannot be changed`, "book the other flight instead");
-      if (hoursTo(flight.departs, now) < hours && !isCalledOff) refuse("precondition_failed", `the fare ${booking.fare} can be changed up to ${hours} hours before, and ${flight.number} leaves at ${flight.departs}`);
+      if (wanted.from !== flight.from)
+        refuse(
+          "precondition_failed",
+          `${wanted.number} goes from ${routeOf(stood, wanted)}, the booking is for ${routeOf(stood, flight)}`,
+          `choose a flight that leaves from ${stood.airports[flight.from]!.city} as well`,
+        );
+      if (changeFee === undefined && !isCalledOff)
+        return refuse("permission_denied", `booking ${booking.reference} has the fare light, which cannot be changed`, "book the other flight instead");
+      if (hoursTo(flight.departs, now) < hours && !isCalledOff)
+        refuse("precondition_failed", `the fare ${booking.fare} can be changed up to ${hours} hours before, and ${flight.number} leaves at ${flight.departs}`);
       bookable(stood, wanted, now);
       mayTravel(stood, booking.traveller_id, wanted);
       notInTheAir(stood, booking.traveller_id, wanted, flight_booking_id);
@@ -148,8 +182,13 @@ export const flying = {
       const inTime = hoursTo(flight.departs, now) >= hours;
       const insured = booking.insurance?.cover === "plus" ? 0.8 : 0;
       const back = flight.status === "cancelled" ? 1 : Math.max(inTime ? share : 0, insured);
+      const why = booking.fare === "light" ? "the fare light is not refundable" : `${flight.number} leaves in less than ${hours} hours`;
       if (back === 0 && !accept_no_refund)
-        refuse("precondition_failed", `nothing of the ${booking.paid} paid for booking ${booking.reference} would come back: ${booking.fare === "light" ? "the fare light is not refundable" : `${flight.number} leaves in less than ${hours} hours`}`, "set accept_no_refund if the customer wants that, or travel_booking_change_flight where the fare allows it");
+        refuse(
+          "precondition_failed",
+          `nothing of the ${booking.paid} paid for booking ${booking.reference} would come back: ${why}`,
+          "set accept_no_refund if the customer wants that, or travel_booking_change_flight where the fare allows it",
+        );
       const refund = cent(booking.paid * back);
       charge(agency, -refund, "");
       seats(agency, booking.flight_id, { given: booking.seat });

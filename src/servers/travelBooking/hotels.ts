@@ -3,14 +3,34 @@ import { z } from "zod";
 import { cents, day, id, label, spokenId } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
 import { traveller } from "./flying.ts";
-import { Agency, cancelDays, cent, charge, hasWords, hotelBookingOf, hotelOf, newReference, nightsOf, roomKinds, travellerNamed, type Hotel, type HotelBooking } from "./world.ts";
+import {
+  Agency,
+  cancelDays,
+  cent,
+  charge,
+  hasWords,
+  hotelBookingOf,
+  hotelOf,
+  newReference,
+  nightsOf,
+  roomKinds,
+  travellerNamed,
+  type Hotel,
+  type HotelBooking,
+} from "./world.ts";
 
 const tool = toolOf(Agency);
 
 const hotelId = id("hotel").describe("Hotel id, as travel_booking_search_hotels gives it");
 export const hotelBookingId = id("hotel_booking").describe("Id of the stay, as travel_booking_list_bookings gives it");
 const room = z.enum(roomKinds).describe("Kind of room");
-const guests = z.int().min(1).max(6).optional().describe("How many guests, 1 if not given").meta({ examples: [1, 1, 2, 2, 3, 4] });
+const guests = z
+  .int()
+  .min(1)
+  .max(6)
+  .optional()
+  .describe("How many guests, 1 if not given")
+  .meta({ examples: [1, 1, 2, 2, 3, 4] });
 
 const [mostNights, farthestDays] = [21, 330];
 
@@ -35,7 +55,9 @@ const overlap = (a: Nights, b: Nights) => a.check_in < b.check_out && b.check_in
 function roomsLeft({ hotel_bookings }: Agency, hotelId: string, hotel: Hotel, kind: HotelBooking["room"], wanted: Nights, but?: string): number {
   const isFull = hotel.full.some(it => it.kind === kind && overlap({ check_in: it.from, check_out: it.to }, wanted));
   if (isFull) return 0;
-  const booked = Object.entries(hotel_bookings).filter(([id, it]) => id !== but && it.hotel_id === hotelId && it.room === kind && it.status === "confirmed" && overlap(it, wanted));
+  const booked = Object.entries(hotel_bookings).filter(
+    ([id, it]) => id !== but && it.hotel_id === hotelId && it.room === kind && it.status === "confirmed" && overlap(it, wanted),
+  );
   return Math.max(0, (hotel.rooms.find(it => it.kind === kind)?.count ?? 0) - booked.length);
 }
 
@@ -50,16 +72,26 @@ function priceOf(agency: Agency, hotelId: string, stay: Stay, now: string, but?:
   const count = nights(stay, now);
   const offered = hotel.rooms.find(it => it.kind === stay.room);
   if (!offered) return refuse("precondition_failed", `${hotel.name} has no ${stay.room} rooms`, `it has ${hotel.rooms.map(it => it.kind).join(", ")}`);
-  if (stay.guests > offered.sleeps) refuse("precondition_failed", `a ${stay.room} room at ${hotel.name} sleeps ${offered.sleeps}, not ${stay.guests}`, "choose a larger room, or book two");
+  if (stay.guests > offered.sleeps)
+    refuse("precondition_failed", `a ${stay.room} room at ${hotel.name} sleeps ${offered.sleeps}, not ${stay.guests}`, "choose a larger room, or book two");
   if (roomsLeft(agency, hotelId, hotel, stay.room, stay, but) === 0)
-    refuse("precondition_failed", `no ${stay.room} room is left at ${hotel.name} from ${stay.check_in} to ${stay.check_out}`, "travel_booking_check_room_availability shows the other rooms");
+    refuse(
+      "precondition_failed",
+      `no ${stay.room} room is left at ${hotel.name} from ${stay.check_in} to ${stay.check_out}`,
+      "travel_booking_check_room_availability shows the other rooms",
+    );
   return cent(offered.price * count);
 }
 
 /** Refuses two stays of one traveller in the same nights. */
 function notTwice({ hotels, hotel_bookings, travellers }: Agency, travellerId: string, wanted: Nights, but?: string): void {
   const other = Object.entries(hotel_bookings).find(([id, it]) => id !== but && it.traveller_id === travellerId && it.status === "confirmed" && overlap(it, wanted))?.[1];
-  if (other) refuse("conflict", `${travellers[travellerId]!.name} stays at ${hotels[other.hotel_id]!.name} from ${other.check_in} to ${other.check_out} already (booking ${other.reference})`, "choose other nights, or cancel that stay");
+  if (other)
+    refuse(
+      "conflict",
+      `${travellers[travellerId]!.name} stays at ${hotels[other.hotel_id]!.name} from ${other.check_in} to ${other.check_out} already (booking ${other.reference})`,
+      "choose other nights, or cancel that stay",
+    );
 }
 
 /** A stay that can still be acted on. */
@@ -79,21 +111,48 @@ export const hotels = {
     input: {
       city: label("city").optional().describe("Only hotels in this city"),
       name: label("hotel").optional().describe("Only hotels whose name contains this"),
-      stars: z.int().min(1).max(5).optional().describe("At least this many stars").meta({ examples: [2, 3, 4, 5] }),
-      max_price: z.number().min(1).max(5000).optional().describe("At most this much a night").meta({ examples: [60, 80, 90, 100, 120, 150, 200] }),
+      stars: z
+        .int()
+        .min(1)
+        .max(5)
+        .optional()
+        .describe("At least this many stars")
+        .meta({ examples: [2, 3, 4, 5] }),
+      max_price: z
+        .number()
+        .min(1)
+        .max(5000)
+        .optional()
+        .describe("At most this much a night")
+        .meta({ examples: [60, 80, 90, 100, 120, 150, 200] }),
       check_in: day().optional().describe("First night, to see only hotels with a room left"),
       check_out: day().optional().describe("Day of leaving"),
-      limit: z.int().min(1).max(50).optional().describe("At most this many, 10 if not given").meta({ examples: [2, 3, 4, 5] }),
+      limit: z
+        .int()
+        .min(1)
+        .max(50)
+        .optional()
+        .describe("At most this many, 10 if not given")
+        .meta({ examples: [2, 3, 4, 5] }),
     },
-    returns: { hotels: z.array(z.object({ name: label("hotel"), hotel_id: id("hotel"), city: label("city"), stars: z.int(), from_price: cents().describe("Cheapest room a night") })), more: z.int().optional() },
+    returns: {
+      hotels: z.array(
+        z.object({ name: label("hotel"), hotel_id: id("hotel"), city: label("city"), stars: z.int(), from_price: cents().describe("Cheapest room a night") }),
+      ),
+      more: z.int().optional(),
+    },
     run(agency, { city, name, stars, max_price, check_in, check_out, limit = 10 }, { now }) {
       if ((check_in === undefined) !== (check_out === undefined)) refuse("invalid_params", "check_in and check_out go together", "give both or none");
       const wanted = check_in !== undefined && check_out !== undefined ? { check_in, check_out } : undefined;
       if (wanted) nights(wanted, now);
       const found = Object.entries(agency.hotels).filter(
         ([hotelId, it]) =>
-          (!city || it.city.toLowerCase() === city.trim().toLowerCase()) && (!name || hasWords(it.name, name)) && (!stars || it.stars >= stars) && (!max_price || cheapest(it) <= max_price) &&
-          (!wanted || it.rooms.some(of => roomsLeft(agency, hotelId, it, of.kind, wanted) > 0)));
+          (!city || it.city.toLowerCase() === city.trim().toLowerCase()) &&
+          (!name || hasWords(it.name, name)) &&
+          (!stars || it.stars >= stars) &&
+          (!max_price || cheapest(it) <= max_price) &&
+          (!wanted || it.rooms.some(of => roomsLeft(agency, hotelId, it, of.kind, wanted) > 0)),
+      );
       found.sort(([a, x], [b, y]) => cheapest(x) - cheapest(y) || (a < b ? -1 : 1));
       return {
         hotels: found.slice(0, limit).map(([hotel_id, it]) => ({ name: it.name, hotel_id, city: it.city, stars: it.stars, from_price: cheapest(it) })),
@@ -106,14 +165,26 @@ export const hotels = {
     summary: "Get one hotel in full: address, stars, guests' rating, rooms with prices, and until when a stay can be cancelled.",
     input: { hotel_id: hotelId },
     returns: {
-      name: label("hotel"), hotel_id: id("hotel"), city: label("city"), address: z.string(), stars: z.int(), rating: z.number().describe("Of 10"), cancellation: z.string(),
+      name: label("hotel"),
+      hotel_id: id("hotel"),
+      city: label("city"),
+      address: z.string(),
+      stars: z.int(),
+      rating: z.number().describe("Of 10"),
+      cancellation: z.string(),
       rooms: z.array(z.object({ room: z.string(), price: cents().describe("A night"), sleeps: z.int() })),
     },
     run(agency, { hotel_id }) {
       const { name, city, address, stars, rating, cancellation, rooms } = hotelOf(agency, hotel_id);
       const days = cancelDays[cancellation];
       return {
-        name, hotel_id, city, address, stars, rating, cancellation: days === undefined ? "no refund" : `free until ${days === 1 ? "the day" : `${days} days`} before, then the first night is kept`,
+        name,
+        hotel_id,
+        city,
+        address,
+        stars,
+        rating,
+        cancellation: days === undefined ? "no refund" : `free until ${days === 1 ? "the day" : `${days} days`} before, then the first night is kept`,
         rooms: rooms.map(it => ({ room: it.kind, price: it.price, sleeps: it.sleeps })),
       };
     },
@@ -149,7 +220,17 @@ export const staying = {
       charge(agency, paid, `the stay at ${hotel}`);
       const hotel_booking_id = newId("hbk");
       const reference = newReference(random);
-      agency.hotel_bookings[hotel_booking_id] = { reference, hotel_id, traveller_id, room: stay.room, guests: many, check_in: stay.check_in, check_out: stay.check_out, paid, status: "confirmed" };
+      agency.hotel_bookings[hotel_booking_id] = {
+        reference,
+        hotel_id,
+        traveller_id,
+        room: stay.room,
+        guests: many,
+        check_in: stay.check_in,
+        check_out: stay.check_out,
+        paid,
+        status: "confirmed",
+      };
       return { hotel, hotel_booking_id, reference, nights: nightsOf(stay.check_in, stay.check_out), paid };
     },
   }),
@@ -162,21 +243,44 @@ export const staying = {
       check_out: day().optional().describe("New day of leaving"),
       room: room.optional().describe("New kind of room"),
     },
-    returns: { hotel: label("hotel_booking"), reference: spokenId("reference"), check_in: day(), check_out: day(), room: z.string(), charged: cents(), given_back: cents() },
+    returns: {
+      hotel: label("hotel_booking"),
+      reference: spokenId("reference"),
+      check_in: day(),
+      check_out: day(),
+      room: z.string(),
+      charged: cents(),
+      given_back: cents(),
+    },
     run(agency, { hotel_booking_id, ...changes }, { now }) {
       const stood = before(agency);
       const booking = ahead(stood, hotel_booking_id, now);
       if (Object.keys(changes).length === 0) refuse("invalid_params", "nothing to change is given", "give check_in, check_out or room");
-      const stay = { check_in: changes.check_in ?? booking.check_in, check_out: changes.check_out ?? booking.check_out, room: changes.room ?? booking.room, guests: booking.guests };
-      if (stay.check_in === booking.check_in && stay.check_out === booking.check_out && stay.room === booking.room) refuse("conflict", `booking ${booking.reference} is like that already`);
+      const stay = {
+        check_in: changes.check_in ?? booking.check_in,
+        check_out: changes.check_out ?? booking.check_out,
+        room: changes.room ?? booking.room,
+        guests: booking.guests,
+      };
+      if (stay.check_in === booking.check_in && stay.check_out === booking.check_out && stay.room === booking.room)
+        refuse("conflict", `booking ${booking.reference} is like that already`);
       const hotel = hotelOf(stood, booking.hotel_id);
-      if (hotel.cancellation === "strict" && stay.check_in !== booking.check_in) refuse("permission_denied", `${hotel.name} does not move the first night of a stay that is paid`, "change the room or the day of leaving, or book anew");
+      if (hotel.cancellation === "strict" && stay.check_in !== booking.check_in)
+        refuse("permission_denied", `${hotel.name} does not move the first night of a stay that is paid`, "change the room or the day of leaving, or book anew");
       const price = priceOf(stood, booking.hotel_id, stay, now, hotel_booking_id);
       notTwice(stood, booking.traveller_id, stay, hotel_booking_id);
       const charged = cent(price - booking.paid);
       charge(agency, charged, `the change at ${hotel.name}`);
       Object.assign(agency.hotel_bookings[hotel_booking_id]!, { check_in: stay.check_in, check_out: stay.check_out, room: stay.room, paid: price });
-      return { hotel: hotel.name, reference: booking.reference, check_in: stay.check_in, check_out: stay.check_out, room: stay.room, charged: Math.max(0, charged), given_back: Math.max(0, -charged) };
+      return {
+        hotel: hotel.name,
+        reference: booking.reference,
+        check_in: stay.check_in,
+        check_out: stay.check_out,
+        room: stay.room,
+        charged: Math.max(0, charged),
+        given_back: Math.max(0, -charged),
+      };
     },
   }),
   cancel_hotel: tool({
@@ -195,7 +299,11 @@ export const staying = {
       const insured = booking.insurance?.cover === "plus" ? 0.8 * booking.paid : 0;
       const refund = cent(Math.max(inTime ? booking.paid : days === undefined ? 0 : booking.paid - firstNight, insured));
       if (refund === 0 && !accept_no_refund)
-        refuse("precondition_failed", `${name} gives nothing back of the ${booking.paid} paid for booking ${booking.reference}`, "set accept_no_refund if the customer wants that, or change the stay with travel_booking_modify_hotel_booking");
+        refuse(
+          "precondition_failed",
+          `${name} gives nothing back of the ${booking.paid} paid for booking ${booking.reference}`,
+          "set accept_no_refund if the customer wants that, or change the stay with travel_booking_modify_hotel_booking",
+        );
       charge(agency, -refund, "");
       const own = agency.hotel_bookings[hotel_booking_id]!;
       own.status = "cancelled";

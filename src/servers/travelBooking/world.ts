@@ -12,7 +12,9 @@ export const roomKinds = ["single", "double", "family", "suite"] as const;
 export const covers = ["basic", "plus"] as const;
 
 /** What a fare costs and allows. */
-export const fareRules: Readonly<Record<Fare, { readonly factor: number; readonly changeFee: number | undefined; readonly refund: number; readonly hours: number; readonly seatFee: number }>> = {
+export const fareRules: Readonly<
+  Record<Fare, { readonly factor: number; readonly changeFee: number | undefined; readonly refund: number; readonly hours: number; readonly seatFee: number }>
+> = {
   light: { factor: 1, changeFee: undefined, refund: 0, hours: 0, seatFee: 9 },
   standard: { factor: 1.35, changeFee: 35, refund: 0.6, hours: 24, seatFee: 0 },
   flex: { factor: 1.9, changeFee: 0, refund: 1, hours: 2, seatFee: 0 },
@@ -130,7 +132,10 @@ export const routeOf = (agency: Agency, { from, to }: Pick<Flight, "from" | "to"
 
 export const hasWords = (text: string, query: string): boolean => {
   const within = text.toLowerCase();
-  return query.toLowerCase().split(/\s+/).every(it => within.includes(it));
+  return query
+    .toLowerCase()
+    .split(/\s+/)
+    .every(it => within.includes(it));
 };
 
 /** The traveller of that name; the customer where none is given. */
@@ -138,13 +143,27 @@ export function travellerNamed({ travellers, self }: Agency, name: string | unde
   if (name === undefined) return self;
   const wanted = name.trim().toLowerCase();
   const found = Object.entries(travellers).find(([, it]) => it.name.toLowerCase() === wanted);
-  return found?.[0] ?? refuse("not_found", `there is no traveller ${name}`, `there are ${Object.values(travellers).map(it => it.name).join(", ")}`);
+  return (
+    found?.[0] ??
+    refuse(
+      "not_found",
+      `there is no traveller ${name}`,
+      `there are ${Object.values(travellers)
+        .map(it => it.name)
+        .join(", ")}`,
+    )
+  );
 }
 
 /** Takes money from the card, or gives it back where the amount is negative. `agency` is the draft. */
 export function charge(agency: Agency, euros: number, what: string): void {
   const { card } = agency;
-  if (euros > card.left) refuse("precondition_failed", `${what} costs ${cent(euros)}, and the ${card.name} has ${card.left} left`, "choose something cheaper, or cancel another booking first");
+  if (euros > card.left)
+    refuse(
+      "precondition_failed",
+      `${what} costs ${cent(euros)}, and the ${card.name} has ${card.left} left`,
+      "choose something cheaper, or cancel another booking first",
+    );
   if (euros !== 0) card.left = cent(card.left - euros);
 }
 

@@ -7,10 +7,31 @@ import { endOf, hasWords, hosted, hostOf, later, linkOf, meetingOf, minutesOf, p
 const tool = toolOf(Rooms);
 
 export const meetingId = id("meeting").describe("Meeting id, as video_meeting_list_meetings gives it");
-const topic = z.string().min(2).max(80).describe("Topic of the meeting").meta({
-  examples: ["Colour check", "Handover", "Interview prep", "Website walkthrough", "Budget check", "Pitch rehearsal", "Copy review", "Feedback round", "Wireframe review", "Photo selection"],
-});
-const minutes = z.int().min(5).max(480).describe("Length in minutes").meta({ examples: [15, 20, 25, 30, 45, 60, 90, 120, 240] });
+const topic = z
+  .string()
+  .min(2)
+  .max(80)
+  .describe("Topic of the meeting")
+  .meta({
+    examples: [
+      "Colour check",
+      "Handover",
+      "Interview prep",
+      "Website walkthrough",
+      "Budget check",
+      "Pitch rehearsal",
+      "Copy review",
+      "Feedback round",
+      "Wireframe review",
+      "Photo selection",
+    ],
+  });
+const minutes = z
+  .int()
+  .min(5)
+  .max(480)
+  .describe("Length in minutes")
+  .meta({ examples: [15, 20, 25, 30, 45, 60, 90, 120, 240] });
 const start = minute().describe("Start, YYYY-MM-DDTHH:MM");
 const waitingRoom = z.boolean().optional().describe("True if guests wait until the host lets them in");
 const recording = z.enum(["host", "co-hosts"]).optional().describe("Who may record: the host alone, or co-hosts too");
@@ -21,22 +42,32 @@ const farthestDays = 180;
 function fits(rooms: Rooms, wanted: Pick<Meeting, "start" | "minutes" | "participants" | "host">, now: string): void {
   const { name, plan, limits } = hostOf(rooms, wanted);
   if (wanted.start < now) refuse("precondition_failed", `${wanted.start} has passed: it is ${now}`, "choose a later start");
-  if (minutesOf(wanted.start) - minutesOf(now) > farthestDays * 1440) refuse("precondition_failed", `${wanted.start} is more than ${farthestDays} days away`, "choose an earlier start");
-  if (wanted.minutes > limits.minutes) refuse("limit_exceeded", `the ${plan} plan of ${name} allows meetings of ${limits.minutes} minutes, not ${wanted.minutes}`, `choose ${limits.minutes} minutes or fewer`);
+  if (minutesOf(wanted.start) - minutesOf(now) > farthestDays * 1440)
+    refuse("precondition_failed", `${wanted.start} is more than ${farthestDays} days away`, "choose an earlier start");
+  if (wanted.minutes > limits.minutes)
+    refuse(
+      "limit_exceeded",
+      `the ${plan} plan of ${name} allows meetings of ${limits.minutes} minutes, not ${wanted.minutes}`,
+      `choose ${limits.minutes} minutes or fewer`,
+    );
   const people = Object.keys(wanted.participants).length + 1;
-  if (people > limits.people) refuse("limit_exceeded", `the ${plan} plan of ${name} allows ${limits.people} people in a meeting, host included, not ${people}`, "invite fewer people");
+  if (people > limits.people)
+    refuse("limit_exceeded", `the ${plan} plan of ${name} allows ${limits.people} people in a meeting, host included, not ${people}`, "invite fewer people");
 }
 
 type Slot = Pick<Meeting, "start" | "minutes">;
 
 /** A meeting that the user hosts at that time, if there is one. */
 const hostedAt = ({ meetings, user }: Rooms, wanted: Slot, but?: string) =>
-  Object.entries(meetings).find(([id, it]) => id !== but && it.host === user && (it.status === "scheduled" || it.status === "running") && it.start < endOf(wanted) && wanted.start < endOf(it));
+  Object.entries(meetings).find(
+    ([id, it]) => id !== but && it.host === user && (it.status === "scheduled" || it.status === "running") && it.start < endOf(wanted) && wanted.start < endOf(it),
+  );
 
 /** Refuses a second meeting of one host at the same time. */
 function notAtOnce(rooms: Rooms, wanted: Slot, but?: string): void {
   const other = hostedAt(rooms, wanted, but);
-  if (other) refuse("conflict", `the user hosts ${other[1].topic} (${other[0]}) from ${other[1].start} to ${endOf(other[1])}`, "choose another time, or cancel that meeting");
+  if (other)
+    refuse("conflict", `the user hosts ${other[1].topic} (${other[0]}) from ${other[1].start} to ${endOf(other[1])}`, "choose another time, or cancel that meeting");
 }
 
 /** The next quarter of an hour from which the user hosts nothing for that long. */
@@ -66,7 +97,12 @@ export const planning = {
     run(rooms, { topic: named, start: at, minutes: long, participants = [], waiting_room = false, recording: recorders = "host" }, { now, newId, random }) {
       const stood = before(rooms);
       const invited = [...new Set(participants.map(it => personOf(stood, it)))].filter(it => it !== stood.user);
-      const wanted = { host: stood.user, start: at ?? soonest(stood, long, now), minutes: long, participants: Object.fromEntries(invited.map(it => [it, "guest" as const])) };
+      const wanted = {
+        host: stood.user,
+        start: at ?? soonest(stood, long, now),
+        minutes: long,
+        participants: Object.fromEntries(invited.map(it => [it, "guest" as const])),
+      };
       fits(stood, wanted, now);
       notAtOnce(stood, wanted);
       const meeting_id = newId("mtg");
@@ -85,17 +121,32 @@ export const planning = {
       to: day().optional().describe("Last day"),
       person: label("person").optional().describe("Only meetings that this person hosts or is invited to"),
       role: z.enum(["host", "co-host", "guest"]).optional().describe("Only meetings in which the user is that"),
-      limit: z.int().min(1).max(50).optional().describe("At most this many, 16 if not given").meta({ examples: [2, 3, 4, 5] }),
+      limit: z
+        .int()
+        .min(1)
+        .max(50)
+        .optional()
+        .describe("At most this many, 16 if not given")
+        .meta({ examples: [2, 3, 4, 5] }),
     },
-    returns: { meetings: z.array(z.object({ topic: label("meeting"), meeting_id: id("meeting"), start: minute(), status: z.string() })), more: z.int().optional().describe("How many were left out") },
+    returns: {
+      meetings: z.array(z.object({ topic: label("meeting"), meeting_id: id("meeting"), start: minute(), status: z.string() })),
+      more: z.int().optional().describe("How many were left out"),
+    },
     run(rooms, { topic: words, status, from, to, person, role, limit = 16 }) {
       if (from && to && to < from) refuse("invalid_params", `to ${to} is before from ${from}`);
       const who = person === undefined ? undefined : personOf(rooms, person);
       const isOpen = words === undefined && status === undefined && from === undefined && to === undefined;
       const found = Object.entries(rooms.meetings).filter(
         ([, it]) =>
-          (!isOpen || it.status === "scheduled" || it.status === "running") && (!words || hasWords(it.topic, words)) && (!status || it.status === status) && (!from || it.start.slice(0, 10) >= from) &&
-          (!to || it.start.slice(0, 10) <= to) && (!who || it.host === who || Object.hasOwn(it.participants, who)) && (!role || roleOf(rooms, it) === role));
+          (!isOpen || it.status === "scheduled" || it.status === "running") &&
+          (!words || hasWords(it.topic, words)) &&
+          (!status || it.status === status) &&
+          (!from || it.start.slice(0, 10) >= from) &&
+          (!to || it.start.slice(0, 10) <= to) &&
+          (!who || it.host === who || Object.hasOwn(it.participants, who)) &&
+          (!role || roleOf(rooms, it) === role),
+      );
       found.sort(([a, x], [b, y]) => (x.start === y.start ? (a < b ? -1 : 1) : x.start < y.start ? -1 : 1));
       return {
         meetings: found.slice(0, limit).map(([meeting_id, it]) => ({ topic: it.topic, meeting_id, start: it.start, status: it.status })),
@@ -108,19 +159,48 @@ export const planning = {
     summary: "Get one meeting in full: times, state, host, what the user is in it, everybody invited, link, and who may record.",
     input: { meeting_id: meetingId },
     returns: {
-      topic: label("meeting"), meeting_id: id("meeting"), start: minute(), end: minute(), status: z.string(), host: z.string(), user_is: z.string(),
-      participants: z.array(z.object({ name: label("person"), role: z.string() })).optional().describe("The others who are invited"), places_left: z.int().describe("How many more may be invited"), waiting_room: z.boolean(), recording: z.string(), recording_now: z.boolean(),
-      link: z.string(), agenda: z.string().optional(), started_at: minute().optional(), ended_at: minute().optional(),
+      topic: label("meeting"),
+      meeting_id: id("meeting"),
+      start: minute(),
+      end: minute(),
+      status: z.string(),
+      host: z.string(),
+      user_is: z.string(),
+      participants: z
+        .array(z.object({ name: label("person"), role: z.string() }))
+        .optional()
+        .describe("The others who are invited"),
+      places_left: z.int().describe("How many more may be invited"),
+      waiting_room: z.boolean(),
+      recording: z.string(),
+      recording_now: z.boolean(),
+      link: z.string(),
+      agenda: z.string().optional(),
+      started_at: minute().optional(),
+      ended_at: minute().optional(),
     },
     run(rooms, { meeting_id }) {
       const meeting = meetingOf(rooms, meeting_id);
       const { topic: named, start: at, status, participants, waiting_room, recording: recorders, agenda, started_at, ended_at } = meeting;
       const { name, limits } = hostOf(rooms, meeting);
-      const others = Object.entries(participants).filter(([who]) => who !== rooms.user).map(([who, role]) => ({ name: rooms.people[who]!.name, role }));
+      const others = Object.entries(participants)
+        .filter(([who]) => who !== rooms.user)
+        .map(([who, role]) => ({ name: rooms.people[who]!.name, role }));
       const invited = Object.keys(participants).length;
       return {
-        topic: named, meeting_id, start: at, end: endOf(meeting), status, host: name, user_is: roleOf(rooms, meeting), ...(others.length > 0 ? { participants: others } : {}), places_left: Math.max(0, limits.people - 1 - invited), waiting_room,
-        recording: limits.records ? recorders : "nobody", recording_now: Object.values(rooms.recordings).some(it => it.meeting_id === meeting_id && it.status === "recording"), link: linkOf(rooms, meeting),
+        topic: named,
+        meeting_id,
+        start: at,
+        end: endOf(meeting),
+        status,
+        host: name,
+        user_is: roleOf(rooms, meeting),
+        ...(others.length > 0 ? { participants: others } : {}),
+        places_left: Math.max(0, limits.people - 1 - invited),
+        waiting_room,
+        recording: limits.records ? recorders : "nobody",
+        recording_now: Object.values(rooms.recordings).some(it => it.meeting_id === meeting_id && it.status === "recording"),
+        link: linkOf(rooms, meeting),
         ...(agenda === undefined ? {} : { agenda }),
         ...(started_at === undefined ? {} : { started_at }),
         ...(ended_at === undefined ? {} : { ended_at }),
@@ -130,7 +210,14 @@ export const planning = {
   update_meeting: tool({
     effect: "write",
     summary: "Change topic, start, length, waiting room or who may record, of a meeting that the user hosts and that has not begun.",
-    input: { meeting_id: meetingId, topic: topic.optional().describe("New topic"), start: start.optional().describe("New start, YYYY-MM-DDTHH:MM"), minutes: minutes.optional().describe("New length in minutes"), waiting_room: waitingRoom, recording },
+    input: {
+      meeting_id: meetingId,
+      topic: topic.optional().describe("New topic"),
+      start: start.optional().describe("New start, YYYY-MM-DDTHH:MM"),
+      minutes: minutes.optional().describe("New length in minutes"),
+      waiting_room: waitingRoom,
+      recording,
+    },
     returns: { topic: label("meeting"), meeting_id: id("meeting"), start: minute(), end: minute(), changed: z.array(z.string()) },
     run(rooms, { meeting_id, ...changes }, { now }) {
       const stood = before(rooms);
@@ -169,4 +256,3 @@ export function scheduled({ topic: named, status }: Meeting, meetingId: string):
   if (status === "running") refuse("precondition_failed", `${named} (${meetingId}) is running`, "video_meeting_end_meeting ends it");
   if (status !== "scheduled") refuse("precondition_failed", `${named} (${meetingId}) is ${status}`, "choose a meeting that is scheduled, or schedule a new one");
 }
-

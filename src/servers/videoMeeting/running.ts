@@ -22,13 +22,33 @@ export const running = {
       const meeting = led(stood, meeting_id, "start it");
       if (meeting.status === "running") refuse("conflict", `${meeting.topic} (${meeting_id}) is running since ${meeting.started_at}`);
       scheduled(meeting, meeting_id);
-      if (endOf(meeting) < now) refuse("precondition_failed", `${meeting.topic} (${meeting_id}) would have ended at ${endOf(meeting)}: it is ${now}`, "video_meeting_update_meeting gives it another start");
+      if (endOf(meeting) < now)
+        refuse(
+          "precondition_failed",
+          `${meeting.topic} (${meeting_id}) would have ended at ${endOf(meeting)}: it is ${now}`,
+          "video_meeting_update_meeting gives it another start",
+        );
       const isHost = meeting.host === stood.user;
-      if (!isHost && later(now, coHostEarly) < meeting.start) refuse("precondition_failed", `${meeting.topic} begins at ${meeting.start}, and a co-host can start it from ${later(meeting.start, -coHostEarly)}`, "try again then");
-      if (later(now, hostEarlyDays * 1440) < meeting.start) refuse("precondition_failed", `${meeting.topic} is on ${meeting.start}, and a host can start it ${hostEarlyDays} days before at the earliest`, "video_meeting_update_meeting moves it");
+      if (!isHost && later(now, coHostEarly) < meeting.start)
+        refuse(
+          "precondition_failed",
+          `${meeting.topic} begins at ${meeting.start}, and a co-host can start it from ${later(meeting.start, -coHostEarly)}`,
+          "try again then",
+        );
+      if (later(now, hostEarlyDays * 1440) < meeting.start)
+        refuse(
+          "precondition_failed",
+          `${meeting.topic} is on ${meeting.start}, and a host can start it ${hostEarlyDays} days before at the earliest`,
+          "video_meeting_update_meeting moves it",
+        );
       const { name, plan, limits } = hostOf(stood, meeting);
       const open = Object.values(stood.meetings).filter(it => it.host === meeting.host && it.status === "running");
-      if (open.length >= limits.running) refuse("limit_exceeded", `the ${plan} plan of ${name} lets ${limits.running} meetings run at once, and ${open.map(it => it.topic).join(" and ")} run already`, "end one first");
+      if (open.length >= limits.running)
+        refuse(
+          "limit_exceeded",
+          `the ${plan} plan of ${name} lets ${limits.running} meetings run at once, and ${open.map(it => it.topic).join(" and ")} run already`,
+          "end one first",
+        );
       Object.assign(rooms.meetings[meeting_id]!, { status: "running", started_at: now });
       return { topic: meeting.topic, meeting_id, status: "running", started_at: now, link: linkOf(stood, meeting) };
     },
@@ -38,11 +58,22 @@ export const running = {
     summary: "End a running meeting that the user hosts, for everybody; a recording of it stops as well.",
     destructive: true,
     input: { meeting_id: meetingId },
-    returns: { topic: label("meeting"), meeting_id: id("meeting"), status: z.string(), minutes: z.int().describe("How long it ran"), recording_id: id("recording").optional().describe("Recording that stopped") },
+    returns: {
+      topic: label("meeting"),
+      meeting_id: id("meeting"),
+      status: z.string(),
+      minutes: z.int().describe("How long it ran"),
+      recording_id: id("recording").optional().describe("Recording that stopped"),
+    },
     run(rooms, { meeting_id }, { now }) {
       const stood = before(rooms);
       const meeting = hosted(stood, meeting_id, "end it for everybody");
-      if (meeting.status !== "running") refuse("precondition_failed", `${meeting.topic} (${meeting_id}) is ${meeting.status}, not running`, meeting.status === "scheduled" ? "video_meeting_cancel_meeting calls it off" : "choose a meeting that runs");
+      if (meeting.status !== "running")
+        refuse(
+          "precondition_failed",
+          `${meeting.topic} (${meeting_id}) is ${meeting.status}, not running`,
+          meeting.status === "scheduled" ? "video_meeting_cancel_meeting calls it off" : "choose a meeting that runs",
+        );
       const lasted = (from: string) => Math.min(480, minutesOf(now) - minutesOf(from));
       Object.assign(rooms.meetings[meeting_id]!, { status: "ended", ended_at: now });
       const recorded = Object.entries(stood.recordings).find(([, it]) => it.meeting_id === meeting_id && it.status === "recording");
@@ -52,26 +83,40 @@ export const running = {
   }),
   add_participant: tool({
     effect: "write",
-    summary: "Invite one more person to a meeting that is scheduled or running, as guest or co-host, or make a guest a co-host. Hosts and co-hosts can; only the host names co-hosts.",
+    summary:
+      "Invite one more person to a meeting that is scheduled or running, as guest or co-host, or make a guest a co-host. Hosts and co-hosts can; only the host names co-hosts.",
     input: {
       meeting_id: meetingId,
       person: label("person").describe("Full name or e-mail address of the person"),
       role: z.enum(["guest", "co-host"]).optional().describe("What the person is in the meeting, guest if not given"),
     },
-    returns: { person: label("person"), role: z.string(), meeting_id: id("meeting"), participants: z.int().describe("How many are invited now, the host not counted"), places_left: z.int() },
+    returns: {
+      person: label("person"),
+      role: z.string(),
+      meeting_id: id("meeting"),
+      participants: z.int().describe("How many are invited now, the host not counted"),
+      places_left: z.int(),
+    },
     run(rooms, { meeting_id, person, role = "guest" }) {
       const stood = before(rooms);
       const meeting = led(stood, meeting_id, "invite people");
-      if (meeting.status === "ended" || meeting.status === "cancelled") refuse("precondition_failed", `${meeting.topic} (${meeting_id}) is ${meeting.status}`, "choose a meeting that is ahead or running");
+      if (meeting.status === "ended" || meeting.status === "cancelled")
+        refuse("precondition_failed", `${meeting.topic} (${meeting_id}) is ${meeting.status}`, "choose a meeting that is ahead or running");
       const who = personOf(stood, person);
       const { name } = stood.people[who]!;
-      if (role === "co-host" && meeting.host !== stood.user) refuse("permission_denied", `only ${stood.people[meeting.host]!.name}, the host, names co-hosts of ${meeting.topic}`, "invite as guest");
+      if (role === "co-host" && meeting.host !== stood.user)
+        refuse("permission_denied", `only ${stood.people[meeting.host]!.name}, the host, names co-hosts of ${meeting.topic}`, "invite as guest");
       if (who === meeting.host) refuse("conflict", `${name} hosts ${meeting.topic}`);
       const known = Object.hasOwn(meeting.participants, who) ? meeting.participants[who] : undefined;
       if (known === role || (known === "co-host" && role === "guest")) refuse("conflict", `${name} is invited to ${meeting.topic} already, as ${known}`);
       const { plan, name: host, limits } = hostOf(stood, meeting);
       const many = Object.keys(meeting.participants).length + 1;
-      if (known === undefined && many + 1 > limits.people) refuse("limit_exceeded", `${meeting.topic} is full: the ${plan} plan of ${host} allows ${limits.people} people, host included`, "schedule a second meeting for the others");
+      if (known === undefined && many + 1 > limits.people)
+        refuse(
+          "limit_exceeded",
+          `${meeting.topic} is full: the ${plan} plan of ${host} allows ${limits.people} people, host included`,
+          "schedule a second meeting for the others",
+        );
       rooms.meetings[meeting_id]!.participants[who] = role;
       const now = known === undefined ? many : many - 1;
       return { person: name, role, meeting_id, participants: now, places_left: limits.people - 1 - now };
@@ -79,19 +124,28 @@ export const running = {
   }),
   start_recording: tool({
     effect: "write",
-    summary: "Record a running meeting until it ends. The host can if the plan records, co-hosts where the meeting lets them, and nobody while a participant does not agree.",
+    summary:
+      "Record a running meeting until it ends. The host can if the plan records, co-hosts where the meeting lets them, and nobody while a participant does not agree.",
     input: { meeting_id: meetingId },
     returns: { topic: label("recording"), recording_id: id("recording"), meeting_id: id("meeting"), started_at: minute(), status: z.string() },
     run(rooms, { meeting_id }, { now, newId }) {
       const stood = before(rooms);
       const meeting = led(stood, meeting_id, "record it");
-      if (meeting.status !== "running") refuse("precondition_failed", `${meeting.topic} (${meeting_id}) is ${meeting.status}, not running`, meeting.status === "scheduled" ? "video_meeting_start_meeting starts it" : "choose a meeting that runs");
+      if (meeting.status !== "running")
+        refuse(
+          "precondition_failed",
+          `${meeting.topic} (${meeting_id}) is ${meeting.status}, not running`,
+          meeting.status === "scheduled" ? "video_meeting_start_meeting starts it" : "choose a meeting that runs",
+        );
       const { name, plan, limits } = hostOf(stood, meeting);
       if (!limits.records) refuse("permission_denied", `the ${plan} plan of ${name}, who hosts ${meeting.topic}, does not record`, "ask for notes instead");
-      if (meeting.host !== stood.user && meeting.recording !== "co-hosts") refuse("permission_denied", `${meeting.topic} is recorded by its host ${name} alone`, `ask ${name} to record it`);
-      if (Object.values(stood.recordings).some(it => it.meeting_id === meeting_id && it.status === "recording")) refuse("conflict", `${meeting.topic} (${meeting_id}) is being recorded already`);
+      if (meeting.host !== stood.user && meeting.recording !== "co-hosts")
+        refuse("permission_denied", `${meeting.topic} is recorded by its host ${name} alone`, `ask ${name} to record it`);
+      if (Object.values(stood.recordings).some(it => it.meeting_id === meeting_id && it.status === "recording"))
+        refuse("conflict", `${meeting.topic} (${meeting_id}) is being recorded already`);
       const against = [meeting.host, ...Object.keys(meeting.participants)].find(it => stood.people[it]!.unrecorded);
-      if (against) refuse("precondition_failed", `${stood.people[against]!.name} is in ${meeting.topic} and does not agree to be recorded`, "hold it without a recording");
+      if (against)
+        refuse("precondition_failed", `${stood.people[against]!.name} is in ${meeting.topic} and does not agree to be recorded`, "hold it without a recording");
       const recording_id = newId("rec");
       rooms.recordings[recording_id] = { meeting_id, started_at: now, status: "recording", by: stood.user };
       return { topic: meeting.topic, recording_id, meeting_id, started_at: now, status: "recording" };
@@ -104,16 +158,38 @@ export const running = {
       meeting_id: id("meeting").optional().describe("Only recordings of this meeting, by its id"),
       topic: label("recording").optional().describe("Only recordings of meetings whose topic contains this"),
       since: day().optional().describe("Only recordings from this day on"),
-      limit: z.int().min(1).max(50).optional().describe("At most this many, 10 if not given").meta({ examples: [1, 2, 3, 5] }),
+      limit: z
+        .int()
+        .min(1)
+        .max(50)
+        .optional()
+        .describe("At most this many, 10 if not given")
+        .meta({ examples: [1, 2, 3, 5] }),
     },
-    returns: { recordings: z.array(z.object({ topic: label("recording"), recording_id: id("recording"), started_at: minute(), minutes: z.int().optional(), status: z.string() })), more: z.int().optional() },
+    returns: {
+      recordings: z.array(z.object({ topic: label("recording"), recording_id: id("recording"), started_at: minute(), minutes: z.int().optional(), status: z.string() })),
+      more: z.int().optional(),
+    },
     run(rooms, { meeting_id, topic, since, limit = 10 }) {
       if (meeting_id !== undefined) meetingOf(rooms, meeting_id);
       const topicOf = (meetingId: string) => rooms.meetings[meetingId]!.topic;
-      const found = Object.entries(rooms.recordings).filter(([, it]) => (meeting_id === undefined || it.meeting_id === meeting_id) && (!topic || hasWords(topicOf(it.meeting_id), topic)) && (!since || it.started_at.slice(0, 10) >= since));
+      const found = Object.entries(rooms.recordings).filter(
+        ([, it]) =>
+          (meeting_id === undefined || it.meeting_id === meeting_id) &&
+          (!topic || hasWords(topicOf(it.meeting_id), topic)) &&
+          (!since || it.started_at.slice(0, 10) >= since),
+      );
       found.sort(([a, x], [b, y]) => (x.started_at === y.started_at ? (a < b ? -1 : 1) : x.started_at < y.started_at ? 1 : -1));
       return {
-        recordings: found.slice(0, limit).map(([recording_id, it]) => ({ topic: topicOf(it.meeting_id), recording_id, started_at: it.started_at, ...(it.minutes === undefined ? {} : { minutes: it.minutes }), status: it.status })),
+        recordings: found
+          .slice(0, limit)
+          .map(([recording_id, it]) => ({
+            topic: topicOf(it.meeting_id),
+            recording_id,
+            started_at: it.started_at,
+            ...(it.minutes === undefined ? {} : { minutes: it.minutes }),
+            status: it.status,
+          })),
         ...(found.length > limit ? { more: found.length - limit } : {}),
       };
     },

@@ -67,7 +67,10 @@ export const endOf = ({ start, minutes }: Pick<Meeting, "start" | "minutes">): s
 
 export const hasWords = (text: string, query: string): boolean => {
   const within = text.toLowerCase();
-  return query.toLowerCase().split(/\s+/).every(it => within.includes(it));
+  return query
+    .toLowerCase()
+    .split(/\s+/)
+    .every(it => within.includes(it));
 };
 
 export const meetingOf = (rooms: Rooms, id: string): Meeting => need(rooms.meetings, id, "meeting", "video_meeting_list_meetings gives the ids");
@@ -82,7 +85,17 @@ export const roleOf = ({ user }: Rooms, { host, participants }: Meeting): "host"
 export function personOf({ people }: Rooms, wanted: string): string {
   const words = wanted.trim().toLowerCase();
   const found = Object.entries(people).find(([, it]) => it.name.toLowerCase() === words || it.email === words);
-  return found?.[0] ?? refuse("not_found", `there is no person ${wanted}`, `known are ${Object.values(people).slice(0, 8).map(it => it.name).join(", ")} and others, by full name or e-mail address`);
+  return (
+    found?.[0] ??
+    refuse(
+      "not_found",
+      `there is no person ${wanted}`,
+      `known are ${Object.values(people)
+        .slice(0, 8)
+        .map(it => it.name)
+        .join(", ")} and others, by full name or e-mail address`,
+    )
+  );
 }
 
 export const hostOf = ({ people }: Rooms, { host }: Pick<Meeting, "host">) => ({ ...people[host]!, limits: plans[people[host]!.plan] });
@@ -90,7 +103,12 @@ export const hostOf = ({ people }: Rooms, { host }: Pick<Meeting, "host">) => ({
 /** Refuses everybody but the host. */
 export function hosted(rooms: Rooms, id: string, what: string): Meeting {
   const meeting = meetingOf(rooms, id);
-  if (meeting.host !== rooms.user) refuse("permission_denied", `${rooms.people[meeting.host]!.name} hosts ${meeting.topic} (${id}): only the host can ${what}`, `ask ${rooms.people[meeting.host]!.name}`);
+  if (meeting.host !== rooms.user)
+    refuse(
+      "permission_denied",
+      `${rooms.people[meeting.host]!.name} hosts ${meeting.topic} (${id}): only the host can ${what}`,
+      `ask ${rooms.people[meeting.host]!.name}`,
+    );
   return meeting;
 }
 
@@ -98,6 +116,10 @@ export function hosted(rooms: Rooms, id: string, what: string): Meeting {
 export function led(rooms: Rooms, id: string, what: string): Meeting {
   const meeting = meetingOf(rooms, id);
   if (!["host", "co-host"].includes(roleOf(rooms, meeting)))
-    refuse("permission_denied", `${rooms.people[meeting.host]!.name} hosts ${meeting.topic} (${id}), and the user is no co-host: only hosts can ${what}`, `ask ${rooms.people[meeting.host]!.name}`);
+    refuse(
+      "permission_denied",
+      `${rooms.people[meeting.host]!.name} hosts ${meeting.topic} (${id}), and the user is no co-host: only hosts can ${what}`,
+      `ask ${rooms.people[meeting.host]!.name}`,
+    );
   return meeting;
 }
