@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { Mistake } from "../../src/mistake.ts";
 import { startBackend } from "../../src/compute/backend.ts";
 import { openCatalog } from "../../src/environment/catalog.ts";
@@ -50,6 +50,14 @@ beforeAll(async () => {
 const common = { format: runFormat, version: "0", began: "2026-03-02T09:00:00.000Z", split: "train", seed: 3, backend: "wasm", workers: 2, saveEvery: 2, profile: "prove-plus", keepGroups: 1 } as const;
 const grpo = (more: object = {}): RunConfig => ({ ...common, tasks, method: "grpo", steps: 4, grpo: { ...grpoDefaults, prompts: 2, group: 3, learningRate: 3e-3 }, ...more });
 const sft = (more: object = {}): RunConfig => ({ ...common, tasks, method: "sft", steps: 4, sft: { ...sftDefaults, conversations: 4, slips: 1 }, ...more });
+
+// a test that fails half-way leaves nobody training
+afterEach(() => {
+  for (let run = 1; run <= runs; run++) {
+    const lock = readLock(join(root, "runs", String(run)));
+    if (lock) process.kill(lock.pid, "SIGKILL");
+  }
+});
 
 let runs = 0;
 function newRun(config: RunConfig): string {
