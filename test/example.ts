@@ -19,7 +19,7 @@ const catalog = openCatalog(servers, [join(resources, "fixtures")]);
 const folder = join(resources, "example", "prove", "tasks");
 
 /** Tasks a server. */
-const wanted = 4;
+const wanted = 2;
 
 async function tasksOn(server: string): Promise<Task[]> {
   const tasks: Task[] = [];
