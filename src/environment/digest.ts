@@ -47,18 +47,19 @@ function add(node: Node, key: string | number, value: unknown, sign: 1 | -1): vo
   if (value === undefined) return;
   const words = value !== null && typeof value === "object" ? sealed(value, nodeOf(value)) : leaf(value);
   const { a, b, c, d } = typeof key === "number" ? mixed(words, key) : spelled(key, words);
-  node.a = (node.a + sign * a) >>> 0;
-  node.b = (node.b + sign * b) >>> 0;
-  node.c = (node.c + sign * c) >>> 0;
-  node.d = (node.d + sign * d) >>> 0;
+  node.a = (node.a + sign * a) | 0;
+  node.b = (node.b + sign * b) | 0;
+  node.c = (node.c + sign * c) | 0;
+  node.d = (node.d + sign * d) | 0;
   node.n += sign;
 }
 
 /** An object's sum as the hash of the object: lists and records, and sums of different lengths, never look alike. */
 const sealed = (value: object, node: Node): Words => mixed(node, Array.isArray(value) ? -1 - node.n : node.n);
 
-const textSeed: Words = { a: 0x243f6a88, b: 0x85a308d3, c: 0x13198a2e, d: 0x03707344 };
-const numberSeed: Words = { a: 0xa4093822, b: 0x299f31d0, c: 0x082efa98, d: 0xec4e6c89 };
+// words are kept as signed integers, which V8 stores in place
+const textSeed: Words = { a: 0x243f6a88, b: 0x85a308d3 | 0, c: 0x13198a2e, d: 0x03707344 };
+const numberSeed: Words = { a: 0xa4093822 | 0, b: 0x299f31d0, c: 0x082efa98, d: 0xec4e6c89 | 0 };
 const constants = new Map<unknown, Words>([null, false, true].map((it, i) => [it, mixed(numberSeed, i + 1)]));
 
 function leaf(value: unknown): Words {
@@ -91,7 +92,7 @@ function mixed({ a, b, c, d }: Words, n: number): Words {
   x = last(x + w);
   y = last(y + x);
   z = last(z + y);
-  return { a: (w + z) >>> 0, b: x >>> 0, c: y >>> 0, d: z >>> 0 };
+  return { a: (w + z) | 0, b: x | 0, c: y | 0, d: z | 0 };
 }
 
 function last(word: number): number {
@@ -101,7 +102,7 @@ function last(word: number): number {
 }
 
 const textOf = ({ a, b, c, d }: Words): Digest => (hex(a) + hex(b) + hex(c) + hex(d)) as Digest;
-const hex = (word: number) => word.toString(16).padStart(8, "0");
+const hex = (word: number) => (word >>> 0).toString(16).padStart(8, "0");
 
 /** Freezes a JSON value and everything in it, in place, and returns it. */
 export function freeze<T>(value: T): T {

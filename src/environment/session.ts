@@ -86,12 +86,15 @@ export class Session {
   call(name: string, args: unknown): Called {
     const tool = this.tools.get(name);
     if (!tool) return this.#failed("unknown-tool", "unknown_tool", `there is no tool ${name}`, "call one of the tools on offer");
-    const why = misfit(tool.inputSchema, args);
-    if (why) return this.#failed("bad-arguments", "invalid_params", why);
-    const flaw = unsound(args);
-    if (flaw) return this.#failed("refused", flaw.type, flaw.why);
     try {
+      // what fits the whole schema fits its types: only what does not is looked at more closely, to say what is wrong with it
       const parsed = tool.input.safeParse(args);
+      if (!parsed.success) {
+        const why = misfit(tool.inputSchema, args);
+        if (why) return this.#failed("bad-arguments", "invalid_params", why);
+      }
+      const flaw = unsound(args);
+      if (flaw) return this.#failed("refused", flaw.type, flaw.why);
       if (!parsed.success) return this.#failed("refused", "invalid_params", wordsOf(parsed.error.issues[0]!));
       return tool.effect === "read" ? this.#read(tool, parsed.data) : this.#write(tool, parsed.data);
     } catch (error) {

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openByName } from "../../src/environment/catalog.ts";
 import { digestOf, freeze } from "../../src/environment/digest.ts";
+import { misfit } from "../../src/environment/fits.ts";
 import { canonical, type Json, type JsonObject } from "../../src/environment/json.ts";
 import type { Server } from "../../src/environment/server.ts";
 import type { Session } from "../../src/environment/session.ts";
@@ -52,6 +53,8 @@ function checkCall(server: Server, session: Session, bystander: Session, call: C
     if (!shape.success) expect.fail(`${said()}, which leaves ${shape.error.message}`);
   } else if (session.state !== before) expect.fail(`${said()} and changed the state`);
   if (outcome.kind === "ok") {
+    // the first of the two checks is only made where the second fails: what passes the second must pass it
+    expect(misfit(server.tools.get(call.name)!.inputSchema, call.arguments), said()).toBeUndefined();
     const shape = server.tools.get(call.name)!.returns.safeParse(outcome.value);
     if (!shape.success) expect.fail(`${said()}: ${shape.error.message}`);
   }
