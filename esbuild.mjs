@@ -26,7 +26,6 @@ const node = {
   legalComments: "none",
   logLevel: "warning",
   minify,
-  keepNames: true,
 };
 // bundled CommonJS packages expect these
 const banner = {
