@@ -5,7 +5,7 @@ import type { Json, JsonObject } from "./json.ts";
 /**
  * Where and why a value does not fit a schema's required keys and JSON types, or undefined. Integers accept 3.0,
  * numbers accept integers, strings are never coerced, null fits only where the schema says so, extra keys fit, any
- * branch of anyOf/oneOf may fit (paper.md 6.3.6).
+ * branch of anyOf/oneOf may fit.
  */
 export function misfit(schema: JsonSchema, value: unknown, at = ""): string | undefined {
   const branches = (schema["anyOf"] ?? schema["oneOf"]) as readonly JsonSchema[] | undefined;

@@ -2,7 +2,7 @@
 import type { Digest } from "./digest.ts";
 import type { Json } from "./json.ts";
 
-/** Why a call was turned down, in words that a model can act on (paper.md 6.2). */
+/** Why a call was turned down, in words that a model can act on. */
 export type ErrorType =
   | "unknown_tool"
   | "invalid_params"

@@ -11,6 +11,7 @@ import { draftOf, finished, type Change } from "./draft.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { Called, ErrorType, Fault, Patch } from "./outcome.ts";
 import { unsound } from "./sound.ts";
+import { minuteAfter } from "./time.ts";
 import { Refusal, type Moment, type Server, type Tool } from "./server.ts";
 
 /** The state of one server: its world, its time, and how far its seeded generator has been drawn. */
@@ -124,7 +125,7 @@ export class Session {
     const moment = momentOf(before, keyOf(this.seed, tool.server));
     const draft = draftOf<Writable>(before);
     const value = tool.run(draft.value.world, args, moment);
-    draft.value.clock = minuteAfter(before.clock);
+    draft.value.clock = ticked(before.clock);
     draft.value.draws = moment.draws;
     const { after, changes } = draft.finish();
     const state = Object.freeze({ ...this.#state, [tool.server]: after });
@@ -205,8 +206,8 @@ function mix(key: number, n: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-function minuteAfter(clock: string): string {
+/** A minute later, mostly within the hour. */
+function ticked(clock: string): string {
   const minute = Number(clock.slice(14)) + 1;
-  if (minute < 60) return `${clock.slice(0, 14)}${minute < 10 ? "0" : ""}${minute}`;
-  return new Date(Date.parse(`${clock}:00Z`) + 60_000).toISOString().slice(0, 16);
+  return minute < 60 ? `${clock.slice(0, 14)}${minute < 10 ? "0" : ""}${minute}` : minuteAfter(clock, 1);
 }

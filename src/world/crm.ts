@@ -1,18 +1,15 @@
 /** The CRM's part of a world: the canon's clients and prospects with their people, and others who have only asked so far. Knows what each stage of a deal and a lead must have. */
 import type { Chance } from "../environment/chance.ts";
+import { dayAfter } from "../environment/time.ts";
 import { crm, type Crm } from "../servers/crm/crm.ts";
 import type { Canon, Colleague } from "./canon.ts";
 import { asks, dealProjects, firmsBeyond, firstNames, jobs, lastNames, noteTexts, reasons, tasks as taskTexts } from "./crmWords.ts";
 import { partOf, type Scene, type World } from "./part.ts";
+import { dayFrom } from "./dates.ts";
 
 type Table<Name extends "users" | "firms" | "contacts" | "leads" | "deals" | "notes" | "tasks"> = Crm[Name][string];
 type Stage = Table<"deals">["stage"];
 type Status = Table<"leads">["status"];
-
-const today = "2026-03-09";
-
-/** A day so many days from the first of the world. */
-export const dayFrom = (days: number, from = today): string => new Date(Date.parse(`${from}T00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);
 
 /** A world's CRM while it is made: its rows, and the names that are still free. */
 class Making {
@@ -161,7 +158,7 @@ function converted(making: Making, contactId: string, dealId: string, chance: Ch
   const firm = making.state.firms[contact.firm_id]!.name;
   making.state.leads[making.id("lead")] = {
     name: contact.name, firm, email: contact.email, phone: contact.phone!, source: chance.pick(["referral", "event", "website"] as const), status: "converted", owner: making.state.user,
-    created: dayFrom(-9, opened), estimate: 100 * (10 + chance.below(60)), asked: making.ask(), contact_id: contactId, deal_id: dealId,
+    created: dayAfter(opened, -9), estimate: 100 * (10 + chance.below(60)), asked: making.ask(), contact_id: contactId, deal_id: dealId,
   };
 }
 

@@ -2,7 +2,7 @@
 import { email, type Mailbox } from "../servers/email/email.ts";
 import { folders } from "../servers/email/world.ts";
 import type { Canon } from "./canon.ts";
-import { dayFrom } from "./crm.ts";
+import { dayFrom } from "./dates.ts";
 import { firstThreads, moreThreads, ownLabels, senders, toldDrafts, type Told } from "./emailThreads.ts";
 import { partOf, type Scene, type World } from "./part.ts";
 

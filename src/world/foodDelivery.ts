@@ -2,7 +2,8 @@
  * Food for the flat and the studio: the canon's restaurants with their menus, ten weeks of orders, and those that are under way
  * this morning. Prices went up since some were placed, and a few dishes are gone. Knows no other server.
  */
-import { after, dishesTotal, foodDelivery, kitchenAt, priceOf, stageOf, stagesOf, type FoodDeliveryWorld } from "../servers/foodDelivery/foodDelivery.ts";
+import { minuteAfter } from "../environment/time.ts";
+import { dishesTotal, foodDelivery, kitchenAt, priceOf, stageOf, stagesOf, type FoodDeliveryWorld } from "../servers/foodDelivery/foodDelivery.ts";
 import type { Canon } from "./canon.ts";
 import { dietLetters, kitchens, optionGroups, type Kitchen } from "./foodDeliveryMenus.ts";
 import { partOf, type Scene } from "./part.ts";
@@ -94,7 +95,7 @@ class Town {
   }
 }
 
-const onDay = (now: string, daysAgo: number, time: string) => `${after(now, -daysAgo * 1440).slice(0, 10)}T${time}`;
+const onDay = (now: string, daysAgo: number, time: string) => `${minuteAfter(now, -daysAgo * 1440).slice(0, 10)}T${time}`;
 
 function small(scene: Scene): FoodDeliveryWorld {
   const { now } = scene.canon;
@@ -166,10 +167,10 @@ function past(town: Town, back: number): void {
   const role = chance.pick(roles);
   // a few weeks ago most things cost a little less
   const lines = town.lines(role).map(it => (back > 25 && chance.happens(0.6) ? { ...it, price: Math.round((it.price - 0.3) * 100) / 100 } : it));
-  if (chance.happens(0.1)) return town.order(role, placed, { lines, cancelled: after(placed, 2) });
+  if (chance.happens(0.1)) return town.order(role, placed, { lines, cancelled: minuteAfter(placed, 2) });
   const { delivered } = stagesOf({ placed, cooking: kitchens[role]!.cooking, ride: kitchens[role]!.ride });
   const isRated = chance.happens(back > 14 ? 0.6 : 0.25);
-  const rating = { stars: chance.pick([3, 4, 4, 5, 5, 5, 2]), at: after(delivered, 60 + chance.below(600)) };
+  const rating = { stars: chance.pick([3, 4, 4, 5, 5, 5, 2]), at: minuteAfter(delivered, 60 + chance.below(600)) };
   town.order(role, placed, { lines, destination: isMorning && chance.happens(0.5) ? "studio" : "home", tip: chance.happens(back > 7 ? 0.4 : 0.2) ? 1 + chance.below(4) : 0, ...(isRated ? { rating } : {}) });
 }
 

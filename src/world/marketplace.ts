@@ -2,6 +2,7 @@
  * The marketplace of a world: the user of the canon among friends, colleagues and people of other firms, who offer, bid, write and
  * rate. Knows no other server.
  */
+import { minuteAfter } from "../environment/time.ts";
 import { leastBid, marketplace, standing, statusOf, type MarketplaceWorld } from "../servers/marketplace/marketplace.ts";
 import type { Canon } from "./canon.ts";
 import { answers, offers, ownOffers, questions, ratingTexts, type Offer } from "./marketplacePools.ts";
@@ -10,7 +11,7 @@ import { partOf, type Scene } from "./part.ts";
 type Market = MarketplaceWorld;
 type Fate = "open" | "ended" | "sold" | "withdrawn";
 
-const minutesBefore = (now: string, minutes: number) => new Date(Date.parse(`${now}:00Z`) - minutes * 60_000).toISOString().slice(0, 16);
+const minutesBefore = (now: string, minutes: number) => minuteAfter(now, -minutes);
 const dayOf = (now: string, days: number) => minutesBefore(now, -days * 1440).slice(0, 10);
 const cityOf = (canon: Canon, i: number) => canon.cities[i % 3 === 0 ? (i % canon.cities.length) : 0]!.name;
 

@@ -2,7 +2,8 @@
  * The studio's books: what the invoices on the disk say, what was billed the year before, and what came in for it. Its firms are
  * the canon's; its lines of work come from a pool. Knows how invoices are written on the disk, and no other server.
  */
-import { dayAfter, payments, statusOf, totalOf, type PaymentsWorld } from "../servers/payments/payments.ts";
+import { dayAfter } from "../environment/time.ts";
+import { payments, statusOf, totalOf, type PaymentsWorld } from "../servers/payments/payments.ts";
 import type { Canon, Firm } from "./canon.ts";
 import { partOf, type Scene, type World } from "./part.ts";
 

@@ -2,7 +2,8 @@
  * The stores of the canon's outdoor brand, in the home city and in others: shelves, reservations of the canon's user, shipments on
  * their way. Knows no other server.
  */
-import { availableNow, dayAfter, lapses, retailChain, type RetailChainWorld } from "../servers/retailChain/retailChain.ts";
+import { dayAfter } from "../environment/time.ts";
+import { availableNow, lapses, retailChain, type RetailChainWorld } from "../servers/retailChain/retailChain.ts";
 import type { Canon } from "./canon.ts";
 import { partOf, type Scene } from "./part.ts";
 import { branches, gear } from "./retailChainPools.ts";

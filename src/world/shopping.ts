@@ -2,7 +2,8 @@
  * The online shop of a world: its goods, what people wrote of them, and what the user of the canon has ordered, wished for and put
  * into the cart. Orders go to the user's own home. Knows no other server.
  */
-import { dayAfter, flawOf, goodsOf, shopping, statusOf, type ShoppingWorld } from "../servers/shopping/shopping.ts";
+import { dayAfter } from "../environment/time.ts";
+import { flawOf, goodsOf, shopping, statusOf, type ShoppingWorld } from "../servers/shopping/shopping.ts";
 import type { Canon } from "./canon.ts";
 import { partOf, type Scene } from "./part.ts";
 import { couponPlans, goods, opinions, type Goods, type Quirk } from "./shoppingPools.ts";

@@ -1,5 +1,6 @@
 /** The social network's part of a world: the canon's people and places as profiles, a few strangers with many followers, and what they all post. Knows who would follow whom. */
 import type { Chance } from "../environment/chance.ts";
+import { minuteAfter } from "../environment/time.ts";
 import { socialMedia, type Network } from "../servers/socialMedia/server.ts";
 import type { Canon, Person } from "./canon.ts";
 import { dayFrom } from "./dates.ts";
@@ -167,7 +168,6 @@ const kindOfPost = (chance: Chance): Partial<Post> => ({
   ...(chance.happens(0.07) ? { status: "deleted" as const } : {}),
 });
 
-const minutesAfter = (at: string, minutes: number) => new Date(Date.parse(`${at}:00Z`) + minutes * 60_000).toISOString().slice(0, 16);
 
 /** Likes, comments and shares by those who may see the post. */
 function respond(making: Making, people: readonly string[]): void {
@@ -183,11 +183,11 @@ function respond(making: Making, people: readonly string[]): void {
     if (post.at > dayFrom(0)) continue;
     const audience = people.filter(it => sees(it, post));
     if (post.likes.length === 0) post.likes = audience.filter(it => chance.happens(it === state.user ? 0.3 : 0.16));
-    if (post.comments === "open" && audience.length > 0 && chance.happens(0.4)) making.comment(postId, chance.pick(audience), minutesAfter(post.at, 10 + chance.below(200)), chance.pick(replies));
+    if (post.comments === "open" && audience.length > 0 && chance.happens(0.4)) making.comment(postId, chance.pick(audience), minuteAfter(post.at, 10 + chance.below(200)), chance.pick(replies));
     if (post.visibility !== "public" || state.profiles[post.author]!.private || post.shared !== undefined || post.author === state.user || !chance.happens(0.12)) continue;
     const text = left.pop();
     const by = audience.length > 0 ? chance.pick([...audience, ...(audience.includes(state.user) ? [state.user] : [])]) : undefined;
-    if (text !== undefined && by !== undefined) making.post(by, text, minutesAfter(post.at, 240 + chance.below(300)), { shared: postId });
+    if (text !== undefined && by !== undefined) making.post(by, text, minuteAfter(post.at, 240 + chance.below(300)), { shared: postId });
   }
 }
 

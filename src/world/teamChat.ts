@@ -3,7 +3,7 @@ import { teamChat, type Chat } from "../servers/teamChat/teamChat.ts";
 import type { emojis } from "../servers/teamChat/world.ts";
 import type { Canon } from "./canon.ts";
 import { firstChannels, formerColleague, moreChannels, type ToldChannel } from "./chatTalk.ts";
-import { dayFrom } from "./crm.ts";
+import { dayFrom } from "./dates.ts";
 import { partOf, type Scene } from "./part.ts";
 
 type Emoji = (typeof emojis)[number];

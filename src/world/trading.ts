@@ -3,6 +3,7 @@
  * the positions came about. Cash and positions follow from the orders' fills. Knows no other server.
  */
 import type { Chance } from "../environment/chance.ts";
+import { dayAfter, weekdayOf } from "../environment/time.ts";
 import { bookOf, filledOf, isWorking, reservedCash, reservedShares, round, trading, wordsOf, type TradingWorld } from "../servers/trading/trading.ts";
 import type { Canon } from "./canon.ts";
 import { partOf, type Scene } from "./part.ts";
@@ -29,15 +30,14 @@ const halted: readonly string[] = ["FARO", "LUMR"];
 const dry: readonly string[] = ["OPTK", "SRNA"];
 
 const onTick = (price: number, tick: number) => round(Math.max(tick, Math.round(price / tick) * tick));
-const dayBefore = (now: string, days: number) => new Date(Date.parse(now.slice(0, 10)) - days * 86_400_000).toISOString().slice(0, 10);
-const isWeekend = (date: string) => [0, 6].includes(new Date(date).getUTCDay());
+const isWeekend = (date: string) => [0, 6].includes(weekdayOf(date));
 const clock = (minutes: number) => `${String(Math.floor(minutes / 60)).padStart(2, "0")}:${String(minutes % 60).padStart(2, "0")}`;
 const minutesOf = (time: string) => Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
 
 /** The last trading days before today, the oldest first. */
 function tradingDays(now: string, n: number): string[] {
   const days: string[] = [];
-  for (let back = 1; days.length < n; back++) if (!isWeekend(dayBefore(now, back))) days.unshift(dayBefore(now, back));
+  for (let back = 1; days.length < n; back++) if (!isWeekend(dayAfter(now, -back))) days.unshift(dayAfter(now, -back));
   return days;
 }
 
@@ -66,7 +66,7 @@ function offers({ canon, chance }: Scene, best: number, away: 1 | -1, lot: numbe
   let price = best;
   const unit = Math.max(lot, Math.ceil(1200 / best / lot) * lot);
   for (let i = 0; i < levels; i++) {
-    const at = i < 2 ? `${canon.now.slice(0, 10)}T08:${String(31 + 7 * i + chance.below(7)).padStart(2, "0")}` : `${dayBefore(canon.now, 3)}T${clock(630 + chance.below(360))}`;
+    const at = i < 2 ? `${canon.now.slice(0, 10)}T08:${String(31 + 7 * i + chance.below(7)).padStart(2, "0")}` : `${dayAfter(canon.now, -3)}T${clock(630 + chance.below(360))}`;
     rows.push({ price, shares: unit * (1 + chance.below(4)), at });
     price = onTick(price + away * tick * (1 + chance.below(3)), tick);
   }
@@ -111,8 +111,8 @@ class Account {
     const { history, tick, exchange } = this.state.symbols[symbol]!;
     const { opens, closes } = this.state.exchanges[exchange]!;
     let back = daysAgo;
-    while (isWeekend(dayBefore(canon.now, back))) back++;
-    const date = dayBefore(canon.now, back);
+    while (isWeekend(dayAfter(canon.now, -back))) back++;
+    const date = dayAfter(canon.now, -back);
     const candle = history.find(it => it[0] === date);
     const price = candle ? candle[4] : onTick(history[0]![1] * (0.86 + 0.18 * chance.next()), tick);
     const minute = minutesOf(opens) + 5 + chance.below(minutesOf(closes) - minutesOf(opens) - 30);
@@ -130,11 +130,11 @@ class Account {
   rested(symbol: string, side: Side, shares: number, ticks: number, daysAgo: number, more: { until?: number; cancelled?: boolean } = {}): void {
     const { canon, chance } = this.scene;
     const { last, tick, exchange } = this.state.symbols[symbol]!;
-    const date = dayBefore(canon.now, daysAgo);
+    const date = dayAfter(canon.now, -daysAgo);
     // one of today waited for the opening, or has just missed a trade
     const minute = daysAgo === 0 ? 511 + chance.below(25) : minutesOf(this.state.exchanges[exchange]!.opens) + 30 + chance.below(240);
     const at = `${date}T${clock(minute)}`;
-    const good_until = more.until === undefined ? {} : { good_until: dayBefore(canon.now, -more.until) };
+    const good_until = more.until === undefined ? {} : { good_until: dayAfter(canon.now, more.until) };
     this.#drafts.push({ symbol, side, shares, price: onTick(last + (side === "buy" ? -1 : 1) * ticks * tick, tick), at, ...good_until, status: more.cancelled ? "cancelled" : "working", fills: [] });
   }
 

@@ -9,6 +9,7 @@ import type { Canon, City } from "./canon.ts";
 import { hotels as away } from "./cityPools.ts";
 import { partOf, type Scene } from "./part.ts";
 import { bookedOf } from "./travelBookings.ts";
+import { dayFrom } from "./dates.ts";
 
 type Hotel = Agency["hotels"][string];
 type Flight = Agency["flights"][string];
@@ -134,8 +135,8 @@ function manyFlights({ canon, chance }: Scene): Plan[] {
       // a departure has a number of its own, so that a person can name it
       const number = 104 + 6 * i + 2 * week;
       return [
-        { number: `${code} ${number}`, from, to, day: dayAfter(out), time: leaves, free: free(), ...status() },
-        { number: `${code} ${number + 1}`, from: to, to: from, day: dayAfter(back), time: returns, free: free(), ...status() },
+        { number: `${code} ${number}`, from, to, day: dayFrom(out), time: leaves, free: free(), ...status() },
+        { number: `${code} ${number + 1}`, from: to, to: from, day: dayFrom(back), time: returns, free: free(), ...status() },
       ];
     });
   });
@@ -149,7 +150,6 @@ function manyFlights({ canon, chance }: Scene): Plan[] {
   ];
 }
 
-const dayAfter = (days: number): string => new Date(Date.UTC(2026, 2, 9 + days)).toISOString().slice(0, 10);
 
 const radians = Math.PI / 180;
 function kilometres(a: City, b: City): number {
@@ -212,7 +212,7 @@ function hotelOf({ chance, size }: Scene, { city, name, address, stars }: { city
     rooms: size === "small" ? rooms.slice(0, 2) : rooms,
     full: full.map(() => {
       const from = chance.below(30);
-      return { kind: chance.pick(rooms.slice(0, 2)).kind, from: dayAfter(from), to: dayAfter(from + 3 + chance.below(9)) };
+      return { kind: chance.pick(rooms.slice(0, 2)).kind, from: dayFrom(from), to: dayFrom(from + 3 + chance.below(9)) };
     }),
   };
 }

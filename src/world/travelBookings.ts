@@ -2,6 +2,7 @@
  * What has been booked in a world's travel agency: flights and stays of each state and fare, and the itineraries that hold them. Knows how
  * flights and hotels look, not where they come from.
  */
+import { dayAfter, daysBetween } from "../environment/time.ts";
 import type { Agency } from "../servers/travelBooking/travelBooking.ts";
 import type { Scene } from "./part.ts";
 
@@ -102,7 +103,7 @@ function journeysOf({ chance, canon }: Scene, { flights, travellers, airports }:
       const out = open.find(([, it]) => it.from === home && it.to === code && it.departs > (until.get(traveller) ?? ""));
       const back = out && open.find(([, it]) => it.from === code && it.to === home && it.departs.slice(0, 10) > out[1].departs.slice(0, 10));
       const mayGo = back && document.expires >= back[1].departs && (!isAbroad || document.kind === "passport");
-      return mayGo && nights(out[1].departs.slice(0, 10), back[1].departs.slice(0, 10)) <= 12
+      return mayGo && daysBetween(out[1].departs.slice(0, 10), back[1].departs.slice(0, 10)) <= 12
         ? [{ city: airports[code]!.city, out: out[0], back: back[0], traveller }]
         : [];
     })[0];
@@ -177,8 +178,6 @@ const insured = (paid: number, cover: "basic" | "plus") => ({
   price: Math.round(Math.max(cover === "basic" ? 6 : 12, paid * (cover === "basic" ? 0.04 : 0.09)) * 100) / 100,
 });
 
-const nights = (from: string, to: string) => (Date.parse(to) - Date.parse(from)) / 86_400_000;
-const dayAfter = (day: string, days: number) => new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10);
 
 function stay(
   scene: Scene,
@@ -193,7 +192,7 @@ function stay(
   const room = hotel.rooms.find(it => it.kind === "double")!;
   // whoever has the room has it, whatever is full for others
   hotel.full = hotel.full.filter(it => it.kind !== room.kind || it.to <= check_in || check_out <= it.from);
-  const paid = status === "cancelled" ? 0 : room.price * nights(check_in, check_out);
+  const paid = status === "cancelled" ? 0 : room.price * daysBetween(check_in, check_out);
   return { reference: reference(scene), hotel_id, traveller_id, room: room.kind, guests: scene.chance.happens(0.4) ? 2 : 1, check_in, check_out, paid, status };
 }
 

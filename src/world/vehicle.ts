@@ -6,6 +6,7 @@ import type { Garage, Place, Vehicle } from "../servers/vehicle/world.ts";
 import type { Canon } from "./canon.ts";
 import { partOf, type Scene, type World } from "./part.ts";
 import { vehiclePlans, type VehiclePlan } from "./vehiclePools.ts";
+import { dayFrom } from "./dates.ts";
 
 /** What stations sell, by the role of the place, in euros. */
 const sold: Readonly<Record<string, NonNullable<Place["sells"]>>> = {
@@ -41,7 +42,7 @@ function mapOf({ canon, size, id }: Scene): Map {
   return { places, by };
 }
 
-const dayBefore = (days: number) => new Date(Date.parse("2026-03-09") - days * 86_400_000).toISOString().slice(0, 10);
+const dayBefore = (days: number) => dayFrom(-days);
 
 /** Who drives it, by whose it is. */
 function driversOf(whose: VehiclePlan["whose"], { user, colleagues, friends }: Canon): readonly string[] {

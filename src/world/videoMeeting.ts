@@ -2,6 +2,7 @@
  * The video meetings of a world: one for each event of the calendar that is a video call, calls with clients and with firms that may become
  * some, meetings among the staff, and what was recorded. Nobody is in two places: the user's calendar stays free of other meetings.
  */
+import { minuteAfter, minutesOf, weekdayOf } from "../environment/time.ts";
 import { busyTimes, currentOccurrence, type Diary } from "../servers/calendar/world.ts";
 import { allOccurrences, textOf } from "../servers/calendar/recurrence.ts";
 import { videoMeeting, type Rooms } from "../servers/videoMeeting/videoMeeting.ts";
@@ -9,6 +10,7 @@ import { plans } from "../servers/videoMeeting/world.ts";
 import type { Person } from "./canon.ts";
 import { partOf, type Scene, type World } from "./part.ts";
 import { agendas, internal, smallMeetings, times, withClients, withProspects, type SmallMeeting } from "./videoMeetingPools.ts";
+import { dayFrom } from "./dates.ts";
 
 type Meeting = Rooms["meetings"][string];
 type People = Rooms["people"];
@@ -104,16 +106,13 @@ function callsOf(world: World): Call[] {
   });
 }
 
-const dayOf = (days: number) => new Date(Date.UTC(2026, 2, 9 + days)).toISOString().slice(0, 10);
-const minutesOf = (at: string) => Date.parse(`${at}:00Z`) / 60_000;
-const later = (at: string, minutes: number) => new Date((minutesOf(at) + minutes) * 60_000).toISOString().slice(0, 16);
 
 type Wanted = Pick<Meeting, "topic" | "host" | "start" | "minutes" | "participants"> & Partial<Pick<Meeting, "event_id" | "recording" | "waiting_room" | "agenda">>;
 
 /** Adds a meeting with all that its state brings along, and gives its id. */
 function add({ chance, id }: Scene, rooms: Rooms, wanted: Wanted, status: Meeting["status"]): string {
   const meeting_id = id("mtg");
-  const begun = later(wanted.start, chance.below(3));
+  const begun = minuteAfter(wanted.start, chance.below(3));
   const hasBegun = status === "running" || status === "ended";
   const code = () => [0, 1, 2].map(() => String(100 + chance.below(900))).join("-");
   rooms.meetings[meeting_id] = {
@@ -128,7 +127,7 @@ function add({ chance, id }: Scene, rooms: Rooms, wanted: Wanted, status: Meetin
     recording: wanted.recording ?? (chance.happens(0.5) ? "co-hosts" : "host"),
     ...(wanted.agenda === undefined ? {} : { agenda: wanted.agenda }),
     ...(hasBegun ? { started_at: begun } : {}),
-    ...(status === "ended" ? { ended_at: later(begun, Math.max(5, wanted.minutes - chance.below(9))) } : {}),
+    ...(status === "ended" ? { ended_at: minuteAfter(begun, Math.max(5, wanted.minutes - chance.below(9))) } : {}),
     ...(wanted.event_id === undefined ? {} : { event_id: wanted.event_id }),
   };
   return meeting_id;
@@ -136,8 +135,8 @@ function add({ chance, id }: Scene, rooms: Rooms, wanted: Wanted, status: Meetin
 
 function record({ id, canon }: Scene, rooms: Rooms, meeting_id: string): void {
   const { host, started_at, ended_at } = rooms.meetings[meeting_id]!;
-  const from = later(started_at!, 1);
-  const status = ended_at === undefined ? "recording" : ended_at.slice(0, 10) >= dayOf(-4) && ended_at < canon.now ? "processing" : "ready";
+  const from = minuteAfter(started_at!, 1);
+  const status = ended_at === undefined ? "recording" : ended_at.slice(0, 10) >= dayFrom(-4) && ended_at < canon.now ? "processing" : "ready";
   rooms.recordings[id("rec")] = { meeting_id, started_at: from, ...(ended_at === undefined ? {} : { minutes: minutesOf(ended_at) - minutesOf(from) }), status, by: host };
 }
 
@@ -150,7 +149,7 @@ function addSmall(scene: Scene, rooms: Rooms, { host, guests, coHosts = [], stat
 
 /** Days from now on which the nth meeting is: past ones first, then today, then ahead. */
 const weekdaysFrom = (first: number, last: number) =>
-  Array.from({ length: last - first + 1 }, (_, i) => first + i).filter(it => ![0, 6].includes(new Date(`${dayOf(it)}T00:00Z`).getUTCDay()));
+  Array.from({ length: last - first + 1 }, (_, i) => first + i).filter(it => ![0, 6].includes(weekdayOf(dayFrom(it))));
 
 function fill(scene: Scene, rooms: Rooms): void {
   const { canon, chance } = scene;
@@ -212,7 +211,7 @@ function slotFor({ world, chance, canon }: Scene, rooms: Rooms, days: readonly n
   const diary = world.get("calendar") as Diary | undefined;
   for (const day of days) {
     for (const time of chance.shuffled(times)) {
-      const start = `${dayOf(day)}T${time}`;
+      const start = `${dayFrom(day)}T${time}`;
       if (day === 0 && start <= canon.now) continue;
       const [from, to] = [minutesOf(start), minutesOf(start) + minutes];
       const isMet = Object.values(rooms.meetings).some(it => minutesOf(it.start) < to && from < minutesOf(it.start) + it.minutes);

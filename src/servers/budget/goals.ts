@@ -2,13 +2,13 @@
 import { z } from "zod";
 import { cents, day, label } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
+import { daysBetween } from "../../environment/time.ts";
 import { given, goalAmount, goalId, goalRow, has, listed, target } from "./words.ts";
 import { balanceOf, Budget, goalOf, round, savedFor } from "./world.ts";
 
 const tool = toolOf(Budget);
 
 const mostGoals = 30;
-const aDay = 86_400_000;
 
 const row = { ...goalRow, target: cents(), saved: cents(), missing: cents(), by: day().optional() };
 
@@ -85,6 +85,6 @@ export const goals = {
 /** What is missing, spread over the months that are left. */
 function aMonth(missing: number, by: string | undefined, now: string): number | undefined {
   if (by === undefined || missing === 0) return undefined;
-  const months = Math.max(1, Math.round((Date.parse(by) - Date.parse(now.slice(0, 10))) / aDay / 30.4));
+  const months = Math.max(1, Math.round(daysBetween(now, by) / 30.4));
   return Math.ceil((missing / months) * 100) / 100;
 }

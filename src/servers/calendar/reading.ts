@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { day, id, label, minute } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
-import { aDay, dateOf, isWeekend, minuteOfDay, minutesOf, startOfDay, textOf, timeOf } from "./recurrence.ts";
+import { minutesOf } from "../../environment/time.ts";
+import { aDay, dateOf, isWeekend, minuteOfDay, startOfDay, textOf, timeOf } from "./recurrence.ts";
 import { busyTimes, calendarOf, currentOccurrence, Diary, eventOf, nextOccurrence, occurrences, overlaps, personOf, type Busy, type Event } from "./world.ts";
 import { calendarId, eventId, name, people, slot } from "./words.ts";
 

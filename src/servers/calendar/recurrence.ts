@@ -1,11 +1,11 @@
 /** Calendar arithmetic in whole minutes, and how a repeating event falls on days. Knows nothing of people or calendars. */
 import { z } from "zod";
 import { day, minute } from "../../environment/entity.ts";
+import { minutesOf } from "../../environment/time.ts";
 
 export const hour = 60;
 export const aDay = 24 * hour;
 
-export const minutesOf = (at: string): number => Date.parse(`${at}:00Z`) / 60_000;
 export const startOfDay = (date: string): number => minutesOf(`${date}T00:00`);
 export const textOf = (minutes: number): string => new Date(minutes * 60_000).toISOString().slice(0, 16);
 export const dateOf = (minutes: number): string => textOf(minutes).slice(0, 10);

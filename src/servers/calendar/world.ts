@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { minute } from "../../environment/entity.ts";
 import { before, need, refuse } from "../../environment/server.ts";
-import { aDay, allOccurrences, dateOf, Exceptions, isWeekend, minuteOfDay, minutesOf, occurrencesOf, Rule, textOf, timeOf, type Occurrence } from "./recurrence.ts";
+import { minutesOf } from "../../environment/time.ts";
+import { aDay, allOccurrences, dateOf, Exceptions, isWeekend, minuteOfDay, occurrencesOf, Rule, textOf, timeOf, type Occurrence } from "./recurrence.ts";
 
 export const responses = ["accepted", "tentative", "declined", "pending"] as const;
 

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { day, id, label, minute } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
-import { allOccurrences, longestSeries, minutesOf, rhythms, textOf, type Rule } from "./recurrence.ts";
+import { minutesOf } from "../../environment/time.ts";
+import { allOccurrences, longestSeries, rhythms, textOf, type Rule } from "./recurrence.ts";
 import {
   bookable, busyTimes, currentOccurrence, Diary, eventOf, nextOccurrence, notDoubleBooked, notOver, occurrenceOn, overlaps, ownEvent, personOf, withinHours, writableCalendar, type Event,
 } from "./world.ts";

@@ -2,8 +2,9 @@
 import { z } from "zod";
 import { cents, day, id, label, minute, spokenId } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
+import { minuteAfter } from "../../environment/time.ts";
 import { dishId } from "./browsing.ts";
-import { destinations, discountOf, dishOf, earliest, kitchenAt, orderOf, piecesIn, priceOf, restaurantOf, Deliveries, stageOf, stagesOf, subtotalOf, sum, totalOf, after, type Dish, type Line, type Order } from "./world.ts";
+import { destinations, discountOf, dishOf, earliest, kitchenAt, orderOf, piecesIn, priceOf, restaurantOf, Deliveries, stageOf, stagesOf, subtotalOf, sum, totalOf, type Dish, type Line, type Order } from "./world.ts";
 
 const mostPieces = 30;
 const mostAlike = 20;
@@ -199,11 +200,11 @@ export const basketTools = {
       if (out) refuse("precondition_failed", `${deliveries.dishes[out.dish_id]!.name} (${out.dish_id}) is ${deliveries.dishes[out.dish_id]!.status} today`, "food_delivery_remove_from_basket takes it out");
       const { cooking, ride } = restaurant;
       const soonest = earliest(restaurant, now);
-      const start = at === undefined ? now : after(at, -cooking - ride);
+      const start = at === undefined ? now : minuteAfter(at, -cooking - ride);
       const { isOpen, why } = kitchenAt(restaurant, start);
       if (!isOpen) refuse("precondition_failed", `${why}, and the order would have to be begun at ${start}`, `the earliest it can arrive is ${soonest}`);
       if (at !== undefined && at < soonest) refuse("precondition_failed", `${at} is too soon: ${restaurant.name} takes ${cooking + ride} minutes`, `the earliest it can arrive is ${soonest}`);
-      if (at !== undefined && at > after(now, 7 * 1440)) refuse("limit_exceeded", `${at} is more than 7 days ahead`, "choose an earlier time");
+      if (at !== undefined && at > minuteAfter(now, 7 * 1440)) refuse("limit_exceeded", `${at} is more than 7 days ahead`, "choose an earlier time");
       const order: Order = {
         number: 1 + Math.max(0, ...Object.values(before(deliveries).orders).map(it => it.number)), restaurant_id: basket.restaurant_id, placed: now, ...(at === undefined ? {} : { wanted: at }), cooking, ride, destination,
         lines: basket.lines.map(it => ({ ...it, choices: [...it.choices], price: priceOf(deliveries.dishes[it.dish_id]!, it.choices) })), delivery_fee, discount, ...(discount > 0 ? { promo: basket.promo! } : {}), tip: 0,

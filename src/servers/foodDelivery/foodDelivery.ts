@@ -8,7 +8,7 @@ import { browsing } from "./browsing.ts";
 import { orderTools } from "./orders.ts";
 import { Deliveries } from "./world.ts";
 
-export { after, dishesTotal, kitchenAt, priceOf, stageOf, stagesOf, type Deliveries as FoodDeliveryWorld } from "./world.ts";
+export { dishesTotal, kitchenAt, priceOf, stageOf, stagesOf, type Deliveries as FoodDeliveryWorld } from "./world.ts";
 
 const { reorder, ...basket } = basketTools;
 

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { cents, day, id, label, minute, money } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
-import { after, dishesTotal, has, orderOf, ratingOf, Deliveries, stageOf, stagesOf, totalOf, type Stage } from "./world.ts";
+import { minuteAfter, minutesBetween } from "../../environment/time.ts";
+import { dishesTotal, has, orderOf, ratingOf, Deliveries, stageOf, stagesOf, totalOf, type Stage } from "./world.ts";
 
 const orderId = id("order").describe("Order id, as food_delivery_list_orders gives it");
 const stages = ["placed", "preparing", "on the way", "delivered", "cancelled"] as const;
@@ -12,7 +13,7 @@ const mostTip = 30;
 
 const tool = toolOf(Deliveries);
 
-const isOver = (delivered: string, days: number, now: string) => after(delivered, days * 1440) < now;
+const isOver = (delivered: string, days: number, now: string) => minuteAfter(delivered, days * 1440) < now;
 
 /** Of the orders that were not cancelled. */
 function newestOf({ orders }: Deliveries): string {
@@ -76,7 +77,7 @@ export const orderTools = {
       const status = stageOf(it, now);
       const reached: [Stage, string][] = [["placed", it.placed], ["preparing", preparing], ["on the way", onTheWay], ["delivered", delivered]];
       const ended: [Stage, string][] = it.cancelled === undefined ? reached.filter(([, at]) => at <= now) : [["placed", it.placed], ["cancelled", it.cancelled]];
-      const left = (Date.parse(`${delivered}:00Z`) - Date.parse(`${now}:00Z`)) / 60_000;
+      const left = minutesBetween(now, delivered);
       return {
         number: String(it.number), order_id, restaurant: deliveries.restaurants[it.restaurant_id]!.name, status,
         ...(status === "cancelled" ? {} : { arrives: delivered }), ...(left > 0 && status !== "cancelled" ? { minutes_left: left } : {}),

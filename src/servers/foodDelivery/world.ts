@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { cents, day, minute, money } from "../../environment/entity.ts";
 import { need, refuse } from "../../environment/server.ts";
+import { minuteAfter, weekdayOf } from "../../environment/time.ts";
 
 export const diets = ["vegan", "vegetarian", "gluten_free", "lactose_free", "nut_free", "halal"] as const;
 export const destinations = ["home", "studio"] as const;
@@ -103,7 +104,6 @@ export type Deliveries = z.infer<typeof Deliveries>;
 export const round = (amount: number): number => Math.round(amount * 100) / 100;
 export const sum = (amounts: readonly number[]): number => round(amounts.reduce((total, it) => total + it, 0));
 export const has = (text: string, part: string): boolean => text.toLowerCase().includes(part.toLowerCase());
-export const after = (at: string, by: number): string => new Date(Date.parse(`${at}:00Z`) + by * 60_000).toISOString().slice(0, 16);
 
 export const restaurantOf = ({ restaurants }: Deliveries, key: string): Restaurant => need(restaurants, key, "restaurant", "food_delivery_search_restaurants gives the ids");
 export const orderOf = ({ orders }: Deliveries, key: string): Order => need(orders, key, "order", "food_delivery_list_orders gives the ids");
@@ -116,7 +116,7 @@ export function dishOf({ dishes }: Deliveries, key: string): Dish {
 
 /** Whether the kitchen works at a minute, and if not, in words why. */
 export function kitchenAt({ name, opens, closes, closed_on }: Restaurant, at: string): { isOpen: boolean; why: string } {
-  const weekday = weekdays[new Date(at.slice(0, 10)).getUTCDay()]!;
+  const weekday = weekdays[weekdayOf(at)]!;
   if (weekday === closed_on) return { isOpen: false, why: `${name} is closed on ${weekday}s` };
   return { isOpen: at.slice(11) >= opens && at.slice(11) < closes, why: `${name} cooks from ${opens} to ${closes}` };
 }
@@ -124,9 +124,9 @@ export function kitchenAt({ name, opens, closes, closed_on }: Restaurant, at: st
 /** The first minute from `from` on at which an order could be at the door. */
 export function earliest(restaurant: Restaurant, from: string): string {
   for (let days = 0; ; days++) {
-    const date = after(from, days * 1440).slice(0, 10);
+    const date = minuteAfter(from, days * 1440).slice(0, 10);
     const start = days === 0 && from.slice(11) > restaurant.opens ? from : `${date}T${restaurant.opens}`;
-    if (kitchenAt(restaurant, start).isOpen) return after(start, restaurant.cooking + restaurant.ride);
+    if (kitchenAt(restaurant, start).isOpen) return minuteAfter(start, restaurant.cooking + restaurant.ride);
   }
 }
 
@@ -148,8 +148,8 @@ const grace = 3;
 
 /** When each stage of an order begins. */
 export function stagesOf({ placed, wanted, cooking, ride }: Pick<Order, "placed" | "wanted" | "cooking" | "ride">): { preparing: string; onTheWay: string; delivered: string } {
-  const preparing = wanted === undefined ? after(placed, grace) : after(wanted, -cooking - ride);
-  return { preparing, onTheWay: after(preparing, cooking), delivered: after(preparing, cooking + ride) };
+  const preparing = wanted === undefined ? minuteAfter(placed, grace) : minuteAfter(wanted, -cooking - ride);
+  return { preparing, onTheWay: minuteAfter(preparing, cooking), delivered: minuteAfter(preparing, cooking + ride) };
 }
 
 export type Stage = "placed" | "preparing" | "on the way" | "delivered" | "cancelled";

@@ -2,6 +2,7 @@
  * What follows from the state of the flat at a time: how warm and bright a room is, what it draws, what a sensor reads and how full
  * a battery is. Reads frozen states only and changes nothing.
  */
+import { minutesBetween } from "../../environment/time.ts";
 import { rowsOf, type Device, type Home, type OfKind, type Sensor } from "./world.ts";
 
 /** Degrees a minute: under heating, at an open window, and left alone. */
@@ -9,7 +10,6 @@ const pace = { heating: 0.1, airing: 0.1, cooling: 0.02 };
 
 const tenth = (value: number) => Math.round(value * 10) / 10;
 
-const minutesBetween = (from: string, to: string): number => (Date.parse(`${to}:00Z`) - Date.parse(`${from}:00Z`)) / 60_000;
 
 export const isWindowOpen = (home: Home, roomId: string): boolean => Object.values(home.sensors).some(it => it.room_id === roomId && it.kind === "window" && it.tripped === true);
 

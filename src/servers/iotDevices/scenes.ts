@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { id, label, minute } from "../../environment/entity.ts";
 import { before, need, refuse, toolOf, type Moment } from "../../environment/server.ts";
+import { dayAfter, weekdayOf } from "../../environment/time.ts";
 import { carried, isOn, movable, settleClimate, switchOff, switchOn, turnBolt } from "./acting.ts";
 import { drawIn, drawOf } from "./physics.ts";
 import { sceneId, title } from "./words.ts";
@@ -214,9 +215,9 @@ function triggerOf(home: Home, { at, days = "daily", sensor_id, above, below }: 
 /** The next time that a clock trigger comes round. */
 function nextAt({ at, days }: Extract<Trigger, { kind: "time" }>, now: string): string {
   for (let ahead = 0; ; ahead++) {
-    const date = new Date(Date.parse(`${now.slice(0, 10)}T00:00Z`) + ahead * 86_400_000);
-    const isWeekend = [0, 6].includes(date.getUTCDay());
-    const next = `${date.toISOString().slice(0, 10)}T${at}`;
+    const date = dayAfter(now, ahead);
+    const isWeekend = [0, 6].includes(weekdayOf(date));
+    const next = `${date}T${at}`;
     if (next > now && (days === "daily" || isWeekend === (days === "weekends"))) return next;
   }
 }

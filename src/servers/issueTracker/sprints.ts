@@ -2,14 +2,13 @@
 import { z } from "zod";
 import { day, id, label } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
+import { daysBetween } from "../../environment/time.ts";
 import { given, issueId, issueKey, projectId, sprintId, sprintRow } from "./words.ts";
 import { hasRoom, named, openIssue, ownIssue, ownProject, pointsIn, projectIdOf, sprintOf, Tracker, userName } from "./world.ts";
 
 const tool = toolOf(Tracker);
 
 const longestSprint = 42;
-const aDay = 86_400_000;
-const daysBetween = (from: string, to: string) => Math.round((Date.parse(to) - Date.parse(from)) / aDay);
 /** Of work, a day and person. */
 const mostMinutes = 720;
 /** How long afterwards work can still be logged. */

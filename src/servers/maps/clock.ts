@@ -1,18 +1,16 @@
 /** Times of day, traffic hours and time zones, all from texts in the home city's own time. Knows no streets. */
+import { minuteAfter, weekdayOf } from "../../environment/time.ts";
 
-const aMinute = 60_000;
 
-export const minutesOf = (at: string): number => Date.parse(`${at}:00Z`) / aMinute;
-export const later = (at: string, minutes: number): string => new Date((minutesOf(at) + minutes) * aMinute).toISOString().slice(0, 16);
 export const timeOf = (at: string): string => at.slice(11);
 
 const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"] as const;
-export const weekdayOf = (at: string) => weekdays[new Date(`${at}:00Z`).getUTCDay()]!;
+export const dayNameOf = (at: string) => weekdays[weekdayOf(at)]!;
 
 /** How much of the worst traffic there is at that time, 0 to 1. */
 export function rushAt(at: string): number {
   const time = timeOf(at);
-  if (["Saturday", "Sunday"].includes(weekdayOf(at))) return time >= "10:00" && time < "20:00" ? 0.4 : 0.1;
+  if (["Saturday", "Sunday"].includes(dayNameOf(at))) return time >= "10:00" && time < "20:00" ? 0.4 : 0.1;
   if ((time >= "07:30" && time < "09:30") || (time >= "16:30" && time < "19:00")) return 1;
   return time >= "06:30" && time < "21:00" ? 0.5 : 0.1;
 }
@@ -37,8 +35,8 @@ function lastSunday(year: string, month: "03" | "10"): string {
 
 /** What a clock in another time zone shows, when one in `from` shows `at`. */
 export function elsewhere(at: string, from: string, to: string): { readonly local: string; readonly offset: string } {
-  const winter = later(at, -aheadOf(from, at));
-  const utc = later(at, -aheadOf(from, winter));
+  const winter = minuteAfter(at, -aheadOf(from, at));
+  const utc = minuteAfter(at, -aheadOf(from, winter));
   const ahead = aheadOf(to, utc);
-  return { local: later(utc, ahead), offset: `UTC+${ahead / 60}` };
+  return { local: minuteAfter(utc, ahead), offset: `UTC+${ahead / 60}` };
 }

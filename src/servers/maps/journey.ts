@@ -3,7 +3,8 @@
  * cities. Refuses where there is no way at that time. Reads the map only.
  */
 import { refuse } from "../../environment/server.ts";
-import { isWithin, later, minutesOf, rushAt, timeOf } from "./clock.ts";
+import { minuteAfter, minutesOf } from "../../environment/time.ts";
+import { isWithin, rushAt, timeOf } from "./clock.ts";
 import { metersBetween } from "./geometry.ts";
 import { wayBetween, type Pace, type Way } from "./roads.ts";
 import { cityOf, incidentsAt, placeOf, type Atlas, type Ferry, type Mode, type Place, type Street } from "./world.ts";
@@ -152,7 +153,7 @@ function between(atlas: Atlas, trip: Trip): Journey {
 function byFerry(atlas: Atlas, trip: Trip, ferry: Ferry): Journey {
   const [port, landing] = [atlas.cities[ferry.from_city]!, atlas.cities[ferry.to_city]!];
   const [before, after] = [overland(trip, trip.from, port, `to ${port.name}`), overland(trip, landing, trip.to, `${landing.name} onward`)];
-  const arrives = later(trip.departs, before.minutes);
+  const arrives = minuteAfter(trip.departs, before.minutes);
   const wait = (minutesOf(`1970-01-01T${ferry.departs}`) - minutesOf(`1970-01-01T${timeOf(arrives)}`) + 1440) % 1440;
   const crossing = Math.round(metersBetween(port, landing));
   return {

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { id, label } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
-import { isWithin, timeOf, weekdayOf } from "./clock.ts";
+import { isWithin, timeOf, dayNameOf } from "./clock.ts";
 import { footOn, metersBetween, pointAlong } from "./geometry.ts";
 import { addressOf, Atlas, categories, cityNamed, cityOf, hasWords, placeOf, type Place } from "./world.ts";
 
@@ -31,7 +31,7 @@ const listed = z.array(z.object({ name: label("place"), place_id: id("place"), c
 function isOpen({ hours, gone }: Place, now: string): boolean | undefined {
   if (gone) return false;
   if (!hours) return undefined;
-  return weekdayOf(now) !== hours.closed_on && isWithin(timeOf(now), hours.opens, hours.closes);
+  return dayNameOf(now) !== hours.closed_on && isWithin(timeOf(now), hours.opens, hours.closes);
 }
 
 const row = ([place_id, { name, category }]: [string, Place]) => ({ name, place_id, category });

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { id, label, minute } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
-import { later, minutesOf } from "./clock.ts";
+import { minuteAfter, minutesOf } from "../../environment/time.ts";
+
 import { journeyOf, quickest, told, tripOf, type Journey } from "./journey.ts";
 import { placeId } from "./places.ts";
 import { Atlas, modes, placeOf } from "./world.ts";
@@ -39,7 +40,7 @@ export const ways = {
         to: trip.to.name,
         meters: journey.meters,
         minutes: journey.minutes,
-        arrives: later(trip.departs, journey.minutes),
+        arrives: minuteAfter(trip.departs, journey.minutes),
         steps: stepsOf(journey),
       };
     },
@@ -99,22 +100,22 @@ export const ways = {
       const ends = { from: trip.from.name, to: trip.to.name };
       if (arrive_by === undefined) {
         const found = journeyOf(atlas, trip).minutes;
-        return { ...ends, minutes: found, leave_at: now, arrives: later(now, found) };
+        return { ...ends, minutes: found, leave_at: now, arrives: minuteAfter(now, found) };
       }
       if (arrive_by < now) refuse("precondition_failed", `${arrive_by} has passed: it is ${now}`, "choose a later arrival");
       // traffic depends on when one leaves: estimate, then ask again for that time
       let takes = journeyOf(atlas, { ...trip, departs: arrive_by }).minutes;
       for (let n = 0; n < 3; n++) {
-        const departs = later(arrive_by, -takes);
+        const departs = minuteAfter(arrive_by, -takes);
         if (departs < now)
           return refuse(
             "precondition_failed",
             `${ends.to} is ${takes} minutes away: whoever leaves now, at ${now}, is there after ${arrive_by}`,
-            `the earliest arrival is about ${later(now, journeyOf(atlas, trip).minutes)}`,
+            `the earliest arrival is about ${minuteAfter(now, journeyOf(atlas, trip).minutes)}`,
           );
         takes = journeyOf(atlas, { ...trip, departs }).minutes;
       }
-      const leave_at = later(arrive_by, -takes);
+      const leave_at = minuteAfter(arrive_by, -takes);
       if (leave_at < now) return refuse("precondition_failed", `${ends.to} is ${takes} minutes away, too far to be there by ${arrive_by}`, "choose a later arrival");
       return { ...ends, minutes: takes, leave_at, arrives: arrive_by };
     },
@@ -147,7 +148,7 @@ export const ways = {
       const soonest = live.map(it => it.until).sort()[0];
       if (live.length >= map.limits.shares)
         refuse("limit_exceeded", `${live.length} routes are shared already, the most there may be`, `the next one ends at ${soonest}`);
-      const until = later(now, hours * 60);
+      const until = minuteAfter(now, hours * 60);
       if (minutesOf(until) - minutesOf(now) < journey.minutes)
         refuse(
           "precondition_failed",

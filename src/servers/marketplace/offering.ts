@@ -2,8 +2,9 @@
 import { z } from "zod";
 import { cents, id, label, minute, money } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
+import { minuteAfter } from "../../environment/time.ts";
 import { limit, prices } from "./looking.ts";
-import { called, categories, conditions, has, leaders, leastBid, Market, minuteAfter, ownListing, round, standing, statusOf, stillOffered, type Listing } from "./world.ts";
+import { called, categories, conditions, has, leaders, leastBid, Market, ownListing, round, standing, statusOf, stillOffered, type Listing } from "./world.ts";
 
 const title = z.string().min(3).max(80);
 const titles = [

@@ -66,7 +66,6 @@ export type Market = z.infer<typeof Market>;
 
 export const round = (amount: number) => Math.round(amount * 100) / 100;
 export const has = (text: string, part: string) => text.toLowerCase().includes(part.trim().toLowerCase());
-export const minuteAfter = (time: string, minutes: number) => new Date(Date.parse(`${time}:00Z`) + minutes * 60_000).toISOString().slice(0, 16);
 
 export const listingOf = (market: Pick<Market, "listings">, listingId: string) => need(market.listings, listingId, "listing", "marketplace_search_listings gives the ids");
 export const bidOf = (market: Pick<Market, "bids">, bidId: string, hint: string) => need(market.bids, bidId, "bid", hint);

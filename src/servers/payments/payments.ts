@@ -7,7 +7,7 @@ import { hooks, paymentTools } from "./incoming.ts";
 import { invoiceTools, settling } from "./invoices.ts";
 import { Ledger } from "./world.ts";
 
-export { dayAfter, statusOf, totalOf, type Ledger as PaymentsWorld } from "./world.ts";
+export { statusOf, totalOf, type Ledger as PaymentsWorld } from "./world.ts";
 
 export const payments = defineServer({
   name: "payments",

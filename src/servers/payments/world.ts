@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { day, minute, money } from "../../environment/entity.ts";
 import { need, type Moment } from "../../environment/server.ts";
+import { dayAfter } from "../../environment/time.ts";
 
 export const methods = ["bank_transfer", "card", "direct_debit", "cash"] as const;
 export const kinds = ["invoice.created", "invoice.paid", "invoice.voided", "payment.received", "payment.refunded", "webhook.registered"] as const;
@@ -102,7 +103,6 @@ export function log(ledger: Ledger, { now, newId }: Pick<Moment, "now" | "newId"
 /** Newest first, by the day or minute of each row, then by id. */
 export const newestFirst = <T>(rows: [string, T][], at: (it: T) => string) => rows.sort(([a, x], [b, y]) => (at(x) === at(y) ? (a < b ? 1 : -1) : at(x) < at(y) ? 1 : -1));
 
-export const dayAfter = (date: string, days: number) => new Date(Date.parse(date) + days * 86_400_000).toISOString().slice(0, 10);
 
 /** The last day on which a payment can be given back. */
 export const lastRefundDay = ({ refund_days }: Ledger, { at, method }: Payment) => dayAfter(at.slice(0, 10), refund_days[method]);

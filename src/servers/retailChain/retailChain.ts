@@ -7,7 +7,7 @@ import { reserving, stocking } from "./acting.ts";
 import { looking } from "./looking.ts";
 import { Chain } from "./world.ts";
 
-export { availableNow, dayAfter, lapses, statusOf, type Chain as RetailChainWorld } from "./world.ts";
+export { availableNow, lapses, statusOf, type Chain as RetailChainWorld } from "./world.ts";
 
 export const retailChain = defineServer({
   name: "retail_chain",

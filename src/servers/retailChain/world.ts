@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { day, minute, money } from "../../environment/entity.ts";
 import { need, refuse } from "../../environment/server.ts";
+import { dayAfter, weekdayOf } from "../../environment/time.ts";
 
 export const categories = ["tents", "clothing", "footwear", "climbing", "cooking", "packs", "lights", "water"] as const;
 export const weekdays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"] as const;
@@ -67,7 +68,6 @@ export const Chain = z.strictObject({
 export type Chain = z.infer<typeof Chain>;
 
 export const has = (text: string, part: string) => text.toLowerCase().includes(part.trim().toLowerCase());
-export const dayAfter = (date: string, days: number) => new Date(Date.parse(date.slice(0, 10)) + days * 86_400_000).toISOString().slice(0, 10);
 export const storeOf = (chain: Pick<Chain, "stores">, storeId: string) => need(chain.stores, storeId, "store", "retail_chain_list_stores gives the ids");
 export const itemOf = (chain: Pick<Chain, "items">, itemId: string) => need(chain.items, itemId, "item", "retail_chain_search_items gives the ids");
 
@@ -95,9 +95,9 @@ export function availableNow(chain: Pick<Chain, "stock" | "reservations">, now: 
   return (storeId, itemId) => (onHand(chain, storeId, itemId) ?? 0) - reserved(storeId, itemId);
 }
 
-const weekdayOf = (date: string) => weekdays[new Date(date).getUTCDay()]!;
+const dayNameOf = (date: string) => weekdays[weekdayOf(date)]!;
 
-export const isClosedOn = (store: Store, date: string) => store.closed_on.includes(weekdayOf(date)) || (store.reopens !== undefined && date < store.reopens);
+export const isClosedOn = (store: Store, date: string) => store.closed_on.includes(dayNameOf(date)) || (store.reopens !== undefined && date < store.reopens);
 export const isOpenAt = (store: Store, now: string) => !isClosedOn(store, now.slice(0, 10)) && now.slice(11) >= store.opens && now.slice(11) < store.closes;
 
 /** When a store opens next, or nothing where it is open. */

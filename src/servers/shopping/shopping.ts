@@ -8,7 +8,7 @@ import { buying, wishing } from "./cart.ts";
 import { ordering } from "./orders.ts";
 import { Shop } from "./world.ts";
 
-export { dayAfter, flawOf, goodsOf, statusOf, type Shop as ShoppingWorld } from "./world.ts";
+export { flawOf, goodsOf, statusOf, type Shop as ShoppingWorld } from "./world.ts";
 
 export const shopping = defineServer({
   name: "shopping",

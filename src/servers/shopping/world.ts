@@ -89,7 +89,6 @@ export type Shop = z.infer<typeof Shop>;
 export const round = (amount: number) => Math.round(amount * 100) / 100;
 export const sum = (amounts: readonly number[]) => round(amounts.reduce((total, it) => total + it, 0));
 export const has = (text: string, part: string) => text.toLowerCase().includes(part.trim().toLowerCase());
-export const dayAfter = (date: string, days: number) => new Date(Date.parse(date.slice(0, 10)) + days * 86_400_000).toISOString().slice(0, 10);
 
 export const productOf = (shop: Pick<Shop, "products">, productId: string) => need(shop.products, productId, "product", "shopping_search_products gives the ids");
 export const orderOf = (shop: Pick<Shop, "orders">, orderId: string) => need(shop.orders, orderId, "order", "shopping_list_orders gives the ids");

@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { day, minute } from "../../environment/entity.ts";
 import { before, need, refuse } from "../../environment/server.ts";
+import { minuteAfter } from "../../environment/time.ts";
 
 export const visibilities = ["public", "followers", "only_me"] as const;
 
@@ -151,7 +152,7 @@ const mostPosts = 4;
 
 /** Turns down more posts than the network takes in an hour. */
 export function notTooFast({ user, posts }: Network, now: string): void {
-  const hourAgo = new Date(Date.parse(`${now}:00Z`) - 3_600_000).toISOString().slice(0, 16);
+  const hourAgo = minuteAfter(now, -60);
   const recent = Object.values(posts).filter(it => it.author === user && it.at > hourAgo);
   if (recent.length < mostPosts) return;
   const first = recent.map(it => it.at).sort()[0]!;

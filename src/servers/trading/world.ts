@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { cents, day, minute } from "../../environment/entity.ts";
 import { need, refuse } from "../../environment/server.ts";
+import { weekdayOf } from "../../environment/time.ts";
 
 export const sides = ["buy", "sell"] as const;
 export type Side = (typeof sides)[number];
@@ -94,7 +95,7 @@ export const orderOf = ({ orders }: Market, orderId: string): Order => need(orde
 /** Whether an exchange trades at this minute, and in words when it does. */
 export function hoursOf({ name, opens, closes, holidays }: Market["exchanges"][string], now: string): { isOpen: boolean; why: string } {
   const [date, time] = [now.slice(0, 10), now.slice(11)];
-  const weekday = new Date(date).getUTCDay();
+  const weekday = weekdayOf(date);
   if (weekday === 0 || weekday === 6) return { isOpen: false, why: `${name} is closed at the weekend` };
   if (holidays.includes(date)) return { isOpen: false, why: `${name} has a holiday on ${date}` };
   return { isOpen: time >= opens && time < closes, why: `${name} trades from ${opens} to ${closes}, and it is ${time}` };

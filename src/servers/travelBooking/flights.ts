@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { cents, day, id, label, minute, spokenId } from "../../environment/entity.ts";
 import { need, refuse, toolOf } from "../../environment/server.ts";
-import { Agency, cent, closes, fareRules, fares, flightOf, hasWords, later, legroomFee, minutesOf, type Fare, type Flight } from "./world.ts";
+import { minuteAfter, minutesOf } from "../../environment/time.ts";
+import { Agency, cent, closes, fareRules, fares, flightOf, hasWords, legroomFee, type Fare, type Flight } from "./world.ts";
 
 const tool = toolOf(Agency);
 
@@ -19,7 +20,7 @@ export const isRoomy = (seat: string, { rows }: Pick<Flight, "rows">): boolean =
 export function shutOf(flight: Flight, now: string): string | undefined {
   if (flight.status === "cancelled") return `${flight.number} on ${flight.departs.slice(0, 10)} is cancelled`;
   if (flight.departs <= now) return `${flight.number} left at ${flight.departs}`;
-  return later(now, closes * 60) > flight.departs ? `${flight.number} leaves at ${flight.departs} and closed ${closes} hour before` : undefined;
+  return minuteAfter(now, closes * 60) > flight.departs ? `${flight.number} leaves at ${flight.departs} and closed ${closes} hour before` : undefined;
 }
 
 const wordsOf = (fare: Fare) => {
@@ -139,7 +140,7 @@ export const flights = {
         from,
         to,
         departs,
-        arrives: later(departs, minutes),
+        arrives: minuteAfter(departs, minutes),
         status,
         seats_left: free.length,
         rows,

@@ -2,23 +2,9 @@
 import { z } from "zod";
 import { cents, id, label, minute, spokenId } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
+import { minuteAfter } from "../../environment/time.ts";
 import { fareOf, flightId, hoursTo, isRoomy, shutOf } from "./flights.ts";
-import {
-  Agency,
-  cent,
-  charge,
-  fareRules,
-  fares,
-  flightBookingOf,
-  flightOf,
-  later,
-  legroomFee,
-  newReference,
-  routeOf,
-  travellerNamed,
-  type Flight,
-  type FlightBooking,
-} from "./world.ts";
+import { Agency, cent, charge, fareRules, fares, flightBookingOf, flightOf, legroomFee, newReference, routeOf, travellerNamed, type Flight, type FlightBooking } from "./world.ts";
 
 const tool = toolOf(Agency);
 
@@ -47,7 +33,7 @@ function notInTheAir({ flights, flight_bookings, travellers }: Agency, traveller
   for (const [id, it] of Object.entries(flight_bookings)) {
     if (id === but || it.traveller_id !== travellerId || it.status === "cancelled") continue;
     const other = flights[it.flight_id]!;
-    if (other.departs < later(wanted.departs, wanted.minutes) && wanted.departs < later(other.departs, other.minutes))
+    if (other.departs < minuteAfter(wanted.departs, wanted.minutes) && wanted.departs < minuteAfter(other.departs, other.minutes))
       refuse(
         "conflict",
         `${travellers[travellerId]!.name} is on ${other.number} at ${other.departs} already (booking ${it.reference})`,

@@ -3,21 +3,7 @@ import { z } from "zod";
 import { cents, day, id, label, spokenId } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
 import { traveller } from "./flying.ts";
-import {
-  Agency,
-  cancelDays,
-  cent,
-  charge,
-  hasWords,
-  hotelBookingOf,
-  hotelOf,
-  newReference,
-  nightsOf,
-  roomKinds,
-  travellerNamed,
-  type Hotel,
-  type HotelBooking,
-} from "./world.ts";
+import { Agency, cancelDays, cent, charge, hasWords, hotelBookingOf, hotelOf, newReference, nightsOf, roomKinds, travellerNamed, type Hotel, type HotelBooking } from "./world.ts";
 
 const tool = toolOf(Agency);
 

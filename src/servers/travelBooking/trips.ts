@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { cents, day, id, label, minute, spokenId } from "../../environment/entity.ts";
 import { before, need, refuse, toolOf } from "../../environment/server.ts";
-import { Agency, cent, charge, covers, hasWords, later, nightsOf, routeOf } from "./world.ts";
+import { minuteAfter } from "../../environment/time.ts";
+import { Agency, cent, charge, covers, hasWords, nightsOf, routeOf } from "./world.ts";
 
 const tool = toolOf(Agency);
 
@@ -35,7 +36,7 @@ function allBooked(agency: Agency): Booked[] {
       name,
       what: `${flight.number} ${name}`,
       begins: flight.departs,
-      ends: later(flight.departs, flight.minutes),
+      ends: minuteAfter(flight.departs, flight.minutes),
       traveller: person(it.traveller_id),
       status: it.status,
       paid: it.paid,

@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { cents, day, minute } from "../../environment/entity.ts";
 import { need, refuse } from "../../environment/server.ts";
+import { daysBetween } from "../../environment/time.ts";
 
 export const fares = ["light", "standard", "flex"] as const;
 export type Fare = (typeof fares)[number];
@@ -116,10 +117,7 @@ export const Agency = z.strictObject({
 });
 export type Agency = z.infer<typeof Agency>;
 
-const aMinute = 60_000;
-export const minutesOf = (at: string): number => Date.parse(at.length === 10 ? `${at}T00:00Z` : `${at}:00Z`) / aMinute;
-export const later = (at: string, minutes: number): string => new Date((minutesOf(at) + minutes) * aMinute).toISOString().slice(0, 16);
-export const nightsOf = (from: string, to: string): number => (minutesOf(to) - minutesOf(from)) / 1440;
+export const nightsOf = (from: string, to: string): number => daysBetween(from, to);
 export const cent = (euros: number) => Math.round(euros * 100) / 100;
 
 export const flightOf = (agency: Agency, id: string) => need(agency.flights, id, "flight", "travel_booking_search_flights gives the ids");

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { id, label, minute } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
-import { drive, drivenSince, inKm, kmTo, minuteAfter, minutesFor, rangeOf, softTires, tenth } from "./motion.ts";
+import { minuteAfter, minutesBetween } from "../../environment/time.ts";
+import { drive, drivenSince, inKm, kmTo, minutesFor, rangeOf, softTires, tenth } from "./motion.ts";
 import { placeId, vehicleId } from "./words.ts";
 import { called, Garage, gears, modes, placeOf, purposes, running, standing, steered, type Vehicle } from "./world.ts";
 
@@ -79,7 +80,6 @@ const engine = {
   }),
 };
 
-const minutesBetween = (from: string, to: string) => Math.round((Date.parse(`${to}:00Z`) - Date.parse(`${from}:00Z`)) / 60_000);
 
 const pedals = {
   press_brake: tool({

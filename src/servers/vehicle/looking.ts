@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { day, id, label, minute } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
-import { drivenSince, inKm, leftAfter, kmTo, minuteAfter, minutesFor, rangeOf, softTires, tenth } from "./motion.ts";
+import { minuteAfter } from "../../environment/time.ts";
+import { drivenSince, inKm, leftAfter, kmTo, minutesFor, rangeOf, softTires, tenth } from "./motion.ts";
 import { vehicleId } from "./words.ts";
 import { called, Garage, has, placeOf, purposes, tireNames, vehicleOf, type Vehicle } from "./world.ts";
 

@@ -1,4 +1,5 @@
 /** How far things are by road, how far a vehicle gets on what it holds, and what a drive takes off it. Draws no ids and refuses nothing. */
+import { minutesBetween } from "../../environment/time.ts";
 import type { Garage, Place, Vehicle } from "./world.ts";
 
 export const tenth = (value: number): number => Math.round(value * 10) / 10;
@@ -51,7 +52,7 @@ export function leftAfter({ tank, battery, mode }: Held, km: number): { tank: nu
 /** Kilometres that a vehicle on the move has come since it was last looked after. */
 export function drivenSince(vehicle: Vehicle, now: string): number {
   if (vehicle.speed === 0 || vehicle.since === undefined) return 0;
-  const minutes = Math.max(0, (Date.parse(`${now}:00Z`) - Date.parse(`${vehicle.since}:00Z`)) / 60_000);
+  const minutes = Math.max(0, minutesBetween(vehicle.since, now));
   return Math.min(tenth((minutes * vehicle.speed) / 60), vehicle.route?.km ?? Infinity, rangeOf(vehicle));
 }
 
@@ -84,4 +85,3 @@ export function softTires({ tires, pressure }: Pick<Vehicle, "tires" | "pressure
   return soft.length === 0 ? undefined : `low at the ${soft.join(" and ")}`;
 }
 
-export const minuteAfter = (now: string, minutes: number): string => new Date(Date.parse(`${now}:00Z`) + minutes * 60_000).toISOString().slice(0, 16);

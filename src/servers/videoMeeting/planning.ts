@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { day, id, label, minute } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
-import { endOf, hasWords, hosted, hostOf, later, linkOf, meetingOf, minutesOf, personOf, roleOf, Rooms, type Meeting } from "./world.ts";
+import { minuteAfter, minutesOf } from "../../environment/time.ts";
+import { endOf, hasWords, hosted, hostOf, linkOf, meetingOf, personOf, roleOf, Rooms, type Meeting } from "./world.ts";
 
 const tool = toolOf(Rooms);
 
@@ -72,8 +73,8 @@ function notAtOnce(rooms: Rooms, wanted: Slot, but?: string): void {
 
 /** The next quarter of an hour from which the user hosts nothing for that long. */
 function soonest(rooms: Rooms, long: number, now: string): string {
-  let start = later(now, (15 - (minutesOf(now) % 15)) % 15);
-  while (hostedAt(rooms, { start, minutes: long })) start = later(start, 15);
+  let start = minuteAfter(now, (15 - (minutesOf(now) % 15)) % 15);
+  while (hostedAt(rooms, { start, minutes: long })) start = minuteAfter(start, 15);
   return start;
 }
 

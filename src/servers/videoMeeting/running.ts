@@ -2,8 +2,9 @@
 import { z } from "zod";
 import { day, id, label, minute } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
+import { minuteAfter, minutesOf } from "../../environment/time.ts";
 import { meetingId, scheduled } from "./planning.ts";
-import { endOf, hasWords, hosted, hostOf, later, led, linkOf, meetingOf, minutesOf, personOf, Rooms } from "./world.ts";
+import { endOf, hasWords, hosted, hostOf, led, linkOf, meetingOf, personOf, Rooms } from "./world.ts";
 
 const tool = toolOf(Rooms);
 
@@ -29,13 +30,13 @@ export const running = {
           "video_meeting_update_meeting gives it another start",
         );
       const isHost = meeting.host === stood.user;
-      if (!isHost && later(now, coHostEarly) < meeting.start)
+      if (!isHost && minuteAfter(now, coHostEarly) < meeting.start)
         refuse(
           "precondition_failed",
-          `${meeting.topic} begins at ${meeting.start}, and a co-host can start it from ${later(meeting.start, -coHostEarly)}`,
+          `${meeting.topic} begins at ${meeting.start}, and a co-host can start it from ${minuteAfter(meeting.start, -coHostEarly)}`,
           "try again then",
         );
-      if (later(now, hostEarlyDays * 1440) < meeting.start)
+      if (minuteAfter(now, hostEarlyDays * 1440) < meeting.start)
         refuse(
           "precondition_failed",
           `${meeting.topic} is on ${meeting.start}, and a host can start it ${hostEarlyDays} days before at the earliest`,

@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { minute } from "../../environment/entity.ts";
 import { need, refuse } from "../../environment/server.ts";
+import { minuteAfter } from "../../environment/time.ts";
 
 /** Of the host: how many there may be in a meeting, the host among them, how long it may be, and how many may run at one time. */
 export const plans = {
@@ -60,10 +61,7 @@ export const Rooms = z.strictObject({
 });
 export type Rooms = z.infer<typeof Rooms>;
 
-const aMinute = 60_000;
-export const minutesOf = (at: string): number => Date.parse(`${at}:00Z`) / aMinute;
-export const later = (at: string, minutes: number): string => new Date((minutesOf(at) + minutes) * aMinute).toISOString().slice(0, 16);
-export const endOf = ({ start, minutes }: Pick<Meeting, "start" | "minutes">): string => later(start, minutes);
+export const endOf = ({ start, minutes }: Pick<Meeting, "start" | "minutes">): string => minuteAfter(start, minutes);
 
 export const hasWords = (text: string, query: string): boolean => {
   const within = text.toLowerCase();
