@@ -5,6 +5,8 @@
 import { z } from "zod";
 import { cents, day, id, label, minute, money, sensitive } from "../environment/entity.ts";
 import { defineServer, need, refuse, toolOf, type Moment } from "../environment/server.ts";
+import { has } from "../environment/words.ts";
+import { round } from "../environment/money.ts";
 
 const allowance = z.number().min(0).max(1_000_000);
 
@@ -63,7 +65,6 @@ const Bank = z.strictObject({
 });
 type Bank = z.infer<typeof Bank>;
 
-const round = (amount: number) => Math.round(amount * 100) / 100;
 
 function openAccount(bank: Bank, accountId: string) {
   const account = need(bank.accounts, accountId, "account", "banking_list_accounts gives the ids");
@@ -95,7 +96,6 @@ function notPast(date: string, now: string): void {
   if (date <= now.slice(0, 10)) refuse("precondition_failed", `${date} is not after today, ${now.slice(0, 10)}`, "choose a later day, or banking_transfer for now");
 }
 
-const has = (text: string, part: string) => text.toLowerCase().includes(part.toLowerCase());
 
 /** A ledger's lines that pass, newest first. */
 function ledger(bank: Bank, passes: (it: z.infer<typeof Transaction>) => boolean) {

@@ -3,8 +3,9 @@
  * the positions came about. Cash and positions follow from the orders' fills. Knows no other server.
  */
 import type { Chance } from "../environment/chance.ts";
+import { round } from "../environment/money.ts";
 import { dayAfter, weekdayOf } from "../environment/time.ts";
-import { bookOf, filledOf, isWorking, reservedCash, reservedShares, round, trading, wordsOf, type TradingWorld } from "../servers/trading/trading.ts";
+import { bookOf, filledOf, isWorking, reservedCash, reservedShares, trading, wordsOf, type TradingWorld } from "../servers/trading/trading.ts";
 import type { Canon } from "./canon.ts";
 import { partOf, type Scene } from "./part.ts";
 

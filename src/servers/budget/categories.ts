@@ -2,8 +2,10 @@
 import { z } from "zod";
 import { cents, day, id, label } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
-import { categoryId, categoryRow, given, has, limitAmount, month } from "./words.ts";
-import { balanceOf, Budget, categoryOf, limitIn, monthOf, round, spentIn, stillOpen } from "./world.ts";
+import { has } from "../../environment/words.ts";
+import { round } from "../../environment/money.ts";
+import { categoryId, categoryRow, given, limitAmount, month } from "./words.ts";
+import { balanceOf, Budget, categoryOf, limitIn, monthOf, spentIn, stillOpen } from "./world.ts";
 
 const tool = toolOf(Budget);
 

@@ -2,8 +2,10 @@
 import { z } from "zod";
 import { cents, day, id, label } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
-import { amount, categoryId, categoryRow, expenseId, given, has, listed, shop } from "./words.ts";
-import { Budget, categoryOf, expenseOf, limitIn, methods, round, spentIn, stillOpen, sum, takes, type Expense } from "./world.ts";
+import { has } from "../../environment/words.ts";
+import { round } from "../../environment/money.ts";
+import { amount, categoryId, categoryRow, expenseId, given, listed, shop } from "./words.ts";
+import { Budget, categoryOf, expenseOf, limitIn, methods, spentIn, stillOpen, sum, takes, type Expense } from "./world.ts";
 
 const tool = toolOf(Budget);
 

@@ -3,8 +3,10 @@ import { z } from "zod";
 import { cents, day, label } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
 import { daysBetween } from "../../environment/time.ts";
-import { given, goalAmount, goalId, goalRow, has, listed, target } from "./words.ts";
-import { balanceOf, Budget, goalOf, round, savedFor } from "./world.ts";
+import { has } from "../../environment/words.ts";
+import { round } from "../../environment/money.ts";
+import { given, goalAmount, goalId, goalRow, listed, target } from "./words.ts";
+import { balanceOf, Budget, goalOf, savedFor } from "./world.ts";
 
 const tool = toolOf(Budget);
 

@@ -19,7 +19,6 @@ export const listed = z.int().min(1).max(50).optional().describe("At most this m
 export const categoryRow = { category: label("category"), category_id: id("category") };
 export const goalRow = { goal: label("goal"), goal_id: id("goal") };
 
-export const has = (text: string, part: string): boolean => text.toLowerCase().includes(part.trim().toLowerCase());
 
 /** An object without the keys whose values are undefined. */
 export const given = <T extends object>(it: T): { [K in keyof T]: Exclude<T[K], undefined> } =>

@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { day, money } from "../../environment/entity.ts";
 import { before, need, refuse } from "../../environment/server.ts";
+import { round } from "../../environment/money.ts";
 
 export const monthPattern = /^\d{4}-(0[1-9]|1[0-2])$/;
 export const methods = ["card", "bill", "cash"] as const;
@@ -62,7 +63,6 @@ export type Category = z.infer<typeof Category>;
 export type Expense = z.infer<typeof Expense>;
 export type Goal = z.infer<typeof Goal>;
 
-export const round = (amount: number): number => Math.round(amount * 100) / 100;
 export const sum = (amounts: readonly { readonly amount: number }[]): number => round(amounts.reduce((total, it) => total + it.amount, 0));
 
 export const categoryOf = (budget: Budget, categoryId: string): Category => need(budget.categories, categoryId, "category", "budget_list_categories gives the ids");

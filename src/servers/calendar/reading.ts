@@ -3,6 +3,7 @@ import { z } from "zod";
 import { day, id, label, minute } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
 import { minutesOf } from "../../environment/time.ts";
+import { hasWords } from "../../environment/words.ts";
 import { aDay, dateOf, isWeekend, minuteOfDay, startOfDay, textOf, timeOf } from "./recurrence.ts";
 import { busyTimes, calendarOf, currentOccurrence, Diary, eventOf, nextOccurrence, occurrences, overlaps, personOf, type Busy, type Event } from "./world.ts";
 import { calendarId, eventId, name, people, slot } from "./words.ts";
@@ -25,11 +26,6 @@ function span(from: string, to: string, mostDays: number): [number, number] {
 }
 
 const responseOf = (event: Event, personId: string) => (Object.hasOwn(event.attendees, personId) ? event.attendees[personId] : undefined);
-
-const hasWords = (title: string, query: string) => {
-  const text = title.toLowerCase();
-  return query.toLowerCase().split(/\s+/).every(it => text.includes(it));
-};
 
 export const listing = {
   list_calendars: tool({

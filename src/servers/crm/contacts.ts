@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { id, label } from "../../environment/entity.ts";
 import { before, need, refuse, toolOf } from "../../environment/server.ts";
-import { contactId, dealRow, email, emails, given, has, limit, owner, person, personName, phone, taskRow } from "./words.ts";
+import { has } from "../../environment/words.ts";
+import { contactId, dealRow, email, emails, given, limit, owner, person, personName, phone, taskRow } from "./words.ts";
 import { contactOf, Crm, isClosed, notKnown, openTasks, own, ownerName, ownerNamed, userNamed } from "./world.ts";
 
 const tool = toolOf(Crm);

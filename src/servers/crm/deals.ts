@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { cents, day, id, label, minute } from "../../environment/entity.ts";
 import { before, refuse, toolOf, type Moment } from "../../environment/server.ts";
-import { amount, contactId, dealId, dealRow, given, has, limit, mostNotes, owner, person, taskRow, titles } from "./words.ts";
+import { has } from "../../environment/words.ts";
+import { amount, contactId, dealId, dealRow, given, limit, mostNotes, owner, person, taskRow, titles } from "./words.ts";
 import {
   contactOf, Crm, dealable, dealOf, dealSteps, isClosed, lostReasons, notPast, openTasks, own, stages, stillOpen, titleIsFree, userName, userNamed, type Deal, type Stage,
 } from "./world.ts";

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { cents, day, id, label, money } from "../../environment/entity.ts";
 import { before, refuse, toolOf, type Moment } from "../../environment/server.ts";
-import { amount, email, emails, firmName, given, has, leadId, limit, owner, person, personName, phone, titles } from "./words.ts";
+import { has } from "../../environment/words.ts";
+import { amount, email, emails, firmName, given, leadId, limit, owner, person, personName, phone, titles } from "./words.ts";
 import { Crm, leadOf, leadStatuses, leadSteps, notKnown, own, ownerName, ownerNamed, sources, titleIsFree, userName, userNamed, type Lead, type LeadStatus } from "./world.ts";
 
 const tool = toolOf(Crm);

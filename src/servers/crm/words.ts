@@ -34,7 +34,6 @@ export const dealRow = { title: label("deal"), deal_id: id("deal"), stage: z.str
 export const taskRow = { task: label("task"), task_id: id("task"), due: day() };
 export const mostNotes = 3;
 
-export const has = (text: string, part: string): boolean => text.toLowerCase().includes(part.trim().toLowerCase());
 
 /** An object without the keys whose values are undefined. */
 export const given = <T extends object>(it: T): { [K in keyof T]: Exclude<T[K], undefined> } =>

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { day, id, label, minute } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
-import { has, labelId, messageId, person, threadId } from "./words.ts";
+import { has } from "../../environment/words.ts";
+import { labelId, messageId, person, threadId } from "./words.ts";
 import { addressOf, folders, inTime, labelOf, Mailbox, messageOf, messagesIn, nameOf, namesOf, threadOf, type Message, type Thread } from "./world.ts";
 
 const tool = toolOf(Mailbox);

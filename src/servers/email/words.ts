@@ -35,4 +35,3 @@ export const sent = {
   left_today: z.int().describe("Messages that may still be sent today"),
 };
 
-export const has = (where: string, part: string): boolean => where.toLowerCase().includes(part.trim().toLowerCase());

@@ -3,8 +3,9 @@ import { z } from "zod";
 import { cents, day, id, label, minute, spokenId } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
 import { minuteAfter } from "../../environment/time.ts";
+import { sum } from "../../environment/money.ts";
 import { dishId } from "./browsing.ts";
-import { destinations, discountOf, dishOf, earliest, kitchenAt, orderOf, piecesIn, priceOf, restaurantOf, Deliveries, stageOf, stagesOf, subtotalOf, sum, totalOf, type Dish, type Line, type Order } from "./world.ts";
+import { destinations, discountOf, dishOf, earliest, kitchenAt, orderOf, piecesIn, priceOf, restaurantOf, Deliveries, stageOf, stagesOf, subtotalOf, totalOf, type Dish, type Line, type Order } from "./world.ts";
 
 const mostPieces = 30;
 const mostAlike = 20;

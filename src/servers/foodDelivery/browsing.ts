@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { cents, id, label } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
-import { diets, dishOf, earliest, has, kitchenAt, ratingOf, restaurantOf, Deliveries, type Restaurant } from "./world.ts";
+import { has } from "../../environment/words.ts";
+import { diets, dishOf, earliest, kitchenAt, ratingOf, restaurantOf, Deliveries, type Restaurant } from "./world.ts";
 
 export const restaurantId = id("restaurant").describe("Restaurant id, as food_delivery_search_restaurants gives it");
 export const dishId = id("dish").describe("Dish id, as food_delivery_get_menu gives it");

@@ -3,7 +3,8 @@ import { z } from "zod";
 import { cents, day, id, label, minute, money } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
 import { minuteAfter, minutesBetween } from "../../environment/time.ts";
-import { dishesTotal, has, orderOf, ratingOf, Deliveries, stageOf, stagesOf, totalOf, type Stage } from "./world.ts";
+import { has } from "../../environment/words.ts";
+import { dishesTotal, orderOf, ratingOf, Deliveries, stageOf, stagesOf, totalOf, type Stage } from "./world.ts";
 
 const orderId = id("order").describe("Order id, as food_delivery_list_orders gives it");
 const stages = ["placed", "preparing", "on the way", "delivered", "cancelled"] as const;

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { cents, day, minute, money } from "../../environment/entity.ts";
 import { need, refuse } from "../../environment/server.ts";
 import { minuteAfter, weekdayOf } from "../../environment/time.ts";
+import { round, sum } from "../../environment/money.ts";
 
 export const diets = ["vegan", "vegetarian", "gluten_free", "lactose_free", "nut_free", "halal"] as const;
 export const destinations = ["home", "studio"] as const;
@@ -101,9 +102,6 @@ export const Deliveries = z.strictObject({
 });
 export type Deliveries = z.infer<typeof Deliveries>;
 
-export const round = (amount: number): number => Math.round(amount * 100) / 100;
-export const sum = (amounts: readonly number[]): number => round(amounts.reduce((total, it) => total + it, 0));
-export const has = (text: string, part: string): boolean => text.toLowerCase().includes(part.toLowerCase());
 
 export const restaurantOf = ({ restaurants }: Deliveries, key: string): Restaurant => need(restaurants, key, "restaurant", "food_delivery_search_restaurants gives the ids");
 export const orderOf = ({ orders }: Deliveries, key: string): Order => need(orders, key, "order", "food_delivery_list_orders gives the ids");

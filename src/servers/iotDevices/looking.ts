@@ -2,9 +2,10 @@
 import { z } from "zod";
 import { day, id, label, minute } from "../../environment/entity.ts";
 import { need, refuse, toolOf } from "../../environment/server.ts";
+import { has } from "../../environment/words.ts";
 import { chargeOf, climateIn, drawIn, drawOf, inDegrees, isWindowOpen, lightIn, readingOf, thermostatIn } from "./physics.ts";
 import { answeringSensor, deviceId, roomId } from "./words.ts";
-import { deviceKinds, deviceOf, has, Home, roomOf, rowsOf, sensorKinds, type Device } from "./world.ts";
+import { deviceKinds, deviceOf, Home, roomOf, rowsOf, sensorKinds, type Device } from "./world.ts";
 
 const tool = toolOf(Home);
 

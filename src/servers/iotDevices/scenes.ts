@@ -3,10 +3,11 @@ import { z } from "zod";
 import { id, label, minute } from "../../environment/entity.ts";
 import { before, need, refuse, toolOf, type Moment } from "../../environment/server.ts";
 import { dayAfter, weekdayOf } from "../../environment/time.ts";
+import { has } from "../../environment/words.ts";
 import { carried, isOn, movable, settleClimate, switchOff, switchOn, turnBolt } from "./acting.ts";
 import { drawIn, drawOf } from "./physics.ts";
 import { sceneId, title } from "./words.ts";
-import { answering, be, clockTime, deviceOf, has, Home, modes, placed, rhythms, rowsOf, type Action, type Device, type Scene, type Trigger } from "./world.ts";
+import { answering, be, clockTime, deviceOf, Home, modes, placed, rhythms, rowsOf, type Action, type Device, type Scene, type Trigger } from "./world.ts";
 
 const tool = toolOf(Home);
 

@@ -173,7 +173,6 @@ export function unlockedForChildren(home: Home, deviceId: string, device: OfKind
   if (device.child_lock) refuse("permission_denied", `${placed(home, deviceId, device)} has its child lock on`, "the lock is released at the device itself");
 }
 
-export const has = (text: string, part: string): boolean => text.toLowerCase().includes(part.toLowerCase());
 
 /** Rows of a table with their ids. */
 export const rowsOf = <Row>(table: Readonly<Record<string, Row>>): (readonly [string, Row])[] => Object.entries(table);

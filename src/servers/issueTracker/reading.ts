@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { day, id, label, minute } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
-import { due, given, has, issueId, issueKey, issueRow, limit, person, projectId, projectKey, sprintId, sprintRow, tag } from "./words.ts";
+import { has } from "../../environment/words.ts";
+import { due, given, issueId, issueKey, issueRow, limit, person, projectId, projectKey, sprintId, sprintRow, tag } from "./words.ts";
 import {
   byKey, isClosed, issueOf, openBlockers, pointsIn, priorities, projectIdOf, projectOf, sprintOf, statuses, subtasksOf, Tracker, types, userName, userNamed, workflows, type Issue, type Link,
 } from "./world.ts";

@@ -40,7 +40,6 @@ export const newComment = z.string().min(2).max(600).regex(/\S/).meta({
   ],
 });
 
-export const has = (text: string, part: string): boolean => text.toLowerCase().includes(part.trim().toLowerCase());
 
 /** An object without the keys whose values are undefined. */
 export const given = <T extends object>(it: T): { [K in keyof T]: Exclude<T[K], undefined> } =>

@@ -2,9 +2,10 @@
 import { z } from "zod";
 import { id, label } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
+import { hasWords } from "../../environment/words.ts";
 import { isWithin, timeOf, dayNameOf } from "./clock.ts";
 import { footOn, metersBetween, pointAlong } from "./geometry.ts";
-import { addressOf, Atlas, categories, cityNamed, cityOf, hasWords, placeOf, type Place } from "./world.ts";
+import { addressOf, Atlas, categories, cityNamed, cityOf, placeOf, type Place } from "./world.ts";
 
 const tool = toolOf(Atlas);
 

@@ -2,11 +2,12 @@
 import { z } from "zod";
 import { id, label, minute } from "../../environment/entity.ts";
 import { before, need, refuse, toolOf } from "../../environment/server.ts";
+import { hasWords } from "../../environment/words.ts";
 import { elsewhere } from "./clock.ts";
 import { metersBetween } from "./geometry.ts";
 import { slownessOf } from "./journey.ts";
 import { placeId } from "./places.ts";
-import { Atlas, cityNamed, hasWords, incidentsAt, lists, placeOf } from "./world.ts";
+import { Atlas, cityNamed, incidentsAt, lists, placeOf } from "./world.ts";
 
 const tool = toolOf(Atlas);
 

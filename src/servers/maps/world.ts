@@ -151,13 +151,5 @@ export function cityNamed(atlas: Atlas, name: string) {
 }
 
 /** Every word of the query is in the text. */
-export const hasWords = (text: string, query: string): boolean => {
-  const within = text.toLowerCase();
-  return query
-    .toLowerCase()
-    .split(/\s+/)
-    .every(it => within.includes(it));
-};
-
 /** The closures and works that are on at that time, by street. */
 export const incidentsAt = ({ incidents }: Atlas, at: string) => Object.values(incidents).filter(it => it.from <= at && at < it.until);

@@ -3,9 +3,10 @@ import { z } from "zod";
 import { cents, id, label, minute, money } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
 import { minuteAfter } from "../../environment/time.ts";
+import { round } from "../../environment/money.ts";
 import { limit, listingId, prices, rightsOf } from "./looking.ts";
 import { ownId } from "./offering.ts";
-import { bidOf, called, leaders, leastBid, listingOf, Market, ownListing, round, standing, standingOf, statusOf, stillOffered } from "./world.ts";
+import { bidOf, called, leaders, leastBid, listingOf, Market, ownListing, standing, standingOf, statusOf, stillOffered } from "./world.ts";
 
 /** A bid above so many times what is needed is taken for a slip. */
 const slip = 2;

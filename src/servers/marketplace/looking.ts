@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { cents, day, id, label, minute, money } from "../../environment/entity.ts";
 import { before, need, refuse, toolOf } from "../../environment/server.ts";
-import { called, categories, conditions, has, leaders, leastBid, listingOf, Market, ratingOf, standing, standingOf, statusOf } from "./world.ts";
+import { has } from "../../environment/words.ts";
+import { called, categories, conditions, leaders, leastBid, listingOf, Market, ratingOf, standing, standingOf, statusOf } from "./world.ts";
 
 export const listingId = id("listing").describe("Listing id, as marketplace_search_listings gives it");
 export const limit = z.int().min(1).max(50).optional().describe("At most this many, 10 if not given");

@@ -3,8 +3,10 @@ import { z } from "zod";
 import { cents, id, label, minute, money } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
 import { minuteAfter } from "../../environment/time.ts";
+import { has } from "../../environment/words.ts";
+import { round } from "../../environment/money.ts";
 import { limit, prices } from "./looking.ts";
-import { called, categories, conditions, has, leaders, leastBid, Market, ownListing, round, standing, statusOf, stillOffered, type Listing } from "./world.ts";
+import { called, categories, conditions, leaders, leastBid, Market, ownListing, standing, statusOf, stillOffered, type Listing } from "./world.ts";
 
 const title = z.string().min(3).max(80);
 const titles = [

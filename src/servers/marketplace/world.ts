@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { day, minute, money } from "../../environment/entity.ts";
 import { need, refuse } from "../../environment/server.ts";
+import { round } from "../../environment/money.ts";
 
 export const categories = ["furniture", "electronics", "bicycles", "photography", "music", "books", "clothing", "collectibles"] as const;
 export const conditions = ["new", "like_new", "good", "worn", "for_parts"] as const;
@@ -64,8 +65,6 @@ export const Market = z.strictObject({
 });
 export type Market = z.infer<typeof Market>;
 
-export const round = (amount: number) => Math.round(amount * 100) / 100;
-export const has = (text: string, part: string) => text.toLowerCase().includes(part.trim().toLowerCase());
 
 export const listingOf = (market: Pick<Market, "listings">, listingId: string) => need(market.listings, listingId, "listing", "marketplace_search_listings gives the ids");
 export const bidOf = (market: Pick<Market, "bids">, bidId: string, hint: string) => need(market.bids, bidId, "bid", hint);

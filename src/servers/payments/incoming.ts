@@ -2,8 +2,10 @@
 import { z } from "zod";
 import { cents, day, id, label, minute } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
+import { has } from "../../environment/words.ts";
+import { round } from "../../environment/money.ts";
 import { amount, limit } from "./invoices.ts";
-import { has, kinds, lastRefundDay, leftOf, Ledger, log, methods, newestFirst, paymentOf, refundedOf, round } from "./world.ts";
+import { kinds, lastRefundDay, leftOf, Ledger, log, methods, newestFirst, paymentOf, refundedOf } from "./world.ts";
 import type { Payment } from "./world.ts";
 
 const mostWebhooks = 6;

@@ -3,7 +3,9 @@ import { z } from "zod";
 import { cents, day, id, label, money } from "../../environment/entity.ts";
 import { before, need, refuse, toolOf } from "../../environment/server.ts";
 import { dayAfter } from "../../environment/time.ts";
-import { amountOf, has, invoiceOf, leftOf, Ledger, log, methods, owedBy, paymentsOf, receivedFor, round, statusOf, sum, totalOf, type Invoice } from "./world.ts";
+import { has } from "../../environment/words.ts";
+import { round, sum } from "../../environment/money.ts";
+import { amountOf, invoiceOf, leftOf, Ledger, log, methods, owedBy, paymentsOf, receivedFor, statusOf, totalOf, type Invoice } from "./world.ts";
 
 const invoiceId = id("invoice").describe("Invoice id, as payments_list_invoices gives it");
 const urgency = ["overdue", "open", "draft", "paid", "void"] as const;

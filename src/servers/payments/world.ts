@@ -3,6 +3,7 @@ import { z } from "zod";
 import { day, minute, money } from "../../environment/entity.ts";
 import { need, type Moment } from "../../environment/server.ts";
 import { dayAfter } from "../../environment/time.ts";
+import { round, sum } from "../../environment/money.ts";
 
 export const methods = ["bank_transfer", "card", "direct_debit", "cash"] as const;
 export const kinds = ["invoice.created", "invoice.paid", "invoice.voided", "payment.received", "payment.refunded", "webhook.registered"] as const;
@@ -67,9 +68,6 @@ export const Ledger = z.strictObject({
 });
 export type Ledger = z.infer<typeof Ledger>;
 
-export const round = (amount: number) => Math.round(amount * 100) / 100;
-export const sum = (amounts: readonly number[]) => round(amounts.reduce((total, it) => total + it, 0));
-export const has = (text: string, part: string) => text.toLowerCase().includes(part.toLowerCase());
 export const amountOf = (it: Line) => round(it.quantity * it.unit_price);
 
 export const totalOf = (invoice: Pick<Invoice, "lines">): number => sum(invoice.lines.map(amountOf));

@@ -3,8 +3,9 @@ import { z } from "zod";
 import { day, id, label, minute } from "../../environment/entity.ts";
 import { before, need, refuse, toolOf } from "../../environment/server.ts";
 import { dayAfter } from "../../environment/time.ts";
+import { has } from "../../environment/words.ts";
 import { itemId, limit, quantity, soldAt, storeId } from "./looking.ts";
-import { availableNow, Chain, fitsShelf, has, itemOf, lapses, mayMove, reservedNow, statusOf, storeOf, trading } from "./world.ts";
+import { availableNow, Chain, fitsShelf, itemOf, lapses, mayMove, reservedNow, statusOf, storeOf, trading } from "./world.ts";
 
 const reasons = ["counted", "damaged", "stolen", "found", "returned"] as const;
 const tool = toolOf(Chain);

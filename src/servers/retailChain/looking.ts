@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { cents, day, id, label, minute } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
-import { availableNow, categories, Chain, has, isOpenAt, itemOf, kilometres, onHand, opensNext, reservedNow, storeOf } from "./world.ts";
+import { has } from "../../environment/words.ts";
+import { availableNow, categories, Chain, isOpenAt, itemOf, kilometres, onHand, opensNext, reservedNow, storeOf } from "./world.ts";
 
 export const storeId = id("store").describe("Store id, as retail_chain_list_stores gives it");
 export const itemId = id("item").describe("Item id, as retail_chain_search_items gives it");

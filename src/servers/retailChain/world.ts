@@ -67,7 +67,6 @@ export const Chain = z.strictObject({
 });
 export type Chain = z.infer<typeof Chain>;
 
-export const has = (text: string, part: string) => text.toLowerCase().includes(part.trim().toLowerCase());
 export const storeOf = (chain: Pick<Chain, "stores">, storeId: string) => need(chain.stores, storeId, "store", "retail_chain_list_stores gives the ids");
 export const itemOf = (chain: Pick<Chain, "items">, itemId: string) => need(chain.items, itemId, "item", "retail_chain_search_items gives the ids");
 

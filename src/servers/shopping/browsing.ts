@@ -3,7 +3,8 @@ import { z } from "zod";
 import { cents, day, id, label } from "../../environment/entity.ts";
 import { before, need, refuse, toolOf } from "../../environment/server.ts";
 import { dayAfter } from "../../environment/time.ts";
-import { has, productOf, ratingsOf, Shop, statusOf } from "./world.ts";
+import { has } from "../../environment/words.ts";
+import { productOf, ratingsOf, Shop, statusOf } from "./world.ts";
 
 export const productId = id("product").describe("Product id, as shopping_search_products gives it");
 export const limit = z.int().min(1).max(50).optional().describe("At most this many, 10 if not given");

@@ -3,8 +3,10 @@ import { z } from "zod";
 import { cents, day, id, label, spokenId } from "../../environment/entity.ts";
 import { before, need, refuse, toolOf, type Moment } from "../../environment/server.ts";
 import { dayAfter } from "../../environment/time.ts";
+import { has } from "../../environment/words.ts";
+import { round } from "../../environment/money.ts";
 import { productId } from "./browsing.ts";
-import { deliveries, flawOf, has, payments, productOf, round, sellable, Shop, sumsOf, type Order } from "./world.ts";
+import { deliveries, flawOf, payments, productOf, sellable, Shop, sumsOf, type Order } from "./world.ts";
 
 const mostLines = 20;
 const lineId = id("cart_line").describe("Line id, as shopping_get_cart gives it");

@@ -3,8 +3,10 @@ import { z } from "zod";
 import { cents, day, id, label, minute } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
 import { dayAfter } from "../../environment/time.ts";
+import { has } from "../../environment/words.ts";
+import { round } from "../../environment/money.ts";
 import { limit } from "./browsing.ts";
-import { deliveries, goodsOf, has, itemOf, orderOf, payments, reasons, round, Shop, statusOf, totalOf, type Order } from "./world.ts";
+import { deliveries, goodsOf, itemOf, orderOf, payments, reasons, Shop, statusOf, totalOf, type Order } from "./world.ts";
 
 const orderId = id("order").describe("Order id, as shopping_list_orders gives it");
 const status = z.enum(["processing", "shipped", "delivered", "cancelled"]);

@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { cents, day, minute, money } from "../../environment/entity.ts";
 import { need, refuse } from "../../environment/server.ts";
+import { round, sum } from "../../environment/money.ts";
 
 export const payments = ["card", "store_credit", "on_delivery"] as const;
 export const deliveries = ["standard", "express"] as const;
@@ -86,9 +87,6 @@ export const Shop = z.strictObject({
 });
 export type Shop = z.infer<typeof Shop>;
 
-export const round = (amount: number) => Math.round(amount * 100) / 100;
-export const sum = (amounts: readonly number[]) => round(amounts.reduce((total, it) => total + it, 0));
-export const has = (text: string, part: string) => text.toLowerCase().includes(part.trim().toLowerCase());
 
 export const productOf = (shop: Pick<Shop, "products">, productId: string) => need(shop.products, productId, "product", "shopping_search_products gives the ids");
 export const orderOf = (shop: Pick<Shop, "orders">, orderId: string) => need(shop.orders, orderId, "order", "shopping_list_orders gives the ids");

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { id, label, minute } from "../../environment/entity.ts";
 import { before, need, refuse, toolOf } from "../../environment/server.ts";
-import { given, has, hashtag, limit, newComment, newPost, postId, postRow, profileId, rowOf, visibility } from "./words.ts";
+import { has } from "../../environment/words.ts";
+import { given, hashtag, limit, newComment, newPost, postId, postRow, profileId, rowOf, visibility } from "./words.ts";
 import { byTime, canSee, hashtagsIn, headline, isFollowing, named, Network, notTooFast, openTo, postOf, type Post } from "./world.ts";
 
 const tool = toolOf(Network);

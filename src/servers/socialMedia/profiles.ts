@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { day, id, label, minute } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
-import { given, has, limit, profileId } from "./words.ts";
+import { has } from "../../environment/words.ts";
+import { given, limit, profileId } from "./words.ts";
 import { byTime, canSee, followOf, headline, Network, openTo, profileOf, reachable, type Profile } from "./world.ts";
 
 const tool = toolOf(Network);

@@ -30,7 +30,6 @@ export function rowOf({ profiles, posts }: Network, postKey: string, { author, a
   return { post: headline(words), post_id: postKey, author: profiles[author]!.name, author_id: author, at };
 }
 
-export const has = (text: string, part: string): boolean => text.toLowerCase().includes(part.trim().toLowerCase());
 
 /** An object without the keys whose values are undefined. */
 export const given = <T extends object>(it: T): { [K in keyof T]: Exclude<T[K], undefined> } =>

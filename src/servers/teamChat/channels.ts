@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { day, id, label } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
-import { channelId, has, limit, messageRow, person, rowOf } from "./words.ts";
+import { has } from "../../environment/words.ts";
+import { channelId, limit, messageRow, person, rowOf } from "./words.ts";
 import { Chat, inTime, isIn, liveChannel, nameOf, presentMember, visibleChannel, type Channel } from "./world.ts";
 
 const tool = toolOf(Chat);

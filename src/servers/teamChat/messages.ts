@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { day, id, label } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
-import { channelId, fullRowOf, has, limit, messageId, messageRow, person, rowOf, text } from "./words.ts";
+import { has } from "../../environment/words.ts";
+import { channelId, fullRowOf, limit, messageId, messageRow, person, rowOf, text } from "./words.ts";
 import { Chat, emojis, inTime, isIn, joinedChannel, memberNamed, nameOf, presentMember, reactionsOf, repliesTo, visibleChannel, visibleMessage, type Channel } from "./world.ts";
 
 const tool = toolOf(Chat);

@@ -34,4 +34,3 @@ export function fullRowOf(chat: Chat, messageId: string, it: Message) {
   return { ...rowOf(chat, messageId, it, 140), ...(reactions === undefined ? {} : { reactions }) };
 }
 
-export const has = (where: string, part: string): boolean => where.toLowerCase().includes(part.trim().toLowerCase());

@@ -1,6 +1,7 @@
 /** How an order meets the book: what may be asked for, what it takes from whom at which price, and what that moves. Knows no arguments of tools. */
 import { before, refuse, type Moment } from "../../environment/server.ts";
-import { bookOf, hoursOf, reservedCash, reservedShares, round, sharesOf, total, wordsOf, type Listing, type Market, type Order, type Side } from "./world.ts";
+import { round, sum } from "../../environment/money.ts";
+import { bookOf, hoursOf, reservedCash, reservedShares, sharesOf, wordsOf, type Listing, type Market, type Order, type Side } from "./world.ts";
 
 interface Take {
   readonly price: number;
@@ -64,7 +65,7 @@ export function covered(market: Market, wanted: Wanted, now: string): Take[] {
   }
   const rest = price === undefined ? 0 : shares - takes.reduce((sum, it) => sum + it.shares, 0);
   const fees = (takes.length > 0 ? market.fee : 0) + (rest > 0 ? market.fee : 0);
-  const needed = total([...takes.map(it => it.price * it.shares), rest * (price ?? 0), fees]);
+  const needed = sum([...takes.map(it => it.price * it.shares), rest * (price ?? 0), fees]);
   const reserved = reservedCash(market, now, orderId);
   const free = round(market.cash - reserved);
   if (free < needed) refuse("precondition_failed", `${needed} is needed, fees included, and ${free} is free: ${reserved} of the cash is reserved by other orders`, "buy less, or trading_cancel_order frees cash");

@@ -2,9 +2,10 @@
 import { z } from "zod";
 import { cents, day, id, label, spokenId } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
+import { round, sum } from "../../environment/money.ts";
 import { acceptable, covered, execute } from "./matching.ts";
 import { symbolId } from "./reading.ts";
-import { filledOf, isWorking, listed, Market, orderOf, restOf, round, sides, statusOf, total, wordsOf, type Order } from "./world.ts";
+import { filledOf, isWorking, listed, Market, orderOf, restOf, sides, statusOf, wordsOf, type Order } from "./world.ts";
 
 const orderId = id("order").describe("Order id, as trading_list_orders gives it");
 const price = z.number().min(0.01).max(100_000);
@@ -28,7 +29,7 @@ const outcome = {
 
 function outcomeOf(market: Market, order_id: string, order: Order, rung: { alert_id: string; at: number }[], now: string) {
   const filled = filledOf(order);
-  const average_price = filled === 0 ? undefined : round(total(order.fills.map(it => it.shares * it.price)) / filled);
+  const average_price = filled === 0 ? undefined : round(sum(order.fills.map(it => it.shares * it.price)) / filled);
   return {
     order: wordsOf(order), order_id, status: statusOf(order, now), filled, ...(average_price === undefined ? {} : { average_price }), cash: market.cash,
     ...(rung.length ? { alerts_reached: rung } : {}),

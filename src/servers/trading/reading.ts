@@ -2,7 +2,9 @@
 import { z } from "zod";
 import { cents, day, id, label, minute, spokenId } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
-import { bookOf, filledOf, has, hoursOf, isWorking, listed, Market, orderOf, reservedCash, reservedShares, round, sides, statusOf, total, wordsOf, type Listing } from "./world.ts";
+import { has } from "../../environment/words.ts";
+import { round, sum } from "../../environment/money.ts";
+import { bookOf, filledOf, hoursOf, isWorking, listed, Market, orderOf, reservedCash, reservedShares, sides, statusOf, wordsOf, type Listing } from "./world.ts";
 
 export const symbolId = spokenId("symbol").describe("Symbol, such as trading_search_symbols gives it");
 export const limit = z.int().min(1).max(50).optional().describe("At most this many, 10 if not given");
@@ -145,7 +147,7 @@ export const holdings = {
     },
     run(market, { by = "sector" }) {
       const held = heldOf(market);
-      const invested = total(held.map(it => it.value));
+      const invested = sum(held.map(it => it.value));
       const value = round(invested + market.cash);
       const parts = new Map<string, number>();
       for (const it of held) {
@@ -203,7 +205,7 @@ export const orders = {
       const filled = filledOf(order);
       return {
         order: wordsOf(order), order_id, symbol, side, shares, ...(wanted === undefined ? {} : { price: wanted }), at, ...(good_until === undefined ? {} : { good_until }), status: statusOf(order, now),
-        filled, ...(filled ? { average_price: round(total(fills.map(it => it.shares * it.price)) / filled) } : {}), fees: total(fills.map(it => it.fee)),
+        filled, ...(filled ? { average_price: round(sum(fills.map(it => it.shares * it.price)) / filled) } : {}), fees: sum(fills.map(it => it.fee)),
         ...(fills.length ? { fills: fills.map(it => ({ at: it.at, shares: it.shares, price: it.price })) } : {}),
       };
     },

@@ -7,7 +7,7 @@ import { ordering } from "./ordering.ts";
 import { holdings, orders, quotes } from "./reading.ts";
 import { Market } from "./world.ts";
 
-export { bookOf, filledOf, isWorking, reservedCash, reservedShares, round, wordsOf, type Market as TradingWorld } from "./world.ts";
+export { bookOf, filledOf, isWorking, reservedCash, reservedShares, wordsOf, type Market as TradingWorld } from "./world.ts";
 
 const { place_order, modify_order, cancel_order, set_price_alert } = ordering;
 

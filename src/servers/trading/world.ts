@@ -3,6 +3,8 @@ import { z } from "zod";
 import { cents, day, minute } from "../../environment/entity.ts";
 import { need, refuse } from "../../environment/server.ts";
 import { weekdayOf } from "../../environment/time.ts";
+import { has } from "../../environment/words.ts";
+import { round, sum } from "../../environment/money.ts";
 
 export const sides = ["buy", "sell"] as const;
 export type Side = (typeof sides)[number];
@@ -78,9 +80,6 @@ export const Market = z.strictObject({
 });
 export type Market = z.infer<typeof Market>;
 
-export const round = (amount: number): number => Math.round(amount * 100) / 100;
-export const total = (amounts: readonly number[]): number => round(amounts.reduce((sum, it) => sum + it, 0));
-export const has = (text: string, part: string): boolean => text.toLowerCase().includes(part.toLowerCase());
 
 /** The symbol as it is written, and what is listed under it. */
 export function listed({ symbols }: Pick<Market, "symbols">, called: string): { symbol: string; listing: Listing } {
@@ -123,7 +122,7 @@ const reserveOf = (order: Order, fee: number) => (order.side === "buy" && order.
 
 /** Cash that open orders hold back, one order left out. */
 export const reservedCash = ({ orders, fee }: Market, now: string, exceptId?: string): number =>
-  total(Object.entries(orders).map(([key, it]) => (key !== exceptId && isWorking(it, now) ? reserveOf(it, fee) : 0)));
+  sum(Object.entries(orders).map(([key, it]) => (key !== exceptId && isWorking(it, now) ? reserveOf(it, fee) : 0)));
 
 /** Shares of a symbol that open orders offer for sale, one order left out. */
 export const reservedShares = ({ orders }: Market, symbol: string, now: string, exceptId?: string): number =>

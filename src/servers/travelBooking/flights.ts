@@ -3,7 +3,9 @@ import { z } from "zod";
 import { cents, day, id, label, minute, spokenId } from "../../environment/entity.ts";
 import { need, refuse, toolOf } from "../../environment/server.ts";
 import { minuteAfter, minutesOf } from "../../environment/time.ts";
-import { Agency, cent, closes, fareRules, fares, flightOf, hasWords, legroomFee, type Fare, type Flight } from "./world.ts";
+import { hasWords } from "../../environment/words.ts";
+import { round } from "../../environment/money.ts";
+import { Agency, closes, fareRules, fares, flightOf, legroomFee, type Fare, type Flight } from "./world.ts";
 
 const tool = toolOf(Agency);
 
@@ -11,7 +13,7 @@ export const airportCode = spokenId("airport").describe("Airport code of three l
 export const flightId = id("flight").describe("Flight id, as travel_booking_search_flights gives it");
 
 /** What a fare of a flight costs. */
-export const fareOf = (flight: Pick<Flight, "price">, fare: Fare): number => cent(Math.round(flight.price * fareRules[fare].factor));
+export const fareOf = (flight: Pick<Flight, "price">, fare: Fare): number => round(Math.round(flight.price * fareRules[fare].factor));
 
 /** Rows with more room for the legs: the first, and the one at the exits. */
 export const isRoomy = (seat: string, { rows }: Pick<Flight, "rows">): boolean => [1, Math.ceil(rows / 2)].includes(Number(seat.slice(0, -1)));

@@ -3,8 +3,9 @@ import { z } from "zod";
 import { cents, id, label, minute, spokenId } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
 import { minuteAfter } from "../../environment/time.ts";
+import { round } from "../../environment/money.ts";
 import { fareOf, flightId, hoursTo, isRoomy, shutOf } from "./flights.ts";
-import { Agency, cent, charge, fareRules, fares, flightBookingOf, flightOf, legroomFee, newReference, routeOf, travellerNamed, type Flight, type FlightBooking } from "./world.ts";
+import { Agency, charge, fareRules, fares, flightBookingOf, flightOf, legroomFee, newReference, routeOf, travellerNamed, type Flight, type FlightBooking } from "./world.ts";
 
 const tool = toolOf(Agency);
 
@@ -113,7 +114,7 @@ export const flying = {
       seats(agency, booking.flight_id, { taken: seat, given: booking.seat });
       const own = agency.flight_bookings[flight_booking_id]!;
       own.seat = seat;
-      own.paid = cent(booking.paid + fee);
+      own.paid = round(booking.paid + fee);
       return { reference: booking.reference, seat, fee };
     },
   }),
@@ -143,7 +144,7 @@ export const flying = {
       bookable(stood, wanted, now);
       mayTravel(stood, booking.traveller_id, wanted);
       notInTheAir(stood, booking.traveller_id, wanted, flight_booking_id);
-      const charged = isCalledOff ? 0 : cent((changeFee ?? 0) + fareOf(wanted, booking.fare) - fareOf(flight, booking.fare));
+      const charged = isCalledOff ? 0 : round((changeFee ?? 0) + fareOf(wanted, booking.fare) - fareOf(flight, booking.fare));
       charge(agency, charged, `the change to ${wanted.number}`);
       const seat = seatAtRandom(wanted);
       seats(agency, booking.flight_id, { given: booking.seat });
@@ -151,7 +152,7 @@ export const flying = {
       const own = agency.flight_bookings[flight_booking_id]!;
       own.flight_id = flight_id;
       own.seat = seat;
-      own.paid = cent(Math.max(0, booking.paid + charged));
+      own.paid = round(Math.max(0, booking.paid + charged));
       return { reference: booking.reference, number: wanted.number, departs: wanted.departs, seat, charged: Math.max(0, charged), given_back: Math.max(0, -charged) };
     },
   }),
@@ -175,12 +176,12 @@ export const flying = {
           `nothing of the ${booking.paid} paid for booking ${booking.reference} would come back: ${why}`,
           "set accept_no_refund if the customer wants that, or travel_booking_change_flight where the fare allows it",
         );
-      const refund = cent(booking.paid * back);
+      const refund = round(booking.paid * back);
       charge(agency, -refund, "");
       seats(agency, booking.flight_id, { given: booking.seat });
       const own = agency.flight_bookings[flight_booking_id]!;
       own.status = "cancelled";
-      own.paid = cent(booking.paid - refund);
+      own.paid = round(booking.paid - refund);
       return { reference: booking.reference, status: own.status, refund, card_left: agency.card.left };
     },
   }),

@@ -2,8 +2,10 @@
 import { z } from "zod";
 import { cents, day, id, label, spokenId } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
+import { hasWords } from "../../environment/words.ts";
+import { round } from "../../environment/money.ts";
 import { traveller } from "./flying.ts";
-import { Agency, cancelDays, cent, charge, hasWords, hotelBookingOf, hotelOf, newReference, nightsOf, roomKinds, travellerNamed, type Hotel, type HotelBooking } from "./world.ts";
+import { Agency, cancelDays, charge, hotelBookingOf, hotelOf, newReference, nightsOf, roomKinds, travellerNamed, type Hotel, type HotelBooking } from "./world.ts";
 
 const tool = toolOf(Agency);
 
@@ -66,7 +68,7 @@ function priceOf(agency: Agency, hotelId: string, stay: Stay, now: string, but?:
       `no ${stay.room} room is left at ${hotel.name} from ${stay.check_in} to ${stay.check_out}`,
       "travel_booking_check_room_availability shows the other rooms",
     );
-  return cent(offered.price * count);
+  return round(offered.price * count);
 }
 
 /** Refuses two stays of one traveller in the same nights. */
@@ -184,7 +186,7 @@ export const hotels = {
       const hotel = hotelOf(agency, hotel_id);
       const count = nights(stay, now);
       const fitting = hotel.rooms.filter(it => it.sleeps >= many);
-      const free = fitting.map(it => ({ room: it.kind, left: roomsLeft(agency, hotel_id, hotel, it.kind, stay), nights: count, total: cent(it.price * count) }));
+      const free = fitting.map(it => ({ room: it.kind, left: roomsLeft(agency, hotel_id, hotel, it.kind, stay), nights: count, total: round(it.price * count) }));
       return { rooms: free.filter(it => it.left > 0) };
     },
   }),
@@ -255,7 +257,7 @@ export const staying = {
         refuse("permission_denied", `${hotel.name} does not move the first night of a stay that is paid`, "change the room or the day of leaving, or book anew");
       const price = priceOf(stood, booking.hotel_id, stay, now, hotel_booking_id);
       notTwice(stood, booking.traveller_id, stay, hotel_booking_id);
-      const charged = cent(price - booking.paid);
+      const charged = round(price - booking.paid);
       charge(agency, charged, `the change at ${hotel.name}`);
       Object.assign(agency.hotel_bookings[hotel_booking_id]!, { check_in: stay.check_in, check_out: stay.check_out, room: stay.room, paid: price });
       return {
@@ -283,7 +285,7 @@ export const staying = {
       const inTime = days !== undefined && nightsOf(now.slice(0, 10), booking.check_in) >= days;
       const firstNight = booking.paid / nightsOf(booking.check_in, booking.check_out);
       const insured = booking.insurance?.cover === "plus" ? 0.8 * booking.paid : 0;
-      const refund = cent(Math.max(inTime ? booking.paid : days === undefined ? 0 : booking.paid - firstNight, insured));
+      const refund = round(Math.max(inTime ? booking.paid : days === undefined ? 0 : booking.paid - firstNight, insured));
       if (refund === 0 && !accept_no_refund)
         refuse(
           "precondition_failed",
@@ -293,7 +295,7 @@ export const staying = {
       charge(agency, -refund, "");
       const own = agency.hotel_bookings[hotel_booking_id]!;
       own.status = "cancelled";
-      own.paid = cent(booking.paid - refund);
+      own.paid = round(booking.paid - refund);
       return { reference: booking.reference, status: own.status, refund, card_left: agency.card.left };
     },
   }),

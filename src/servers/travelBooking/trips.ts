@@ -3,7 +3,9 @@ import { z } from "zod";
 import { cents, day, id, label, minute, spokenId } from "../../environment/entity.ts";
 import { before, need, refuse, toolOf } from "../../environment/server.ts";
 import { minuteAfter } from "../../environment/time.ts";
-import { Agency, cent, charge, covers, hasWords, nightsOf, routeOf } from "./world.ts";
+import { hasWords } from "../../environment/words.ts";
+import { round } from "../../environment/money.ts";
+import { Agency, charge, covers, nightsOf, routeOf } from "./world.ts";
 
 const tool = toolOf(Agency);
 
@@ -203,7 +205,7 @@ export const bookings = {
       if (it.begins <= now)
         refuse("precondition_failed", `${it.what} of booking ${it.reference} began at ${it.begins}: insurance is sold before`, "insure a booking that is ahead");
       if (own.insurance) refuse("conflict", `booking ${it.reference} has cover ${own.insurance.cover} already`);
-      const price = cent(Math.max(cover === "basic" ? 6 : 12, it.paid * (cover === "basic" ? 0.04 : 0.09)));
+      const price = round(Math.max(cover === "basic" ? 6 : 12, it.paid * (cover === "basic" ? 0.04 : 0.09)));
       charge(agency, price, `cover ${cover}`);
       own.insurance = { cover, price };
       return { reference: it.reference, cover, price, card_left: agency.card.left };
@@ -307,7 +309,7 @@ export const planning = {
             name: it.name,
             itinerary_id,
             nights: stays.reduce((sum, other) => sum + nightsOf(other.begins.slice(0, 10), other.ends.slice(0, 10)), 0),
-            paid: cent(own.reduce((sum, other) => sum + other.paid, 0)),
+            paid: round(own.reduce((sum, other) => sum + other.paid, 0)),
             bookings: own.map(other => ({
               reference: other.reference,
               what: other.status === "cancelled" ? `${other.what} (cancelled)` : other.what,

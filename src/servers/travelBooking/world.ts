@@ -6,6 +6,7 @@ import { z } from "zod";
 import { cents, day, minute } from "../../environment/entity.ts";
 import { need, refuse } from "../../environment/server.ts";
 import { daysBetween } from "../../environment/time.ts";
+import { round } from "../../environment/money.ts";
 
 export const fares = ["light", "standard", "flex"] as const;
 export type Fare = (typeof fares)[number];
@@ -118,7 +119,6 @@ export const Agency = z.strictObject({
 export type Agency = z.infer<typeof Agency>;
 
 export const nightsOf = (from: string, to: string): number => daysBetween(from, to);
-export const cent = (euros: number) => Math.round(euros * 100) / 100;
 
 export const flightOf = (agency: Agency, id: string) => need(agency.flights, id, "flight", "travel_booking_search_flights gives the ids");
 export const hotelOf = (agency: Agency, id: string) => need(agency.hotels, id, "hotel", "travel_booking_search_hotels gives the ids");
@@ -127,14 +127,6 @@ export const hotelBookingOf = (agency: Agency, id: string) => need(agency.hotel_
 
 /** `Port Alder to Lisbon` */
 export const routeOf = (agency: Agency, { from, to }: Pick<Flight, "from" | "to">): string => `${agency.airports[from]!.city} to ${agency.airports[to]!.city}`;
-
-export const hasWords = (text: string, query: string): boolean => {
-  const within = text.toLowerCase();
-  return query
-    .toLowerCase()
-    .split(/\s+/)
-    .every(it => within.includes(it));
-};
 
 /** The traveller of that name; the customer where none is given. */
 export function travellerNamed({ travellers, self }: Agency, name: string | undefined): string {
@@ -159,10 +151,10 @@ export function charge(agency: Agency, euros: number, what: string): void {
   if (euros > card.left)
     refuse(
       "precondition_failed",
-      `${what} costs ${cent(euros)}, and the ${card.name} has ${card.left} left`,
+      `${what} costs ${round(euros)}, and the ${card.name} has ${card.left} left`,
       "choose something cheaper, or cancel another booking first",
     );
-  if (euros !== 0) card.left = cent(card.left - euros);
+  if (euros !== 0) card.left = round(card.left - euros);
 }
 
 /** Three letters and three digits. Letters that are taken for digits are left out. */

@@ -3,9 +3,10 @@ import { z } from "zod";
 import { day, id, label, minute } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
 import { minuteAfter } from "../../environment/time.ts";
+import { has } from "../../environment/words.ts";
 import { drivenSince, inKm, leftAfter, kmTo, minutesFor, rangeOf, softTires, tenth } from "./motion.ts";
 import { vehicleId } from "./words.ts";
-import { called, Garage, has, placeOf, purposes, tireNames, vehicleOf, type Vehicle } from "./world.ts";
+import { called, Garage, placeOf, purposes, tireNames, vehicleOf, type Vehicle } from "./world.ts";
 
 const tool = toolOf(Garage);
 

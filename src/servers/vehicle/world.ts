@@ -121,4 +121,3 @@ export function standing(vehicle: Vehicle, vehicleId: string, what: string): voi
   if (vehicle.speed > 0) refuse("precondition_failed", `${called(vehicle, vehicleId)} is driving at ${vehicle.speed} km/h: ${what}`, "vehicle_press_brake stops it");
 }
 
-export const has = (text: string, part: string): boolean => text.toLowerCase().includes(part.toLowerCase());

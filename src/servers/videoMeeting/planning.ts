@@ -3,7 +3,8 @@ import { z } from "zod";
 import { day, id, label, minute } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
 import { minuteAfter, minutesOf } from "../../environment/time.ts";
-import { endOf, hasWords, hosted, hostOf, linkOf, meetingOf, personOf, roleOf, Rooms, type Meeting } from "./world.ts";
+import { hasWords } from "../../environment/words.ts";
+import { endOf, hosted, hostOf, linkOf, meetingOf, personOf, roleOf, Rooms, type Meeting } from "./world.ts";
 
 const tool = toolOf(Rooms);
 

@@ -3,8 +3,9 @@ import { z } from "zod";
 import { day, id, label, minute } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
 import { minuteAfter, minutesOf } from "../../environment/time.ts";
+import { hasWords } from "../../environment/words.ts";
 import { meetingId, scheduled } from "./planning.ts";
-import { endOf, hasWords, hosted, hostOf, led, linkOf, meetingOf, personOf, Rooms } from "./world.ts";
+import { endOf, hosted, hostOf, led, linkOf, meetingOf, personOf, Rooms } from "./world.ts";
 
 const tool = toolOf(Rooms);
 

@@ -63,14 +63,6 @@ export type Rooms = z.infer<typeof Rooms>;
 
 export const endOf = ({ start, minutes }: Pick<Meeting, "start" | "minutes">): string => minuteAfter(start, minutes);
 
-export const hasWords = (text: string, query: string): boolean => {
-  const within = text.toLowerCase();
-  return query
-    .toLowerCase()
-    .split(/\s+/)
-    .every(it => within.includes(it));
-};
-
 export const meetingOf = (rooms: Rooms, id: string): Meeting => need(rooms.meetings, id, "meeting", "video_meeting_list_meetings gives the ids");
 
 export const linkOf = ({ domain }: Rooms, { code }: Meeting): string => `https://meet.${domain}/${code}`;
