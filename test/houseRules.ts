@@ -47,7 +47,7 @@ const rooms: Readonly<Record<string, Room>> = {
   train: { rooms: "model compute run evaluation reward policy trajectory environment protocol", packages: tfjs, files: { "main.ts": "servers mcp synthesis" } },
   service: { rooms: "run reward synthesis policy trajectory environment servers mcp" },
   engine: { rooms: "run trajectory environment reward" },
-  protocol: { rooms: "environment trajectory reward run", typesOnly: true },
+  protocol: { rooms: "environment trajectory policy reward run", typesOnly: true },
   cli: { rooms: everything },
   editor: { rooms: everything.replace("compute model train ", ""), packages: "vscode @vscode/debugadapter @vscode/debugprotocol" },
 };

@@ -4,7 +4,7 @@
  */
 import { openCatalog } from "../environment/catalog.ts";
 import { Mistake } from "../mistake.ts";
-import type { WorkAsk, WorkSays } from "../protocol/work.ts";
+import type { Work, WorkAsk, WorkSays } from "../protocol/work.ts";
 import type { Command, Terminal } from "./command.ts";
 import { synthesize } from "./synthesize.ts";
 
@@ -16,8 +16,11 @@ export const work: Command = {
     if (!process.send) throw new Mistake("work has no channel to speak over", "it is started by the editor; run the command itself instead");
     const say = (said: WorkSays) => void process.send!(said);
     const stop = new AbortController();
-    const ask = await new Promise<Exclude<WorkAsk, { kind: "cancel" }>>(resolve => {
-      process.on("message", (message: WorkAsk) => (message.kind === "cancel" ? stop.abort() : resolve(message)));
+    const ask = await new Promise<Work>(resolve => {
+      process.on("message", (message: WorkAsk) => {
+        if (message.kind === "cancel") stop.abort();
+        else if (message.kind === "synthesize") resolve(message);
+      });
     });
     // whoever asked has gone: nobody waits for the rest
     process.once("disconnect", () => process.exit(1));
@@ -37,7 +40,7 @@ export const work: Command = {
 };
 
 /** Runs the command that the ask is about, its printed lines being the report. */
-async function answer(ask: Exclude<WorkAsk, { kind: "cancel" }>, terminal: Terminal, say: (said: WorkSays) => void): Promise<readonly string[]> {
+async function answer(ask: Work, terminal: Terminal, say: (said: WorkSays) => void): Promise<readonly string[]> {
   const report: string[] = [];
   const progress = (line: string) => {
     const [, done, total, doing] = /^(\d+) of (\d+) (.*)$/.exec(line) ?? [];

@@ -97,6 +97,10 @@ function followed(
           return reject(new CancellationError());
         case "failed":
           return reject(new Mistake(said.what, said.remedy));
+        case "model-ask":
+          return void child.send({ kind: "model-failed", id: said.id, what: "the editor offers no language model here" } satisfies WorkAsk);
+        case "model-cancel":
+          return;
         default:
           reject(new Error(`the terminal program said ${JSON.stringify(said satisfies never)}`));
       }
