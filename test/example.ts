@@ -10,8 +10,9 @@ import { rollout } from "../src/policy/rollout.ts";
 import { scripted } from "../src/policy/scripted.ts";
 import { servers } from "../src/servers/catalog.ts";
 import { synthesize } from "../src/synthesis/synthesize.ts";
-import { taskLine, trajectoryText } from "../src/trajectory/file.ts";
+import { trajectoryText } from "../src/trajectory/file.ts";
 import type { Task } from "../src/trajectory/task.ts";
+import { taskLine } from "../src/trajectory/taskLine.ts";
 
 const root = join(import.meta.dirname, "..");
 const resources = join(root, "resources");

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { fixtureSchema } from "../environment/fixture.ts";
 import type { Catalog } from "../environment/catalog.ts";
 import { entriesSchema } from "../mcp/entries.ts";
-import { taskSchema } from "../trajectory/task.ts";
+import { taskLineSchema } from "../trajectory/taskLine.ts";
 import { event, header } from "../trajectory/trajectory.ts";
 import type { Command } from "./command.ts";
 
@@ -28,7 +28,7 @@ export const schemas: Command = {
 export function schemaFiles(catalog: Catalog): Record<string, string> {
   const fixtures = [...catalog.servers.values()].map(it => [`${it.name}.fixture.schema.json`, fixtureSchema(it)] as const);
   const lines = [
-    ["tasks.schema.json", taskSchema.meta({ title: "PROVE task", description: "One line of a *.tasks.jsonl file: a task with its teacher's trajectory." })],
+    ["tasks.schema.json", taskLineSchema.meta({ title: "PROVE task", description: "One line of a *.tasks.jsonl file: a task with its teacher's trajectory." })],
     ["trajectory.schema.json", z.union([header, event]).meta({ title: "PROVE trajectory line", description: "One line of a *.trajectory.jsonl file: a header, then what was said and called, then how it ended." })],
     ["mcp.schema.json", entriesSchema.meta({ title: "PROVE connected servers", description: "prove/mcp.json: third-party MCP servers to use as environments." })],
   ] as const;

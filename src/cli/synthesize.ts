@@ -5,9 +5,10 @@ import { setImmediate } from "node:timers/promises";
 import { Mistake } from "../mistake.ts";
 import type { Synthesis } from "../synthesis/studio.ts";
 import { synthesize as stream } from "../synthesis/synthesize.ts";
-import { readTasks, taskLine } from "../trajectory/file.ts";
+import { readTasks } from "../trajectory/file.ts";
 import { LineWriter } from "../trajectory/lines.ts";
 import type { Task } from "../trajectory/task.ts";
+import { taskLine } from "../trajectory/taskLine.ts";
 import { seedOf } from "./call.ts";
 import type { Command, Terminal, Values } from "./command.ts";
 

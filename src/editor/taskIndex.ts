@@ -4,6 +4,7 @@
  */
 import { parseTask } from "../trajectory/file.ts";
 import { taskFormat, type Task } from "../trajectory/task.ts";
+import { olderTaskFormat } from "../trajectory/taskLine.ts";
 import { linesIn, readJson, type LinePlace } from "./lineFile.ts";
 
 /** A task as its file's index knows it. */
@@ -48,7 +49,7 @@ function entryOf(text: string, { number, offset, bytes }: LinePlace): TaskEntry 
   } catch (error) {
     return `the line is not JSON (${(error as Error).message})`;
   }
-  if (task?.format !== taskFormat) return `its format is ${String(task?.format)}, and this version reads ${taskFormat}`;
+  if (![taskFormat, olderTaskFormat].includes(String(task?.format))) return `its format is ${String(task?.format)}, and this version reads ${taskFormat}`;
   const { id, turns, kind, split, servers, goals } = task;
   if (!id || !turns?.[0] || !kind || !split || !servers || !goals) return "it lacks what every task has";
   return {

@@ -6,24 +6,8 @@ import type { Session } from "../environment/session.ts";
 import type { AssistantMessage, Talk } from "../policy/policy.ts";
 import { callEventOf, type CallEvent, type Event } from "../trajectory/trajectory.ts";
 import type { Chance } from "../environment/chance.ts";
+import type { State, Transition } from "./log.ts";
 import type { Recovery, Teacher } from "./teacher.ts";
-
-/** In the paper's five groups: query, turn, tool execution, response, continuation. */
-export type State =
-  | "query" | "check-query"
-  | "turn"
-  | "ask" | "check-calls" | "regenerate" | "execute" | "success" | "partial" | "failure" | "recover"
-  | "respond"
-  | "continue" | "finish" | "reject";
-
-export interface Transition {
-  /** Number of the user turn, from 1. */
-  readonly t: number;
-  readonly from: State;
-  readonly event: string;
-  readonly to: State;
-  readonly attempt: number;
-}
 
 export type Continuation = "follow-up" | "clarification";
 
@@ -55,8 +39,8 @@ export interface Conversation {
 
 export interface Course {
   readonly log: readonly Transition[];
-  /** Why it was rejected; absent where it finished. */
-  readonly rejected?: string;
+  /** Why it was rejected, in a word and in full; absent where it finished. */
+  readonly rejected?: { readonly reason: string; readonly why: string };
 }
 
 const limits = { queries: 3, messages: 3, callsInTurn: 10, retriesOfCall: 2, retriesInTurn: 3 };
@@ -68,12 +52,12 @@ const odds = { first: { followUp: 0.75 }, second: { end: 0.5, followUp: 0.375 } 
 export async function converse(conversation: Conversation): Promise<Course> {
   const run = new Run(conversation);
   while (run.state !== "finish" && run.state !== "reject") await run.step();
-  return { log: run.log, ...(run.reason === undefined ? {} : { rejected: run.reason }) };
+  return { log: run.log, ...(run.rejected ? { rejected: run.rejected } : {}) };
 }
 
 class Run {
   state: State = "query";
-  reason: string | undefined;
+  rejected: Course["rejected"];
   readonly log: Transition[] = [];
   readonly #of: Conversation;
   #turn = 1;
@@ -118,8 +102,8 @@ class Run {
     this.state = to;
   }
 
-  #reject(event: string, reason: string): void {
-    this.reason = reason;
+  #reject(event: string, reason: string, why = event): void {
+    this.rejected = { reason, why };
     this.#go(event, "reject");
   }
 
@@ -127,7 +111,7 @@ class Run {
     const text = this.#of.speaker.say(this.#kind);
     if (text === undefined) {
       const { owes, stuck } = this.#of.speaker;
-      return this.#turn > 1 && !owes ? this.#go("nothing more to say", "finish") : this.#reject(stuck ?? "nothing to say", "query");
+      return this.#turn > 1 && !owes ? this.#go("nothing more to say", "finish") : this.#reject("nothing to say", "query", stuck);
     }
     this.#text = text;
     this.#go("text", "check-query");
@@ -137,8 +121,8 @@ class Run {
     const flaw = this.#of.speaker.flaw(this.#text);
     if (flaw === undefined) return this.#go("sound", "turn");
     if (this.#attempt >= limits.queries) return this.#reject(flaw, "query");
-    this.#attempt++;
     this.#go(flaw, "query");
+    this.#attempt++;
   }
 
   #begin(): void {
@@ -162,13 +146,13 @@ class Run {
   /** Names and types only: what the server thinks of a call is for the live session to say. */
   #checkCalls(): void {
     const bad = this.#answer!.calls.find(it => !this.#of.session.tools.has(it.name));
-    this.#go(bad ? `no tool ${bad.name}` : "well formed", bad ? "regenerate" : "execute");
+    this.#go(bad ? "no such tool" : "well formed", bad ? "regenerate" : "execute");
   }
 
   #regenerate(): void {
     if (this.#attempt >= limits.messages) return this.#reject("no usable message", "teacher");
-    this.#attempt++;
     this.#go("again", "ask");
+    this.#attempt++;
   }
 
   #execute(): void {
@@ -180,7 +164,7 @@ class Run {
     talk.events.push(...events);
     this.#calls.push(...events);
     const failed = events.filter(it => it.outcome !== "ok");
-    if (events.some(it => it.outcome === "broken")) return this.#reject(`${failed[0]!.name} broke`, "broken");
+    if (events.some(it => it.outcome === "broken")) return this.#reject("broke", "broken", `${failed[0]!.name} broke (${failed[0]!.error})`);
     this.#failed = failed[0];
     if (failed.length === 0) this.#go("all ok", "success");
     else if (failed.length < events.length) this.#go("some ok", "partial");
@@ -198,9 +182,9 @@ class Run {
     const wished: Recovery[] = failed.type === "invalid_params" || failed.type === "not_found" ? ["retry", "alternative"] : ["alternative", "retry"];
     const kind = (mayRetry && wished.find(it => means.includes(it))) || "give-up";
     this.#retries++;
-    this.#attempt = this.#retries;
     this.#recovery = { kind, failed };
     this.#go(failed.type ?? failed.outcome, "recover");
+    this.#attempt = this.#retries;
   }
 
   async #respond(): Promise<void> {

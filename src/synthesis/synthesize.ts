@@ -7,6 +7,7 @@ import type { Event } from "../trajectory/trajectory.ts";
 import { chanceOf, type Chance } from "../environment/chance.ts";
 import { goalsOf } from "./goals.ts";
 import { graphOf } from "./graph.ts";
+import { logOf } from "./log.ts";
 import { converse, type Course } from "./machine.ts";
 import { menuFor, menuWithout } from "./perturb.ts";
 import { Kept, screened } from "./screen.ts";
@@ -48,7 +49,7 @@ async function attempt(n: number, synthesis: Synthesis, studio: Studio, kept: Ke
   if (!brief) return rejected("chain", "no chain here");
   const stage = studio.stage(brief, n, chance);
   const course = await converse(stage.conversation);
-  if (course.rejected !== undefined) return rejected(course.rejected, course.log.at(-1)!.event, course.log);
+  if (course.rejected !== undefined) return rejected(course.rejected.reason, course.rejected.why, course.log);
   const task = taskOf(brief, stage, course, synthesis, chance);
   if (typeof task === "string") return rejected(task, task, course.log);
   if (split !== undefined && task.split !== split) return rejected("split", `it is ${task.split}`, course.log);
@@ -90,7 +91,7 @@ function taskOf(brief: Brief, { conversation: { talk }, wished, author }: Stage,
     info: brief.info === "missing" && !author.hasWithheld ? "complete" : brief.info,
     chain: [...brief.chain],
     budget: { calls: callBudget(goals), assistantMessages: Math.max(callBudget(goals) + turns.length, turns.length + 1) },
-    provenance: { teacher: "graph", graph: graph.hash, log: course.log.map(it => ({ ...it })) },
+    provenance: { teacher: "graph", graph: graph.hash, log: logOf(course.log) },
     trajectory: { header, events: [...talk.events.map(withoutPatches), { kind: "ended", by: "policy" }] },
   };
 }

@@ -6,7 +6,8 @@ import { rename, rm, stat, writeFile } from "node:fs/promises";
 import type { z } from "zod";
 import { Mistake } from "../mistake.ts";
 import { linesOf, orMistake, writeMistake } from "./lines.ts";
-import { taskFormat, taskSchema, type Task } from "./task.ts";
+import { taskFormat, type Task } from "./task.ts";
+import { migrated, taskLineSchema, taskOfLine } from "./taskLine.ts";
 import { event, header, trajectoryFormat, trajectorySchema, type Event, type Header, type Trajectory } from "./trajectory.ts";
 
 export interface Reading {
@@ -35,13 +36,10 @@ export async function* readTrajectories(file: string, reading: Reading = {}): As
 }
 
 /** A task of parsed JSON, or a `Mistake` that says where it was and what does not fit. */
-export const parseTask = (json: unknown, place: string): Task => parsed(taskSchema, json, place, "a task", taskFormat);
+export const parseTask = (json: unknown, place: string): Task => taskOfLine(parsed(taskLineSchema, migrated(json), place, "a task", taskFormat));
 
 /** A trajectory of parsed JSON, header and events together, or a `Mistake` that says where it was and what does not fit. */
 export const parseTrajectory = (json: unknown, place: string): Trajectory => parsed(trajectorySchema, json, place, "a trajectory");
-
-/** A task as its line. */
-export const taskLine = (task: Task): string => JSON.stringify(task);
 
 /** A trajectory as its lines, the last one ended too. */
 export const trajectoryText = ({ header, events }: Trajectory): string => `${[header, ...events].map(it => JSON.stringify(it)).join("\n")}\n`;

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { JsonObject } from "../environment/json.ts";
 import { trajectorySchema } from "./trajectory.ts";
 
-export const taskFormat = "prove/task@1";
+export const taskFormat = "prove/task@2";
 
 const object = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>;
 
@@ -25,7 +25,8 @@ export const goal = z.strictObject({
   turn: z.int().min(0),
 });
 
-const fields = z.strictObject({
+/** A task's fields, each on its own. */
+export const taskFields = z.strictObject({
   format: z.literal(taskFormat),
   id: z.string(),
   servers: z.array(z.strictObject({ name: z.string(), fixture: z.string(), digest: z.string() })).min(1),
@@ -51,21 +52,27 @@ const fields = z.strictObject({
     calls: z.int().min(0),
     assistantMessages: z.int().min(1),
   }),
-  provenance: z.strictObject({ teacher: z.string(), graph: z.string(), log: z.array(z.json()) }),
+  /** `log` is the way through the state machine, a line a user turn. */
+  provenance: z.strictObject({ teacher: z.string(), graph: z.string(), log: z.array(z.string()) }),
   /** The teacher's, without patches (replay brings them back). */
   trajectory: trajectorySchema,
 });
 
 /** Goals point back, and turns name goals that are there: what the alignment relies on. */
-export const taskSchema = fields.superRefine(({ goals, turns }, context) => {
-  for (const [g, { after, turn }] of goals.entries()) {
-    for (const [i, edge] of after.entries())
-      if (edge.goal >= g) context.addIssue({ code: "custom", path: ["goals", g, "after", i], message: `goal ${g} can only follow goals before it, not ${edge.goal}` });
-    if (turn >= turns.length) context.addIssue({ code: "custom", path: ["goals", g, "turn"], message: `there is no turn ${turn}` });
-  }
-  for (const [t, turn] of turns.entries())
-    for (const it of turn.goals) if (it >= goals.length) context.addIssue({ code: "custom", path: ["turns", t, "goals"], message: `there is no goal ${it}` });
-});
+export const withSoundGoals = <T extends z.ZodType<Pick<Fields, "goals" | "turns">>>(fields: T): T =>
+  fields.superRefine(({ goals, turns }, context) => {
+    for (const [g, { after, turn }] of goals.entries()) {
+      for (const [i, edge] of after.entries())
+        if (edge.goal >= g) context.addIssue({ code: "custom", path: ["goals", g, "after", i], message: `goal ${g} can only follow goals before it, not ${edge.goal}` });
+      if (turn >= turns.length) context.addIssue({ code: "custom", path: ["goals", g, "turn"], message: `there is no turn ${turn}` });
+    }
+    for (const [t, turn] of turns.entries())
+      for (const it of turn.goals) if (it >= goals.length) context.addIssue({ code: "custom", path: ["turns", t, "goals"], message: `there is no goal ${it}` });
+  });
+
+type Fields = z.infer<typeof taskFields>;
+
+export const taskSchema = withSoundGoals(taskFields);
 
 export type Task = z.infer<typeof taskSchema>;
 export type Goal = z.infer<typeof goal>;

@@ -7,8 +7,9 @@ import { replay } from "../../src/cli/replay.ts";
 import { score } from "../../src/cli/score.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import { idle, scripted } from "../../src/policy/scripted.ts";
-import { taskLine, trajectoryText } from "../../src/trajectory/file.ts";
+import { trajectoryText } from "../../src/trajectory/file.ts";
 import type { Task } from "../../src/trajectory/task.ts";
+import { taskLine } from "../../src/trajectory/taskLine.ts";
 import { calling, catalog, lookUp, moveFifty, moveTwice, readOnly, saying, transfer } from "../trajectory/made.ts";
 import { runCommand } from "./terminal.ts";
 

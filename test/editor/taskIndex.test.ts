@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { indexTasks, matches, readTask } from "../../src/editor/taskIndex.ts";
-import { taskLine } from "../../src/trajectory/file.ts";
+import { taskLine } from "../../src/trajectory/taskLine.ts";
 import { abstain, moveFifty, moveTwice } from "../trajectory/made.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "prove-index-"));
@@ -35,7 +35,7 @@ test("lines that are no task are told with the reason, and hide no other", async
   const { entries, skipped } = await indexTasks(file);
   expect(entries.map(it => it.number)).toEqual([4]);
   expect(skipped).toEqual([
-    { line: 1, why: "its format is prove/task@9, and this version reads prove/task@1" },
+    { line: 1, why: "its format is prove/task@9, and this version reads prove/task@2" },
     { line: 2, why: expect.stringContaining("is not JSON") },
     { line: 5, why: "it lacks what every task has" },
     { line: 6, why: "the line is torn: its end was never written" },

@@ -20,7 +20,7 @@ import { readLock } from "../../src/run/lock.ts";
 import { startTrainer } from "../../src/run/start.ts";
 import { servers } from "../../src/servers/catalog.ts";
 import { synthesize } from "../../src/synthesis/synthesize.ts";
-import { taskLine } from "../../src/trajectory/file.ts";
+import { taskLine } from "../../src/trajectory/taskLine.ts";
 import { programs } from "../compute/numbers.ts";
 
 const resources = join(import.meta.dirname, "../../resources");

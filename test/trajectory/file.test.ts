@@ -3,8 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync, writeSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { readTasks, readTrajectories, taskLine, trajectoryText, writeTrajectory, writeWhole } from "../../src/trajectory/file.ts";
+import { readTasks, readTrajectories, trajectoryText, writeTrajectory, writeWhole } from "../../src/trajectory/file.ts";
 import { LineWriter, linesOf, type Disk } from "../../src/trajectory/lines.ts";
+import type { Task } from "../../src/trajectory/task.ts";
+import { taskLine } from "../../src/trajectory/taskLine.ts";
 import { moveFifty, moveTwice, readOnly } from "./made.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "prove-file-"));
@@ -64,12 +66,27 @@ describe("reading tasks", () => {
       error: "F:1 is not a task: at /goals/0/after/0: goal 0 can only follow goals before it, not 1: mend or delete that line",
     }));
   test("a newer format is refused by its name", () =>
-    check(JSON.stringify({ ...move, format: "prove/task@2" }), {
+    check(JSON.stringify({ ...move, format: "prove/task@3" }), {
       ids: [],
-      error: "F:1 has the format prove/task@2, which is newer than prove/task@1, the newest this program reads: update PROVE",
+      error: "F:1 has the format prove/task@3, which is newer than prove/task@2, the newest this program reads: update PROVE",
     }));
-  test("something else altogether", () => check('{"hello": 1}\n', { ids: [], error: "F:1 is not a task (format missing): its format must be prove/task@1" }));
-  test("a list", () => check("[1, 2]\n", { ids: [], error: "F:1 is not a task (format missing): its format must be prove/task@1" }));
+  test("something else altogether", () => check('{"hello": 1}\n', { ids: [], error: "F:1 is not a task (format missing): its format must be prove/task@2" }));
+  test("a list", () => check("[1, 2]\n", { ids: [], error: "F:1 is not a task (format missing): its format must be prove/task@2" }));
+  test("the format before is brought up to date as it is read", async () => {
+    const file = join(import.meta.dirname, "older.tasks.jsonl");
+    const text = readFileSync(file, "utf8").trim();
+    const older = JSON.parse(text) as Omit<Task, "provenance"> & { provenance: { log: { t: number }[] } };
+    const [task] = await allOf(readTasks(file));
+    expect(task).toEqual({ ...older, format: "prove/task@2", provenance: { ...older.provenance, log: expect.any(Array) as string[] } });
+    expect(task!.provenance.log).toHaveLength(older.provenance.log.at(-1)!.t);
+    expect(task!.provenance.log[0]).toMatch(/^query -text-> check-query -sound-> turn -said-> ask .*-> (query|finish)$/);
+    expect(taskLine(task!).length).toBeLessThan(text.length * 0.8);
+    await check(taskLine(task!), { ids: [older.id] });
+  });
+  test("a header that says something else than its task is kept", async () => {
+    const other = { ...move, trajectory: { ...move.trajectory, header: { ...move.trajectory.header, id: "by/hand" } } };
+    expect((await allOf(readTasks(fileOf(`${taskLine(other)}\n`))))[0]).toEqual(other);
+  });
   test("stops with the signal's reason", async () => {
     const signal = AbortSignal.abort(new Error("enough"));
     await expect(allOf(readTasks(fileOf(one), { signal }))).rejects.toThrow("enough");
