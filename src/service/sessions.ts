@@ -8,7 +8,7 @@ import type { Json } from "../environment/json.ts";
 import type { Outcome } from "../environment/outcome.ts";
 import { faultOf } from "../mcp/expose.ts";
 import { isRecord } from "../mcp/messages.ts";
-import { excerptOf } from "./excerpt.ts";
+import { excerptOf } from "../trajectory/excerpt.ts";
 import { Failure } from "./failure.ts";
 import { idComplaint } from "./sessionId.ts";
 import { CapacityReached, IdTaken, type HeldSession, type Origin, type SessionTable } from "./table.ts";

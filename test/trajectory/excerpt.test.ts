@@ -1,6 +1,6 @@
 /** What a model is shown of a long result: always JSON, within the budget, honest about the rest. */
 import { expect, test } from "vitest";
-import { excerptOf } from "../../src/service/excerpt.ts";
+import { excerptOf } from "../../src/trajectory/excerpt.ts";
 
 const words = (n: number) => "x".repeat(n);
 
