@@ -1,0 +1,237 @@
+/**
+ * An OpenAI-compatible endpoint as a chat model: `POST <base URL>/chat/completions` over fetch, tried again where that may help. The
+ * key goes to that address alone. Knows no tasks; every way in which an endpoint fails is an `EndpointFault`.
+ */
+import { setTimeout } from "node:timers/promises";
+import { chanceOf, type Chance } from "../environment/chance.ts";
+import type { Json, JsonObject } from "../environment/json.ts";
+import { Mistake } from "../mistake.ts";
+import type { ChatAnswer, ChatModel, ChatRequest } from "./chatModel.ts";
+import { EndpointFault, excerpt } from "./endpointFault.ts";
+import { Key } from "./endpointKey.ts";
+import { Pace, type Time } from "./endpointPace.ts";
+import { answerIn, bodyOf, compatible, declinedIn, type Habit } from "./endpointWire.ts";
+
+export interface EndpointOptions {
+  /** The base URL, such as `http://127.0.0.1:8000/v1`. */
+  readonly url: string;
+  readonly model: string;
+  readonly key?: string | undefined;
+  /** Requests at a time; 8 where absent. */
+  readonly concurrency?: number | undefined;
+  /** Requests a minute at most. */
+  readonly perMinute?: number | undefined;
+  /** Tokens read and written at most, over all requests: the first request after that is a fault. */
+  readonly tokens?: number | undefined;
+  /** Of the jitter between tries. */
+  readonly seed?: number;
+  /** Milliseconds that an answer may take. */
+  readonly timeout?: number;
+  readonly time?: Time;
+}
+
+/**
+ * Tries of one request; milliseconds before the second one, doubled for each after it; the longest pause that is waited for;
+ * requests that were tried in vain one after another, after which nothing more is sent.
+ */
+const tries = { most: 5, firstPause: 500, longestPause: 120_000, inVain: 8 };
+const patience = 180_000;
+const largestAnswer = 8_000_000;
+
+const realTime: Time = {
+  now: () => Date.now(),
+  wait: async (milliseconds, signal) => {
+    await setTimeout(milliseconds, undefined, { signal }).catch((error: unknown) => {
+      signal?.throwIfAborted();
+      throw error;
+    });
+  },
+};
+
+/** Opens an endpoint. Sends nothing yet. Throws a `Mistake` where the address or the key cannot be one. */
+export const openEndpoint = (options: EndpointOptions): Endpoint => new Endpoint(options);
+
+export class Endpoint implements ChatModel {
+  readonly name: string;
+  /** Where requests go. */
+  readonly address: URL;
+  readonly #key: Key | undefined;
+  readonly #pace: Pace;
+  readonly #time: Time;
+  readonly #timeout: number;
+  readonly #chance: Chance;
+  readonly #without = new Set<Habit>();
+  #lasting: EndpointFault | undefined;
+  #inVain = 0;
+
+  constructor({ url, model, key, concurrency = 8, perMinute, tokens, seed = 0, timeout = patience, time = realTime }: EndpointOptions) {
+    this.name = model;
+    this.address = addressOf(url);
+    this.#key = key === undefined ? undefined : new Key(key);
+    this.#pace = new Pace({ concurrency, perMinute, tokens, time });
+    this.#time = time;
+    this.#timeout = timeout;
+    this.#chance = chanceOf(seed, "endpoint");
+  }
+
+  /** Tokens read and written so far. */
+  get spent(): number {
+    return this.#pace.spent;
+  }
+
+  complete(request: ChatRequest, signal?: AbortSignal): Promise<ChatAnswer> {
+    return this.#pace.within(() => this.#patiently(request, signal), signal);
+  }
+
+  async #patiently(request: ChatRequest, signal: AbortSignal | undefined): Promise<ChatAnswer> {
+    for (let attempt = 1; ; attempt++) {
+      if (this.#lasting) throw this.#lasting;
+      await this.#pace.turn(signal);
+      const tried = await this.#tried(request, signal);
+      if (!(tried instanceof EndpointFault)) {
+        this.#inVain = 0;
+        return tried;
+      }
+      const pause = tried.pause ?? Math.round(tries.firstPause * 2 ** (attempt - 1) * (0.5 + this.#chance.next()));
+      const isLast = !tried.mayPass || attempt === tries.most || pause > tries.longestPause;
+      if (isLast && tried.mayPass) this.#inVain++;
+      if (tried.isLasting || this.#inVain >= tries.inVain) this.#lasting = tried;
+      if (isLast) throw tried;
+      // whoever asks for a pause asks it of everybody
+      if (tried.pause !== undefined) this.#pace.pause(pause);
+      else await this.#time.wait(pause, signal);
+    }
+  }
+
+  /** One try: an answer, or why there is none. What the endpoint does not know of the request is left out and remembered. */
+  async #tried(request: ChatRequest, signal: AbortSignal | undefined): Promise<ChatAnswer | EndpointFault> {
+    const without = new Set(this.#without);
+    try {
+      for (;;) {
+        const body = bodyOf(this.name, request, without);
+        const { status, text, response } = await this.#sent(body, signal);
+        const declined = status === 400 || status === 422 ? declinedIn(text, body) : undefined;
+        if (declined !== undefined && !without.has(declined)) {
+          without.add(declined);
+          continue;
+        }
+        if (status !== 200) throw this.#notDone(response, text);
+        const answer = this.#read(response, text);
+        for (const it of without) this.#without.add(it);
+        const { read, written } = answer.tokens;
+        // who does not count is counted by length, so that a budget holds all the same
+        this.#pace.spend(read + written || Math.ceil((JSON.stringify(body).length + text.length) / 4));
+        return answer;
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof EndpointFault) return error;
+      throw error;
+    }
+  }
+
+  async #sent(body: JsonObject, signal: AbortSignal | undefined): Promise<{ status: number; text: string; response: Response }> {
+    const late = AbortSignal.timeout(this.#timeout);
+    try {
+      const response = await fetch(this.address, {
+        method: "POST",
+        headers: { "content-type": "application/json", accept: "application/json", ...(this.#key ? { authorization: this.#key.authorization } : {}) },
+        body: JSON.stringify(body),
+        // a key goes to the address it was given for, and nowhere that answers point to
+        redirect: "manual",
+        signal: signal ? AbortSignal.any([signal, late]) : late,
+      });
+      return { status: response.status, text: this.#withoutKey(await textOf(response)), response };
+    } catch (cause) {
+      signal?.throwIfAborted();
+      if (cause instanceof EndpointFault) throw cause;
+      if (late.aborted) throw new EndpointFault("timed-out", `${this.#place} gave no whole answer within ${this.#timeout / 1000} s`, "ask less at a time, or a faster model", { cause, mayPass: true });
+      throw new EndpointFault("unreachable", `nobody answers at ${this.#place} (${reasonOf(cause)})`, "start the server, or give its address with --base-url", { cause, mayPass: true });
+    }
+  }
+
+  /** Why a status is no success. */
+  #notDone(response: Response, text: string): EndpointFault {
+    const { status, headers } = response;
+    const said = `${status}${saidIn(text)}`;
+    if (status >= 300 && status < 400) {
+      const to = headers.get("location");
+      const where = to && URL.canParse(to, this.address) ? new URL(to, this.address).origin : "nowhere";
+      return new EndpointFault("redirected", `${this.#place} points to ${where}, where nothing was sent`, "give the address it points to as the base URL, if you trust it", { status });
+    }
+    if (status === 429 || status === 408 || status === 425 || status >= 500)
+      return new EndpointFault("overloaded", `${this.#place} cannot answer at present: ${said}`, "try again later, or ask for less at a time with --concurrency", { status, mayPass: true, pause: this.#asked(headers.get("retry-after")) });
+    if (status === 401 || status === 403) return new EndpointFault("declined", `${this.#place} does not let us in: ${said}`, "set PROVE_API_KEY to a key for that address", { status });
+    if (status === 404) return new EndpointFault("declined", `${this.#place} has no such page or model: ${said}`, `${compatible}, and that it has the model ${this.name}`, { status });
+    return new EndpointFault("declined", `${this.#place} declined the request: ${said}`, compatible, { status });
+  }
+
+  /** Milliseconds that a `Retry-After` asks for: seconds, or a date. */
+  #asked(retryAfter: string | null): number | undefined {
+    if (retryAfter === null) return undefined;
+    if (/^\s*\d+(\.\d+)?\s*$/.test(retryAfter)) return Math.ceil(Number(retryAfter) * 1000);
+    const at = Date.parse(retryAfter);
+    return Number.isNaN(at) ? undefined : Math.max(0, at - this.#time.now());
+  }
+
+  #read({ headers }: Response, text: string): ChatAnswer {
+    let json: Json;
+    try {
+      json = JSON.parse(text) as Json;
+    } catch (cause) {
+      const type = headers.get("content-type") ?? "no content type";
+      if (!type.includes("json")) throw new EndpointFault("not-json", `${this.#place} answered with ${type}, not JSON (${excerpt(text)})`, compatible, { cause });
+      throw new EndpointFault("not-json", `${this.#place} answered with half a JSON (${text.length} characters)`, "try again later", { cause, mayPass: true });
+    }
+    return answerIn(json);
+  }
+
+  #withoutKey(text: string): string {
+    return this.#key ? this.#key.removed(text) : text;
+  }
+
+  /** The address without what stands behind a question mark. */
+  get #place(): string {
+    return this.address.origin + this.address.pathname.replace(/\/chat\/completions$/, "");
+  }
+}
+
+function addressOf(url: string): URL {
+  if (!URL.canParse(url)) throw new Mistake(`${excerpt(url)} is no address of an endpoint`, "give a base URL such as http://127.0.0.1:8000/v1");
+  const address = new URL(url);
+  if (address.protocol !== "http:" && address.protocol !== "https:") throw new Mistake(`an endpoint is not reached by ${address.protocol}`, "give a base URL that begins with http:// or https://");
+  if (address.username !== "" || address.password !== "") throw new Mistake(`the address of the endpoint at ${address.host} holds a name or a password`, "take it out, and set the key as PROVE_API_KEY");
+  address.pathname = `${address.pathname.replace(/\/+$/, "").replace(/\/chat\/completions$/, "")}/chat/completions`;
+  address.hash = "";
+  return address;
+}
+
+/** The body as text, up to what an answer can be. */
+async function textOf(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    if (size > largestAnswer) throw new EndpointFault("not-a-completion", `an answer of more than ${largestAnswer / 1e6} MB came`, compatible);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** `ECONNREFUSED` and the like: fetch itself only says that it failed. */
+function reasonOf(error: unknown): string {
+  const cause = (error as { cause?: { code?: unknown; message?: unknown } }).cause;
+  return excerpt(String(cause?.code ?? cause?.message ?? (error as Error).message));
+}
+
+/** What an error's body says, where it says it as endpoints do; nothing of pages. */
+function saidIn(text: string): string {
+  try {
+    const { error, message } = JSON.parse(text) as { error?: { message?: unknown } | string; message?: unknown };
+    const said = (typeof error === "string" ? error : error?.message) ?? message;
+    return typeof said === "string" && said !== "" ? ` (${excerpt(said)})` : "";
+  } catch {
+    // a page, or nothing: the status says it
+    return "";
+  }
+}

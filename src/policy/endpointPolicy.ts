@@ -1,0 +1,57 @@
+/**
+ * A chat model as a policy: the talk as messages in the roles that chat endpoints know, results cut to what a model is shown, and
+ * its answer as a message. Knows neither who serves the model nor whether it is any good.
+ */
+import type { Tool } from "../environment/server.ts";
+import { excerptOf } from "../trajectory/excerpt.ts";
+import type { CallEvent, Event } from "../trajectory/trajectory.ts";
+import type { ChatAnswer, ChatMessage, ChatModel, ChatTool } from "./chatModel.ts";
+import type { AssistantMessage, Policy, Talk } from "./policy.ts";
+
+/** Takes the next turn with a chat model. Evaluation asks for the likeliest answer: temperature 0. */
+export const endpointPolicy = (model: ChatModel, temperature = 0): Policy => ({
+  name: `endpoint:${model.name}`,
+  next: async (talk, signal) => messageIn(await model.complete({ messages: messagesOf(talk), tools: talk.tools.map(chatTool), temperature }, signal)),
+});
+
+const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
+/** What the model is told before anybody speaks. */
+export const instructions = (now: string): string =>
+  `You are an assistant that acts for the user with the tools on offer. It is ${weekdays[new Date(`${now}Z`).getUTCDay()]}, ${now.slice(0, 10)}, ${now.slice(11)}.\n` +
+  "Call a tool whenever one is needed, and look up what you do not know with the tools instead of guessing it: never make up an id. " +
+  "Do what the user asks and nothing more. If something you need is missing and no tool can tell it, ask the user. " +
+  "If nothing on offer can do it, say so. When you are done, answer the user in one or two sentences, without ids and without naming tools.";
+
+export const chatTool = ({ name, summary, inputSchema }: Tool): ChatTool => ({ name, description: summary, parameters: inputSchema });
+
+/** The talk so far, from the system's message on. */
+export function messagesOf({ now, events }: Pick<Talk, "now" | "events">): ChatMessage[] {
+  const messages: ChatMessage[] = [{ role: "system", content: instructions(now) }];
+  for (const [i, event] of events.entries()) {
+    if (event.kind === "user") messages.push({ role: "user", content: event.text });
+    if (event.kind === "call") messages.push({ role: "tool", call: idOf(i), content: resultOf(event) });
+    if (event.kind === "assistant") {
+      const calls = callsOf(events, event.message).map(([at, it]) => ({ id: idOf(at), name: it.name, arguments: it.arguments }));
+      messages.push({ role: "assistant", content: event.text, ...(calls.length > 0 ? { calls } : {}) });
+    }
+  }
+  return messages;
+}
+
+export const messageIn = ({ text, calls, cut }: ChatAnswer): AssistantMessage => ({
+  text,
+  calls: calls.map(({ name, arguments: args }) => ({ name, arguments: args })),
+  ...(cut ? { cut } : {}),
+});
+
+const callsOf = (events: readonly Event[], message: number): (readonly [number, CallEvent])[] =>
+  events.flatMap((it, at) => (it.kind === "call" && it.message === message ? [[at, it] as const] : []));
+
+/** Nine letters and digits, which every endpoint takes for a call's id. */
+const idOf = (at: number): string => `call${String(at).padStart(5, "0")}`;
+
+function resultOf({ outcome, value, type, error, hint }: CallEvent): string {
+  if (outcome === "ok") return excerptOf(value ?? null).text;
+  return excerptOf({ error_type: type ?? outcome, message: error ?? "", ...(hint === undefined ? {} : { hint }) }).text;
+}
