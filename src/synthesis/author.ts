@@ -4,6 +4,7 @@
  */
 import type { Outcome } from "../environment/outcome.ts";
 import type { Session } from "../environment/session.ts";
+import { casting, crossed, type Step } from "./bridging.ts";
 import type { Declared } from "./declared.ts";
 import { turnOf, type Manners, type Opening } from "./persona.ts";
 import { textOf, type Form } from "./phrase.ts";
@@ -28,8 +29,10 @@ export interface Planned extends Wish {
 export interface Plot {
   readonly session: Session;
   readonly manners: Manners;
-  /** Full tool names of what is wanted, in order. */
+  /** Full tool names of what is wanted, in order, or names of steps. */
   readonly tools: readonly string[];
+  /** Wishes over bridges to other servers, by name. */
+  readonly steps?: ReadonlyMap<string, Step>;
   readonly info: "complete" | "missing" | "minimal";
   /** The user says everything in one turn. */
   readonly isOneTurn: boolean;
@@ -161,6 +164,8 @@ export class Author {
 
   /** A wish for a tool that the session grants, or, now and then, one that it refuses. */
   #tried(name: string, before: Wish | undefined): Trial | undefined {
+    const step = this.#plot.steps?.get(name);
+    if (step) return this.#stepped(step);
     const { declarations, phrases, chance } = this.#scene;
     const declared = declarations.get(name)!;
     const mayFail = declared.tool.effect === "write" && chance.happens(this.#plot.refusals.met);
@@ -176,6 +181,39 @@ export class Author {
       if (trial.outcome.kind === "ok" && ((courts && attempt < tries / 2) || (isEmpty(trial.outcome.value) && !chance.happens(0.1)))) continue;
       if (!turnsAround(before, trial.wish)) this.rehearsal.keep(trial);
       return trial;
+    }
+    this.stuck = `no sensible ${name} (${why})`;
+    return undefined;
+  }
+
+  /** A wish over a bridge, or the wish that leads onto one. */
+  #stepped(step: Step): Trial | undefined {
+    const { declarations, phrases, chance } = this.#scene;
+    const name = step.bridge[step.at];
+    let why = "";
+    for (let attempt = 0; attempt < tries; attempt++) {
+      if (step.at === "from") {
+        const passed = casting(step, this.rehearsal, name);
+        if (typeof passed === "string") {
+          why = passed;
+          break;
+        }
+        const trial = this.rehearsal.attempt({ declared: declarations.get(name)!, form: this.#formOf(phrases.tools[name]!.forms), passed });
+        why = whyNot(trial);
+        if (typeof trial === "string" || trial.outcome.kind !== "ok" || isEmpty(trial.outcome.value)) continue;
+        this.rehearsal.keep(trial);
+        return trial;
+      }
+      const trials = crossed(step, this.rehearsal);
+      if (typeof trials === "string") {
+        why = trials;
+        continue;
+      }
+      why = whyNot(trials.trial);
+      if (trials.trial.outcome.kind !== "ok" || (isEmpty(trials.trial.outcome.value) && !chance.happens(0.3))) continue;
+      if (trials.source) this.rehearsal.keep(trials.source);
+      this.rehearsal.keep(trials.trial);
+      return trials.trial;
     }
     this.stuck = `no sensible ${name} (${why})`;
     return undefined;

@@ -45,8 +45,10 @@ export interface Declared {
   readonly labels: readonly LabelInput[];
   readonly values: readonly ValueInput[];
   readonly outputs: readonly EntityOutput[];
-  /** Entities of this server that have no id anywhere: their label is their id, and people say it. */
+  /** Entities of this server that have no id anywhere, as its schemas name them: their label is their id, and people say it. */
   readonly nameOnly: ReadonlySet<string>;
+  /** What stands before each entity's name where servers are spoken of side by side: `crm.`. */
+  readonly prefix?: string;
 }
 
 /** What the tools of a server declare, by full name. */
@@ -149,10 +151,17 @@ function keywordsIn(schema: JsonSchema, keyword: string, path: string): EntityOu
 const isObject = (value: unknown): value is JsonObject => value !== null && typeof value === "object" && !Array.isArray(value);
 
 /** The entities in a tool's result, in its order. */
-export function shownBy({ tool, nameOnly }: Declared, value: Json): Shown[] {
+export function shownBy({ tool, nameOnly, prefix }: Declared, value: Json): Shown[] {
   const shown: Shown[] = [];
   collect(tool.outputSchema, value, nameOnly, shown);
-  return shown;
+  return prefix === undefined ? shown : shown.map(it => ({ ...it, entity: `${prefix}${it.entity}` }));
+}
+
+/** The same declarations with each entity named after its server too, so that two servers' categories stay two. */
+export function prefixed(declared: Declared): Declared {
+  const prefix = `${declared.tool.server}.`;
+  const named = <T extends { readonly entity: string }>(list: readonly T[]): T[] => list.map(it => ({ ...it, entity: `${prefix}${it.entity}` }));
+  return { ...declared, inputs: named(declared.inputs), labels: named(declared.labels), outputs: named(declared.outputs), prefix };
 }
 
 function collect(schema: JsonSchema, value: Json, nameOnly: ReadonlySet<string>, shown: Shown[]): void {

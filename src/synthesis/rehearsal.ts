@@ -4,6 +4,7 @@
  */
 import type { Outcome, Patch } from "../environment/outcome.ts";
 import type { Session, State } from "../environment/session.ts";
+import type { Json } from "../environment/json.ts";
 import { shownBy, type Declared } from "./declared.ts";
 import { keyOf, routesTo, workingRoute, type Route, type RouteWishes } from "./routes.ts";
 import { contextOf, merged, type Thing } from "./sampler.ts";
@@ -26,6 +27,8 @@ export class Rehearsal {
   scene: Scene;
   /** The look-ups that find what has been named, by `keyOf`. */
   readonly routes = new Map<string, Route>();
+  /** What was granted last, with its answer. */
+  last: { readonly wish: Wish; readonly value: Json } | undefined;
   readonly #live: Session;
   readonly #ways: RouteWishes;
   /** Entities whose ids people say. */
@@ -74,6 +77,7 @@ export class Rehearsal {
   keep({ wish, declared, outcome, state }: Trial): void {
     this.#fork.restore(state);
     if (outcome.kind !== "ok") return;
+    this.last = { wish, value: outcome.value };
     this.#done.add(doneKey(wish));
     const { met, sample } = this.scene;
     const context = contextOf(declared, wish.arguments);
@@ -93,6 +97,19 @@ export class Rehearsal {
       recent: [...this.#named, ...named],
     };
     this.#named = named;
+  }
+
+  /** The one thing of that label, found by a look-up that takes labels. */
+  named(entity: string, label: string): Thing | undefined {
+    for (const declared of this.scene.declarations.values()) {
+      const key = declared.labels.find(it => it.entity === entity)?.key;
+      const takesMore = [...declared.inputs, ...declared.labels, ...declared.values].some(it => it.required && it.key !== key);
+      if (key === undefined || takesMore || declared.tool.effect === "write") continue;
+      const { outcome } = this.#fork.call(declared.tool.name, { [key]: label });
+      const found = outcome.kind === "ok" ? shownBy(declared, outcome.value).filter(it => it.entity === entity && it.label === label) : [];
+      if (found.length === 1) return merged(undefined, found[0]!, {});
+    }
+    return undefined;
   }
 
   /** A thing named without its id has a look-up that shows it, and so has whatever that look-up needs. */

@@ -2,7 +2,7 @@
  * The graph teacher: a policy that knows what the user wants and finds out the rest. It uses no id that it has not seen in a
  * result or heard from the user: what it lacks it looks up first. Does not choose how to recover, only how well it can.
  */
-import type { Json } from "../environment/json.ts";
+import { canonical, type Json } from "../environment/json.ts";
 import type { AssistantMessage, Call, Talk } from "../policy/policy.ts";
 import type { CallEvent } from "../trajectory/trajectory.ts";
 import type { Author, Planned, Turn } from "./author.ts";
@@ -38,6 +38,8 @@ export class GraphTeacher implements Teacher {
   readonly #seen = new Set<string>();
   /** Calls made, so that no look-up is made twice. */
   readonly #tried = new Set<string>();
+  /** What each call was last answered. */
+  readonly #answers = new Map<string, string>();
   /** Events taken in. */
   #read = 0;
   #turn: Turn | undefined;
@@ -90,17 +92,26 @@ export class GraphTeacher implements Teacher {
     const wishes = this.#turn!.wishes;
     const first = wishes[this.#at]!;
     let end = this.#at + 1;
-    const goesAlong = (it: Planned) => it.tool === first.tool && first.tool.effect === "read" && this.#lacking(it).length === 0;
+    const goesAlong = (it: Planned) => !it.before && it.tool === first.tool && first.tool.effect === "read" && this.#lacking(it).length === 0;
     if (this.#lacking(first).length === 0) while (end < wishes.length && goesAlong(wishes[end]!)) end++;
     return wishes.slice(this.#at, end);
   }
 
   #for(wishes: readonly Planned[]): AssistantMessage {
-    const lookUps = this.#lacking(wishes[0]!).flatMap(it => this.#lookUp(it, 0) ?? []);
+    const due = this.#due(wishes[0]!);
+    const lookUps = this.#lacking(due).flatMap(it => this.#lookUp(it, 0) ?? []);
     const unique = [...new Map(lookUps.map(it => [callKey(it.name, it.arguments), it])).values()];
     if (unique.length > 0) return calls(unique);
+    if (due !== wishes[0]) return calls([{ name: due.tool.name, arguments: due.arguments }]);
     for (const it of wishes) this.#asked.push({ wish: it, key: callKey(it.tool.name, it.arguments) });
     return calls(wishes.map(it => ({ name: it.tool.name, arguments: it.arguments })));
+  }
+
+  /** What has to be read before this wish, where that has not been shown yet; else the wish itself. */
+  #due(wish: Wish): Wish {
+    const { before } = wish;
+    const isShown = !before || this.#answers.get(callKey(before.wish.tool.name, before.wish.arguments)) === canonical(before.shows);
+    return isShown ? wish : this.#due(before.wish);
   }
 
   #lacking({ things }: Wish): Thing[] {
@@ -129,6 +140,7 @@ export class GraphTeacher implements Teacher {
       const event = talk.events[this.#read]!;
       if (event.kind !== "call") continue;
       this.#tried.add(callKey(event.name, event.arguments));
+      this.#answers.set(callKey(event.name, event.arguments), canonical(event.value ?? null));
       const declared = this.#author.rehearsal.scene.declarations.get(event.name);
       if (event.outcome === "ok" && declared) for (const it of shownBy(declared, event.value ?? null)) this.#seen.add(keyOf(it));
       const wish = this.#wishOf(event);

@@ -40,6 +40,19 @@ export interface Wish {
   readonly replies?: readonly string[];
   /** How each argument was said, for replies. */
   readonly said: Readonly<Record<string, string>>;
+  /** A read that nobody asks for and that has to be made first: some of the arguments are read off what it shows. */
+  readonly before?: { readonly wish: Wish; readonly shows: Json };
+}
+
+/** What the result of one call passes on to another. */
+export interface Passed {
+  /** By argument. */
+  readonly values: Readonly<Record<string, Json>>;
+  /** Those among them that name something of the other server by its label, by argument. */
+  readonly things: Readonly<Record<string, Thing>>;
+  /** Words for slots that are no arguments. */
+  readonly said: Readonly<Record<string, string>>;
+  readonly before?: Wish["before"];
 }
 
 export interface Asking {
@@ -52,6 +65,7 @@ export interface Asking {
   readonly flow?: Readonly<Record<string, readonly Thing[]>>;
   /** An argument that the form leaves out and that is chosen all the same. */
   readonly withheld?: string;
+  readonly passed?: Passed;
 }
 
 interface Filling {
@@ -62,27 +76,33 @@ interface Filling {
 
 /** A wish with every argument chosen, or undefined where there is nothing to choose from. */
 export function wishFor(scene: Scene, asking: Asking): Wish | undefined {
-  const { declared, kept, withheld } = asking;
+  const { declared, kept, withheld, passed } = asking;
   const form = chosen(textOf(asking.form), scene.chance);
   const fixed = fixedBy(asking.form);
   const slots = slotsOf(form);
-  const filling: Filling = { arguments: { ...kept?.arguments, ...fixed }, things: [], said: { ...kept?.said } };
+  const filling: Filling = { arguments: { ...kept?.arguments, ...fixed }, things: [], said: { ...kept?.said, ...passed?.said } };
   const wanted = new Set([...slots, ...(withheld === undefined ? [] : [withheld])]);
   if (kept) filling.things.push(...kept.things.filter(({ thing }) => !slots.some(key => [kept.arguments[key] ?? []].flat().includes(thing.id))));
   for (const input of declared.inputs) {
+    if (passed?.values[input.key] !== undefined) {
+      fillPassed(input, passed, filling);
+      continue;
+    }
     if (!wanted.has(input.key) && (kept || !input.required || input.key in fixed)) continue;
     if (!fillEntity(scene, asking, input, filling)) return undefined;
   }
   for (const { key, entity } of declared.labels) {
-    if (!wanted.has(key)) continue;
-    const label = asking.isSettled ? kept?.arguments[key] : pickThing(scene, entity, [], it => it.label !== undefined)?.label;
+    const given = passed?.values[key];
+    if (!wanted.has(key) && given === undefined) continue;
+    const label = given !== undefined ? given : asking.isSettled ? kept?.arguments[key] : pickThing(scene, entity, [], it => it.label !== undefined)?.label;
     if (typeof label !== "string") return undefined;
     filling.arguments[key] = label;
     filling.said[key] = verbatim(label);
   }
   for (const value of declared.values) {
-    if (!wanted.has(value.key)) continue;
-    const settled = asking.isSettled ? kept?.arguments[value.key] : undefined;
+    const given = passed?.values[value.key];
+    if (!wanted.has(value.key) && given === undefined) continue;
+    const settled = given !== undefined ? given : asking.isSettled ? kept?.arguments[value.key] : undefined;
     const chosenValue = settled ?? pickValue(scene, declared.tool, value.key, value.schema, value.sensitive ? filling : undefined);
     if (chosenValue === undefined) return undefined;
     filling.arguments[value.key] = chosenValue;
@@ -91,7 +111,7 @@ export function wishFor(scene: Scene, asking: Asking): Wish | undefined {
   const clause = filled(form, slot => filling.said[slot]);
   if (clause === undefined) return undefined;
   const replies = repliesTo(asking.form);
-  return { ...filling, tool: declared.tool, arguments: inOrder(declared.tool, filling.arguments), clause, ...(replies ? { replies } : {}) };
+  return { ...filling, tool: declared.tool, arguments: inOrder(declared.tool, filling.arguments), clause, ...(replies ? { replies } : {}), ...(passed?.before ? { before: passed.before } : {}) };
 }
 
 /** The arguments in the order in which the tool declares them. */
@@ -108,6 +128,15 @@ function fillEntity(scene: Scene, asking: Asking, input: EntityInput, filling: F
   filling.said[key] = listed(mentions.map(it => it!.text));
   for (const [i, it] of things.entries()) filling.things.push({ thing: it, isSpoken: mentions[i]!.isSpoken });
   return true;
+}
+
+/** What another result said: a name as it is, else the thing of that label. */
+function fillPassed({ key, entity, many }: EntityInput, { values, things }: Passed, filling: Filling): void {
+  const value = values[key] as string;
+  const thing = things[key] ?? { entity, id: value, facts: {}, context: {} };
+  filling.arguments[key] = many ? [thing.id] : thing.id;
+  filling.said[key] = verbatim(value);
+  filling.things.push({ thing, isSpoken: things[key] === undefined });
 }
 
 function settledThings({ kept }: Asking, { key, entity }: EntityInput): Thing[] {

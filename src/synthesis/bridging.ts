@@ -1,0 +1,116 @@
+/**
+ * A wish over a bridge, tried out before it is said: the call that shows a value, made silently or asked for just before, and the
+ * call of the other server that takes it. Knows the words of bridges, not how turns are made of them.
+ */
+import type { Json } from "../environment/json.ts";
+import type { Chance } from "../environment/chance.ts";
+import { valueAt, type Bridge } from "./bridge.ts";
+import { verbatim } from "./persona.ts";
+import { fixedBy, slotsOf, textOf, type Form } from "./phrase.ts";
+import type { Rehearsal, Trial } from "./rehearsal.ts";
+import { replied } from "./said.ts";
+import type { Thing } from "./sampler.ts";
+import type { Passed, Wish } from "./wish.ts";
+
+/** One step of a talk over several servers: the first call of a bridge where it is asked for, or the wish over it. */
+export interface Step {
+  readonly bridge: Bridge;
+  readonly at: "from" | "to";
+  /** The case drawn for this talk, by argument. */
+  readonly chosen: Readonly<Record<string, Json>>;
+}
+
+/** The wish over a bridge: said by its `then` where the first call is what was granted last, else by its `forms`. With it the trial of the first call, where that goes unsaid. */
+export function crossed({ bridge, chosen }: Step, rehearsal: Rehearsal): { readonly source?: Trial; readonly trial: Trial } | string {
+  const { chance } = rehearsal.scene;
+  const { last } = rehearsal;
+  if (bridge.then && last?.wish.tool.name === bridge.from) {
+    const trial = taken(bridge, chosen, chance.pick(bridge.then), last, rehearsal);
+    return typeof trial === "string" ? trial : { trial };
+  }
+  if (!bridge.forms) return `${bridge.from} was not asked for`;
+  const form = chance.pick(bridge.forms);
+  const source = shown(bridge, chosen, form, rehearsal);
+  if (typeof source === "string") return source;
+  if (source.outcome.kind !== "ok") return source.outcome.message;
+  const trial = taken(bridge, chosen, form, { wish: source.wish, value: source.outcome.value }, rehearsal, true);
+  return typeof trial === "string" ? trial : { source, trial };
+}
+
+/** The first call of a bridge as a wish of its own, about what the case names. */
+export const casting = ({ chosen }: Step, rehearsal: Rehearsal, from: string): Passed | string => given(chosen, "from.", from, rehearsal);
+
+/** The first call, made to be read from: its words are how the clause names what it is about. */
+function shown({ from, with: fixed = {} }: Bridge, chosen: Step["chosen"], form: Form, rehearsal: Rehearsal): Trial | string {
+  const passed = given(chosen, "from.", from, rehearsal);
+  if (typeof passed === "string") return passed;
+  const say = slotsOf(textOf(form)).flatMap(it => (it.startsWith("from.") ? [`{${it.slice(5)}}`] : [])).join(" ");
+  return rehearsal.attempt({ declared: rehearsal.scene.declarations.get(from)!, form: { say: say || " ", with: fixed }, passed });
+}
+
+/** The call that takes what the first one showed. */
+function taken(bridge: Bridge, chosen: Step["chosen"], form: Form, first: { wish: Wish; value: Json }, rehearsal: Rehearsal, isSilent = false): Trial | string {
+  const declared = rehearsal.scene.declarations.get(bridge.to)!;
+  const passed = given(chosen, "", bridge.to, rehearsal);
+  if (typeof passed === "string") return passed;
+  const values: Record<string, Json> = { ...passed.values };
+  const things: Record<string, Thing> = { ...passed.things };
+  for (const [key, path] of Object.entries(bridge.fill)) {
+    const value = valueAt(first.value, path);
+    if (value === undefined || value === null || value === "" || typeof value === "object") return `${bridge.from} shows no ${path} here`;
+    const input = declared.inputs.find(it => it.key === key);
+    if (input && !input.spoken) {
+      const thing = rehearsal.named(input.entity, String(value));
+      if (!thing) return `there is no ${input.entity} called ${String(value)}`;
+      things[key] = thing;
+    }
+    values[key] = value;
+  }
+  const trial = rehearsal.attempt({
+    declared,
+    form: { say: textOf(form), with: { ...bridge.fixed, ...fixedBy(form) }, reply: typeof form === "object" && form.reply ? form.reply : bridge.reply },
+    passed: { values, things, said: saidOf(first, rehearsal), ...(isSilent ? { before: { wish: first.wish, shows: first.value } } : {}) },
+  });
+  return trial;
+}
+
+/** A case's values for the arguments of one of the two calls. */
+function given(chosen: Step["chosen"], prefix: "" | "from.", tool: string, rehearsal: Rehearsal): Passed | string {
+  const values: Record<string, Json> = {};
+  const things: Record<string, Thing> = {};
+  for (const [name, value] of Object.entries(chosen)) {
+    if (name.startsWith("from.") !== (prefix === "from.")) continue;
+    const key = name.slice(prefix.length);
+    const input = rehearsal.scene.declarations.get(tool)!.inputs.find(it => it.key === key);
+    if (input && !input.spoken) {
+      const thing = rehearsal.named(input.entity, String(value));
+      if (!thing) return `there is no ${input.entity} called ${String(value)}`;
+      things[key] = thing;
+    }
+    values[key] = value;
+  }
+  return { values, things, said: {} };
+}
+
+/** Words for `{from.…}`: arguments as they were named, and every plain field of the result. */
+function saidOf({ wish, value }: { wish: Wish; value: Json }, { scene }: Rehearsal): Record<string, string> {
+  const said: Record<string, string> = {};
+  for (const [path, it] of plainFields(value, "")) said[`from.${path}`] = verbatim(replied(it, scene.now, scene.chance));
+  for (const [key, it] of Object.entries(wish.said)) said[`from.${key}`] = it;
+  return said;
+}
+
+function* plainFields(value: Json, path: string): Generator<readonly [string, Json]> {
+  if (value === null) return;
+  if (typeof value !== "object") yield [path, value];
+  else if (Array.isArray(value)) {
+    if (value.length > 0) yield* plainFields(value.at(-1) as Json, `${path}.last`);
+    if (value.length > 0) yield* plainFields(value[0] as Json, `${path}.0`);
+  } else for (const [key, it] of Object.entries(value)) yield* plainFields(it as Json, path ? `${path}.${key}` : key);
+}
+
+/** One of a bridge's cases, with one value for each argument. */
+export function caseOf({ cases }: Bridge, chance: Chance): Step["chosen"] {
+  if (!cases) return {};
+  return Object.fromEntries(Object.entries(chance.pick(cases)).map(([key, it]) => [key, Array.isArray(it) ? chance.pick(it as readonly Json[]) : it]));
+}
