@@ -33,6 +33,7 @@ export const commands = {
   synthesizeTasks: ({ synthesis }) => synthesis.ask(),
   copyExample: ({ synthesis }) => synthesis.copyExample(),
   filterTasks: ({ tasksTree }) => tasksTree.askFilter(),
+  searchTasks: async ({ tasksTree, transcripts }) => transcripts.open(await tasksTree.askSearch()),
   startTraining: ({ training }, on?: TasksNode | Uri) => training.start(on),
   showRun: ({ runPages }, node?: RunsNode) => runPages.open(node),
   pauseTraining: ({ training }, node?: RunsNode) => training.ask("pause", node),

@@ -1,11 +1,12 @@
 /**
- * Where each task of a file begins, and the few words by which a tree shows it. A task's text is read only when it is opened.
- * Knows no editor.
+ * Where each task of a file begins, and the few words by which a tree shows and a filter finds it. A task's text is read only when
+ * it is opened. Knows no editor.
  */
 import { parseTask } from "../trajectory/file.ts";
 import { taskFormat, type Task } from "../trajectory/task.ts";
 import { olderTaskFormat } from "../trajectory/taskLine.ts";
-import { linesIn, readJson, type LinePlace } from "./lineFile.ts";
+import { readJson, type LinePlace } from "./lineFile.ts";
+import { LineIndexes, type Entries } from "./lineIndex.ts";
 
 /** A task as its file's index knows it. */
 export interface TaskEntry extends LinePlace {
@@ -14,43 +15,35 @@ export interface TaskEntry extends LinePlace {
   readonly asked: string;
   readonly kind: Task["kind"];
   readonly split: Task["split"];
+  readonly info: Task["info"];
+  readonly persona: string;
+  /** User turns. */
+  readonly turns: number;
   readonly servers: readonly string[];
   /** The calls that must happen, by name. */
   readonly goals: readonly string[];
+  /** What was done to the task, `name=value`; knobs that were off are left out. */
+  readonly knobs: readonly string[];
 }
 
-export interface TaskIndex {
-  readonly file: string;
-  readonly entries: readonly TaskEntry[];
-  /** Lines that are no task, by number from 1: a torn last line, or one of another version. */
-  readonly skipped: readonly { readonly line: number; readonly why: string }[];
-}
+export type TaskIndex = Entries<TaskEntry>;
 
-/** Reads a tasks file's index. A line that is not a task is skipped and told. */
-export async function indexTasks(file: string): Promise<TaskIndex> {
-  const entries: TaskEntry[] = [];
-  const skipped: { line: number; why: string }[] = [];
-  for await (const line of linesIn(file)) {
-    const entry = entryOf(line.text, line);
-    if (typeof entry === "object") entries.push(entry);
-    else skipped.push({ line: line.number, why: line.whole ? entry : "the line is torn: its end was never written" });
-  }
-  return { file, entries, skipped };
-}
+/** A tasks file's index as the file is now; a file that grew is read on. A line that is not a task is skipped and told. */
+export const indexTasks = (file: string): Promise<TaskIndex> => indexes.of(file);
 
 /** One task, read and checked whole. */
 export const readTask = async (file: string, place: LinePlace): Promise<Task> => parseTask(await readJson(file, place), `${file}:${place.number}`);
 
 /** The entry of a line, or why it is none. Checks only what the entry needs: the whole task is checked when it is opened. */
-function entryOf(text: string, { number, offset, bytes }: LinePlace): TaskEntry | string {
-  let task: Partial<Task>;
+function entryOf(text: string, { number, offset, bytes }: LinePlace, whole: boolean): TaskEntry | string {
+  let task: Partial<Task> | null;
   try {
-    task = JSON.parse(text) as Partial<Task>;
+    task = (whole && withoutTrajectory(text)) || (JSON.parse(text) as Partial<Task> | null);
   } catch (error) {
     return `the line is not JSON (${(error as Error).message})`;
   }
   if (![taskFormat, olderTaskFormat].includes(String(task?.format))) return `its format is ${String(task?.format)}, and this version reads ${taskFormat}`;
-  const { id, turns, kind, split, servers, goals } = task;
+  const { id, turns, kind, split, servers, goals, knobs = {}, info = "complete", persona = "" } = task!;
   if (!id || !turns?.[0] || !kind || !split || !servers || !goals) return "it lacks what every task has";
   return {
     id,
@@ -58,15 +51,47 @@ function entryOf(text: string, { number, offset, bytes }: LinePlace): TaskEntry 
     offset,
     bytes,
     asked: turns[0].user,
-    kind,
-    split,
-    servers: servers.map(it => it.name),
-    goals: goals.flatMap(it => it.calls.map(({ name }) => name)),
+    kind: once(kind),
+    split: once(split),
+    info: once(info),
+    persona: once(persona),
+    turns: turns.length,
+    servers: listOnce(servers.map(it => it.name)),
+    goals: listOnce(goals.flatMap(it => it.calls.map(({ name }) => name))),
+    knobs: listOnce(Object.entries(knobs).flatMap(([name, value]) => (value === false || value === 0 || value === null ? [] : [`${name}=${String(value)}`]))),
   };
 }
 
-/** Whether an entry matches every word of a filter, anywhere in what the tree shows of it. */
-export function matches(entry: TaskEntry, filter: string): boolean {
-  const text = [entry.id, entry.asked, entry.kind, entry.split, ...entry.servers, ...entry.goals].join(" ").toLowerCase();
-  return filter.toLowerCase().split(/\s+/).every(word => text.includes(word));
+const trajectory = ',"trajectory":{';
+
+/**
+ * All of a task but its trajectory, which is most of the line and comes last. Undefined where the line is laid out otherwise. Inside
+ * a text the quotes would be escaped, so what is found is a key.
+ */
+function withoutTrajectory(text: string): Partial<Task> | undefined {
+  const at = text.indexOf(trajectory);
+  if (at < 0 || !text.endsWith("]}}")) return undefined;
+  try {
+    return JSON.parse(`${text.slice(0, at)}}`) as Partial<Task>;
+  } catch {
+    // the key of an inner object: the whole line is parsed
+    return undefined;
+  }
 }
+
+/** Words that thousands of tasks share are kept once. */
+const words = new Map<string, string>();
+const lists = new Map<string, readonly string[]>();
+
+function once<T extends string>(word: T): T {
+  if (!words.has(word)) words.set(word, word);
+  return words.get(word) as T;
+}
+
+function listOnce(list: readonly string[]): readonly string[] {
+  const key = list.join(" ");
+  if (!lists.has(key)) lists.set(key, list.map(once));
+  return lists.get(key)!;
+}
+
+const indexes = new LineIndexes(entryOf);

@@ -1,20 +1,22 @@
 /** The Tasks view: the task files of the workspace, each with its tasks as its index shows them. Reads no task whole. */
-import { EventEmitter, MarkdownString, TreeItem, TreeItemCollapsibleState, commands, window, type Disposable, type TreeDataProvider, type Uri } from "vscode";
+import { EventEmitter, MarkdownString, TreeItem, TreeItemCollapsibleState, Uri, commands, type Disposable, type TreeDataProvider } from "vscode";
 import { basename } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Task } from "../trajectory/task.ts";
 import { icons } from "./icons.ts";
 import { filesIn, type ProveFolder } from "./proveFolder.ts";
-import { indexTasks, matches, readTask, type TaskEntry, type TaskIndex } from "./taskIndex.ts";
+import { Filtered, parseFilter, type TaskFilter } from "./taskFilter.ts";
+import { indexTasks, readTask, type TaskEntry, type TaskIndex } from "./taskIndex.ts";
+import { askFilter, askSearch } from "./taskPrompts.ts";
 
 export type TasksNode =
   | { readonly kind: "taskFile"; readonly file: Uri }
-  | { readonly kind: "range"; readonly file: Uri; readonly from: number; readonly entries: readonly TaskEntry[] }
+  | { readonly kind: "range"; readonly file: Uri; readonly from: number; readonly size: number; readonly entries: readonly TaskEntry[] }
   | { readonly kind: "task"; readonly file: Uri; readonly entry: TaskEntry }
   | { readonly kind: "skipped"; readonly file: Uri; readonly line: number; readonly why: string };
 
-/** More tasks than this are shown in ranges, so that a large file opens at once. */
-const rangeSize = 100;
+/** More rows than this are shown in ranges, and more ranges in larger ones, so that a large file opens at once. */
+const mostRows = 100;
 
 const { Collapsed, Expanded, None } = TreeItemCollapsibleState;
 
@@ -23,16 +25,17 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
   readonly onDidChangeTreeData = this.#changed.event;
   readonly #folder: ProveFolder;
   readonly #indexes = new Map<string, Promise<TaskIndex>>();
-  #filter = "";
+  readonly #filtered = new Map<string, Filtered>();
+  #filter: TaskFilter = parseFilter("");
   #isDue = false;
-  /** Milliseconds that the last index took. */
+  /** Milliseconds that the last reading took. */
   #took = 0;
 
   constructor(folder: ProveFolder) {
     this.#folder = folder;
   }
 
-  /** Shows the files as they are now. A file that is being written is read again and again, but a quarter of the time at most. */
+  /** Shows the files as they are now. A file that is being written is read on again and again, but a quarter of the time at most. */
   refresh(): void {
     if (this.#isDue) return;
     this.#isDue = true;
@@ -52,21 +55,22 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
     this.#changed.dispose();
   }
 
-  /** Asks for the words that a task must contain to be shown; none shows all. */
+  /** Asks for the filter that a task must pass to be shown; an empty one shows all. */
   async askFilter(): Promise<void> {
-    const filter = await window.showInputBox({
-      title: "Filter Tasks",
-      prompt: "Words that occur in the request, the id, a server, a call, the kind or the split; empty shows all",
-      value: this.#filter,
-    });
-    if (filter === undefined) return;
-    this.#filter = filter.trim();
-    await commands.executeCommand("setContext", "prove.isFiltered", this.#filter !== "");
+    this.#filter = parseFilter(await askFilter(this.#filter.text, () => this.#all()));
+    this.#filtered.clear();
+    await commands.executeCommand("setContext", "prove.isFiltered", this.#filter.text !== "");
     this.#changed.fire(undefined);
   }
 
-  get filter(): string {
-    return this.#filter;
+  /** Looks for words in all that tasks say; what is chosen is the task to open. */
+  async askSearch(): Promise<Extract<TasksNode, { kind: "task" }>> {
+    const { file, entry } = await askSearch(() => this.#all());
+    return { kind: "task", file: Uri.file(file), entry };
+  }
+
+  async #all(): Promise<readonly TaskIndex[]> {
+    return Promise.all((await this.files()).map(it => this.index(it)));
   }
 
   async files(): Promise<Uri[]> {
@@ -97,7 +101,7 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
       case "taskFile":
         return this.#tasksOf(node.file);
       case "range":
-        return node.entries.map(entry => ({ kind: "task", file: node.file, entry }));
+        return rowsOf(node.file, node.entries, node.from);
       case "task":
       case "skipped":
         return [];
@@ -109,9 +113,9 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
   async getTreeItem(node: TasksNode): Promise<TreeItem> {
     switch (node.kind) {
       case "taskFile":
-        return fileItem(node.file, await this.index(node.file), this.#filter);
+        return fileItem(node.file, await this.index(node.file), await this.#shownOf(node.file), this.#filter);
       case "range":
-        return rangeItem(node);
+        return rangeItem(node, this.#filter);
       case "task":
         return taskItem(node);
       case "skipped":
@@ -123,26 +127,39 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
 
   async #roots(): Promise<TasksNode[]> {
     const files = await this.files();
-    if (!this.#filter) return files.map(file => ({ kind: "taskFile", file }));
-    const found = await Promise.all(files.map(async file => ((await this.index(file)).entries.some(it => matches(it, this.#filter)) ? [file] : [])));
-    return found.flat().map(file => ({ kind: "taskFile", file }));
+    const shown = await Promise.all(files.map(async file => !this.#filter.text || (await this.#shownOf(file)).length > 0));
+    return files.flatMap((file, i) => (shown[i] ? [{ kind: "taskFile", file }] : []));
+  }
+
+  /** The tasks of a file that the filter lets through. */
+  async #shownOf(file: Uri): Promise<readonly TaskEntry[]> {
+    const { entries } = await this.index(file);
+    const known = this.#filtered.get(file.fsPath);
+    const filtered = known?.of === entries && known.filter === this.#filter ? known : new Filtered(entries, this.#filter);
+    this.#filtered.set(file.fsPath, filtered);
+    return filtered.shown();
   }
 
   async #tasksOf(file: Uri): Promise<TasksNode[]> {
-    const { entries, skipped } = await this.index(file);
-    const shown = this.#filter ? entries.filter(it => matches(it, this.#filter)) : entries;
-    const torn = skipped.map(it => ({ kind: "skipped" as const, file, ...it }));
-    if (shown.length <= rangeSize) return [...torn, ...shown.map(entry => ({ kind: "task" as const, file, entry }))];
-    const ranges = Array.from({ length: Math.ceil(shown.length / rangeSize) }, (_, n) => n * rangeSize);
-    return [...torn, ...ranges.map(from => ({ kind: "range" as const, file, from, entries: shown.slice(from, from + rangeSize) }))];
+    const { skipped } = await this.index(file);
+    const torn = skipped.slice(0, mostRows).map(it => ({ kind: "skipped" as const, file, ...it }));
+    return [...torn, ...rowsOf(file, await this.#shownOf(file), 0)];
   }
 }
 
-function fileItem(file: Uri, { entries, skipped }: TaskIndex, filter: string): TreeItem {
-  const item = new TreeItem(basename(file.fsPath, ".tasks.jsonl"), filter ? Expanded : Collapsed);
-  item.id = `${file.toString()}?${filter}`;
-  const n = filter ? entries.filter(it => matches(it, filter)).length : entries.length;
-  item.description = `${filter ? `${n} of ` : ""}${entries.length} tasks${skipped.length ? `, ${skipped.length} skipped` : ""}`;
+/** Tasks as rows: as they are, or in ranges of a hundred, a thousand, … so that no row has more than a hundred below it. */
+function rowsOf(file: Uri, entries: readonly TaskEntry[], start: number): TasksNode[] {
+  if (entries.length <= mostRows) return entries.map(entry => ({ kind: "task", file, entry }));
+  let size = mostRows;
+  while (entries.length / size > mostRows) size *= 10;
+  const ranges = Array.from({ length: Math.ceil(entries.length / size) }, (_, n) => n * size);
+  return ranges.map(from => ({ kind: "range", file, from: start + from, size, entries: entries.slice(from, from + size) }));
+}
+
+function fileItem(file: Uri, { entries, skipped }: TaskIndex, shown: readonly TaskEntry[], filter: TaskFilter): TreeItem {
+  const item = new TreeItem(basename(file.fsPath, ".tasks.jsonl"), filter.text ? Expanded : Collapsed);
+  item.id = `${file.toString()}?${filter.text}`;
+  item.description = `${filter.text ? `${shown.length} of ` : ""}${entries.length} tasks${skipped.length ? `, ${skipped.length} skipped` : ""}`;
   item.iconPath = icons.taskFile;
   item.resourceUri = file;
   item.tooltip = file.fsPath;
@@ -150,9 +167,10 @@ function fileItem(file: Uri, { entries, skipped }: TaskIndex, filter: string): T
   return item;
 }
 
-function rangeItem({ file, from, entries }: Extract<TasksNode, { kind: "range" }>): TreeItem {
+function rangeItem({ file, from, size, entries }: Extract<TasksNode, { kind: "range" }>, filter: TaskFilter): TreeItem {
   const item = new TreeItem(`${from + 1}–${from + entries.length}`, Collapsed);
-  item.id = `${file.toString()}#${from}-${entries.length}`;
+  // by where it begins: it stays open while the file grows
+  item.id = `${file.toString()}?${filter.text}#${from}/${size}`;
   item.contextValue = "range";
   return item;
 }
