@@ -10,6 +10,8 @@ import { variantName, variantNamed } from "../environment/variant.ts";
 import type { Task } from "../trajectory/task.ts";
 import { trajectoryFormat, type CallEvent, type Event, type Header } from "../trajectory/trajectory.ts";
 import { Author, type Plot } from "./author.ts";
+import { readBridges, type Bridge } from "./bridge.ts";
+import { crossingOf, type Crossing } from "./bridgePlan.ts";
 import { chainOf, loners, rarityOf, used, type Uses } from "./chain.ts";
 import { chanceOf, type Chance } from "../environment/chance.ts";
 import { declarationsOf, type Declarations, type EntityInput } from "./declared.ts";
@@ -20,6 +22,7 @@ import type { MenuKind } from "./perturb.ts";
 import { readPhrases, type Phrases } from "./phrase.ts";
 import { sampleOf, type Sample } from "./sampler.ts";
 import { GraphTeacher, Refusing } from "./teacher.ts";
+import { worldScene } from "./worldScene.ts";
 
 export interface Synthesis {
   readonly catalog: Catalog;
@@ -33,6 +36,8 @@ export interface Synthesis {
   readonly split?: Task["split"];
   /** Share of tasks with a single user turn; the others have two or three. */
   readonly oneTurn?: number;
+  /** Share of the normal tasks that need several servers; none where absent. */
+  readonly crossing?: number;
   /** Variants of each fixture, under other ids; 0 for the fixtures as they are. */
   readonly variants?: number;
   /** False keeps tasks that make the same calls as an earlier one. */
@@ -76,6 +81,8 @@ export interface Brief {
   readonly servers: readonly { readonly name: string; readonly fixture: string }[];
   readonly sessionSeed: number;
   readonly persona: Persona;
+  /** What takes it from one server to another; absent where it stays at home. */
+  readonly crossing?: Crossing;
 }
 
 /** A conversation that can begin. */
@@ -93,13 +100,16 @@ export class Studio {
   readonly #grounds = new Map<string, { readonly fixtures: readonly string[]; readonly hasVariants: boolean }>();
   readonly #uses: Uses = new Map();
   readonly #samples = new Map<string, Sample>();
+  readonly #bridges: readonly Bridge[];
   #accepted = 0;
   #irrelevant = 0;
 
   constructor(synthesis: Synthesis) {
     this.#of = synthesis;
     this.#manners = readManners(synthesis.resources);
-    const { catalog } = synthesis;
+    const { catalog, resources } = synthesis;
+    const isHere = (tool: string) => synthesis.servers.includes(catalog.tools.get(tool)!.server);
+    this.#bridges = synthesis.crossing ? readBridges(resources, catalog).filter(it => isHere(it.from) && isHere(it.to)) : [];
     for (const name of synthesis.servers) {
       this.#phrases.set(name, readPhrases(join(synthesis.resources, "phrases"), catalog.server(name)));
       this.#grounds.set(name, { fixtures: catalog.fixtureNames(name), hasVariants: hasHiddenIds(catalog.server(name)) });
@@ -114,6 +124,8 @@ export class Studio {
     if (!chain) return undefined;
     const kind: Task["kind"] = chance.happens(shares.irrelevant) && this.#irrelevant <= shares.irrelevant * this.#accepted ? "irrelevant" : "normal";
     const info: Task["info"] = chance.weighted(["complete", "missing", "minimal"] as const, it => (it === "complete" ? 1 - shares.missing - shares.minimal : shares[it]));
+    const crossing = kind === "normal" && this.#bridges.length > 0 && chance.happens(this.#of.crossing!) ? crossingOf(this.#bridges, servers, home, this.#uses, chance) : undefined;
+    if (crossing) return this.#across(crossing, n, info, chance);
     const foreign = chance.shuffled(servers.filter(it => it !== home)).slice(0, chance.happens(shares.foreignMenu) || kind === "irrelevant" ? 1 + chance.below(2) : 0);
     return {
       id: `${home}-${this.#of.seed}-${n}`,
@@ -129,6 +141,27 @@ export class Studio {
     };
   }
 
+  /** A task over several servers, all on fixtures of one world. */
+  #across(crossing: Crossing, n: number, info: Task["info"], chance: Chance): Brief {
+    const { seed, oneTurn = shares.oneTurn } = this.#of;
+    const home = crossing.servers[0]!;
+    const [first, ...others] = crossing.servers.map(it => this.#grounds.get(it)!.fixtures);
+    const fixture = chance.pick(first!.filter(it => others.every(list => list.includes(it))));
+    return {
+      id: `${home}-${seed}-${n}`,
+      home,
+      chain: crossing.chain,
+      kind: "normal",
+      info: info === "missing" ? "complete" : info,
+      isOneTurn: chance.happens(oneTurn),
+      listsFirst: chance.happens(shares.lists),
+      servers: crossing.servers.map(name => ({ name, fixture: this.#numbered(name, fixture, chance) })),
+      sessionSeed: chance.below(100_000),
+      persona: personaOf(this.#manners, chance),
+      crossing,
+    };
+  }
+
   /** A live session, who speaks and who teaches. */
   stage(brief: Brief, n: number, chance: Chance): Stage {
     const { catalog } = this.#of;
@@ -137,18 +170,21 @@ export class Studio {
     const declarations = declarationsOf(server);
     const now = session.state[brief.home]!.clock;
     const sample = this.#sample(brief.home, brief.servers[0]!.fixture, n);
+    const shareOf = (it: { name: string; fixture: string }) => ({ server: catalog.server(it.name), phrases: this.#phrases.get(it.name)!, sample: this.#sample(it.name, it.fixture, n) });
+    const scenery = brief.crossing ? worldScene(brief.servers.map(shareOf)) : { declarations, phrases: this.#phrases.get(brief.home)!, sample };
     const plot: Plot = {
       session,
       manners: this.#manners,
-      tools: brief.kind === "irrelevant" ? brief.chain.slice(-1) : wishedFor(brief.chain, declarations, sample, chance),
+      tools: brief.crossing ? [...brief.crossing.steps.keys()] : brief.kind === "irrelevant" ? brief.chain.slice(-1) : wishedFor(brief.chain, declarations, sample, chance),
+      ...(brief.crossing ? { steps: brief.crossing.steps } : {}),
       info: brief.info,
       isOneTurn: brief.isOneTurn,
       refusals: brief.kind === "irrelevant" ? { met: 0, courted: 0 } : { met: shares.refusals, courted: shares.courted },
       listsFirst: brief.listsFirst,
       rarity: tool => rarityOf(tool, this.#uses),
     };
-    const words = { phrases: this.#phrases.get(brief.home)!, persona: brief.persona, isMinimal: brief.info === "minimal" };
-    const author = new Author(plot, { declarations, ...words, sample, now, chance, met: new Map(), focus: [], recent: [] });
+    const words = { persona: brief.persona, isMinimal: brief.info === "minimal" };
+    const author = new Author(plot, { ...scenery, ...words, now, chance, met: new Map(), focus: [], recent: [] });
     const teacher = brief.kind === "irrelevant" ? new Refusing(this.#manners, chance) : new GraphTeacher(author, this.#manners);
     const events: Event[] = [];
     const speaker = speakerOf(author, teacher, catalog);
@@ -158,7 +194,8 @@ export class Studio {
   }
 
   /** Told of a task that is kept, so that the next ones use other tools. */
-  kept({ kind, chain, goals }: Task): void {
+  kept({ kind, chain, goals, knobs }: Task): void {
+    if (typeof knobs["bridges"] === "string") used(knobs["bridges"].split(", "), this.#uses);
     const called = new Set(goals.flatMap(it => it.calls.map(call => call.name)));
     used(called, this.#uses);
     used(chain.filter(it => !called.has(it)), this.#uses, true);
@@ -167,8 +204,8 @@ export class Studio {
   }
 
   /** Told of a chain that came to nothing. */
-  failed(chain: readonly string[]): void {
-    used(chain, this.#uses, true);
+  failed(chain: readonly string[], crossing?: Crossing): void {
+    used([...chain, ...(crossing?.bridges ?? [])], this.#uses, true);
   }
 
   #chain(home: string, chance: Chance): readonly string[] | undefined {
@@ -181,9 +218,12 @@ export class Studio {
 
   /** One of the server's fixtures, its ids renumbered where ids are what has to be found out. */
   #fixture(name: string, chance: Chance): string {
-    const { fixtures, hasVariants } = this.#grounds.get(name)!;
+    return this.#numbered(name, chance.pick(this.#grounds.get(name)!.fixtures), chance);
+  }
+
+  #numbered(name: string, fixture: string, chance: Chance): string {
+    const { hasVariants } = this.#grounds.get(name)!;
     const { variants = fewVariants } = this.#of;
-    const fixture = chance.pick(fixtures);
     const number = 1 + chance.below(variants);
     return hasVariants && variants > 0 ? variantName(fixture, number) : fixture;
   }

@@ -2,6 +2,8 @@
  * The pipeline, read top to bottom: brief, stage, conversation, goals, menu, screen. A stream of accepted tasks and of what was
  * rejected and why; the same seed gives the same bytes. Does not know where tasks are written or which model will learn from them.
  */
+import { crosses } from "./bridgePlan.ts";
+import { worldGraph } from "./worldScene.ts";
 import { callBudget, taskFormat, type Task } from "../trajectory/task.ts";
 import type { Event } from "../trajectory/trajectory.ts";
 import { chanceOf, type Chance } from "../environment/chance.ts";
@@ -17,7 +19,7 @@ import { Studio, type Brief, type Stage, type Synthesis } from "./studio.ts";
 /** One attempt at a task: kept, or turned down with the course it took. */
 export type Attempted =
   | { readonly kind: "accepted"; readonly task: Task }
-  | { readonly kind: "rejected"; readonly server: string; readonly chain: readonly string[]; readonly reason: string; readonly why: string; readonly log: Course["log"] };
+  | { readonly kind: "rejected"; readonly server: string; readonly chain: readonly string[]; readonly reason: string; readonly why: string; readonly log: Course["log"]; readonly crossing?: Brief["crossing"] };
 
 /** Calls in one task: more do not fit what a small student can say. */
 const mostCalls = { chain: 6, full: 12 };
@@ -35,7 +37,7 @@ export async function* synthesize(synthesis: Synthesis): AsyncGenerator<Attempte
     const attempted = await attempt(n, synthesis, studio, kept);
     barren = attempted.kind === "accepted" ? 0 : barren + 1;
     if (attempted.kind === "accepted") studio.kept(attempted.task);
-    else studio.failed(attempted.chain);
+    else studio.failed(attempted.chain, attempted.crossing);
     yield attempted;
   }
 }
@@ -44,7 +46,7 @@ async function attempt(n: number, synthesis: Synthesis, studio: Studio, kept: Ke
   const { seed, servers, catalog, split, distinct = true } = synthesis;
   const chance = chanceOf(seed, "task", n);
   const brief = studio.brief(n, chance);
-  const about = { server: servers[n % servers.length]!, chain: brief?.chain ?? [] };
+  const about = { server: servers[n % servers.length]!, chain: brief?.chain ?? [], ...(brief?.crossing ? { crossing: brief.crossing } : {}) };
   const rejected = (reason: string, why: string, log: Course["log"] = []): Attempted => ({ kind: "rejected", ...about, reason, why, log });
   if (!brief) return rejected("chain", "no chain here");
   const stage = studio.stage(brief, n, chance);
@@ -61,10 +63,11 @@ async function attempt(n: number, synthesis: Synthesis, studio: Studio, kept: Ke
 
 /** The task, or why there is none. */
 function taskOf(brief: Brief, { conversation: { talk }, wished, author }: Stage, course: Course, { catalog, menu: kind }: Synthesis, chance: Chance): Task | string {
-  const graph = graphOf(catalog.server(brief.home));
+  const graph = brief.crossing ? worldGraph(brief.servers.map(it => catalog.server(it.name))) : graphOf(catalog.server(brief.home));
   const goals = goalsOf(talk.events, graph);
   const isIrrelevant = brief.kind === "irrelevant";
   if (goals.length === 0 && !isIrrelevant) return "no goals";
+  if (brief.crossing && !crosses(goals, it => catalog.tools.get(it)!.server)) return "no crossing";
   const calls = talk.events.filter(it => it.kind === "call");
   if (calls.length > mostCalls[kind]) return "length";
   const servers = brief.servers.map(it => catalog.server(it.name));
@@ -87,7 +90,7 @@ function taskOf(brief: Brief, { conversation: { talk }, wished, author }: Stage,
     hidden,
     turns,
     goals,
-    knobs: { ...knobs, lists: brief.listsFirst, failedCalls: calls.filter(it => it.outcome !== "ok").length },
+    knobs: { ...knobs, ...(brief.crossing ? { across: brief.crossing.servers.length, bridges: brief.crossing.bridges.join(", ") } : {}), lists: brief.listsFirst, failedCalls: calls.filter(it => it.outcome !== "ok").length },
     info: brief.info === "missing" && !author.hasWithheld ? "complete" : brief.info,
     chain: [...brief.chain],
     budget: { calls: callBudget(goals), assistantMessages: Math.max(callBudget(goals) + turns.length, turns.length + 1) },
