@@ -1,24 +1,122 @@
-/** `graph`: the dependency edges between tools, as they are declared. */
+/**
+ * `graph`: the dependency edges between tools, as they are declared, as names suggest them, or as a chat model labels them; held
+ * against live sessions and against one another.
+ */
+import { join } from "node:path";
+import { Mistake } from "../mistake.ts";
+import { audited, type Verdict } from "../synthesis/audit.ts";
 import { graphOf, type Edge } from "../synthesis/graph.ts";
-import type { Command } from "./command.ts";
+import { agreement, declaredLabels, labelsByNames, type Label, type PublishedTool } from "../synthesis/label.ts";
+import { observe, observedVerdicts } from "../synthesis/observed.ts";
+import { readPhrases } from "../synthesis/phrase.ts";
+import { visible } from "../trajectory/visible.ts";
+import { seedOf } from "./call.ts";
+import type { Command, Terminal, Values } from "./command.ts";
+import { connected } from "./tools.ts";
+
+const labellers = ["declared", "names", "model"] as const;
+type Labeller = (typeof labellers)[number];
 
 export const graph: Command = {
-  usage: "graph [server] [--json]",
-  summary: "List which tool needs which other: kind, what flows, confidence.",
-  options: { json: { type: "boolean" } },
-  async run({ catalog, print }, [name], { json }) {
-    const graphs = (name === undefined ? [...catalog.servers.values()] : [catalog.server(name)]).map(graphOf);
-    if (json) {
-      print(JSON.stringify(graphs.map(({ server, hash, edges }) => ({ server, hash, edges })), null, 2));
-      return 0;
-    }
-    for (const { server, hash, edges } of graphs) {
-      print(`${server}: ${edges.length} edges (${hash})`);
-      for (const edge of edges) print(`  ${readable(edge)}`);
-    }
+  usage: "graph [server | --connect NAME] [--by declared|names|model] [--verify] [--seed S] [--json]",
+  summary: "List which tool needs which other; --verify runs every pair on live sessions, --by compares other labels with the declarations.",
+  options: {
+    connect: { type: "string" },
+    by: { type: "string" },
+    verify: { type: "boolean" },
+    seed: { type: "string" },
+    json: { type: "boolean" },
+  },
+  async run(terminal, [name], values) {
+    const by = labellerOf(values);
+    const found: Found[] = [];
+    if (typeof values["connect"] === "string") found.push(await connectedGraph(terminal, values["connect"], by, values));
+    else for (const server of name === undefined ? terminal.catalog.servers.keys() : [name]) found.push(await ownGraph(terminal, server, by, values));
+    if (values["json"]) terminal.print(JSON.stringify(found, null, 2));
+    else for (const it of found) for (const line of readable(it)) terminal.print(visible(line));
     return 0;
   },
 };
 
-const readable = ({ a, b, kind, via, confidence }: Edge): string =>
-  `${a} -> ${b}  ${kind}${via ? `  ${via.output} -> ${via.input} (${via.entity})` : ""}  ${confidence}`;
+/** An edge of any labeller, with what running it showed. */
+type Shown = Pick<Edge, "a" | "b" | "kind" | "confidence"> & { via?: { output: string; input: string; entity?: string } } & Partial<Pick<Verdict, "verified" | "why">>;
+
+interface Found {
+  readonly server: string;
+  readonly hash?: string;
+  readonly by: string;
+  readonly edges: readonly Shown[];
+  /** How far the labels agree with the declarations, and, of both, with what runs. */
+  readonly agreement?: Readonly<Record<string, ReturnType<typeof agreement>>>;
+}
+
+function labellerOf(values: Values): Labeller {
+  const by = (values["by"] as string | undefined) ?? (values["connect"] === undefined ? "declared" : "names");
+  const found = labellers.find(it => it === by);
+  if (!found) throw new Mistake(`nobody labels by ${by}`, `choose ${labellers.join(", ")}`);
+  if (found === "declared" && values["connect"] !== undefined) throw new Mistake("a connected server declares no entities", "choose --by names or --by model");
+  return found;
+}
+
+async function ownGraph(terminal: Terminal, name: string, by: Labeller, values: Values): Promise<Found> {
+  const { catalog, resources, signal, progress } = terminal;
+  const server = catalog.server(name);
+  const { edges, hash } = graphOf(server);
+  const declared = declaredLabels({ edges });
+  const labels = by === "declared" ? declared : await labelsOf(by, [...server.tools.values()], terminal, values);
+  const verdicts: Verdict[] = [];
+  if (values["verify"]) {
+    const ground = { catalog, server: name, fixtures: catalog.fixtureNames(name), phrases: readPhrases(join(resources, "phrases"), server), seed: seedOf(values) };
+    for (const it of audited(by === "declared" ? edges : edgesOf(labels), ground)) {
+      signal.throwIfAborted();
+      verdicts.push(it);
+      progress(`${name}: ${verdicts.length} pairs run`);
+    }
+  }
+  return {
+    server: name,
+    hash,
+    by,
+    edges: shownOf(by === "declared" ? edges : edgesOf(labels), verdicts),
+    ...(by === "declared" ? {} : { agreement: { explicit: agreement(labels, declared, "explicit"), implicit: agreement(labels, declared, "implicit") } }),
+  };
+}
+
+/** A connected server's graph: nothing is declared, and only what its entry lets run is run. */
+function connectedGraph(terminal: Terminal, name: string, by: Labeller, values: Values): Promise<Found> {
+  return connected(terminal, name, async session => {
+    const seen = await observe(session, terminal.signal);
+    const labels = await labelsOf(by, seen.tools, terminal, values);
+    const verdicts: Verdict[] = [];
+    const edges = edgesOf(labels);
+    if (values["verify"]) for await (const it of observedVerdicts(session, edges, seen, terminal.signal)) verdicts.push(it);
+    return { server: name, by, edges: shownOf(edges, verdicts) };
+  });
+}
+
+async function labelsOf(by: Labeller, tools: readonly PublishedTool[], _terminal: Terminal, _values: Values): Promise<readonly Label[]> {
+  return by === "names" ? labelsByNames(tools) : [];
+}
+
+const edgesOf = (labels: readonly Label[]): Edge[] =>
+  labels.flatMap(({ a, b, label, via, confidence }): Edge[] => (label === "none" ? [] : [{ a, b, kind: label, ...(via ? { via: { ...via, entity: "" } } : {}), confidence }]));
+
+function shownOf(edges: readonly Edge[], verdicts: readonly Verdict[]): Shown[] {
+  return edges.map((edge, i) => {
+    const verdict = verdicts[i];
+    return { ...edge, ...(verdict ? { verified: verdict.verified, ...(verdict.why === undefined ? {} : { why: verdict.why }) } : {}) };
+  });
+}
+
+function readable({ server, hash, by, edges, agreement: agreed }: Found): string[] {
+  const ran = edges.filter(it => it.verified !== undefined);
+  const share = (of: Verdict["verified"]) => `${ran.filter(it => it.verified === of).length} ${of === "untried" ? "untried" : of === "works" ? "work" : "fail"}`;
+  return [
+    `${server}: ${edges.length} edges ${by === "declared" ? `(${hash})` : `by ${by}`}${ran.length > 0 ? `, run: ${share("works")}, ${share("fails")}, ${share("untried")}` : ""}`,
+    ...edges.map(it => `  ${edgeLine(it)}`),
+    ...Object.entries(agreed ?? {}).map(([kind, { precision, recall, both, labelled, reference }]) => `  ${kind}, against the declarations: precision ${precision} (${both} of ${labelled}), recall ${recall} (${both} of ${reference})`),
+  ];
+}
+
+const edgeLine = ({ a, b, kind, via, confidence, verified, why }: Shown): string =>
+  `${a} -> ${b}  ${kind}${via ? `  ${via.output} -> ${via.input}${via.entity ? ` (${via.entity})` : ""}` : ""}  ${confidence}${verified ? `  ${verified}${why === undefined ? "" : `: ${why}`}` : ""}`;
