@@ -6,25 +6,28 @@ import { partNames } from "../reward/breakdown.ts";
 import { paper, provePlus } from "../reward/profiles.ts";
 import { readTasks } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
+import { endOf } from "../trajectory/trajectory.ts";
+import { visible } from "../trajectory/visible.ts";
 import type { Command, Terminal } from "./command.ts";
+import { endpointOptions, endpointUsage } from "./endpoints.ts";
 import { openPolicy, type OpenedPolicy } from "./policies.ts";
 
 export const evaluate: Command = {
-  usage: "evaluate --tasks F --policy SPEC [--split heldout-chain|heldout-server|train] [--limit N] [--json]",
-  summary: "Let a policy attempt every task once and print the metrics. SPEC is a run or model folder, scripted:teacher or scripted:idle.",
-  options: { tasks: { type: "string" }, policy: { type: "string" }, split: { type: "string", default: "heldout-chain" }, limit: { type: "string" }, json: { type: "boolean" } },
+  usage: `evaluate --tasks F --policy SPEC [--split heldout-chain|heldout-server|train] [--limit N] [--json] ${endpointUsage}`,
+  summary: "Let a policy attempt every task once and print the metrics. SPEC is a run or model folder, endpoint:MODEL, scripted:teacher or scripted:idle.",
+  options: { tasks: { type: "string" }, policy: { type: "string" }, split: { type: "string", default: "heldout-chain" }, limit: { type: "string" }, json: { type: "boolean" }, ...endpointOptions },
   async run(terminal, _positionals, values) {
     const { cwd, print, say } = terminal;
     const [file, spec] = [values["tasks"], values["policy"]] as (string | undefined)[];
     if (file === undefined || spec === undefined) throw new Mistake("evaluate needs a tasks file and a policy", `usage: prove-rl ${evaluate.usage}`);
     const split = splitNamed(values["split"] as string);
     const tasks = await tasksIn(resolve(cwd, file), split, values["limit"] === undefined ? Infinity : Number(values["limit"]), say);
-    const opened = await openPolicy(spec, tasks, terminal);
+    const opened = await openPolicy(spec, tasks, terminal, values);
     const { policy, metrics } = await measured(opened, tasks, terminal, `${spec} `);
     opened.dispose();
     if (values["json"]) print(JSON.stringify({ policy, tasks: file, split, ...metrics }));
     else for (const line of linesOf(metrics)) print(line);
-    return 0;
+    return metrics.attempts > metrics.unscorable ? 0 : 1;
   },
 };
 
@@ -43,14 +46,20 @@ async function tasksIn(file: string, split: Task["split"], limit: number, say: (
 }
 
 /** Evaluates with the default run's reward first and the paper's beside it; says how far it is. */
-export async function measured({ policy, concurrency }: OpenedPolicy, tasks: readonly Task[], { catalog, signal, progress }: Pick<Terminal, "catalog" | "signal" | "progress">, label: string): Promise<Evaluation> {
+export async function measured({ policy, concurrency }: OpenedPolicy, tasks: readonly Task[], { catalog, signal, progress, say }: Pick<Terminal, "catalog" | "signal" | "progress" | "say">, label: string): Promise<Evaluation> {
+  const faults = new Set<string>();
   return await evaluateTasks(tasks, policy, {
     catalog,
     profiles: [provePlus, paper],
     concurrency,
     signal,
     clock: () => performance.now() / 1000,
-    onRow: (_row, _trajectory, done) => progress(`${label}${done}/${tasks.length} tasks`),
+    onRow(_row, trajectory, done) {
+      const { fault } = endOf(trajectory);
+      if (fault !== undefined && !faults.has(fault)) say(`an attempt was cut off: ${visible(fault)}`);
+      if (fault !== undefined) faults.add(fault);
+      progress(`${label}${done}/${tasks.length} tasks`);
+    },
   });
 }
 

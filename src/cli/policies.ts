@@ -1,15 +1,17 @@
-/** A policy by its name on the command line: a run or model folder, or a scripted one. What a student has seen is checked against what it is to be measured on. */
+/** A policy by its name on the command line: a run or model folder, an endpoint's model, or a scripted one. What a student has seen is checked against what it is to be measured on. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { startBackend } from "../compute/backend.ts";
 import { Mistake } from "../mistake.ts";
 import { chainOf, checkTools, digestIn, hasSeen, loadModel, readModelFolder, type StoredModel } from "../model/modelFolder.ts";
 import { openStudent } from "../model/student.ts";
+import { endpointPolicy } from "../policy/endpointPolicy.ts";
 import type { Policy } from "../policy/policy.ts";
 import { idle, teacherOf } from "../policy/scripted.ts";
 import { latestCheckpoint, runFile } from "../run/folder.ts";
 import type { Task } from "../trajectory/task.ts";
-import type { Terminal } from "./command.ts";
+import type { Terminal, Values } from "./command.ts";
+import { endpointChoice, openChosen, sent } from "./endpoints.ts";
 
 export interface OpenedPolicy {
   readonly policy: Policy;
@@ -26,13 +28,20 @@ export interface StudentChoice {
 
 export const greedy: StudentChoice = { temperature: 0, seed: 0 };
 
-/** Opens the policy that a specification names, to be measured on these tasks. */
-export async function openPolicy(spec: string, tasks: readonly Task[], terminal: Pick<Terminal, "cwd" | "dist" | "catalog">): Promise<OpenedPolicy> {
+/** Opens the policy that a specification names, to be measured on these tasks. `values`: where an endpoint is, and its limits. */
+export async function openPolicy(spec: string, tasks: readonly Task[], terminal: Pick<Terminal, "cwd" | "dist" | "catalog" | "say">, values: Values = {}): Promise<OpenedPolicy> {
   if (spec === "scripted:teacher") return { policy: teachers(tasks), concurrency: 1, dispose: () => {} };
   if (spec === "scripted:idle") return { policy: idle, concurrency: 1, dispose: () => {} };
+  if (spec.startsWith("endpoint:")) return openAsked(spec.slice("endpoint:".length), terminal, values);
   const folder = resolve(terminal.cwd, spec);
-  if (!existsSync(folder)) throw new Mistake(`there is no policy ${spec}`, "give a run folder, a model folder, scripted:teacher or scripted:idle");
+  if (!existsSync(folder)) throw new Mistake(`there is no policy ${spec}`, "give a run folder, a model folder, endpoint:MODEL, scripted:teacher or scripted:idle");
   return await openStored(studentIn(folder), tasks, terminal, greedy);
+}
+
+function openAsked(model: string, terminal: Pick<Terminal, "say">, values: Values): OpenedPolicy {
+  if (model === "") throw new Mistake("endpoint: names no model", "give its name as the endpoint knows it, such as endpoint:qwen3-4b");
+  const { endpoint, concurrency } = openChosen(endpointChoice(model, values), sent.evaluation, terminal);
+  return { policy: endpointPolicy(endpoint), concurrency, dispose: () => {} };
 }
 
 /** The student of a run's newest checkpoint, or of a model folder. */

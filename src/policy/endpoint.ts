@@ -220,8 +220,8 @@ async function textOf(response: Response): Promise<string> {
 
 /** `ECONNREFUSED` and the like: fetch itself only says that it failed. */
 function reasonOf(error: unknown): string {
-  const cause = (error as { cause?: { code?: unknown; message?: unknown } }).cause;
-  return excerpt(String(cause?.code ?? cause?.message ?? (error as Error).message));
+  const { cause, message } = error as { cause?: { code?: string; message?: string }; message: string };
+  return excerpt(cause?.code ?? cause?.message ?? message);
 }
 
 /** What an error's body says, where it says it as endpoints do; nothing of pages. */
