@@ -2,6 +2,7 @@
  * The conversation as an explicit state machine: the user's turns, the teacher's messages, the live calls, and what happens when
  * a call fails. Every transition is logged, so a rejected conversation explains itself. Does not know who writes or who teaches.
  */
+import { misfit } from "../environment/fits.ts";
 import type { Session } from "../environment/session.ts";
 import type { AssistantMessage, Talk } from "../policy/policy.ts";
 import { callEventOf, type CallEvent, type Event } from "../trajectory/trajectory.ts";
@@ -13,7 +14,7 @@ export type Continuation = "follow-up" | "clarification";
 
 /** Who says the user's turns. */
 export interface Speaker {
-  say(kind: "open" | Continuation): string | undefined;
+  say(kind: "open" | Continuation): string | undefined | Promise<string | undefined>;
   /** What it could not find words for, where `say` had none. */
   readonly stuck: string | undefined;
   /** Why a text may not be said, or undefined. */
@@ -22,8 +23,8 @@ export interface Speaker {
   readonly owes: boolean;
   /** Not everything has been said yet. */
   readonly hasMore: boolean;
-  /** Told what the turn came to. */
-  heard(calls: readonly CallEvent[], end: "answered" | "given-up"): void;
+  /** Told what the turn came to. Says why the talk cannot go on from there, or undefined. */
+  heard(calls: readonly CallEvent[], end: "answered" | "given-up"): string | undefined;
 }
 
 export interface Conversation {
@@ -69,7 +70,10 @@ class Run {
   #calls: CallEvent[] = [];
   #failed: CallEvent | undefined;
   #recovery: { kind: Recovery; failed: CallEvent } | undefined;
+  /** What was wrong with the message before. */
+  #complaint: string | undefined;
   #retries = 0;
+  #gaveUp = false;
   #ofCall = new Map<string, number>();
 
   constructor(conversation: Conversation) {
@@ -107,8 +111,8 @@ class Run {
     this.#go(event, "reject");
   }
 
-  #query(): void {
-    const text = this.#of.speaker.say(this.#kind);
+  async #query(): Promise<void> {
+    const text = await this.#of.speaker.say(this.#kind);
     if (text === undefined) {
       const { owes, stuck } = this.#of.speaker;
       return this.#turn > 1 && !owes ? this.#go("nothing more to say", "finish") : this.#reject("nothing to say", "query", stuck);
@@ -130,6 +134,7 @@ class Run {
     this.#attempt = 1;
     this.#calls = [];
     this.#retries = 0;
+    this.#gaveUp = false;
     this.#recovery = undefined;
     this.#go("said", "ask");
   }
@@ -137,16 +142,29 @@ class Run {
   async #ask(): Promise<void> {
     const recovery = this.#recovery;
     this.#recovery = undefined;
-    this.#answer = await this.#of.teacher.next(this.#of.talk, recovery);
+    this.#answer = await this.#of.teacher.next(this.#of.talk, recovery, this.#complaint);
+    this.#complaint = undefined;
     const { calls, text, cut } = this.#answer;
-    if (cut || (calls.length === 0 && text.trim() === "")) return this.#go(cut ? "cut" : "empty", "regenerate");
+    if (cut || (calls.length === 0 && text.trim() === "")) return this.#again(cut ? "cut" : "empty");
     this.#go(calls.length > 0 ? "calls" : "text", calls.length > 0 ? "check-calls" : "respond");
   }
 
   /** Names and types only: what the server thinks of a call is for the live session to say. */
   #checkCalls(): void {
-    const bad = this.#answer!.calls.find(it => !this.#of.session.tools.has(it.name));
-    this.#go(bad ? "no such tool" : "well formed", bad ? "regenerate" : "execute");
+    const { tools } = this.#of.talk;
+    for (const { name, arguments: args } of this.#answer!.calls) {
+      const tool = tools.find(it => it.name === name);
+      if (!tool) return this.#again("no such tool", `there is no tool ${name}`);
+      const why = misfit(tool.inputSchema, args);
+      if (why !== undefined) return this.#again("bad arguments", `${name}: ${why}`);
+    }
+    this.#go("well formed", "execute");
+  }
+
+  /** Another message, because of what was wrong with this one. */
+  #again(event: string, complaint = event): void {
+    this.#complaint = complaint;
+    this.#go(event, "regenerate");
   }
 
   #regenerate(): void {
@@ -188,14 +206,18 @@ class Run {
   }
 
   async #respond(): Promise<void> {
-    const gaveUp = this.#recovery?.kind === "give-up";
-    if (gaveUp) this.#answer = await this.#of.teacher.next(this.#of.talk, this.#recovery);
+    if (this.#recovery?.kind === "give-up") {
+      this.#gaveUp = true;
+      this.#answer = await this.#of.teacher.next(this.#of.talk, this.#recovery);
+    }
     const text = this.#answer!.text.trim();
-    if (text === "") return this.#go("empty", "regenerate");
+    const flaw = text === "" ? "empty" : this.#of.teacher.flaw?.(text);
+    if (flaw !== undefined) return this.#again(text === "" ? flaw : "leaks", flaw);
     this.#of.talk.events.push({ kind: "assistant", message: this.#message++, text });
-    this.#of.speaker.heard(this.#calls, gaveUp ? "given-up" : "answered");
+    const letDown = this.#of.speaker.heard(this.#calls, this.#gaveUp ? "given-up" : "answered");
+    if (letDown !== undefined) return this.#reject("not done", "teacher", letDown);
     this.#attempt = 1;
-    this.#go(gaveUp ? "gave up" : "answered", "continue");
+    this.#go(this.#gaveUp ? "gave up" : "answered", "continue");
   }
 
   #continue(): void {

@@ -21,8 +21,11 @@ export type Recovery = "retry" | "alternative" | "give-up";
 /** Who answers the user in synthesis. The machine chooses the recovery; the teacher says which it could carry out. */
 export interface Teacher {
   readonly name: string;
-  next(talk: Talk, recovery?: { readonly kind: Recovery; readonly failed: CallEvent }): Promise<AssistantMessage>;
+  /** `complaint`: what was wrong with its message before, which nobody has seen. */
+  next(talk: Talk, recovery?: { readonly kind: Recovery; readonly failed: CallEvent }, complaint?: string): Promise<AssistantMessage>;
   means(failed: CallEvent): readonly Recovery[];
+  /** Why a reply may not be said, or undefined. */
+  flaw?(text: string): string | undefined;
 }
 
 const calls = (list: readonly Call[]): AssistantMessage => ({ text: "", calls: list });
