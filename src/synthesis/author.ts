@@ -6,8 +6,8 @@ import type { Outcome } from "../environment/outcome.ts";
 import type { Session } from "../environment/session.ts";
 import { casting, crossed, type Step } from "./bridging.ts";
 import type { Declared } from "./declared.ts";
-import { turnOf, type Manners, type Opening } from "./persona.ts";
-import { textOf, type Form } from "./phrase.ts";
+import { contracted, isRequest, turnOf, type Manners, type Opening } from "./persona.ts";
+import { filled, textOf, type Form } from "./phrase.ts";
 import { isEmpty, isRefusal, Rehearsal, type Trial } from "./rehearsal.ts";
 import { keyOf } from "./routes.ts";
 import type { Thing } from "./sampler.ts";
@@ -53,6 +53,14 @@ const tries = 12;
 /** How often a way out is said beforehand: where it will be needed, and where it will not. */
 const otherwise = { needed: 0.6, spare: 0.04 };
 
+/** How often something is asked for two things at once, why it is asked for is said where the tool has words for it, and a talk goes on
+ * with something else after a refusal. */
+const odds = { twin: 0.08, ownReason: 0.08, movesOn: 0.6 };
+
+/** Clauses that speak of one thing only, and words that point at one. */
+const twinless = /\b(it|its|is|has|was|does|ends|who|whose|that|which|whether|how|what|one)\b/;
+const pointing = /^(it|that|this|them|the same|the other|the (first|second|third))\b/;
+
 export class Author {
   readonly rehearsal: Rehearsal;
   /** The turn said last. */
@@ -70,7 +78,7 @@ export class Author {
   constructor(plot: Plot, scene: Scene) {
     this.#plot = plot;
     this.#left = plot.tools;
-    this.rehearsal = new Rehearsal(plot.session, scene, { listsFirst: plot.listsFirst, preferred: new Set(plot.tools) });
+    this.rehearsal = new Rehearsal(plot.session, { ...scene, corrections: plot.manners.corrections }, { listsFirst: plot.listsFirst, preferred: new Set(plot.tools) });
   }
 
   /** Whether something has been begun and has to be said before the talk can end. */
@@ -100,7 +108,7 @@ export class Author {
   #next(kind: "open" | "follow-up" | "clarification"): Turn | undefined {
     if (kind === "open") return this.#open();
     if (this.#withheld) return this.#answer(this.#withheld);
-    if (this.#refused) return this.#instead(this.#refused);
+    if (this.#refused) return this.#afterRefusal(this.#refused);
     return (kind === "clarification" ? this.#again() : undefined) ?? this.#more();
   }
 
@@ -115,14 +123,21 @@ export class Author {
     return this.#planned(n, "first", info === "missing");
   }
 
-  #more(): Turn | undefined {
+  #more(opening: Opening = "follow-up"): Turn | undefined {
     const { chance } = this.#scene;
     if (this.#left.length === 0) {
       const next = this.#successor();
       if (next === undefined) return undefined;
       this.#left = [next];
     }
-    return this.#planned(chance.happens(0.5) ? Math.min(mostWishes, this.#left.length) : 1, "follow-up", false);
+    // after a refusal, "it" would be what was refused
+    if (opening === "moving-on") this.rehearsal.forget();
+    return this.#planned(chance.happens(0.5) ? Math.min(mostWishes, this.#left.length) : 1, opening, false);
+  }
+
+  /** Another try, or something else. */
+  #afterRefusal(refused: Wish): Turn | undefined {
+    return this.#instead(refused) ?? (this.#scene.chance.happens(odds.movesOn) ? this.#more("moving-on") : undefined);
   }
 
   #planned(n: number, opening: Opening, withholds: boolean): Turn | undefined {
@@ -146,6 +161,12 @@ export class Author {
         this.#left = this.#plot.isOneTurn ? [] : [...names.slice(i), ...this.#left];
         break;
       }
+      const twin = names.length < mostWishes ? this.#twin(trial) : undefined;
+      if (twin) {
+        wishes.push(trial.wish, twin.wish);
+        clauses.push(twin.clause);
+        continue;
+      }
       const alternative = this.#otherwise(trial);
       wishes.push(alternative ? { ...trial.wish, otherwise: alternative } : trial.wish);
       clauses.push(alternative ? `${trial.wish.clause}${alternative.clause.startsWith("or ") ? "," : ";"} ${alternative.clause}` : trial.wish.clause);
@@ -154,12 +175,36 @@ export class Author {
         break;
       }
     }
-    return { text: this.#text(clauses, opening), wishes };
+    return { text: this.#text(clauses, opening, opening === "first" ? this.#reason(names[0]!) : ""), wishes };
   }
 
-  #text(clauses: readonly string[], opening: Opening): string {
+  #text(clauses: readonly string[], opening: Opening, reason = ""): string {
     const { persona, chance } = this.#scene;
-    return turnOf(clauses, opening, persona, this.#plot.manners, chance);
+    return turnOf(clauses, opening, persona, this.#plot.manners, chance, reason);
+  }
+
+  /** Why it is asked for, now and then: nothing that a call would need. */
+  #reason(tool: string): string {
+    const { persona, chance, phrases, isMinimal } = this.#scene;
+    const own = phrases.tools[tool]?.reasons;
+    if (isMinimal || !chance.happens((persona.talks ?? 0.03) + (own ? odds.ownReason : 0))) return "";
+    const lists = [own, own, phrases.reasons, persona.reasons, this.#plot.manners.reasons].filter(it => it !== undefined);
+    const reason = chance.pick(chance.pick(lists));
+    return persona.contracts ? contracted(reason) : reason;
+  }
+
+  /** The same for another thing, in the same clause: `freeze the Travel card and the Gift card`. */
+  #twin({ wish, declared, outcome }: Trial): { wish: Wish; clause: string } | undefined {
+    const { chance } = this.#scene;
+    const { template } = wish;
+    if (outcome.kind !== "ok" || wish.before || this.#plot.steps || !chance.happens(odds.twin) || !isRequest(template) || twinless.test(template)) return undefined;
+    const open = declared.inputs.filter(it => !it.many && template.split(`{${it.key}}`).length === 2 && !pointing.test(wish.said[it.key] ?? "it"));
+    if (open.length === 0 || declared.values.some(it => it.sensitive && it.key in wish.arguments)) return undefined;
+    const { key } = chance.pick(open);
+    const other = this.#granted({ declared, form: `{${key}}`, kept: wish }, it => it.arguments[key] !== wish.arguments[key]);
+    if (!other || pointing.test(other.said[key]!)) return undefined;
+    const both = `${chance.happens(0.3) ? "both " : ""}${wish.said[key]!} and ${other.said[key]!}`;
+    return { wish: other, clause: filled(template, slot => (slot === key ? both : wish.said[slot]))! };
   }
 
   /** A wish for a tool that the session grants, or, now and then, one that it refuses. */
@@ -178,6 +223,10 @@ export class Author {
       const trial = this.rehearsal.attempt({ declared, form, ...(attempt < tries - 2 ? { flow } : {}) });
       why = whyNot(trial);
       if (typeof trial === "string" || (trial.outcome.kind !== "ok" && !(mayFail && isRefusal(trial.outcome)))) continue;
+      if (trial.outcome.kind !== "ok" && this.rehearsal.wasToBeExpected(trial)) {
+        why = "the user knows better";
+        continue;
+      }
       if (trial.outcome.kind === "ok" && ((courts && attempt < tries / 2) || (isEmpty(trial.outcome.value) && !chance.happens(0.1)))) continue;
       if (!turnsAround(before, trial.wish)) this.rehearsal.keep(trial);
       return trial;
@@ -232,9 +281,11 @@ export class Author {
       const { wish } = trial;
       // nobody is asked for what the talk is about anyway
       if (wish.things.some(({ thing }) => thing.id === wish.arguments[key] && focus.some(it => keyOf(it) === keyOf(thing)))) continue;
+      const question = chance.shuffled(missing[key]!.ask).flatMap(it => filled(it, slot => wish.said[slot]?.replace(/^my /, "your ")) ?? [])[0];
+      if (question === undefined) continue;
       this.#withheld = { wish, key };
       this.hasWithheld = true;
-      return { clause: wish.clause, question: chance.pick(missing[key]!.ask) };
+      return { clause: wish.clause, question };
     }
     this.stuck = `no sensible ${name} (${why})`;
     return undefined;
@@ -286,7 +337,7 @@ export class Author {
     for (const [key, forms] of chance.shuffled(Object.entries(phrases.tools[refused.tool.name]!.instead ?? {}))) {
       for (let attempt = 0; attempt < tries; attempt++) {
         const wish = this.#granted({ declared, kept: refused, form: chance.pick(forms) }, it => givesWay(it, refused, key));
-        if (wish) return { text: this.#text([wish.clause], "answer"), wishes: [wish] };
+        if (wish) return { text: this.#text([wish.clause], "instead"), wishes: [wish] };
       }
     }
     return undefined;

@@ -11,7 +11,10 @@
  *                                                   entity are spoken, or an entity that its look-up needs first ({account}
  *                                                   for a card that hangs on an account)
  *       "known": ["the {label}"],                   how it is named once it has been seen in this talk (no context needed)
- *       "again": ["it", "that account"] } },        how it is named right after it was named
+ *       "again": ["it", "that account"],            how it is named right after it was named
+ *       "short": ["my {first} account", "{lower}"] } },   a sloppy name now and then: {first} is the label's first word, {lower} all
+ *                                                   of it in lower case. The assistant looks these words up, and where that finds
+ *                                                   nothing, in the whole list
  *   "arguments": { "<key>" or "<tool>.<key>": {
  *       "say": ["{value}", "{value} euros"],        how a plain value is said; the value itself must be readable from it
  *       "values": ["rent", "gift"],                 what to choose from, where the schema's examples are too few
@@ -21,10 +24,12 @@
  *       "forms": ["(move|transfer) {amount} from {from_account} to {to_account}"],
  *       "again": ["and another {amount}"],          a follow-up that repeats the last call; arguments without a slot stay as they were
  *       "missing": { "<key>": { "forms": […], "ask": ["Which account should it go to?"], "answer": ["to {to_account}"] } },
+ *       "reasons": ["I am a bit short this week."],  said before the first request now and then; true whatever the slots are
  *       "instead": { "<key>": ["make it {amount} then"] },          after a refusal: the corrected wish, in the next turn
  *       "otherwise": { "<key>": ["take it from {from_account} if that is not enough"] },   said beforehand, in the same breath
  *       "reply": ["Done, {from_balance} is left."], "empty": ["There is nothing."], "item": "{text} ({amount})",
- *       "refused": { "precondition_failed": ["There is not enough in {from_account}."] } } } }
+ *       "refused": { "precondition_failed": ["There is not enough in {from_account}."] } } },
+ *   "reasons": ["I am going through my money matters."] }   small talk for any tool of the server; `reasons` are whole sentences
  * ```
  * - `(a|b|)` chooses; choices may nest. `{key}` is a slot. There is no other markup.
  * - `forms`, `again`, `missing` forms, `instead`, `otherwise` and `answer` are clauses: lower case, no final full stop; one that ends in `?` is a
@@ -35,6 +40,14 @@
  * - A pronoun of an entity (`again`) takes the place of its whole mention: write forms that read well with "it".
  * - `reply`, `empty` and `refused` are whole sentences. Their slots are fields of the result (`{balance}`, `{event.title}`), else
  *   arguments as the user said them; `{count}` and `{items}` count and list the result's first list, each row by `item`; `{why}` is a refusal's words.
+ * - A reply may be kept to some results: `{ "say": "Yes, it is open.", "if": { "status": "open" } }`, or `"if": { "status": ["open",
+ *   "new"] }`, or `{count}` by `"if": { "count": 1 }`; one that fits goes before those without an `if`. A reply in which two slots
+ *   say the same words ("off instead of off") is passed over.
+ * - A `missing` question (`ask`) may take up what the form has said: `"When should {title} begin?"`.
+ * - Several replies become one message: an opening "Done, " is left out of all but the first, sentences about the same thing go on
+ *   with "It", alike ones with "and so is". So write each reply as one or two whole sentences that stand alone, mostly without "Done".
+ * - Money (fields such as amount, price, balance, total, or described in euros) is said with cents where it has some, other numbers as they
+ *   are; `1 files` becomes 1 file, "9 March at 10:30 until 9 March at 11:00" says its day once, days and times are put into words.
  * - Ids never stand in words: an entity is said by its mention, unless it is declared as spoken.
  */
 import { existsSync, readFileSync } from "node:fs";
@@ -48,7 +61,9 @@ import { declarationsOf } from "./declared.ts";
 
 const json = z.json() as z.ZodType<Json>;
 const texts = z.array(z.string().min(1)).min(1);
-const form = z.union([z.string().min(1), z.strictObject({ say: z.string().min(1), with: z.record(z.string(), json).optional(), reply: texts.optional() })]);
+const reply = z.union([z.string().min(1), z.strictObject({ say: z.string().min(1), if: z.record(z.string(), json) })]);
+const replies = z.array(reply).min(1);
+const form = z.union([z.string().min(1), z.strictObject({ say: z.string().min(1), with: z.record(z.string(), json).optional(), reply: replies.optional() })]);
 const forms = z.array(form).min(1);
 
 const toolPhrases = z.strictObject({
@@ -57,7 +72,8 @@ const toolPhrases = z.strictObject({
   missing: z.record(z.string(), z.strictObject({ forms, ask: texts, answer: texts })).optional(),
   instead: z.record(z.string(), texts).optional(),
   otherwise: z.record(z.string(), texts).optional(),
-  reply: texts.optional(),
+  reply: replies.optional(),
+  reasons: texts.optional(),
   empty: texts.optional(),
   item: z.string().optional(),
   refused: z.record(z.string(), texts).optional(),
@@ -66,14 +82,16 @@ const toolPhrases = z.strictObject({
 const phrasesSchema = z.strictObject({
   format: z.literal("prove/phrases@1"),
   server: z.string(),
-  entities: z.record(z.string(), z.strictObject({ noun: z.string(), mention: texts, known: texts.optional(), again: texts.optional() })),
+  entities: z.record(z.string(), z.strictObject({ noun: z.string(), mention: texts, known: texts.optional(), again: texts.optional(), short: texts.optional() })),
   arguments: z.record(z.string(), z.strictObject({ say: texts.optional(), values: z.array(json).min(1).optional(), words: z.record(z.string(), texts).optional(), days: z.tuple([z.int(), z.int()]).optional() })),
   tools: z.record(z.string(), toolPhrases),
+  reasons: texts.optional(),
 });
 
 export type Phrases = z.infer<typeof phrasesSchema>;
 export type ToolPhrases = z.infer<typeof toolPhrases>;
 export type Form = z.infer<typeof form>;
+export type Reply = z.infer<typeof reply>;
 
 /** A server's phrases from a folder, completed by plain ones for what the file leaves out; all plain where there is no file. */
 export function readPhrases(folder: string, server: Server): Phrases {
@@ -127,16 +145,23 @@ export function filled(text: string, say: (slot: string) => string | undefined):
 export const tidy = (text: string): string =>
   text
     .replaceAll(/\s+/g, " ")
-    .replaceAll(/ ([,.?!;:])/g, "$1")
+    .replaceAll(/ ([,.?!;:])(?=\s|$)/g, "$1")
     .replaceAll(/([^.])\.\.(?!\.)/g, "$1.")
     .replaceAll(/\b([a-z]+) \1\b/gi, "$1")
-    .replaceAll(/\bon (today|tomorrow|this [A-Z])/gi, "$1")
+    .replaceAll(/\bon (today|tomorrow|yesterday|the day after tomorrow|(?:a week|two weeks) from today|this [A-Z])/gi, "$1")
     .trim();
 
 export const textOf = (it: Form): string => (typeof it === "string" ? it : it.say);
 export const fixedBy = (it: Form): JsonObject => (typeof it === "string" ? {} : (it.with ?? {}));
 /** Replies that suit this way of asking better than the tool's own. */
-export const repliesTo = (it: Form): readonly string[] | undefined => (typeof it === "string" ? undefined : it.reply);
+/** The words of replies that this result allows, those made for it first. */
+export function fitting(replies: readonly Reply[], field: (path: string) => Json | undefined, order: <T>(list: readonly T[]) => readonly T[]): string[] {
+  const isMet = ([path, wanted]: [string, Json]) => [wanted].flat().some(it => it === (field(path) ?? null));
+  const made = replies.flatMap(it => (typeof it !== "string" && Object.entries(it.if).every(isMet) ? [it.say] : []));
+  return [...order(made), ...order(replies.filter(it => typeof it === "string"))];
+}
+
+export const repliesTo = (it: Form): readonly Reply[] | undefined => (typeof it === "string" ? undefined : it.reply);
 
 /** What a plain argument may be and how it is said: under its tool's name, else under its own. */
 export const argumentPhrases = (phrases: Phrases, tool: string, key: string) => phrases.arguments[`${tool}.${key}`] ?? phrases.arguments[key];
@@ -156,6 +181,8 @@ export function flawsOf(phrases: Phrases, server: Server): string[] {
   }
   for (const [name, it] of Object.entries(phrases.entities))
     for (const text of it.again ?? []) if (slotsOf(text).length > 0) flaws.push(`entity ${name}: "${text}" is an again form with a slot`);
+  for (const [name, it] of Object.entries(phrases.entities))
+    for (const text of it.short ?? []) if (slotsOf(text).some(slot => slot !== "first" && slot !== "lower")) flaws.push(`entity ${name}: "${text}" is a short form with other slots than {first} and {lower}`);
   return flaws;
 }
 
@@ -173,6 +200,7 @@ function flawsOfTool(tool: Tool, phrases: ToolPhrases): string[] {
     if (!required.includes(key)) flaws.push(`missing ${key} is no required argument`);
     flaws.push(...it.forms.flatMap(form => [...unknown(textOf(form)), ...lacks(form, key)]));
     flaws.push(...it.forms.filter(form => slotsOf(textOf(form)).includes(key)).map(form => `"${textOf(form)}" says ${key}, which it should leave out`));
+    flaws.push(...it.ask.flatMap(unknown), ...it.ask.filter(text => slotsOf(text).includes(key)).map(text => `"${text}" says what it asks for`));
     flaws.push(...it.answer.filter(text => !slotsOf(text).includes(key)).map(text => `"${text}" does not answer with {${key}}`));
   }
   for (const kind of ["instead", "otherwise"] as const)
@@ -186,7 +214,7 @@ function completed(server: Server, known: Phrases | undefined): Phrases {
   const declared = [...declarationsOf(server).values()];
   const named = [...declared.flatMap(it => it.outputs.map(({ entity }) => ({ entity, spoken: false }))), ...declared.flatMap(it => it.inputs)];
   const entities = Object.fromEntries(named.map(it => [it.entity, plainEntity(it.entity, it.spoken)]));
-  return { format: "prove/phrases@1", server: server.name, arguments: known?.arguments ?? {}, tools, entities: { ...entities, ...known?.entities } };
+  return { format: "prove/phrases@1", server: server.name, arguments: known?.arguments ?? {}, tools, entities: { ...entities, ...known?.entities }, ...(known?.reasons ? { reasons: known.reasons } : {}) };
 }
 
 const words = (name: string) => name.replaceAll("_", " ");

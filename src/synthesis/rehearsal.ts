@@ -6,7 +6,7 @@ import type { Outcome, Patch } from "../environment/outcome.ts";
 import type { Session, State } from "../environment/session.ts";
 import type { Json } from "../environment/json.ts";
 import { shownBy, type Declared } from "./declared.ts";
-import { keyOf, routesTo, workingRoute, type Route, type RouteWishes } from "./routes.ts";
+import { keyOf, routesTo, rowsOf, workingRoute, type Route, type RouteWishes } from "./routes.ts";
 import { contextOf, merged, type Thing } from "./sampler.ts";
 import { wishFor, type Asking, type Scene, type Wish } from "./wish.ts";
 
@@ -15,6 +15,7 @@ export interface Trial {
   readonly wish: Wish;
   readonly declared: Declared;
   readonly outcome: Outcome;
+  readonly patches: readonly Patch[];
   /** The state it leads to. */
   readonly state: State;
 }
@@ -29,12 +30,19 @@ export class Rehearsal {
   readonly routes = new Map<string, Route>();
   /** What was granted last, with its answer. */
   last: { readonly wish: Wish; readonly value: Json } | undefined;
+  /** The look-ups, in order, that find what has been named by other words than its label, by `sloppyKey`. */
+  readonly sloppy = new Map<string, readonly Route[]>();
   readonly #live: Session;
   readonly #ways: RouteWishes;
   /** Entities whose ids people say. */
   readonly #spoken: ReadonlySet<string>;
   /** What has been done to what, so that nobody asks twice. */
   readonly #done = new Set<string>();
+  /** What has been changed, and what was not there before, by `keyOf`. */
+  readonly #touched = new Set<string>();
+  readonly #made = new Set<string>();
+  /** What stood at the places that the last change has changed. */
+  #undone = new Map<string, Json | undefined>();
   /** What the wish kept last named. */
   #named: readonly Thing[] = [];
   #fork: Session;
@@ -65,18 +73,26 @@ export class Rehearsal {
     const wish = wishFor(scene, asking);
     if (!wish) return "nothing to speak of";
     if (this.#done.has(doneKey(wish))) return "it has been asked for";
-    if (!wish.things.every(({ thing, isSpoken }) => isSpoken || this.#isFindable(thing, 0))) return "no look-up";
+    if (!wish.things.every(it => it.isSpoken || (it.words === undefined ? this.#isFindable(it.thing, 0) : this.#isFindableBy(it.thing, it.words)))) return "no look-up";
     const trial = this.#fork.fork();
     const { outcome, patches } = trial.call(wish.tool.name, wish.arguments);
     if (outcome.kind === "ok" && wish.tool.effect === "write" && isIdle(patches)) return "it is so already";
+    if (outcome.kind === "ok" && this.#undoes(patches)) return "it would undo what was asked for last";
+    if (wish.tool.destructive && this.#hasOnlyMade(wish)) return "it has only just been made";
     if (outcome.kind === "ok" && JSON.stringify(outcome.value).length > longestResult) return "too long a result";
-    return { wish, declared, outcome, state: trial.state };
+    return { wish, declared, outcome, patches, state: trial.state };
   }
 
   /** Goes on from a trial: what it changed stays, what it named or showed is known, and `it` means what it was about. */
-  keep({ wish, declared, outcome, state }: Trial): void {
+  keep({ wish, declared, outcome, patches, state }: Trial): void {
+    const before = this.#fork.state;
     this.#fork.restore(state);
     if (outcome.kind !== "ok") return;
+    if (wish.tool.effect === "write") {
+      this.#undone = new Map(patches.map(it => [it.path, valueAt(before, it.path)]));
+      for (const { thing } of wish.things) this.#touched.add(keyOf(thing));
+      for (const it of shownBy(declared, outcome.value)) if (!this.scene.met.has(keyOf(it)) && !this.scene.sample.find(it.entity, it.id)) this.#made.add(keyOf(it));
+    }
     this.last = { wish, value: outcome.value };
     this.#done.add(doneKey(wish));
     const { met, sample } = this.scene;
@@ -99,6 +115,41 @@ export class Rehearsal {
     this.#named = named;
   }
 
+  /** Nothing is called "it" for a while. */
+  forget(): void {
+    this.scene = { ...this.scene, focus: [] };
+  }
+
+  /** A refusal that the user could have foreseen: of what was done a moment ago, or of a name that the talk has seen taken. */
+  wasToBeExpected({ wish, outcome }: Trial): boolean {
+    if (outcome.kind === "ok" || outcome.type !== "conflict") return false;
+    const known = new Set([...this.scene.met.values()].flatMap(it => [it.id, it.label]));
+    return wish.things.some(it => this.#touched.has(keyOf(it.thing))) || declaredWords(wish).some(it => known.has(it));
+  }
+
+  /** Whether it sets all back that the last change has set. */
+  #undoes(patches: readonly Patch[]): boolean {
+    const telling = patches.filter(it => it.op === "replace" && !isPassing(it));
+    return telling.length > 0 && telling.every(it => this.#undone.has(it.path) && this.#undone.get(it.path) === it.value) && !patches.some(it => it.op !== "replace");
+  }
+
+  #hasOnlyMade({ things }: Wish): boolean {
+    const { sample } = this.scene;
+    return things.some(({ thing }) => this.#made.has(keyOf(thing)) && (sample.things.get(thing.entity)?.length ?? 0) > 0);
+  }
+
+  /** Told what the last reply has read out, in its order. */
+  readOut(rows: readonly Pick<Thing, "entity" | "id">[]): void {
+    const { met, sample } = this.scene;
+    this.scene = { ...this.scene, listed: rows.flatMap(it => met.get(keyOf(it)) ?? sample.find(it.entity, it.id) ?? []) };
+  }
+
+  /** Whether these words name one thing that may be called "it". */
+  isThing(words: string): boolean {
+    const { met, phrases } = this.scene;
+    return [...met.values()].some(it => (it.label === words || it.id === words) && phrases.entities[it.entity]?.again?.includes("it") === true);
+  }
+
   /** The one thing of that label, found by a look-up that takes labels. */
   named(entity: string, label: string): Thing | undefined {
     for (const declared of this.scene.declarations.values()) {
@@ -110,6 +161,24 @@ export class Rehearsal {
       if (found.length === 1) return merged(undefined, found[0]!, {});
     }
     return undefined;
+  }
+
+  /** The user's own words find it, or find nothing, and then a whole list shows it. */
+  #isFindableBy(thing: Thing, words: string): boolean {
+    const { met, declarations, sample } = this.scene;
+    if (met.has(keyOf(thing))) return true;
+    const key = sloppyKey(thing, words);
+    if (this.sloppy.has(key)) return true;
+    const routes = routesTo({ ...thing, label: words }, declarations, sample, this.#ways).filter(it => it.needs.length === 0);
+    const whole = workingRoute(routes.filter(it => !it.isFiltered), thing, this.#fork);
+    const by = routes.find(it => it.isFiltered);
+    const shown = by ? rowsOf(by, thing, this.#fork) : [];
+    const isFound = shown.length === 1 && shown[0]!.id === thing.id;
+    if (shown.length > 0 && !isFound) return false;
+    const ways = [...(by ? [by] : []), ...(isFound || !whole ? [] : [whole])];
+    if (ways.length === 0 || (!isFound && !whole)) return false;
+    this.sloppy.set(key, ways);
+    return true;
   }
 
   /** A thing named without its id has a look-up that shows it, and so has whatever that look-up needs. */
@@ -124,10 +193,31 @@ export class Rehearsal {
   }
 }
 
+export const sloppyKey = (thing: Thing, words: string): string => `${keyOf(thing)} ${words}`;
+
 const byKey = (things: readonly Thing[]): Map<string, Thing> => new Map(things.map(it => [keyOf(it), it]));
 
+/** Time and chance go on with every call. */
+const isPassing = ({ path }: Patch): boolean => /^\/[a-z_]+\/(clock|draws)$/.test(path);
+
 /** It changed nothing but the time. */
-const isIdle = (patches: readonly Patch[]): boolean => patches.every(it => /^\/[a-z_]+\/(clock|draws)$/.test(it.path));
+const isIdle = (patches: readonly Patch[]): boolean => patches.every(isPassing);
+
+/** What stands at a path of the state: objects are compared by nobody, so only plain values matter. */
+function valueAt(state: State, path: string): Json | undefined {
+  let at: unknown = state;
+  for (const key of path.slice(1).split("/")) {
+    if (at === null || typeof at !== "object") return undefined;
+    at = (at as Record<string, unknown>)[key.replaceAll("~1", "/").replaceAll("~0", "~")];
+  }
+  return at as Json | undefined;
+}
+
+/** The strings among a wish's arguments that name no thing. */
+function declaredWords({ arguments: args, things }: Wish): string[] {
+  const ids = new Set(things.map(it => it.thing.id));
+  return Object.values(args).filter((it): it is string => typeof it === "string" && !ids.has(it));
+}
 
 /** Turned down for how things are, not for how it was asked. */
 export const isRefusal = (outcome: Outcome): boolean => outcome.kind === "refused" && outcome.type !== "invalid_params" && outcome.type !== "not_found";

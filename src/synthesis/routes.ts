@@ -1,7 +1,7 @@
 /** How an id that nobody has said is found: look-ups by label, by what the thing hangs on, or in a whole list. Knows no words. */
 import type { JsonObject } from "../environment/json.ts";
 import type { Session } from "../environment/session.ts";
-import { shownBy, type Declarations, type Declared } from "./declared.ts";
+import { shownBy, type Declarations, type Declared, type Shown } from "./declared.ts";
 import type { Sample, Thing } from "./sampler.ts";
 
 /** One look-up. */
@@ -50,6 +50,12 @@ function routesBy(declared: Declared, thing: Thing, sample: Pick<Sample, "find">
 
 /** Rows of a whole list that a reader can still oversee. */
 const mostRows = 8;
+
+/** The things of this kind that a look-up shows. */
+export function rowsOf({ declared, arguments: args }: Route, { entity }: Thing, session: Session): Shown[] {
+  const { outcome } = session.call(declared.tool.name, args);
+  return outcome.kind === "ok" ? shownBy(declared, outcome.value).filter(it => it.entity === entity) : [];
+}
 
 /** The first route that shows the thing in this session, without a list too long to read. */
 export function workingRoute(routes: readonly Route[], thing: Thing, session: Session): Route | undefined {

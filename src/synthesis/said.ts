@@ -1,15 +1,23 @@
 /**
  * How plain values are said, so that the value can be read back from the words: `2026-03-12` as `12 March`, `2026-02` as
- * `February`. Dates leave out the year only where the reader has it from the talk's own day. Knows no tools.
+ * `February`, 45.5 as 45.50 where it is money. Dates leave out the year only where the reader has it from the talk's own day.
+ * Knows no tools.
  */
 import type { Json } from "../environment/json.ts";
+import type { JsonSchema } from "../environment/server.ts";
 import type { Chance } from "../environment/chance.ts";
 
 const months = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
 const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 /** How a persona says days. */
-export type DateStyle = "plain" | "day-first" | "month-first" | "relative";
+export type DateStyle = "plain" | "day-first" | "month-first" | "relative" | "short" | "long" | "weekday";
+
+/** How a persona says days and times of day. */
+export interface TimeStyle {
+  readonly dates: DateStyle;
+  readonly clock?: 12 | undefined;
+}
 
 const pattern = {
   date: /^\d{4}-\d{2}-\d{2}$/,
@@ -18,34 +26,71 @@ const pattern = {
 };
 
 /** The words for a value. `now` is the talk's time. */
-export function said(value: Json, now: string, style: DateStyle, chance: Chance): string {
-  if (typeof value === "number") return number(value);
+export function said(value: Json, now: string, { dates, clock }: TimeStyle, chance: Chance, isMoney = false): string {
+  if (typeof value === "number") return isMoney && !Number.isInteger(value) ? value.toFixed(2) : String(value);
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value !== "string") return JSON.stringify(value);
-  if (pattern.minute.test(value)) return `${saidDate(value.slice(0, 10), now, style, chance)} at ${value.slice(11)}`;
-  if (pattern.date.test(value)) return saidDate(value, now, style, chance);
+  if (pattern.minute.test(value)) return `${saidDate(value.slice(0, 10), now, dates, chance)} at ${saidTime(value.slice(11), clock)}`;
+  if (pattern.date.test(value)) return saidDate(value, now, dates, chance);
   if (pattern.month.test(value)) return saidMonth(value, now);
   return value;
 }
 
 /** A value in a reply: days and times as words, all else as it is. */
-export const replied = (value: Json, now: string, chance: Chance): string => said(value, now, "day-first", chance);
+export const replied = (value: Json, now: string, chance: Chance, isMoney = false): string => said(value, now, { dates: "day-first" }, chance, isMoney);
 
-/** Cents where there are any: 49.5 is 49.50. */
-const number = (value: number) => (Number.isInteger(value) || !Number.isInteger(Math.round(value * 1000) / 10) ? String(value) : value.toFixed(2));
+const moneyKeys = /(^|_)(amount|price|balance|total|subtotal|paid|fee|fees|cost|costs|refund|refunded|deposit|tip|bid|estimate|income|spent|saved|owed|due|rent|charge|fare|closing|opening|money|revenue|cash|worth|target)(_|$)/;
+const otherUnits = /(^|_)(rating|stars|score|temperature|distance|km|hours|minutes|percent|rate|litres|kwh|bytes|count|days|lat|lng|latitude|longitude|shares|quantity|weight|at|on|date)(_|$)/;
+
+/** Whether a number of this name and schema is a sum of money: by its description, else by its name. */
+export function isMoney(key: string, schema: JsonSchema | undefined): boolean {
+  if (schema && /\beuros?\b/i.test(typeof schema["description"] === "string" ? schema["description"] : "")) return true;
+  return moneyKeys.test(key) && !otherUnits.test(key);
+}
 
 function saidDate(date: string, now: string, style: DateStyle, chance: Chance): string {
   const away = (Date.parse(date) - Date.parse(now.slice(0, 10))) / 86_400_000;
+  const weekday = weekdays[new Date(`${date}T00:00Z`).getUTCDay()]!;
   if (style === "plain") return date;
   if (style === "relative") {
-    if (away === 0) return "today";
-    if (away === 1) return "tomorrow";
-    if (away > 1 && away < 7) return chance.pick([weekdays[new Date(`${date}T00:00Z`).getUTCDay()]!, `this ${weekdays[new Date(`${date}T00:00Z`).getUTCDay()]!}`]);
+    const relative = relativeDay(away, weekday, new Date(`${now.slice(0, 10)}T00:00Z`).getUTCDay(), chance);
+    if (relative !== undefined) return relative;
   }
-  const day = String(Number(date.slice(8)));
-  const month = months[Number(date.slice(5, 7)) - 1]!;
+  const [day, month] = [String(Number(date.slice(8))), months[Number(date.slice(5, 7)) - 1]!];
   const year = date.slice(0, 4) === now.slice(0, 4) ? "" : date.slice(0, 4);
-  return style === "month-first" ? `${month} ${day}${year && `, ${year}`}` : `${day} ${month}${year && ` ${year}`}`;
+  switch (style) {
+    case "month-first":
+      return `${month} ${day}${year && `, ${year}`}`;
+    case "short":
+      return `${day} ${month.slice(0, 3)}${year && ` ${year}`}`;
+    case "long":
+      return `the ${ordinal(Number(day))} of ${month}${year && ` ${year}`}`;
+    case "weekday":
+      return `${weekday} ${day} ${month}${year && ` ${year}`}`;
+    default:
+      return `${day} ${month}${year && ` ${year}`}`;
+  }
+}
+
+/** Words that mean one day only, seen from the talk's own: weeks begin on Monday. */
+function relativeDay(away: number, weekday: string, today: number, chance: Chance): string | undefined {
+  if (away === 0) return "today";
+  if (away === 1) return "tomorrow";
+  if (away === -1) return "yesterday";
+  if (away === 2 && chance.happens(0.4)) return "the day after tomorrow";
+  if (away > 1 && away < 7) return chance.pick([weekday, `this ${weekday}`]);
+  if (away === 14 && chance.happens(0.4)) return "two weeks from today";
+  const toNextMonday = (8 - today) % 7 || 7;
+  return away >= toNextMonday && away < toNextMonday + 7 && away >= 7 && chance.happens(0.7) ? `${weekday} next week` : undefined;
+}
+
+const ordinal = (n: number): string => `${n}${n > 3 && n < 21 ? "th" : (["th", "st", "nd", "rd"][n % 10] ?? "th")}`;
+
+/** `16:15` as `4:15 pm`. */
+function saidTime(time: string, clock: 12 | undefined): string {
+  if (clock !== 12) return time;
+  const hour = Number(time.slice(0, 2));
+  return `${hour % 12 || 12}${time.slice(3) === "00" ? "" : time.slice(2)} ${hour < 12 ? "am" : "pm"}`;
 }
 
 function saidMonth(month: string, now: string): string {

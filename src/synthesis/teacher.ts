@@ -8,13 +8,14 @@ import type { CallEvent } from "../trajectory/trajectory.ts";
 import type { Author, Planned, Turn } from "./author.ts";
 import type { Chance } from "../environment/chance.ts";
 import { shownBy } from "./declared.ts";
-import { capitalized, unmarked, verbatim, type Manners } from "./persona.ts";
-import { chosen, fieldOf, filled, listed, type ToolPhrases } from "./phrase.ts";
-import { isEmpty } from "./rehearsal.ts";
+import { fieldSaid, told } from "./answer.ts";
+import { capitalized, type Manners } from "./persona.ts";
+import { chosen, filled } from "./phrase.ts";
+import { sloppyKey } from "./rehearsal.ts";
+import { messageOf, reasonOf } from "./reply.ts";
 import { keyOf, routesTo, type Route } from "./routes.ts";
-import { replied } from "./said.ts";
 import type { Thing } from "./sampler.ts";
-import type { Wish } from "./wish.ts";
+import type { Named, Wish } from "./wish.ts";
 
 export type Recovery = "retry" | "alternative" | "give-up";
 
@@ -29,9 +30,6 @@ export interface Teacher {
 }
 
 const calls = (list: readonly Call[]): AssistantMessage => ({ text: "", calls: list });
-
-/** Rows of a listing that a reply reads out. */
-const mostItems = 3;
 
 export class GraphTeacher implements Teacher {
   readonly name = "graph";
@@ -102,7 +100,7 @@ export class GraphTeacher implements Teacher {
 
   #for(wishes: readonly Planned[]): AssistantMessage {
     const due = this.#due(wishes[0]!);
-    const lookUps = this.#lacking(due).flatMap(it => this.#lookUp(it, 0) ?? []);
+    const lookUps = this.#lacking(due).flatMap(it => this.#lookUp(it.thing, 0, it.words) ?? []);
     const unique = [...new Map(lookUps.map(it => [callKey(it.name, it.arguments), it])).values()];
     if (unique.length > 0) return calls(unique);
     if (due !== wishes[0]) return calls([{ name: due.tool.name, arguments: due.arguments }]);
@@ -117,15 +115,18 @@ export class GraphTeacher implements Teacher {
     return isShown ? wish : this.#due(before.wish);
   }
 
-  #lacking({ things }: Wish): Thing[] {
-    return things.filter(it => !it.isSpoken && !this.#seen.has(keyOf(it.thing))).map(it => it.thing);
+  #lacking({ things }: Wish): Named[] {
+    return things.filter(it => !it.isSpoken && !this.#seen.has(keyOf(it.thing)));
   }
 
   /** The next call on the way to a thing, or undefined where every way has been tried. */
-  #lookUp(thing: Thing, depth: number): Call[] | undefined {
+  #lookUp(thing: Thing, depth: number, words?: string): Call[] | undefined {
     const { declarations, sample } = this.#author.rehearsal.scene;
-    const planned = this.#author.rehearsal.routes.get(keyOf(thing));
-    const others = routesTo(thing, declarations, sample, { listsFirst: true, preferred: new Set() });
+    const { routes, sloppy } = this.#author.rehearsal;
+    const planned = words === undefined ? routes.get(keyOf(thing)) : undefined;
+    // what the user calls it is all that there is to look for
+    const known = words === undefined ? undefined : sloppy.get(sloppyKey(thing, words));
+    const others = known ?? routesTo(thing, declarations, sample, { listsFirst: true, preferred: new Set() });
     for (const route of planned ? [planned, ...others] : others) {
       const lacking = route.needs.filter(it => !this.#seen.has(keyOf(it)));
       if (lacking.length > 0) {
@@ -154,46 +155,43 @@ export class GraphTeacher implements Teacher {
   }
 
   #reply(talk: Talk): string {
+    return this.#message(talk, {}) || this.#author.rehearsal.scene.chance.pick(this.#manners.done);
+  }
+
+  #message(talk: Talk, { sorry }: { readonly sorry?: string }): string {
+    const { rehearsal } = this.#author;
+    const { scene } = rehearsal;
+    const granted = this.#done.filter(it => it.call.outcome === "ok").map(({ wish, call }) => ({ wish, ...told(wish, call, scene, this.#manners) }));
+    const answers = granted.map(it => ({ text: this.#afterRefusal(it.wish, it.text, talk), isWrite: it.isWrite }));
+    rehearsal.readOut(granted.length === 1 && sorry === undefined ? granted[0]!.listed : []);
+    const before = talk.events.findLast(it => it.kind === "assistant" && it.text !== "");
     const { question } = this.#turn!;
-    const granted = this.#done.filter(it => it.call.outcome === "ok");
-    const sentences = granted.map(({ wish, call }) => this.#said(wish, call, talk));
-    const { chance } = this.#author.rehearsal.scene;
-    const parts = [...sentences, ...(question === undefined ? [] : [question])];
-    return parts.join(" ") || chance.pick(this.#manners.done);
+    const message = { answers, question: sorry === undefined ? question : undefined, sorry, isThing: (it: string) => rehearsal.isThing(it), before: before?.kind === "assistant" ? before.text : "" };
+    return messageOf(message, this.#manners, scene.chance);
   }
 
-  #said(wish: Wish, call: CallEvent, talk: Talk): string {
-    const { phrases, chance } = this.#author.rehearsal.scene;
-    const words = phrases.tools[wish.tool.name]!;
-    const list = Object.values((call.value ?? {}) as Record<string, Json>).find(it => Array.isArray(it)) as readonly Json[] | undefined;
-    if (isEmpty(call.value) || (wish.replies && list?.length === 0)) return chance.pick(words.empty ?? this.#manners.nothing);
-    const forms = [...chance.shuffled(wish.replies ?? []), ...chance.shuffled(words.reply ?? this.#manners.done)];
-    for (const form of forms) {
-      const text = filled(chosen(form, chance), slot => this.#field(slot, wish, call, list, words, talk));
-      if (text !== undefined) return singular(unmarked(capitalized(text)));
-    }
-    return chance.pick(this.#manners.done);
-  }
-
-  #field(slot: string, wish: Wish, call: CallEvent, list: readonly Json[] | undefined, words: ToolPhrases, talk: Talk): string | undefined {
+  /** What was said to do in that case says why it came to it. */
+  #afterRefusal(wish: Wish, text: string, talk: Talk): string {
+    const first = this.#turn!.wishes.find(it => it.otherwise === wish);
+    const failed = first && this.#done.find(it => it.wish === first && it.call.outcome !== "ok");
+    if (!failed) return text;
     const { chance } = this.#author.rehearsal.scene;
-    const own = fieldOf(call.value, slot);
-    if (own !== undefined && own !== null && typeof own !== "object") return verbatim(replied(own, talk.now, chance));
-    if (slot === "count") return list && String(list.length);
-    if (slot === "items") return list && list.length > 0 ? itemsOf(list, words.item, it => replied(it, talk.now, chance)) : undefined;
-    const said = wish.said[slot];
-    // the user's "it" would be the assistant's too, but "my" is theirs alone
-    return said && said.replace(/^my /, "your ");
+    const why = reasonOf(failed.call.error ?? "it was refused", talk.now, chance);
+    const form = chance.pick(this.#manners.instead.filter(it => !why.includes(":") || it.startsWith("{why}")));
+    return form.replace("{why}", () => (form.startsWith("{why}") ? capitalized(why) : why)).replace("{reply}", () => capitalized(text.replace(/^Done[,:.] +/, "")));
   }
 
   #sorry(failed: CallEvent, talk: Talk): string {
-    const { phrases, chance } = this.#author.rehearsal.scene;
+    const { scene } = this.#author.rehearsal;
+    const { phrases, chance } = scene;
     const wish = this.#wishOf(failed);
-    const words = (wish && phrases.tools[wish.tool.name]?.refused?.[failed.type ?? ""]) ?? this.#manners.giveUp;
-    const before = this.#done.filter(it => it.call.outcome === "ok").map(it => this.#said(it.wish, it.call, talk));
-    const why = withoutIds(failed.error ?? "it was refused");
-    const sorry = filled(chosen(chance.pick(words), chance), slot => (slot === "why" ? why : wish && this.#field(slot, wish, failed, undefined, {} as ToolPhrases, talk)));
-    return [...before, unmarked(capitalized(sorry ?? `${why}.`))].join(" ");
+    const why = reasonOf(failed.error ?? "it was refused", talk.now, chance);
+    const own = (wish && phrases.tools[wish.tool.name]?.refused?.[failed.type ?? ""]) ?? [];
+    const slot = (key: string) => (key === "why" ? why : wish && fieldSaid(key, wish, failed, undefined, scene));
+    // one colon in a sentence is enough
+    const suits = (text: string) => text.split(/: /).length < 3;
+    const texts = [...chance.shuffled(own), ...chance.shuffled(this.#manners.giveUp)].flatMap(it => filled(chosen(it, chance), slot) ?? []);
+    return this.#message(talk, { sorry: capitalized(texts.find(suits) ?? texts[0] ?? `${why}.`) });
   }
 }
 
@@ -217,29 +215,3 @@ export class Refusing implements Teacher {
 
 const callKey = (name: string, args: Json): string => `${name} ${JSON.stringify(args)}`;
 const routeKey = (route: Route): string => callKey(route.declared.tool.name, route.arguments);
-
-/** `card card_7 (Travel card) is frozen` as people say it: `Travel card is frozen`. */
-const withoutIds = (text: string): string =>
-  text
-    .replaceAll(/\b(\w+) [a-z]+_\d+ \(([^)]+)\)/g, (_, noun: string, label: string) => (label.toLowerCase().includes(noun) ? label : `${noun} ${label}`))
-    .replaceAll(/ \([a-z]+_\d+\)/g, "")
-    .replaceAll(/\b(\w+) [a-z]+_\d+\b/g, "that $1");
-
-/** One of what is counted: `1 files` is 1 file. */
-const singular = (text: string): string =>
-  text
-    .replaceAll(/\b1 (file|time|line|word|byte|occurrence|transaction|guest|person|minute|entry|item|row)s\b/g, "1 $1")
-    .replaceAll(/\bThere are 1\b/g, "There is 1");
-
-function itemsOf(list: readonly Json[], item: string | undefined, say: (value: Json) => string): string {
-  const words = list.slice(0, mostItems).map(it => {
-    if (it === null || typeof it !== "object") return say(it);
-    const first = Object.values(it)[0];
-    return filled(item ?? "", slot => {
-      const value = fieldOf(it, slot);
-      return value === undefined || value === null ? undefined : say(value);
-    }) || say(first ?? "");
-  }).map(it => it.replace(/[,;.]$/, ""));
-  const more = list.length - words.length;
-  return listed(more > 0 ? [...words, `${more} more`] : words);
-}

@@ -6,10 +6,10 @@ import type { Json, JsonObject } from "../environment/json.ts";
 import type { JsonSchema, Tool } from "../environment/server.ts";
 import type { Chance } from "../environment/chance.ts";
 import type { Declarations, Declared, EntityInput } from "./declared.ts";
-import { verbatim, type Persona } from "./persona.ts";
-import { argumentPhrases, chosen, filled, fixedBy, listed, repliesTo, slotsOf, textOf, type Form, type Phrases } from "./phrase.ts";
+import { contracted, isRequest, verbatim, type Manners, type Persona } from "./persona.ts";
+import { argumentPhrases, chosen, filled, fixedBy, listed, repliesTo, slotsOf, textOf, type Form, type Phrases, type Reply } from "./phrase.ts";
 import { keyOf } from "./routes.ts";
-import { dayAfter, said } from "./said.ts";
+import { dayAfter, isMoney, said } from "./said.ts";
 import type { Sample, Thing } from "./sampler.ts";
 
 /** What a clause needs to know of the talk it is said in. */
@@ -26,6 +26,10 @@ export interface Scene {
   readonly focus: readonly Thing[];
   /** Things named in the last two wishes: with two of a kind, nobody knows which `it` is. */
   readonly recent: readonly Thing[];
+  /** Things that the last reply read out, in its order, so that "the second one" means one of them. */
+  readonly listed?: readonly Thing[];
+  /** Ways to put a value right while it is said. */
+  readonly corrections?: Manners["corrections"];
   /** Entities are named in the fewest words. */
   readonly isMinimal: boolean;
 }
@@ -34,10 +38,12 @@ export interface Wish {
   readonly tool: Tool;
   readonly arguments: JsonObject;
   /** The things that its arguments name; those whose ids were said aloud need no look-up. */
-  readonly things: readonly { readonly thing: Thing; readonly isSpoken: boolean }[];
+  readonly things: readonly Named[];
   readonly clause: string;
+  /** The form that the clause was made from, its choices made. */
+  readonly template: string;
   /** What answers this way of asking; the tool's own replies where absent. */
-  readonly replies?: readonly string[];
+  readonly replies?: readonly Reply[];
   /** How each argument was said, for replies. */
   readonly said: Readonly<Record<string, string>>;
   /** A read that nobody asks for and that has to be made first: some of the arguments are read off what it shows. */
@@ -55,6 +61,14 @@ export interface Passed {
   readonly before?: Wish["before"];
 }
 
+/** A thing as a clause names it. */
+export interface Named {
+  readonly thing: Thing;
+  readonly isSpoken: boolean;
+  /** The user's own words where they are not its label: what it can be looked up by. */
+  readonly words?: string | undefined;
+}
+
 export interface Asking {
   readonly declared: Declared;
   readonly form: Form;
@@ -70,14 +84,15 @@ export interface Asking {
 
 interface Filling {
   readonly arguments: Record<string, Json>;
-  readonly things: { thing: Thing; isSpoken: boolean }[];
+  readonly things: Named[];
   readonly said: Record<string, string>;
 }
 
 /** A wish with every argument chosen, or undefined where there is nothing to choose from. */
 export function wishFor(scene: Scene, asking: Asking): Wish | undefined {
   const { declared, kept, withheld, passed } = asking;
-  const form = chosen(textOf(asking.form), scene.chance);
+  const plain = chosen(textOf(asking.form), scene.chance);
+  const form = scene.persona.contracts ? contracted(plain) : plain;
   const fixed = fixedBy(asking.form);
   const slots = slotsOf(form);
   const filling: Filling = { arguments: { ...kept?.arguments, ...fixed }, things: [], said: { ...kept?.said, ...passed?.said } };
@@ -106,12 +121,28 @@ export function wishFor(scene: Scene, asking: Asking): Wish | undefined {
     const chosenValue = settled ?? pickValue(scene, declared.tool, value.key, value.schema, value.sensitive ? filling : undefined);
     if (chosenValue === undefined) return undefined;
     filling.arguments[value.key] = chosenValue;
-    filling.said[value.key] = sayValue(scene, declared.tool, value.key, chosenValue);
+    filling.said[value.key] = sayValue(scene, declared.tool, value.key, value.schema, chosenValue);
   }
-  const clause = filled(form, slot => filling.said[slot]);
+  const slip = withheld === undefined ? slipOf(scene, asking, form, filling) : undefined;
+  const clause = filled(form, slot => (slip?.key === slot ? slip.text : filling.said[slot]));
   if (clause === undefined) return undefined;
   const replies = repliesTo(asking.form);
-  return { ...filling, tool: declared.tool, arguments: inOrder(declared.tool, filling.arguments), clause, ...(replies ? { replies } : {}), ...(passed?.before ? { before: passed.before } : {}) };
+  return { ...filling, tool: declared.tool, arguments: inOrder(declared.tool, filling.arguments), clause, template: form, ...(replies ? { replies } : {}), ...(passed?.before ? { before: passed.before } : {}) };
+}
+
+/** A value that is put right while it is said: `40, no, 45 euros`. The last word counts. */
+function slipOf(scene: Scene, { declared, kept }: Asking, form: string, filling: Filling): { key: string; text: string } | undefined {
+  const { corrections, persona, chance, isMinimal } = scene;
+  if (!corrections || kept || isMinimal || !chance.happens(persona.corrects ?? 0.008)) return undefined;
+  const open = declared.values.filter(it => form.includes(`{${it.key}}`) && !argumentPhrases(scene.phrases, declared.tool.name, it.key)?.words);
+  const value = open.find(it => typeof filling.arguments[it.key] === "number" || takes(it.schema, "2026-03-09") || takes(it.schema, "2026-03-09T10:30"));
+  if (!value) return undefined;
+  const first = pickValue(scene, declared.tool, value.key, value.schema, undefined);
+  if (first === undefined || first === filling.arguments[value.key]) return undefined;
+  const [before, final] = [said(first, scene.now, persona, chance, isMoney(value.key, value.schema)), filling.said[value.key]!];
+  const text = chance.pick(corrections).replace("{first}", () => verbatim(before)).replace("{clause}", () => final);
+  // what follows the value in the clause must not run on from the slip
+  return new RegExp(`\\{${value.key}\\}(\\?|,|$| (from|to|into|in|on|for|of|with|at|before|until|as)\\b)`).test(form) && isRequest(form) ? { key: value.key, text } : undefined;
 }
 
 /** The arguments in the order in which the tool declares them. */
@@ -126,7 +157,7 @@ function fillEntity(scene: Scene, asking: Asking, input: EntityInput, filling: F
   if (mentions.includes(undefined)) return false;
   filling.arguments[key] = input.many ? things.map(it => it.id) : things[0]!.id;
   filling.said[key] = listed(mentions.map(it => it!.text));
-  for (const [i, it] of things.entries()) filling.things.push({ thing: it, isSpoken: mentions[i]!.isSpoken });
+  for (const [i, it] of things.entries()) filling.things.push({ thing: it, isSpoken: mentions[i]!.isSpoken, words: mentions[i]!.words });
   return true;
 }
 
@@ -163,7 +194,7 @@ function fillSpoken(scene: Scene, { key, entity, schema }: EntityInput, filling:
   const value = madeUp(scene, schema, undefined);
   if (typeof value !== "string") return false;
   filling.arguments[key] = value;
-  filling.said[key] = said(value, scene.now, scene.persona.dates, scene.chance);
+  filling.said[key] = said(value, scene.now, scene.persona, scene.chance);
   filling.things.push({ thing: { entity, id: value, facts: {}, context: {} }, isSpoken: true });
   return true;
 }
@@ -174,19 +205,33 @@ function pickThing(scene: Scene, entity: string, taken: readonly string[], fits:
   return choices.length === 0 ? undefined : scene.chance.pick(choices);
 }
 
+interface Mention {
+  readonly text: string;
+  readonly isSpoken: boolean;
+  readonly words?: string;
+}
+
+/** How often a thing is pointed at in the list just read out, and how often one is named sloppily. */
+const odds = { again: 0.7, ordinal: 0.45, short: 0.12 };
+
 /** How the user names a thing: as `it` where that is clear, briefly where it is known, else so that it can be looked up. */
-function mentionOf(scene: Scene, thing: Thing, maySayId: boolean): { text: string; isSpoken: boolean } | undefined {
+function mentionOf(scene: Scene, thing: Thing, maySayId: boolean): Mention | undefined {
   const { chance, phrases, focus, recent, met } = scene;
   const words = phrases.entities[thing.entity];
   if (!words) return undefined;
   const alike = focus.filter(it => it.entity === thing.entity);
   const isClear = alike.length === 1 && alike[0]!.id === thing.id && recent.every(it => it.entity !== thing.entity || it.id === thing.id);
   const clear = (words.again ?? []).filter(it => isClear && (focus.length === 1 || it.includes(words.noun)));
-  if (clear.length > 0 && chance.happens(0.7)) return { text: chance.pick(clear), isSpoken: false };
+  const place = placeOf(scene, thing);
+  if (place !== undefined && chance.happens(odds.ordinal)) return { text: place, isSpoken: false };
+  if (clear.length > 0 && chance.happens(odds.again)) return { text: chance.pick(clear), isSpoken: false };
   const isMet = met.has(keyOf(thing));
+  const short = !isMet && words.short && chance.happens(odds.short) ? shortly(scene, thing, words.short) : undefined;
+  if (short) return short;
   const context = Object.keys(thing.context);
   const forms = isMet ? (words.known ?? words.mention.filter(it => !slotsOf(it).some(slot => context.includes(slot)))) : words.mention;
-  const usable = (forms.length > 0 ? forms : words.mention).filter(it => (maySayId || !it.includes("{id}")) && isUnique(scene, thing, it));
+  // words without a slot, such as "that reminder", name only what is clear anyway
+  const usable = (forms.length > 0 ? forms : words.mention).filter(it => (maySayId || !it.includes("{id}")) && (slotsOf(it).length > 0 || isClear) && isUnique(scene, thing, it));
   if (usable.length === 0) return clear.length > 0 ? { text: chance.pick(clear), isSpoken: false } : undefined;
   const form = chosen(scene.isMinimal ? usable.reduce((a, b) => (b.length < a.length ? b : a)) : chance.pick(usable), chance);
   const text = filled(form, slot => sayPart(scene, thing, slot));
@@ -194,11 +239,33 @@ function mentionOf(scene: Scene, thing: Thing, maySayId: boolean): { text: strin
   return { text, isSpoken: form.includes("{id}") };
 }
 
+const places = ["first", "second", "third"];
+
+/** Its place in the list just read out: `the second one`. */
+function placeOf({ listed: rows, recent, phrases, chance }: Scene, thing: Thing): string | undefined {
+  const alike = rows?.filter(it => it.entity === thing.entity) ?? [];
+  const at = alike.findIndex(it => it.id === thing.id);
+  if (at < 0 || at >= places.length || alike.length < 2) return undefined;
+  const isOther = alike.length === 2 && recent.some(it => it.id === alike[1 - at]!.id && it.entity === thing.entity);
+  return isOther && chance.happens(0.7) ? "the other one" : `the ${places[at]!} ${chance.happens(0.6) ? "one" : phrases.entities[thing.entity]!.noun}`;
+}
+
+/** A part of its name, or all of it in lower case, where nothing else is called like that. */
+function shortly({ sample, chance }: Scene, { entity, id, label }: Thing, forms: readonly string[]): Mention | undefined {
+  if (label === undefined) return undefined;
+  const [first, lower] = [label.split(" ")[0]!, label.toLowerCase()];
+  const form = chosen(chance.pick(forms), chance);
+  const words = form.includes("{first}") ? first : lower;
+  const holdsWords = (other: string) => ` ${other.toLowerCase()} `.includes(` ${words.toLowerCase()} `);
+  if (words === label || words.length < 3 || (sample.things.get(entity) ?? []).some(it => it.id !== id && it.label !== undefined && holdsWords(it.label))) return undefined;
+  return { text: filled(form, () => verbatim(words))!, isSpoken: false, words };
+}
+
 function sayPart(scene: Scene, thing: Thing, slot: string): string | undefined {
-  if (slot === "id") return verbatim(said(thing.id, scene.now, scene.persona.dates, scene.chance));
+  if (slot === "id") return verbatim(said(thing.id, scene.now, scene.persona, scene.chance));
   if (slot === "label") return thing.label === undefined ? undefined : verbatim(thing.label);
   const fact = thing.facts[slot];
-  if (fact !== undefined) return said(fact, scene.now, scene.persona.dates, scene.chance);
+  if (fact !== undefined) return said(fact, scene.now, scene.persona, scene.chance, isMoney(slot, undefined));
   const id = thing.context[slot];
   const other = id === undefined ? undefined : scene.sample.find(slot, id);
   return other && mentionOf({ ...scene, focus: [] }, other, false)?.text;
@@ -264,9 +331,9 @@ function takes(schema: JsonSchema, example: string): boolean {
 
 const patterns = new Map<string, RegExp>();
 
-function sayValue({ phrases, now, persona, chance }: Scene, tool: Tool, key: string, value: Json): string {
+function sayValue({ phrases, now, persona, chance }: Scene, tool: Tool, key: string, schema: JsonSchema, value: Json): string {
   const words = argumentPhrases(phrases, tool.name, key);
   const plain = words?.words?.[typeof value === "string" ? value : JSON.stringify(value)];
-  const spoken = plain ? chance.pick(plain) : verbatim(Array.isArray(value) ? listed(value.map(String)) : said(value, now, persona.dates, chance));
+  const spoken = plain ? chance.pick(plain) : verbatim(Array.isArray(value) ? listed(value.map(String)) : said(value, now, persona, chance, isMoney(key, schema)));
   return words?.say ? filled(chosen(chance.pick(words.say), chance), slot => (slot === "value" ? spoken : undefined))! : spoken;
 }

@@ -68,8 +68,8 @@ test("lists are read out", () => {
 
 describe("a turn", () => {
   const manners = readManners(join(root, "resources"));
-  const persona = (it: Partial<Persona>): Persona => ({ name: "x", weight: 1, ask: ["{clause}"], dates: "plain", ...it });
-  const say = (clauses: string[], it: Partial<Persona> = {}, opening: Opening = "first") => turnOf(clauses, opening, persona(it), { ...manners, joiners: { and: [" and "], sentence: [". Then "] }, followUp: ["Now "] }, chanceOf(3));
+  const persona = (it: Partial<Persona>): Persona => ({ name: "x", weight: 1, ask: ["{clause}"], dates: "plain", numbers: 0, indirect: 0, afterthoughts: 0, ...it });
+  const say = (clauses: string[], it: Partial<Persona> = {}, opening: Opening = "first") => turnOf(clauses, opening, persona(it), { ...manners, joiners: { ...manners.joiners, and: [" and "], sentence: [". Then "], afterthought: [". Then "] }, followUp: ["Now "] }, chanceOf(3));
   const cases: [text: string, said: string][] = [
     [say(["freeze it"]), "Freeze it."],
     [say(["how much is in it?", "freeze it"]), "How much is in it? Freeze it."],

@@ -1,0 +1,128 @@
+/**
+ * What the assistant makes of one result: the reply that fits it, with its values in people's words. Knows one wish and its call,
+ * not the message that the reply becomes a part of.
+ */
+import type { Json, JsonObject } from "../environment/json.ts";
+import type { JsonSchema } from "../environment/server.ts";
+import type { CallEvent } from "../trajectory/trajectory.ts";
+import { shownBy } from "./declared.ts";
+import { unmarked, verbatim, type Manners } from "./persona.ts";
+import { chosen, fieldOf, filled, fitting, listed, slotsOf } from "./phrase.ts";
+import { isEmpty } from "./rehearsal.ts";
+import { endMark, sameDays, type Answer } from "./reply.ts";
+import { isMoney, replied } from "./said.ts";
+import type { Scene, Wish } from "./wish.ts";
+
+/** Rows of a listing that a reply reads out: all of a short one, the first of a long one. */
+const mostItems = { whole: 4, part: 3 };
+
+/** An answer, and what it has read out in order. */
+export interface Told extends Answer {
+  readonly listed: readonly { readonly entity: string; readonly id: string }[];
+}
+
+/** The reply to a wish that was granted, with its values marked. */
+export function told(wish: Wish, call: CallEvent, scene: Scene, manners: Manners): Told {
+  const { phrases, chance } = scene;
+  const words = phrases.tools[wish.tool.name]!;
+  const isWrite = wish.tool.effect === "write";
+  const list = Object.values((call.value ?? {}) as JsonObject).find(it => Array.isArray(it)) as readonly Json[] | undefined;
+  const nothing = (): Told => ({ text: chance.pick(words.empty ?? manners.nothing), isWrite, listed: [] });
+  const of = (path: string): Json | undefined => fieldOf(call.value, path) ?? (path === "count" ? list?.length : undefined);
+  const order = <T>(them: readonly T[]) => chance.shuffled(them);
+  const made = fitting(wish.replies ?? [], of, order);
+  const own = fitting(words.reply ?? manners.done, of, order);
+  if (isEmpty(call.value) && !hasConditions(wish.replies ?? words.reply ?? [])) return nothing();
+  const slot = (key: string) => fieldSaid(key, wish, call, list, scene);
+  for (const strict of [true, false]) {
+    for (const form of [...made, ...own]) {
+      // no rows to read out: what was asked for is not there
+      if (list?.length === 0 && made.length > 0 && form === own[0] && made.every(it => readsOut(it))) return nothing();
+      const reply = chosen(form, chance);
+      if (strict && saysTwice(reply, slot)) continue;
+      const text = filled(reply, slot);
+      if (text !== undefined) return { text, isWrite, listed: readsOut(reply) && list ? listedBy(wish, call, list, scene) : [] };
+    }
+  }
+  return list?.length === 0 ? nothing() : { text: chance.pick(manners.done), isWrite, listed: [] };
+}
+
+const hasConditions = (replies: readonly unknown[]): boolean => replies.some(it => typeof it !== "string");
+const readsOut = (form: string): boolean => /\{items\}/.test(form);
+
+/** "Off instead of off": two slots with the same words, where these are no numbers. */
+function saysTwice(form: string, slot: (key: string) => string | undefined): boolean {
+  const values = slotsOf(form).flatMap(it => {
+    const text = slot(it);
+    return text === undefined ? [] : [unmarked(text).replaceAll(endMark, "").toLowerCase()];
+  });
+  const compares = /\b(instead of|rather than|was|from .* to|to .* from|now|before)\b/.test(form);
+  return values.some((it, i) => values.indexOf(it) !== i && (compares || !/^-?[\d.]+$/.test(it)));
+}
+
+/** A field of the result, else an argument as the user said it. */
+export function fieldSaid(slot: string, wish: Wish, call: CallEvent, list: readonly Json[] | undefined, { phrases, now, chance }: Scene): string | undefined {
+  const own = fieldOf(call.value, slot);
+  const schema = wish.tool.outputSchema;
+  if (own !== undefined && own !== null && typeof own !== "object") return verbatim(replied(own, now, chance, isMoneyAt(schema, slot))) + endMark;
+  if (slot === "count") return list && String(list.length);
+  if (slot === "items") return list && list.length > 0 ? itemsOf(list, phrases.tools[wish.tool.name]?.item, (it, key) => replied(it, now, chance, isMoneyAt(rowSchema(schema, list, call), key))) : undefined;
+  const said = wish.said[slot];
+  // the user's "it" would be the assistant's too, but "my" is theirs alone
+  return said === undefined ? undefined : said.replace(/^my /, "your ").replace(/ my /g, " your ") + endMark;
+}
+
+function itemsOf(list: readonly Json[], item: string | undefined, say: (value: Json, key: string) => string): string {
+  const most = list.length <= mostItems.whole ? mostItems.whole : mostItems.part;
+  const words = list.slice(0, most).map(it => {
+    if (it === null || typeof it !== "object") return verbatim(say(it, ""));
+    const first = Object.values(it)[0];
+    return (
+      filled(item ?? "", slot => {
+        const value = fieldOf(it, slot);
+        return value === undefined || value === null ? undefined : verbatim(say(value, slot));
+      }) || verbatim(say(first ?? "", ""))
+    );
+  });
+  const clean = sameDays(words.map(it => unmarked(it).replace(/[,;.]$/, "")));
+  const more = list.length - words.length;
+  const [first, ...others] = more > 0 ? [...clean, `${more} more`] : clean;
+  return listed([words[0]!.startsWith(verbatim("")) ? verbatim(first!) : first!, ...others]) + endMark;
+}
+
+/** The things whose rows were read out. */
+function listedBy(wish: Wish, call: CallEvent, list: readonly Json[], { declarations }: Scene): Told["listed"] {
+  const declared = declarations.get(wish.tool.name);
+  const read = list.length <= mostItems.whole ? list.length : mostItems.part;
+  if (!declared) return [];
+  const shown = shownBy(declared, call.value ?? null);
+  return list.slice(0, read).flatMap(row => {
+    const ids = row !== null && typeof row === "object" ? Object.values(row) : [row];
+    const first = shown.find(it => ids.includes(it.id));
+    return first ? [{ entity: first.entity, id: first.id }] : [];
+  });
+}
+
+/** Whether the field of a result at a dotted path is a sum of money. */
+function isMoneyAt(schema: JsonSchema | undefined, path: string): boolean {
+  let at: JsonSchema | undefined = schema;
+  const keys = path.split(".");
+  for (const key of keys) at = at === undefined ? undefined : propertyOf(at, key);
+  return isMoney(keys.at(-1)!, at);
+}
+
+function propertyOf(schema: JsonSchema, key: string): JsonSchema | undefined {
+  const own = (schema["properties"] as Record<string, JsonSchema> | undefined)?.[key];
+  if (own) return own;
+  for (const branch of ((schema["anyOf"] ?? schema["oneOf"]) as readonly JsonSchema[] | undefined) ?? []) {
+    const found = propertyOf(branch, key);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function rowSchema(schema: JsonSchema, list: readonly Json[], call: CallEvent): JsonSchema | undefined {
+  const key = Object.entries((call.value ?? {}) as JsonObject).find(([, it]) => it === list)?.[0];
+  const field = key === undefined ? undefined : propertyOf(schema, key);
+  return field?.["items"] as JsonSchema | undefined;
+}

@@ -1,0 +1,150 @@
+/**
+ * What the assistant says, put together: several answers become one message that reads as if it had been meant as one, refusals lose
+ * what only a machine would say. Knows sentences, not calls.
+ */
+import type { Chance } from "../environment/chance.ts";
+import { capitalized, unmarked, type Manners } from "./persona.ts";
+import { tidy } from "./phrase.ts";
+import { replied } from "./said.ts";
+
+/** Stands after a value's own words in a reply, as the mark of persona.ts stands before them. */
+export const endMark = "\u0002";
+
+/** One answer, with its values still marked. */
+export interface Answer {
+  readonly text: string;
+  readonly isWrite: boolean;
+}
+
+export interface Message {
+  readonly answers: readonly Answer[];
+  /** What has to be asked before the rest can be done. */
+  readonly question?: string | undefined;
+  /** Why the last thing was not done, as a whole sentence. */
+  readonly sorry?: string | undefined;
+  /** Whether these words name a thing that may be called "it". */
+  readonly isThing: (words: string) => boolean;
+  /** Words of the talk's last message, so that no two begin alike. */
+  readonly before: string;
+}
+
+/** One message, whole. */
+export function messageOf({ answers, question, sorry, isThing, before }: Message, manners: Manners, chance: Chance): string {
+  const told = toldTogether(answers.map(it => it.text), isThing, chance);
+  const opener = openerOf(answers, { told, question, before }, manners, chance);
+  const asked = question === undefined ? [] : [told === "" ? question : led(chance.pick(manners.asking), question)];
+  const turned = sorry === undefined ? [] : [told === "" ? sorry : led(chance.pick(manners.but.filter(it => !it.includes(":") || !sorry.includes(":"))), sorry)];
+  const text = [told, ...turned, ...asked].filter(it => it !== "").join(" ");
+  return plain(opener === "" ? text : led(opener, text));
+}
+
+const plain = (text: string): string => sameDay(singular(capitalized(tidy(unmarked(text).replaceAll(endMark, "")))));
+
+/** A sentence after words that lead into it, or begin anew before it. */
+const led = (lead: string, sentence: string): string => lead + (/[a-z,:] $/.test(lead) ? lowered(sentence) : sentence);
+
+/** In lower case where it may be: no name, no "I", no abbreviation. */
+export const lowered = (text: string): string => (/^[A-Z][a-z]/.test(text) && !/^(Mr|Mrs|Dr|January|February|March|April|May|June|July|August|September|October|November|December|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)\b/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text.replace(/^A /, "a "));
+
+const acknowledging = /^(Done|All done|All set|There you go|Of course|Sure|Certainly|OK|Yes, done)[,:.!] +/;
+const startsKnown = /^(Done|All done|All set|There you go|Here|Yes|No|Nothing|None|Sorry|OK|Sure|Of course|Certainly)\b/;
+
+function openerOf(answers: readonly Answer[], { told, question, before }: { told: string; question: string | undefined; before: string }, manners: Manners, chance: Chance): string {
+  const { write, read, ask } = manners.openers;
+  if (told === "" && question !== undefined) return fresh(ask, before, chance);
+  if (answers.length === 0 || startsKnown.test(unmarked(told))) return "";
+  return fresh(answers[0]!.isWrite ? write : read, before, chance);
+}
+
+/** One that the message before did not begin with. */
+function fresh(openers: readonly string[], before: string, chance: Chance): string {
+  const opener = chance.pick(openers);
+  return opener !== "" && before.startsWith(opener.trim()) ? "" : opener;
+}
+
+function toldTogether(sentences: readonly string[], isThing: Message["isThing"], chance: Chance): string {
+  let text = "";
+  let last = "";
+  let joins = 0;
+  for (const sentence of sentences) {
+    const next = text === "" ? sentence : taken(last, withoutAcknowledgement(sentence), isThing);
+    const alike = text === "" ? undefined : andSoIs(last, next);
+    if (text === "") text = next;
+    else if (alike !== undefined) text = `${text.slice(0, -1)}, and so is ${alike}.`;
+    else if (joins === 0 && runsOn(last) && runsOn(next) && last.length + next.length < 130 && chance.happens(0.5)) {
+      text = `${text.slice(0, -1)}${last.includes(",") || next.includes(",") || chance.happens(0.4) ? ", and" : " and"} ${lowered(next)}`;
+      joins++;
+    } else text = `${text} ${joins === 0 && sentences.length > 1 && chance.happens(0.2) && /^(The|It|I|Your|There) /.test(next) ? led(chance.pick(["Also, ", "And "]), next) : next}`;
+    last = next;
+  }
+  return text;
+}
+
+/** A second "Done, …" says nothing. */
+function withoutAcknowledgement(text: string): string {
+  const rest = text.replace(acknowledging, "");
+  return rest.split(" ").length < 3 ? text : marked(rest);
+}
+
+/** The first letter in upper case, unless a value begins the text. */
+const marked = (text: string): string => capitalized(text);
+
+/** One sentence with a verb, without a list or an aside in it. */
+const runsOn = (text: string): boolean =>
+  /\b(is|are|has|have|was|will|holds|starts|begins|comes|goes|leads|belongs|takes|ends|lasts|costs|stands|can|reminds?)\b/.test(text) &&
+  /^[^.:;?!]*\.$/.test(text.replaceAll(/(\d)\.(\d)/g, "$1$2").replaceAll(/[^\s\u0001]*\.[a-z0-9]{2,4}\b/g, "x")) && !startsKnown.test(unmarked(text)) && !/ and .* and /.test(text);
+
+/** The same beginning a second time is "It". */
+function taken(last: string, next: string, isThing: Message["isThing"]): string {
+  const head = next.slice(0, next.indexOf(endMark) + 1);
+  if (head.length < 2 || !last.startsWith(head)) return next;
+  const rest = next.slice(head.length);
+  const name = unmarked(head).replaceAll(endMark, "");
+  const isOne = /^(The|Your) /.test(name) || isThing(name);
+  return isOne && /^ (is|was|has|holds|will|starts|begins|ends|lasts|costs|comes|takes|belongs|stands|opens|leads|says|goes|leaves) /.test(rest) ? `It${rest}` : next;
+}
+
+/** `A is frozen.` and `B is frozen.`: the other one's name. */
+function andSoIs(last: string, next: string): string | undefined {
+  const [a, b] = [last, next].map(it => it.match(/^(.*?) is ([^.,;:]+)\.$/));
+  return a && b && a[2] === b[2] && a[1] !== b[1] ? lowered(b[1]!) : undefined;
+}
+
+/** `card card_1 (Travel card) is frozen since 2026-03-09` as people say it: `the Travel card is frozen since 9 March`. */
+export function reasonOf(error: string, now: string, chance: Chance): string {
+  return tidy(
+    error
+      .replaceAll(/\b(\w+) [a-z]+_\d+ \(([^)]+)\)/g, (_, noun: string, label: string) => (label.toLowerCase().includes(noun) ? `the ${label}` : `the ${noun} ${label}`))
+      .replaceAll(/ \((?:booking )?[a-z]+_\d+\)/g, "")
+      .replaceAll(/\b(\w+) [a-z]+_\d+\b/g, "that $1")
+      .replaceAll(/ <[\w.-]+@[\w.-]+>/g, "")
+      .replaceAll(/\b\d{4}-\d{2}-\d{2}(T\d{2}:\d{2})?\b/g, it => replied(it, now, chance))
+      .replaceAll(/\b\d{4}-\d{2}\b(?!-)/g, it => replied(it, now, chance))
+      .replaceAll(/(?<![/.~"\w])[a-z]+(?:_[a-z]+)+\b(?![./])/g, it => it.replaceAll("_", " "))
+      .replaceAll(/\b(the|that|a) the\b/g, "$1")
+      .replaceAll(/\bthe user\b/g, "you")
+      .replaceAll(/\byou is\b/g, "you are")
+      .replace(/[.;:]$/, ""),
+  );
+}
+
+/** One of what is counted: `1 files` is 1 file. */
+export const singular = (text: string): string =>
+  text
+    .replaceAll(/(?<![\d.,:/-])1 ((?:more|open|new|other|free|unread|full|planned) )?([a-z]+s)\b/g, (all, of: string | undefined, noun: string) => (plurals.test(noun) ? `1 ${of ?? ""}${one(noun)}` : all))
+    .replaceAll(/\bThere are 1\b/g, "There is 1")
+    .replaceAll(/\b(1 [a-z]+) are\b/g, "$1 is")
+    .replaceAll(/\b1 are\b/g, "1 is");
+
+/** Words that end in s and are one already, or no things at all. */
+const plurals = /^(?!is$|was$|has$|as$|this$|its$|less$|plus$|minus$|across$|always$|bus$|business$|class$|address$|access$|status$|gas$|does$|goes$|comes$|takes$|costs$|lasts$|holds$|fits$|needs$|stands$|says$|series$|canvas$|glass$|pass$|process$|express$)[a-z]+$/;
+const one = (noun: string): string => (/[^aeiou]ies$/.test(noun) ? noun.replace(/ies$/, "y") : /(ch|sh|x|ss)es$/.test(noun) ? noun.slice(0, -2) : noun.slice(0, -1));
+
+/** The day once: `9 March at 10:30 until 9 March at 11:00`. */
+const sameDay = (text: string): string => text.replaceAll(/(\d{1,2} [A-Z][a-z]+(?: \d{4})?) at (\d\d:\d\d),? (until|to|and ends|to end) (?:on )?\1 at (\d\d:\d\d)/g, "$1 from $2 to $4").replaceAll(/\bfrom (\d{1,2} [A-Z][a-z]+(?: \d{4})?) from\b/g, "$1 from");
+
+/** Times of one day in a list: `12 March at 09:00, 10:30 and 11:00`. */
+export function sameDays(items: readonly string[]): string[] {
+  const parts = items.map(it => it.match(/^(\d{1,2} [A-Z][a-z]+(?: \d{4})?) at (\d\d:\d\d)$/));
+  return items.map((it, i) => (i > 0 && parts[i] && parts[i - 1]?.[1] === parts[i][1] ? parts[i][2]! : it));
+}
