@@ -7,22 +7,27 @@ import { Mistake } from "../mistake.ts";
 import { audited, type Verdict } from "../synthesis/audit.ts";
 import { graphOf, type Edge } from "../synthesis/graph.ts";
 import { agreement, declaredLabels, labelsByNames, type Label, type PublishedTool } from "../synthesis/label.ts";
+import { Ledger } from "../synthesis/ledger.ts";
+import { labelledBy } from "../synthesis/modelLabels.ts";
 import { observe, observedVerdicts } from "../synthesis/observed.ts";
 import { readPhrases } from "../synthesis/phrase.ts";
 import { visible } from "../trajectory/visible.ts";
 import { seedOf } from "./call.ts";
 import type { Command, Terminal, Values } from "./command.ts";
+import { endpointChoice, endpointOptions, endpointUsage, mistakeOf, openChosen, sent } from "./endpoints.ts";
 import { connected } from "./tools.ts";
 
 const labellers = ["declared", "names", "model"] as const;
 type Labeller = (typeof labellers)[number];
 
 export const graph: Command = {
-  usage: "graph [server | --connect NAME] [--by declared|names|model] [--verify] [--seed S] [--json]",
+  usage: `graph [server | --connect NAME] [--by declared|names|model] [--model M] ${endpointUsage} [--verify] [--seed S] [--json]`,
   summary: "List which tool needs which other; --verify runs every pair on live sessions, --by compares other labels with the declarations.",
   options: {
     connect: { type: "string" },
     by: { type: "string" },
+    model: { type: "string" },
+    ...endpointOptions,
     verify: { type: "boolean" },
     seed: { type: "string" },
     json: { type: "boolean" },
@@ -63,7 +68,7 @@ async function ownGraph(terminal: Terminal, name: string, by: Labeller, values: 
   const server = catalog.server(name);
   const { edges, hash } = graphOf(server);
   const declared = declaredLabels({ edges });
-  const labels = by === "declared" ? declared : await labelsOf(by, [...server.tools.values()], terminal, values);
+  const labels = by === "declared" ? declared : await labelsOf(by, name, [...server.tools.values()], terminal, values);
   const verdicts: Verdict[] = [];
   if (values["verify"]) {
     const ground = { catalog, server: name, fixtures: catalog.fixtureNames(name), phrases: readPhrases(join(resources, "phrases"), server), seed: seedOf(values) };
@@ -86,7 +91,7 @@ async function ownGraph(terminal: Terminal, name: string, by: Labeller, values: 
 function connectedGraph(terminal: Terminal, name: string, by: Labeller, values: Values): Promise<Found> {
   return connected(terminal, name, async session => {
     const seen = await observe(session, terminal.signal);
-    const labels = await labelsOf(by, seen.tools, terminal, values);
+    const labels = await labelsOf(by, name, seen.tools, terminal, values);
     const verdicts: Verdict[] = [];
     const edges = edgesOf(labels);
     if (values["verify"]) for await (const it of observedVerdicts(session, edges, seen, terminal.signal)) verdicts.push(it);
@@ -94,8 +99,18 @@ function connectedGraph(terminal: Terminal, name: string, by: Labeller, values: 
   });
 }
 
-async function labelsOf(by: Labeller, tools: readonly PublishedTool[], _terminal: Terminal, _values: Values): Promise<readonly Label[]> {
-  return by === "names" ? labelsByNames(tools) : [];
+/** By a chat model: what it has said before stands in `prove/graphs`, and only the rest is asked. */
+async function labelsOf(by: Labeller, name: string, tools: readonly PublishedTool[], terminal: Terminal, values: Values): Promise<readonly Label[]> {
+  if (by === "names") return labelsByNames(tools);
+  const { prove, signal, progress } = terminal;
+  const model = values["model"] as string | undefined;
+  if (model === undefined) throw new Mistake("--by model needs to know which model labels", "add --model, as the endpoint names it");
+  const { endpoint, concurrency } = openChosen(endpointChoice(model, values), sent.graph, terminal);
+  const ledger = new Ledger(join(prove, "graphs", `${name}.labels.jsonl`));
+  const onProgress = (known: number, all: number) => progress(`${name}: ${known} of ${all} pairs labelled`);
+  return labelledBy({ tools, model: endpoint, ledger, concurrency, signal, onProgress }).catch((error: unknown) => {
+    throw mistakeOf(error);
+  });
 }
 
 const edgesOf = (labels: readonly Label[]): Edge[] =>

@@ -125,7 +125,8 @@ function headerOf(task: Task, catalog: Catalog, policy: Policy, id = `${task.id}
 }
 
 function offeredBy(task: Task, session: Session): readonly Tool[] {
-  const missing = task.menu.find(it => !session.tools.has(it.name));
+  const tools = menuOf(session.tools, task.menu, task.tools);
+  const missing = task.menu.find(({ name }) => !tools.some(it => it.name === name));
   if (missing) throw new Mistake(`task ${task.id} offers ${missing.name}, which none of its servers has`, "synthesize the task anew");
-  return menuOf(session.tools, task.menu);
+  return tools;
 }

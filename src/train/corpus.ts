@@ -40,7 +40,7 @@ export function conversationAt({ ids, parts, starts }: Corpus, i: number): Conve
 }
 
 /** The talk of a task as it stood at the end of a trajectory. */
-export const talkOf = (catalog: Catalog, task: Task, { header, events }: Trajectory): Talk => ({ header, tools: menuOf(catalog.tools, task.menu), now: task.now, events });
+export const talkOf = (catalog: Catalog, task: Task, { header, events }: Trajectory): Talk => ({ header, tools: menuOf(catalog.tools, task.menu, task.tools), now: task.now, events });
 
 export interface Built {
   readonly corpus: Corpus;

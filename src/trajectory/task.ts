@@ -29,7 +29,8 @@ export const goal = z.strictObject({
 export const taskFields = z.strictObject({
   format: z.literal(taskFormat),
   id: z.string(),
-  servers: z.array(z.strictObject({ name: z.string(), fixture: z.string(), digest: z.string() })).min(1),
+  /** None where all that is on offer are `tools` of nobody. */
+  servers: z.array(z.strictObject({ name: z.string(), fixture: z.string(), digest: z.string() })),
   /** Hash of the tool definitions that the menu resolves against. */
   catalog: z.string(),
   seed: z.int().min(0),
@@ -39,6 +40,8 @@ export const taskFields = z.strictObject({
   now: z.string(),
   /** The tools on offer, in order. */
   menu: z.array(z.strictObject({ name: z.string(), enumsStripped: z.literal(true).optional() })),
+  /** Tools on the menu that no server stands behind, as an imported task lists them: they can be seen, and calling one is `unknown-tool`. */
+  tools: z.array(z.strictObject({ name: z.string(), description: z.string(), parameters: object })).optional(),
   /** Chain tools that were taken off the menu. */
   hidden: z.array(z.string()),
   turns: z.array(z.strictObject({ user: z.string(), goals: z.array(z.int().min(0)), reply: z.string() })).min(1),

@@ -1,0 +1,72 @@
+/** `import`: others' abstention sets as tasks of ours, from a file that the person has. */
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { Mistake } from "../mistake.ts";
+import { importFormats, taskFrom, type ImportFormat, type Skipped } from "../synthesis/imported.ts";
+import { jsonLines } from "../trajectory/file.ts";
+import { LineWriter } from "../trajectory/lines.ts";
+import { taskLine } from "../trajectory/taskLine.ts";
+import type { Command } from "./command.ts";
+
+export const importTasks: Command = {
+  usage: "import when2call|xlam-irrelevance F --out G.tasks.jsonl [--count N] [--json]",
+  summary: "Make tasks without goals of the rows of When2Call or xLAM-irrelevance whose right answer is no call; test rows count as held out.",
+  options: { out: { type: "string" }, count: { type: "string" }, json: { type: "boolean" } },
+  async run({ cwd, print, say, progress, signal }, [format, from, ...more], values) {
+    if (format === undefined || !Object.hasOwn(importFormats, format)) throw new Mistake(`there is no format ${format ?? "given"}`, `choose ${Object.keys(importFormats).join(" or ")}`);
+    if (from === undefined || more.length > 0) throw new Mistake("import needs one file to read", `usage: prove-rl ${importTasks.usage}`);
+    const out = values["out"] as string | undefined;
+    if (!out) throw new Mistake("import needs a file to write to", "add --out, such as --out prove/tasks/abstain.tasks.jsonl");
+    const file = resolve(cwd, out);
+    if (existsSync(file)) throw new Mistake(`${out} exists already`, "write to another file");
+    const most = mostOf(values["count"] as string | undefined);
+    const report = { file, imported: 0, skipped: {} as Partial<Record<Skipped, number>> };
+    let writer: LineWriter | undefined;
+    try {
+      for await (const { json, number } of rowsOf(resolve(cwd, from), say)) {
+        signal.throwIfAborted();
+        const row = importFormats[format as ImportFormat](json);
+        if (typeof row === "string") {
+          report.skipped[row] = (report.skipped[row] ?? 0) + 1;
+          continue;
+        }
+        writer ??= new LineWriter(file);
+        writer.append(taskLine(taskFrom(row, { format: format as ImportFormat, number, split: row.isTest ? "heldout-server" : "train" })));
+        progress(`${++report.imported} tasks`);
+        if (report.imported === most) break;
+      }
+    } finally {
+      writer?.close();
+    }
+    if (report.imported === 0) throw new Mistake(`${from} has no row of ${format} whose right answer is no call`, "check that the file is of that set");
+    if (values["json"]) print(JSON.stringify(report));
+    else print(`${report.imported} tasks in ${file}${Object.entries(report.skipped).map(([why, n]) => `; ${n} skipped: ${why}`).join("")}`);
+    return 0;
+  },
+};
+
+function mostOf(text: string | undefined): number {
+  if (text === undefined) return Infinity;
+  const n = Number(text);
+  if (!/^\d+$/.test(text) || n < 1) throw new Mistake(`--count ${text} is not a number of tasks`, "give a whole number from 1 on");
+  return n;
+}
+
+/** The rows of JSON Lines, or the elements of one JSON array. */
+async function* rowsOf(file: string, say: (line: string) => void): AsyncGenerator<{ json: unknown; number: number }> {
+  const text = await readFile(file, "utf8").catch((cause: Error) => {
+    throw new Mistake(`cannot read ${file} (${cause.message})`, "check the path", { cause });
+  });
+  if (!/^\s*\[/.test(text)) {
+    yield* jsonLines(file, { onTorn: say });
+    return;
+  }
+  let rows: unknown;
+  try {
+    rows = JSON.parse(text);
+  } catch (cause) {
+    throw new Mistake(`${file} is neither JSON Lines nor a JSON array (${(cause as Error).message})`, "fetch the file again", { cause });
+  }
+  for (const [i, json] of (rows as unknown[]).entries()) yield { json, number: i + 1 };
+}
