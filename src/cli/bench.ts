@@ -3,6 +3,7 @@ import { cpus } from "node:os";
 import { Mistake } from "../mistake.ts";
 import { environmentRows, measureCrowd, memoryRows } from "./benchEnvironment.ts";
 import { servingRows, serveEmptyTool, type Row } from "./benchServing.ts";
+import { synthesisRows } from "./benchSynthesis.ts";
 import type { Command, Terminal } from "./command.ts";
 
 /** Does `n` units of work and returns the seconds they took. */
@@ -16,8 +17,9 @@ export interface Benchmark {
   readonly value: (secondsEach: number) => number;
 }
 
-const groups: Readonly<Record<string, (terminal: Terminal) => Promise<Benchmark[]>>> = {
-  environment: environmentRows,
+const groups: Readonly<Record<string, (terminal: Terminal) => AsyncIterable<Row>>> = {
+  environment: environmentGroup,
+  synthesis: synthesisRows,
 };
 
 export const bench: Command = {
@@ -29,27 +31,30 @@ export const bench: Command = {
     if (values["reference"]) return serveEmptyTool(terminal);
     if (values["crowd"]) return measureCrowd(terminal);
     if (group !== undefined && !Object.hasOwn(groups, group)) throw new Mistake(`there is no benchmark ${group}`, `choose one of ${Object.keys(groups).join(", ")}`);
-    for (const [name, make] of Object.entries(groups)) {
+    for (const [name, rows] of Object.entries(groups)) {
       if (group !== undefined && name !== group) continue;
-      for (const it of await make(terminal)) {
+      for await (const it of rows(terminal)) {
         terminal.signal.throwIfAborted();
-        terminal.print(JSON.stringify(measured(it)));
+        terminal.print(JSON.stringify(figure(it)));
       }
-      if (name !== "environment") continue;
-      for await (const it of memoryRows(terminal.signal)) terminal.print(JSON.stringify(figure(it)));
-      for await (const it of servingRows(terminal.signal, ["bench", "--reference"])) terminal.print(JSON.stringify(figure(it)));
     }
     return 0;
   },
 };
 
+async function* environmentGroup(terminal: Terminal): AsyncGenerator<Row> {
+  for (const it of await environmentRows(terminal)) yield measured(it);
+  yield* memoryRows(terminal.signal);
+  yield* servingRows(terminal.signal, ["bench", "--reference"]);
+}
+
 /** Five runs of about a fifth of a second each, after one that warms up and finds how much work that is. */
-function measured({ name, unit, work, value }: Benchmark) {
+function measured({ name, unit, work, value }: Benchmark): Row {
   let n = 1;
   let seconds = work(n);
   while (seconds < 0.05) seconds = work((n *= 4));
   const each = Math.max(1, Math.round((0.2 * n) / seconds));
-  return figure({ name, unit, runs: Array.from({ length: 5 }, () => value(work(each) / each)) });
+  return { name, unit, runs: Array.from({ length: 5 }, () => value(work(each) / each)) };
 }
 
 function figure({ name, unit, runs: exact }: Row) {
