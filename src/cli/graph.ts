@@ -2,15 +2,17 @@
  * `graph`: the dependency edges between tools, as they are declared, as names suggest them, or as a chat model labels them; held
  * against live sessions and against one another.
  */
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { Mistake } from "../mistake.ts";
 import { audited, type Verdict } from "../synthesis/audit.ts";
+import { auditFiles, auditLine, readAudit, verdictOn, type Audit } from "../synthesis/eligible.ts";
 import { graphOf, type Edge } from "../synthesis/graph.ts";
 import { agreement, declaredLabels, labelsByNames, type Label, type PublishedTool } from "../synthesis/label.ts";
 import { Ledger } from "../synthesis/ledger.ts";
 import { labelledBy } from "../synthesis/modelLabels.ts";
 import { observe, observedVerdicts } from "../synthesis/observed.ts";
 import { readPhrases } from "../synthesis/phrase.ts";
+import { writeWhole } from "../trajectory/file.ts";
 import { visible } from "../trajectory/visible.ts";
 import { seedOf } from "./call.ts";
 import type { Command, Terminal, Values } from "./command.ts";
@@ -21,14 +23,15 @@ const labellers = ["declared", "names", "model"] as const;
 type Labeller = (typeof labellers)[number];
 
 export const graph: Command = {
-  usage: `graph [server | --connect NAME] [--by declared|names|model] [--model M] ${endpointUsage} [--verify] [--seed S] [--json]`,
-  summary: "List which tool needs which other; --verify runs every pair on live sessions, --by compares other labels with the declarations.",
+  usage: `graph [server | --connect NAME] [--by declared|names|model] [--model M] ${endpointUsage} [--verify] [--out F.jsonl] [--seed S] [--json]`,
+  summary: "List which tool needs which other; --verify runs every pair on live sessions (--out keeps those that fail), --by compares other labels with the declarations.",
   options: {
     connect: { type: "string" },
     by: { type: "string" },
     model: { type: "string" },
     ...endpointOptions,
     verify: { type: "boolean" },
+    out: { type: "string" },
     seed: { type: "string" },
     json: { type: "boolean" },
   },
@@ -37,6 +40,7 @@ export const graph: Command = {
     const found: Found[] = [];
     if (typeof values["connect"] === "string") found.push(await connectedGraph(terminal, values["connect"], by, values));
     else for (const server of name === undefined ? terminal.catalog.servers.keys() : [name]) found.push(await ownGraph(terminal, server, by, values));
+    if (typeof values["out"] === "string") await keep(found, values["out"], terminal, values);
     if (values["json"]) terminal.print(JSON.stringify(found, null, 2));
     else for (const it of found) for (const line of readable(it)) terminal.print(visible(line));
     return 0;
@@ -44,7 +48,7 @@ export const graph: Command = {
 };
 
 /** An edge of any labeller, with what running it showed. */
-type Shown = Pick<Edge, "a" | "b" | "kind" | "confidence"> & { via?: { output: string; input: string; entity?: string } } & Partial<Pick<Verdict, "verified" | "why">>;
+type Shown = Pick<Edge, "a" | "b" | "kind" | "confidence"> & { via?: { output: string; input: string; entity?: string } } & Partial<Pick<Verdict, "verified" | "why">> & { rejected?: string };
 
 interface Found {
   readonly server: string;
@@ -53,6 +57,15 @@ interface Found {
   readonly edges: readonly Shown[];
   /** How far the labels agree with the declarations, and, of both, with what runs. */
   readonly agreement?: Readonly<Record<string, ReturnType<typeof agreement>>>;
+}
+
+/** Writes the edges that failed when they were run, as verdicts that synthesis reads from `prove/graphs/audit.jsonl`. */
+async function keep(found: readonly Found[], out: string, { cwd, say }: Terminal, values: Values): Promise<void> {
+  if (!values["verify"]) throw new Mistake("--out keeps what a run has shown, and nothing was run", "add --verify");
+  const failed = found.flatMap(({ edges }) => edges.filter(it => it.verified === "fails"));
+  const lines = failed.map(({ a, b, via, why = "" }) => auditLine({ a, b, ...(via ? { input: via.input } : {}), verdict: "reject", reason: why, author: "run" }));
+  await writeWhole(resolve(cwd, out), lines.map(it => `${it}\n`).join(""));
+  say(`${out} turns down ${lines.length} edges`);
 }
 
 function labellerOf(values: Values): Labeller {
@@ -64,8 +77,9 @@ function labellerOf(values: Values): Labeller {
 }
 
 async function ownGraph(terminal: Terminal, name: string, by: Labeller, values: Values): Promise<Found> {
-  const { catalog, resources, signal, progress } = terminal;
+  const { catalog, resources, prove, signal, progress } = terminal;
   const server = catalog.server(name);
+  const audit = readAudit(auditFiles(resources, prove));
   const { edges, hash } = graphOf(server);
   const declared = declaredLabels({ edges });
   const labels = by === "declared" ? declared : await labelsOf(by, name, [...server.tools.values()], terminal, values);
@@ -82,7 +96,7 @@ async function ownGraph(terminal: Terminal, name: string, by: Labeller, values: 
     server: name,
     hash,
     by,
-    edges: shownOf(by === "declared" ? edges : edgesOf(labels), verdicts),
+    edges: shownOf(by === "declared" ? edges : edgesOf(labels), verdicts, audit),
     ...(by === "declared" ? {} : { agreement: { explicit: agreement(labels, declared, "explicit"), implicit: agreement(labels, declared, "implicit") } }),
   };
 }
@@ -95,7 +109,7 @@ function connectedGraph(terminal: Terminal, name: string, by: Labeller, values: 
     const verdicts: Verdict[] = [];
     const edges = edgesOf(labels);
     if (values["verify"]) for await (const it of observedVerdicts(session, edges, seen, terminal.signal)) verdicts.push(it);
-    return { server: name, by, edges: shownOf(edges, verdicts) };
+    return { server: name, by, edges: shownOf(edges, verdicts, new Map()) };
   });
 }
 
@@ -116,10 +130,15 @@ async function labelsOf(by: Labeller, name: string, tools: readonly PublishedToo
 const edgesOf = (labels: readonly Label[]): Edge[] =>
   labels.flatMap(({ a, b, label, via, confidence }): Edge[] => (label === "none" ? [] : [{ a, b, kind: label, ...(via ? { via: { ...via, entity: "" } } : {}), confidence }]));
 
-function shownOf(edges: readonly Edge[], verdicts: readonly Verdict[]): Shown[] {
+function shownOf(edges: readonly Edge[], verdicts: readonly Verdict[], audit: Audit): Shown[] {
   return edges.map((edge, i) => {
     const verdict = verdicts[i];
-    return { ...edge, ...(verdict ? { verified: verdict.verified, ...(verdict.why === undefined ? {} : { why: verdict.why }) } : {}) };
+    const said = verdictOn(edge, audit);
+    return {
+      ...edge,
+      ...(said?.verdict === "reject" ? { rejected: `${said.author}: ${said.reason}` } : {}),
+      ...(verdict ? { verified: verdict.verified, ...(verdict.why === undefined ? {} : { why: verdict.why }) } : {}),
+    };
   });
 }
 
@@ -133,5 +152,8 @@ function readable({ server, hash, by, edges, agreement: agreed }: Found): string
   ];
 }
 
-const edgeLine = ({ a, b, kind, via, confidence, verified, why }: Shown): string =>
-  `${a} -> ${b}  ${kind}${via ? `  ${via.output} -> ${via.input}${via.entity ? ` (${via.entity})` : ""}` : ""}  ${confidence}${verified ? `  ${verified}${why === undefined ? "" : `: ${why}`}` : ""}`;
+function edgeLine({ a, b, kind, via, confidence, verified, why, rejected }: Shown): string {
+  const flow = via ? `  ${via.output} -> ${via.input}${via.entity ? ` (${via.entity})` : ""}` : "";
+  const ran = verified ? `  ${verified}${why === undefined ? "" : `: ${why}`}` : rejected === undefined ? "" : `  not walked (${rejected})`;
+  return `${a} -> ${b}  ${kind}${flow}  ${confidence}${ran}`;
+}

@@ -63,14 +63,6 @@ export function* audited(edges: readonly Edge[], ground: Ground): Generator<Verd
   }
 }
 
-/** Edges that may be walked: those that were not seen to fail. */
-export const eligible = (edges: readonly Edge[], verdicts: readonly Verdict[]): readonly Edge[] => {
-  const failed = new Set(verdicts.filter(it => it.verified === "fails").map(it => keyOf(it)));
-  return edges.filter(it => !failed.has(keyOf(it)));
-};
-
-const keyOf = ({ a, b, kind, via }: { readonly a: string; readonly b: string; readonly kind: string; readonly via?: Edge["via"] | undefined }): string => [a, b, kind, via?.input ?? ""].join(" ");
-
 /** What came of a try that did not work; whether the second tool was called at all. */
 interface Failure {
   readonly ran: boolean;

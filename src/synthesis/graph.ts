@@ -38,15 +38,14 @@ function build(server: Server): Graph {
   const all = [...declarationsOf(server).values()];
   const edges = all.flatMap(a => all.filter(b => b !== a).flatMap(b => edgesBetween(a, b)));
   const tools = all.map(({ tool: { name, summary, inputSchema, outputSchema, requires } }) => ({ name, summary, inputSchema, outputSchema, requires }));
+  return graphWith({ server: server.name, hash: digestOf(freeze(structuredClone(tools))) }, edges);
+}
+
+/** A graph of the same declarations with these edges. */
+export function graphWith({ server, hash }: Pick<Graph, "server" | "hash">, edges: readonly Edge[]): Graph {
   const from = byTool(edges, it => it.a);
   const to = byTool(edges, it => it.b);
-  return {
-    server: server.name,
-    edges,
-    hash: digestOf(freeze(structuredClone(tools))),
-    from: tool => from.get(tool) ?? [],
-    to: tool => to.get(tool) ?? [],
-  };
+  return { server, edges, hash, from: tool => from.get(tool) ?? [], to: tool => to.get(tool) ?? [] };
 }
 
 function byTool(edges: readonly Edge[], tool: (it: Edge) => string): Map<string, Edge[]> {

@@ -1,17 +1,20 @@
 /** Labels of tool pairs: by names, by a model that is asked once, and held against what live sessions answer. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync, appendFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync, appendFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openCatalog } from "../../src/environment/catalog.ts";
 import type { ChatModel, ChatRequest } from "../../src/policy/chatModel.ts";
 import { PolicyFault } from "../../src/policy/policy.ts";
-import { audited, eligible } from "../../src/synthesis/audit.ts";
+import { audited } from "../../src/synthesis/audit.ts";
+import { auditFiles, auditLine, eligible, readAudit, verdictOn } from "../../src/synthesis/eligible.ts";
 import { graphOf } from "../../src/synthesis/graph.ts";
 import { agreement, declaredLabels, labelsByNames, type Label } from "../../src/synthesis/label.ts";
 import { Ledger } from "../../src/synthesis/ledger.ts";
 import { labelledBy } from "../../src/synthesis/modelLabels.ts";
 import { readPhrases } from "../../src/synthesis/phrase.ts";
+import { graph } from "../../src/cli/graph.ts";
+import { runCommand } from "../cli/terminal.ts";
 import { catalog, root } from "../contracts/doors.ts";
 import { fixture, library } from "./library.ts";
 
@@ -72,8 +75,10 @@ test("what fails when it is run is not walked: nobody pays a payee who has just 
   const verdicts = [...audited(edges, { catalog, server: "banking", fixtures: ["full", "small"], phrases: readPhrases(join(root, "resources/phrases"), server), seed: 1 })];
   const isPaid = (it: { a: string; b: string }) => it.a === "banking_add_payee" && it.b === "banking_pay_bill";
   expect(verdicts.find(isPaid)).toMatchObject({ verified: "fails", why: expect.stringContaining("has no open bill") as string });
-  expect(edges.some(isPaid)).toBe(true);
-  expect(eligible(edges, verdicts).some(isPaid)).toBe(false);
+  const audit = readAudit(auditFiles(join(root, "resources")));
+  expect(verdictOn(edges.find(isPaid)!, audit)).toMatchObject({ verdict: "reject", author: "run" });
+  expect(eligible(graphOf(server), audit).edges.some(isPaid)).toBe(false);
+  expect(graphOf(server).edges.some(isPaid)).toBe(true);
   expect(verdicts.filter(it => it.verified === "works").length).toBeGreaterThan(0.8 * edges.length);
 });
 
@@ -135,4 +140,21 @@ test("a ledger that ends in half a line is asked for that pair again; a line tha
   expect(() => new Ledger(file)).not.toThrow();
   writeFileSync(file, `${whole.split("\n")[0]!}\n{"format":"prove/label@9"}\n`);
   expect(() => new Ledger(file)).toThrow(`${file}:2 is no label at /format`);
+});
+
+test("what a workspace says of an edge counts over what ships, and a line that is no verdict is named", () => {
+  const edge = { a: "banking_add_payee", b: "banking_pay_bill", input: "payee_id" };
+  const file = auditFiles(join(root, "resources"), folder).at(-1)!;
+  mkdirSync(dirname(file));
+  writeFileSync(file, `${auditLine({ ...edge, verdict: "accept", reason: "a bill may come in later", author: "Ana" })}\n`);
+  const audit = readAudit(auditFiles(join(root, "resources"), folder));
+  expect(eligible(graphOf(catalog.server("banking")), audit).edges.some(it => it.a === edge.a && it.b === edge.b)).toBe(true);
+  writeFileSync(file, '{"format":"prove/audit@1","a":"x"}\n');
+  expect(() => readAudit([file])).toThrow(`${file}:1 is no verdict on an edge at /b`);
+});
+
+test("the verdicts that ship are what running every edge shows; otherwise: npx prove-rl graph --verify --out resources/graphs/audit.jsonl", async () => {
+  const out = join(folder, "audit.jsonl");
+  await runCommand(graph, ["--verify", "--out", out]);
+  expect(readFileSync(out, "utf8")).toBe(readFileSync(join(root, "resources/graphs/audit.jsonl"), "utf8"));
 });
