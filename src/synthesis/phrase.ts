@@ -141,7 +141,7 @@ export function filled(text: string, say: (slot: string) => string | undefined):
   return whole ? tidy(words) : undefined;
 }
 
-/** Spaces once, no word twice in a row ("my Travel card card"), and no "on tomorrow". */
+/** Spaces once, no word twice in a row ("my Travel card card"), no "on tomorrow", and no sum like "45.5 euros". */
 export const tidy = (text: string): string =>
   text
     .replaceAll(/\s+/g, " ")
@@ -149,6 +149,7 @@ export const tidy = (text: string): string =>
     .replaceAll(/([^.])\.\.(?!\.)/g, "$1.")
     .replaceAll(/\b([a-z]+) \1\b/gi, "$1")
     .replaceAll(/\bon (today|tomorrow|yesterday|the day after tomorrow|(?:a week|two weeks) from today|this [A-Z])/gi, "$1")
+    .replaceAll(/(?<![\d.])(\d+\.\d)(?=\W?(?: of [\d.]+\W?)? euros?\b)/g, sum => `${sum}0`)
     .trim();
 
 export const textOf = (it: Form): string => (typeof it === "string" ? it : it.say);
