@@ -77,10 +77,10 @@ function requiredOf({ inputSchema }: PublishedTool): [key: string, type: string]
   });
 }
 
-/** `id` of an account is an `account_id`, `ids` are an `id`, camel case is snake case. */
+/** `id` of an account is an `account_id`, `name` of an entity an `entity_name`, `ids` are an `id`, camel case is snake case. */
 function normalized(key: string, noun: string): string {
   const name = singular(key.replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase());
-  return name === "id" && noun !== "" ? `${singular(noun)}_id` : name;
+  return (name === "id" || name === "name") && noun !== "" ? `${singular(noun)}_${name}` : name;
 }
 
 const singular = (word: string): string => word.replace(/ies$/, "y").replace(/([^su])s$/, "$1");
