@@ -9,8 +9,10 @@ import { Debugging } from "./editor/debug.ts";
 import { Definitions } from "./editor/definitions.ts";
 import { registerFixtureChecks } from "./editor/fixtureChecks.ts";
 import { FixtureFiles } from "./editor/fixtureFiles.ts";
+import { GraphPages } from "./editor/graphPages.ts";
 import type { Ground, House } from "./editor/house.ts";
 import { LiveSessions } from "./editor/liveSessions.ts";
+import type { PageKind } from "./editor/page.ts";
 import { ProveFolder } from "./editor/proveFolder.ts";
 import { ReadOnlyFiles } from "./editor/readOnlyFiles.ts";
 import { report, reporting } from "./editor/report.ts";
@@ -21,6 +23,7 @@ import { RunsTree } from "./editor/runsTree.ts";
 import { ServersTree } from "./editor/serversTree.ts";
 import { SessionViews } from "./editor/sessionViews.ts";
 import { Synthesis } from "./editor/synthesis.ts";
+import { SynthesisPages } from "./editor/synthesisPages.ts";
 import { TasksTree } from "./editor/tasksTree.ts";
 import { Training } from "./editor/training.ts";
 import { registerTranscriptLenses } from "./editor/transcriptLenses.ts";
@@ -42,12 +45,14 @@ export function activate({ extensionUri: extension, subscriptions, workspaceStat
   const debugging = new Debugging(transcripts);
   const rewardPages = new RewardPages(extension, transcripts, debugging);
   const synthesis = new Synthesis(extension, folder, definitions, tasksTree);
+  const synthesisPages = new SynthesisPages(extension, folder, tasksTree, transcripts);
+  const graphPages = new GraphPages(extension, definitions);
   const runs = new Runs(folder);
   const runsTree = new RunsTree(runs);
   const runPages = new RunPages(extension, runs, transcripts);
   const training = new Training(extension, folder, tasksTree, synthesis, runs, runPages);
-  const house: House = { ...ground, agentOffer, serversTree, sessionViews, connectedViews, tasksTree, transcripts, debugging, rewardPages, synthesis, runs, runPages, training };
-  subscriptions.push(agentOffer, connections, folder, sessions, serversTree, tasksTree, transcripts, debugging, rewardPages, runs, runsTree, runPages);
+  const house: House = { ...ground, agentOffer, serversTree, sessionViews, connectedViews, tasksTree, transcripts, debugging, rewardPages, synthesis, synthesisPages, graphPages, runs, runPages, training };
+  subscriptions.push(agentOffer, connections, folder, sessions, serversTree, tasksTree, transcripts, debugging, rewardPages, synthesisPages, graphPages, runs, runsTree, runPages);
   const files = new ReadOnlyFiles(uri => textOf(house, uri));
   const serversView = window.createTreeView("prove.servers", { treeDataProvider: serversTree, showCollapseAll: true });
   subscriptions.push(
@@ -64,6 +69,8 @@ export function activate({ extensionUri: extension, subscriptions, workspaceStat
     transcripts.onDidChange(uri => files.change(uri)),
     restorer("reward", (panel, kept) => rewardPages.restore(panel, kept["address"] ?? "")),
     restorer("run", (panel, kept) => runPages.restore(panel, kept["folder"] ?? "")),
+    restorer("synthesis", (panel, kept) => synthesisPages.restore(panel, kept["file"] ?? "")),
+    restorer("graph", (panel, kept) => graphPages.restore(panel, kept["server"] ?? "")),
     ...registerFixtureChecks(fixtures, definitions),
     ...registerTranscriptLenses(transcripts, definitions),
     ...registerCommands(house),
@@ -92,7 +99,7 @@ function registerCommands(house: House): Disposable[] {
 }
 
 /** Brings a page back after the window was reloaded; one whose subject is gone is closed. */
-function restorer(page: "reward" | "run", restore: (panel: WebviewPanel, kept: Record<string, string>) => void): Disposable {
+function restorer(page: PageKind["name"], restore: (panel: WebviewPanel, kept: Record<string, string>) => void): Disposable {
   return window.registerWebviewPanelSerializer(`prove.${page}`, {
     deserializeWebviewPanel(panel, kept) {
       try {

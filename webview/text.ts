@@ -23,3 +23,6 @@ export function duration(seconds: number): string {
 
 /** `1 call`, `2 calls`. */
 export const counted = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`;
+
+/** `13,517`. */
+export const whole = (n: number): string => n.toLocaleString("en");

@@ -1,14 +1,15 @@
 /**
- * An attempt by where it is kept: a task's own, one of a run's groups, or a file of its own. Gives each a document address and
- * reads it back whole. Knows no views.
+ * An attempt by where it is kept: a task's own, one of a run's groups, one that became no task, or a file of its own. Gives each a
+ * document address and reads it back whole. Knows no views.
  */
 import { basename } from "node:path";
 import { Uri } from "vscode";
 import { Mistake } from "../mistake.ts";
 import { groupsFile, readRun } from "../run/folder.ts";
+import { parseRejected, type RejectedLine } from "../synthesis/report.ts";
 import { readTrajectories } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
-import { trajectorySchema, type Trajectory } from "../trajectory/trajectory.ts";
+import { trajectoryFormat, trajectorySchema, type Trajectory } from "../trajectory/trajectory.ts";
 import { readJson, type LinePlace } from "./lineFile.ts";
 import type { RunsNode } from "./runsTree.ts";
 import { indexTasks, readTask } from "./taskIndex.ts";
@@ -18,19 +19,22 @@ import type { TasksNode } from "./tasksTree.ts";
 export type AttemptPlace =
   | { readonly kind: "task"; readonly file: string; readonly line: LinePlace }
   | { readonly kind: "group"; readonly run: string; readonly step: number; readonly line: LinePlace }
+  | { readonly kind: "rejected"; readonly file: string; readonly line: LinePlace }
   | { readonly kind: "file"; readonly file: string };
 
 export interface KeptAttempt {
   readonly trajectory: Trajectory;
   /** Absent where the task that it was an attempt at is not at hand. */
   readonly task?: Task;
+  /** Present where it became no task, and so can be neither stepped through nor graded. */
+  readonly rejected?: RejectedLine;
 }
 
 export type AttemptNode = Extract<TasksNode, { kind: "task" }> | Extract<RunsNode, { kind: "attempt" }>;
 
 /** The address of an attempt's transcript. */
 export function addressOf(place: AttemptPlace, name: string): Uri {
-  const folder = place.kind === "group" ? `${basename(place.run)}/step ${place.step}` : basename(place.file).replace(/\.(tasks|trajectory)\.jsonl$/, "");
+  const folder = place.kind === "group" ? `${basename(place.run)}/step ${place.step}` : basename(place.file).replace(/\.(tasks|trajectory|rejected)\.jsonl$/, "");
   const title = name.replaceAll(/[^\w. -]+/g, "-");
   return Uri.from({ scheme: "prove", path: `/transcripts/${folder}/${title}.transcript`, query: JSON.stringify(place) });
 }
@@ -43,7 +47,7 @@ export function nodeAddress(node: AttemptNode): Uri {
   return addressOf({ kind: "group", run: node.watch.folder, step: node.step, line: placeIn(node.entry) }, `${task} attempt ${attempt + 1}`);
 }
 
-const placeIn = ({ number, offset, bytes }: LinePlace): LinePlace => ({ number, offset, bytes });
+export const placeIn = ({ number, offset, bytes }: LinePlace): LinePlace => ({ number, offset, bytes });
 
 /** Finds a task of the workspace by its id. */
 export type FindTask = (id: string) => Promise<Task | undefined>;
@@ -58,6 +62,8 @@ export async function readAttempt(uri: Uri, find: FindTask): Promise<KeptAttempt
     }
     case "group":
       return readFromGroup(place);
+    case "rejected":
+      return readRejected(place);
     case "file":
       return readFromFile(place.file, find);
     default:
@@ -72,6 +78,14 @@ async function readFromGroup({ run, step, line }: Extract<AttemptPlace, { kind: 
   if (!parsed.success) throw new Mistake(`${file}:${line.number} is no attempt`, "open it with the version of PROVE that wrote it");
   const task = await taskIn(readRun(run).tasks, parsed.data.header.task);
   return { trajectory: parsed.data, ...(task ? { task } : {}) };
+}
+
+/** A rejection pins no world: its header says no more than the line does. */
+async function readRejected({ file, line }: Extract<AttemptPlace, { kind: "rejected" }>): Promise<KeptAttempt> {
+  const rejected = parseRejected(await readJson(file, line), `${file}:${line.number}`);
+  const { id, servers, chain, events } = rejected;
+  const header = { kind: "header" as const, format: trajectoryFormat, id, task: id, servers: servers.map(name => ({ name, fixture: "", digest: "" })), catalog: "", seed: 0, menu: chain, policy: "" } as const;
+  return { rejected, trajectory: { header: { ...header, servers: [...header.servers], menu: [...chain] }, events } };
 }
 
 async function readFromFile(file: string, find: FindTask): Promise<KeptAttempt> {

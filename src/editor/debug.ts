@@ -40,7 +40,8 @@ export class Debugging implements Disposable {
   async #load(address: string): Promise<Stepping> {
     const uri = Uri.parse(address, true);
     if (!isTranscript(uri)) throw new Mistake(`${address} is no transcript`, "start it by Step Through Trajectory");
-    const { catalog, trajectory, transcript, task, grade } = await this.#transcripts.attempt(uri);
+    const { catalog, trajectory, transcript, task, grade, rejected } = await this.#transcripts.attempt(uri);
+    if (rejected) throw new Mistake(`${rejected.id} was turned down and cannot be replayed`, "step through a task instead");
     return { source: uri.toString(), title: nameOf(uri), cursor: new Cursor(catalog, trajectory), transcript, grade, ...(task ? { task } : {}) };
   }
 }

@@ -17,7 +17,7 @@ export type Answers<Map extends PageMap> = {
 
 export interface PageKind {
   /** The id of the panel, and of its script and style. */
-  readonly name: "reward" | "run";
+  readonly name: "reward" | "run" | "synthesis" | "graph";
   readonly title: string;
   readonly icon: string;
   /** Opens beside what is being read, not over it. */

@@ -38,7 +38,7 @@ export const readTask = async (file: string, place: LinePlace): Promise<Task> =>
 function entryOf(text: string, { number, offset, bytes }: LinePlace, whole: boolean): TaskEntry | string {
   let task: Partial<Task> | null;
   try {
-    task = (whole && withoutTrajectory(text)) || (JSON.parse(text) as Partial<Task> | null);
+    task = whole ? headOfTask(text) : (JSON.parse(text) as Partial<Task> | null);
   } catch (error) {
     return `the line is not JSON (${(error as Error).message})`;
   }
@@ -58,26 +58,26 @@ function entryOf(text: string, { number, offset, bytes }: LinePlace, whole: bool
     turns: turns.length,
     servers: listOnce(servers.map(it => it.name)),
     goals: listOnce(goals.flatMap(it => it.calls.map(({ name }) => name))),
-    knobs: listOnce(Object.entries(knobs).flatMap(([name, value]) => (value === false || value === 0 || value === null ? [] : [`${name}=${String(value)}`]))),
+    knobs: listOnce(Object.entries(knobs).flatMap(([name, value]) => (value === false || value === 0 || value === null ? [] : [`${name}=${typeof value === "string" ? value : JSON.stringify(value)}`]))),
   };
 }
 
-const trajectory = ',"trajectory":{';
-
 /**
- * All of a task but its trajectory, which is most of the line and comes last. Undefined where the line is laid out otherwise. Inside
- * a text the quotes would be escaped, so what is found is a key.
+ * All of a task but its trajectory, which is most of the line and comes last; the whole of a line that is laid out otherwise. Inside
+ * a text the quotes would be escaped, so what is found is a key. Throws where the line is no JSON.
  */
-function withoutTrajectory(text: string): Partial<Task> | undefined {
+export function headOfTask(text: string): Partial<Task> | null {
   const at = text.indexOf(trajectory);
-  if (at < 0 || !text.endsWith("]}}")) return undefined;
-  try {
-    return JSON.parse(`${text.slice(0, at)}}`) as Partial<Task>;
-  } catch {
-    // the key of an inner object: the whole line is parsed
-    return undefined;
-  }
+  if (at >= 0 && text.endsWith("]}}"))
+    try {
+      return JSON.parse(`${text.slice(0, at)}}`) as Partial<Task>;
+    } catch {
+      // the key of an inner object: the whole line is parsed
+    }
+  return JSON.parse(text) as Partial<Task> | null;
 }
+
+const trajectory = ',"trajectory":{';
 
 /** Words that thousands of tasks share are kept once. */
 const words = new Map<string, string>();

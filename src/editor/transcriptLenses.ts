@@ -21,8 +21,9 @@ export function registerTranscriptLenses(transcripts: Transcripts, definitions: 
   return [
     languages.registerCodeLensProvider(language, {
       async provideCodeLenses({ uri }) {
-        const { grade } = await transcripts.attempt(uri);
+        const { grade, rejected } = await transcripts.attempt(uri);
         const top = new Range(0, 0, 0, 0);
+        if (rejected) return [new CodeLens(top, { title: `$(circle-slash) Turned down: ${rejected.reason}`, command: "" })];
         const reward = "breakdowns" in grade ? `Show Reward (${grade.breakdowns[0]!.total.toFixed(4)})` : "Show Reward";
         return [
           new CodeLens(top, { title: "$(debug-alt) Step Through Trajectory", command: "prove.stepTrajectory", arguments: [uri] }),

@@ -11,6 +11,7 @@ import { transcriptOf, type Transcript } from "../trajectory/transcript.ts";
 import { addressOf, isTranscript, nodeAddress, readAttempt, type AttemptNode, type FindTask, type KeptAttempt } from "./attempts.ts";
 import type { Definitions } from "./definitions.ts";
 import { closingOf, gradeOf, type Grade } from "./grade.ts";
+import { wordsOfRejected } from "./rejected.ts";
 
 export interface OpenAttempt extends KeptAttempt {
   readonly transcript: Transcript;
@@ -88,6 +89,7 @@ export class Transcripts implements Disposable {
     // reading and grading are each a stretch of work: the host breathes between them
     await setImmediate();
     const catalog = await this.#definitions.catalog();
+    if (kept.rejected) return { ...kept, catalog, grade: { unscorable: `it was turned down (${kept.rejected.reason})` }, transcript: transcriptOf(kept.trajectory, wordsOfRejected(kept.rejected)) };
     const grade = gradeOf(catalog, kept.task, kept.trajectory);
     const paper = "breakdowns" in grade ? grade.breakdowns[0] : undefined;
     const transcript = transcriptOf(kept.trajectory, {

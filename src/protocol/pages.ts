@@ -98,6 +98,96 @@ export interface RunPage extends PageMap {
   };
 }
 
+/** How often a conversation went from one state to another by an event. */
+export interface TransitionCount {
+  readonly from: string;
+  readonly event: string;
+  readonly to: string;
+  readonly n: number;
+}
+
+/** A name and how many there are of it. */
+export type Tally = readonly (readonly [name: string, n: number])[];
+
+export interface SynthesisView {
+  /** The tasks file, by which the page finds it again after a reload. */
+  readonly file: string;
+  readonly name: string;
+  /** Where no report lies beside the tasks, what is shown is counted from their logs. */
+  readonly from: "report" | "tasks";
+  /** What was asked for, as name and value. */
+  readonly options: readonly (readonly [string, string])[];
+  readonly attempts: number;
+  readonly accepted: number;
+  /** The screen after the last state counts as a step, from `finish` to `accept` or `reject`. */
+  readonly transitions: readonly TransitionCount[];
+  /** Rejections by reason, the commonest first. */
+  readonly rejected: Tally;
+  /** What the accepted tasks are, by what they are sorted. */
+  readonly composition: readonly { readonly name: string; readonly counts: Tally }[];
+  readonly diversity: readonly (readonly [string, string])[];
+}
+
+/** Attempts that were turned down for a reason, or from a state. */
+export interface RejectedChoice {
+  readonly reason?: string;
+  readonly from?: string;
+}
+
+export interface RejectedItem {
+  /** Number of its line in the file, from 1. */
+  readonly line: number;
+  readonly servers: string;
+  readonly reason: string;
+  readonly why: string;
+  /** What the user said first; empty where nothing was said. */
+  readonly asked: string;
+  readonly chain: string;
+}
+
+export interface SynthesisPage extends PageMap {
+  readonly requests: {
+    load: { params: null; result: SynthesisView };
+    /** A hundred of them, from a position on, and how many there are. */
+    rejected: { params: { choice: RejectedChoice; start: number }; result: { total: number; items: readonly RejectedItem[] } };
+    /** Opens one as a transcript. */
+    open: { params: { line: number }; result: null };
+  };
+  readonly events: { changed: SynthesisView };
+}
+
+/** A tool as the dependency graph shows it. */
+export interface GraphTool {
+  readonly name: string;
+  readonly effect: "read" | "write";
+  readonly summary: string;
+}
+
+/** `a` before `b`, by their places in the list of tools. */
+export interface GraphEdge {
+  readonly a: number;
+  readonly b: number;
+  readonly kind: "explicit" | "implicit";
+  /** What flows: the place in the result, and the argument that takes it. */
+  readonly via?: { readonly output: string; readonly input: string; readonly entity?: string };
+  readonly confidence: number;
+  /** What came of running the pair, where it was tried. */
+  readonly verified?: "works" | "fails" | "untried";
+  /** Who says so, and what: `declared: explicit`. */
+  readonly labels?: readonly string[];
+}
+
+export interface GraphView {
+  readonly server: string;
+  readonly tools: readonly GraphTool[];
+  readonly edges: readonly GraphEdge[];
+}
+
+export interface GraphPage extends PageMap {
+  readonly requests: { load: { params: null; result: GraphView } };
+  readonly events: { changed: GraphView };
+}
+
 /** From the page to the editor. */
 export interface PageAsks<Page extends PageMap, Name extends keyof Page["requests"] = keyof Page["requests"]> {
   readonly id: number;

@@ -30,11 +30,13 @@ export interface TranscriptOptions {
   readonly noteOf?: (call: number) => string | undefined;
   /** Lines at the end. */
   readonly closing?: readonly string[];
+  /** Lines at the head, in place of what the header says. */
+  readonly head?: readonly string[];
 }
 
 /** Writes a trajectory out. */
-export function transcriptOf(trajectory: Trajectory, { task, noteOf, closing = [] }: TranscriptOptions = {}): Transcript {
-  const lines = [...headLines(trajectory, task), ""];
+export function transcriptOf(trajectory: Trajectory, { task, noteOf, closing = [], head }: TranscriptOptions = {}): Transcript {
+  const lines = [...(head?.map(visible) ?? headLines(trajectory, task)), ""];
   const spans: Span[] = [];
   let call = 0;
   for (const [i, event] of trajectory.events.entries()) {

@@ -1,0 +1,56 @@
+/** The page of a synthesis: its state machine with what went along each edge, what was turned down and why, and what the accepted tasks are. Draws what it is told. */
+import type { SynthesisPage, SynthesisView } from "../../src/protocol/pages.ts";
+import { element } from "../element.ts";
+import { connect } from "../page.ts";
+import { percent, visible, whole } from "../text.ts";
+import { composition, diversity } from "./composition.ts";
+import { machine, transitionTable } from "./machine.ts";
+import { Rejections } from "./rejections.ts";
+
+const channel = connect<SynthesisPage>();
+const page = document.getElementById("page")!;
+const rejections = new Rejections(channel);
+let isTableOpen = false;
+
+channel.on("changed", draw);
+channel.ask("load", null).then(draw, (refused: Error) => page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${refused.message}.`)));
+
+function draw(view: SynthesisView): void {
+  // the editor finds the tasks again by this after a reload
+  channel.keep({ file: view.file });
+  page.setAttribute("aria-busy", "false");
+  const choose = (from: string) => {
+    rejections.choose({ from });
+    rejections.element.scrollIntoView({ block: "nearest", behavior: "smooth" });
+  };
+  const table = transitionTable(view.transitions) as HTMLDetailsElement;
+  table.open = isTableOpen;
+  table.addEventListener("toggle", () => (isTableOpen = table.open));
+  rejections.show(view.rejected);
+  page.replaceChildren(
+    header(view),
+    machine(view.transitions, choose),
+    table,
+    rejections.element,
+    section("Accepted tasks", composition(view)),
+    ...(view.diversity.length ? [section("How varied the users' words are", diversity(view))] : []),
+    ...(view.options.length ? [section("Options", element("dl", { class: "settings" }, ...view.options.flatMap(([name, value]) => [element("dt", {}, visible(name)), element("dd", {}, visible(value))])))] : []),
+  );
+}
+
+function header({ name, attempts, accepted, from }: SynthesisView): HTMLElement {
+  const rest = attempts - accepted;
+  const counted = from === "report" ? "" : " · counted from the tasks' own logs: there is no report beside them";
+  return element(
+    "header",
+    { class: "head" },
+    element(
+      "div",
+      {},
+      element("h1", {}, visible(name)),
+      element("p", { class: "quiet" }, `${whole(attempts)} ${attempts === 1 ? "attempt" : "attempts"} · ${whole(accepted)} accepted (${percent(accepted / Math.max(1, attempts))}) · ${whole(rest)} turned down${counted}`),
+    ),
+  );
+}
+
+const section = (title: string, ...content: HTMLElement[]) => element("section", {}, element("h2", {}, title), ...content);
