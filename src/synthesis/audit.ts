@@ -37,7 +37,7 @@ export interface Ground {
 }
 
 /** Pairs of calls after which an edge that has not worked is given up. */
-const mostTries = 240;
+const mostTries = 120;
 
 /** Runs every edge on fresh sessions, on the server's fixtures in turn. The same seed gives the same verdicts. */
 export function* audited(edges: readonly Edge[], ground: Ground): Generator<Verdict> {
