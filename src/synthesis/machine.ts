@@ -124,7 +124,7 @@ class Run {
   #checkQuery(): void {
     const flaw = this.#of.speaker.flaw(this.#text);
     if (flaw === undefined) return this.#go("sound", "turn");
-    if (this.#attempt >= limits.queries) return this.#reject(flaw, "query");
+    if (this.#attempt >= limits.queries) return this.#reject(flaw, "query", this.#of.speaker.stuck);
     this.#go(flaw, "query");
     this.#attempt++;
   }
