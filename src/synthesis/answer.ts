@@ -9,8 +9,9 @@ import { shownBy } from "./declared.ts";
 import { unmarked, verbatim, type Manners } from "./persona.ts";
 import { chosen, fieldOf, filled, fitting, listed, slotsOf } from "./phrase.ts";
 import { isEmpty } from "./rehearsal.ts";
-import { endMark, sameDays, type Answer } from "./reply.ts";
+import { endMark, hasVerb, sameDays, type Answer } from "./reply.ts";
 import { isMoney, replied } from "./said.ts";
+import { keyOf } from "./routes.ts";
 import type { Scene, Wish } from "./wish.ts";
 
 /** Rows of a listing that a reply reads out: all of a short one, the first of a long one. */
@@ -22,14 +23,18 @@ export interface Told extends Answer {
 }
 
 /** The reply to a wish that was granted, with its values marked. */
-export function told(wish: Wish, call: CallEvent, scene: Scene, manners: Manners): Told {
+export function told(wish: Wish, call: CallEvent, scene: Scene, manners: Manners, isAlone = true): Told {
   const { phrases, chance } = scene;
   const words = phrases.tools[wish.tool.name]!;
   const isWrite = wish.tool.effect === "write";
   const list = Object.values((call.value ?? {}) as JsonObject).find(it => Array.isArray(it)) as readonly Json[] | undefined;
   const nothing = (): Told => ({ text: chance.pick(words.empty ?? manners.nothing), isWrite, listed: [] });
   const of = (path: string): Json | undefined => fieldOf(call.value, path) ?? (path === "count" ? list?.length : undefined);
-  const order = <T>(them: readonly T[]) => chance.shuffled(them);
+  // beside other answers, "At nine." would hang in the air
+  const order = <T>(them: readonly T[]): readonly T[] => {
+    const shuffled = chance.shuffled(them);
+    return isAlone ? shuffled : shuffled.toSorted((a, b) => Number(!isSentence(a)) - Number(!isSentence(b)));
+  };
   const made = fitting(wish.replies ?? [], of, order);
   const own = fitting(words.reply ?? manners.done, of, order);
   if (isEmpty(call.value) && !hasConditions(wish.replies ?? words.reply ?? [])) return nothing();
@@ -47,6 +52,7 @@ export function told(wish: Wish, call: CallEvent, scene: Scene, manners: Manners
   return list?.length === 0 ? nothing() : { text: chance.pick(manners.done), isWrite, listed: [] };
 }
 
+const isSentence = (reply: unknown): boolean => hasVerb.test(typeof reply === "string" ? reply : ((reply as { say?: string }).say ?? ""));
 const hasConditions = (replies: readonly unknown[]): boolean => replies.some(it => typeof it !== "string");
 const readsOut = (form: string): boolean => /\{items\}/.test(form);
 
@@ -61,15 +67,32 @@ function saysTwice(form: string, slot: (key: string) => string | undefined): boo
 }
 
 /** A field of the result, else an argument as the user said it. */
-export function fieldSaid(slot: string, wish: Wish, call: CallEvent, list: readonly Json[] | undefined, { phrases, now, chance }: Scene): string | undefined {
-  const own = fieldOf(call.value, slot);
+export function fieldSaid(slot: string, wish: Wish, call: CallEvent, list: readonly Json[] | undefined, scene: Scene): string | undefined {
+  const { phrases, now, chance } = scene;
   const schema = wish.tool.outputSchema;
+  if (slot.endsWith(".size")) {
+    const size = fieldOf(call.value, slot.slice(0, -".size".length));
+    return typeof size === "number" ? verbatim(replied(Math.abs(size), now, chance, isMoneyAt(schema, slot.slice(0, -".size".length)))) + endMark : undefined;
+  }
+  const own = fieldOf(call.value, slot);
   if (own !== undefined && own !== null && typeof own !== "object") return verbatim(replied(own, now, chance, isMoneyAt(schema, slot))) + endMark;
   if (slot === "count") return list && String(list.length);
   if (slot === "items") return list && list.length > 0 ? itemsOf(list, phrases.tools[wish.tool.name]?.item, (it, key) => replied(it, now, chance, isMoneyAt(rowSchema(schema, list, call), key))) : undefined;
-  const said = wish.said[slot];
-  // the user's "it" would be the assistant's too, but "my" is theirs alone
+  const said = pointing.test(wish.said[slot] ?? "") ? (nameOf(wish, slot, scene) ?? wish.said[slot]) : wish.said[slot];
+  // "my" is the user's alone
   return said === undefined ? undefined : said.replace(/^my /, "your ").replace(/ my /g, " your ") + endMark;
+}
+
+/** Words that name a thing only where the talk has just come to it. */
+export const pointing = /^(it|that|this|them|there|the same|the other|the (first|second|third))\b/;
+
+/** What a thing that the user has only pointed at is called. */
+function nameOf({ things, arguments: args }: Wish, slot: string, { phrases, met }: Scene): string | undefined {
+  const named = things.find(it => it.thing.id === args[slot])?.thing;
+  const thing = named && (met.get(keyOf(named)) ?? named);
+  const words = thing && phrases.entities[thing.entity];
+  const form = words && [...(words.known ?? []), ...words.mention].find(it => slotsOf(it).every(key => key === "label" || key === "id") && slotsOf(it).length > 0);
+  return form && filled(form, key => (key === "id" ? verbatim(thing.id) : thing.label === undefined ? undefined : verbatim(thing.label)));
 }
 
 function itemsOf(list: readonly Json[], item: string | undefined, say: (value: Json, key: string) => string): string {

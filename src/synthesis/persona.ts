@@ -169,7 +169,7 @@ function indirect(question: string, persona: Persona, manners: Manners, chance: 
   if (!chance.happens(persona.indirect ?? 0.03)) return question;
   const asked = question.match(/^(what|who) (?:is|'s) (the [^,?]*)\?$/);
   const turned = asked && !/ (like|that|which|who|when|where|if|on my|doing)\b/.test(asked[2]!) ? `${asked[1]!} ${asked[2]!} is` : undefined;
-  const kept = /^(how (much|many \w+|much \w+) (is|are) (in|on|left|there|planned|open)\b|(which|what) \w+ (are|is) (planned|open|free|near|in|on|due|left|booked|running|online|offline|on offer)\b|who (is coming|has|owns|wrote|sent|sells|runs|hosts)\b)[^,]*\?$/.test(question) ? question.slice(0, -1) : undefined;
+  const kept = /^(how (much|many \w+|much \w+) (is|are) (in|on|left|planned|open)\b|(which|what) \w+ (are|is) (planned|open|free|near|in|on|due|left|booked|running|online|offline|on offer)\b|who (is coming|has|owns|wrote|sent|sells|runs|hosts)\b)[^,]*\?$/.test(question) ? question.slice(0, -1) : undefined;
   const clause = turned ?? kept;
   return clause === undefined ? question : chance.pick(manners.indirect).replace("{clause}", () => clause);
 }

@@ -36,12 +36,14 @@
  *   question and becomes a sentence of its own. They name every required argument of the tool (a `missing` form all but that
  *   one), and optional ones only to use them. `{ "say": "…", "with": { "unread": true } }` fixes arguments that are not said, and
  *   `{ "say": "which cards belong to {account_id}?", "reply": ["{items}."] }` is answered in its own way.
+ * - `{ "say": "when was {order} placed?", "made": false }` is not said of what the talk itself has brought about.
  * - A clause that begins with a verb may be framed by the persona ("could you …?"); one that begins with `I`, `on`, `if` or the like is not.
  * - A pronoun of an entity (`again`) takes the place of its whole mention: write forms that read well with "it".
  * - `reply`, `empty` and `refused` are whole sentences. Their slots are fields of the result (`{balance}`, `{event.title}`), else
  *   arguments as the user said them; `{count}` and `{items}` count and list the result's first list, each row by `item`; `{why}` is a refusal's words.
  * - A reply may be kept to some results: `{ "say": "Yes, it is open.", "if": { "status": "open" } }`, or `"if": { "status": ["open",
- *   "new"] }`, or `{count}` by `"if": { "count": 1 }`; one that fits goes before those without an `if`. A reply in which two slots
+ *   "new"] }`, or `{count}` by `"if": { "count": 1 }`, or a number by a bound, `"if": { "balance": "<0" }`; `{balance.size}` is it without
+ *   its minus. One that fits goes before those without an `if`. A reply in which two slots
  *   say the same words ("off instead of off") is passed over.
  * - A `missing` question (`ask`) may take up what the form has said: `"When should {title} begin?"`.
  * - Several replies become one message: an opening "Done, " is left out of all but the first, sentences about the same thing go on
@@ -63,7 +65,7 @@ const json = z.json() as z.ZodType<Json>;
 const texts = z.array(z.string().min(1)).min(1);
 const reply = z.union([z.string().min(1), z.strictObject({ say: z.string().min(1), if: z.record(z.string(), json) })]);
 const replies = z.array(reply).min(1);
-const form = z.union([z.string().min(1), z.strictObject({ say: z.string().min(1), with: z.record(z.string(), json).optional(), reply: replies.optional() })]);
+const form = z.union([z.string().min(1), z.strictObject({ say: z.string().min(1), with: z.record(z.string(), json).optional(), reply: replies.optional(), made: z.literal(false).optional() })]);
 const forms = z.array(form).min(1);
 
 const toolPhrases = z.strictObject({
@@ -147,7 +149,7 @@ export const tidy = (text: string): string =>
     .replaceAll(/\s+/g, " ")
     .replaceAll(/ ([,.?!;:])(?=\s|$)/g, "$1")
     .replaceAll(/([^.])\.\.(?!\.)/g, "$1.")
-    .replaceAll(/\b([a-z]+) \1\b/gi, "$1")
+    .replaceAll(/(?<![-\w.])([a-z]+) \1\b(?![-.]\w)/gi, "$1")
     .replaceAll(/\bon (today|tomorrow|yesterday|the day after tomorrow|(?:a week|two weeks) from today|this [A-Z])/gi, "$1")
     .replaceAll(/(?<![\d.])(\d+\.\d)(?=\W?(?: of [\d.]+\W?)? euros?\b)/g, sum => `${sum}0`)
     .trim();
@@ -157,10 +159,20 @@ export const fixedBy = (it: Form): JsonObject => (typeof it === "string" ? {} : 
 /** Replies that suit this way of asking better than the tool's own. */
 /** The words of replies that this result allows, those made for it first. */
 export function fitting(replies: readonly Reply[], field: (path: string) => Json | undefined, order: <T>(list: readonly T[]) => readonly T[]): string[] {
-  const isMet = ([path, wanted]: [string, Json]) => [wanted].flat().some(it => it === (field(path) ?? null));
+  const isMet = ([path, wanted]: [string, Json]) => [wanted].flat().some(it => fits(field(path) ?? null, it));
   const made = replies.flatMap(it => (typeof it !== "string" && Object.entries(it.if).every(isMet) ? [it.say] : []));
   return [...order(made), ...order(replies.filter(it => typeof it === "string"))];
 }
+
+/** Whether a result's value is what a reply is for: the same, or a number on the right side of a bound such as `<0`. */
+function fits(value: Json, wanted: Json): boolean {
+  const bound = typeof wanted === "string" && typeof value === "number" ? wanted.match(/^([<>])(-?\d+(?:\.\d+)?)$/) : null;
+  if (!bound) return value === wanted;
+  return bound[1] === "<" ? (value as number) < Number(bound[2]) : (value as number) > Number(bound[2]);
+}
+
+/** Whether a form is for what was there before the talk: nobody asks when what they have just done was done. */
+export const isForOld = (it: Form): boolean => typeof it !== "string" && it.made === false;
 
 export const repliesTo = (it: Form): readonly Reply[] | undefined => (typeof it === "string" ? undefined : it.reply);
 

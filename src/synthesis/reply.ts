@@ -33,12 +33,18 @@ export function messageOf({ answers, question, sorry, isThing, before }: Message
   const told = toldTogether(answers.map(it => it.text), isThing, chance);
   const opener = openerOf(answers, { told, question, before }, manners, chance);
   const asked = question === undefined ? [] : [told === "" ? question : led(chance.pick(manners.asking), question)];
-  const turned = sorry === undefined ? [] : [told === "" ? sorry : led(chance.pick(manners.but.filter(it => !it.includes(":") || !sorry.includes(":"))), sorry)];
+  const turned = sorry === undefined ? [] : [told === "" ? sorry : turnedTo(chance.pick(manners.but.filter(it => !it.includes(":") || !sorry.includes(":"))), sorry)];
   const text = [told, ...turned, ...asked].filter(it => it !== "").join(" ");
   return plain(opener === "" ? text : led(opener, text));
 }
 
-const plain = (text: string): string => sameDay(singular(capitalized(tidy(unmarked(text).replaceAll(endMark, "")))));
+const plain = (text: string): string => withCents(sameDay(singular(capitalized(tidy(unmarked(text).replaceAll(endMark, ""))))));
+
+/** `45.5 euros` is 45.50 euros. */
+const withCents = (text: string): string => text.replaceAll(/(?<![\d.])(\d+\.\d)(?= euros?\b)|(?<=€)(\d+\.\d)(?!\d)/g, "$&0");
+
+/** A refusal after something that was done: its own "I am sorry, but" would be one "but" too many. */
+const turnedTo = (lead: string, sorry: string): string => led(lead, capitalized(sorry.replace(/^(I am sorry, but|Unfortunately,|Sorry,) /, "")));
 
 /** A sentence after words that lead into it, or begin anew before it. */
 const led = (lead: string, sentence: string): string => lead + (/[a-z,:] $/.test(lead) ? lowered(sentence) : sentence);
@@ -53,7 +59,8 @@ function openerOf(answers: readonly Answer[], { told, question, before }: { told
   const { write, read, ask } = manners.openers;
   if (told === "" && question !== undefined) return fresh(ask, before, chance);
   if (answers.length === 0 || startsKnown.test(unmarked(told))) return "";
-  return fresh(answers[0]!.isWrite ? write : read, before, chance);
+  const suiting = (answers[0]!.isWrite ? write : read).filter(it => !it.startsWith("That ") || !told.startsWith("That "));
+  return fresh(suiting, before, chance);
 }
 
 /** One that the message before did not begin with. */
@@ -67,6 +74,10 @@ function toldTogether(sentences: readonly string[], isThing: Message["isThing"],
   let last = "";
   let joins = 0;
   for (const sentence of sentences) {
+    if (text !== "" && sentence === last) {
+      text += " The same goes for the other one.";
+      continue;
+    }
     const next = text === "" ? sentence : taken(last, withoutAcknowledgement(sentence), isThing);
     const alike = text === "" ? undefined : andSoIs(last, next);
     if (text === "") text = next;
@@ -89,20 +100,30 @@ function withoutAcknowledgement(text: string): string {
 /** The first letter in upper case, unless a value begins the text. */
 const marked = (text: string): string => capitalized(text);
 
+/** Words by which a sentence is one. */
+export const hasVerb = /\b(is|are|has|have|was|were|will|holds|starts|begins|comes|goes|went|leads|belongs|takes|took|ends|lasts|costs|stands|can|gets|leaves|says|means|knows|did|does|made|moved)\b/;
+
 /** One sentence with a verb, without a list or an aside in it. */
 const runsOn = (text: string): boolean =>
-  /\b(is|are|has|have|was|will|holds|starts|begins|comes|goes|leads|belongs|takes|ends|lasts|costs|stands|can|reminds?)\b/.test(text) &&
-  /^[^.:;?!]*\.$/.test(text.replaceAll(/(\d)\.(\d)/g, "$1$2").replaceAll(/[^\s\u0001]*\.[a-z0-9]{2,4}\b/g, "x")) && !startsKnown.test(unmarked(text)) && !/ and .* and /.test(text);
+  hasVerb.test(text) &&
+  /^[^.:;?!]*\.$/.test(text.replaceAll(/(\d)\.(\d)/g, "$1$2").replaceAll(/[^\s\u0001]*\.[a-z0-9]{2,4}\b/g, "x")) && !startsKnown.test(unmarked(text)) && !/,? (so|which|because) | and .* and /.test(text);
 
 /** The same beginning a second time is "It". */
 function taken(last: string, next: string, isThing: Message["isThing"]): string {
   const head = next.slice(0, next.indexOf(endMark) + 1);
-  if (head.length < 2 || !last.startsWith(head)) return next;
+  if (head.length < 2) return next;
   const rest = next.slice(head.length);
   const name = unmarked(head).replaceAll(endMark, "");
-  const isOne = /^(The|Your) /.test(name) || isThing(name);
+  const isSame = last.startsWith(head);
+  const spoken = valuesIn(last);
+  const isOnly = spoken.includes(name) && spoken.every(it => it === name || !isThing(it));
+  if (!isSame && !isOnly) return next;
+  const isOne = (isSame && /^(The|Your) /.test(name)) || isThing(name);
   return isOne && /^ (is|was|has|holds|will|starts|begins|ends|lasts|costs|comes|takes|belongs|stands|opens|leads|says|goes|leaves) /.test(rest) ? `It${rest}` : next;
 }
+
+/** The values that a sentence says. */
+const valuesIn = (text: string): string[] => [...text.matchAll(/\u0001([^\u0001\u0002]*)\u0002/g)].map(it => it[1]!);
 
 /** `A is frozen.` and `B is frozen.`: the other one's name. */
 function andSoIs(last: string, next: string): string | undefined {
@@ -141,7 +162,7 @@ const plurals = /^(?!is$|was$|has$|as$|this$|its$|less$|plus$|minus$|across$|alw
 const one = (noun: string): string => (/[^aeiou]ies$/.test(noun) ? noun.replace(/ies$/, "y") : /(ch|sh|x|ss)es$/.test(noun) ? noun.slice(0, -2) : noun.slice(0, -1));
 
 /** The day once: `9 March at 10:30 until 9 March at 11:00`. */
-const sameDay = (text: string): string => text.replaceAll(/(\d{1,2} [A-Z][a-z]+(?: \d{4})?) at (\d\d:\d\d),? (until|to|and ends|to end) (?:on )?\1 at (\d\d:\d\d)/g, "$1 from $2 to $4").replaceAll(/\bfrom (\d{1,2} [A-Z][a-z]+(?: \d{4})?) from\b/g, "$1 from");
+const sameDay = (text: string): string => text.replaceAll(/(\d{1,2} [A-Z][a-z]+(?: \d{4})?) at (\d\d:\d\d),? (until|to|and ends|to end) (?:on )?\1 at (\d\d:\d\d)/g, "$1 from $2 to $4").replaceAll(/\bfrom (\d{1,2} [A-Z][a-z]+(?: \d{4})?) from\b/g, "on $1 from");
 
 /** Times of one day in a list: `12 March at 09:00, 10:30 and 11:00`. */
 export function sameDays(items: readonly string[]): string[] {

@@ -39,7 +39,7 @@ export function said(value: Json, now: string, { dates, clock }: TimeStyle, chan
 /** A value in a reply: days and times as words, all else as it is. */
 export const replied = (value: Json, now: string, chance: Chance, isMoney = false): string => said(value, now, { dates: "day-first" }, chance, isMoney);
 
-const moneyKeys = /(^|_)(amount|price|balance|total|subtotal|paid|fee|fees|cost|costs|refund|refunded|deposit|tip|bid|estimate|income|spent|saved|owed|due|rent|charge|fare|closing|opening|money|revenue|cash|worth|target)(_|$)/;
+const moneyKeys = /(^|_)(amount|price|balance|total|subtotal|paid|fee|fees|cost|costs|refund|refunded|deposit|tip|bid|estimate|income|spent|saved|owed|due|rent|charge|fare|closing|opening|money|revenue|cash|worth|target|value|spread|profit|loss|gain|highest|lowest|payable|payout|debt)(_|$)/;
 const otherUnits = /(^|_)(rating|stars|score|temperature|distance|km|hours|minutes|percent|rate|litres|kwh|bytes|count|days|lat|lng|latitude|longitude|shares|quantity|weight|at|on|date)(_|$)/;
 
 /** Whether a number of this name and schema is a sum of money: by its description, else by its name. */
