@@ -4,7 +4,8 @@
  */
 import type { Outcome } from "../environment/outcome.ts";
 import type { Session } from "../environment/session.ts";
-import { casting, crossed, type Step } from "./bridging.ts";
+import type { Bridge } from "./bridge.ts";
+import { caseOf, crossed, leading, type Chosen, type Step } from "./bridging.ts";
 import type { Declared } from "./declared.ts";
 import { contracted, isRequest, turnOf, type Manners, type Opening } from "./persona.ts";
 import { filled, textOf, type Form } from "./phrase.ts";
@@ -74,6 +75,10 @@ export class Author {
   #withheld: { wish: Wish; key: string } | undefined;
   #refused: Wish | undefined;
   #last: Wish | undefined;
+  /** All that the user has said. */
+  #heard = "";
+  /** The cases drawn, by bridge. */
+  readonly #cases = new Map<Bridge, Chosen>();
 
   constructor(plot: Plot, scene: Scene) {
     this.#plot = plot;
@@ -95,6 +100,7 @@ export class Author {
     this.rehearsal.begin();
     const turn = this.#next(kind);
     if (turn) this.turn = turn;
+    if (turn) this.#heard += `\n${turn.text}`;
     return turn;
   }
 
@@ -109,7 +115,8 @@ export class Author {
     if (kind === "open") return this.#open();
     if (this.#withheld) return this.#answer(this.#withheld);
     if (this.#refused) return this.#afterRefusal(this.#refused);
-    return (kind === "clarification" ? this.#again() : undefined) ?? this.#more();
+    // what leads onto a bridge is followed by what goes over it
+    return (kind === "clarification" && !(this.#plot.steps && this.hasMore) ? this.#again() : undefined) ?? this.#more();
   }
 
   get #scene(): Scene {
@@ -236,35 +243,19 @@ export class Author {
   }
 
   /** A wish over a bridge, or the wish that leads onto one. */
-  #stepped(step: Step): Trial | undefined {
-    const { declarations, phrases, chance } = this.#scene;
-    const name = step.bridge[step.at];
+  #stepped({ bridge, at }: Step): Trial | undefined {
+    const { phrases, chance } = this.#scene;
     let why = "";
     for (let attempt = 0; attempt < tries; attempt++) {
-      if (step.at === "from") {
-        const passed = casting(step, this.rehearsal, name);
-        if (typeof passed === "string") {
-          why = passed;
-          break;
-        }
-        const trial = this.rehearsal.attempt({ declared: declarations.get(name)!, form: this.#formOf(phrases.tools[name]!.forms), passed });
-        why = whyNot(trial);
-        if (typeof trial === "string" || trial.outcome.kind !== "ok" || isEmpty(trial.outcome.value)) continue;
-        this.rehearsal.keep(trial);
-        return trial;
-      }
-      const trials = crossed(step, this.rehearsal);
-      if (typeof trials === "string") {
-        why = trials;
-        continue;
-      }
-      why = whyNot(trials.trial);
-      if (trials.trial.outcome.kind !== "ok" || (isEmpty(trials.trial.outcome.value) && !chance.happens(0.3))) continue;
-      if (trials.source) this.rehearsal.keep(trials.source);
-      this.rehearsal.keep(trials.trial);
+      const chosen = (at === "to" && this.#cases.get(bridge)) || caseOf(bridge, chance);
+      const trials = at === "to" ? crossed(bridge, chosen, this.#heard, this.rehearsal) : leading(bridge, chosen, this.#formOf(phrases.tools[bridge.from]!.forms), this.rehearsal);
+      why = typeof trials === "string" ? trials : whyNot(trials.trial);
+      if (typeof trials === "string" || trials.trial.outcome.kind !== "ok" || (isEmpty(trials.trial.outcome.value) && (at === "from" || !chance.happens(0.3)))) continue;
+      this.#cases.set(bridge, chosen);
+      for (const it of [trials.source, trials.trial]) if (it) this.rehearsal.keep(it);
       return trials.trial;
     }
-    this.stuck = `no sensible ${name} (${why})`;
+    this.stuck = `no sensible ${bridge[at]} over ${bridge.name} (${why})`;
     return undefined;
   }
 

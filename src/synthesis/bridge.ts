@@ -7,12 +7,14 @@
  *     "name": "bill-into-budget",
  *     "from": "banking_pay_bill", "with": { … },      the call that shows the value, and arguments of it that are always the same
  *     "to": "budget_add_expense", "fixed": { … },     the call that takes it
- *     "fill": { "amount": "paid" },                   argument of `to` <- path in the result (`messages.last.text`, `lines.0.text`)
+ *     "fill": { "amount": "paid" },                   argument of `to` <- path in the result (`goals.0.missing`, `lines.last.text`),
+ *                                                     or `=minutes`, an argument of the first call
  *     "cases": [ { "from.payee_id": "Clearwater", "category_id": ["Water and power"] } ],
  *                                                     values that belong together, one drawn from a list; a thing goes by its label
  *     "forms": ["…{from.invoice_id}…{channel_id}…"],  the wish alone: the first call goes unsaid, what it is about is named
  *     "then": ["note that under {category_id}"],      the wish right after the first call was asked for, in its turn or in the next
- *     "reply": ["{from.total} is …"] } ] }            whole sentences; `{from.…}` are fields of the first result, others as in phrases
+ *     "reply": ["{from.total} is …"],                 whole sentences; `{from.…}` are fields of the first result, others as in phrases
+ *     "added": ["It is …"] } ] }                      the same after a `then`, where the first call has been answered already
  * ```
  * Clauses follow the rules of phrases (phrase.ts). `{from.key}` in a clause is an argument of the first call, as people name it;
  * a value that flows is never said in a clause, only in replies. A first call that changes something cannot go unsaid.
@@ -24,11 +26,12 @@ import type { Catalog } from "../environment/catalog.ts";
 import type { Json, JsonObject } from "../environment/json.ts";
 import type { Tool } from "../environment/server.ts";
 import { Mistake } from "../mistake.ts";
-import { fixedBy, slotsOf, textOf, type Form } from "./phrase.ts";
+import { slotsOf } from "./phrase.ts";
 
 const json = z.json() as z.ZodType<Json>;
 const texts = z.array(z.string().min(1)).min(1);
-const forms = z.array(z.union([z.string().min(1), z.strictObject({ say: z.string().min(1), with: z.record(z.string(), json).optional(), reply: texts.optional() })])).min(1);
+const reply = z.union([z.string().min(1), z.strictObject({ say: z.string().min(1), if: z.record(z.string(), json) })]);
+const replies = z.array(reply).min(1);
 
 const bridgeSchema = z.strictObject({
   name: z.string().regex(/^[a-z][a-z0-9-]*$/),
@@ -38,9 +41,10 @@ const bridgeSchema = z.strictObject({
   fixed: z.record(z.string(), json).optional(),
   fill: z.record(z.string(), z.string()),
   cases: z.array(z.record(z.string(), json)).min(1).optional(),
-  forms: forms.optional(),
-  then: forms.optional(),
-  reply: texts,
+  forms: texts.optional(),
+  then: texts.optional(),
+  reply: replies,
+  added: replies.optional(),
 });
 
 const bridgesSchema = z.strictObject({ format: z.literal("prove/bridges@1"), bridges: z.array(bridgeSchema) });
@@ -88,24 +92,23 @@ function flawsOf(bridge: Bridge, catalog: Catalog): string[] {
   const [keysFrom, keysTo] = [keysOf(from), keysOf(to)];
   for (const key of Object.keys(bridge.with ?? {})) if (!keysFrom.includes(key)) flaws.push(`${from.name} takes no ${key}`);
   for (const key of [...Object.keys(fill), ...Object.keys(bridge.fixed ?? {})]) if (!keysTo.includes(key)) flaws.push(`${to.name} takes no ${key}`);
-  for (const [key, path] of Object.entries(fill)) if (!(path.split(".")[0]! in propertiesOf(from.outputSchema))) flaws.push(`${from.name} shows no ${path} for ${key}`);
+  for (const [key, path] of Object.entries(fill)) if (path.startsWith("=") ? !keysFrom.includes(path.slice(1)) : !(path.split(".")[0]! in propertiesOf(from.outputSchema))) flaws.push(`${from.name} shows no ${path} for ${key}`);
   for (const key of Object.keys(bridge.cases?.[0] ?? {})) if (!(key.startsWith("from.") ? keysFrom.includes(key.slice(5)) : keysTo.includes(key))) flaws.push(`a case names ${key}, which is no argument`);
   const given = [...Object.keys(fill), ...Object.keys(bridge.fixed ?? {})];
   for (const it of [...(forms ?? []), ...(then ?? [])]) flaws.push(...flawsOfClause(it, given, keysFrom, keysTo, requiredOf(to)));
   for (const it of forms ?? [])
-    for (const key of requiredOf(from)) if (!(key in (bridge.with ?? {})) && !slotsOf(textOf(it)).includes(`from.${key}`)) flaws.push(`"${textOf(it)}" does not name {from.${key}}`);
+    for (const key of requiredOf(from)) if (!(key in (bridge.with ?? {})) && !slotsOf(it).includes(`from.${key}`)) flaws.push(`"${it}" does not name {from.${key}}`);
   return flaws;
 }
 
-function flawsOfClause(form: Form, given: readonly string[], keysFrom: readonly string[], keysTo: readonly string[], required: readonly string[]): string[] {
-  const text = textOf(form);
+function flawsOfClause(text: string, given: readonly string[], keysFrom: readonly string[], keysTo: readonly string[], required: readonly string[]): string[] {
   const slots = slotsOf(text);
   const own = slots.filter(it => !it.startsWith("from."));
   return [
     ...slots.filter(it => it.startsWith("from.") && !keysFrom.includes(it.slice(5))).map(it => `"${text}" has a slot {${it}} that is no argument`),
     ...own.filter(it => !keysTo.includes(it)).map(it => `"${text}" has a slot {${it}} that is no argument`),
     ...own.filter(it => given.includes(it)).map(it => `"${text}" says {${it}}, which should flow`),
-    ...required.filter(it => ![...own, ...given, ...Object.keys(fixedBy(form))].includes(it)).map(it => `"${text}" does not say ${it}`),
+    ...required.filter(it => ![...own, ...given].includes(it)).map(it => `"${text}" does not say ${it}`),
   ];
 }
 

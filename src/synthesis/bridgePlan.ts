@@ -3,10 +3,9 @@
  * whether the first call is asked for or goes unsaid. Knows no sessions and no words.
  */
 import type { Chance } from "../environment/chance.ts";
-import type { Json } from "../environment/json.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Bridge } from "./bridge.ts";
-import { caseOf, type Step } from "./bridging.ts";
+import type { Step } from "./bridging.ts";
 
 /** The wishes of a talk over several servers. */
 export interface Crossing {
@@ -33,22 +32,21 @@ export function crossingOf(bridges: readonly Bridge[], servers: readonly string[
   const first = chance.weighted(near, rarity);
   const followers = bridges.filter(it => it.from === first.to && it.then && it.name !== first.name);
   const second = followers.length > 0 && chance.happens(shares.second) ? chance.weighted(followers, rarity) : undefined;
-  return planOf(first, second, first.then !== undefined && (!first.forms || chance.happens(shares.asked)), endsOf, chance);
+  return planOf(first, second, first.then !== undefined && (!first.forms || chance.happens(shares.asked)), endsOf);
 }
 
-/** The same bridges in the same order, with other cases. */
-export function sameCrossing(bridges: readonly Bridge[], servers: readonly string[], like: { readonly names: readonly string[]; readonly isAsked: boolean }, chance: Chance): Crossing | undefined {
-  const [first, second] = like.names.map(name => bridges.find(it => it.name === name));
-  if (!first || (like.names.length > 1 && !second)) return undefined;
-  return planOf(first, second, like.isAsked, it => [serverIn(it.from, servers), serverIn(it.to, servers)], chance);
+/** A plan over these bridges, by name; or undefined where one is missing. */
+export function crossingOver(names: readonly string[], isAsked: boolean, bridges: readonly Bridge[], servers: readonly string[]): Crossing | undefined {
+  const [first, second] = names.map(name => bridges.find(it => it.name === name));
+  if (!first || (names.length > 1 && !second)) return undefined;
+  return planOf(first, second, isAsked, it => [serverIn(it.from, servers), serverIn(it.to, servers)]);
 }
 
-function planOf(first: Bridge, second: Bridge | undefined, isAsked: boolean, endsOf: (it: Bridge) => string[], chance: Chance): Crossing {
+function planOf(first: Bridge, second: Bridge | undefined, isAsked: boolean, endsOf: (it: Bridge) => string[]): Crossing {
   const all = second ? [first, second] : [first];
   const steps = new Map<string, Step>();
-  const chosen: Record<string, Json> = caseOf(first, chance);
-  if (isAsked) steps.set(`${first.name} from`, { bridge: first, at: "from", chosen });
-  for (const it of all) steps.set(it.name, { bridge: it, at: "to", chosen: it === first ? chosen : caseOf(it, chance) });
+  if (isAsked) steps.set(`${first.name} from`, { bridge: first, at: "from" });
+  for (const it of all) steps.set(it.name, { bridge: it, at: "to" });
   return {
     steps,
     chain: [first.from, ...all.map(it => it.to)],

@@ -4,11 +4,12 @@
  */
 import type { Json } from "../environment/json.ts";
 import type { Chance } from "../environment/chance.ts";
+import { holds } from "./goals.ts";
 import { valueAt, type Bridge } from "./bridge.ts";
 import { verbatim } from "./persona.ts";
-import { fixedBy, slotsOf, textOf, type Form } from "./phrase.ts";
+import { slotsOf, type Form } from "./phrase.ts";
 import type { Rehearsal, Trial } from "./rehearsal.ts";
-import { replied } from "./said.ts";
+import { isMoney, replied } from "./said.ts";
 import type { Thing } from "./sampler.ts";
 import type { Passed, Wish } from "./wish.ts";
 
@@ -16,16 +17,20 @@ import type { Passed, Wish } from "./wish.ts";
 export interface Step {
   readonly bridge: Bridge;
   readonly at: "from" | "to";
-  /** The case drawn for this talk, by argument. */
-  readonly chosen: Readonly<Record<string, Json>>;
 }
 
-/** The wish over a bridge: said by its `then` where the first call is what was granted last, else by its `forms`. With it the trial of the first call, where that goes unsaid. */
-export function crossed({ bridge, chosen }: Step, rehearsal: Rehearsal): { readonly source?: Trial; readonly trial: Trial } | string {
+/** A case of a bridge, drawn: one value for each argument. */
+export type Chosen = Readonly<Record<string, Json>>;
+
+/**
+ * The wish over a bridge: said by its `then` where the first call is what was granted last, else by its `forms`. With it the trial
+ * of the first call, where that goes unsaid. `heard` is what the user has said before.
+ */
+export function crossed(bridge: Bridge, chosen: Chosen, heard: string, rehearsal: Rehearsal): { readonly source?: Trial; readonly trial: Trial } | string {
   const { chance } = rehearsal.scene;
   const { last } = rehearsal;
   if (bridge.then && last?.wish.tool.name === bridge.from) {
-    const trial = taken(bridge, chosen, chance.pick(bridge.then), last, rehearsal);
+    const trial = taken(bridge, chosen, chance.pick(bridge.then), { ...last, heard }, rehearsal);
     return typeof trial === "string" ? trial : { trial };
   }
   if (!bridge.forms) return `${bridge.from} was not asked for`;
@@ -33,30 +38,41 @@ export function crossed({ bridge, chosen }: Step, rehearsal: Rehearsal): { reado
   const source = shown(bridge, chosen, form, rehearsal);
   if (typeof source === "string") return source;
   if (source.outcome.kind !== "ok") return source.outcome.message;
-  const trial = taken(bridge, chosen, form, { wish: source.wish, value: source.outcome.value }, rehearsal, true);
+  const trial = taken(bridge, chosen, form, { wish: source.wish, value: source.outcome.value, heard }, rehearsal, true);
   return typeof trial === "string" ? trial : { source, trial };
 }
 
-/** The first call of a bridge as a wish of its own, about what the case names. */
-export const casting = ({ chosen }: Step, rehearsal: Rehearsal, from: string): Passed | string => given(chosen, "from.", from, rehearsal);
-
-/** The first call, made to be read from: its words are how the clause names what it is about. */
-function shown({ from, with: fixed = {} }: Bridge, chosen: Step["chosen"], form: Form, rehearsal: Rehearsal): Trial | string {
+/** The first call of a bridge as a wish of its own, said like any other, about what the case names. */
+export function leading({ from }: Bridge, chosen: Chosen, form: Form, rehearsal: Rehearsal): { readonly source?: Trial; readonly trial: Trial } | string {
   const passed = given(chosen, "from.", from, rehearsal);
   if (typeof passed === "string") return passed;
-  const say = slotsOf(textOf(form)).flatMap(it => (it.startsWith("from.") ? [`{${it.slice(5)}}`] : [])).join(" ");
+  const trial = rehearsal.attempt({ declared: rehearsal.scene.declarations.get(from)!, form, passed });
+  return typeof trial === "string" ? trial : { trial };
+}
+
+/** The first call, made to be read from: its words are how the clause names what it is about. */
+function shown({ from, with: fixed = {} }: Bridge, chosen: Chosen, form: string, rehearsal: Rehearsal): Trial | string {
+  const passed = given(chosen, "from.", from, rehearsal);
+  if (typeof passed === "string") return passed;
+  const say = slotsOf(form).flatMap(it => (it.startsWith("from.") ? [`{${it.slice(5)}}`] : [])).join(" ");
   return rehearsal.attempt({ declared: rehearsal.scene.declarations.get(from)!, form: { say: say || " ", with: fixed }, passed });
 }
 
+interface First {
+  readonly wish: Wish;
+  readonly value: Json;
+  readonly heard: string;
+}
+
 /** The call that takes what the first one showed. */
-function taken(bridge: Bridge, chosen: Step["chosen"], form: Form, first: { wish: Wish; value: Json }, rehearsal: Rehearsal, isSilent = false): Trial | string {
+function taken(bridge: Bridge, chosen: Chosen, form: string, first: First, rehearsal: Rehearsal, isSilent = false): Trial | string {
   const declared = rehearsal.scene.declarations.get(bridge.to)!;
   const passed = given(chosen, "", bridge.to, rehearsal);
   if (typeof passed === "string") return passed;
   const values: Record<string, Json> = { ...passed.values };
   const things: Record<string, Thing> = { ...passed.things };
   for (const [key, path] of Object.entries(bridge.fill)) {
-    const value = valueAt(first.value, path);
+    const value = path.startsWith("=") ? first.wish.arguments[path.slice(1)] : valueAt(first.value, path);
     if (value === undefined || value === null || value === "" || typeof value === "object") return `${bridge.from} shows no ${path} here`;
     const input = declared.inputs.find(it => it.key === key);
     if (input && !input.spoken) {
@@ -68,14 +84,17 @@ function taken(bridge: Bridge, chosen: Step["chosen"], form: Form, first: { wish
   }
   const trial = rehearsal.attempt({
     declared,
-    form: { say: textOf(form), with: { ...bridge.fixed, ...fixedBy(form) }, reply: typeof form === "object" && form.reply ? form.reply : bridge.reply },
+    form: { say: form, with: bridge.fixed ?? {}, reply: (!isSilent && bridge.added) || bridge.reply },
     passed: { values, things, said: saidOf(first, rehearsal), ...(isSilent ? { before: { wish: first.wish, shows: first.value } } : {}) },
   });
-  return trial;
+  if (typeof trial === "string") return trial;
+  // a value that the user says flows from nowhere
+  const said = `${first.heard}\n${first.wish.clause}\n${trial.wish.clause}`;
+  return Object.keys(bridge.fill).every(key => holds(said, String(values[key]))) ? "the user says it already" : trial;
 }
 
 /** A case's values for the arguments of one of the two calls. */
-function given(chosen: Step["chosen"], prefix: "" | "from.", tool: string, rehearsal: Rehearsal): Passed | string {
+function given(chosen: Chosen, prefix: "" | "from.", tool: string, rehearsal: Rehearsal): Passed | string {
   const values: Record<string, Json> = {};
   const things: Record<string, Thing> = {};
   for (const [name, value] of Object.entries(chosen)) {
@@ -93,12 +112,14 @@ function given(chosen: Step["chosen"], prefix: "" | "from.", tool: string, rehea
 }
 
 /** Words for `{from.…}`: arguments as they were named, and every plain field of the result. */
-function saidOf({ wish, value }: { wish: Wish; value: Json }, { scene }: Rehearsal): Record<string, string> {
+function saidOf({ wish, value }: First, { scene }: Rehearsal): Record<string, string> {
   const said: Record<string, string> = {};
-  for (const [path, it] of plainFields(value, "")) said[`from.${path}`] = verbatim(replied(it, scene.now, scene.chance));
+  for (const [path, it] of plainFields(value, "")) said[`from.${path}`] = verbatim(replied(it, scene.now, scene.chance, isSum(path)));
   for (const [key, it] of Object.entries(wish.said)) said[`from.${key}`] = it;
   return said;
 }
+
+const isSum = (path: string): boolean => isMoney(path.split(".").at(-1)!, undefined) || /(^|\.)(left|missing|last|buy_now|free)$/.test(path);
 
 function* plainFields(value: Json, path: string): Generator<readonly [string, Json]> {
   if (value === null) return;
@@ -110,7 +131,7 @@ function* plainFields(value: Json, path: string): Generator<readonly [string, Js
 }
 
 /** One of a bridge's cases, with one value for each argument. */
-export function caseOf({ cases }: Bridge, chance: Chance): Step["chosen"] {
+export function caseOf({ cases }: Bridge, chance: Chance): Chosen {
   if (!cases) return {};
   return Object.fromEntries(Object.entries(chance.pick(cases)).map(([key, it]) => [key, Array.isArray(it) ? chance.pick(it as readonly Json[]) : it]));
 }

@@ -100,7 +100,7 @@ export function wishFor(scene: Scene, asking: Asking): Wish | undefined {
   if (kept) filling.things.push(...kept.things.filter(({ thing }) => !slots.some(key => [kept.arguments[key] ?? []].flat().includes(thing.id))));
   for (const input of declared.inputs) {
     if (passed?.values[input.key] !== undefined) {
-      fillPassed(input, passed, filling);
+      fillPassed(scene, input, passed, filling);
       continue;
     }
     if (!wanted.has(input.key) && (kept || !input.required || input.key in fixed)) continue;
@@ -162,11 +162,11 @@ function fillEntity(scene: Scene, asking: Asking, input: EntityInput, filling: F
 }
 
 /** What another result said: a name as it is, else the thing of that label. */
-function fillPassed({ key, entity, many }: EntityInput, { values, things }: Passed, filling: Filling): void {
+function fillPassed(scene: Scene, { key, entity, many }: EntityInput, { values, things }: Passed, filling: Filling): void {
   const value = values[key] as string;
   const thing = things[key] ?? { entity, id: value, facts: {}, context: {} };
   filling.arguments[key] = many ? [thing.id] : thing.id;
-  filling.said[key] = verbatim(value);
+  filling.said[key] = (things[key] && mentionOf(scene, thing, false)?.text) ?? verbatim(value);
   filling.things.push({ thing, isSpoken: things[key] === undefined });
 }
 
@@ -268,7 +268,7 @@ function sayPart(scene: Scene, thing: Thing, slot: string): string | undefined {
   if (fact !== undefined) return said(fact, scene.now, scene.persona, scene.chance, isMoney(slot, undefined));
   const id = thing.context[slot];
   const other = id === undefined ? undefined : scene.sample.find(slot, id);
-  return other && mentionOf({ ...scene, focus: [] }, other, false)?.text;
+  return other && mentionOf({ ...scene, focus: [], listed: [] }, other, false)?.text;
 }
 
 /** No other thing of its kind would be named by the same words. */

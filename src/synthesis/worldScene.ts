@@ -77,7 +77,8 @@ function phrasesOf(shares: readonly Share[]): Phrases {
   const tools: Phrases["tools"] = {};
   for (const { server, phrases } of shares) {
     for (const [entity, it] of Object.entries(phrases.entities)) {
-      const renamed = (texts: readonly string[]) => texts.map(text => slotsOf(text).reduce((said, slot) => (slot in phrases.entities ? said.replaceAll(`{${slot}}`, `{${server.name}.${slot}}`) : said), text));
+      const isEntity = (slot: string) => slot in phrases.entities && slot !== "label" && slot !== "id";
+      const renamed = (texts: readonly string[]) => texts.map(text => slotsOf(text).reduce((said, slot) => (isEntity(slot) ? said.replaceAll(`{${slot}}`, `{${server.name}.${slot}}`) : said), text));
       entities[`${server.name}.${entity}`] = { ...it, mention: renamed(it.mention), ...(it.known ? { known: renamed(it.known) } : {}) };
     }
     for (const tool of server.tools.values()) {
