@@ -24,7 +24,7 @@ const wanted = 2;
 
 async function tasksOn(server: string): Promise<Task[]> {
   const tasks: Task[] = [];
-  for await (const it of synthesize({ catalog, resources, seed: 11, servers: [server], menu: "chain", split: "train" })) {
+  for await (const it of synthesize({ catalog, resources, seed: 11, servers: [server], menu: "chain", preset: "student" })) {
     // a mixed handful: not one shape of chain twice
     if (it.kind === "accepted" && it.task.kind === "normal" && !tasks.some(known => String(known.chain) === String(it.task.chain))) tasks.push(it.task);
     if (tasks.length === wanted) break;

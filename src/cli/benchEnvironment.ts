@@ -29,7 +29,7 @@ const passes = 40;
 async function recordedMix({ catalog, resources }: Terminal): Promise<readonly Recorded[]> {
   const servers = [...catalog.servers.keys()];
   const mix: Recorded[] = [];
-  for await (const it of synthesize({ catalog, resources, seed: 1, servers, menu: "chain", variants: 0 })) {
+  for await (const it of synthesize({ catalog, resources, seed: 1, servers, menu: "chain", preset: "student", variants: 0 })) {
     if (it.kind === "rejected") continue;
     const { servers: pinned, seed, menu, trajectory } = it.task;
     const calls = trajectory.events.flatMap(event => (event.kind === "call" ? [[event.name, event.arguments] as const] : []));

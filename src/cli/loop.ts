@@ -80,7 +80,7 @@ function freeName(prove: string): string {
 async function makeTasks({ catalog, resources, signal, progress }: Terminal, { config }: StoredModel, { split, count, seed }: { split: "train" | "heldout-chain"; count: number; seed: number }): Promise<Task[]> {
   const tasks: Task[] = [];
   const servers = [...catalog.servers.keys()].filter(it => Object.hasOwn(config.saw.servers, it));
-  for await (const it of synthesize({ catalog, resources, seed, servers, menu: "chain", split, signal })) {
+  for await (const it of synthesize({ catalog, resources, seed, servers, menu: "chain", preset: "student", split, signal })) {
     if (it.kind === "rejected") continue;
     tasks.push(it.task);
     progress(`${split}: ${tasks.length}/${count} tasks`);

@@ -67,11 +67,17 @@ export async function openStored(stored: StoredModel, tasks: readonly Task[], { 
 /** Throws a `Mistake` where a task that counts as held out asks for what the student was trained on. */
 export function checkUnseen({ folder, config: { saw } }: StoredModel, tasks: readonly Task[]): void {
   for (const task of tasks) {
-    const isSeen = task.split === "heldout-chain" ? task.goals.length > 0 && hasSeen(saw, chainOf(task)) : task.split === "heldout-server" && task.servers.some(it => Object.hasOwn(saw.servers, it.name));
+    const isSeen = task.split === "heldout-chain" ? task.goals.length > 0 && hasSeen(saw, chainOf(task)) : task.split === "heldout-server" && aboutIn(task).some(it => Object.hasOwn(saw.servers, it));
     if (!isSeen) continue;
-    const what = task.split === "heldout-chain" ? `the tools ${chainOf(task).join(", ")} together` : `the servers ${Object.keys(saw.servers).join(", ")}`;
+    const what = task.split === "heldout-chain" ? `the tools ${chainOf(task).join(", ")} together` : `the servers ${aboutIn(task).join(", ")}`;
     throw new Mistake(`task ${task.id} is not held out for the model in ${folder}: it was trained on ${what}`, "measure it on tasks made by this version of PROVE, or with --split train");
   }
+}
+
+/** The servers that a task is about: those of its goals, without goals of its chain, without either its first. Others only lend tools that do not help. */
+function aboutIn({ goals, chain, servers }: Task): string[] {
+  const tools = goals.length > 0 ? goals.flatMap(it => it.calls.map(call => call.name)) : chain;
+  return servers.map(it => it.name).filter((name, i) => (tools.length === 0 ? i === 0 : tools.some(it => it.startsWith(`${name}_`))));
 }
 
 /** Each task's own teacher, by the task that is being attempted. */

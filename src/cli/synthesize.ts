@@ -66,7 +66,7 @@ async function write(file: string, synthesis: Synthesis, count: number, { progre
         breathed = performance.now();
       }
       if (attempted.kind === "rejected") {
-        tally(report.rejected, attempted.reason);
+        tally(report.rejected, attempted.rejected.reason);
         continue;
       }
       const { task } = attempted;

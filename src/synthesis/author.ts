@@ -3,53 +3,27 @@
  * What a question or a refusal asks for comes in the next turn. Never acts on the session itself.
  */
 import type { Outcome } from "../environment/outcome.ts";
-import type { Session } from "../environment/session.ts";
 import type { Bridge } from "./bridge.ts";
 import { caseOf, crossed, leading, type Chosen, type Step } from "./bridging.ts";
+import { pointing } from "./answer.ts";
 import type { Declared } from "./declared.ts";
-import { contracted, isRequest, turnOf, type Manners, type Opening } from "./persona.ts";
+import { saidOf, type Obstacle } from "./obstacle.ts";
+import { contracted, isRequest, turnOf, type Opening } from "./persona.ts";
 import { filled, textOf, type Form } from "./phrase.ts";
+import { givesWay, turnsAround, whyNot, type Planned, type Plot, type Turn } from "./plot.ts";
 import { isEmpty, isRefusal, Rehearsal, type Trial } from "./rehearsal.ts";
 import { keyOf } from "./routes.ts";
 import type { Thing } from "./sampler.ts";
 import type { Asking, Scene, Wish } from "./wish.ts";
-
-/** What a user turn asks for, as the teacher is told it. */
-export interface Turn {
-  readonly text: string;
-  readonly wishes: readonly Planned[];
-  /** What the assistant has to ask before it can go on. */
-  readonly question?: string;
-}
-
-export interface Planned extends Wish {
-  /** What the user said to do if this one is refused. */
-  readonly otherwise?: Wish;
-}
-
-export interface Plot {
-  readonly session: Session;
-  readonly manners: Manners;
-  /** Full tool names of what is wanted, in order, or names of steps. */
-  readonly tools: readonly string[];
-  /** Wishes over bridges to other servers, by name. */
-  readonly steps?: ReadonlyMap<string, Step>;
-  readonly info: "complete" | "missing" | "minimal";
-  /** The user says everything in one turn. */
-  readonly isOneTurn: boolean;
-  /** Of the wishes that the session would refuse, the share that are said all the same; and of those, the share that are looked for. */
-  readonly refusals: { readonly met: number; readonly courted: number };
-  /** Look-ups by a whole list, where it is short. */
-  readonly listsFirst: boolean;
-  /** The weight by which a tool is chosen that the chain does not name. */
-  readonly rarity: (tool: string) => number;
-}
 
 /** Things asked for in one breath. */
 const mostWishes = 3;
 
 /** A wish that makes no sense after as many tries is given up. */
 const tries = 12;
+
+/** Tools tried for something else to ask for. */
+const others = 4;
 
 /** How often a way out is said beforehand: where it will be needed, and where it will not. */
 const otherwise = { needed: 0.6, spare: 0.04 };
@@ -58,9 +32,8 @@ const otherwise = { needed: 0.6, spare: 0.04 };
  * with something else after a refusal. */
 const odds = { twin: 0.08, ownReason: 0.08, movesOn: 0.6 };
 
-/** Clauses that speak of one thing only, and words that point at one. */
+/** Clauses that speak of one thing only. */
 const twinless = /\b(it|its|is|has|was|does|ends|who|whose|that|which|whether|how|what|one)\b/;
-const pointing = /^(it|that|this|them|the same|the other|the (first|second|third))\b/;
 
 export class Author {
   readonly rehearsal: Rehearsal;
@@ -70,6 +43,8 @@ export class Author {
   stuck: string | undefined;
   /** Whether a value was withheld in this talk. */
   hasWithheld = false;
+  /** What the talk came up against for want of a tool. */
+  obstacle: Obstacle | undefined;
   readonly #plot: Plot;
   #left: readonly string[];
   #withheld: { wish: Wish; key: string } | undefined;
@@ -83,7 +58,7 @@ export class Author {
   constructor(plot: Plot, scene: Scene) {
     this.#plot = plot;
     this.#left = plot.tools;
-    this.rehearsal = new Rehearsal(plot.session, { ...scene, corrections: plot.manners.corrections }, { listsFirst: plot.listsFirst, preferred: new Set(plot.tools) });
+    this.rehearsal = new Rehearsal(plot.session, { ...scene, corrections: plot.manners.corrections }, { listsFirst: plot.listsFirst, preferred: new Set(plot.tools), ...(plot.missing ? { hidden: plot.missing.hidden } : {}) });
   }
 
   /** Whether something has been begun and has to be said before the talk can end. */
@@ -130,16 +105,35 @@ export class Author {
     return this.#planned(n, "first", info === "missing");
   }
 
-  #more(opening: Opening = "follow-up"): Turn | undefined {
+  #more(wanted: Opening = "follow-up"): Turn | undefined {
     const { chance } = this.#scene;
-    if (this.#left.length === 0) {
-      const next = this.#successor();
-      if (next === undefined) return undefined;
-      this.#left = [next];
-    }
+    const isBlocked = this.turn.wishes.some(it => it.blocked !== undefined);
+    const opening = isBlocked ? "moving-on" : wanted;
     // after a refusal, "it" would be what was refused
     if (opening === "moving-on") this.rehearsal.forget();
+    if (isBlocked && !this.#plot.missing!.isAll) return this.#somethingElse();
+    if (this.#left.length === 0) {
+      const next = this.#successor();
+      if (next === undefined) return this.#plot.goesOn ? this.#somethingElse() : undefined;
+      this.#left = [next];
+    }
     return this.#planned(chance.happens(0.5) ? Math.min(mostWishes, this.#left.length) : 1, opening, false);
+  }
+
+  /** Another wish that has nothing to do with what was said before. */
+  #somethingElse(): Turn | undefined {
+    const { chance, declarations } = this.#scene;
+    const isBlocked = this.turn.wishes.some(it => it.blocked !== undefined);
+    for (let attempt = 0; attempt < others; attempt++) {
+      const tools = [...declarations.keys()].filter(it => !this.#plot.missing?.hidden.has(it));
+      this.#left = [chance.weighted(tools, this.#plot.rarity)];
+      const turn = this.#planned(1, isBlocked ? "answer" : "follow-up", false);
+      if (!turn || turn.wishes.some(it => it.blocked !== undefined)) continue;
+      if (!isBlocked) return turn;
+      const { goOn, unknown } = this.#plot.missing!.words;
+      return { ...turn, text: chance.pick(this.obstacle!.kind === "thing" ? unknown : goOn) + turn.text };
+    }
+    return undefined;
   }
 
   /** Another try, or something else. */
@@ -167,6 +161,13 @@ export class Author {
       if (turnsAround(wishes.at(-1), trial.wish)) {
         this.#left = this.#plot.isOneTurn ? [] : [...names.slice(i), ...this.#left];
         break;
+      }
+      if (trial.obstacle) {
+        const { words, isAll } = this.#plot.missing!;
+        this.obstacle ??= trial.obstacle;
+        this.#left = isAll ? [...names.slice(i + 1), ...this.#left] : [];
+        const blocked = saidOf(trial.obstacle, trial.wish, words, this.#scene.chance);
+        return { text: this.#text([...clauses, trial.wish.clause], opening, opening === "first" ? this.#reason(names[0]!) : ""), wishes: [...wishes, { ...trial.wish, blocked }] };
       }
       const twin = names.length < mostWishes ? this.#twin(trial) : undefined;
       if (twin) {
@@ -205,7 +206,7 @@ export class Author {
     const { chance } = this.#scene;
     const { template } = wish;
     if (outcome.kind !== "ok" || wish.before || this.#plot.steps || !chance.happens(odds.twin) || !isRequest(template) || twinless.test(template)) return undefined;
-    const open = declared.inputs.filter(it => !it.many && template.split(`{${it.key}}`).length === 2 && !pointing.test(wish.said[it.key] ?? "it"));
+    const open = declared.inputs.filter(it => !it.many && new RegExp(`^[^{]*(\\{\\w+\\}[^{]*)*\\{${it.key}\\}(,|$| (from|to|into|in|on|with|for|at|by|out|right|at once|too|off|as|until|now)\\b)`).test(template) && !pointing.test(wish.said[it.key] ?? "it"));
     if (open.length === 0 || declared.values.some(it => it.sensitive && it.key in wish.arguments)) return undefined;
     const { key } = chance.pick(open);
     const other = this.#granted({ declared, form: `{${key}}`, kept: wish }, it => it.arguments[key] !== wish.arguments[key]);
@@ -268,7 +269,7 @@ export class Author {
       const key = chance.pick(Object.keys(missing));
       const trial = this.rehearsal.attempt({ declared: declarations.get(name)!, form: this.#formOf(missing[key]!.forms), withheld: key });
       why = whyNot(trial);
-      if (typeof trial === "string" || trial.outcome.kind !== "ok" || isEmpty(trial.outcome.value)) continue;
+      if (typeof trial === "string" || trial.obstacle || trial.outcome.kind !== "ok" || isEmpty(trial.outcome.value)) continue;
       const { wish } = trial;
       // nobody is asked for what the talk is about anyway
       if (wish.things.some(({ thing }) => thing.id === wish.arguments[key] && focus.some(it => keyOf(it) === keyOf(thing)))) continue;
@@ -350,7 +351,7 @@ export class Author {
   /** A wish that is granted, and kept. Nothing in it is called `it`. */
   #granted(asking: Asking, fits: (it: Wish) => boolean = () => true, stage: Rehearsal = this.rehearsal): Wish | undefined {
     const trial = stage.attempt(asking, { ...this.#scene, focus: [] });
-    if (typeof trial === "string" || !fits(trial.wish) || trial.outcome.kind !== "ok" || isEmpty(trial.outcome.value)) return undefined;
+    if (typeof trial === "string" || trial.obstacle || !fits(trial.wish) || trial.outcome.kind !== "ok" || isEmpty(trial.outcome.value)) return undefined;
     stage.keep(trial);
     return trial.wish;
   }
@@ -364,20 +365,4 @@ export class Author {
     const next = [...declarations.values()].filter(({ tool, inputs }) => tool !== last.tool && inputs.some(it => it.required && inPlay.has(it.entity)));
     return next.length === 0 ? undefined : chance.weighted(next, it => this.#plot.rarity(it.tool.name)).tool.name;
   }
-}
-
-const whyNot = (trial: Trial | string): string => (typeof trial === "string" ? trial : trial.outcome.kind === "ok" ? "nothing in the result" : trial.outcome.message);
-
-/** Two changes in a row to one and the same thing and nothing else, or the end of what has just been made. */
-function turnsAround(before: Wish | undefined, wish: Wish): boolean {
-  const [thing, ...others] = wish.things;
-  if (!before || !thing || others.length > 0 || before.tool.effect === "read" || wish.tool.effect === "read") return false;
-  if (before.things.length === 1) return keyOf(before.things[0]!.thing) === keyOf(thing.thing);
-  return wish.tool.destructive && before.things.every(it => it.thing.entity !== thing.thing.entity);
-}
-
-/** An amount comes down; anything else is another. */
-function givesWay(wish: Wish, refused: Wish, key: string): boolean {
-  const [now, before] = [wish.arguments[key], refused.arguments[key]];
-  return typeof now === "number" && typeof before === "number" ? now < before : now !== before;
 }

@@ -30,8 +30,19 @@ export type Uses = Map<string, number>;
 /** The weight by which a tool is drawn. */
 export const rarityOf = (tool: string, uses: Uses): number => 1 / (1 + (uses.get(tool) ?? 0)) ** 2;
 
-/** A path of two to five tools with at least one explicit edge, or undefined where this draw leads nowhere. */
+/** A draw that leads to no such path is made again so often. */
+const draws = 8;
+
+/** A path of two to five tools with at least one explicit edge, or undefined where there seems to be none. */
 export function chainOf(server: Server, uses: Uses, chance: Chance): Chain | undefined {
+  for (let draw = 0; draw < draws; draw++) {
+    const chain = drawn(server, uses, chance);
+    if (chain) return chain;
+  }
+  return undefined;
+}
+
+function drawn(server: Server, uses: Uses, chance: Chance): Chain | undefined {
   const graph = graphOf(server);
   const wanted = chance.weighted(lengths, it => it.weight).tools;
   const rarity = (tool: string) => rarityOf(tool, uses);

@@ -5,8 +5,7 @@
 import type { Server, Tool } from "../environment/server.ts";
 import type { Chance } from "../environment/chance.ts";
 import { declarationsOf, type Declared } from "./declared.ts";
-
-export type MenuKind = "chain" | "full";
+import type { MenuKind } from "./preset.ts";
 
 interface MenuEntry {
   readonly name: string;
@@ -17,52 +16,67 @@ interface MenuEntry {
 export interface Menu {
   readonly menu: MenuEntry[];
   readonly hidden: string[];
-  readonly knobs: Knobs;
+  readonly knobs: { readonly menu: MenuKind; readonly company: number; readonly distractors: number; readonly enumsStripped: boolean };
 }
 
-interface Knobs {
-  readonly menu: MenuKind;
-  /** Tools on offer that no goal calls. */
-  readonly distractors: number;
-  readonly enumsStripped: boolean;
+/** What a menu is made of. */
+export interface Offer {
+  readonly kind: MenuKind;
+  /** The home, then the other servers that are open. */
+  readonly servers: readonly Server[];
+  /** Full names of tools that the talk called. */
+  readonly called: ReadonlySet<string>;
+  /** Full names of tools that are not to be had. */
+  readonly hidden: ReadonlySet<string>;
+  /** Tools of other servers beside those of the home; `mixed` has them among the company of a menu of kind `chain`. */
+  readonly distractors: number | "mixed";
+  /** Only tools of other servers. */
+  readonly isFar: boolean;
+  readonly stripsEnums: boolean;
 }
 
-/** Tools on a menu of kind `chain`. */
+/** Tools on a menu of kind `chain`, those of other servers that join it aside. */
 const mostOnMenu = 8;
 
-const enumStripping = 0.3;
-const foreignOnFull = 0.4;
-const farMenus = 0.5;
-
 /** The tools on offer: those that the talk called and others beside them, in a random order. */
-export function menuFor(called: ReadonlySet<string>, servers: readonly Server[], kind: MenuKind, chance: Chance): Menu {
+export function menuFor(offer: Offer, chance: Chance): Menu {
+  const { servers, called, hidden, kind, isFar, stripsEnums } = offer;
   const declared = servers.flatMap(it => [...declarationsOf(it).values()]);
   const needed = declared.filter(it => called.has(it.tool.name));
-  const others = declared.filter(it => !called.has(it.tool.name));
+  const missed = declared.filter(it => hidden.has(it.tool.name));
+  // none that would do as well as a tool that is needed: a menu must not hold two right answers; nor one that does what is missing
+  const others = declared.filter(it => !needed.includes(it) && !missed.includes(it) && ![...(kind === "chain" ? needed : []), ...missed].some(other => isSubstitute(it, other)));
   const home = servers[0]!.name;
-  const tools = kind === "full" ? fullMenu(declared, home, chance) : [...needed, ...distractors(needed, others, chance)];
-  const stripped = chance.happens(enumStripping);
-  const menu = chance.shuffled(tools).map(({ tool }): MenuEntry => (stripped && hasEnum(tool) ? { name: tool.name, enumsStripped: true } : { name: tool.name }));
-  return { menu, hidden: [], knobs: { menu: kind, distractors: tools.length - needed.length, enumsStripped: stripped } };
+  const [own, foreign] = [others.filter(it => it.tool.server === home), others.filter(it => it.tool.server !== home)];
+  const isIdle = needed.length === 0;
+  let beside: Declared[];
+  let joined: number;
+  if (offer.distractors === "mixed" && kind === "chain") {
+    beside = isIdle ? some(isFar ? foreign : others, 3 + chance.below(mostOnMenu - 2), chance) : mixed(needed, others, chance);
+    joined = beside.filter(it => it.tool.server !== home).length;
+  } else {
+    const room = Math.max(0, mostOnMenu - needed.length);
+    const n = kind === "full" ? Infinity : isIdle ? 3 + chance.below(mostOnMenu - 2) : room === 0 ? 0 : 1 + chance.below(room);
+    const far = some(foreign, offer.distractors === "mixed" ? 0 : offer.distractors, chance);
+    beside = [...(isFar ? some(foreign.filter(it => !far.includes(it)), n, chance) : some(own, n, chance)), ...far];
+    joined = far.length;
+  }
+  const menu = chance.shuffled([...needed, ...beside]).map(({ tool }): MenuEntry => (stripsEnums && hasEnum(tool) ? { name: tool.name, enumsStripped: true } : { name: tool.name }));
+  return { menu, hidden: missed.map(it => it.tool.name), knobs: { menu: kind, company: beside.length - joined, distractors: joined, enumsStripped: stripsEnums } };
 }
 
-/** All tools of the server, and in some tasks three to eight of the others. */
-function fullMenu(declared: readonly Declared[], home: string, chance: Chance): Declared[] {
-  const [own, foreign] = [declared.filter(it => it.tool.server === home), declared.filter(it => it.tool.server !== home)];
-  return chance.happens(foreignOnFull) ? [...own, ...chance.shuffled(foreign).slice(0, 3 + chance.below(6))] : own;
-}
+const some = (list: readonly Declared[], n: number, chance: Chance): Declared[] => chance.shuffled(list).slice(0, n);
 
-/** None that would do as well as a tool that is needed: a menu must not hold two right answers. */
-function distractors(needed: readonly Declared[], others: readonly Declared[], chance: Chance): Declared[] {
+/** Company of every server that is open, at most one menu full. */
+function mixed(needed: readonly Declared[], others: readonly Declared[], chance: Chance): Declared[] {
   const room = mostOnMenu - needed.length;
   if (room <= 0) return [];
-  const distracting = others.filter(it => !needed.some(other => isSubstitute(it, other)));
-  const foreign = distracting.filter(it => it.tool.server !== needed[0]?.tool.server);
-  const n = Math.min(room, distracting.length, 1 + chance.below(room));
+  const foreign = others.filter(it => it.tool.server !== needed[0]?.tool.server);
+  const n = Math.min(room, others.length, 1 + chance.below(room));
   // at least one of every server that was opened for it
   const oneEach = [...new Set(foreign.map(it => it.tool.server))].map(server => chance.pick(foreign.filter(it => it.tool.server === server)));
   const chosen = oneEach.slice(0, room);
-  return [...chosen, ...chance.shuffled(distracting.filter(it => !chosen.includes(it))).slice(0, Math.max(0, n - chosen.length))];
+  return [...chosen, ...some(others.filter(it => !chosen.includes(it)), Math.max(0, n - chosen.length), chance)];
 }
 
 /** Two reads that take the same and show the same kind of thing, or two look-ups of one entity. */
@@ -77,19 +91,23 @@ export function isSubstitute(a: Declared, b: Declared): boolean {
   return shared * 2 > Math.min(fields(a).length, fields(b).length);
 }
 
-/** A menu on which nothing does what these tools do: of other servers, or of this one too, which is harder to tell. */
-export function menuWithout(wanted: readonly string[], servers: readonly Server[], kind: MenuKind, chance: Chance): Menu {
-  const isFar = chance.happens(farMenus) && servers.length > 1;
-  const declared = (isFar ? servers.slice(1) : servers).flatMap(it => [...declarationsOf(it).values()]);
-  const missed = declared.filter(it => wanted.includes(it.tool.name));
-  const left = declared.filter(it => !wanted.includes(it.tool.name) && !missed.some(other => isSubstitute(it, other)));
-  const n = kind === "full" ? left.length : Math.min(left.length, 3 + chance.below(mostOnMenu - 2));
-  const menu = chance.shuffled(left).slice(0, n);
-  return {
-    menu: menu.map(({ tool }) => ({ name: tool.name })),
-    hidden: missed.map(it => it.tool.name),
-    knobs: { menu: kind, distractors: menu.length, enumsStripped: false },
-  };
+/** These tools of a server and what would do as well: what is hidden so that nothing does what they do. */
+export function hiddenFor(names: readonly string[], server: Server): Set<string> {
+  const declared = [...declarationsOf(server).values()];
+  const wanted = declared.filter(it => names.includes(it.tool.name));
+  return new Set(declared.filter(it => wanted.some(other => other === it || isSubstitute(it, other))).map(it => it.tool.name));
 }
+
+/** Servers that are about the same things: what one of them offers is not unrelated to the others. */
+const kin: readonly (readonly string[])[] = [
+  ["calendar", "video_meeting"],
+  ["email", "team_chat", "social_media"],
+  ["banking", "payments", "budget", "trading"],
+  ["shopping", "marketplace", "retail_chain", "food_delivery"],
+  ["crm", "issue_tracker"],
+  ["maps", "vehicle", "travel_booking"],
+];
+
+export const isKin = (a: string, b: string): boolean => kin.some(it => it.includes(a) && it.includes(b));
 
 const hasEnum = (tool: Tool): boolean => JSON.stringify(tool.inputSchema).includes('"enum":');

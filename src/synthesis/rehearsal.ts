@@ -6,9 +6,11 @@ import type { Outcome, Patch } from "../environment/outcome.ts";
 import type { Session, State } from "../environment/session.ts";
 import type { Json } from "../environment/json.ts";
 import { shownBy, type Declared } from "./declared.ts";
+import type { Obstacle } from "./obstacle.ts";
+import { isForOld } from "./phrase.ts";
 import { keyOf, routesTo, rowsOf, workingRoute, type Route, type RouteWishes } from "./routes.ts";
 import { contextOf, merged, type Thing } from "./sampler.ts";
-import { wishFor, type Asking, type Scene, type Wish } from "./wish.ts";
+import { wishFor, type Asking, type Named, type Scene, type Wish } from "./wish.ts";
 
 /** A wish and what came of it. */
 export interface Trial {
@@ -16,6 +18,8 @@ export interface Trial {
   readonly declared: Declared;
   readonly outcome: Outcome;
   readonly patches: readonly Patch[];
+  /** Why the assistant cannot do it although the session would: nothing stays of such a wish. */
+  readonly obstacle?: Obstacle;
   /** The state it leads to. */
   readonly state: State;
 }
@@ -41,6 +45,8 @@ export class Rehearsal {
   /** What has been changed, and what was not there before, by `keyOf`. */
   readonly #touched = new Set<string>();
   readonly #made = new Set<string>();
+  /** Things that have been brought together, or apart. */
+  readonly #pairs = new Set<string>();
   /** What stood at the places that the last change has changed. */
   #undone = new Map<string, Json | undefined>();
   /** What the wish kept last named. */
@@ -53,6 +59,11 @@ export class Rehearsal {
     this.#ways = ways;
     this.scene = scene;
     this.#spoken = new Set([...scene.declarations.values()].flatMap(it => it.inputs.flatMap(input => (input.spoken ? [input.entity] : []))));
+  }
+
+  /** Full names of tools that are not to be had. */
+  get hidden(): ReadonlySet<string> | undefined {
+    return this.#ways.hidden;
   }
 
   /** Starts from the live session as it is now. */
@@ -73,25 +84,31 @@ export class Rehearsal {
     const wish = wishFor(scene, asking);
     if (!wish) return "nothing to speak of";
     if (this.#done.has(doneKey(wish))) return "it has been asked for";
-    if (!wish.things.every(it => it.isSpoken || (it.words === undefined ? this.#isFindable(it.thing, 0) : this.#isFindableBy(it.thing, it.words)))) return "no look-up";
+    const obstacle = this.#obstacleTo(wish);
+    if (typeof obstacle === "string") return obstacle;
     const trial = this.#fork.fork();
     const { outcome, patches } = trial.call(wish.tool.name, wish.arguments);
     if (outcome.kind === "ok" && wish.tool.effect === "write" && isIdle(patches)) return "it is so already";
     if (outcome.kind === "ok" && this.#undoes(patches)) return "it would undo what was asked for last";
+    if (isForOld(asking.form) && wish.things.some(it => this.#made.has(keyOf(it.thing)))) return "it has only just been done";
+    if (wish.tool.effect === "write" && this.#pairs.has(pairKey(wish))) return "these two have been dealt with";
     if (wish.tool.destructive && this.#hasOnlyMade(wish)) return "it has only just been made";
     if (outcome.kind === "ok" && JSON.stringify(outcome.value).length > longestResult) return "too long a result";
-    return { wish, declared, outcome, patches, state: trial.state };
+    return { wish, declared, outcome, patches, state: trial.state, ...(obstacle ? { obstacle } : {}) };
   }
 
   /** Goes on from a trial: what it changed stays, what it named or showed is known, and `it` means what it was about. */
-  keep({ wish, declared, outcome, patches, state }: Trial): void {
+  keep({ wish, declared, outcome, patches, state, obstacle }: Trial): void {
+    if (obstacle) return;
     const before = this.#fork.state;
     this.#fork.restore(state);
     if (outcome.kind !== "ok") return;
     if (wish.tool.effect === "write") {
+      this.#pairs.add(pairKey(wish));
       this.#undone = new Map(patches.map(it => [it.path, valueAt(before, it.path)]));
-      for (const { thing } of wish.things) this.#touched.add(keyOf(thing));
-      for (const it of shownBy(declared, outcome.value)) if (!this.scene.met.has(keyOf(it)) && !this.scene.sample.find(it.entity, it.id)) this.#made.add(keyOf(it));
+      const results = shownBy(declared, outcome.value);
+      for (const it of [...wish.things.map(named => named.thing), ...results]) this.#touched.add(keyOf(it));
+      for (const it of results) if (!this.scene.met.has(keyOf(it)) && !this.scene.sample.find(it.entity, it.id)) this.#made.add(keyOf(it));
     }
     this.last = { wish, value: outcome.value };
     this.#done.add(doneKey(wish));
@@ -122,9 +139,11 @@ export class Rehearsal {
 
   /** A refusal that the user could have foreseen: of what was done a moment ago, or of a name that the talk has seen taken. */
   wasToBeExpected({ wish, outcome }: Trial): boolean {
-    if (outcome.kind === "ok" || outcome.type !== "conflict") return false;
+    if (outcome.kind === "ok") return false;
+    const isTouched = wish.things.some(it => this.#touched.has(keyOf(it.thing)));
+    if (outcome.type !== "conflict") return isTouched && wish.things.length === 1;
     const known = new Set([...this.scene.met.values()].flatMap(it => [it.id, it.label]));
-    return wish.things.some(it => this.#touched.has(keyOf(it.thing))) || declaredWords(wish).some(it => known.has(it));
+    return isTouched || declaredWords(wish).some(it => known.has(it));
   }
 
   /** Whether it sets all back that the last change has set. */
@@ -181,6 +200,20 @@ export class Rehearsal {
     return true;
   }
 
+  /** What stands in the way of a wish where tools are not to be had, or why it makes no sense anyway. */
+  #obstacleTo(wish: Wish): Obstacle | string | undefined {
+    const isFound = (it: Named) => it.isSpoken || (it.words === undefined ? this.#isFindable(it.thing, 0) : this.#isFindableBy(it.thing, it.words));
+    const { hidden } = this.#ways;
+    if (hidden?.has(wish.tool.name)) return { kind: "tool" };
+    const lost = wish.things.find(it => !isFound(it));
+    if (!lost) return undefined;
+    const { declarations, sample, phrases } = this.scene;
+    const isHidden = hidden && lost.words === undefined && workingRoute(routesTo(lost.thing, declarations, sample, { ...this.#ways, hidden: none }), lost.thing, this.#fork);
+    const key = Object.keys(wish.arguments).find(it => [wish.arguments[it]].flat().includes(lost.thing.id));
+    const said = key === undefined ? undefined : wish.said[key];
+    return isHidden && said !== undefined ? { kind: "thing", noun: phrases.entities[lost.thing.entity]!.noun, said } : "no look-up";
+  }
+
   /** A thing named without its id has a look-up that shows it, and so has whatever that look-up needs. */
   #isFindable(thing: Thing, depth: number): boolean {
     const { met, declarations, sample } = this.scene;
@@ -192,6 +225,8 @@ export class Rehearsal {
     return true;
   }
 }
+
+const none: ReadonlySet<string> = new Set();
 
 export const sloppyKey = (thing: Thing, words: string): string => `${keyOf(thing)} ${words}`;
 
@@ -211,6 +246,12 @@ function valueAt(state: State, path: string): Json | undefined {
     at = (at as Record<string, unknown>)[key.replaceAll("~1", "/").replaceAll("~0", "~")];
   }
   return at as Json | undefined;
+}
+
+/** Two things or more that a change is about, and nothing that can be said twice, such as an amount; else a key of its own. */
+function pairKey({ tool, things, arguments: args }: Wish): string {
+  const isPair = things.length > 1 && !Object.values(args).some(it => typeof it === "number");
+  return isPair ? things.map(it => keyOf(it.thing)).toSorted().join(" ") : `${tool.name} ${JSON.stringify(args)}`;
 }
 
 /** The strings among a wish's arguments that name no thing. */

@@ -19,14 +19,16 @@ export interface RouteWishes {
   readonly listsFirst: boolean;
   /** Full names of tools to look up with, where there is a choice. */
   readonly preferred: ReadonlySet<string>;
+  /** Full names of tools that are not to be had. */
+  readonly hidden?: ReadonlySet<string>;
 }
 
 export const keyOf = (thing: Pick<Thing, "entity" | "id">): string => `${thing.entity} ${thing.id}`;
 
 /** Every way to look a thing up, the best first. */
-export function routesTo(thing: Thing, declarations: Declarations, sample: Pick<Sample, "find">, { listsFirst, preferred }: RouteWishes): Route[] {
+export function routesTo(thing: Thing, declarations: Declarations, sample: Pick<Sample, "find">, { listsFirst, preferred, hidden }: RouteWishes): Route[] {
   const rank = (it: Route) => 8 * it.needs.length + 4 * Number(it.isFiltered === listsFirst) + 2 * Number(!preferred.has(it.declared.tool.name));
-  return [...declarations.values()].flatMap(it => routesBy(it, thing, sample)).sort((a, b) => rank(a) - rank(b));
+  return [...declarations.values()].flatMap(it => (hidden?.has(it.tool.name) ? [] : routesBy(it, thing, sample))).sort((a, b) => rank(a) - rank(b));
 }
 
 function routesBy(declared: Declared, thing: Thing, sample: Pick<Sample, "find">): Route[] {

@@ -110,7 +110,7 @@ export class Kept {
   }
 }
 
-/** Tool and arguments of each call, repeats numbered; of a talk without calls, what was asked and of which menu. */
+/** Tool and arguments of each call, repeats numbered; of a talk without calls, what was asked first. */
 function signatureOf({ trajectory, servers, turns }: Task): string[] {
   const seen = new Map<string, number>();
   const home = `${servers[0]!.name}/${servers[0]!.fixture}`;
@@ -120,5 +120,5 @@ function signatureOf({ trajectory, servers, turns }: Task): string[] {
     seen.set(item, n);
     return n === 1 ? item : `${item} #${n}`;
   });
-  return items.length > 0 ? items : [`${home} "${turns[0]!.user}"`];
+  return items.length > 0 ? items : [`"${turns[0]!.user}"`];
 }

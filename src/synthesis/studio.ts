@@ -4,25 +4,31 @@
  */
 import { join } from "node:path";
 import { openByName, type Catalog } from "../environment/catalog.ts";
+import { chanceOf, type Chance } from "../environment/chance.ts";
 import { fixtureDigest } from "../environment/fixture.ts";
-import type { Server } from "../environment/server.ts";
-import { variantName, variantNamed } from "../environment/variant.ts";
+import { variantNamed } from "../environment/variant.ts";
 import type { Task } from "../trajectory/task.ts";
 import { trajectoryFormat, type CallEvent, type Event, type Header } from "../trajectory/trajectory.ts";
-import { Author, type Plot } from "./author.ts";
-import { readBridges, type Bridge } from "./bridge.ts";
-import { crossingOf, type Crossing } from "./bridgePlan.ts";
-import { chainOf, loners, rarityOf, used, type Uses } from "./chain.ts";
-import { chanceOf, type Chance } from "../environment/chance.ts";
-import { declarationsOf, type Declarations, type EntityInput } from "./declared.ts";
+import { abstentionOf } from "./abstain.ts";
+import { readAbstentions, type Abstentions } from "./abstentions.ts";
+import { Author } from "./author.ts";
+import { readBridges } from "./bridge.ts";
+import type { Crossing } from "./bridgePlan.ts";
+import { briefFor, fewVariants, type Brief, type Ground } from "./brief.ts";
+import { rarityOf, used, type Uses } from "./chain.ts";
+import type { Kind } from "./composition.ts";
+import { declarationsOf, type EntityInput } from "./declared.ts";
 import { holds } from "./goals.ts";
 import type { Conversation, Speaker } from "./machine.ts";
-import { personaOf, readManners, type Manners, type Persona } from "./persona.ts";
-import type { MenuKind } from "./perturb.ts";
+import { readManners, type Manners } from "./persona.ts";
+import { hiddenFor } from "./perturb.ts";
 import { readPhrases, type Phrases } from "./phrase.ts";
+import type { Plot } from "./plot.ts";
+import { presets, type MenuKind, type Preset } from "./preset.ts";
 import { sampleOf, type Sample } from "./sampler.ts";
-import { GraphTeacher, Refusing } from "./teacher.ts";
-import { worldScene } from "./worldScene.ts";
+import { GraphTeacher, Refusing, type Teacher } from "./teacher.ts";
+import type { Scene } from "./wish.ts";
+import { worldScene, type Share } from "./worldScene.ts";
 
 export interface Synthesis {
   readonly catalog: Catalog;
@@ -32,11 +38,15 @@ export interface Synthesis {
   /** Servers to make tasks on, by name. */
   readonly servers: readonly string[];
   readonly menu: MenuKind;
+  /** The paper's mixture where absent. */
+  readonly preset?: Preset["name"];
+  /** As many tasks are made, of each kind the exact number; endlessly many where absent. */
+  readonly count?: number;
   /** Only tasks of this split. */
   readonly split?: Task["split"];
-  /** Share of tasks with a single user turn; the others have two or three. */
+  /** Share of tasks with a single user turn, where not the preset's. */
   readonly oneTurn?: number;
-  /** Share of the normal tasks that need several servers; none where absent. */
+  /** Share of the normal tasks that need several servers; the preset's where absent. */
   readonly crossing?: number;
   /** Variants of each fixture, under other ids; 0 for the fixtures as they are. */
   readonly variants?: number;
@@ -45,162 +55,108 @@ export interface Synthesis {
   readonly signal?: AbortSignal;
 }
 
-/** Shares of the paper, and what is ours: refusals that the user runs into, tasks of one turn, look-ups in whole lists. */
-const shares = {
-  missing: 0.2,
-  minimal: 0.2,
-  irrelevant: 0.05,
-  foreignMenu: 0.5,
-  refusals: 0.35,
-  courted: 0.15,
-  oneTurn: 0.4,
-  lists: 0.08,
-  listsWhenMinimal: 0.75,
-  loner: 0.08,
-  saidLookUp: 0.15,
-};
+/** Shares of what is ours: refusals that the user runs into, look-ups asked for aloud, missing look-ups rather than missing ends. */
+const shares = { refusals: 0.35, courted: 0.15, saidLookUp: 0.15, hiddenLookUp: 0.4 };
 
-/** Variants of a fixture, where nothing else is said. */
-const fewVariants = 40;
+const none: ReadonlySet<string> = new Set();
 
 /** Samples of a fixture that has no variants. */
 const stretches = 4;
 
-/** What an attempt sets out to make. */
-export interface Brief {
-  /** Of the task. */
-  readonly id: string;
-  /** The server that the talk is about. */
-  readonly home: string;
-  readonly chain: readonly string[];
-  readonly kind: Task["kind"];
-  readonly info: Task["info"];
-  readonly isOneTurn: boolean;
-  readonly listsFirst: boolean;
-  /** Those that are opened, the home first. */
-  readonly servers: readonly { readonly name: string; readonly fixture: string }[];
-  readonly sessionSeed: number;
-  readonly persona: Persona;
-  /** What takes it from one server to another; absent where it stays at home. */
-  readonly crossing?: Crossing;
-}
-
 /** A conversation that can begin. */
 export interface Stage {
   readonly conversation: Conversation;
-  /** Full names of the tools that the user's wishes are for. */
-  readonly wished: readonly string[];
-  readonly author: Author;
+  /** Full names of tools that are not on offer. */
+  readonly hidden: ReadonlySet<string>;
+  /** Full names of tools that are on offer although nothing calls them. */
+  readonly shown: readonly string[];
+  /** What the talk came to, once it is over: why it is not of the kind that was wanted, and what the task records of it. */
+  ended(): { readonly flaw?: "no obstacle"; readonly info: Task["info"]; readonly knobs: Task["knobs"] };
 }
 
 export class Studio {
   readonly #of: Synthesis;
   readonly #manners: Manners;
+  readonly #abstentions: Abstentions;
+  readonly #ground: Ground;
   readonly #phrases = new Map<string, Phrases>();
-  readonly #grounds = new Map<string, { readonly fixtures: readonly string[]; readonly hasVariants: boolean }>();
   readonly #uses: Uses = new Map();
   readonly #samples = new Map<string, Sample>();
-  readonly #bridges: readonly Bridge[];
-  #accepted = 0;
-  #irrelevant = 0;
 
   constructor(synthesis: Synthesis) {
     this.#of = synthesis;
-    this.#manners = readManners(synthesis.resources);
-    const { catalog, resources } = synthesis;
-    const isHere = (tool: string) => synthesis.servers.includes(catalog.tools.get(tool)!.server);
-    this.#bridges = synthesis.crossing ? readBridges(resources, catalog).filter(it => isHere(it.from) && isHere(it.to)) : [];
-    for (const name of synthesis.servers) {
-      this.#phrases.set(name, readPhrases(join(synthesis.resources, "phrases"), catalog.server(name)));
-      this.#grounds.set(name, { fixtures: catalog.fixtureNames(name), hasVariants: hasHiddenIds(catalog.server(name)) });
-    }
+    const { catalog, resources, seed, servers, variants = fewVariants } = synthesis;
+    const preset = presets[synthesis.preset ?? "paper"];
+    const { oneTurn = preset.oneTurn, crossing = preset.crossing } = synthesis;
+    this.#manners = readManners(resources);
+    this.#abstentions = readAbstentions(resources);
+    const isHere = (tool: string) => servers.includes(catalog.tools.get(tool)!.server);
+    const bridges = crossing > 0 ? readBridges(resources, catalog).filter(it => isHere(it.from) && isHere(it.to)) : [];
+    const names = new Map([...catalog.servers.keys()].map(it => [it, catalog.fixtureNames(it)]));
+    this.#ground = { catalog, seed, preset, oneTurn, variants, crossing, bridges, manners: this.#manners, uses: this.#uses, servers, fixtures: it => names.get(it)! };
+    for (const name of servers) this.#phrases.set(name, readPhrases(join(resources, "phrases"), catalog.server(name)));
   }
 
   /** What attempt number n sets out to make, or undefined where its draw leads nowhere. */
-  brief(n: number, chance: Chance): Brief | undefined {
-    const { servers, oneTurn = shares.oneTurn } = this.#of;
-    const home = servers[n % servers.length]!;
-    const chain = this.#chain(home, chance);
-    if (!chain) return undefined;
-    const kind: Task["kind"] = chance.happens(shares.irrelevant) && this.#irrelevant <= shares.irrelevant * this.#accepted ? "irrelevant" : "normal";
-    const info: Task["info"] = chance.weighted(["complete", "missing", "minimal"] as const, it => (it === "complete" ? 1 - shares.missing - shares.minimal : shares[it]));
-    const crossing = kind === "normal" && this.#bridges.length > 0 && chance.happens(this.#of.crossing!) ? crossingOf(this.#bridges, servers, home, this.#uses, chance) : undefined;
-    if (crossing) return this.#across(crossing, n, info, chance);
-    const foreign = chance.shuffled(servers.filter(it => it !== home)).slice(0, chance.happens(shares.foreignMenu) || kind === "irrelevant" ? 1 + chance.below(2) : 0);
-    return {
-      id: `${home}-${this.#of.seed}-${n}`,
-      home,
-      chain,
-      kind,
-      info: kind === "irrelevant" ? ("complete" as const) : info,
-      isOneTurn: kind === "irrelevant" || chance.happens(oneTurn),
-      listsFirst: chance.happens(info === "minimal" ? shares.listsWhenMinimal : shares.lists),
-      servers: [home, ...foreign].map(name => ({ name, fixture: this.#fixture(name, chance) })),
-      sessionSeed: chance.below(100_000),
-      persona: personaOf(this.#manners, chance),
-    };
+  brief(aim: { readonly n: number; readonly home: string; readonly kind: Kind }, chance: Chance): Brief | undefined {
+    return briefFor(this.#ground, aim, chance);
   }
 
-  /** A task over several servers, all on fixtures of one world. */
-  #across(crossing: Crossing, n: number, info: Task["info"], chance: Chance): Brief {
-    const { seed, oneTurn = shares.oneTurn } = this.#of;
-    const home = crossing.servers[0]!;
-    const [first, ...others] = crossing.servers.map(it => this.#grounds.get(it)!.fixtures);
-    const fixture = chance.pick(first!.filter(it => others.every(list => list.includes(it))));
-    return {
-      id: `${home}-${seed}-${n}`,
-      home,
-      chain: crossing.chain,
-      kind: "normal",
-      info: info === "missing" ? "complete" : info,
-      isOneTurn: chance.happens(oneTurn),
-      listsFirst: chance.happens(shares.lists),
-      servers: crossing.servers.map(name => ({ name, fixture: this.#numbered(name, fixture, chance) })),
-      sessionSeed: chance.below(100_000),
-      persona: personaOf(this.#manners, chance),
-      crossing,
-    };
-  }
-
-  /** A live session, who speaks and who teaches. */
-  stage(brief: Brief, n: number, chance: Chance): Stage {
+  /** A live session, who speaks and who teaches; or why there is none. */
+  stage(brief: Brief, n: number, chance: Chance): Stage | string {
     const { catalog } = this.#of;
-    const server = catalog.server(brief.home);
+    const { kind, crossing } = brief;
     const session = openByName(catalog, { servers: brief.servers, seed: brief.sessionSeed });
-    const declarations = declarationsOf(server);
     const now = session.state[brief.home]!.clock;
-    const sample = this.#sample(brief.home, brief.servers[0]!.fixture, n);
-    const shareOf = (it: { name: string; fixture: string }) => ({ server: catalog.server(it.name), phrases: this.#phrases.get(it.name)!, sample: this.#sample(it.name, it.fixture, n) });
-    const scenery = brief.crossing ? worldScene(brief.servers.map(shareOf)) : { declarations, phrases: this.#phrases.get(brief.home)!, sample };
-    const plot: Plot = {
+    const shares = brief.servers.slice(0, crossing?.servers.length ?? 1).map(it => this.#share(it, n));
+    const home = shares[0]!;
+    const scenery = crossing ? worldScene(shares) : { declarations: declarationsOf(home.server), phrases: home.phrases, sample: home.sample };
+    const scene: Scene = { ...scenery, persona: brief.persona, isMinimal: brief.info === "minimal", now, chance, met: new Map(), focus: [], recent: [] };
+    const talk = { header: headerOf(brief, catalog), tools: [...session.tools.values()], now, events: [] as Event[] };
+    const held = { session, talk, chance, ...(brief.isOneTurn ? { minTurns: 1, maxTurns: 1 } : { minTurns: 2, maxTurns: 3 }) };
+    const isTerse = kind === "irrelevant" && this.#ground.preset.name === "student";
+    const wished = crossing ? [...crossing.steps.keys()] : kind === "irrelevant" ? brief.chain.slice(isTerse ? -1 : -3) : wishedFor(brief.chain, scene, chance);
+    const hidden = kind === "irrelevant" ? hiddenFor(wished, home.server) : kind === "clarify" ? this.#missing(brief, wished, chance) : none;
+    const plot = this.#plotOf(brief, { session, wished, hidden: isTerse ? none : hidden });
+    if (kind === "abstain") {
+      const said = abstentionOf(brief.home, plot, scene, this.#abstentions);
+      if (!said) return "nothing to say";
+      const { speaker, teacher } = told(said, catalog);
+      return { conversation: { ...held, speaker, teacher }, hidden, shown: said.tool === undefined ? [] : [said.tool], ended: () => ({ info: brief.info, knobs: { abstention: said.sort } }) };
+    }
+    const author = new Author(plot, scene);
+    const teacher = isTerse ? new Refusing(this.#manners, chance) : new GraphTeacher(author, this.#manners);
+    const speaker = speakerOf(author, teacher, catalog);
+    return { conversation: { ...held, speaker, teacher }, hidden, shown: [], ended: () => endOf(author, brief) };
+  }
+
+  #share({ name, fixture }: Brief["servers"][number], n: number): Share {
+    return { server: this.#of.catalog.server(name), phrases: this.#phrases.get(name)!, sample: this.#sample(name, fixture, n) };
+  }
+
+  #plotOf({ kind, crossing, info, isOneTurn, listsFirst }: Brief, { session, wished, hidden }: { session: Plot["session"]; wished: readonly string[]; hidden: ReadonlySet<string> }): Plot {
+    const isIrrelevant = kind === "irrelevant";
+    return {
       session,
       manners: this.#manners,
-      tools: brief.crossing ? [...brief.crossing.steps.keys()] : brief.kind === "irrelevant" ? brief.chain.slice(-1) : wishedFor(brief.chain, declarations, sample, chance),
-      ...(brief.crossing ? { steps: brief.crossing.steps } : {}),
-      info: brief.info,
-      isOneTurn: brief.isOneTurn,
-      refusals: brief.kind === "irrelevant" ? { met: 0, courted: 0 } : { met: shares.refusals, courted: shares.courted },
-      listsFirst: brief.listsFirst,
+      tools: wished,
+      ...(crossing ? { steps: crossing.steps } : {}),
+      info,
+      isOneTurn,
+      refusals: isIrrelevant ? { met: 0, courted: 0 } : { met: shares.refusals, courted: shares.courted },
+      listsFirst,
       rarity: tool => rarityOf(tool, this.#uses),
+      ...(hidden.size > 0 ? { missing: { hidden, words: this.#abstentions.obstacles, isAll: isIrrelevant } } : {}),
+      goesOn: !isOneTurn && !isIrrelevant && this.#ground.preset.name === "paper",
     };
-    const words = { persona: brief.persona, isMinimal: brief.info === "minimal" };
-    const author = new Author(plot, { ...scenery, ...words, now, chance, met: new Map(), focus: [], recent: [] });
-    const teacher = brief.kind === "irrelevant" ? new Refusing(this.#manners, chance) : new GraphTeacher(author, this.#manners);
-    const events: Event[] = [];
-    const speaker = speakerOf(author, teacher, catalog);
-    const talk = { header: headerOf(brief, catalog), tools: [...session.tools.values()], now, events };
-    const turns = brief.isOneTurn ? { minTurns: 1, maxTurns: 1 } : { minTurns: 2, maxTurns: 3 };
-    return { conversation: { session, speaker, teacher, talk, chance, ...turns }, wished: plot.tools, author };
   }
 
   /** Told of a task that is kept, so that the next ones use other tools. */
-  kept({ kind, chain, goals, knobs }: Task): void {
+  kept({ chain, goals, knobs }: Task): void {
     if (typeof knobs["bridges"] === "string") used(knobs["bridges"].split(", "), this.#uses);
     const called = new Set(goals.flatMap(it => it.calls.map(call => call.name)));
     used(called, this.#uses);
     used(chain.filter(it => !called.has(it)), this.#uses, true);
-    this.#accepted++;
-    if (kind === "irrelevant") this.#irrelevant++;
   }
 
   /** Told of a chain that came to nothing. */
@@ -208,24 +164,12 @@ export class Studio {
     used([...chain, ...(crossing?.bridges ?? [])], this.#uses, true);
   }
 
-  #chain(home: string, chance: Chance): readonly string[] | undefined {
+  /** One tool of the chain and what would do as well: the later ones rather, so that something can be done before. */
+  #missing({ home, chain }: Brief, wished: readonly string[], chance: Chance): Set<string> {
     const server = this.#of.catalog.server(home);
-    const chain = chainOf(server, this.#uses, chance);
-    const alone = loners(server);
-    if (!chain) return undefined;
-    return alone.length > 0 && chance.happens(shares.loner) ? [...chain.tools, chance.weighted(alone, it => rarityOf(it, this.#uses))] : chain.tools;
-  }
-
-  /** One of the server's fixtures, its ids renumbered where ids are what has to be found out. */
-  #fixture(name: string, chance: Chance): string {
-    return this.#numbered(name, chance.pick(this.#grounds.get(name)!.fixtures), chance);
-  }
-
-  #numbered(name: string, fixture: string, chance: Chance): string {
-    const { hasVariants } = this.#grounds.get(name)!;
-    const { variants = fewVariants } = this.#of;
-    const number = 1 + chance.below(variants);
-    return hasVariants && variants > 0 ? variantName(fixture, number) : fixture;
+    const silent = chain.filter(it => !wished.includes(it));
+    const target = silent.length > 0 && chance.happens(shares.hiddenLookUp) ? chance.pick(silent) : chance.weighted(wished, it => 1 + wished.indexOf(it));
+    return hiddenFor([target], server);
   }
 
   /** Kept by fixture; another for every variant and every stretch of tasks, so that no few things are all that is ever talked about. */
@@ -254,14 +198,8 @@ const headerOf = ({ id, servers, sessionSeed }: Brief, catalog: Catalog): Header
   policy: "graph",
 });
 
-/** Whether most ids are such as nobody says, so that they must be read off results. */
-function hasHiddenIds(server: Server): boolean {
-  const inputs = [...declarationsOf(server).values()].flatMap(it => it.inputs);
-  return inputs.filter(it => !it.spoken).length * 2 > inputs.length;
-}
-
 /** The chain's tools that the user asks for: a look-up that only finds what the next tool takes goes unsaid. */
-function wishedFor(chain: readonly string[], declarations: Declarations, sample: Sample, chance: Chance): readonly string[] {
+function wishedFor(chain: readonly string[], { declarations, sample }: Pick<Scene, "declarations" | "sample">, chance: Chance): readonly string[] {
   return chain.filter((name, i) => {
     const { tool, inputs, labels } = declarations.get(name)!;
     const next = chain[i + 1] === undefined ? undefined : declarations.get(chain[i + 1]!);
@@ -279,7 +217,7 @@ function wishedFor(chain: readonly string[], declarations: Declarations, sample:
 function speakerOf(author: Author, teacher: GraphTeacher | Refusing, catalog: Catalog): Speaker {
   return {
     say: kind => author.say(kind)?.text,
-    flaw: text => ([...catalog.tools.keys()].some(it => holds(text, it)) ? "names a tool" : /[{}|\u0000-\u0008]/.test(text) ? "has a slot left open" : undefined),
+    flaw: text => flawOf(text, catalog),
     get stuck() {
       return author.stuck;
     },
@@ -294,6 +232,28 @@ function speakerOf(author: Author, teacher: GraphTeacher | Refusing, catalog: Ca
     },
   };
 }
+
+/** What a talk is worth once it is over. */
+function endOf(author: Author, { kind, info, crossing }: Brief): ReturnType<Stage["ended"]> {
+  const met = author.obstacle;
+  return {
+    ...(kind === "clarify" && !met ? { flaw: "no obstacle" as const } : {}),
+    info: info === "missing" && !author.hasWithheld ? "complete" : info,
+    knobs: { ...(crossing ? { across: crossing.servers.length, bridges: crossing.bridges.join(", ") } : {}), ...(kind === "clarify" && met ? { obstacle: met.kind } : {}) },
+  };
+}
+
+/** One thing said and one thing answered. */
+function told({ user, reply }: { user: string; reply: string }, catalog: Catalog): { speaker: Speaker; teacher: Teacher } {
+  return {
+    speaker: { say: () => user, stuck: undefined, flaw: text => flawOf(text, catalog), owes: false, hasMore: false, heard: () => {} },
+    teacher: { name: "graph", next: async () => ({ text: reply, calls: [] }), means: () => ["give-up"] },
+  };
+}
+
+/** Why no user may say this. */
+const flawOf = (text: string, catalog: Catalog): string | undefined =>
+  [...catalog.tools.keys()].some(it => holds(text, it)) ? "names a tool" : /[{}|\u0000-\u0008]/.test(text) ? "has a slot left open" : undefined;
 
 const outcomeOf = (call: CallEvent) =>
   call.outcome === "ok" ? ({ kind: "ok", value: call.value ?? null } as const) : ({ kind: call.outcome, type: "internal", message: call.error ?? "" } as const);

@@ -5,7 +5,7 @@
 import { canonical, type Json } from "../environment/json.ts";
 import type { AssistantMessage, Call, Talk } from "../policy/policy.ts";
 import type { CallEvent } from "../trajectory/trajectory.ts";
-import type { Author, Planned, Turn } from "./author.ts";
+import type { Author } from "./author.ts";
 import type { Chance } from "../environment/chance.ts";
 import { shownBy } from "./declared.ts";
 import { fieldSaid, told } from "./answer.ts";
@@ -13,6 +13,7 @@ import { capitalized, type Manners } from "./persona.ts";
 import { chosen, filled } from "./phrase.ts";
 import { sloppyKey } from "./rehearsal.ts";
 import { messageOf, reasonOf } from "./reply.ts";
+import type { Planned, Turn } from "./plot.ts";
 import { keyOf, routesTo, type Route } from "./routes.ts";
 import type { Thing } from "./sampler.ts";
 import type { Named, Wish } from "./wish.ts";
@@ -74,6 +75,7 @@ export class GraphTeacher implements Teacher {
       if (wish) return this.#for([wish]);
     }
     const wish = this.#turn.wishes[this.#at];
+    if (wish?.blocked !== undefined) return { text: this.#message(talk, { sorry: wish.blocked }), calls: [] };
     return wish ? this.#for(this.#alike()) : { text: this.#reply(talk), calls: [] };
   }
 
@@ -93,7 +95,7 @@ export class GraphTeacher implements Teacher {
     const wishes = this.#turn!.wishes;
     const first = wishes[this.#at]!;
     let end = this.#at + 1;
-    const goesAlong = (it: Planned) => !it.before && it.tool === first.tool && first.tool.effect === "read" && this.#lacking(it).length === 0;
+    const goesAlong = (it: Planned) => !it.before && it.blocked === undefined && it.tool === first.tool && first.tool.effect === "read" && this.#lacking(it).length === 0;
     if (this.#lacking(first).length === 0) while (end < wishes.length && goesAlong(wishes[end]!)) end++;
     return wishes.slice(this.#at, end);
   }
@@ -122,11 +124,11 @@ export class GraphTeacher implements Teacher {
   /** The next call on the way to a thing, or undefined where every way has been tried. */
   #lookUp(thing: Thing, depth: number, words?: string): Call[] | undefined {
     const { declarations, sample } = this.#author.rehearsal.scene;
-    const { routes, sloppy } = this.#author.rehearsal;
+    const { routes, sloppy, hidden } = this.#author.rehearsal;
     const planned = words === undefined ? routes.get(keyOf(thing)) : undefined;
     // what the user calls it is all that there is to look for
     const known = words === undefined ? undefined : sloppy.get(sloppyKey(thing, words));
-    const others = known ?? routesTo(thing, declarations, sample, { listsFirst: true, preferred: new Set() });
+    const others = known ?? routesTo(thing, declarations, sample, { listsFirst: true, preferred: new Set(), ...(hidden ? { hidden } : {}) });
     for (const route of planned ? [planned, ...others] : others) {
       const lacking = route.needs.filter(it => !this.#seen.has(keyOf(it)));
       if (lacking.length > 0) {
@@ -161,9 +163,11 @@ export class GraphTeacher implements Teacher {
   #message(talk: Talk, { sorry }: { readonly sorry?: string }): string {
     const { rehearsal } = this.#author;
     const { scene } = rehearsal;
-    const granted = this.#done.filter(it => it.call.outcome === "ok").map(({ wish, call }) => ({ wish, ...told(wish, call, scene, this.#manners) }));
+    const fulfilled = this.#done.filter(it => it.call.outcome === "ok");
+    const isAlone = fulfilled.length === 1 && sorry === undefined;
+    const granted = fulfilled.map(({ wish, call }) => ({ wish, ...told(wish, call, scene, this.#manners, isAlone) }));
     const answers = granted.map(it => ({ text: this.#afterRefusal(it.wish, it.text, talk), isWrite: it.isWrite }));
-    rehearsal.readOut(granted.length === 1 && sorry === undefined ? granted[0]!.listed : []);
+    rehearsal.readOut(isAlone ? granted[0]!.listed : []);
     const before = talk.events.findLast(it => it.kind === "assistant" && it.text !== "");
     const { question } = this.#turn!;
     const message = { answers, question: sorry === undefined ? question : undefined, sorry, isThing: (it: string) => rehearsal.isThing(it), before: before?.kind === "assistant" ? before.text : "" };

@@ -1,20 +1,21 @@
 /** Tasks for tests, made on the shipped servers. */
 import { join } from "node:path";
 import type { Synthesis } from "../../src/synthesis/studio.ts";
-import { synthesize, type Attempted } from "../../src/synthesis/synthesize.ts";
+import type { RejectedLine } from "../../src/synthesis/report.ts";
+import { synthesize } from "../../src/synthesis/synthesize.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { catalog, root } from "../contracts/doors.ts";
 
 export const resources = join(root, "resources");
 
-export const synthesis = (more: Partial<Synthesis> = {}): Synthesis => ({ catalog, resources, seed: 11, servers: ["banking", "calendar", "filesystem"], menu: "chain", ...more });
+export const synthesis = (more: Partial<Synthesis> = {}): Synthesis => ({ catalog, resources, seed: 11, servers: ["banking", "calendar", "filesystem"], menu: "chain", preset: "student", ...more });
 
 /** The first n tasks, and all that was turned down on the way. */
-export async function made(n: number, more: Partial<Synthesis> = {}): Promise<{ tasks: Task[]; rejected: Extract<Attempted, { kind: "rejected" }>[] }> {
+export async function made(n: number, more: Partial<Synthesis> = {}): Promise<{ tasks: Task[]; rejected: RejectedLine[] }> {
   const tasks: Task[] = [];
-  const rejected: Extract<Attempted, { kind: "rejected" }>[] = [];
+  const rejected: RejectedLine[] = [];
   for await (const it of synthesize(synthesis(more))) {
-    if (it.kind === "rejected") rejected.push(it);
+    if (it.kind === "rejected") rejected.push(it.rejected);
     else tasks.push(it.task);
     if (tasks.length === n) break;
   }

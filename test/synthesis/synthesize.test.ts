@@ -82,7 +82,7 @@ test("a menu of kind chain holds what is called, other tools, and at most eight 
     for (const it of names) expect(servers.map(server => server.name)).toContain(catalog.tools.get(it)!.server);
     expect(knobs["menu"]).toBe("chain");
   }
-  expect(share(it => (it.knobs["distractors"] as number) > 0)).toBeGreaterThan(0.9);
+  expect(share(it => (it.knobs["company"] as number) + (it.knobs["distractors"] as number) > 0)).toBeGreaterThan(0.9);
 });
 
 test("a menu of kind full offers every tool of the server", async () => {

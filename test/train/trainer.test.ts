@@ -33,7 +33,7 @@ beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), "prove-trainer-"));
   const catalog = openCatalog(servers, fixtures);
   const lines: string[] = [];
-  for await (const it of synthesize({ catalog, resources, seed: 4, servers: ["banking"], menu: "chain", split: "train", oneTurn: 1 })) {
+  for await (const it of synthesize({ catalog, resources, seed: 4, servers: ["banking"], menu: "chain", preset: "student", split: "train", oneTurn: 1 })) {
     if (it.kind === "accepted") lines.push(taskLine(it.task));
     if (lines.length === 8) break;
   }

@@ -1,0 +1,154 @@
+/**
+ * What an attempt sets out to make: the chain, the people, the fixtures, and every coin that is tossed beforehand. What all
+ * attempts of one synthesis share is handed in. Opens no session.
+ */
+import type { Catalog } from "../environment/catalog.ts";
+import type { Chance } from "../environment/chance.ts";
+import type { Server } from "../environment/server.ts";
+import { variantName } from "../environment/variant.ts";
+import type { Task } from "../trajectory/task.ts";
+import type { Bridge } from "./bridge.ts";
+import { crossingOf, type Crossing } from "./bridgePlan.ts";
+import { chainOf, loners, rarityOf, type Uses } from "./chain.ts";
+import type { Kind } from "./composition.ts";
+import { declarationsOf } from "./declared.ts";
+import { personaOf, type Manners, type Persona } from "./persona.ts";
+import { isKin } from "./perturb.ts";
+import type { Preset } from "./preset.ts";
+import { isHeldOut } from "./split.ts";
+
+/** Shares of the paper, and what is ours: look-ups in whole lists, tools that no edge touches. */
+const shares = {
+  missing: 0.2,
+  minimal: 0.2,
+  enumsStripped: 0.3,
+  far: 0.5,
+  lists: 0.08,
+  listsWhenMinimal: 0.75,
+  loner: 0.08,
+};
+
+/** Variants of a fixture, where nothing else is said; of those, the ones in use at a time, and for how many attempts on a server. */
+const variety = { variants: 40, atOnce: 2, attempts: 40 };
+
+export interface Brief {
+  /** Of the task. */
+  readonly id: string;
+  /** The server that the talk is about. */
+  readonly home: string;
+  readonly chain: readonly string[];
+  readonly kind: Kind;
+  readonly info: Task["info"];
+  readonly isOneTurn: boolean;
+  readonly listsFirst: boolean;
+  /** Those that are opened, the home first. */
+  readonly servers: readonly { readonly name: string; readonly fixture: string }[];
+  readonly sessionSeed: number;
+  readonly persona: Persona;
+  /** Tools of other servers on the menu; `mixed` has some among the company. */
+  readonly distractors: number | "mixed";
+  readonly stripsEnums: boolean;
+  /** Of a talk that nothing can do: only tools of other servers are on offer. */
+  readonly isFar: boolean;
+  /** What takes it from one server to another; absent where it stays at home. */
+  readonly crossing?: Crossing;
+}
+
+/** What attempts share. */
+export interface Ground {
+  readonly catalog: Catalog;
+  readonly seed: number;
+  readonly preset: Preset;
+  readonly oneTurn: number;
+  readonly variants: number;
+  /** Share of the normal tasks that need several servers, and what leads from one to another. */
+  readonly crossing: number;
+  readonly bridges: readonly Bridge[];
+  /** Names of a server's fixtures. */
+  readonly fixtures: (server: string) => readonly string[];
+  readonly manners: Manners;
+  readonly uses: Uses;
+  /** Servers that tasks are made on, and all there are for distractors. */
+  readonly servers: readonly string[];
+}
+
+/** What attempt number n is to make on a server, or undefined where its draw leads nowhere. */
+export function briefFor(ground: Ground, { n, home, kind }: { n: number; home: string; kind: Kind }, chance: Chance): Brief | undefined {
+  const { catalog, seed, preset, oneTurn, manners, uses, bridges, servers } = ground;
+  const chain = kind === "abstain" ? [] : chainFor(catalog.server(home), uses, chance);
+  if (!chain) return undefined;
+  const info: Task["info"] = chance.weighted(["complete", "missing", "minimal"] as const, it => (it === "complete" ? 1 - shares.missing - shares.minimal : shares[it]));
+  const crossing = kind === "normal" && bridges.length > 0 && chance.happens(ground.crossing) ? crossingOf(bridges, servers, home, uses, chance) : undefined;
+  const isFar = kind === "irrelevant" && chance.happens(shares.far);
+  const distractors = preset.mixed > 0 ? "mixed" : chance.happens(preset.distractors) ? 3 + chance.below(6) : 0;
+  const needed = crossing ? crossing.servers : [home];
+  const others = chance.shuffled(othersThan(needed, ground)).slice(0, companyOf(distractors, kind, isFar, ground, chance));
+  const fixtures = crossing ? sharedFixture(crossing, ground, n, chance) : [{ name: home, fixture: fixtureFor(ground, home, n, chance) }];
+  return {
+    id: `${needed[0]!}-${seed}-${n}`,
+    home: needed[0]!,
+    chain: crossing ? crossing.chain : chain,
+    kind,
+    info: kind !== "normal" || (crossing && info === "missing") ? "complete" : info,
+    isOneTurn: kind === "abstain" || (preset.name === "student" && kind === "irrelevant") || chance.happens(oneTurn),
+    listsFirst: chance.happens(info === "minimal" ? shares.listsWhenMinimal : shares.lists),
+    servers: [...fixtures, ...others.map(name => ({ name, fixture: fixtureFor(ground, name, n, chance) }))],
+    sessionSeed: chance.below(100_000),
+    persona: personaOf(manners, chance),
+    distractors,
+    stripsEnums: chance.happens(shares.enumsStripped),
+    isFar: isFar && others.length > 0,
+    ...(crossing ? { crossing } : {}),
+  };
+}
+
+/** How many servers are opened beside those that are needed. */
+function companyOf(distractors: Brief["distractors"], kind: Kind, isFar: boolean, { preset }: Ground, chance: Chance): number {
+  if (distractors === "mixed") return kind === "irrelevant" || chance.happens(preset.mixed) ? 1 + chance.below(2) : 0;
+  return distractors > 0 || isFar ? 2 + chance.below(2) : 0;
+}
+
+/** Fixtures of one world for all servers of a talk. */
+function sharedFixture({ servers }: Crossing, ground: Ground, n: number, chance: Chance): Brief["servers"] {
+  const [first, ...others] = servers.map(ground.fixtures);
+  const fixture = chance.pick(first!.filter(it => others.every(list => list.includes(it))));
+  return servers.map(name => ({ name, fixture: numbered(ground, name, fixture, n, chance) }));
+}
+
+function chainFor(server: Server, uses: Uses, chance: Chance): readonly string[] | undefined {
+  const chain = chainOf(server, uses, chance);
+  const alone = loners(server);
+  if (!chain) return undefined;
+  return alone.length > 0 && chance.happens(shares.loner) ? [...chain.tools, chance.weighted(alone, it => rarityOf(it, uses))] : chain.tools;
+}
+
+/** Servers whose tools have nothing to do with these. A held-out one is shown by tasks on held-out ones only. */
+function othersThan(needed: readonly string[], { catalog, servers, preset }: Ground): string[] {
+  const all = preset.name === "paper" ? [...catalog.servers.keys()] : servers;
+  const isApart = (it: string) => needed.every(own => own !== it && (preset.name === "student" || !isKin(own, it)));
+  return all.filter(it => isApart(it) && (!isHeldOut(it) || needed.some(isHeldOut)));
+}
+
+/** One of the server's fixtures. */
+const fixtureFor = (ground: Ground, name: string, n: number, chance: Chance): string => numbered(ground, name, chance.pick(ground.fixtures(name)), n, chance);
+
+/** The fixture with its ids renumbered, where ids are what has to be found out. Few variants are in use at a time. */
+function numbered({ catalog, servers, variants }: Ground, name: string, fixture: string, n: number, chance: Chance): string {
+  const stretch = Math.floor(n / (variety.attempts * servers.length));
+  const number = 1 + ((stretch * variety.atOnce + chance.below(variety.atOnce)) % Math.max(1, variants));
+  return hasHiddenIds(catalog.server(name)) && variants > 0 ? variantName(fixture, number) : fixture;
+}
+
+export const fewVariants = variety.variants;
+
+const hidden = new WeakMap<Server, boolean>();
+
+/** Whether most ids are such as nobody says, so that they must be read off results. */
+function hasHiddenIds(server: Server): boolean {
+  let known = hidden.get(server);
+  if (known === undefined) {
+    const inputs = [...declarationsOf(server).values()].flatMap(it => it.inputs);
+    hidden.set(server, (known = inputs.filter(it => !it.spoken).length * 2 > inputs.length));
+  }
+  return known;
+}

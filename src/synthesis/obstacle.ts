@@ -1,0 +1,50 @@
+/**
+ * What a talk comes up against when a tool is not to be had: the tool itself, or the look-up of what was named; and the words for
+ * it. Knows clauses and words, not how they were planned.
+ */
+import type { Chance } from "../environment/chance.ts";
+import { isRequest } from "./persona.ts";
+import type { Wish } from "./wish.ts";
+
+export type Obstacle = { readonly kind: "tool" } | { readonly kind: "thing"; readonly noun: string; readonly said: string };
+
+/** Words about what cannot be done: of the assistant, and of the user who then goes on. */
+export interface ObstacleWords {
+  /** `{clause}` is what was asked for, as the assistant says it. */
+  readonly request: readonly string[];
+  /** Where it cannot be taken up in those words: what was asked, and what was to be done. */
+  readonly question: readonly string[];
+  readonly deed: readonly string[];
+  /** `{thing}` is how it was named, `{noun}` what it is. */
+  readonly thing: readonly string[];
+  readonly goOn: readonly string[];
+  /** After a question that the user cannot answer. */
+  readonly unknown: readonly string[];
+}
+
+/** What the assistant says instead of doing it. */
+export function saidOf(obstacle: Obstacle, { clause, tool }: Wish, words: ObstacleWords, chance: Chance): string {
+  if (obstacle.kind === "thing") {
+    const { noun, said } = obstacle;
+    return chance.pick(words.thing).replaceAll("{thing}", () => yours(said)).replaceAll("{noun}", noun);
+  }
+  const isPlain = isRequest(clause) && clause.length < longest && !/[,:;.!]( |$)/.test(bare(clause));
+  if (isPlain) return chance.pick(words.request).replace("{clause}", () => yours(clause));
+  return chance.pick(clause.endsWith("?") || tool.effect === "read" ? words.question : words.deed);
+}
+
+/** Words that are taken up again: of a longer clause only that it cannot be done is said. */
+const longest = 110;
+
+/** The user's words about themselves as the assistant says them. */
+const yours = (text: string): string =>
+  bare(text)
+    .replaceAll(/\b(my|our)\b/gi, "your")
+    .replaceAll(/\bmine\b/gi, "yours")
+    .replaceAll(/\bmyself\b/gi, "yourself")
+    .replaceAll(/\bI am\b/g, "you are")
+    .replaceAll(/\bI'm\b/g, "you're")
+    .replaceAll(/\b(me|us|I|we)\b/g, "you");
+
+/** Without the marks that stand around a value's own words. */
+const bare = (text: string): string => text.replaceAll(/[\u0001\u0002]/g, "");

@@ -1,0 +1,65 @@
+/**
+ * What the user's side of a talk is told and tells: the plot, the turns that come of it, and what makes a wish unlikely beside the
+ * one before it. Values and judgements only.
+ */
+import type { Session } from "../environment/session.ts";
+import type { Step } from "./bridging.ts";
+import type { ObstacleWords } from "./obstacle.ts";
+import type { Manners } from "./persona.ts";
+import type { Trial } from "./rehearsal.ts";
+import { keyOf } from "./routes.ts";
+import type { Wish } from "./wish.ts";
+
+/** What a user turn asks for, as the teacher is told it. */
+export interface Turn {
+  readonly text: string;
+  readonly wishes: readonly Planned[];
+  /** What the assistant has to ask before it can go on. */
+  readonly question?: string;
+}
+
+export interface Planned extends Wish {
+  /** What the user said to do if this one is refused. */
+  readonly otherwise?: Wish;
+  /** Why it cannot be done, and what the assistant says to that. */
+  readonly blocked?: string;
+}
+
+export interface Plot {
+  readonly session: Session;
+  readonly manners: Manners;
+  /** Full tool names of what is wanted, in order, or names of steps. */
+  readonly tools: readonly string[];
+  /** Wishes over bridges to other servers, by name. */
+  readonly steps?: ReadonlyMap<string, Step>;
+  readonly info: "complete" | "missing" | "minimal";
+  /** The user says everything in one turn. */
+  readonly isOneTurn: boolean;
+  /** Of the wishes that the session would refuse, the share that are said all the same; and of those, the share that are looked for. */
+  readonly refusals: { readonly met: number; readonly courted: number };
+  /** Look-ups by a whole list, where it is short. */
+  readonly listsFirst: boolean;
+  /** The weight by which a tool is chosen that the chain does not name. */
+  readonly rarity: (tool: string) => number;
+  /** Tools that are not to be had, and what is said to that: of a talk in which nothing can be done, all that is asked for. */
+  readonly missing?: { readonly hidden: ReadonlySet<string>; readonly words: ObstacleWords; readonly isAll: boolean };
+  /** Where nothing follows from what was said, something else is asked for. */
+  readonly goesOn?: boolean;
+}
+
+/** Why a trial is of no use. */
+export const whyNot = (trial: Trial | string): string => (typeof trial === "string" ? trial : trial.outcome.kind === "ok" ? "nothing in the result" : trial.outcome.message);
+
+/** Two changes in a row to one and the same thing and nothing else, or the end of what has just been made. */
+export function turnsAround(before: Wish | undefined, wish: Wish): boolean {
+  const [thing, ...others] = wish.things;
+  if (!before || !thing || others.length > 0 || before.tool.effect === "read" || wish.tool.effect === "read") return false;
+  if (before.things.length === 1) return keyOf(before.things[0]!.thing) === keyOf(thing.thing);
+  return wish.tool.destructive && before.things.every(it => it.thing.entity !== thing.thing.entity);
+}
+
+/** An amount comes down; anything else is another. */
+export function givesWay(wish: Wish, refused: Wish, key: string): boolean {
+  const [now, before] = [wish.arguments[key], refused.arguments[key]];
+  return typeof now === "number" && typeof before === "number" ? now < before : now !== before;
+}
