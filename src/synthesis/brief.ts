@@ -9,9 +9,10 @@ import { variantName } from "../environment/variant.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Bridge } from "./bridge.ts";
 import { crossingOf, type Crossing } from "./bridgePlan.ts";
-import { chainOf, loners, rarityOf, type Uses } from "./chain.ts";
+import { chainOf, loners, rarityOf, type Uses, type Ways } from "./chain.ts";
 import type { Kind } from "./composition.ts";
 import { declarationsOf } from "./declared.ts";
+import type { Audit } from "./eligible.ts";
 import { personaOf, type Manners, type Persona } from "./persona.ts";
 import { isKin } from "./perturb.ts";
 import type { Preset } from "./preset.ts";
@@ -68,6 +69,8 @@ export interface Ground {
   readonly fixtures: (server: string) => readonly string[];
   readonly manners: Manners;
   readonly uses: Uses;
+  /** What was said of the graphs' edges. */
+  readonly audit: Audit;
   /** Servers that tasks are made on, and all there are for distractors. */
   readonly servers: readonly string[];
 }
@@ -75,7 +78,7 @@ export interface Ground {
 /** What attempt number n is to make on a server, or undefined where its draw leads nowhere. */
 export function briefFor(ground: Ground, { n, home, kind }: { n: number; home: string; kind: Kind }, chance: Chance): Brief | undefined {
   const { catalog, seed, preset, oneTurn, manners, uses, bridges, servers } = ground;
-  const chain = kind === "abstain" ? [] : chainFor(catalog.server(home), uses, chance);
+  const chain = kind === "abstain" ? [] : chainFor({ server: catalog.server(home), uses, audit: ground.audit }, chance);
   if (!chain) return undefined;
   const info: Task["info"] = chance.weighted(["complete", "missing", "minimal"] as const, it => (it === "complete" ? 1 - shares.missing - shares.minimal : shares[it]));
   const crossing = kind === "normal" && bridges.length > 0 && chance.happens(ground.crossing) ? crossingOf(bridges, servers, home, uses, chance) : undefined;
@@ -115,8 +118,9 @@ function sharedFixture({ servers }: Crossing, ground: Ground, n: number, chance:
   return servers.map(name => ({ name, fixture: numbered(ground, name, fixture, n, chance) }));
 }
 
-function chainFor(server: Server, uses: Uses, chance: Chance): readonly string[] | undefined {
-  const chain = chainOf(server, uses, chance);
+function chainFor(ways: Ways, chance: Chance): readonly string[] | undefined {
+  const { server, uses } = ways;
+  const chain = chainOf(ways, chance);
   const alone = loners(server);
   if (!chain) return undefined;
   return alone.length > 0 && chance.happens(shares.loner) ? [...chain.tools, chance.weighted(alone, it => rarityOf(it, uses))] : chain.tools;

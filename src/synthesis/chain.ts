@@ -4,6 +4,7 @@
  */
 import type { Server } from "../environment/server.ts";
 import type { Chance } from "../environment/chance.ts";
+import { eligible, type Audit } from "./eligible.ts";
 import { graphOf, type Edge, type Graph } from "./graph.ts";
 
 /** How long chains are, by weight. */

@@ -1,21 +1,25 @@
-/** Chains are short simple paths of the graph, and between them they visit every tool that the graph reaches. */
+/** Chains are short simple paths over edges that nothing speaks against, and between them they visit every tool that the graph reaches. */
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { servers } from "../../src/servers/catalog.ts";
 import { chainOf, loners, used, type Chain } from "../../src/synthesis/chain.ts";
 import { chanceOf } from "../../src/environment/chance.ts";
+import { auditFiles, eligible, readAudit } from "../../src/synthesis/eligible.ts";
 import { graphOf } from "../../src/synthesis/graph.ts";
+
+const audit = readAudit(auditFiles(join(import.meta.dirname, "../../resources")));
 
 function chains(server: (typeof servers)[number], n: number): Chain[] {
   const uses = new Map<string, number>();
   return Array.from({ length: n }).flatMap((_, i) => {
-    const chain = chainOf(server, uses, chanceOf(4, i));
+    const chain = chainOf({ server, uses, audit }, chanceOf(4, i));
     if (chain) used(chain.tools, uses);
     return chain ?? [];
   });
 }
 
 test.each(servers.map(it => [it.name, it] as const))("of %s: simple paths of two to five tools with something flowing", (_, server) => {
-  const edges = new Set(graphOf(server).edges.map(it => `${it.a} ${it.b}`));
+  const edges = new Set(eligible(graphOf(server), audit).edges.map(it => `${it.a} ${it.b}`));
   for (const { tools, edges: walked } of chains(server, 200)) {
     expect(tools.length).toBeGreaterThanOrEqual(2);
     expect(tools.length).toBeLessThanOrEqual(5);
