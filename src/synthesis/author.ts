@@ -127,7 +127,7 @@ export class Author {
     for (let attempt = 0; attempt < others; attempt++) {
       const tools = [...declarations.keys()].filter(it => !this.#plot.missing?.hidden.has(it));
       this.#left = [chance.weighted(tools, this.#plot.rarity)];
-      const turn = this.#planned(1, isBlocked ? "answer" : "follow-up", false);
+      const turn = this.#planned(1, isBlocked ? "bare" : "follow-up", false);
       if (!turn || turn.wishes.some(it => it.blocked !== undefined)) continue;
       if (!isBlocked) return turn;
       const { goOn, unknown } = this.#plot.missing!.words;
@@ -205,7 +205,7 @@ export class Author {
   #twin({ wish, declared, outcome }: Trial): { wish: Wish; clause: string } | undefined {
     const { chance } = this.#scene;
     const { template } = wish;
-    if (outcome.kind !== "ok" || wish.before || this.#plot.steps || !chance.happens(odds.twin) || !isRequest(template) || twinless.test(template)) return undefined;
+    if (outcome.kind !== "ok" || wish.before || this.#plot.steps || !chance.happens(odds.twin) || !isRequest(template) || twinless.test(template) || / and /.test(template)) return undefined;
     const open = declared.inputs.filter(it => !it.many && new RegExp(`^[^{]*(\\{\\w+\\}[^{]*)*\\{${it.key}\\}(,|$| (from|to|into|in|on|with|for|at|by|out|right|at once|too|off|as|until|now)\\b)`).test(template) && !pointing.test(wish.said[it.key] ?? "it"));
     if (open.length === 0 || declared.values.some(it => it.sensitive && it.key in wish.arguments)) return undefined;
     const { key } = chance.pick(open);

@@ -70,8 +70,9 @@ export const readManners = (resources: string): Manners => personasSchema.parse(
 
 export const personaOf = ({ personas }: Manners, chance: Chance): Persona => chance.weighted(personas, it => it.weight);
 
-/** Where in a talk a turn stands; `instead` after a refusal, with the same wish changed, and `moving-on` with another. */
-export type Opening = "first" | "follow-up" | "clarification" | "answer" | "instead" | "moving-on";
+/** Where in a talk a turn stands; `instead` after a refusal, with the same wish changed, `moving-on` with
+ * another, and `bare` after words of its own. */
+export type Opening = "first" | "follow-up" | "clarification" | "answer" | "instead" | "moving-on" | "bare";
 
 /** One user turn out of clauses. A clause that ends in `?` is a sentence of its own; the others run on, the first of them framed. */
 export function turnOf(clauses: readonly string[], opening: Opening, persona: Persona, manners: Manners, chance: Chance, reason = ""): string {
@@ -99,6 +100,7 @@ function leadOf(opening: Opening, first: string, persona: Persona, manners: Mann
     answer: manners.answering,
     instead: manners.refused,
     "moving-on": manners.leaveIt,
+    bare: [""],
   }[opening];
   const isBare = opening === "answer" || opening === "clarification" || opening === "instead";
   // "Now " and "And " run on into a request, not into "I have …" or a question; nothing runs into "all right, …"

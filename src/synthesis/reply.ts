@@ -38,7 +38,7 @@ export function messageOf({ answers, question, sorry, isThing, before }: Message
   return plain(opener === "" ? text : led(opener, text));
 }
 
-const plain = (text: string): string => withCents(sameDay(singular(capitalized(tidy(unmarked(text).replaceAll(endMark, ""))))));
+const plain = (text: string): string => withCents(sameDay(singular(unmarked(tidy(capitalized(text)).replaceAll(endMark, "")))));
 
 /** `45.5 euros` is 45.50 euros. */
 const withCents = (text: string): string => text.replaceAll(/(?<![\d.])(\d+\.\d)(?= euros?\b)|(?<=€)(\d+\.\d)(?!\d)/g, "$&0");
