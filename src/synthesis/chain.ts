@@ -34,17 +34,25 @@ export const rarityOf = (tool: string, uses: Uses): number => 1 / (1 + (uses.get
 /** A draw that leads to no such path is made again so often. */
 const draws = 8;
 
+/** What chains are drawn from. */
+export interface Ways {
+  readonly server: Server;
+  readonly uses: Uses;
+  /** Edges that were turned down are not walked. */
+  readonly audit: Audit;
+}
+
 /** A path of two to five tools with at least one explicit edge, or undefined where there seems to be none. */
-export function chainOf(server: Server, uses: Uses, chance: Chance): Chain | undefined {
+export function chainOf(ways: Ways, chance: Chance): Chain | undefined {
   for (let draw = 0; draw < draws; draw++) {
-    const chain = drawn(server, uses, chance);
+    const chain = drawn(ways, chance);
     if (chain) return chain;
   }
   return undefined;
 }
 
-function drawn(server: Server, uses: Uses, chance: Chance): Chain | undefined {
-  const graph = graphOf(server);
+function drawn({ server, uses, audit }: Ways, chance: Chance): Chain | undefined {
+  const graph = eligible(graphOf(server), audit);
   const wanted = chance.weighted(lengths, it => it.weight).tools;
   const rarity = (tool: string) => rarityOf(tool, uses);
   const ends = [...server.tools.values()].filter(it => graph.to(it.name).length > 0);
