@@ -7,6 +7,7 @@ import { ConnectedViews } from "./editor/connectedViews.ts";
 import { Connections } from "./editor/connections.ts";
 import { Debugging } from "./editor/debug.ts";
 import { Definitions } from "./editor/definitions.ts";
+import { EndpointKeys } from "./editor/endpointKeys.ts";
 import { registerFixtureChecks } from "./editor/fixtureChecks.ts";
 import { FixtureFiles } from "./editor/fixtureFiles.ts";
 import { GraphPages } from "./editor/graphPages.ts";
@@ -29,7 +30,7 @@ import { Training } from "./editor/training.ts";
 import { registerTranscriptLenses } from "./editor/transcriptLenses.ts";
 import { Transcripts } from "./editor/transcripts.ts";
 
-export function activate({ extensionUri: extension, subscriptions, workspaceState }: ExtensionContext): void {
+export function activate({ extensionUri: extension, subscriptions, workspaceState, globalState, secrets }: ExtensionContext): void {
   const folder = new ProveFolder(extension);
   const definitions = new Definitions(folder);
   const fixtures = new FixtureFiles(folder);
@@ -44,14 +45,15 @@ export function activate({ extensionUri: extension, subscriptions, workspaceStat
   const transcripts = new Transcripts(definitions, id => tasksTree.find(id));
   const debugging = new Debugging(transcripts);
   const rewardPages = new RewardPages(extension, transcripts, debugging);
-  const synthesis = new Synthesis(extension, folder, definitions, tasksTree);
   const synthesisPages = new SynthesisPages(extension, folder, tasksTree, transcripts);
+  const endpointKeys = new EndpointKeys(secrets, globalState);
+  const synthesis = new Synthesis(extension, folder, definitions, tasksTree, synthesisPages, endpointKeys, workspaceState);
   const graphPages = new GraphPages(extension, definitions);
   const runs = new Runs(folder);
   const runsTree = new RunsTree(runs);
   const runPages = new RunPages(extension, runs, transcripts);
   const training = new Training(extension, folder, tasksTree, synthesis, runs, runPages);
-  const house: House = { ...ground, agentOffer, serversTree, sessionViews, connectedViews, tasksTree, transcripts, debugging, rewardPages, synthesis, synthesisPages, graphPages, runs, runPages, training };
+  const house: House = { ...ground, agentOffer, serversTree, sessionViews, connectedViews, tasksTree, transcripts, debugging, rewardPages, endpointKeys, synthesis, synthesisPages, graphPages, runs, runPages, training };
   subscriptions.push(agentOffer, connections, folder, sessions, serversTree, tasksTree, transcripts, debugging, rewardPages, synthesisPages, graphPages, runs, runsTree, runPages);
   const files = new ReadOnlyFiles(uri => textOf(house, uri));
   const serversView = window.createTreeView("prove.servers", { treeDataProvider: serversTree, showCollapseAll: true });

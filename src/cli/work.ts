@@ -53,6 +53,7 @@ async function answer(ask: Work, terminal: Terminal, say: (said: WorkSays) => vo
     count: String(count),
     seed: String(seed),
     servers: servers.join(","),
+    ...(ask.resume ? { resume: true } : {}),
   });
   return report;
 }

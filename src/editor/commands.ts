@@ -31,6 +31,8 @@ export const commands = {
   offerServer: ({ agentOffer }, node?: ServersNode) => agentOffer.ask(node?.kind === "server" ? node.server.name : undefined),
   showCall: ({ sessionViews, connectedViews }, node: CallNode) => (node.kind === "call" ? sessionViews.show(node.live, node.made) : connectedViews.show(node)),
   synthesizeTasks: ({ synthesis }) => synthesis.ask(),
+  setEndpointKey: ({ endpointKeys }) => endpointKeys.set(),
+  forgetEndpointKey: ({ endpointKeys }) => endpointKeys.forget(),
   showSynthesis: ({ synthesisPages }, on?: TasksNode | Uri) => synthesisPages.open(on),
   showGraph: ({ graphPages }, node?: ServersNode) => graphPages.open(node),
   copyExample: ({ synthesis }) => synthesis.copyExample(),

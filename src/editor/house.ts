@@ -3,6 +3,7 @@ import type { AgentOffer } from "./agentOffer.ts";
 import type { ConnectedViews } from "./connectedViews.ts";
 import type { Debugging } from "./debug.ts";
 import type { Definitions } from "./definitions.ts";
+import type { EndpointKeys } from "./endpointKeys.ts";
 import type { FixtureFiles } from "./fixtureFiles.ts";
 import type { GraphPages } from "./graphPages.ts";
 import type { LiveSessions } from "./liveSessions.ts";
@@ -33,6 +34,7 @@ export interface House extends Ground {
   readonly transcripts: Transcripts;
   readonly debugging: Debugging;
   readonly rewardPages: RewardPages;
+  readonly endpointKeys: EndpointKeys;
   readonly synthesis: Synthesis;
   readonly synthesisPages: SynthesisPages;
   readonly graphPages: GraphPages;

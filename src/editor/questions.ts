@@ -63,14 +63,17 @@ export interface Typing {
   readonly placeholder?: string;
   /** Why a text will not do; told as it is typed. */
   readonly complaint: (text: string) => string | undefined;
+  /** Nobody sees what is typed. */
+  readonly isSecret?: boolean;
 }
 
 /** Asks for a text. What is wrong with it is said as it is typed, and it is taken only when nothing is. */
-export function typeText(question: Question, { value = "", placeholder, complaint }: Typing): Promise<string> {
+export function typeText(question: Question, { value = "", placeholder, complaint, isSecret = false }: Typing): Promise<string> {
   const box = window.createInputBox();
   box.value = value;
   box.prompt = question.text;
   box.placeholder = placeholder;
+  box.password = isSecret;
   if (value) box.valueSelection = [0, value.length];
   return shown(box, question, take => [
     box.onDidChangeValue(text => (box.validationMessage = complaint(text))),
@@ -81,6 +84,25 @@ export function typeText(question: Question, { value = "", placeholder, complain
     }),
   ]);
 }
+
+/** Asks one question after another; the back button goes to the one before. A question that answers `false` was not asked and is passed over. */
+export async function inTurn(questions: readonly ((hasBack: boolean) => Promise<unknown>)[]): Promise<void> {
+  const asked: number[] = [];
+  for (let i = 0; i < questions.length; ) {
+    try {
+      if ((await questions[i]!(asked.length > 0)) !== false) asked.push(i);
+      i++;
+    } catch (error) {
+      const before = error instanceof Back ? asked.pop() : undefined;
+      if (before === undefined) throw error;
+      i = before;
+    }
+  }
+}
+
+/** Why a text is no whole number between two, or undefined. */
+export const wholeNumber = (least: number, most: number) => (text: string): string | undefined =>
+  /^\d+$/.test(text) && Number(text) >= least && Number(text) <= most ? undefined : `a whole number from ${least} to ${most}`;
 
 /** What pickers and input boxes have alike. */
 interface Box extends QuickInput {

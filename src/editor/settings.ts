@@ -5,6 +5,8 @@ interface Settings {
   readonly folder: string;
   readonly node: string;
   readonly agentServers: readonly string[];
+  readonly "endpoint.url": string;
+  readonly "endpoint.model": string;
 }
 
 /** A setting's value now; one with resource scope, for that folder. */

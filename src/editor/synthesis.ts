@@ -1,43 +1,68 @@
-/** Synthesizing tasks from the editor: asks what to make, hands the work to the terminal program, shows how far it is. */
+/**
+ * Synthesizing tasks from the editor: asks what to make, hands the work to the terminal program, and says what came of it. A
+ * synthesis that was ended before its time is remembered and can be gone on with.
+ */
+import { existsSync } from "node:fs";
 import { basename } from "node:path";
-import { CancellationError, ProgressLocation, Uri, window, workspace, type CancellationToken, type Progress } from "vscode";
-import { Mistake } from "../mistake.ts";
-import type { WorkAsk, WorkSays } from "../protocol/work.ts";
+import { CancellationError, Uri, window, workspace, type Memento } from "vscode";
+import type { TeacherAsk } from "../protocol/work.ts";
+import { readReport, reportFile } from "../synthesis/report.ts";
 import type { Definitions } from "./definitions.ts";
+import type { EndpointKeys } from "./endpointKeys.ts";
 import { icons } from "./icons.ts";
-import { forkProgram, findNode } from "./program.ts";
+import { editorModels } from "./languageModels.ts";
 import { mustBeTrusted, type ProveFolder } from "./proveFolder.ts";
+import { pick } from "./questions.ts";
+import { reporting } from "./report.ts";
 import { setting } from "./settings.ts";
+import { askSynthesis, type SynthesisAsk, type TeacherChoice } from "./synthesisAsk.ts";
+import type { SynthesisPages } from "./synthesisPages.ts";
 import type { TasksTree } from "./tasksTree.ts";
+import { doWork } from "./work.ts";
 
-type Ask = Extract<WorkAsk, { kind: "synthesize" }>;
+/** A synthesis that has begun and is not known to be done. */
+interface Begun {
+  readonly file: string;
+  readonly ask: SynthesisAsk;
+}
+
+const begunKey = "prove.synthesis.begun";
 
 export class Synthesis {
+  readonly #dist: string;
   readonly #folder: ProveFolder;
   readonly #definitions: Definitions;
   readonly #tasks: TasksTree;
-  readonly #dist: string;
+  readonly #pages: SynthesisPages;
+  readonly #keys: EndpointKeys;
+  readonly #remembered: Memento;
+  /** Files that are being written from this window. */
+  readonly #underWay = new Set<string>();
 
-  constructor(extension: Uri, folder: ProveFolder, definitions: Definitions, tasks: TasksTree) {
+  constructor(extension: Uri, folder: ProveFolder, definitions: Definitions, tasks: TasksTree, pages: SynthesisPages, keys: EndpointKeys, remembered: Memento) {
     this.#dist = Uri.joinPath(extension, "dist").fsPath;
     this.#folder = folder;
     this.#definitions = definitions;
     this.#tasks = tasks;
+    this.#pages = pages;
+    this.#keys = keys;
+    this.#remembered = remembered;
   }
 
-  /** Asks for servers, count and seed, and synthesizes into a file of its own. */
+  /** Asks what to make and synthesizes it into a file of its own, or goes on with one that was begun. */
   async ask(): Promise<void> {
     mustBeTrusted("synthesizing tasks");
-    const tasks = this.#folder.part("tasks");
-    const servers = await this.#pickServers();
-    const count = await askNumber("How many tasks", "300", 1, 100_000);
-    const seed = await askNumber("Seed: the same one gives the same tasks", "1", 0, 2 ** 31);
-    const all = (await this.#definitions.servers()).length;
-    const name = servers.length === all ? "all" : servers.slice(0, 3).join("-") + (servers.length > 3 ? `-and-${servers.length - 3}` : "");
-    const file = await unusedFile(tasks, `${name}-${count}-seed-${seed}`);
-    const report = await this.#synthesize({ kind: "synthesize", out: file.fsPath, count, seed, servers, fixtures: this.#folder.fixtures });
-    this.#tasks.refresh();
-    void window.showInformationMessage(report.map(it => it.replace(file.fsPath, workspace.asRelativePath(file))).join(", "));
+    const folder = this.#folder.part("tasks");
+    const begun = await this.#pickBegun();
+    if (begun) return this.#synthesize(begun, true);
+    const { ask, file } = await askSynthesis({
+      servers: await this.#definitions.servers(),
+      models: await editorModels(),
+      folder,
+      remembered: this.#remembered,
+      endpoint: { url: setting("endpoint.url"), model: setting("endpoint.model") },
+    });
+    await this.#synthesize({ file: file.fsPath, ask }, false);
   }
 
   /** Copies the example's tasks into the workspace. */
@@ -49,86 +74,74 @@ export class Synthesis {
     this.#tasks.refresh();
   }
 
-  async #pickServers(): Promise<readonly string[]> {
-    const items = (await this.#definitions.servers()).map(it => ({ label: it.name, description: `${it.tools.size} tools`, iconPath: icons.server, picked: true }));
-    const chosen = await window.showQuickPick(items, { canPickMany: true, title: "Synthesize Tasks", placeHolder: "On which servers" });
-    if (!chosen) throw new CancellationError();
-    if (chosen.length === 0) throw new Mistake("no server was chosen", "choose at least one");
-    return chosen.map(it => it.label);
+  /** One that is unfinished and that the person wants to go on with; undefined where they want another. */
+  async #pickBegun(): Promise<Begun | undefined> {
+    const begun = this.#begun.filter(it => existsSync(it.file) && !this.#underWay.has(it.file));
+    if (begun.length === 0) return undefined;
+    const items = await Promise.all(begun.map(async it => ({ label: `Go on with ${nameOf(it)}`, description: await this.#standing(it), iconPath: icons.taskFile, begun: it })));
+    return (await pick([{ label: "New tasks…", begun: undefined }, ...items], { title: "Synthesize Tasks", text: "New tasks, or those that were begun" })).begun;
   }
 
-  async #synthesize(ask: Ask): Promise<readonly string[]> {
-    const node = await findNode(setting("node"));
-    const options = { location: ProgressLocation.Notification, title: `Synthesizing ${basename(ask.out, ".tasks.jsonl")}`, cancellable: true };
-    return window.withProgress(options, async (progress, token) => {
-      const child = forkProgram(node, this.#dist, ["work"], this.#folder.resources.fsPath);
-      try {
-        return await followed(child, ask, progress, token);
-      } finally {
-        child.kill();
-      }
-    });
+  async #synthesize(begun: Begun, resume: boolean): Promise<void> {
+    const { file, ask } = begun;
+    const teacher = await this.#teacher(ask.teacher);
+    const servers = ask.servers.length ? ask.servers : (await this.#definitions.servers()).map(it => it.name);
+    await this.#remember([...this.#begun.filter(it => it.file !== file), begun]);
+    this.#underWay.add(file);
+    try {
+      const said = await doWork(
+        { kind: "synthesize", out: file, count: ask.count, seed: ask.seed, servers, fixtures: this.#folder.fixtures, teacher, ...(resume ? { resume } : {}) },
+        `${resume ? "Going on with" : "Synthesizing"} ${nameOf(begun)}`,
+        { dist: this.#dist, cwd: this.#folder.resources.fsPath },
+      );
+      await this.#remember(this.#begun.filter(it => it.file !== file));
+      this.#tell(begun, said);
+    } catch (error) {
+      this.#tellUnfinished(begun);
+      // the cancel was the person's own
+      if (!(error instanceof CancellationError)) throw error;
+    } finally {
+      this.#underWay.delete(file);
+      this.#tasks.refresh();
+    }
+  }
+
+  async #teacher(choice: TeacherChoice): Promise<TeacherAsk> {
+    if (choice.kind !== "endpoint") return choice;
+    await this.#keys.agree(choice.url, choice.model);
+    const key = await this.#keys.of(choice.url);
+    return { ...choice, ...(key === undefined ? {} : { key }) };
+  }
+
+  #tell({ file }: Begun, said: readonly string[]): void {
+    const report = existsSync(reportFile(file)) ? readReport(reportFile(file)) : undefined;
+    const where = workspace.asRelativePath(file);
+    const words = report ? `${counted(report.accepted, "task")} in ${where}; ${counted(report.attempts - report.accepted, "attempt")} turned down.` : said.map(it => it.replace(file, where)).join(", ");
+    const told = window.showInformationMessage(words, "Show Synthesis");
+    reporting(Promise.resolve(told).then(chosen => chosen && this.#pages.show(file)));
+  }
+
+  #tellUnfinished(begun: Begun): void {
+    if (!existsSync(begun.file)) return;
+    const told = this.#standing(begun).then(it => window.showInformationMessage(`${nameOf(begun)} is unfinished: ${it}. What is written stands.`, "Go On", "Show Synthesis"));
+    reporting(told.then(chosen => (chosen === "Go On" ? this.#synthesize(begun, true) : chosen && this.#pages.show(begun.file))));
+  }
+
+  async #standing({ file, ask }: Begun): Promise<string> {
+    const { entries } = await this.#tasks.fresh(Uri.file(file));
+    return `${entries.length.toLocaleString("en")} of ${counted(ask.count, "task")}`;
+  }
+
+  get #begun(): readonly Begun[] {
+    return this.#remembered.get<readonly Begun[]>(begunKey) ?? [];
+  }
+
+  async #remember(begun: readonly Begun[]): Promise<void> {
+    // those whose files are gone are forgotten
+    await this.#remembered.update(begunKey, begun.filter(it => existsSync(it.file) || this.#underWay.has(it.file) || it === begun.at(-1)));
   }
 }
 
-/** Sends the ask, shows what is said, and resolves with the report; a cancel is said first and enforced by the caller. */
-function followed(
-  child: ReturnType<typeof forkProgram>,
-  ask: Ask,
-  progress: Progress<{ message: string; increment: number }>,
-  token: CancellationToken,
-): Promise<readonly string[]> {
-  return new Promise((resolve, reject) => {
-    let shown = 0;
-    let stderr = "";
-    child.stderr?.on("data", (bytes: Buffer) => (stderr = (stderr + bytes.toString()).slice(-2000)));
-    child.once("error", cause => reject(new Mistake(`the terminal program did not start (${cause.message})`, "check the setting prove.node", { cause })));
-    child.once("exit", code => reject(new Mistake(`the terminal program ended with ${code} before its work was done`, stderr.trim() || "run it again", { cause: new Error(stderr) })));
-    child.on("message", message => {
-      const said = message as WorkSays;
-      switch (said.kind) {
-        case "progress":
-          progress.report({ message: `${said.done} of ${said.total} ${said.doing}`, increment: (100 * (said.done - shown)) / Math.max(1, said.total) });
-          shown = said.done;
-          return;
-        case "done":
-          return resolve(said.report);
-        case "cancelled":
-          return reject(new CancellationError());
-        case "failed":
-          return reject(new Mistake(said.what, said.remedy));
-        case "model-ask":
-          return void child.send({ kind: "model-failed", id: said.id, what: "the editor offers no language model here" } satisfies WorkAsk);
-        case "model-cancel":
-          return;
-        default:
-          reject(new Error(`the terminal program said ${JSON.stringify(said satisfies never)}`));
-      }
-    });
-    token.onCancellationRequested(() => {
-      child.send({ kind: "cancel" } satisfies WorkAsk);
-      setTimeout(() => reject(new CancellationError()), 2000).unref();
-    });
-    child.send(ask);
-  });
-}
+const nameOf = ({ file }: Begun) => basename(file, ".tasks.jsonl");
 
-/** Asks for a whole number. Throws a `CancellationError` on Escape. */
-export async function askNumber(prompt: string, value: string, least: number, most: number): Promise<number> {
-  const typed = await window.showInputBox({
-    prompt,
-    value,
-    ignoreFocusOut: true,
-    validateInput: text => (/^\d+$/.test(text) && Number(text) >= least && Number(text) <= most ? undefined : `a whole number from ${least} to ${most}`),
-  });
-  if (typed === undefined) throw new CancellationError();
-  return Number(typed);
-}
-
-async function unusedFile(folder: Uri, name: string): Promise<Uri> {
-  for (let n = 1; ; n++) {
-    const file = Uri.joinPath(folder, `${name}${n === 1 ? "" : `-${n}`}.tasks.jsonl`);
-    const isThere = await workspace.fs.stat(file).then(() => true, () => false);
-    if (!isThere) return file;
-  }
-}
+const counted = (n: number, noun: string) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;

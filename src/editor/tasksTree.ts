@@ -86,6 +86,12 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
     return index;
   }
 
+  /** The index of a file as it is written now. */
+  fresh(file: Uri): Promise<TaskIndex> {
+    this.#indexes.delete(file.fsPath);
+    return this.index(file);
+  }
+
   /** A task of any file, by its id. */
   async find(id: string): Promise<Task | undefined> {
     for (const file of await this.files()) {

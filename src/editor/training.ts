@@ -13,13 +13,14 @@ import { version } from "../version.ts";
 import { icons } from "./icons.ts";
 import { environmentOf, findNode } from "./program.ts";
 import { mustBeTrusted, type ProveFolder } from "./proveFolder.ts";
+import { typeText, wholeNumber } from "./questions.ts";
 import { Remediable, reporting } from "./report.ts";
 import type { RunPages } from "./runPages.ts";
 import { nameOf, type Runs } from "./runs.ts";
 import type { RunsNode } from "./runsTree.ts";
 import type { RunWatch } from "./runWatch.ts";
 import { setting } from "./settings.ts";
-import { askNumber, type Synthesis } from "./synthesis.ts";
+import type { Synthesis } from "./synthesis.ts";
 import type { TasksNode, TasksTree } from "./tasksTree.ts";
 
 export type Request = "pause" | "resume" | "stop";
@@ -47,7 +48,7 @@ export class Training {
     mustBeTrusted("training");
     const runs = this.#folder.part("runs");
     const file = on instanceof Uri ? on : on?.kind === "taskFile" ? on.file : await this.#pickTasks();
-    const steps = await askNumber("How many steps; training can be stopped and gone on with at any time", "100", 1, 100_000);
+    const steps = Number(await typeText({ title: "Start Training", text: "How many steps; training can be stopped and gone on with at any time" }, { value: "100", complaint: wholeNumber(1, 100_000) }));
     const folder = await unusedFolder(runs, basename(file.fsPath, ".tasks.jsonl"));
     createRun(folder, newRun(file.fsPath, steps), Uri.joinPath(this.#folder.resources, "models", shippedModel).fsPath);
     await this.#launch(folder);

@@ -35,6 +35,8 @@ export type Work = {
   readonly fixtures: readonly string[];
   /** The graph where absent. */
   readonly teacher?: TeacherAsk;
+  /** Goes on with a file that was begun with the same ask. */
+  readonly resume?: boolean;
 };
 
 /** The first message to the forked program is its work; later ones end it, or answer what it asked. */
