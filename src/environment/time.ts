@@ -19,3 +19,8 @@ export const daysBetween = (from: string, to: string): number => (Date.parse(to.
 
 /** 0 is Sunday. */
 export const weekdayOf = (at: string): number => new Date(at.slice(0, 10)).getUTCDay();
+
+const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"] as const;
+
+/** The English name of a moment's day of the week. */
+export const weekdayName = (at: string): string => weekdays[weekdayOf(at)]!;

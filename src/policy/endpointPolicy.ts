@@ -3,6 +3,7 @@
  * its answer as a message. Knows neither who serves the model nor whether it is any good.
  */
 import type { Tool } from "../environment/server.ts";
+import { weekdayName } from "../environment/time.ts";
 import { excerptOf } from "../trajectory/excerpt.ts";
 import type { CallEvent, Event } from "../trajectory/trajectory.ts";
 import type { ChatAnswer, ChatMessage, ChatModel, ChatTool } from "./chatModel.ts";
@@ -14,11 +15,9 @@ export const endpointPolicy = (model: ChatModel, temperature = 0): Policy => ({
   next: async (talk, signal) => messageIn(await model.complete({ messages: messagesOf(talk), tools: talk.tools.map(chatTool), temperature }, signal)),
 });
 
-const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-
 /** What the model is told before anybody speaks. */
 export const instructions = (now: string): string =>
-  `You are an assistant that acts for the user with the tools on offer. It is ${weekdays[new Date(`${now}Z`).getUTCDay()]}, ${now.slice(0, 10)}, ${now.slice(11)}.\n` +
+  `You are an assistant that acts for the user with the tools on offer. It is ${weekdayName(now)}, ${now.slice(0, 10)}, ${now.slice(11)}.\n` +
   "Call a tool whenever one is needed, and look up what you do not know with the tools instead of guessing it: never make up an id. " +
   "Do what the user asks and nothing more. If something you need is missing and no tool can tell it, ask the user. " +
   "If nothing on offer can do it, say so. When you are done, answer the user in one or two sentences, without ids and without naming tools.";

@@ -17,7 +17,10 @@ import type { Crossing } from "./bridgePlan.ts";
 import { briefFor, fewVariants, type Brief, type Ground } from "./brief.ts";
 import { rarityOf, used, type Uses } from "./chain.ts";
 import type { Kind } from "./composition.ts";
+import type { Cast, Part } from "./endpointTeacher.ts";
+import type { Plan } from "./endpointPlan.ts";
 import { declarationsOf, type EntityInput } from "./declared.ts";
+import { auditFiles, readAudit } from "./eligible.ts";
 import { holds } from "./goals.ts";
 import type { Conversation, Speaker } from "./machine.ts";
 import { readManners, type Manners } from "./persona.ts";
@@ -52,6 +55,8 @@ export interface Synthesis {
   readonly variants?: number;
   /** False keeps tasks that make the same calls as an earlier one. */
   readonly distinct?: boolean;
+  /** Who words the user's turns and answers them, in place of the graph. */
+  readonly cast?: Cast;
   readonly signal?: AbortSignal;
 }
 
@@ -93,7 +98,7 @@ export class Studio {
     const isHere = (tool: string) => servers.includes(catalog.tools.get(tool)!.server);
     const bridges = crossing > 0 ? readBridges(resources, catalog).filter(it => isHere(it.from) && isHere(it.to)) : [];
     const names = new Map([...catalog.servers.keys()].map(it => [it, catalog.fixtureNames(it)]));
-    this.#ground = { catalog, seed, preset, oneTurn, variants, crossing, bridges, manners: this.#manners, uses: this.#uses, servers, fixtures: it => names.get(it)! };
+    this.#ground = { catalog, seed, preset, oneTurn, variants, crossing, bridges, manners: this.#manners, uses: this.#uses, audit: readAudit(auditFiles(resources)), servers, fixtures: it => names.get(it)! };
     for (const name of servers) this.#phrases.set(name, readPhrases(join(resources, "phrases"), catalog.server(name)));
   }
 
@@ -112,7 +117,7 @@ export class Studio {
     const home = shares[0]!;
     const scenery = crossing ? worldScene(shares) : { declarations: declarationsOf(home.server), phrases: home.phrases, sample: home.sample };
     const scene: Scene = { ...scenery, persona: brief.persona, isMinimal: brief.info === "minimal", now, chance, met: new Map(), focus: [], recent: [] };
-    const talk = { header: headerOf(brief, catalog), tools: [...session.tools.values()], now, events: [] as Event[] };
+    const talk = { header: headerOf(brief, catalog, this.#of.cast?.name), tools: [...session.tools.values()], now, events: [] as Event[] };
     const held = { session, talk, chance, ...(brief.isOneTurn ? { minTurns: 1, maxTurns: 1 } : { minTurns: 2, maxTurns: 3 }) };
     const isTerse = kind === "irrelevant" && this.#ground.preset.name === "student";
     const wished = crossing ? [...crossing.steps.keys()] : kind === "irrelevant" ? brief.chain.slice(isTerse ? -1 : -3) : wishedFor(brief.chain, scene, chance);
@@ -122,12 +127,25 @@ export class Studio {
       const said = abstentionOf(brief.home, plot, scene, this.#abstentions);
       if (!said) return "nothing to say";
       const { speaker, teacher } = told(said, catalog);
-      return { conversation: { ...held, speaker, teacher }, hidden, shown: said.tool === undefined ? [] : [said.tool], ended: () => ({ info: brief.info, knobs: { abstention: said.sort } }) };
+      return { conversation: this.#played({ ...held, speaker, teacher }, { brief, scene, hidden }), hidden, shown: said.tool === undefined ? [] : [said.tool], ended: () => ({ info: brief.info, knobs: { abstention: said.sort } }) };
     }
     const author = new Author(plot, scene);
     const teacher = isTerse ? new Refusing(this.#manners, chance) : new GraphTeacher(author, this.#manners);
     const speaker = speakerOf(author, teacher, catalog);
-    return { conversation: { ...held, speaker, teacher }, hidden, shown: [], ended: () => endOf(author, brief) };
+    return { conversation: this.#played({ ...held, speaker, teacher }, { brief, scene, hidden, author }), hidden, shown: [], ended: () => endOf(author, brief) };
+  }
+
+  /** As the cast plays it, where there is one: on the tools that a menu may show. */
+  #played(conversation: Conversation, { brief, scene, hidden, author }: { brief: Brief; scene: Scene; hidden: ReadonlySet<string>; author?: Author }): Conversation {
+    const { cast, signal } = this.#of;
+    if (!cast) return conversation;
+    const needed = brief.crossing?.servers ?? [brief.home];
+    const tools = conversation.talk.tools.filter(it => !hidden.has(it.name) && needed.includes(it.server) !== brief.isFar);
+    const talk = { ...conversation.talk, tools };
+    const { persona, now, isMinimal, sample } = scene;
+    const plan = (kind: Plan["kind"], plain: string): Plan => ({ kind, plain, turn: author?.turn, persona, now, isMinimal, sample, tools, events: talk.events });
+    const heard: Part["heard"] = done => author?.heard(done.map(({ wish, call }) => ({ wish, outcome: outcomeOf(call) })));
+    return { ...conversation, talk, ...cast.play({ planner: conversation.speaker, plan, heard, talk, signal }) };
   }
 
   #share({ name, fixture }: Brief["servers"][number], n: number): Share {
@@ -186,16 +204,16 @@ export class Studio {
 }
 
 /** What the teacher's trajectory pins. Its menu is drawn when it is known which tools it calls. */
-const headerOf = ({ id, servers, sessionSeed }: Brief, catalog: Catalog): Header => ({
+const headerOf = ({ id, servers, sessionSeed }: Brief, catalog: Catalog, teacher = "graph"): Header => ({
   kind: "header",
   format: trajectoryFormat,
-  id: `${id}/graph`,
+  id: `${id}/${teacher}`,
   task: id,
   servers: servers.map(it => ({ ...it, digest: fixtureDigest(catalog.fixture(it.name, it.fixture)) })),
   catalog: catalog.hash(servers.map(it => it.name)),
   seed: sessionSeed,
   menu: [],
-  policy: "graph",
+  policy: teacher,
 });
 
 /** The chain's tools that the user asks for: a look-up that only finds what the next tool takes goes unsaid. */

@@ -12,7 +12,7 @@ import { slotsOf, type Kind } from "./composition.ts";
 import { goalsOf } from "./goals.ts";
 import { graphOf } from "./graph.ts";
 import { logOf } from "./log.ts";
-import { converse, type Course } from "./machine.ts";
+import { converse } from "./machine.ts";
 import { menuFor } from "./perturb.ts";
 import { presets } from "./preset.ts";
 import { rejectedFormat, type RejectedLine } from "./report.ts";
@@ -145,7 +145,7 @@ function taskOf(brief: Brief, stage: Stage, log: string[], { catalog, menu: kind
     info,
     chain: [...brief.chain],
     budget: { calls: callBudget(goals), assistantMessages: Math.max(callBudget(goals) + turns.length, turns.length + 1) },
-    provenance: { teacher: "graph", graph: graph.hash, log },
+    provenance: { teacher: header.policy, graph: graph.hash, log },
     trajectory: { header, events: [...talk.events.map(withoutPatches), { kind: "ended", by: "policy" }] },
   };
 }

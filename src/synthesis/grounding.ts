@@ -1,0 +1,150 @@
+/**
+ * Whether a text that a model wrote for the user may be said: every value can be read back from it, nothing in it was made up, and
+ * it gives nothing away. Judges words only; whether the right calls come of them is seen later.
+ */
+import type { Json } from "../environment/json.ts";
+import { daysBetween, weekdayName } from "../environment/time.ts";
+import type { Plan } from "./endpointPlan.ts";
+import { holds } from "./goals.ts";
+import { unmarked } from "./persona.ts";
+import type { Thing } from "./sampler.ts";
+import type { Wish } from "./wish.ts";
+
+/** What is wrong, in a word for the log and in a sentence for who wrote it. */
+export interface Flaw {
+  readonly event: string;
+  readonly complaint: string;
+}
+
+/** Words of a message at most; and beyond the plain wording's where it shall be short. */
+const longest = { message: 160, minimal: { factor: 2, more: 8 } };
+
+/** Why a user may not say this, or undefined. */
+export function ungrounded(text: string, plan: Plan): Flaw | undefined {
+  const words = text.split(/\s+/).filter(it => it !== "").length;
+  const most = plan.isMinimal ? longest.minimal.factor * plan.plain.split(/\s+/).length + longest.minimal.more : longest.message;
+  if (words === 0) return { event: "empty", complaint: "it is empty" };
+  if (/^\s*(user|person|message|assistant)\s*:/i.test(text) || text.includes("```")) return { event: "no message", complaint: "it is not a message alone" };
+  const id = idIn(text, plan);
+  if (id !== undefined) return { event: "says an id", complaint: `it says the identifier ${id}, which no person knows` };
+  for (const wish of wishesOf(plan)) {
+    const lost = lostOf(wish, text, plan);
+    if (lost !== undefined) return { event: "loses a value", complaint: `it does not say ${lost}` };
+  }
+  const invented = inventedIn(text, plan);
+  if (invented !== undefined) return { event: "makes something up", complaint: `it speaks of ${invented}, which was not given` };
+  if (words > most) return { event: "too long", complaint: `it has ${words} words, where ${most} are enough` };
+  return undefined;
+}
+
+const wishesOf = ({ turn }: Plan): Wish[] => (turn?.wishes ?? []).flatMap(it => (it.otherwise ? [it, it.otherwise] : [it]));
+
+/** An id that nobody says, were it in the text. */
+export function idIn(text: string, { sample, turn, plain }: Pick<Plan, "sample" | "turn" | "plain">): string | undefined {
+  const spoken = new Set((turn?.wishes ?? []).flatMap(it => it.things.flatMap(named => (named.isSpoken ? [named.thing.id] : []))));
+  const known = [...(sample?.things.values() ?? [])].flat().map(it => it.id);
+  return known.find(it => /[_\d]/.test(it) && !spoken.has(it) && holds(text, it) && !holds(plain, it)) ?? /\b[a-z]+_\d+\b/.exec(text.replaceAll(plain, ""))?.[0];
+}
+
+/** What of a wish the plain wording says and the text does not, in words. */
+function lostOf({ arguments: args, said, things }: Wish, text: string, { plain, now }: Plan): string | undefined {
+  for (const [key, marked] of Object.entries(said)) {
+    const value = args[key];
+    const words = unmarked(marked);
+    if (value === undefined || !has(plain, words)) continue;
+    const own = things.filter(it => [value].flat().includes(it.thing.id));
+    if (own.length > 0) {
+      const thing = own.find(({ thing }) => !names(text, thing, words));
+      if (thing) return `"${words}"`;
+    } else if (!says(text, value, words, now)) return `"${words}"`;
+  }
+  return undefined;
+}
+
+/** Whether a thing is named: by what it was called, if it was called by name at all. */
+function names(text: string, { id, label }: Thing, words: string): boolean {
+  const isNamed = [id, label].some(it => it !== undefined && has(words, it));
+  return !isNamed || [id, label, words].some(it => it !== undefined && has(text, it));
+}
+
+const has = (text: string, words: string): boolean => plainly(text).includes(plainly(words));
+
+/** Without case, kinds of quotes, thousands' commas and spaces that make no difference. */
+const plainly = (text: string): string =>
+  text
+    .toLowerCase()
+    .replaceAll(/[’‘]/g, "'")
+    .replaceAll(/[“”„"]/g, "")
+    .replaceAll(/(\d),(?=\d{3}\b)/g, "$1")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+
+/** Whether a value can be read from the text: in the words it was given, or in another way that means just it. */
+function says(text: string, value: Json, words: string, now: string): boolean {
+  if (has(text, words) || value === null || typeof value === "boolean") return true;
+  if (Array.isArray(value)) return (value as readonly Json[]).every(it => says(text, it, typeof it === "string" ? it : JSON.stringify(it), now));
+  if (typeof value === "number") return numbersIn(text).includes(value) || (Number.isInteger(value) && has(text, spelled[value] ?? "\0"));
+  if (typeof value !== "string") return false;
+  if (/^\d{4}-\d\d-\d\d(T\d\d:\d\d)?$/.test(value)) return saysDay(text, value.slice(0, 10), now) && (value.length < 11 || saysTime(text, value.slice(11)));
+  if (/^\d\d:\d\d$/.test(value)) return saysTime(text, value);
+  return has(text, value);
+}
+
+const spelled = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+
+const numbersIn = (text: string): number[] => [...plainly(text).matchAll(/\d+(?:\.\d+)?/g)].map(([it]) => Number(it));
+
+function saysDay(text: string, date: string, now: string): boolean {
+  const [day, month] = [`${Number(date.slice(8))}(st|nd|rd|th)?`, months[Number(date.slice(5, 7)) - 1]!];
+  const away = daysBetween(now, date);
+  const low = plainly(text);
+  const withMonth = new RegExp(`\\b(${day}( of)? ${month}[a-z]*|${month}[a-z]*\\.? (the )?${day})\\b`);
+  const near: Readonly<Record<number, RegExp>> = { 0: /\b(today|tonight|this (morning|afternoon|evening))\b/, 1: /\btomorrow\b/, [-1]: /\b(yesterday|last night)\b/ };
+  return low.includes(date) || withMonth.test(low) || (near[away]?.test(low) ?? false) || (Math.abs(away) < 14 && low.includes(weekdayName(date).toLowerCase()));
+}
+
+const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+
+function saysTime(text: string, time: string): boolean {
+  const [hours, minutes] = [Number(time.slice(0, 2)), time.slice(3)];
+  const twelve = `${hours % 12 || 12}${minutes === "00" ? "(:00)?" : `[:.]${minutes}`} ?(${hours < 12 ? "am|a\\.m\\." : "pm|p\\.m\\."})`;
+  const named = time === "12:00" ? "|noon|midday" : time === "00:00" ? "|midnight" : "";
+  return new RegExp(`(^|[^\\d:])(0?${hours}[:.]${minutes}|${twelve}${named})(?![\\d:])`, "i").test(text);
+}
+
+/** A name, number, quotation or address in the text that nothing which was given accounts for. */
+function inventedIn(text: string, plan: Plan): string | undefined {
+  const given = givenIn(plan);
+  const low = plainly(given);
+  const known = new Set(low.split(/[^\p{L}\p{N}]+/u));
+  const numbers = new Set(numbersIn(low));
+  const address = text.match(/[\w.+-]+@[\w.-]+\w|https?:\/\/\S+|(?<![\w/])\/[\w./-]*\w/g)?.find(it => !low.includes(it.toLowerCase()));
+  if (address !== undefined) return address;
+  for (const [, quoted] of text.matchAll(/["“]([^"”]{2,})["”]/g)) if (!has(given, quoted!.replace(/[.,!?]$/, ""))) return `"${quoted!}"`;
+  // numbers of a list are nobody's
+  const number = numbersIn(text.replaceAll(/(^|\s)\d[.)](?=\s)/g, " ")).find(it => !numbers.has(it) && !isOfTime(it, text, plan));
+  if (number !== undefined) return `the number ${number}`;
+  for (const { 0: word, index } of text.matchAll(/\p{Lu}[\p{L}\p{N}]*/gu)) {
+    const isFirst = /(^|[.!?:)\n-]["“'’]?\s*)$/.test(text.slice(0, index));
+    if (!isFirst && word.length > 1 && !known.has(word.toLowerCase()) && !common.has(word.toLowerCase()) && !/['’]$/.test(text.slice(0, index))) return word;
+  }
+  return undefined;
+}
+
+/** Digits of a day or a time that was given, said in another way. */
+const isOfTime = (n: number, text: string, plan: Plan): boolean =>
+  wishesOf(plan)
+    .flatMap(it => Object.values(it.arguments).flat())
+    .some(it => typeof it === "string" && /^\d{4}-\d\d|^\d\d:\d\d/.test(it) && (it.match(/\d+/g) ?? []).some(part => Number(part) === n || (Number(part) - 12 === n && /pm|p\.m\./i.test(text))));
+
+const common = new Set(
+  "i ok okay hi hey hello thanks please pls asap fyi btw mr mrs ms dr am pm euro euros eur monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october november december mon tue tues wed thu thurs fri sat sun jan feb mar apr jun jul aug sep sept oct nov dec".split(" "),
+);
+
+/** Everything the model was given, as one text. */
+function givenIn({ plain, turn, now, sample, events }: Plan): string {
+  const wishes = wishesOf({ turn } as Plan).map(it => `${unmarked(it.clause)} ${Object.values(it.said).map(unmarked).join(" ")} ${JSON.stringify(it.arguments)}`);
+  const things = [...(sample?.things.values() ?? [])].flat().map(it => `${it.label ?? ""} ${JSON.stringify(it.facts)}`);
+  const talk = events.flatMap(it => (it.kind === "user" || it.kind === "assistant" ? [it.text] : []));
+  return [plain, now, ...wishes, ...things, ...talk].join("\n");
+}
