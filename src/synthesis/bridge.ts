@@ -6,9 +6,11 @@
  * { "format": "prove/bridges@1", "bridges": [ {
  *     "name": "bill-into-budget",
  *     "from": "banking_pay_bill", "with": { … },      the call that shows the value, and arguments of it that are always the same
+ *     "needs": ["arrive_by"],                         optional arguments without which the first call shows no such value
  *     "to": "budget_add_expense", "fixed": { … },     the call that takes it
  *     "fill": { "amount": "paid" },                   argument of `to` <- path in the result (`goals.0.missing`, `lines.last.text`),
  *                                                     or `=minutes`, an argument of the first call
+ *     "never": { "to": ["Ana Ruiz"] },                values that make no sense, by argument of `to`
  *     "cases": [ { "from.payee_id": "Clearwater", "category_id": ["Water and power"] } ],
  *                                                     values that belong together, one drawn from a list; a thing goes by its label
  *     "forms": ["…{from.invoice_id}…{channel_id}…"],  the wish alone: the first call goes unsaid, what it is about is named
@@ -37,9 +39,11 @@ const bridgeSchema = z.strictObject({
   name: z.string().regex(/^[a-z][a-z0-9-]*$/),
   from: z.string(),
   with: z.record(z.string(), json).optional(),
+  needs: texts.optional(),
   to: z.string(),
   fixed: z.record(z.string(), json).optional(),
   fill: z.record(z.string(), z.string()),
+  never: z.record(z.string(), z.array(json).min(1)).optional(),
   cases: z.array(z.record(z.string(), json)).min(1).optional(),
   forms: texts.optional(),
   then: texts.optional(),
@@ -90,10 +94,11 @@ function flawsOf(bridge: Bridge, catalog: Catalog): string[] {
   if (!forms && !then) flaws.push("it has neither forms nor then");
   if (forms && from.effect === "write") flaws.push(`${from.name} changes something, so it has to be asked for: it can have no forms`);
   const [keysFrom, keysTo] = [keysOf(from), keysOf(to)];
-  for (const key of Object.keys(bridge.with ?? {})) if (!keysFrom.includes(key)) flaws.push(`${from.name} takes no ${key}`);
+  for (const key of [...Object.keys(bridge.with ?? {}), ...(bridge.needs ?? [])]) if (!keysFrom.includes(key)) flaws.push(`${from.name} takes no ${key}`);
   for (const key of [...Object.keys(fill), ...Object.keys(bridge.fixed ?? {})]) if (!keysTo.includes(key)) flaws.push(`${to.name} takes no ${key}`);
   for (const [key, path] of Object.entries(fill)) if (path.startsWith("=") ? !keysFrom.includes(path.slice(1)) : !(path.split(".")[0]! in propertiesOf(from.outputSchema))) flaws.push(`${from.name} shows no ${path} for ${key}`);
-  for (const key of Object.keys(bridge.cases?.[0] ?? {})) if (!(key.startsWith("from.") ? keysFrom.includes(key.slice(5)) : keysTo.includes(key))) flaws.push(`a case names ${key}, which is no argument`);
+  for (const key of Object.keys(bridge.never ?? {})) if (!(key in fill)) flaws.push(`${key} does not flow, and cannot be kept from some values`);
+  for (const key of (bridge.cases ?? []).flatMap(it => Object.keys(it))) if (!(key.startsWith("from.") ? keysFrom.includes(key.slice(5)) : keysTo.includes(key))) flaws.push(`a case names ${key}, which is no argument`);
   const given = [...Object.keys(fill), ...Object.keys(bridge.fixed ?? {})];
   for (const it of [...(forms ?? []), ...(then ?? [])]) flaws.push(...flawsOfClause(it, given, keysFrom, keysTo, requiredOf(to)));
   for (const it of forms ?? [])

@@ -55,8 +55,10 @@ function planOf(first: Bridge, second: Bridge | undefined, isAsked: boolean, end
   };
 }
 
-/** Whether a value that one server showed is an argument of a call to another, with nobody having said it. */
-export function crosses(goals: Task["goals"], serverOf: (tool: string) => string): boolean {
+/** Whether all its servers are called, and a value that one showed is an argument of a call to another, with nobody having said it. */
+export function crosses(goals: Task["goals"], needed: readonly string[], serverOf: (tool: string) => string): boolean {
+  const called = new Set(goals.flatMap(it => it.calls.map(call => serverOf(call.name))));
+  if (!needed.every(it => called.has(it))) return false;
   const servers = (it: Task["goals"][number]) => it.calls.map(call => serverOf(call.name));
   return goals.some(it => it.after.some(edge => edge.kind === "explicit" && servers(goals[edge.goal]!).some(server => !servers(it).includes(server))));
 }

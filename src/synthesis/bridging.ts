@@ -7,7 +7,7 @@ import type { Chance } from "../environment/chance.ts";
 import { holds } from "./goals.ts";
 import { valueAt, type Bridge } from "./bridge.ts";
 import { verbatim } from "./persona.ts";
-import { slotsOf, type Form } from "./phrase.ts";
+import { fixedBy, slotsOf, textOf, type Form } from "./phrase.ts";
 import type { Rehearsal, Trial } from "./rehearsal.ts";
 import { isMoney, replied } from "./said.ts";
 import type { Thing } from "./sampler.ts";
@@ -43,11 +43,15 @@ export function crossed(bridge: Bridge, chosen: Chosen, heard: string, rehearsal
 }
 
 /** The first call of a bridge as a wish of its own, said like any other, about what the case names. */
-export function leading({ from }: Bridge, chosen: Chosen, form: Form, rehearsal: Rehearsal): { readonly source?: Trial; readonly trial: Trial } | string {
+export function leading({ from, needs = [] }: Bridge, chosen: Chosen, form: Form, rehearsal: Rehearsal): { readonly source?: Trial; readonly trial: Trial } | string {
   const passed = given(chosen, "from.", from, rehearsal);
   if (typeof passed === "string") return passed;
+  // a case that the words leave out, or that they gainsay
+  const unsaid = Object.entries(passed.values).find(([key, it]) => !slotsOf(textOf(form)).includes(key) && fixedBy(form)[key] !== it);
+  if (unsaid) return `nobody says ${unsaid[0]}`;
   const trial = rehearsal.attempt({ declared: rehearsal.scene.declarations.get(from)!, form, passed });
-  return typeof trial === "string" ? trial : { trial };
+  if (typeof trial === "string") return trial;
+  return needs.every(it => trial.wish.arguments[it] !== undefined) ? { trial } : `${needs.join(" or ")} is not asked for`;
 }
 
 /** The first call, made to be read from: its words are how the clause names what it is about. */
@@ -69,11 +73,13 @@ function taken(bridge: Bridge, chosen: Chosen, form: string, first: First, rehea
   const declared = rehearsal.scene.declarations.get(bridge.to)!;
   const passed = given(chosen, "", bridge.to, rehearsal);
   if (typeof passed === "string") return passed;
+  if (bridge.needs?.some(it => first.wish.arguments[it] === undefined)) return `${bridge.needs.join(" or ")} was not asked for`;
   const values: Record<string, Json> = { ...passed.values };
   const things: Record<string, Thing> = { ...passed.things };
   for (const [key, path] of Object.entries(bridge.fill)) {
     const value = path.startsWith("=") ? first.wish.arguments[path.slice(1)] : valueAt(first.value, path);
     if (value === undefined || value === null || value === "" || typeof value === "object") return `${bridge.from} shows no ${path} here`;
+    if (bridge.never?.[key]?.includes(value)) return `${String(value)} makes no sense there`;
     const input = declared.inputs.find(it => it.key === key);
     if (input && !input.spoken) {
       const thing = rehearsal.named(input.entity, String(value));

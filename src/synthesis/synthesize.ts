@@ -118,7 +118,7 @@ function taskOf(brief: Brief, stage: Stage, log: string[], { catalog, menu: kind
   if (flaw !== undefined) return flaw;
   if (goals.length === 0 && brief.kind === "normal") return "no goals";
   if (calls.length > 0 && (brief.kind === "irrelevant" || brief.kind === "abstain")) return "not idle";
-  if (brief.crossing && !crosses(goals, it => catalog.tools.get(it)!.server)) return "no crossing";
+  if (brief.crossing && !crosses(goals, brief.crossing.servers, it => catalog.tools.get(it)!.server)) return "no crossing";
   if (turns.length < 2 && !brief.isOneTurn && preset === "paper") return "short";
   if (calls.length > presets[preset].mostCalls[kind]) return "length";
   const called = new Set(calls.map(it => it.name));
