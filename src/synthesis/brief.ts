@@ -119,11 +119,10 @@ function sharedFixture({ servers }: Crossing, ground: Ground, n: number, chance:
 }
 
 function chainFor(ways: Ways, chance: Chance): readonly string[] | undefined {
-  const { server, uses } = ways;
   const chain = chainOf(ways, chance);
-  const alone = loners(server);
+  const alone = loners(ways);
   if (!chain) return undefined;
-  return alone.length > 0 && chance.happens(shares.loner) ? [...chain.tools, chance.weighted(alone, it => rarityOf(it, uses))] : chain.tools;
+  return alone.length > 0 && chance.happens(shares.loner) ? [...chain.tools, chance.weighted(alone, it => rarityOf(it, ways.uses))] : chain.tools;
 }
 
 /** Servers whose tools have nothing to do with these. A held-out one is shown by tasks on held-out ones only. */

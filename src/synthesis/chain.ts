@@ -81,8 +81,8 @@ export function used(tools: Iterable<string>, uses: Uses, isInVain = false): voi
   for (const it of tools) uses.set(it, (uses.get(it) ?? 0) + (isInVain ? 1 / 3 : 1));
 }
 
-/** Tools that no edge touches: they come into conversations as wishes of their own. */
-export const loners = (server: Server): readonly string[] => {
-  const graph = graphOf(server);
+/** Tools that no edge which works touches: they come into conversations as wishes of their own. */
+export const loners = ({ server, audit }: Pick<Ways, "server" | "audit">): readonly string[] => {
+  const graph = eligible(graphOf(server), audit);
   return [...server.tools.keys()].filter(it => graph.from(it).length === 0 && graph.to(it).length === 0);
 };

@@ -31,7 +31,7 @@ test.each(servers.map(it => [it.name, it] as const))("of %s: simple paths of two
 });
 
 test.each(servers.map(it => [it.name, it] as const))("of %s: every tool has its turn within 300 chains", (_, server) => {
-  const seen = new Set([...chains(server, 300).flatMap(it => it.tools), ...loners(server)]);
+  const seen = new Set([...chains(server, 300).flatMap(it => it.tools), ...loners({ server, audit })]);
   expect([...server.tools.keys()].filter(it => !seen.has(it))).toEqual([]);
 });
 
