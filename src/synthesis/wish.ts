@@ -126,9 +126,13 @@ export function wishFor(scene: Scene, asking: Asking): Wish | undefined {
   const slip = withheld === undefined ? slipOf(scene, asking, form, filling) : undefined;
   const clause = filled(form, slot => (slip?.key === slot ? slip.text : filling.said[slot]));
   if (clause === undefined) return undefined;
-  const replies = repliesTo(asking.form);
+  const replies = repliesTo(asking.form) ?? (asksTheSame(asking, slots) ? kept?.replies : undefined);
   return { ...filling, tool: declared.tool, arguments: inOrder(declared.tool, filling.arguments), clause, template: form, ...(replies ? { replies } : {}), ...(passed?.before ? { before: passed.before } : {}) };
 }
+
+/** The value that was missing, or the same question about another thing: what suited the wish before suits this one. */
+const asksTheSame = ({ declared, isSettled }: Asking, slots: readonly string[]): boolean =>
+  isSettled === true || slots.every(slot => declared.inputs.some(it => it.key === slot));
 
 /** A value that is put right while it is said: `40, no, 45 euros`. The last word counts. */
 function slipOf(scene: Scene, { declared, kept }: Asking, form: string, filling: Filling): { key: string; text: string } | undefined {
