@@ -47,7 +47,9 @@ export function menuFor(offer: Offer, chance: Chance): Menu {
   // none that would do as well as a tool that is needed: a menu must not hold two right answers; nor one that does what is missing
   const others = declared.filter(it => !needed.includes(it) && !missed.includes(it) && ![...(kind === "chain" ? needed : []), ...missed].some(other => isSubstitute(it, other)));
   const home = servers[0]!.name;
-  const [own, foreign] = [others.filter(it => it.tool.server === home), others.filter(it => it.tool.server !== home)];
+  // a talk over several servers has company from each of them
+  const near = new Set([home, ...needed.map(it => it.tool.server)]);
+  const [own, foreign] = [others.filter(it => near.has(it.tool.server)), others.filter(it => !near.has(it.tool.server))];
   const isIdle = needed.length === 0;
   let beside: Declared[];
   let joined: number;

@@ -26,7 +26,7 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     mostCalls: { chain: 12, full: 12 },
     distractors: 0.4,
     mixed: 0,
-    crossing: 0.08,
+    crossing: 0.12,
   },
   student: {
     name: "student",
