@@ -252,12 +252,26 @@ export class Author {
       const trials = at === "to" ? crossed(bridge, chosen, this.#heard, this.rehearsal) : leading(bridge, chosen, this.#formOf(phrases.tools[bridge.from]!.forms), this.rehearsal);
       why = typeof trials === "string" ? trials : whyNot(trials.trial);
       if (typeof trials === "string" || trials.trial.outcome.kind !== "ok" || (isEmpty(trials.trial.outcome.value) && (at === "from" || !chance.happens(0.3)))) continue;
+      if (at === "from" && !this.#leadsOn(trials.trial, bridge, chosen)) {
+        why = "it leads nowhere";
+        continue;
+      }
       this.#cases.set(bridge, chosen);
       for (const it of [trials.source, trials.trial]) if (it) this.rehearsal.keep(it);
       return trials.trial;
     }
     this.stuck = `no sensible ${bridge[at]} over ${bridge.name} (${why})`;
     return undefined;
+  }
+
+  /** Whether a bridge can be walked from what this wish shows. */
+  #leadsOn(trial: Trial, bridge: Bridge, chosen: Chosen): boolean {
+    const aside = this.rehearsal.aside();
+    aside.keep(trial);
+    return Array.from({ length: 2 }).some(() => {
+      const crossing = crossed(bridge, chosen, this.#heard, aside);
+      return typeof crossing !== "string" && crossing.trial.outcome.kind === "ok";
+    });
   }
 
   /** A wish with a value left out, and the question for it. The value is chosen, and its turn comes with the answer. */
