@@ -3,7 +3,6 @@
  * order of the file. Goes on after tasks that are there already. Knows neither models nor files.
  */
 import { PolicyFault } from "../policy/policy.ts";
-import type { Task } from "../trajectory/task.ts";
 import { slotsOf, type Slot } from "./composition.ts";
 import { presets } from "./preset.ts";
 import { Kept } from "./screen.ts";
@@ -13,17 +12,15 @@ import { attempt, patience, serversFor, type Attempted } from "./synthesize.ts";
 export interface SideBySide {
   /** Places worked on at once. */
   readonly concurrency: number;
-  /** Tasks that are there already, in their order. */
-  readonly there: readonly Task[];
-  /** Number of the first attempt: above those of all attempts made before. */
-  readonly from: number;
+  /** Attempts that were made before, in their order: they come first, as they are. */
+  readonly there: readonly Attempted[];
 }
 
 /** Attempts in a row that a fault of the model's cut off, after which the fault goes up. */
 const mostFaults = 5;
 
 /** A stream of attempts that ends when there are as many tasks as wanted. Throws a `PolicyFault` where the model no longer answers. */
-export async function* synthesizeSideBySide(synthesis: Synthesis, { concurrency, there, from }: SideBySide): AsyncGenerator<Attempted> {
+export async function* synthesizeSideBySide(synthesis: Synthesis, { concurrency, there }: SideBySide): AsyncGenerator<Attempted> {
   const { preset = "paper", count = Infinity, split } = synthesis;
   const servers = serversFor(synthesis);
   const stop = new AbortController();
@@ -33,12 +30,14 @@ export async function* synthesizeSideBySide(synthesis: Synthesis, { concurrency,
   const { mixture } = presets[preset];
   const slots = slotsOf(split === "heldout-chain" ? { ...mixture, abstain: 0 } : mixture, count, servers);
   let slot = slots.next();
-  for (const task of there) {
-    kept.add(task);
-    studio.kept(task);
-    if (!slot.done) slot = slots.next(task.servers[0]!.name);
+  for (const attempted of there) {
+    yield attempted;
+    if (attempted.kind === "rejected") continue;
+    kept.add(attempted.task);
+    studio.kept(attempted.task);
+    if (!slot.done) slot = slots.next(attempted.task.servers[0]!.name);
   }
-  let [n, faults] = [from, 0];
+  let [n, faults] = [Math.max(-1, ...there.map(numberOf)) + 1, 0];
 
   /** All that is tried for one place, the last one accepted unless nothing came of it. */
   async function filled({ kind, servers: order }: Slot): Promise<Attempted[]> {
@@ -79,3 +78,6 @@ export async function* synthesizeSideBySide(synthesis: Synthesis, { concurrency,
     await Promise.allSettled(lanes);
   }
 }
+
+/** An attempt's number, with which its id ends. */
+const numberOf = (attempted: Attempted): number => Number(/-(\d+)$/.exec(attempted.kind === "accepted" ? attempted.task.id : attempted.rejected.id)?.[1] ?? -1);

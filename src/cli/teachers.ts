@@ -1,0 +1,69 @@
+/**
+ * Who teaches a synthesis, as a person or the editor names it: the graph, or a chat model with all that a talk needs; and the
+ * attempts that come of it. Knows neither files nor how a talk goes.
+ */
+import { existsSync } from "node:fs";
+import { Mistake } from "../mistake.ts";
+import type { ChatModel } from "../policy/chatModel.ts";
+import { PolicyFault } from "../policy/policy.ts";
+import { castOf, type Cast } from "../synthesis/endpointTeacher.ts";
+import { readRejected, rejectedFile } from "../synthesis/report.ts";
+import { synthesizeSideBySide } from "../synthesis/sideBySide.ts";
+import type { Synthesis } from "../synthesis/studio.ts";
+import { synthesize, type Attempted } from "../synthesis/synthesize.ts";
+import { readTasks } from "../trajectory/file.ts";
+import type { Terminal, Values } from "./command.ts";
+import { endpointChoice, mistakeOf, openChosen, sent, type EndpointChoice } from "./endpoints.ts";
+
+/** A chat model that teaches, and how many talks it is in at once. */
+export interface ModelTeacher {
+  readonly cast: Cast;
+  readonly concurrency: number;
+}
+
+/** The teacher that a person named; undefined is the graph. */
+export function teacherIn(values: Values, terminal: Pick<Terminal, "say">): ModelTeacher | undefined {
+  const name = values["teacher"] as string | undefined;
+  const model = values["model"] as string | undefined;
+  if (name === undefined || name === "graph") {
+    if (model !== undefined) throw new Mistake(`the graph needs no model ${model}`, "add --teacher endpoint, or leave --model away");
+    return undefined;
+  }
+  if (name !== "endpoint") throw new Mistake(`there is no teacher ${name}`, "choose graph or endpoint");
+  if (!model) throw new Mistake("--teacher endpoint needs to know which model teaches", "add --model, as the endpoint names it");
+  return endpointTeacher(endpointChoice(model, values), terminal);
+}
+
+/** An endpoint's model as a teacher. */
+export function endpointTeacher(choice: EndpointChoice, terminal: Pick<Terminal, "say">): ModelTeacher {
+  const { endpoint, concurrency } = openChosen(choice, sent.synthesis, terminal);
+  return { cast: castOf(endpoint, `endpoint:${endpoint.name}`), concurrency };
+}
+
+/** One of the editor's models as a teacher: it is not asked for much at once. */
+export const editorTeacher = (model: ChatModel): ModelTeacher => ({ cast: castOf(model, `editor:${model.name}`), concurrency: 2 });
+
+/** Attempts as the teacher makes them; those in the file come first. Ends at a fault of the model's, which `failed` is told. */
+export async function* attemptsBy(teacher: ModelTeacher | undefined, synthesis: Synthesis, file: string, failed: (fault: PolicyFault) => void): AsyncGenerator<Attempted> {
+  if (!teacher) return yield* synthesize(synthesis);
+  try {
+    yield* synthesizeSideBySide({ ...synthesis, cast: teacher.cast }, { concurrency: teacher.concurrency, there: await attemptsIn(file) });
+  } catch (error) {
+    if (!(error instanceof PolicyFault)) throw error;
+    failed(error);
+  }
+}
+
+/** Why a synthesis ended before its time, and how it goes on. */
+export function endedBy(fault: PolicyFault, accepted: number, file: string): Mistake {
+  const known = mistakeOf(fault);
+  const [what, remedy] = known instanceof Mistake ? [known.what, known.remedy] : [fault.message, "choose another model, or try again later"];
+  return new Mistake(`${what}; ${accepted} tasks are in ${file}`, `${remedy}; then add --resume to go on`, { cause: fault });
+}
+
+async function attemptsIn(file: string): Promise<readonly Attempted[]> {
+  const all: Attempted[] = [];
+  if (existsSync(rejectedFile(file))) for await (const rejected of readRejected(rejectedFile(file))) all.push({ kind: "rejected", rejected });
+  if (existsSync(file)) for await (const task of readTasks(file)) all.push({ kind: "accepted", task });
+  return all;
+}
