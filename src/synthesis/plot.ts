@@ -39,6 +39,8 @@ export interface Plot {
   readonly refusals: { readonly met: number; readonly courted: number };
   /** Look-ups by a whole list, where it is short. */
   readonly listsFirst: boolean;
+  /** Characters of a result that is asked for. */
+  readonly longestResult?: number;
   /** The weight by which a tool is chosen that the chain does not name. */
   readonly rarity: (tool: string) => number;
   /** Tools that are not to be had, and what is said to that: of a talk in which nothing can be done, all that is asked for. */

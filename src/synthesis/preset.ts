@@ -10,6 +10,8 @@ export interface Preset {
   readonly oneTurn: number;
   /** Calls in one task. */
   readonly mostCalls: Readonly<Record<MenuKind, number>>;
+  /** Characters of a result that is asked for. */
+  readonly longestResult: number;
   /** Share of tasks with three to eight tools of other servers beside the menu. */
   readonly distractors: number;
   /** Share of tasks with tools of other servers on the menu, within its size. */
@@ -24,6 +26,7 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     mixture: { multi: 10_895, clarify: 1_500, abstain: 1_122, irrelevant: 0.05 },
     oneTurn: 0,
     mostCalls: { chain: 12, full: 12 },
+    longestResult: 2400,
     distractors: 0.4,
     mixed: 0,
     crossing: 0.12,
@@ -34,6 +37,7 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     oneTurn: 0.4,
     // more calls do not fit what a small student can say
     mostCalls: { chain: 6, full: 12 },
+    longestResult: 800,
     distractors: 0,
     mixed: 0.5,
     crossing: 0,

@@ -24,8 +24,8 @@ export interface Trial {
   readonly state: State;
 }
 
-/** Characters of a result that a person would still read. */
-const longestResult = 800;
+/** How things are looked up, and the characters of a result that are still read, where they are limited. */
+export type Ways = RouteWishes & { readonly longestResult?: number | undefined };
 
 export class Rehearsal {
   /** What is known at this point of the talk. */
@@ -37,7 +37,7 @@ export class Rehearsal {
   /** The look-ups, in order, that find what has been named by other words than its label, by `sloppyKey`. */
   readonly sloppy = new Map<string, readonly Route[]>();
   readonly #live: Session;
-  readonly #ways: RouteWishes;
+  readonly #ways: Ways;
   /** Entities whose ids people say. */
   readonly #spoken: ReadonlySet<string>;
   /** What has been done to what, so that nobody asks twice. */
@@ -53,7 +53,7 @@ export class Rehearsal {
   #named: readonly Thing[] = [];
   #fork: Session;
 
-  constructor(live: Session, scene: Scene, ways: RouteWishes) {
+  constructor(live: Session, scene: Scene, ways: Ways) {
     this.#live = live;
     this.#fork = live.fork();
     this.#ways = ways;
@@ -93,7 +93,7 @@ export class Rehearsal {
     if (isForOld(asking.form) && wish.things.some(it => this.#made.has(keyOf(it.thing)))) return "it has only just been done";
     if (wish.tool.effect === "write" && this.#pairs.has(pairKey(wish))) return "these two have been dealt with";
     if (wish.tool.destructive && this.#hasOnlyMade(wish)) return "it has only just been made";
-    if (outcome.kind === "ok" && JSON.stringify(outcome.value).length > longestResult) return "too long a result";
+    if (outcome.kind === "ok" && JSON.stringify(outcome.value).length > (this.#ways.longestResult ?? Infinity)) return "too long a result";
     return { wish, declared, outcome, patches, state: trial.state, ...(obstacle ? { obstacle } : {}) };
   }
 

@@ -73,7 +73,8 @@ function toldTogether(sentences: readonly string[], isThing: Message["isThing"],
   let text = "";
   let last = "";
   let joins = 0;
-  for (const sentence of sentences) {
+  for (const said of sentences) {
+    const sentence = capitalized(said);
     if (text !== "" && sentence === last) {
       text += " The same goes for the other one.";
       continue;

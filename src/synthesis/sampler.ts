@@ -53,11 +53,18 @@ export function sampleOf(server: Server, session: Session, chance: Chance): Samp
 const isDiscovery = ({ tool, labels, values, inputs, outputs }: Declared): boolean =>
   tool.effect === "read" && outputs.length > 0 && [...labels, ...values].every(it => !it.required) && inputs.filter(it => it.required).length <= 1;
 
-function argumentsFor({ inputs }: Declared, found: ReadonlyMap<string, ReadonlyMap<string, Thing>>, chance: Chance): JsonObject[] {
+function argumentsFor({ inputs, values }: Declared, found: ReadonlyMap<string, ReadonlyMap<string, Thing>>, chance: Chance): JsonObject[] {
   const input = inputs.find(it => it.required);
-  if (!input) return [{}];
+  const most = mostRows(values);
+  if (!input) return [most];
   const known = [...(found.get(input.entity)?.values() ?? [])];
-  return chance.shuffled(known).slice(0, caps.descents).map(it => ({ [input.key]: input.many ? [it.id] : it.id }));
+  return chance.shuffled(known).slice(0, caps.descents).map(it => ({ [input.key]: input.many ? [it.id] : it.id, ...most }));
+}
+
+/** As many rows as a look-up gives, so that not the first of them are all that is ever talked about. */
+function mostRows(values: Declared["values"]): JsonObject {
+  const most = values.find(it => it.key === "limit")?.schema["maximum"];
+  return typeof most === "number" ? { limit: most } : {};
 }
 
 function keep(declared: Declared, args: JsonObject, value: Json, found: Map<string, Map<string, Thing>>): void {

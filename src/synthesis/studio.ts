@@ -165,6 +165,7 @@ export class Studio {
       listsFirst,
       rarity: tool => rarityOf(tool, this.#uses),
       ...(hidden.size > 0 ? { missing: { hidden, words: this.#abstentions.obstacles, isAll: isIrrelevant } } : {}),
+      longestResult: this.#ground.preset.longestResult,
       goesOn: !isOneTurn && !isIrrelevant && this.#ground.preset.name === "paper",
     };
   }

@@ -193,9 +193,9 @@ export class GraphTeacher implements Teacher {
     const own = (wish && phrases.tools[wish.tool.name]?.refused?.[failed.type ?? ""]) ?? [];
     const slot = (key: string) => (key === "why" ? why : wish && fieldSaid(key, wish, failed, undefined, scene));
     // one colon in a sentence is enough
-    const suits = (text: string) => text.split(/: /).length < 3;
+    const colons = (text: string) => Math.max(1, text.split(": ").length - 1);
     const texts = [...chance.shuffled(own), ...chance.shuffled(this.#manners.giveUp)].flatMap(it => filled(chosen(it, chance), slot) ?? []);
-    return this.#message(talk, { sorry: capitalized(texts.find(suits) ?? texts[0] ?? `${why}.`) });
+    return this.#message(talk, { sorry: capitalized(texts.toSorted((a, b) => colons(a) - colons(b))[0] ?? `${why}.`) });
   }
 }
 
