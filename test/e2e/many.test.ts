@@ -1,0 +1,111 @@
+/** As many tasks as the paper's in the workbench: listed, filtered, searched, opened and stepped through, while the extension host stays small and awake. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { manyTasksText } from "../editor/manyTasks.ts";
+import { beginMeter, endMeter, say } from "./meter.ts";
+import { checkGone, checkSeen, Workbench } from "./workbench.ts";
+
+let workbench: Workbench;
+const rows = () => workbench.rows("Tasks");
+
+beforeAll(async () => {
+  workbench = await Workbench.open({ "prove/tasks/many.tasks.jsonl": manyTasksText(13_517) });
+  await workbench.show("PROVE");
+  await workbench.fold("Servers", "Runs");
+});
+afterAll(() => workbench.close());
+
+test("they are indexed, filtered by what is offered, and searched, and the host is never held up", async () => {
+  await checkSeen(rows().filter({ hasText: "13517 tasks" }));
+  await beginMeter(workbench);
+  await workbench.command("PROVE: Filter Tasks…");
+  await workbench.type("Words that occur", "server:");
+  await checkSeen(workbench.choice("calendar"));
+  await workbench.picture("tasks-offers");
+  await workbench.choice("calendar").click();
+  await checkSeen(workbench.choice("Show 676 of 13,517 tasks"));
+  await workbench.page.keyboard.press("Enter");
+  await checkSeen(rows().filter({ hasText: "676 of 13517 tasks" }));
+  await workbench.picture("tasks-filtered");
+  await workbench.command("PROVE: Filter Tasks…");
+  await workbench.answer("Words that occur", "");
+  await workbench.expand(rows().filter({ hasText: /^\s*many\s*13517 tasks/ }));
+  await workbench.expand(rows().filter({ hasText: /^\s*13001–13517/ }));
+  await workbench.expand(rows().filter({ hasText: /^\s*13001–13100/ }));
+  await workbench.picture("tasks");
+  await workbench.command("PROVE: Search Tasks…");
+  await workbench.type("Words in anything", "server:banking everyday");
+  await checkSeen(workbench.page.locator(".quick-input-list .monaco-list-row").filter({ hasText: "Everyday" }).first());
+  await workbench.picture("tasks-search");
+  const { block, memory } = await endMeter(workbench);
+  say("longest block of the extension host over 13,517 tasks", `${block.toFixed(0)} ms`);
+  say("memory of the extension host with 13,517 tasks", `${memory.toFixed(0)} MB`);
+  expect(block).toBeLessThan(100);
+});
+
+test("what a search finds opens as a transcript that can be stepped through and has its reward", async () => {
+  await beginMeter(workbench);
+  await workbench.command("PROVE: Search Tasks…");
+  await workbench.type("Words in anything", "server:banking everyday");
+  await workbench.page.locator(".quick-input-list .monaco-list-row").filter({ hasText: "Everyday" }).first().click();
+  await checkSeen(workbench.tab(".transcript"));
+  await workbench.command("PROVE: Step Through Trajectory");
+  await checkSeen(workbench.variable("start"));
+  await workbench.debugButton("continue").click();
+  await checkSeen(workbench.variable("ended by"));
+  await workbench.debugButton("stop").click();
+  await workbench.command("PROVE: Show Reward");
+  await checkSeen(workbench.webview().getByText("validity").first());
+  const { block } = await endMeter(workbench);
+  say("longest block of the extension host while a task is opened, stepped and scored", `${block.toFixed(0)} ms`);
+  await workbench.closeEditors();
+});
+
+test("a server's dependency graph is drawn, and shows what a tool needs and gives", async () => {
+  await workbench.show("PROVE");
+  await workbench.fold("Tasks");
+  await workbench.pane("Servers").locator(".pane-header").click();
+  await workbench.act(workbench.rows("Servers").filter({ hasText: /^\s*filesystem/ }), "Show Dependency Graph");
+  const page = workbench.webview();
+  await checkSeen(page.getByText("40 tools").first());
+  await workbench.picture("graph-filesystem");
+  await page.getByRole("button", { name: /^mv,/ }).click();
+  await checkSeen(page.getByRole("heading", { name: "filesystem_mv" }));
+  await checkSeen(page.locator("aside").getByRole("button", { name: "ls", exact: true }));
+  await workbench.picture("graph-chosen");
+  await workbench.closeEditors();
+  await workbench.command("PROVE: Show Dependency Graph");
+  await workbench.answer("Of which server", "banking");
+  await checkSeen(page.getByText("17 tools").first());
+  await page.getByRole("searchbox").fill("card");
+  await workbench.picture("graph-filtered");
+  await workbench.closeEditors();
+});
+
+test("tasks are synthesized from the palette, and the page shows the way each went", async () => {
+  await workbench.command("PROVE: Synthesize Tasks…");
+  await workbench.type("On which servers", "");
+  await workbench.page.locator(".quick-input-widget .quick-input-check-all, .quick-input-widget .quick-input-header input[type=checkbox]").first().click();
+  await workbench.choice("banking").click();
+  await workbench.choice("calendar").click();
+  await workbench.page.keyboard.press("Enter");
+  await workbench.picture("synthesize-teacher");
+  await workbench.choice("The dependency graph").click();
+  await workbench.answer("How many tasks", "60");
+  await workbench.answer("Seed", "7");
+  await workbench.answer("The file's name", "palette");
+  const done = workbench.notification(/60 tasks in .*palette/);
+  await checkSeen(done);
+  await done.getByRole("button", { name: "Show Synthesis" }).click();
+  const page = workbench.webview();
+  await checkSeen(page.locator("svg .state").filter({ hasText: "check-calls" }));
+  await workbench.picture("synthesis");
+  const reason = page.locator("button.reason").first();
+  await reason.click();
+  const attempt = page.locator(".attempts li button").first();
+  await checkSeen(attempt);
+  await workbench.picture("synthesis-rejected");
+  await attempt.click();
+  await checkSeen(workbench.lines.filter({ hasText: "turned down" }).first());
+  await workbench.picture("rejected");
+  await checkGone(workbench.notification("PROVE broke"));
+});

@@ -1,0 +1,33 @@
+/** Transitions as edges of the picture, and the way they run. */
+import { expect, test } from "vitest";
+import { edgesOf, kindOf, visitsOf } from "../../webview/synthesis/edges.ts";
+import { arrowOf, drawnEdges, routeOf, states } from "../../webview/synthesis/places.ts";
+
+const edges = edgesOf([
+  { from: "ask", event: "calls", to: "check-calls", n: 30 },
+  { from: "ask", event: "text", to: "respond", n: 8 },
+  { from: "ask", event: "empty", to: "regenerate", n: 1 },
+  { from: "ask", event: "cut", to: "regenerate", n: 1 },
+]);
+
+test("events between two states are one edge, with its share of what leaves and its weight", () => {
+  expect(edges.map(({ to, n, share, weight }) => [to, n, share, weight])).toEqual([["check-calls", 30, 0.75, 1], ["respond", 8, 0.2, 8 / 30], ["regenerate", 2, 0.05, 2 / 30]]);
+  expect(edges[2]!.events.map(it => it.event)).toEqual(["empty", "cut"]);
+});
+
+test("a state was visited as often as it was entered, the first as often as it was left", () => expect([visitsOf(edges, "ask"), visitsOf(edges, "respond"), visitsOf(edges, "turn")]).toEqual([40, 8, 0]));
+
+test("ways are told apart by what they are for", () =>
+  expect([["check-query", "reject"], ["ask", "regenerate"], ["recover", "ask"], ["check-query", "query"], ["continue", "query"]].map(([from, to]) => kindOf({ from: from!, to: to! }))).toEqual(["reject", "mend", "mend", "mend", "usual"]));
+
+test("every way that was drawn runs between states that have a place", () => {
+  for (const [from, to] of drawnEdges) expect([from, to].every(it => it in states)).toBe(true);
+});
+
+test("a way that nobody drew runs straight, and a state that nobody placed has none", () => {
+  expect(routeOf("turn", "reject")?.path).toBe("M267 290 L1018 484");
+  expect(routeOf("turn", "elsewhere")).toBeUndefined();
+});
+
+test("a line ends where its arrow head begins, and the head points the way it arrives", () =>
+  expect(arrowOf("M0 0 L100 0", 2)).toEqual({ line: "M0 0 L91.8 0.0", head: "M100 0L91.8 4.5L91.8 -4.5Z" }));
