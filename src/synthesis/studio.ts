@@ -96,7 +96,7 @@ export class Studio {
     this.#manners = readManners(resources);
     this.#abstentions = readAbstentions(resources);
     const isHere = (tool: string) => servers.includes(catalog.tools.get(tool)!.server);
-    const bridges = crossing > 0 ? readBridges(resources, catalog).filter(it => isHere(it.from) && isHere(it.to)) : [];
+    const bridges = crossing > 0 && servers.length > 1 ? readBridges(resources, catalog).filter(it => isHere(it.from) && isHere(it.to)) : [];
     const names = new Map([...catalog.servers.keys()].map(it => [it, catalog.fixtureNames(it)]));
     this.#ground = { catalog, seed, preset, oneTurn, variants, crossing, bridges, manners: this.#manners, uses: this.#uses, audit: readAudit(auditFiles(resources)), servers, fixtures: it => names.get(it)! };
     for (const name of servers) this.#phrases.set(name, readPhrases(join(resources, "phrases"), catalog.server(name)));

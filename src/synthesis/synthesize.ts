@@ -45,7 +45,7 @@ export async function* synthesize(synthesis: Synthesis): AsyncGenerator<Attempte
       signal?.throwIfAborted();
       const home = order[Math.floor(i / patience)]!;
       const attempted = await attempt({ n: n++, home, kind }, work, studio, kept);
-      if (attempted.kind === "accepted") taken = home;
+      if (attempted.kind === "accepted") taken = attempted.task.servers[0]!.name;
       yield attempted;
     }
     if (taken === undefined) return;

@@ -32,7 +32,7 @@ export async function groundOf(config: RunConfig, catalog: Catalog, tokenizer: T
   const built = config.method === "sft" ? await buildCorpus(chosen(), { catalog, tokenizer, settings: config.sft, seed: config.seed }) : undefined;
   if (!built) for await (const task of chosen()) tasks.push(withoutTeacher(task));
   if (aims.length === 0) throw new Mistake(`${config.tasks} holds no tasks of the split ${config.split}`, "synthesize some, or choose another split");
-  if (built?.corpus.kept === 0) throw new Mistake(`every conversation of ${config.tasks} is longer than the student can hold`, "synthesize with --menu chain");
+  if (built?.corpus.kept === 0) throw new Mistake(`every conversation of ${config.tasks} is longer than the student can hold`, "synthesize with --preset student");
   return { tasks, aims, ...(built ? { corpus: built.corpus } : {}) };
 }
 

@@ -1,8 +1,13 @@
 /** `synthesize` as a person uses it: the same bytes for the same seed, going on after a stop, and clear mistakes. */
-import { appendFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { synthesize } from "../../src/cli/synthesize.ts";
+import { paceOf } from "../../src/cli/synthesisFiles.ts";
+import { beganAt } from "../../src/run/lock.ts";
+import { transitionsIn } from "../../src/synthesis/log.ts";
+import { readRejected, readReport } from "../../src/synthesis/report.ts";
+import { libraryCatalog } from "../synthesis/library.ts";
 import { emptyFolder } from "./program.ts";
 import { runCommand } from "./terminal.ts";
 
@@ -15,21 +20,23 @@ test("writes as many tasks as asked for, and says what became of the others", as
   expect(code).toBe(0);
   expect(text(cwd, "tasks/a.tasks.jsonl").split("\n")).toHaveLength(31);
   expect(out[0]).toMatch(/^30 tasks in .*a\.tasks\.jsonl \([\d.]+ s\)$/);
-  expect(out[1]).toMatch(/by server: \w+ \d+, \w+ \d+, \w+ \d+/);
-  expect(out[2]).toMatch(/by split: train \d+, heldout-chain \d+/);
-  expect(out[3]).toMatch(/rejected: \w+/);
+  const told = out.join("\n");
+  for (const it of [/by server: \w+ \d+, \w+ \d+, \w+ \d+/, /by kind: normal 23, abstain 3, clarify 3, irrelevant 1/, /by split: train \d+, heldout-/, /knob distractors: 0 \d+/, /rejected: \w+/, /distinct-1\/2\/3 0\.\d+/]) expect(told).toMatch(it);
 });
 
 test("the same seed writes the same bytes, whether in one go or two, over a torn line too", async () => {
   const cwd = emptyFolder();
   const options = ["--seed", "6", "--servers", "banking,filesystem"];
   await make(cwd, "--out", "whole.jsonl", "--count", "12", ...options);
-  await make(cwd, "--out", "parts.jsonl", "--count", "7", ...options);
-  appendFileSync(join(cwd, "parts.jsonl"), '{"format":"prove/ta');
+  const stop = new AbortController();
+  const progress = (line: string) => void (line.startsWith("7 of") && stop.abort(new Error("enough")));
+  await expect(runCommand(synthesize, ["--out", "parts.jsonl", "--count", "12", ...options], { cwd, signal: stop.signal, progress })).rejects.toThrow("enough");
+  expect(existsSync(join(cwd, "parts.jsonl.lock"))).toBe(false);
+  for (const it of ["parts.jsonl", "parts.rejected.jsonl"]) appendFileSync(join(cwd, it), '{"format":"prove/ta');
   const { said, out } = await make(cwd, "--out", "parts.jsonl", "--count", "12", "--resume", ...options);
   expect(said.join()).toMatch(/ended in a torn line, which was cut off/);
   expect(out[0]).toMatch(/^12 tasks/);
-  expect(text(cwd, "parts.jsonl")).toBe(text(cwd, "whole.jsonl"));
+  for (const it of ["jsonl", "rejected.jsonl", "report.json"]) expect(text(cwd, `parts.${it}`)).toBe(text(cwd, `whole.${it}`));
 });
 
 test("--resume writes nothing more to a file that is long enough", async () => {
@@ -40,9 +47,58 @@ test("--resume writes nothing more to a file that is long enough", async () => {
   expect(text(cwd, "a.jsonl")).toBe(before);
 });
 
+test("what was turned down lies beside the tasks, each with why and with the way it took", async () => {
+  const cwd = emptyFolder();
+  await make(cwd, "--out", "a.tasks.jsonl", "--count", "60");
+  const report = readReport(join(cwd, "a.report.json"));
+  const reasons = new Map<string, number>();
+  for await (const it of readRejected(join(cwd, "a.rejected.jsonl"))) {
+    reasons.set(it.reason, (reasons.get(it.reason) ?? 0) + 1);
+    expect(it.why).not.toBe("");
+    if (it.events.length > 0) expect(transitionsIn(it.log).length).toBeGreaterThan(3);
+  }
+  expect(Object.fromEntries(reasons)).toEqual(report.rejected);
+  expect(report.attempts).toBe(60 + [...reasons.values()].reduce((a, b) => a + b, 0));
+  const into = (state: string) => report.transitions.filter(it => it.to === state).reduce((sum, it) => sum + it.n, 0);
+  expect(into("finish")).toBeGreaterThanOrEqual(60);
+});
+
+describe("two at a time into one file", () => {
+  const lock = (pid: number, began: string | undefined) => JSON.stringify({ format: "prove/lock@1", pid, began });
+
+  test("the second is refused", async () => {
+    const cwd = emptyFolder();
+    writeFileSync(join(cwd, "a.jsonl.lock"), lock(process.pid, beganAt(process.pid)));
+    await expect(make(cwd, "--out", "a.jsonl", "--count", "3")).rejects.toThrow(new RegExp(`process ${process.pid} is writing .*a\\.jsonl: wait until it is done`));
+    expect(existsSync(join(cwd, "a.jsonl"))).toBe(false);
+  });
+
+  test.each([
+    ["whose process has gone", lock(2 ** 22 + 1, "long ago")],
+    ["whose process id another has now", lock(process.pid, "long ago")],
+    ["that is torn", '{"format":"pro'],
+  ])("a lock %s is no lock", async (_, text) => {
+    const cwd = emptyFolder();
+    writeFileSync(join(cwd, "a.jsonl.lock"), text);
+    expect((await make(cwd, "--out", "a.jsonl", "--count", "2", "--servers", "banking")).code).toBe(0);
+    expect(existsSync(join(cwd, "a.jsonl.lock"))).toBe(false);
+  });
+});
+
+test("where the servers have no more to give it says so and ends with 1", async () => {
+  const cwd = emptyFolder();
+  const { code, out } = await runCommand(synthesize, ["--out", "a.jsonl", "--count", "1000000"], { cwd, catalog: libraryCatalog() });
+  expect(code).toBe(1);
+  expect(out.at(-1)).toMatch(/the servers have no more to give: 999\d\d\d tasks are missing/);
+});
+
+test("the pace is told once there is one", () => {
+  expect([paceOf(5, 100, 200), paceOf(210, 13_000, 1000), paceOf(2, 5, 4000), paceOf(1, 100_000, 1000)]).toEqual(["", ", 210 a second, 1 min 1 s left", ", 0.5 a second, 6 s left", ", 1.0 a second, 27 h 46 min left"]);
+});
+
 test("--json reports in one document", async () => {
   const { out } = await make(emptyFolder(), "--out", "a.jsonl", "--count", "4", "--servers", "calendar", "--split", "train", "--json");
-  expect(JSON.parse(out.join("\n"))).toMatchObject({ accepted: 4, splits: { train: 4 }, servers: { calendar: 4 } });
+  expect(JSON.parse(out.join("\n"))).toMatchObject({ format: "prove/report@1", accepted: 4, by: { split: { train: 4 }, server: { calendar: 4 } } });
 });
 
 describe("mistakes", () => {
@@ -54,8 +110,10 @@ describe("mistakes", () => {
     ["a seed in words", ["--out", "a.jsonl", "--count", "3", "--seed", "lucky"], /--seed lucky is not a whole number/],
     ["an unknown server", ["--out", "a.jsonl", "--count", "3", "--servers", "banking,bank"], /there is no server bank: choose one of banking/],
     ["no server", ["--out", "a.jsonl", "--count", "3", "--servers", ","], /--servers names no server/],
-    ["an unknown split", ["--out", "a.jsonl", "--count", "3", "--split", "test"], /there is no split test: choose train or heldout-chain/],
+    ["an unknown split", ["--out", "a.jsonl", "--count", "3", "--split", "test"], /there is no split test: choose train or heldout-chain or heldout-server/],
     ["an unknown menu", ["--out", "a.jsonl", "--count", "3", "--menu", "long"], /there is no menu long: choose chain or full/],
+    ["an unknown preset", ["--out", "a.jsonl", "--count", "3", "--preset", "large"], /there is no preset large: choose paper or student/],
+    ["a split that no server has", ["--out", "a.jsonl", "--count", "3", "--servers", "banking", "--split", "heldout-server"], /none of banking has tasks of the split heldout-server: choose some of trading/],
     ["an unknown teacher", ["--out", "a.jsonl", "--count", "3", "--teacher", "me"], /there is no teacher me/],
     ["something more", ["more", "--out", "a.jsonl", "--count", "3"], /synthesize takes no more/],
   ];

@@ -14,7 +14,7 @@ export interface Shown {
 }
 
 /** Runs a command to its end. A `Mistake` rejects. */
-export async function runCommand(command: Command, args: readonly string[], { stdin = "", cwd = root }: { stdin?: string; cwd?: string } = {}): Promise<Shown> {
+export async function runCommand(command: Command, args: readonly string[], { stdin = "", cwd = root, ...more }: { stdin?: string; cwd?: string } & Partial<Pick<Terminal, "signal" | "progress" | "catalog">> = {}): Promise<Shown> {
   const { positionals, values } = parseArgs({ args: [...args], options: command.options, allowPositionals: true, strict: true });
   let out = "";
   const said: string[] = [];
@@ -38,6 +38,7 @@ export async function runCommand(command: Command, args: readonly string[], { st
     dist: join(root, "dist"),
     prove: join(cwd, "prove"),
     catalog,
+    ...more,
   };
   const code = await command.run(terminal, positionals, values);
   return { code, out: out.split("\n").slice(0, -1), said };

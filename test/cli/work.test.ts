@@ -41,7 +41,7 @@ test("synthesis says how far it is, and ends with a report of what lies in the f
   const out = join(emptyFolder(), "six.tasks.jsonl");
   const { said, code } = await work(asking(out));
   expect(code).toBe(0);
-  expect(said[0]).toMatchObject({ kind: "progress", total: 6, doing: "tasks" });
+  expect(said[0]).toMatchObject({ kind: "progress", total: 6, doing: expect.stringMatching(/^tasks/) as string });
   expect(said.at(-1)).toMatchObject({ kind: "done", report: expect.arrayContaining([expect.stringContaining(`6 tasks in ${out}`)]) });
   expect(await idsIn(out)).toHaveLength(6);
 });

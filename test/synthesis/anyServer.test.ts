@@ -1,20 +1,10 @@
 /** A server nobody wrote phrases for: what it declares is enough. And a stream that ends when there is nothing more to make. */
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { beforeAll, expect, test } from "vitest";
-import { openCatalog, type Catalog } from "../../src/environment/catalog.ts";
+import { expect, test } from "vitest";
 import { synthesize, type Attempted } from "../../src/synthesis/synthesize.ts";
 import { synthesis } from "./made.ts";
-import { fixture, library } from "./library.ts";
+import { libraryCatalog } from "./library.ts";
 
-let catalog: Catalog;
-beforeAll(() => {
-  const folder = mkdtempSync(join(tmpdir(), "prove-rl-"));
-  mkdirSync(join(folder, "library"));
-  writeFileSync(join(folder, "library/small.fixture.json"), JSON.stringify(fixture));
-  catalog = openCatalog([library], [folder]);
-});
+const catalog = libraryCatalog();
 
 const of = (more: object = {}) => synthesize(synthesis({ catalog, servers: ["library"], seed: 3, ...more }));
 

@@ -1,5 +1,9 @@
 /** A server of seven tools, small enough that every edge and every entity can be told by hand. */
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { z } from "zod";
+import { openCatalog, type Catalog } from "../../src/environment/catalog.ts";
 import { id, label, sensitive, spokenId } from "../../src/environment/entity.ts";
 import { fixtureFormat, type Fixture } from "../../src/environment/fixture.ts";
 import { defineServer, need, refuse, toolOf } from "../../src/environment/server.ts";
@@ -114,5 +118,13 @@ export const fixture: Fixture = {
     loans: { loan_31: { book: "book_12", member: "mem_21" } },
   },
 };
+
+/** A catalog of this server alone, with its fixture in a folder of its own. */
+export function libraryCatalog(): Catalog {
+  const folder = mkdtempSync(join(tmpdir(), "prove-rl-"));
+  mkdirSync(join(folder, "library"));
+  writeFileSync(join(folder, "library/small.fixture.json"), JSON.stringify(fixture));
+  return openCatalog([library], [folder]);
+}
 
 export const openLibrary = (): Session => openSession({ servers: [{ server: library, fixture }], seed: 1 });

@@ -1,0 +1,118 @@
+/**
+ * The files that a synthesis writes: tasks, what was turned down, and the report, each whole at every moment; and the lock by which
+ * no two write the same ones. Knows attempts as they come, not how they are made.
+ */
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { Mistake } from "../mistake.ts";
+import { beganAt } from "../run/lock.ts";
+import { rejectedFile, rejectedLine, reportFile, writeReport, type Report } from "../synthesis/report.ts";
+import type { Attempted } from "../synthesis/synthesize.ts";
+import { Tally } from "../synthesis/tally.ts";
+import { jsonLines, readTasks } from "../trajectory/file.ts";
+import { LineWriter } from "../trajectory/lines.ts";
+import type { Task } from "../trajectory/task.ts";
+import { taskLine } from "../trajectory/taskLine.ts";
+import type { Terminal } from "./command.ts";
+
+/** Milliseconds of work after which Ctrl-C and the editor's cancel are listened for: attempts come without a pause. */
+const breath = 50;
+
+/** Appends tasks until there are as many as asked for, or no more come. What the files hold already is made again and compared, not written. */
+export async function writeSynthesis(
+  file: string,
+  attempts: AsyncIterable<Attempted>,
+  options: Report["options"],
+  { progress, say, signal }: Pick<Terminal, "progress" | "say" | "signal">,
+): Promise<Report> {
+  const unlock = locked(file);
+  // a file whose tasks are gone tells of others
+  if (!existsSync(file)) for (const it of [rejectedFile(file), reportFile(file)]) rmSync(it, { force: true });
+  const writer = new LineWriter(file);
+  const turnedDown = new LineWriter(rejectedFile(file));
+  const tally = new Tally();
+  try {
+    if (writer.torn !== undefined) say(`${file} ended in a torn line, which was cut off`);
+    let known = await linesIn(rejectedFile(file), signal);
+    const there = readTasks(file, { signal })[Symbol.asyncIterator]();
+    const next = async () => (await there.next()).value as Task | undefined;
+    let written = await next();
+    const began = performance.now();
+    let breathed = began;
+    for await (const attempted of attempts) {
+      if (performance.now() - breathed > breath) {
+        await setImmediate();
+        breathed = performance.now();
+      }
+      if (attempted.kind === "rejected") {
+        tally.turnDown(attempted.rejected);
+        if (known > 0) known--;
+        else turnedDown.append(rejectedLine(attempted.rejected));
+        continue;
+      }
+      const line = taskLine(attempted.task);
+      if (written === undefined) writer.append(line);
+      else if (taskLine(written) !== line) throw otherwiseMade(file, written);
+      if (written !== undefined) written = await next();
+      tally.keep(attempted.task);
+      progress(`${tally.accepted} of ${options.count} tasks${paceOf(tally.accepted, options.count, performance.now() - began)}`);
+      if (tally.accepted === options.count) break;
+    }
+    const report = tally.report(options);
+    await writeReport(reportFile(file), report);
+    return report;
+  } finally {
+    writer.close();
+    turnedDown.close();
+    unlock();
+  }
+}
+
+const otherwiseMade = (file: string, { id }: Task): Mistake =>
+  new Mistake(`${file} was made with other options, servers or phrases (task ${id} differs)`, "repeat the command that made it, or write to another file");
+
+async function linesIn(file: string, signal: AbortSignal): Promise<number> {
+  let n = 0;
+  for await (const _ of jsonLines(file, { signal })) n++;
+  return n;
+}
+
+/** `, 210 a second, 1 min 2 s left`, once there is something to tell it by. */
+export function paceOf(done: number, count: number, milliseconds: number): string {
+  if (milliseconds < 1000) return "";
+  const rate = (1000 * done) / milliseconds;
+  const left = Math.ceil((count - done) / rate);
+  const spoken = left < 60 ? `${left} s` : left < 3600 ? `${Math.floor(left / 60)} min ${left % 60} s` : `${Math.floor(left / 3600)} h ${Math.floor((left % 3600) / 60)} min`;
+  return `, ${rate < 10 ? rate.toFixed(1) : Math.round(rate)} a second, ${spoken} left`;
+}
+
+/** Takes a file for this process until the function given back is called. Throws a `Mistake` where a living process has it. */
+function locked(file: string): () => void {
+  const lock = `${file}.lock`;
+  mkdirSync(dirname(file), { recursive: true });
+  const own = JSON.stringify({ format: "prove/lock@1", pid: process.pid, began: beganAt(process.pid) });
+  for (let attempt = 0; attempt < 3; attempt++) {
+    try {
+      writeFileSync(lock, `${own}\n`, { flag: "wx" });
+      return () => rmSync(lock, { force: true });
+    } catch (cause) {
+      const { code, message } = cause as NodeJS.ErrnoException;
+      if (code !== "EEXIST") throw new Mistake(`${lock} could not be written (${message})`, "check the folder and its permissions", { cause });
+      const holder = holderOf(lock);
+      if (holder !== undefined) throw new Mistake(`process ${holder} is writing ${file}`, "wait until it is done, or write to another file", { cause });
+      rmSync(lock, { force: true });
+    }
+  }
+  throw new Mistake(`${lock} is taken again and again`, "wait until nobody else writes that file");
+}
+
+/** The process that holds a lock, or undefined where it has gone or its id is another's. */
+function holderOf(lock: string): number | undefined {
+  try {
+    const { pid, began } = JSON.parse(readFileSync(lock, "utf8")) as { pid: number; began?: string };
+    return beganAt(pid) === began ? pid : undefined;
+  } catch {
+    return undefined; // torn or gone: it locks nothing
+  }
+}
