@@ -22,8 +22,8 @@ export interface Told extends Answer {
   readonly listed: readonly { readonly entity: string; readonly id: string }[];
 }
 
-/** The reply to a wish that was granted, with its values marked. */
-export function told(wish: Wish, call: CallEvent, scene: Scene, manners: Manners, isAlone = true): Told {
+/** The reply to a wish that was granted, with its values marked; `before` is the answer that it stands after. */
+export function told(wish: Wish, call: CallEvent, scene: Scene, manners: Manners, { isAlone = true, before = "" } = {}): Told {
   const { phrases, chance } = scene;
   const words = phrases.tools[wish.tool.name]!;
   const isWrite = wish.tool.effect === "write";
@@ -33,7 +33,8 @@ export function told(wish: Wish, call: CallEvent, scene: Scene, manners: Manners
   // beside other answers, "At nine." would hang in the air
   const order = <T>(them: readonly T[]): readonly T[] => {
     const shuffled = chance.shuffled(them);
-    return isAlone ? shuffled : shuffled.toSorted((a, b) => Number(!isSentence(a)) - Number(!isSentence(b)));
+    const rank = (it: T) => 2 * Number(!isSentence(it)) + Number(beginsLike(it, before));
+    return isAlone ? shuffled : shuffled.toSorted((a, b) => rank(a) - rank(b));
   };
   const made = fitting(wish.replies ?? [], of, order);
   const own = fitting(words.reply ?? manners.done, of, order);
@@ -52,7 +53,9 @@ export function told(wish: Wish, call: CallEvent, scene: Scene, manners: Manners
   return list?.length === 0 ? nothing() : { text: chance.pick(manners.done), isWrite, listed: [] };
 }
 
-const isSentence = (reply: unknown): boolean => hasVerb.test(typeof reply === "string" ? reply : ((reply as { say?: string }).say ?? ""));
+const wordsOf = (reply: unknown): string => (typeof reply === "string" ? reply : ((reply as { say?: string }).say ?? ""));
+const beginsLike = (reply: unknown, before: string): boolean => before !== "" && wordsOf(reply).split(" ").slice(0, 2).join(" ") === before.split(" ").slice(0, 2).join(" ");
+const isSentence = (reply: unknown): boolean => hasVerb.test(wordsOf(reply));
 const hasConditions = (replies: readonly unknown[]): boolean => replies.some(it => typeof it !== "string");
 const readsOut = (form: string): boolean => /\{items\}/.test(form);
 
@@ -98,7 +101,7 @@ function nameOf({ things, arguments: args }: Wish, slot: string, { phrases, met 
 function itemsOf(list: readonly Json[], item: string | undefined, say: (value: Json, key: string) => string): string {
   const most = list.length <= mostItems.whole ? mostItems.whole : mostItems.part;
   const words = list.slice(0, most).map(it => {
-    if (it === null || typeof it !== "object") return verbatim(say(it, ""));
+    if (it === null || typeof it !== "object") return filled(item ?? "{value}", slot => (slot === "value" ? verbatim(say(it, "")) : undefined)) ?? verbatim(say(it, ""));
     const first = Object.values(it)[0];
     return (
       filled(item ?? "", slot => {

@@ -206,7 +206,8 @@ export class Author {
     const { chance } = this.#scene;
     const { template } = wish;
     if (outcome.kind !== "ok" || wish.before || this.#plot.steps || !chance.happens(odds.twin) || !isRequest(template) || twinless.test(template) || / and /.test(template)) return undefined;
-    const open = declared.inputs.filter(it => !it.many && new RegExp(`^[^{]*(\\{\\w+\\}[^{]*)*\\{${it.key}\\}(,|$| (from|to|into|in|on|with|for|at|by|out|right|at once|too|off|as|until|now)\\b)`).test(template) && !pointing.test(wish.said[it.key] ?? "it"));
+    const isThere = (entity: string, id: unknown) => typeof id === "string" && this.#scene.sample.find(entity, id) !== undefined;
+    const open = declared.inputs.filter(it => !it.many && isThere(it.entity, wish.arguments[it.key]) && new RegExp(`^[^{]*(\\{\\w+\\}[^{]*)*\\{${it.key}\\}(,|$| (from|to|into|in|on|with|for|at|by|out|right|at once|too|off|as|until|now)\\b)`).test(template) && !pointing.test(wish.said[it.key] ?? "it"));
     if (open.length === 0 || declared.values.some(it => it.sensitive && it.key in wish.arguments)) return undefined;
     const { key } = chance.pick(open);
     const other = this.#granted({ declared, form: `{${key}}`, kept: wish }, it => it.arguments[key] !== wish.arguments[key]);
@@ -332,7 +333,9 @@ export class Author {
     const trial = this.rehearsal.attempt({ declared, form, kept: wish, isSettled: true });
     if (typeof trial === "string" || trial.outcome.kind !== "ok") return undefined;
     this.rehearsal.keep(trial);
-    return { text: this.#text([trial.wish.clause], "answer"), wishes: [trial.wish] };
+    // what answers the question that was asked first
+    const answered = wish.replies ? { ...trial.wish, replies: wish.replies } : trial.wish;
+    return { text: this.#text([trial.wish.clause], "answer"), wishes: [answered] };
   }
 
   /** After a refusal: the same wish with one value changed so that it is granted. */

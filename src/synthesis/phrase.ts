@@ -27,7 +27,7 @@
  *       "reasons": ["I am a bit short this week."],  said before the first request now and then; true whatever the slots are
  *       "instead": { "<key>": ["make it {amount} then"] },          after a refusal: the corrected wish, in the next turn
  *       "otherwise": { "<key>": ["take it from {from_account} if that is not enough"] },   said beforehand, in the same breath
- *       "reply": ["Done, {from_balance} is left."], "empty": ["There is nothing."], "item": "{text} ({amount})",
+ *       "reply": ["Done, {from_balance} is left."], "empty": ["There is nothing."], "item": "{text} ({amount})",   rows that are plain are {value}
  *       "refused": { "precondition_failed": ["There is not enough in {from_account}."] } } },
  *   "reasons": ["I am going through my money matters."] }   small talk for any tool of the server; `reasons` are whole sentences
  * ```
@@ -150,6 +150,8 @@ export const tidy = (text: string): string =>
     .replaceAll(/ ([,.?!;:])(?=\s|$)/g, "$1")
     .replaceAll(/([^.])\.\.(?!\.)/g, "$1.")
     .replaceAll(/(?<![-\w.])([a-z]+) \1\b(?![-.]\w)/gi, "$1")
+    .replaceAll(/\b(the (?:\w+ )?(\w+)) (?:the|my) \2 /g, "$1 ")
+    .replaceAll(/\bthe (\w+) (that|this) \1\b/g, "$2 $1")
     .replaceAll(/\bon (today|tomorrow|yesterday|the day after tomorrow|(?:a week|two weeks) from today|this [A-Z])/gi, "$1")
     .replaceAll(/(?<![\d.])(\d+\.\d)(?=\W?(?: of [\d.]+\W?)? euros?\b)/g, sum => `${sum}0`)
     .trim();

@@ -8,7 +8,7 @@ import type { CallEvent } from "../trajectory/trajectory.ts";
 import type { Author } from "./author.ts";
 import type { Chance } from "../environment/chance.ts";
 import { shownBy } from "./declared.ts";
-import { fieldSaid, told } from "./answer.ts";
+import { fieldSaid, told, type Told } from "./answer.ts";
 import { capitalized, type Manners } from "./persona.ts";
 import { chosen, filled } from "./phrase.ts";
 import { sloppyKey } from "./rehearsal.ts";
@@ -165,7 +165,8 @@ export class GraphTeacher implements Teacher {
     const { scene } = rehearsal;
     const fulfilled = this.#done.filter(it => it.call.outcome === "ok");
     const isAlone = fulfilled.length === 1 && sorry === undefined;
-    const granted = fulfilled.map(({ wish, call }) => ({ wish, ...told(wish, call, scene, this.#manners, isAlone) }));
+    const granted: (Told & { wish: Wish })[] = [];
+    for (const { wish, call } of fulfilled) granted.push({ wish, ...told(wish, call, scene, this.#manners, { isAlone, before: granted.at(-1)?.text ?? "" }) });
     const answers = granted.map(it => ({ text: this.#afterRefusal(it.wish, it.text, talk), isWrite: it.isWrite }));
     rehearsal.readOut(isAlone ? granted[0]!.listed : []);
     const before = talk.events.findLast(it => it.kind === "assistant" && it.text !== "");
