@@ -94,7 +94,7 @@ export function askSearch(read: ReadIndexes): Promise<FoundTask> {
     };
     for (const index of await reading)
       for await (const { entry, where, excerpt } of searchTasks(index, filter, signal)) {
-        found.push({ label: excerpt, description: `${where} · ${entry.servers.join(", ")} · ${entry.id}`, iconPath: entry.goals.length ? icons.task : icons.abstention, alwaysShow: true, file: index.file, entry });
+        found.push({ label: excerpt, detail: `${where} · ${entry.servers.join(", ")} · ${entry.id}`, iconPath: entry.goals.length ? icons.task : icons.abstention, alwaysShow: true, file: index.file, entry });
         if (found.length >= mostFound) return show(`The first ${mostFound} are shown`);
         if (performance.now() - shown > 150) show();
       }

@@ -165,7 +165,7 @@ function rowsOf(file: Uri, entries: readonly TaskEntry[], start: number): TasksN
 function fileItem(file: Uri, { entries, skipped }: TaskIndex, shown: readonly TaskEntry[], filter: TaskFilter): TreeItem {
   const item = new TreeItem(basename(file.fsPath, ".tasks.jsonl"), filter.text ? Expanded : Collapsed);
   item.id = `${file.toString()}?${filter.text}`;
-  item.description = `${filter.text ? `${shown.length} of ` : ""}${entries.length} tasks${skipped.length ? `, ${skipped.length} skipped` : ""}`;
+  item.description = `${filter.text ? `${whole(shown.length)} of ` : ""}${whole(entries.length)} tasks${skipped.length ? `, ${whole(skipped.length)} skipped` : ""}`;
   item.iconPath = icons.taskFile;
   item.resourceUri = file;
   item.tooltip = file.fsPath;
@@ -174,7 +174,7 @@ function fileItem(file: Uri, { entries, skipped }: TaskIndex, shown: readonly Ta
 }
 
 function rangeItem({ file, from, size, entries }: Extract<TasksNode, { kind: "range" }>, filter: TaskFilter): TreeItem {
-  const item = new TreeItem(`${from + 1}–${from + entries.length}`, Collapsed);
+  const item = new TreeItem(`${whole(from + 1)}–${whole(from + entries.length)}`, Collapsed);
   // by where it begins: it stays open while the file grows
   item.id = `${file.toString()}?${filter.text}#${from}/${size}`;
   item.contextValue = "range";
@@ -202,3 +202,5 @@ function skippedItem({ file, line, why }: Extract<TasksNode, { kind: "skipped" }
   item.command = { command: "vscode.open", title: "Open File", arguments: [file] };
   return item;
 }
+
+const whole = (n: number) => n.toLocaleString("en");

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => workbench.close());
 
 test("they are indexed, filtered by what is offered, and searched, and the host is never held up", async () => {
-  await checkSeen(rows().filter({ hasText: "13517 tasks" }));
+  await checkSeen(rows().filter({ hasText: "13,517 tasks" }));
   await beginMeter(workbench);
   await workbench.command("PROVE: Filter Tasks…");
   await workbench.type("Words that occur", "server:");
@@ -24,13 +24,13 @@ test("they are indexed, filtered by what is offered, and searched, and the host 
   await workbench.choice("calendar").click();
   await checkSeen(workbench.choice("Show 676 of 13,517 tasks"));
   await workbench.page.keyboard.press("Enter");
-  await checkSeen(rows().filter({ hasText: "676 of 13517 tasks" }));
+  await checkSeen(rows().filter({ hasText: "676 of 13,517 tasks" }));
   await workbench.picture("tasks-filtered");
   await workbench.command("PROVE: Filter Tasks…");
   await workbench.answer("Words that occur", "");
-  await workbench.expand(rows().filter({ hasText: /^\s*many\s*13517 tasks/ }));
-  await workbench.expand(rows().filter({ hasText: /^\s*13001–13517/ }));
-  await workbench.expand(rows().filter({ hasText: /^\s*13001–13100/ }));
+  await workbench.expand(rows().filter({ hasText: /^\s*many\s*13,517 tasks/ }));
+  await workbench.expand(rows().filter({ hasText: /^\s*13,001–13,517/ }));
+  await workbench.expand(rows().filter({ hasText: /^\s*13,001–13,100/ }));
   await workbench.picture("tasks");
   await workbench.command("PROVE: Search Tasks…");
   await workbench.type("Words in anything", "server:banking everyday");
@@ -70,7 +70,7 @@ test("a server's dependency graph is drawn, and shows what a tool needs and give
   await workbench.picture("graph-filesystem");
   await page.getByRole("button", { name: /^mv,/ }).click();
   await checkSeen(page.getByRole("heading", { name: "filesystem_mv" }));
-  await checkSeen(page.locator("aside").getByRole("button", { name: "ls", exact: true }));
+  await checkSeen(page.locator("aside").getByRole("button", { name: "ls", exact: true }).first());
   await workbench.picture("graph-chosen");
   await workbench.closeEditors();
   await workbench.command("PROVE: Show Dependency Graph");
@@ -84,7 +84,7 @@ test("a server's dependency graph is drawn, and shows what a tool needs and give
 test("tasks are synthesized from the palette, and the page shows the way each went", async () => {
   await workbench.command("PROVE: Synthesize Tasks…");
   await workbench.type("On which servers", "");
-  await workbench.page.locator(".quick-input-widget .quick-input-check-all, .quick-input-widget .quick-input-header input[type=checkbox]").first().click();
+  await workbench.page.getByRole("checkbox", { name: "Toggle all checkboxes" }).click();
   await workbench.choice("banking").click();
   await workbench.choice("calendar").click();
   await workbench.page.keyboard.press("Enter");
@@ -107,5 +107,21 @@ test("tasks are synthesized from the palette, and the page shows the way each we
   await attempt.click();
   await checkSeen(workbench.lines.filter({ hasText: "turned down" }).first());
   await workbench.picture("rejected");
-  await checkGone(workbench.notification("PROVE broke"));
+});
+
+test("before anything goes to an address elsewhere, the person sees where it goes and what", async () => {
+  await workbench.command("PROVE: Synthesize Tasks…");
+  await workbench.answer("On which servers", "");
+  await workbench.choice("An endpoint…").click();
+  await workbench.answer("The endpoint's address", "https://models.invalid/v1");
+  await workbench.answer("The model, as the endpoint names it", "large");
+  await workbench.answer("How many tasks", "5");
+  await workbench.answer("Seed", "1");
+  await workbench.answer("The file's name", "elsewhere");
+  const asked = workbench.page.locator(".monaco-dialog-box");
+  await checkSeen(asked.filter({ hasText: "https://models.invalid" }).filter({ hasText: "What leaves this machine" }));
+  await workbench.picture("endpoint-consent");
+  await asked.getByRole("button", { name: "Cancel" }).click();
+  await checkGone(asked);
+  expect(await workbench.notification("PROVE broke").count()).toBe(0);
 });

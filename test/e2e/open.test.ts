@@ -38,6 +38,8 @@ test("the example can be read before its folder is trusted, and nothing is start
   await checkSeen(workbench.notification(/Training is not done in an untrusted workspace/));
   await workbench.command("PROVE: Offer Server to Agents…");
   await checkSeen(workbench.notification(/Offering a server to agents is not done in an untrusted workspace/));
+  await workbench.command("PROVE: Synthesize Tasks…");
+  await checkSeen(workbench.notification(/Synthesizing tasks is not done in an untrusted workspace/));
   await workbench.picture("untrusted");
   await workbench.close();
 });

@@ -36,10 +36,11 @@ const verdicts = { works: ["good", "✓ works"], fails: ["bad", "✗ fails"], un
 
 const verdict = ({ verified }: GraphEdge) => (verified ? element("span", { class: `verdict ${verdicts[verified][0]}` }, verdicts[verified][1]) : undefined);
 
-/** What flows, how sure that is where it is not certain, and who says so. */
+/** What flows, with its confidence where that is below one, and who says so. */
 export function flowOf({ kind, via, confidence, labels }: GraphEdge): string {
   const flow = via ? `${visible(via.output)} → ${visible(via.input)}` : kind === "implicit" ? "implicit: must have run before" : "";
-  return [flow, confidence < 1 ? `confidence ${fixed(confidence, 2)}` : "", ...(labels ?? []).map(visible)].filter(it => it !== "").join(" · ");
+  const sure = confidence < 1 ? ` (${fixed(confidence, 1)})` : "";
+  return [`${flow}${sure}`, ...(labels ?? []).map(visible)].filter(it => it !== "").join(" · ");
 }
 
 function legend({ server, tools, edges }: GraphView): HTMLElement[] {
@@ -50,7 +51,7 @@ function legend({ server, tools, edges }: GraphView): HTMLElement[] {
     element("h1", {}, visible(server)),
     element("p", { class: "quiet" }, `${counted(tools.length, "tool")}, ${reads} that read and ${tools.length - reads} that write; ${counted(edges.length, "edge")}, ${explicit} explicit and ${edges.length - explicit} implicit.`),
     ...(tried.length ? [element("p", { class: "quiet" }, `${tried.length} were run on live sessions: ${tried.filter(it => it.verified === "works").length} work, ${tried.filter(it => it.verified === "fails").length} fail.`)] : []),
-    element("p", { class: "quiet" }, "Each column needs what stands to its left: how far right a tool is says how many calls must come before it. Choose a tool to see what it needs and gives."),
+    element("p", { class: "quiet" }, "Each column needs what stands to its left: how far right a tool is says how many calls must come before it. Choose a tool to see what it needs and gives; a number in brackets is the confidence where it is below one."),
     element(
       "dl",
       { class: "key" },
