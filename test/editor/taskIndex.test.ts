@@ -109,11 +109,11 @@ test("thousands of tasks are indexed, filtered and searched without holding the 
   const file = manyTasks(join(folder, "many.tasks.jsonl"), 13_517);
   const indexing = await longestBlock(() => indexTasks(file));
   expect(indexing.result.entries).toHaveLength(13_517);
-  const filtering = await longestBlock(() => new Filtered(indexing.result.entries, parseFilter("kind:normal banking transfer")).shown());
+  const filtering = await longestBlock(() => new Filtered(indexing.result.entries, parseFilter("kind:normal banking")).shown());
   expect(filtering.result.length).toBeGreaterThan(100);
   const searching = await longestBlock(async () => {
     let n = 0;
-    for await (const _ of searchTasks(indexing.result, parseFilter("everyday"))) n++;
+    for await (const _ of searchTasks(indexing.result, parseFilter("banking"))) n++;
     return n;
   });
   expect(searching.result).toBeGreaterThan(100);
