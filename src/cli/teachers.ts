@@ -34,9 +34,9 @@ export function teacherIn(values: Values, terminal: Pick<Terminal, "say">): Mode
   return endpointTeacher(endpointChoice(model, values), terminal);
 }
 
-/** An endpoint's model as a teacher. */
-export function endpointTeacher(choice: EndpointChoice, terminal: Pick<Terminal, "say">): ModelTeacher {
-  const { endpoint, concurrency } = openChosen(choice, sent.synthesis, terminal);
+/** An endpoint's model as a teacher; address and key come from `env` where they are not given. */
+export function endpointTeacher(choice: EndpointChoice, terminal: Pick<Terminal, "say">, env?: NodeJS.ProcessEnv): ModelTeacher {
+  const { endpoint, concurrency } = openChosen(choice, sent.synthesis, terminal, env);
   return { cast: castOf(endpoint, `endpoint:${endpoint.name}`), concurrency };
 }
 
@@ -58,7 +58,7 @@ export async function* attemptsBy(teacher: ModelTeacher | undefined, synthesis: 
 export function endedBy(fault: PolicyFault, accepted: number, file: string): Mistake {
   const known = mistakeOf(fault);
   const [what, remedy] = known instanceof Mistake ? [known.what, known.remedy] : [fault.message, "choose another model, or try again later"];
-  return new Mistake(`${what}; ${accepted} tasks are in ${file}`, `${remedy}; then add --resume to go on`, { cause: fault });
+  return new Mistake(`${what}; ${accepted} tasks are in ${file}`, `${remedy}, and go on with --resume`, { cause: fault });
 }
 
 async function attemptsIn(file: string): Promise<readonly Attempted[]> {

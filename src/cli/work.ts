@@ -6,7 +6,9 @@ import { openCatalog } from "../environment/catalog.ts";
 import { Mistake } from "../mistake.ts";
 import type { Work, WorkAsk, WorkSays } from "../protocol/work.ts";
 import type { Command, Terminal } from "./command.ts";
-import { synthesize } from "./synthesize.ts";
+import { EditorModel } from "./editorModel.ts";
+import { synthesizeBy } from "./synthesize.ts";
+import { editorTeacher, endpointTeacher, type ModelTeacher } from "./teachers.ts";
 
 export const work: Command = {
   usage: "work",
@@ -16,16 +18,27 @@ export const work: Command = {
     if (!process.send) throw new Mistake("work has no channel to speak over", "it is started by the editor; run the command itself instead");
     const say = (said: WorkSays) => void process.send!(said);
     const stop = new AbortController();
+    let model: EditorModel | undefined;
     const ask = await new Promise<Work>(resolve => {
       process.on("message", (message: WorkAsk) => {
-        if (message.kind === "cancel") stop.abort();
-        else if (message.kind === "synthesize") resolve(message);
+        switch (message.kind) {
+          case "cancel":
+            return stop.abort();
+          case "model-answer":
+          case "model-failed":
+            return model?.take(message);
+          case "synthesize":
+            return resolve(message);
+          default:
+            throw new Error(`the editor asked for ${JSON.stringify(message satisfies never)}`);
+        }
       });
     });
+    if (ask.teacher?.kind === "editor") model = new EditorModel(ask.teacher.model, say);
     // whoever asked has gone: nobody waits for the rest
     process.once("disconnect", () => process.exit(1));
     try {
-      say({ kind: "done", report: await answer(ask, { ...terminal, signal: stop.signal }, say) });
+      say({ kind: "done", report: await answer(ask, { ...terminal, signal: stop.signal }, say, model) });
       return 0;
     } catch (error) {
       if (stop.signal.aborted) say({ kind: "cancelled" });
@@ -39,8 +52,8 @@ export const work: Command = {
   },
 };
 
-/** Runs the command that the ask is about, its printed lines being the report. */
-async function answer(ask: Work, terminal: Terminal, say: (said: WorkSays) => void): Promise<readonly string[]> {
+/** Does what the command of that name does, its printed lines being the report. */
+async function answer(ask: Work, terminal: Terminal, say: (said: WorkSays) => void, model: EditorModel | undefined): Promise<readonly string[]> {
   const report: string[] = [];
   const progress = (line: string) => {
     const [, done, total, doing] = /^(\d+) of (\d+) (.*)$/.exec(line) ?? [];
@@ -48,7 +61,8 @@ async function answer(ask: Work, terminal: Terminal, say: (said: WorkSays) => vo
   };
   const catalog = openCatalog([...terminal.catalog.servers.values()], ask.fixtures);
   const { out, count, seed, servers } = ask;
-  await synthesize.run({ ...terminal, catalog, progress: spaced(progress), print: line => void report.push(line.trim()) }, [], {
+  const own = { ...terminal, catalog, progress: spaced(progress), print: (line: string) => void report.push(line.trim()) };
+  await synthesizeBy(() => teacherFor(ask.teacher, model, own), own, {
     out,
     count: String(count),
     seed: String(seed),
@@ -56,6 +70,12 @@ async function answer(ask: Work, terminal: Terminal, say: (said: WorkSays) => vo
     ...(ask.resume ? { resume: true } : {}),
   });
   return report;
+}
+
+function teacherFor(teacher: Work["teacher"], model: EditorModel | undefined, terminal: Terminal): ModelTeacher | undefined {
+  if (model) return editorTeacher(model);
+  // a key of the environment was not given for this address
+  return teacher?.kind === "endpoint" ? endpointTeacher(teacher, terminal, {}) : undefined;
 }
 
 /** At most ten a second: a notification shows no more. */

@@ -146,7 +146,7 @@ export class Endpoint implements ChatModel {
       signal?.throwIfAborted();
       if (cause instanceof EndpointFault) throw cause;
       if (late.aborted) throw new EndpointFault("timed-out", `${this.#place} gave no whole answer within ${this.#timeout / 1000} s`, "ask less at a time, or a faster model", { cause, mayPass: true });
-      throw new EndpointFault("unreachable", `nobody answers at ${this.#place} (${reasonOf(cause)})`, "start the server, or give its address with --base-url", { cause, mayPass: true });
+      throw new EndpointFault("unreachable", `nobody answers at ${this.#place} (${reasonOf(cause)})`, "start the server, or correct its base URL", { cause, mayPass: true });
     }
   }
 
@@ -160,8 +160,8 @@ export class Endpoint implements ChatModel {
       return new EndpointFault("redirected", `${this.#place} points to ${where}, where nothing was sent`, "give the address it points to as the base URL, if you trust it", { status });
     }
     if (status === 429 || status === 408 || status === 425 || status >= 500)
-      return new EndpointFault("overloaded", `${this.#place} cannot answer at present: ${said}`, "try again later, or ask for less at a time with --concurrency", { status, mayPass: true, pause: this.#asked(headers.get("retry-after")) });
-    if (status === 401 || status === 403) return new EndpointFault("declined", `${this.#place} does not let us in: ${said}`, "set PROVE_API_KEY to a key for that address", { status });
+      return new EndpointFault("overloaded", `${this.#place} cannot answer at present: ${said}`, "try again later, or ask for less at a time", { status, mayPass: true, pause: this.#asked(headers.get("retry-after")) });
+    if (status === 401 || status === 403) return new EndpointFault("declined", `${this.#place} does not let us in: ${said}`, "give a key for that address, in a terminal as PROVE_API_KEY", { status });
     if (status === 404) return new EndpointFault("declined", `${this.#place} has no such page or model: ${said}`, `${compatible}, and that it has the model ${this.name}`, { status });
     return new EndpointFault("declined", `${this.#place} declined the request: ${said}`, compatible, { status });
   }

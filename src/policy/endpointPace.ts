@@ -66,7 +66,7 @@ export class Pace {
     for (;;) {
       signal?.throwIfAborted();
       if (tokens !== undefined && this.#spent >= tokens)
-        throw new EndpointFault("spent", `the budget of ${tokens} tokens is spent (${this.#spent} were read and written)`, "give a larger --token-budget, or none");
+        throw new EndpointFault("spent", `the budget of ${tokens} tokens is spent (${this.#spent} were read and written)`, "give a larger budget, or none");
       const now = time.now();
       if (now >= this.#next) break;
       await time.wait(this.#next - now, signal);

@@ -153,7 +153,7 @@ describe("what may pass is tried again", () => {
     const { endpoint, url, close, time } = await opened(inTurn(says("Hi.")));
     await close();
     const fault = await faultOf(endpoint.complete(hello));
-    expect(fault).toMatchObject({ kind: "unreachable", message: `nobody answers at ${url} (ECONNREFUSED)`, remedy: expect.stringContaining("--base-url") as string });
+    expect(fault).toMatchObject({ kind: "unreachable", message: `nobody answers at ${url} (ECONNREFUSED)`, remedy: expect.stringContaining("correct its base URL") as string });
     expect(fault.cause).toBeDefined();
     for (let i = 1; i < 8; i++) await faultOf(endpoint.complete(hello));
     const waited = time.waits.length;

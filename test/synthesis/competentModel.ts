@@ -40,7 +40,8 @@ export function competentModel(): (body: ChatBody) => Reply {
       return says(JSON.stringify({ text: asked.plain }));
     }
     const at = body.messages.findLastIndex(it => it.role === "user" && !it.content.startsWith("("));
-    return assist(body, known.get(body.messages[at]!.content)!, madeIn(body.messages.slice(at)), madeIn(body.messages));
+    const wanted = known.get(body.messages[at]!.content);
+    return wanted ? assist(body, wanted, madeIn(body.messages.slice(at)), madeIn(body.messages)) : says("I am not sure what you would like me to do.");
   };
 }
 
