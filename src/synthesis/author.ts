@@ -3,8 +3,7 @@
  * What a question or a refusal asks for comes in the next turn. Never acts on the session itself.
  */
 import type { Outcome } from "../environment/outcome.ts";
-import type { Bridge } from "./bridge.ts";
-import { caseOf, crossed, leading, type Chosen, type Step } from "./bridging.ts";
+import { Walk } from "./bridging.ts";
 import { pointing } from "./answer.ts";
 import type { Declared } from "./declared.ts";
 import { saidOf, type Obstacle } from "./obstacle.ts";
@@ -50,10 +49,11 @@ export class Author {
   #withheld: { wish: Wish; key: string } | undefined;
   #refused: Wish | undefined;
   #last: Wish | undefined;
+  /** Turns said. */
+  #turns = 0;
   /** All that the user has said. */
   #heard = "";
-  /** The cases drawn, by bridge. */
-  readonly #cases = new Map<Bridge, Chosen>();
+  readonly #walk = new Walk();
 
   constructor(plot: Plot, scene: Scene) {
     this.#plot = plot;
@@ -67,15 +67,18 @@ export class Author {
   }
 
   get hasMore(): boolean {
-    return this.#left.length > 0;
+    const { script } = this.#plot;
+    return script ? this.#turns < script.length : this.#left.length > 0;
   }
 
   /** The next user turn, or undefined where there is nothing sensible left to say. */
   say(kind: "open" | "follow-up" | "clarification"): Turn | undefined {
     this.rehearsal.begin();
     const turn = this.#next(kind);
-    if (turn) this.turn = turn;
-    if (turn) this.#heard += `\n${turn.text}`;
+    if (!turn) return undefined;
+    this.turn = turn;
+    this.#turns++;
+    this.#heard += `\n${turn.text}`;
     return turn;
   }
 
@@ -87,6 +90,7 @@ export class Author {
   }
 
   #next(kind: "open" | "follow-up" | "clarification"): Turn | undefined {
+    if (this.#plot.script) return this.#scripted(this.#plot.script[this.#turns]?.tools ?? [], kind);
     if (kind === "open") return this.#open();
     if (this.#withheld) return this.#answer(this.#withheld);
     if (this.#refused) return this.#afterRefusal(this.#refused);
@@ -96,6 +100,20 @@ export class Author {
 
   get #scene(): Scene {
     return this.rehearsal.scene;
+  }
+
+  /** The turn that is set down beforehand. */
+  #scripted(tools: readonly string[], kind: "open" | "follow-up" | "clarification"): Turn | undefined {
+    if (this.#withheld) return this.#answer(this.#withheld);
+    if (tools.length === 0) return undefined;
+    const [before, refused] = [this.turn.wishes.find(it => it.blocked !== undefined), this.#refused];
+    const again = refused && refused.tool.name === tools[0] ? this.#instead(refused) : kind === "clarification" && tools.length === 1 && this.#last?.tool.name === tools[0] ? this.#again() : undefined;
+    if (again) return again;
+    if (before || refused) this.rehearsal.forget();
+    this.#refused = undefined;
+    this.#left = tools;
+    const turn = this.#planned(tools.length, kind === "open" ? "first" : before && !this.#plot.missing!.isAll ? "bare" : refused || before ? "moving-on" : "follow-up", kind === "open" && this.#plot.info === "missing");
+    return turn && before && !this.#plot.missing!.isAll ? this.#movedOn(turn) : turn;
   }
 
   #open(): Turn | undefined {
@@ -129,11 +147,15 @@ export class Author {
       this.#left = [chance.weighted(tools, this.#plot.rarity)];
       const turn = this.#planned(1, isBlocked ? "bare" : "follow-up", false);
       if (!turn || turn.wishes.some(it => it.blocked !== undefined)) continue;
-      if (!isBlocked) return turn;
-      const { goOn, unknown } = this.#plot.missing!.words;
-      return { ...turn, text: chance.pick(this.obstacle!.kind === "thing" ? unknown : goOn) + turn.text };
+      return isBlocked ? this.#movedOn(turn) : turn;
     }
     return undefined;
+  }
+
+  /** Something else, after what could not be done. */
+  #movedOn(turn: Turn): Turn {
+    const { goOn, unknown } = this.#plot.missing!.words;
+    return { ...turn, text: this.#scene.chance.pick(this.obstacle!.kind === "thing" ? unknown : goOn) + turn.text };
   }
 
   /** Another try, or something else. */
@@ -219,11 +241,16 @@ export class Author {
   /** A wish for a tool that the session grants, or, now and then, one that it refuses. */
   #tried(name: string, before: Wish | undefined): Trial | undefined {
     const step = this.#plot.steps?.get(name);
-    if (step) return this.#stepped(step);
     const { declarations, phrases, chance } = this.#scene;
+    if (step) {
+      const trial = this.#walk.step(step, this.#heard, () => this.#formOf(phrases.tools[step.bridge.from]!.forms), this.rehearsal);
+      if (typeof trial === "string") this.stuck = trial;
+      return typeof trial === "string" ? undefined : trial;
+    }
     const declared = declarations.get(name)!;
-    const mayFail = declared.tool.effect === "write" && chance.happens(this.#plot.refusals.met);
-    const courts = mayFail && chance.happens(this.#plot.refusals.courted);
+    const { met, courted } = this.#plot.script?.[this.#turns]?.refusals ?? this.#plot.refusals;
+    const mayFail = declared.tool.effect === "write" && chance.happens(met);
+    const courts = mayFail && chance.happens(courted);
     const flow = this.#flow(declared, before);
     let why = "";
     for (let attempt = 0; attempt < tries; attempt++) {
@@ -242,37 +269,6 @@ export class Author {
     }
     this.stuck = `no sensible ${name} (${why})`;
     return undefined;
-  }
-
-  /** A wish over a bridge, or the wish that leads onto one. */
-  #stepped({ bridge, at }: Step): Trial | undefined {
-    const { phrases, chance } = this.#scene;
-    let why = "";
-    for (let attempt = 0; attempt < tries; attempt++) {
-      const chosen = (at === "to" && this.#cases.get(bridge)) || caseOf(bridge, chance);
-      const trials = at === "to" ? crossed(bridge, chosen, this.#heard, this.rehearsal) : leading(bridge, chosen, this.#formOf(phrases.tools[bridge.from]!.forms), this.rehearsal);
-      why = typeof trials === "string" ? trials : whyNot(trials.trial);
-      if (typeof trials === "string" || trials.trial.outcome.kind !== "ok" || (isEmpty(trials.trial.outcome.value) && (at === "from" || !chance.happens(0.3)))) continue;
-      if (at === "from" && !this.#leadsOn(trials.trial, bridge, chosen)) {
-        why = "it leads nowhere";
-        continue;
-      }
-      this.#cases.set(bridge, chosen);
-      for (const it of [trials.source, trials.trial]) if (it) this.rehearsal.keep(it);
-      return trials.trial;
-    }
-    this.stuck = `no sensible ${bridge[at]} over ${bridge.name} (${why})`;
-    return undefined;
-  }
-
-  /** Whether a bridge can be walked from what this wish shows. */
-  #leadsOn(trial: Trial, bridge: Bridge, chosen: Chosen): boolean {
-    const aside = this.rehearsal.aside();
-    aside.keep(trial);
-    return Array.from({ length: 2 }).some(() => {
-      const crossing = crossed(bridge, chosen, this.#heard, aside);
-      return typeof crossing !== "string" && crossing.trial.outcome.kind === "ok";
-    });
   }
 
   /** A wish with a value left out, and the question for it. The value is chosen, and its turn comes with the answer. */

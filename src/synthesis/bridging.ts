@@ -8,10 +8,49 @@ import { holds } from "./goals.ts";
 import { valueAt, type Bridge } from "./bridge.ts";
 import { verbatim } from "./persona.ts";
 import { fixedBy, slotsOf, textOf, type Form } from "./phrase.ts";
-import type { Rehearsal, Trial } from "./rehearsal.ts";
+import { whyNot } from "./plot.ts";
+import { isEmpty, type Rehearsal, type Trial } from "./rehearsal.ts";
 import { isMoney, replied } from "./said.ts";
 import type { Thing } from "./sampler.ts";
 import type { Passed, Wish } from "./wish.ts";
+
+/** Draws of a case and of a wish before a step is given up. */
+const tries = 12;
+
+/** The walk over bridges in one talk: it keeps to the case that was drawn for each. */
+export class Walk {
+  readonly #cases = new Map<Bridge, Chosen>();
+
+  /** The wish over a bridge, or the wish that leads onto one, kept; or why there is none. `form` draws the words for what leads onto it. */
+  step({ bridge, at }: Step, heard: string, form: () => Form, rehearsal: Rehearsal): Trial | string {
+    const { chance } = rehearsal.scene;
+    let why = "";
+    for (let attempt = 0; attempt < tries; attempt++) {
+      const chosen = (at === "to" && this.#cases.get(bridge)) || caseOf(bridge, chance);
+      const trials = at === "to" ? crossed(bridge, chosen, heard, rehearsal) : leading(bridge, chosen, form(), rehearsal);
+      why = whyNot(typeof trials === "string" ? trials : trials.trial);
+      if (typeof trials === "string" || trials.trial.outcome.kind !== "ok" || (isEmpty(trials.trial.outcome.value) && (at === "from" || !chance.happens(0.3)))) continue;
+      if (at === "from" && !leadsOn(trials.trial, bridge, chosen, heard, rehearsal)) {
+        why = "it leads nowhere";
+        continue;
+      }
+      this.#cases.set(bridge, chosen);
+      for (const it of [trials.source, trials.trial]) if (it) rehearsal.keep(it);
+      return trials.trial;
+    }
+    return `no sensible ${bridge[at]} over ${bridge.name} (${why})`;
+  }
+}
+
+/** Whether a bridge can be walked from what this wish shows. */
+function leadsOn(trial: Trial, bridge: Bridge, chosen: Chosen, heard: string, rehearsal: Rehearsal): boolean {
+  const aside = rehearsal.aside();
+  aside.keep(trial);
+  return [1, 2].some(() => {
+    const crossing = crossed(bridge, chosen, heard, aside);
+    return typeof crossing !== "string" && crossing.trial.outcome.kind === "ok";
+  });
+}
 
 /** One step of a talk over several servers: the first call of a bridge where it is asked for, or the wish over it. */
 export interface Step {
@@ -20,13 +59,13 @@ export interface Step {
 }
 
 /** A case of a bridge, drawn: one value for each argument. */
-export type Chosen = Readonly<Record<string, Json>>;
+type Chosen = Readonly<Record<string, Json>>;
 
 /**
  * The wish over a bridge: said by its `then` where the first call is what was granted last, else by its `forms`. With it the trial
  * of the first call, where that goes unsaid. `heard` is what the user has said before.
  */
-export function crossed(bridge: Bridge, chosen: Chosen, heard: string, rehearsal: Rehearsal): { readonly source?: Trial; readonly trial: Trial } | string {
+function crossed(bridge: Bridge, chosen: Chosen, heard: string, rehearsal: Rehearsal): { readonly source?: Trial; readonly trial: Trial } | string {
   const { chance } = rehearsal.scene;
   const { last } = rehearsal;
   if (bridge.then && last?.wish.tool.name === bridge.from) {
@@ -43,7 +82,7 @@ export function crossed(bridge: Bridge, chosen: Chosen, heard: string, rehearsal
 }
 
 /** The first call of a bridge as a wish of its own, said like any other, about what the case names. */
-export function leading({ from, needs = [] }: Bridge, chosen: Chosen, form: Form, rehearsal: Rehearsal): { readonly source?: Trial; readonly trial: Trial } | string {
+function leading({ from, needs = [] }: Bridge, chosen: Chosen, form: Form, rehearsal: Rehearsal): { readonly source?: Trial; readonly trial: Trial } | string {
   const passed = given(chosen, "from.", from, rehearsal);
   if (typeof passed === "string") return passed;
   // a case that the words leave out, or that they gainsay
@@ -137,7 +176,7 @@ function* plainFields(value: Json, path: string): Generator<readonly [string, Js
 }
 
 /** One of a bridge's cases, with one value for each argument. */
-export function caseOf({ cases }: Bridge, chance: Chance): Chosen {
+function caseOf({ cases }: Bridge, chance: Chance): Chosen {
   if (!cases) return {};
   return Object.fromEntries(Object.entries(chance.pick(cases)).map(([key, it]) => [key, Array.isArray(it) ? chance.pick(it as readonly Json[]) : it]));
 }

@@ -15,6 +15,7 @@ import { declarationsOf } from "./declared.ts";
 import type { Audit } from "./eligible.ts";
 import { personaOf, type Manners, type Persona } from "./persona.ts";
 import { isKin } from "./perturb.ts";
+import type { Plot } from "./plot.ts";
 import type { Preset } from "./preset.ts";
 import { isHeldOut } from "./split.ts";
 
@@ -53,6 +54,18 @@ export interface Brief {
   readonly isFar: boolean;
   /** What takes it from one server to another; absent where it stays at home. */
   readonly crossing?: Crossing;
+  /** What is to be as in another task; absent where nothing is. */
+  readonly like?: Likeness;
+}
+
+/** The plan of a talk that there is already. */
+export interface Likeness {
+  /** Full names of the tools that it calls. */
+  readonly tools: readonly string[];
+  /** What each turn asks for; absent where nothing is to be done. */
+  readonly script?: Plot["script"];
+  /** Full names of the tools that are not to be had. */
+  readonly hidden?: ReadonlySet<string>;
 }
 
 /** What attempts share. */
@@ -147,7 +160,7 @@ export const fewVariants = variety.variants;
 const hidden = new WeakMap<Server, boolean>();
 
 /** Whether most ids are such as nobody says, so that they must be read off results. */
-function hasHiddenIds(server: Server): boolean {
+export function hasHiddenIds(server: Server): boolean {
   let known = hidden.get(server);
   if (known === undefined) {
     const inputs = [...declarationsOf(server).values()].flatMap(it => it.inputs);

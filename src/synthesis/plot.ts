@@ -30,6 +30,8 @@ export interface Plot {
   readonly manners: Manners;
   /** Full tool names of what is wanted, in order, or names of steps. */
   readonly tools: readonly string[];
+  /** What each turn asks for, tools or steps, and how likely it is refused; where absent, one thing leads to another. */
+  readonly script?: readonly { readonly tools: readonly string[]; readonly refusals: Plot["refusals"] }[];
   /** Wishes over bridges to other servers, by name. */
   readonly steps?: ReadonlyMap<string, Step>;
   readonly info: "complete" | "missing" | "minimal";

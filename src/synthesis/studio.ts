@@ -120,8 +120,8 @@ export class Studio {
     const talk = { header: headerOf(brief, catalog, this.#of.cast?.name), tools: [...session.tools.values()], now, events: [] as Event[] };
     const held = { session, talk, chance, ...(brief.isOneTurn ? { minTurns: 1, maxTurns: 1 } : { minTurns: 2, maxTurns: 3 }) };
     const isTerse = kind === "irrelevant" && this.#ground.preset.name === "student";
-    const wished = crossing ? [...crossing.steps.keys()] : kind === "irrelevant" ? brief.chain.slice(isTerse ? -1 : -3) : wishedFor(brief.chain, scene, chance);
-    const hidden = kind === "irrelevant" ? hiddenFor(wished, home.server) : kind === "clarify" ? this.#missing(brief, wished, chance) : none;
+    const wished = brief.like ? brief.like.tools : crossing ? [...crossing.steps.keys()] : kind === "irrelevant" ? brief.chain.slice(isTerse ? -1 : -3) : wishedFor(brief.chain, scene, chance);
+    const hidden = brief.like?.hidden ?? (kind === "irrelevant" ? hiddenFor(wished, home.server) : kind === "clarify" ? this.#missing(brief, wished, chance) : none);
     const plot = this.#plotOf(brief, { session, wished, hidden: isTerse ? none : hidden });
     if (kind === "abstain") {
       const said = abstentionOf(brief.home, plot, scene, this.#abstentions);
@@ -152,13 +152,14 @@ export class Studio {
     return { server: this.#of.catalog.server(name), phrases: this.#phrases.get(name)!, sample: this.#sample(name, fixture, n) };
   }
 
-  #plotOf({ kind, crossing, info, isOneTurn, listsFirst }: Brief, { session, wished, hidden }: { session: Plot["session"]; wished: readonly string[]; hidden: ReadonlySet<string> }): Plot {
+  #plotOf({ kind, crossing, like, info, isOneTurn, listsFirst }: Brief, { session, wished, hidden }: { session: Plot["session"]; wished: readonly string[]; hidden: ReadonlySet<string> }): Plot {
     const isIrrelevant = kind === "irrelevant";
     return {
       session,
       manners: this.#manners,
       tools: wished,
       ...(crossing ? { steps: crossing.steps } : {}),
+      ...(like?.script ? { script: like.script } : {}),
       info,
       isOneTurn,
       refusals: isIrrelevant ? { met: 0, courted: 0 } : { met: shares.refusals, courted: shares.courted },
