@@ -40,6 +40,7 @@ export function told(wish: Wish, call: CallEvent, scene: Scene, manners: Manners
   const own = fitting(words.reply ?? manners.done, of, order);
   if (isEmpty(call.value) && !hasConditions(wish.replies ?? words.reply ?? [])) return nothing();
   const slot = (key: string) => fieldSaid(key, wish, call, list, scene);
+  let shortest: Told | undefined;
   for (const strict of [true, false]) {
     for (const form of [...made, ...own]) {
       // no rows to read out: what was asked for is not there
@@ -47,8 +48,13 @@ export function told(wish: Wish, call: CallEvent, scene: Scene, manners: Manners
       const reply = chosen(form, chance);
       if (strict && saysTwice(reply, slot)) continue;
       const text = filled(reply, slot);
-      if (text !== undefined) return { text, isWrite, listed: readsOut(reply) && list ? listedBy(wish, call, list, scene) : [] };
+      if (text === undefined) continue;
+      const said = { text, isWrite, listed: readsOut(reply) && list ? listedBy(wish, call, list, scene) : [] };
+      const room = scene.breath === undefined ? Infinity : isAlone ? scene.breath : scene.breath / 2;
+      if (text.length <= room) return said;
+      if (!shortest || text.length < shortest.text.length) shortest = said;
     }
+    if (shortest) return shortest;
   }
   return list?.length === 0 ? nothing() : { text: chance.pick(manners.done), isWrite, listed: [] };
 }

@@ -58,7 +58,7 @@ export class Author {
   constructor(plot: Plot, scene: Scene) {
     this.#plot = plot;
     this.#left = plot.tools;
-    this.rehearsal = new Rehearsal(plot.session, { ...scene, corrections: plot.manners.corrections }, { listsFirst: plot.listsFirst, preferred: new Set(plot.tools), longestResult: plot.longestResult, ...(plot.missing ? { hidden: plot.missing.hidden } : {}) });
+    this.rehearsal = new Rehearsal(plot.session, { ...scene, corrections: plot.manners.corrections, breath: plot.breath }, { listsFirst: plot.listsFirst, preferred: new Set(plot.tools), longestResult: plot.longestResult, ...(plot.missing ? { hidden: plot.missing.hidden } : {}) });
   }
 
   /** Whether something has been begun and has to be said before the talk can end. */

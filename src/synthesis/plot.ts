@@ -43,6 +43,8 @@ export interface Plot {
   readonly listsFirst: boolean;
   /** Characters of a result that is asked for. */
   readonly longestResult?: number;
+  /** Letters of an answer, where it has to be short. */
+  readonly breath?: number | undefined;
   /** The weight by which a tool is chosen that the chain does not name. */
   readonly rarity: (tool: string) => number;
   /** Tools that are not to be had, and what is said to that: of a talk in which nothing can be done, all that is asked for. */

@@ -12,6 +12,8 @@ export interface Preset {
   readonly mostCalls: Readonly<Record<MenuKind, number>>;
   /** Characters of a result that is asked for. */
   readonly longestResult: number;
+  /** Letters of an answer that are still said, where it has to be short. */
+  readonly breath?: number;
   /** Share of tasks with three to eight tools of other servers beside the menu. */
   readonly distractors: number;
   /** Share of tasks with tools of other servers on the menu, within its size. */
@@ -38,6 +40,7 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     // more calls do not fit what a small student can say
     mostCalls: { chain: 6, full: 12 },
     longestResult: 800,
+    breath: 60,
     distractors: 0,
     mixed: 0.5,
     crossing: 0,

@@ -26,12 +26,14 @@ export interface Message {
   readonly isThing: (words: string) => boolean;
   /** Words of the talk's last message, so that no two begin alike. */
   readonly before: string;
+  /** Says what has to be said, and no more. */
+  readonly isBrief: boolean;
 }
 
 /** One message, whole. */
-export function messageOf({ answers, question, sorry, isThing, before }: Message, manners: Manners, chance: Chance): string {
-  const told = toldTogether(answers.map(it => it.text), isThing, chance);
-  const opener = openerOf(answers, { told, question, before }, manners, chance);
+export function messageOf({ answers, question, sorry, isThing, before, isBrief }: Message, manners: Manners, chance: Chance): string {
+  const told = toldTogether(answers.map(it => it.text), isThing, isBrief ? undefined : chance);
+  const opener = isBrief ? "" : openerOf(answers, { told, question, before }, manners, chance);
   const asked = question === undefined ? [] : [told === "" ? question : led(chance.pick(manners.asking), question)];
   const turned = sorry === undefined ? [] : [told === "" ? sorry : turnedTo(chance.pick(manners.but.filter(it => !it.includes(":") || !sorry.includes(":"))), sorry)];
   const text = [told, ...turned, ...asked].filter(it => it !== "").join(" ");
@@ -69,7 +71,8 @@ function fresh(openers: readonly string[], before: string, chance: Chance): stri
   return opener !== "" && before.startsWith(opener.trim()) ? "" : opener;
 }
 
-function toldTogether(sentences: readonly string[], isThing: Message["isThing"], chance: Chance): string {
+/** One after the other, or joined here and there. */
+function toldTogether(sentences: readonly string[], isThing: Message["isThing"], chance: Chance | undefined): string {
   let text = "";
   let last = "";
   let joins = 0;
@@ -83,6 +86,7 @@ function toldTogether(sentences: readonly string[], isThing: Message["isThing"],
     const alike = text === "" ? undefined : andSoIs(last, next);
     if (text === "") text = next;
     else if (alike !== undefined) text = `${text.slice(0, -1)}, and so is ${alike}.`;
+    else if (!chance) text = `${text} ${next}`;
     else if (joins === 0 && runsOn(last) && runsOn(next) && last.length + next.length < 130 && chance.happens(0.5)) {
       text = `${text.slice(0, -1)}${last.includes(",") || next.includes(",") || chance.happens(0.4) ? ", and" : " and"} ${lowered(next)}`;
       joins++;

@@ -167,6 +167,7 @@ export class Studio {
       rarity: tool => rarityOf(tool, this.#uses),
       ...(hidden.size > 0 ? { missing: { hidden, words: this.#abstentions.obstacles, isAll: isIrrelevant } } : {}),
       longestResult: this.#ground.preset.longestResult,
+      breath: this.#ground.preset.breath,
       goesOn: !isOneTurn && !isIrrelevant && this.#ground.preset.name === "paper",
     };
   }

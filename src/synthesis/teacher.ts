@@ -171,7 +171,7 @@ export class GraphTeacher implements Teacher {
     rehearsal.readOut(isAlone ? granted[0]!.listed : []);
     const before = talk.events.findLast(it => it.kind === "assistant" && it.text !== "");
     const { question } = this.#turn!;
-    const message = { answers, question: sorry === undefined ? question : undefined, sorry, isThing: (it: string) => rehearsal.isThing(it), before: before?.kind === "assistant" ? before.text : "" };
+    const message = { answers, question: sorry === undefined ? question : undefined, sorry, isThing: (it: string) => rehearsal.isThing(it), before: before?.kind === "assistant" ? before.text : "", isBrief: scene.breath !== undefined };
     return messageOf(message, this.#manners, scene.chance);
   }
 

@@ -30,6 +30,8 @@ export interface Scene {
   readonly listed?: readonly Thing[];
   /** Ways to put a value right while it is said. */
   readonly corrections?: Manners["corrections"];
+  /** Letters of an answer, where it has to be short. */
+  readonly breath?: number | undefined;
   /** Entities are named in the fewest words. */
   readonly isMinimal: boolean;
 }
