@@ -6,7 +6,6 @@ import { CancellationError, ProgressLocation, window, type CancellationToken, ty
 import { Mistake } from "../mistake.ts";
 import type { Work, WorkAsk, WorkSays } from "../protocol/work.ts";
 import { ModelAnswers } from "./languageModels.ts";
-import { Pace } from "./pace.ts";
 import { findNode, forkProgram } from "./program.ts";
 import { setting } from "./settings.ts";
 
@@ -40,7 +39,6 @@ function followed(
   token: CancellationToken,
 ): Promise<readonly string[]> {
   return new Promise((resolve, reject) => {
-    const pace = new Pace();
     let shown = 0;
     let stderr = "";
     child.stderr?.on("data", (bytes: Buffer) => (stderr = (stderr + bytes.toString()).slice(-2000)));
@@ -50,7 +48,7 @@ function followed(
       const said = message as WorkSays;
       switch (said.kind) {
         case "progress":
-          progress.report({ message: pace.words(said.done, said.total, said.doing, performance.now()), increment: (100 * (said.done - shown)) / Math.max(1, said.total) });
+          progress.report({ message: `${said.done.toLocaleString("en")} of ${said.total.toLocaleString("en")} ${said.doing}`, increment: (100 * (said.done - shown)) / Math.max(1, said.total) });
           shown = said.done;
           return;
         case "done":
