@@ -20,6 +20,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   score: async () => (await import("./score.ts")).score,
   graph: async () => (await import("./graph.ts")).graph,
   synthesize: async () => (await import("./synthesize.ts")).synthesize,
+  variants: async () => (await import("./variants.ts")).variants,
   import: async () => (await import("./import.ts")).importTasks,
   train: async () => (await import("./train.ts")).train,
   evaluate: async () => (await import("./evaluate.ts")).evaluate,
