@@ -16,7 +16,7 @@ export interface Catalog {
   readonly tools: ReadonlyMap<string, Tool>;
   /** The server of that name, or a `Mistake` that lists the ones there are. */
   server(name: string): Server;
-  /** The fixture of that name (`full~17`: variant 17 of `full`), deeply frozen and the same object each time. Throws a `Mistake` where there is none or it does not fit. */
+  /** The fixture of that name (`full~17`: variant 17 of `full`), deeply frozen; the same object each time, but for variants that have not been asked for lately. Throws a `Mistake` where there is none or it does not fit. */
   fixture(server: string, name: string): Fixture;
   /** The names of a server's fixtures, sorted. */
   fixtureNames(server: string): readonly string[];
@@ -27,10 +27,14 @@ export interface Catalog {
   hash(servers: readonly string[]): string;
 }
 
-/** A catalog over a list of servers, with fixtures from folders, the first match winning. Remembers the fixtures it has read. */
+/** Variants that are remembered: thousands of them would fill the memory, and each is made again in a moment. */
+const mostVariants = 240;
+
+/** A catalog over a list of servers, with fixtures from folders, the first match winning. Remembers the fixtures it has read, and the variants used last. */
 export function openCatalog(list: readonly Server[], folders: FixtureFolders): Catalog {
   const servers = new Map(list.map(it => [it.name, it]));
   const read = new Map<string, Fixture>();
+  const variants = new Map<string, Fixture>();
   const server = (name: string): Server => {
     const found = servers.get(name);
     if (found) return found;
@@ -42,11 +46,11 @@ export function openCatalog(list: readonly Server[], folders: FixtureFolders): C
     server,
     fixture(of, name) {
       const key = `${of}/${name}`;
-      const known = read.get(key);
-      if (known) return known;
       const variant = variantNamed(name);
-      const fixture = variant ? variantOf(this.fixture(of, variant.of), variant.number) : findFixture(folders, server(of), name);
-      read.set(key, fixture);
+      const known = (variant ? variants : read).get(key);
+      const fixture = known ?? (variant ? variantOf(this.fixture(of, variant.of), variant.number) : findFixture(folders, server(of), name));
+      if (!variant) read.set(key, fixture);
+      else remember(variants, key, fixture, mostVariants);
       return fixture;
     },
     fixtureNames: of => fixtureNames(folders, server(of).name),
@@ -61,6 +65,13 @@ export function openByName(
 ): Session {
   const servers = pins.servers.map(it => ({ server: catalog.server(it.name), fixture: catalog.fixture(it.name, it.fixture) }));
   return openSession({ servers, seed: pins.seed, ...(pins.menu ? { menu: pins.menu } : {}) });
+}
+
+/** Puts a value last, and forgets the first where there are too many. */
+export function remember<T>(values: Map<string, T>, key: string, value: T, most: number): void {
+  values.delete(key);
+  values.set(key, value);
+  if (values.size > most) values.delete(values.keys().next().value!);
 }
 
 const definitions = new WeakMap<Server, object>();

@@ -3,7 +3,7 @@
  * one synthesis share is kept here: phrases, samples, and how often each tool has been used. Does not judge what comes of it.
  */
 import { join } from "node:path";
-import { openByName, type Catalog } from "../environment/catalog.ts";
+import { openByName, remember, type Catalog } from "../environment/catalog.ts";
 import { chanceOf, type Chance } from "../environment/chance.ts";
 import { fixtureDigest } from "../environment/fixture.ts";
 import { variantNamed } from "../environment/variant.ts";
@@ -67,6 +67,9 @@ const none: ReadonlySet<string> = new Set();
 
 /** Samples of a fixture that has no variants. */
 const stretches = 4;
+
+/** Samples that are remembered. */
+const mostSamples = 200;
 
 /** A conversation that can begin. */
 export interface Stage {
@@ -200,8 +203,9 @@ export class Studio {
     let sample = this.#samples.get(key);
     if (!sample) {
       const session = openByName(catalog, { servers: [{ name, fixture }], seed });
-      this.#samples.set(key, (sample = sampleOf(catalog.server(name), session, chanceOf(seed, "sample", key))));
+      sample = sampleOf(catalog.server(name), session, chanceOf(seed, "sample", key));
     }
+    remember(this.#samples, key, sample, mostSamples);
     return sample;
   }
 }

@@ -62,7 +62,7 @@ export const taskFields = z.strictObject({
 });
 
 /** Goals point back, and turns name goals that are there: what the alignment relies on. */
-export const withSoundGoals = <T extends z.ZodType<Pick<Fields, "goals" | "turns">>>(fields: T): T =>
+export const withSoundGoals = <T extends z.ZodType<Pick<Fields, "goals"> & { turns: { goals: number[] }[] }>>(fields: T): T =>
   fields.superRefine(({ goals, turns }, context) => {
     for (const [g, { after, turn }] of goals.entries()) {
       for (const [i, edge] of after.entries())
