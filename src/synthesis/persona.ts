@@ -164,7 +164,7 @@ function sentencesOf(clauses: readonly string[], persona: Persona, manners: Mann
 const sequenceOf = ([first, second, third]: readonly string[]): string => `first ${first}, then ${second}${third === undefined ? "" : `, and finally ${third}`}`;
 
 /** A clause that begins with a verb, so that it can be asked for politely. */
-export const isRequest = (clause: string): boolean => !clause.endsWith("?") && !/^(\u0001|I\b|I'|my\b|the\b|on\b|at\b|in\b|if\b|there\b|it\b|and\b|another\b|then\b|that\b|this\b|we\b|as\b|for\b|from\b|no\b|once\b|when\b|since\b|a\b|an\b|one\b|some\b|both\b|somebody\b|you\b|there's\b)/.test(clause);
+export const isRequest = (clause: string): boolean => !clause.endsWith("?") && !/^(\u0001|I\b|I'|my\b|the\b|on\b|at\b|in\b|if\b|there\b|it\b|and\b|another\b|then\b|that\b|this\b|we\b|as\b|for\b|from\b|no\b|once\b|when\b|since\b|a\b|an\b|one\b|some\b|both\b|somebody\b|nobody\b|nothing\b|every(?:one|body|thing)\b|anybody\b|these\b|those\b|our\b|their\b|his\b|her\b|as\b|not\b|just\b|with\b|without\b|by\b|after\b|before\b|because\b|instead\b|today\b|tomorrow\b|you\b|there's\b)/.test(clause);
 
 /** "What is the balance of X?" as "Could you tell me what the balance of X is?", where that is sure to come out right. */
 function indirect(question: string, persona: Persona, manners: Manners, chance: Chance): string {

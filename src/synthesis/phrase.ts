@@ -150,6 +150,7 @@ export const tidy = (text: string): string =>
     .replaceAll(/ ([,.?!;:])(?=\s|$)/g, "$1")
     .replaceAll(/([^.])\.\.(?!\.)/g, "$1.")
     .replaceAll(/(?<![-\w.])([a-z]+) \1\b(?![-.]\w)/gi, "$1")
+    .replaceAll(/\b(turn|call|put|take|write|give|pick|set|throw|bring|hand|switch|send) (down|off|up|out|back|away) (it|them)\b/gi, "$1 $3 $2")
     .replaceAll(/\b(the (?:\w+ )?(\w+)) (?:the|my) \2 /g, "$1 ")
     .replaceAll(/\bthe (\w+) (that|this) \1\b/g, "$2 $1")
     .replaceAll(/\bon (today|tomorrow|yesterday|the day after tomorrow|(?:a week|two weeks) from today|this [A-Z])/gi, "$1")

@@ -148,6 +148,7 @@ export function reasonOf(error: string, now: string, chance: Chance): string {
       .replaceAll(/\b\d{4}-\d{2}\b(?!-)/g, it => replied(it, now, chance))
       .replaceAll(/(?<![/.~"\w])[a-z]+(?:_[a-z]+)+\b(?![./])/g, it => it.replaceAll("_", " "))
       .replaceAll(/\b(the|that|a) the\b/g, "$1")
+      .replaceAll(/(?<![\d.])\d+\.\d(?= (?:available|needed|left|euros?|owed|due|paid|to pay|more|in cash)\b)/g, "$&0")
       .replaceAll(/(^|: )(calendar|card|account|invoice|order|lead|deal|project|channel|scene|store) (?=[A-Z0-9])/g, "$1the $2 ")
       .replaceAll(/\brepeats weekdays\b/g, "repeats on weekdays")
       .replaceAll(/\bthe user\b/g, "you")
@@ -155,6 +156,9 @@ export function reasonOf(error: string, now: string, chance: Chance): string {
       .replace(/[.;:]$/, ""),
   );
 }
+
+/** Whether a reason can stand after "I am afraid": what comes before a colon has to be a sentence. */
+export const isClause = (why: string): boolean => /\b(is|are|was|were|has|have|had|may|can|cannot|could|will|would|must|does|do|did|takes?|allows?|belongs?|hosts?|exists?|repeats?|contains?|needs?|sells?|owes?|goes|stays?|leads?|plans?|agrees?|uses?|works?|holds?|looks?|comes|trades?|opens?|closes|invites|deals?|starts?|ends?|clash(es)?|costs?|ran|left)\b/.test(why.split(": ")[0]!);
 
 /** One of what is counted: `1 files` is 1 file. */
 export const singular = (text: string): string =>

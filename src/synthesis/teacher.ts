@@ -12,7 +12,7 @@ import { fieldSaid, told, type Told } from "./answer.ts";
 import { capitalized, type Manners } from "./persona.ts";
 import { chosen, filled } from "./phrase.ts";
 import { sloppyKey } from "./rehearsal.ts";
-import { messageOf, reasonOf } from "./reply.ts";
+import { isClause, messageOf, reasonOf } from "./reply.ts";
 import type { Planned, Turn } from "./plot.ts";
 import { keyOf, routesTo, type Route } from "./routes.ts";
 import type { Thing } from "./sampler.ts";
@@ -182,7 +182,7 @@ export class GraphTeacher implements Teacher {
     if (!failed) return text;
     const { chance } = this.#author.rehearsal.scene;
     const why = reasonOf(failed.call.error ?? "it was refused", talk.now, chance);
-    const form = chance.pick(this.#manners.instead.filter(it => !why.includes(":") || it.startsWith("{why}")));
+    const form = chance.pick(this.#manners.instead.filter(it => it.startsWith("{why}") || (isClause(why) && !why.includes(":"))));
     return form.replace("{why}", () => (form.startsWith("{why}") ? capitalized(why) : why)).replace("{reply}", () => capitalized(text.replace(/^Done[,:.] +/, "")));
   }
 
@@ -195,7 +195,8 @@ export class GraphTeacher implements Teacher {
     const slot = (key: string) => (key === "why" ? why : wish && fieldSaid(key, wish, failed, undefined, scene));
     // one colon in a sentence is enough
     const colons = (text: string) => Math.max(1, text.split(": ").length - 1);
-    const texts = [...chance.shuffled(own), ...chance.shuffled(this.#manners.giveUp)].flatMap(it => filled(chosen(it, chance), slot) ?? []);
+    const suits = (form: string) => isClause(why) || !/(afraid|Unfortunately,|but|because|since|Sorry,) \{why\}/.test(form);
+    const texts = [...chance.shuffled(own), ...chance.shuffled(this.#manners.giveUp)].filter(suits).flatMap(it => filled(chosen(it, chance), slot) ?? []);
     return this.#message(talk, { sorry: capitalized(texts.toSorted((a, b) => colons(a) - colons(b))[0] ?? `${why}.`) });
   }
 }
