@@ -149,7 +149,7 @@ export function reasonOf(error: string, now: string, chance: Chance): string {
       .replaceAll(/(?<![/.~"\w])[a-z]+(?:_[a-z]+)+\b(?![./])/g, it => it.replaceAll("_", " "))
       .replaceAll(/\b(the|that|a) the\b/g, "$1")
       .replaceAll(/(?<![\d.])\d+\.\d(?= (?:available|needed|left|euros?|owed|due|paid|to pay|more|in cash)\b)/g, "$&0")
-      .replaceAll(/(^|: )(calendar|card|account|invoice|order|lead|deal|project|channel|scene|store) (?=[A-Z0-9])/g, "$1the $2 ")
+      .replaceAll(/(^|: )(calendar|card|account|invoice|order|lead|deal|project|channel|scene|store) (?=[A-Z])/g, "$1the $2 ")
       .replaceAll(/\brepeats weekdays\b/g, "repeats on weekdays")
       .replaceAll(/\bthe user\b/g, "you")
       .replaceAll(/\byou is\b/g, "you are")
