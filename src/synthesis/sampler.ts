@@ -56,7 +56,8 @@ const isDiscovery = ({ tool, labels, values, inputs, outputs }: Declared): boole
 function argumentsFor({ inputs, values }: Declared, found: ReadonlyMap<string, ReadonlyMap<string, Thing>>, chance: Chance): JsonObject[] {
   const input = inputs.find(it => it.required);
   const most = mostRows(values);
-  if (!input) return [most];
+  // some show more where nothing narrows them down
+  if (!input) return "limit" in most ? [most, {}] : [most];
   const known = [...(found.get(input.entity)?.values() ?? [])];
   return chance.shuffled(known).slice(0, caps.descents).map(it => ({ [input.key]: input.many ? [it.id] : it.id, ...most }));
 }
