@@ -50,7 +50,7 @@ async function ofTasks(file: string): Promise<Shown> {
     accepted: entries.length,
     transitions: withScreen(withRejected(steps, rejected), entries.length),
     rejected: tally(rejected.map(it => it.reason)),
-    composition: await Promise.all(fields.map(async name => ({ name, counts: await valuesOf(name, entries) }))),
+    composition: await Promise.all(fields.map(async name => ({ name, counts: sorted(await valuesOf(name, entries)) }))),
     diversity: [],
   };
 }
@@ -108,11 +108,16 @@ const tally = (names: readonly string[]): Tally => {
   return sorted([...counts]);
 };
 
-const sorted = (counts: Tally): Tally => counts.toSorted(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
+/** Numbers in their order, names with the commonest first. */
+const sorted = (counts: Tally): Tally => {
+  const areNumbers = counts.length > 0 && counts.every(([it]) => /^\d+$/.test(it));
+  return counts.toSorted(([a, n], [b, m]) => (areNumbers ? Number(a) - Number(b) : m - n || (a < b ? -1 : 1)));
+};
 
-/** The numbers of a measure, those of its parts under their names. */
+/** The numbers of a measure, those of its parts under their names: `distinct-1`. */
 function numbersIn(measure: unknown, path = ""): readonly (readonly [string, string])[] {
-  if (typeof measure === "number") return [[path, Number.isInteger(measure) ? String(measure) : measure.toFixed(3)]];
-  if (measure === null || typeof measure !== "object" || Array.isArray(measure)) return [];
-  return Object.entries(measure).flatMap(([name, it]) => numbersIn(it, path ? `${path} ${name}` : name));
+  if (typeof measure === "number") return [[path, Number.isInteger(measure) ? measure.toLocaleString("en") : measure.toFixed(3)]];
+  if (measure === null || typeof measure !== "object") return [];
+  const parts = Array.isArray(measure) ? measure.map((it: unknown, i) => [`-${i + 1}`, it] as const) : Object.entries(measure).map(([name, it]) => [path ? ` ${name}` : name, it] as const);
+  return parts.flatMap(([name, it]) => numbersIn(it, `${path}${name}`));
 }

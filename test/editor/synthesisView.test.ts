@@ -51,18 +51,18 @@ test("a report says it all: the screen is what finished and was not kept", async
     options: { count: 10, seed: 1, servers: ["banking"], teacher: "graph", preset: "paper", menu: "chain" },
     attempts: 15,
     accepted: 10,
-    by: { server: { banking: 10 }, kind: { normal: 7, clarify: 3 } },
+    by: { turns: { "3": 6, "2": 4 }, kind: { clarify: 3, normal: 7 } },
     rejected: { query: 1, duplicate: 4 },
     transitions: [{ from: "continue", event: "end", to: "finish", n: 14 }],
-    diversity: { distinct: { "1": 0.25, "2": 0.5 }, turns: 20 },
+    diversity: { distinct: [0.25, 0.5], turns: 2000 },
   };
   expect(await viewOfSynthesis(await lain(report))).toMatchObject({
     from: "report",
     attempts: 15,
     transitions: [{ n: 14 }, { to: "accept", n: 10 }, { from: "finish", to: "reject", n: 4 }],
     rejected: [["duplicate", 4], ["query", 1]],
-    composition: [{ name: "server" }, { name: "kind", counts: [["normal", 7], ["clarify", 3]] }],
-    diversity: [["distinct 1", "0.250"], ["distinct 2", "0.500"], ["turns", "20"]],
+    composition: [{ name: "turns", counts: [["2", 4], ["3", 6]] }, { name: "kind", counts: [["normal", 7], ["clarify", 3]] }],
+    diversity: [["distinct-1", "0.250"], ["distinct-2", "0.500"], ["turns", "2,000"]],
   });
 });
 
