@@ -9,7 +9,7 @@ import type { Declared } from "./declared.ts";
 import { saidOf, type Obstacle } from "./obstacle.ts";
 import { contracted, isRequest, turnOf, type Opening } from "./persona.ts";
 import { filled, textOf, type Form } from "./phrase.ts";
-import { givesWay, turnsAround, whyNot, type Planned, type Plot, type Turn } from "./plot.ts";
+import { givesWay, ifNot, pointing, turnsAround, twinless, whyNot, type Planned, type Plot, type Turn } from "./plot.ts";
 import { isEmpty, isRefusal, Rehearsal, type Trial } from "./rehearsal.ts";
 import { keyOf } from "./routes.ts";
 import type { Thing } from "./sampler.ts";
@@ -25,14 +25,11 @@ const tries = 12;
 const others = 4;
 
 /** How often a way out is said beforehand: where it will be needed, and where it will not. */
-const otherwise = { needed: 0.6, spare: 0.04 };
+const otherwise = { needed: 0.6, spare: 0.04, anotherTool: 0.15, onlyTool: 0.4 };
 
 /** How often something is asked for two things at once, why it is asked for is said where the tool has words for it, and a talk goes on
  * with something else after a refusal. */
 const odds = { twin: 0.08, ownReason: 0.08, movesOn: 0.6 };
-
-/** Clauses that speak of one thing only. */
-const twinless = /\b(it|its|is|has|was|does|ends|who|whose|that|which|whether|how|what|one)\b/;
 
 export class Author {
   readonly rehearsal: Rehearsal;
@@ -310,14 +307,35 @@ export class Author {
   }
 
   /** What to do if it is refused, said in the same breath: it would be granted, whether it comes to it or not. */
-  #otherwise({ wish, outcome }: Trial): Wish | undefined {
+  #otherwise(trial: Trial): Wish | undefined {
+    const { wish, outcome } = trial;
     const { phrases, declarations, chance } = this.#scene;
     const words = phrases.tools[wish.tool.name]!.otherwise;
     const isNeeded = outcome.kind !== "ok";
+    if (isNeeded && chance.happens(words ? otherwise.anotherTool : otherwise.onlyTool)) return this.#alternative(trial);
     if (!words || !chance.happens(isNeeded ? otherwise.needed : otherwise.spare)) return undefined;
     const [key, forms] = chance.pick(Object.entries(words));
     const stage = isNeeded ? this.rehearsal : this.rehearsal.aside();
     return this.#granted({ declared: declarations.get(wish.tool.name)!, kept: wish, form: chance.pick(forms) }, it => it.arguments[key] !== wish.arguments[key], stage);
+  }
+
+  /** Another tool for the same thing, should the first be refused: `cancel it; if that is not possible, tell me where it is`. */
+  #alternative({ wish }: Trial): Wish | undefined {
+    const { declarations, phrases, chance } = this.#scene;
+    const [named] = wish.things;
+    if (!named || wish.clause.endsWith("?") || this.#plot.steps) return undefined;
+    const { thing } = named;
+    const fits = (it: Declared) => it.tool.effect === "read" && phrases.tools[it.tool.name] && it.inputs.some(input => input.required && !input.many && input.entity === thing.entity);
+    for (const declared of chance.shuffled([...declarations.values()].filter(fits)).slice(0, others)) {
+      const { key } = declared.inputs.find(it => it.required && it.entity === thing.entity)!;
+      const form = chance.pick(phrases.tools[declared.tool.name]!.forms);
+      const trial = this.rehearsal.attempt({ declared, form, flow: { [key]: [thing] } }, { ...this.#scene, focus: [thing], recent: [thing] });
+      if (typeof trial === "string" || trial.obstacle || trial.outcome.kind !== "ok" || isEmpty(trial.outcome.value)) continue;
+      if (trial.wish.arguments[key] !== thing.id || trial.wish.things.length > 1 || !isRequest(trial.wish.clause)) continue;
+      this.rehearsal.keep(trial);
+      return { ...trial.wish, clause: `${chance.pick(ifNot)} ${trial.wish.clause}` };
+    }
+    return undefined;
   }
 
   /** The value that was asked for. */

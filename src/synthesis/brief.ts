@@ -78,6 +78,8 @@ export interface Ground {
   /** Share of the normal tasks that need several servers, and what leads from one to another. */
   readonly crossing: number;
   readonly bridges: readonly Bridge[];
+  /** How much was told in the normal tasks so far. */
+  readonly infos: ReadonlyMap<Task["info"], number>;
   /** Names of a server's fixtures. */
   readonly fixtures: (server: string) => readonly string[];
   readonly manners: Manners;
@@ -93,7 +95,7 @@ export function briefFor(ground: Ground, { n, home, kind }: { n: number; home: s
   const { catalog, seed, preset, oneTurn, manners, uses, bridges, servers } = ground;
   const chain = kind === "abstain" ? [] : chainFor({ server: catalog.server(home), uses, audit: ground.audit }, chance);
   if (!chain) return undefined;
-  const info: Task["info"] = chance.weighted(["complete", "missing", "minimal"] as const, it => (it === "complete" ? 1 - shares.missing - shares.minimal : shares[it]));
+  const info = infoFor(ground.infos, chance);
   const crossing = kind === "normal" && bridges.length > 0 && chance.happens(ground.crossing) ? crossingOf(bridges, servers, home, uses, chance) : undefined;
   const isFar = kind === "irrelevant" && chance.happens(shares.far);
   const distractors = preset.mixed > 0 ? "mixed" : chance.happens(preset.distractors) ? 3 + chance.below(6) : 0;
@@ -117,6 +119,17 @@ export function briefFor(ground: Ground, { n, home, kind }: { n: number; home: s
     ...(crossing ? { crossing } : {}),
   };
 }
+
+/** How much the user is to tell: by the shares, and the more of what has come about less often. Not everything can be left out. */
+function infoFor(infos: Ground["infos"], chance: Chance): Task["info"] {
+  const all = [...infos.values()].reduce((a, b) => a + b, 0);
+  const due = (info: "missing" | "minimal") => Math.max(0, shares[info] + (all < few ? 0 : 3 * (shares[info] - (infos.get(info) ?? 0) / all)));
+  const [missing, minimal] = [due("missing"), due("minimal")];
+  return chance.weighted(["complete", "missing", "minimal"] as const, it => ({ complete: Math.max(0.1, 1 - missing - minimal), missing, minimal })[it]);
+}
+
+/** Too few to tell a share by. */
+const few = 50;
 
 /** How many servers are opened beside those that are needed. */
 function companyOf(distractors: Brief["distractors"], kind: Kind, isFar: boolean, { preset }: Ground, chance: Chance): number {

@@ -69,3 +69,9 @@ export function givesWay(wish: Wish, refused: Wish, key: string): boolean {
   const [now, before] = [wish.arguments[key], refused.arguments[key]];
   return typeof now === "number" && typeof before === "number" ? now < before : now !== before;
 }
+
+/** What leads to the second choice where that is something else. */
+export const ifNot = ["if that is not possible,", "if that does not work,", "if it cannot be done,", "should that be impossible,"];
+
+/** Clauses that speak of one thing only. */
+export const twinless = /\b(it|its|is|has|was|does|ends|who|whose|that|which|whether|how|what|one)\b/;

@@ -89,6 +89,7 @@ export class Studio {
   readonly #ground: Ground;
   readonly #phrases = new Map<string, Phrases>();
   readonly #uses: Uses = new Map();
+  readonly #infos = new Map<Task["info"], number>();
   readonly #samples = new Map<string, Sample>();
 
   constructor(synthesis: Synthesis) {
@@ -101,7 +102,7 @@ export class Studio {
     const isHere = (tool: string) => servers.includes(catalog.tools.get(tool)!.server);
     const bridges = crossing > 0 && servers.length > 1 ? readBridges(resources, catalog).filter(it => isHere(it.from) && isHere(it.to)) : [];
     const names = new Map([...catalog.servers.keys()].map(it => [it, catalog.fixtureNames(it)]));
-    this.#ground = { catalog, seed, preset, oneTurn, variants, crossing, bridges, manners: this.#manners, uses: this.#uses, audit: readAudit(auditFiles(resources)), servers, fixtures: it => names.get(it)! };
+    this.#ground = { catalog, seed, preset, oneTurn, variants, crossing, bridges, manners: this.#manners, uses: this.#uses, infos: this.#infos, audit: readAudit(auditFiles(resources)), servers, fixtures: it => names.get(it)! };
     for (const name of servers) this.#phrases.set(name, readPhrases(join(resources, "phrases"), catalog.server(name)));
   }
 
@@ -176,7 +177,8 @@ export class Studio {
   }
 
   /** Told of a task that is kept, so that the next ones use other tools. */
-  kept({ chain, goals, knobs }: Task): void {
+  kept({ chain, goals, knobs, kind, info }: Task): void {
+    if (kind === "normal") this.#infos.set(info, (this.#infos.get(info) ?? 0) + 1);
     if (typeof knobs["bridges"] === "string") used(knobs["bridges"].split(", "), this.#uses);
     const called = new Set(goals.flatMap(it => it.calls.map(call => call.name)));
     used(called, this.#uses);

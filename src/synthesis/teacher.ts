@@ -81,9 +81,9 @@ export class GraphTeacher implements Teacher {
 
   /** What the user said to do in that case, or, for a look-up, another way to look. */
   means(failed: CallEvent): readonly Recovery[] {
-    if (this.#wishOf(failed)?.otherwise) return ["retry", "give-up"];
-    const isLookUp = !this.#wishOf(failed);
-    return isLookUp ? ["alternative", "give-up"] : ["give-up"];
+    const wish = this.#wishOf(failed);
+    if (wish?.otherwise) return [wish.otherwise.tool === wish.tool ? "retry" : "alternative", "give-up"];
+    return wish ? ["give-up"] : ["alternative", "give-up"];
   }
 
   #wishOf(call: CallEvent): Planned | undefined {
