@@ -31,10 +31,10 @@ export interface EndpointOptions {
 }
 
 /**
- * Tries of one request; milliseconds before the second one, doubled for each after it; the longest pause that is waited for;
+ * Tries of one request, and where nobody has ever answered at that address; milliseconds before the second one, doubled for each after it; the longest pause that is waited for;
  * requests that were tried in vain one after another, after which nothing more is sent.
  */
-const tries = { most: 5, firstPause: 500, longestPause: 120_000, inVain: 8 };
+const tries = { most: 5, never: 2, firstPause: 500, longestPause: 120_000, inVain: 8 };
 const patience = 180_000;
 const largestAnswer = 8_000_000;
 
@@ -63,6 +63,7 @@ export class Endpoint implements ChatModel {
   readonly #without = new Set<Habit>();
   #lasting: EndpointFault | undefined;
   #inVain = 0;
+  #hasAnswered = false;
 
   constructor({ url, model, key, concurrency = 8, perMinute, tokens, seed = 0, timeout = patience, time = realTime }: EndpointOptions) {
     this.name = model;
@@ -93,9 +94,10 @@ export class Endpoint implements ChatModel {
         return tried;
       }
       const pause = tried.pause ?? Math.round(tries.firstPause * 2 ** (attempt - 1) * (0.5 + this.#chance.next()));
-      const isLast = !tried.mayPass || attempt === tries.most || pause > tries.longestPause;
+      const isNobody = tried.kind === "unreachable" && !this.#hasAnswered;
+      const isLast = !tried.mayPass || attempt >= (isNobody ? tries.never : tries.most) || pause > tries.longestPause;
       if (isLast && tried.mayPass) this.#inVain++;
-      if (tried.isLasting || this.#inVain >= tries.inVain) this.#lasting = tried;
+      if (tried.isLasting || (isLast && isNobody) || this.#inVain >= tries.inVain) this.#lasting = tried;
       if (isLast) throw tried;
       // whoever asks for a pause asks it of everybody
       if (tried.pause !== undefined) this.#pace.pause(pause);
@@ -141,6 +143,7 @@ export class Endpoint implements ChatModel {
         redirect: "manual",
         signal: signal ? AbortSignal.any([signal, late]) : late,
       });
+      this.#hasAnswered = true;
       return { status: response.status, text: this.#withoutKey(await textOf(response)), response };
     } catch (cause) {
       signal?.throwIfAborted();

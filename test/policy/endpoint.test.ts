@@ -149,16 +149,24 @@ describe("what may pass is tried again", () => {
     expect(time.waits).toEqual([]);
   });
 
-  test("nobody there: said with the address, and after some requests in vain nothing is tried any more", async () => {
+  test("nobody there from the first: said with the address, soon and once for all", async () => {
     const { endpoint, url, close, time } = await opened(inTurn(says("Hi.")));
     await close();
     const fault = await faultOf(endpoint.complete(hello));
     expect(fault).toMatchObject({ kind: "unreachable", message: `nobody answers at ${url} (ECONNREFUSED)`, remedy: expect.stringContaining("correct its base URL") as string });
     expect(fault.cause).toBeDefined();
-    for (let i = 1; i < 8; i++) await faultOf(endpoint.complete(hello));
-    const waited = time.waits.length;
     await faultOf(endpoint.complete(hello));
-    expect(time.waits).toHaveLength(waited);
+    expect(time.waits).toHaveLength(1);
+  });
+
+  test("gone after it answered: after some requests in vain nothing is tried any more", async () => {
+    const { endpoint, close, time } = await opened(inTurn(says("Hi.")));
+    await endpoint.complete(hello);
+    await close();
+    for (let i = 0; i < 8; i++) expect((await faultOf(endpoint.complete(hello))).kind).toBe("unreachable");
+    expect(time.waits).toHaveLength(32);
+    await faultOf(endpoint.complete(hello));
+    expect(time.waits).toHaveLength(32);
   });
 
   test("slow: no whole answer in time", async () => {

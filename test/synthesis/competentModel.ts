@@ -28,7 +28,8 @@ interface Made {
 export function askedIn({ messages, tools }: ChatBody): Asked | undefined {
   if (tools !== undefined) return undefined;
   const text = messages.find(it => it.role === "user")!.content;
-  return JSON.parse(text.slice(0, text.lastIndexOf("}") + 1)) as Asked;
+  // behind it stands the schema, where it is asked for in words
+  return JSON.parse(text.split("\n\nAnswer with")[0]!) as Asked;
 }
 
 export function competentModel(): (body: ChatBody) => Reply {

@@ -1,6 +1,6 @@
 /** A chat model as user and assistant: what it says is held against the plan, what it does against the wishes. */
 import { describe, expect, test } from "vitest";
-import type { ChatAnswer, ChatRequest } from "../../src/policy/chatModel.ts";
+import type { ChatAnswer } from "../../src/policy/chatModel.ts";
 import { openEndpoint } from "../../src/policy/endpoint.ts";
 import { EndpointFault } from "../../src/policy/endpointFault.ts";
 import { castOf } from "../../src/synthesis/endpointTeacher.ts";
@@ -174,7 +174,7 @@ describe("when the model no longer answers", () => {
 
   test("faults without end go up, with what was made before", async () => {
     const made: Attempted[] = [];
-    const model = { name: "gone", complete: (_: ChatRequest): Promise<ChatAnswer> => Promise.reject(new EndpointFault("spent", "the budget of 9 tokens is spent", "give a larger budget, or none")) };
+    const model = { name: "gone", complete: (): Promise<ChatAnswer> => Promise.reject(new EndpointFault("spent", "the budget of 9 tokens is spent", "give a larger budget, or none")) };
     const work = { ...synthesis({ servers: ["filesystem"], count: 5 }), cast: castOf(model, "endpoint:gone") };
     await expect((async () => {
       for await (const it of synthesizeSideBySide(work, { concurrency: 2, there: [] })) made.push(it);
