@@ -9,7 +9,7 @@ import type { Declared } from "./declared.ts";
 import { saidOf, type Obstacle } from "./obstacle.ts";
 import { contracted, isRequest, turnOf, type Opening } from "./persona.ts";
 import { filled, textOf, type Form } from "./phrase.ts";
-import { givesWay, ifNot, pointing, turnsAround, twinless, whyNot, type Planned, type Plot, type Turn } from "./plot.ts";
+import { givesWay, ifNot, turnsAround, twinless, whyNot, type Planned, type Plot, type Turn } from "./plot.ts";
 import { isEmpty, isRefusal, Rehearsal, type Trial } from "./rehearsal.ts";
 import { keyOf } from "./routes.ts";
 import type { Thing } from "./sampler.ts";
@@ -316,7 +316,7 @@ export class Author {
     if (!words || !chance.happens(isNeeded ? otherwise.needed : otherwise.spare)) return undefined;
     const [key, forms] = chance.pick(Object.entries(words));
     const stage = isNeeded ? this.rehearsal : this.rehearsal.aside();
-    return this.#granted({ declared: declarations.get(wish.tool.name)!, kept: wish, form: chance.pick(forms) }, it => it.arguments[key] !== wish.arguments[key], stage);
+    return this.#granted({ declared: declarations.get(wish.tool.name)!, kept: wish, form: chance.pick(forms) }, it => givesWay(it, wish, key), stage);
   }
 
   /** Another tool for the same thing, should the first be refused: `cancel it; if that is not possible, tell me where it is`. */
