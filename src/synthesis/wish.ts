@@ -155,11 +155,20 @@ function slipOf(scene: Scene, { declared, kept }: Asking, form: string, filling:
 const inOrder = (tool: Tool, args: Readonly<Record<string, Json>>): JsonObject =>
   Object.fromEntries(Object.keys((tool.inputSchema["properties"] ?? {}) as object).flatMap(key => (args[key] === undefined ? [] : [[key, args[key]]])));
 
+/** Things tried for one argument until one can be named. */
+const namings = 5;
+
 function fillEntity(scene: Scene, asking: Asking, input: EntityInput, filling: Filling): boolean {
   const { key, spoken } = input;
-  const things = asking.isSettled ? settledThings(asking, input) : chosenThings(scene, asking, input, filling);
-  if (things.length === 0) return spoken && !input.many && fillSpoken(scene, input, filling);
-  const mentions = things.map(it => mentionOf(scene, it, spoken));
+  let things: Thing[] = [];
+  let mentions: (Mention | undefined)[] = [];
+  // not everything has a name of its own: another of its kind may
+  for (let attempt = 0; attempt < namings; attempt++) {
+    things = asking.isSettled ? settledThings(asking, input) : chosenThings(scene, asking, input, filling);
+    if (things.length === 0) return spoken && !input.many && fillSpoken(scene, input, filling);
+    mentions = things.map(it => mentionOf(scene, it, spoken));
+    if (asking.isSettled || !mentions.includes(undefined)) break;
+  }
   if (mentions.includes(undefined)) return false;
   filling.arguments[key] = input.many ? things.map(it => it.id) : things[0]!.id;
   filling.said[key] = listed(mentions.map(it => it!.text));
