@@ -38,6 +38,7 @@ export class ModelAnswers implements Disposable {
     this.#underWay.set(ask.id, cancelling);
     try {
       const { text, calls } = await completed(ask, cancelling);
+      if (cancelling.token.isCancellationRequested) return;
       this.#send({ kind: "model-answer", id: ask.id, text, calls });
     } catch (error) {
       if (cancelling.token.isCancellationRequested) return;

@@ -5,6 +5,7 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { CancellationError, Uri, window, workspace, type Memento } from "vscode";
+import { Mistake } from "../mistake.ts";
 import type { TeacherAsk } from "../protocol/work.ts";
 import { readReport, reportFile } from "../synthesis/report.ts";
 import type { Definitions } from "./definitions.ts";
@@ -13,7 +14,7 @@ import { icons } from "./icons.ts";
 import { editorModels } from "./languageModels.ts";
 import { mustBeTrusted, type ProveFolder } from "./proveFolder.ts";
 import { pick } from "./questions.ts";
-import { reporting } from "./report.ts";
+import { Remediable, reporting } from "./report.ts";
 import { setting } from "./settings.ts";
 import { askSynthesis, type SynthesisAsk, type TeacherChoice } from "./synthesisAsk.ts";
 import type { SynthesisPages } from "./synthesisPages.ts";
@@ -99,7 +100,7 @@ export class Synthesis {
     } catch (error) {
       this.#tellUnfinished(begun);
       // the cancel was the person's own
-      if (!(error instanceof CancellationError)) throw error;
+      if (!(error instanceof CancellationError)) throw withKeyButton(error, ask.teacher);
     } finally {
       this.#underWay.delete(file);
       this.#tasks.refresh();
@@ -141,6 +142,12 @@ export class Synthesis {
     await this.#remembered.update(begunKey, begun.filter(it => existsSync(it.file) || this.#underWay.has(it.file) || it === begun.at(-1)));
   }
 }
+
+/** In the editor a key that lacks is given by a command. */
+const withKeyButton = (error: unknown, { kind }: TeacherChoice): unknown =>
+  error instanceof Mistake && kind === "endpoint" && /\bkey\b/.test(error.remedy)
+    ? new Remediable(error.what, "store a key for that address, then go on with it", { title: "Set Endpoint Key…", command: "prove.setEndpointKey" }, { cause: error })
+    : error;
 
 const nameOf = ({ file }: Begun) => basename(file, ".tasks.jsonl");
 

@@ -1,7 +1,11 @@
 /** As many tasks as the paper's in the workbench: listed, filtered, searched, opened and stepped through, while the extension host stays small and awake. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Task } from "../../src/trajectory/task.ts";
 import { manyTasksText } from "../editor/manyTasks.ts";
+import { chatServer } from "../policy/chatServer.ts";
+import { competentModel } from "../synthesis/competentModel.ts";
 import { beginMeter, endMeter, say } from "./meter.ts";
 import { checkGone, checkSeen, Workbench } from "./workbench.ts";
 
@@ -131,5 +135,35 @@ test("before anything goes to an address elsewhere, the person sees where it goe
   await workbench.picture("endpoint-consent");
   await asked.getByRole("button", { name: "Cancel" }).click();
   await checkGone(asked);
+});
+
+test("an endpoint on this machine teaches, with the key that is stored for it, which is written nowhere", async () => {
+  const key = "sk-planted-7d1c40e2";
+  const model = competentModel();
+  const server = await chatServer(({ body, headers }) => (headers.authorization === `Bearer ${key}` ? model(body) : { status: 401, body: { error: { message: "no key" } } }));
+  const ask = async (name: string) => {
+    await workbench.command("PROVE: Synthesize Tasks…");
+    await workbench.type("On which servers", "");
+    // the two of before, all, none
+    for (let n = 0; n < 2; n++) await workbench.page.getByRole("checkbox", { name: "Toggle all checkboxes" }).click();
+    await workbench.choice("filesystem").click();
+    await workbench.page.keyboard.press("Enter");
+    await workbench.choice("An endpoint…").click();
+    await workbench.answer("The endpoint's address", server.url);
+    await workbench.answer("The model, as the endpoint names it", "scripted");
+    await workbench.answer("How many tasks", "3");
+    await workbench.answer("Seed", "1");
+    await workbench.answer("The file's name", name);
+  };
+  await ask("keyless");
+  await workbench.notification(/does not let us in/).getByRole("button", { name: "Set Endpoint Key…" }).click();
+  await workbench.answer("The endpoint's address; the key", server.url);
+  await workbench.answer("The key for", key);
+  await checkSeen(workbench.notification("A key is stored for"));
+  await ask("taught");
+  await checkSeen(workbench.notification(/3 tasks in .*taught/));
+  const files = readdirSync(workbench.folder, { recursive: true, encoding: "utf8" }).filter(it => it.includes("taught"));
+  expect(files.length).toBeGreaterThan(1);
+  for (const it of files) expect(readFileSync(join(workbench.folder, it), "utf8")).not.toContain(key);
   expect(await workbench.notification("PROVE broke").count()).toBe(0);
 });
