@@ -21,7 +21,8 @@ export function planOf(task: Task, catalog: Catalog, bridges: readonly Bridge[],
   const hidden = task.hidden.length > 0 ? { hidden: new Set(task.hidden) } : {};
   if (task.kind === "abstain") return { like: { tools: task.chain } };
   if (task.kind === "irrelevant") return { like: { tools: task.turns.length === 1 ? task.chain.slice(-1) : task.chain.slice(-3), ...hidden } };
-  const turns = turnsOf(task.trajectory.events).map(calls => wishesIn(calls, catalog));
+  const known = new Set<string>();
+  const turns = turnsOf(task.trajectory.events).map(calls => wishesIn(calls, known, catalog));
   if (task.kind === "clarify") withObstacle(turns, task, chance);
   if (task.info === "missing") withQuestion(turns);
   const crossing = crossingIn(task, turns, bridges, catalog);
@@ -45,22 +46,24 @@ function turnsOf(events: readonly Event[]): CallEvent[][] {
   return turns;
 }
 
-/** What was asked for in a turn: every call but the reads that another one needed, and but those that were put right in the same turn. */
-function wishesIn(calls: readonly CallEvent[], catalog: Catalog): Asked {
+/** What was asked for in a turn: every call but the reads that another one needed, and but those that were put right in the same turn. `known` grows by what is shown. */
+function wishesIn(calls: readonly CallEvent[], known: Set<string>, catalog: Catalog): Asked {
   const asked = calls.filter((it, i) => {
     const later = calls.slice(i + 1);
-    return it.outcome === "ok" ? !isLookUp(it, later, catalog) : !later.some(other => other.name === it.name && other.outcome === "ok");
+    const isAsked = it.outcome === "ok" ? !isLookUp(it, later, known, catalog) : !later.some(other => other.name === it.name && other.outcome === "ok");
+    for (const text of textsIn(it.value ?? null)) known.add(text);
+    return isAsked;
   });
   return { wishes: asked.map(it => it.name), isRefused: asked.length > 0 && asked.at(-1)!.outcome !== "ok" };
 }
 
-/** A read that names no plain value, whose result holds what a later call takes. */
-function isLookUp(call: CallEvent, later: readonly CallEvent[], catalog: Catalog): boolean {
+/** A read that names no plain value, and that is the first to show what a later call takes. */
+function isLookUp(call: CallEvent, later: readonly CallEvent[], known: ReadonlySet<string>, catalog: Catalog): boolean {
   const tool = catalog.tools.get(call.name)!;
   const { values } = declarationsOf(catalog.server(tool.server)).get(call.name)!;
   if (tool.effect === "write" || values.some(it => it.key in (call.arguments as JsonObject))) return false;
   const [given, shown] = [new Set(textsIn(call.arguments)), new Set(textsIn(call.value ?? null))];
-  return later.some(it => [...textsIn(it.arguments)].some(value => shown.has(value) && !given.has(value)));
+  return later.some(it => [...textsIn(it.arguments)].some(value => shown.has(value) && !given.has(value) && !known.has(value)));
 }
 
 function* textsIn(value: Json): Generator<string> {
