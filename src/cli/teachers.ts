@@ -43,11 +43,11 @@ export function endpointTeacher(choice: EndpointChoice, terminal: Pick<Terminal,
 /** One of the editor's models as a teacher: it is not asked for much at once. */
 export const editorTeacher = (model: ChatModel): ModelTeacher => ({ cast: castOf(model, `editor:${model.name}`), concurrency: 2 });
 
-/** Attempts as the teacher makes them; those in the file come first. Ends at a fault of the model's, which `failed` is told. */
+/** Attempts as the teacher makes them; those in the file come first, which must be its own. Ends at a fault of the model's, which `failed` is told. */
 export async function* attemptsBy(teacher: ModelTeacher | undefined, synthesis: Synthesis, file: string, failed: (fault: PolicyFault) => void): AsyncGenerator<Attempted> {
   if (!teacher) return yield* synthesize(synthesis);
   try {
-    yield* synthesizeSideBySide({ ...synthesis, cast: teacher.cast }, { concurrency: teacher.concurrency, there: await attemptsIn(file) });
+    yield* synthesizeSideBySide({ ...synthesis, cast: teacher.cast }, { concurrency: teacher.concurrency, there: await attemptsIn(file, teacher.cast.name) });
   } catch (error) {
     if (!(error instanceof PolicyFault)) throw error;
     failed(error);
@@ -61,9 +61,13 @@ export function endedBy(fault: PolicyFault, accepted: number, file: string): Mis
   return new Mistake(`${what}; ${accepted} tasks are in ${file}`, `${remedy}, and go on with --resume`, { cause: fault });
 }
 
-async function attemptsIn(file: string): Promise<readonly Attempted[]> {
+async function attemptsIn(file: string, teacher: string): Promise<readonly Attempted[]> {
   const all: Attempted[] = [];
   if (existsSync(rejectedFile(file))) for await (const rejected of readRejected(rejectedFile(file))) all.push({ kind: "rejected", rejected });
-  if (existsSync(file)) for await (const task of readTasks(file)) all.push({ kind: "accepted", task });
+  if (!existsSync(file)) return all;
+  for await (const task of readTasks(file)) {
+    if (task.provenance.teacher !== teacher) throw new Mistake(`${file} was taught by ${task.provenance.teacher}, not by ${teacher}`, "repeat the command that made it, or write to another file");
+    all.push({ kind: "accepted", task });
+  }
   return all;
 }

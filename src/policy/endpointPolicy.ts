@@ -2,7 +2,8 @@
  * A chat model as a policy: the talk as messages in the roles that chat endpoints know, results cut to what a model is shown, and
  * its answer as a message. Knows neither who serves the model nor whether it is any good.
  */
-import type { Tool } from "../environment/server.ts";
+import type { Json } from "../environment/json.ts";
+import type { JsonSchema, Tool } from "../environment/server.ts";
 import { weekdayName } from "../environment/time.ts";
 import { excerptOf } from "../trajectory/excerpt.ts";
 import type { CallEvent, Event } from "../trajectory/trajectory.ts";
@@ -22,7 +23,14 @@ export const instructions = (now: string): string =>
   "Do what the user asks and nothing more. If something you need is missing and no tool can tell it, ask the user. " +
   "If nothing on offer can do it, say so. When you are done, answer the user in one or two sentences, without ids and without naming tools.";
 
-export const chatTool = ({ name, summary, inputSchema }: Tool): ChatTool => ({ name, description: summary, parameters: inputSchema });
+export const chatTool = ({ name, summary, inputSchema }: Tool): ChatTool => ({ name, description: summary, parameters: published(inputSchema) as JsonSchema });
+
+/** A schema without keywords of our own (`x-…`), which some endpoints turn down. */
+function published(schema: Json): Json {
+  if (Array.isArray(schema)) return (schema as readonly Json[]).map(published);
+  if (schema === null || typeof schema !== "object") return schema;
+  return Object.fromEntries(Object.entries(schema).flatMap(([key, it]) => (key.startsWith("x-") ? [] : [[key, published(it)]])));
+}
 
 /** The talk so far, from the system's message on. */
 export function messagesOf({ now, events }: Pick<Talk, "now" | "events">): ChatMessage[] {

@@ -55,7 +55,7 @@ function briefOf({ plain, turn, kind, persona, now, isMinimal, sample, events }:
   const talk = events.flatMap((it): JsonObject[] => (it.kind === "user" ? [{ person: it.text }] : it.kind === "assistant" && it.text !== "" ? [{ assistant: it.text }] : []));
   const wants = (turn?.wishes ?? []).map(it => ({ ...wantOf(it), ...(it.otherwise ? { if_refused: wantOf(it.otherwise) } : {}) }));
   return {
-    person: { manner: persona.name, ...(persona.casual ? { writes: "without capitals and full stops" } : {}) },
+    person: { manner: persona.name, sounds_like: persona.ask.slice(0, 4).map(it => it.replace("{clause}", "…")), ...(persona.casual ? { writes: "without capitals and full stops" } : {}) },
     now: `${weekdayName(now)}, ${now.replace("T", " ")}`,
     turn: kind === "open" ? "first message" : kind,
     ...(talk.length > 0 ? { talk_so_far: talk } : {}),

@@ -68,7 +68,9 @@ export class EndpointTeacher implements Teacher {
     const heat = temperature.first + temperature.more * this.#complaints;
     const answer = await this.#of.model.complete({ messages, tools: talk.tools.map(chatTool), temperature: heat, maxTokens: longestMessage }, this.#of.signal);
     const message = messageIn(answer);
-    return recovery?.kind === "give-up" ? { ...message, calls: [] } : message;
+    if (recovery?.kind === "give-up") return { ...message, calls: [] };
+    // what is said beside calls is said to nobody
+    return message.calls.length > 0 ? { ...message, text: "" } : message;
   }
 
   /** What the user said to do in that case, or nothing more; a mistake of its own it can mend. */

@@ -38,6 +38,7 @@ describe("evaluate --policy endpoint:MODEL", () => {
     expect(JSON.parse(out.join(""))).toMatchObject({ policy: "endpoint:tiny", attempts: 4, unscorable: 0 });
     expect(asked[0]!.body).toMatchObject({ model: "tiny", temperature: 0 });
     expect(asked[0]!.body.messages[0]).toMatchObject({ role: "system", content: expect.stringMatching(/It is (Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d{4}-\d\d-\d\d, \d\d:\d\d\./) as string });
+    expect(JSON.stringify(asked[0]!.body.tools)).not.toContain('"x-');
     const results = asked.flatMap(it => it.body.messages).filter(it => it.role === "tool");
     expect(results.length).toBeGreaterThan(0);
     for (const it of results) expect(it.content.length).toBeLessThanOrEqual(8192);

@@ -55,6 +55,13 @@ test("a spent budget stops it with what was made, and --resume goes on behind th
   expect(new Set(after.map(it => (JSON.parse(it) as { id: string }).id)).size).toBe(8);
 });
 
+test("a file of another teacher's is not gone on with", async () => {
+  const [cwd, server] = [emptyFolder(), await chatServer(competent())];
+  await runCommand(synthesize, ["--out", "a.tasks.jsonl", "--servers", "filesystem", "--count", "2"], { cwd });
+  await expect(made(cwd, server.url, "--count", "4", "--resume")).rejects.toThrow(/a\.tasks\.jsonl was taught by graph, not by endpoint:scripted: repeat the command/);
+  expect(server.asked).toEqual([]);
+});
+
 test("a planted key is in no file and no line, whatever the endpoint does with it", async () => {
   vi.stubEnv("PROVE_API_KEY", key);
   const model = competentModel();
