@@ -35,7 +35,7 @@ describe.each([...catalog.servers.values()].map(it => [it.name, it] as const))("
   test("is spoken of and answered in whole sentences", () => {
     for (const { user, reply } of tasks.flatMap(it => it.turns)) {
       expect(`${user}${reply}`).not.toMatch(/[{}|\u0000-\u0008]|undefined|\bobject\b|  |\.\.$/);
-      expect(user).toMatch(/^["~/#€]*[\p{L}\d.]/u);
+      expect(user).toMatch(/^["“~/#€-]*[\p{L}\d.]/u);
       expect(reply).not.toBe("");
     }
   });
