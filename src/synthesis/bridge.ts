@@ -14,9 +14,9 @@
  *     "cases": [ { "from.payee_id": "Clearwater", "category_id": ["Water and power"] } ],
  *                                                     values that belong together, one drawn from a list; a thing goes by its label
  *     "forms": ["…{from.invoice_id}…{channel_id}…"],  the wish alone: the first call goes unsaid, what it is about is named
- *     "then": ["note that under {category_id}"],      the wish right after the first call was asked for, in its turn or in the next
+ *     "after": ["note that under {category_id}"],     the wish right after the first call was asked for, in its turn or in the next
  *     "reply": ["{from.total} is …"],                 whole sentences; `{from.…}` are fields of the first result, others as in phrases
- *     "added": ["It is …"] } ] }                      the same after a `then`, where the first call has been answered already
+ *     "added": ["It is …"] } ] }                      the same after an `after`, where the first call has been answered already
  * ```
  * Clauses follow the rules of phrases (phrase.ts). `{from.key}` in a clause is an argument of the first call, as people name it;
  * a value that flows is never said in a clause, only in replies. A first call that changes something cannot go unsaid.
@@ -46,7 +46,7 @@ const bridgeSchema = z.strictObject({
   never: z.record(z.string(), z.array(json).min(1)).optional(),
   cases: z.array(z.record(z.string(), json)).min(1).optional(),
   forms: texts.optional(),
-  then: texts.optional(),
+  after: texts.optional(),
   reply: replies,
   added: replies.optional(),
 });
@@ -88,19 +88,19 @@ export function flawsOfBridges(bridges: readonly Bridge[], catalog: Catalog): st
 function flawsOf(bridge: Bridge, catalog: Catalog): string[] {
   const [from, to] = [catalog.tools.get(bridge.from), catalog.tools.get(bridge.to)];
   if (!from || !to) return [`there is no tool ${from ? bridge.to : bridge.from}`];
-  const { forms, then, fill } = bridge;
+  const { forms, after, fill } = bridge;
   const flaws: string[] = [];
   if (from.server === to.server) flaws.push(`${from.name} and ${to.name} are of one server`);
-  if (!forms && !then) flaws.push("it has neither forms nor then");
+  if (!forms && !after) flaws.push("it has neither forms nor after");
   if (forms && from.effect === "write") flaws.push(`${from.name} changes something, so it has to be asked for: it can have no forms`);
   const [keysFrom, keysTo] = [keysOf(from), keysOf(to)];
   for (const key of [...Object.keys(bridge.with ?? {}), ...(bridge.needs ?? [])]) if (!keysFrom.includes(key)) flaws.push(`${from.name} takes no ${key}`);
   for (const key of [...Object.keys(fill), ...Object.keys(bridge.fixed ?? {})]) if (!keysTo.includes(key)) flaws.push(`${to.name} takes no ${key}`);
-  for (const [key, path] of Object.entries(fill)) if (path.startsWith("=") ? !keysFrom.includes(path.slice(1)) : !(path.split(".")[0]! in propertiesOf(from.outputSchema))) flaws.push(`${from.name} shows no ${path} for ${key}`);
+  for (const [key, path] of Object.entries(fill)) if (path.startsWith("=") ? !keysFrom.includes(path.slice(1)) : !Object.hasOwn(propertiesOf(from.outputSchema), path.split(".")[0]!)) flaws.push(`${from.name} shows no ${path} for ${key}`);
   for (const key of Object.keys(bridge.never ?? {})) if (!(key in fill)) flaws.push(`${key} does not flow, and cannot be kept from some values`);
   for (const key of (bridge.cases ?? []).flatMap(it => Object.keys(it))) if (!(key.startsWith("from.") ? keysFrom.includes(key.slice(5)) : keysTo.includes(key))) flaws.push(`a case names ${key}, which is no argument`);
   const given = [...Object.keys(fill), ...Object.keys(bridge.fixed ?? {})];
-  for (const it of [...(forms ?? []), ...(then ?? [])]) flaws.push(...flawsOfClause(it, given, keysFrom, keysTo, requiredOf(to)));
+  for (const it of [...(forms ?? []), ...(after ?? [])]) flaws.push(...flawsOfClause(it, given, keysFrom, keysTo, requiredOf(to)));
   for (const it of forms ?? [])
     for (const key of requiredOf(from)) if (!(key in (bridge.with ?? {})) && !slotsOf(it).includes(`from.${key}`)) flaws.push(`"${it}" does not name {from.${key}}`);
   return flaws;

@@ -30,9 +30,9 @@ export function crossingOf(bridges: readonly Bridge[], servers: readonly string[
   if (near.length === 0) return undefined;
   const rarity = (it: Bridge) => 1 / (1 + (uses.get(it.name) ?? 0)) ** 2;
   const first = chance.weighted(near, rarity);
-  const followers = bridges.filter(it => it.from === first.to && it.then && it.name !== first.name);
+  const followers = bridges.filter(it => it.from === first.to && it.after && it.name !== first.name);
   const second = followers.length > 0 && chance.happens(shares.second) ? chance.weighted(followers, rarity) : undefined;
-  return planOf(first, second, first.then !== undefined && (!first.forms || chance.happens(shares.asked)), endsOf);
+  return planOf(first, second, first.after !== undefined && (!first.forms || chance.happens(shares.asked)), endsOf);
 }
 
 /** A plan over these bridges, by name; or undefined where one is missing. */

@@ -62,14 +62,14 @@ export interface Step {
 type Chosen = Readonly<Record<string, Json>>;
 
 /**
- * The wish over a bridge: said by its `then` where the first call is what was granted last, else by its `forms`. With it the trial
+ * The wish over a bridge: said by its `after` where the first call is what was granted last, else by its `forms`. With it the trial
  * of the first call, where that goes unsaid. `heard` is what the user has said before.
  */
 function crossed(bridge: Bridge, chosen: Chosen, heard: string, rehearsal: Rehearsal): { readonly source?: Trial; readonly trial: Trial } | string {
   const { chance } = rehearsal.scene;
   const { last } = rehearsal;
-  if (bridge.then && last?.wish.tool.name === bridge.from) {
-    const trial = taken(bridge, chosen, chance.pick(bridge.then), { ...last, heard }, rehearsal);
+  if (bridge.after && last?.wish.tool.name === bridge.from) {
+    const trial = taken(bridge, chosen, chance.pick(bridge.after), { ...last, heard }, rehearsal);
     return typeof trial === "string" ? trial : { trial };
   }
   if (!bridge.forms) return `${bridge.from} was not asked for`;
@@ -118,14 +118,15 @@ function taken(bridge: Bridge, chosen: Chosen, form: string, first: First, rehea
   for (const [key, path] of Object.entries(bridge.fill)) {
     const value = path.startsWith("=") ? first.wish.arguments[path.slice(1)] : valueAt(first.value, path);
     if (value === undefined || value === null || value === "" || typeof value === "object") return `${bridge.from} shows no ${path} here`;
-    if (bridge.never?.[key]?.includes(value)) return `${String(value)} makes no sense there`;
+    if (bridge.never?.[key]?.includes(value)) return `${wordOf(value)} makes no sense there`;
     const input = declared.inputs.find(it => it.key === key);
     if (input && !input.spoken) {
-      const thing = rehearsal.named(input.entity, String(value));
-      if (!thing) return `there is no ${input.entity} called ${String(value)}`;
+      const thing = rehearsal.named(input.entity, wordOf(value));
+      if (!thing) return `there is no ${input.entity} called ${wordOf(value)}`;
       things[key] = thing;
     }
-    values[key] = value;
+    const isText = declared.values.find(it => it.key === key)?.schema["type"] === "string";
+    values[key] = isText ? wordOf(value) : value;
   }
   const trial = rehearsal.attempt({
     declared,
@@ -135,8 +136,10 @@ function taken(bridge: Bridge, chosen: Chosen, form: string, first: First, rehea
   if (typeof trial === "string") return trial;
   // a value that the user says flows from nowhere
   const said = `${first.heard}\n${first.wish.clause}\n${trial.wish.clause}`;
-  return Object.keys(bridge.fill).every(key => holds(said, String(values[key]))) ? "the user says it already" : trial;
+  return Object.keys(bridge.fill).every(key => holds(said, wordOf(values[key]!))) ? "the user says it already" : trial;
 }
+
+const wordOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 /** A case's values for the arguments of one of the two calls. */
 function given(chosen: Chosen, prefix: "" | "from.", tool: string, rehearsal: Rehearsal): Passed | string {
@@ -147,8 +150,8 @@ function given(chosen: Chosen, prefix: "" | "from.", tool: string, rehearsal: Re
     const key = name.slice(prefix.length);
     const input = rehearsal.scene.declarations.get(tool)!.inputs.find(it => it.key === key);
     if (input && !input.spoken) {
-      const thing = rehearsal.named(input.entity, String(value));
-      if (!thing) return `there is no ${input.entity} called ${String(value)}`;
+      const thing = rehearsal.named(input.entity, wordOf(value));
+      if (!thing) return `there is no ${input.entity} called ${wordOf(value)}`;
       things[key] = thing;
     }
     values[key] = value;
@@ -172,7 +175,7 @@ function* plainFields(value: Json, path: string): Generator<readonly [string, Js
   else if (Array.isArray(value)) {
     if (value.length > 0) yield* plainFields(value.at(-1) as Json, `${path}.last`);
     if (value.length > 0) yield* plainFields(value[0] as Json, `${path}.0`);
-  } else for (const [key, it] of Object.entries(value)) yield* plainFields(it as Json, path ? `${path}.${key}` : key);
+  } else for (const [key, it] of Object.entries(value)) yield* plainFields(it, path ? `${path}.${key}` : key);
 }
 
 /** One of a bridge's cases, with one value for each argument. */

@@ -69,7 +69,7 @@ function isLookUp(call: CallEvent, later: readonly CallEvent[], known: ReadonlyS
 function* textsIn(value: Json): Generator<string> {
   if (typeof value === "string" && value.length > 2) yield value;
   else if (typeof value === "number" && !Number.isInteger(value)) yield String(value);
-  else if (value !== null && typeof value === "object") for (const it of Object.values(value)) yield* textsIn(it as Json);
+  else if (value !== null && typeof value === "object") for (const it of Object.values(value)) yield* textsIn(it);
 }
 
 /** What could not be done is asked for where nothing was called, or at the end of some turn. */

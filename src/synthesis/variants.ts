@@ -3,7 +3,7 @@
  * and in other words. What a trainer asks for when a task is at its student's boundary. Knows no student and no files.
  */
 import type { Catalog } from "../environment/catalog.ts";
-import { chanceOf, type Chance } from "../environment/chance.ts";
+import type { Chance } from "../environment/chance.ts";
 import { variantName, variantNamed } from "../environment/variant.ts";
 import { Mistake } from "../mistake.ts";
 import type { Task } from "../trajectory/task.ts";

@@ -97,7 +97,7 @@ export function wishFor(scene: Scene, asking: Asking): Wish | undefined {
   const form = scene.persona.contracts ? contracted(plain) : plain;
   const fixed = fixedBy(asking.form);
   const slots = slotsOf(form);
-  const filling: Filling = { arguments: { ...kept?.arguments, ...fixed }, things: [], said: { ...kept?.said, ...passed?.said } };
+  const filling: Filling = { arguments: { ...kept?.arguments, ...fixed }, things: [], said: { ...carried(asking), ...passed?.said } };
   const wanted = new Set([...slots, ...(withheld === undefined ? [] : [withheld])]);
   if (kept) filling.things.push(...kept.things.filter(({ thing }) => !slots.some(key => [kept.arguments[key] ?? []].flat().includes(thing.id))));
   for (const input of declared.inputs) {
@@ -131,6 +131,9 @@ export function wishFor(scene: Scene, asking: Asking): Wish | undefined {
   const replies = repliesTo(asking.form) ?? (asksTheSame(asking, slots) ? kept?.replies : undefined);
   return { ...filling, tool: declared.tool, arguments: inOrder(declared.tool, filling.arguments), clause, template: form, ...(replies ? { replies } : {}), ...(passed?.before ? { before: passed.before } : {}) };
 }
+
+/** Words of the wish before; what they read off another result is of that one alone. */
+const carried = ({ kept, isSettled }: Asking): Record<string, string> => Object.fromEntries(Object.entries(kept?.said ?? {}).filter(([slot]) => isSettled || !slot.startsWith("from.")));
 
 /** The value that was missing, or the same question about another thing: what suited the wish before suits this one. */
 const asksTheSame = ({ declared, isSettled }: Asking, slots: readonly string[]): boolean =>

@@ -3,7 +3,6 @@
  * its server's name, so that a category of the budget is none of the shop. Knows no bridges and no turns.
  */
 import type { Server } from "../environment/server.ts";
-import type { JsonObject } from "../environment/json.ts";
 import { digestOf, freeze } from "../environment/digest.ts";
 import { declarationsOf, prefixed, type Declarations } from "./declared.ts";
 import { graphOf, type Graph } from "./graph.ts";
@@ -66,7 +65,7 @@ function thingOf(thing: Thing, { server, phrases }: Share): Thing {
   return {
     ...thing,
     entity: `${prefix}${thing.entity}`,
-    facts: { ...thing.facts, ...Object.fromEntries(named) } as JsonObject,
+    facts: { ...thing.facts, ...Object.fromEntries(named) },
     context: Object.fromEntries(Object.entries(thing.context).map(([entity, id]) => [`${prefix}${entity}`, id])),
   };
 }

@@ -36,7 +36,7 @@ describe("bridges", () => {
   test("lead from most servers to most others, each said in several ways", () => {
     expect(bridges.length).toBeGreaterThanOrEqual(25);
     expect(new Set(bridges.flatMap(it => [serverOf(it.from), serverOf(it.to)])).size).toBeGreaterThanOrEqual(14);
-    for (const { name, forms = [], then = [] } of bridges) expect(forms.length + then.length, name).toBeGreaterThanOrEqual(3);
+    for (const { name, forms = [], after = [] } of bridges) expect(forms.length + after.length, name).toBeGreaterThanOrEqual(3);
   });
 
   test("name nothing that is not in the shipped worlds", () => {
@@ -47,7 +47,7 @@ describe("bridges", () => {
         const [tool, argument] = key.startsWith("from.") ? [from, key.slice(5)] : [to, key];
         // files are named by their paths, and times and words are no things
         if (!/"x-entity"/.test(entity(tool, argument)) || argument === "path") continue;
-        for (const it of [values].flat()) expect(worlds.get(serverOf(tool)), `${name}: ${String(it)}`).toContain(JSON.stringify(it));
+        for (const it of [values].flat()) expect(worlds.get(serverOf(tool)), `${name}: ${JSON.stringify(it)}`).toContain(JSON.stringify(it));
       }
   });
 
@@ -60,7 +60,7 @@ describe("bridges", () => {
     ["a source that is not named", { ...sound, forms: ["write to the contact, subject {subject}: {text}"] }, /does not name \{from\.deal_id\}/],
     ["a change that goes unsaid", { ...sound, from: "crm_add_note", fill: { to: "title" }, forms: ["note {from.text} on {from.deal_id} and write, subject {subject}: {text}"] }, /changes something/],
     ["a field that no result has", { ...sound, fill: { to: "boss" } }, /shows no boss/],
-    ["a word too many", { ...sound, then: "so" }, /at \/bridges\/0\/then/],
+    ["a word too many", { ...sound, after: "so" }, /at \/bridges\/0\/after/],
   ];
   test.each(unsound)("are turned down for %s", (_, bridge, why) => {
     expect(() => parseBridges(JSON.stringify({ format: "prove/bridges@1", bridges: [bridge] }), catalog, "my.json")).toThrow(why);
