@@ -28,7 +28,7 @@ export interface Catalog {
 }
 
 /** Variants that are remembered: thousands of them would fill the memory, and each is made again in a moment. */
-const mostVariants = 240;
+const mostVariants = 256;
 
 /** A catalog over a list of servers, with fixtures from folders, the first match winning. Remembers the fixtures it has read, and the variants used last. */
 export function openCatalog(list: readonly Server[], folders: FixtureFolders): Catalog {

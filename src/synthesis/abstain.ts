@@ -33,7 +33,8 @@ export function abstentionOf(server: string, plot: Plot, scene: Scene, words: Ab
     return user === undefined ? undefined : { sort, user: spoken(user, persona, chance), reply: chance.pick(words.cannot).replace("{it}", it) };
   }
   const { say, reply } = chance.pick(own && chance.happens(0.4) ? own.idle : words.idle);
-  const [user, answer] = [filledBy(chance.pick(say), values), filledBy(chance.pick(reply), values)];
+  const i = chance.below(say.length);
+  const [user, answer] = [filledBy(say[i]!, values), filledBy(reply[i % reply.length]!, values)];
   return user === undefined || answer === undefined ? undefined : { sort, user: spoken(user, persona, chance), reply: answer };
 }
 
@@ -52,11 +53,11 @@ function questionOf(plot: Plot, scene: Scene, words: Abstentions): Abstention | 
 
 /** The words for slots, drawn as they are needed and the same in all that is said. */
 function valuesFor({ values, entities }: Abstentions, sample: Sample, chance: Chance): (slot: string) => string | undefined {
-  const numbers: Readonly<Record<string, number>> = { a: 13 + chance.below(60), b: 2 + chance.below(10) };
+  const [a, b] = [13 + chance.below(60), 2 + chance.below(10)];
+  const numbers: Readonly<Record<string, number>> = { a, b, sum: a + b, times: a * b };
   const known = new Map<string, string | undefined>();
   const valueOf = (slot: string): string | undefined => {
-    const [, x, operation, y] = /^([ab])(?:([*+])([ab]))?$/.exec(slot) ?? [];
-    if (x) return String(operation === "*" ? numbers[x]! * numbers[y!]! : operation === "+" ? numbers[x]! + numbers[y!]! : numbers[x]);
+    if (Object.hasOwn(numbers, slot)) return String(numbers[slot]);
     if (slot === "first") return [word("name")!, word("city")!].sort()[0];
     if (values[slot]) return chance.pick(values[slot]);
     const things = (sample.things.get(entities[slot] ?? slot) ?? []).filter(it => it.label !== undefined);

@@ -3,8 +3,9 @@
  * needs no tool, and what is said where a tool is missing. Knows no sessions.
  *
  * A text is a whole message. Its slots are an entity of the server with a label (`{account}`, or another name for it by
- * `entities`), a word of `values` (`{city}`), a number (`{a}`, `{b}`, `{a*b}`, `{a+b}`), or the one of `{name}`
- * and `{city}` that comes first in the alphabet (`{first}`). What nothing can do has an `it`, as in "I can't {it}"; what needs no tool has its own replies.
+ * `entities`), a word of `values` (`{city}`), a number (`{a}`, `{b}`, their `{sum}` and product `{times}`), or the one of `{name}`
+ * and `{city}` that comes first in the alphabet (`{first}`). What nothing can do has an `it`, as in "I can't {it}"; what needs no tool has its own
+ * replies, the first to the first text and so on.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -30,7 +30,7 @@ export function saidOf(obstacle: Obstacle, { clause, tool }: Wish, words: Obstac
   }
   const isPlain = isRequest(clause) && clause.length < longest && !/[,:;.!]( |$)/.test(bare(clause));
   if (isPlain) return chance.pick(words.request).replace("{clause}", () => yours(clause));
-  return chance.pick(clause.endsWith("?") || tool.effect === "read" ? words.question : words.deed);
+  return chance.pick(tool.effect === "read" ? words.question : words.deed);
 }
 
 /** Words that are taken up again: of a longer clause only that it cannot be done is said. */

@@ -69,7 +69,7 @@ const none: ReadonlySet<string> = new Set();
 const stretches = 4;
 
 /** Samples that are remembered. */
-const mostSamples = 200;
+const mostSamples = 256;
 
 /** A conversation that can begin. */
 export interface Stage {

@@ -52,7 +52,7 @@ describe("a user", () => {
   test("leaves no slot open and begins like a person", () => {
     for (const { user, reply } of tasks.flatMap(it => it.turns)) {
       expect(`${user}${reply}`).not.toMatch(/[{}|\u0000-\u0008]|undefined|\bobject\b|  |\.\.$/);
-      expect(user).toMatch(/^["~/]*[\p{L}\d.]/u);
+      expect(user).toMatch(/^["~/€“#]*[\p{L}\d.]/u);
       expect(reply).not.toBe("");
     }
   });
