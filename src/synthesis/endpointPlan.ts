@@ -33,8 +33,8 @@ export interface Plan {
 const around = { things: 8, kinds: 8 };
 
 const rules = `You write one message that a person types to an assistant. You are told in JSON who the person is, what day it is, what the person wants, and which names exist.
-- Ask for everything under "wants", in that order, and for nothing else.
-- Whatever stands under "say" must be in the message so that its exact value can be read from it: copy names, texts, paths and codes letter by letter, write amounts in digits, say days and times so that nobody can mistake them.
+- Ask for everything under "wants", in that order, and for nothing else. Where it is empty, say just what "plain" says.
+- Whatever stands under "say" must be in the message so that its exact value can be read from it: copy names, texts, paths and codes letter by letter, write amounts in digits, say days and times so that nobody can mistake them. What has no "words" there has to be clear from the message all the same.
 - Use only names, numbers, places and days that you are given. Invent none, not even a signature.
 - Never write an identifier such as acc_12, the name of a tool, JSON, markdown or a placeholder.
 - "plain" is a plain wording of the same message. Say it in the person's own way, as people really write, and keep its meaning: what it leaves out, leave out too.
@@ -63,9 +63,12 @@ function briefOf({ plain, turn, kind, persona, now, isMinimal, sample, events }:
     wants,
     ...(turn?.question === undefined ? {} : { leave_out: `what the assistant will have to ask for: "${turn.question}"` }),
     plain,
-    names_that_exist: namesIn(sample, turn),
+    ...(isReticent({ turn, isMinimal }) ? {} : { names_that_exist: namesIn(sample, turn) }),
   };
 }
+
+/** Nothing may be named that the plain wording leaves out: it would tell what has to be asked or found out. */
+export const isReticent = ({ turn, isMinimal }: Pick<Plan, "turn" | "isMinimal">): boolean => isMinimal || turn?.question !== undefined;
 
 /** A wish in words. `means` is the exact value behind the words; ids that nobody says have words alone. */
 function wantOf({ tool, clause, said, arguments: args, things }: Wish): JsonObject {

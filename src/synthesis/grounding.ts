@@ -4,7 +4,7 @@
  */
 import type { Json } from "../environment/json.ts";
 import { daysBetween, weekdayName } from "../environment/time.ts";
-import type { Plan } from "./endpointPlan.ts";
+import { isReticent, type Plan } from "./endpointPlan.ts";
 import { holds } from "./goals.ts";
 import { unmarked } from "./persona.ts";
 import type { Thing } from "./sampler.ts";
@@ -54,18 +54,24 @@ function lostOf({ arguments: args, said, things }: Wish, text: string, { plain, 
     if (value === undefined || !has(plain, words)) continue;
     const own = things.filter(it => [value].flat().includes(it.thing.id));
     if (own.length > 0) {
-      const thing = own.find(({ thing }) => !names(text, thing, words));
-      if (thing) return `"${words}"`;
+      if (!own.every(({ thing }) => names(text, thing, words, now))) return `"${words}"`;
     } else if (!says(text, value, words, now)) return `"${words}"`;
   }
   return undefined;
 }
 
-/** Whether a thing is named: by what it was called, if it was called by name at all. */
-function names(text: string, { id, label }: Thing, words: string): boolean {
-  const isNamed = [id, label].some(it => it !== undefined && has(words, it));
-  return !isNamed || [id, label, words].some(it => it !== undefined && has(text, it));
+/** Whether a thing is named as clearly as it was: by what it is called, or by all that tells it from others. */
+function names(text: string, { id, label }: Thing, words: string, now: string): boolean {
+  const name = [id, label].find(it => it !== undefined && has(words, it));
+  if (has(text, words) || (name !== undefined && has(text, name))) return true;
+  if (name !== undefined) return false;
+  const days = words.match(isoDays) ?? [];
+  const rest = words.replaceAll(isoDays, " ");
+  const telling = rest.match(/["“][^"”]+["”]|[\p{L}\p{N}]*[\p{Lu}\p{N}][\p{L}\p{N}.]*/gu) ?? [];
+  return days.every(it => saysDay(text, it, now)) && telling.every(it => has(text, it));
 }
+
+const isoDays = /\d{4}-\d\d-\d\d/g;
 
 const has = (text: string, words: string): boolean => plainly(text).includes(plainly(words));
 
@@ -124,6 +130,8 @@ function inventedIn(text: string, plan: Plan): string | undefined {
   // numbers of a list are nobody's
   const number = numbersIn(text.replaceAll(/(^|\s)\d[.)](?=\s)/g, " ")).find(it => !numbers.has(it) && !isOfTime(it, text, plan));
   if (number !== undefined) return `the number ${number}`;
+  const day = text.match(/\b(tomorrow|yesterday|next week|(mon|tues|wednes|thurs|fri|satur|sun)day)\b/gi)?.find(it => !low.includes(it.toLowerCase()) && !isOfDay(it.toLowerCase(), plan));
+  if (day !== undefined) return `"${day}"`;
   for (const { 0: word, index } of text.matchAll(/\p{Lu}[\p{L}\p{N}]*/gu)) {
     const isFirst = /(^|[.!?:)\n-]["“'’]?\s*)$/.test(text.slice(0, index));
     if (!isFirst && word.length > 1 && !known.has(word.toLowerCase()) && !common.has(word.toLowerCase()) && !/['’]$/.test(text.slice(0, index))) return word;
@@ -131,20 +139,33 @@ function inventedIn(text: string, plan: Plan): string | undefined {
   return undefined;
 }
 
+/** A day that was given, called by its weekday or by how near it is. */
+const isOfDay = (word: string, plan: Plan): boolean => daysOf(plan).some(it => saysDay(word, it, plan.now) || word === weekdayName(it).toLowerCase() || (word === "next week" && daysBetween(plan.now, it) < 14));
+
+const daysOf = (plan: Plan): string[] =>
+  wishesOf(plan)
+    .flatMap(it => Object.values(it.arguments).flat())
+    .flatMap(it => (typeof it === "string" && /^\d{4}-\d\d-\d\d/.test(it) ? [it.slice(0, 10)] : []));
+
 /** Digits of a day or a time that was given, said in another way. */
 const isOfTime = (n: number, text: string, plan: Plan): boolean =>
   wishesOf(plan)
     .flatMap(it => Object.values(it.arguments).flat())
-    .some(it => typeof it === "string" && /^\d{4}-\d\d|^\d\d:\d\d/.test(it) && (it.match(/\d+/g) ?? []).some(part => Number(part) === n || (Number(part) - 12 === n && /pm|p\.m\./i.test(text))));
+    .some(it => {
+      if (typeof it !== "string" || !/^\d{4}-\d\d|^\d\d:\d\d/.test(it)) return false;
+      const [hours = NaN, minutes = NaN] = (/(\d\d):(\d\d)$/.exec(it) ?? []).slice(1).map(Number);
+      const said = [...(it.match(/\d+/g) ?? []).map(Number), hours + minutes / 100, ...(/pm|p\.m\./i.test(text) ? [hours - 12, hours - 12 + minutes / 100] : [])];
+      return said.some(other => Math.abs(other - n) < 1e-9);
+    });
 
 const common = new Set(
   "i ok okay hi hey hello thanks please pls asap fyi btw mr mrs ms dr am pm euro euros eur monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october november december mon tue tues wed thu thurs fri sat sun jan feb mar apr jun jul aug sep sept oct nov dec".split(" "),
 );
 
 /** Everything the model was given, as one text. */
-function givenIn({ plain, turn, now, sample, events }: Plan): string {
+function givenIn({ plain, turn, now, sample, isMinimal, events }: Plan): string {
   const wishes = wishesOf({ turn } as Plan).map(it => `${unmarked(it.clause)} ${Object.values(it.said).map(unmarked).join(" ")} ${JSON.stringify(it.arguments)}`);
-  const things = [...(sample?.things.values() ?? [])].flat().map(it => `${it.label ?? ""} ${JSON.stringify(it.facts)}`);
+  const things = isReticent({ turn, isMinimal }) ? [] : [...(sample?.things.values() ?? [])].flat().map(it => `${it.label ?? ""} ${JSON.stringify(it.facts)}`);
   const talk = events.flatMap(it => (it.kind === "user" || it.kind === "assistant" ? [it.text] : []));
   return [plain, now, ...wishes, ...things, ...talk].join("\n");
 }
