@@ -6,13 +6,15 @@ import type { Outcome } from "../environment/outcome.ts";
 import { Walk } from "./bridging.ts";
 import { pointing } from "./answer.ts";
 import type { Declared } from "./declared.ts";
+import { guessOf } from "./guess.ts";
 import { saidOf, type Obstacle } from "./obstacle.ts";
-import { contracted, isRequest, turnOf, type Opening } from "./persona.ts";
+import { isRequest, turnOf, type Opening } from "./persona.ts";
 import { filled, textOf, type Form } from "./phrase.ts";
-import { givesWay, ifNot, turnsAround, twinless, whyNot, type Planned, type Plot, type Turn } from "./plot.ts";
+import { givesWay, ifNot, takesTwo, turnsAround, whyNot, type Planned, type Plot, type Turn } from "./plot.ts";
 import { isEmpty, isRefusal, Rehearsal, type Trial } from "./rehearsal.ts";
 import { keyOf } from "./routes.ts";
 import type { Thing } from "./sampler.ts";
+import { reasonFor } from "./smallTalk.ts";
 import type { Asking, Scene, Wish } from "./wish.ts";
 
 /** Things asked for in one breath. */
@@ -27,9 +29,8 @@ const others = 4;
 /** How often a way out is said beforehand: where it will be needed, and where it will not. */
 const otherwise = { needed: 0.6, spare: 0.04, anotherTool: 0.15, onlyTool: 0.4 };
 
-/** How often something is asked for two things at once, why it is asked for is said where the tool has words for it, and a talk goes on
- * with something else after a refusal. */
-const odds = { twin: 0.08, ownReason: 0.08, movesOn: 0.6 };
+/** How often something is asked for two things at once, and a talk goes on with something else after a refusal. */
+const odds = { twin: 0.08, movesOn: 0.6 };
 
 export class Author {
   readonly rehearsal: Rehearsal;
@@ -55,7 +56,7 @@ export class Author {
   constructor(plot: Plot, scene: Scene) {
     this.#plot = plot;
     this.#left = plot.tools;
-    this.rehearsal = new Rehearsal(plot.session, { ...scene, corrections: plot.manners.corrections, breath: plot.breath }, { listsFirst: plot.listsFirst, preferred: new Set(plot.tools), longestResult: plot.longestResult, ...(plot.missing ? { hidden: plot.missing.hidden } : {}) });
+    this.rehearsal = new Rehearsal(plot.session, { ...scene, corrections: plot.manners.corrections, breath: plot.breath, guesses: plot.guesses }, { listsFirst: plot.listsFirst, preferred: new Set(plot.tools), longestResult: plot.longestResult, ...(plot.missing ? { hidden: plot.missing.hidden } : {}) });
   }
 
   /** Whether something has been begun and has to be said before the talk can end. */
@@ -186,7 +187,7 @@ export class Author {
         this.obstacle ??= trial.obstacle;
         this.#left = isAll ? [...names.slice(i + 1), ...this.#left] : [];
         const blocked = saidOf(trial.obstacle, trial.wish, words, this.#scene.chance);
-        return { text: this.#text([...clauses, trial.wish.clause], opening, opening === "first" ? this.#reason(names[0]!) : ""), wishes: [...wishes, { ...trial.wish, blocked }] };
+        return { text: this.#text([...clauses, trial.wish.clause], opening, opening === "first" ? reasonFor(names[0]!, this.#scene, this.#plot.manners) : ""), wishes: [...wishes, { ...trial.wish, blocked }] };
       }
       const twin = names.length < mostWishes ? this.#twin(trial) : undefined;
       if (twin) {
@@ -202,7 +203,7 @@ export class Author {
         break;
       }
     }
-    return { text: this.#text(clauses, opening, opening === "first" ? this.#reason(names[0]!) : ""), wishes };
+    return { text: this.#text(clauses, opening, opening === "first" ? reasonFor(names[0]!, this.#scene, this.#plot.manners) : ""), wishes };
   }
 
   #text(clauses: readonly string[], opening: Opening, reason = ""): string {
@@ -210,23 +211,13 @@ export class Author {
     return turnOf(clauses, opening, persona, this.#plot.manners, chance, reason);
   }
 
-  /** Why it is asked for, now and then: nothing that a call would need. */
-  #reason(tool: string): string {
-    const { persona, chance, phrases, isMinimal } = this.#scene;
-    const own = phrases.tools[tool]?.reasons;
-    if (isMinimal || !chance.happens((persona.talks ?? 0.03) + (own ? odds.ownReason : 0))) return "";
-    const lists = [own, own, phrases.reasons, persona.reasons, this.#plot.manners.reasons].filter(it => it !== undefined);
-    const reason = chance.pick(chance.pick(lists));
-    return persona.contracts ? contracted(reason) : reason;
-  }
-
   /** The same for another thing, in the same clause: `freeze the Travel card and the Gift card`. */
   #twin({ wish, declared, outcome }: Trial): { wish: Wish; clause: string } | undefined {
     const { chance } = this.#scene;
     const { template } = wish;
-    if (outcome.kind !== "ok" || wish.before || this.#plot.steps || !chance.happens(odds.twin) || !isRequest(template) || twinless.test(template) || / and /.test(template)) return undefined;
+    if (outcome.kind !== "ok" || wish.before || guessOf(wish) || this.#plot.steps || !chance.happens(odds.twin) || !isRequest(template)) return undefined;
     const isThere = (entity: string, id: unknown) => typeof id === "string" && this.#scene.sample.find(entity, id) !== undefined;
-    const open = declared.inputs.filter(it => !it.many && isThere(it.entity, wish.arguments[it.key]) && new RegExp(`^[^{]*(\\{\\w+\\}[^{]*)*\\{${it.key}\\}(,|$| (from|to|into|in|on|with|for|at|by|out|right|at once|too|off|as|until|now)\\b)`).test(template) && !pointing.test(wish.said[it.key] ?? "it"));
+    const open = declared.inputs.filter(it => !it.many && isThere(it.entity, wish.arguments[it.key]) && takesTwo(template, it.key) && !pointing.test(wish.said[it.key] ?? "it"));
     if (open.length === 0 || declared.values.some(it => it.sensitive && it.key in wish.arguments)) return undefined;
     const { key } = chance.pick(open);
     const other = this.#granted({ declared, form: `{${key}}`, kept: wish }, it => it.arguments[key] !== wish.arguments[key]);
@@ -308,6 +299,7 @@ export class Author {
 
   /** What to do if it is refused, said in the same breath: it would be granted, whether it comes to it or not. */
   #otherwise(trial: Trial): Wish | undefined {
+    if (guessOf(trial.wish)) return undefined;
     const { wish, outcome } = trial;
     const { phrases, declarations, chance } = this.#scene;
     const words = phrases.tools[wish.tool.name]!.otherwise;

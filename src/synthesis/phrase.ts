@@ -14,7 +14,8 @@
  *       "again": ["it", "that account"],            how it is named right after it was named
  *       "short": ["my {first} account", "{lower}"] } },   a sloppy name now and then: {first} is the label's first word, {lower} all
  *                                                   of it in lower case. The assistant looks these words up, and where that finds
- *                                                   nothing, in the whole list
+ *                                                   nothing, in the whole list; where ids are spoken it tries them as they are, and
+ *                                                   mends them by the server's hint ("{first}" for people)
  *   "arguments": { "<key>" or "<tool>.<key>": {
  *       "say": ["{value}", "{value} euros"],        how a plain value is said; the value itself must be readable from it
  *       "values": ["rent", "gift"],                 what to choose from, where the schema's examples are too few

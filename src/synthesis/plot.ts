@@ -45,6 +45,8 @@ export interface Plot {
   readonly longestResult?: number;
   /** Letters of an answer, where it has to be short. */
   readonly breath?: number | undefined;
+  /** People half say names. */
+  readonly guesses?: boolean | undefined;
   /** The weight by which a tool is chosen that the chain does not name. */
   readonly rarity: (tool: string) => number;
   /** Tools that are not to be had, and what is said to that: of a talk in which nothing can be done, all that is asked for. */
@@ -74,4 +76,8 @@ export function givesWay(wish: Wish, refused: Wish, key: string): boolean {
 export const ifNot = ["if that is not possible,", "if that does not work,", "if it cannot be done,", "should that be impossible,"];
 
 /** Clauses that speak of one thing only. */
-export const twinless = /\b(it|its|is|has|was|does|ends|who|whose|that|which|whether|how|what|one)\b/;
+const twinless = /\b(it|its|is|has|was|does|ends|who|whose|that|which|whether|how|what|one|and)\b/;
+
+/** Whether a clause still reads well with two things in one place: nothing in it speaks of one, and nothing hangs on the name. */
+export const takesTwo = (template: string, key: string): boolean =>
+  !twinless.test(template) && new RegExp(`^[^{]*(\\{\\w+\\}[^{]*)*\\{${key}\\}(,|$| (from|to|into|in|on|with|for|at|by|out|right|at once|too|off|as|until|now)\\b)`).test(template);

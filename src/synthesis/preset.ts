@@ -12,6 +12,8 @@ export interface Preset {
   readonly mostCalls: Readonly<Record<MenuKind, number>>;
   /** Characters of a result that is asked for. */
   readonly longestResult: number;
+  /** Names that people know are half said now and then, and put right by what the server hints at. */
+  readonly guesses: boolean;
   /** Letters of an answer that are still said, where it has to be short. */
   readonly breath?: number;
   /** Share of tasks with three to eight tools of other servers beside the menu. */
@@ -29,6 +31,7 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     oneTurn: 0,
     mostCalls: { chain: 12, full: 12 },
     longestResult: 2400,
+    guesses: true,
     distractors: 0.4,
     mixed: 0,
     crossing: 0.12,
@@ -40,6 +43,8 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     // more calls do not fit what a small student can say
     mostCalls: { chain: 6, full: 12 },
     longestResult: 800,
+    // it does not read hints
+    guesses: false,
     breath: 60,
     distractors: 0,
     mixed: 0.5,

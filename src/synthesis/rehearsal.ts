@@ -4,9 +4,10 @@
  */
 import type { Outcome, Patch } from "../environment/outcome.ts";
 import type { Session, State } from "../environment/session.ts";
-import type { Json } from "../environment/json.ts";
+import type { Json, JsonObject } from "../environment/json.ts";
 import { shownBy, type Declared } from "./declared.ts";
 import type { Obstacle } from "./obstacle.ts";
+import { guessOf } from "./guess.ts";
 import { isForOld } from "./phrase.ts";
 import { keyOf, routesTo, rowsOf, workingRoute, type Route, type RouteWishes } from "./routes.ts";
 import { contextOf, merged, type Thing } from "./sampler.ts";
@@ -86,6 +87,8 @@ export class Rehearsal {
     if (this.#done.has(doneKey(wish))) return "it has been asked for";
     const obstacle = this.#obstacleTo(wish);
     if (typeof obstacle === "string") return obstacle;
+    const guess = guessOf(wish);
+    if (guess && !this.#isPutRight(wish, guess)) return "nobody would know who is meant";
     const trial = this.#fork.fork();
     const { outcome, patches } = trial.call(wish.tool.name, wish.arguments);
     if (outcome.kind === "ok" && wish.tool.effect === "write" && isIdle(patches)) return "it is so already";
@@ -150,6 +153,14 @@ export class Rehearsal {
   #undoes(patches: readonly Patch[]): boolean {
     const telling = patches.filter(it => it.op === "replace" && !isPassing(it));
     return telling.length > 0 && telling.every(it => this.#undone.has(it.path) && this.#undone.get(it.path) === it.value) && !patches.some(it => it.op !== "replace");
+  }
+
+  /** The server does not know the half that was said, and says which whole it may have been. */
+  #isPutRight({ tool, things }: Wish, guess: JsonObject): boolean {
+    const { outcome } = this.#fork.fork().call(tool.name, guess);
+    if (outcome.kind !== "refused" || outcome.type !== "not_found") return false;
+    const { message, hint = "" } = outcome;
+    return things.every(it => !it.isSpoken || it.words === undefined || (message.includes(it.words) && hint.includes(it.thing.id)));
   }
 
   #hasOnlyMade({ things }: Wish): boolean {

@@ -172,6 +172,7 @@ export class Studio {
       ...(hidden.size > 0 ? { missing: { hidden, words: this.#abstentions.obstacles, isAll: isIrrelevant } } : {}),
       longestResult: this.#ground.preset.longestResult,
       breath: this.#ground.preset.breath,
+      guesses: this.#ground.preset.guesses,
       goesOn: !isOneTurn && !isIrrelevant && this.#ground.preset.name === "paper",
     };
   }

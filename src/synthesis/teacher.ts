@@ -14,6 +14,7 @@ import { chosen, filled } from "./phrase.ts";
 import { sloppyKey } from "./rehearsal.ts";
 import { isClause, messageOf, reasonOf } from "./reply.ts";
 import type { Planned, Turn } from "./plot.ts";
+import { guessOf } from "./guess.ts";
 import { keyOf, routesTo, type Route } from "./routes.ts";
 import type { Thing } from "./sampler.ts";
 import type { Named, Wish } from "./wish.ts";
@@ -40,6 +41,8 @@ export class GraphTeacher implements Teacher {
   readonly #seen = new Set<string>();
   /** Calls made, so that no look-up is made twice. */
   readonly #tried = new Set<string>();
+  /** Names that were half said and have been asked about, by `keyOf`. */
+  readonly #putRight = new Set<string>();
   /** What each call was last answered. */
   readonly #answers = new Map<string, string>();
   /** Events taken in. */
@@ -82,6 +85,7 @@ export class GraphTeacher implements Teacher {
   /** What the user said to do in that case, or, for a look-up, another way to look. */
   means(failed: CallEvent): readonly Recovery[] {
     const wish = this.#wishOf(failed);
+    if (wish && failed.type === "not_found" && guessOf(wish)) return ["retry", "give-up"];
     if (wish?.otherwise) return [wish.otherwise.tool === wish.tool ? "retry" : "alternative", "give-up"];
     return wish ? ["give-up"] : ["alternative", "give-up"];
   }
@@ -95,7 +99,7 @@ export class GraphTeacher implements Teacher {
     const wishes = this.#turn!.wishes;
     const first = wishes[this.#at]!;
     let end = this.#at + 1;
-    const goesAlong = (it: Planned) => !it.before && it.blocked === undefined && it.tool === first.tool && first.tool.effect === "read" && this.#lacking(it).length === 0;
+    const goesAlong = (it: Planned) => !it.before && it.blocked === undefined && !guessOf(it) && it.tool === first.tool && first.tool.effect === "read" && this.#lacking(it).length === 0;
     if (this.#lacking(first).length === 0) while (end < wishes.length && goesAlong(wishes[end]!)) end++;
     return wishes.slice(this.#at, end);
   }
@@ -106,8 +110,20 @@ export class GraphTeacher implements Teacher {
     const unique = [...new Map(lookUps.map(it => [callKey(it.name, it.arguments), it])).values()];
     if (unique.length > 0) return calls(unique);
     if (due !== wishes[0]) return calls([{ name: due.tool.name, arguments: due.arguments }]);
+    const guess = this.#guess(wishes[0]!);
+    if (guess) return calls([guess]);
     for (const it of wishes) this.#asked.push({ wish: it, key: callKey(it.tool.name, it.arguments) });
     return calls(wishes.map(it => ({ name: it.tool.name, arguments: it.arguments })));
+  }
+
+  /** The call with what was half said, once for each name. */
+  #guess(wish: Planned): Call | undefined {
+    const guess = guessOf(wish);
+    const halves = wish.things.filter(it => it.isSpoken && it.words !== undefined).map(it => keyOf(it.thing));
+    if (!guess || halves.every(it => this.#putRight.has(it))) return undefined;
+    for (const it of halves) this.#putRight.add(it);
+    this.#asked.push({ wish, key: callKey(wish.tool.name, guess) });
+    return { name: wish.tool.name, arguments: guess };
   }
 
   /** What has to be read before this wish, where that has not been shown yet; else the wish itself. */

@@ -32,6 +32,8 @@ export interface Scene {
   readonly corrections?: Manners["corrections"];
   /** Letters of an answer, where it has to be short. */
   readonly breath?: number | undefined;
+  /** People half say names that the assistant then has to put right. */
+  readonly guesses?: boolean | undefined;
   /** Entities are named in the fewest words. */
   readonly isMinimal: boolean;
 }
@@ -230,7 +232,7 @@ interface Mention {
 }
 
 /** How often a thing is pointed at in the list just read out, and how often one is named sloppily. */
-const odds = { again: 0.7, ordinal: 0.45, short: 0.12 };
+const odds = { again: 0.7, ordinal: 0.45, short: 0.12, half: 0.1 };
 
 /** How the user names a thing: as `it` where that is clear, briefly where it is known, else so that it can be looked up. */
 function mentionOf(scene: Scene, thing: Thing, maySayId: boolean): Mention | undefined {
@@ -244,8 +246,10 @@ function mentionOf(scene: Scene, thing: Thing, maySayId: boolean): Mention | und
   if (place !== undefined && chance.happens(odds.ordinal)) return { text: place, isSpoken: false };
   if (clear.length > 0 && chance.happens(odds.again)) return { text: chance.pick(clear), isSpoken: false };
   const isMet = met.has(keyOf(thing));
-  const short = !isMet && words.short && chance.happens(odds.short) ? shortly(scene, thing, words.short) : undefined;
+  const short = !isMet && words.short && !maySayId && chance.happens(odds.short) ? shortly(scene, thing, words.short) : undefined;
+  const half = scene.guesses && !isMet && words.short && maySayId && chance.happens(odds.half) ? shortly(scene, { ...thing, label: thing.id }, words.short) : undefined;
   if (short) return short;
+  if (half) return { ...half, isSpoken: true };
   const context = Object.keys(thing.context);
   const forms = isMet ? (words.known ?? words.mention.filter(it => !slotsOf(it).some(slot => context.includes(slot)))) : words.mention;
   // words without a slot, such as "that reminder", name only what is clear anyway
