@@ -6,7 +6,7 @@
  * { "format": "prove/bridges@1", "bridges": [ {
  *     "name": "bill-into-budget",
  *     "from": "banking_pay_bill", "with": { … },      the call that shows the value, and arguments of it that are always the same
- *     "needs": ["arrive_by"],                         optional arguments without which the first call shows no such value
+ *     "needs": ["arrive_by"], "without": ["month"],   optional arguments that the first call must have and must not have
  *     "to": "budget_add_expense", "fixed": { … },     the call that takes it
  *     "fill": { "amount": "paid" },                   argument of `to` <- path in the result (`goals.0.missing`, `lines.last.text`),
  *                                                     or `=minutes`, an argument of the first call
@@ -40,6 +40,7 @@ const bridgeSchema = z.strictObject({
   from: z.string(),
   with: z.record(z.string(), json).optional(),
   needs: texts.optional(),
+  without: texts.optional(),
   to: z.string(),
   fixed: z.record(z.string(), json).optional(),
   fill: z.record(z.string(), z.string()),
@@ -94,7 +95,7 @@ function flawsOf(bridge: Bridge, catalog: Catalog): string[] {
   if (!forms && !after) flaws.push("it has neither forms nor after");
   if (forms && from.effect === "write") flaws.push(`${from.name} changes something, so it has to be asked for: it can have no forms`);
   const [keysFrom, keysTo] = [keysOf(from), keysOf(to)];
-  for (const key of [...Object.keys(bridge.with ?? {}), ...(bridge.needs ?? [])]) if (!keysFrom.includes(key)) flaws.push(`${from.name} takes no ${key}`);
+  for (const key of [...Object.keys(bridge.with ?? {}), ...(bridge.needs ?? []), ...(bridge.without ?? [])]) if (!keysFrom.includes(key)) flaws.push(`${from.name} takes no ${key}`);
   for (const key of [...Object.keys(fill), ...Object.keys(bridge.fixed ?? {})]) if (!keysTo.includes(key)) flaws.push(`${to.name} takes no ${key}`);
   for (const [key, path] of Object.entries(fill)) if (path.startsWith("=") ? !keysFrom.includes(path.slice(1)) : !Object.hasOwn(propertiesOf(from.outputSchema), path.split(".")[0]!)) flaws.push(`${from.name} shows no ${path} for ${key}`);
   for (const key of Object.keys(bridge.never ?? {})) if (!(key in fill)) flaws.push(`${key} does not flow, and cannot be kept from some values`);

@@ -82,7 +82,8 @@ function crossed(bridge: Bridge, chosen: Chosen, heard: string, rehearsal: Rehea
 }
 
 /** The first call of a bridge as a wish of its own, said like any other, about what the case names. */
-function leading({ from, needs = [] }: Bridge, chosen: Chosen, form: Form, rehearsal: Rehearsal): { readonly source?: Trial; readonly trial: Trial } | string {
+function leading(bridge: Bridge, chosen: Chosen, form: Form, rehearsal: Rehearsal): { readonly source?: Trial; readonly trial: Trial } | string {
+  const { from } = bridge;
   const passed = given(chosen, "from.", from, rehearsal);
   if (typeof passed === "string") return passed;
   // a case that the words leave out, or that they gainsay
@@ -90,7 +91,14 @@ function leading({ from, needs = [] }: Bridge, chosen: Chosen, form: Form, rehea
   if (unsaid) return `nobody says ${unsaid[0]}`;
   const trial = rehearsal.attempt({ declared: rehearsal.scene.declarations.get(from)!, form, passed });
   if (typeof trial === "string") return trial;
-  return needs.every(it => trial.wish.arguments[it] !== undefined) ? { trial } : `${needs.join(" or ")} is not asked for`;
+  return unfit(bridge, trial.wish) ?? { trial };
+}
+
+/** Why the first call shows no value of use. */
+function unfit({ needs, without }: Bridge, first: Wish): string | undefined {
+  const has = (key: string) => first.arguments[key] !== undefined;
+  const lacks = needs?.find(it => !has(it));
+  return lacks === undefined ? without?.find(has) && "it is asked for too much" : `${lacks} is not asked for`;
 }
 
 /** The first call, made to be read from: its words are how the clause names what it is about. */
@@ -112,7 +120,8 @@ function taken(bridge: Bridge, chosen: Chosen, form: string, first: First, rehea
   const declared = rehearsal.scene.declarations.get(bridge.to)!;
   const passed = given(chosen, "", bridge.to, rehearsal);
   if (typeof passed === "string") return passed;
-  if (bridge.needs?.some(it => first.wish.arguments[it] === undefined)) return `${bridge.needs.join(" or ")} was not asked for`;
+  const flaw = unfit(bridge, first.wish);
+  if (flaw !== undefined) return flaw;
   const values: Record<string, Json> = { ...passed.values };
   const things: Record<string, Thing> = { ...passed.things };
   for (const [key, path] of Object.entries(bridge.fill)) {
