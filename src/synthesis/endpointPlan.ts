@@ -77,9 +77,16 @@ function wantOf({ tool, clause, said, arguments: args, things }: Wish): JsonObje
     const own = things.filter(it => [value].flat().includes(it.thing.id));
     const words = said[key] === undefined ? undefined : unmarked(said[key]);
     const means = own.every(it => it.isSpoken) ? { means: value } : {};
-    if (words !== undefined || "means" in means) say[key] = { ...means, ...(words === undefined ? {} : { words }) };
+    if (words !== undefined) say[key] = { ...means, words };
+    // what is read off a result goes unsaid: only a choice that the clause makes stands without words
+    else if (isChoice(tool, key)) say[key] = means;
   }
   return { does: tool.summary, in_words: unmarked(clause), say };
+}
+
+function isChoice({ inputSchema }: Tool, key: string): boolean {
+  const schema = JSON.stringify((inputSchema["properties"] as JsonObject | undefined)?.[key] ?? {});
+  return schema.includes('"enum"') || schema.includes('"boolean"');
 }
 
 /** Labels by kind: those of the wishes first, so that what fits the chain is there. */
