@@ -90,7 +90,7 @@ function toldTogether(sentences: readonly string[], isThing: Message["isThing"],
     else if (joins === 0 && runsOn(last) && runsOn(next) && last.length + next.length < 130 && chance.happens(0.5)) {
       text = `${text.slice(0, -1)}${last.includes(",") || next.includes(",") || chance.happens(0.4) ? ", and" : " and"} ${lowered(next)}`;
       joins++;
-    } else text = `${text} ${joins === 0 && sentences.length > 1 && chance.happens(0.2) && /^(The|It|I|Your|There) /.test(next) ? led(chance.pick(["Also, ", "And "]), next) : next}`;
+    } else text = `${text} ${joins === 0 && sentences.length > 1 && chance.happens(0.2) && /^(The|It|I|Your|There) /.test(next) && hasVerb.test(next) ? led(chance.pick(["Also, ", "And "]), next) : next}`;
     last = next;
   }
   return text;
@@ -145,6 +145,7 @@ export function reasonOf(error: string, now: string, chance: Chance): string {
       .replaceAll(/\b(\w+) [a-z]+_\d+\b/g, "that $1")
       .replaceAll(/ <[\w.-]+@[\w.-]+>/g, "")
       .replaceAll(/\b\d{4}-\d{2}-\d{2}(T\d{2}:\d{2})?\b/g, it => replied(it, now, chance))
+      .replaceAll(/\bat (?=\d{1,2} [A-Z][a-z]+(?: \d{4})? at \d)/g, "on ")
       .replaceAll(/\b\d{4}-\d{2}\b(?!-)/g, it => replied(it, now, chance))
       .replaceAll(/(?<![/.~"\w])[a-z]+(?:_[a-z]+)+\b(?![./])/g, it => it.replaceAll("_", " "))
       .replaceAll(/\b(the|that|a) the\b/g, "$1")
@@ -166,7 +167,8 @@ export const singular = (text: string): string =>
     .replaceAll(/(?<![\d.,:/-])1 ((?:more|open|new|other|free|unread|full|planned) )?([a-z]+s)\b/g, (all, of: string | undefined, noun: string) => (plurals.test(noun) ? `1 ${of ?? ""}${one(noun)}` : all))
     .replaceAll(/\bThere are 1\b/g, "There is 1")
     .replaceAll(/\b(1 [a-z]+) are\b/g, "$1 is")
-    .replaceAll(/\b1 are\b/g, "1 is");
+    .replaceAll(/\b1 are\b/g, "1 is")
+    .replaceAll(/(?<![\d.,])\b(1 (?:euro|file|minute|hour|task|person|seat)) (go|have|were|remain)\b/g, (_, one: string, verb: string) => `${one} ${{ go: "goes", have: "has", were: "was", remain: "remains" }[verb]!}`);
 
 /** Words that end in s and are one already, or no things at all. */
 const plurals = /^(?!is$|was$|has$|as$|this$|its$|less$|plus$|minus$|across$|always$|bus$|business$|class$|address$|access$|status$|gas$|does$|goes$|comes$|takes$|costs$|lasts$|holds$|fits$|needs$|stands$|says$|series$|canvas$|glass$|pass$|process$|express$)[a-z]+$/;
