@@ -95,7 +95,7 @@ export function briefFor(ground: Ground, { n, home, kind }: { n: number; home: s
   const { catalog, seed, preset, oneTurn, manners, uses, bridges, servers } = ground;
   const chain = kind === "abstain" ? [] : chainFor({ server: catalog.server(home), uses, audit: ground.audit }, chance);
   if (!chain) return undefined;
-  const info = infoFor(ground.infos, chance);
+  const info = toldIn(ground.infos, chance);
   const crossing = kind === "normal" && bridges.length > 0 && chance.happens(ground.crossing) ? crossingOf(bridges, servers, home, uses, chance) : undefined;
   const isFar = kind === "irrelevant" && chance.happens(shares.far);
   const distractors = preset.mixed > 0 ? "mixed" : chance.happens(preset.distractors) ? 3 + chance.below(6) : 0;
@@ -121,7 +121,7 @@ export function briefFor(ground: Ground, { n, home, kind }: { n: number; home: s
 }
 
 /** How much the user is to tell: by the shares, and the more of what has come about less often. Not everything can be left out. */
-function infoFor(infos: Ground["infos"], chance: Chance): Task["info"] {
+function toldIn(infos: Ground["infos"], chance: Chance): Task["info"] {
   const all = [...infos.values()].reduce((a, b) => a + b, 0);
   const due = (info: "missing" | "minimal") => Math.max(0, shares[info] + (all < few ? 0 : 3 * (shares[info] - (infos.get(info) ?? 0) / all)));
   const [missing, minimal] = [due("missing"), due("minimal")];

@@ -29,7 +29,7 @@ export interface Chain {
 export type Uses = Map<string, number>;
 
 /** The weight by which a tool is drawn. */
-export const rarityOf = (tool: string, uses: Uses): number => 1 / (1 + (uses.get(tool) ?? 0)) ** 2;
+export const rarityOf = (tool: string, uses: Uses): number => 1 / (1 + (uses.get(tool) ?? 0)) ** 3;
 
 /** A draw that leads to no such path is made again so often. */
 const draws = 8;
