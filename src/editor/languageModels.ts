@@ -3,6 +3,7 @@
  * tools of the ask and never the editor's own. Knows nothing of tasks.
  */
 import {
+  CancellationError,
   CancellationTokenSource,
   LanguageModelChatMessage,
   LanguageModelError,
@@ -62,6 +63,7 @@ export class ModelAnswers implements Disposable {
 async function completed({ model: id, messages, tools = [] }: Ask, { token }: CancellationTokenSource): Promise<{ readonly text: string; readonly calls: readonly ChatCall[] }> {
   const [model] = await lm.selectChatModels({ id });
   if (!model) throw new Error(`the editor no longer offers ${id}`);
+  if (token.isCancellationRequested) throw new CancellationError();
   const response = await model.sendRequest(
     messages.map(spoken),
     {

@@ -137,30 +137,28 @@ test("before anything goes to an address elsewhere, the person sees where it goe
   await checkGone(asked);
 });
 
-test("an endpoint on this machine teaches, with the key that is stored for it, which is written nowhere", async () => {
+test("an endpoint on this machine teaches once its key is stored, which is written nowhere, and goes on where it was stopped", async () => {
   const key = "sk-planted-7d1c40e2";
   const model = competentModel();
   const server = await chatServer(({ body, headers }) => (headers.authorization === `Bearer ${key}` ? model(body) : { status: 401, body: { error: { message: "no key" } } }));
-  const ask = async (name: string) => {
-    await workbench.command("PROVE: Synthesize Tasks…");
-    await workbench.type("On which servers", "");
-    // the two of before, all, none
-    for (let n = 0; n < 2; n++) await workbench.page.getByRole("checkbox", { name: "Toggle all checkboxes" }).click();
-    await workbench.choice("filesystem").click();
-    await workbench.page.keyboard.press("Enter");
-    await workbench.choice("An endpoint…").click();
-    await workbench.answer("The endpoint's address", server.url);
-    await workbench.answer("The model, as the endpoint names it", "scripted");
-    await workbench.answer("How many tasks", "3");
-    await workbench.answer("Seed", "1");
-    await workbench.answer("The file's name", name);
-  };
-  await ask("keyless");
+  await workbench.command("PROVE: Synthesize Tasks…");
+  await workbench.type("On which servers", "");
+  // the two of before, all, none
+  for (let n = 0; n < 2; n++) await workbench.page.getByRole("checkbox", { name: "Toggle all checkboxes" }).click();
+  await workbench.choice("filesystem").click();
+  await workbench.page.keyboard.press("Enter");
+  await workbench.choice("An endpoint…").click();
+  await workbench.answer("The endpoint's address", server.url);
+  await workbench.answer("The model, as the endpoint names it", "scripted");
+  await workbench.answer("How many tasks", "3");
+  await workbench.answer("Seed", "1");
+  await workbench.answer("The file's name", "taught");
   await workbench.notification(/does not let us in/).getByRole("button", { name: "Set Endpoint Key…" }).click();
   await workbench.answer("The endpoint's address; the key", server.url);
   await workbench.answer("The key for", key);
   await checkSeen(workbench.notification("A key is stored for"));
-  await ask("taught");
+  await workbench.command("PROVE: Synthesize Tasks…");
+  await workbench.choice("Go on with taught").click();
   await checkSeen(workbench.notification(/3 tasks in .*taught/));
   const files = readdirSync(workbench.folder, { recursive: true, encoding: "utf8" }).filter(it => it.includes("taught"));
   expect(files.length).toBeGreaterThan(1);

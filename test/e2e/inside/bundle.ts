@@ -12,8 +12,7 @@ export const carrierFolder = join(insideFolder, "carrier");
 export async function bundleInside(): Promise<void> {
   rmSync(insideFolder, { recursive: true, force: true });
   mkdirSync(carrierFolder, { recursive: true });
-  const contributes = { languageModelChatProviders: [{ vendor: "carrier", displayName: "Carrier" }] };
-  const manifest = { name: "carrier", publisher: "prove-rl", version: "0.0.1", engines: { vscode: "*" }, main: "./carrier.cjs", contributes };
+  const manifest = { name: "carrier", publisher: "prove-rl", version: "0.0.1", engines: { vscode: "*" }, main: "./carrier.cjs" };
   writeFileSync(join(carrierFolder, "package.json"), JSON.stringify(manifest));
   writeFileSync(join(carrierFolder, "carrier.cjs"), "exports.activate = () => {};\n");
   const files = readdirSync(import.meta.dirname).filter(it => it.endsWith(".test.ts") || it === "run.ts");
