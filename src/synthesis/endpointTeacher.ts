@@ -10,7 +10,7 @@ import type { CallEvent } from "../trajectory/trajectory.ts";
 import type { Plan } from "./endpointPlan.ts";
 import { EndpointSpeaker, type Speaking } from "./endpointSpeaker.ts";
 import { holds } from "./goals.ts";
-import { idIn } from "./grounding.ts";
+import { hides, idIn } from "./grounding.ts";
 import { fits } from "./judged.ts";
 import type { Speaker } from "./machine.ts";
 import type { Recovery, Teacher } from "./teacher.ts";
@@ -39,8 +39,9 @@ export const castOf = (model: ChatModel, name: string): Cast => ({
 /** How freely the assistant answers at first, and how much more freely after each message that could not be used. */
 const temperature = { first: 0.2, more: 0.1 };
 
-/** Tokens of a message at most. */
+/** Tokens of a message at most, and characters of a reply. */
 const longestMessage = 1200;
+const longestReply = 4000;
 
 interface Teaching {
   readonly model: ChatModel;
@@ -87,7 +88,8 @@ export class EndpointTeacher implements Teacher {
     const said = this.#of.talk.events.flatMap(it => (it.kind === "user" ? [it.text] : [])).join("\n");
     const id = plan && idIn(text, { ...plan, plain: said });
     if (id !== undefined) return `it says the identifier ${id}, which means nothing to the user`;
-    return /^\s*[[{]|```|<\/?tool_call>/.test(text) ? "it is no message to a person" : undefined;
+    if (text.length > longestReply) return `it has ${text.length} characters`;
+    return /^\s*[[{]|```|<\/?tool_call>/.test(text) || hides(text) ? "it is no message to a person" : undefined;
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Json } from "../environment/json.ts";
 import { daysBetween, weekdayName } from "../environment/time.ts";
+import { visibleLines } from "../trajectory/visible.ts";
 import { isReticent, type Plan } from "./endpointPlan.ts";
 import { holds } from "./goals.ts";
 import { unmarked } from "./persona.ts";
@@ -16,15 +17,16 @@ export interface Flaw {
   readonly complaint: string;
 }
 
-/** Words of a message at most; and beyond the plain wording's where it shall be short. */
-const longest = { message: 160, minimal: { factor: 2, more: 8 } };
+/** Words of a message at most, and characters; and words beyond the plain wording's where it shall be short. */
+const longest = { message: 160, characters: 2000, minimal: { factor: 2, more: 8 } };
 
 /** Why a user may not say this, or undefined. */
 export function ungrounded(text: string, plan: Plan): Flaw | undefined {
   const words = text.split(/\s+/).filter(it => it !== "").length;
   const most = plan.isMinimal ? longest.minimal.factor * plan.plain.split(/\s+/).length + longest.minimal.more : longest.message;
   if (words === 0) return { event: "empty", complaint: "it is empty" };
-  if (/^\s*(user|person|message|assistant)\s*:/i.test(text) || text.includes("```")) return { event: "no message", complaint: "it is not a message alone" };
+  if (/^\s*(user|person|message|assistant)\s*:/i.test(text) || text.includes("```") || hides(text)) return { event: "no message", complaint: "it is not a plain message alone" };
+  if (text.length > longest.characters) return { event: "too long", complaint: `it has ${text.length} characters` };
   const id = idIn(text, plan);
   if (id !== undefined) return { event: "says an id", complaint: `it says the identifier ${id}, which no person knows` };
   for (const wish of wishesOf(plan)) {
@@ -36,6 +38,9 @@ export function ungrounded(text: string, plan: Plan): Flaw | undefined {
   if (words > most) return { event: "too long", complaint: `it has ${words} words, where ${most} are enough` };
   return undefined;
 }
+
+/** Whether a text has characters in it that a reader does not see. */
+export const hides = (text: string): boolean => visibleLines(text.replaceAll("\t", " ")).join("\n") !== text.replaceAll("\t", " ").replaceAll(/\r\n?/g, "\n");
 
 const wishesOf = ({ turn }: Plan): Wish[] => (turn?.wishes ?? []).flatMap(it => (it.otherwise ? [it, it.otherwise] : [it]));
 

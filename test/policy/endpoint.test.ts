@@ -281,6 +281,12 @@ describe("the key", () => {
     expect(JSON.stringify([endpoint, fault])).not.toContain(key);
   });
 
+  test.each(["EMPTY", "none", "lm-studio"])("%s is none, and stays a word", async word => {
+    const { endpoint, asked } = await opened(inTurn(says(`It is ${word}.`)), { key: word });
+    expect((await endpoint.complete(hello)).text).toBe(`It is ${word}.`);
+    expect(asked[0]!.headers.authorization).toBe(`Bearer ${word}`);
+  });
+
   test("with a line break in it is a mistake that does not repeat it", () => {
     expect(() => openEndpoint({ url: "http://127.0.0.1:1/v1", model: "m", key: `${key}\nx: y` })).toThrow(/^the endpoint's key holds characters that no key has/);
     expect(() => openEndpoint({ url: "http://127.0.0.1:1/v1", model: "m", key: `${key}\nx: y` })).not.toThrow(key);

@@ -108,6 +108,7 @@ describe("what the user must not say", () => {
     ["too little", () => "could you see to it?", "loses a value"],
     ["a speech", (plain: string) => `${plain} ${"and so on ".repeat(80)}`, "too long"],
     ["a script", (plain: string) => `User: ${plain}`, "no message"],
+    ["what nobody sees", (plain: string) => `${plain}\u202e`, "no message"],
   ])("%s", async (_, otherwise, event) => {
     const { tasks, rejected } = await played(1, sayingFirst(otherwise), { split: "train" }, { attempts: 6, concurrency: 1 });
     expect(tasks.filter(it => it.goals.length > 0)).toEqual([]);
