@@ -246,8 +246,9 @@ function mentionOf(scene: Scene, thing: Thing, maySayId: boolean): Mention | und
   if (place !== undefined && chance.happens(odds.ordinal)) return { text: place, isSpoken: false };
   if (clear.length > 0 && chance.happens(odds.again)) return { text: chance.pick(clear), isSpoken: false };
   const isMet = met.has(keyOf(thing));
-  const short = !isMet && words.short && !maySayId && chance.happens(odds.short) ? shortly(scene, thing, words.short) : undefined;
-  const half = scene.guesses && !isMet && words.short && maySayId && chance.happens(odds.half) ? shortly(scene, { ...thing, label: thing.id }, words.short) : undefined;
+  const short = !isMet && words.short && !(maySayId && (thing.label ?? thing.id) === thing.id) && chance.happens(odds.short) ? shortly(scene, thing, words.short) : undefined;
+  const halves = scene.guesses && !isMet && maySayId ? (words.short ?? []).filter(it => !it.includes('"')) : [];
+  const half = halves.length > 0 && chance.happens(odds.half) ? shortly(scene, { ...thing, label: thing.id }, halves) : undefined;
   if (short) return short;
   if (half) return { ...half, isSpoken: true };
   const context = Object.keys(thing.context);
