@@ -162,8 +162,11 @@ export class Endpoint implements ChatModel {
       const where = to && URL.canParse(to, this.address) ? new URL(to, this.address).origin : "nowhere";
       return new EndpointFault("redirected", `${this.#place} points to ${where}, where nothing was sent`, "give the address it points to as the base URL, if you trust it", { status });
     }
-    if (status === 429 || status === 408 || status === 425 || status >= 500)
-      return new EndpointFault("overloaded", `${this.#place} cannot answer at present: ${said}`, "try again later, or ask for less at a time", { status, mayPass: true, pause: this.#asked(headers.get("retry-after")) });
+    if (status === 429 || status === 408 || status === 425 || status >= 500) {
+      const pause = this.#asked(headers.get("retry-after"));
+      const later = pause === undefined ? "" : `, and asks for ${Math.ceil(pause / 1000)} s of quiet`;
+      return new EndpointFault("overloaded", `${this.#place} cannot answer at present: ${said}${later}`, "try again later, or ask for less at a time", { status, mayPass: true, pause });
+    }
     if (status === 401 || status === 403) return new EndpointFault("declined", `${this.#place} does not let us in: ${said}`, "give a key for that address, in a terminal as PROVE_API_KEY", { status });
     if (status === 404) return new EndpointFault("declined", `${this.#place} has no such page or model: ${said}`, `${compatible}, and that it has the model ${this.name}`, { status });
     return new EndpointFault("declined", `${this.#place} declined the request: ${said}`, compatible, { status });

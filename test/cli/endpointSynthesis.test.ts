@@ -136,6 +136,14 @@ describe("for the editor", () => {
     expect(said.at(-1)).toEqual({ kind: "failed", what: expect.stringMatching(/^the editor's model copilot-4 gave no answer: the quota is used up; 0 tasks are in /) as string, remedy: expect.stringContaining("--resume") as string });
   });
 
+  test("a cancel is passed on to what the model is still asked", async () => {
+    const { said } = await work({ ...asking(emptyFolder(), { kind: "editor", model: "copilot-4" }), count: 50 }, () => ({ kind: "cancel" }));
+    const open = said.flatMap(it => (it.kind === "model-ask" ? [it.id] : []));
+    expect(open).not.toEqual([]);
+    expect(new Set(said.flatMap(it => (it.kind === "model-cancel" ? [it.id] : [])))).toEqual(new Set(open));
+    expect(said.at(-1)).toEqual({ kind: "cancelled" });
+  });
+
   test("an endpoint is given the key of the ask and none of the environment's, and no key is said or written", async () => {
     const [cwd, server] = [emptyFolder(), await chatServer(competent())];
     const { said, printed } = await work(asking(cwd, { kind: "endpoint", url: server.url, model: "scripted", key }), id => ({ kind: "model-failed", id, what: "nobody asked" }), { OPENAI_API_KEY: "sk-of-the-environment" });

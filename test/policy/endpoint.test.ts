@@ -145,7 +145,7 @@ describe("what may pass is tried again", () => {
 
   test("a Retry-After of an hour is not waited for", async () => {
     const { endpoint, time } = await opened(inTurn({ status: 429, headers: { "retry-after": "3600" } }));
-    expect((await faultOf(endpoint.complete(hello))).message).toContain("cannot answer at present: 429");
+    expect((await faultOf(endpoint.complete(hello))).message).toContain("cannot answer at present: 429, and asks for 3600 s of quiet");
     expect(time.waits).toEqual([]);
   });
 
