@@ -6,6 +6,7 @@ import type { Chance } from "../environment/chance.ts";
 import type { Abstentions } from "./abstentions.ts";
 import { Author } from "./author.ts";
 import type { Persona } from "./persona.ts";
+import { bare } from "./obstacle.ts";
 import { chosen, filled } from "./phrase.ts";
 import type { Plot } from "./plot.ts";
 import type { Sample } from "./sampler.ts";
@@ -47,7 +48,7 @@ function questionOf(plot: Plot, scene: Scene, words: Abstentions): Abstention | 
   const author = new Author({ ...plot, tools: [tool], info: "missing", isOneTurn: true }, scene);
   const turn = author.say("open");
   if (turn?.question === undefined) return undefined;
-  const question = chosen(turn.question, chance);
+  const question = bare(chosen(turn.question, chance));
   return { sort: "question", user: turn.text, reply: chance.pick(words.asking).replace("{question}", () => question), tool };
 }
 

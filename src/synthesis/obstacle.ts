@@ -47,4 +47,4 @@ const yours = (text: string): string =>
     .replaceAll(/\b(me|us|I|we)\b/g, "you");
 
 /** Without the marks that stand around a value's own words. */
-const bare = (text: string): string => text.replaceAll(/[\u0001\u0002]/g, "");
+export const bare = (text: string): string => text.replaceAll(/[\u0001\u0002]/g, "");
