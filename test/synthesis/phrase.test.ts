@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { servers } from "../../src/servers/catalog.ts";
 import { banking } from "../../src/servers/banking.ts";
 import { chanceOf } from "../../src/environment/chance.ts";
-import { readManners, turnOf, verbatim, type Opening, type Persona } from "../../src/synthesis/persona.ts";
-import { chosen, filled, flawsOf, listed, parsePhrases, readPhrases } from "../../src/synthesis/phrase.ts";
+import { contracted, isRequest, readManners, turnOf, verbatim, type Opening, type Persona } from "../../src/synthesis/persona.ts";
+import { chosen, filled, fitting, flawsOf, listed, parsePhrases, readPhrases, tidy } from "../../src/synthesis/phrase.ts";
 import { root } from "../contracts/doors.ts";
 import { library } from "./library.ts";
 
@@ -35,6 +35,8 @@ describe("a flawed file", () => {
     ["that leaves an argument out", { ...plain, tools: { banking_deposit: { forms: ["deposit {amount}"] } } }, /"deposit \{amount\}" does not say account_id/],
     ["whose answer does not answer", { ...plain, tools: { banking_deposit: { ...deposit, missing: { amount: { forms: ["deposit to {account_id}"], ask: ["How much?"], answer: ["a lot"] } } } } }, /does not answer with \{amount\}/],
     ["that says what is missing", { ...plain, tools: { banking_deposit: { ...deposit, missing: { amount: { forms: deposit.forms, ask: ["How much?"], answer: ["{amount}"] } } } } }, /says amount, which it should leave out/],
+    ["that asks with what it wants to hear", { ...plain, tools: { banking_deposit: { ...deposit, missing: { amount: { forms: ["deposit to {account_id}"], ask: ["Is it {amount}?"], answer: ["{amount}"] } } } } }, /says what it asks for/],
+    ["with a short name of other slots", { ...plain, entities: { account: { noun: "account", mention: ["{label}"], short: ["the {label} one"] } } }, /short form with other slots/],
     ["of another shape", { ...plain, tools: { banking_deposit: {} } }, /no phrase file at \/tools\/banking_deposit\/forms/],
   ];
   test.each(cases)("%s says where", (_, file, text) => {
@@ -62,6 +64,43 @@ test.each(fillings)("%s with %o: %s", (form, slots, text) => {
   expect(filled(form, slot => slots[slot])).toBe(text);
 });
 
+const replies = ["It is there.", { say: "It is gone.", if: { status: "gone" } }, { say: "It is in the red.", if: { balance: "<0" } }, { say: "Either.", if: { status: ["new", "open"] } }, { say: "Nobody knows.", if: { owner: null } }];
+const fits: [value: Record<string, string | number>, first: string[]][] = [
+  [{ status: "gone", owner: "Ana" }, ["It is gone.", "It is there."]],
+  [{ balance: -3, owner: "Ana" }, ["It is in the red.", "It is there."]],
+  [{ balance: 3, owner: "Ana" }, ["It is there."]],
+  [{ status: "open", owner: "Ana" }, ["Either.", "It is there."]],
+  [{}, ["Nobody knows.", "It is there."]],
+];
+test.each(fits)("of replies, %o gets those made for it first", (value, said) => {
+  expect(fitting(replies, path => value[path], it => it)).toEqual(said);
+});
+
+const tidied: [text: string, tidy: string][] = [
+  ["call off it", "call it off"],
+  ["put Budget check-in in my calendar", "put Budget check-in in my calendar"],
+  ["the empty folder the folder ~/spare", "the empty folder ~/spare"],
+  ["and .profile?", "and .profile?"],
+  ["on the day after tomorrow", "the day after tomorrow"],
+];
+test.each(tidied)("%s: %s", (text, whole) => {
+  expect(tidy(text)).toBe(whole);
+});
+
+test("people who type as they speak shorten what can be shortened", () => {
+  expect(["what is the balance of {account}?", "tell me where I am", "I would like to pay", "I do not need it", "check how warm it is in here"].map(contracted)).toEqual([
+    "what's the balance of {account}?",
+    "tell me where I am",
+    "I'd like to pay",
+    "I don't need it",
+    "check how warm it is in here",
+  ]);
+});
+
+test("only what begins with a verb can be framed", () => {
+  expect(["freeze it", "nobody should see it", "I lost it, freeze it", "how much is left?", "the card was stolen"].map(isRequest)).toEqual([true, false, false, false, false]);
+});
+
 test("lists are read out", () => {
   expect([["a"], ["a", "b"], ["a", "b", "c"]].map(listed)).toEqual(["a", "a and b", "a, b and c"]);
 });
@@ -81,6 +120,9 @@ describe("a turn", () => {
     [say(["freeze it"], { casual: true }), "freeze it"],
     [say([`${verbatim("notes.txt")}, please`], {}, "answer"), "notes.txt, please."],
     [say(["freeze it"], {}, "follow-up"), "Now freeze it."],
+    [say(["what is the balance of Savings?"], { indirect: 1 }).replace(/^(Do you know|Could you tell me|Can you tell me|Would you mind telling me)/, "Tell me"), "Tell me what the balance of Savings is?"],
+    [say(["freeze it", "thaw it"], { numbers: 1 }).replace(/^Two things(?:, please)?: /, ""), "1) freeze it, 2) thaw it."],
+    [say(["show me the list"], { ask: ["could you {clause} for me?"] }), "Show me the list."],
     [say(["how much is left?"], {}, "clarification").replace(/^And how/, "How").replace(/^OK, how/, "How"), "How much is left?"],
   ];
   test.each(cases)("%s", (text, said) => {
