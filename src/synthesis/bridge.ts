@@ -7,10 +7,12 @@
  *     "name": "bill-into-budget",
  *     "from": "banking_pay_bill", "with": { … },      the call that shows the value, and arguments of it that are always the same
  *     "needs": ["arrive_by"], "without": ["month"],   optional arguments that the first call must have and must not have
+ *     "second": true,                                 walked only where another bridge has just led to the first call
  *     "to": "budget_add_expense", "fixed": { … },     the call that takes it
  *     "fill": { "amount": "paid" },                   argument of `to` <- path in the result (`goals.0.missing`, `lines.last.text`),
  *                                                     or `=minutes`, an argument of the first call
  *     "never": { "to": ["Ana Ruiz"] },                values that make no sense, by argument of `to`
+ *     "like": { "title": "^[^?]+$" },                 the makes of values that do, by argument of `to`
  *     "cases": [ { "from.payee_id": "Clearwater", "category_id": ["Water and power"] } ],
  *                                                     values that belong together, one drawn from a list; a thing goes by its label
  *     "forms": ["…{from.invoice_id}…{channel_id}…"],  the wish alone: the first call goes unsaid, what it is about is named
@@ -41,10 +43,12 @@ const bridgeSchema = z.strictObject({
   with: z.record(z.string(), json).optional(),
   needs: texts.optional(),
   without: texts.optional(),
+  second: z.literal(true).optional(),
   to: z.string(),
   fixed: z.record(z.string(), json).optional(),
   fill: z.record(z.string(), z.string()),
   never: z.record(z.string(), z.array(json).min(1)).optional(),
+  like: z.record(z.string(), z.string()).optional(),
   cases: z.array(z.record(z.string(), json)).min(1).optional(),
   forms: texts.optional(),
   after: texts.optional(),
@@ -98,7 +102,7 @@ function flawsOf(bridge: Bridge, catalog: Catalog): string[] {
   for (const key of [...Object.keys(bridge.with ?? {}), ...(bridge.needs ?? []), ...(bridge.without ?? [])]) if (!keysFrom.includes(key)) flaws.push(`${from.name} takes no ${key}`);
   for (const key of [...Object.keys(fill), ...Object.keys(bridge.fixed ?? {})]) if (!keysTo.includes(key)) flaws.push(`${to.name} takes no ${key}`);
   for (const [key, path] of Object.entries(fill)) if (path.startsWith("=") ? !keysFrom.includes(path.slice(1)) : !Object.hasOwn(propertiesOf(from.outputSchema), path.split(".")[0]!)) flaws.push(`${from.name} shows no ${path} for ${key}`);
-  for (const key of Object.keys(bridge.never ?? {})) if (!(key in fill)) flaws.push(`${key} does not flow, and cannot be kept from some values`);
+  for (const key of [...Object.keys(bridge.never ?? {}), ...Object.keys(bridge.like ?? {})]) if (!(key in fill)) flaws.push(`${key} does not flow, and cannot be kept from some values`);
   for (const key of (bridge.cases ?? []).flatMap(it => Object.keys(it))) if (!(key.startsWith("from.") ? keysFrom.includes(key.slice(5)) : keysTo.includes(key))) flaws.push(`a case names ${key}, which is no argument`);
   const given = [...Object.keys(fill), ...Object.keys(bridge.fixed ?? {})];
   for (const it of [...(forms ?? []), ...(after ?? [])]) flaws.push(...flawsOfClause(it, given, keysFrom, keysTo, requiredOf(to)));

@@ -19,18 +19,18 @@ export interface Crossing {
 }
 
 /** How often the first call is asked for where it might go unsaid, and how often a second bridge follows. */
-const shares = { asked: 0.45, second: 0.4 };
+const shares = { asked: 0.45, second: 0.6 };
 
 const serverIn = (tool: string, servers: readonly string[]) => servers.find(it => tool.startsWith(`${it}_`))!;
 
 /** A plan with this server in it, or undefined where no bridge touches it. `uses` counts by bridge. */
 export function crossingOf(bridges: readonly Bridge[], servers: readonly string[], home: string, uses: ReadonlyMap<string, number>, chance: Chance): Crossing | undefined {
   const endsOf = (it: Bridge) => [serverIn(it.from, servers), serverIn(it.to, servers)];
-  const near = bridges.filter(it => endsOf(it).includes(home));
+  const near = bridges.filter(it => !it.second && endsOf(it).includes(home));
   if (near.length === 0) return undefined;
   const rarity = (it: Bridge) => 1 / (1 + (uses.get(it.name) ?? 0)) ** 2;
   const first = chance.weighted(near, rarity);
-  const followers = bridges.filter(it => it.from === first.to && it.after && it.name !== first.name);
+  const followers = bridges.filter(it => it.from === first.to && it.after && !(endsOf(first).includes(endsOf(it)[1]!) && it.second));
   const second = followers.length > 0 && chance.happens(shares.second) ? chance.weighted(followers, rarity) : undefined;
   return planOf(first, second, first.after !== undefined && (!first.forms || chance.happens(shares.asked)), endsOf);
 }

@@ -127,7 +127,8 @@ function taken(bridge: Bridge, chosen: Chosen, form: string, first: First, rehea
   for (const [key, path] of Object.entries(bridge.fill)) {
     const value = path.startsWith("=") ? first.wish.arguments[path.slice(1)] : valueAt(first.value, path);
     if (value === undefined || value === null || value === "" || typeof value === "object") return `${bridge.from} shows no ${path} here`;
-    if (bridge.never?.[key]?.includes(value)) return `${wordOf(value)} makes no sense there`;
+    const make = bridge.like?.[key];
+    if (bridge.never?.[key]?.includes(value) || (make !== undefined && !new RegExp(make, "u").test(wordOf(value)))) return `${wordOf(value)} makes no sense there`;
     const input = declared.inputs.find(it => it.key === key);
     if (input && !input.spoken) {
       const thing = rehearsal.named(input.entity, wordOf(value));
@@ -172,7 +173,9 @@ function given(chosen: Chosen, prefix: "" | "from.", tool: string, rehearsal: Re
 function saidOf({ wish, value }: First, { scene }: Rehearsal): Record<string, string> {
   const said: Record<string, string> = {};
   for (const [path, it] of plainFields(value, "")) said[`from.${path}`] = verbatim(replied(it, scene.now, scene.chance, isSum(path)));
-  for (const [key, it] of Object.entries(wish.said)) said[`from.${key}`] = it;
+  // a thing goes by its mention, a value as the result has it
+  const { inputs } = scene.declarations.get(wish.tool.name)!;
+  for (const [key, it] of Object.entries(wish.said)) if (inputs.some(input => input.key === key) || said[`from.${key}`] === undefined) said[`from.${key}`] = it;
   return said;
 }
 

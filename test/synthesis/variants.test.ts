@@ -9,7 +9,7 @@ import { made, resources } from "./made.ts";
 
 let tasks: Task[];
 beforeAll(async () => {
-  ({ tasks } = await made(70, { servers: [...catalog.servers.keys()], preset: "paper", crossing: 0.3, seed: 5 }));
+  ({ tasks } = await made(60, { servers: [...catalog.servers.keys()], preset: "paper", crossing: 0.3, seed: 5 }));
 });
 
 async function listed(task: Task, count: number, seed = 1): Promise<Task[]> {
