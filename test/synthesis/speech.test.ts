@@ -7,8 +7,8 @@ import { made } from "./made.ts";
 
 let tasks: Task[];
 beforeAll(async () => {
-  ({ tasks } = await made(900, { servers: [...catalog.servers.keys()], seed: 23, preset: "paper" }));
-}, 60_000);
+  ({ tasks } = await made(600, { servers: [...catalog.servers.keys()], seed: 23, preset: "paper" }));
+}, 240_000);
 
 /** Without what is quoted, and without paths and addresses, which are as they are. */
 const plain = (text: string) => text.replaceAll(/["“][^"”]*["”]/g, "…").replaceAll(/[~\w./-]*[/@][\w./@-]+|[\w-]+\.(?:md|txt|csv|log|zip|tar|pdf|svg)\b/g, "…");
