@@ -18,7 +18,7 @@ const idle = z.strictObject({ say: texts, reply: texts });
 
 const abstentionsSchema = z.strictObject({
   format: z.literal("prove/abstentions@1"),
-  obstacles: z.strictObject({ request: texts, question: texts, deed: texts, thing: texts, goOn: texts, unknown: texts }),
+  obstacles: z.strictObject({ request: texts, question: texts, deed: texts, rest: z.strictObject({ question: texts, deed: texts }), again: z.strictObject({ request: texts, question: texts, deed: texts }), thing: texts, goOn: texts, unknown: texts }),
   cannot: texts,
   values: z.record(z.string(), texts),
   never: z.array(never),

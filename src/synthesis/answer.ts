@@ -87,6 +87,9 @@ export function fieldSaid(slot: string, wish: Wish, call: CallEvent, list: reado
   if (own !== undefined && own !== null && typeof own !== "object") return verbatim(replied(own, now, chance, isMoneyAt(schema, slot))) + endMark;
   if (slot === "count") return list && String(list.length);
   if (slot === "items") return list && list.length > 0 ? itemsOf(list, phrases.tools[wish.tool.name]?.item, (it, key) => replied(it, now, chance, isMoneyAt(rowSchema(schema, list, call), key))) : undefined;
+  // the assistant says days in its own way
+  const given = wish.arguments[slot];
+  if (wish.said[slot] !== undefined && typeof given === "string" && /^\d{4}-\d{2}(-\d{2}(T\d{2}:\d{2})?)?$/.test(given)) return verbatim(replied(given, now, chance)) + endMark;
   const said = pointing.test(wish.said[slot] ?? "") ? (nameOf(wish, slot, scene) ?? wish.said[slot]) : wish.said[slot];
   // "my" is the user's alone
   return said === undefined ? undefined : said.replace(/^my /, "your ").replace(/ my /g, " your ") + endMark;

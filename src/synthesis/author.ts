@@ -47,6 +47,8 @@ export class Author {
   #withheld: { wish: Wish; key: string } | undefined;
   #refused: Wish | undefined;
   #last: Wish | undefined;
+  /** Whether the last look-up found nothing. */
+  #foundNothing = false;
   /** Turns said. */
   #turns = 0;
   /** All that the user has said. */
@@ -84,6 +86,7 @@ export class Author {
   heard(outcomes: readonly { wish: Wish; outcome: Outcome }[]): void {
     const last = outcomes.at(-1);
     this.#refused = last && last.outcome.kind !== "ok" ? last.wish : undefined;
+    this.#foundNothing = last?.outcome.kind === "ok" && isEmpty(last.outcome.value);
     this.#last = outcomes.findLast(it => it.outcome.kind === "ok")?.wish ?? this.#last;
   }
 
@@ -92,8 +95,9 @@ export class Author {
     if (kind === "open") return this.#open();
     if (this.#withheld) return this.#answer(this.#withheld);
     if (this.#refused) return this.#afterRefusal(this.#refused);
-    // what leads onto a bridge is followed by what goes over it
-    return (kind === "clarification" && !(this.#plot.steps && this.hasMore) ? this.#again() : undefined) ?? this.#more();
+    const isBlocked = this.turn.wishes.some(it => it.blocked !== undefined);
+    // what leads onto a bridge is followed by what goes over it, and nobody asks for more of what came before a "can't"
+    return (kind === "clarification" && !isBlocked && !(this.#plot.steps && this.hasMore) ? this.#again() : undefined) ?? this.#more();
   }
 
   get #scene(): Scene {
@@ -184,9 +188,10 @@ export class Author {
       }
       if (trial.obstacle) {
         const { words, isAll } = this.#plot.missing!;
+        const standing = clauses.length > 0 ? "rest" : this.obstacle ? "again" : "alone";
         this.obstacle ??= trial.obstacle;
         this.#left = isAll ? [...names.slice(i + 1), ...this.#left] : [];
-        const blocked = saidOf(trial.obstacle, trial.wish, words, this.#scene.chance);
+        const blocked = saidOf(trial.obstacle, trial.wish, words, standing, this.#scene.chance);
         return { text: this.#text([...clauses, trial.wish.clause], opening, opening === "first" ? reasonFor(names[0]!, this.#scene, this.#plot.manners) : ""), wishes: [...wishes, { ...trial.wish, blocked }] };
       }
       const twin = names.length < mostWishes ? this.#twin(trial) : undefined;
@@ -208,7 +213,10 @@ export class Author {
 
   #text(clauses: readonly string[], opening: Opening, reason = ""): string {
     const { persona, chance } = this.#scene;
-    return turnOf(clauses, opening, persona, this.#plot.manners, chance, reason);
+    const { manners } = this.#plot;
+    if (!this.#foundNothing) return turnOf(clauses, opening, persona, manners, chance, reason);
+    // nobody is pleased to hear that there is nothing
+    return turnOf(clauses, opening, { ...persona, followUp: manners.sober }, { ...manners, followUp: manners.sober, clarification: manners.sober }, chance, reason);
   }
 
   /** The same for another thing, in the same clause: `freeze the Travel card and the Gift card`. */

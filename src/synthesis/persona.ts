@@ -40,6 +40,8 @@ const personasSchema = z.strictObject({
   joiners: z.strictObject({ and: texts, sentence: texts, afterthought: texts, several: z.strictObject({ 2: texts, 3: texts }) }),
   followUp: texts,
   clarification: texts,
+  /** In place of both where the answer was that there is nothing. */
+  sober: texts,
   /** Before the answer to a question. */
   answering: texts,
   /** After a refusal: before the next try, and before something else. */
@@ -86,7 +88,7 @@ export function turnOf(clauses: readonly string[], opening: Opening, persona: Pe
   const said = isBare ? "" : reason;
   const frame = isBare || isRunOn && /^(now|next|and|also)/i.test(start) || !isRequest(first) ? "{clause}" : frameFor(first, persona, chance);
   const framed = first.endsWith("?") && !isBare ? indirect(first, persona, manners, chance) : frame.replace("{clause}", () => first);
-  const opened = isRunOn || (persona.casual && start === "" && said === "") ? framed : capitalized(framed);
+  const opened = isRunOn || (persona.casual && opening !== "bare" && start === "" && said === "") ? framed : capitalized(framed);
   const spoken = [opened, ...sentences.slice(1).map(capitalized)].map(closed).join(" ");
   const close = opening === "first" && !persona.casual ? chance.pick(persona.close ?? [""]) : "";
   return finished(`${start}${said === "" ? "" : `${runsInto(start) ? said.replace(/^(?!I\b)./, it => it.toLowerCase()) : said} `}${spoken}`, persona, close);
@@ -164,7 +166,7 @@ function sentencesOf(clauses: readonly string[], persona: Persona, manners: Mann
 const sequenceOf = ([first, second, third]: readonly string[]): string => `first ${first}, then ${second}${third === undefined ? "" : `, and finally ${third}`}`;
 
 /** A clause that begins with a verb, so that it can be asked for politely. */
-export const isRequest = (clause: string): boolean => !clause.endsWith("?") && !/^(\u0001|I\b|I'|my\b|the\b|on\b|at\b|in\b|if\b|there\b|it\b|and\b|another\b|then\b|that\b|this\b|we\b|as\b|for\b|from\b|no\b|once\b|when\b|since\b|a\b|an\b|one\b|some\b|both\b|somebody\b|nobody\b|nothing\b|every(?:one|body|thing)\b|anybody\b|these\b|those\b|our\b|their\b|his\b|her\b|as\b|not\b|just\b|with\b|without\b|by\b|after\b|before\b|because\b|instead\b|today\b|tomorrow\b|you\b|there's\b)/.test(clause);
+export const isRequest = (clause: string): boolean => !/\?["”]?$/.test(clause) && !/^["“'~#\d(]|^(?:booking|invoice|order) (?:number |no\. )?\u0001?[\w-]+ (?:is|was|has|had|belongs|goes|came|should|can|needs|must|will)\b|^(\u0001|don't\b|do not\b|I\b|I'|my\b|the\b|on\b|at\b|in\b|if\b|there\b|it\b|and\b|another\b|then\b|that\b|this\b|we\b|as\b|for\b|from\b|no\b|once\b|when\b|since\b|a\b|an\b|one\b|some\b|both\b|somebody\b|nobody\b|nothing\b|every(?:one|body|thing)\b|anybody\b|these\b|those\b|our\b|their\b|his\b|her\b|as\b|not\b|just\b|with\b|without\b|by\b|after\b|before\b|because\b|instead\b|today\b|tomorrow\b|you\b|there's\b)/.test(clause);
 
 /** "What is the balance of X?" as "Could you tell me what the balance of X is?", where that is sure to come out right. */
 function indirect(question: string, persona: Persona, manners: Manners, chance: Chance): string {
@@ -184,7 +186,7 @@ const contractions: readonly [RegExp, string][] = [
 /** What people shorten when they type as they speak. */
 export const contracted = (text: string): string => contractions.reduce((it, [long, short]) => it.replaceAll(long, short), text);
 
-const closed = (text: string) => (/[.?!]$/.test(text) ? text : `${text}.`);
+const closed = (text: string) => (/[.?!]["”]?$/.test(text) ? text : `${text}.`);
 
 /** Stands before a value's own words in a clause, so that they keep their case at the start of a sentence. */
 const mark = "\u0001";

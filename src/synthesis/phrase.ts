@@ -150,11 +150,12 @@ export const tidy = (text: string): string =>
     .replaceAll(/\s+/g, " ")
     .replaceAll(/ ([,.?!;:])(?=\s|$)/g, "$1")
     .replaceAll(/([^.])\.\.(?!\.)/g, "$1.")
-    .replaceAll(/(?<![-\w.])([a-z]+) \1\b(?![-.]\w)/gi, "$1")
+    .replaceAll(/(?<=[.?!]\u0002?)(["”])\.(?=\s|$)/g, "$1")
+    .replaceAll(/(?<![-\w.])(?!that that (?:\w+)\b)([a-z]+) \1\b(?![-.]\w)/gi, "$1")
     .replaceAll(/\b(turn|call|put|take|write|give|pick|set|throw|bring|hand|switch|send) (down|off|up|out|back|away) (it|them)\b/gi, "$1 $3 $2")
     .replaceAll(/\b(the (?:\w+ )?(\w+)) (?:the|my) \2 /g, "$1 ")
     .replaceAll(/\bthe (\w+) (that|this) \1\b/g, "$2 $1")
-    .replaceAll(/\bon (today|tomorrow|yesterday|the day after tomorrow|(?:a week|two weeks) from today|this [A-Z])/gi, "$1")
+    .replaceAll(/\b[oO]n (today|tomorrow|yesterday|the day after tomorrow|(?:a week|two weeks) from today|this (?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)\b/g, "$1")
     .replaceAll(/(?<![\d.])(\d+\.\d)(?=\W?(?: of [\d.]+\W?)? euros?\b)/g, sum => `${sum}0`)
     .trim();
 

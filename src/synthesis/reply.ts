@@ -46,7 +46,7 @@ const plain = (text: string): string => withCents(sameDay(singular(unmarked(tidy
 const withCents = (text: string): string => text.replaceAll(/(?<![\d.])(\d+\.\d)(?= euros?\b)|(?<=€)(\d+\.\d)(?!\d)/g, "$&0");
 
 /** A refusal after something that was done: its own "I am sorry, but" would be one "but" too many. */
-const turnedTo = (lead: string, sorry: string): string => led(lead, capitalized(sorry.replace(/^(I am sorry, but|Unfortunately,|Sorry,) /, "")));
+const turnedTo = (lead: string, sorry: string): string => led(lead, capitalized(sorry.replace(/^((?:I am sorry|I'm sorry|Sorry), but|Unfortunately,|Sorry,) /, "")));
 
 /** A sentence after words that lead into it, or begin anew before it. */
 const led = (lead: string, sentence: string): string => lead + (/[a-z,:] $/.test(lead) ? lowered(sentence) : sentence);
@@ -88,7 +88,8 @@ function toldTogether(sentences: readonly string[], isThing: Message["isThing"],
     else if (alike !== undefined) text = `${text.slice(0, -1)}, and so is ${alike}.`;
     else if (!chance) text = `${text} ${next}`;
     else if (joins === 0 && runsOn(last) && runsOn(next) && last.length + next.length < 130 && chance.happens(0.5)) {
-      text = `${text.slice(0, -1)}${last.includes(",") || next.includes(",") || chance.happens(0.4) ? ", and" : " and"} ${lowered(next)}`;
+      const more = goesOn(last, capitalized(said)) ?? lowered(next);
+      text = `${text.slice(0, -1)}${last.includes(",") || more.includes(",") || (more === lowered(next) && chance.happens(0.4)) ? ", and" : " and"} ${more}`;
       joins++;
     } else text = `${text} ${joins === 0 && sentences.length > 1 && chance.happens(0.2) && /^(The|It|I|Your|There) /.test(next) && hasVerb.test(next) ? led(chance.pick(["Also, ", "And "]), next) : next}`;
     last = next;
@@ -113,12 +114,22 @@ const runsOn = (text: string): boolean =>
   hasVerb.test(text) &&
   /^[^.:;?!]*\.$/.test(text.replaceAll(/(\d)\.(\d)/g, "$1$2").replaceAll(/[^\s\u0001]*\.[a-z0-9]{2,4}\b/g, "x")) && !startsKnown.test(unmarked(text)) && !/,? (so|which|because) | and .* and /.test(text);
 
+/** The words for the value that a sentence begins with, and the quotation mark after it. */
+const headOf = (text: string): string => text.match(/^[^\u0002]*\u0002["”]?/)?.[0] ?? "";
+
+/** What is said of the same thing once more, without its name: `X is full` and `X is Ana's` as `X is full and is Ana's`. */
+function goesOn(last: string, next: string): string | undefined {
+  const head = headOf(next);
+  const rest = next.slice(head.length);
+  return head !== "" && last.startsWith(head) && /^ (is|was|has|holds|will|starts|begins|ends|lasts|costs|comes|takes|belongs|stands|opens|leads|says|goes|leaves|reads) /.test(rest) ? rest.slice(1) : undefined;
+}
+
 /** The same beginning a second time is "It". */
 function taken(last: string, next: string, isThing: Message["isThing"]): string {
-  const head = next.slice(0, next.indexOf(endMark) + 1);
+  const head = headOf(next);
   if (head.length < 2) return next;
   const rest = next.slice(head.length);
-  const name = unmarked(head).replaceAll(endMark, "");
+  const name = unmarked(head).replaceAll(endMark, "").replaceAll(/["“”]/g, "");
   const isSame = last.startsWith(head);
   const spoken = valuesIn(last);
   const isOnly = spoken.includes(name) && spoken.every(it => it === name || !isThing(it));
@@ -142,7 +153,7 @@ export function reasonOf(error: string, now: string, chance: Chance): string {
     error
       .replaceAll(/\b(\w+) [a-z]+_\d+ \(([^)]+)\)/g, (_, noun: string, label: string) => (label.toLowerCase().includes(noun) ? `the ${label}` : `the ${noun} ${label}`))
       .replaceAll(/ \((?:booking )?[a-z]+_\d+\)/g, "")
-      .replaceAll(/\b(\w+) [a-z]+_\d+\b/g, "that $1")
+      .replaceAll(/\b(?:(?:the|that|an?) )?(\w+) [a-z]+_\d+\b/g, "that $1")
       .replaceAll(/ <[\w.-]+@[\w.-]+>/g, "")
       .replaceAll(/\b\d{4}-\d{2}-\d{2}(T\d{2}:\d{2})?\b/g, it => replied(it, now, chance))
       .replaceAll(/\bat (?=\d{1,2} [A-Z][a-z]+(?: \d{4})? at \d)/g, "on ")
@@ -152,11 +163,14 @@ export function reasonOf(error: string, now: string, chance: Chance): string {
       .replaceAll(/(?<![\d.])\d+\.\d(?= (?:available|needed|left|euros?|owed|due|paid|to pay|more|in cash)\b)/g, "$&0")
       .replaceAll(/(^|: )(calendar|card|account|invoice|order|lead|deal|project|channel|scene|store) (?=[A-Z])/g, "$1the $2 ")
       .replaceAll(/\brepeats weekdays\b/g, "repeats on weekdays")
+      .replaceAll(/\bthe user (is|was|has|does|goes|[a-z]+[^\Ws]s)\b/g, (_, verb: string) => `you ${irregular[verb] ?? verb.replace(/s$/, "")}`)
       .replaceAll(/\bthe user\b/g, "you")
       .replaceAll(/\byou is\b/g, "you are")
       .replace(/[.;:]$/, ""),
   );
 }
+
+const irregular: Readonly<Record<string, string>> = { is: "are", was: "were", has: "have", does: "do", goes: "go" };
 
 /** Whether a reason can stand after "I am afraid": what comes before a colon has to be a sentence. */
 export const isClause = (why: string): boolean => /\b(is|are|was|were|has|have|had|may|can|cannot|could|will|would|must|does|do|did|takes?|allows?|belongs?|hosts?|exists?|repeats?|contains?|needs?|sells?|owes?|goes|stays?|leads?|plans?|agrees?|uses?|works?|holds?|looks?|comes|trades?|opens?|closes|invites|deals?|starts?|ends?|clash(es)?|costs?|ran|left)\b/.test(why.split(": ")[0]!);

@@ -122,7 +122,7 @@ export class Studio {
     const scenery = crossing ? worldScene(shares) : { declarations: declarationsOf(home.server), phrases: home.phrases, sample: home.sample };
     const scene: Scene = { ...scenery, persona: brief.persona, isMinimal: brief.info === "minimal", now, chance, met: new Map(), focus: [], recent: [] };
     const talk = { header: headerOf(brief, catalog, this.#of.cast?.name), tools: [...session.tools.values()], now, events: [] as Event[] };
-    const held = { session, talk, chance, ...(brief.isOneTurn ? { minTurns: 1, maxTurns: 1 } : { minTurns: 2, maxTurns: 3 }) };
+    const held = { session, talk, chance, ...(brief.isOneTurn ? { minTurns: 1, maxTurns: 1 } : { minTurns: 2, maxTurns: kind === "irrelevant" ? 2 : 3 }) };
     const isTerse = kind === "irrelevant" && this.#ground.preset.name === "student";
     const wished = brief.like ? brief.like.tools : crossing ? [...crossing.steps.keys()] : kind === "irrelevant" ? brief.chain.slice(isTerse ? -1 : -3) : wishedFor(brief.chain, scene, chance);
     const hidden = brief.like?.hidden ?? (kind === "irrelevant" ? hiddenFor(wished, home.server) : kind === "clarify" ? this.#missing(brief, wished, chance) : none);

@@ -9,7 +9,7 @@ import type { Author } from "./author.ts";
 import type { Chance } from "../environment/chance.ts";
 import { shownBy } from "./declared.ts";
 import { fieldSaid, told, type Told } from "./answer.ts";
-import { capitalized, type Manners } from "./persona.ts";
+import { capitalized, verbatim, type Manners } from "./persona.ts";
 import { chosen, filled } from "./phrase.ts";
 import { sloppyKey } from "./rehearsal.ts";
 import { isClause, messageOf, reasonOf } from "./reply.ts";
@@ -30,6 +30,9 @@ export interface Teacher {
   /** Why a reply may not be said, or undefined. */
   flaw?(text: string): string | undefined;
 }
+
+/** A reason that begins with a name keeps it whatever stands before. */
+const named = (why: string): string => (/^[A-Z]/.test(why) ? verbatim(why) : why);
 
 const calls = (list: readonly Call[]): AssistantMessage => ({ text: "", calls: list });
 
@@ -208,7 +211,7 @@ export class GraphTeacher implements Teacher {
     const wish = this.#wishOf(failed);
     const why = reasonOf(failed.error ?? "it was refused", talk.now, chance);
     const own = (wish && phrases.tools[wish.tool.name]?.refused?.[failed.type ?? ""]) ?? [];
-    const slot = (key: string) => (key === "why" ? why : wish && fieldSaid(key, wish, failed, undefined, scene));
+    const slot = (key: string) => (key === "why" ? named(why) : wish && fieldSaid(key, wish, failed, undefined, scene));
     // one colon in a sentence is enough
     const colons = (text: string) => Math.max(1, text.split(": ").length - 1);
     const suits = (form: string) => isClause(why) || !/(afraid|Unfortunately,|but|because|since|Sorry,) \{why\}/.test(form);
@@ -220,14 +223,18 @@ export class GraphTeacher implements Teacher {
 /** Answers that nothing on offer can do it, and calls nothing. */
 export class Refusing implements Teacher {
   readonly name = "graph";
-  readonly #text: string;
+  readonly #texts: readonly string[];
+  readonly #first: number;
 
-  constructor(manners: Manners, chance: Chance) {
-    this.#text = chance.pick(manners.cannot);
+  constructor({ cannot }: Manners, chance: Chance) {
+    this.#texts = cannot;
+    this.#first = cannot.indexOf(chance.pick(cannot));
   }
 
-  async next(): Promise<AssistantMessage> {
-    return { text: this.#text, calls: [] };
+  /** Another sentence in each turn. */
+  async next({ events }: Talk): Promise<AssistantMessage> {
+    const turn = events.filter(it => it.kind === "user").length - 1;
+    return { text: this.#texts[(this.#first + turn) % this.#texts.length]!, calls: [] };
   }
 
   means(): readonly Recovery[] {

@@ -81,6 +81,9 @@ const tidied: [text: string, tidy: string][] = [
   ["put Budget check-in in my calendar", "put Budget check-in in my calendar"],
   ["the empty folder the folder ~/spare", "the empty folder ~/spare"],
   ["and .profile?", "and .profile?"],
+  ["see to it that that issue is closed", "see to it that that issue is closed"],
+  ["comment on this one", "comment on this one"],
+  ["on this Friday", "this Friday"],
   ["on the day after tomorrow", "the day after tomorrow"],
 ];
 test.each(tidied)("%s: %s", (text, whole) => {

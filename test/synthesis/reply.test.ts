@@ -23,7 +23,10 @@ const messages: [text: string, said: string][] = [
   [say(["It is planned."], { question: "Which card is it?" }), "It is planned. As for the rest: which card is it?"],
   [say([], { question: "Which card is it?" }), "Which card is it?"],
   [say(["It is planned."], { sorry: "I am sorry, but the card is frozen." }), "It is planned. But the card is frozen."],
+  [say(["It is planned."], { sorry: "Sorry, but I can't freeze the card." }), "It is planned. But I can't freeze the card."],
+  [say(["It is planned."], { sorry: `${verbatim("Julien Moreau")} hosts it.` }), "It is planned. But Julien Moreau hosts it."],
   [say([], { sorry: "The card is frozen." }), "The card is frozen."],
+  [say([`They say: "${value("It came early.")}".`]), 'They say: "It came early."'],
   [say(["It takes 45.5 euros and 1 minutes."]), "It takes 45.50 euros and 1 minute."],
   [say(["It is from 9 March at 10:30 until 9 March at 11:00."]), "It is on 9 March from 10:30 to 11:00."],
 ];
@@ -39,6 +42,13 @@ test("no message says Done twice, however it is put together", () => {
   }
 });
 
+test("what is said of one thing in one sentence names it once", () => {
+  const both = [`"${value("Open evening")}" is waiting among your drafts.`, `"${value("Open evening")}" is addressed to Paul.`];
+  const said = new Set(Array.from({ length: 40 }, (_, seed) => say(both, { seed, isBrief: false })));
+  expect(said).toContain('"Open evening" is waiting among your drafts and is addressed to Paul.');
+  for (const it of said) expect(it).not.toMatch(/and "Open evening"/);
+});
+
 describe("a refusal", () => {
   const cases: [error: string, reason: string][] = [
     ["account acc_498 (Old student account) is closed", "the Old student account is closed"],
@@ -48,6 +58,8 @@ describe("a refusal", () => {
     ["VL 216 on 2026-03-13 is sold out", "VL 216 on 13 March is sold out"],
     ["the limit of Books and films is already 60 in 2026-03", "the limit of Books and films is already 60 in March"],
     ["Skyline Airways <no-reply@skyline.example> takes no mail", "Skyline Airways takes no mail"],
+    ["Anton Gruber (lead_4) is converted already, into the contact con_921 and the deal deal_514", "Anton Gruber is converted already, into that contact and that deal"],
+    ["the user hosts Orchard Foods (mtg_1) from 2026-03-10T09:00 to 2026-03-10T10:00", "you host Orchard Foods from 10 March at 09:00 to 10 March at 10:00"],
     ["~/old_notes.txt already exists", "~/old_notes.txt already exists"],
   ];
   test.each(cases)("%s", (error, reason) => {
