@@ -108,14 +108,15 @@ describe("for the editor", () => {
     child.on("message", message => {
       const it = message as WorkSays;
       said.push(it);
-      if (it.kind === "model-ask") child.send(answer(it.id, it.messages, it));
+      // it may have ended meanwhile
+      if (it.kind === "model-ask" && child.connected) child.send(answer(it.id, it.messages, it), () => {});
     });
     child.send(ask);
     return new Promise(resolve => child.once("close", () => resolve({ said, printed })));
   }
 
   const asking = (cwd: string, teacher: Extract<WorkAsk, { kind: "synthesize" }>["teacher"]) =>
-    ({ kind: "synthesize", out: join(cwd, "a.tasks.jsonl"), count: 3, seed: 3, servers: ["filesystem"], fixtures: [join(root, "resources/fixtures")], ...(teacher ? { teacher } : {}) }) as const;
+    ({ kind: "synthesize", out: join(cwd, "a.tasks.jsonl"), count: 1, seed: 3, servers: ["filesystem"], fixtures: [join(root, "resources/fixtures")], ...(teacher ? { teacher } : {}) }) as const;
 
   test("the editor's own model teaches over the channel, and is given the talk's tools alone", async () => {
     const [cwd, model] = [emptyFolder(), competentModel()];
@@ -128,7 +129,7 @@ describe("for the editor", () => {
     const asks = said.flatMap(it => (it.kind === "model-ask" ? [it] : []));
     expect(new Set(asks.map(it => it.id)).size).toBe(asks.length);
     for (const { tools = [] } of asks) for (const it of tools) expect(it.name).toMatch(/^filesystem_/);
-    expect(lines(cwd, "a.tasks.jsonl").map(it => (JSON.parse(it) as { provenance: { teacher: string } }).provenance.teacher)).toEqual(["editor:copilot-4", "editor:copilot-4", "editor:copilot-4"]);
+    expect(lines(cwd, "a.tasks.jsonl").map(it => (JSON.parse(it) as { provenance: { teacher: string } }).provenance.teacher)).toEqual(["editor:copilot-4"]);
   });
 
   test("a model that fails ends it with why", async () => {

@@ -137,12 +137,13 @@ describe("what the assistant must not do", () => {
     expect(shown.asked.some(it => it.body.messages.at(-1)!.content === "(Your last message was not used: there is no tool bakery_bake. Write it again.)")).toBe(true);
   });
 
-  test("always a wrong tool, or arguments that are no JSON: the talk is turned down", async () => {
-    for (const [calls, event] of [[callsFor(["bakery_bake", "{}"]), "no such tool"], [callsFor(["filesystem_cat", '{"path": "~/no']), "bad arguments"]] as const) {
-      const { tasks, rejected } = await played(1, assisting(() => calls), {}, { attempts: 5 });
-      expect(tasks).toEqual([]);
-      expect(rejected.find(it => it.reason === "teacher")).toMatchObject({ why: "no usable message", log: [expect.stringContaining(`ask#3 -calls-> check-calls#3 -${event}-> regenerate#3`)] });
-    }
+  test.each([
+    ["a wrong tool", callsFor(["bakery_bake", "{}"]), "no such tool"],
+    ["arguments that are no JSON", callsFor(["filesystem_cat", '{"path": "~/no']), "bad arguments"],
+  ])("always %s: the talk is turned down", async (_, calls, event) => {
+    const { tasks, rejected } = await played(1, assisting(() => calls), {}, { attempts: 5 });
+    expect(tasks).toEqual([]);
+    expect(rejected.find(it => it.reason === "teacher")).toMatchObject({ why: "no usable message", log: [expect.stringContaining(`ask#3 -calls-> check-calls#3 -${event}-> regenerate#3`)] });
   });
 
   test("talk without a call where something was asked for is turned down, with what was not done", async () => {
