@@ -32,6 +32,9 @@ const otherwise = { needed: 0.6, spare: 0.04, anotherTool: 0.15, onlyTool: 0.4 }
 /** How often something is asked for two things at once, and a talk goes on with something else after a refusal. */
 const odds = { twin: 0.08, movesOn: 0.6 };
 
+/** A sentence by which there is nothing. */
+const saysNothing = /^(No\b|None|Nobody|Nothing|Never|Not yet|There (is|are|was|were) (no|none|nothing)\b|I found (no|none|nothing)\b|I see (no|none)\b)/;
+
 export class Author {
   readonly rehearsal: Rehearsal;
   /** The turn said last. */
@@ -82,11 +85,11 @@ export class Author {
     return turn;
   }
 
-  /** Told what became of the calls of the last turn. */
-  heard(outcomes: readonly { wish: Wish; outcome: Outcome }[]): void {
+  /** Told what became of the calls of the last turn, and what was answered. */
+  heard(outcomes: readonly { wish: Wish; outcome: Outcome }[], reply = ""): void {
     const last = outcomes.at(-1);
     this.#refused = last && last.outcome.kind !== "ok" ? last.wish : undefined;
-    this.#foundNothing = last?.outcome.kind === "ok" && isEmpty(last.outcome.value);
+    this.#foundNothing = last?.outcome.kind === "ok" && (isEmpty(last.outcome.value) || saysNothing.test(reply.split(/(?<=[.!?]) /).at(-1)!));
     this.#last = outcomes.findLast(it => it.outcome.kind === "ok")?.wish ?? this.#last;
   }
 
@@ -307,7 +310,8 @@ export class Author {
 
   /** What to do if it is refused, said in the same breath: it would be granted, whether it comes to it or not. */
   #otherwise(trial: Trial): Wish | undefined {
-    if (guessOf(trial.wish)) return undefined;
+    // a way out does not hang on a question
+    if (guessOf(trial.wish) || trial.wish.clause.endsWith("?")) return undefined;
     const { wish, outcome } = trial;
     const { phrases, declarations, chance } = this.#scene;
     const words = phrases.tools[wish.tool.name]!.otherwise;

@@ -118,7 +118,7 @@ function frameFor(clause: string, { ask }: Persona, chance: Chance): string {
   const suits = (it: string) =>
     (/\{clause\}\??$/.test(it) || !/[,;:]/.test(clause)) &&
     (!/for (me|us)/.test(it) || !/\b(me|us|my)\b/.test(clause)) &&
-    (!/quickly|real quick|maybe/.test(it) || !/\b(quickly|right away|at once|maybe)\b/.test(clause)) &&
+    (!/quickly|real quick|maybe/.test(it) || !/^first\b|\b(quickly|right away|at once|maybe)\b/.test(clause)) &&
     (!/I (need|want|would like) to|we need/.test(it) || !/\b(me|tell|remind|let|check|make sure|see to it)\b/.test(clause)) &&
     (!/go ahead/.test(it) || !/^go\b/.test(clause)) &&
     (!/\?$/.test(it) || !/[;]/.test(clause)) &&

@@ -5,6 +5,7 @@
  * A phrase file:
  * ```
  * { "format": "prove/phrases@1", "server": "banking",
+ *   "self": "Ana Ruiz",                           who the user is: nobody writes to themselves, or speaks of themselves by name
  *   "entities": { "<entity>": {
  *       "noun": "account",                          what it is called when nothing else is known
  *       "mention": ["my {label} account"],          how a user names it: {label}, a fact of its row ({date}), {id} if ids of this
@@ -85,6 +86,7 @@ const toolPhrases = z.strictObject({
 const phrasesSchema = z.strictObject({
   format: z.literal("prove/phrases@1"),
   server: z.string(),
+  self: z.string().optional(),
   entities: z.record(z.string(), z.strictObject({ noun: z.string(), mention: texts, known: texts.optional(), again: texts.optional(), short: texts.optional() })),
   arguments: z.record(z.string(), z.strictObject({ say: texts.optional(), values: z.array(json).min(1).optional(), words: z.record(z.string(), texts).optional(), days: z.tuple([z.int(), z.int()]).optional() })),
   tools: z.record(z.string(), toolPhrases),
@@ -232,7 +234,7 @@ function completed(server: Server, known: Phrases | undefined): Phrases {
   const declared = [...declarationsOf(server).values()];
   const named = [...declared.flatMap(it => it.outputs.map(({ entity }) => ({ entity, spoken: false }))), ...declared.flatMap(it => it.inputs)];
   const entities = Object.fromEntries(named.map(it => [it.entity, plainEntity(it.entity, it.spoken)]));
-  return { format: "prove/phrases@1", server: server.name, arguments: known?.arguments ?? {}, tools, entities: { ...entities, ...known?.entities }, ...(known?.reasons ? { reasons: known.reasons } : {}) };
+  return { format: "prove/phrases@1", server: server.name, ...(known?.self === undefined ? {} : { self: known.self }), arguments: known?.arguments ?? {}, tools, entities: { ...entities, ...known?.entities }, ...(known?.reasons ? { reasons: known.reasons } : {}) };
 }
 
 const words = (name: string) => name.replaceAll("_", " ");

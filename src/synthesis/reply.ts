@@ -77,12 +77,12 @@ function toldTogether(sentences: readonly string[], isThing: Message["isThing"],
   let last = "";
   let joins = 0;
   for (const said of sentences) {
-    const sentence = capitalized(said);
+    const sentence = stopped(capitalized(said));
     if (text !== "" && sentence === last) {
       text += " The same goes for the other one.";
       continue;
     }
-    const next = text === "" ? sentence : taken(last, withoutAcknowledgement(sentence), isThing);
+    const next = text === "" ? sentence : taken(last, withoutAcknowledgement(newsIn(sentence, text)), isThing);
     const alike = text === "" ? undefined : andSoIs(last, next);
     if (text === "") text = next;
     else if (alike !== undefined) text = `${text.slice(0, -1)}, and so is ${alike}.`;
@@ -96,6 +96,16 @@ function toldTogether(sentences: readonly string[], isThing: Message["isThing"],
   }
   return text;
 }
+
+/** An answer without what has been said already, in a sentence of its own and of no "it". */
+function newsIn(answer: string, before: string): string {
+  const sentences = answer.split(/(?<=[.!?]) (?=[A-Z])/);
+  const news = sentences.filter(it => !it.includes("\u0001") || /^(It|They|That|This)\b/.test(it) || !before.includes(it));
+  return news.length === 0 ? answer : news.join(" ");
+}
+
+/** A sentence that ends with a quotation ends with a stop, within it or after it. */
+const stopped = (text: string): string => (/[^.?!…]\u0002?["”]$/.test(text.replaceAll("\u0002", "")) ? `${text}.` : text);
 
 /** A second "Done, …" says nothing. */
 function withoutAcknowledgement(text: string): string {

@@ -135,7 +135,7 @@ export class Studio {
     }
     const author = new Author(plot, scene);
     const teacher = isTerse ? new Refusing(this.#manners, chance) : new GraphTeacher(author, this.#manners);
-    const speaker = speakerOf(author, teacher, catalog);
+    const speaker = speakerOf(author, teacher, catalog, talk.events);
     return { conversation: this.#played({ ...held, speaker, teacher }, { brief, scene, hidden, author }), hidden, shown: [], ended: () => endOf(author, brief) };
   }
 
@@ -242,7 +242,7 @@ function wishedFor(chain: readonly string[], { declarations, sample }: Pick<Scen
 }
 
 /** The author as the machine knows a speaker. */
-function speakerOf(author: Author, teacher: GraphTeacher | Refusing, catalog: Catalog): Speaker {
+function speakerOf(author: Author, teacher: GraphTeacher | Refusing, catalog: Catalog, events: readonly Event[]): Speaker {
   return {
     say: kind => author.say(kind)?.text,
     flaw: text => flawOf(text, catalog),
@@ -256,7 +256,8 @@ function speakerOf(author: Author, teacher: GraphTeacher | Refusing, catalog: Ca
       return author.hasMore;
     },
     heard() {
-      if (teacher instanceof GraphTeacher) author.heard(teacher.answered.map(({ wish, call }) => ({ wish, outcome: outcomeOf(call) })));
+      const last = events.at(-1);
+      if (teacher instanceof GraphTeacher) author.heard(teacher.answered.map(({ wish, call }) => ({ wish, outcome: outcomeOf(call) })), last?.kind === "assistant" ? last.text : "");
     },
   };
 }

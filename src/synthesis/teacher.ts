@@ -82,6 +82,9 @@ export class GraphTeacher implements Teacher {
     }
     const wish = this.#turn.wishes[this.#at];
     if (wish?.blocked !== undefined) return { text: this.#message(talk, { sorry: wish.blocked }), calls: [] };
+    // on the way to the second choice, the first has been refused already
+    const second = wish?.otherwise && this.#done.some(it => it.wish === wish && it.call.outcome !== "ok") ? wish.otherwise : undefined;
+    if (second) return this.#for([second]);
     return wish ? this.#for(this.#alike()) : { text: this.#reply(talk), calls: [] };
   }
 

@@ -104,6 +104,8 @@ export function wishFor(scene: Scene, asking: Asking): Wish | undefined {
   if (kept) filling.things.push(...kept.things.filter(({ thing }) => !slots.some(key => [kept.arguments[key] ?? []].flat().includes(thing.id))));
   for (const input of declared.inputs) {
     if (passed?.values[input.key] !== undefined) {
+      const named = passed.things[input.key];
+      if (named && isSelf(scene, named)) return undefined;
       fillPassed(scene, input, passed, filling);
       continue;
     }
@@ -199,7 +201,7 @@ function settledThings({ kept }: Asking, { key, entity }: EntityInput): Thing[] 
 function chosenThings(scene: Scene, { flow, kept }: Asking, { key, entity, many }: EntityInput, filling: Filling): Thing[] {
   const taken = filling.things.filter(it => it.thing.entity === entity).map(it => it.thing.id);
   if (kept && typeof kept.arguments[key] === "string") taken.push(kept.arguments[key]);
-  const flowing = flow?.[key]?.filter(it => !taken.includes(it.id));
+  const flowing = flow?.[key]?.filter(it => !taken.includes(it.id) && !isSelf(scene, it));
   const n = many ? 1 + scene.chance.below(2) : 1;
   const things: Thing[] = [];
   for (let i = 0; i < n; i++) {
@@ -219,9 +221,12 @@ function fillSpoken(scene: Scene, { key, entity, schema }: EntityInput, filling:
   return true;
 }
 
+/** Whether a thing is the user. */
+const isSelf = ({ phrases: { self } }: Scene, { id, label }: Thing): boolean => self !== undefined && (label === self || id === self);
+
 function pickThing(scene: Scene, entity: string, taken: readonly string[], fits: (it: Thing) => boolean = () => true): Thing | undefined {
   const things = (scene.sample.things.get(entity) ?? []).map(it => scene.met.get(keyOf(it)) ?? it);
-  const choices = things.filter(it => !taken.includes(it.id) && fits(it));
+  const choices = things.filter(it => !taken.includes(it.id) && !isSelf(scene, it) && fits(it));
   return choices.length === 0 ? undefined : scene.chance.pick(choices);
 }
 
@@ -254,7 +259,7 @@ function mentionOf(scene: Scene, thing: Thing, maySayId: boolean): Mention | und
   const context = Object.keys(thing.context);
   const forms = isMet ? (words.known ?? words.mention.filter(it => !slotsOf(it).some(slot => context.includes(slot)))) : words.mention;
   // words without a slot, such as "that reminder", name only what is clear anyway
-  const usable = (forms.length > 0 ? forms : words.mention).filter(it => (maySayId || !it.includes("{id}")) && (slotsOf(it).length > 0 || isClear) && isUnique(scene, thing, it));
+  const usable = (forms.length > 0 ? forms : words.mention).filter(it => (maySayId || !it.includes("{id}")) && (slotsOf(it).length > 0 || isClear) && !slotsOf(it).some(slot => phrases.self !== undefined && thing.facts[slot] === phrases.self) && isUnique(scene, thing, it));
   if (usable.length === 0) return clear.length > 0 ? { text: chance.pick(clear), isSpoken: false } : undefined;
   const form = chosen(scene.isMinimal ? usable.reduce((a, b) => (b.length < a.length ? b : a)) : chance.pick(usable), chance);
   const text = filled(form, slot => sayPart(scene, thing, slot));

@@ -88,5 +88,6 @@ function phrasesOf(shares: readonly Share[]): Phrases {
       }
     }
   }
-  return { ...shares[0]!.phrases, entities, arguments: args, tools };
+  const self = shares.map(it => it.phrases.self).find(it => it !== undefined);
+  return { ...shares[0]!.phrases, ...(self === undefined ? {} : { self }), entities, arguments: args, tools };
 }

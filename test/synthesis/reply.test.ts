@@ -2,9 +2,10 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { chanceOf } from "../../src/environment/chance.ts";
-import { readManners, verbatim } from "../../src/synthesis/persona.ts";
+import { saidOf, type ObstacleWords, type Standing } from "../../src/synthesis/obstacle.ts";
+import { isRequest, readManners, verbatim } from "../../src/synthesis/persona.ts";
 import { endMark, isClause, messageOf, reasonOf, sameDays, singular } from "../../src/synthesis/reply.ts";
-import { root } from "../contracts/doors.ts";
+import { catalog, root } from "../contracts/doors.ts";
 
 const manners = readManners(join(root, "resources"));
 const plainly = { ...manners, openers: { write: [""], read: [""], ask: [""] }, asking: ["As for the rest: "], but: ["But "] };
@@ -26,6 +27,8 @@ const messages: [text: string, said: string][] = [
   [say(["It is planned."], { sorry: "Sorry, but I can't freeze the card." }), "It is planned. But I can't freeze the card."],
   [say(["It is planned."], { sorry: `${verbatim("Julien Moreau")} hosts it.` }), "It is planned. But Julien Moreau hosts it."],
   [say([], { sorry: "The card is frozen." }), "The card is frozen."],
+  [say([`Two ${value("tents")} are yours. You have until ${value("Friday")}.`, `A ${value("kettle")} is yours. You have until ${value("Friday")}.`]), "Two tents are yours. You have until Friday. A kettle is yours."],
+  [say([`It says: "${value("Redo the logo")}"`, "It is planned."]), 'It says: "Redo the logo". It is planned.'],
   [say([`They say: "${value("It came early.")}".`]), 'They say: "It came early."'],
   [say(["It takes 45.5 euros and 1 minutes."]), "It takes 45.50 euros and 1 minute."],
   [say(["It is from 9 March at 10:30 until 9 March at 11:00."]), "It is on 9 March from 10:30 to 11:00."],
@@ -47,6 +50,26 @@ test("what is said of one thing in one sentence names it once", () => {
   const said = new Set(Array.from({ length: 40 }, (_, seed) => say(both, { seed, isBrief: false })));
   expect(said).toContain('"Open evening" is waiting among your drafts and is addressed to Paul.');
   for (const it of said) expect(it).not.toMatch(/and "Open evening"/);
+});
+
+const plain = { request: ["I can't {clause}."], question: ["I can't see that."], deed: ["I can't do that."] };
+const words: ObstacleWords = { ...plain, rest: { question: ["I can't see the last of it."], deed: ["I can't do the last of it."] }, again: { request: ["I can't {clause} either."], question: ["That neither."], deed: ["Nor that."] }, thing: ["I can't find {thing}."], goOn: [""], unknown: [""] };
+const inabilities: [clause: string, standing: Standing, said: string][] = [
+  ['write "I like my desk" under my post', "alone", 'I can\'t write "I like my desk" under your post.'],
+  ["read me my mail", "again", "I can't read you your mail either."],
+  ["my post is old, delete it", "rest", "I can't do the last of it."],
+  ["my post is old, delete it", "again", "Nor that."],
+];
+test.each(inabilities)("what cannot be done (%s, %s): %s", (clause, standing, said) => {
+  const tool = catalog.tools.get("social_media_delete_post")!;
+  expect(saidOf({ kind: "tool" }, { clause, tool, arguments: {}, things: [], template: clause, said: {} }, words, standing, chanceOf(1))).toBe(said);
+});
+
+test("a clause is asked for politely only where it is a request", () => {
+  const requests = ["book a table", "order 2 pizzas", "call Emma"];
+  const others = ['"Sprint planning" takes place weekly, plan it', "one of my expenses is wrong", "don't wait for me", "booking PMM637 belongs to it, put it there", "order 4162 is late, cancel it"];
+  expect(requests.filter(it => !isRequest(it))).toEqual([]);
+  expect(others.filter(isRequest)).toEqual([]);
 });
 
 describe("a refusal", () => {

@@ -57,6 +57,30 @@ test("nobody asks a second time for what was done, and a change is not taken bac
   }
 });
 
+test("what cannot be done is told in other words each time, and no more than twice", () => {
+  for (const { id, kind, turns } of tasks) {
+    if (kind !== "irrelevant") continue;
+    expect(turns.length, id).toBeLessThan(3);
+    expect(new Set(turns.map(it => it.reply)).size, id).toBe(turns.length);
+  }
+});
+
+test("nobody is pleased that there is nothing", () => {
+  for (const { id, turns } of tasks)
+    for (const [i, { user }] of turns.entries()) if (/^(None|Nobody|Nothing|There (is|are) no\b)[^.]*\.$/.test(turns[i - 1]?.reply ?? "")) expect(user, id).not.toMatch(/^(Oh, )?(good|great|lovely|perfect|nice|wonderful|splendid|excellent|awesome)\b/i);
+});
+
+test("nobody speaks of themselves by name", () => {
+  for (const { id, turns } of tasks) for (const { user } of turns) expect(user, id).not.toMatch(/\bAna Ruiz\b/);
+});
+
+test("what was refused is not asked for again in the same words", () => {
+  for (const { id, trajectory } of tasks) {
+    const refused = callsOf(trajectory).filter(it => it.outcome === "refused").map(it => `${it.name} ${JSON.stringify(it.arguments)}`);
+    expect(new Set(refused).size, id).toBe(refused.length);
+  }
+});
+
 describe("what users say", () => {
   test("is put right now and then, is numbered now and then, and points at what was read out", () => {
     const said = tasks.flatMap(it => it.turns.map(turn => turn.user));
