@@ -60,13 +60,14 @@ async function answer(ask: Work, terminal: Terminal, say: (said: WorkSays) => vo
     if (done && total && doing) say({ kind: "progress", done: Number(done), total: Number(total), doing });
   };
   const catalog = openCatalog([...terminal.catalog.servers.values()], ask.fixtures);
-  const { out, count, seed, servers } = ask;
+  const { out, count, seed, servers, preset } = ask;
   const own = { ...terminal, catalog, progress: spaced(progress), print: (line: string) => void report.push(line.trim()) };
   await synthesizeBy(() => teacherFor(ask.teacher, model, own), own, {
     out,
     count: String(count),
     seed: String(seed),
     servers: servers.join(","),
+    ...(preset ? { preset } : {}),
     ...(ask.resume ? { resume: true } : {}),
   });
   return report;

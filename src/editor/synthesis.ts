@@ -91,7 +91,7 @@ export class Synthesis {
     this.#underWay.add(file);
     try {
       const said = await doWork(
-        { kind: "synthesize", out: file, count: ask.count, seed: ask.seed, servers, fixtures: this.#folder.fixtures, teacher, ...(resume ? { resume } : {}) },
+        { kind: "synthesize", out: file, count: ask.count, seed: ask.seed, servers, ...(ask.preset ? { preset: ask.preset } : {}), fixtures: this.#folder.fixtures, teacher, ...(resume ? { resume } : {}) },
         `${resume ? "Going on with" : "Synthesizing"} ${nameOf(begun)}`,
         { dist: this.#dist, cwd: this.#folder.resources.fsPath },
       );

@@ -13,6 +13,8 @@ export interface SynthesisAsk {
   /** Empty: all there are. */
   readonly servers: readonly string[];
   readonly teacher: TeacherChoice;
+  /** Which mixture of talks; the paper's where absent. */
+  readonly preset?: "paper" | "student";
   readonly count: number;
   readonly seed: number;
 }
@@ -34,7 +36,7 @@ const last = "prove.synthesis.last";
 /** The ask, and the file to write. Throws a `CancellationError` on Escape. */
 export async function askSynthesis({ servers, models, folder, remembered, endpoint }: Asking): Promise<{ readonly ask: SynthesisAsk; readonly file: Uri }> {
   const before = remembered.get<SynthesisAsk>(last) ?? { servers: [], teacher: { kind: "graph" }, count: 300, seed: 1 };
-  let { servers: chosen, teacher, count, seed } = before;
+  let { servers: chosen, teacher, preset = "paper", count, seed } = before;
   let file = folder;
   await inTurn([
     async hasBack => {
@@ -65,6 +67,15 @@ export async function askSynthesis({ servers, models, folder, remembered, endpoi
       else teacher = { ...teacher, model: await typeText({ title, hasBack, text: "The model, as the endpoint names it" }, { value: teacher.model || endpoint.model, complaint: it => (it.trim() ? undefined : "a name") }) };
       return true;
     },
+    async hasBack => {
+      if (teacher.kind !== "graph") return false;
+      const items = [
+        { label: "The paper's mixture", description: "two or three turns, missing tools, questions that need no tool", of: "paper" as const },
+        { label: "What the small student can hold", description: "short menus; it knows banking, calendar and filesystem", of: "student" as const },
+      ];
+      preset = (await pick(items.toSorted((a, b) => Number(b.of === preset) - Number(a.of === preset)), { title, hasBack, text: "Which mixture of talks" })).of;
+      return true;
+    },
     async hasBack => (count = Number(await typeText({ title, hasBack, text: "How many tasks" }, { value: String(count), complaint: wholeNumber(1, 1_000_000) }))),
     async hasBack => (seed = Number(await typeText({ title, hasBack, text: "Seed: the same one gives the same tasks" }, { value: String(seed), complaint: wholeNumber(0, 2 ** 31) }))),
     async hasBack => {
@@ -72,7 +83,7 @@ export async function askSynthesis({ servers, models, folder, remembered, endpoi
       file = Uri.joinPath(folder, `${name}.tasks.jsonl`);
     },
   ]);
-  const ask = { servers: chosen, teacher, count, seed };
+  const ask = { servers: chosen, teacher, ...(teacher.kind === "graph" ? { preset } : {}), count, seed };
   await remembered.update(last, ask);
   return { ask, file };
 }

@@ -31,6 +31,8 @@ export type Work = {
   readonly count: number;
   readonly seed: number;
   readonly servers: readonly string[];
+  /** Which mixture of talks; the paper's where absent. */
+  readonly preset?: "paper" | "student";
   /** Where fixtures are looked for, first match wins. */
   readonly fixtures: readonly string[];
   /** The graph where absent. */

@@ -102,6 +102,7 @@ test("tasks are synthesized from the palette, and the page shows the way each we
   await workbench.page.keyboard.press("Enter");
   await workbench.picture("synthesize-teacher");
   await workbench.choice("The dependency graph").click();
+  await workbench.choice("The paper's mixture").click();
   await workbench.answer("How many tasks", "60");
   await workbench.answer("Seed", "7");
   await workbench.answer("The file's name", "palette");
