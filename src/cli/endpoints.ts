@@ -7,6 +7,7 @@ import { openEndpoint, type Endpoint } from "../policy/endpoint.ts";
 import { EndpointFault } from "../policy/endpointFault.ts";
 import { visible } from "../trajectory/visible.ts";
 import type { Command, Terminal, Values } from "./command.ts";
+import { countIn } from "./number.ts";
 
 /** Options that name an endpoint and its limits. */
 export const endpointOptions = {
@@ -41,9 +42,9 @@ export interface EndpointChoice {
 export const endpointChoice = (model: string, values: Values): EndpointChoice => ({
   model,
   url: values["base-url"] as string | undefined,
-  concurrency: wholeNumber(values, "concurrency"),
-  perMinute: wholeNumber(values, "requests-per-minute"),
-  tokens: wholeNumber(values, "token-budget"),
+  concurrency: countIn(values, "concurrency"),
+  perMinute: countIn(values, "requests-per-minute"),
+  tokens: countIn(values, "token-budget"),
 });
 
 /** Opens it, and says on stderr which address is asked and what it is sent, unless that is this machine. */
@@ -71,11 +72,3 @@ export const sent = {
 export const mistakeOf = (error: unknown): unknown => (error instanceof EndpointFault ? new Mistake(error.message, error.remedy, { cause: error }) : error);
 
 const isLoopback = (host: string): boolean => host === "localhost" || host.endsWith(".localhost") || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
-
-function wholeNumber(values: Values, option: string): number | undefined {
-  const text = values[option] as string | undefined;
-  if (text === undefined) return undefined;
-  const n = Number(text);
-  if (!/^\d+$/.test(text) || n < 1 || !Number.isSafeInteger(n)) throw new Mistake(`--${option} ${text} is not a number`, "give a whole number from 1 on");
-  return n;
-}

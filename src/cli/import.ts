@@ -8,6 +8,7 @@ import { jsonLines } from "../trajectory/file.ts";
 import { LineWriter } from "../trajectory/lines.ts";
 import { taskLine } from "../trajectory/taskLine.ts";
 import type { Command } from "./command.ts";
+import { countIn } from "./number.ts";
 
 export const importTasks: Command = {
   usage: "import when2call|xlam-irrelevance F --out G.tasks.jsonl [--count N] [--json]",
@@ -20,7 +21,7 @@ export const importTasks: Command = {
     if (!out) throw new Mistake("import needs a file to write to", "add --out, such as --out prove/tasks/abstain.tasks.jsonl");
     const file = resolve(cwd, out);
     if (existsSync(file)) throw new Mistake(`${out} exists already`, "write to another file");
-    const most = mostOf(values["count"] as string | undefined);
+    const most = countIn(values, "count", "number of tasks") ?? Infinity;
     const report = { file, imported: 0, skipped: {} as Partial<Record<Skipped, number>> };
     let writer: LineWriter | undefined;
     try {
@@ -45,13 +46,6 @@ export const importTasks: Command = {
     return 0;
   },
 };
-
-function mostOf(text: string | undefined): number {
-  if (text === undefined) return Infinity;
-  const n = Number(text);
-  if (!/^\d+$/.test(text) || n < 1) throw new Mistake(`--count ${text} is not a number of tasks`, "give a whole number from 1 on");
-  return n;
-}
 
 /** The rows of JSON Lines, or the elements of one JSON array. */
 async function* rowsOf(file: string, say: (line: string) => void): AsyncGenerator<{ json: unknown; number: number }> {

@@ -8,6 +8,7 @@ import { rejectedFile, reportFile } from "../synthesis/report.ts";
 import type { Synthesis } from "../synthesis/studio.ts";
 import { seedOf } from "./call.ts";
 import type { Command, Terminal, Values } from "./command.ts";
+import { countIn } from "./number.ts";
 import { endpointOptions, endpointUsage } from "./endpoints.ts";
 import { writeSynthesis } from "./synthesisFiles.ts";
 import { attemptsBy, endedBy, teacherIn, type ModelTeacher } from "./teachers.ts";
@@ -58,10 +59,8 @@ export async function synthesizeBy(teacherOf: () => ModelTeacher | undefined, te
 }
 
 function countOf(values: Values): number {
-  const text = values["count"] as string | undefined;
-  if (text === undefined) throw new Mistake("synthesize needs to know how many tasks to make", "add --count, such as --count 300");
-  const count = Number(text);
-  if (!/^\d+$/.test(text) || count < 1 || !Number.isSafeInteger(count)) throw new Mistake(`--count ${text} is not a number of tasks`, "give a whole number from 1 on");
+  const count = countIn(values, "count", "number of tasks");
+  if (count === undefined) throw new Mistake("synthesize needs to know how many tasks to make", "add --count, such as --count 300");
   return count;
 }
 

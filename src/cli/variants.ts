@@ -10,6 +10,7 @@ import type { Task } from "../trajectory/task.ts";
 import { taskLine } from "../trajectory/taskLine.ts";
 import { seedOf } from "./call.ts";
 import type { Command, Values } from "./command.ts";
+import { countIn } from "./number.ts";
 
 export const variants: Command = {
   usage: "variants F.tasks.jsonl --task ID --count N [--seed S] --out G.tasks.jsonl [--json]",
@@ -57,9 +58,7 @@ async function taskIn(file: string, id: string, reading: { onTorn: (remark: stri
 }
 
 function countOf(values: Values): number {
-  const text = values["count"] as string | undefined;
-  if (text === undefined) throw new Mistake("variants needs to know how many to make", "add --count, such as --count 20");
-  const count = Number(text);
-  if (!/^\d+$/.test(text) || count < 1 || !Number.isSafeInteger(count)) throw new Mistake(`--count ${text} is not a number of tasks`, "give a whole number from 1 on");
+  const count = countIn(values, "count", "number of tasks");
+  if (count === undefined) throw new Mistake("variants needs to know how many to make", "add --count, such as --count 20");
   return count;
 }
