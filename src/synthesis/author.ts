@@ -10,7 +10,7 @@ import { guessOf } from "./guess.ts";
 import { saidOf, type Obstacle } from "./obstacle.ts";
 import { isRequest, turnOf, type Opening } from "./persona.ts";
 import { filled, textOf, type Form } from "./phrase.ts";
-import { givesWay, ifNot, takesTwo, turnsAround, whyNot, type Planned, type Plot, type Turn } from "./plot.ts";
+import { givesWay, ifNot, saysNothing, takesTwo, turnsAround, whyNot, type Planned, type Plot, type Turn } from "./plot.ts";
 import { isEmpty, isRefusal, Rehearsal, type Trial } from "./rehearsal.ts";
 import { keyOf } from "./routes.ts";
 import type { Thing } from "./sampler.ts";
@@ -31,9 +31,6 @@ const otherwise = { needed: 0.6, spare: 0.04, anotherTool: 0.15, onlyTool: 0.4 }
 
 /** How often something is asked for two things at once, and a talk goes on with something else after a refusal. */
 const odds = { twin: 0.08, movesOn: 0.6 };
-
-/** A sentence by which there is nothing. */
-const saysNothing = /^(No\b|None|Nobody|Nothing|Never|Not yet|There (is|are|was|were) (no|none|nothing)\b|I found (no|none|nothing)\b|I see (no|none)\b)/;
 
 export class Author {
   readonly rehearsal: Rehearsal;
@@ -89,7 +86,7 @@ export class Author {
   heard(outcomes: readonly { wish: Wish; outcome: Outcome }[], reply = ""): void {
     const last = outcomes.at(-1);
     this.#refused = last && last.outcome.kind !== "ok" ? last.wish : undefined;
-    this.#foundNothing = last?.outcome.kind === "ok" && (isEmpty(last.outcome.value) || saysNothing.test(reply.split(/(?<=[.!?]) /).at(-1)!));
+    this.#foundNothing = last?.outcome.kind === "ok" && (isEmpty(last.outcome.value) || saysNothing(reply));
     this.#last = outcomes.findLast(it => it.outcome.kind === "ok")?.wish ?? this.#last;
   }
 
@@ -137,20 +134,20 @@ export class Author {
     if (isBlocked && !this.#plot.missing!.isAll) return this.#somethingElse();
     if (this.#left.length === 0) {
       const next = this.#successor();
-      if (next === undefined) return this.#plot.goesOn ? this.#somethingElse() : undefined;
+      if (next === undefined) return this.#plot.goesOn ? this.#somethingElse(opening) : undefined;
       this.#left = [next];
     }
     return this.#planned(chance.happens(0.5) ? Math.min(mostWishes, this.#left.length) : 1, opening, false);
   }
 
   /** Another wish that has nothing to do with what was said before. */
-  #somethingElse(): Turn | undefined {
+  #somethingElse(opening: Opening = "bare"): Turn | undefined {
     const { chance, declarations } = this.#scene;
     const isBlocked = this.turn.wishes.some(it => it.blocked !== undefined);
     for (let attempt = 0; attempt < others; attempt++) {
       const tools = [...declarations.keys()].filter(it => !this.#plot.missing?.hidden.has(it));
       this.#left = [chance.weighted(tools, this.#plot.rarity)];
-      const turn = this.#planned(1, isBlocked ? "bare" : "follow-up", false);
+      const turn = this.#planned(1, isBlocked ? "bare" : opening, false);
       if (!turn || turn.wishes.some(it => it.blocked !== undefined)) continue;
       return isBlocked ? this.#movedOn(turn) : turn;
     }

@@ -81,3 +81,6 @@ const twinless = /\b(it|its|is|has|was|does|ends|who|whose|that|which|whether|ho
 /** Whether a clause still reads well with two things in one place: nothing in it speaks of one, and nothing hangs on the name. */
 export const takesTwo = (template: string, key: string): boolean =>
   !twinless.test(template) && new RegExp(`^[^{]*(\\{\\w+\\}[^{]*)*\\{${key}\\}(,|$| (from|to|into|in|on|with|for|at|by|out|right|at once|too|off|as|until|now)\\b)`).test(template);
+
+/** Whether the last sentence of an answer is that there is nothing. */
+export const saysNothing = (answer: string): boolean => /^(No\b|None|Nobody|Nothing|Never|Not yet|There (is|are|was|were) (no|none|nothing)\b|I found (no|none|nothing)\b|I see (no|none)\b)/.test(answer.split(/(?<=[.!?]) /).at(-1)!);
