@@ -121,7 +121,7 @@ function frameFor(clause: string, { ask }: Persona, chance: Chance): string {
     (!/quickly|real quick|maybe/.test(it) || !/^first\b|\b(quickly|right away|at once|maybe)\b/.test(clause)) &&
     (!/I (need|want|would like) to|we need/.test(it) || !/\b(me|tell|remind|let|check|make sure|see to it)\b/.test(clause)) &&
     (!/go ahead/.test(it) || !/^go\b/.test(clause)) &&
-    (!/\?$/.test(it) || !/[;]/.test(clause)) &&
+    (!it.endsWith("?") || !/[;]/.test(clause)) &&
     (!/pl(ease|s)|kindly/.test(it) || !/please/.test(clause));
   const suiting = ask.filter(suits);
   return suiting.length === 0 ? "{clause}" : chance.pick(suiting);

@@ -116,7 +116,7 @@ export class GraphTeacher implements Teacher {
     const unique = [...new Map(lookUps.map(it => [callKey(it.name, it.arguments), it])).values()];
     if (unique.length > 0) return calls(unique);
     if (due !== wishes[0]) return calls([{ name: due.tool.name, arguments: due.arguments }]);
-    const guess = this.#guess(wishes[0]!);
+    const guess = this.#guess(wishes[0]);
     if (guess) return calls([guess]);
     for (const it of wishes) this.#asked.push({ wish: it, key: callKey(it.tool.name, it.arguments) });
     return calls(wishes.map(it => ({ name: it.tool.name, arguments: it.arguments })));

@@ -60,7 +60,7 @@ describe("two thousand tasks", () => {
 
   const of = (kind: Task["kind"]) => tasks.filter(it => it.kind === kind);
   const share = (of: readonly Task[], is: (it: Task) => boolean) => of.filter(is).length / of.length;
-  const near = (is: number, wanted: number, by: number) => expect(Math.abs(is - wanted), `${is} is about ${wanted}`).toBeLessThan(by);
+  const checkNear = (is: number, wanted: number, by: number) => expect(Math.abs(is - wanted), `${is} is about ${wanted}`).toBeLessThan(by);
 
   test("are as many of each kind as the paper has", () => {
     expect(Object.fromEntries(["normal", "irrelevant", "clarify", "abstain"].map(it => [it, of(it as Task["kind"]).length]))).toEqual(compositionOf(mixture, count));
@@ -79,12 +79,12 @@ describe("two thousand tasks", () => {
   });
 
   test("have their knobs turned as often as the paper's", () => {
-    near(share(tasks, it => it.knobs["distractors"] !== 0), 0.4, 0.04);
-    near(share(tasks, it => it.knobs["enumsStripped"] === true), 0.3, 0.04);
+    checkNear(share(tasks, it => it.knobs["distractors"] !== 0), 0.4, 0.04);
+    checkNear(share(tasks, it => it.knobs["enumsStripped"] === true), 0.3, 0.04);
     const normal = of("normal");
-    near(share(normal, it => it.info === "complete"), 0.6, 0.04);
-    near(share(normal, it => it.info === "missing"), 0.2, 0.03);
-    near(share(normal, it => it.info === "minimal"), 0.2, 0.03);
+    checkNear(share(normal, it => it.info === "complete"), 0.6, 0.04);
+    checkNear(share(normal, it => it.info === "missing"), 0.2, 0.03);
+    checkNear(share(normal, it => it.info === "minimal"), 0.2, 0.03);
   });
 
   test("have three to eight tools of servers that are about other things as distractors, or none", () => {
@@ -100,9 +100,10 @@ describe("two thousand tasks", () => {
   });
 
   test("show no tool of a held-out server but where they are about one", () => {
-    for (const { split, menu } of tasks) if (split !== "heldout-server") expect(menu.filter(it => isHeldOut(catalog.tools.get(it.name)!.server))).toEqual([]);
-    near(share(tasks, it => it.split === "heldout-server"), heldOutServers.length / catalog.servers.size, 0.05);
-    near(share(tasks.filter(it => it.split !== "heldout-server"), it => it.split === "heldout-chain"), 0.19, 0.05);
+    const shown = tasks.filter(it => it.split !== "heldout-server").flatMap(it => it.menu.map(tool => catalog.tools.get(tool.name)!.server));
+    expect(shown.filter(isHeldOut)).toEqual([]);
+    checkNear(share(tasks, it => it.split === "heldout-server"), heldOutServers.length / catalog.servers.size, 0.05);
+    checkNear(share(tasks.filter(it => it.split !== "heldout-server"), it => it.split === "heldout-chain"), 0.19, 0.05);
   });
 
   test("are talks of two or three turns, but for those in which nothing is to be called", () => {
@@ -132,15 +133,14 @@ describe("two thousand tasks", () => {
       expect(names.filter(name => it.hidden.includes(name))).toEqual([]);
       expect(it.turns.map(turn => turn.reply).join("\n")).toMatch(/can't|no way|missing|nothing (I have )?here/);
     }
-    near(share(lacking, it => it.goals.length > 0), 0.93, 0.07);
+    checkNear(share(lacking, it => it.goals.length > 0), 0.93, 0.07);
     expect(lacking.some(it => it.knobs["obstacle"] === "thing")).toBe(true);
     expect(lacking.some(it => it.knobs["obstacle"] === "tool")).toBe(true);
   });
 
   test("in which nothing is to be called are of three sorts, no two alike", () => {
     const idle = of("abstain");
-    const sorts = new Set(idle.map(it => it.knobs["abstention"]));
-    expect([...sorts].toSorted()).toEqual(["cannot", "no-need", "question"]);
+    expect(new Set(idle.map(it => it.knobs["abstention"]))).toEqual(new Set(["cannot", "no-need", "question"]));
     expect(new Set(idle.map(it => it.turns[0]!.user)).size).toBe(idle.length);
     for (const it of idle) {
       expect([it.goals, callsOf(it.trajectory), it.hidden]).toEqual([[], [], []]);

@@ -37,7 +37,8 @@ const stumbles: [what: string, stumble: RegExp][] = [
   ["a name that only a machine gives", /(?<![\w.:#])[a-z]+_[a-z]+\b/],
 ];
 test.each(stumbles)("the assistant never says %s", (_, stumble) => {
-  for (const { id, turns } of tasks) for (const { user, reply } of turns) if (!stumble.test(user)) expect(plain(reply), id).not.toMatch(stumble);
+  const said = tasks.flatMap(({ id, turns }) => turns.flatMap(({ user, reply }) => (!stumble.test(user) && stumble.test(plain(reply)) ? [`${id}: ${reply}`] : [])));
+  expect(said).toEqual([]);
 });
 
 test("no answer says the same sentence twice", () => {
@@ -66,8 +67,9 @@ test("what cannot be done is told in other words each time, and no more than twi
 });
 
 test("nobody is pleased that there is nothing", () => {
-  for (const { id, turns } of tasks)
-    for (const [i, { user }] of turns.entries()) if (/^(None|Nobody|Nothing|There (is|are) no\b)[^.]*\.$/.test(turns[i - 1]?.reply ?? "")) expect(user, id).not.toMatch(/^(Oh, )?(good|great|lovely|perfect|nice|wonderful|splendid|excellent|awesome)\b/i);
+  const isNothing = (reply = "") => /^(None|Nobody|Nothing|There (is|are) no\b)[^.]*\.$/.test(reply);
+  const isPleased = (user: string) => /^(Oh, )?(good|great|lovely|perfect|nice|wonderful|splendid|excellent|awesome)\b/i.test(user);
+  expect(tasks.flatMap(({ id, turns }) => turns.filter(({ user }, i) => isNothing(turns[i - 1]?.reply) && isPleased(user)).map(it => `${id}: ${it.user}`))).toEqual([]);
 });
 
 test("nobody speaks of themselves by name", () => {
