@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { Mistake } from "../mistake.ts";
 import type { PolicyFault } from "../policy/policy.ts";
+import { auditFiles, readAudit } from "../synthesis/eligible.ts";
 import type { Report } from "../synthesis/report.ts";
 import { rejectedFile, reportFile } from "../synthesis/report.ts";
 import type { Synthesis } from "../synthesis/studio.ts";
@@ -64,14 +65,15 @@ function countOf(values: Values): number {
   return count;
 }
 
-function synthesisOf({ catalog, resources }: Terminal, values: Values): Synthesis & Required<Pick<Synthesis, "preset">> {
+function synthesisOf({ catalog, resources, prove }: Terminal, values: Values): Synthesis & Required<Pick<Synthesis, "preset">> {
   const names = (values["servers"] as string | undefined)?.split(",").map(it => it.trim()).filter(it => it !== "");
   const servers = (names ?? [...catalog.servers.keys()]).map(it => catalog.server(it).name);
   if (servers.length === 0) throw new Mistake("--servers names no server", `choose some of ${[...catalog.servers.keys()].join(", ")}`);
   const split = oneOf(values, "split", splits);
   const menu = oneOf(values, "menu", ["chain", "full"]) ?? "chain";
   const preset = oneOf(values, "preset", ["paper", "student"]) ?? "paper";
-  return { catalog, resources, seed: seedOf(values), servers: [...new Set(servers)], preset, menu, ...(split ? { split } : {}) };
+  const audit = readAudit(auditFiles(resources, prove));
+  return { catalog, resources, seed: seedOf(values), servers: [...new Set(servers)], preset, menu, audit, ...(split ? { split } : {}) };
 }
 
 function oneOf<const T extends string>(values: Values, option: string, choices: readonly T[]): T | undefined {

@@ -2,6 +2,7 @@
  * `work`: the long work that the editor hands over when it forks this program. Asks come and facts go over the fork's
  * channel; it does what the commands of the same names do, and knows no editor.
  */
+import { dirname } from "node:path";
 import { openCatalog } from "../environment/catalog.ts";
 import { Mistake } from "../mistake.ts";
 import type { Work, WorkAsk, WorkSays } from "../protocol/work.ts";
@@ -61,7 +62,8 @@ async function answer(ask: Work, terminal: Terminal, say: (said: WorkSays) => vo
   };
   const catalog = openCatalog([...terminal.catalog.servers.values()], ask.fixtures);
   const { out, count, seed, servers, preset } = ask;
-  const own = { ...terminal, catalog, progress: spaced(progress), print: (line: string) => void report.push(line.trim()) };
+  // the tasks lie in the workspace's own folder, as its verdicts on edges do
+  const own = { ...terminal, prove: dirname(dirname(out)), catalog, progress: spaced(progress), print: (line: string) => void report.push(line.trim()) };
   await synthesizeBy(() => teacherFor(ask.teacher, model, own), own, {
     out,
     count: String(count),

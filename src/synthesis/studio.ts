@@ -20,7 +20,7 @@ import type { Kind } from "./composition.ts";
 import type { Cast, Part } from "./endpointTeacher.ts";
 import type { Plan } from "./endpointPlan.ts";
 import { declarationsOf, type EntityInput } from "./declared.ts";
-import { auditFiles, readAudit } from "./eligible.ts";
+import { auditFiles, readAudit, type Audit } from "./eligible.ts";
 import { holds } from "./goals.ts";
 import type { Conversation, Speaker } from "./machine.ts";
 import { readManners, type Manners } from "./persona.ts";
@@ -53,6 +53,8 @@ export interface Synthesis {
   readonly crossing?: number;
   /** Variants of each fixture, under other ids; 0 for the fixtures as they are. */
   readonly variants?: number;
+  /** What was said of the graphs' edges; the verdicts that ship where absent. */
+  readonly audit?: Audit;
   /** False keeps tasks that make the same calls as an earlier one. */
   readonly distinct?: boolean;
   /** Who words the user's turns and answers them, in place of the graph. */
@@ -102,7 +104,7 @@ export class Studio {
     const isHere = (tool: string) => servers.includes(catalog.tools.get(tool)!.server);
     const bridges = crossing > 0 && servers.length > 1 ? readBridges(resources, catalog).filter(it => isHere(it.from) && isHere(it.to)) : [];
     const names = new Map([...catalog.servers.keys()].map(it => [it, catalog.fixtureNames(it)]));
-    this.#ground = { catalog, seed, preset, oneTurn, variants, crossing, bridges, manners: this.#manners, uses: this.#uses, infos: this.#infos, audit: readAudit(auditFiles(resources)), servers, fixtures: it => names.get(it)! };
+    this.#ground = { catalog, seed, preset, oneTurn, variants, crossing, bridges, manners: this.#manners, uses: this.#uses, infos: this.#infos, audit: synthesis.audit ?? readAudit(auditFiles(resources)), servers, fixtures: it => names.get(it)! };
     for (const name of servers) this.#phrases.set(name, readPhrases(join(resources, "phrases"), catalog.server(name)));
   }
 

@@ -1,10 +1,11 @@
 /** `synthesize` as a person uses it: the same bytes for the same seed, going on after a stop, and clear mistakes. */
-import { appendFileSync, existsSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { synthesize } from "../../src/cli/synthesize.ts";
 import { paceOf } from "../../src/cli/synthesisFiles.ts";
 import { beganAt } from "../../src/run/lock.ts";
+import { auditLine } from "../../src/synthesis/eligible.ts";
 import { transitionsIn } from "../../src/synthesis/log.ts";
 import { readRejected, readReport } from "../../src/synthesis/report.ts";
 import { libraryCatalog } from "../synthesis/library.ts";
@@ -22,6 +23,18 @@ test("writes as many tasks as asked for, and says what became of the others", as
   expect(out[0]).toMatch(/^30 tasks in .*a\.tasks\.jsonl \([\d.]+ s\)$/);
   const told = out.join("\n");
   for (const it of [/by server: \w+ \d+, \w+ \d+, \w+ \d+/, /by kind: normal 23, abstain 3, clarify 3, irrelevant 1/, /by split: train \d+, heldout-/, /knob distractors: 0 \d+/, /rejected: \w+/, /distinct-1\/2\/3 0\.\d+/]) expect(told).toMatch(it);
+});
+
+test("an edge that the workspace turns down is not walked", async () => {
+  const cwd = emptyFolder();
+  const [a, b] = ["banking_list_accounts", "banking_get_account"];
+  const walks = (file: string) => text(cwd, file).trim().split("\n").filter(it => (JSON.parse(it) as { chain: string[] }).chain.join(" ").includes(`${a} ${b}`)).length;
+  const options = ["--count", "40", "--servers", "banking"];
+  await make(cwd, "--out", "before.jsonl", ...options);
+  mkdirSync(join(cwd, "prove/graphs"), { recursive: true });
+  writeFileSync(join(cwd, "prove/graphs/audit.jsonl"), `${auditLine({ a, b, input: "account_id", verdict: "reject", reason: "too easy", author: "Ana" })}\n`);
+  await make(cwd, "--out", "after.jsonl", ...options);
+  expect([walks("before.jsonl") > 0, walks("after.jsonl")]).toEqual([true, 0]);
 });
 
 test("the same seed writes the same bytes, whether in one go or two, over a torn line too", async () => {
