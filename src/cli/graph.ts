@@ -24,7 +24,7 @@ type Labeller = (typeof labellers)[number];
 
 export const graph: Command = {
   usage: `graph [server | --connect NAME] [--by declared|names|model] [--model M] ${endpointUsage} [--verify] [--out F.jsonl] [--seed S] [--json]`,
-  summary: "List which tool needs which other; --verify runs every pair on live sessions (--out keeps those that fail), --by compares other labels with the declarations.",
+  summary: "List which tool needs which other; --verify runs every pair on live sessions (--out keeps what that shows), --by compares other labels with the declarations.",
   options: {
     connect: { type: "string" },
     by: { type: "string" },
@@ -59,13 +59,13 @@ interface Found {
   readonly agreement?: Readonly<Record<string, ReturnType<typeof agreement>>>;
 }
 
-/** Writes the edges that failed when they were run, as verdicts that synthesis reads from `prove/graphs/audit.jsonl`. */
+/** Writes what running the edges has shown, as verdicts that synthesis reads from `prove/graphs/audit.jsonl`. */
 async function keep(found: readonly Found[], out: string, { cwd, say }: Terminal, values: Values): Promise<void> {
   if (!values["verify"]) throw new Mistake("--out keeps what a run has shown, and nothing was run", "add --verify");
-  const failed = found.flatMap(({ edges }) => edges.filter(it => it.verified === "fails"));
-  const lines = failed.map(({ a, b, via, why = "" }) => auditLine({ a, b, ...(via ? { input: via.input } : {}), verdict: "reject", reason: why, author: "run" }));
+  const ran = found.flatMap(({ edges }) => edges.filter(it => it.verified === "works" || it.verified === "fails"));
+  const lines = ran.map(({ a, b, via, verified, why = "the second call succeeds" }) => auditLine({ a, b, ...(via ? { input: via.input } : {}), verdict: verified === "works" ? "accept" : "reject", reason: why, author: "run" }));
   await writeWhole(resolve(cwd, out), lines.map(it => `${it}\n`).join(""));
-  say(`${out} turns down ${lines.length} edges`);
+  say(`${out} keeps ${lines.length} verdicts, ${ran.filter(it => it.verified === "fails").length} of them against`);
 }
 
 function labellerOf(values: Values): Labeller {

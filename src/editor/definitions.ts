@@ -5,6 +5,7 @@
 import type { Catalog } from "../environment/catalog.ts";
 import type { Server } from "../environment/server.ts";
 import { loadServers } from "./loadServers.ts";
+import type { Audit } from "../synthesis/eligible.ts";
 import type { ProveFolder } from "./proveFolder.ts";
 
 export class Definitions {
@@ -17,6 +18,12 @@ export class Definitions {
 
   servers(): Promise<readonly Server[]> {
     return (this.#servers ??= loadServers());
+  }
+
+  /** What was said of the dependency graphs' edges: what ships, and the workspace's own over it. */
+  async audit(): Promise<Audit> {
+    const { auditFiles, readAudit } = await import("../synthesis/eligible.ts");
+    return readAudit(auditFiles(this.#folder.resources.fsPath, this.#folder.uri?.fsPath));
   }
 
   /** A catalog over the fixtures as they are saved now. */

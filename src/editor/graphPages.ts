@@ -2,8 +2,9 @@
 import { CancellationError, window, type Disposable, type Uri, type WebviewPanel } from "vscode";
 import type { Server } from "../environment/server.ts";
 import { Mistake } from "../mistake.ts";
-import type { GraphEdge, GraphPage, GraphView } from "../protocol/pages.ts";
-import { graphOf, type Edge } from "../synthesis/graph.ts";
+import type { GraphPage, GraphView } from "../protocol/pages.ts";
+import { verdictOn, type Audit } from "../synthesis/eligible.ts";
+import { graphOf } from "../synthesis/graph.ts";
 import type { Definitions } from "./definitions.ts";
 import { icons } from "./icons.ts";
 import { openPage, servePage, type Answers, type Page } from "./page.ts";
@@ -46,7 +47,7 @@ export class GraphPages implements Disposable {
       load: async () => {
         const server = (await this.#definitions.servers()).find(it => it.name === name);
         if (!server) throw new Mistake(`there is no server ${name}`, "open the graph of another one");
-        return viewOfGraph(server);
+        return viewOfGraph(server, await this.#definitions.audit());
       },
     };
   }
@@ -61,24 +62,25 @@ export class GraphPages implements Disposable {
 
 const kindOf = (server: string) => ({ name: "graph" as const, title: `Graph: ${server}`, icon: "graph.svg" });
 
-/** An edge that was run, or labelled by several, says so. */
-type Audited = Edge & Pick<GraphEdge, "verified" | "labels">;
-
-function viewOfGraph(server: Server): GraphView {
+function viewOfGraph(server: Server, audit: Audit): GraphView {
   const tools = [...server.tools.values()];
   const place = new Map(tools.map((it, i) => [it.name, i]));
-  const edges: readonly Audited[] = graphOf(server).edges;
   return {
     server: server.name,
     tools: tools.map(({ name, effect, summary }) => ({ name, effect, summary })),
-    edges: edges.map(({ a, b, kind, via, confidence, verified, labels }) => ({
-      a: place.get(a)!,
-      b: place.get(b)!,
-      kind,
-      confidence,
-      ...(via ? { via: { output: via.output, input: via.input, entity: via.entity } } : {}),
-      ...(verified ? { verified } : {}),
-      ...(labels ? { labels } : {}),
-    })),
+    edges: graphOf(server).edges.map(edge => {
+      const { a, b, kind, via, confidence } = edge;
+      const said = verdictOn(edge, audit);
+      return {
+        a: place.get(a)!,
+        b: place.get(b)!,
+        kind,
+        confidence,
+        ...(via ? { via: { output: via.output, input: via.input, entity: via.entity } } : {}),
+        verified: said === undefined ? "untried" : said.verdict === "accept" ? "works" : "fails",
+        ...(said?.verdict === "reject" ? { why: said.reason } : {}),
+      };
+    }),
+
   };
 }

@@ -173,8 +173,8 @@ export interface GraphEdge {
   readonly confidence: number;
   /** What came of running the pair, where it was tried. */
   readonly verified?: "works" | "fails" | "untried";
-  /** Who says so, and what: `declared: explicit`. */
-  readonly labels?: readonly string[];
+  /** Why it is not walked. */
+  readonly why?: string;
 }
 
 export interface GraphView {

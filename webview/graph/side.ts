@@ -36,11 +36,11 @@ const verdicts = { works: ["good", "✓ works"], fails: ["bad", "✗ fails"], un
 
 const verdict = ({ verified }: GraphEdge) => (verified ? element("span", { class: `verdict ${verdicts[verified][0]}` }, verdicts[verified][1]) : undefined);
 
-/** What flows, with its confidence where that is below one, and who says so. */
-export function flowOf({ kind, via, confidence, labels }: GraphEdge): string {
+/** What flows, with its confidence where that is below one, and what speaks against it. */
+export function flowOf({ kind, via, confidence, why }: GraphEdge): string {
   const flow = via ? `${visible(via.output)} → ${visible(via.input)}` : kind === "implicit" ? "implicit: must have run before" : "";
   const sure = confidence < 1 ? ` (${fixed(confidence, 1)})` : "";
-  return [`${flow}${sure}`, ...(labels ?? []).map(visible)].filter(it => it !== "").join(" · ");
+  return [`${flow}${sure}`, why === undefined ? "" : visible(why)].filter(it => it !== "").join(" · ");
 }
 
 function legend({ server, tools, edges }: GraphView): HTMLElement[] {
