@@ -30,7 +30,7 @@ test("once an agent has begun, its session is in the tree as the agent's", async
   await workbench.notification("Agents may use calendar").getByRole("button", { name: "List MCP Servers" }).click();
   await workbench.choice("PROVE calendar").click();
   await workbench.choice("Start Server").click();
-  await workbench.expand(servers().filter({ hasText: /^calendar/ }));
+  await workbench.expand(servers().filter({ hasText: /^calendar.*offered to agents/ }));
   await checkSeen(servers().filter({ hasText: /^Session 1 on full.*agent · as opened/ }));
   await workbench.picture("agent-session");
 });
