@@ -5,6 +5,7 @@
 import { z } from "zod";
 import type { ChatModel } from "../policy/chatModel.ts";
 import { PolicyFault } from "../policy/policy.ts";
+import { completeAs } from "../policy/structured.ts";
 import { pairsOf, type Label, type PublishedTool } from "./label.ts";
 import { pairKey, type Ledger } from "./ledger.ts";
 
@@ -58,7 +59,14 @@ export async function labelledBy({ tools, model, ledger, concurrency = 4, signal
   const batches = Array.from({ length: Math.ceil(open.length / pairsInRequest) }, (_, i) => open.slice(i * pairsInRequest, (i + 1) * pairsInRequest));
   const work = async () => {
     for (let batch = batches.shift(); batch; batch = batches.shift()) {
-      ledger.add(model.name, await askedOf(model, batch, signal));
+      ledger.add(
+        model.name,
+        await askedOf(model, batch, signal).catch((error: unknown) => {
+          // whoever works beside this one asks nothing more
+          batches.length = 0;
+          throw error;
+        }),
+      );
       known += batch.length;
       onProgress?.(known, all.length);
     }
@@ -76,41 +84,26 @@ async function askedOf(model: ChatModel, batch: readonly Asked[], signal: AbortS
   let flaw = "";
   for (let i = 0; i < mostAnswers; i++) {
     signal?.throwIfAborted();
-    const { text: said } = await model.complete(
-      {
-        messages: [
-          { role: "system", content: question },
-          { role: "user", content: text },
-          ...(flaw === "" ? [] : [{ role: "user" as const, content: `Your answer did not fit: ${flaw}. Answer again, with every pair from 0 to ${batch.length - 1}.` }]),
-        ],
-        schema: { name: "labels", schema: z.toJSONSchema(answer) as never },
-        temperature: 0,
-      },
-      signal,
-    );
-    const labels = readAnswer(said, batch);
-    if (typeof labels !== "string") return labels;
-    flaw = labels;
+    const again = flaw === "" ? [] : [{ role: "user" as const, content: `Your answer did not fit: ${flaw}. Answer again, with every pair from 0 to ${batch.length - 1}.` }];
+    const said = await completeAs(model, "labels", answer, { messages: [{ role: "system", content: question }, { role: "user", content: text }, ...again], temperature: 0 }, signal);
+    flaw = "flaw" in said ? said.flaw : lackOf(said.value, batch);
+    if ("value" in said && flaw === "") return labelsIn(said.value, batch);
   }
   throw new PolicyFault(`${model.name} did not label ${batch[0]!.pair.map(it => it.name).join(" and ")} and the pairs after them: ${flaw}`);
 }
 
-/** The labels in an answer, or why it is none. */
-function readAnswer(said: string, batch: readonly Asked[]): { key: string; label: Label }[] | string {
-  let json: unknown;
-  try {
-    json = JSON.parse(said.slice(said.indexOf("{"), said.lastIndexOf("}") + 1));
-  } catch {
-    return "it is no JSON";
-  }
-  const parsed = answer.safeParse(json);
-  if (!parsed.success) return `${parsed.error.issues[0]!.path.join("/")}: ${parsed.error.issues[0]!.message}`;
-  const missing = batch.findIndex((_, i) => !parsed.data.labels.some(it => it.pair === i));
-  if (missing >= 0) return `pair ${missing} has no label`;
-  return parsed.data.labels.flatMap(({ pair, label, before, output, input, confidence, rationale }) => {
+type Answer = z.infer<typeof answer>;
+
+/** What an answer leaves out; empty where it is whole. */
+function lackOf({ labels }: Answer, batch: readonly Asked[]): string {
+  const missing = batch.findIndex((_, i) => !labels.some(it => it.pair === i));
+  return missing < 0 ? "" : `pair ${missing} has no label`;
+}
+
+const labelsIn = ({ labels }: Answer, batch: readonly Asked[]): { key: string; label: Label }[] =>
+  labels.flatMap(({ pair, label, before, output, input, confidence, rationale }) => {
     const asked = batch[pair];
     if (!asked) return [];
     const [a, b] = before === "first" ? asked.pair : [asked.pair[1], asked.pair[0]];
     return [{ key: asked.key, label: { a: a.name, b: b.name, label, ...(label === "explicit" ? { via: { output, input } } : {}), confidence, rationale } }];
   });
-}
