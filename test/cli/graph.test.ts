@@ -13,11 +13,18 @@ let cwd: string;
 beforeAll(() => {
   cwd = mkdtempSync(join(tmpdir(), "prove-graph-"));
   mkdirSync(join(cwd, "prove"));
-  writeFileSync(join(cwd, "memory.jsonl"), `${JSON.stringify({ type: "entity", name: "Ana", entityType: "person", observations: ["likes maps"] })}\n`);
+  for (const it of ["memory.jsonl", "play.jsonl"]) writeFileSync(join(cwd, it), `${JSON.stringify({ type: "entity", name: "Ana", entityType: "person", observations: ["likes maps"] })}\n`);
   const entry = { command: process.execPath, args: [join(root, "node_modules/@modelcontextprotocol/server-memory/dist/index.js")], env: { MEMORY_FILE_PATH: "${workspaceFolder}/memory.jsonl" } };
-  writeFileSync(join(cwd, "prove/mcp.json"), JSON.stringify({ servers: { memory: entry } }));
+  writeFileSync(join(cwd, "prove/mcp.json"), JSON.stringify({ servers: { memory: entry, play: { ...entry, env: { MEMORY_FILE_PATH: "${workspaceFolder}/play.jsonl" }, disposable: true } } }));
 });
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+
+interface Found {
+  readonly by: string;
+  readonly edges: readonly { readonly a: string; readonly b: string; readonly verified: string; readonly why?: string }[];
+}
+
+const isRemoval = ({ a, b }: { readonly a: string; readonly b: string }) => a === "read_graph" && b === "delete_entities";
 
 interface Question {
   readonly pairs: readonly { readonly pair: number; readonly first: string; readonly second: string }[];
@@ -57,12 +64,17 @@ test("an endpoint that is down says so, and what it had labelled stays", async (
   await expect(runCommand(graph, ["budget", "--by", "model", "--model", "m", "--base-url", url], { cwd })).rejects.toThrow(/nobody answers at/);
 });
 
-test("a connected server is labelled by names, and only its reads are run", async () => {
+test("a connected server is labelled by names, and a write that its entry does not allow is not run", async () => {
   const { out } = await runCommand(graph, ["--connect", "memory", "--verify", "--json"], { cwd });
-  const [found] = JSON.parse(out.join("\n")) as { by: string; edges: { a: string; b: string; verified: string; why?: string }[] }[];
+  const [found] = JSON.parse(out.join("\n")) as Found[];
   expect(found!.by).toBe("names");
-  for (const { a, verified } of found!.edges) if (verified !== "untried") expect(a).toBe("read_graph");
+  expect(found!.edges.find(isRemoval)).toMatchObject({ via: { output: "entities[].name", input: "entityNames" }, verified: "untried", why: expect.stringContaining("is not disposable") as string });
   expect(readFileSync(join(cwd, "memory.jsonl"), "utf8").trim().split("\n")).toHaveLength(1);
+});
+
+test("where the entry is disposable, the write is run with what the read showed", async () => {
+  const { out } = await runCommand(graph, ["--connect", "play", "--verify", "--json"], { cwd });
+  expect((JSON.parse(out.join("\n")) as Found[])[0]!.edges.find(isRemoval)).toMatchObject({ verified: "works" });
 });
 
 test("what cannot be asked is a mistake", async () => {
