@@ -146,7 +146,7 @@ describe("two thousand tasks", () => {
       expect([it.goals, callsOf(it.trajectory), it.hidden]).toEqual([[], [], []]);
       expect(it.menu.length).toBeGreaterThan(0);
       expect(`${it.turns[0]!.user}${it.turns[0]!.reply}`).not.toMatch(/[{}]/);
-      if (it.knobs["abstention"] === "question") expect(it.turns[0]!.reply).toMatch(/\?$|\bplease give me\b/i);
+      if (it.knobs["abstention"] === "question") expect(it.turns[0]!.reply).toMatch(/\?$/);
     }
   });
 
