@@ -3,11 +3,10 @@
  * order of the file. Goes on after tasks that are there already. Knows neither models nor files.
  */
 import { PolicyFault } from "../policy/policy.ts";
-import { slotsOf, type Slot } from "./composition.ts";
-import { presets } from "./preset.ts";
+import type { Slot } from "./composition.ts";
 import { Kept } from "./screen.ts";
 import { Studio, type Synthesis } from "./studio.ts";
-import { attempt, patience, serversFor, type Attempted } from "./synthesize.ts";
+import { attempt, patience, serversFor, slotsFor, type Attempted } from "./synthesize.ts";
 
 export interface SideBySide {
   /** Places worked on at once. */
@@ -21,14 +20,12 @@ const mostFaults = 5;
 
 /** A stream of attempts that ends when there are as many tasks as wanted. Throws a `PolicyFault` where the model no longer answers. */
 export async function* synthesizeSideBySide(synthesis: Synthesis, { concurrency, there }: SideBySide): AsyncGenerator<Attempted> {
-  const { preset = "paper", count = Infinity, split } = synthesis;
   const servers = serversFor(synthesis);
   const stop = new AbortController();
   const signal = synthesis.signal ? AbortSignal.any([synthesis.signal, stop.signal]) : stop.signal;
   const work = { ...synthesis, servers, signal };
   const [studio, kept] = [new Studio(work), new Kept()];
-  const { mixture } = presets[preset];
-  const slots = slotsOf(split === "heldout-chain" ? { ...mixture, abstain: 0 } : mixture, count, servers);
+  const slots = slotsFor(work);
   let slot = slots.next();
   for (const attempted of there) {
     yield attempted;

@@ -29,14 +29,12 @@ export const patience = 60;
 
 /** A stream of attempts that ends when there are as many tasks as wanted, or when no server has more to give. */
 export async function* synthesize(synthesis: Synthesis): AsyncGenerator<Attempted> {
-  const { preset = "paper", count = Infinity, split, signal } = synthesis;
+  const { signal } = synthesis;
   const servers = serversFor(synthesis);
   const work = { ...synthesis, servers };
   const studio = new Studio(work);
   const kept = new Kept();
-  const { mixture } = presets[preset];
-  // what calls nothing has no chain of tools to hold out
-  const slots = slotsOf(split === "heldout-chain" ? { ...mixture, abstain: 0 } : mixture, count, servers);
+  const slots = slotsFor(work);
   let n = 0;
   for (let slot = slots.next(); !slot.done; ) {
     const { kind, servers: order } = slot.value;
@@ -59,6 +57,13 @@ export function serversFor({ servers, split }: Synthesis): readonly string[] {
   const fitting = servers.filter(it => isHeldOut(it) === (split === "heldout-server"));
   if (fitting.length > 0) return fitting;
   throw new Mistake(`none of ${servers.join(", ")} has tasks of the split ${split}`, split === "heldout-server" ? `choose some of ${heldOutServers.join(", ")}` : "choose others, or leave --split away");
+}
+
+/** The places in the file, by the preset's mixture. */
+export function slotsFor({ preset = "paper", count = Infinity, split, servers }: Synthesis): ReturnType<typeof slotsOf> {
+  const { mixture } = presets[preset];
+  // what calls nothing has no chain of tools to hold out
+  return slotsOf(split === "heldout-chain" ? { ...mixture, abstain: 0 } : mixture, count, servers);
 }
 
 interface Aim {
