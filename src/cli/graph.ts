@@ -2,7 +2,8 @@
  * `graph`: the dependency edges between tools, as they are declared, as names suggest them, or as a chat model labels them; held
  * against live sessions and against one another.
  */
-import { join, resolve } from "node:path";
+import { mkdirSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { Mistake } from "../mistake.ts";
 import { audited, type Verdict } from "../synthesis/audit.ts";
 import { auditFiles, auditLine, readAudit, verdictOn, type Audit } from "../synthesis/eligible.ts";
@@ -55,7 +56,7 @@ interface Found {
   readonly hash?: string;
   readonly by: string;
   readonly edges: readonly Shown[];
-  /** How far the labels agree with the declarations, and, of both, with what runs. */
+  /** How far the labels agree with the declarations, by kind of edge. */
   readonly agreement?: Readonly<Record<string, ReturnType<typeof agreement>>>;
 }
 
@@ -64,7 +65,9 @@ async function keep(found: readonly Found[], out: string, { cwd, say }: Terminal
   if (!values["verify"]) throw new Mistake("--out keeps what a run has shown, and nothing was run", "add --verify");
   const ran = found.flatMap(({ edges }) => edges.filter(it => it.verified === "works" || it.verified === "fails"));
   const lines = ran.map(({ a, b, via, verified, why = "the second call succeeds" }) => auditLine({ a, b, ...(via ? { input: via.input } : {}), verdict: verified === "works" ? "accept" : "reject", reason: why, author: "run" }));
-  await writeWhole(resolve(cwd, out), lines.map(it => `${it}\n`).join(""));
+  const file = resolve(cwd, out);
+  mkdirSync(dirname(file), { recursive: true });
+  await writeWhole(file, lines.map(it => `${it}\n`).join(""));
   say(`${out} keeps ${lines.length} verdicts, ${ran.filter(it => it.verified === "fails").length} of them against`);
 }
 

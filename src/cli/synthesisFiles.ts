@@ -111,7 +111,7 @@ function locked(file: string): () => void {
 function holderOf(lock: string): number | undefined {
   try {
     const { pid, began } = JSON.parse(readFileSync(lock, "utf8")) as { pid: number; began?: string };
-    return beganAt(pid) === began ? pid : undefined;
+    return began !== undefined && beganAt(pid) === began ? pid : undefined;
   } catch {
     return undefined; // torn or gone: it locks nothing
   }
