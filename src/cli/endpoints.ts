@@ -3,7 +3,7 @@
  * where things go before anything leaves the machine. Knows no wire.
  */
 import { Mistake } from "../mistake.ts";
-import { openEndpoint, type Endpoint } from "../policy/endpoint.ts";
+import { openEndpoint, type Endpoint, type EndpointOptions } from "../policy/endpoint.ts";
 import { EndpointFault } from "../policy/endpointFault.ts";
 import { visible } from "../trajectory/visible.ts";
 import type { Command, Terminal, Values } from "./command.ts";
@@ -27,16 +27,8 @@ export interface OpenedEndpoint {
   readonly concurrency: number;
 }
 
-export interface EndpointChoice {
-  readonly url?: string | undefined;
-  readonly model: string;
-  /** Of the environment where absent. */
-  readonly key?: string | undefined;
-  readonly concurrency?: number | undefined;
-  readonly perMinute?: number | undefined;
-  readonly tokens?: number | undefined;
-  readonly seed?: number;
-}
+/** As a person names an endpoint: what is left out is the environment's, or usual. */
+export type EndpointChoice = Omit<EndpointOptions, "url" | "timeout" | "time"> & { readonly url?: string | undefined };
 
 /** The endpoint's options as a person gave them. */
 export const endpointChoice = (model: string, values: Values): EndpointChoice => ({
