@@ -1,4 +1,7 @@
-/** The suites that run inside the extension host, for desktop VS Code (macOS, Windows); on Linux test/e2e/inside.test.ts runs them. */
+/**
+ * The suites that run inside the extension host, for desktop VS Code (macOS, Windows); on Linux
+ * test/e2e/inside.test.ts runs them.
+ */
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** Builds every program of the product into dist/: extension host, terminal program, trainer, web pages and kernels. */
+/**
+ * Builds every program of the product into dist/: extension host, terminal program, trainer, web
+ * pages and kernels.
+ */
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -10,10 +13,15 @@ const at = (...parts) => join(root, ...parts);
 const minify = process.argv.includes("--minify");
 const version = createRequire(import.meta.url)("./package.json").version;
 
-// zod brings its messages in forty languages: two thirds of the extension's bundle, which it would have to compile to start
+// zod brings its messages in forty languages: two thirds of the extension's bundle, which it would
+// have to compile to start
 const onlyEnglish = {
   name: "only-english",
-  setup: ({ onLoad }) => onLoad({ filter: /zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({ contents: `export { default as en } from "./en.js";`, loader: "js" })),
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      contents: `export { default as en } from "./en.js";`,
+      loader: "js",
+    })),
 };
 const node = {
   plugins: [onlyEnglish],
@@ -41,19 +49,34 @@ rmSync(at("dist"), { recursive: true, force: true });
 mkdirSync(at("dist"), { recursive: true });
 
 const programs = { cli: "src/cli/main.ts", trainer: "src/train/main.ts" };
-const entryPoints = Object.fromEntries(Object.entries(programs).filter(([, file]) => existsSync(at(file))));
+const entryPoints = Object.fromEntries(
+  Object.entries(programs).filter(([, file]) => existsSync(at(file))),
+);
 const jobs = [build({ ...node, entryPoints, outdir: at("dist"), format: "esm", banner })];
 if (existsSync(at("src/extension.ts")))
-  // the extension host reports whoever asks for a navigator, which zod does to know a worker from a browser
-  jobs.push(build({ ...node, define: { ...node.define, navigator: "undefined" }, entryPoints: [at("src/extension.ts")], outfile: at("dist/extension.cjs"), format: "cjs" }));
+  // the extension host reports whoever asks for a navigator, which zod does to know a worker from a
+  // browser
+  jobs.push(
+    build({
+      ...node,
+      define: { ...node.define, navigator: "undefined" },
+      entryPoints: [at("src/extension.ts")],
+      outfile: at("dist/extension.cjs"),
+      format: "cjs",
+    }),
+  );
 
 const pages = existsSync(at("webview"))
-  ? readdirSync(at("webview"), { withFileTypes: true }).filter(it => it.isDirectory() && existsSync(at("webview", it.name, "main.ts")))
+  ? readdirSync(at("webview"), { withFileTypes: true }).filter(
+      it => it.isDirectory() && existsSync(at("webview", it.name, "main.ts")),
+    )
   : [];
 if (pages.length)
   jobs.push(
     build({
-      entryPoints: Object.fromEntries(pages.map(it => [it.name, at("webview", it.name, "main.ts")])),
+      entryPoints: Object.fromEntries(
+        pages.map(it => [it.name, at("webview", it.name, "main.ts")]),
+      ),
       outdir: at("dist/webview"),
       bundle: true,
       format: "iife",
@@ -67,8 +90,36 @@ await Promise.all(jobs);
 
 if (existsSync(at("src/compute/kernels/kernels.ts"))) {
   const asc = at("node_modules/assemblyscript/bin/asc.js");
-  const common = ["--importMemory", "--initialMemory", "1", "--maximumMemory", "65536", "--runtime", "stub", "-O3", "--noAssert", "--enable", "simd", "--enable", "bulk-memory"];
+  const common = [
+    "--importMemory",
+    "--initialMemory",
+    "1",
+    "--maximumMemory",
+    "65536",
+    "--runtime",
+    "stub",
+    "-O3",
+    "--noAssert",
+    "--enable",
+    "simd",
+    "--enable",
+    "bulk-memory",
+  ];
   for (const [name, more] of Object.entries({ simd: [], relaxed: ["--enable", "relaxed-simd"] }))
-    execFileSync(process.execPath, [asc, at("src/compute/kernels/kernels.ts"), ...common, ...more, "-o", at(`dist/kernels-${name}.wasm`)], { stdio: "inherit" });
-  copyFileSync(at("node_modules/@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm"), at("dist/tfjs-backend-wasm-simd.wasm"));
+    execFileSync(
+      process.execPath,
+      [
+        asc,
+        at("src/compute/kernels/kernels.ts"),
+        ...common,
+        ...more,
+        "-o",
+        at(`dist/kernels-${name}.wasm`),
+      ],
+      { stdio: "inherit" },
+    );
+  copyFileSync(
+    at("node_modules/@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm"),
+    at("dist/tfjs-backend-wasm-simd.wasm"),
+  );
 }

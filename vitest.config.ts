@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
-  // tfjs-core keeps its gradients in ES modules inside a CommonJS package: all of it is loaded as ES modules, as the built programs do
+  // tfjs-core keeps its gradients in ES modules inside a CommonJS package: all of it is loaded as
+  // ES modules, as the built programs do
   resolve: {
     alias: ["core", "backend-cpu", "backend-wasm"].map(it => ({
       find: new RegExp(`^@tensorflow/tfjs-${it}$`),

@@ -1,5 +1,17 @@
-/** The extension: builds its objects, registers them, hands them over. Everything heavy is loaded when it is first used. */
-import { MarkdownString, commands as editorCommands, window, workspace, type Disposable, type ExtensionContext, type Uri, type WebviewPanel } from "vscode";
+/**
+ * The extension: builds its objects, registers them, hands them over. Everything heavy is loaded
+ * when it is first used.
+ */
+import {
+  MarkdownString,
+  commands as editorCommands,
+  window,
+  workspace,
+  type Disposable,
+  type ExtensionContext,
+  type Uri,
+  type WebviewPanel,
+} from "vscode";
 import { AgentOffer } from "./editor/agentOffer.ts";
 import { isTranscript } from "./editor/attempts.ts";
 import { commands, type Command } from "./editor/commands.ts";
@@ -30,7 +42,13 @@ import { Training } from "./editor/training.ts";
 import { registerTranscriptLenses } from "./editor/transcriptLenses.ts";
 import { Transcripts } from "./editor/transcripts.ts";
 
-export function activate({ extensionUri: extension, subscriptions, workspaceState, globalState, secrets }: ExtensionContext): void {
+export function activate({
+  extensionUri: extension,
+  subscriptions,
+  workspaceState,
+  globalState,
+  secrets,
+}: ExtensionContext): void {
   const folder = new ProveFolder(extension);
   const definitions = new Definitions(folder);
   const fixtures = new FixtureFiles(folder);
@@ -47,16 +65,59 @@ export function activate({ extensionUri: extension, subscriptions, workspaceStat
   const rewardPages = new RewardPages(extension, transcripts, debugging);
   const synthesisPages = new SynthesisPages(extension, folder, tasksTree, transcripts);
   const endpointKeys = new EndpointKeys(secrets, globalState);
-  const synthesis = new Synthesis(extension, folder, definitions, tasksTree, synthesisPages, endpointKeys, workspaceState);
+  const synthesis = new Synthesis(
+    extension,
+    folder,
+    definitions,
+    tasksTree,
+    synthesisPages,
+    endpointKeys,
+    workspaceState,
+  );
   const graphPages = new GraphPages(extension, definitions);
   const runs = new Runs(folder);
   const runsTree = new RunsTree(runs);
   const runPages = new RunPages(extension, runs, transcripts);
   const training = new Training(extension, folder, tasksTree, synthesis, runs, runPages);
-  const house: House = { ...ground, agentOffer, serversTree, sessionViews, connectedViews, tasksTree, transcripts, debugging, rewardPages, endpointKeys, synthesis, synthesisPages, graphPages, runs, runPages, training };
-  subscriptions.push(agentOffer, connections, folder, sessions, serversTree, tasksTree, transcripts, debugging, rewardPages, synthesisPages, graphPages, runs, runsTree, runPages);
+  const house: House = {
+    ...ground,
+    agentOffer,
+    serversTree,
+    sessionViews,
+    connectedViews,
+    tasksTree,
+    transcripts,
+    debugging,
+    rewardPages,
+    endpointKeys,
+    synthesis,
+    synthesisPages,
+    graphPages,
+    runs,
+    runPages,
+    training,
+  };
+  subscriptions.push(
+    agentOffer,
+    connections,
+    folder,
+    sessions,
+    serversTree,
+    tasksTree,
+    transcripts,
+    debugging,
+    rewardPages,
+    synthesisPages,
+    graphPages,
+    runs,
+    runsTree,
+    runPages,
+  );
   const files = new ReadOnlyFiles(uri => textOf(house, uri));
-  const serversView = window.createTreeView("prove.servers", { treeDataProvider: serversTree, showCollapseAll: true });
+  const serversView = window.createTreeView("prove.servers", {
+    treeDataProvider: serversTree,
+    showCollapseAll: true,
+  });
   subscriptions.push(
     serversView,
     window.createTreeView("prove.tasks", { treeDataProvider: tasksTree, showCollapseAll: true }),
@@ -64,10 +125,26 @@ export function activate({ extensionUri: extension, subscriptions, workspaceStat
     sessions.onDidChange(() => serversTree.refresh()),
     connections.onDidChange(() => serversTree.refresh()),
     agentOffer.onDidChangeMcpServerDefinitions(() => serversTree.refresh()),
-    sessions.onDidOpen(live => reporting(Promise.resolve(serversView.reveal({ kind: "session", live, server: live.held.servers[0]!.name }, { expand: true, select: true })))),
-    folder.onDidChange(part => ({ fixtures: serversTree, "mcp.json": serversTree, tasks: tasksTree, runs })[part].refresh()),
+    sessions.onDidOpen(live =>
+      reporting(
+        Promise.resolve(
+          serversView.reveal(
+            { kind: "session", live, server: live.held.servers[0]!.name },
+            { expand: true, select: true },
+          ),
+        ),
+      ),
+    ),
+    folder.onDidChange(part =>
+      ({ fixtures: serversTree, "mcp.json": serversTree, tasks: tasksTree, runs })[part].refresh(),
+    ),
     workspace.onDidSaveTextDocument(it => fixtures.isMine(it.uri) && transcripts.refresh()),
-    workspace.registerFileSystemProvider("prove", files, { isReadonly: new MarkdownString("This is a record. A shipped fixture is edited by **PROVE: Edit Fixture**."), isCaseSensitive: true }),
+    workspace.registerFileSystemProvider("prove", files, {
+      isReadonly: new MarkdownString(
+        "This is a record. A shipped fixture is edited by **PROVE: Edit Fixture**.",
+      ),
+      isCaseSensitive: true,
+    }),
     transcripts.onDidChange(uri => files.change(uri)),
     restorer("reward", (panel, kept) => rewardPages.restore(panel, kept["address"] ?? "")),
     restorer("run", (panel, kept) => runPages.restore(panel, kept["folder"] ?? "")),
@@ -79,11 +156,19 @@ export function activate({ extensionUri: extension, subscriptions, workspaceStat
   );
 }
 
-/** The text of a read-only document: a transcript, a shipped fixture, or something of a live session. */
-function textOf({ transcripts, fixtures, sessionViews, connectedViews }: House, uri: Uri): string | Promise<string> {
+/**
+ * The text of a read-only document: a transcript, a shipped fixture, or something of a live
+ * session.
+ */
+function textOf(
+  { transcripts, fixtures, sessionViews, connectedViews }: House,
+  uri: Uri,
+): string | Promise<string> {
   if (isTranscript(uri)) return transcripts.text(uri);
   if (uri.path.startsWith("/connected/")) return connectedViews.text(uri.path);
-  return uri.path.startsWith("/fixtures/") ? fixtures.shippedText(uri.path) : sessionViews.text(uri.path);
+  return uri.path.startsWith("/fixtures/")
+    ? fixtures.shippedText(uri.path)
+    : sessionViews.text(uri.path);
 }
 
 /** Registers the table of commands; what one throws is shown once. */
@@ -101,7 +186,10 @@ function registerCommands(house: House): Disposable[] {
 }
 
 /** Brings a page back after the window was reloaded; one whose subject is gone is closed. */
-function restorer(page: PageKind["name"], restore: (panel: WebviewPanel, kept: Record<string, string>) => void): Disposable {
+function restorer(
+  page: PageKind["name"],
+  restore: (panel: WebviewPanel, kept: Record<string, string>) => void,
+): Disposable {
   return window.registerWebviewPanelSerializer(`prove.${page}`, {
     deserializeWebviewPanel(panel, kept) {
       try {

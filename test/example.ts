@@ -1,6 +1,7 @@
 /**
- * Remakes resources/example, the workspace to try the extension on: `node test/example.ts`. A few tasks on each server, and one
- * attempt that goes wrong in several ways, so that there is something to see in a debugger and on a reward page.
+ * Remakes resources/example, the workspace to try the extension on: `node test/example.ts`. A few
+ * tasks on each server, and one attempt that goes wrong in several ways, so that there is something
+ * to see in a debugger and on a reward page.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,19 +25,44 @@ const wanted = 2;
 
 async function tasksOn(server: string): Promise<Task[]> {
   const tasks: Task[] = [];
-  for await (const it of synthesize({ catalog, resources, seed: 11, servers: [server], menu: "chain", preset: "student" })) {
+  for await (const it of synthesize({
+    catalog,
+    resources,
+    seed: 11,
+    servers: [server],
+    menu: "chain",
+    preset: "student",
+  })) {
     // a mixed handful: not one shape of chain twice
-    if (it.kind === "accepted" && it.task.kind === "normal" && !tasks.some(known => String(known.chain) === String(it.task.chain))) tasks.push(it.task);
+    if (
+      it.kind === "accepted" &&
+      it.task.kind === "normal" &&
+      !tasks.some(known => String(known.chain) === String(it.task.chain))
+    )
+      tasks.push(it.task);
     if (tasks.length === wanted) break;
   }
   return tasks;
 }
 
-/** Gets a name wrong, leaves the arguments out, does what the goals ask with other numbers, and leaves the last thing undone. */
+/**
+ * Gets a name wrong, leaves the arguments out, does what the goals ask with other numbers, and
+ * leaves the last thing undone.
+ */
 function stumbling({ goals, turns }: Task): AssistantMessage[] {
-  const calls = goals.flatMap(it => it.calls.map(({ name, arguments: args }) => ({ name, arguments: args })));
+  const calls = goals.flatMap(it =>
+    it.calls.map(({ name, arguments: args }) => ({ name, arguments: args })),
+  );
   const first = calls[0]!;
-  const off = calls.map(it => ({ ...it, arguments: Object.fromEntries(Object.entries(it.arguments).map(([key, value]) => [key, typeof value === "number" ? value + 10 : value])) }));
+  const off = calls.map(it => ({
+    ...it,
+    arguments: Object.fromEntries(
+      Object.entries(it.arguments).map(([key, value]) => [
+        key,
+        typeof value === "number" ? value + 10 : value,
+      ]),
+    ),
+  }));
   return [
     { text: "", calls: [{ ...first, name: `${first.name}s` }] },
     { text: "", calls: [{ ...off.at(-2)!, arguments: {} }] },
@@ -46,9 +72,12 @@ function stumbling({ goals, turns }: Task): AssistantMessage[] {
 }
 
 const tasks = (await Promise.all(servers.map(it => tasksOn(it.name)))).flat();
-const isNumeric = (goal: Task["goals"][number]) => goal.calls.some(it => Object.values(it.arguments).some(value => typeof value === "number"));
+const isNumeric = (goal: Task["goals"][number]) =>
+  goal.calls.some(it => Object.values(it.arguments).some(value => typeof value === "number"));
 const stumbled = tasks.find(it => it.goals.length >= 4 && it.goals.slice(0, -1).some(isNumeric))!;
-const attempt = await rollout(stumbled, scripted("beginner", stumbling(stumbled)), catalog, { id: `${stumbled.id}/beginner` });
+const attempt = await rollout(stumbled, scripted("beginner", stumbling(stumbled)), catalog, {
+  id: `${stumbled.id}/beginner`,
+});
 mkdirSync(folder, { recursive: true });
 writeFileSync(join(folder, "example.tasks.jsonl"), tasks.map(it => `${taskLine(it)}\n`).join(""));
 writeFileSync(join(folder, "beginner.trajectory.jsonl"), trajectoryText(attempt));

@@ -1,4 +1,7 @@
-/** The house rules hold in every file of the repository, the manifest lists exactly the commands there are, and the shipped fixtures parse. */
+/**
+ * The house rules hold in every file of the repository, the manifest lists exactly the commands
+ * there are, and the shipped fixtures parse.
+ */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,16 +17,29 @@ const manifest = JSON.parse(read("package.json")) as {
   readonly version: string;
   readonly main: string;
   readonly contributes: {
-    readonly commands: readonly { readonly command: string; readonly title: string; readonly category: string }[];
+    readonly commands: readonly {
+      readonly command: string;
+      readonly title: string;
+      readonly category: string;
+    }[];
     readonly menus: Readonly<Record<string, readonly { readonly command: string }[]>>;
     readonly views: Readonly<Record<string, readonly { readonly id: string }[]>>;
   };
 };
 
 /** Files that git keeps or would keep. */
-const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { cwd: root, encoding: "utf8" })
+const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
+  cwd: root,
+  encoding: "utf8",
+})
   .split("\n")
-  .filter(it => it !== "" && it !== "package-lock.json" && /\.(ts|mjs|js|json|jsonl|md|css|yml|py|sh|svg)$|^\.ci\/run$/.test(it) && existsSync(join(root, it)));
+  .filter(
+    it =>
+      it !== "" &&
+      it !== "package-lock.json" &&
+      /\.(ts|mjs|js|json|jsonl|md|css|yml|py|sh|svg)$|^\.ci\/run$/.test(it) &&
+      existsSync(join(root, it)),
+  );
 const sources: readonly Source[] = files.map(path => ({ path, text: read(path) }));
 
 describe.each(rules)("$name", rule => {
@@ -57,7 +73,8 @@ describe("the manifest", () => {
   const listed = manifest.contributes.commands;
 
   test("lists exactly the commands of the table", () => {
-    const table = /export const commands = \{\n([\s\S]*?)\n\}/.exec(read("src/editor/commands.ts"))?.[1] ?? "";
+    const table =
+      /export const commands = \{\n([\s\S]*?)\n\}/.exec(read("src/editor/commands.ts"))?.[1] ?? "";
     const names = [...table.matchAll(/^ {2}(\w+)(?=[:(])/gm)].map(it => `prove.${it[1]}`);
     expect(names.length).toBeGreaterThan(0);
     expect(listed.map(it => it.command).toSorted()).toEqual(names.toSorted());
@@ -67,16 +84,23 @@ describe("the manifest", () => {
     for (const { title, category } of listed) {
       expect(category).toBe("PROVE");
       // Title Case: small words may be small
-      for (const word of title.replace("…", "").split(" ")) expect(word).toMatch(/^([A-Z]\w*|a|an|and|at|by|for|in|its|of|on|the|to|with)$/);
+      for (const word of title.replace("…", "").split(" "))
+        expect(word).toMatch(/^([A-Z]\w*|a|an|and|at|by|for|in|its|of|on|the|to|with)$/);
     }
     expect(new Set(listed.map(it => it.title)).size).toBe(listed.length);
   });
 
   test("has only its own commands and views in its menus", () => {
-    const used = Object.values(manifest.contributes.menus).flat().map(it => it.command);
+    const used = Object.values(manifest.contributes.menus)
+      .flat()
+      .map(it => it.command);
     const known = new Set(listed.map(it => it.command));
     expect(used.filter(it => !known.has(it))).toEqual([]);
-    expect(manifest.contributes.views["prove"]?.map(it => it.id)).toEqual(["prove.servers", "prove.tasks", "prove.runs"]);
+    expect(manifest.contributes.views["prove"]?.map(it => it.id)).toEqual([
+      "prove.servers",
+      "prove.tasks",
+      "prove.runs",
+    ]);
   });
 
   test("names the version that programs say", () => {
@@ -88,5 +112,6 @@ test.each(servers.map(it => [it.name, it] as const))("the fixtures of %s parse",
   const folders = [join(root, "resources/fixtures")];
   const names = fixtureNames(folders, name);
   expect(names.length).toBeGreaterThanOrEqual(2);
-  for (const fixture of names) expect(findFixture(folders, server, fixture)).toMatchObject({ server: name, name: fixture });
+  for (const fixture of names)
+    expect(findFixture(folders, server, fixture)).toMatchObject({ server: name, name: fixture });
 });

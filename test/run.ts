@@ -1,6 +1,6 @@
 /**
- * All tests, in order: packages, types, lint, then the suites, the packaged extension last. Ends with one line
- * `N passed, N failed`. Knows how to run and count suites, nothing of what they test.
+ * All tests, in order: packages, types, lint, then the suites, the packaged extension last. Ends
+ * with one line `N passed, N failed`. Knows how to run and count suites, nothing of what they test.
  */
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -16,14 +16,17 @@ const reports = mkdtempSync(join(tmpdir(), "prove-tests-"));
 const total = { passed: 0, failed: 0 };
 process.chdir(join(import.meta.dirname, ".."));
 
-// the host takes a minute the first time, most of it waiting for downloads: begin at once, beside the other suites
+// the host takes a minute the first time, most of it waiting for downloads: begin at once, beside
+// the other suites
 const workbench = run("node", ["test/e2e/prepare.ts"]);
 await section("packages", () => check("npm", ["run", "--silent", "package"]));
 await section("types", () => check("tsc", ["--noEmit"]));
 await section("lint", () => check("oxlint", ["--deny-warnings"]));
 await section("units, contracts, goldens, house rules", () => suite("units", []));
 await section("workbench host", async () => counted((await workbench) === 0));
-await section("the packages, and the extension in a real workbench", () => suite("workbench", ["--config", "test/e2e/vitest.config.ts"]));
+await section("the packages, and the extension in a real workbench", () =>
+  suite("workbench", ["--config", "test/e2e/vitest.config.ts"]),
+);
 rmSync(reports, { recursive: true, force: true });
 process.stdout.write(`${total.passed} passed, ${total.failed} failed\n`);
 process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1;
@@ -34,7 +37,9 @@ async function section(title: string, work: () => Promise<Count>): Promise<void>
   const { passed, failed } = await work();
   total.passed += passed;
   total.failed += failed;
-  process.stdout.write(`== ${title}: ${passed} passed, ${failed} failed, ${((performance.now() - start) / 1000).toFixed(1)} s\n`);
+  process.stdout.write(
+    `== ${title}: ${passed} passed, ${failed} failed, ${((performance.now() - start) / 1000).toFixed(1)} s\n`,
+  );
 }
 
 /** A program that passes or fails as a whole. */
@@ -46,20 +51,38 @@ function counted(passed: boolean): Count {
   return passed ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
-/** A vitest suite, counted by its own report. What was skipped did not pass; a suite that ends badly without a failed test has failed once. */
+/**
+ * A vitest suite, counted by its own report. What was skipped did not pass; a suite that ends badly
+ * without a failed test has failed once.
+ */
 async function suite(name: string, args: readonly string[]): Promise<Count> {
   const report = join(reports, `${name}.json`);
-  const code = await run("vitest", ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...args]);
+  const code = await run("vitest", [
+    "run",
+    "--reporter=default",
+    "--reporter=json",
+    `--outputFile.json=${report}`,
+    ...args,
+  ]);
   if (!existsSync(report)) return { passed: 0, failed: 1 };
-  const { numTotalTests, numPassedTests } = JSON.parse(readFileSync(report, "utf8")) as { numTotalTests: number; numPassedTests: number };
+  const { numTotalTests, numPassedTests } = JSON.parse(readFileSync(report, "utf8")) as {
+    numTotalTests: number;
+    numPassedTests: number;
+  };
   const failed = numTotalTests - numPassedTests;
   return { passed: numPassedTests, failed: failed === 0 && code !== 0 ? 1 : failed };
 }
 
-/** Runs a program with this terminal; resolves with its exit code. npm has put the project's own programs on PATH. */
+/**
+ * Runs a program with this terminal; resolves with its exit code. npm has put the project's own
+ * programs on PATH.
+ */
 function run(program: string, args: readonly string[]): Promise<number> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { stdio: ["ignore", "inherit", "inherit"], shell: process.platform === "win32" });
+    const child = spawn(program, args, {
+      stdio: ["ignore", "inherit", "inherit"],
+      shell: process.platform === "win32",
+    });
     child.once("error", reject);
     child.once("exit", code => resolve(code ?? 1));
   });

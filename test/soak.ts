@@ -1,4 +1,7 @@
-/** `npm run soak`: a million random calls on the servers, about ten minutes. Knows nothing of what they test. */
+/**
+ * `npm run soak`: a million random calls on the servers, about ten minutes. Knows nothing of what
+ * they test.
+ */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 

@@ -7,10 +7,21 @@ export interface Attributes {
   readonly [name: string]: string | boolean | undefined;
 }
 
-/** An HTML element with attributes and children; an attribute that is true is empty, one that is false or undefined is left out. */
-export function element<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, attributes?: Attributes, ...children: Child[]): HTMLElementTagNameMap[Tag];
+/**
+ * An HTML element with attributes and children; an attribute that is true is empty, one that is
+ * false or undefined is left out.
+ */
+export function element<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  attributes?: Attributes,
+  ...children: Child[]
+): HTMLElementTagNameMap[Tag];
 export function element(tag: string, attributes?: Attributes, ...children: Child[]): HTMLElement;
-export function element(tag: string, attributes: Attributes = {}, ...children: Child[]): HTMLElement {
+export function element(
+  tag: string,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElement {
   return filled(document.createElement(tag), attributes, children);
 }
 
@@ -18,8 +29,14 @@ export function element(tag: string, attributes: Attributes = {}, ...children: C
 export const drawn = (tag: string, attributes: Attributes = {}, ...children: Child[]): SVGElement =>
   filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
-function filled<Made extends Element>(made: Made, attributes: Attributes, children: readonly Child[]): Made {
-  for (const [name, value] of Object.entries(attributes)) if (value !== undefined && value !== false) made.setAttribute(name, value === true ? "" : value);
+function filled<Made extends Element>(
+  made: Made,
+  attributes: Attributes,
+  children: readonly Child[],
+): Made {
+  for (const [name, value] of Object.entries(attributes))
+    if (value !== undefined && value !== false)
+      made.setAttribute(name, value === true ? "" : value);
   for (const it of children) if (it !== undefined && it !== false) made.append(it);
   return made;
 }

@@ -1,14 +1,24 @@
 /**
- * The page's end of the channel: ask the editor, hear what it tells. The reply's type follows from the request's name.
- * Knows no page's content.
+ * The page's end of the channel: ask the editor, hear what it tells. The reply's type follows from
+ * the request's name. Knows no page's content.
  */
 import type { PageHears, PageMap } from "../src/protocol/pages.ts";
 
-declare function acquireVsCodeApi(): { readonly postMessage: (message: unknown) => void; getState(): unknown; setState(state: unknown): void };
+declare function acquireVsCodeApi(): {
+  readonly postMessage: (message: unknown) => void;
+  getState(): unknown;
+  setState(state: unknown): void;
+};
 
 export interface Channel<Map extends PageMap> {
-  ask<Name extends keyof Map["requests"] & string>(name: Name, params: Map["requests"][Name]["params"]): Promise<Map["requests"][Name]["result"]>;
-  on<Name extends keyof Map["events"] & string>(name: Name, listen: (body: Map["events"][Name]) => void): void;
+  ask<Name extends keyof Map["requests"] & string>(
+    name: Name,
+    params: Map["requests"][Name]["params"],
+  ): Promise<Map["requests"][Name]["result"]>;
+  on<Name extends keyof Map["events"] & string>(
+    name: Name,
+    listen: (body: Map["events"][Name]) => void,
+  ): void;
   /** Kept by the editor with the tab, and given back when the page is drawn again. */
   keep(state: unknown): void;
   kept(): unknown;
@@ -26,7 +36,10 @@ export class Refused extends Error {
 /** Opens the channel. Once a page. */
 export function connect<Map extends PageMap>(): Channel<Map> {
   const editor = acquireVsCodeApi();
-  const waiting = new globalThis.Map<number, { resolve(result: unknown): void; reject(error: Error): void }>();
+  const waiting = new globalThis.Map<
+    number,
+    { resolve(result: unknown): void; reject(error: Error): void }
+  >();
   const listeners = new globalThis.Map<string, (body: never) => void>();
   let asked = 0;
   window.addEventListener("message", (message: MessageEvent<PageHears<Map>>) => {

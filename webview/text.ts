@@ -1,4 +1,7 @@
-/** Text from outside as a person can safely read it, and numbers as columns that line up. Knows no page. */
+/**
+ * Text from outside as a person can safely read it, and numbers as columns that line up. Knows no
+ * page.
+ */
 
 /** Control and bidirectional characters as visible signs, so that no text can pose as another. */
 export const visible = (text: string): string =>
@@ -18,7 +21,9 @@ export const percent = (share: number): string => `${fixed(share * 100, 1)} %`;
 /** Seconds as a person says them: `45 s`, `3 min 05 s`. */
 export function duration(seconds: number): string {
   const whole = Math.round(seconds);
-  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, "0")} s`;
+  return whole < 60
+    ? `${whole} s`
+    : `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, "0")} s`;
 }
 
 /** `1 call`, `2 calls`. */

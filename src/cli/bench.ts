@@ -1,4 +1,7 @@
-/** `bench`: measured numbers, one JSON line each. Nothing here is asserted: figures belong to a machine, and say which. */
+/**
+ * `bench`: measured numbers, one JSON line each. Nothing here is asserted: figures belong to a
+ * machine, and say which.
+ */
 import { cpus } from "node:os";
 import { Mistake } from "../mistake.ts";
 import { environmentRows, measureCrowd, memoryRows } from "./benchEnvironment.ts";
@@ -30,7 +33,11 @@ export const bench: Command = {
     // processes of their own, which the rows over HTTP and of memory start
     if (values["reference"]) return serveEmptyTool(terminal);
     if (values["crowd"]) return measureCrowd(terminal);
-    if (group !== undefined && !Object.hasOwn(groups, group)) throw new Mistake(`there is no benchmark ${group}`, `choose one of ${Object.keys(groups).join(", ")}`);
+    if (group !== undefined && !Object.hasOwn(groups, group))
+      throw new Mistake(
+        `there is no benchmark ${group}`,
+        `choose one of ${Object.keys(groups).join(", ")}`,
+      );
     for (const [name, rows] of Object.entries(groups)) {
       if (group !== undefined && name !== group) continue;
       for await (const it of rows(terminal)) {
@@ -48,7 +55,10 @@ async function* environmentGroup(terminal: Terminal): AsyncGenerator<Row> {
   yield* servingRows(terminal.signal, ["bench", "--reference"]);
 }
 
-/** Five runs of about a fifth of a second each, after one that warms up and finds how much work that is. */
+/**
+ * Five runs of about a fifth of a second each, after one that warms up and finds how much work that
+ * is.
+ */
 function measured({ name, unit, work, value }: Benchmark): Row {
   let n = 1;
   let seconds = work(n);
@@ -59,8 +69,15 @@ function measured({ name, unit, work, value }: Benchmark): Row {
 
 function figure({ name, unit, runs: exact }: Row) {
   const runs = exact.map(rounded);
-  return { name, value: runs.toSorted((a, b) => a - b)[runs.length >> 1], unit, runs, machine: machine() };
+  return {
+    name,
+    value: runs.toSorted((a, b) => a - b)[runs.length >> 1],
+    unit,
+    runs,
+    machine: machine(),
+  };
 }
 
 const rounded = (it: number) => Number(it.toPrecision(4));
-const machine = () => `${cpus().length} × ${cpus()[0]?.model.trim() ?? "unknown"}, Node ${process.version}, ${process.platform}`;
+const machine = () =>
+  `${cpus().length} × ${cpus()[0]?.model.trim() ?? "unknown"}, Node ${process.version}, ${process.platform}`;

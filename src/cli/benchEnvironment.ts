@@ -1,6 +1,7 @@
 /**
- * The rows of `bench environment` that need no wire: opening, forking, a recorded mix of calls, and what ten thousand live sessions
- * weigh. The mix is what a teacher called in freshly synthesized tasks on all servers, a session for each trajectory, as in use.
+ * The rows of `bench environment` that need no wire: opening, forking, a recorded mix of calls, and
+ * what ten thousand live sessions weigh. The mix is what a teacher called in freshly synthesized
+ * tasks on all servers, a session for each trajectory, as in use.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -29,11 +30,22 @@ const passes = 40;
 async function recordedMix({ catalog, resources }: Terminal): Promise<readonly Recorded[]> {
   const servers = [...catalog.servers.keys()];
   const mix: Recorded[] = [];
-  for await (const it of synthesize({ catalog, resources, seed: 1, servers, menu: "chain", preset: "student", variants: 0 })) {
+  for await (const it of synthesize({
+    catalog,
+    resources,
+    seed: 1,
+    servers,
+    menu: "chain",
+    preset: "student",
+    variants: 0,
+  })) {
     if (it.kind === "rejected") continue;
     const { servers: pinned, seed, menu, trajectory } = it.task;
-    const calls = trajectory.events.flatMap(event => (event.kind === "call" ? [[event.name, event.arguments] as const] : []));
-    if (calls.length > 0) mix.push({ pins: { servers: pinned, seed, menu: menu.map(item => item.name) }, calls });
+    const calls = trajectory.events.flatMap(event =>
+      event.kind === "call" ? [[event.name, event.arguments] as const] : [],
+    );
+    if (calls.length > 0)
+      mix.push({ pins: { servers: pinned, seed, menu: menu.map(item => item.name) }, calls });
     if (mix.length === perServer * servers.length) break;
   }
   return mix;
@@ -45,20 +57,34 @@ const timed = (run: () => void): number => {
   return (performance.now() - start) / 1000;
 };
 
-const repeat = (n: number, run: (i: number) => void) => timed(() => { for (let i = 0; i < n; i++) run(i); });
+const repeat = (n: number, run: (i: number) => void) =>
+  timed(() => {
+    for (let i = 0; i < n; i++) run(i);
+  });
 
 export async function environmentRows(terminal: Terminal): Promise<Benchmark[]> {
   const { catalog } = terminal;
   const all = { servers: [...catalog.servers.keys()].map(name => ({ name, fixture: "full" })) };
   const session = openByName(catalog, { ...all, seed: 1 });
   const mix = await recordedMix(terminal);
-  // fixtures are read once, by whoever comes first, and code is compiled once it has been seen to be used
+  // fixtures are read once, by whoever comes first, and code is compiled once it has been seen to
+  // be used
   for (let pass = 0; pass < passes; pass++) for (const it of mix) play(catalog, it);
   let at = 0;
   return [
     // each opening gives another seed, so that no two are the same session
-    { name: "environment.open", unit: "µs", value: micros, work: n => repeat(n, i => openByName(catalog, { ...all, seed: i })) },
-    { name: "environment.fork", unit: "µs", value: micros, work: n => repeat(n, () => session.fork()) },
+    {
+      name: "environment.open",
+      unit: "µs",
+      value: micros,
+      work: n => repeat(n, i => openByName(catalog, { ...all, seed: i })),
+    },
+    {
+      name: "environment.fork",
+      unit: "µs",
+      value: micros,
+      work: n => repeat(n, () => session.fork()),
+    },
     {
       // arguments validated, digests on, whole trajectories one after another
       name: "environment.calls.in-process",
@@ -85,13 +111,23 @@ function play(catalog: Catalog, { pins, calls }: Recorded): number {
 
 const crowd = { sessions: 10_000, writes: 10, mostCalls: 80 };
 
-/** What ten thousand live sessions take of the heap beyond one, each after ten writes: in a process of its own, whose garbage is collected first. */
+/**
+ * What ten thousand live sessions take of the heap beyond one, each after ten writes: in a process
+ * of its own, whose garbage is collected first.
+ */
 export async function* memoryRows(signal: AbortSignal): AsyncGenerator<Row> {
   const runs: number[] = [];
   for (let run = 0; run < 3; run++) {
-    const child = spawn(process.execPath, ["--expose-gc", process.argv[1]!, "bench", "--crowd"], { stdio: ["ignore", "pipe", "inherit"], signal });
-    const [said, [code]] = await Promise.all([text(child.stdout), once(child, "exit") as Promise<[number]>]);
-    if (code !== 0) throw new Mistake("the process that measures memory ended badly", "read what it said above");
+    const child = spawn(process.execPath, ["--expose-gc", process.argv[1]!, "bench", "--crowd"], {
+      stdio: ["ignore", "pipe", "inherit"],
+      signal,
+    });
+    const [said, [code]] = await Promise.all([
+      text(child.stdout),
+      once(child, "exit") as Promise<[number]>,
+    ]);
+    if (code !== 0)
+      throw new Mistake("the process that measures memory ended badly", "read what it said above");
     runs.push(Number(said));
   }
   yield { name: "environment.sessions.memory", unit: "MB", runs };
@@ -100,7 +136,11 @@ export async function* memoryRows(signal: AbortSignal): AsyncGenerator<Row> {
 /** Prints the megabytes. */
 export async function measureCrowd(terminal: Terminal): Promise<number> {
   const { gc } = globalThis;
-  if (!gc) throw new Mistake("memory is measured with the collector at hand", "run prove-rl bench environment, which sees to it");
+  if (!gc)
+    throw new Mistake(
+      "memory is measured with the collector at hand",
+      "run prove-rl bench environment, which sees to it",
+    );
   const { catalog } = terminal;
   const busy = (await recordedMix(terminal)).filter(it => grown(catalog, it, 0) !== undefined);
   const live: Session[] = [grown(catalog, busy[0]!, 0)!];
@@ -109,12 +149,16 @@ export async function measureCrowd(terminal: Terminal): Promise<number> {
   for (let i = 1; i < crowd.sessions; i++) live.push(grown(catalog, busy[i % busy.length]!, i)!);
   gc();
   const after = process.memoryUsage().heapUsed;
-  if (new Set(live.map(it => it.state)).size < crowd.sessions) throw new Error("two sessions share a state after ten writes");
+  if (new Set(live.map(it => it.state)).size < crowd.sessions)
+    throw new Error("two sessions share a state after ten writes");
   terminal.print(String((after - before) / 2 ** 20));
   return 0;
 }
 
-/** A session on all servers of a trajectory after ten writes of its calls, made again and again; undefined where they do not come together. */
+/**
+ * A session on all servers of a trajectory after ten writes of its calls, made again and again;
+ * undefined where they do not come together.
+ */
 function grown(catalog: Catalog, { pins, calls }: Recorded, seed: number): Session | undefined {
   const session = openByName(catalog, { ...pins, seed });
   let writes = 0;

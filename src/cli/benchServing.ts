@@ -1,6 +1,7 @@
 /**
- * The rows of `bench` with a wire between: calls over stdio and over HTTP, the server in a process of its own and the client here.
- * The client writes and reads bytes only, so that what is measured is the server.
+ * The rows of `bench` with a wire between: calls over stdio and over HTTP, the server in a process
+ * of its own and the client here. The client writes and reads bytes only, so that what is measured
+ * is the server.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -28,10 +29,18 @@ const mix: Mix = [
 ];
 const runs = 5;
 
-/** All rows; children end with the signal. `reference` is what starts the SDK's own server with an empty tool. */
-export async function* servingRows(signal: AbortSignal, reference: readonly string[]): AsyncGenerator<Row> {
+/**
+ * All rows; children end with the signal. `reference` is what starts the SDK's own server with an
+ * empty tool.
+ */
+export async function* servingRows(
+  signal: AbortSignal,
+  reference: readonly string[],
+): AsyncGenerator<Row> {
   const program = (args: readonly string[]) => {
-    const child = spawn(process.execPath, [process.argv[1]!, ...args], { stdio: ["pipe", "pipe", "ignore"] });
+    const child = spawn(process.execPath, [process.argv[1]!, ...args], {
+      stdio: ["pipe", "pipe", "ignore"],
+    });
     signal.addEventListener("abort", () => child.kill(), { once: true });
     return child;
   };
@@ -56,8 +65,13 @@ async function ending(child: ChildProcess): Promise<never> {
   throw new Error(`a server that was measured ended by itself (${code ?? signal})`);
 }
 
-const request = (id: number | string, method: string, params: object) => JSON.stringify({ jsonrpc: "2.0", id, method, params });
-const initialize = request("hello", "initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "bench", version: "1" } });
+const request = (id: number | string, method: string, params: object) =>
+  JSON.stringify({ jsonrpc: "2.0", id, method, params });
+const initialize = request("hello", "initialize", {
+  protocolVersion: "2025-11-25",
+  capabilities: {},
+  clientInfo: { name: "bench", version: "1" },
+});
 
 async function overStdio(child: ChildProcess): Promise<Row> {
   const [stdin, stdout] = [child.stdin!, child.stdout!];
@@ -78,7 +92,11 @@ async function overStdio(child: ChildProcess): Promise<Row> {
   };
   const trajectory = (n: number) => {
     const params = { _meta: { "prove/sessionId": `bench${n}` } };
-    return [request(n, "prove/open", { ...params, seed: n }), ...mix.map(([name, args]) => request(n, "tools/call", { ...params, name, arguments: args })), request(n, "prove/close", params)];
+    return [
+      request(n, "prove/open", { ...params, seed: n }),
+      ...mix.map(([name, args]) => request(n, "tools/call", { ...params, name, arguments: args })),
+      request(n, "prove/close", params),
+    ];
   };
   const work = async (n: number) => {
     for (let i = 0; i < n; i += 20 * mix.length) {
@@ -104,18 +122,32 @@ async function overHttp(ours: ChildProcess, theirs: ChildProcess): Promise<Row[]
   const greeted = await their[0]!.ask("POST", theirUrl.pathname, initialize);
   const session = /mcp-session-id: (\S+)/i.exec(greeted)![1]!;
   const shared = async (all: readonly Hand[], n: number, each: (hand: Hand) => Promise<number>) => {
-    await Promise.all(all.map(async hand => { for (let done = 0; done < n / all.length; ) done += await each(hand); }));
+    await Promise.all(
+      all.map(async hand => {
+        for (let done = 0; done < n / all.length;) done += await each(hand);
+      }),
+    );
   };
   const trajectory = async (hand: Hand) => {
     const id = randomBytes(16).toString("base64url");
     await hand.ask("PUT", `/v1/sessions/${id}`, `{"servers":["banking"]}`);
-    for (const [name, args] of mix) await hand.ask("POST", `/s/${id}/banking/mcp`, request(1, "tools/call", { name, arguments: args }));
+    for (const [name, args] of mix)
+      await hand.ask(
+        "POST",
+        `/s/${id}/banking/mcp`,
+        request(1, "tools/call", { name, arguments: args }),
+      );
     await hand.ask("DELETE", `/v1/sessions/${id}`, "");
     return mix.length;
   };
   let number = 0;
   const empty = async (hand: Hand) => {
-    await hand.ask("POST", theirUrl.pathname, request(++number, "tools/call", { name: "empty", arguments: {} }), `Mcp-Session-Id: ${session}\r\n`);
+    await hand.ask(
+      "POST",
+      theirUrl.pathname,
+      request(++number, "tools/call", { name: "empty", arguments: {} }),
+      `Mcp-Session-Id: ${session}\r\n`,
+    );
     return 1;
   };
   const [ourRates, theirRates]: [number[], number[]] = [[], []];
@@ -130,7 +162,11 @@ async function overHttp(ours: ChildProcess, theirs: ChildProcess): Promise<Row[]
   return [
     { name: "environment.calls.http", unit: "1/s", runs: mine },
     { name: "environment.calls.http.sdk-empty-tool", unit: "1/s", runs: sdk },
-    { name: "environment.calls.http.of-sdk", unit: "ratio", runs: mine.map((it, i) => it / sdk[i]!) },
+    {
+      name: "environment.calls.http.of-sdk",
+      unit: "ratio",
+      runs: mine.map((it, i) => it / sdk[i]!),
+    },
   ];
 }
 
@@ -173,7 +209,10 @@ class Hand {
     const head = this.#text.indexOf("\r\n\r\n");
     if (head < 0) return;
     const length = /content-length: (\d+)/i.exec(this.#text.slice(0, head))?.[1];
-    const isWhole = length === undefined ? this.#text.endsWith("0\r\n\r\n") : this.#text.length >= head + 4 + Number(length);
+    const isWhole =
+      length === undefined
+        ? this.#text.endsWith("0\r\n\r\n")
+        : this.#text.length >= head + 4 + Number(length);
     if (!isWhole) return;
     const answer = this.#text;
     this.#text = "";

@@ -1,6 +1,7 @@
 /**
- * The rows of `bench synthesis`: the paper's number of tasks on all servers, written to a file as anyone would, with what that takes
- * in time, memory and bytes; and every edge of every dependency graph run on live sessions.
+ * The rows of `bench synthesis`: the paper's number of tasks on all servers, written to a file as
+ * anyone would, with what that takes in time, memory and bytes; and every edge of every dependency
+ * graph run on live sessions.
  */
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,12 +22,20 @@ export async function* synthesisRows(terminal: Terminal): AsyncGenerator<Row> {
   try {
     const out = join(folder, "paper.tasks.jsonl");
     const start = performance.now();
-    await synthesize.run({ ...terminal, print: () => {} }, [], { out, count: String(paperCount), seed: "1" });
+    await synthesize.run({ ...terminal, print: () => {} }, [], {
+      out,
+      count: String(paperCount),
+      seed: "1",
+    });
     const seconds = (performance.now() - start) / 1000;
     yield { name: "synthesis.tasks", unit: "1/s", runs: [paperCount / seconds] };
     yield { name: "synthesis.time", unit: "s", runs: [seconds] };
     // of the whole process, kibibytes on every platform
-    yield { name: "synthesis.memory", unit: "MB", runs: [(process.resourceUsage().maxRSS * 1024) / 1e6] };
+    yield {
+      name: "synthesis.memory",
+      unit: "MB",
+      runs: [(process.resourceUsage().maxRSS * 1024) / 1e6],
+    };
     yield { name: "synthesis.file", unit: "MB", runs: [statSync(out).size / 1e6] };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -37,7 +46,13 @@ export async function* synthesisRows(terminal: Terminal): AsyncGenerator<Row> {
 function auditAll({ catalog, resources }: Terminal): number {
   const start = performance.now();
   for (const [name, server] of catalog.servers) {
-    const ground = { catalog, server: name, fixtures: catalog.fixtureNames(name), phrases: readPhrases(join(resources, "phrases"), server), seed: 1 };
+    const ground = {
+      catalog,
+      server: name,
+      fixtures: catalog.fixtureNames(name),
+      phrases: readPhrases(join(resources, "phrases"), server),
+      seed: 1,
+    };
     for (const _ of audited(graphOf(server).edges, ground));
   }
   return (performance.now() - start) / 1000;

@@ -8,19 +8,33 @@ import { connected } from "./tools.ts";
 
 export const call: Command = {
   usage: "call <tool> '<json>' [--fixture F] [--seed N | --connect NAME] [--json]",
-  summary: "Make one call in a fresh session, or on a server of prove/mcp.json: the outcome, and what it changed in the state.",
-  options: { fixture: { type: "string" }, seed: { type: "string" }, connect: { type: "string" }, json: { type: "boolean" } },
+  summary:
+    "Make one call in a fresh session, or on a server of prove/mcp.json: the outcome, and what it changed in the state.",
+  options: {
+    fixture: { type: "string" },
+    seed: { type: "string" },
+    connect: { type: "string" },
+    json: { type: "boolean" },
+  },
   async run(terminal, [name, text = "{}"], values) {
     const { catalog, print } = terminal;
-    if (name === undefined) throw new Mistake("call needs the name of a tool", `usage: prove-rl ${call.usage}`);
+    if (name === undefined)
+      throw new Mistake("call needs the name of a tool", `usage: prove-rl ${call.usage}`);
     if (typeof values["connect"] === "string") {
       const args = argumentsOf(text);
-      return show(await connected(terminal, values["connect"], async it => ({ outcome: await it.call(name, args) })));
+      return show(
+        await connected(terminal, values["connect"], async it => ({
+          outcome: await it.call(name, args),
+        })),
+      );
     }
     const tool = catalog.tools.get(name);
     const server = tool && catalog.server(tool.server);
     if (!server) throw new Mistake(`there is no tool ${name}`, "prove-rl tools lists them");
-    const session = openSession({ servers: [{ server, fixture: catalog.fixture(server.name, fixtureNameOf(values)) }], seed: seedOf(values) });
+    const session = openSession({
+      servers: [{ server, fixture: catalog.fixture(server.name, fixtureNameOf(values)) }],
+      seed: seedOf(values),
+    });
     return show(session.call(name, argumentsOf(text)));
 
     function show(called: Answered): number {
@@ -35,13 +49,15 @@ export const call: Command = {
 type Answered = Called | { readonly outcome: Outcome; readonly patches?: never };
 
 /** The fixture that a session starts from where none is named. */
-export const fixtureNameOf = (values: Values): string => (values["fixture"] as string | undefined) ?? "full";
+export const fixtureNameOf = (values: Values): string =>
+  (values["fixture"] as string | undefined) ?? "full";
 
 /** `--seed`, 1 where it is not given. Throws a `Mistake` for anything but a whole number. */
 export function seedOf(values: Values): number {
   const text = (values["seed"] as string | undefined) ?? "1";
   const seed = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(seed)) throw new Mistake(`--seed ${text} is not a whole number`, "give a number such as 1");
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(seed))
+    throw new Mistake(`--seed ${text} is not a whole number`, "give a number such as 1");
   return seed;
 }
 
@@ -49,15 +65,23 @@ function argumentsOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    throw new Mistake(`the arguments are not JSON (${(cause as Error).message})`, `write them as '{"key": "value"}'`, { cause });
+    throw new Mistake(
+      `the arguments are not JSON (${(cause as Error).message})`,
+      `write them as '{"key": "value"}'`,
+      { cause },
+    );
   }
 }
 
 function readable({ outcome, patches = [] }: Answered): string[] {
-  const lines = outcome.kind === "ok" ? `ok ${JSON.stringify(outcome.value, null, 2)}`.split("\n") : [`${outcome.kind} (${outcome.type}): ${outcome.message}`];
+  const lines =
+    outcome.kind === "ok"
+      ? `ok ${JSON.stringify(outcome.value, null, 2)}`.split("\n")
+      : [`${outcome.kind} (${outcome.type}): ${outcome.message}`];
   if (outcome.kind !== "ok" && outcome.hint) lines.push(`  hint: ${outcome.hint}`);
   if (patches.length) lines.push("changed:", ...patches.map(it => `  ${patchLine(it)}`));
   return lines;
 }
 
-const patchLine = ({ op, path, value }: Patch) => (op === "remove" ? `- ${path}` : `${op === "add" ? "+" : "~"} ${path} = ${JSON.stringify(value)}`);
+const patchLine = ({ op, path, value }: Patch) =>
+  op === "remove" ? `- ${path}` : `${op === "add" ? "+" : "~"} ${path} = ${JSON.stringify(value)}`;

@@ -1,4 +1,7 @@
-/** What a command of the terminal program is, and the terminal it is given. Commands print only through it. */
+/**
+ * What a command of the terminal program is, and the terminal it is given. Commands print only
+ * through it.
+ */
 import type { ParseArgsConfig } from "node:util";
 import type { Writable } from "node:stream";
 import type { Catalog } from "../environment/catalog.ts";
@@ -8,7 +11,10 @@ export interface Terminal {
   readonly print: (line: string) => void;
   /** Progress and remarks for a person: one line on stderr. */
   readonly say: (line: string) => void;
-  /** A line on stderr that the next one overwrites; where stderr is no terminal, at most one every few seconds. */
+  /**
+   * A line on stderr that the next one overwrites; where stderr is no terminal, at most one every
+   * few seconds.
+   */
   readonly progress: (line: string) => void;
   readonly stdin: AsyncIterable<Uint8Array>;
   readonly stdout: Writable;
@@ -26,13 +32,18 @@ export interface Terminal {
   readonly catalog: Catalog;
 }
 
-export type Values = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
+export type Values = Readonly<
+  Record<string, string | boolean | readonly (string | boolean)[] | undefined>
+>;
 
 export interface Command {
   /** One line: positionals and options as a person types them, without the program's name. */
   readonly usage: string;
   readonly summary: string;
   readonly options: NonNullable<ParseArgsConfig["options"]>;
-  /** The exit code: 0 done, 1 the work found something wrong. A `Mistake` thrown ends the program with 2. */
+  /**
+   * The exit code: 0 done, 1 the work found something wrong. A `Mistake` thrown ends the program
+   * with 2.
+   */
   run(terminal: Terminal, positionals: readonly string[], values: Values): Promise<number>;
 }

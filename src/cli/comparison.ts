@@ -1,4 +1,7 @@
-/** Evaluations of the same tasks side by side, as a table for a person. Every number in it was measured. */
+/**
+ * Evaluations of the same tasks side by side, as a table for a person. Every number in it was
+ * measured.
+ */
 import type { Evaluation } from "../evaluation/evaluate.ts";
 import type { Interval } from "../evaluation/interval.ts";
 import { change } from "../evaluation/metrics.ts";
@@ -15,15 +18,28 @@ export interface Measured {
   readonly steps?: number;
 }
 
-const shortNames: Readonly<Record<PartName, string>> = { validity: "valid", coverage: "cover", efficiency: "effic", name: "name", argument: "arg" };
+const shortNames: Readonly<Record<PartName, string>> = {
+  validity: "valid",
+  coverage: "cover",
+  efficiency: "effic",
+  name: "name",
+  argument: "arg",
+};
 
 const columns: readonly { readonly title: string; readonly of: (it: Measured) => string }[] = [
   { title: "", of: it => it.name },
   { title: "reward", of: it => (it.evaluation.metrics.reward[provePlus.name] ?? 0).toFixed(3) },
   { title: "paper", of: it => (it.evaluation.metrics.reward[paper.name] ?? 0).toFixed(3) },
-  ...partNames.map(part => ({ title: shortNames[part], of: (it: Measured) => (it.evaluation.metrics.parts?.[part] ?? 0).toFixed(3) })),
+  ...partNames.map(part => ({
+    title: shortNames[part],
+    of: (it: Measured) => (it.evaluation.metrics.parts?.[part] ?? 0).toFixed(3),
+  })),
   { title: "success", of: it => `${(100 * it.evaluation.metrics.success).toFixed(1)}%` },
-  { title: "calls/budget", of: it => `${it.evaluation.metrics.calls.toFixed(2)}/${it.evaluation.metrics.budget.toFixed(2)}` },
+  {
+    title: "calls/budget",
+    of: it =>
+      `${it.evaluation.metrics.calls.toFixed(2)}/${it.evaluation.metrics.budget.toFixed(2)}`,
+  },
   { title: "flat", of: it => `${(100 * it.zeroVariance).toFixed(0)}%` },
   { title: "tokens", of: it => (it.evaluation.metrics.tokensPerRollout ?? 0).toFixed(1) },
   { title: "rollouts/s", of: it => (it.evaluation.metrics.rolloutsPerSecond ?? 0).toFixed(1) },
@@ -34,7 +50,12 @@ const columns: readonly { readonly title: string; readonly of: (it: Measured) =>
 export function comparison(rows: readonly Measured[]): string[] {
   const cells = [columns.map(it => it.title), ...rows.map(row => columns.map(it => it.of(row)))];
   const widths = columns.map((_, i) => Math.max(...cells.map(row => row[i]!.length)));
-  const table = cells.map(row => row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join("  ").trimEnd());
+  const table = cells.map(row =>
+    row
+      .map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)))
+      .join("  ")
+      .trimEnd(),
+  );
   const [before, ...after] = rows;
   return [
     `${rows[0]!.evaluation.rows.length} held-out tasks, one greedy attempt each`,
@@ -48,11 +69,20 @@ export function comparison(rows: readonly Measured[]): string[] {
   ];
 }
 
-function differenceLine(name: string, what: string, before: Measured, after: Measured, of: (row: Row) => number): string {
+function differenceLine(
+  name: string,
+  what: string,
+  before: Measured,
+  after: Measured,
+  of: (row: Row) => number,
+): string {
   const it = change(before.evaluation.rows, after.evaluation.rows, of);
-  return it ? `${name}: ${what} ${signed(it.mean)} (95% ${signed(it.low)} … ${signed(it.high)})${verdict(it)}` : `${name}: ${what}: nothing to compare`;
+  return it
+    ? `${name}: ${what} ${signed(it.mean)} (95% ${signed(it.low)} … ${signed(it.high)})${verdict(it)}`
+    : `${name}: ${what}: nothing to compare`;
 }
 
 const signed = (value: number) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(3)}`;
 
-const verdict = ({ low, high }: Interval) => (low > 0 ? ", higher" : high < 0 ? ", lower" : ", no difference that could be told");
+const verdict = ({ low, high }: Interval) =>
+  low > 0 ? ", higher" : high < 0 ? ", lower" : ", no difference that could be told";

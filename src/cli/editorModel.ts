@@ -1,6 +1,6 @@
 /**
- * One of the editor's language models as a chat model: requests go up the channel of forked work, answers come down it. Knows the
- * channel's messages and no editor.
+ * One of the editor's language models as a chat model: requests go up the channel of forked work,
+ * answers come down it. Knows the channel's messages and no editor.
  */
 import type { ChatAnswer, ChatModel, ChatRequest } from "../policy/chatModel.ts";
 import { PolicyFault } from "../policy/policy.ts";
@@ -39,10 +39,17 @@ export class EditorModel implements ChatModel {
       signal?.addEventListener("abort", gone, { once: true });
       this.#waiting.set(id, answer => {
         signal?.removeEventListener("abort", gone);
-        if (answer.kind === "model-failed") reject(new PolicyFault(`the editor's model ${this.name} gave no answer: ${answer.what}`));
+        if (answer.kind === "model-failed")
+          reject(new PolicyFault(`the editor's model ${this.name} gave no answer: ${answer.what}`));
         else resolve({ text: answer.text, calls: answer.calls, tokens: { read: 0, written: 0 } });
       });
-      this.#say({ kind: "model-ask", id, model: this.name, messages: schema ? askedInWords(messages, schema.schema) : messages, ...(tools?.length ? { tools } : {}) });
+      this.#say({
+        kind: "model-ask",
+        id,
+        model: this.name,
+        messages: schema ? askedInWords(messages, schema.schema) : messages,
+        ...(tools?.length ? { tools } : {}),
+      });
     });
   }
 }

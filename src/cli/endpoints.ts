@@ -1,6 +1,6 @@
 /**
- * An endpoint as a person names it on the command line: address and model as options, the key from the environment alone. Says
- * where things go before anything leaves the machine. Knows no wire.
+ * An endpoint as a person names it on the command line: address and model as options, the key from
+ * the environment alone. Says where things go before anything leaves the machine. Knows no wire.
  */
 import { Mistake } from "../mistake.ts";
 import { openEndpoint, type Endpoint, type EndpointOptions } from "../policy/endpoint.ts";
@@ -18,7 +18,8 @@ export const endpointOptions = {
 } as const satisfies Command["options"];
 
 /** How they are written in a command's usage. */
-export const endpointUsage = "[--base-url URL] [--concurrency N] [--requests-per-minute N] [--token-budget N]";
+export const endpointUsage =
+  "[--base-url URL] [--concurrency N] [--requests-per-minute N] [--token-budget N]";
 
 const localAddress = "http://127.0.0.1:8000/v1";
 
@@ -28,7 +29,9 @@ export interface OpenedEndpoint {
 }
 
 /** As a person names an endpoint: what is left out is the environment's, or usual. */
-export type EndpointChoice = Omit<EndpointOptions, "url" | "timeout" | "time"> & { readonly url?: string | undefined };
+export type EndpointChoice = Omit<EndpointOptions, "url" | "timeout" | "time"> & {
+  readonly url?: string | undefined;
+};
 
 /** The endpoint's options as a person gave them. */
 export const endpointChoice = (model: string, values: Values): EndpointChoice => ({
@@ -39,28 +42,54 @@ export const endpointChoice = (model: string, values: Values): EndpointChoice =>
   tokens: countIn(values, "token-budget"),
 });
 
-/** Opens it, and says on stderr which address is asked and what it is sent, unless that is this machine. */
-export function openChosen({ url, key, concurrency = 8, ...choice }: EndpointChoice, sends: string, { say }: Pick<Terminal, "say">, env: NodeJS.ProcessEnv = process.env): OpenedEndpoint {
+/**
+ * Opens it, and says on stderr which address is asked and what it is sent, unless that is this
+ * machine.
+ */
+export function openChosen(
+  { url, key, concurrency = 8, ...choice }: EndpointChoice,
+  sends: string,
+  { say }: Pick<Terminal, "say">,
+  env: NodeJS.ProcessEnv = process.env,
+): OpenedEndpoint {
   const named = url ?? (env["PROVE_BASE_URL"] || undefined);
   // OpenAI's own key goes nowhere that nobody named
-  const found = key ?? (env["PROVE_API_KEY"] || (named === undefined ? undefined : env["OPENAI_API_KEY"]) || undefined);
+  const found =
+    key ??
+    (env["PROVE_API_KEY"] ||
+      (named === undefined ? undefined : env["OPENAI_API_KEY"]) ||
+      undefined);
   const endpoint = openEndpoint({ ...choice, url: named ?? localAddress, key: found, concurrency });
   const { hostname, origin, pathname, protocol } = endpoint.address;
   if (!isLoopback(hostname)) {
-    say(`asking ${visible(choice.model)} at ${visible(origin + pathname)}, which is not on this machine: it is sent ${sends}${found === undefined ? "" : ", and your key"}`);
-    if (protocol === "http:") say(`  ${visible(hostname)} is reached by plain http: whoever is on the way can read ${found === undefined ? "all of it" : "all of it, the key too"}`);
+    say(
+      `asking ${visible(choice.model)} at ${visible(origin + pathname)}, which is not on this machine: it is sent ${sends}${found === undefined ? "" : ", and your key"}`,
+    );
+    if (protocol === "http:")
+      say(
+        `  ${visible(hostname)} is reached by plain http: whoever is on the way can read ${found === undefined ? "all of it" : "all of it, the key too"}`,
+      );
   }
   return { endpoint, concurrency };
 }
 
 /** What leaves the machine. */
 export const sent = {
-  evaluation: "the conversations of the tasks, the schemas of the tools on offer and what the tools answer",
+  evaluation:
+    "the conversations of the tasks, the schemas of the tools on offer and what the tools answer",
   graph: "the names, descriptions and schemas of the tools",
-  synthesis: "what the users want, the names in the fixtures that are used, the schemas of the tools on offer and what the tools answer",
+  synthesis:
+    "what the users want, the names in the fixtures that are used, the schemas of the tools on offer and what the tools answer",
 };
 
 /** A fault of an endpoint as a person's affair; anything else as it is. */
-export const mistakeOf = (error: unknown): unknown => (error instanceof EndpointFault ? new Mistake(error.message, error.remedy, { cause: error }) : error);
+export const mistakeOf = (error: unknown): unknown =>
+  error instanceof EndpointFault
+    ? new Mistake(error.message, error.remedy, { cause: error })
+    : error;
 
-const isLoopback = (host: string): boolean => host === "localhost" || host.endsWith(".localhost") || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
+const isLoopback = (host: string): boolean =>
+  host === "localhost" ||
+  host.endsWith(".localhost") ||
+  host === "[::1]" ||
+  /^127\.\d+\.\d+\.\d+$/.test(host);

@@ -14,14 +14,31 @@ import { openPolicy, type OpenedPolicy } from "./policies.ts";
 
 export const evaluate: Command = {
   usage: `evaluate --tasks F --policy SPEC [--split heldout-chain|heldout-server|train] [--limit N] [--json] ${endpointUsage}`,
-  summary: "Let a policy attempt every task once and print the metrics. SPEC is a run or model folder, endpoint:MODEL, scripted:teacher or scripted:idle.",
-  options: { tasks: { type: "string" }, policy: { type: "string" }, split: { type: "string", default: "heldout-chain" }, limit: { type: "string" }, json: { type: "boolean" }, ...endpointOptions },
+  summary:
+    "Let a policy attempt every task once and print the metrics. SPEC is a run or model folder, endpoint:MODEL, scripted:teacher or scripted:idle.",
+  options: {
+    tasks: { type: "string" },
+    policy: { type: "string" },
+    split: { type: "string", default: "heldout-chain" },
+    limit: { type: "string" },
+    json: { type: "boolean" },
+    ...endpointOptions,
+  },
   async run(terminal, _positionals, values) {
     const { cwd, print, say } = terminal;
     const [file, spec] = [values["tasks"], values["policy"]] as (string | undefined)[];
-    if (file === undefined || spec === undefined) throw new Mistake("evaluate needs a tasks file and a policy", `usage: prove-rl ${evaluate.usage}`);
+    if (file === undefined || spec === undefined)
+      throw new Mistake(
+        "evaluate needs a tasks file and a policy",
+        `usage: prove-rl ${evaluate.usage}`,
+      );
     const split = splitNamed(values["split"] as string);
-    const tasks = await tasksIn(resolve(cwd, file), split, values["limit"] === undefined ? Infinity : Number(values["limit"]), say);
+    const tasks = await tasksIn(
+      resolve(cwd, file),
+      split,
+      values["limit"] === undefined ? Infinity : Number(values["limit"]),
+      say,
+    );
     const opened = await openPolicy(spec, tasks, terminal, values);
     const { policy, metrics } = await measured(opened, tasks, terminal, `${spec} `);
     opened.dispose();
@@ -38,15 +55,30 @@ function splitNamed(name: string): Task["split"] {
   return split;
 }
 
-async function tasksIn(file: string, split: Task["split"], limit: number, say: (line: string) => void): Promise<Task[]> {
+async function tasksIn(
+  file: string,
+  split: Task["split"],
+  limit: number,
+  say: (line: string) => void,
+): Promise<Task[]> {
   const tasks: Task[] = [];
-  for await (const task of readTasks(file, { onTorn: say })) if (task.split === split && tasks.length < limit) tasks.push(task);
-  if (tasks.length === 0) throw new Mistake(`${file} holds no tasks of the split ${split}`, "choose another split, or synthesize more tasks");
+  for await (const task of readTasks(file, { onTorn: say }))
+    if (task.split === split && tasks.length < limit) tasks.push(task);
+  if (tasks.length === 0)
+    throw new Mistake(
+      `${file} holds no tasks of the split ${split}`,
+      "choose another split, or synthesize more tasks",
+    );
   return tasks;
 }
 
 /** Evaluates with the default run's reward first and the paper's beside it; says how far it is. */
-export async function measured({ policy, concurrency }: OpenedPolicy, tasks: readonly Task[], { catalog, signal, progress, say }: Pick<Terminal, "catalog" | "signal" | "progress" | "say">, label: string): Promise<Evaluation> {
+export async function measured(
+  { policy, concurrency }: OpenedPolicy,
+  tasks: readonly Task[],
+  { catalog, signal, progress, say }: Pick<Terminal, "catalog" | "signal" | "progress" | "say">,
+  label: string,
+): Promise<Evaluation> {
   const faults = new Set<string>();
   return await evaluateTasks(tasks, policy, {
     catalog,
@@ -56,7 +88,8 @@ export async function measured({ policy, concurrency }: OpenedPolicy, tasks: rea
     clock: () => performance.now() / 1000,
     onRow(_row, trajectory, done) {
       const { fault } = endOf(trajectory);
-      if (fault !== undefined && !faults.has(fault)) say(`an attempt was cut off: ${visible(fault)}`);
+      if (fault !== undefined && !faults.has(fault))
+        say(`an attempt was cut off: ${visible(fault)}`);
       if (fault !== undefined) faults.add(fault);
       progress(`${label}${done}/${tasks.length} tasks`);
     },
@@ -67,21 +100,36 @@ function linesOf(it: Evaluation["metrics"]): string[] {
   const percent = (share: number) => `${(100 * share).toFixed(1)}%`;
   const row = (name: string, value: string) => `${name.padEnd(22)}${value}`;
   return [
-    row("tasks", `${it.attempts}${it.unscorable ? ` (${it.unscorable} cut off by a fault, not counted)` : ""}`),
+    row(
+      "tasks",
+      `${it.attempts}${it.unscorable ? ` (${it.unscorable} cut off by a fault, not counted)` : ""}`,
+    ),
     row("reward, paper", (it.reward[paper.name] ?? 0).toFixed(4)),
-    row(`reward, ${provePlus.name}`, `${(it.reward[provePlus.name] ?? 0).toFixed(4)}${it.interval ? ` (95% ${it.interval.low.toFixed(4)} … ${it.interval.high.toFixed(4)})` : ""}`),
+    row(
+      `reward, ${provePlus.name}`,
+      `${(it.reward[provePlus.name] ?? 0).toFixed(4)}${it.interval ? ` (95% ${it.interval.low.toFixed(4)} … ${it.interval.high.toFixed(4)})` : ""}`,
+    ),
     ...(it.parts ? partNames.map(part => row(`  ${part}`, it.parts![part].toFixed(4))) : []),
     ...(it.abstention === undefined ? [] : [row("abstention", it.abstention.toFixed(4))]),
     row("success", percent(it.success)),
     ...(it.goalSuccess === undefined ? [] : [row("  tasks with goals", percent(it.goalSuccess))]),
-    ...(it.readOnlySuccess === undefined ? [] : [row("  look-ups only", percent(it.readOnlySuccess))]),
-    row("calls / budget", `${it.calls.toFixed(2)} / ${it.budget.toFixed(2)}, ${percent(it.withinBudget)} within`),
+    ...(it.readOnlySuccess === undefined
+      ? []
+      : [row("  look-ups only", percent(it.readOnlySuccess))]),
+    row(
+      "calls / budget",
+      `${it.calls.toFixed(2)} / ${it.budget.toFixed(2)}, ${percent(it.withinBudget)} within`,
+    ),
     row("calls not parsed", percent(it.errors.syntax)),
     row("calls to no tool", percent(it.errors.tool)),
     row("arguments unfit", percent(it.errors.arguments)),
     row("calls refused", percent(it.errors.refused)),
     row("cut by a limit", percent(it.cut)),
-    ...(it.tokensPerRollout === undefined ? [] : [row("tokens a rollout", it.tokensPerRollout.toFixed(1))]),
-    ...(it.rolloutsPerSecond === undefined ? [] : [row("rollouts a second", it.rolloutsPerSecond.toFixed(1))]),
+    ...(it.tokensPerRollout === undefined
+      ? []
+      : [row("tokens a rollout", it.tokensPerRollout.toFixed(1))]),
+    ...(it.rolloutsPerSecond === undefined
+      ? []
+      : [row("rollouts a second", it.rolloutsPerSecond.toFixed(1))]),
   ];
 }

@@ -1,4 +1,7 @@
-/** Watches a trainer from the terminal: a line of progress for each step, and Ctrl-C as a request to stop. Knows no run files. */
+/**
+ * Watches a trainer from the terminal: a line of progress for each step, and Ctrl-C as a request to
+ * stop. Knows no run files.
+ */
 import { Mistake } from "../mistake.ts";
 import type { TrainerFact } from "../protocol/trainer.ts";
 import type { Attachment } from "../run/attach.ts";
@@ -13,7 +16,11 @@ export interface Followed {
 }
 
 /** Follows a training to its end. Throws its `Mistake` where it failed. */
-export async function follow(attachment: Attachment, { progress, signal }: Pick<Terminal, "progress" | "signal">, label = ""): Promise<Followed> {
+export async function follow(
+  attachment: Attachment,
+  { progress, signal }: Pick<Terminal, "progress" | "signal">,
+  label = "",
+): Promise<Followed> {
   const stop = () => void attachment.request("stop").catch(() => {}); // one that has gone has stopped
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop);
@@ -31,7 +38,10 @@ export async function follow(attachment: Attachment, { progress, signal }: Pick<
     signal.removeEventListener("abort", stop);
     attachment.close();
   }
-  throw new Mistake("the trainer died", "read trainer.log in the run folder, then go on with --resume");
+  throw new Mistake(
+    "the trainer died",
+    "read trainer.log in the run folder, then go on with --resume",
+  );
 }
 
 function ended(fact: TrainerFact): { by: "steps" | "time" | "stop"; step: number } | undefined {
@@ -54,8 +64,10 @@ function lineOf(fact: TrainerFact, spent: number): string {
 
 /** One step in a line. */
 export function stepLine(it: StepMetrics): string {
-  if (it.method === "sft") return `step ${it.step}  loss ${it.loss.toFixed(3)}${it.validation === undefined ? "" : `  validation ${it.validation.toFixed(3)}`}`;
+  if (it.method === "sft")
+    return `step ${it.step}  loss ${it.loss.toFixed(3)}${it.validation === undefined ? "" : `  validation ${it.validation.toFixed(3)}`}`;
   return `step ${it.step}  reward ${it.reward.mean.toFixed(3)}  paper ${it.paper.toFixed(3)}  success ${(100 * it.success).toFixed(0)}%  flat ${(100 * it.zeroVariance).toFixed(0)}%  kl ${it.kl.toFixed(3)}  entropy ${it.entropy.toFixed(3)}`;
 }
 
-const clock = (seconds: number) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
+const clock = (seconds: number) =>
+  `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;

@@ -1,6 +1,6 @@
 /**
- * `graph`: the dependency edges between tools, as they are declared, as names suggest them, or as a chat model labels them; held
- * against live sessions and against one another.
+ * `graph`: the dependency edges between tools, as they are declared, as names suggest them, or as a
+ * chat model labels them; held against live sessions and against one another.
  */
 import { mkdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -8,7 +8,13 @@ import { Mistake } from "../mistake.ts";
 import { audited, type Verdict } from "../synthesis/audit.ts";
 import { auditFiles, auditLine, readAudit, verdictOn, type Audit } from "../synthesis/eligible.ts";
 import { graphOf, type Edge } from "../synthesis/graph.ts";
-import { agreement, declaredLabels, labelsByNames, type Label, type PublishedTool } from "../synthesis/label.ts";
+import {
+  agreement,
+  declaredLabels,
+  labelsByNames,
+  type Label,
+  type PublishedTool,
+} from "../synthesis/label.ts";
 import { Ledger } from "../synthesis/ledger.ts";
 import { labelledBy } from "../synthesis/modelLabels.ts";
 import { observe, observedVerdicts } from "../synthesis/observed.ts";
@@ -17,7 +23,14 @@ import { writeWhole } from "../trajectory/file.ts";
 import { visible } from "../trajectory/visible.ts";
 import { seedOf } from "./call.ts";
 import type { Command, Terminal, Values } from "./command.ts";
-import { endpointChoice, endpointOptions, endpointUsage, mistakeOf, openChosen, sent } from "./endpoints.ts";
+import {
+  endpointChoice,
+  endpointOptions,
+  endpointUsage,
+  mistakeOf,
+  openChosen,
+  sent,
+} from "./endpoints.ts";
 import { connected } from "./tools.ts";
 
 const labellers = ["declared", "names", "model"] as const;
@@ -25,7 +38,8 @@ type Labeller = (typeof labellers)[number];
 
 export const graph: Command = {
   usage: `graph [server | --connect NAME] [--by declared|names|model] [--model M] ${endpointUsage} [--verify] [--out F.jsonl] [--seed S] [--json]`,
-  summary: "List which tool needs which other; --verify runs every pair on live sessions (--out keeps what that shows), --by compares other labels with the declarations.",
+  summary:
+    "List which tool needs which other; --verify runs every pair on live sessions (--out keeps what that shows), --by compares other labels with the declarations.",
   options: {
     connect: { type: "string" },
     by: { type: "string" },
@@ -39,8 +53,11 @@ export const graph: Command = {
   async run(terminal, [name], values) {
     const by = labellerOf(values);
     const found: Found[] = [];
-    if (typeof values["connect"] === "string") found.push(await connectedGraph(terminal, values["connect"], by, values));
-    else for (const server of name === undefined ? terminal.catalog.servers.keys() : [name]) found.push(await ownGraph(terminal, server, by, values));
+    if (typeof values["connect"] === "string")
+      found.push(await connectedGraph(terminal, values["connect"], by, values));
+    else
+      for (const server of name === undefined ? terminal.catalog.servers.keys() : [name])
+        found.push(await ownGraph(terminal, server, by, values));
     if (typeof values["out"] === "string") await keep(found, values["out"], terminal, values);
     if (values["json"]) terminal.print(JSON.stringify(found, null, 2));
     else for (const it of found) for (const line of readable(it)) terminal.print(visible(line));
@@ -49,7 +66,9 @@ export const graph: Command = {
 };
 
 /** An edge of any labeller, with what running it showed. */
-type Shown = Pick<Edge, "a" | "b" | "kind" | "confidence"> & { via?: { output: string; input: string; entity?: string } } & Partial<Pick<Verdict, "verified" | "why">> & { rejected?: string };
+type Shown = Pick<Edge, "a" | "b" | "kind" | "confidence"> & {
+  via?: { output: string; input: string; entity?: string };
+} & Partial<Pick<Verdict, "verified" | "why">> & { rejected?: string };
 
 interface Found {
   readonly server: string;
@@ -60,35 +79,74 @@ interface Found {
   readonly agreement?: Readonly<Record<string, ReturnType<typeof agreement>>>;
 }
 
-/** Writes what running the edges has shown, as verdicts that synthesis reads from `prove/graphs/audit.jsonl`. */
-async function keep(found: readonly Found[], out: string, { cwd, say }: Terminal, values: Values): Promise<void> {
-  if (!values["verify"]) throw new Mistake("--out keeps what a run has shown, and nothing was run", "add --verify");
-  const ran = found.flatMap(({ edges }) => edges.filter(it => it.verified === "works" || it.verified === "fails"));
-  const lines = ran.map(({ a, b, via, verified, why = "the second call succeeds" }) => auditLine({ a, b, ...(via ? { input: via.input } : {}), verdict: verified === "works" ? "accept" : "reject", reason: why, author: "run" }));
+/**
+ * Writes what running the edges has shown, as verdicts that synthesis reads from
+ * `prove/graphs/audit.jsonl`.
+ */
+async function keep(
+  found: readonly Found[],
+  out: string,
+  { cwd, say }: Terminal,
+  values: Values,
+): Promise<void> {
+  if (!values["verify"])
+    throw new Mistake("--out keeps what a run has shown, and nothing was run", "add --verify");
+  const ran = found.flatMap(({ edges }) =>
+    edges.filter(it => it.verified === "works" || it.verified === "fails"),
+  );
+  const lines = ran.map(({ a, b, via, verified, why = "the second call succeeds" }) =>
+    auditLine({
+      a,
+      b,
+      ...(via ? { input: via.input } : {}),
+      verdict: verified === "works" ? "accept" : "reject",
+      reason: why,
+      author: "run",
+    }),
+  );
   const file = resolve(cwd, out);
   mkdirSync(dirname(file), { recursive: true });
   await writeWhole(file, lines.map(it => `${it}\n`).join(""));
-  say(`${out} keeps ${lines.length} verdicts, ${ran.filter(it => it.verified === "fails").length} of them against`);
+  say(
+    `${out} keeps ${lines.length} verdicts, ${ran.filter(it => it.verified === "fails").length} of them against`,
+  );
 }
 
 function labellerOf(values: Values): Labeller {
-  const by = (values["by"] as string | undefined) ?? (values["connect"] === undefined ? "declared" : "names");
+  const by =
+    (values["by"] as string | undefined) ??
+    (values["connect"] === undefined ? "declared" : "names");
   const found = labellers.find(it => it === by);
   if (!found) throw new Mistake(`nobody labels by ${by}`, `choose ${labellers.join(", ")}`);
-  if (found === "declared" && values["connect"] !== undefined) throw new Mistake("a connected server declares no entities", "choose --by names or --by model");
+  if (found === "declared" && values["connect"] !== undefined)
+    throw new Mistake("a connected server declares no entities", "choose --by names or --by model");
   return found;
 }
 
-async function ownGraph(terminal: Terminal, name: string, by: Labeller, values: Values): Promise<Found> {
+async function ownGraph(
+  terminal: Terminal,
+  name: string,
+  by: Labeller,
+  values: Values,
+): Promise<Found> {
   const { catalog, resources, prove, signal, progress } = terminal;
   const server = catalog.server(name);
   const audit = readAudit(auditFiles(resources, prove));
   const { edges, hash } = graphOf(server);
   const declared = declaredLabels({ edges });
-  const labels = by === "declared" ? declared : await labelsOf(by, name, [...server.tools.values()], terminal, values);
+  const labels =
+    by === "declared"
+      ? declared
+      : await labelsOf(by, name, [...server.tools.values()], terminal, values);
   const verdicts: Verdict[] = [];
   if (values["verify"]) {
-    const ground = { catalog, server: name, fixtures: catalog.fixtureNames(name), phrases: readPhrases(join(resources, "phrases"), server), seed: seedOf(values) };
+    const ground = {
+      catalog,
+      server: name,
+      fixtures: catalog.fixtureNames(name),
+      phrases: readPhrases(join(resources, "phrases"), server),
+      seed: seedOf(values),
+    };
     for (const it of audited(by === "declared" ? edges : edgesOf(labels), ground)) {
       signal.throwIfAborted();
       verdicts.push(it);
@@ -100,38 +158,71 @@ async function ownGraph(terminal: Terminal, name: string, by: Labeller, values: 
     hash,
     by,
     edges: shownOf(by === "declared" ? edges : edgesOf(labels), verdicts, audit),
-    ...(by === "declared" ? {} : { agreement: { explicit: agreement(labels, declared, "explicit"), implicit: agreement(labels, declared, "implicit") } }),
+    ...(by === "declared"
+      ? {}
+      : {
+          agreement: {
+            explicit: agreement(labels, declared, "explicit"),
+            implicit: agreement(labels, declared, "implicit"),
+          },
+        }),
   };
 }
 
 /** A connected server's graph: nothing is declared, and only what its entry lets run is run. */
-function connectedGraph(terminal: Terminal, name: string, by: Labeller, values: Values): Promise<Found> {
+function connectedGraph(
+  terminal: Terminal,
+  name: string,
+  by: Labeller,
+  values: Values,
+): Promise<Found> {
   return connected(terminal, name, async session => {
     const seen = await observe(session, terminal.signal);
     const labels = await labelsOf(by, name, seen.tools, terminal, values);
     const verdicts: Verdict[] = [];
     const edges = edgesOf(labels);
-    if (values["verify"]) for await (const it of observedVerdicts(session, edges, seen, terminal.signal)) verdicts.push(it);
+    if (values["verify"])
+      for await (const it of observedVerdicts(session, edges, seen, terminal.signal))
+        verdicts.push(it);
     return { server: name, by, edges: shownOf(edges, verdicts, new Map()) };
   });
 }
 
-/** By a chat model: what it has said before stands in `prove/graphs`, and only the rest is asked. */
-async function labelsOf(by: Labeller, name: string, tools: readonly PublishedTool[], terminal: Terminal, values: Values): Promise<readonly Label[]> {
+/**
+ * By a chat model: what it has said before stands in `prove/graphs`, and only the rest is asked.
+ */
+async function labelsOf(
+  by: Labeller,
+  name: string,
+  tools: readonly PublishedTool[],
+  terminal: Terminal,
+  values: Values,
+): Promise<readonly Label[]> {
   if (by === "names") return labelsByNames(tools);
   const { prove, signal, progress } = terminal;
   const model = values["model"] as string | undefined;
-  if (model === undefined) throw new Mistake("--by model needs to know which model labels", "add --model, as the endpoint names it");
+  if (model === undefined)
+    throw new Mistake(
+      "--by model needs to know which model labels",
+      "add --model, as the endpoint names it",
+    );
   const { endpoint, concurrency } = openChosen(endpointChoice(model, values), sent.graph, terminal);
   const ledger = new Ledger(join(prove, "graphs", `${name}.labels.jsonl`));
-  const onProgress = (known: number, all: number) => progress(`${name}: ${known} of ${all} pairs labelled`);
-  return labelledBy({ tools, model: endpoint, ledger, concurrency, signal, onProgress }).catch((error: unknown) => {
-    throw mistakeOf(error);
-  });
+  const onProgress = (known: number, all: number) =>
+    progress(`${name}: ${known} of ${all} pairs labelled`);
+  return labelledBy({ tools, model: endpoint, ledger, concurrency, signal, onProgress }).catch(
+    (error: unknown) => {
+      throw mistakeOf(error);
+    },
+  );
 }
 
 const edgesOf = (labels: readonly Label[]): Edge[] =>
-  labels.flatMap(({ a, b, label, via, confidence }): Edge[] => (label === "none" ? [] : [{ a, b, kind: label, ...(via ? { via: { ...via, entity: "" } } : {}), confidence }]));
+  labels.flatMap(({ a, b, label, via, confidence }): Edge[] =>
+    label === "none"
+      ? []
+      : [{ a, b, kind: label, ...(via ? { via: { ...via, entity: "" } } : {}), confidence }],
+  );
 
 function shownOf(edges: readonly Edge[], verdicts: readonly Verdict[], audit: Audit): Shown[] {
   return edges.map((edge, i) => {
@@ -140,23 +231,33 @@ function shownOf(edges: readonly Edge[], verdicts: readonly Verdict[], audit: Au
     return {
       ...edge,
       ...(said?.verdict === "reject" ? { rejected: `${said.author}: ${said.reason}` } : {}),
-      ...(verdict ? { verified: verdict.verified, ...(verdict.why === undefined ? {} : { why: verdict.why }) } : {}),
+      ...(verdict
+        ? { verified: verdict.verified, ...(verdict.why === undefined ? {} : { why: verdict.why }) }
+        : {}),
     };
   });
 }
 
 function readable({ server, hash, by, edges, agreement: agreed }: Found): string[] {
   const ran = edges.filter(it => it.verified !== undefined);
-  const share = (of: Verdict["verified"]) => `${ran.filter(it => it.verified === of).length} ${of === "untried" ? "untried" : of === "works" ? "work" : "fail"}`;
+  const share = (of: Verdict["verified"]) =>
+    `${ran.filter(it => it.verified === of).length} ${of === "untried" ? "untried" : of === "works" ? "work" : "fail"}`;
   return [
     `${server}: ${edges.length} edges ${by === "declared" ? `(${hash})` : `by ${by}`}${ran.length > 0 ? `, run: ${share("works")}, ${share("fails")}, ${share("untried")}` : ""}`,
     ...edges.map(it => `  ${edgeLine(it)}`),
-    ...Object.entries(agreed ?? {}).map(([kind, { precision, recall, both, labelled, reference }]) => `  ${kind}, against the declarations: precision ${precision} (${both} of ${labelled}), recall ${recall} (${both} of ${reference})`),
+    ...Object.entries(agreed ?? {}).map(
+      ([kind, { precision, recall, both, labelled, reference }]) =>
+        `  ${kind}, against the declarations: precision ${precision} (${both} of ${labelled}), recall ${recall} (${both} of ${reference})`,
+    ),
   ];
 }
 
 function edgeLine({ a, b, kind, via, confidence, verified, why, rejected }: Shown): string {
   const flow = via ? `  ${via.output} -> ${via.input}${via.entity ? ` (${via.entity})` : ""}` : "";
-  const ran = verified ? `  ${verified}${why === undefined ? "" : `: ${why}`}` : rejected === undefined ? "" : `  not walked (${rejected})`;
+  const ran = verified
+    ? `  ${verified}${why === undefined ? "" : `: ${why}`}`
+    : rejected === undefined
+      ? ""
+      : `  not walked (${rejected})`;
   return `${a} -> ${b}  ${kind}${flow}  ${confidence}${ran}`;
 }

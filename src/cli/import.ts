@@ -12,13 +12,23 @@ import { countIn } from "./number.ts";
 
 export const importTasks: Command = {
   usage: "import when2call|xlam-irrelevance F --out G.tasks.jsonl [--count N] [--json]",
-  summary: "Make tasks without goals of the rows of When2Call or xLAM-irrelevance whose right answer is no call; test rows count as held out.",
+  summary:
+    "Make tasks without goals of the rows of When2Call or xLAM-irrelevance whose right answer is no call; test rows count as held out.",
   options: { out: { type: "string" }, count: { type: "string" }, json: { type: "boolean" } },
   async run({ cwd, print, say, progress, signal }, [format, from, ...more], values) {
-    if (format === undefined || !Object.hasOwn(importFormats, format)) throw new Mistake(`there is no format ${format ?? "given"}`, `choose ${Object.keys(importFormats).join(" or ")}`);
-    if (from === undefined || more.length > 0) throw new Mistake("import needs one file to read", `usage: prove-rl ${importTasks.usage}`);
+    if (format === undefined || !Object.hasOwn(importFormats, format))
+      throw new Mistake(
+        `there is no format ${format ?? "given"}`,
+        `choose ${Object.keys(importFormats).join(" or ")}`,
+      );
+    if (from === undefined || more.length > 0)
+      throw new Mistake("import needs one file to read", `usage: prove-rl ${importTasks.usage}`);
     const out = values["out"] as string | undefined;
-    if (!out) throw new Mistake("import needs a file to write to", "add --out, such as --out prove/tasks/abstain.tasks.jsonl");
+    if (!out)
+      throw new Mistake(
+        "import needs a file to write to",
+        "add --out, such as --out prove/tasks/abstain.tasks.jsonl",
+      );
     const file = resolve(cwd, out);
     if (existsSync(file)) throw new Mistake(`${out} exists already`, "write to another file");
     const most = countIn(values, "count", "number of tasks") ?? Infinity;
@@ -33,22 +43,42 @@ export const importTasks: Command = {
           continue;
         }
         writer ??= new LineWriter(file);
-        writer.append(taskLine(taskFrom(row, { format: format as ImportFormat, number, split: row.isTest ? "heldout-server" : "train" })));
+        writer.append(
+          taskLine(
+            taskFrom(row, {
+              format: format as ImportFormat,
+              number,
+              split: row.isTest ? "heldout-server" : "train",
+            }),
+          ),
+        );
         progress(`${++report.imported} tasks`);
         if (report.imported === most) break;
       }
     } finally {
       writer?.close();
     }
-    if (report.imported === 0) throw new Mistake(`${from} has no row of ${format} whose right answer is no call`, "check that the file is of that set");
+    if (report.imported === 0)
+      throw new Mistake(
+        `${from} has no row of ${format} whose right answer is no call`,
+        "check that the file is of that set",
+      );
     if (values["json"]) print(JSON.stringify(report));
-    else print(`${report.imported} tasks in ${file}${Object.entries(report.skipped).map(([why, n]) => `; ${n} skipped: ${why}`).join("")}`);
+    else
+      print(
+        `${report.imported} tasks in ${file}${Object.entries(report.skipped)
+          .map(([why, n]) => `; ${n} skipped: ${why}`)
+          .join("")}`,
+      );
     return 0;
   },
 };
 
 /** The rows of JSON Lines, or the elements of one JSON array. */
-async function* rowsOf(file: string, say: (line: string) => void): AsyncGenerator<{ json: unknown; number: number }> {
+async function* rowsOf(
+  file: string,
+  say: (line: string) => void,
+): AsyncGenerator<{ json: unknown; number: number }> {
   const text = await readFile(file, "utf8").catch((cause: Error) => {
     throw new Mistake(`cannot read ${file} (${cause.message})`, "check the path", { cause });
   });
@@ -60,7 +90,11 @@ async function* rowsOf(file: string, say: (line: string) => void): AsyncGenerato
   try {
     rows = JSON.parse(text);
   } catch (cause) {
-    throw new Mistake(`${file} is neither JSON Lines nor a JSON array (${(cause as Error).message})`, "fetch the file again", { cause });
+    throw new Mistake(
+      `${file} is neither JSON Lines nor a JSON array (${(cause as Error).message})`,
+      "fetch the file again",
+      { cause },
+    );
   }
   for (const [i, json] of (rows as unknown[]).entries()) yield { json, number: i + 1 };
 }

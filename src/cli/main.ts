@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** The terminal program: finds the command, gives it the terminal, turns what it throws into an exit code. */
+/**
+ * The terminal program: finds the command, gives it the terminal, turns what it throws into an exit
+ * code.
+ */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -43,7 +46,11 @@ async function main([name, ...args]: string[]): Promise<number> {
   }
   try {
     const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
-    if (!load) throw new Mistake(`there is no command ${name}`, `choose one of ${Object.keys(commands).join(", ")}`);
+    if (!load)
+      throw new Mistake(
+        `there is no command ${name}`,
+        `choose one of ${Object.keys(commands).join(", ")}`,
+      );
     const command = await load();
     if (args.includes("--help")) {
       process.stdout.write(`prove-rl ${command.usage}\n\n${command.summary}\n`);
@@ -60,12 +67,17 @@ function parsed(name: string, command: Command, args: string[]) {
   try {
     return parseArgs({ args, options: command.options, allowPositionals: true, strict: true });
   } catch (cause) {
-    throw new Mistake(`${name}: ${(cause as Error).message}`, `usage: prove-rl ${command.usage}`, { cause });
+    throw new Mistake(`${name}: ${(cause as Error).message}`, `usage: prove-rl ${command.usage}`, {
+      cause,
+    });
   }
 }
 
 function terminalOf(cwd: string): Terminal {
-  const resources = folderAbove(import.meta.dirname ?? dirname(new URL(import.meta.url).pathname), "resources");
+  const resources = folderAbove(
+    import.meta.dirname ?? dirname(new URL(import.meta.url).pathname),
+    "resources",
+  );
   const prove = join(cwd, "prove");
   const stop = new AbortController();
   const interrupted = () => {
@@ -108,7 +120,10 @@ function progressOn(stderr: NodeJS.WriteStream): (line: string) => void {
   };
 }
 
-/** The nearest folder of that name in a folder above: beside dist/ when built, above src/ when run from source. */
+/**
+ * The nearest folder of that name in a folder above: beside dist/ when built, above src/ when run
+ * from source.
+ */
 function folderAbove(from: string, name: string): string {
   const here = join(from, name);
   if (existsSync(here)) return here;

@@ -1,9 +1,20 @@
-/** A policy by its name on the command line: a run or model folder, an endpoint's model, or a scripted one. What a student has seen is checked against what it is to be measured on. */
+/**
+ * A policy by its name on the command line: a run or model folder, an endpoint's model, or a
+ * scripted one. What a student has seen is checked against what it is to be measured on.
+ */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { startBackend } from "../compute/backend.ts";
 import { Mistake } from "../mistake.ts";
-import { chainOf, checkTools, digestIn, hasSeen, loadModel, readModelFolder, type StoredModel } from "../model/modelFolder.ts";
+import {
+  chainOf,
+  checkTools,
+  digestIn,
+  hasSeen,
+  loadModel,
+  readModelFolder,
+  type StoredModel,
+} from "../model/modelFolder.ts";
 import { openStudent } from "../model/student.ts";
 import { endpointPolicy } from "../policy/endpointPolicy.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -28,32 +39,70 @@ export interface StudentChoice {
 
 export const greedy: StudentChoice = { temperature: 0, seed: 0 };
 
-/** Opens the policy that a specification names, to be measured on these tasks. `values`: where an endpoint is, and its limits. */
-export async function openPolicy(spec: string, tasks: readonly Task[], terminal: Pick<Terminal, "cwd" | "dist" | "catalog" | "say">, values: Values = {}): Promise<OpenedPolicy> {
-  if (spec === "scripted:teacher") return { policy: teachers(tasks), concurrency: 1, dispose: () => {} };
+/**
+ * Opens the policy that a specification names, to be measured on these tasks. `values`: where an
+ * endpoint is, and its limits.
+ */
+export async function openPolicy(
+  spec: string,
+  tasks: readonly Task[],
+  terminal: Pick<Terminal, "cwd" | "dist" | "catalog" | "say">,
+  values: Values = {},
+): Promise<OpenedPolicy> {
+  if (spec === "scripted:teacher")
+    return { policy: teachers(tasks), concurrency: 1, dispose: () => {} };
   if (spec === "scripted:idle") return { policy: idle, concurrency: 1, dispose: () => {} };
-  if (spec.startsWith("endpoint:")) return openAsked(spec.slice("endpoint:".length), terminal, values);
+  if (spec.startsWith("endpoint:"))
+    return openAsked(spec.slice("endpoint:".length), terminal, values);
   const folder = resolve(terminal.cwd, spec);
-  if (!existsSync(folder)) throw new Mistake(`there is no policy ${spec}`, "give a run folder, a model folder, endpoint:MODEL, scripted:teacher or scripted:idle");
+  if (!existsSync(folder))
+    throw new Mistake(
+      `there is no policy ${spec}`,
+      "give a run folder, a model folder, endpoint:MODEL, scripted:teacher or scripted:idle",
+    );
   return await openStored(studentIn(folder), tasks, terminal, greedy);
 }
 
 function openAsked(model: string, terminal: Pick<Terminal, "say">, values: Values): OpenedPolicy {
-  if (model === "") throw new Mistake("endpoint: names no model", "give its name as the endpoint knows it, such as endpoint:qwen3-4b");
-  const { endpoint, concurrency } = openChosen(endpointChoice(model, values), sent.evaluation, terminal);
+  if (model === "")
+    throw new Mistake(
+      "endpoint: names no model",
+      "give its name as the endpoint knows it, such as endpoint:qwen3-4b",
+    );
+  const { endpoint, concurrency } = openChosen(
+    endpointChoice(model, values),
+    sent.evaluation,
+    terminal,
+  );
   return { policy: endpointPolicy(endpoint), concurrency, dispose: () => {} };
 }
 
 /** The student of a run's newest checkpoint, or of a model folder. */
-export const studentIn = (folder: string): StoredModel => readModelFolder(existsSync(runFile(folder)) ? latestCheckpoint(folder).folder : folder);
+export const studentIn = (folder: string): StoredModel =>
+  readModelFolder(existsSync(runFile(folder)) ? latestCheckpoint(folder).folder : folder);
 
-/** Opens a student. Throws a `Mistake` where its tools have changed, or where tasks that count as held out are none for it. */
-export async function openStored(stored: StoredModel, tasks: readonly Task[], { dist, catalog }: Pick<Terminal, "dist" | "catalog">, choice: StudentChoice): Promise<OpenedPolicy> {
-  checkTools(stored, digestIn(catalog.servers), tasks.flatMap(it => it.servers.map(server => server.name)));
+/**
+ * Opens a student. Throws a `Mistake` where its tools have changed, or where tasks that count as
+ * held out are none for it.
+ */
+export async function openStored(
+  stored: StoredModel,
+  tasks: readonly Task[],
+  { dist, catalog }: Pick<Terminal, "dist" | "catalog">,
+  choice: StudentChoice,
+): Promise<OpenedPolicy> {
+  checkTools(
+    stored,
+    digestIn(catalog.servers),
+    tasks.flatMap(it => it.servers.map(server => server.name)),
+  );
   checkUnseen(stored, tasks);
   await startBackend("auto", { programs: dist });
   const model = await loadModel(stored);
-  const student = openStudent(model, stored.tokenizer, { name: `student:${stored.config.name}`, ...choice });
+  const student = openStudent(model, stored.tokenizer, {
+    name: `student:${stored.config.name}`,
+    ...choice,
+  });
   return {
     policy: student,
     concurrency: 64,
@@ -64,24 +113,49 @@ export async function openStored(stored: StoredModel, tasks: readonly Task[], { 
   };
 }
 
-/** Throws a `Mistake` where a task that counts as held out asks for what the student was trained on. */
-export function checkUnseen({ folder, config: { saw } }: StoredModel, tasks: readonly Task[]): void {
+/**
+ * Throws a `Mistake` where a task that counts as held out asks for what the student was trained on.
+ */
+export function checkUnseen(
+  { folder, config: { saw } }: StoredModel,
+  tasks: readonly Task[],
+): void {
   for (const task of tasks) {
-    const isSeen = task.split === "heldout-chain" ? task.goals.length > 0 && hasSeen(saw, chainOf(task)) : task.split === "heldout-server" && aboutIn(task).some(it => Object.hasOwn(saw.servers, it));
+    const isSeen =
+      task.split === "heldout-chain"
+        ? task.goals.length > 0 && hasSeen(saw, chainOf(task))
+        : task.split === "heldout-server" &&
+          aboutIn(task).some(it => Object.hasOwn(saw.servers, it));
     if (!isSeen) continue;
-    const what = task.split === "heldout-chain" ? `the tools ${chainOf(task).join(", ")} together` : `the servers ${aboutIn(task).join(", ")}`;
-    throw new Mistake(`task ${task.id} is not held out for the model in ${folder}: it was trained on ${what}`, "measure it on tasks made by this version of PROVE, or with --split train");
+    const what =
+      task.split === "heldout-chain"
+        ? `the tools ${chainOf(task).join(", ")} together`
+        : `the servers ${aboutIn(task).join(", ")}`;
+    throw new Mistake(
+      `task ${task.id} is not held out for the model in ${folder}: it was trained on ${what}`,
+      "measure it on tasks made by this version of PROVE, or with --split train",
+    );
   }
 }
 
-/** The servers that a task is about: those of its goals, without goals of its chain, without either its first. Others only lend tools that do not help. */
+/**
+ * The servers that a task is about: those of its goals, without goals of its chain, without either
+ * its first. Others only lend tools that do not help.
+ */
 function aboutIn({ goals, chain, servers }: Task): string[] {
   const tools = goals.length > 0 ? goals.flatMap(it => it.calls.map(call => call.name)) : chain;
-  return servers.map(it => it.name).filter((name, i) => (tools.length === 0 ? i === 0 : tools.some(it => it.startsWith(`${name}_`))));
+  return servers
+    .map(it => it.name)
+    .filter((name, i) =>
+      tools.length === 0 ? i === 0 : tools.some(it => it.startsWith(`${name}_`)),
+    );
 }
 
 /** Each task's own teacher, by the task that is being attempted. */
 function teachers(tasks: readonly Task[]): Policy {
   const byTask = new Map(tasks.map(it => [it.id, teacherOf(it)]));
-  return { name: "scripted:teacher", next: (talk, signal) => byTask.get(talk.header.task)!.next(talk, signal) };
+  return {
+    name: "scripted:teacher",
+    next: (talk, signal) => byTask.get(talk.header.task)!.next(talk, signal),
+  };
 }

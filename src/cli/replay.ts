@@ -9,11 +9,13 @@ import type { Command, Terminal } from "./command.ts";
 
 export const replay: Command = {
   usage: "replay F… [--json]",
-  summary: "Replay the attempts of tasks, trajectory or group files, or of folders of them, on fresh sessions; a line for each that differs.",
+  summary:
+    "Replay the attempts of tasks, trajectory or group files, or of folders of them, on fresh sessions; a line for each that differs.",
   options: { json: { type: "boolean" } },
   async run(terminal, files, values) {
     const { cwd, say, signal, progress } = terminal;
-    if (files.length === 0) throw new Mistake("replay needs a file", `usage: prove-rl ${replay.usage}`);
+    if (files.length === 0)
+      throw new Mistake("replay needs a file", `usage: prove-rl ${replay.usage}`);
     let attempts = 0;
     let steps = 0;
     let different = 0;
@@ -22,32 +24,49 @@ export const replay: Command = {
       unreadable++;
       say(`${what}\n  ${remedy}`);
     };
-    for await (const { trajectory } of readAll(files.map(it => resolve(cwd, it)), { onTorn: say, onMistake, signal })) {
+    for await (const { trajectory } of readAll(
+      files.map(it => resolve(cwd, it)),
+      { onTorn: say, onMistake, signal },
+    )) {
       signal.throwIfAborted();
       const result = run(terminal, trajectory);
       attempts++;
       steps += result.steps;
       if (result.verdict !== "same") {
         different++;
-        terminal.print(values["json"] ? JSON.stringify(jsonOf(trajectory, result)) : textOf(trajectory, result));
+        terminal.print(
+          values["json"] ? JSON.stringify(jsonOf(trajectory, result)) : textOf(trajectory, result),
+        );
       }
       progress(`replayed ${attempts}, ${different} differ`);
     }
     if (attempts === 0) say("no attempts in there");
-    else say(`${attempts} attempts, ${steps} calls: ${different === 0 ? "all the same" : `${different} of them differ${different === 1 ? "s" : ""}`}`);
+    else
+      say(
+        `${attempts} attempts, ${steps} calls: ${different === 0 ? "all the same" : `${different} of them differ${different === 1 ? "s" : ""}`}`,
+      );
     return unreadable > 0 ? 2 : different === 0 ? 0 : 1;
   },
 };
 
 /** What a replay came to; one whose server or fixture is gone could not be run, and says so. */
-type Result = Replay | { readonly verdict: "gone"; readonly steps: 0; readonly what: string; readonly remedy: string; readonly first?: never };
+type Result =
+  | Replay
+  | {
+      readonly verdict: "gone";
+      readonly steps: 0;
+      readonly what: string;
+      readonly remedy: string;
+      readonly first?: never;
+    };
 
 function run({ catalog }: Terminal, trajectory: Trajectory): Result {
   try {
     return checkReplay(catalog, trajectory);
   } catch (error) {
     // one that cannot be run does not stop the others
-    if (error instanceof Mistake) return { verdict: "gone", steps: 0, what: error.what, remedy: error.remedy };
+    if (error instanceof Mistake)
+      return { verdict: "gone", steps: 0, what: error.what, remedy: error.remedy };
     throw error;
   }
 }
@@ -61,6 +80,9 @@ const jsonOf = ({ header }: Trajectory, { verdict, first, what, remedy }: Result
 });
 
 const textOf = ({ header }: Trajectory, { verdict, first, what, remedy }: Result) => {
-  const where = first && verdict !== "differs" ? ` (seen first at call ${first.call + 1}, ${first.recorded.name})` : "";
+  const where =
+    first && verdict !== "differs"
+      ? ` (seen first at call ${first.call + 1}, ${first.recorded.name})`
+      : "";
   return visible(`${header.id}  ${verdict}: ${what}${where}; ${remedy}`);
 };

@@ -1,4 +1,6 @@
-/** `score`: breakdowns of recorded attempts, or of goals and calls from outside that need no server. */
+/**
+ * `score`: breakdowns of recorded attempts, or of goals and calls from outside that need no server.
+ */
 import { once } from "node:events";
 import { resolve } from "node:path";
 import type { Writable } from "node:stream";
@@ -21,7 +23,8 @@ import { callsProfile, scoreLine, shownNumber, type Answer } from "./scoreCalls.
 import type { Command, Terminal } from "./command.ts";
 
 export const score: Command = {
-  usage: "score [F…] [--tasks T.tasks.jsonl] [--profile paper] [--show] [--evidence] [--json] | score --calls [--json]",
+  usage:
+    "score [F…] [--tasks T.tasks.jsonl] [--profile paper] [--show] [--evidence] [--json] | score --calls [--json]",
   summary:
     "Score the attempts of tasks, trajectory or group files, or of folders of them; --show prints each with what its calls earned, --evidence adds it to the JSON. With --calls, goals and calls as JSON Lines on stdin, without any server.",
   options: {
@@ -36,18 +39,32 @@ export const score: Command = {
     const profile = profileOf(values["profile"] as string | undefined);
     const json = values["json"] === true;
     if (values["calls"]) return scoreStdin(terminal, callsProfile(profile), json);
-    if (files.length === 0) throw new Mistake("score needs a file, or --calls", `usage: prove-rl ${score.usage}`);
-    return scoreFiles(terminal, files, { profile, json, evidence: values["evidence"] === true, show: values["show"] === true, tasks: values["tasks"] as string | undefined });
+    if (files.length === 0)
+      throw new Mistake("score needs a file, or --calls", `usage: prove-rl ${score.usage}`);
+    return scoreFiles(terminal, files, {
+      profile,
+      json,
+      evidence: values["evidence"] === true,
+      show: values["show"] === true,
+      tasks: values["tasks"] as string | undefined,
+    });
   },
 };
 
 function profileOf(name = "paper"): Profile {
   const profile = profiles.find(it => it.name === name);
   if (profile) return profile;
-  throw new Mistake(`there is no reward profile ${name}`, `choose one of ${profiles.map(it => it.name).join(", ")}`);
+  throw new Mistake(
+    `there is no reward profile ${name}`,
+    `choose one of ${profiles.map(it => it.name).join(", ")}`,
+  );
 }
 
-async function scoreStdin({ stdin, stdout, signal }: Terminal, profile: Profile, json: boolean): Promise<number> {
+async function scoreStdin(
+  { stdin, stdout, signal }: Terminal,
+  profile: Profile,
+  json: boolean,
+): Promise<number> {
   let wrong = 0;
   for await (const { text, number } of linesOf(stdin, "stdin")) {
     signal.throwIfAborted();
@@ -73,10 +90,15 @@ interface Files {
   readonly tasks: string | undefined;
 }
 
-async function scoreFiles(terminal: Terminal, files: readonly string[], { profile, json, evidence, show, tasks }: Files): Promise<number> {
+async function scoreFiles(
+  terminal: Terminal,
+  files: readonly string[],
+  { profile, json, evidence, show, tasks }: Files,
+): Promise<number> {
   const { catalog, cwd, stdout, say, progress, signal } = terminal;
   const onTorn = (remark: string) => say(remark);
-  const known = tasks === undefined ? new Map<string, Task>() : await tasksById(resolve(cwd, tasks), onTorn);
+  const known =
+    tasks === undefined ? new Map<string, Task>() : await tasksById(resolve(cwd, tasks), onTorn);
   const attemptOf = attemptsOn(catalog);
   const tally = new Tally();
   let unreadable = 0;
@@ -84,13 +106,23 @@ async function scoreFiles(terminal: Terminal, files: readonly string[], { profil
     unreadable++;
     say(`${what}\n  ${remedy}`);
   };
-  for await (const read of readAll(files.map(it => resolve(cwd, it)), { onTorn, onMistake, signal })) {
+  for await (const read of readAll(
+    files.map(it => resolve(cwd, it)),
+    { onTorn, onMistake, signal },
+  )) {
     signal.throwIfAborted();
     const task = read.task ?? known.get(read.trajectory.header.task);
     const recorded = task ? { ...read, task } : read;
     const result = judge(recorded);
     tally.add(result);
-    await write(stdout, json ? JSON.stringify(lineOf(recorded, result, evidence)) : show ? transcriptText(recorded, result) : lineText(recorded, result));
+    await write(
+      stdout,
+      json
+        ? JSON.stringify(lineOf(recorded, result, evidence))
+        : show
+          ? transcriptText(recorded, result)
+          : lineText(recorded, result),
+    );
     progress(`scored ${tally.count}`);
   }
   for (const line of tally.lines(profile.name)) say(line);
@@ -98,14 +130,19 @@ async function scoreFiles(terminal: Terminal, files: readonly string[], { profil
 
   function judge({ trajectory, task }: Recorded): Judged {
     const finished = finishedOf(trajectory);
-    if (!task) return { why: `its task ${trajectory.header.task} is not at hand: name its file with --tasks` };
+    if (!task)
+      return {
+        why: `its task ${trajectory.header.task} is not at hand: name its file with --tasks`,
+      };
     if (!finished) return { why: "it never ended: the attempt was cut off" };
     const change = changeOf(catalog, trajectory.header);
     if (change.what) tally.changes.set(change.what, change.remedy);
     try {
       const attempt = attemptOf(task, finished);
       const breakdown = scoreAttempt(attempt, profile);
-      return isScored(breakdown) ? { breakdown, success: successOf(attempt) } : { why: breakdown.unscorable };
+      return isScored(breakdown)
+        ? { breakdown, success: successOf(attempt) }
+        : { why: breakdown.unscorable };
     } catch (error) {
       // one task that no longer runs does not stop the others
       if (error instanceof Mistake) return { why: `${error.what}: ${error.remedy}` };
@@ -114,12 +151,17 @@ async function scoreFiles(terminal: Terminal, files: readonly string[], { profil
   }
 }
 
-type Judged = { readonly breakdown: Breakdown; readonly success: Success } | { readonly why: string };
+type Judged =
+  { readonly breakdown: Breakdown; readonly success: Success } | { readonly why: string };
 
 /** Tasks by id, without their teachers' trajectories: what scoring other attempts at them needs. */
-async function tasksById(file: string, onTorn: (remark: string) => void): Promise<Map<string, Task>> {
+async function tasksById(
+  file: string,
+  onTorn: (remark: string) => void,
+): Promise<Map<string, Task>> {
   const tasks = new Map<string, Task>();
-  for await (const task of readTasks(file, { onTorn })) tasks.set(task.id, { ...task, trajectory: { header: task.trajectory.header, events: [] } });
+  for await (const task of readTasks(file, { onTorn }))
+    tasks.set(task.id, { ...task, trajectory: { header: task.trajectory.header, events: [] } });
   return tasks;
 }
 
@@ -128,8 +170,21 @@ function lineOf({ trajectory: { header } }: Recorded, result: Judged, evidence: 
   if ("why" in result) return { id, task, policy, unscorable: result.why };
   const { breakdown, success } = result;
   const { profile, rule, parts, extras, total } = breakdown;
-  const scores = rule === "abstain" ? [] : Object.entries({ ...parts, ...extras }).map(([name, it]) => [name, shownNumber(it.score)]);
-  const shown = { id, task, policy, profile, rule, ...Object.fromEntries(scores), total: shownNumber(total), success: success.achieved, why: success.why };
+  const scores =
+    rule === "abstain"
+      ? []
+      : Object.entries({ ...parts, ...extras }).map(([name, it]) => [name, shownNumber(it.score)]);
+  const shown = {
+    id,
+    task,
+    policy,
+    profile,
+    rule,
+    ...Object.fromEntries(scores),
+    total: shownNumber(total),
+    success: success.achieved,
+    why: success.why,
+  };
   return evidence ? { ...shown, breakdown } : shown;
 }
 
@@ -137,25 +192,39 @@ function lineText({ trajectory: { header } }: Recorded, result: Judged): string 
   const id = visible(header.id);
   if ("why" in result) return `${id}  not scored: ${visible(result.why)}`;
   const { breakdown } = result;
-  const parts = breakdown.rule === "abstain" ? "(no goals)" : partNames.map(it => `${it} ${breakdown.parts[it].score.toFixed(4)}`).join("  ");
+  const parts =
+    breakdown.rule === "abstain"
+      ? "(no goals)"
+      : partNames.map(it => `${it} ${breakdown.parts[it].score.toFixed(4)}`).join("  ");
   return `${id}  ${breakdown.total.toFixed(4)}  ${parts}  ${successText(result.success)}`;
 }
 
 function transcriptText({ trajectory, task }: Recorded, result: Judged): string {
   const known = task ? { task } : {};
-  if ("why" in result) return transcriptOf(trajectory, { ...known, closing: [`not scored: ${result.why}`] }).text;
+  if ("why" in result)
+    return transcriptOf(trajectory, { ...known, closing: [`not scored: ${result.why}`] }).text;
   const { breakdown, success } = result;
-  return transcriptOf(trajectory, { ...known, noteOf: it => noteOf(breakdown, it), closing: [...closingOf(breakdown), successText(success)] }).text;
+  return transcriptOf(trajectory, {
+    ...known,
+    noteOf: it => noteOf(breakdown, it),
+    closing: [...closingOf(breakdown), successText(success)],
+  }).text;
 }
 
-const successText = ({ achieved, why }: Success) => (achieved ? "success" : `no success: ${visible(why[0] ?? "")}`);
+const successText = ({ achieved, why }: Success) =>
+  achieved ? "success" : `no success: ${visible(why[0] ?? "")}`;
 
-/** What all attempts come to, and what a person should know about them. Keeps sums, not attempts. */
+/**
+ * What all attempts come to, and what a person should know about them. Keeps sums, not attempts.
+ */
 class Tally {
   readonly changes = new Map<string, string>();
   readonly #all = new Means();
   readonly #abstaining = new Means();
-  readonly #parts = Object.fromEntries(partNames.map(it => [it, new Means()])) as Record<PartName, Means>;
+  readonly #parts = Object.fromEntries(partNames.map(it => [it, new Means()])) as Record<
+    PartName,
+    Means
+  >;
   #done = 0;
   unscored = 0;
 
@@ -176,10 +245,16 @@ class Tally {
   }
 
   lines(profile: string): string[] {
-    const lines = [...this.changes].map(([what, remedy]) => `${what}, and success is judged by what it is now: ${remedy}`);
+    const lines = [...this.changes].map(
+      ([what, remedy]) => `${what}, and success is judged by what it is now: ${remedy}`,
+    );
     if (this.#all.n > 0) {
-      lines.push(`${this.#all.n} scored by ${profile}: mean ${this.#all.text}, ${this.#done} done as asked`);
-      lines.push(`  ${partNames.map(it => `${it} ${this.#parts[it].text}`).join("  ")}  without goals ${this.#abstaining.text}`);
+      lines.push(
+        `${this.#all.n} scored by ${profile}: mean ${this.#all.text}, ${this.#done} done as asked`,
+      );
+      lines.push(
+        `  ${partNames.map(it => `${it} ${this.#parts[it].text}`).join("  ")}  without goals ${this.#abstaining.text}`,
+      );
     }
     if (this.unscored > 0) lines.push(`${this.unscored} not scored`);
     return lines.length > 0 ? lines : ["no attempts in there"];

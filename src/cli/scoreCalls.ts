@@ -1,4 +1,7 @@
-/** Scoring from outside: a line with goals and calls in, a line with the parts out. Names are opaque, and no server is needed. */
+/**
+ * Scoring from outside: a line with goals and calls in, a line with the parts out. Names are
+ * opaque, and no server is needed.
+ */
 import { z } from "zod";
 import type { Json, JsonObject } from "../environment/json.ts";
 import { Mistake } from "../mistake.ts";
@@ -9,24 +12,47 @@ import { scoreCalls } from "../reward/reward.ts";
 
 const kind = z.enum(["explicit", "implicit"]);
 // values are taken from the line itself: a record's copy would lose keys such as __proto__
-const object = z.custom<JsonObject>(it => it !== null && typeof it === "object" && !Array.isArray(it), "must be an object");
+const object = z.custom<JsonObject>(
+  it => it !== null && typeof it === "object" && !Array.isArray(it),
+  "must be an object",
+);
 const goal = z.object({
-  calls: z.array(z.object({ name: z.string(), arguments: object, mask: z.array(z.string()).optional() })).min(1),
-  after: z.array(z.union([z.int().min(0), z.object({ goal: z.int().min(0), kind: kind.optional() })], "must be indices, or {goal, kind}")).optional(),
+  calls: z
+    .array(z.object({ name: z.string(), arguments: object, mask: z.array(z.string()).optional() }))
+    .min(1),
+  after: z
+    .array(
+      z.union(
+        [z.int().min(0), z.object({ goal: z.int().min(0), kind: kind.optional() })],
+        "must be indices, or {goal, kind}",
+      ),
+    )
+    .optional(),
 });
 const call = z.object({
   name: z.string().optional(),
   arguments: z.custom<Json>(() => true).optional(),
   outcome: z.enum(["ok", "refused", "bad-arguments", "unknown-tool"], {
-    error: ({ input }) => (input === "broken" ? "an attempt with a broken call is never scored" : "must be ok, refused, bad-arguments or unknown-tool"),
+    error: ({ input }) =>
+      input === "broken"
+        ? "an attempt with a broken call is never scored"
+        : "must be ok, refused, bad-arguments or unknown-tool",
   }),
   message: z.int().min(0).optional(),
 });
-const attempt = z.object({ id: z.union([z.string(), z.number()]).optional(), goals: z.array(goal), calls: z.array(call) });
+const attempt = z.object({
+  id: z.union([z.string(), z.number()]).optional(),
+  goals: z.array(goal),
+  calls: z.array(call),
+});
 
 type Id = { readonly id?: string | number };
 export type Answer = Id &
-  (({ readonly rule: "tool"; readonly total: number } & Readonly<Record<PartName, number>>) | { readonly rule: "abstain"; readonly total: number } | { readonly rule?: never; readonly error: string });
+  (
+    | ({ readonly rule: "tool"; readonly total: number } & Readonly<Record<PartName, number>>)
+    | { readonly rule: "abstain"; readonly total: number }
+    | { readonly rule?: never; readonly error: string }
+  );
 
 /** Scores one line. A line that cannot be scored answers with what is wrong with it. */
 export function scoreLine(text: string, profile: Profile): Answer {
@@ -57,23 +83,39 @@ export function scoreLine(text: string, profile: Profile): Answer {
 /** The profile as it is without a server, or a `Mistake` where it needs one. */
 export function callsProfile(profile: Profile): Profile {
   if (profile.success === 0) return profile;
-  throw new Mistake(`profile ${profile.name} needs the final worlds, which calls alone do not give`, "score a tasks file, or use --profile paper");
+  throw new Mistake(
+    `profile ${profile.name} needs the final worlds, which calls alone do not give`,
+    "score a tasks file, or use --profile paper",
+  );
 }
 
 /** To six decimals, so that sums show no dust. */
 export const shownNumber = (it: number): number => Math.round(it * 1e6) / 1e6;
 
-function scored(goals: z.infer<typeof goal>[], calls: z.infer<typeof call>[], profile: Profile): Answer {
-  const steps = goals.map(
-    (it): GoalStep => ({
-      calls: it.calls,
-      after: (it.after ?? []).map(edge => (typeof edge === "number" ? { goal: edge, kind: "implicit" } : { goal: edge.goal, kind: edge.kind ?? "implicit" })),
-    }),
-  );
-  const made = calls.map(({ name = "", arguments: args = {}, outcome, message }): ScoredCall => ({ name, arguments: args, outcome, message }));
+function scored(
+  goals: z.infer<typeof goal>[],
+  calls: z.infer<typeof call>[],
+  profile: Profile,
+): Answer {
+  const steps = goals.map((it): GoalStep => ({
+    calls: it.calls,
+    after: (it.after ?? []).map(edge =>
+      typeof edge === "number"
+        ? { goal: edge, kind: "implicit" }
+        : { goal: edge.goal, kind: edge.kind ?? "implicit" },
+    ),
+  }));
+  const made = calls.map(({ name = "", arguments: args = {}, outcome, message }): ScoredCall => ({
+    name,
+    arguments: args,
+    outcome,
+    message,
+  }));
   const { rule, parts, total } = scoreCalls({ goals: steps, calls: made }, profile);
   if (rule === "abstain") return { rule, total };
-  const numbers = Object.fromEntries(partNames.map(it => [it, shownNumber(parts[it].score)])) as Record<PartName, number>;
+  const numbers = Object.fromEntries(
+    partNames.map(it => [it, shownNumber(parts[it].score)]),
+  ) as Record<PartName, number>;
   return { rule, ...numbers, total: shownNumber(total) };
 }
 
@@ -81,7 +123,8 @@ function scored(goals: z.infer<typeof goal>[], calls: z.infer<typeof call>[], pr
 function wrongEdge(goals: readonly z.infer<typeof goal>[]): string | undefined {
   for (const [g, { after = [] }] of goals.entries()) {
     const edge = after.map(it => (typeof it === "number" ? it : it.goal)).find(it => it >= g);
-    if (edge !== undefined) return `goals.${g}.after: a goal can only follow goals before it, not ${edge}`;
+    if (edge !== undefined)
+      return `goals.${g}.after: a goal can only follow goals before it, not ${edge}`;
   }
   return undefined;
 }

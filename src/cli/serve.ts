@@ -8,7 +8,12 @@ export const serve: Command = {
   usage: "serve [--port 8970] [--host 127.0.0.1] [--capacity N] [--token-file F]",
   summary:
     "Serve sessions over HTTP: /v1 for trainers, /s/{session}/{server}/mcp for MCP clients. The first line on stdout is JSON with the url. A token is read from PROVE_TOKEN or a file that only you can read.",
-  options: { port: { type: "string" }, host: { type: "string" }, capacity: { type: "string" }, "token-file": { type: "string" } },
+  options: {
+    port: { type: "string" },
+    host: { type: "string" },
+    capacity: { type: "string" },
+    "token-file": { type: "string" },
+  },
   async run({ catalog, print, say, signal }, _, values) {
     const serving = await startServing({
       catalog,
@@ -19,7 +24,8 @@ export const serve: Command = {
       onBug: error => say(error instanceof Error ? (error.stack ?? error.message) : String(error)),
     });
     serving.sessions.onChange(it => {
-      if (it.kind === "called" && it.call.called.outcome.kind === "broken") say(it.call.called.outcome.message);
+      if (it.kind === "called" && it.call.called.outcome.kind === "broken")
+        say(it.call.called.outcome.message);
     });
     print(JSON.stringify({ url: serving.url }));
     say(`serving ${catalog.servers.size} servers with ${catalog.tools.size} tools; Ctrl-C stops`);
@@ -29,12 +35,25 @@ export const serve: Command = {
   },
 };
 
-function wholeNumber(values: Values, name: string, otherwise: number, min: number, max: number): number {
+function wholeNumber(
+  values: Values,
+  name: string,
+  otherwise: number,
+  min: number,
+  max: number,
+): number {
   const text = values[name] as string | undefined;
   if (text === undefined) return otherwise;
   const number = Number(text);
-  if (!/^\d+$/.test(text) || number < min || number > max) throw new Mistake(`--${name} ${text} is not a whole number from ${min} to ${max}`, `give a number such as ${otherwise}`);
+  if (!/^\d+$/.test(text) || number < min || number > max)
+    throw new Mistake(
+      `--${name} ${text} is not a whole number from ${min} to ${max}`,
+      `give a number such as ${otherwise}`,
+    );
   return number;
 }
 
-const aborted = (signal: AbortSignal) => new Promise<void>(resolve => (signal.aborted ? resolve() : signal.addEventListener("abort", () => resolve(), { once: true })));
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>(resolve =>
+    signal.aborted ? resolve() : signal.addEventListener("abort", () => resolve(), { once: true }),
+  );

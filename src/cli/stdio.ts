@@ -9,9 +9,14 @@ export const stdio: Command = {
   summary: "Serve one server over MCP on stdin and stdout; the connection is one private session.",
   options: { fixture: { type: "string" }, seed: { type: "string" } },
   async run({ catalog, signal }, [name], values) {
-    if (name === undefined) throw new Mistake("stdio needs the name of a server", `usage: prove-rl ${stdio.usage}`);
+    if (name === undefined)
+      throw new Mistake("stdio needs the name of a server", `usage: prove-rl ${stdio.usage}`);
     const server = catalog.server(name);
-    await serveStdio(server, { catalog, fixture: fixtureNameOf(values), seed: seedOf(values) }, signal);
+    await serveStdio(
+      server,
+      { catalog, fixture: fixtureNameOf(values), seed: seedOf(values) },
+      signal,
+    );
     return 0;
   },
 };

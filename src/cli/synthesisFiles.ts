@@ -1,13 +1,20 @@
 /**
- * The files that a synthesis writes: tasks, what was turned down, and the report, each whole at every moment; and the lock by which
- * no two write the same ones. Knows attempts as they come, not how they are made.
+ * The files that a synthesis writes: tasks, what was turned down, and the report, each whole at
+ * every moment; and the lock by which no two write the same ones. Knows attempts as they come, not
+ * how they are made.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { Mistake } from "../mistake.ts";
 import { beganAt } from "../run/lock.ts";
-import { rejectedFile, rejectedLine, reportFile, writeReport, type Report } from "../synthesis/report.ts";
+import {
+  rejectedFile,
+  rejectedLine,
+  reportFile,
+  writeReport,
+  type Report,
+} from "../synthesis/report.ts";
 import type { Attempted } from "../synthesis/synthesize.ts";
 import { Tally } from "../synthesis/tally.ts";
 import { jsonLines, readTasks } from "../trajectory/file.ts";
@@ -16,10 +23,16 @@ import type { Task } from "../trajectory/task.ts";
 import { taskLine } from "../trajectory/taskLine.ts";
 import type { Terminal } from "./command.ts";
 
-/** Milliseconds of work after which Ctrl-C and the editor's cancel are listened for: attempts come without a pause. */
+/**
+ * Milliseconds of work after which Ctrl-C and the editor's cancel are listened for: attempts come
+ * without a pause.
+ */
 const breath = 50;
 
-/** Appends tasks until there are as many as asked for, or no more come. What the files hold already is made again and compared, not written. */
+/**
+ * Appends tasks until there are as many as asked for, or no more come. What the files hold already
+ * is made again and compared, not written.
+ */
 export async function writeSynthesis(
   file: string,
   attempts: AsyncIterable<Attempted>,
@@ -28,7 +41,8 @@ export async function writeSynthesis(
 ): Promise<Report> {
   const unlock = locked(file);
   // a file whose tasks are gone tells of others
-  if (!existsSync(file)) for (const it of [rejectedFile(file), reportFile(file)]) rmSync(it, { force: true });
+  if (!existsSync(file))
+    for (const it of [rejectedFile(file), reportFile(file)]) rmSync(it, { force: true });
   const writer = new LineWriter(file);
   const turnedDown = new LineWriter(rejectedFile(file));
   const tally = new Tally();
@@ -56,7 +70,9 @@ export async function writeSynthesis(
       else if (taskLine(written) !== line) throw otherwiseMade(file, written);
       if (written !== undefined) written = await next();
       tally.keep(attempted.task);
-      progress(`${tally.accepted} of ${options.count} tasks${paceOf(tally.accepted, options.count, performance.now() - began)}`);
+      progress(
+        `${tally.accepted} of ${options.count} tasks${paceOf(tally.accepted, options.count, performance.now() - began)}`,
+      );
       if (tally.accepted === options.count) break;
     }
     const report = tally.report(options);
@@ -70,7 +86,10 @@ export async function writeSynthesis(
 }
 
 const otherwiseMade = (file: string, { id }: Task): Mistake =>
-  new Mistake(`${file} was made with other options, servers or phrases (task ${id} differs)`, "repeat the command that made it, or write to another file");
+  new Mistake(
+    `${file} was made with other options, servers or phrases (task ${id} differs)`,
+    "repeat the command that made it, or write to another file",
+  );
 
 async function linesIn(file: string, signal: AbortSignal): Promise<number> {
   let n = 0;
@@ -83,24 +102,46 @@ export function paceOf(done: number, count: number, milliseconds: number): strin
   if (milliseconds < 1000) return "";
   const rate = (1000 * done) / milliseconds;
   const left = Math.ceil((count - done) / rate);
-  const spoken = left < 60 ? `${left} s` : left < 3600 ? `${Math.floor(left / 60)} min ${left % 60} s` : `${Math.floor(left / 3600)} h ${Math.floor((left % 3600) / 60)} min`;
+  const spoken =
+    left < 60
+      ? `${left} s`
+      : left < 3600
+        ? `${Math.floor(left / 60)} min ${left % 60} s`
+        : `${Math.floor(left / 3600)} h ${Math.floor((left % 3600) / 60)} min`;
   return `, ${rate < 10 ? rate.toFixed(1) : Math.round(rate)} a second, ${spoken} left`;
 }
 
-/** Takes a file for this process until the function given back is called. Throws a `Mistake` where a living process has it. */
+/**
+ * Takes a file for this process until the function given back is called. Throws a `Mistake` where a
+ * living process has it.
+ */
 function locked(file: string): () => void {
   const lock = `${file}.lock`;
   mkdirSync(dirname(file), { recursive: true });
-  const own = JSON.stringify({ format: "prove/lock@1", pid: process.pid, began: beganAt(process.pid) });
+  const own = JSON.stringify({
+    format: "prove/lock@1",
+    pid: process.pid,
+    began: beganAt(process.pid),
+  });
   for (let attempt = 0; attempt < 3; attempt++) {
     try {
       writeFileSync(lock, `${own}\n`, { flag: "wx" });
       return () => rmSync(lock, { force: true });
     } catch (cause) {
       const { code, message } = cause as NodeJS.ErrnoException;
-      if (code !== "EEXIST") throw new Mistake(`${lock} could not be written (${message})`, "check the folder and its permissions", { cause });
+      if (code !== "EEXIST")
+        throw new Mistake(
+          `${lock} could not be written (${message})`,
+          "check the folder and its permissions",
+          { cause },
+        );
       const holder = holderOf(lock);
-      if (holder !== undefined) throw new Mistake(`process ${holder} is writing ${file}`, "wait until it is done, or write to another file", { cause });
+      if (holder !== undefined)
+        throw new Mistake(
+          `process ${holder} is writing ${file}`,
+          "wait until it is done, or write to another file",
+          { cause },
+        );
       rmSync(lock, { force: true });
     }
   }
@@ -110,7 +151,10 @@ function locked(file: string): () => void {
 /** The process that holds a lock, or undefined where it has gone or its id is another's. */
 function holderOf(lock: string): number | undefined {
   try {
-    const { pid, began } = JSON.parse(readFileSync(lock, "utf8")) as { pid: number; began?: string };
+    const { pid, began } = JSON.parse(readFileSync(lock, "utf8")) as {
+      pid: number;
+      began?: string;
+    };
     return began !== undefined && beganAt(pid) === began ? pid : undefined;
   } catch {
     return undefined; // torn or gone: it locks nothing

@@ -1,6 +1,6 @@
 /**
- * Who teaches a synthesis, as a person or the editor names it: the graph, or a chat model with all that a talk needs; and the
- * attempts that come of it. Knows neither files nor how a talk goes.
+ * Who teaches a synthesis, as a person or the editor names it: the graph, or a chat model with all
+ * that a talk needs; and the attempts that come of it. Knows neither files nor how a talk goes.
  */
 import { existsSync } from "node:fs";
 import { Mistake } from "../mistake.ts";
@@ -22,32 +22,62 @@ export interface ModelTeacher {
 }
 
 /** The teacher that a person named; undefined is the graph. */
-export function teacherIn(values: Values, terminal: Pick<Terminal, "say">): ModelTeacher | undefined {
+export function teacherIn(
+  values: Values,
+  terminal: Pick<Terminal, "say">,
+): ModelTeacher | undefined {
   const name = values["teacher"] as string | undefined;
   const model = values["model"] as string | undefined;
   if (name === undefined || name === "graph") {
-    if (model !== undefined) throw new Mistake(`the graph needs no model ${model}`, "add --teacher endpoint, or leave --model away");
+    if (model !== undefined)
+      throw new Mistake(
+        `the graph needs no model ${model}`,
+        "add --teacher endpoint, or leave --model away",
+      );
     return undefined;
   }
-  if (name !== "endpoint") throw new Mistake(`there is no teacher ${name}`, "choose graph or endpoint");
-  if (!model) throw new Mistake("--teacher endpoint needs to know which model teaches", "add --model, as the endpoint names it");
+  if (name !== "endpoint")
+    throw new Mistake(`there is no teacher ${name}`, "choose graph or endpoint");
+  if (!model)
+    throw new Mistake(
+      "--teacher endpoint needs to know which model teaches",
+      "add --model, as the endpoint names it",
+    );
   return endpointTeacher(endpointChoice(model, values), terminal);
 }
 
 /** An endpoint's model as a teacher; address and key come from `env` where they are not given. */
-export function endpointTeacher(choice: EndpointChoice, terminal: Pick<Terminal, "say">, env?: NodeJS.ProcessEnv): ModelTeacher {
+export function endpointTeacher(
+  choice: EndpointChoice,
+  terminal: Pick<Terminal, "say">,
+  env?: NodeJS.ProcessEnv,
+): ModelTeacher {
   const { endpoint, concurrency } = openChosen(choice, sent.synthesis, terminal, env);
   return { cast: castOf(endpoint, `endpoint:${endpoint.name}`), concurrency };
 }
 
 /** One of the editor's models as a teacher: it is not asked for much at once. */
-export const editorTeacher = (model: ChatModel): ModelTeacher => ({ cast: castOf(model, `editor:${model.name}`), concurrency: 2 });
+export const editorTeacher = (model: ChatModel): ModelTeacher => ({
+  cast: castOf(model, `editor:${model.name}`),
+  concurrency: 2,
+});
 
-/** Attempts as the teacher makes them; those in the file come first, which must be its own. Ends at a fault of the model's, which `failed` is told. */
-export async function* attemptsBy(teacher: ModelTeacher | undefined, synthesis: Synthesis, file: string, failed: (fault: PolicyFault) => void): AsyncGenerator<Attempted> {
+/**
+ * Attempts as the teacher makes them; those in the file come first, which must be its own. Ends at
+ * a fault of the model's, which `failed` is told.
+ */
+export async function* attemptsBy(
+  teacher: ModelTeacher | undefined,
+  synthesis: Synthesis,
+  file: string,
+  failed: (fault: PolicyFault) => void,
+): AsyncGenerator<Attempted> {
   if (!teacher) return yield* synthesize(synthesis);
   try {
-    yield* synthesizeSideBySide({ ...synthesis, cast: teacher.cast }, { concurrency: teacher.concurrency, there: await attemptsIn(file, teacher.cast.name) });
+    yield* synthesizeSideBySide(
+      { ...synthesis, cast: teacher.cast },
+      { concurrency: teacher.concurrency, there: await attemptsIn(file, teacher.cast.name) },
+    );
   } catch (error) {
     if (!(error instanceof PolicyFault)) throw error;
     failed(error);
@@ -57,16 +87,29 @@ export async function* attemptsBy(teacher: ModelTeacher | undefined, synthesis: 
 /** Why a synthesis ended before its time, and how it goes on. */
 export function endedBy(fault: PolicyFault, accepted: number, file: string): Mistake {
   const known = mistakeOf(fault);
-  const [what, remedy] = known instanceof Mistake ? [known.what, known.remedy] : [fault.message, "choose another model, or try again later"];
-  return new Mistake(`${what}; ${accepted} tasks are in ${file}`, `${remedy}, and go on with --resume`, { cause: fault });
+  const [what, remedy] =
+    known instanceof Mistake
+      ? [known.what, known.remedy]
+      : [fault.message, "choose another model, or try again later"];
+  return new Mistake(
+    `${what}; ${accepted} tasks are in ${file}`,
+    `${remedy}, and go on with --resume`,
+    { cause: fault },
+  );
 }
 
 async function attemptsIn(file: string, teacher: string): Promise<readonly Attempted[]> {
   const all: Attempted[] = [];
-  if (existsSync(rejectedFile(file))) for await (const rejected of readRejected(rejectedFile(file))) all.push({ kind: "rejected", rejected });
+  if (existsSync(rejectedFile(file)))
+    for await (const rejected of readRejected(rejectedFile(file)))
+      all.push({ kind: "rejected", rejected });
   if (!existsSync(file)) return all;
   for await (const task of readTasks(file)) {
-    if (task.provenance.teacher !== teacher) throw new Mistake(`${file} was taught by ${task.provenance.teacher}, not by ${teacher}`, "repeat the command that made it, or write to another file");
+    if (task.provenance.teacher !== teacher)
+      throw new Mistake(
+        `${file} was taught by ${task.provenance.teacher}, not by ${teacher}`,
+        "repeat the command that made it, or write to another file",
+      );
     all.push({ kind: "accepted", task });
   }
   return all;

@@ -16,7 +16,8 @@ export const functionOf = (tool: Tool | ConnectedTool) => ({
 
 export const tools: Command = {
   usage: "tools [server | --connect NAME] [--json]",
-  summary: "List tools with their arguments, of our servers or of one in prove/mcp.json; --json gives OpenAI-style function schemas.",
+  summary:
+    "List tools with their arguments, of our servers or of one in prove/mcp.json; --json gives OpenAI-style function schemas.",
   options: { connect: { type: "string" }, json: { type: "boolean" } },
   async run(terminal, [name], values) {
     if (typeof values["connect"] === "string") {
@@ -29,13 +30,22 @@ export const tools: Command = {
 
     function show(chosen: readonly (Tool | ConnectedTool)[]): void {
       if (values["json"]) terminal.print(JSON.stringify(chosen.map(functionOf), null, 2));
-      else for (const it of chosen) terminal.print(`${visible(signatureOf(it))}  ${it.effect}\n    ${visible(it.summary)}`);
+      else
+        for (const it of chosen)
+          terminal.print(`${visible(signatureOf(it))}  ${it.effect}\n    ${visible(it.summary)}`);
     }
   },
 };
 
-/** Does something with a server of the workspace's `prove/mcp.json`, which runs as long as that takes. */
-export async function connected<T>({ prove, cwd, signal, say }: Terminal, name: string, work: (session: ConnectedSession) => Promise<T>): Promise<T> {
+/**
+ * Does something with a server of the workspace's `prove/mcp.json`, which runs as long as that
+ * takes.
+ */
+export async function connected<T>(
+  { prove, cwd, signal, say }: Terminal,
+  name: string,
+  work: (session: ConnectedSession) => Promise<T>,
+): Promise<T> {
   const entry = findEntry(join(prove, "mcp.json"), cwd, name);
   say(`starting ${visible([entry.command, ...entry.args].join(" "))} in ${entry.cwd}`);
   const session = await connect(entry, signal);

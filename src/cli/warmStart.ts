@@ -1,6 +1,7 @@
 /**
- * `warm-start`: remakes the student that ships. Conversations for training are synthesized on the live servers, a tokenizer is
- * learned from them, and a random model reads them until the time is up; weights in 16 bits and the curve are what remains.
+ * `warm-start`: remakes the student that ships. Conversations for training are synthesized on the
+ * live servers, a tokenizer is learned from them, and a random model reads them until the time is
+ * up; weights in 16 bits and the curve are what remains.
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
@@ -9,7 +10,13 @@ import { startBackend } from "../compute/backend.ts";
 import type { Catalog } from "../environment/catalog.ts";
 import type { Architecture } from "../model/architecture.ts";
 import { limits } from "../model/chat.ts";
-import { freshConfig, loadModel, readModelFolder, weightsOf, writeModelFolder } from "../model/modelFolder.ts";
+import {
+  freshConfig,
+  loadModel,
+  readModelFolder,
+  weightsOf,
+  writeModelFolder,
+} from "../model/modelFolder.ts";
 import { resultRows, written } from "../model/surface.ts";
 import { trainTokenizer, type Tokenizer } from "../model/tokenizer.ts";
 import { initialize } from "../model/transformer.ts";
@@ -24,16 +31,34 @@ import { follow } from "./follow.ts";
 import { fixtureFolders, settingsIn, shippedModel } from "./train.ts";
 
 /** The sizes of the student that ships: about a million numbers. */
-export const smallStudent: Omit<Architecture, "vocabulary"> = { width: 128, layers: 4, heads: 4, kvHeads: 2, headWidth: 32, hidden: 384, context: limits.context, ropeBase: 10_000 };
+export const smallStudent: Omit<Architecture, "vocabulary"> = {
+  width: 128,
+  layers: 4,
+  heads: 4,
+  kvHeads: 2,
+  headWidth: 32,
+  hidden: 384,
+  context: limits.context,
+  ropeBase: 10_000,
+};
 
 const vocabularySize = 1792;
 
 /** Small steps and a loss on all that is read: what is copied later is noticed earlier. */
-const warmStartSettings: SftSettings = { ...sftDefaults, conversations: 16, learningRate: 3e-3, warmUp: 200, decay: 0.5, given: 0.1 };
+const warmStartSettings: SftSettings = {
+  ...sftDefaults,
+  conversations: 16,
+  learningRate: 3e-3,
+  warmUp: 200,
+  decay: 0.5,
+  given: 0.1,
+};
 
 export const warmStart: Command = {
-  usage: "warm-start --tasks F --run DIR [--out DIR] [--seconds 3600] [--seed 1] [--workers 2] [--config F.json]",
-  summary: "Remake the student that ships, from random weights, by reading synthesized conversations. About an hour on two cores.",
+  usage:
+    "warm-start --tasks F --run DIR [--out DIR] [--seconds 3600] [--seed 1] [--workers 2] [--config F.json]",
+  summary:
+    "Remake the student that ships, from random weights, by reading synthesized conversations. About an hour on two cores.",
   options: {
     tasks: { type: "string" },
     run: { type: "string" },
@@ -45,11 +70,22 @@ export const warmStart: Command = {
   },
   async run(terminal, _positionals, values) {
     const { cwd, resources, catalog, dist, print } = terminal;
-    if (values["tasks"] === undefined || values["run"] === undefined) throw new Mistake("warm-start needs a tasks file and a run folder", `usage: prove-rl ${warmStart.usage}`);
-    const [tasks, run] = [resolve(cwd, values["tasks"] as string), resolve(cwd, values["run"] as string)];
-    const out = values["out"] === undefined ? shippedModel(resources) : resolve(cwd, values["out"] as string);
+    if (values["tasks"] === undefined || values["run"] === undefined)
+      throw new Mistake(
+        "warm-start needs a tasks file and a run folder",
+        `usage: prove-rl ${warmStart.usage}`,
+      );
+    const [tasks, run] = [
+      resolve(cwd, values["tasks"] as string),
+      resolve(cwd, values["run"] as string),
+    ];
+    const out =
+      values["out"] === undefined ? shippedModel(resources) : resolve(cwd, values["out"] as string);
     const seed = Number(values["seed"]);
-    const more = values["config"] === undefined ? {} : settingsIn(resolve(cwd, values["config"] as string)).sft;
+    const more =
+      values["config"] === undefined
+        ? {}
+        : settingsIn(resolve(cwd, values["config"] as string)).sft;
     const start = `${run}.start`;
     await writeRandom(start, { tasks, catalog, seed, programs: dist }, terminal);
     createRun(
@@ -73,7 +109,11 @@ export const warmStart: Command = {
       start,
     );
     rmSync(start, { recursive: true });
-    const attachment = await startTrainer({ folder: run, program: join(dist, "trainer.js"), fixtures: fixtureFolders(terminal) });
+    const attachment = await startTrainer({
+      folder: run,
+      program: join(dist, "trainer.js"),
+      fixtures: fixtureFolders(terminal),
+    });
     const { step } = await follow(attachment, terminal);
     const early = checkpointsOf(run).findLast(it => it <= earlyShare * step) ?? 0;
     const earlyOut = join(dirname(out), "early");
@@ -85,13 +125,30 @@ export const warmStart: Command = {
 };
 
 /** A model folder with random weights and a tokenizer learned from the tasks' own conversations. */
-async function writeRandom(folder: string, { tasks, catalog, seed, programs }: { tasks: string; catalog: Catalog; seed: number; programs: string }, { progress }: Pick<Terminal, "progress">): Promise<void> {
+async function writeRandom(
+  folder: string,
+  {
+    tasks,
+    catalog,
+    seed,
+    programs,
+  }: { tasks: string; catalog: Catalog; seed: number; programs: string },
+  { progress }: Pick<Terminal, "progress">,
+): Promise<void> {
   progress("learning the tokenizer");
   const tokenizer = await tokenizerFrom(tasks, catalog);
   await startBackend("auto", { programs });
   const model = initialize({ ...smallStudent, vocabulary: tokenizer.size }, seed);
   mkdirSync(folder, { recursive: true });
-  await writeModelFolder(folder, { config: freshConfig("small", model.architecture, tokenizer), tokenizer, weights: weightsOf(model) }, "F32");
+  await writeModelFolder(
+    folder,
+    {
+      config: freshConfig("small", model.architecture, tokenizer),
+      tokenizer,
+      weights: weightsOf(model),
+    },
+    "F32",
+  );
   model.dispose();
 }
 
@@ -107,8 +164,15 @@ async function tokenizerFrom(file: string, catalog: Catalog): Promise<Tokenizer>
     if (++n === enough) break;
   }
   const tools = [...catalog.tools.values()];
-  const keys = new Set(tools.flatMap(it => Object.keys((it.inputSchema["properties"] ?? {}) as object)));
-  return trainTokenizer(texts, tools.map(it => it.name), [...keys], vocabularySize);
+  const keys = new Set(
+    tools.flatMap(it => Object.keys((it.inputSchema["properties"] ?? {}) as object)),
+  );
+  return trainTokenizer(
+    texts,
+    tools.map(it => it.name),
+    [...keys],
+    vocabularySize,
+  );
 }
 
 /** What is said, given and answered in a task, each as the student will see it. */
@@ -117,12 +181,22 @@ function textsOf({ trajectory }: Task, catalog: Catalog): string[] {
     if (it.kind === "user" || it.kind === "assistant") return [` ${it.text}`];
     if (it.kind !== "call") return [];
     const tool = catalog.tools.get(it.name);
-    const answer = it.outcome === "ok" ? resultRows(it.value ?? null, tool?.outputSchema, false).join("; ") : `error ${it.error}`;
-    return [` ${answer}`, ...Object.values((it.arguments ?? {}) as Record<string, never>).map(value => ` ${written(value, undefined)}`)];
+    const answer =
+      it.outcome === "ok"
+        ? resultRows(it.value ?? null, tool?.outputSchema, false).join("; ")
+        : `error ${it.error}`;
+    return [
+      ` ${answer}`,
+      ...Object.values((it.arguments ?? {}) as Record<string, never>).map(
+        value => ` ${written(value, undefined)}`,
+      ),
+    ];
   });
 }
 
-/** The share of the steps after which a student still has something to learn from its own attempts. */
+/**
+ * The share of the steps after which a student still has something to learn from its own attempts.
+ */
 const earlyShare = 0.66;
 
 /** Halves a checkpoint's weights to 16 bits and lays the curve of its training beside them. */
@@ -131,11 +205,22 @@ async function ship(run: string, step: number, out: string, programs: string): P
   await startBackend("auto", { programs });
   const model = await loadModel(stored);
   mkdirSync(out, { recursive: true });
-  await writeModelFolder(out, { config: { ...stored.config, name: basename(out) }, tokenizer: stored.tokenizer, weights: weightsOf(model) }, "F16");
+  await writeModelFolder(
+    out,
+    {
+      config: { ...stored.config, name: basename(out) },
+      tokenizer: stored.tokenizer,
+      weights: weightsOf(model),
+    },
+    "F16",
+  );
   model.dispose();
   // where the tasks lay on this machine is nobody's affair
   const config = readRun(run);
-  writeFileSync(join(out, "training.json"), `${JSON.stringify({ ...config, tasks: basename(config.tasks) }, undefined, 2)}\n`);
+  writeFileSync(
+    join(out, "training.json"),
+    `${JSON.stringify({ ...config, tasks: basename(config.tasks) }, undefined, 2)}\n`,
+  );
   writeFileSync(join(out, "curve.csv"), curveOf(run, step));
 }
 
@@ -150,7 +235,15 @@ function curveOf(run: string, last: number): string {
     losses.push(it.loss);
     if (it.validation === undefined) continue;
     const mean = losses.reduce((sum, loss) => sum + loss, 0) / losses.length;
-    rows.push([it.step, seconds.toFixed(0), mean.toFixed(4), it.validation.toFixed(4), it.learningRate.toExponential(2)].join());
+    rows.push(
+      [
+        it.step,
+        seconds.toFixed(0),
+        mean.toFixed(4),
+        it.validation.toFixed(4),
+        it.learningRate.toExponential(2),
+      ].join(),
+    );
     losses = [];
   }
   return `${rows.join("\n")}\n`;

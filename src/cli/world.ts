@@ -1,4 +1,7 @@
-/** `world`: fixtures of all servers that tell of the same people, firms, places and money; made from a seed, or held against one another. */
+/**
+ * `world`: fixtures of all servers that tell of the same people, firms, places and money; made from
+ * a seed, or held against one another.
+ */
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, relative, resolve, join } from "node:path";
 import { fixtureFile } from "../environment/fixture.ts";
@@ -12,17 +15,34 @@ import { seedOf } from "./call.ts";
 import type { Command, Terminal } from "./command.ts";
 
 export const world: Command = {
-  usage: "world [--seed N] [--name NAME] [--size full|small] [--out DIR] | world --check NAME [--seed N]",
-  summary: "Write one consistent fixture for each server (default: prove/fixtures, named world-N); --check holds the fixtures of that name against one another.",
-  options: { seed: { type: "string" }, name: { type: "string" }, size: { type: "string" }, out: { type: "string" }, check: { type: "string" } },
+  usage:
+    "world [--seed N] [--name NAME] [--size full|small] [--out DIR] | world --check NAME [--seed N]",
+  summary:
+    "Write one consistent fixture for each server (default: prove/fixtures, named world-N); --check holds the fixtures of that name against one another.",
+  options: {
+    seed: { type: "string" },
+    name: { type: "string" },
+    size: { type: "string" },
+    out: { type: "string" },
+    check: { type: "string" },
+  },
   async run(terminal, _positionals, values) {
     const seed = seedOf(values);
     if (typeof values["check"] === "string") return checked(terminal, values["check"], seed);
     const size = sizeOf(values["size"]);
     const name = (values["name"] as string | undefined) ?? `world-${seed}`;
-    if (!/^[a-z][a-z0-9-]{0,40}$/.test(name)) throw new Mistake(`${name} is no name of a fixture`, "use small letters, digits and hyphens");
-    const folder = resolve(terminal.cwd, (values["out"] as string | undefined) ?? join(terminal.prove, "fixtures"));
-    for (const [server, fixture] of makeWorld(parts, { seed, size, name, shipped: shippedOf(terminal) })) {
+    if (!/^[a-z][a-z0-9-]{0,40}$/.test(name))
+      throw new Mistake(`${name} is no name of a fixture`, "use small letters, digits and hyphens");
+    const folder = resolve(
+      terminal.cwd,
+      (values["out"] as string | undefined) ?? join(terminal.prove, "fixtures"),
+    );
+    for (const [server, fixture] of makeWorld(parts, {
+      seed,
+      size,
+      name,
+      shipped: shippedOf(terminal),
+    })) {
       const file = fixtureFile(folder, server, name);
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(`${file}.new`, fixtureText(fixture));
@@ -34,21 +54,40 @@ export const world: Command = {
 };
 
 /** The fixtures that ship, whatever the workspace has of that name. */
-export function shippedOf({ catalog, resources }: Pick<Terminal, "catalog" | "resources">): (server: string, size: Size) => ReturnType<Catalog["fixture"]> {
+export function shippedOf({
+  catalog,
+  resources,
+}: Pick<Terminal, "catalog" | "resources">): (
+  server: string,
+  size: Size,
+) => ReturnType<Catalog["fixture"]> {
   const shipped = openCatalog([...catalog.servers.values()], [join(resources, "fixtures")]);
   return (server, size) => shipped.fixture(server, size);
 }
 
 function checked({ catalog, print, say }: Terminal, name: string, seed: number): number {
-  const states = new Map([...catalog.servers.keys()].map(server => [server, catalog.fixture(server, name).state]));
+  const states = new Map(
+    [...catalog.servers.keys()].map(server => [server, catalog.fixture(server, name).state]),
+  );
   // a world of its own names: those of the shipped one are seed 1's
-  const lines = disagreementsOf(parts, states, /^world-\d+$/.test(name) && seed === shippedSeed ? Number(name.slice("world-".length)) : seed);
+  const lines = disagreementsOf(
+    parts,
+    states,
+    /^world-\d+$/.test(name) && seed === shippedSeed ? Number(name.slice("world-".length)) : seed,
+  );
   for (const line of lines) print(line);
-  say(lines.length === 0 ? `the ${states.size} fixtures ${name} agree` : `${lines.length} disagreements`);
+  say(
+    lines.length === 0
+      ? `the ${states.size} fixtures ${name} agree`
+      : `${lines.length} disagreements`,
+  );
   return lines.length === 0 ? 0 : 1;
 }
 
 function sizeOf(value: unknown): Size {
   if (value === undefined || value === "full" || value === "small") return value ?? "full";
-  throw new Mistake(`--size ${JSON.stringify(value)} is not full or small`, "leave it out for full");
+  throw new Mistake(
+    `--size ${JSON.stringify(value)} is not full or small`,
+    "leave it out for full",
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * Which TensorFlow.js backend runs in this thread, and what it can do. With the files beside it the only one that loads a backend; it
- * does not know what is computed with it.
+ * Which TensorFlow.js backend runs in this thread, and what it can do. With the files beside it the
+ * only one that loads a backend; it does not know what is computed with it.
  */
 import * as tf from "@tensorflow/tfjs-core";
 // the core alone registers neither gradients nor the chained operations that some of them use
@@ -16,7 +16,10 @@ import { startWasm, type WasmMemory } from "./wasm.ts";
 export type BackendChoice = "auto" | "tensorflow" | "wasm" | "cpu";
 
 export interface BackendOptions {
-  /** The folder with `tfjs-backend-wasm-simd.wasm`, `kernels-simd.wasm` and `kernels-relaxed.wasm`: where the programs are built to. */
+  /**
+   * The folder with `tfjs-backend-wasm-simd.wasm`, `kernels-simd.wasm` and `kernels-relaxed.wasm`:
+   * where the programs are built to.
+   */
   readonly programs: string;
   /** The folder in whose node_modules `@tensorflow/tfjs-node-gpu` is installed, if there is one. */
   readonly tensorflow?: string | undefined;
@@ -24,9 +27,15 @@ export interface BackendOptions {
 
 export interface Backend {
   readonly name: "tensorflow" | "wasm" | "cpu";
-  /** What a person should know about the choice, such as why a faster backend was passed over; one sentence each. */
+  /**
+   * What a person should know about the choice, such as why a faster backend was passed over; one
+   * sentence each.
+   */
   readonly notes: readonly string[];
-  /** Direct access to tensors and the fused kernels; undefined where tensors can only be reached through operations. */
+  /**
+   * Direct access to tensors and the fused kernels; undefined where tensors can only be reached
+   * through operations.
+   */
   readonly memory: WasmMemory | undefined;
 }
 
@@ -39,27 +48,38 @@ export function runningBackend(): Backend {
 }
 
 /**
- * Starts a backend in this thread and proves that it computes before it is accepted. `auto` takes the fastest that works: a GPU through
- * TensorFlow, else wasm, else plain JavaScript; a named one is taken or a Mistake thrown.
+ * Starts a backend in this thread and proves that it computes before it is accepted. `auto` takes
+ * the fastest that works: a GPU through TensorFlow, else wasm, else plain JavaScript; a named one
+ * is taken or a Mistake thrown.
  */
-export async function startBackend(choice: BackendChoice, options: BackendOptions): Promise<Backend> {
+export async function startBackend(
+  choice: BackendChoice,
+  options: BackendOptions,
+): Promise<Backend> {
   // without it tfjs prints an advertisement for tfjs-node
   tf.env().set("PROD", true);
   if (choice !== "auto") return (current = await start(choice, options, true));
   const notes: string[] = [];
-  const candidates = options.tensorflow === undefined ? (["wasm"] as const) : (["tensorflow", "wasm"] as const);
+  const candidates =
+    options.tensorflow === undefined ? (["wasm"] as const) : (["tensorflow", "wasm"] as const);
   for (const name of candidates)
     try {
       const backend = await start(name, options, false);
       return (current = { ...backend, notes: [...notes, ...backend.notes] });
     } catch (error) {
-      notes.push(`backend ${name} was passed over: ${error instanceof Error ? error.message : String(error)}`);
+      notes.push(
+        `backend ${name} was passed over: ${error instanceof Error ? error.message : String(error)}`,
+      );
     }
   notes.push("training runs in plain JavaScript, about 200 times slower than wasm");
   return (current = { ...(await start("cpu", options, false)), notes });
 }
 
-async function start(name: Backend["name"], options: BackendOptions, named: boolean): Promise<Backend> {
+async function start(
+  name: Backend["name"],
+  options: BackendOptions,
+  named: boolean,
+): Promise<Backend> {
   switch (name) {
     case "tensorflow": {
       const notes = await startTensorflow(options.tensorflow, named);
@@ -73,7 +93,8 @@ async function start(name: Backend["name"], options: BackendOptions, named: bool
     }
     case "cpu":
       registerCpuSegmentSum();
-      if (!(await tf.setBackend("cpu"))) throw new Mistake("the cpu backend did not start", "install the package again");
+      if (!(await tf.setBackend("cpu")))
+        throw new Mistake("the cpu backend did not start", "install the package again");
       await assertComputes();
       return { name, notes: [], memory: undefined };
     default:

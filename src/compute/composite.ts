@@ -1,6 +1,6 @@
 /**
- * The transformer's parts written in stock tfjs operations. Slow and plain: they run on every backend, and they are what the
- * fused kernels are measured against.
+ * The transformer's parts written in stock tfjs operations. Slow and plain: they run on every
+ * backend, and they are what the fused kernels are measured against.
  */
 import * as tf from "@tensorflow/tfjs-core";
 import type { AttentionShape } from "./operations.ts";
@@ -17,28 +17,50 @@ export function swiglu(gateUp: tf.Tensor2D): tf.Tensor2D {
   return tf.mul(tf.mul(gate, tf.sigmoid(gate)), up);
 }
 
-/** Causal attention over a packed batch: (N, (heads + 2 kvHeads) · headWidth) to (N, heads · headWidth). */
-export function attention(qkv: tf.Tensor2D, queryNorm: tf.Tensor1D, keyNorm: tf.Tensor1D, shape: AttentionShape): tf.Tensor2D {
+/**
+ * Causal attention over a packed batch: (N, (heads + 2 kvHeads) · headWidth) to (N, heads ·
+ * headWidth).
+ */
+export function attention(
+  qkv: tf.Tensor2D,
+  queryNorm: tf.Tensor1D,
+  keyNorm: tf.Tensor1D,
+  shape: AttentionShape,
+): tf.Tensor2D {
   const { heads, kvHeads, headWidth, rope, layout } = shape;
   const n = qkv.shape[0];
   const grouped = heads / kvHeads;
-  const parts = tf.split(tf.reshape(qkv, [n, heads + 2 * kvHeads, headWidth]), [heads, kvHeads, kvHeads], 1);
+  const parts = tf.split(
+    tf.reshape(qkv, [n, heads + 2 * kvHeads, headWidth]),
+    [heads, kvHeads, kvHeads],
+    1,
+  );
   const [queries, keys, values] = parts as [tf.Tensor, tf.Tensor, tf.Tensor];
   const cos = tf.expandDims(tf.gather(rope.cos, layout.positions), 1);
   const sin = tf.expandDims(tf.gather(rope.sin, layout.positions), 1);
-  const byHead = (x: tf.Tensor, rows: number) => tf.reshape<tf.Rank.R3>(tf.transpose(x, [1, 0, 2]), [kvHeads, rows, headWidth]);
+  const byHead = (x: tf.Tensor, rows: number) =>
+    tf.reshape<tf.Rank.R3>(tf.transpose(x, [1, 0, 2]), [kvHeads, rows, headWidth]);
   const q = byHead(rotate(rmsNorm(queries, queryNorm), cos, sin), grouped * n);
   const k = byHead(rotate(rmsNorm(keys, keyNorm), cos, sin), n);
   const scores = tf.mul(tf.matMul(q, k, false, true), 1 / Math.sqrt(headWidth)); // (kvHeads, grouped · N, N)
   const masked = tf.add(tf.reshape(scores, [kvHeads, grouped, n, n]), layout.mask());
-  const mixed = tf.matMul(tf.reshape(tf.softmax(masked), [kvHeads, grouped * n, n]), byHead(values, n));
-  return tf.reshape<tf.Rank.R2>(tf.transpose(tf.reshape(mixed, [heads, n, headWidth]), [1, 0, 2]), [n, heads * headWidth]);
+  const mixed = tf.matMul(
+    tf.reshape(tf.softmax(masked), [kvHeads, grouped * n, n]),
+    byHead(values, n),
+  );
+  return tf.reshape<tf.Rank.R2>(tf.transpose(tf.reshape(mixed, [heads, n, headWidth]), [1, 0, 2]), [
+    n,
+    heads * headWidth,
+  ]);
 }
 
 /** Turns the two halves of each head by the angles of its position. */
 function rotate(x: tf.Tensor, cos: tf.Tensor, sin: tf.Tensor): tf.Tensor {
   const [a, b] = tf.split(x, 2, -1) as [tf.Tensor, tf.Tensor];
-  return tf.concat([tf.sub(tf.mul(a, cos), tf.mul(b, sin)), tf.add(tf.mul(b, cos), tf.mul(a, sin))], -1);
+  return tf.concat(
+    [tf.sub(tf.mul(a, cos), tf.mul(b, sin)), tf.add(tf.mul(b, cos), tf.mul(a, sin))],
+    -1,
+  );
 }
 
 /** log softmax(logits)[target], (M, vocabulary) to (M). */

@@ -1,10 +1,14 @@
-/** The transformer's parts on our own wasm kernels, each one node on the tape with a hand-written gradient. `composite.ts` says what each means. */
+/**
+ * The transformer's parts on our own wasm kernels, each one node on the tape with a hand-written
+ * gradient. `composite.ts` says what each means.
+ */
 import * as tf from "@tensorflow/tfjs-core";
 import type { FusedKernel } from "./fusedKernels.ts";
 import type { AttentionShape } from "./operations.ts";
 
 /** Whether the running backend has the kernels. */
-export const isAvailable = (): boolean => tf.getKernel("FusedRmsNorm" satisfies FusedKernel, tf.getBackend()) !== undefined;
+export const isAvailable = (): boolean =>
+  tf.getKernel("FusedRmsNorm" satisfies FusedKernel, tf.getBackend()) !== undefined;
 
 export function rmsNorm(x: tf.Tensor2D, weight: tf.Tensor1D): tf.Tensor2D {
   return differentiable([x, weight], save => {
@@ -12,7 +16,8 @@ export function rmsNorm(x: tf.Tensor2D, weight: tf.Tensor1D): tf.Tensor2D {
     save([x, weight, scale!]);
     return {
       value: y as tf.Tensor2D,
-      gradFunc: (dy, [x, weight, scale]) => run("FusedRmsNormGradient", { x: x!, weight: weight!, scale: scale!, dy }),
+      gradFunc: (dy, [x, weight, scale]) =>
+        run("FusedRmsNormGradient", { x: x!, weight: weight!, scale: scale!, dy }),
     };
   });
 }
@@ -21,30 +26,60 @@ export function swiglu(gateUp: tf.Tensor2D): tf.Tensor2D {
   return differentiable([gateUp], save => {
     const [out] = run("FusedSwiglu", { gateUp });
     save([gateUp]);
-    return { value: out as tf.Tensor2D, gradFunc: (dout, [gateUp]) => run("FusedSwigluGradient", { gateUp: gateUp!, dout }) };
+    return {
+      value: out as tf.Tensor2D,
+      gradFunc: (dout, [gateUp]) => run("FusedSwigluGradient", { gateUp: gateUp!, dout }),
+    };
   });
 }
 
-export function attention(qkv: tf.Tensor2D, queryNorm: tf.Tensor1D, keyNorm: tf.Tensor1D, shape: AttentionShape): tf.Tensor2D {
+export function attention(
+  qkv: tf.Tensor2D,
+  queryNorm: tf.Tensor1D,
+  keyNorm: tf.Tensor1D,
+  shape: AttentionShape,
+): tf.Tensor2D {
   const { heads, kvHeads, headWidth, rope, layout } = shape;
   const sizes = { heads, kvHeads, headWidth, longest: layout.longest };
   const { positions, segments } = layout;
   return differentiable([qkv, queryNorm, keyNorm], save => {
-    const [q, k, v, scale] = run("FusedSplitHeads", { qkv, queryNorm, keyNorm, ...rope, positions }, sizes);
+    const [q, k, v, scale] = run(
+      "FusedSplitHeads",
+      { qkv, queryNorm, keyNorm, ...rope, positions },
+      sizes,
+    );
     const [out, logSum] = run("FusedAttention", { q: q!, k: k!, v: v!, segments }, sizes); // (N, heads · headWidth), (heads, N)
     save([qkv, queryNorm, keyNorm, q!, k!, v!, scale!, out!, logSum!]);
     return {
       value: out as tf.Tensor2D,
       gradFunc: (dout, saved) => {
         const [qkv, queryNorm, keyNorm, q, k, v, scale, out, logSum] = saved as Nine;
-        const [dq, dk, dv] = run("FusedAttentionGradient", { q, k, v, segments, out, logSum, dout }, sizes);
-        return run("FusedSplitHeadsGradient", { qkv, queryNorm, keyNorm, ...rope, positions, scale, dq: dq!, dk: dk!, dv: dv! }, sizes);
+        const [dq, dk, dv] = run(
+          "FusedAttentionGradient",
+          { q, k, v, segments, out, logSum, dout },
+          sizes,
+        );
+        return run(
+          "FusedSplitHeadsGradient",
+          { qkv, queryNorm, keyNorm, ...rope, positions, scale, dq: dq!, dk: dk!, dv: dv! },
+          sizes,
+        );
       },
     };
   });
 }
 
-type Nine = [tf.Tensor, tf.Tensor, tf.Tensor, tf.Tensor, tf.Tensor, tf.Tensor, tf.Tensor, tf.Tensor, tf.Tensor];
+type Nine = [
+  tf.Tensor,
+  tf.Tensor,
+  tf.Tensor,
+  tf.Tensor,
+  tf.Tensor,
+  tf.Tensor,
+  tf.Tensor,
+  tf.Tensor,
+  tf.Tensor,
+];
 
 export function logProbabilities(logits: tf.Tensor2D, targets: tf.Tensor1D): tf.Tensor1D {
   return differentiable([logits], save => {
@@ -53,7 +88,12 @@ export function logProbabilities(logits: tf.Tensor2D, targets: tf.Tensor1D): tf.
     return {
       value: logprobs as tf.Tensor1D,
       gradFunc: (d, [logits, targets, logSum]) =>
-        run("FusedLogProbabilitiesGradient", { logits: logits!, targets: targets!, logSum: logSum!, d }),
+        run("FusedLogProbabilitiesGradient", {
+          logits: logits!,
+          targets: targets!,
+          logSum: logSum!,
+          d,
+        }),
     };
   });
 }
@@ -63,11 +103,19 @@ interface Node<T> {
   gradFunc(d: T, saved: tf.Tensor[]): tf.Tensor[];
 }
 
-/** A function of `inputs` with its own gradient; what it saves lives until the gradient is taken. */
-const differentiable = <T extends tf.Tensor>(inputs: tf.Tensor[], node: (save: tf.GradSaveFunc) => Node<T>): T =>
-  tf.customGrad<T>((...withSave) => node(withSave.at(-1) as tf.GradSaveFunc))(...inputs);
+/**
+ * A function of `inputs` with its own gradient; what it saves lives until the gradient is taken.
+ */
+const differentiable = <T extends tf.Tensor>(
+  inputs: tf.Tensor[],
+  node: (save: tf.GradSaveFunc) => Node<T>,
+): T => tf.customGrad<T>((...withSave) => node(withSave.at(-1) as tf.GradSaveFunc))(...inputs);
 
-function run(kernel: FusedKernel, inputs: Record<string, tf.Tensor>, attributes: Record<string, number> = {}): tf.Tensor[] {
+function run(
+  kernel: FusedKernel,
+  inputs: Record<string, tf.Tensor>,
+  attributes: Record<string, number> = {},
+): tf.Tensor[] {
   const result: tf.Tensor | tf.Tensor[] = tf.engine().runKernel(kernel, inputs, attributes);
   return Array.isArray(result) ? result : [result];
 }

@@ -1,4 +1,7 @@
-/** Our wasm kernels under names in tfjs's registry, so that outputs belong to tfjs and are disposed with its scopes. */
+/**
+ * Our wasm kernels under names in tfjs's registry, so that outputs belong to tfjs and are disposed
+ * with its scopes.
+ */
 import * as tf from "@tensorflow/tfjs-core";
 import type { WasmMemory } from "./wasm.ts";
 
@@ -10,7 +13,11 @@ export interface HeadSizes {
 }
 
 type Inputs = Record<string, tf.Tensor>;
-type Kernel = (memory: WasmMemory, inputs: Inputs, attributes: HeadSizes & { longest: number }) => tf.TensorInfo | tf.TensorInfo[];
+type Kernel = (
+  memory: WasmMemory,
+  inputs: Inputs,
+  attributes: HeadSizes & { longest: number },
+) => tf.TensorInfo | tf.TensorInfo[];
 
 export function registerFusedKernels(memory: WasmMemory): void {
   for (const [kernelName, kernel] of Object.entries(fusedKernels)) {
@@ -32,7 +39,16 @@ const fusedKernels = {
   FusedRmsNormGradient({ kernels, addressOf: at, output }, { x, weight, scale, dy }) {
     const [n, width] = sizesOf(x);
     const [dx, dweight] = [output([n, width]), output([width])];
-    kernels.rmsNormGradient(n, width, at(x!), at(weight!), at(scale!), at(dy!), at(dx), at(dweight));
+    kernels.rmsNormGradient(
+      n,
+      width,
+      at(x!),
+      at(weight!),
+      at(scale!),
+      at(dy!),
+      at(dx),
+      at(dweight),
+    );
     return [dx, dweight];
   },
   FusedSwiglu({ kernels, addressOf: at, output }, { gateUp }) {
@@ -47,21 +63,66 @@ const fusedKernels = {
     kernels.swigluGradient(n, both / 2, at(gateUp!), at(dout!), at(dgateUp));
     return dgateUp;
   },
-  FusedSplitHeads({ kernels, addressOf: at, output }, { qkv, queryNorm, keyNorm, cos, sin, positions }, { heads, kvHeads, headWidth }) {
+  FusedSplitHeads(
+    { kernels, addressOf: at, output },
+    { qkv, queryNorm, keyNorm, cos, sin, positions },
+    { heads, kvHeads, headWidth },
+  ) {
     const [n] = sizesOf(qkv);
-    const [q, k, v, scale] = [output([heads, n, headWidth]), output([kvHeads, n, headWidth]), output([kvHeads, n, headWidth]), output([n, heads + kvHeads])];
+    const [q, k, v, scale] = [
+      output([heads, n, headWidth]),
+      output([kvHeads, n, headWidth]),
+      output([kvHeads, n, headWidth]),
+      output([n, heads + kvHeads]),
+    ];
     kernels.splitHeads(
-      n, heads, kvHeads, headWidth, at(qkv!), at(queryNorm!), at(keyNorm!), at(cos!), at(sin!), at(positions!), at(q), at(k), at(v), at(scale),
+      n,
+      heads,
+      kvHeads,
+      headWidth,
+      at(qkv!),
+      at(queryNorm!),
+      at(keyNorm!),
+      at(cos!),
+      at(sin!),
+      at(positions!),
+      at(q),
+      at(k),
+      at(v),
+      at(scale),
     );
     return [q, k, v, scale];
   },
-  FusedSplitHeadsGradient({ kernels, addressOf: at, output }, inputs, { heads, kvHeads, headWidth }) {
+  FusedSplitHeadsGradient(
+    { kernels, addressOf: at, output },
+    inputs,
+    { heads, kvHeads, headWidth },
+  ) {
     const { qkv, queryNorm, keyNorm, cos, sin, positions, scale, dq, dk, dv } = inputs;
     const [n, width] = sizesOf(qkv);
-    const [dqkv, dqueryNorm, dkeyNorm] = [output([n, width]), output([headWidth]), output([headWidth])];
+    const [dqkv, dqueryNorm, dkeyNorm] = [
+      output([n, width]),
+      output([headWidth]),
+      output([headWidth]),
+    ];
     kernels.splitHeadsGradient(
-      n, heads, kvHeads, headWidth, at(qkv!), at(queryNorm!), at(keyNorm!), at(cos!), at(sin!), at(positions!), at(scale!),
-      at(dq!), at(dk!), at(dv!), at(dqkv), at(dqueryNorm), at(dkeyNorm),
+      n,
+      heads,
+      kvHeads,
+      headWidth,
+      at(qkv!),
+      at(queryNorm!),
+      at(keyNorm!),
+      at(cos!),
+      at(sin!),
+      at(positions!),
+      at(scale!),
+      at(dq!),
+      at(dk!),
+      at(dv!),
+      at(dqkv),
+      at(dqueryNorm),
+      at(dkeyNorm),
     );
     return [dqkv, dqueryNorm, dkeyNorm];
   },
@@ -70,17 +131,48 @@ const fusedKernels = {
     const [out, logSum] = [output([n, heads * headWidth]), output([heads, n])];
     const room = scratch(kernels.attentionScratch(longest, headWidth));
     kernels.attention(
-      segments!.shape[0], at(segments!), n, heads, k!.shape[0], headWidth, longest, at(q!), at(k!), at(v!), at(out), at(logSum), room,
+      segments!.shape[0],
+      at(segments!),
+      n,
+      heads,
+      k!.shape[0],
+      headWidth,
+      longest,
+      at(q!),
+      at(k!),
+      at(v!),
+      at(out),
+      at(logSum),
+      room,
     );
     return [out, logSum];
   },
-  FusedAttentionGradient({ kernels, addressOf: at, output, scratch }, { q, k, v, segments, out, logSum, dout }, { longest }) {
+  FusedAttentionGradient(
+    { kernels, addressOf: at, output, scratch },
+    { q, k, v, segments, out, logSum, dout },
+    { longest },
+  ) {
     const [heads, n, headWidth] = q!.shape as [number, number, number];
     const [dq, dk, dv] = [output(q!.shape), output(k!.shape), output(v!.shape)];
     const room = scratch(kernels.attentionScratch(longest, headWidth));
     kernels.attentionGradient(
-      segments!.shape[0], at(segments!), n, heads, k!.shape[0], headWidth, longest,
-      at(q!), at(k!), at(v!), at(out!), at(logSum!), at(dout!), at(dq), at(dk), at(dv), room,
+      segments!.shape[0],
+      at(segments!),
+      n,
+      heads,
+      k!.shape[0],
+      headWidth,
+      longest,
+      at(q!),
+      at(k!),
+      at(v!),
+      at(out!),
+      at(logSum!),
+      at(dout!),
+      at(dq),
+      at(dk),
+      at(dv),
+      room,
     );
     return [dq, dk, dv];
   },
@@ -90,14 +182,26 @@ const fusedKernels = {
     kernels.logProbabilities(n, vocabulary, at(logits!), at(targets!), at(logprobs), at(logSum));
     return [logprobs, logSum];
   },
-  FusedLogProbabilitiesGradient({ kernels, addressOf: at, output }, { logits, targets, logSum, d }) {
+  FusedLogProbabilitiesGradient(
+    { kernels, addressOf: at, output },
+    { logits, targets, logSum, d },
+  ) {
     const [n, vocabulary] = sizesOf(logits);
     const dlogits = output([n, vocabulary]);
-    kernels.logProbabilitiesGradient(n, vocabulary, at(logits!), at(targets!), at(logSum!), at(d!), at(dlogits));
+    kernels.logProbabilitiesGradient(
+      n,
+      vocabulary,
+      at(logits!),
+      at(targets!),
+      at(logSum!),
+      at(d!),
+      at(dlogits),
+    );
     return dlogits;
   },
 } satisfies Record<string, Kernel>;
 
 export type FusedKernel = keyof typeof fusedKernels;
 
-const sizesOf = (matrix: tf.Tensor | undefined): [number, number] => matrix!.shape as [number, number];
+const sizesOf = (matrix: tf.Tensor | undefined): [number, number] =>
+  matrix!.shape as [number, number];

@@ -1,56 +1,209 @@
-/** The signatures of our wasm kernels as JavaScript calls them. Every argument is a number: a size, an address in bytes, or a factor. */
+/**
+ * The signatures of our wasm kernels as JavaScript calls them. Every argument is a number: a size,
+ * an address in bytes, or a factor.
+ */
 
 /** What a compiled `kernels/kernels.ts` exports; the argument names stand there. */
 export interface Kernels {
   gemmScratch(columns: number, inner: number): number;
   gemm(
-    transposeA: number, transposeB: number, rows: number, columns: number, inner: number,
-    a: number, lda: number, b: number, ldb: number, c: number, ldc: number, scratch: number, alpha: number, add: number,
+    transposeA: number,
+    transposeB: number,
+    rows: number,
+    columns: number,
+    inner: number,
+    a: number,
+    lda: number,
+    b: number,
+    ldb: number,
+    c: number,
+    ldc: number,
+    scratch: number,
+    alpha: number,
+    add: number,
   ): void;
   gemmBatched(
-    batch: number, strideA: number, strideB: number, strideC: number, transposeA: number, transposeB: number,
-    rows: number, columns: number, inner: number,
-    a: number, lda: number, b: number, ldb: number, c: number, ldc: number, scratch: number,
+    batch: number,
+    strideA: number,
+    strideB: number,
+    strideC: number,
+    transposeA: number,
+    transposeB: number,
+    rows: number,
+    columns: number,
+    inner: number,
+    a: number,
+    lda: number,
+    b: number,
+    ldb: number,
+    c: number,
+    ldc: number,
+    scratch: number,
   ): void;
   gatherRows(n: number, width: number, x: number, index: number, out: number): void;
-  segmentSum(n: number, width: number, segments: number, x: number, segment: number, out: number): void;
+  segmentSum(
+    n: number,
+    width: number,
+    segments: number,
+    x: number,
+    segment: number,
+    out: number,
+  ): void;
   addTo(n: number, x: number, y: number): void;
   rmsNorm(n: number, width: number, x: number, weight: number, y: number, scale: number): void;
-  rmsNormGradient(n: number, width: number, x: number, weight: number, scale: number, dy: number, dx: number, dweight: number): void;
+  rmsNormGradient(
+    n: number,
+    width: number,
+    x: number,
+    weight: number,
+    scale: number,
+    dy: number,
+    dx: number,
+    dweight: number,
+  ): void;
   swiglu(n: number, hidden: number, gateUp: number, out: number): void;
   swigluGradient(n: number, hidden: number, gateUp: number, dout: number, dgateUp: number): void;
   splitHeads(
-    n: number, heads: number, kvHeads: number, width: number, qkv: number, queryNorm: number, keyNorm: number,
-    cos: number, sin: number, position: number, q: number, k: number, v: number, scale: number,
+    n: number,
+    heads: number,
+    kvHeads: number,
+    width: number,
+    qkv: number,
+    queryNorm: number,
+    keyNorm: number,
+    cos: number,
+    sin: number,
+    position: number,
+    q: number,
+    k: number,
+    v: number,
+    scale: number,
   ): void;
   splitHeadsGradient(
-    n: number, heads: number, kvHeads: number, width: number, qkv: number, queryNorm: number, keyNorm: number,
-    cos: number, sin: number, position: number, scale: number, dq: number, dk: number, dv: number,
-    dqkv: number, dqueryNorm: number, dkeyNorm: number,
+    n: number,
+    heads: number,
+    kvHeads: number,
+    width: number,
+    qkv: number,
+    queryNorm: number,
+    keyNorm: number,
+    cos: number,
+    sin: number,
+    position: number,
+    scale: number,
+    dq: number,
+    dk: number,
+    dv: number,
+    dqkv: number,
+    dqueryNorm: number,
+    dkeyNorm: number,
   ): void;
   splitHeadsIntoCache(
-    n: number, heads: number, kvHeads: number, width: number, capacity: number, qkv: number, queryNorm: number, keyNorm: number,
-    cos: number, sin: number, slot: number, position: number, q: number, keys: number, values: number,
+    n: number,
+    heads: number,
+    kvHeads: number,
+    width: number,
+    capacity: number,
+    qkv: number,
+    queryNorm: number,
+    keyNorm: number,
+    cos: number,
+    sin: number,
+    slot: number,
+    position: number,
+    q: number,
+    keys: number,
+    values: number,
   ): void;
   attentionScratch(longest: number, width: number): number;
   attention(
-    segments: number, segment: number, n: number, heads: number, kvHeads: number, width: number, longest: number,
-    q: number, k: number, v: number, out: number, logSum: number, scratch: number,
+    segments: number,
+    segment: number,
+    n: number,
+    heads: number,
+    kvHeads: number,
+    width: number,
+    longest: number,
+    q: number,
+    k: number,
+    v: number,
+    out: number,
+    logSum: number,
+    scratch: number,
   ): void;
   attentionGradient(
-    segments: number, segment: number, n: number, heads: number, kvHeads: number, width: number, longest: number,
-    q: number, k: number, v: number, out: number, logSum: number, dout: number, dq: number, dk: number, dv: number, scratch: number,
+    segments: number,
+    segment: number,
+    n: number,
+    heads: number,
+    kvHeads: number,
+    width: number,
+    longest: number,
+    q: number,
+    k: number,
+    v: number,
+    out: number,
+    logSum: number,
+    dout: number,
+    dq: number,
+    dk: number,
+    dv: number,
+    scratch: number,
   ): void;
   attentionInCache(
-    n: number, heads: number, kvHeads: number, width: number, capacity: number, slot: number, position: number,
-    q: number, keys: number, values: number, out: number, scratch: number,
+    n: number,
+    heads: number,
+    kvHeads: number,
+    width: number,
+    capacity: number,
+    slot: number,
+    position: number,
+    q: number,
+    keys: number,
+    values: number,
+    out: number,
+    scratch: number,
   ): void;
-  logProbabilities(n: number, vocabulary: number, logits: number, target: number, logprob: number, logSum: number): void;
-  logProbabilitiesGradient(n: number, vocabulary: number, logits: number, target: number, logSum: number, d: number, dlogits: number): void;
-  sampleRows(n: number, vocabulary: number, logits: number, temperature: number, uniform: number, id: number, logprob: number): void;
+  logProbabilities(
+    n: number,
+    vocabulary: number,
+    logits: number,
+    target: number,
+    logprob: number,
+    logSum: number,
+  ): void;
+  logProbabilitiesGradient(
+    n: number,
+    vocabulary: number,
+    logits: number,
+    target: number,
+    logSum: number,
+    d: number,
+    dlogits: number,
+  ): void;
+  sampleRows(
+    n: number,
+    vocabulary: number,
+    logits: number,
+    temperature: number,
+    uniform: number,
+    id: number,
+    logprob: number,
+  ): void;
   sumSquares(n: number, x: number): number;
   adamW(
-    n: number, weight: number, gradient: number, first: number, second: number, rate: number, beta1: number, beta2: number,
-    epsilon: number, decay: number, correct1: number, correct2: number, scale: number,
+    n: number,
+    weight: number,
+    gradient: number,
+    first: number,
+    second: number,
+    rate: number,
+    beta1: number,
+    beta2: number,
+    epsilon: number,
+    decay: number,
+    correct1: number,
+    correct2: number,
+    scale: number,
   ): void;
 }

@@ -1,4 +1,7 @@
-/** Which row of a packed batch attends to which: the tensors that attention reads, made once a batch and shared by its layers. */
+/**
+ * Which row of a packed batch attends to which: the tensors that attention reads, made once a batch
+ * and shared by its layers.
+ */
 import * as tf from "@tensorflow/tfjs-core";
 
 /** Cosines and sines by position, (context, headWidth / 2). */
@@ -7,7 +10,10 @@ export interface Rope {
   readonly sin: tf.Tensor2D;
 }
 
-/** The plain numbers a layout is made of: (N) positions and (S, 4) segments as start, length, prefix start, prefix length. */
+/**
+ * The plain numbers a layout is made of: (N) positions and (S, 4) segments as start, length, prefix
+ * start, prefix length.
+ */
 export interface Placement {
   readonly positions: Int32Array;
   readonly segments: Int32Array;
@@ -20,7 +26,10 @@ export interface Layout {
   readonly segments: tf.Tensor2D;
   /** The most rows that one segment looks at, its prefix included. */
   readonly longest: number;
-  /** (N, N): 0 where a row may look, a large negative number elsewhere. Made at the first call; fused kernels never ask for it. */
+  /**
+   * (N, N): 0 where a row may look, a large negative number elsewhere. Made at the first call;
+   * fused kernels never ask for it.
+   */
   mask(): tf.Tensor2D;
   dispose(): void;
 }
@@ -33,12 +42,14 @@ export function layOut(placement: Placement): Layout {
   const table = tf.tensor2d(segments, [segments.length / 4, 4], "int32");
   let mask: tf.Tensor2D | undefined;
   let longest = 0;
-  for (const [, length, , prefixLength] of segmentsOf(segments)) longest = Math.max(longest, length + prefixLength);
+  for (const [, length, , prefixLength] of segmentsOf(segments))
+    longest = Math.max(longest, length + prefixLength);
   return {
     positions: rows,
     segments: table,
     longest,
-    mask: () => (mask ??= tf.keep(tf.tensor2d(maskOf(placement), [positions.length, positions.length]))),
+    mask: () =>
+      (mask ??= tf.keep(tf.tensor2d(maskOf(placement), [positions.length, positions.length]))),
     dispose() {
       tf.dispose([rows, table]);
       mask?.dispose();
@@ -46,7 +57,9 @@ export function layOut(placement: Placement): Layout {
   };
 }
 
-export function* segmentsOf(segments: Int32Array): Generator<readonly [start: number, length: number, prefixStart: number, prefixLength: number]> {
+export function* segmentsOf(
+  segments: Int32Array,
+): Generator<readonly [start: number, length: number, prefixStart: number, prefixLength: number]> {
   for (let at = 0; at < segments.length; at += 4)
     yield [...segments.subarray(at, at + 4)] as unknown as [number, number, number, number];
 }

@@ -1,4 +1,7 @@
-/** Seeded streams of numbers for first weights and for sampling. The same seed gives the same numbers on every machine and backend. */
+/**
+ * Seeded streams of numbers for first weights and for sampling. The same seed gives the same
+ * numbers on every machine and backend.
+ */
 
 /** A stream of uniform numbers in [0, 1) (the `mulberry32` generator). */
 export function uniforms(seed: number): () => number {

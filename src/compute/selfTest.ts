@@ -1,4 +1,7 @@
-/** A moment's proof that the running backend computes rightly: one matrix product and one gradient against plain JavaScript. */
+/**
+ * A moment's proof that the running backend computes rightly: one matrix product and one gradient
+ * against plain JavaScript.
+ */
 import * as tf from "@tensorflow/tfjs-core";
 import { uniforms } from "./random.ts";
 
@@ -28,18 +31,26 @@ export async function assertComputes(): Promise<void> {
 const expectedProduct = (a: Float32Array, b: Float32Array): number[] =>
   Array.from({ length: rows * columns }, (_, at) => {
     let sum = 0;
-    for (let k = 0; k < inner; k++) sum += (a[Math.floor(at / columns) * inner + k] as number) * (b[(at % columns) * inner + k] as number);
+    for (let k = 0; k < inner; k++)
+      sum +=
+        (a[Math.floor(at / columns) * inner + k] as number) *
+        (b[(at % columns) * inner + k] as number);
     return sum;
   });
 
 /** d Σ x² = 2x for each time that x's row was picked. */
 const expectedGradient = (a: Float32Array): number[] =>
-  Array.from(a, (value, at) => 2 * value * picked.filter(row => row === Math.floor(at / inner)).length);
+  Array.from(
+    a,
+    (value, at) => 2 * value * picked.filter(row => row === Math.floor(at / inner)).length,
+  );
 
 function compare(what: string, found: ArrayLike<number>, expected: readonly number[]): void {
   expected.forEach((value, i) => {
     // also catches NaN
     if (!(Math.abs((found[i] as number) - value) < 1e-4))
-      throw new Error(`${what} came out wrong on backend ${tf.getBackend()}: ${found[i]} where ${value} was right`);
+      throw new Error(
+        `${what} came out wrong on backend ${tf.getBackend()}: ${found[i]} where ${value} was right`,
+      );
   });
 }

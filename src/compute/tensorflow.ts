@@ -1,4 +1,7 @@
-/** TensorFlow's native library through `@tensorflow/tfjs-node-gpu`, loaded from a folder of the person's choice: it is never part of the package. */
+/**
+ * TensorFlow's native library through `@tensorflow/tfjs-node-gpu`, loaded from a folder of the
+ * person's choice: it is never part of the package.
+ */
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import * as tf from "@tensorflow/tfjs-core";
@@ -6,14 +9,24 @@ import { Mistake } from "../mistake.ts";
 
 const version = "4.22.0";
 
-/** Makes `tensorflow` this thread's backend. Unless `named` by the person, only with a GPU. Gives what the person should know. */
-export async function startTensorflow(folder: string | undefined, named: boolean): Promise<string[]> {
+/**
+ * Makes `tensorflow` this thread's backend. Unless `named` by the person, only with a GPU. Gives
+ * what the person should know.
+ */
+export async function startTensorflow(
+  folder: string | undefined,
+  named: boolean,
+): Promise<string[]> {
   if (folder === undefined)
-    throw new Mistake("no folder with @tensorflow/tfjs-node-gpu is configured", `install @tensorflow/tfjs-node-gpu@${version} in a folder and name that folder`);
+    throw new Mistake(
+      "no folder with @tensorflow/tfjs-node-gpu is configured",
+      `install @tensorflow/tfjs-node-gpu@${version} in a folder and name that folder`,
+    );
   load(folder);
   if (!(await tf.setBackend("tensorflow"))) throw new Error("the tensorflow backend did not start");
   await tf.ready();
-  // the package for GPUs runs on the processor, without a word, when CUDA's libraries are not those it was built for
+  // the package for GPUs runs on the processor, without a word, when CUDA's libraries are not those
+  // it was built for
   if ((tf.backend() as unknown as { isUsingGpuDevice: boolean }).isUsingGpuDevice) return [];
   if (!named) throw new Error(`TensorFlow in ${folder} found no GPU that it can use`);
   return [`TensorFlow in ${folder} found no GPU that it can use and runs on the processor`];
@@ -33,7 +46,11 @@ function load(folder: string): void {
   try {
     createRequire(join(folder, "any.js"))("@tensorflow/tfjs-node-gpu");
   } catch (cause) {
-    throw new Mistake(`@tensorflow/tfjs-node-gpu cannot be loaded from ${folder}`, `install version ${version} there, with its native library`, { cause });
+    throw new Mistake(
+      `@tensorflow/tfjs-node-gpu cannot be loaded from ${folder}`,
+      `install version ${version} there, with its native library`,
+      { cause },
+    );
   } finally {
     console.warn = warn;
   }

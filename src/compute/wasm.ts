@@ -1,6 +1,7 @@
 /**
- * The wasm backend with our own kernels beside it: a second module that works in the backend's memory. Whoever holds the memory can
- * reach a tensor's numbers where they lie. It does not know what the kernels are composed into.
+ * The wasm backend with our own kernels beside it: a second module that works in the backend's
+ * memory. Whoever holds the memory can reach a tensor's numbers where they lie. It does not know
+ * what the kernels are composed into.
  */
 import { readFile } from "node:fs/promises";
 import { join, sep } from "node:path";
@@ -11,7 +12,9 @@ import { registerFusedKernels } from "./fusedKernels.ts";
 import type { Kernels } from "./kernelTypes.ts";
 import { registerReplacements } from "./replacements.ts";
 
-/** Addresses are bytes into a memory that may move when it grows: keep addresses, take views anew. */
+/**
+ * Addresses are bytes into a memory that may move when it grows: keep addresses, take views anew.
+ */
 export interface WasmMemory {
   readonly kernels: Kernels;
   /** Whether the build with fused multiply-add runs; its results differ in the last bits. */
@@ -30,7 +33,10 @@ export interface WasmMemory {
   readonly output: (shape: readonly number[], dtype?: "float32" | "int32") => tf.TensorInfo;
 }
 
-/** What we use of tfjs-backend-wasm 4.22.0 beyond its published types; the version is pinned because of it. */
+/**
+ * What we use of tfjs-backend-wasm 4.22.0 beyond its published types; the version is pinned because
+ * of it.
+ */
 interface BackendWasm {
   readonly wasm: {
     readonly asm: { readonly memory: WebAssembly.Memory };
@@ -42,21 +48,33 @@ interface BackendWasm {
   makeOutput(shape: number[], dtype: string): tf.TensorInfo;
 }
 
-/** A module with one relaxed multiply-add: an engine that validates it can run the relaxed build. */
+/**
+ * A module with one relaxed multiply-add: an engine that validates it can run the relaxed build.
+ */
 const relaxedProbe = new Uint8Array([
-  0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 15, 1, 13, 0, 65, 1, 253, 15, 65, 2, 253, 15, 253, 128, 2, 11,
+  0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 15, 1, 13, 0, 65, 1, 253, 15,
+  65, 2, 253, 15, 253, 128, 2, 11,
 ]);
 
 let started: WasmMemory | undefined;
 
-/** Makes wasm this thread's backend. `programs` is the folder that the build writes the wasm files to. */
-export async function startWasm(programs: string, build: "relaxed" | "simd" | "best" = "best"): Promise<WasmMemory> {
+/**
+ * Makes wasm this thread's backend. `programs` is the folder that the build writes the wasm files
+ * to.
+ */
+export async function startWasm(
+  programs: string,
+  build: "relaxed" | "simd" | "best" = "best",
+): Promise<WasmMemory> {
   setWasmPaths(programs.endsWith(sep) ? programs : programs + sep);
   if (!(await tf.setBackend("wasm"))) throw new Error("the wasm backend did not start");
   await tf.ready();
   const relaxed = build === "best" ? WebAssembly.validate(relaxedProbe) : build === "relaxed";
   if (started?.relaxed === relaxed) return started;
-  started = await loadKernels(join(programs, `kernels-${relaxed ? "relaxed" : "simd"}.wasm`), relaxed);
+  started = await loadKernels(
+    join(programs, `kernels-${relaxed ? "relaxed" : "simd"}.wasm`),
+    relaxed,
+  );
   registerReplacements(started);
   registerFusedKernels(started);
   return started;
@@ -66,10 +84,16 @@ async function loadKernels(file: string, relaxed: boolean): Promise<WasmMemory> 
   const backend = tf.backend() as unknown as BackendWasm;
   const { wasm } = backend;
   const bytes = await readFile(file).catch((cause: unknown) => {
-    throw new Mistake(`the kernels ${file} cannot be read`, "build the programs again, or install the package again", { cause });
+    throw new Mistake(
+      `the kernels ${file} cannot be read`,
+      "build the programs again, or install the package again",
+      { cause },
+    );
   });
   // AssemblyScript's own log has tables at a fixed address of the memory, which is not ours
-  const { instance } = await WebAssembly.instantiate(bytes, { env: { memory: wasm.asm.memory, log: Math.log } });
+  const { instance } = await WebAssembly.instantiate(bytes, {
+    env: { memory: wasm.asm.memory, log: Math.log },
+  });
   const kernels = instance.exports as unknown as Kernels;
   let scratch = { address: 0, floats: 0 };
   const addressOf = (tensor: tf.TensorInfo) => backend.dataIdMap.get(tensor.dataId).memoryOffset;

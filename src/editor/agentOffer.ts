@@ -1,9 +1,23 @@
 /**
- * Offers servers to the editor's own agents over MCP. Each server that is offered has one session, which is in the Servers view
- * as the agent's and is reached over loopback HTTP with a token; where nothing can listen, over stdio. Nothing is started
- * before an agent asks, and nothing at all in an untrusted workspace.
+ * Offers servers to the editor's own agents over MCP. Each server that is offered has one session,
+ * which is in the Servers view as the agent's and is reached over loopback HTTP with a token; where
+ * nothing can listen, over stdio. Nothing is started before an agent asks, and nothing at all in an
+ * untrusted workspace.
  */
-import { ConfigurationTarget, EventEmitter, McpHttpServerDefinition, McpStdioServerDefinition, Uri, commands, lm, window, workspace, type Disposable, type McpServerDefinition, type McpServerDefinitionProvider } from "vscode";
+import {
+  ConfigurationTarget,
+  EventEmitter,
+  McpHttpServerDefinition,
+  McpStdioServerDefinition,
+  Uri,
+  commands,
+  lm,
+  window,
+  workspace,
+  type Disposable,
+  type McpServerDefinition,
+  type McpServerDefinitionProvider,
+} from "vscode";
 import { randomBytes } from "node:crypto";
 import type { Server } from "../environment/server.ts";
 import { Mistake } from "../mistake.ts";
@@ -40,7 +54,9 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
     this.#dist = Uri.joinPath(extension, "dist").fsPath;
     this.#always = [
       this.#changed,
-      workspace.onDidChangeConfiguration(it => it.affectsConfiguration("prove.agentServers") && this.#change()),
+      workspace.onDidChangeConfiguration(
+        it => it.affectsConfiguration("prove.agentServers") && this.#change(),
+      ),
       workspace.onDidGrantWorkspaceTrust(() => this.#changed.fire()),
       lm.registerMcpServerDefinitionProvider("prove.servers", this),
     ];
@@ -49,48 +65,97 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
   /** The names of the servers on offer; those only that there are. */
   async offered(): Promise<readonly Server[]> {
     const names = new Set(setting("agentServers"));
-    return names.size === 0 ? [] : (await this.#ground.definitions.servers()).filter(it => names.has(it.name));
+    return names.size === 0
+      ? []
+      : (await this.#ground.definitions.servers()).filter(it => names.has(it.name));
   }
 
   /** What there is to start; where it is reached is known once something listens. */
   async provideMcpServerDefinitions(): Promise<McpServerDefinition[]> {
     if (!workspace.isTrusted) return [];
-    return (await this.offered()).map(it => new McpHttpServerDefinition(labelOf(it.name), Uri.parse(`http://127.0.0.1/${it.name}/mcp`), {}, version));
+    return (await this.offered()).map(
+      it =>
+        new McpHttpServerDefinition(
+          labelOf(it.name),
+          Uri.parse(`http://127.0.0.1/${it.name}/mcp`),
+          {},
+          version,
+        ),
+    );
   }
 
   /** An agent is about to use a server: from here on something listens, and the session is open. */
   async resolveMcpServerDefinition({ label }: McpServerDefinition): Promise<McpServerDefinition> {
     mustBeTrusted("offering a server to agents");
     const server = (await this.offered()).find(it => labelOf(it.name) === label);
-    if (!server) throw new Mistake(`${label} is no longer offered`, "offer it again with PROVE: Offer Server to Agents…");
+    if (!server)
+      throw new Mistake(
+        `${label} is no longer offered`,
+        "offer it again with PROVE: Offer Server to Agents…",
+      );
     let serving: Serving;
     try {
       serving = await this.#listen();
     } catch (error) {
-      theLog().warn(`${label} is offered over stdio, out of sight of the Servers view: ${(error as Error).message}`);
+      theLog().warn(
+        `${label} is offered over stdio, out of sight of the Servers view: ${(error as Error).message}`,
+      );
       return this.#overStdio(server.name);
     }
-    const { held } = this.#sessionOf(server.name) ?? (await this.#ground.sessions.open(server.name, fixture, agent));
+    const { held } =
+      this.#sessionOf(server.name) ??
+      (await this.#ground.sessions.open(server.name, fixture, agent));
     const address = Uri.parse(`${serving.url}${serving.mcpPath(held.id, server.name)}`);
-    return new McpHttpServerDefinition(label, address, { Authorization: `Bearer ${this.#token}` }, version);
+    return new McpHttpServerDefinition(
+      label,
+      address,
+      { Authorization: `Bearer ${this.#token}` },
+      version,
+    );
   }
 
   /** Asks which servers agents may use. */
   async ask(preferred?: string): Promise<void> {
     mustBeTrusted("offering a server to agents");
     const current = setting("agentServers");
-    const items = (await this.#ground.definitions.servers()).map(server => ({ label: server.name, description: `${server.tools.size} tools · ${server.category}`, detail: server.summary, iconPath: icons.server, server }));
+    const items = (await this.#ground.definitions.servers()).map(server => ({
+      label: server.name,
+      description: `${server.tools.size} tools · ${server.category}`,
+      detail: server.summary,
+      iconPath: icons.server,
+      server,
+    }));
     const chosen = await pickSeveral(
       items,
-      { title: "Offer Server to Agents", text: "Which servers the editor's agents may use; none withdraws the offer" },
-      { chosen: items.filter(({ server }) => server.name === preferred || current.includes(server.name)) },
+      {
+        title: "Offer Server to Agents",
+        text: "Which servers the editor's agents may use; none withdraws the offer",
+      },
+      {
+        chosen: items.filter(
+          ({ server }) => server.name === preferred || current.includes(server.name),
+        ),
+      },
     );
-    await workspace.getConfiguration("prove").update("agentServers", chosen.length ? chosen.map(it => it.label) : undefined, workspace.workspaceFolders ? ConfigurationTarget.Workspace : ConfigurationTarget.Global);
+    await workspace
+      .getConfiguration("prove")
+      .update(
+        "agentServers",
+        chosen.length ? chosen.map(it => it.label) : undefined,
+        workspace.workspaceFolders ? ConfigurationTarget.Workspace : ConfigurationTarget.Global,
+      );
     if (chosen.length === 0) return;
     const tools = chosen.reduce((sum, { server }) => sum + server.tools.size, 0);
     const names = chosen.map(it => it.label).join(", ");
-    const told = window.showInformationMessage(`Agents may use ${names}: ${tools} tools. Each has a session of its own, which the Servers view shows once an agent has begun.`, "List MCP Servers");
-    reporting(Promise.resolve(told).then(button => button && commands.executeCommand("workbench.mcp.listServer")));
+    const told = window.showInformationMessage(
+      `Agents may use ${names}: ${tools} tools. Each has a session of its own, which the Servers view shows once an agent has begun.`,
+      "List MCP Servers",
+    );
+    reporting(
+      Promise.resolve(told).then(
+        button => button && commands.executeCommand("workbench.mcp.listServer"),
+      ),
+    );
   }
 
   dispose(): void {
@@ -102,7 +167,8 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
   #change(): void {
     const names = new Set(setting("agentServers"));
     for (const live of this.#ground.sessions.all)
-      if (live.held.owner === agent && live.held.servers.every(it => !names.has(it.name))) reporting(this.#ground.sessions.close(live));
+      if (live.held.owner === agent && live.held.servers.every(it => !names.has(it.name)))
+        reporting(this.#ground.sessions.close(live));
     this.#changed.fire();
   }
 
@@ -121,7 +187,11 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
 
   async #serve(): Promise<Serving> {
     const { definitions, sessions } = this.#ground;
-    const [{ serve }, catalog, table] = await Promise.all([import("../service/serve.ts"), definitions.followingCatalog(), sessions.table()]);
+    const [{ serve }, catalog, table] = await Promise.all([
+      import("../service/serve.ts"),
+      definitions.followingCatalog(),
+      sessions.table(),
+    ]);
     return serve({ catalog, sessions: table, token: this.#token, onBug: report });
   }
 

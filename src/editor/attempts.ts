@@ -1,6 +1,6 @@
 /**
- * An attempt by where it is kept: a task's own, one of a run's groups, one that became no task, or a file of its own. Gives each a
- * document address and reads it back whole. Knows no views.
+ * An attempt by where it is kept: a task's own, one of a run's groups, one that became no task, or
+ * a file of its own. Gives each a document address and reads it back whole. Knows no views.
  */
 import { basename } from "node:path";
 import { Uri } from "vscode";
@@ -18,7 +18,12 @@ import type { TasksNode } from "./tasksTree.ts";
 /** Where an attempt is kept. A plain value: it stands in the address of its transcript. */
 export type AttemptPlace =
   | { readonly kind: "task"; readonly file: string; readonly line: LinePlace }
-  | { readonly kind: "group"; readonly run: string; readonly step: number; readonly line: LinePlace }
+  | {
+      readonly kind: "group";
+      readonly run: string;
+      readonly step: number;
+      readonly line: LinePlace;
+    }
   | { readonly kind: "rejected"; readonly file: string; readonly line: LinePlace }
   | { readonly kind: "file"; readonly file: string };
 
@@ -30,29 +35,51 @@ export interface KeptAttempt {
   readonly rejected?: RejectedLine;
 }
 
-export type AttemptNode = Extract<TasksNode, { kind: "task" }> | Extract<RunsNode, { kind: "attempt" }>;
+export type AttemptNode =
+  Extract<TasksNode, { kind: "task" }> | Extract<RunsNode, { kind: "attempt" }>;
 
 /** The address of an attempt's transcript. */
 export function addressOf(place: AttemptPlace, name: string): Uri {
-  const folder = place.kind === "group" ? `${basename(place.run)}/step ${place.step}` : basename(place.file).replace(/\.(tasks|trajectory|rejected)\.jsonl$/, "");
+  const folder =
+    place.kind === "group"
+      ? `${basename(place.run)}/step ${place.step}`
+      : basename(place.file).replace(/\.(tasks|trajectory|rejected)\.jsonl$/, "");
   const title = name.replaceAll(/[^\w. -]+/g, "-");
-  return Uri.from({ scheme: "prove", path: `/transcripts/${folder}/${title}.transcript`, query: JSON.stringify(place) });
+  return Uri.from({
+    scheme: "prove",
+    path: `/transcripts/${folder}/${title}.transcript`,
+    query: JSON.stringify(place),
+  });
 }
 
-export const isTranscript = (uri: Uri): boolean => uri.scheme === "prove" && uri.path.startsWith("/transcripts/");
+export const isTranscript = (uri: Uri): boolean =>
+  uri.scheme === "prove" && uri.path.startsWith("/transcripts/");
 
 export function nodeAddress(node: AttemptNode): Uri {
-  if (node.kind === "task") return addressOf({ kind: "task", file: node.file.fsPath, line: placeIn(node.entry) }, node.entry.id);
+  if (node.kind === "task")
+    return addressOf(
+      { kind: "task", file: node.file.fsPath, line: placeIn(node.entry) },
+      node.entry.id,
+    );
   const { task, attempt } = node.entry;
-  return addressOf({ kind: "group", run: node.watch.folder, step: node.step, line: placeIn(node.entry) }, `${task} attempt ${attempt + 1}`);
+  return addressOf(
+    { kind: "group", run: node.watch.folder, step: node.step, line: placeIn(node.entry) },
+    `${task} attempt ${attempt + 1}`,
+  );
 }
 
-export const placeIn = ({ number, offset, bytes }: LinePlace): LinePlace => ({ number, offset, bytes });
+export const placeIn = ({ number, offset, bytes }: LinePlace): LinePlace => ({
+  number,
+  offset,
+  bytes,
+});
 
 /** Finds a task of the workspace by its id. */
 export type FindTask = (id: string) => Promise<Task | undefined>;
 
-/** Reads the attempt of a transcript's address. Throws a `Mistake` where it is gone or does not fit. */
+/**
+ * Reads the attempt of a transcript's address. Throws a `Mistake` where it is gone or does not fit.
+ */
 export async function readAttempt(uri: Uri, find: FindTask): Promise<KeptAttempt> {
   const place = JSON.parse(uri.query) as AttemptPlace;
   switch (place.kind) {
@@ -71,21 +98,45 @@ export async function readAttempt(uri: Uri, find: FindTask): Promise<KeptAttempt
   }
 }
 
-async function readFromGroup({ run, step, line }: Extract<AttemptPlace, { kind: "group" }>): Promise<KeptAttempt> {
+async function readFromGroup({
+  run,
+  step,
+  line,
+}: Extract<AttemptPlace, { kind: "group" }>): Promise<KeptAttempt> {
   const file = groupsFile(run, step);
   const json = (await readJson(file, line)) as { trajectory?: unknown } | null;
   const parsed = trajectorySchema.safeParse(json?.trajectory);
-  if (!parsed.success) throw new Mistake(`${file}:${line.number} is no attempt`, "open it with the version of PROVE that wrote it");
+  if (!parsed.success)
+    throw new Mistake(
+      `${file}:${line.number} is no attempt`,
+      "open it with the version of PROVE that wrote it",
+    );
   const task = await taskIn(readRun(run).tasks, parsed.data.header.task);
   return { trajectory: parsed.data, ...(task ? { task } : {}) };
 }
 
 /** A rejection pins no world: its header says no more than the line does. */
-async function readRejected({ file, line }: Extract<AttemptPlace, { kind: "rejected" }>): Promise<KeptAttempt> {
+async function readRejected({
+  file,
+  line,
+}: Extract<AttemptPlace, { kind: "rejected" }>): Promise<KeptAttempt> {
   const rejected = parseRejected(await readJson(file, line), `${file}:${line.number}`);
   const { id, servers, chain, events } = rejected;
-  const header = { kind: "header" as const, format: trajectoryFormat, id, task: id, servers: servers.map(name => ({ name, fixture: "", digest: "" })), catalog: "", seed: 0, menu: chain, policy: "" } as const;
-  return { rejected, trajectory: { header: { ...header, servers: [...header.servers], menu: [...chain] }, events } };
+  const header = {
+    kind: "header" as const,
+    format: trajectoryFormat,
+    id,
+    task: id,
+    servers: servers.map(name => ({ name, fixture: "", digest: "" })),
+    catalog: "",
+    seed: 0,
+    menu: chain,
+    policy: "",
+  } as const;
+  return {
+    rejected,
+    trajectory: { header: { ...header, servers: [...header.servers], menu: [...chain] }, events },
+  };
 }
 
 async function readFromFile(file: string, find: FindTask): Promise<KeptAttempt> {

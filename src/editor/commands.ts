@@ -1,6 +1,7 @@
 /**
- * Every command of the extension in one table; the manifest lists exactly these, under the prefix `prove.`. Each hands over
- * to the object that does it. Knows nothing of how anything is done, and needs no editor to be read.
+ * Every command of the extension in one table; the manifest lists exactly these, under the prefix
+ * `prove.`. Each hands over to the object that does it. Knows nothing of how anything is done, and
+ * needs no editor to be read.
  */
 import type { Uri } from "vscode";
 import type { AttemptNode } from "./attempts.ts";
@@ -21,15 +22,18 @@ export const commands = {
   showReward: ({ rewardPages }, of?: AttemptNode | Uri) => rewardPages.open(of),
   openFixture: ({ fixtures }, node: FixtureNode) => fixtures.open(node.file),
   editFixture: ({ fixtures }, node?: FixtureNode | Uri) => fixtures.edit(fixtures.meant(node)),
-  restoreFixture: ({ fixtures }, node?: FixtureNode | Uri) => fixtures.restore(fixtures.meant(node)),
+  restoreFixture: ({ fixtures }, node?: FixtureNode | Uri) =>
+    fixtures.restore(fixtures.meant(node)),
   openSession: (house, node?: ServersNode) => viewsOf(house, node).open(node),
   callTool: (house, node?: ServersNode) => viewsOf(house, node).call(node),
   resetSession: (house, node?: ServersNode) => viewsOf(house, node).reset(node),
   forkSession: (house, node?: ServersNode) => viewsOf(house, node).fork(node),
   closeSession: (house, node?: ServersNode) => viewsOf(house, node).close(node),
   connectServer: ({ connectedViews }) => connectedViews.edit(),
-  offerServer: ({ agentOffer }, node?: ServersNode) => agentOffer.ask(node?.kind === "server" ? node.server.name : undefined),
-  showCall: ({ sessionViews, connectedViews }, node: CallNode) => (node.kind === "call" ? sessionViews.show(node.live, node.made) : connectedViews.show(node)),
+  offerServer: ({ agentOffer }, node?: ServersNode) =>
+    agentOffer.ask(node?.kind === "server" ? node.server.name : undefined),
+  showCall: ({ sessionViews, connectedViews }, node: CallNode) =>
+    node.kind === "call" ? sessionViews.show(node.live, node.made) : connectedViews.show(node),
   synthesizeTasks: ({ synthesis }) => synthesis.ask(),
   setEndpointKey: ({ endpointKeys }) => endpointKeys.set(),
   forgetEndpointKey: ({ endpointKeys }) => endpointKeys.forget(),
@@ -51,4 +55,5 @@ export const commands = {
 } satisfies Record<string, Command>;
 
 /** Sessions of ours are values, those of third-party servers are processes. */
-const viewsOf = ({ sessionViews, connectedViews }: House, node: ServersNode | undefined) => (node?.kind.startsWith("connect") ? connectedViews : sessionViews);
+const viewsOf = ({ sessionViews, connectedViews }: House, node: ServersNode | undefined) =>
+  node?.kind.startsWith("connect") ? connectedViews : sessionViews;

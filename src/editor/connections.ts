@@ -1,8 +1,18 @@
 /**
- * The third-party servers of the workspace's `mcp.json` and the sessions that are open on them: each is a process of its own,
- * started when a person asks and ended with its session. Knows neither trees nor how arguments are asked for.
+ * The third-party servers of the workspace's `mcp.json` and the sessions that are open on them:
+ * each is a process of its own, started when a person asks and ended with its session. Knows
+ * neither trees nor how arguments are asked for.
  */
-import { CancellationError, EventEmitter, ProgressLocation, Uri, window, type Disposable, type Event, type Memento } from "vscode";
+import {
+  CancellationError,
+  EventEmitter,
+  ProgressLocation,
+  Uri,
+  window,
+  type Disposable,
+  type Event,
+  type Memento,
+} from "vscode";
 import { canonical, type JsonObject } from "../environment/json.ts";
 import type { ConnectedCall, ConnectedSession, ConnectedTool, Difference } from "../mcp/connect.ts";
 import { readEntries, type Entry } from "../mcp/entries.ts";
@@ -60,7 +70,10 @@ export class Connections implements Disposable {
     return this.#tools.get(entry) ?? [];
   }
 
-  /** Starts the server of an entry. Whatever may be changed on it is agreed to first, by a person who sees what is started. */
+  /**
+   * Starts the server of an entry. Whatever may be changed on it is agreed to first, by a person
+   * who sees what is started.
+   */
   async open(entry: Entry): Promise<ConnectedLive> {
     mustBeTrusted(`starting ${entry.name}`);
     await this.#agree(entry);
@@ -121,7 +134,8 @@ export class Connections implements Disposable {
 
   #held({ number, entry }: ConnectedLive): Held {
     const held = this.#sessions.get(number);
-    if (!held) throw new Mistake(`session ${number} of ${entry.name} was closed`, "open another one");
+    if (!held)
+      throw new Mistake(`session ${number} of ${entry.name} was closed`, "open another one");
     return held;
   }
 
@@ -129,9 +143,15 @@ export class Connections implements Disposable {
   async #agree(entry: Entry): Promise<void> {
     const key = `disposable ${canonical(entry)}`;
     if (!entry.isDisposable || this.#agreed.get(key) === true) return;
-    const command = [entry.command, ...entry.args].map(it => (/\s/.test(it) ? JSON.stringify(it) : it)).join(" ");
+    const command = [entry.command, ...entry.args]
+      .map(it => (/\s/.test(it) ? JSON.stringify(it) : it))
+      .join(" ");
     const detail = `${visible(command)}\n\nin ${visible(entry.cwd)}\n\nIt is marked as disposable: every tool it has may be called, and whatever it can reach may be changed or lost.`;
-    const chosen = await window.showWarningMessage(`Start ${entry.name}, and let its tools change things?`, { modal: true, detail }, "Start");
+    const chosen = await window.showWarningMessage(
+      `Start ${entry.name}, and let its tools change things?`,
+      { modal: true, detail },
+      "Start",
+    );
     if (chosen !== "Start") throw new CancellationError();
     await this.#agreed.update(key, true);
   }
@@ -140,12 +160,19 @@ export class Connections implements Disposable {
 /** Shows that a server is starting; cancelling ends it. */
 const starting = <T>(name: string, stop: AbortController, start: () => Promise<T>): Promise<T> =>
   Promise.resolve(
-    window.withProgress({ location: ProgressLocation.Notification, title: `PROVE: starting ${name}`, cancellable: true }, async (_, token) => {
-      const listening = token.onCancellationRequested(() => stop.abort(new CancellationError()));
-      try {
-        return await start();
-      } finally {
-        listening.dispose();
-      }
-    }),
+    window.withProgress(
+      {
+        location: ProgressLocation.Notification,
+        title: `PROVE: starting ${name}`,
+        cancellable: true,
+      },
+      async (_, token) => {
+        const listening = token.onCancellationRequested(() => stop.abort(new CancellationError()));
+        try {
+          return await start();
+        } finally {
+          listening.dispose();
+        }
+      },
+    ),
   );

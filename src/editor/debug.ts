@@ -1,4 +1,7 @@
-/** Starts debug sessions on trajectories, with the adapter running inline. Knows nothing of stepping itself. */
+/**
+ * Starts debug sessions on trajectories, with the adapter running inline. Knows nothing of stepping
+ * itself.
+ */
 import { DebugAdapterInlineImplementation, Uri, debug, type Disposable } from "vscode";
 import { Mistake } from "../mistake.ts";
 import { Cursor } from "../trajectory/cursor.ts";
@@ -15,12 +18,21 @@ export class Debugging implements Disposable {
     this.#transcripts = transcripts;
     this.#registered = [
       debug.registerDebugAdapterDescriptorFactory("prove", {
-        createDebugAdapterDescriptor: () => new DebugAdapterInlineImplementation(new TrajectoryDebugSession(it => this.#load(it))),
+        createDebugAdapterDescriptor: () =>
+          new DebugAdapterInlineImplementation(new TrajectoryDebugSession(it => this.#load(it))),
       }),
       debug.registerDebugConfigurationProvider("prove", {
         // F5 on a transcript, without a launch.json
         resolveDebugConfiguration: (_, config) =>
-          config.type ? config : { type: "prove", request: "launch", name: "Trajectory", internalConsoleOptions: "neverOpen", transcript: this.#transcripts.addressFor(undefined).toString() },
+          config.type
+            ? config
+            : {
+                type: "prove",
+                request: "launch",
+                name: "Trajectory",
+                internalConsoleOptions: "neverOpen",
+                transcript: this.#transcripts.addressFor(undefined).toString(),
+              },
       }),
     ];
   }
@@ -29,7 +41,17 @@ export class Debugging implements Disposable {
   async start(node: AttemptNode | Uri | undefined): Promise<void> {
     const uri = this.#transcripts.addressFor(node);
     await this.#transcripts.open(uri);
-    const isStarted = await debug.startDebugging(undefined, { type: "prove", request: "launch", name: nameOf(uri), transcript: uri.toString(), internalConsoleOptions: "neverOpen" }, { suppressSaveBeforeStart: true });
+    const isStarted = await debug.startDebugging(
+      undefined,
+      {
+        type: "prove",
+        request: "launch",
+        name: nameOf(uri),
+        transcript: uri.toString(),
+        internalConsoleOptions: "neverOpen",
+      },
+      { suppressSaveBeforeStart: true },
+    );
     if (!isStarted) throw new Mistake("the debug session did not start", "see the Debug Console");
   }
 
@@ -39,11 +61,28 @@ export class Debugging implements Disposable {
 
   async #load(address: string): Promise<Stepping> {
     const uri = Uri.parse(address, true);
-    if (!isTranscript(uri)) throw new Mistake(`${address} is no transcript`, "start it by Step Through Trajectory");
-    const { catalog, trajectory, transcript, task, grade, rejected } = await this.#transcripts.attempt(uri);
-    if (rejected) throw new Mistake(`${rejected.id} was turned down and cannot be replayed`, "step through a task instead");
-    return { source: uri.toString(), title: nameOf(uri), cursor: new Cursor(catalog, trajectory), transcript, grade, ...(task ? { task } : {}) };
+    if (!isTranscript(uri))
+      throw new Mistake(`${address} is no transcript`, "start it by Step Through Trajectory");
+    const { catalog, trajectory, transcript, task, grade, rejected } =
+      await this.#transcripts.attempt(uri);
+    if (rejected)
+      throw new Mistake(
+        `${rejected.id} was turned down and cannot be replayed`,
+        "step through a task instead",
+      );
+    return {
+      source: uri.toString(),
+      title: nameOf(uri),
+      cursor: new Cursor(catalog, trajectory),
+      transcript,
+      grade,
+      ...(task ? { task } : {}),
+    };
   }
 }
 
-const nameOf = (uri: Uri) => uri.path.split("/").at(-1)!.replace(/\.transcript$/, "");
+const nameOf = (uri: Uri) =>
+  uri.path
+    .split("/")
+    .at(-1)!
+    .replace(/\.transcript$/, "");

@@ -1,6 +1,7 @@
 /**
- * The servers as the editor uses them. Their definitions are loaded when first asked for, so that activation stays light,
- * and every catalog reads fixtures anew, so that a saved fixture is what the next session starts from.
+ * The servers as the editor uses them. Their definitions are loaded when first asked for, so that
+ * activation stays light, and every catalog reads fixtures anew, so that a saved fixture is what
+ * the next session starts from.
  */
 import type { Catalog } from "../environment/catalog.ts";
 import type { Server } from "../environment/server.ts";
@@ -37,6 +38,10 @@ export class Definitions {
     const { openCatalog } = await import("../environment/catalog.ts");
     const servers = await this.servers();
     const now = () => openCatalog(servers, this.#folder.fixtures);
-    return { ...now(), fixture: (server, name) => now().fixture(server, name), fixtureNames: server => now().fixtureNames(server) };
+    return {
+      ...now(),
+      fixture: (server, name) => now().fixture(server, name),
+      fixtureNames: server => now().fixtureNames(server),
+    };
   }
 }

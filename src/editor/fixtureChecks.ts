@@ -1,12 +1,28 @@
-/** Marks, in a fixture that is open, every place that does not fit its server, on its line. Knows nothing of who uses the fixture. */
-import { Diagnostic, DiagnosticSeverity, Range, commands, languages, window, workspace, type Disposable, type TextDocument } from "vscode";
+/**
+ * Marks, in a fixture that is open, every place that does not fit its server, on its line. Knows
+ * nothing of who uses the fixture.
+ */
+import {
+  Diagnostic,
+  DiagnosticSeverity,
+  Range,
+  commands,
+  languages,
+  window,
+  workspace,
+  type Disposable,
+  type TextDocument,
+} from "vscode";
 import type { Definitions } from "./definitions.ts";
 import type { FixtureFiles } from "./fixtureFiles.ts";
 import { placeOf } from "./jsonPlace.ts";
 import { reporting } from "./report.ts";
 
 /** Checks fixtures of the workspace as they are opened and typed into. */
-export function registerFixtureChecks(fixtures: FixtureFiles, definitions: Definitions): Disposable[] {
+export function registerFixtureChecks(
+  fixtures: FixtureFiles,
+  definitions: Definitions,
+): Disposable[] {
   const diagnostics = languages.createDiagnosticCollection("prove.fixtures");
   const waiting = new Map<string, NodeJS.Timeout>();
   const check = (document: TextDocument) => {
@@ -21,7 +37,8 @@ export function registerFixtureChecks(fixtures: FixtureFiles, definitions: Defin
   };
   const tellKind = () => {
     const uri = window.activeTextEditor?.document.uri;
-    const isCopy = uri !== undefined && fixtures.isMine(uri) && fixtures.ofDocument(uri)?.is === "copy";
+    const isCopy =
+      uri !== undefined && fixtures.isMine(uri) && fixtures.ofDocument(uri)?.is === "copy";
     void commands.executeCommand("setContext", "prove.isFixtureCopy", isCopy);
   };
   for (const it of workspace.textDocuments) check(it);
@@ -37,7 +54,9 @@ export function registerFixtureChecks(fixtures: FixtureFiles, definitions: Defin
 }
 
 async function checked(document: TextDocument, definitions: Definitions): Promise<Diagnostic[]> {
-  const server = (await definitions.servers()).find(it => document.uri.path.includes(`/fixtures/${it.name}/`));
+  const server = (await definitions.servers()).find(it =>
+    document.uri.path.includes(`/fixtures/${it.name}/`),
+  );
   if (!server) return [];
   const text = document.getText();
   const json = jsonOf(text);
@@ -47,12 +66,20 @@ async function checked(document: TextDocument, definitions: Definitions): Promis
   const parsed = fixtureSchema(server).safeParse(json);
   const found = (parsed.error?.issues ?? []).map(({ path, message }) => {
     const { start, end } = placeOf(text, path);
-    return mark(new Range(document.positionAt(start), document.positionAt(end)), `${message} (/${path.join("/")})`);
+    return mark(
+      new Range(document.positionAt(start), document.positionAt(end)),
+      `${message} (/${path.join("/")})`,
+    );
   });
   const name = /([a-z0-9-]+)\.fixture\.json$/.exec(document.uri.path)?.[1];
   if (parsed.success && parsed.data.name !== name) {
     const { start, end } = placeOf(text, ["name"]);
-    found.push(mark(new Range(document.positionAt(start), document.positionAt(end)), `the file is named ${name}, and sessions ask for it by that name`));
+    found.push(
+      mark(
+        new Range(document.positionAt(start), document.positionAt(end)),
+        `the file is named ${name}, and sessions ask for it by that name`,
+      ),
+    );
   }
   return found;
 }

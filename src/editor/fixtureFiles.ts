@@ -1,13 +1,16 @@
 /**
- * A server's fixtures as files: which are shipped and which the workspace has copied, and how a copy is made and taken back.
- * Knows no fixture's content.
+ * A server's fixtures as files: which are shipped and which the workspace has copied, and how a
+ * copy is made and taken back. Knows no fixture's content.
  */
 import { Uri, commands, window, workspace, type TextDocument } from "vscode";
 import { fixtureNames } from "../environment/fixture.ts";
 import { Mistake } from "../mistake.ts";
 import { mustBeTrusted, type ProveFolder } from "./proveFolder.ts";
 
-/** `shipped`: only with the product. `copy`: the workspace's copy of a shipped one, which wins. `own`: only in the workspace. */
+/**
+ * `shipped`: only with the product. `copy`: the workspace's copy of a shipped one, which wins.
+ * `own`: only in the workspace.
+ */
 export interface FixtureFile {
   readonly server: string;
   readonly name: string;
@@ -25,7 +28,9 @@ export class FixtureFiles {
 
   of(server: string): readonly FixtureFile[] {
     const shipped = new Set(fixtureNames([this.#folder.shippedFixtures], server));
-    const mine = new Set(this.#folder.uri ? fixtureNames([this.#folder.part("fixtures").fsPath], server) : []);
+    const mine = new Set(
+      this.#folder.uri ? fixtureNames([this.#folder.part("fixtures").fsPath], server) : [],
+    );
     return [...new Set([...shipped, ...mine])].sort().map(name => ({
       server,
       name,
@@ -38,9 +43,12 @@ export class FixtureFiles {
     return this.of(server).find(it => it.name === name);
   }
 
-  /** The fixture that a document shows, whether the file itself or a shipped one's read-only view. */
+  /**
+   * The fixture that a document shows, whether the file itself or a shipped one's read-only view.
+   */
   ofDocument(uri: Uri): FixtureFile | undefined {
-    const [, server, name] = /\/fixtures\/([a-z0-9_]+)\/([a-z0-9-]+)\.fixture\.json$/.exec(uri.path) ?? [];
+    const [, server, name] =
+      /\/fixtures\/([a-z0-9_]+)\/([a-z0-9-]+)\.fixture\.json$/.exec(uri.path) ?? [];
     return server && name ? this.find(server, name) : undefined;
   }
 
@@ -55,10 +63,15 @@ export class FixtureFiles {
 
   /** Whether a document is a file of the workspace's own fixtures folder. */
   isMine(uri: Uri): boolean {
-    return this.#folder.uri !== undefined && uri.toString().startsWith(`${this.#folder.part("fixtures").toString()}/`);
+    return (
+      this.#folder.uri !== undefined &&
+      uri.toString().startsWith(`${this.#folder.part("fixtures").toString()}/`)
+    );
   }
 
-  /** Shows a fixture: the workspace's as a file, a shipped one as a view that cannot be typed into. */
+  /**
+   * Shows a fixture: the workspace's as a file, a shipped one as a view that cannot be typed into.
+   */
   async open(file: FixtureFile): Promise<void> {
     await window.showTextDocument(file.is === "shipped" ? viewOf(file) : file.uri);
   }
@@ -69,19 +82,32 @@ export class FixtureFiles {
       mustBeTrusted("copying a fixture");
       await workspace.fs.copy(file.uri, this.#mine(file.server, file.name), { overwrite: false });
     }
-    const editor = await window.showTextDocument(this.#mine(file.server, file.name), { preview: false });
+    const editor = await window.showTextDocument(this.#mine(file.server, file.name), {
+      preview: false,
+    });
     await closeTabs(viewOf(file));
     return editor.document;
   }
 
-  /** Deletes the workspace's copy, so that the shipped fixture is used again. Asks first where something would be lost. */
+  /**
+   * Deletes the workspace's copy, so that the shipped fixture is used again. Asks first where
+   * something would be lost.
+   */
   async restore(file: FixtureFile): Promise<void> {
-    if (file.is !== "copy") throw new Mistake(`${file.server}/${file.name} is no copy of a shipped fixture`, "choose one that is marked as your copy");
+    if (file.is !== "copy")
+      throw new Mistake(
+        `${file.server}/${file.name} is no copy of a shipped fixture`,
+        "choose one that is marked as your copy",
+      );
     const mine = await workspace.fs.readFile(file.uri);
     const shipped = await workspace.fs.readFile(this.#shipped(file.server, file.name));
     if (Buffer.compare(mine, shipped) !== 0) {
       const detail = "Your copy is deleted, and sessions start from the shipped fixture again.";
-      const chosen = await window.showWarningMessage(`Restore ${file.server}/${file.name}?`, { modal: true, detail }, "Restore");
+      const chosen = await window.showWarningMessage(
+        `Restore ${file.server}/${file.name}?`,
+        { modal: true, detail },
+        "Restore",
+      );
       if (chosen !== "Restore") return;
     }
     await workspace.fs.delete(file.uri);
@@ -90,7 +116,9 @@ export class FixtureFiles {
 
   /** The text behind a shipped fixture's view. */
   async shippedText(path: string): Promise<string> {
-    return new TextDecoder().decode(await workspace.fs.readFile(Uri.joinPath(this.#folder.resources, path)));
+    return new TextDecoder().decode(
+      await workspace.fs.readFile(Uri.joinPath(this.#folder.resources, path)),
+    );
   }
 
   #mine(server: string, name: string): Uri {
@@ -102,12 +130,19 @@ export class FixtureFiles {
   }
 }
 
-const viewOf = ({ server, name }: FixtureFile) => Uri.from({ scheme: "prove", path: `/fixtures/${server}/${name}.fixture.json` });
+const viewOf = ({ server, name }: FixtureFile) =>
+  Uri.from({ scheme: "prove", path: `/fixtures/${server}/${name}.fixture.json` });
 
 async function closeTabs(uri: Uri): Promise<void> {
   for (const tab of window.tabGroups.all.flatMap(it => it.tabs)) {
     const { input } = tab;
-    if (typeof input !== "object" || input === null || !("uri" in input) || String(input.uri) !== uri.toString()) continue;
+    if (
+      typeof input !== "object" ||
+      input === null ||
+      !("uri" in input) ||
+      String(input.uri) !== uri.toString()
+    )
+      continue;
     if (tab.isDirty) await commands.executeCommand("workbench.action.files.revert", uri);
     await window.tabGroups.close(tab);
   }

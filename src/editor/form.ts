@@ -1,6 +1,7 @@
 /**
- * A tool's arguments as fields that a person fills in one by one: what to ask, in which way, and whether what was given fits.
- * Read from the published JSON Schema, checked by the tool's own; knows no editor.
+ * A tool's arguments as fields that a person fills in one by one: what to ask, in which way, and
+ * whether what was given fits. Read from the published JSON Schema, checked by the tool's own;
+ * knows no editor.
  */
 import { z } from "zod";
 import { misfit } from "../environment/fits.ts";
@@ -30,19 +31,29 @@ export type Field = Ask &
   );
 
 /** The fields of a tool's arguments, required ones first. */
-export const formOf = (tool: { readonly inputSchema: JsonSchema; readonly input?: z.ZodType }): readonly Field[] =>
-  fieldsOf(tool.inputSchema, checkOf(tool.input ?? fromOutside(tool.inputSchema), it => it, []));
+export const formOf = (tool: {
+  readonly inputSchema: JsonSchema;
+  readonly input?: z.ZodType;
+}): readonly Field[] =>
+  fieldsOf(
+    tool.inputSchema,
+    checkOf(tool.input ?? fromOutside(tool.inputSchema), it => it, []),
+  );
 
 type Check = (value: Json) => string | undefined;
 type Path = readonly (string | number)[];
 /** How to make the check of a part from the name or number of that part. */
 type Checks = (part: string | number) => { readonly check: Check; readonly within: Checks };
 
-/** A part is checked by the schema of the whole, with nothing but that part filled in: only what is wrong with it counts. */
+/**
+ * A part is checked by the schema of the whole, with nothing but that part filled in: only what is
+ * wrong with it counts.
+ */
 function checkOf(whole: z.ZodType, wrap: (value: Json) => Json, at: Path): Checks {
   return part => {
     const path = [...at, part];
-    const inside = (value: Json): Json => wrap(typeof part === "number" ? [value] : { [part]: value });
+    const inside = (value: Json): Json =>
+      wrap(typeof part === "number" ? [value] : { [part]: value });
     const check: Check = value => {
       const issues = whole.safeParse(inside(value)).error?.issues ?? [];
       const own = issues.find(it => path.every((step, i) => it.path[i] === step));
@@ -64,11 +75,18 @@ function fromOutside(schema: JsonSchema): z.ZodType {
 function fieldsOf(schema: JsonSchema, checks: Checks): readonly Field[] {
   const properties = (schema["properties"] ?? {}) as Record<string, JsonSchema>;
   const required = new Set((schema["required"] ?? []) as readonly string[]);
-  const fields = Object.entries(properties).map(([key, it]) => fieldOf(key, it, required.has(key), checks(key)));
+  const fields = Object.entries(properties).map(([key, it]) =>
+    fieldOf(key, it, required.has(key), checks(key)),
+  );
   return [...fields.filter(it => it.isRequired), ...fields.filter(it => !it.isRequired)];
 }
 
-function fieldOf(key: string, schema: JsonSchema, isRequired: boolean, own: ReturnType<Checks>): Field {
+function fieldOf(
+  key: string,
+  schema: JsonSchema,
+  isRequired: boolean,
+  own: ReturnType<Checks>,
+): Field {
   const examples = schema["examples"] as readonly Json[] | undefined;
   const entity = schema["x-entity"];
   const ask: Ask = {
@@ -93,19 +111,33 @@ function kindOf({ key, schema, description }: Ask, own: ReturnType<Checks>) {
   if (choices) return { kind: "choice", choices };
   const branches = (schema["anyOf"] ?? schema["oneOf"]) as readonly JsonSchema[] | undefined;
   // a branch stands in the same place, and so under the same rule
-  if (branches) return { kind: "either", branches: branches.map(it => fieldOf(key, { description, ...it }, true, own)) };
+  if (branches)
+    return {
+      kind: "either",
+      branches: branches.map(it => fieldOf(key, { description, ...it }, true, own)),
+    };
   switch (schema["type"]) {
     case "string":
-      return { kind: ({ date: "day", "date-time": "minute" } as const)[schema["format"] as string] ?? "text" };
+      return {
+        kind:
+          ({ date: "day", "date-time": "minute" } as const)[schema["format"] as string] ?? "text",
+      };
     case "number":
     case "integer":
       return { kind: "number" };
     case "array":
       return isRecord(schema["items"])
-        ? { kind: "list", item: fieldOf(key, { description, ...schema["items"] }, true, own.within(0)), least: (schema["minItems"] as number | undefined) ?? 0, most: (schema["maxItems"] as number | undefined) ?? Infinity }
+        ? {
+            kind: "list",
+            item: fieldOf(key, { description, ...schema["items"] }, true, own.within(0)),
+            least: (schema["minItems"] as number | undefined) ?? 0,
+            most: (schema["maxItems"] as number | undefined) ?? Infinity,
+          }
         : { kind: "json" };
     case "object":
-      return Object.keys((schema["properties"] ?? {}) as object).length ? { kind: "record", fields: fieldsOf(schema, own.within) } : { kind: "json" };
+      return Object.keys((schema["properties"] ?? {}) as object).length
+        ? { kind: "record", fields: fieldsOf(schema, own.within) }
+        : { kind: "json" };
     default:
       return { kind: "json" };
   }
@@ -118,13 +150,23 @@ function choicesOf(schema: JsonSchema): readonly Json[] | undefined {
   return "const" in schema ? [schema["const"]!] : undefined;
 }
 
-export const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
+export const textOf = (value: Json): string =>
+  typeof value === "string" ? value : JSON.stringify(value);
 
-/** What was typed, as the value of a field; or why it does not fit. Text needs no quotes, what is neither text nor number is JSON. */
-export function parseField(field: Field, typed: string): { readonly value: Json } | { readonly why: string } {
+/**
+ * What was typed, as the value of a field; or why it does not fit. Text needs no quotes, what is
+ * neither text nor number is JSON.
+ */
+export function parseField(
+  field: Field,
+  typed: string,
+): { readonly value: Json } | { readonly why: string } {
   const isText = field.kind === "text" || field.kind === "day" || field.kind === "minute";
   const value = isText ? typed : jsonOf(typed);
-  if (value === undefined) return { why: `${field.key} must be ${typeName(field.schema)}${field.kind === "number" ? "" : ", written as JSON"}` };
+  if (value === undefined)
+    return {
+      why: `${field.key} must be ${typeName(field.schema)}${field.kind === "number" ? "" : ", written as JSON"}`,
+    };
   const why = field.complaint(value);
   return why ? { why } : { value };
 }
@@ -142,7 +184,15 @@ function jsonOf(text: string): Json | undefined {
 export function typeName(schema: JsonSchema): string {
   if (schema["format"] === "date") return "a day";
   if (schema["format"] === "date-time") return "a day and time";
-  const names: Readonly<Record<string, string>> = { string: "a text", number: "a number", integer: "a whole number", array: "a list", object: "a record", boolean: "true or false", null: "nothing" };
+  const names: Readonly<Record<string, string>> = {
+    string: "a text",
+    number: "a number",
+    integer: "a whole number",
+    array: "a list",
+    object: "a record",
+    boolean: "true or false",
+    null: "nothing",
+  };
   const types = [(schema["type"] as string | string[] | undefined) ?? []].flat();
   return types.length ? types.map(it => names[it] ?? it).join(" or ") : "a value";
 }
@@ -156,14 +206,24 @@ function words(issue: z.core.$ZodIssue, below: readonly PropertyKey[]): string {
 function ruleOf(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case "too_small":
-      return limit(issue.origin, issue.inclusive === false ? "more than" : "at least", Number(issue.minimum));
+      return limit(
+        issue.origin,
+        issue.inclusive === false ? "more than" : "at least",
+        Number(issue.minimum),
+      );
     case "too_big":
-      return limit(issue.origin, issue.inclusive === false ? "less than" : "at most", Number(issue.maximum));
+      return limit(
+        issue.origin,
+        issue.inclusive === false ? "less than" : "at most",
+        Number(issue.maximum),
+      );
     case "invalid_value":
       return `must be one of ${issue.values.map(String).join(", ")}`;
     case "invalid_format":
       if (issue.format === "regex") return `must look like ${issue.pattern}`;
-      return issue.message.startsWith("Invalid") ? `must be a valid ${issue.format}` : issue.message;
+      return issue.message.startsWith("Invalid")
+        ? `must be a valid ${issue.format}`
+        : issue.message;
     case "not_multiple_of":
       return `must be a multiple of ${issue.divisor}`;
     default:
@@ -172,9 +232,14 @@ function ruleOf(issue: z.core.$ZodIssue): string {
 }
 
 function limit(origin: string, bound: string, n: number): string {
-  if (origin === "string") return bound === "at least" && n === 1 ? "must not be empty" : `must have ${bound} ${n} ${n === 1 ? "character" : "characters"}`;
-  if (origin === "array" || origin === "set") return `must have ${bound} ${n} ${n === 1 ? "item" : "items"}`;
+  if (origin === "string")
+    return bound === "at least" && n === 1
+      ? "must not be empty"
+      : `must have ${bound} ${n} ${n === 1 ? "character" : "characters"}`;
+  if (origin === "array" || origin === "set")
+    return `must have ${bound} ${n} ${n === 1 ? "item" : "items"}`;
   return `must be ${bound} ${n}`;
 }
 
-const isRecord = (value: unknown): value is JsonObject => value !== null && typeof value === "object" && !Array.isArray(value);
+const isRecord = (value: unknown): value is JsonObject =>
+  value !== null && typeof value === "object" && !Array.isArray(value);

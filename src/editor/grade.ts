@@ -1,4 +1,7 @@
-/** What an attempt earned under every profile, and whether it succeeded; or why nothing can be said. Knows no editor. */
+/**
+ * What an attempt earned under every profile, and whether it succeeded; or why nothing can be said.
+ * Knows no editor.
+ */
 import type { Catalog } from "../environment/catalog.ts";
 import { Mistake } from "../mistake.ts";
 import type { Breakdown } from "../reward/breakdown.ts";
@@ -36,5 +39,9 @@ export function closingOf(grade: Grade): readonly string[] {
   if ("unscorable" in grade) return [`no reward: ${grade.unscorable}`];
   const { breakdowns, success } = grade;
   const [first, ...others] = breakdowns.map(closingWords);
-  return [...(first ?? []), ...others.map(it => it[0]!), `success: ${success.achieved ? "yes" : `no (${success.why.join("; ")})`}`];
+  return [
+    ...(first ?? []),
+    ...others.map(it => it[0]!),
+    `success: ${success.achieved ? "yes" : `no (${success.why.join("; ")})`}`,
+  ];
 }

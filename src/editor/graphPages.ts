@@ -1,4 +1,6 @@
-/** The pages of dependency graphs: one a server, which tool's result another needs. Draws nothing. */
+/**
+ * The pages of dependency graphs: one a server, which tool's result another needs. Draws nothing.
+ */
 import { CancellationError, window, type Disposable, type Uri, type WebviewPanel } from "vscode";
 import type { Server } from "../environment/server.ts";
 import { Mistake } from "../mistake.ts";
@@ -25,12 +27,19 @@ export class GraphPages implements Disposable {
     const server = node?.kind === "server" ? node.server.name : await this.#pick();
     const open = this.#open.get(server);
     if (open) open.panel.reveal();
-    else this.#keep(server, openPage<GraphPage>(this.#extension, kindOf(server), this.#answers(server)));
+    else
+      this.#keep(
+        server,
+        openPage<GraphPage>(this.#extension, kindOf(server), this.#answers(server)),
+      );
   }
 
   /** Fills a panel that the window kept over a reload. */
   restore(panel: WebviewPanel, server: string): void {
-    this.#keep(server, servePage<GraphPage>(this.#extension, panel, kindOf(server), this.#answers(server)));
+    this.#keep(
+      server,
+      servePage<GraphPage>(this.#extension, panel, kindOf(server), this.#answers(server)),
+    );
   }
 
   dispose(): void {
@@ -46,21 +55,33 @@ export class GraphPages implements Disposable {
     return {
       load: async () => {
         const server = (await this.#definitions.servers()).find(it => it.name === name);
-        if (!server) throw new Mistake(`there is no server ${name}`, "open the graph of another one");
+        if (!server)
+          throw new Mistake(`there is no server ${name}`, "open the graph of another one");
         return viewOfGraph(server, await this.#definitions.audit());
       },
     };
   }
 
   async #pick(): Promise<string> {
-    const items = (await this.#definitions.servers()).map(it => ({ label: it.name, description: `${it.tools.size} tools · ${it.category}`, iconPath: icons.server }));
-    const chosen = await window.showQuickPick(items, { title: "Show Dependency Graph", placeHolder: "Of which server" });
+    const items = (await this.#definitions.servers()).map(it => ({
+      label: it.name,
+      description: `${it.tools.size} tools · ${it.category}`,
+      iconPath: icons.server,
+    }));
+    const chosen = await window.showQuickPick(items, {
+      title: "Show Dependency Graph",
+      placeHolder: "Of which server",
+    });
     if (!chosen) throw new CancellationError();
     return chosen.label;
   }
 }
 
-const kindOf = (server: string) => ({ name: "graph" as const, title: `Graph: ${server}`, icon: "graph.svg" });
+const kindOf = (server: string) => ({
+  name: "graph" as const,
+  title: `Graph: ${server}`,
+  icon: "graph.svg",
+});
 
 function viewOfGraph(server: Server, audit: Audit): GraphView {
   const tools = [...server.tools.values()];
@@ -81,6 +102,5 @@ function viewOfGraph(server: Server, audit: Audit): GraphView {
         ...(said?.verdict === "reject" ? { why: said.reason } : {}),
       };
     }),
-
   };
 }

@@ -1,4 +1,7 @@
-/** The attempts of one step of a run, as a tree shows them: task, reward, success. Reads no attempt whole until it is opened. */
+/**
+ * The attempts of one step of a run, as a tree shows them: task, reward, success. Reads no attempt
+ * whole until it is opened.
+ */
 import { stat } from "node:fs/promises";
 import type { GroupLine } from "../run/group.ts";
 import { linesIn, type LinePlace } from "./lineFile.ts";
@@ -26,7 +29,10 @@ export interface GroupIndex {
 
 const recent = new Map<string, { readonly stamp: string; readonly index: Promise<GroupIndex> }>();
 
-/** The groups of a step's file, in its order. The last few are remembered: a tree asks again whenever its run takes a step. */
+/**
+ * The groups of a step's file, in its order. The last few are remembered: a tree asks again
+ * whenever its run takes a step.
+ */
 export async function indexGroups(file: string): Promise<GroupIndex> {
   const { size, mtimeMs } = await stat(file);
   const stamp = `${size} ${mtimeMs}`;
@@ -54,7 +60,17 @@ async function read(file: string): Promise<GroupIndex> {
 function entryOf(text: string, { number, offset, bytes }: LinePlace): GroupEntry | undefined {
   try {
     const { task, attempt, advantage, success, breakdown } = JSON.parse(text) as GroupLine;
-    return { task, attempt, advantage, success, total: breakdown.total, calls: breakdown.n, number, offset, bytes };
+    return {
+      task,
+      attempt,
+      advantage,
+      success,
+      total: breakdown.total,
+      calls: breakdown.n,
+      number,
+      offset,
+      bytes,
+    };
   } catch {
     // a line that a crash tore: counted by the caller
     return undefined;

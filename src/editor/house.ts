@@ -1,4 +1,6 @@
-/** The objects of the running extension, as its commands reach them. Built once, in extension.ts. */
+/**
+ * The objects of the running extension, as its commands reach them. Built once, in extension.ts.
+ */
 import type { AgentOffer } from "./agentOffer.ts";
 import type { ConnectedViews } from "./connectedViews.ts";
 import type { Debugging } from "./debug.ts";

@@ -1,9 +1,12 @@
-/** One icon for each of the house's nouns and outcomes, the same in trees, quick picks and pages. */
+/**
+ * One icon for each of the house's nouns and outcomes, the same in trees, quick picks and pages.
+ */
 import { ThemeColor, ThemeIcon } from "vscode";
 import type { OutcomeKind } from "../environment/outcome.ts";
 import type { RunState } from "../protocol/pages.ts";
 
-const icon = (id: string, color?: string) => (color ? new ThemeIcon(id, new ThemeColor(color)) : new ThemeIcon(id));
+const icon = (id: string, color?: string) =>
+  color ? new ThemeIcon(id, new ThemeColor(color)) : new ThemeIcon(id);
 
 export const icons = {
   server: icon("server"),

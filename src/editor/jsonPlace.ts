@@ -1,11 +1,17 @@
-/** Finds where a value stands in JSON text, by its path, so that what is wrong with it can be shown on its line. Knows no schema. */
+/**
+ * Finds where a value stands in JSON text, by its path, so that what is wrong with it can be shown
+ * on its line. Knows no schema.
+ */
 
 export interface Place {
   readonly start: number;
   readonly end: number;
 }
 
-/** The place of a path's value, or of its nearest ancestor that is there. The text may be broken: what was read so far counts. */
+/**
+ * The place of a path's value, or of its nearest ancestor that is there. The text may be broken:
+ * what was read so far counts.
+ */
 export function placeOf(text: string, path: readonly PropertyKey[]): Place {
   const places = new Map<string, Place>();
   new Reader(text, places).value([]);
@@ -16,7 +22,8 @@ export function placeOf(text: string, path: readonly PropertyKey[]): Place {
   return { start: 0, end: Math.min(1, text.length) };
 }
 
-const keyOf = (path: readonly PropertyKey[]) => path.map(it => encodeURIComponent(String(it))).join("/");
+const keyOf = (path: readonly PropertyKey[]) =>
+  path.map(it => encodeURIComponent(String(it))).join("/");
 
 /** Of an object that lacks something, its opening bracket is marked, not all its lines. */
 const headOf = ({ start }: Place): Place => ({ start, end: start + 1 });

@@ -1,6 +1,6 @@
 /**
- * The lines of a file with their places, read in pieces so that no piece holds the host up, and lines read by their places.
- * Knows nothing of what the lines say.
+ * The lines of a file with their places, read in pieces so that no piece holds the host up, and
+ * lines read by their places. Knows nothing of what the lines say.
  */
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
@@ -23,8 +23,12 @@ const piece = 256 * 1024;
 /** The lines of a file from a place on, in order, blank ones left out. */
 export async function* linesIn(file: string, { offset, lines } = theStart): AsyncGenerator<Line> {
   try {
-    const chunks = createReadStream(file, { highWaterMark: piece, start: offset }) as AsyncIterable<Uint8Array>;
-    for await (const line of linesOf(chunks, file)) yield { ...line, offset: line.offset + offset, number: line.number + lines };
+    const chunks = createReadStream(file, {
+      highWaterMark: piece,
+      start: offset,
+    }) as AsyncIterable<Uint8Array>;
+    for await (const line of linesOf(chunks, file))
+      yield { ...line, offset: line.offset + offset, number: line.number + lines };
   } catch (cause) {
     if (cause instanceof Mistake) throw cause;
     throw unreadable(file, cause as Error);
@@ -37,7 +41,11 @@ export async function readJson(file: string, { offset, bytes }: LinePlace): Prom
     return JSON.parse((await readPart(file, offset, bytes)).toString("utf8")) as unknown;
   } catch (cause) {
     if (cause instanceof Mistake) throw cause;
-    throw new Mistake(`${file} has changed since it was listed`, "refresh the view and open it again", { cause });
+    throw new Mistake(
+      `${file} has changed since it was listed`,
+      "refresh the view and open it again",
+      { cause },
+    );
   }
 }
 
@@ -54,20 +62,36 @@ export async function readPart(file: string, offset: number, bytes: number): Pro
   }
 }
 
-/** The texts of lines by their places, in the order given. Lines that stand close together are read in one go. */
-export async function* textsAt<Place extends LinePlace>(file: string, places: readonly Place[], signal?: AbortSignal): AsyncGenerator<{ readonly place: Place; readonly text: string }> {
-  for (let first = 0; first < places.length; ) {
+/**
+ * The texts of lines by their places, in the order given. Lines that stand close together are read
+ * in one go.
+ */
+export async function* textsAt<Place extends LinePlace>(
+  file: string,
+  places: readonly Place[],
+  signal?: AbortSignal,
+): AsyncGenerator<{ readonly place: Place; readonly text: string }> {
+  for (let first = 0; first < places.length;) {
     const start = places[first]!.offset;
     let next = first + 1;
-    while (next < places.length && places[next]!.offset >= start && places[next]!.offset + places[next]!.bytes - start <= piece) next++;
+    while (
+      next < places.length &&
+      places[next]!.offset >= start &&
+      places[next]!.offset + places[next]!.bytes - start <= piece
+    )
+      next++;
     const last = places[next - 1]!;
     const block = await readPart(file, start, last.offset + last.bytes - start);
     for (const place of places.slice(first, next)) {
       signal?.throwIfAborted();
-      yield { place, text: block.toString("utf8", place.offset - start, place.offset - start + place.bytes) };
+      yield {
+        place,
+        text: block.toString("utf8", place.offset - start, place.offset - start + place.bytes),
+      };
     }
     first = next;
   }
 }
 
-const unreadable = (file: string, cause: Error) => new Mistake(`cannot read ${file} (${cause.message})`, "check that it is still there", { cause });
+const unreadable = (file: string, cause: Error) =>
+  new Mistake(`cannot read ${file} (${cause.message})`, "check that it is still there", { cause });

@@ -1,6 +1,7 @@
 /**
- * Where each line of a file of JSON Lines begins, and the little that a list shows of it. A file that grows is read on from where
- * it was read to, one that was written anew from its start. Knows neither the lines' meaning nor an editor.
+ * Where each line of a file of JSON Lines begins, and the little that a list shows of it. A file
+ * that grows is read on from where it was read to, one that was written anew from its start. Knows
+ * neither the lines' meaning nor an editor.
  */
 import { stat } from "node:fs/promises";
 import { linesIn, readPart, theStart, type LinePlace, type Reached } from "./lineFile.ts";
@@ -11,7 +12,10 @@ export interface Skipped {
   readonly why: string;
 }
 
-/** A file's entries as far as it is read. Lists only ever grow; a file that was written anew, or whose last line was unfinished, gets new ones. */
+/**
+ * A file's entries as far as it is read. Lists only ever grow; a file that was written anew, or
+ * whose last line was unfinished, gets new ones.
+ */
 export interface Entries<Entry> {
   readonly file: string;
   readonly entries: readonly Entry[];
@@ -33,7 +37,10 @@ export class LineIndex<Entry extends LinePlace> {
   #entries: Entry[] = [];
   #skipped: Skipped[] = [];
   #reached: Reached = theStart;
-  /** Entries and skipped lines that stand before `#reached`: a last line without an end is read again. */
+  /**
+   * Entries and skipped lines that stand before `#reached`: a last line without an end is read
+   * again.
+   */
   #settled = { entries: 0, skipped: 0 };
   #mark: Buffer = Buffer.alloc(0);
   #stamp = "";
@@ -75,8 +82,10 @@ export class LineIndex<Entry extends LinePlace> {
   }
 
   async #readOn(): Promise<void> {
-    if (this.#entries.length > this.#settled.entries) this.#entries = this.#entries.slice(0, this.#settled.entries);
-    if (this.#skipped.length > this.#settled.skipped) this.#skipped = this.#skipped.slice(0, this.#settled.skipped);
+    if (this.#entries.length > this.#settled.entries)
+      this.#entries = this.#entries.slice(0, this.#settled.entries);
+    if (this.#skipped.length > this.#settled.skipped)
+      this.#skipped = this.#skipped.slice(0, this.#settled.skipped);
     const from = this.#reached.offset;
     for await (const line of linesIn(this.#file, this.#reached)) {
       const { number, offset, bytes, whole } = line;
@@ -119,7 +128,8 @@ export class LineIndexes<Entry extends LinePlace> {
     const index = this.#known.get(file) ?? new LineIndex(file, this.#entryOf);
     this.#known.delete(file);
     this.#known.set(file, index);
-    for (const oldest of this.#known.keys()) if (this.#known.size > this.#most) this.#known.delete(oldest);
+    for (const oldest of this.#known.keys())
+      if (this.#known.size > this.#most) this.#known.delete(oldest);
     try {
       return await index.update();
     } catch (error) {

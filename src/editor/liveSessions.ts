@@ -1,6 +1,7 @@
 /**
- * The sessions that are open in this window, whoever opened them: a person by hand, or an agent through the service. Each with
- * its owner and its last calls. Knows neither trees nor how arguments are asked for.
+ * The sessions that are open in this window, whoever opened them: a person by hand, or an agent
+ * through the service. Each with its owner and its last calls. Knows neither trees nor how
+ * arguments are asked for.
  */
 import { EventEmitter, type Disposable, type Event } from "vscode";
 import type { JsonObject } from "../environment/json.ts";
@@ -64,7 +65,9 @@ export class LiveSessions implements Disposable {
   async open(server: string, fixture: string, owner = byHand): Promise<LiveSession> {
     mustBeTrusted("opening a session");
     const table = await this.table();
-    return this.#live(table.open({ servers: [{ name: server, fixture }], seed: 1, owner, ttlMs: Infinity }));
+    return this.#live(
+      table.open({ servers: [{ name: server, fixture }], seed: 1, owner, ttlMs: Infinity }),
+    );
   }
 
   /** The call is made, and shown by everyone who listens. */
@@ -103,15 +106,21 @@ export class LiveSessions implements Disposable {
   }
 
   async #openTable(): Promise<SessionTable> {
-    const [catalog, { SessionTable: Table }] = await Promise.all([this.#definitions.followingCatalog(), import("../service/table.ts")]);
+    const [catalog, { SessionTable: Table }] = await Promise.all([
+      this.#definitions.followingCatalog(),
+      import("../service/table.ts"),
+    ]);
     const table = new Table({ catalog });
     table.onChange(it => this.#hear(it));
     return table;
   }
 
-  /** It may have been closed, by its owner or another command, while a person was asked something. */
+  /**
+   * It may have been closed, by its owner or another command, while a person was asked something.
+   */
   #open({ held, number }: LiveSession): HeldSession {
-    if (!this.#sessions.has(held)) throw new Mistake(`session ${number} was closed`, "open another one");
+    if (!this.#sessions.has(held))
+      throw new Mistake(`session ${number} was closed`, "open another one");
     return held;
   }
 
@@ -150,7 +159,12 @@ export class LiveSessions implements Disposable {
   }
 
   #begin(held: HeldSession): void {
-    const live = { number: ++this.#opened, held, calls: [], ...(this.#forking === undefined ? {} : { forkOf: this.#forking }) };
+    const live = {
+      number: ++this.#opened,
+      held,
+      calls: [],
+      ...(this.#forking === undefined ? {} : { forkOf: this.#forking }),
+    };
     this.#sessions.set(held, live);
     if (held.owner !== byHand) return;
     // a tree shows what it was told of
@@ -167,6 +181,11 @@ export function titleOf({ number, held, forkOf }: LiveSession): string {
 
 /** Whose session it is and what has happened in it. */
 export function storyOf({ held, calls }: LiveSession): string {
-  const done = held.calls === 0 ? "as opened" : calls.length === 0 ? "reset" : `${calls.length} ${calls.length === 1 ? "call" : "calls"}`;
+  const done =
+    held.calls === 0
+      ? "as opened"
+      : calls.length === 0
+        ? "reset"
+        : `${calls.length} ${calls.length === 1 ? "call" : "calls"}`;
   return held.owner === byHand ? done : `${held.owner} · ${done}`;
 }

@@ -1,6 +1,7 @@
 /**
- * The servers of the catalog, loaded one at a time: each builds its schemas when it is loaded, and all of them in one go would
- * hold the extension host up. A test holds the list against the catalog.
+ * The servers of the catalog, loaded one at a time: each builds its schemas when it is loaded, and
+ * all of them in one go would hold the extension host up. A test holds the list against the
+ * catalog.
  */
 import { setImmediate } from "node:timers/promises";
 import type { Server } from "../environment/server.ts";

@@ -1,6 +1,6 @@
 /**
- * A page in an editor tab: its shell with a strict content policy, and the typed channel over which it asks and hears. Knows
- * nothing of what any page shows.
+ * A page in an editor tab: its shell with a strict content policy, and the typed channel over which
+ * it asks and hears. Knows nothing of what any page shows.
  */
 import { randomBytes } from "node:crypto";
 import { Uri, ViewColumn, window, type WebviewPanel } from "vscode";
@@ -30,16 +30,34 @@ export interface Page<Map extends PageMap> {
 }
 
 /** Opens a page. The panel is disposed by the person, or with the extension. */
-export function openPage<Map extends PageMap>(extension: Uri, kind: PageKind, answers: Answers<Map>): Page<Map> {
-  const panel = window.createWebviewPanel(`prove.${kind.name}`, kind.title, { viewColumn: kind.isBeside ? ViewColumn.Beside : ViewColumn.Active, preserveFocus: false });
+export function openPage<Map extends PageMap>(
+  extension: Uri,
+  kind: PageKind,
+  answers: Answers<Map>,
+): Page<Map> {
+  const panel = window.createWebviewPanel(`prove.${kind.name}`, kind.title, {
+    viewColumn: kind.isBeside ? ViewColumn.Beside : ViewColumn.Active,
+    preserveFocus: false,
+  });
   return servePage(extension, panel, kind, answers);
 }
 
 /** Fills a panel, new or restored after a reload, and answers it. */
-export function servePage<Map extends PageMap>(extension: Uri, panel: WebviewPanel, kind: PageKind, answers: Answers<Map>): Page<Map> {
+export function servePage<Map extends PageMap>(
+  extension: Uri,
+  panel: WebviewPanel,
+  kind: PageKind,
+  answers: Answers<Map>,
+): Page<Map> {
   panel.title = kind.title;
   panel.iconPath = Uri.joinPath(extension, "resources", "icons", kind.icon);
-  panel.webview.options = { enableScripts: true, localResourceRoots: [Uri.joinPath(extension, "dist", "webview"), Uri.joinPath(extension, "media")] };
+  panel.webview.options = {
+    enableScripts: true,
+    localResourceRoots: [
+      Uri.joinPath(extension, "dist", "webview"),
+      Uri.joinPath(extension, "media"),
+    ],
+  };
   // the editor's own channel, which has no origins
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   const hear = (message: PageHears<Map>) => panel.webview.postMessage(message);
@@ -54,12 +72,16 @@ export function servePage<Map extends PageMap>(extension: Uri, panel: WebviewPan
     }
   });
   panel.webview.html = shell(extension, panel, kind);
-  return { panel, tell: (name, body) => void hear({ kind: "event", name, body } as PageHears<Map>) };
+  return {
+    panel,
+    tell: (name, body) => void hear({ kind: "event", name, body } as PageHears<Map>),
+  };
 }
 
 function shell(extension: Uri, { webview }: WebviewPanel, { name, title }: PageKind): string {
   const nonce = randomBytes(16).toString("base64");
-  const at = (...parts: string[]) => webview.asWebviewUri(Uri.joinPath(extension, ...parts)).toString();
+  const at = (...parts: string[]) =>
+    webview.asWebviewUri(Uri.joinPath(extension, ...parts)).toString();
   const policy = `default-src 'none'; style-src ${webview.cspSource} 'nonce-${nonce}'; font-src ${webview.cspSource}; img-src ${webview.cspSource}; script-src 'nonce-${nonce}'`;
   return `<!doctype html>
 <html lang="en">

@@ -1,8 +1,18 @@
 /**
- * Questions to a person: choose one, choose several, type a value. Escape throws a `CancellationError`, the back button a
- * `Back`. Knows nothing of what is asked.
+ * Questions to a person: choose one, choose several, type a value. Escape throws a
+ * `CancellationError`, the back button a `Back`. Knows nothing of what is asked.
  */
-import { CancellationError, QuickInputButtons, window, type Disposable, type Event, type QuickInput, type QuickInputButton, type QuickPick, type QuickPickItem } from "vscode";
+import {
+  CancellationError,
+  QuickInputButtons,
+  window,
+  type Disposable,
+  type Event,
+  type QuickInput,
+  type QuickInputButton,
+  type QuickPick,
+  type QuickPickItem,
+} from "vscode";
 
 /** The person wants to answer the question before once more. */
 export class Back extends Error {}
@@ -16,7 +26,10 @@ export interface Question {
 }
 
 /** Asks to choose one. */
-export async function pick<Item extends QuickPickItem>(items: readonly Item[], question: Question | string): Promise<Item> {
+export async function pick<Item extends QuickPickItem>(
+  items: readonly Item[],
+  question: Question | string,
+): Promise<Item> {
   const [chosen] = await choose(items, question, () => undefined);
   return chosen!;
 }
@@ -28,7 +41,11 @@ export interface Several<Item> {
 }
 
 /** Asks to choose any number of them. */
-export const pickSeveral = <Item extends QuickPickItem>(items: readonly Item[], question: Question, { chosen = [], complaint = () => undefined }: Several<Item> = {}): Promise<readonly Item[]> =>
+export const pickSeveral = <Item extends QuickPickItem>(
+  items: readonly Item[],
+  question: Question,
+  { chosen = [], complaint = () => undefined }: Several<Item> = {},
+): Promise<readonly Item[]> =>
   choose(items, question, complaint, box => {
     box.canSelectMany = true;
     box.selectedItems = chosen;
@@ -67,8 +84,14 @@ export interface Typing {
   readonly isSecret?: boolean;
 }
 
-/** Asks for a text. What is wrong with it is said as it is typed, and it is taken only when nothing is. */
-export function typeText(question: Question, { value = "", placeholder, complaint, isSecret = false }: Typing): Promise<string> {
+/**
+ * Asks for a text. What is wrong with it is said as it is typed, and it is taken only when nothing
+ * is.
+ */
+export function typeText(
+  question: Question,
+  { value = "", placeholder, complaint, isSecret = false }: Typing,
+): Promise<string> {
   const box = window.createInputBox();
   box.value = value;
   box.prompt = question.text;
@@ -85,10 +108,15 @@ export function typeText(question: Question, { value = "", placeholder, complain
   ]);
 }
 
-/** Asks one question after another; the back button goes to the one before. A question that answers `false` was not asked and is passed over. */
-export async function inTurn(questions: readonly ((hasBack: boolean) => Promise<unknown>)[]): Promise<void> {
+/**
+ * Asks one question after another; the back button goes to the one before. A question that answers
+ * `false` was not asked and is passed over.
+ */
+export async function inTurn(
+  questions: readonly ((hasBack: boolean) => Promise<unknown>)[],
+): Promise<void> {
   const asked: number[] = [];
-  for (let i = 0; i < questions.length; ) {
+  for (let i = 0; i < questions.length;) {
     try {
       if ((await questions[i]!(asked.length > 0)) !== false) asked.push(i);
       i++;
@@ -101,8 +129,12 @@ export async function inTurn(questions: readonly ((hasBack: boolean) => Promise<
 }
 
 /** Why a text is no whole number between two, or undefined. */
-export const wholeNumber = (least: number, most: number) => (text: string): string | undefined =>
-  /^\d+$/.test(text) && Number(text) >= least && Number(text) <= most ? undefined : `a whole number from ${least} to ${most}`;
+export const wholeNumber =
+  (least: number, most: number) =>
+  (text: string): string | undefined =>
+    /^\d+$/.test(text) && Number(text) >= least && Number(text) <= most
+      ? undefined
+      : `a whole number from ${least} to ${most}`;
 
 /** What pickers and input boxes have alike. */
 interface Box extends QuickInput {
@@ -110,7 +142,11 @@ interface Box extends QuickInput {
   readonly onDidTriggerButton: Event<QuickInputButton>;
 }
 
-function shown<T>(box: Box, question: Question, listen: (take: (value: T) => void) => Disposable[]): Promise<T> {
+function shown<T>(
+  box: Box,
+  question: Question,
+  listen: (take: (value: T) => void) => Disposable[],
+): Promise<T> {
   box.title = question.title;
   // one of several questions is not lost with a glance elsewhere
   box.ignoreFocusOut = question.title !== undefined;

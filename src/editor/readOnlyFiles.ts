@@ -1,8 +1,19 @@
 /**
- * The files of the scheme `prove`, which are made up when they are read: transcripts, shipped fixtures, what a live session
- * gave. They can be read and nothing else, and tabs that show them come back after a reload. Knows nothing of their text.
+ * The files of the scheme `prove`, which are made up when they are read: transcripts, shipped
+ * fixtures, what a live session gave. They can be read and nothing else, and tabs that show them
+ * come back after a reload. Knows nothing of their text.
  */
-import { Disposable, EventEmitter, FileChangeType, FileSystemError, FileType, type FileChangeEvent, type FileStat, type FileSystemProvider, type Uri } from "vscode";
+import {
+  Disposable,
+  EventEmitter,
+  FileChangeType,
+  FileSystemError,
+  FileType,
+  type FileChangeEvent,
+  type FileStat,
+  type FileSystemProvider,
+  type Uri,
+} from "vscode";
 
 export class ReadOnlyFiles implements FileSystemProvider {
   readonly #textOf: (uri: Uri) => string | Promise<string>;
@@ -27,7 +38,12 @@ export class ReadOnlyFiles implements FileSystemProvider {
   }
 
   async stat(uri: Uri): Promise<FileStat> {
-    return { type: FileType.File, ctime: 0, mtime: this.#version, size: (await this.readFile(uri)).byteLength };
+    return {
+      type: FileType.File,
+      ctime: 0,
+      mtime: this.#version,
+      size: (await this.readFile(uri)).byteLength,
+    };
   }
 
   async readFile(uri: Uri): Promise<Uint8Array> {

@@ -1,6 +1,6 @@
 /**
- * The attempts that synthesis turned down: an index of their file for lists, and one of them in words, with the way it took through
- * the state machine. Knows no editor.
+ * The attempts that synthesis turned down: an index of their file for lists, and one of them in
+ * words, with the way it took through the state machine. Knows no editor.
  */
 import { transitionsIn } from "../synthesis/log.ts";
 import { rejectedFormat, type RejectedLine } from "../synthesis/report.ts";
@@ -32,7 +32,8 @@ function entryOf(text: string, { number, offset, bytes }: LinePlace): RejectedEn
   } catch (error) {
     return `the line is not JSON (${(error as Error).message})`;
   }
-  if (line?.format !== rejectedFormat) return `its format is ${String(line?.format)}, and this version reads ${rejectedFormat}`;
+  if (line?.format !== rejectedFormat)
+    return `its format is ${String(line?.format)}, and this version reads ${rejectedFormat}`;
   const { id, servers, reason, why = "", chain = [], events = [], log = [] } = line;
   if (!id || !servers || !reason) return "it lacks what every rejected attempt has";
   const asked = events.find(it => it.kind === "user");
@@ -53,19 +54,41 @@ function entryOf(text: string, { number, offset, bytes }: LinePlace): RejectedEn
 
 const short = (text: string) => (text.length > 300 ? `${text.slice(0, 299)}…` : text);
 
-/** What stands around the talk of an attempt that was turned down: which one it is, and why, with its log step by step. */
-export function wordsOfRejected({ id, servers, kind, chain, reason, why, log }: RejectedLine): Pick<TranscriptOptions, "head" | "closing"> {
+/**
+ * What stands around the talk of an attempt that was turned down: which one it is, and why, with
+ * its log step by step.
+ */
+export function wordsOfRejected({
+  id,
+  servers,
+  kind,
+  chain,
+  reason,
+  why,
+  log,
+}: RejectedLine): Pick<TranscriptOptions, "head" | "closing"> {
   const steps = transitionsIn(log);
   const from = Math.max(0, ...steps.map(it => nameOf(it).length));
   const event = Math.max(0, ...steps.map(it => it.event.length));
   const turns = [...new Set(steps.map(it => it.t))];
   return {
-    head: [`attempt ${id} · ${servers.join(", ")} · ${kind} · turned down`, `reason: ${reason}`, `chain: ${chain.join(" → ") || "none"}`],
+    head: [
+      `attempt ${id} · ${servers.join(", ")} · ${kind} · turned down`,
+      `reason: ${reason}`,
+      `chain: ${chain.join(" → ") || "none"}`,
+    ],
     closing: [
       `turned down: ${reason === why ? reason : `${reason}, ${why}`}`,
-      ...turns.flatMap(t => ["", `log of turn ${t}`, ...steps.filter(it => it.t === t).map(it => `    ${nameOf(it).padEnd(from)}  ${it.event.padEnd(event)} → ${it.to}`)]),
+      ...turns.flatMap(t => [
+        "",
+        `log of turn ${t}`,
+        ...steps
+          .filter(it => it.t === t)
+          .map(it => `    ${nameOf(it).padEnd(from)}  ${it.event.padEnd(event)} → ${it.to}`),
+      ]),
     ],
   };
 }
 
-const nameOf = ({ from, attempt }: { readonly from: string; readonly attempt: number }) => (attempt > 1 ? `${from} (attempt ${attempt})` : from);
+const nameOf = ({ from, attempt }: { readonly from: string; readonly attempt: number }) =>
+  attempt > 1 ? `${from} (attempt ${attempt})` : from;

@@ -1,6 +1,7 @@
 /**
- * The one place that shows errors to a person and writes the log. A mistake is shown with its remedy, as a button where
- * the remedy is a command; anything else is ours, keeps its stack in the log, and says so.
+ * The one place that shows errors to a person and writes the log. A mistake is shown with its
+ * remedy, as a button where the remedy is a command; anything else is ours, keeps its stack in the
+ * log, and says so.
  */
 import { CancellationError, commands, window, type LogOutputChannel } from "vscode";
 import { Mistake } from "../mistake.ts";
@@ -25,20 +26,31 @@ export class Remediable extends Mistake {
 let log: LogOutputChannel | undefined;
 
 /** The extension's log, made when first needed. */
-export const theLog = (): LogOutputChannel => (log ??= window.createOutputChannel("PROVE", { log: true }));
+export const theLog = (): LogOutputChannel =>
+  (log ??= window.createOutputChannel("PROVE", { log: true }));
 
 /** Shows what went wrong, once. A cancelled job is no error. */
 export function report(error: unknown): void {
-  if (error instanceof CancellationError || (error instanceof Error && error.name === "AbortError")) return;
+  if (error instanceof CancellationError || (error instanceof Error && error.name === "AbortError"))
+    return;
   if (error instanceof Mistake) {
-    theLog().warn(error.message, ...(error.cause instanceof Error ? [error.cause.stack ?? error.cause.message] : []));
+    theLog().warn(
+      error.message,
+      ...(error.cause instanceof Error ? [error.cause.stack ?? error.cause.message] : []),
+    );
     const button = error instanceof Remediable ? error.button : undefined;
     const message = `${sentence(error.what)}. ${sentence(error.remedy)}.`;
-    void show(message, button?.title, () => commands.executeCommand(button!.command, ...(button!.arguments ?? [])));
+    void show(message, button?.title, () =>
+      commands.executeCommand(button!.command, ...(button!.arguments ?? [])),
+    );
     return;
   }
   theLog().error(error instanceof Error ? error : String(error));
-  void show(`PROVE broke: ${error instanceof Error ? error.message : String(error)}`, "Show Log", () => theLog().show());
+  void show(
+    `PROVE broke: ${error instanceof Error ? error.message : String(error)}`,
+    "Show Log",
+    () => theLog().show(),
+  );
 }
 
 async function show(message: string, title: string | undefined, act: () => unknown): Promise<void> {
@@ -47,7 +59,8 @@ async function show(message: string, title: string | undefined, act: () => unkno
 }
 
 /** Identifiers stay verbatim; only a word of the language may be capitalised. */
-const sentence = (text: string) => (/^[a-z][a-z']*( |$)/.test(text) ? text[0]!.toUpperCase() + text.slice(1) : text);
+const sentence = (text: string) =>
+  /^[a-z][a-z']*( |$)/.test(text) ? text[0]!.toUpperCase() + text.slice(1) : text;
 
 /** What never waits for an answer may still fail: its error is reported. */
 export function reporting(work: Promise<unknown>): void {

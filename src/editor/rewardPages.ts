@@ -1,4 +1,6 @@
-/** The reward pages: one an attempt, beside its transcript. Says what the page shows; draws nothing. */
+/**
+ * The reward pages: one an attempt, beside its transcript. Says what the page shows; draws nothing.
+ */
 import { Uri, type Disposable, type WebviewPanel } from "vscode";
 import { canonical } from "../environment/json.ts";
 import type { RewardPage, RewardView } from "../protocol/pages.ts";
@@ -32,7 +34,12 @@ export class RewardPages implements Disposable {
     const open = this.#open.get(uri.toString());
     if (open) open.panel.reveal();
     // read first: what cannot be read has no page
-    else await this.#transcripts.attempt(uri).then(() => this.#keep(uri, openPage<RewardPage>(this.#extension, kind(uri), this.#answers(uri))));
+    else
+      await this.#transcripts
+        .attempt(uri)
+        .then(() =>
+          this.#keep(uri, openPage<RewardPage>(this.#extension, kind(uri), this.#answers(uri))),
+        );
   }
 
   /** Fills a panel that the window kept over a reload. */
@@ -70,12 +77,23 @@ export class RewardPages implements Disposable {
   }
 }
 
-const kind = (uri: Uri) => ({ name: "reward" as const, title: `Reward: ${uri.path.split("/").at(-1)!.replace(/\.transcript$/, "")}`, icon: "reward.svg", isBeside: true as const });
+const kind = (uri: Uri) => ({
+  name: "reward" as const,
+  title: `Reward: ${uri.path
+    .split("/")
+    .at(-1)!
+    .replace(/\.transcript$/, "")}`,
+  icon: "reward.svg",
+  isBeside: true as const,
+});
 
 function viewOf(address: string, attempt: OpenAttempt): RewardView {
   const { trajectory, task, grade } = attempt;
   const end = trajectory.events.at(-1);
-  const ended = end?.kind !== "ended" ? "not ended" : { policy: "ended by itself", limit: "ended by a limit", fault: "ended by a fault" }[end.by];
+  const ended =
+    end?.kind !== "ended"
+      ? "not ended"
+      : { policy: "ended by itself", limit: "ended by a limit", fault: "ended by a fault" }[end.by];
   return {
     address,
     task: trajectory.header.task,
@@ -83,11 +101,25 @@ function viewOf(address: string, attempt: OpenAttempt): RewardView {
     ended,
     asked: askedIn(attempt),
     calls: callsOf(trajectory).map(lineOf),
-    goals: (task?.goals ?? []).map(({ calls, after }) => ({ calls: calls.map(it => ({ name: it.name, arguments: canonical(it.arguments) })), after: after.map(it => it.goal) })),
+    goals: (task?.goals ?? []).map(({ calls, after }) => ({
+      calls: calls.map(it => ({ name: it.name, arguments: canonical(it.arguments) })),
+      after: after.map(it => it.goal),
+    })),
     ...("breakdowns" in grade
-      ? { breakdowns: grade.breakdowns, success: { value: grade.success.achieved, why: grade.success.why } }
-      : { breakdowns: [], success: { value: false, why: [grade.unscorable] }, unscorable: grade.unscorable }),
+      ? {
+          breakdowns: grade.breakdowns,
+          success: { value: grade.success.achieved, why: grade.success.why },
+        }
+      : {
+          breakdowns: [],
+          success: { value: false, why: [grade.unscorable] },
+          unscorable: grade.unscorable,
+        }),
   };
 }
 
-const lineOf = ({ name, arguments: args, outcome }: CallEvent) => ({ name, arguments: canonical(args), outcome });
+const lineOf = ({ name, arguments: args, outcome }: CallEvent) => ({
+  name,
+  arguments: canonical(args),
+  outcome,
+});

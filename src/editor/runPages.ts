@@ -1,4 +1,7 @@
-/** The pages of runs: one a run, fed with its files first and with what its trainer says from then on. Draws nothing. */
+/**
+ * The pages of runs: one a run, fed with its files first and with what its trainer says from then
+ * on. Draws nothing.
+ */
 import { basename } from "node:path";
 import { CancellationError, window, type Disposable, type Uri, type WebviewPanel } from "vscode";
 import { Mistake } from "../mistake.ts";
@@ -37,13 +40,17 @@ export class RunPages implements Disposable {
   show(watch: RunWatch): void {
     const open = this.#open.get(watch.folder);
     if (open) open.panel.reveal();
-    else this.#follow(watch, openPage<RunPage>(this.#extension, kindOf(watch), this.#answers(watch)));
+    else
+      this.#follow(watch, openPage<RunPage>(this.#extension, kindOf(watch), this.#answers(watch)));
   }
 
   /** Fills a panel that the window kept over a reload. */
   restore(panel: WebviewPanel, folder: string): void {
     const watch = this.#runs.watch(folder);
-    this.#follow(watch, servePage<RunPage>(this.#extension, panel, kindOf(watch), this.#answers(watch)));
+    this.#follow(
+      watch,
+      servePage<RunPage>(this.#extension, panel, kindOf(watch), this.#answers(watch)),
+    );
   }
 
   dispose(): void {
@@ -96,26 +103,51 @@ export class RunPages implements Disposable {
   async #openStep(watch: RunWatch, step: number): Promise<void> {
     const kept = keptSteps(watch.folder);
     const near = kept.toSorted((a, b) => Math.abs(a - step) - Math.abs(b - step))[0];
-    if (near === undefined) throw new Mistake(`${nameOf(watch)} keeps no attempts`, "set keepGroups in its configuration");
+    if (near === undefined)
+      throw new Mistake(
+        `${nameOf(watch)} keeps no attempts`,
+        "set keepGroups in its configuration",
+      );
     const { groups } = await indexGroups(groupsFile(watch.folder, near));
     const entries = groups.flatMap(it => it.entries).toSorted((a, b) => b.total - a.total);
-    const items = entries.map(entry => ({ label: entry.total.toFixed(4), description: `${entry.success ? "success" : "no success"} · ${entry.task}`, entry }));
-    const chosen = await window.showQuickPick(items, { title: `Attempts of step ${near}`, placeHolder: "Which attempt to read", matchOnDescription: true });
-    if (chosen) await this.#transcripts.open({ kind: "attempt", watch, step: near, entry: chosen.entry });
+    const items = entries.map(entry => ({
+      label: entry.total.toFixed(4),
+      description: `${entry.success ? "success" : "no success"} · ${entry.task}`,
+      entry,
+    }));
+    const chosen = await window.showQuickPick(items, {
+      title: `Attempts of step ${near}`,
+      placeHolder: "Which attempt to read",
+      matchOnDescription: true,
+    });
+    if (chosen)
+      await this.#transcripts.open({ kind: "attempt", watch, step: near, entry: chosen.entry });
   }
 
   async #pick(): Promise<RunWatch> {
     const runs = this.#runs.all();
-    if (runs.length === 0) throw new Remediable("there is no run yet", "start one", { title: "Start Training", command: "prove.startTraining" });
+    if (runs.length === 0)
+      throw new Remediable("there is no run yet", "start one", {
+        title: "Start Training",
+        command: "prove.startTraining",
+      });
     if (runs.length === 1) return runs[0]!;
-    const items = runs.map(watch => ({ label: nameOf(watch), description: watch.standing.doing, watch }));
+    const items = runs.map(watch => ({
+      label: nameOf(watch),
+      description: watch.standing.doing,
+      watch,
+    }));
     const chosen = await window.showQuickPick(items, { placeHolder: "Which run to show" });
     if (!chosen) throw new CancellationError();
     return chosen.watch;
   }
 }
 
-const kindOf = (watch: RunWatch) => ({ name: "run" as const, title: nameOf(watch), icon: "run.svg" });
+const kindOf = (watch: RunWatch) => ({
+  name: "run" as const,
+  title: nameOf(watch),
+  icon: "run.svg",
+});
 
 function viewOf(watch: RunWatch): RunView {
   const { config } = watch;
@@ -123,13 +155,25 @@ function viewOf(watch: RunWatch): RunView {
   const learningRate = settings.learningRate.toExponential(0);
   const own: readonly (readonly [string, string])[] =
     config.method === "grpo"
-      ? [["attempts a step", `${config.grpo.prompts} tasks × ${config.grpo.group}`], ["KL weight", String(config.grpo.kl)]]
+      ? [
+          ["attempts a step", `${config.grpo.prompts} tasks × ${config.grpo.group}`],
+          ["KL weight", String(config.grpo.kl)],
+        ]
       : [["conversations a step", String(config.sft.conversations)]];
   return {
     run: nameOf(watch),
     folder: watch.folder,
     standing: watch.standing,
-    config: [["method", config.method], ["tasks", basename(config.tasks)], ["reward", config.profile], ...own, ["learning rate", learningRate], ["backend", config.backend], ["workers", String(config.workers)], ["seed", String(config.seed)]],
+    config: [
+      ["method", config.method],
+      ["tasks", basename(config.tasks)],
+      ["reward", config.profile],
+      ...own,
+      ["learning rate", learningRate],
+      ["backend", config.backend],
+      ["workers", String(config.workers)],
+      ["seed", String(config.seed)],
+    ],
     steps: watch.steps,
     checkpoints: watch.checkpoints,
   };

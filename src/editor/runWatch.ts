@@ -1,6 +1,7 @@
 /**
- * One run as it stands: what its files say and, while a trainer holds it, what the trainer says. Reads the files first and
- * again whenever the trainer has gone, because they are the truth. Knows no views.
+ * One run as it stands: what its files say and, while a trainer holds it, what the trainer says.
+ * Reads the files first and again whenever the trainer has gone, because they are the truth. Knows
+ * no views.
  */
 import type { TrainerFact, TrainerRequest, TrainerStatus } from "../protocol/trainer.ts";
 import type { RunStanding } from "../protocol/pages.ts";
@@ -57,9 +58,22 @@ export class RunWatch {
       const { state, steps, seconds } = status;
       // a status is said when the state changes; steps come in between
       const step = Math.max(status.step, this.#steps.at(-1)?.step ?? 0);
-      const spent = Math.max(status.spent, this.#steps.reduce((sum, it) => sum + it.seconds.total, 0));
-      const doing = step > status.step ? `step ${step}${steps === undefined ? "" : ` of ${steps}`}` : status.doing;
-      return { state, doing, step, spent, ...(steps === undefined ? {} : { steps }), ...(seconds === undefined ? {} : { seconds }) };
+      const spent = Math.max(
+        status.spent,
+        this.#steps.reduce((sum, it) => sum + it.seconds.total, 0),
+      );
+      const doing =
+        step > status.step
+          ? `step ${step}${steps === undefined ? "" : ` of ${steps}`}`
+          : status.doing;
+      return {
+        state,
+        doing,
+        step,
+        spent,
+        ...(steps === undefined ? {} : { steps }),
+        ...(seconds === undefined ? {} : { seconds }),
+      };
     }
     const step = this.#steps.at(-1)?.step ?? 0;
     const { steps } = this.#config;
@@ -87,7 +101,11 @@ export class RunWatch {
 
   /** Asks the trainer. Throws a `Mistake` where none is at work. */
   async request(ask: TrainerRequest): Promise<void> {
-    if (!(await this.attach())) throw new Mistake(`no trainer is at work on ${this.folder}`, "resume the training to go on with it");
+    if (!(await this.attach()))
+      throw new Mistake(
+        `no trainer is at work on ${this.folder}`,
+        "resume the training to go on with it",
+      );
     this.#status = await this.#attachment!.request(ask);
     this.#tell({ kind: "stood" });
   }
@@ -120,7 +138,8 @@ export class RunWatch {
         this.#status = fact.status;
         return this.#tell({ kind: "stood" });
       case "stepped":
-        if (fact.metrics.step > (this.#steps.at(-1)?.step ?? 0)) this.#steps = [...this.#steps, fact.metrics];
+        if (fact.metrics.step > (this.#steps.at(-1)?.step ?? 0))
+          this.#steps = [...this.#steps, fact.metrics];
         this.#tell({ kind: "stepped", steps: [fact.metrics] });
         return this.#tell({ kind: "stood" });
       case "saved":
@@ -135,17 +154,26 @@ export class RunWatch {
     }
   }
 
-  /** How a run without a trainer stands: as its last one left it, or, where that died without a word, stopped. */
+  /**
+   * How a run without a trainer stands: as its last one left it, or, where that died without a
+   * word, stopped.
+   */
   #ended(step: number): Pick<RunStanding, "state" | "doing"> {
     const end = this.#end;
     switch (end?.by) {
       case undefined:
-        return { state: "stopped", doing: step === 0 ? "no step was done" : `broke off after step ${step}` };
+        return {
+          state: "stopped",
+          doing: step === 0 ? "no step was done" : `broke off after step ${step}`,
+        };
       case "stop":
         return { state: "stopped", doing: `stopped after step ${step}` };
       case "steps":
       case "time":
-        return { state: "finished", doing: end.by === "steps" ? `all ${step} steps are done` : `${step} steps in its time` };
+        return {
+          state: "finished",
+          doing: end.by === "steps" ? `all ${step} steps are done` : `${step} steps in its time`,
+        };
       case "failed":
         return { state: "failed", doing: `${end.what}: ${end.remedy}` };
       default:

@@ -1,4 +1,7 @@
-/** The runs of the workspace, each watched once: trees, pages and training share one watch a run. Starts nothing. */
+/**
+ * The runs of the workspace, each watched once: trees, pages and training share one watch a run.
+ * Starts nothing.
+ */
 import { basename } from "node:path";
 import { EventEmitter, type Disposable, type Event } from "vscode";
 import { Mistake } from "../mistake.ts";
@@ -37,7 +40,9 @@ export class Runs implements Disposable {
     return watch;
   }
 
-  /** Something in the folder of runs was written: files are read again where no trainer tells us. */
+  /**
+   * Something in the folder of runs was written: files are read again where no trainer tells us.
+   */
   refresh(): void {
     for (const watch of this.#watches.values()) {
       if (watch.isAttached) continue;

@@ -1,8 +1,24 @@
-/** The Servers view: servers with their live sessions, fixtures and tools; a session with its entities and calls. Third-party servers come last. */
-import { EventEmitter, TreeItemCollapsibleState, type Disposable, type TreeDataProvider, type TreeItem } from "vscode";
+/**
+ * The Servers view: servers with their live sessions, fixtures and tools; a session with its
+ * entities and calls. Third-party servers come last.
+ */
+import {
+  EventEmitter,
+  TreeItemCollapsibleState,
+  type Disposable,
+  type TreeDataProvider,
+  type TreeItem,
+} from "vscode";
 import type { Server, Tool } from "../environment/server.ts";
 import type { MadeCall } from "../service/table.ts";
-import { childrenOfConnected, connectedId, connectedItem, connectionsOf, isConnectedNode, type ConnectedNode } from "./connectedTree.ts";
+import {
+  childrenOfConnected,
+  connectedId,
+  connectedItem,
+  connectionsOf,
+  isConnectedNode,
+  type ConnectedNode,
+} from "./connectedTree.ts";
 import type { Connections } from "./connections.ts";
 import type { FixtureFile } from "./fixtureFiles.ts";
 import type { Ground } from "./house.ts";
@@ -23,7 +39,12 @@ type OwnNode =
   | { readonly kind: "session"; readonly live: LiveSession; readonly server: string }
   | { readonly kind: "more"; readonly server: string; readonly count: number }
   | { readonly kind: "calls"; readonly live: LiveSession; readonly server: string }
-  | { readonly kind: "call"; readonly live: LiveSession; readonly server: string; readonly made: MadeCall }
+  | {
+      readonly kind: "call";
+      readonly live: LiveSession;
+      readonly server: string;
+      readonly made: MadeCall;
+    }
   | { readonly kind: "value"; readonly live: LiveSession; readonly value: ValueNode };
 
 const { Collapsed, Expanded, None } = TreeItemCollapsibleState;
@@ -48,7 +69,14 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
   }
 
   async getChildren(node?: ServersNode): Promise<ServersNode[]> {
-    if (!node) return [...(await this.#ground.definitions.servers()).map(server => ({ kind: "server" as const, server })), ...connectionsOf(this.#connections)];
+    if (!node)
+      return [
+        ...(await this.#ground.definitions.servers()).map(server => ({
+          kind: "server" as const,
+          server,
+        })),
+        ...connectionsOf(this.#connections),
+      ];
     if (isConnectedNode(node)) return childrenOfConnected(node, this.#connections);
     switch (node.kind) {
       case "server":
@@ -62,11 +90,18 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
       case "tools":
         return [...node.server.tools.values()].map(tool => ({ kind: "tool", tool }));
       case "session":
-        return [...worldOf(node.live, node.server), ...(node.live.calls.length ? [{ ...node, kind: "calls" as const }] : [])];
+        return [
+          ...worldOf(node.live, node.server),
+          ...(node.live.calls.length ? [{ ...node, kind: "calls" as const }] : []),
+        ];
       case "calls":
         return node.live.calls.map(made => ({ ...node, kind: "call" as const, made })).toReversed();
       case "value":
-        return childrenOf(node.value.value, node.value.path, lastPatches(node.live)).map(value => ({ kind: "value", live: node.live, value }));
+        return childrenOf(node.value.value, node.value.path, lastPatches(node.live)).map(value => ({
+          kind: "value",
+          live: node.live,
+          value,
+        }));
       case "fixture":
       case "tool":
       case "call":
@@ -92,8 +127,12 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
 
   #sessionsOf(server: string): ServersNode[] {
     const live = this.#ground.sessions.of(server);
-    const shown = live.slice(-mostShown).map(it => ({ kind: "session" as const, live: it, server }));
-    return live.length > mostShown ? [{ kind: "more", server, count: live.length - mostShown }, ...shown] : shown;
+    const shown = live
+      .slice(-mostShown)
+      .map(it => ({ kind: "session" as const, live: it, server }));
+    return live.length > mostShown
+      ? [{ kind: "more", server, count: live.length - mostShown }, ...shown]
+      : shown;
   }
 }
 
@@ -118,7 +157,10 @@ function itemOf(node: OwnNode): TreeItem {
     case "fixtures":
       return rowOf("Fixtures", Expanded, { context: "fixtures" });
     case "tools":
-      return rowOf("Tools", Collapsed, { description: String(node.server.tools.size), context: "tools" });
+      return rowOf("Tools", Collapsed, {
+        description: String(node.server.tools.size),
+        context: "tools",
+      });
     case "fixture":
       return fixtureItem(node.file);
     case "tool":
@@ -128,7 +170,10 @@ function itemOf(node: OwnNode): TreeItem {
     case "more":
       return rowOf(`${node.count} more`, None, { description: "older sessions", context: "more" });
     case "calls":
-      return rowOf("Calls", Collapsed, { description: String(node.live.calls.length), context: "calls" });
+      return rowOf("Calls", Collapsed, {
+        description: String(node.live.calls.length),
+        context: "calls",
+      });
     case "call":
       return callItem(node);
     case "value":
@@ -164,13 +209,27 @@ function idOf(node: OwnNode): string {
 
 function serverItem({ name, tools, category, summary }: Server): TreeItem {
   const offered = setting("agentServers").includes(name) ? " · offered to agents" : "";
-  return rowOf(name, Collapsed, { icon: icons.server, description: `${tools.size} tools · ${category}${offered}`, context: "server", tooltip: summary });
+  return rowOf(name, Collapsed, {
+    icon: icons.server,
+    description: `${tools.size} tools · ${category}${offered}`,
+    context: "server",
+    tooltip: summary,
+  });
 }
 
 function fixtureItem(file: FixtureFile): TreeItem {
   const description = { shipped: "shipped", copy: "your copy", own: "yours" }[file.is];
-  const item = rowOf(file.name, None, { icon: icons.fixture, description, context: `fixture.${file.is}`, tooltip: file.uri.fsPath });
-  item.command = { command: "prove.openFixture", title: "Open Fixture", arguments: [{ kind: "fixture", file } satisfies ServersNode] };
+  const item = rowOf(file.name, None, {
+    icon: icons.fixture,
+    description,
+    context: `fixture.${file.is}`,
+    tooltip: file.uri.fsPath,
+  });
+  item.command = {
+    command: "prove.openFixture",
+    title: "Open Fixture",
+    arguments: [{ kind: "fixture", file } satisfies ServersNode],
+  };
   return item;
 }
 
@@ -189,15 +248,34 @@ function sessionItem(live: LiveSession): TreeItem {
   const isOurs = owner === byHand;
   // whoever knows an agent's session id may act in it: enough of it to know it by
   const tooltip = isOurs ? "opened by hand" : `opened by ${owner} (${id.slice(0, 6)}…)`;
-  return rowOf(titleOf(live), Expanded, { icon: isOurs ? icons.session : icons.othersSession, description: storyOf(live), context: isOurs ? "session" : "session.other", tooltip });
+  return rowOf(titleOf(live), Expanded, {
+    icon: isOurs ? icons.session : icons.othersSession,
+    description: storyOf(live),
+    context: isOurs ? "session" : "session.other",
+    tooltip,
+  });
 }
 
 function callItem(node: Extract<ServersNode, { kind: "call" }>): TreeItem {
   const { name, called, number } = node.made;
   const { outcome, patches } = called;
-  const description = outcome.kind !== "ok" ? `${outcome.kind}: ${outcome.message}` : patches.length ? "changed the state" : "read";
-  const item = rowOf(`${number} ${name}`, None, { icon: outcomeIcon[outcome.kind], description, context: "call", tooltip: JSON.stringify(node.made.arguments) });
-  item.command = { command: "prove.showCall", title: "Show Call and Its Change", arguments: [node] };
+  const description =
+    outcome.kind !== "ok"
+      ? `${outcome.kind}: ${outcome.message}`
+      : patches.length
+        ? "changed the state"
+        : "read";
+  const item = rowOf(`${number} ${name}`, None, {
+    icon: outcomeIcon[outcome.kind],
+    description,
+    context: "call",
+    tooltip: JSON.stringify(node.made.arguments),
+  });
+  item.command = {
+    command: "prove.showCall",
+    title: "Show Call and Its Change",
+    arguments: [node],
+  };
   return item;
 }
 
@@ -207,5 +285,10 @@ function valueItem({ key, value, changed }: ValueNode): TreeItem {
   const mark = changed === "here" ? "● " : changed === "below" ? "○ " : "";
   const icon = size !== undefined && !isLeaf ? icons.entities : isLeaf ? icons.value : icons.entity;
   const text = size === undefined || isLeaf ? inLine(value) : String(size);
-  return rowOf(key, isLeaf ? None : Collapsed, { icon, description: `${mark}${text}`, context: "value", ...(changed ? { tooltip: "changed by the last call" } : {}) });
+  return rowOf(key, isLeaf ? None : Collapsed, {
+    icon,
+    description: `${mark}${text}`,
+    context: "value",
+    ...(changed ? { tooltip: "changed by the last call" } : {}),
+  });
 }

@@ -1,6 +1,6 @@
 /**
- * What a person does with live sessions: open one, call a tool in it, see what the call gave and what it changed. The texts
- * shown are read-only documents, named by session and call.
+ * What a person does with live sessions: open one, call a tool in it, see what the call gave and
+ * what it changed. The texts shown are read-only documents, named by session and call.
  */
 import { Uri, commands, window, type TextDocumentShowOptions } from "vscode";
 import { canonical } from "../environment/json.ts";
@@ -26,7 +26,8 @@ export class SessionViews {
 
   /** Opens a session on a node's fixture, or on one that the person picks. */
   async open(node: ServersNode | undefined): Promise<LiveSession> {
-    const { server, name } = node?.kind === "fixture" ? node.file : await this.#pickFixture(serverOf(node));
+    const { server, name } =
+      node?.kind === "fixture" ? node.file : await this.#pickFixture(serverOf(node));
     return this.#ground.sessions.open(server, name);
   }
 
@@ -34,9 +35,16 @@ export class SessionViews {
   async call(node: ServersNode | undefined): Promise<void> {
     mustBeTrusted("calling a tool");
     const live = await this.#sessionFor(node);
-    const tool = node?.kind === "tool" ? node.tool : await this.#pickTool(live, node?.kind === "session" ? node.server : undefined);
+    const tool =
+      node?.kind === "tool"
+        ? node.tool
+        : await this.#pickTool(live, node?.kind === "session" ? node.server : undefined);
     const session = live.held.forked();
-    const args = await askArguments({ tool, entities: kind => entitiesOf(kind, tool.server, session), now: session.state[tool.server]!.clock });
+    const args = await askArguments({
+      tool,
+      entities: kind => entitiesOf(kind, tool.server, session),
+      now: session.state[tool.server]!.clock,
+    });
     await this.#tell(live, this.#ground.sessions.call(live, tool.name, args));
   }
 
@@ -55,16 +63,25 @@ export class SessionViews {
   /** A call that changed the state as a comparison of before and after, any other as its record. */
   async show(live: LiveSession, made: MadeCall): Promise<void> {
     const options: TextDocumentShowOptions = { preview: true, preserveFocus: true };
-    const at = (what: string) => Uri.from({ scheme: "prove", path: `/sessions/${live.number}/${made.number}/${what}.json` });
+    const at = (what: string) =>
+      Uri.from({ scheme: "prove", path: `/sessions/${live.number}/${made.number}/${what}.json` });
     if (made.called.patches.length)
-      await commands.executeCommand("vscode.diff", at("before"), at("after"), `${made.name}: what it changed`, options);
+      await commands.executeCommand(
+        "vscode.diff",
+        at("before"),
+        at("after"),
+        `${made.name}: what it changed`,
+        options,
+      );
     else await window.showTextDocument(at(made.name), options);
   }
 
   /** The text of a read-only document of a session. */
   text(path: string): string {
     const [, number, call, what] = /^\/sessions\/(\d+)\/(\d+)\/(.+)\.json$/.exec(path) ?? [];
-    const made = this.#ground.sessions.get(Number(number))?.calls.find(it => it.number === Number(call));
+    const made = this.#ground.sessions
+      .get(Number(number))
+      ?.calls.find(it => it.number === Number(call));
     if (!made) return "// this session was closed or reset\n";
     if (what === "before" || what === "after") return pretty(made[what]);
     return pretty({ call: made.name, arguments: made.arguments, ...made.called });
@@ -75,7 +92,10 @@ export class SessionViews {
     const given = outcome.kind === "ok" ? short(canonical(outcome.value)) : outcome.message;
     const button = patches.length ? "Show Change" : "Show Call";
     const message = `${made.name}: ${outcome.kind} — ${given}`;
-    const shown = outcome.kind === "ok" ? window.showInformationMessage(message, button) : window.showWarningMessage(message, button);
+    const shown =
+      outcome.kind === "ok"
+        ? window.showInformationMessage(message, button)
+        : window.showWarningMessage(message, button);
     if (patches.length) await this.show(live, made);
     void shown.then(chosen => chosen && this.show(live, made));
   }
@@ -99,28 +119,43 @@ export class SessionViews {
   }
 
   async #pickSession(open: readonly LiveSession[]): Promise<LiveSession> {
-    const items = open.map(live => ({ label: titleOf(live), description: `${live.held.servers.map(it => it.name).join(", ")} · ${storyOf(live)}`, iconPath: icons.session, live }));
+    const items = open.map(live => ({
+      label: titleOf(live),
+      description: `${live.held.servers.map(it => it.name).join(", ")} · ${storyOf(live)}`,
+      iconPath: icons.session,
+      live,
+    }));
     return (await pick(items, "Which session")).live;
   }
 
   async #pickTool(live: LiveSession, server: string | undefined): Promise<Tool> {
     const items = [...live.held.tools.values()]
       .filter(it => server === undefined || it.server === server)
-      .map(tool => ({ label: tool.name, detail: tool.summary, iconPath: tool.effect === "read" ? icons.readTool : icons.writeTool, tool }));
+      .map(tool => ({
+        label: tool.name,
+        detail: tool.summary,
+        iconPath: tool.effect === "read" ? icons.readTool : icons.writeTool,
+        tool,
+      }));
     return (await pick(items, "Which tool to call")).tool;
   }
 
   async #pickFixture(server: string | undefined): Promise<FixtureFile> {
     const { definitions, fixtures } = this.#ground;
     const servers = server ? [server] : (await definitions.servers()).map(it => it.name);
-    const items = servers.flatMap(name => fixtures.of(name)).map(file => ({
-      label: server ? file.name : `${file.server} · ${file.name}`,
-      description: file.is === "shipped" ? "shipped" : "yours",
-      iconPath: icons.fixture,
-      file,
-    }));
-    if (items.length === 0) throw new Mistake(`${server ?? "no server"} has no fixture`, "add one under prove/fixtures");
-    return items.length === 1 ? items[0]!.file : (await pick(items, "Which fixture to start from")).file;
+    const items = servers
+      .flatMap(name => fixtures.of(name))
+      .map(file => ({
+        label: server ? file.name : `${file.server} · ${file.name}`,
+        description: file.is === "shipped" ? "shipped" : "yours",
+        iconPath: icons.fixture,
+        file,
+      }));
+    if (items.length === 0)
+      throw new Mistake(`${server ?? "no server"} has no fixture`, "add one under prove/fixtures");
+    return items.length === 1
+      ? items[0]!.file
+      : (await pick(items, "Which fixture to start from")).file;
   }
 }
 

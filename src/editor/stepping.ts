@@ -1,6 +1,6 @@
 /**
- * An attempt as one steps through it: where one stands, what is to be seen there, and what a watch can name. Knows no debug
- * protocol and no editor.
+ * An attempt as one steps through it: where one stands, what is to be seen there, and what a watch
+ * can name. Knows no debug protocol and no editor.
  */
 import type { Json, JsonObject } from "../environment/json.ts";
 import type { Patch } from "../environment/outcome.ts";
@@ -57,12 +57,22 @@ export function framesAt({ transcript, cursor, title }: Stepping, place: Place):
   }
   const turn = events.slice(0, index + 1).findLastIndex(it => it.kind === "user");
   const said = events[turn];
-  if (said?.kind === "user") frames.push({ name: `turn ${events.slice(0, turn + 1).filter(it => it.kind === "user").length}: ${short(said.text, 60)}`, line: lineOf(turn) });
+  if (said?.kind === "user")
+    frames.push({
+      name: `turn ${events.slice(0, turn + 1).filter(it => it.kind === "user").length}: ${short(said.text, 60)}`,
+      line: lineOf(turn),
+    });
   return frames;
 }
 
-/** What is to be seen at a place, one tree a heading: always the same headings, so that what is open stays open. */
-export const headingsAt = (stepping: Stepping, place: Place): readonly (readonly [string, readonly Shown[]])[] => [
+/**
+ * What is to be seen at a place, one tree a heading: always the same headings, so that what is open
+ * stays open.
+ */
+export const headingsAt = (
+  stepping: Stepping,
+  place: Place,
+): readonly (readonly [string, readonly Shown[]])[] => [
   ["Step", stepRows(place)],
   ["State", stateRows(place)],
   ["Reward", rewardRows(stepping, place)],
@@ -71,8 +81,20 @@ export const headingsAt = (stepping: Stepping, place: Place): readonly (readonly
 /** What a watch, a hover or a condition can name at a place. */
 export function scopeAt({ grade, cursor }: Stepping, place: Place): Scope {
   const { event, state } = place;
-  const evidence = event?.kind === "call" && "breakdowns" in grade ? grade.breakdowns[0]?.calls[callNumber(cursor, place)] : undefined;
-  const call = event?.kind === "call" ? (({ name, arguments: args, outcome, value, error }) => ({ name, arguments: args, outcome, value: value ?? null, error: error ?? null }))(event) : undefined;
+  const evidence =
+    event?.kind === "call" && "breakdowns" in grade
+      ? grade.breakdowns[0]?.calls[callNumber(cursor, place)]
+      : undefined;
+  const call =
+    event?.kind === "call"
+      ? (({ name, arguments: args, outcome, value, error }) => ({
+          name,
+          arguments: args,
+          outcome,
+          value: value ?? null,
+          error: error ?? null,
+        }))(event)
+      : undefined;
   return {
     ...(state as unknown as JsonObject),
     ...(call ? { call, arguments: call.arguments, outcome: call.outcome, value: call.value } : {}),
@@ -81,15 +103,22 @@ export function scopeAt({ grade, cursor }: Stepping, place: Place): Scope {
   };
 }
 
-/** The entity of that id, wherever it is in the worlds: what a pointer rests on in the transcript. */
-export function entityOf(state: State, id: string): { readonly path: string; readonly value: Json } | undefined {
+/**
+ * The entity of that id, wherever it is in the worlds: what a pointer rests on in the transcript.
+ */
+export function entityOf(
+  state: State,
+  id: string,
+): { readonly path: string; readonly value: Json } | undefined {
   for (const [server, { world }] of Object.entries(state))
     for (const [name, collection] of Object.entries(world))
-      if (collection !== null && typeof collection === "object" && Object.hasOwn(collection, id)) return { path: `${server}.world.${name}.${id}`, value: (collection as JsonObject)[id]! };
+      if (collection !== null && typeof collection === "object" && Object.hasOwn(collection, id))
+        return { path: `${server}.world.${name}.${id}`, value: (collection as JsonObject)[id]! };
   return undefined;
 }
 
-const callNumber = (cursor: Cursor, { index = 0 }: Place) => cursor.trajectory.events.slice(0, index).filter(it => it.kind === "call").length;
+const callNumber = (cursor: Cursor, { index = 0 }: Place) =>
+  cursor.trajectory.events.slice(0, index).filter(it => it.kind === "call").length;
 
 /** What happened, and for a call what it changed. */
 function stepRows(place: Place): readonly Shown[] {
@@ -101,7 +130,12 @@ function stepRows(place: Place): readonly Shown[] {
     case "assistant":
       return [{ name: event.kind, text: event.text }];
     case "ended":
-      return [{ name: "ended by", text: event.fault === undefined ? event.by : `${event.by}: ${event.fault}` }];
+      return [
+        {
+          name: "ended by",
+          text: event.fault === undefined ? event.by : `${event.by}: ${event.fault}`,
+        },
+      ];
     case "call":
       return [...callRows(event, place), ...place.patches.map(it => changeRow(it, place))];
     default:
@@ -118,7 +152,15 @@ function callRows(event: CallEvent, { step }: Place): readonly Shown[] {
     ...(value === undefined ? [] : [valueRow("result", value, "value")]),
     ...(error === undefined ? [] : [{ name: "why", text: error }]),
     ...(hint === undefined ? [] : [{ name: "hint", text: hint }]),
-    ...(step && step.verdict !== "same" ? [{ name: "replay", text: `${step.verdict}: another ${step.differs.join(", ")}`, rows: () => step.differs.map(it => valueRow(it, (step.replayed[it] ?? null) as Json)) }] : []),
+    ...(step && step.verdict !== "same"
+      ? [
+          {
+            name: "replay",
+            text: `${step.verdict}: another ${step.differs.join(", ")}`,
+            rows: () => step.differs.map(it => valueRow(it, (step.replayed[it] ?? null) as Json)),
+          },
+        ]
+      : []),
   ];
 }
 
@@ -129,10 +171,21 @@ function stateRows({ state }: Place): readonly Shown[] {
 }
 
 function changeRow({ op, path, value }: Patch, { before }: Place): Shown {
-  const name = `Δ ${path.slice(1).replace(/^[^/]+\/world\//, "").replaceAll("/", ".")}`;
+  const name = `Δ ${path
+    .slice(1)
+    .replace(/^[^/]+\/world\//, "")
+    .replaceAll("/", ".")}`;
   const was = valueAt(before, path);
-  const rows = value !== undefined && value !== null && typeof value === "object" ? { rows: () => rowsOf(value, undefined) } : {};
-  const text = op === "remove" ? `${inLine(was ?? null)} → (removed)` : op === "add" && was === undefined ? `(added) ${inLine(value ?? null)}` : `${inLine(was ?? null)} → ${inLine(value ?? null)}`;
+  const rows =
+    value !== undefined && value !== null && typeof value === "object"
+      ? { rows: () => rowsOf(value, undefined) }
+      : {};
+  const text =
+    op === "remove"
+      ? `${inLine(was ?? null)} → (removed)`
+      : op === "add" && was === undefined
+        ? `(added) ${inLine(value ?? null)}`
+        : `${inLine(was ?? null)} → ${inLine(value ?? null)}`;
   return { name, text, ...rows };
 }
 
@@ -142,7 +195,11 @@ function serverRow(server: string, state: State[string]): Shown {
     text: state.clock,
     path: server,
     value: state as unknown as Json,
-    rows: () => [...rowsOf(state.world, `${server}.world`), { name: "clock", text: state.clock, path: `${server}.clock` }, { name: "ids given", text: String(state.draws), path: `${server}.draws` }],
+    rows: () => [
+      ...rowsOf(state.world, `${server}.world`),
+      { name: "clock", text: state.clock, path: `${server}.clock` },
+      { name: "ids given", text: String(state.draws), path: `${server}.draws` },
+    ],
   };
 }
 
@@ -152,43 +209,109 @@ function rewardRows({ grade, cursor }: Stepping, place: Place): readonly Shown[]
   const totals = grade.breakdowns.map(it => ({
     name: it.profile,
     text: it.total.toFixed(4),
-    rows: () => Object.entries({ ...it.parts, ...it.extras }).map(([name, part]) => ({ name, text: `${part.score.toFixed(4)} × ${part.weight} = ${part.value.toFixed(4)}` })),
+    rows: () =>
+      Object.entries({ ...it.parts, ...it.extras }).map(([name, part]) => ({
+        name,
+        text: `${part.score.toFixed(4)} × ${part.weight} = ${part.value.toFixed(4)}`,
+      })),
   }));
-  const success = { name: "success", text: grade.success.achieved ? "yes" : `no: ${grade.success.why.join("; ")}` };
+  const success = {
+    name: "success",
+    text: grade.success.achieved ? "yes" : `no: ${grade.success.why.join("; ")}`,
+  };
   if (place.event?.kind !== "call" || !paper) return [...totals, success];
   const call = callNumber(cursor, place);
   const evidence = paper.calls[call]!;
   const own: readonly Shown[] = [
-    { name: "validity", text: `${evidence.validity.toFixed(2)}${evidence.why ? `, ${evidence.why}` : ", known, fitting, accepted"}` },
-    { name: "serves", text: evidence.serves ? `goal ${evidence.serves.goal + 1}` : evidence.named ? "no goal, though one names its tool" : "no goal" },
-    ...(evidence.arguments.length ? [{ name: "arguments", text: `${evidence.arguments.filter(it => it.equal).length} of ${evidence.arguments.length} equal`, rows: () => evidence.arguments.map(argumentRow) }] : []),
+    {
+      name: "validity",
+      text: `${evidence.validity.toFixed(2)}${evidence.why ? `, ${evidence.why}` : ", known, fitting, accepted"}`,
+    },
+    {
+      name: "serves",
+      text: evidence.serves
+        ? `goal ${evidence.serves.goal + 1}`
+        : evidence.named
+          ? "no goal, though one names its tool"
+          : "no goal",
+    },
+    ...(evidence.arguments.length
+      ? [
+          {
+            name: "arguments",
+            text: `${evidence.arguments.filter(it => it.equal).length} of ${evidence.arguments.length} equal`,
+            rows: () => evidence.arguments.map(argumentRow),
+          },
+        ]
+      : []),
     ...(evidence.overBudget ? [{ name: "budget", text: `beyond ${paper.budget} calls` }] : []),
   ];
-  return [{ name: "this call", text: noteOf(paper, call) ?? "", rows: () => own }, ...totals, success];
+  return [
+    { name: "this call", text: noteOf(paper, call) ?? "", rows: () => own },
+    ...totals,
+    success,
+  ];
 }
 
-const argumentRow = ({ key, goal, model, equal, masked }: { key: string; goal: unknown; model: unknown; equal: boolean; masked: boolean }): Shown => ({
+const argumentRow = ({
+  key,
+  goal,
+  model,
+  equal,
+  masked,
+}: {
+  key: string;
+  goal: unknown;
+  model: unknown;
+  equal: boolean;
+  masked: boolean;
+}): Shown => ({
   name: key,
-  text: masked ? "not compared" : equal ? `= ${JSON.stringify(goal)}` : `${JSON.stringify(model)} ≠ ${JSON.stringify(goal)}`,
+  text: masked
+    ? "not compared"
+    : equal
+      ? `= ${JSON.stringify(goal)}`
+      : `${JSON.stringify(model)} ≠ ${JSON.stringify(goal)}`,
 });
 
 /** A value as a row that opens out. */
 export function valueRow(name: string, value: Json, path?: string): Shown {
   const isOpen = value !== null && typeof value === "object" && Object.keys(value).length > 0;
-  return { name, text: inLine(value), value, ...(path === undefined ? {} : { path }), ...(isOpen ? { rows: () => rowsOf(value, path) } : {}) };
+  return {
+    name,
+    text: inLine(value),
+    value,
+    ...(path === undefined ? {} : { path }),
+    ...(isOpen ? { rows: () => rowsOf(value, path) } : {}),
+  };
 }
 
 const rowsOf = (value: Json, path: string | undefined): readonly Shown[] =>
-  Object.entries(value as JsonObject).map(([key, it]) => valueRow(key, it, path === undefined ? undefined : `${path}${/^[\w-]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`}`));
+  Object.entries(value as JsonObject).map(([key, it]) =>
+    valueRow(
+      key,
+      it,
+      path === undefined
+        ? undefined
+        : `${path}${/^[\w-]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`}`,
+    ),
+  );
 
 /** A value in one line: text in quotes, entities by their first values. */
 function inLine(value: Json): string {
   if (Array.isArray(value)) return `[${value.length}]`;
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   const entries = Object.entries(value);
-  const isCollection = entries.length > 1 && entries.every(([, it]) => it !== null && typeof it === "object" && !Array.isArray(it));
+  const isCollection =
+    entries.length > 1 &&
+    entries.every(([, it]) => it !== null && typeof it === "object" && !Array.isArray(it));
   if (isCollection || entries.length === 0) return `${entries.length} entries`;
-  const inner = (it: Json) => (Array.isArray(it) ? `[${it.length}]` : it !== null && typeof it === "object" ? "{…}" : JSON.stringify(it));
+  const inner = (it: Json) =>
+    Array.isArray(it)
+      ? `[${it.length}]`
+      : it !== null && typeof it === "object"
+        ? "{…}"
+        : JSON.stringify(it);
   return short(`{ ${entries.map(([key, it]) => `${key}: ${inner(it)}`).join(", ")} }`, 120);
 }
 
@@ -196,9 +319,13 @@ function valueAt(state: State, path: string): Json | undefined {
   let value: Json | undefined = state as unknown as Json;
   for (const part of path.slice(1).split("/")) {
     const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
-    value = value !== null && typeof value === "object" && Object.hasOwn(value, key) ? (value as JsonObject)[key] : undefined;
+    value =
+      value !== null && typeof value === "object" && Object.hasOwn(value, key)
+        ? (value as JsonObject)[key]
+        : undefined;
   }
   return value;
 }
 
-const short = (text: string, most: number) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+const short = (text: string, most: number) =>
+  text.length > most ? `${text.slice(0, most - 1)}…` : text;

@@ -1,7 +1,17 @@
-/** The pages of syntheses: one a tasks file, with its state machine and what was turned down. Draws nothing. */
+/**
+ * The pages of syntheses: one a tasks file, with its state machine and what was turned down. Draws
+ * nothing.
+ */
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
-import { CancellationError, Uri, window, workspace, type Disposable, type WebviewPanel } from "vscode";
+import {
+  CancellationError,
+  Uri,
+  window,
+  workspace,
+  type Disposable,
+  type WebviewPanel,
+} from "vscode";
 import type { SynthesisPage } from "../protocol/pages.ts";
 import { Mistake } from "../mistake.ts";
 import { rejectedFile } from "../synthesis/report.ts";
@@ -32,11 +42,15 @@ export class SynthesisPages implements Disposable {
     this.#tasks = tasks;
     this.#transcripts = transcripts;
     this.#following = folder.onDidChange(part => {
-      if (part === "tasks") for (const [file, page] of this.#open) if (page.panel.visible) this.#tell(file, page);
+      if (part === "tasks")
+        for (const [file, page] of this.#open) if (page.panel.visible) this.#tell(file, page);
     });
   }
 
-  /** Shows the page of a task file: the one given, the one that is shown in the editor, or one that the person picks. */
+  /**
+   * Shows the page of a task file: the one given, the one that is shown in the editor, or one that
+   * the person picks.
+   */
   async open(on: TasksNode | Uri | undefined): Promise<void> {
     this.show((await this.#meant(on)).fsPath);
   }
@@ -44,12 +58,16 @@ export class SynthesisPages implements Disposable {
   show(file: string): void {
     const open = this.#open.get(file);
     if (open) open.panel.reveal();
-    else this.#keep(file, openPage<SynthesisPage>(this.#extension, kindOf(file), this.#answers(file)));
+    else
+      this.#keep(file, openPage<SynthesisPage>(this.#extension, kindOf(file), this.#answers(file)));
   }
 
   /** Fills a panel that the window kept over a reload. */
   restore(panel: WebviewPanel, file: string): void {
-    this.#keep(file, servePage<SynthesisPage>(this.#extension, panel, kindOf(file), this.#answers(file)));
+    this.#keep(
+      file,
+      servePage<SynthesisPage>(this.#extension, panel, kindOf(file), this.#answers(file)),
+    );
   }
 
   dispose(): void {
@@ -62,7 +80,10 @@ export class SynthesisPages implements Disposable {
     page.panel.onDidDispose(() => this.#open.delete(file));
   }
 
-  /** Its files were written: once at a time, so that a file that grows is not counted by many at once. */
+  /**
+   * Its files were written: once at a time, so that a file that grows is not counted by many at
+   * once.
+   */
   #tell(file: string, page: Page<SynthesisPage>): void {
     if (this.#telling.has(file) || !existsSync(file)) return;
     this.#telling.add(file);
@@ -75,7 +96,16 @@ export class SynthesisPages implements Disposable {
       load: () => viewOfSynthesis(file),
       async rejected({ choice, start }) {
         const { entries } = await rejectedOf(file, choice);
-        const items = entries.slice(start, start + listed).map(({ number, servers, reason, why, asked, chain }) => ({ line: number, servers, reason, why, asked, chain }));
+        const items = entries
+          .slice(start, start + listed)
+          .map(({ number, servers, reason, why, asked, chain }) => ({
+            line: number,
+            servers,
+            reason,
+            why,
+            asked,
+            chain,
+          }));
         return { total: entries.length, items };
       },
       open: async ({ line }) => {
@@ -87,8 +117,11 @@ export class SynthesisPages implements Disposable {
 
   async #openRejected(file: string, line: number): Promise<void> {
     const entry = (await indexRejected(file)).entries.find(it => it.number === line);
-    if (!entry) throw new Mistake(`${file} has changed since it was listed`, "choose the reason once more");
-    await this.#transcripts.open(addressOf({ kind: "rejected", file, line: placeIn(entry) }, entry.id));
+    if (!entry)
+      throw new Mistake(`${file} has changed since it was listed`, "choose the reason once more");
+    await this.#transcripts.open(
+      addressOf({ kind: "rejected", file, line: placeIn(entry) }, entry.id),
+    );
   }
 
   async #meant(on: TasksNode | Uri | undefined): Promise<Uri> {
@@ -97,13 +130,29 @@ export class SynthesisPages implements Disposable {
     const shown = window.activeTextEditor?.document.uri;
     if (shown?.scheme === "file" && shown.path.endsWith(".tasks.jsonl")) return shown;
     const files = await this.#tasks.files();
-    if (files.length === 0) throw new Remediable("there are no tasks yet", "synthesize some", { title: "Synthesize Tasks…", command: "prove.synthesizeTasks" });
+    if (files.length === 0)
+      throw new Remediable("there are no tasks yet", "synthesize some", {
+        title: "Synthesize Tasks…",
+        command: "prove.synthesizeTasks",
+      });
     if (files.length === 1) return files[0]!;
-    const items = files.map(file => ({ label: basename(file.fsPath, ".tasks.jsonl"), description: workspace.asRelativePath(file), iconPath: icons.taskFile, file }));
-    const chosen = await window.showQuickPick(items, { title: "Show Synthesis", placeHolder: "Of which tasks" });
+    const items = files.map(file => ({
+      label: basename(file.fsPath, ".tasks.jsonl"),
+      description: workspace.asRelativePath(file),
+      iconPath: icons.taskFile,
+      file,
+    }));
+    const chosen = await window.showQuickPick(items, {
+      title: "Show Synthesis",
+      placeHolder: "Of which tasks",
+    });
     if (!chosen) throw new CancellationError();
     return chosen.file;
   }
 }
 
-const kindOf = (file: string) => ({ name: "synthesis" as const, title: `Synthesis: ${basename(file, ".tasks.jsonl")}`, icon: "synthesis.svg" });
+const kindOf = (file: string) => ({
+  name: "synthesis" as const,
+  title: `Synthesis: ${basename(file, ".tasks.jsonl")}`,
+  icon: "synthesis.svg",
+});

@@ -1,6 +1,6 @@
 /**
- * What the synthesis page shows of a tasks file: read off its report, or counted from the tasks' own logs while there is none. Knows
- * no editor and draws nothing.
+ * What the synthesis page shows of a tasks file: read off its report, or counted from the tasks'
+ * own logs while there is none. Knows no editor and draws nothing.
  */
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
@@ -19,20 +19,43 @@ import { headOfTask, indexTasks, type TaskEntry } from "./taskIndex.ts";
 export async function viewOfSynthesis(file: string): Promise<SynthesisView> {
   const about = { file, name: basename(file, ".tasks.jsonl") };
   const report = reportFile(file);
-  return existsSync(report) ? { ...about, ...ofReport(readReport(report)) } : { ...about, ...(await ofTasks(file)) };
+  return existsSync(report)
+    ? { ...about, ...ofReport(readReport(report)) }
+    : { ...about, ...(await ofTasks(file)) };
 }
 
 type Shown = Omit<SynthesisView, "file" | "name">;
 
-function ofReport({ options, attempts, accepted, by, rejected, transitions, diversity }: Report): Shown {
+function ofReport({
+  options,
+  attempts,
+  accepted,
+  by,
+  rejected,
+  transitions,
+  diversity,
+}: Report): Shown {
   return {
     from: "report",
-    options: Object.entries(options).map(([name, value]) => [name, Array.isArray(value) ? (value.length > 6 ? `${value.length} servers` : value.join(", ")) : String(value)] as const),
+    options: Object.entries(options).map(
+      ([name, value]) =>
+        [
+          name,
+          Array.isArray(value)
+            ? value.length > 6
+              ? `${value.length} servers`
+              : value.join(", ")
+            : String(value),
+        ] as const,
+    ),
     attempts,
     accepted,
     transitions: withScreen(transitions, accepted),
     rejected: sorted(Object.entries(rejected)),
-    composition: Object.entries(by).map(([name, counts]) => ({ name, counts: sorted(Object.entries(counts)) })),
+    composition: Object.entries(by).map(([name, counts]) => ({
+      name,
+      counts: sorted(Object.entries(counts)),
+    })),
     diversity: numbersIn(diversity),
   };
 }
@@ -50,13 +73,21 @@ async function ofTasks(file: string): Promise<Shown> {
     accepted: entries.length,
     transitions: withScreen(withRejected(steps, rejected), entries.length),
     rejected: tally(rejected.map(it => it.reason)),
-    composition: await Promise.all(fields.map(async name => ({ name, counts: sorted(await valuesOf(name, entries)) }))),
+    composition: await Promise.all(
+      fields.map(async name => ({ name, counts: sorted(await valuesOf(name, entries)) })),
+    ),
     diversity: [],
   };
 }
 
-/** The last state is followed by the screen, which keeps what replays, is told apart from the others, and so on. */
-function withScreen(transitions: readonly TransitionCount[], accepted: number): readonly TransitionCount[] {
+/**
+ * The last state is followed by the screen, which keeps what replays, is told apart from the
+ * others, and so on.
+ */
+function withScreen(
+  transitions: readonly TransitionCount[],
+  accepted: number,
+): readonly TransitionCount[] {
   const finished = transitions.reduce((sum, it) => sum + (it.to === "finish" ? it.n : 0), 0);
   const screened = finished - accepted;
   return [
@@ -66,16 +97,38 @@ function withScreen(transitions: readonly TransitionCount[], accepted: number): 
   ];
 }
 
-/** Without a report only the last step of a rejection is counted: its file may be larger than that of the tasks. */
-function withRejected(steps: readonly TransitionCount[], rejected: readonly RejectedEntry[]): readonly TransitionCount[] {
+/**
+ * Without a report only the last step of a rejection is counted: its file may be larger than that
+ * of the tasks.
+ */
+function withRejected(
+  steps: readonly TransitionCount[],
+  rejected: readonly RejectedEntry[],
+): readonly TransitionCount[] {
   const last = tally(rejected.map(it => it.from).filter(it => it !== ""));
-  return [...steps, ...last.map(([from, n]) => (from === "finish" ? { from: "continue", event: "end", to: "finish", n } : { from, event: "turned down", to: "reject", n }))];
+  return [
+    ...steps,
+    ...last.map(([from, n]) =>
+      from === "finish"
+        ? { from: "continue", event: "end", to: "finish", n }
+        : { from, event: "turned down", to: "reject", n },
+    ),
+  ];
 }
 
-/** Steps of tasks that are counted already, by the list they are of: a file that grows is counted on. */
-const counted = new WeakMap<readonly TaskEntry[], { seen: number; readonly counts: Map<string, TransitionCount> }>();
+/**
+ * Steps of tasks that are counted already, by the list they are of: a file that grows is counted
+ * on.
+ */
+const counted = new WeakMap<
+  readonly TaskEntry[],
+  { seen: number; readonly counts: Map<string, TransitionCount> }
+>();
 
-async function stepsOf(file: string, entries: readonly TaskEntry[]): Promise<readonly TransitionCount[]> {
+async function stepsOf(
+  file: string,
+  entries: readonly TaskEntry[],
+): Promise<readonly TransitionCount[]> {
   const known = counted.get(entries) ?? { seen: 0, counts: new Map<string, TransitionCount>() };
   counted.set(entries, known);
   const fresh = entries.slice(known.seen);
@@ -91,13 +144,17 @@ async function stepsOf(file: string, entries: readonly TaskEntry[]): Promise<rea
 }
 
 /** The rejections of a tasks file that a person asks for. */
-export async function rejectedOf(file: string, { reason, from }: { readonly reason?: string; readonly from?: string }): Promise<{ readonly file: string; readonly entries: readonly RejectedEntry[] }> {
+export async function rejectedOf(
+  file: string,
+  { reason, from }: { readonly reason?: string; readonly from?: string },
+): Promise<{ readonly file: string; readonly entries: readonly RejectedEntry[] }> {
   const beside = rejectedFile(file);
   if (!existsSync(beside)) return { file: beside, entries: [] };
   const index: Entries<RejectedEntry> = await indexRejected(beside);
   const chosen: RejectedEntry[] = [];
   await inSlices(index.entries, it => {
-    if ((reason === undefined || it.reason === reason) && (from === undefined || it.from === from)) chosen.push(it);
+    if ((reason === undefined || it.reason === reason) && (from === undefined || it.from === from))
+      chosen.push(it);
   });
   return { file: beside, entries: chosen };
 }
@@ -111,13 +168,18 @@ const tally = (names: readonly string[]): Tally => {
 /** Numbers in their order, names with the commonest first. */
 const sorted = (counts: Tally): Tally => {
   const areNumbers = counts.length > 0 && counts.every(([it]) => /^\d+$/.test(it));
-  return counts.toSorted(([a, n], [b, m]) => (areNumbers ? Number(a) - Number(b) : m - n || (a < b ? -1 : 1)));
+  return counts.toSorted(([a, n], [b, m]) =>
+    areNumbers ? Number(a) - Number(b) : m - n || (a < b ? -1 : 1),
+  );
 };
 
 /** The numbers of a measure, those of its parts under their names: `distinct-1`. */
 function numbersIn(measure: unknown, path = ""): readonly (readonly [string, string])[] {
-  if (typeof measure === "number") return [[path, Number.isInteger(measure) ? measure.toLocaleString("en") : measure.toFixed(3)]];
+  if (typeof measure === "number")
+    return [[path, Number.isInteger(measure) ? measure.toLocaleString("en") : measure.toFixed(3)]];
   if (measure === null || typeof measure !== "object") return [];
-  const parts = Array.isArray(measure) ? measure.map((it: unknown, i) => [`-${i + 1}`, it] as const) : Object.entries(measure).map(([name, it]) => [path ? ` ${name}` : name, it] as const);
+  const parts = Array.isArray(measure)
+    ? measure.map((it: unknown, i) => [`-${i + 1}`, it] as const)
+    : Object.entries(measure).map(([name, it]) => [path ? ` ${name}` : name, it] as const);
   return parts.flatMap(([name, it]) => numbersIn(it, `${path}${name}`));
 }

@@ -1,6 +1,7 @@
 /**
- * The language in which tasks are filtered: words, and fields such as `server:banking kind:clarify tool:transfer`. All must hold;
- * values after a comma are others that do. Runs over thousands of entries in slices. Knows no editor.
+ * The language in which tasks are filtered: words, and fields such as `server:banking kind:clarify
+ * tool:transfer`. All must hold; values after a comma are others that do. Runs over thousands of
+ * entries in slices. Knows no editor.
  */
 import { setImmediate } from "node:timers/promises";
 import type { TaskEntry } from "./taskIndex.ts";
@@ -28,7 +29,10 @@ export interface TaskFilter {
   readonly words: readonly string[];
 }
 
-/** Reads a filter. What is no field is a word, so every text is a filter: `09:00` looks for that time. */
+/**
+ * Reads a filter. What is no field is a word, so every text is a filter: `09:00` looks for that
+ * time.
+ */
 export function parseFilter(text: string): TaskFilter {
   const fields: { field: FilterField; values: readonly string[] }[] = [];
   const words: string[] = [];
@@ -43,7 +47,10 @@ export function parseFilter(text: string): TaskFilter {
 }
 
 /** The words of a text in small letters; what stands in quotes is one. */
-const tokensOf = (text: string): readonly string[] => [...text.toLowerCase().matchAll(/"([^"]*)"?|\S+/g)].map(it => it[1] ?? it[0]).filter(it => it !== "");
+const tokensOf = (text: string): readonly string[] =>
+  [...text.toLowerCase().matchAll(/"([^"]*)"?|\S+/g)]
+    .map(it => it[1] ?? it[0])
+    .filter(it => it !== "");
 
 const isField = (name: string): name is FilterField => name in fieldsOf;
 
@@ -58,15 +65,23 @@ export const fieldsHold = (entry: TaskEntry, { fields }: TaskFilter): boolean =>
 export function matches(entry: TaskEntry, filter: TaskFilter): boolean {
   if (!fieldsHold(entry, filter)) return false;
   if (filter.words.length === 0) return true;
-  const text = `${entry.id} ${entry.asked} ${entry.kind} ${entry.split} ${entry.servers.join(" ")} ${entry.goals.join(" ")}`.toLowerCase();
+  const text =
+    `${entry.id} ${entry.asked} ${entry.kind} ${entry.split} ${entry.servers.join(" ")} ${entry.goals.join(" ")}`.toLowerCase();
   return filter.words.every(it => text.includes(it));
 }
 
 /** Milliseconds of work in one go. */
 const slice = 8;
 
-/** Takes items one by one, and lets the host do other things in between. Throws the signal's reason where it is aborted. */
-export async function inSlices<Item>(items: Iterable<Item>, take: (item: Item) => void, signal?: AbortSignal): Promise<void> {
+/**
+ * Takes items one by one, and lets the host do other things in between. Throws the signal's reason
+ * where it is aborted.
+ */
+export async function inSlices<Item>(
+  items: Iterable<Item>,
+  take: (item: Item) => void,
+  signal?: AbortSignal,
+): Promise<void> {
   let began = performance.now();
   for (const it of items) {
     take(it);
@@ -77,7 +92,10 @@ export async function inSlices<Item>(items: Iterable<Item>, take: (item: Item) =
   }
 }
 
-/** The entries of a list that a filter lets through; when the list has grown, only the new ones are looked at. */
+/**
+ * The entries of a list that a filter lets through; when the list has grown, only the new ones are
+ * looked at.
+ */
 export class Filtered {
   readonly of: readonly TaskEntry[];
   readonly filter: TaskFilter;
@@ -110,10 +128,19 @@ export class Filtered {
 }
 
 /** How many tasks have each value of a field, the commonest first. */
-export async function valuesOf(field: FilterField, entries: readonly TaskEntry[], signal?: AbortSignal): Promise<readonly (readonly [value: string, n: number])[]> {
+export async function valuesOf(
+  field: FilterField,
+  entries: readonly TaskEntry[],
+  signal?: AbortSignal,
+): Promise<readonly (readonly [value: string, n: number])[]> {
   const counts = new Map<string, number>();
-  await inSlices(entries, it => {
-    for (const value of new Set(fieldsOf[field](it))) counts.set(value, (counts.get(value) ?? 0) + 1);
-  }, signal);
+  await inSlices(
+    entries,
+    it => {
+      for (const value of new Set(fieldsOf[field](it)))
+        counts.set(value, (counts.get(value) ?? 0) + 1);
+    },
+    signal,
+  );
   return [...counts].toSorted(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
 }

@@ -1,6 +1,6 @@
 /**
- * Where each task of a file begins, and the few words by which a tree shows and a filter finds it. A task's text is read only when
- * it is opened. Knows no editor.
+ * Where each task of a file begins, and the few words by which a tree shows and a filter finds it.
+ * A task's text is read only when it is opened. Knows no editor.
  */
 import { parseTask } from "../trajectory/file.ts";
 import { taskFormat, type Task } from "../trajectory/task.ts";
@@ -28,23 +28,46 @@ export interface TaskEntry extends LinePlace {
 
 export type TaskIndex = Entries<TaskEntry>;
 
-/** A tasks file's index as the file is now; a file that grew is read on. A line that is not a task is skipped and told. */
+/**
+ * A tasks file's index as the file is now; a file that grew is read on. A line that is not a task
+ * is skipped and told.
+ */
 export const indexTasks = (file: string): Promise<TaskIndex> => indexes.of(file);
 
 /** One task, read and checked whole. */
-export const readTask = async (file: string, place: LinePlace): Promise<Task> => parseTask(await readJson(file, place), `${file}:${place.number}`);
+export const readTask = async (file: string, place: LinePlace): Promise<Task> =>
+  parseTask(await readJson(file, place), `${file}:${place.number}`);
 
-/** The entry of a line, or why it is none. Checks only what the entry needs: the whole task is checked when it is opened. */
-function entryOf(text: string, { number, offset, bytes }: LinePlace, whole: boolean): TaskEntry | string {
+/**
+ * The entry of a line, or why it is none. Checks only what the entry needs: the whole task is
+ * checked when it is opened.
+ */
+function entryOf(
+  text: string,
+  { number, offset, bytes }: LinePlace,
+  whole: boolean,
+): TaskEntry | string {
   let task: Partial<Task> | null;
   try {
     task = whole ? headOfTask(text) : (JSON.parse(text) as Partial<Task> | null);
   } catch (error) {
     return `the line is not JSON (${(error as Error).message})`;
   }
-  if (![taskFormat, olderTaskFormat].includes(String(task?.format))) return `its format is ${String(task?.format)}, and this version reads ${taskFormat}`;
-  const { id, turns, kind, split, servers, goals, knobs = {}, info = "complete", persona = "" } = task!;
-  if (!id || !turns?.[0] || !kind || !split || !servers || !goals) return "it lacks what every task has";
+  if (![taskFormat, olderTaskFormat].includes(String(task?.format)))
+    return `its format is ${String(task?.format)}, and this version reads ${taskFormat}`;
+  const {
+    id,
+    turns,
+    kind,
+    split,
+    servers,
+    goals,
+    knobs = {},
+    info = "complete",
+    persona = "",
+  } = task!;
+  if (!id || !turns?.[0] || !kind || !split || !servers || !goals)
+    return "it lacks what every task has";
   return {
     id,
     number,
@@ -58,13 +81,20 @@ function entryOf(text: string, { number, offset, bytes }: LinePlace, whole: bool
     turns: turns.length,
     servers: listOnce(servers.map(it => it.name)),
     goals: listOnce(goals.flatMap(it => it.calls.map(({ name }) => name))),
-    knobs: listOnce(Object.entries(knobs).flatMap(([name, value]) => (value === false || value === 0 || value === null ? [] : [`${name}=${typeof value === "string" ? value : JSON.stringify(value)}`]))),
+    knobs: listOnce(
+      Object.entries(knobs).flatMap(([name, value]) =>
+        value === false || value === 0 || value === null
+          ? []
+          : [`${name}=${typeof value === "string" ? value : JSON.stringify(value)}`],
+      ),
+    ),
   };
 }
 
 /**
- * All of a task but its trajectory, which is most of the line and comes last; the whole of a line that is laid out otherwise. Inside
- * a text the quotes would be escaped, so what is found is a key. Throws where the line is no JSON.
+ * All of a task but its trajectory, which is most of the line and comes last; the whole of a line
+ * that is laid out otherwise. Inside a text the quotes would be escaped, so what is found is a key.
+ * Throws where the line is no JSON.
  */
 export function headOfTask(text: string): Partial<Task> | null {
   const at = text.indexOf(trajectory);

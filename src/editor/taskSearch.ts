@@ -1,6 +1,6 @@
 /**
- * Looks for words in all that tasks say: every turn, every call and what it gave. Results come as they are found; the file is read
- * in pieces and never held. Knows no editor.
+ * Looks for words in all that tasks say: every turn, every call and what it gave. Results come as
+ * they are found; the file is read in pieces and never held. Knows no editor.
  */
 import { textsAt } from "./lineFile.ts";
 import { fieldsHold, type TaskFilter } from "./taskFilter.ts";
@@ -15,8 +15,15 @@ export interface Hit {
   readonly excerpt: string;
 }
 
-/** The tasks of a file that a filter's fields let through and that contain all its words. Throws the signal's reason where it is aborted. */
-export async function* searchTasks({ file, entries }: TaskIndex, filter: TaskFilter, signal?: AbortSignal): AsyncGenerator<Hit> {
+/**
+ * The tasks of a file that a filter's fields let through and that contain all its words. Throws the
+ * signal's reason where it is aborted.
+ */
+export async function* searchTasks(
+  { file, entries }: TaskIndex,
+  filter: TaskFilter,
+  signal?: AbortSignal,
+): AsyncGenerator<Hit> {
   const { words } = filter;
   const candidates = entries.filter(it => fieldsHold(it, filter));
   // as they stand in the line, where quotes and backslashes are escaped
@@ -41,14 +48,21 @@ function hitIn(line: string, entry: TaskEntry, words: readonly string[]): Hit | 
   const counts = all.map(({ small }) => words.filter(word => small.includes(word)).length);
   const best = all[counts.indexOf(Math.max(...counts))];
   if (!best) return undefined;
-  const first = Math.min(...words.flatMap(word => (best.small.includes(word) ? [best.small.indexOf(word)] : [])));
-  return { entry, where: best.where, excerpt: around(best.text, Number.isFinite(first) ? first : 0) };
+  const first = Math.min(
+    ...words.flatMap(word => (best.small.includes(word) ? [best.small.indexOf(word)] : [])),
+  );
+  return {
+    entry,
+    where: best.where,
+    excerpt: around(best.text, Number.isFinite(first) ? first : 0),
+  };
 }
 
 function saidIn(line: string): readonly Said[] {
   let events: readonly Record<string, unknown>[];
   try {
-    events = (JSON.parse(line) as { trajectory: { events: Record<string, unknown>[] } }).trajectory.events;
+    events = (JSON.parse(line) as { trajectory: { events: Record<string, unknown>[] } }).trajectory
+      .events;
   } catch {
     // the file has changed since it was indexed
     return [];
@@ -57,14 +71,24 @@ function saidIn(line: string): readonly Said[] {
     if (it["kind"] === "call") {
       const name = String(it["name"]);
       const given = it["value"] ?? it["error"];
-      return [{ where: name, text: `${name} ${JSON.stringify(it["arguments"])}` }, ...(given === undefined ? [] : [{ where: name, text: typeof given === "string" ? given : JSON.stringify(given) }])];
+      return [
+        { where: name, text: `${name} ${JSON.stringify(it["arguments"])}` },
+        ...(given === undefined
+          ? []
+          : [{ where: name, text: typeof given === "string" ? given : JSON.stringify(given) }]),
+      ];
     }
-    return typeof it["text"] === "string" && it["text"] ? [{ where: String(it["kind"]), text: it["text"] }] : [];
+    return typeof it["text"] === "string" && it["text"]
+      ? [{ where: String(it["kind"]), text: it["text"] }]
+      : [];
   });
 }
 
 function around(text: string, at: number): string {
   const from = Math.max(0, at - 30);
-  const cut = text.slice(from, from + 110).replaceAll(/\s+/g, " ").trim();
+  const cut = text
+    .slice(from, from + 110)
+    .replaceAll(/\s+/g, " ")
+    .trim();
   return `${from > 0 ? "…" : ""}${cut}${from + 110 < text.length ? "…" : ""}`;
 }

@@ -1,5 +1,17 @@
-/** The Tasks view: the task files of the workspace, each with its tasks as its index shows them. Reads no task whole. */
-import { EventEmitter, MarkdownString, TreeItem, TreeItemCollapsibleState, Uri, commands, type Disposable, type TreeDataProvider } from "vscode";
+/**
+ * The Tasks view: the task files of the workspace, each with its tasks as its index shows them.
+ * Reads no task whole.
+ */
+import {
+  EventEmitter,
+  MarkdownString,
+  TreeItem,
+  TreeItemCollapsibleState,
+  Uri,
+  commands,
+  type Disposable,
+  type TreeDataProvider,
+} from "vscode";
 import { basename } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Task } from "../trajectory/task.ts";
@@ -11,11 +23,20 @@ import { askFilter, askSearch } from "./taskPrompts.ts";
 
 export type TasksNode =
   | { readonly kind: "taskFile"; readonly file: Uri }
-  | { readonly kind: "range"; readonly file: Uri; readonly from: number; readonly size: number; readonly entries: readonly TaskEntry[] }
+  | {
+      readonly kind: "range";
+      readonly file: Uri;
+      readonly from: number;
+      readonly size: number;
+      readonly entries: readonly TaskEntry[];
+    }
   | { readonly kind: "task"; readonly file: Uri; readonly entry: TaskEntry }
   | { readonly kind: "skipped"; readonly file: Uri; readonly line: number; readonly why: string };
 
-/** More rows than this are shown in ranges, and more ranges in larger ones, so that a large file opens at once. */
+/**
+ * More rows than this are shown in ranges, and more ranges in larger ones, so that a large file
+ * opens at once.
+ */
 const mostRows = 100;
 
 const { Collapsed, Expanded, None } = TreeItemCollapsibleState;
@@ -35,7 +56,10 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
     this.#folder = folder;
   }
 
-  /** Shows the files as they are now. A file that is being written is read on again and again, but a quarter of the time at most. */
+  /**
+   * Shows the files as they are now. A file that is being written is read on again and again, but a
+   * quarter of the time at most.
+   */
   refresh(): void {
     if (this.#isDue) return;
     this.#isDue = true;
@@ -119,7 +143,12 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
   async getTreeItem(node: TasksNode): Promise<TreeItem> {
     switch (node.kind) {
       case "taskFile":
-        return fileItem(node.file, await this.index(node.file), await this.#shownOf(node.file), this.#filter);
+        return fileItem(
+          node.file,
+          await this.index(node.file),
+          await this.#shownOf(node.file),
+          this.#filter,
+        );
       case "range":
         return rangeItem(node, this.#filter);
       case "task":
@@ -133,7 +162,9 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
 
   async #roots(): Promise<TasksNode[]> {
     const files = await this.files();
-    const shown = await Promise.all(files.map(async file => !this.#filter.text || (await this.#shownOf(file)).length > 0));
+    const shown = await Promise.all(
+      files.map(async file => !this.#filter.text || (await this.#shownOf(file)).length > 0),
+    );
     return files.flatMap((file, i) => (shown[i] ? [{ kind: "taskFile", file }] : []));
   }
 
@@ -141,7 +172,10 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
   async #shownOf(file: Uri): Promise<readonly TaskEntry[]> {
     const { entries } = await this.index(file);
     const known = this.#filtered.get(file.fsPath);
-    const filtered = known?.of === entries && known.filter === this.#filter ? known : new Filtered(entries, this.#filter);
+    const filtered =
+      known?.of === entries && known.filter === this.#filter
+        ? known
+        : new Filtered(entries, this.#filter);
     this.#filtered.set(file.fsPath, filtered);
     return filtered.shown();
   }
@@ -153,17 +187,34 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
   }
 }
 
-/** Tasks as rows: as they are, or in ranges of a hundred, a thousand, … so that no row has more than a hundred below it. */
+/**
+ * Tasks as rows: as they are, or in ranges of a hundred, a thousand, … so that no row has more than
+ * a hundred below it.
+ */
 function rowsOf(file: Uri, entries: readonly TaskEntry[], start: number): TasksNode[] {
   if (entries.length <= mostRows) return entries.map(entry => ({ kind: "task", file, entry }));
   let size = mostRows;
   while (entries.length / size > mostRows) size *= 10;
   const ranges = Array.from({ length: Math.ceil(entries.length / size) }, (_, n) => n * size);
-  return ranges.map(from => ({ kind: "range", file, from: start + from, size, entries: entries.slice(from, from + size) }));
+  return ranges.map(from => ({
+    kind: "range",
+    file,
+    from: start + from,
+    size,
+    entries: entries.slice(from, from + size),
+  }));
 }
 
-function fileItem(file: Uri, { entries, skipped }: TaskIndex, shown: readonly TaskEntry[], filter: TaskFilter): TreeItem {
-  const item = new TreeItem(basename(file.fsPath, ".tasks.jsonl"), filter.text ? Expanded : Collapsed);
+function fileItem(
+  file: Uri,
+  { entries, skipped }: TaskIndex,
+  shown: readonly TaskEntry[],
+  filter: TaskFilter,
+): TreeItem {
+  const item = new TreeItem(
+    basename(file.fsPath, ".tasks.jsonl"),
+    filter.text ? Expanded : Collapsed,
+  );
   item.id = `${file.toString()}?${filter.text}`;
   item.description = `${filter.text ? `${whole(shown.length)} of ` : ""}${whole(entries.length)} tasks${skipped.length ? `, ${whole(skipped.length)} skipped` : ""}`;
   item.iconPath = icons.taskFile;
@@ -173,7 +224,10 @@ function fileItem(file: Uri, { entries, skipped }: TaskIndex, shown: readonly Ta
   return item;
 }
 
-function rangeItem({ file, from, size, entries }: Extract<TasksNode, { kind: "range" }>, filter: TaskFilter): TreeItem {
+function rangeItem(
+  { file, from, size, entries }: Extract<TasksNode, { kind: "range" }>,
+  filter: TaskFilter,
+): TreeItem {
   const item = new TreeItem(`${whole(from + 1)}–${whole(from + entries.length)}`, Collapsed);
   // by where it begins: it stays open while the file grows
   item.id = `${file.toString()}?${filter.text}#${from}/${size}`;
@@ -185,9 +239,13 @@ function taskItem(node: Extract<TasksNode, { kind: "task" }>): TreeItem {
   const { asked, id, kind, split, servers, goals } = node.entry;
   const item = new TreeItem(asked.length > 90 ? `${asked.slice(0, 89)}…` : asked, None);
   item.id = `${node.file.toString()}#${node.entry.offset}`;
-  item.description = goals.length ? `${servers.join(", ")} · ${goals.length} ${goals.length === 1 ? "call" : "calls"}` : `${servers.join(", ")} · ${kind}`;
+  item.description = goals.length
+    ? `${servers.join(", ")} · ${goals.length} ${goals.length === 1 ? "call" : "calls"}`
+    : `${servers.join(", ")} · ${kind}`;
   item.iconPath = goals.length ? icons.task : icons.abstention;
-  item.tooltip = new MarkdownString().appendText(`${asked}\n\n${id}, ${kind}, ${split}\n${goals.join(" → ")}`);
+  item.tooltip = new MarkdownString().appendText(
+    `${asked}\n\n${id}, ${kind}, ${split}\n${goals.join(" → ")}`,
+  );
   item.contextValue = "task";
   item.command = { command: "prove.openTranscript", title: "Open Transcript", arguments: [node] };
   return item;

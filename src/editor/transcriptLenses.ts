@@ -1,4 +1,7 @@
-/** What stands above and behind the lines of a transcript: commands on its head, each call's evidence, hovers, an outline. */
+/**
+ * What stands above and behind the lines of a transcript: commands on its head, each call's
+ * evidence, hovers, an outline.
+ */
 import {
   CodeLens,
   DocumentSymbol,
@@ -17,17 +20,37 @@ import type { Transcripts } from "./transcripts.ts";
 
 const language = { language: "prove-trajectory" };
 
-export function registerTranscriptLenses(transcripts: Transcripts, definitions: Definitions): Disposable[] {
+export function registerTranscriptLenses(
+  transcripts: Transcripts,
+  definitions: Definitions,
+): Disposable[] {
   return [
     languages.registerCodeLensProvider(language, {
       async provideCodeLenses({ uri }) {
         const { grade, rejected } = await transcripts.attempt(uri);
         const top = new Range(0, 0, 0, 0);
-        if (rejected) return [new CodeLens(top, { title: `$(circle-slash) Turned down: ${rejected.reason}`, command: "" })];
-        const reward = "breakdowns" in grade ? `Show Reward (${grade.breakdowns[0]!.total.toFixed(4)})` : "Show Reward";
+        if (rejected)
+          return [
+            new CodeLens(top, {
+              title: `$(circle-slash) Turned down: ${rejected.reason}`,
+              command: "",
+            }),
+          ];
+        const reward =
+          "breakdowns" in grade
+            ? `Show Reward (${grade.breakdowns[0]!.total.toFixed(4)})`
+            : "Show Reward";
         return [
-          new CodeLens(top, { title: "$(debug-alt) Step Through Trajectory", command: "prove.stepTrajectory", arguments: [uri] }),
-          new CodeLens(top, { title: `$(star-half) ${reward}`, command: "prove.showReward", arguments: [uri] }),
+          new CodeLens(top, {
+            title: "$(debug-alt) Step Through Trajectory",
+            command: "prove.stepTrajectory",
+            arguments: [uri],
+          }),
+          new CodeLens(top, {
+            title: `$(star-half) ${reward}`,
+            command: "prove.showReward",
+            arguments: [uri],
+          }),
         ];
       },
     }),
@@ -55,7 +78,9 @@ export function registerTranscriptLenses(transcripts: Transcripts, definitions: 
           const { first, last } = transcript.spans[i]!;
           const symbol = symbolOf(event);
           if (!symbol) return [];
-          const range = document.lineAt(Math.min(last, document.lineCount - 1)).range.with(document.lineAt(first).range.start);
+          const range = document
+            .lineAt(Math.min(last, document.lineCount - 1))
+            .range.with(document.lineAt(first).range.start);
           return [new DocumentSymbol(...symbol, range, document.lineAt(first).range)];
         });
       },
@@ -63,7 +88,9 @@ export function registerTranscriptLenses(transcripts: Transcripts, definitions: 
     languages.registerFoldingRangeProvider(language, {
       async provideFoldingRanges({ uri }) {
         const { transcript } = await transcripts.attempt(uri);
-        return transcript.spans.filter(it => it.last > it.first).map(it => new FoldingRange(it.first, it.last));
+        return transcript.spans
+          .filter(it => it.last > it.first)
+          .map(it => new FoldingRange(it.first, it.last));
       },
     }),
   ];

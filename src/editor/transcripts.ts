@@ -1,14 +1,34 @@
 /**
- * Attempts as documents: their transcripts with what each call earned, opened, revealed and refreshed. Keeps what is open,
- * so that lenses, pages and the debugger speak of the same attempt.
+ * Attempts as documents: their transcripts with what each call earned, opened, revealed and
+ * refreshed. Keeps what is open, so that lenses, pages and the debugger speak of the same attempt.
  */
 import { setImmediate } from "node:timers/promises";
-import { EventEmitter, Range, Selection, TabInputWebview, TextEditorRevealType, Uri, ViewColumn, window, workspace, type Disposable, type TextEditor } from "vscode";
+import {
+  EventEmitter,
+  Range,
+  Selection,
+  TabInputWebview,
+  TextEditorRevealType,
+  Uri,
+  ViewColumn,
+  window,
+  workspace,
+  type Disposable,
+  type TextEditor,
+} from "vscode";
 import type { Catalog } from "../environment/catalog.ts";
 import { Mistake } from "../mistake.ts";
 import { noteOf } from "../reward/words.ts";
 import { transcriptOf, type Transcript } from "../trajectory/transcript.ts";
-import { addressOf, isTranscript, nodeAddress, readAttempt, type AttemptNode, type FindTask, type KeptAttempt } from "./attempts.ts";
+import {
+  addressOf,
+  isTranscript,
+  nodeAddress,
+  readAttempt,
+  type AttemptNode,
+  type FindTask,
+  type KeptAttempt,
+} from "./attempts.ts";
 import type { Definitions } from "./definitions.ts";
 import { closingOf, gradeOf, type Grade } from "./grade.ts";
 import { wordsOfRejected } from "./rejected.ts";
@@ -40,9 +60,14 @@ export class Transcripts implements Disposable {
 
   /** The address that a command is about: the node's, the one given, or the active editor's. */
   addressFor(node: AttemptNode | Uri | undefined): Uri {
-    const given = node instanceof Uri ? node : node ? nodeAddress(node) : window.activeTextEditor?.document.uri;
+    const given =
+      node instanceof Uri ? node : node ? nodeAddress(node) : window.activeTextEditor?.document.uri;
     if (given && isTranscript(given)) return given;
-    if (given?.path.endsWith(".trajectory.jsonl")) return addressOf({ kind: "file", file: given.fsPath }, given.path.split("/").at(-1)!.replace(".trajectory.jsonl", ""));
+    if (given?.path.endsWith(".trajectory.jsonl"))
+      return addressOf(
+        { kind: "file", file: given.fsPath },
+        given.path.split("/").at(-1)!.replace(".trajectory.jsonl", ""),
+      );
     throw new Mistake("no trajectory is shown", "open a task from the Tasks view first");
   }
 
@@ -69,7 +94,10 @@ export class Transcripts implements Disposable {
     const span = transcript.spans[events[call]!]!;
     const editor = await this.#show(uri);
     editor.selection = new Selection(span.first, 0, span.first, 0);
-    editor.revealRange(new Range(span.first, 0, span.last, 0), TextEditorRevealType.InCenterIfOutsideViewport);
+    editor.revealRange(
+      new Range(span.first, 0, span.last, 0),
+      TextEditorRevealType.InCenterIfOutsideViewport,
+    );
   }
 
   /** Grades what is open anew: a fixture or a file was written. */
@@ -89,7 +117,13 @@ export class Transcripts implements Disposable {
     // reading and grading are each a stretch of work: the host breathes between them
     await setImmediate();
     const catalog = await this.#definitions.catalog();
-    if (kept.rejected) return { ...kept, catalog, grade: { unscorable: `it was turned down (${kept.rejected.reason})` }, transcript: transcriptOf(kept.trajectory, wordsOfRejected(kept.rejected)) };
+    if (kept.rejected)
+      return {
+        ...kept,
+        catalog,
+        grade: { unscorable: `it was turned down (${kept.rejected.reason})` },
+        transcript: transcriptOf(kept.trajectory, wordsOfRejected(kept.rejected)),
+      };
     const grade = gradeOf(catalog, kept.task, kept.trajectory);
     const paper = "breakdowns" in grade ? grade.breakdowns[0] : undefined;
     const transcript = transcriptOf(kept.trajectory, {
@@ -103,7 +137,9 @@ export class Transcripts implements Disposable {
   async #show(uri: Uri): Promise<TextEditor> {
     // read first: what cannot be read says why, and opens nothing
     await this.attempt(uri);
-    const shown = window.visibleTextEditors.find(it => it.document.uri.toString() === uri.toString());
+    const shown = window.visibleTextEditors.find(
+      it => it.document.uri.toString() === uri.toString(),
+    );
     const document = await workspace.openTextDocument(uri);
     return window.showTextDocument(document, { viewColumn: shown?.viewColumn ?? columnFor() });
   }
@@ -112,10 +148,12 @@ export class Transcripts implements Disposable {
 /** Beside a page the transcript goes to the other column; else where the person is. */
 function columnFor(): ViewColumn {
   const { activeTabGroup } = window.tabGroups;
-  const isOnReward = activeTabGroup.activeTab?.input instanceof TabInputWebview && activeTabGroup.viewColumn > ViewColumn.One;
+  const isOnReward =
+    activeTabGroup.activeTab?.input instanceof TabInputWebview &&
+    activeTabGroup.viewColumn > ViewColumn.One;
   return isOnReward ? ViewColumn.One : ViewColumn.Active;
 }
 
 /** What the user asked first. */
-export const askedIn = ({ trajectory }: KeptAttempt): string => trajectory.events.find(it => it.kind === "user")?.text ?? trajectory.header.task;
-
+export const askedIn = ({ trajectory }: KeptAttempt): string =>
+  trajectory.events.find(it => it.kind === "user")?.text ?? trajectory.header.task;

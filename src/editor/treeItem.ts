@@ -8,7 +8,11 @@ export interface Look {
   readonly tooltip?: string;
 }
 
-export function rowOf(label: string, state: TreeItemCollapsibleState, { icon, description, context, tooltip }: Look): TreeItem {
+export function rowOf(
+  label: string,
+  state: TreeItemCollapsibleState,
+  { icon, description, context, tooltip }: Look,
+): TreeItem {
   const item = new TreeItem(label, state);
   if (icon) item.iconPath = icon;
   if (description) item.description = description;

@@ -1,6 +1,7 @@
 /**
- * The language of watches, hovers and conditions: a path into values, or a comparison of two. It reads, and does nothing else:
- * `banking.world.accounts.acc_101.balance > 100`, `call.name == "banking_transfer"`. Has a parser of its own; knows no debugger.
+ * The language of watches, hovers and conditions: a path into values, or a comparison of two. It
+ * reads, and does nothing else: `banking.world.accounts.acc_101.balance > 100`, `call.name ==
+ * "banking_transfer"`. Has a parser of its own; knows no debugger.
  */
 import type { Json } from "../environment/json.ts";
 
@@ -42,12 +43,15 @@ class Parser {
   }
 
   #operand(): Json {
-    const literal = this.#take(/-?\d+(?:\.\d+)?(?![\w-])|"(?:[^"\\]|\\.)*"|(?:true|false|null)(?![\w-])/y);
+    const literal = this.#take(
+      /-?\d+(?:\.\d+)?(?![\w-])|"(?:[^"\\]|\\.)*"|(?:true|false|null)(?![\w-])/y,
+    );
     if (literal !== undefined) return this.#json(literal);
     const name = this.#take(/[A-Za-z_][\w-]*/y);
-    if (name === undefined) throw new Unreadable(`"${this.#text.slice(this.#at).trim()}" is no path`);
+    if (name === undefined)
+      throw new Unreadable(`"${this.#text.slice(this.#at).trim()}" is no path`);
     let value = step(this.#scope, name, name);
-    for (let walked = name; ; ) {
+    for (let walked = name; ;) {
       const key = this.#key();
       if (key === undefined) return value;
       walked += `.${key}`;
@@ -88,7 +92,10 @@ class Parser {
 
 /** Own keys only: a path never reaches what a value inherits. */
 function step(from: Json | Scope, key: string, walked: string): Json {
-  const value = from !== null && typeof from === "object" && Object.hasOwn(from, key) ? (from as Scope)[key] : undefined;
+  const value =
+    from !== null && typeof from === "object" && Object.hasOwn(from, key)
+      ? (from as Scope)[key]
+      : undefined;
   if (value === undefined) throw new Unreadable(`there is no ${walked}`);
   return value;
 }
@@ -100,8 +107,13 @@ function compare(left: Json, operator: Operator, right: Json): boolean {
     case "!=":
       return JSON.stringify(left) !== JSON.stringify(right);
     default:
-      if (!((typeof left === "number" && typeof right === "number") || (typeof left === "string" && typeof right === "string")))
+      if (!(
+        (typeof left === "number" && typeof right === "number") ||
+        (typeof left === "string" && typeof right === "string")
+      ))
         throw new Unreadable(`${JSON.stringify(left)} and ${JSON.stringify(right)} have no order`);
-      return { "<": left < right, ">": left > right, "<=": left <= right, ">=": left >= right }[operator];
+      return { "<": left < right, ">": left > right, "<=": left <= right, ">=": left >= right }[
+        operator
+      ];
   }
 }

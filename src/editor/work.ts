@@ -1,8 +1,15 @@
 /**
- * Long work in the terminal program, which is forked for it: how far it is in a notification, its cancel button, and the answers of
- * the editor's own language models on the way. Knows nothing of what the work does.
+ * Long work in the terminal program, which is forked for it: how far it is in a notification, its
+ * cancel button, and the answers of the editor's own language models on the way. Knows nothing of
+ * what the work does.
  */
-import { CancellationError, ProgressLocation, window, type CancellationToken, type Progress } from "vscode";
+import {
+  CancellationError,
+  ProgressLocation,
+  window,
+  type CancellationToken,
+  type Progress,
+} from "vscode";
 import { Mistake } from "../mistake.ts";
 import type { Work, WorkAsk, WorkSays } from "../protocol/work.ts";
 import { ModelAnswers } from "./languageModels.ts";
@@ -15,22 +22,35 @@ export interface Workplace {
   readonly cwd: string;
 }
 
-/** Does the work and gives its report. Throws a `CancellationError` where the person ended it: what is written stands. */
-export async function doWork(work: Work, title: string, { dist, cwd }: Workplace): Promise<readonly string[]> {
+/**
+ * Does the work and gives its report. Throws a `CancellationError` where the person ended it: what
+ * is written stands.
+ */
+export async function doWork(
+  work: Work,
+  title: string,
+  { dist, cwd }: Workplace,
+): Promise<readonly string[]> {
   const node = await findNode(setting("node"));
-  return window.withProgress({ location: ProgressLocation.Notification, title, cancellable: true }, async (progress, token) => {
-    const child = forkProgram(node, dist, ["work"], cwd);
-    const answers = new ModelAnswers(it => void (child.connected && child.send(it)));
-    try {
-      return await followed(child, work, answers, progress, token);
-    } finally {
-      answers.dispose();
-      child.kill();
-    }
-  });
+  return window.withProgress(
+    { location: ProgressLocation.Notification, title, cancellable: true },
+    async (progress, token) => {
+      const child = forkProgram(node, dist, ["work"], cwd);
+      const answers = new ModelAnswers(it => void (child.connected && child.send(it)));
+      try {
+        return await followed(child, work, answers, progress, token);
+      } finally {
+        answers.dispose();
+        child.kill();
+      }
+    },
+  );
 }
 
-/** Sends the work, shows what is said, and resolves with the report; a cancel is said first and enforced by the caller. */
+/**
+ * Sends the work, shows what is said, and resolves with the report; a cancel is said first and
+ * enforced by the caller.
+ */
 function followed(
   child: ReturnType<typeof forkProgram>,
   work: Work,
@@ -41,14 +61,36 @@ function followed(
   return new Promise((resolve, reject) => {
     let shown = 0;
     let stderr = "";
-    child.stderr?.on("data", (bytes: Buffer) => (stderr = (stderr + bytes.toString()).slice(-2000)));
-    child.once("error", cause => reject(new Mistake(`the terminal program did not start (${cause.message})`, "check the setting prove.node", { cause })));
-    child.once("exit", code => reject(new Mistake(`the terminal program ended with ${code} before its work was done`, stderr.trim() || "run it again", { cause: new Error(stderr) })));
+    child.stderr?.on(
+      "data",
+      (bytes: Buffer) => (stderr = (stderr + bytes.toString()).slice(-2000)),
+    );
+    child.once("error", cause =>
+      reject(
+        new Mistake(
+          `the terminal program did not start (${cause.message})`,
+          "check the setting prove.node",
+          { cause },
+        ),
+      ),
+    );
+    child.once("exit", code =>
+      reject(
+        new Mistake(
+          `the terminal program ended with ${code} before its work was done`,
+          stderr.trim() || "run it again",
+          { cause: new Error(stderr) },
+        ),
+      ),
+    );
     child.on("message", message => {
       const said = message as WorkSays;
       switch (said.kind) {
         case "progress":
-          progress.report({ message: `${said.done.toLocaleString("en")} of ${said.total.toLocaleString("en")} ${said.doing}`, increment: (100 * (said.done - shown)) / Math.max(1, said.total) });
+          progress.report({
+            message: `${said.done.toLocaleString("en")} of ${said.total.toLocaleString("en")} ${said.doing}`,
+            increment: (100 * (said.done - shown)) / Math.max(1, said.total),
+          });
           shown = said.done;
           return;
         case "done":

@@ -1,4 +1,7 @@
-/** A JSON value as a tree that opens one level at a time, with what the last call changed marked. Knows no editor. */
+/**
+ * A JSON value as a tree that opens one level at a time, with what the last call changed marked.
+ * Knows no editor.
+ */
 import type { Json, JsonObject } from "../environment/json.ts";
 import type { Patch } from "../environment/outcome.ts";
 import { aboutOf } from "./entities.ts";
@@ -14,7 +17,11 @@ export interface ValueNode {
 }
 
 /** The children of a value, in its own order. */
-export function childrenOf(value: Json, path: string, patches: readonly Patch[]): readonly ValueNode[] {
+export function childrenOf(
+  value: Json,
+  path: string,
+  patches: readonly Patch[],
+): readonly ValueNode[] {
   if (value === null || typeof value !== "object") return [];
   return Object.entries(value as JsonObject).map(([key, it]) => {
     const at = `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;

@@ -1,6 +1,7 @@
 /**
- * Which servers there are and where their fixtures lie: all that is needed to open a session by names. The list itself is
- * handed in. Does not know tasks, and reads a fixture only when it is first asked for.
+ * Which servers there are and where their fixtures lie: all that is needed to open a session by
+ * names. The list itself is handed in. Does not know tasks, and reads a fixture only when it is
+ * first asked for.
  */
 import { Mistake } from "../mistake.ts";
 import { findFixture, fixtureNames, type Fixture, type FixtureFolders } from "./fixture.ts";
@@ -16,21 +17,32 @@ export interface Catalog {
   readonly tools: ReadonlyMap<string, Tool>;
   /** The server of that name, or a `Mistake` that lists the ones there are. */
   server(name: string): Server;
-  /** The fixture of that name (`full~17`: variant 17 of `full`), deeply frozen; the same object each time, but for variants that have not been asked for lately. Throws a `Mistake` where there is none or it does not fit. */
+  /**
+   * The fixture of that name (`full~17`: variant 17 of `full`), deeply frozen; the same object each
+   * time, but for variants that have not been asked for lately. Throws a `Mistake` where there is
+   * none or it does not fit.
+   */
   fixture(server: string, name: string): Fixture;
   /** The names of a server's fixtures, sorted. */
   fixtureNames(server: string): readonly string[];
   /**
-   * The hash of the tool definitions of these servers: what a task and a trajectory pin as `catalog`. It covers only the
-   * servers named, so that a new server elsewhere makes no task stale.
+   * The hash of the tool definitions of these servers: what a task and a trajectory pin as
+   * `catalog`. It covers only the servers named, so that a new server elsewhere makes no task
+   * stale.
    */
   hash(servers: readonly string[]): string;
 }
 
-/** Variants that are remembered: thousands of them would fill the memory, and each is made again in a moment. */
+/**
+ * Variants that are remembered: thousands of them would fill the memory, and each is made again in
+ * a moment.
+ */
 const mostVariants = 256;
 
-/** A catalog over a list of servers, with fixtures from folders, the first match winning. Remembers the fixtures it has read, and the variants used last. */
+/**
+ * A catalog over a list of servers, with fixtures from folders, the first match winning. Remembers
+ * the fixtures it has read, and the variants used last.
+ */
 export function openCatalog(list: readonly Server[], folders: FixtureFolders): Catalog {
   const servers = new Map(list.map(it => [it.name, it]));
   const read = new Map<string, Fixture>();
@@ -38,7 +50,10 @@ export function openCatalog(list: readonly Server[], folders: FixtureFolders): C
   const server = (name: string): Server => {
     const found = servers.get(name);
     if (found) return found;
-    throw new Mistake(`there is no server ${name}`, `choose one of ${[...servers.keys()].join(", ")}`);
+    throw new Mistake(
+      `there is no server ${name}`,
+      `choose one of ${[...servers.keys()].join(", ")}`,
+    );
   };
   return {
     servers,
@@ -48,7 +63,11 @@ export function openCatalog(list: readonly Server[], folders: FixtureFolders): C
       const key = `${of}/${name}`;
       const variant = variantNamed(name);
       const known = (variant ? variants : read).get(key);
-      const fixture = known ?? (variant ? variantOf(this.fixture(of, variant.of), variant.number) : findFixture(folders, server(of), name));
+      const fixture =
+        known ??
+        (variant
+          ? variantOf(this.fixture(of, variant.of), variant.number)
+          : findFixture(folders, server(of), name));
       if (!variant) read.set(key, fixture);
       else remember(variants, key, fixture, mostVariants);
       return fixture;
@@ -61,9 +80,16 @@ export function openCatalog(list: readonly Server[], folders: FixtureFolders): C
 /** Opens a session by names: what a task and a trajectory's header pin. */
 export function openByName(
   catalog: Catalog,
-  pins: { readonly servers: readonly { readonly name: string; readonly fixture: string }[]; readonly seed: number; readonly menu?: readonly string[] },
+  pins: {
+    readonly servers: readonly { readonly name: string; readonly fixture: string }[];
+    readonly seed: number;
+    readonly menu?: readonly string[];
+  },
 ): Session {
-  const servers = pins.servers.map(it => ({ server: catalog.server(it.name), fixture: catalog.fixture(it.name, it.fixture) }));
+  const servers = pins.servers.map(it => ({
+    server: catalog.server(it.name),
+    fixture: catalog.fixture(it.name, it.fixture),
+  }));
   return openSession({ servers, seed: pins.seed, ...(pins.menu ? { menu: pins.menu } : {}) });
 }
 
@@ -80,17 +106,31 @@ const definitions = new WeakMap<Server, object>();
 function definitionsOf(server: Server): object {
   let known = definitions.get(server);
   if (!known) {
-    const tools = [...server.tools.values()].map(({ name, effect, summary, destructive, idempotent, requires, inputSchema, outputSchema }) => ({
-      name,
-      effect,
-      summary,
-      destructive,
-      idempotent,
-      requires,
-      inputSchema,
-      outputSchema,
-    }));
-    definitions.set(server, (known = freeze({ server: server.name, tools: structuredClone(tools) })));
+    const tools = [...server.tools.values()].map(
+      ({
+        name,
+        effect,
+        summary,
+        destructive,
+        idempotent,
+        requires,
+        inputSchema,
+        outputSchema,
+      }) => ({
+        name,
+        effect,
+        summary,
+        destructive,
+        idempotent,
+        requires,
+        inputSchema,
+        outputSchema,
+      }),
+    );
+    definitions.set(
+      server,
+      (known = freeze({ server: server.name, tools: structuredClone(tools) })),
+    );
   }
   return known;
 }

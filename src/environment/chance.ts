@@ -1,4 +1,7 @@
-/** Seeded chance: a stream that depends on a seed and a key only. Knows nothing of what is drawn with it. */
+/**
+ * Seeded chance: a stream that depends on a seed and a key only. Knows nothing of what is drawn
+ * with it.
+ */
 
 export interface Chance {
   /** A number in [0, 1). */
@@ -19,7 +22,8 @@ export interface Chance {
 export function chanceOf(seed: number, ...key: readonly (string | number)[]): Chance {
   let state = (seed ^ 0x9e3779b9) >>> 0;
   const text = key.join("/");
-  for (let i = 0; i < text.length; i++) state = Math.imul(state ^ text.charCodeAt(i), 0x01000193) >>> 0;
+  for (let i = 0; i < text.length; i++)
+    state = Math.imul(state ^ text.charCodeAt(i), 0x01000193) >>> 0;
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);

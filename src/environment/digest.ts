@@ -1,12 +1,16 @@
 /**
- * The digest of a frozen value: a hash tree that is remembered by object identity, so that after a write only what the write
- * made anew is hashed. Fast and well mixed, not secret: it tells states apart, and guards nothing against forgers.
+ * The digest of a frozen value: a hash tree that is remembered by object identity, so that after a
+ * write only what the write made anew is hashed. Fast and well mixed, not secret: it tells states
+ * apart, and guards nothing against forgers.
  */
 
 /** The hash of a state: equal digests mean equal states. 32 hexadecimal characters. */
 export type Digest = string & { readonly digest: unique symbol };
 
-/** 128 bits. Of an object: the sum over its entries or items before it is sealed, so that one entry can be taken out and another put in. */
+/**
+ * 128 bits. Of an object: the sum over its entries or items before it is sealed, so that one entry
+ * can be taken out and another put in.
+ */
 interface Words {
   a: number;
   b: number;
@@ -38,14 +42,20 @@ function nodeOf(value: object): Node {
 function summed(value: object): Node {
   const node: Node = { a: 0, b: 0, c: 0, d: 0, n: 0 };
   if (Array.isArray(value)) for (let i = 0; i < value.length; i++) add(node, i, value[i], 1);
-  else for (const key of Object.keys(value)) add(node, key, (value as Record<string, unknown>)[key], 1);
+  else
+    for (const key of Object.keys(value))
+      add(node, key, (value as Record<string, unknown>)[key], 1);
   return node;
 }
 
-/** Puts an entry in or takes it out: sums do not depend on the order of keys, and undefined is no entry. */
+/**
+ * Puts an entry in or takes it out: sums do not depend on the order of keys, and undefined is no
+ * entry.
+ */
 function add(node: Node, key: string | number, value: unknown, sign: 1 | -1): void {
   if (value === undefined) return;
-  const words = value !== null && typeof value === "object" ? sealed(value, nodeOf(value)) : leaf(value);
+  const words =
+    value !== null && typeof value === "object" ? sealed(value, nodeOf(value)) : leaf(value);
   const { a, b, c, d } = typeof key === "number" ? mixed(words, key) : spelled(key, words);
   node.a = (node.a + sign * a) | 0;
   node.b = (node.b + sign * b) | 0;
@@ -54,13 +64,19 @@ function add(node: Node, key: string | number, value: unknown, sign: 1 | -1): vo
   node.n += sign;
 }
 
-/** An object's sum as the hash of the object: lists and records, and sums of different lengths, never look alike. */
-const sealed = (value: object, node: Node): Words => mixed(node, Array.isArray(value) ? -1 - node.n : node.n);
+/**
+ * An object's sum as the hash of the object: lists and records, and sums of different lengths,
+ * never look alike.
+ */
+const sealed = (value: object, node: Node): Words =>
+  mixed(node, Array.isArray(value) ? -1 - node.n : node.n);
 
 // words are kept as signed integers, which V8 stores in place
 const textSeed: Words = { a: 0x243f6a88, b: 0x85a308d3 | 0, c: 0x13198a2e, d: 0x03707344 };
 const numberSeed: Words = { a: 0xa4093822 | 0, b: 0x299f31d0, c: 0x082efa98, d: 0xec4e6c89 | 0 };
-const constants = new Map<unknown, Words>([null, false, true].map((it, i) => [it, mixed(numberSeed, i + 1)]));
+const constants = new Map<unknown, Words>(
+  [null, false, true].map((it, i) => [it, mixed(numberSeed, i + 1)]),
+);
 
 function leaf(value: unknown): Words {
   if (typeof value === "string") return spelled(value, textSeed);
@@ -69,7 +85,10 @@ function leaf(value: unknown): Words {
   return constants.get(value)!;
 }
 
-/** A text over a seed: four lanes that feed one another, a character at a time, then mixed to the end. */
+/**
+ * A text over a seed: four lanes that feed one another, a character at a time, then mixed to the
+ * end.
+ */
 function spelled(text: string, seed: Words): Words {
   let { a, b, c, d } = seed;
   for (let i = 0; i < text.length; i++) {
@@ -114,8 +133,9 @@ export function freeze<T>(value: T): T {
 }
 
 /**
- * Draws the digest of a record from its predecessor's, when only these keys may differ. So the cost of a write grows with what it
- * changes, not with the table that it changes. Both are deeply frozen.
+ * Draws the digest of a record from its predecessor's, when only these keys may differ. So the cost
+ * of a write grows with what it changes, not with the table that it changes. Both are deeply
+ * frozen.
  */
 export function succeed(before: object, after: object, changed: Iterable<string>): void {
   const { a, b, c, d, n } = nodeOf(before);
@@ -129,7 +149,10 @@ export function succeed(before: object, after: object, changed: Iterable<string>
   nodes.set(after, node);
 }
 
-/** The record's own value: JSON has no functions, so a function, like the prototype itself, is only inherited. */
+/**
+ * The record's own value: JSON has no functions, so a function, like the prototype itself, is only
+ * inherited.
+ */
 function own(record: object, key: string): unknown {
   const value = (record as Record<string, unknown>)[key];
   return typeof value === "function" || value === Object.prototype ? undefined : value;

@@ -1,6 +1,7 @@
 /**
- * A frozen JSON value as if it could be changed: reads go through to it, the first write to a record or list copies that one
- * alone, and at the end comes a frozen value that shares all the rest, with the patches between the two. Knows JSON only.
+ * A frozen JSON value as if it could be changed: reads go through to it, the first write to a
+ * record or list copies that one alone, and at the end comes a frozen value that shares all the
+ * rest, with the patches between the two. Knows JSON only.
  */
 import { freeze, succeed } from "./digest.ts";
 import type { Json } from "./json.ts";
@@ -17,7 +18,10 @@ export interface Change {
 export interface Draft<T> {
   /** To read and to change, until `finish`. */
   readonly value: T;
-  /** The frozen outcome, the very same object where nothing was written, and what was changed on the way to it. */
+  /**
+   * The frozen outcome, the very same object where nothing was written, and what was changed on the
+   * way to it.
+   */
   finish(): { readonly after: T; readonly changes: readonly Change[] };
 }
 
@@ -36,7 +40,8 @@ export function draftOf<T extends object>(frozen: T): Draft<T> {
 }
 
 /** What a draft, or a part of one, was before anything was written; any other value is itself. */
-export const before = <T extends object>(value: T): T => (nodeOf(value)?.base as T | undefined) ?? value;
+export const before = <T extends object>(value: T): T =>
+  (nodeOf(value)?.base as T | undefined) ?? value;
 
 const asNode = Symbol("node");
 const nodeOf = (value: object): Node | undefined => (value as { [asNode]?: Node })[asNode];
@@ -44,7 +49,10 @@ const isObject = (value: unknown): value is object => value !== null && typeof v
 
 type Container = Record<string, unknown>;
 
-/** One record or list of a draft, which is its own proxy's handler: base until the first write, then the copy. */
+/**
+ * One record or list of a draft, which is its own proxy's handler: base until the first write, then
+ * the copy.
+ */
 class Node implements ProxyHandler<object> {
   readonly base: Container;
   readonly proxy: object;
@@ -102,7 +110,14 @@ class Node implements ProxyHandler<object> {
 
   getOwnPropertyDescriptor(target: object, key: string | symbol): PropertyDescriptor | undefined {
     const found = Reflect.getOwnPropertyDescriptor(this.copy ?? this.base, key);
-    return found && { value: this.get(target, key), writable: true, enumerable: found.enumerable ?? false, configurable: !(this.isList && key === "length") };
+    return (
+      found && {
+        value: this.get(target, key),
+        writable: true,
+        enumerable: found.enumerable ?? false,
+        configurable: !(this.isList && key === "length"),
+      }
+    );
   }
 
   defineProperty(target: object, key: string | symbol, { value }: PropertyDescriptor): boolean {
@@ -132,7 +147,9 @@ class Node implements ProxyHandler<object> {
   write(key: string): Container {
     this.touched.add(key);
     if (!this.copy) {
-      this.copy = (this.isList ? [...(this.base as unknown as unknown[])] : Object.assign({}, this.base)) as Container;
+      this.copy = (
+        this.isList ? [...(this.base as unknown as unknown[])] : Object.assign({}, this.base)
+      ) as Container;
       this.#parent?.write(this.#key);
     }
     return this.copy;
@@ -161,8 +178,12 @@ class Node implements ProxyHandler<object> {
   }
 }
 
-/** A value that a tool has made, as JSON: with the finished parts of the draft that it took along, and without what is undefined. Frozen. */
-export const finished = (value: Json): Json => (isObject(value) ? (freeze(plain(value)) as Json) : value);
+/**
+ * A value that a tool has made, as JSON: with the finished parts of the draft that it took along,
+ * and without what is undefined. Frozen.
+ */
+export const finished = (value: Json): Json =>
+  isObject(value) ? (freeze(plain(value)) as Json) : value;
 
 function plain(value: object): object {
   const node = nodeOf(value);
@@ -186,7 +207,8 @@ function changesOf(node: Node, place: Place, changes: Change[]): void {
     const at = [...place, key];
     if (!Object.hasOwn(is, key)) {
       if (Object.hasOwn(was, key)) changes.push({ op: "remove", place: at });
-    } else if (!Object.hasOwn(was, key)) changes.push({ op: "add", place: at, value: is[key] as Json });
+    } else if (!Object.hasOwn(was, key))
+      changes.push({ op: "add", place: at, value: is[key] as Json });
     else if (was[key] !== is[key]) within(node, key, at, changes);
   }
 }
@@ -195,14 +217,18 @@ function changesOf(node: Node, place: Place, changes: Change[]): void {
 function within(node: Node, key: string, at: Place, changes: Change[]): void {
   const child = node.child(key);
   const value = node.copy![key];
-  if (child?.copy && child.base === node.base[key] && child.copy === value) changesOf(child, at, changes);
+  if (child?.copy && child.base === node.base[key] && child.copy === value)
+    changesOf(child, at, changes);
   else changes.push({ op: "replace", place: at, value: value as Json });
 }
 
 function listChanges(node: Node, place: Place, changes: Change[]): void {
   const [was, is] = [Object.values(node.base), Object.values(node.copy!)];
   const shared = Math.min(was.length, is.length);
-  for (let i = 0; i < shared; i++) if (was[i] !== is[i]) within(node, String(i), [...place, i], changes);
-  for (let i = shared; i < is.length; i++) changes.push({ op: "add", place: [...place, i], value: is[i] as Json });
-  for (let i = was.length - 1; i >= shared; i--) changes.push({ op: "remove", place: [...place, i] });
+  for (let i = 0; i < shared; i++)
+    if (was[i] !== is[i]) within(node, String(i), [...place, i], changes);
+  for (let i = shared; i < is.length; i++)
+    changes.push({ op: "add", place: [...place, i], value: is[i] as Json });
+  for (let i = was.length - 1; i >= shared; i--)
+    changes.push({ op: "remove", place: [...place, i] });
 }

@@ -1,11 +1,14 @@
-/** The first of the two checks of a call: required keys and JSON types, recursively. Ranges, enums and formats are the second's. */
+/**
+ * The first of the two checks of a call: required keys and JSON types, recursively. Ranges, enums
+ * and formats are the second's.
+ */
 import type { JsonSchema } from "./server.ts";
 import type { Json, JsonObject } from "./json.ts";
 
 /**
- * Where and why a value does not fit a schema's required keys and JSON types, or undefined. Integers accept 3.0,
- * numbers accept integers, strings are never coerced, null fits only where the schema says so, extra keys fit, any
- * branch of anyOf/oneOf may fit.
+ * Where and why a value does not fit a schema's required keys and JSON types, or undefined.
+ * Integers accept 3.0, numbers accept integers, strings are never coerced, null fits only where the
+ * schema says so, extra keys fit, any branch of anyOf/oneOf may fit.
  */
 export function misfit(schema: JsonSchema, value: unknown, at = ""): string | undefined {
   const branches = (schema["anyOf"] ?? schema["oneOf"]) as readonly JsonSchema[] | undefined;
@@ -45,7 +48,9 @@ function typesOf(schema: JsonSchema): readonly string[] {
   if (typeof type === "string") return [type];
   if (Array.isArray(type)) return type as string[];
   if ("const" in schema) return [jsonTypeOf(schema["const"])];
-  return Array.isArray(schema["enum"]) ? [...new Set((schema["enum"] as Json[]).map(jsonTypeOf))] : [];
+  return Array.isArray(schema["enum"])
+    ? [...new Set((schema["enum"] as Json[]).map(jsonTypeOf))]
+    : [];
 }
 
 function isOfType(type: string, value: unknown): boolean {
@@ -65,4 +70,5 @@ function jsonTypeOf(value: unknown): string {
   return typeof value;
 }
 
-const nameOf = (value: unknown) => (value === null || typeof value === "number" ? String(value) : article(jsonTypeOf(value)));
+const nameOf = (value: unknown) =>
+  value === null || typeof value === "number" ? String(value) : article(jsonTypeOf(value));

@@ -1,4 +1,7 @@
-/** A fixture is a named starting state, plain JSON in a file that a person can edit. Knows where fixtures lie, not who uses them. */
+/**
+ * A fixture is a named starting state, plain JSON in a file that a person can edit. Knows where
+ * fixtures lie, not who uses them.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
@@ -21,7 +24,10 @@ export interface Fixture {
   readonly state: JsonObject;
 }
 
-/** The shape of a fixture file of one server; also the source of the JSON Schema that the editor completes with. */
+/**
+ * The shape of a fixture file of one server; also the source of the JSON Schema that the editor
+ * completes with.
+ */
 export const fixtureSchema = (server: Server) =>
   z.strictObject({
     format: z.literal(fixtureFormat),
@@ -32,23 +38,36 @@ export const fixtureSchema = (server: Server) =>
     state: server.schema,
   });
 
-/** Reads a fixture's text, deeply frozen. Throws a `Mistake` that names the file and the first place that does not fit. */
+/**
+ * Reads a fixture's text, deeply frozen. Throws a `Mistake` that names the file and the first place
+ * that does not fit.
+ */
 export function parseFixture(server: Server, text: string, file: string): Fixture {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw new Mistake(`${file} is not JSON (${(cause as Error).message})`, "mend the text, or restore the shipped fixture", { cause });
+    throw new Mistake(
+      `${file} is not JSON (${(cause as Error).message})`,
+      "mend the text, or restore the shipped fixture",
+      { cause },
+    );
   }
   const parsed = fixtureSchema(server).safeParse(json);
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!;
-    throw new Mistake(`${file} does not fit the schema of ${server.name} at /${issue.path.join("/")}: ${issue.message}`, "mend that value, or restore the shipped fixture");
+    throw new Mistake(
+      `${file} does not fit the schema of ${server.name} at /${issue.path.join("/")}: ${issue.message}`,
+      "mend that value, or restore the shipped fixture",
+    );
   }
   return freeze(parsed.data) as unknown as Fixture;
 }
 
-/** Folders that hold `<server>/<name>.fixture.json`, the first match wins: the workspace's own, then the shipped one. */
+/**
+ * Folders that hold `<server>/<name>.fixture.json`, the first match wins: the workspace's own, then
+ * the shipped one.
+ */
 export type FixtureFolders = readonly string[];
 
 /** Finds and reads a fixture by name. */
@@ -60,12 +79,19 @@ export function findFixture(folders: FixtureFolders, server: Server, name: strin
       text = readFileSync(file, "utf8");
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === "ENOENT") continue;
-      throw new Mistake(`cannot read ${file} (${(cause as Error).message})`, "check the file's permissions", { cause });
+      throw new Mistake(
+        `cannot read ${file} (${(cause as Error).message})`,
+        "check the file's permissions",
+        { cause },
+      );
     }
     return parseFixture(server, text, file);
   }
   const names = fixtureNames(folders, server.name);
-  throw new Mistake(`${server.name} has no fixture ${name}`, names.length ? `choose one of ${names.join(", ")}` : "add one under prove/fixtures");
+  throw new Mistake(
+    `${server.name} has no fixture ${name}`,
+    names.length ? `choose one of ${names.join(", ")}` : "add one under prove/fixtures",
+  );
 }
 
 /** The names of a server's fixtures over all folders, sorted. */
@@ -77,14 +103,20 @@ export function fixtureNames(folders: FixtureFolders, server: string): readonly 
       files = readdirSync(join(folder, server));
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === "ENOENT") continue;
-      throw new Mistake(`cannot list ${join(folder, server)} (${(cause as Error).message})`, "check the folder's permissions", { cause });
+      throw new Mistake(
+        `cannot list ${join(folder, server)} (${(cause as Error).message})`,
+        "check the folder's permissions",
+        { cause },
+      );
     }
-    for (const file of files) if (file.endsWith(".fixture.json")) names.add(file.slice(0, -".fixture.json".length));
+    for (const file of files)
+      if (file.endsWith(".fixture.json")) names.add(file.slice(0, -".fixture.json".length));
   }
   return [...names].sort();
 }
 
-export const fixtureFile = (folder: string, server: string, name: string) => join(folder, server, `${name}.fixture.json`);
+export const fixtureFile = (folder: string, server: string, name: string) =>
+  join(folder, server, `${name}.fixture.json`);
 
 /** The digest by which a task pins the fixture it was made on. */
 export const fixtureDigest = (fixture: Fixture): Digest => digestOf(fixture);

@@ -3,4 +3,5 @@
 /** The nearest whole cent. */
 export const round = (amount: number): number => Math.round(amount * 100) / 100;
 
-export const sum = (amounts: readonly number[]): number => round(amounts.reduce((total, it) => total + it, 0));
+export const sum = (amounts: readonly number[]): number =>
+  round(amounts.reduce((total, it) => total + it, 0));

@@ -1,4 +1,7 @@
-/** What a call gave. The same outcomes are the validity score, the icon in the tree and the oracle of the tests. */
+/**
+ * What a call gave. The same outcomes are the validity score, the icon in the tree and the oracle
+ * of the tests.
+ */
 import type { Digest } from "./digest.ts";
 import type { Json } from "./json.ts";
 
@@ -13,9 +16,10 @@ export type ErrorType =
   | "limit_exceeded";
 
 /**
- * `ok`: it ran. `refused`: known and well-formed, but turned down by the tool's whole schema or the server's rules.
- * `bad-arguments`: a required key is missing or a JSON type does not fit. `unknown-tool`: the name is not on the menu.
- * `broken`: a time-out, a crash or a bug of ours; never scored.
+ * `ok`: it ran. `refused`: known and well-formed, but turned down by the tool's whole schema or the
+ * server's rules. `bad-arguments`: a required key is missing or a JSON type does not fit.
+ * `unknown-tool`: the name is not on the menu. `broken`: a time-out, a crash or a bug of ours;
+ * never scored.
  */
 export type OutcomeKind = "ok" | "refused" | "bad-arguments" | "unknown-tool" | "broken";
 
@@ -35,7 +39,9 @@ export interface Patch {
   readonly value?: Json;
 }
 
-/** A call as it was answered: the outcome, what it changed, and the digest of the state after it. */
+/**
+ * A call as it was answered: the outcome, what it changed, and the digest of the state after it.
+ */
 export interface Called {
   readonly outcome: Outcome;
   readonly patches: readonly Patch[];

@@ -1,6 +1,7 @@
 /**
- * What an agent acts on: a server is a schema for its world and tools that read or write it. A definition is an inert
- * value from which everything else is read: validation, MCP listing, dependency graph. Knows nothing of models or wires.
+ * What an agent acts on: a server is a schema for its world and tools that read or write it. A
+ * definition is an inert value from which everything else is read: validation, MCP listing,
+ * dependency graph. Knows nothing of models or wires.
  */
 import { z } from "zod";
 import type { ErrorType } from "./outcome.ts";
@@ -8,7 +9,9 @@ import type { Json, JsonObject } from "./json.ts";
 
 export type JsonSchema = JsonObject;
 
-/** What a tool may know besides the world and its arguments: the session's own time, ids and chance. */
+/**
+ * What a tool may know besides the world and its arguments: the session's own time, ids and chance.
+ */
 export interface Moment {
   /** The session's time, `YYYY-MM-DDTHH:MM`. */
   readonly now: string;
@@ -18,8 +21,15 @@ export interface Moment {
   readonly random: () => number;
 }
 
-export interface ToolDefinition<World, Input extends z.core.$ZodShape, Returns extends z.core.$ZodShape> {
-  /** A read leaves the state as it is; a write runs on a draft that is published only if it succeeds. */
+export interface ToolDefinition<
+  World,
+  Input extends z.core.$ZodShape,
+  Returns extends z.core.$ZodShape,
+> {
+  /**
+   * A read leaves the state as it is; a write runs on a draft that is published only if it
+   * succeeds.
+   */
   effect: "read" | "write";
   /** The description a model chooses by: one or two sentences. */
   summary: string;
@@ -29,9 +39,16 @@ export interface ToolDefinition<World, Input extends z.core.$ZodShape, Returns e
   destructive?: true;
   /** Repeating the call with equal arguments changes nothing more. */
   idempotent?: true;
-  /** Short names of tools of this server, one of which must have run to establish the state this one needs. */
+  /**
+   * Short names of tools of this server, one of which must have run to establish the state this one
+   * needs.
+   */
   requires?: readonly string[];
-  run: (world: World, args: z.output<z.ZodObject<Input>>, moment: Moment) => z.input<z.ZodObject<Returns>>;
+  run: (
+    world: World,
+    args: z.output<z.ZodObject<Input>>,
+    moment: Moment,
+  ) => z.input<z.ZodObject<Returns>>;
 }
 
 export interface Tool {
@@ -64,7 +81,10 @@ export interface Server {
 
 type AnyDefinition = ToolDefinition<never, z.core.$ZodShape, z.core.$ZodShape>;
 
-/** Fixes the world's type once, so that each tool of a server infers its own argument and result types. */
+/**
+ * Fixes the world's type once, so that each tool of a server infers its own argument and result
+ * types.
+ */
 export const toolOf =
   <S extends z.ZodType>(_schema: S) =>
   <const Input extends z.core.$ZodShape, const Returns extends z.core.$ZodShape>(
@@ -72,7 +92,10 @@ export const toolOf =
   ): AnyDefinition =>
     definition as unknown as AnyDefinition;
 
-/** Makes a server of a world's schema and its tools, keyed by short name. Throws where the definition is not sound. */
+/**
+ * Makes a server of a world's schema and its tools, keyed by short name. Throws where the
+ * definition is not sound.
+ */
 export function defineServer(definition: {
   name: string;
   category: string;
@@ -84,11 +107,13 @@ export function defineServer(definition: {
   const tools = new Map<string, Tool>();
   for (const [short, it] of Object.entries(definition.tools)) {
     const name = `${server}_${short}`;
-    if (!/^[a-z][a-z0-9_]{2,63}$/.test(name)) throw new Error(`tool name ${name} is not a valid identifier`);
+    if (!/^[a-z][a-z0-9_]{2,63}$/.test(name))
+      throw new Error(`tool name ${name} is not a valid identifier`);
     const input = z.strictObject(it.input);
     const returns = z.object(it.returns);
     const requires = (it.requires ?? []).map(need => {
-      if (!(need in definition.tools)) throw new Error(`${name} requires ${need}, which ${server} does not have`);
+      if (!(need in definition.tools))
+        throw new Error(`${name} requires ${need}, which ${server} does not have`);
       return `${server}_${need}`;
     });
     const inputSchema = once(() => published(input, "input"));
@@ -137,9 +162,17 @@ export class Refusal extends Error {
   }
 }
 
-/** Turns a call down. `why` is for a model to read: what stands in the way, with the values concerned. */
-export function refuse(type: Exclude<ErrorType, "unknown_tool">, why: string, hint?: string): never {
-  // a refusal is an answer, not a bug: where in the code it arose concerns nobody, and finding out costs more than the call
+/**
+ * Turns a call down. `why` is for a model to read: what stands in the way, with the values
+ * concerned.
+ */
+export function refuse(
+  type: Exclude<ErrorType, "unknown_tool">,
+  why: string,
+  hint?: string,
+): never {
+  // a refusal is an answer, not a bug: where in the code it arose concerns nobody, and finding out
+  // costs more than the call
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
   const refusal = new Refusal(type, why, hint);
@@ -147,10 +180,23 @@ export function refuse(type: Exclude<ErrorType, "unknown_tool">, why: string, hi
   throw refusal;
 }
 
-/** The entity of that id, or a `not_found` refusal. Own keys only, so `__proto__` is just another unknown id. */
-export function need<T>(entities: Readonly<Record<string, T>>, id: string, noun: string, hint?: string): T {
-  return Object.hasOwn(entities, id) ? entities[id]! : refuse("not_found", `there is no ${noun} ${id}`, hint);
+/**
+ * The entity of that id, or a `not_found` refusal. Own keys only, so `__proto__` is just another
+ * unknown id.
+ */
+export function need<T>(
+  entities: Readonly<Record<string, T>>,
+  id: string,
+  noun: string,
+  hint?: string,
+): T {
+  return Object.hasOwn(entities, id)
+    ? entities[id]!
+    : refuse("not_found", `there is no ${noun} ${id}`, hint);
 }
 
-/** What a write tool's world was before the call, as the frozen value itself, which is read much faster than a draft. */
+/**
+ * What a write tool's world was before the call, as the frozen value itself, which is read much
+ * faster than a draft.
+ */
 export { before } from "./draft.ts";

@@ -1,7 +1,7 @@
 /**
- * One private state grown from fixtures, answering calls. The state is a frozen value: opening and forking copy
- * nothing, a write runs on a copy-on-write draft that is published only if it succeeds. Does not know that models call
- * it, or over which wire.
+ * One private state grown from fixtures, answering calls. The state is a frozen value: opening and
+ * forking copy nothing, a write runs on a copy-on-write draft that is published only if it
+ * succeeds. Does not know that models call it, or over which wire.
  */
 import type { z } from "zod";
 import type { Fixture } from "./fixture.ts";
@@ -14,7 +14,9 @@ import { unsound } from "./sound.ts";
 import { minuteAfter } from "./time.ts";
 import { Refusal, type Moment, type Server, type Tool } from "./server.ts";
 
-/** The state of one server: its world, its time, and how far its seeded generator has been drawn. */
+/**
+ * The state of one server: its world, its time, and how far its seeded generator has been drawn.
+ */
 export interface ServerState {
   readonly world: JsonObject;
   readonly clock: string;
@@ -34,12 +36,23 @@ export interface Opening {
 
 /** Opens a session on one or more servers. */
 export function openSession({ servers, seed, menu }: Opening): Session {
-  return new Session(toolsOf(servers.map(it => it.server), menu), seed, startOf(servers));
+  return new Session(
+    toolsOf(
+      servers.map(it => it.server),
+      menu,
+    ),
+    seed,
+    startOf(servers),
+  );
 }
 
-function toolsOf(servers: readonly Server[], menu: readonly string[] | undefined): ReadonlyMap<string, Tool> {
+function toolsOf(
+  servers: readonly Server[],
+  menu: readonly string[] | undefined,
+): ReadonlyMap<string, Tool> {
   const tools = new Map<string, Tool>();
-  if (!menu) for (const server of servers) for (const [name, tool] of server.tools) tools.set(name, tool);
+  if (!menu)
+    for (const server of servers) for (const [name, tool] of server.tools) tools.set(name, tool);
   else
     for (const name of menu) {
       const tool = servers.find(it => it.tools.has(name))?.tools.get(name);
@@ -49,16 +62,24 @@ function toolsOf(servers: readonly Server[], menu: readonly string[] | undefined
 }
 
 /** By the first fixture: the states of sessions that were opened on the same fixtures. */
-const starts = new WeakMap<Fixture, { readonly fixtures: readonly Fixture[]; readonly state: State }[]>();
+const starts = new WeakMap<
+  Fixture,
+  { readonly fixtures: readonly Fixture[]; readonly state: State }[]
+>();
 
 /** The first state, one and the same for all sessions that are opened alike, with its digest. */
 function startOf(servers: Opening["servers"]): State {
   const first = servers[0]?.fixture;
   if (!first) return Object.freeze({});
   const known = starts.get(first) ?? [];
-  const found = known.find(({ fixtures }) => fixtures.length === servers.length && fixtures.every((it, i) => it === servers[i]!.fixture));
+  const found = known.find(
+    ({ fixtures }) =>
+      fixtures.length === servers.length && fixtures.every((it, i) => it === servers[i]!.fixture),
+  );
   if (found) return found.state;
-  const state = Object.freeze(Object.fromEntries(servers.map(({ server, fixture }) => [server.name, stateOf(fixture)])));
+  const state = Object.freeze(
+    Object.fromEntries(servers.map(({ server, fixture }) => [server.name, stateOf(fixture)])),
+  );
   starts.set(first, [...known.slice(-15), { fixtures: servers.map(it => it.fixture), state }]);
   return state;
 }
@@ -83,12 +104,22 @@ export class Session {
     return digestOf(this.#state);
   }
 
-  /** Answers one call. Never throws: whatever goes wrong is an outcome, and leaves the state as it was. */
+  /**
+   * Answers one call. Never throws: whatever goes wrong is an outcome, and leaves the state as it
+   * was.
+   */
   call(name: string, args: unknown): Called {
     const tool = this.tools.get(name);
-    if (!tool) return this.#failed("unknown-tool", "unknown_tool", `there is no tool ${name}`, "call one of the tools on offer");
+    if (!tool)
+      return this.#failed(
+        "unknown-tool",
+        "unknown_tool",
+        `there is no tool ${name}`,
+        "call one of the tools on offer",
+      );
     try {
-      // what fits the whole schema fits its types: only what does not is looked at more closely, to say what is wrong with it
+      // what fits the whole schema fits its types: only what does not is looked at more closely, to
+      // say what is wrong with it
       const parsed = tool.input.safeParse(args);
       if (!parsed.success) {
         const why = misfit(tool.inputSchema, args);
@@ -96,15 +127,26 @@ export class Session {
       }
       const flaw = unsound(args);
       if (flaw) return this.#failed("refused", flaw.type, flaw.why);
-      if (!parsed.success) return this.#failed("refused", "invalid_params", wordsOf(parsed.error.issues[0]!));
-      return tool.effect === "read" ? this.#read(tool, parsed.data) : this.#write(tool, parsed.data);
+      if (!parsed.success)
+        return this.#failed("refused", "invalid_params", wordsOf(parsed.error.issues[0]!));
+      return tool.effect === "read"
+        ? this.#read(tool, parsed.data)
+        : this.#write(tool, parsed.data);
     } catch (error) {
-      if (error instanceof Refusal) return this.#failed("refused", error.type, error.message, error.hint);
-      return this.#failed("broken", "internal", `${name} broke: ${(error as Error).stack ?? String(error)}`);
+      if (error instanceof Refusal)
+        return this.#failed("refused", error.type, error.message, error.hint);
+      return this.#failed(
+        "broken",
+        "internal",
+        `${name} broke: ${(error as Error).stack ?? String(error)}`,
+      );
     }
   }
 
-  /** Another session that starts from this one's state and never sees this one again. Copies nothing. */
+  /**
+   * Another session that starts from this one's state and never sees this one again. Copies
+   * nothing.
+   */
   fork(): Session {
     return new Session(this.tools, this.seed, this.#state);
   }
@@ -132,15 +174,29 @@ export class Session {
     succeed(this.#state, state, [tool.server]);
     this.#state = state;
     // a result may point into the draft, which has ended
-    return { outcome: { kind: "ok", value: finished(value) }, patches: changes.map(it => patchOf(tool.server, it)), digest: this.digest };
+    return {
+      outcome: { kind: "ok", value: finished(value) },
+      patches: changes.map(it => patchOf(tool.server, it)),
+      digest: this.digest,
+    };
   }
 
-  #failed(kind: Fault["kind"], type: ErrorType | "internal", message: string, hint?: string): Called {
-    return { outcome: { kind, type, message, ...(hint === undefined ? {} : { hint }) }, patches: [], digest: this.digest };
+  #failed(
+    kind: Fault["kind"],
+    type: ErrorType | "internal",
+    message: string,
+    hint?: string,
+  ): Called {
+    return {
+      outcome: { kind, type, message, ...(hint === undefined ? {} : { hint }) },
+      patches: [],
+      digest: this.digest,
+    };
   }
 }
 
-const wordsOf = ({ path, message }: z.core.$ZodIssue) => (path.length ? `${path.join(".")}: ${message}` : message);
+const wordsOf = ({ path, message }: z.core.$ZodIssue) =>
+  path.length ? `${path.join(".")}: ${message}` : message;
 
 /** A server's state as a tool's run may change it; the world's own type is the tool's affair. */
 type Writable = { world: JsonObject; clock: string; draws: number };
@@ -151,20 +207,32 @@ function patchOf(server: string, { op, place, value }: Change): Patch {
 }
 
 /** A key as a step of a JSON Pointer. */
-const escaped = (key: string | number) => (typeof key === "number" || !/[~/]/.test(key) ? key : key.replaceAll("~", "~0").replaceAll("/", "~1"));
+const escaped = (key: string | number) =>
+  typeof key === "number" || !/[~/]/.test(key)
+    ? key
+    : key.replaceAll("~", "~0").replaceAll("/", "~1");
 
 const opened = new WeakMap<Fixture, ServerState>();
 
 /** A fixture as a first state, shared by every session that starts from it. */
 function stateOf(fixture: Fixture): ServerState {
   let state = opened.get(fixture);
-  if (!state) opened.set(fixture, (state = freeze({ world: rebuilt(fixture.state) as JsonObject, clock: fixture.now, draws: 0 })));
+  if (!state)
+    opened.set(
+      fixture,
+      (state = freeze({
+        world: rebuilt(fixture.state) as JsonObject,
+        clock: fixture.now,
+        draws: 0,
+      })),
+    );
   return state;
 }
 
 /**
- * The same value with its records built anew: V8 keeps such a record's keys in a shape that all its copies share, and those of
- * parsed text, from some 130 keys on, in a hash table, for which every copy and every look over its entries pays.
+ * The same value with its records built anew: V8 keeps such a record's keys in a shape that all its
+ * copies share, and those of parsed text, from some 130 keys on, in a hash table, for which every
+ * copy and every look over its entries pays.
  */
 function rebuilt(value: Json): Json {
   if (Array.isArray(value)) return value.map((it: Json) => rebuilt(it));
@@ -182,7 +250,8 @@ function momentOf(state: ServerState, key: number): Moment & { draws: number } {
     now: state.clock,
     draws: state.draws,
     random: () => mix(key, moment.draws++) / 2 ** 32,
-    // an affine walk over four-digit numbers: no id comes twice, and none meets a fixture's (under 1000)
+    // an affine walk over four-digit numbers: no id comes twice, and none meets a fixture's (under
+    // 1000)
     newId: (prefix: string) => {
       const n = moment.draws++;
       return `${prefix}_${n < 9000 ? 1000 + ((n * 7919 + (key % 9000)) % 9000) : 10_000 + n}`;
@@ -194,7 +263,8 @@ function momentOf(state: ServerState, key: number): Moment & { draws: number } {
 /** FNV-1a over seed and server name: one generator a server. */
 function keyOf(seed: number, server: string): number {
   let key = (2166136261 ^ seed) >>> 0;
-  for (let i = 0; i < server.length; i++) key = Math.imul(key ^ server.charCodeAt(i), 16777619) >>> 0;
+  for (let i = 0; i < server.length; i++)
+    key = Math.imul(key ^ server.charCodeAt(i), 16777619) >>> 0;
   return key;
 }
 
@@ -209,5 +279,7 @@ function mix(key: number, n: number): number {
 /** A minute later, mostly within the hour. */
 function ticked(clock: string): string {
   const minute = Number(clock.slice(14)) + 1;
-  return minute < 60 ? `${clock.slice(0, 14)}${minute < 10 ? "0" : ""}${minute}` : minuteAfter(clock, 1);
+  return minute < 60
+    ? `${clock.slice(0, 14)}${minute < 10 ? "0" : ""}${minute}`
+    : minuteAfter(clock, 1);
 }

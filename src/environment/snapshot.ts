@@ -1,4 +1,7 @@
-/** A state from outside, checked against its servers' schemas before it becomes a session's. Knows neither sessions nor who sent it. */
+/**
+ * A state from outside, checked against its servers' schemas before it becomes a session's. Knows
+ * neither sessions nor who sent it.
+ */
 import { z } from "zod";
 import { Mistake } from "../mistake.ts";
 import { minute } from "./entity.ts";
@@ -10,14 +13,26 @@ const schemas = new WeakMap<Server, z.ZodType>();
 
 function schemaOf(server: Server): z.ZodType {
   let schema = schemas.get(server);
-  if (!schema) schemas.set(server, (schema = z.strictObject({ world: server.schema, clock: minute(), draws: z.int().min(0) })));
+  if (!schema)
+    schemas.set(
+      server,
+      (schema = z.strictObject({ world: server.schema, clock: minute(), draws: z.int().min(0) })),
+    );
   return schema;
 }
 
-/** The value as a state of exactly these servers, deeply frozen. Throws a `Mistake` that names the first place that does not fit. */
+/**
+ * The value as a state of exactly these servers, deeply frozen. Throws a `Mistake` that names the
+ * first place that does not fit.
+ */
 export function stateFrom(servers: readonly Server[], value: unknown): State {
-  const parsed = z.strictObject(Object.fromEntries(servers.map(it => [it.name, schemaOf(it)]))).safeParse(value);
+  const parsed = z
+    .strictObject(Object.fromEntries(servers.map(it => [it.name, schemaOf(it)])))
+    .safeParse(value);
   if (parsed.success) return freeze(parsed.data) as unknown as State;
   const issue = parsed.error.issues[0]!;
-  throw new Mistake(`the state does not fit at /${issue.path.join("/")}: ${issue.message}`, "send a state as a session of the same servers gave it");
+  throw new Mistake(
+    `the state does not fit at /${issue.path.join("/")}: ${issue.message}`,
+    "send a state as a session of the same servers gave it",
+  );
 }

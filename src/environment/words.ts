@@ -1,7 +1,8 @@
 /** How a text is looked for by the words a person gives. Knows no language. */
 
 /** Whether a text contains a part, whatever its case. */
-export const has = (text: string, part: string): boolean => text.toLowerCase().includes(part.trim().toLowerCase());
+export const has = (text: string, part: string): boolean =>
+  text.toLowerCase().includes(part.trim().toLowerCase());
 
 /** Whether a text contains every word of a query, in any order. */
 export const hasWords = (text: string, query: string): boolean => {

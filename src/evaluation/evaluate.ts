@@ -1,6 +1,6 @@
 /**
- * Lets a policy attempt tasks, once each, and measures what came of it. Does not know what kind of policy it was handed, nor
- * what time it is unless it is given a clock.
+ * Lets a policy attempt tasks, once each, and measures what came of it. Does not know what kind of
+ * policy it was handed, nor what time it is unless it is given a clock.
  */
 import type { Catalog } from "../environment/catalog.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -14,7 +14,10 @@ import { measure, type Row } from "./row.ts";
 
 export interface EvaluateOptions {
   readonly catalog: Catalog;
-  /** The rewards to measure by; the paper's when absent. The first one's parts are the ones in the metrics. */
+  /**
+   * The rewards to measure by; the paper's when absent. The first one's parts are the ones in the
+   * metrics.
+   */
   readonly profiles?: readonly Profile[];
   /** Attempts under way at once; 1 when absent. */
   readonly concurrency?: number;
@@ -32,8 +35,15 @@ export interface Evaluation {
   readonly metrics: Metrics;
 }
 
-/** Attempts every task once. What a fault of the world cut off has a row without scores and counts in no mean. */
-export async function evaluate(tasks: readonly Task[], policy: Policy, options: EvaluateOptions): Promise<Evaluation> {
+/**
+ * Attempts every task once. What a fault of the world cut off has a row without scores and counts
+ * in no mean.
+ */
+export async function evaluate(
+  tasks: readonly Task[],
+  policy: Policy,
+  options: EvaluateOptions,
+): Promise<Evaluation> {
   const { catalog, profiles = [paper], concurrency = 1, signal, clock, onRow } = options;
   const attemptOf = attemptsOn(catalog);
   const rows: Row[] = [];

@@ -7,7 +7,8 @@ export interface Interval {
   readonly n: number;
 }
 
-export const meanOf = (values: readonly number[]): number => values.reduce((sum, it) => sum + it, 0) / values.length;
+export const meanOf = (values: readonly number[]): number =>
+  values.reduce((sum, it) => sum + it, 0) / values.length;
 
 /** The 95% t-interval of a mean, from independent values. Undefined for fewer than two. */
 export function intervalOf(values: readonly number[]): Interval | undefined {
@@ -19,15 +20,25 @@ export function intervalOf(values: readonly number[]): Interval | undefined {
   return { mean, low: mean - half, high: mean + half, n };
 }
 
-/** The 95% t-interval of the mean of after − before, the two measured on the same tasks in the same order. */
-export function pairedInterval(before: readonly number[], after: readonly number[]): Interval | undefined {
-  if (before.length !== after.length) throw new Error(`${before.length} values before and ${after.length} after are no pairs`);
+/**
+ * The 95% t-interval of the mean of after − before, the two measured on the same tasks in the same
+ * order.
+ */
+export function pairedInterval(
+  before: readonly number[],
+  after: readonly number[],
+): Interval | undefined {
+  if (before.length !== after.length)
+    throw new Error(`${before.length} values before and ${after.length} after are no pairs`);
   return intervalOf(after.map((it, i) => it - before[i]!));
 }
 
 const table = [12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.306, 2.2622];
 
-/** The 97.5% quantile of Student's t: a table for the first nine degrees of freedom, then the Cornish-Fisher expansion (to 1e-4). */
+/**
+ * The 97.5% quantile of Student's t: a table for the first nine degrees of freedom, then the
+ * Cornish-Fisher expansion (to 1e-4).
+ */
 function tQuantile(freedom: number): number {
   const known = table[freedom - 1];
   if (known !== undefined) return known;

@@ -1,4 +1,7 @@
-/** What a policy's attempts add up to. Reward and success stand side by side, because a reward can rise while success falls. */
+/**
+ * What a policy's attempts add up to. Reward and success stand side by side, because a reward can
+ * rise while success falls.
+ */
 import { partNames, type PartName } from "../reward/breakdown.ts";
 import type { Profile } from "../reward/profiles.ts";
 import { intervalOf, meanOf, pairedInterval, type Interval } from "./interval.ts";
@@ -16,7 +19,9 @@ export interface Metrics {
   readonly parts?: Readonly<Record<PartName, number>>;
   /** Mean reward of tasks without goals. */
   readonly abstention?: number;
-  /** Share of tasks done as asked: all, those with goals, and those whose goals only look things up. */
+  /**
+   * Share of tasks done as asked: all, those with goals, and those whose goals only look things up.
+   */
   readonly success: number;
   readonly goalSuccess?: number;
   readonly readOnlySuccess?: number;
@@ -36,8 +41,14 @@ export interface Metrics {
   readonly rolloutsPerSecond?: number;
 }
 
-/** Adds up rows. `seconds` is the wall time of all attempts together, where somebody measured it. */
-export function metricsOf(rows: readonly Row[], profiles: readonly Profile[], seconds?: number): Metrics {
+/**
+ * Adds up rows. `seconds` is the wall time of all attempts together, where somebody measured it.
+ */
+export function metricsOf(
+  rows: readonly Row[],
+  profiles: readonly Profile[],
+  seconds?: number,
+): Metrics {
   const scored = rows.filter(it => it.unscorable === undefined);
   const first = profiles[0]!.name;
   const totals = (profile: string) => scored.map(it => it.breakdowns[profile]!.total);
@@ -46,50 +57,108 @@ export function metricsOf(rows: readonly Row[], profiles: readonly Profile[], se
   const calls = sum(scored, it => it.calls);
   const reported = scored.filter(it => it.tokens !== undefined);
   const interval = intervalOf(totals(first));
-  const abstention = shareOf(scored.filter(it => !it.hasGoals), it => it.breakdowns[first]!.total);
+  const abstention = shareOf(
+    scored.filter(it => !it.hasGoals),
+    it => it.breakdowns[first]!.total,
+  );
   const goalSuccess = shareOf(tool, it => Number(it.success));
-  const readOnlySuccess = shareOf(scored.filter(it => it.readOnly), it => Number(it.success));
+  const readOnlySuccess = shareOf(
+    scored.filter(it => it.readOnly),
+    it => Number(it.success),
+  );
   return {
     attempts: rows.length,
     unscorable: rows.length - n,
-    reward: Object.fromEntries(profiles.map(it => [it.name, n === 0 ? 0 : meanOf(totals(it.name))])),
+    reward: Object.fromEntries(
+      profiles.map(it => [it.name, n === 0 ? 0 : meanOf(totals(it.name))]),
+    ),
     ...(interval ? { interval } : {}),
     ...(tool.length ? { parts: partsOf(tool, first) } : {}),
     ...(abstention === undefined ? {} : { abstention }),
-    success: per(n, sum(scored, it => Number(it.success))),
+    success: per(
+      n,
+      sum(scored, it => Number(it.success)),
+    ),
     ...(goalSuccess === undefined ? {} : { goalSuccess }),
     ...(readOnlySuccess === undefined ? {} : { readOnlySuccess }),
     calls: per(n, calls),
-    budget: per(n, sum(scored, it => it.budget)),
+    budget: per(
+      n,
+      sum(scored, it => it.budget),
+    ),
     withinBudget: per(n, scored.filter(it => it.calls <= it.budget).length),
     errors: {
-      syntax: per(calls, sum(scored, it => it.errors.syntax)),
-      tool: per(calls, sum(scored, it => it.errors.tool)),
-      arguments: per(calls, sum(scored, it => it.errors.arguments)),
-      refused: per(calls, sum(scored, it => it.errors.refused)),
+      syntax: per(
+        calls,
+        sum(scored, it => it.errors.syntax),
+      ),
+      tool: per(
+        calls,
+        sum(scored, it => it.errors.tool),
+      ),
+      arguments: per(
+        calls,
+        sum(scored, it => it.errors.arguments),
+      ),
+      refused: per(
+        calls,
+        sum(scored, it => it.errors.refused),
+      ),
     },
-    repeated: per(calls, sum(scored, it => it.repeated)),
+    repeated: per(
+      calls,
+      sum(scored, it => it.repeated),
+    ),
     lazy: per(tool.length, tool.filter(it => it.isLazy).length),
     cut: per(n, scored.filter(it => it.isCut).length),
-    messages: per(n, sum(scored, it => it.messages)),
-    ...(reported.length ? { tokensPerRollout: per(reported.length, sum(reported, it => it.tokens!)) } : {}),
+    messages: per(
+      n,
+      sum(scored, it => it.messages),
+    ),
+    ...(reported.length
+      ? {
+          tokensPerRollout: per(
+            reported.length,
+            sum(reported, it => it.tokens!),
+          ),
+        }
+      : {}),
     ...(seconds ? { rolloutsPerSecond: rows.length / seconds } : {}),
   };
 }
 
-/** The 95% interval of what changed from one evaluation to another, over the tasks that both scored, paired by task. */
-export function change(before: readonly Row[], after: readonly Row[], of: (row: Row) => number): Interval | undefined {
+/**
+ * The 95% interval of what changed from one evaluation to another, over the tasks that both scored,
+ * paired by task.
+ */
+export function change(
+  before: readonly Row[],
+  after: readonly Row[],
+  of: (row: Row) => number,
+): Interval | undefined {
   const earlier = new Map(before.map(it => [it.task, it]));
   const pairs = after.flatMap(it => {
     const was = earlier.get(it.task);
-    return was && was.unscorable === undefined && it.unscorable === undefined ? [[of(was), of(it)] as const] : [];
+    return was && was.unscorable === undefined && it.unscorable === undefined
+      ? [[of(was), of(it)] as const]
+      : [];
   });
-  return pairedInterval(pairs.map(it => it[0]), pairs.map(it => it[1]));
+  return pairedInterval(
+    pairs.map(it => it[0]),
+    pairs.map(it => it[1]),
+  );
 }
 
-const sum = (rows: readonly Row[], of: (row: Row) => number) => rows.reduce((total, it) => total + of(it), 0);
+const sum = (rows: readonly Row[], of: (row: Row) => number) =>
+  rows.reduce((total, it) => total + of(it), 0);
 const per = (n: number, total: number) => (n === 0 ? 0 : total / n);
-const shareOf = (rows: readonly Row[], of: (row: Row) => number) => (rows.length === 0 ? undefined : meanOf(rows.map(of)));
+const shareOf = (rows: readonly Row[], of: (row: Row) => number) =>
+  rows.length === 0 ? undefined : meanOf(rows.map(of));
 
 const partsOf = (rows: readonly Row[], profile: string) =>
-  Object.fromEntries(partNames.map(part => [part, meanOf(rows.map(it => it.breakdowns[profile]!.parts[part].score))])) as Record<PartName, number>;
+  Object.fromEntries(
+    partNames.map(part => [
+      part,
+      meanOf(rows.map(it => it.breakdowns[profile]!.parts[part].score)),
+    ]),
+  ) as Record<PartName, number>;

@@ -1,4 +1,7 @@
-/** What one attempt says in an evaluation: scores, success, and the habits by which a policy games a reward. Rows add up to metrics. */
+/**
+ * What one attempt says in an evaluation: scores, success, and the habits by which a policy games a
+ * reward. Rows add up to metrics.
+ */
 import type { Breakdown } from "../reward/breakdown.ts";
 import type { Profile } from "../reward/profiles.ts";
 import { isScored, score } from "../reward/reward.ts";
@@ -65,7 +68,9 @@ export function measure(attempt: Attempt, profiles: readonly Profile[]): Row {
     isLazy: calls.length === 1 && end.by === "policy" && stopsEarly(attempt, calls[0]!),
     isCut: end.by === "limit",
     messages: messages.length,
-    ...(messages.some(it => it.tokens) ? { tokens: messages.reduce((sum, it) => sum + (it.tokens?.length ?? 0), 0) } : {}),
+    ...(messages.some(it => it.tokens)
+      ? { tokens: messages.reduce((sum, it) => sum + (it.tokens?.length ?? 0), 0) }
+      : {}),
   };
 }
 

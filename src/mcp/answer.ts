@@ -1,6 +1,6 @@
 /**
- * What another server answered, as an outcome: its value, or a fault in words that a model can act on. Knows the several ways
- * in which servers say that a call failed, and no process.
+ * What another server answered, as an outcome: its value, or a fault in words that a model can act
+ * on. Knows the several ways in which servers say that a call failed, and no process.
  */
 import { ErrorCode, type CallToolResult, type McpError } from "@modelcontextprotocol/sdk/types.js";
 import type { Json, JsonObject } from "../environment/json.ts";
@@ -10,12 +10,15 @@ import type { ErrorType, Fault, Outcome } from "../environment/outcome.ts";
 export function outcomeOf(result: CallToolResult, errorKeys: readonly string[]): Outcome {
   const value = valueOf(result);
   if (result.isError) return refused(value);
-  return isRecord(value) && errorKeys.some(key => saysFailed(key, value)) ? refused(value) : { kind: "ok", value };
+  return isRecord(value) && errorKeys.some(key => saysFailed(key, value))
+    ? refused(value)
+    : { kind: "ok", value };
 }
 
 /** An error of the protocol that the server sent in place of a result. */
 export function refusedAs(error: McpError): Fault {
-  const type = error.code === (ErrorCode.InvalidParams as number) ? "invalid_params" : "precondition_failed";
+  const type =
+    error.code === (ErrorCode.InvalidParams as number) ? "invalid_params" : "precondition_failed";
   return { kind: "refused", type, message: error.message.replace(/^MCP error -?\d+: /, "") };
 }
 
@@ -41,11 +44,19 @@ function partOf(part: CallToolResult["content"][number]): Json {
     case "image":
     case "audio":
       // the bytes are for eyes and ears; a model and a person read of them that they are there
-      return { type: part.type, mimeType: part.mimeType, bytes: Math.floor((part.data.length * 3) / 4) };
+      return {
+        type: part.type,
+        mimeType: part.mimeType,
+        bytes: Math.floor((part.data.length * 3) / 4),
+      };
     case "resource_link":
       return { type: part.type, uri: part.uri, name: part.name };
     case "resource":
-      return { type: part.type, uri: part.resource.uri, ...("text" in part.resource ? { text: part.resource.text } : {}) };
+      return {
+        type: part.type,
+        uri: part.resource.uri,
+        ...("text" in part.resource ? { text: part.resource.text } : {}),
+      };
     default:
       throw new Error(`no value of ${JSON.stringify(part satisfies never)}`);
   }
@@ -74,14 +85,21 @@ const errorTypes: Readonly<Record<ErrorType, true>> = {
 /** A fault in the server's own words; one of our servers says its type and hint as well. */
 function refused(value: Json): Fault {
   const { error_type: type, message, error, hint } = isRecord(value) ? value : {};
-  const words = [message, error, value].find(it => typeof it === "string" && it !== "") as string | undefined;
+  const words = [message, error, value].find(it => typeof it === "string" && it !== "") as
+    string | undefined;
   const text = words ?? JSON.stringify(value);
   return {
     kind: "refused",
-    type: typeof type === "string" && Object.hasOwn(errorTypes, type) ? (type as ErrorType) : /MCP error -32602|^invalid arguments/i.test(text) ? "invalid_params" : "precondition_failed",
+    type:
+      typeof type === "string" && Object.hasOwn(errorTypes, type)
+        ? (type as ErrorType)
+        : /MCP error -32602|^invalid arguments/i.test(text)
+          ? "invalid_params"
+          : "precondition_failed",
     message: text.replace(/^MCP error -?\d+: /, ""),
     ...(typeof hint === "string" ? { hint } : {}),
   };
 }
 
-const isRecord = (value: Json): value is JsonObject => value !== null && typeof value === "object" && !Array.isArray(value);
+const isRecord = (value: Json): value is JsonObject =>
+  value !== null && typeof value === "object" && !Array.isArray(value);

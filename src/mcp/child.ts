@@ -1,6 +1,6 @@
 /**
- * A server's process as a transport: started with an environment of its own, spoken to over its stdin and stdout, ended with
- * everything that it started. Knows no tools.
+ * A server's process as a transport: started with an environment of its own, spoken to over its
+ * stdin and stdout, ended with everything that it started. Knows no tools.
  */
 import { ReadBuffer, serializeMessage } from "@modelcontextprotocol/sdk/shared/stdio.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
@@ -10,7 +10,10 @@ import type { Readable, Writable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Entry } from "./entries.ts";
 
-/** How long a server may take to end once its stdin is closed, and once it was told to, in milliseconds. */
+/**
+ * How long a server may take to end once its stdin is closed, and once it was told to, in
+ * milliseconds.
+ */
 const grace = [300, 700] as const;
 
 /** The longest message taken in, in bytes. */
@@ -47,10 +50,18 @@ export class Child implements Transport {
   start(): Promise<void> {
     const { command, args, env, cwd } = this.#entry;
     // a group of its own, so that what it starts is ended with it
-    const child = spawn(command, args, { cwd, env: { ...pathOf(process.env), ...env }, stdio: ["pipe", "pipe", "pipe"], detached: !isWindows, windowsHide: true });
+    const child = spawn(command, args, {
+      cwd,
+      env: { ...pathOf(process.env), ...env },
+      stdio: ["pipe", "pipe", "pipe"],
+      detached: !isWindows,
+      windowsHide: true,
+    });
     this.#process = child;
     child.stdout.on("data", (chunk: Buffer) => this.#take(chunk));
-    child.stderr.setEncoding("utf8").on("data", (text: string) => (this.#said = `${this.#said}${text}`.slice(-2000)));
+    child.stderr
+      .setEncoding("utf8")
+      .on("data", (text: string) => (this.#said = `${this.#said}${text}`.slice(-2000)));
     // a server that no longer reads has ended or is about to: that is told by its exit
     child.stdin.on("error", () => {});
     running.add(this);
@@ -72,8 +83,10 @@ export class Child implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     const child = this.#process;
-    if (!child || this.#why !== undefined) throw new Error(`${this.#entry.name} ${this.#why ?? "was not started"}`);
-    if (!child.stdin.write(serializeMessage(message))) await Promise.race([new Promise(resolve => child.stdin.once("drain", resolve)), this.#gone]);
+    if (!child || this.#why !== undefined)
+      throw new Error(`${this.#entry.name} ${this.#why ?? "was not started"}`);
+    if (!child.stdin.write(serializeMessage(message)))
+      await Promise.race([new Promise(resolve => child.stdin.once("drain", resolve)), this.#gone]);
   }
 
   /** Ends the server and what it started: asks first, insists then. Resolves when it is gone. */
@@ -141,7 +154,8 @@ export class Child implements Transport {
 const isWindows = process.platform === "win32";
 
 /** PATH by whatever spelling this system has it. */
-const pathOf = (env: NodeJS.ProcessEnv) => Object.fromEntries(Object.entries(env).filter(([key]) => key.toUpperCase() === "PATH"));
+const pathOf = (env: NodeJS.ProcessEnv) =>
+  Object.fromEntries(Object.entries(env).filter(([key]) => key.toUpperCase() === "PATH"));
 
 /** Whoever ends without having closed them takes them along. */
 const running = new Set<Child>();

@@ -1,9 +1,16 @@
 /**
- * Any MCP server as an environment. A connected server is not a value: a session is a process of its own, and stepping back
- * is a fresh start and a replay. Knows what may be run on a server, and neither trajectories nor who calls.
+ * Any MCP server as an environment. A connected server is not a value: a session is a process of
+ * its own, and stepping back is a fresh start and a replay. Knows what may be run on a server, and
+ * neither trajectories nor who calls.
  */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { CallToolResultSchema, ErrorCode, ListToolsResultSchema, McpError, type Tool as ListedTool } from "@modelcontextprotocol/sdk/types.js";
+import {
+  CallToolResultSchema,
+  ErrorCode,
+  ListToolsResultSchema,
+  McpError,
+  type Tool as ListedTool,
+} from "@modelcontextprotocol/sdk/types.js";
 import { misfit } from "../environment/fits.ts";
 import { canonical, type JsonObject } from "../environment/json.ts";
 import type { Fault, Outcome } from "../environment/outcome.ts";
@@ -38,8 +45,15 @@ export interface Limits {
 /** A first start may have to fetch the server's package. */
 const usual: Limits = { start: 60_000, call: 10_000 };
 
-/** Starts the server of an entry. Throws a `Mistake` that names the entry where it does not start or does not speak MCP. */
-export async function connect(entry: Entry, signal: AbortSignal, limits: Limits = usual): Promise<ConnectedSession> {
+/**
+ * Starts the server of an entry. Throws a `Mistake` that names the entry where it does not start or
+ * does not speak MCP.
+ */
+export async function connect(
+  entry: Entry,
+  signal: AbortSignal,
+  limits: Limits = usual,
+): Promise<ConnectedSession> {
   const session = new ConnectedSession(entry, signal, limits);
   await session.back(0);
   return session;
@@ -72,12 +86,18 @@ export class ConnectedSession {
     return this.#calls;
   }
 
-  /** Answers one call after those before it. Never throws; a time-out or a crash is `broken`, and so is every call after it until `back`. */
+  /**
+   * Answers one call after those before it. Never throws; a time-out or a crash is `broken`, and so
+   * is every call after it until `back`.
+   */
   call(name: string, args: unknown): Promise<Outcome> {
     return this.#inTurn(() => this.#called(name, args));
   }
 
-  /** Starts the server afresh and makes the first `n` calls again. What is answered otherwise is told, and is not fatal. */
+  /**
+   * Starts the server afresh and makes the first `n` calls again. What is answered otherwise is
+   * told, and is not fatal.
+   */
   back(n: number): Promise<readonly Difference[]> {
     return this.#inTurn(async () => {
       const again = this.#calls.splice(0).slice(0, n);
@@ -95,8 +115,12 @@ export class ConnectedSession {
     });
   }
 
-  /** Another session on a server of its own, brought as far as this one by making its calls again. */
-  async fork(signal: AbortSignal): Promise<{ readonly session: ConnectedSession; readonly differences: readonly Difference[] }> {
+  /**
+   * Another session on a server of its own, brought as far as this one by making its calls again.
+   */
+  async fork(
+    signal: AbortSignal,
+  ): Promise<{ readonly session: ConnectedSession; readonly differences: readonly Difference[] }> {
     const session = new ConnectedSession(this.entry, signal, this.#limits);
     session.#calls.push(...this.#calls);
     return { session, differences: await session.back(this.#calls.length) };
@@ -116,7 +140,10 @@ export class ConnectedSession {
 
   async #called(name: string, args: unknown): Promise<Outcome> {
     // a start that failed leaves no server behind
-    const outcome = this.#unfit(name, args) ?? (await this.#wire?.call(name, args as JsonObject)) ?? broken(`${this.entry.name} is not running`);
+    const outcome =
+      this.#unfit(name, args) ??
+      (await this.#wire?.call(name, args as JsonObject)) ??
+      broken(`${this.entry.name} is not running`);
     this.#calls.push({ name, arguments: args, outcome });
     return outcome;
   }
@@ -124,7 +151,13 @@ export class ConnectedSession {
   /** What is turned down without asking the server. */
   #unfit(name: string, args: unknown): Fault | undefined {
     const tool = this.#tools.get(name);
-    if (!tool) return { kind: "unknown-tool", type: "unknown_tool", message: `there is no tool ${name}`, hint: "call one of the tools on offer" };
+    if (!tool)
+      return {
+        kind: "unknown-tool",
+        type: "unknown_tool",
+        message: `there is no tool ${name}`,
+        hint: "call one of the tools on offer",
+      };
     if (tool.effect === "write" && !this.entry.isDisposable)
       return {
         kind: "refused",
@@ -133,13 +166,16 @@ export class ConnectedSession {
         hint: `write "disposable": true into its entry in prove/mcp.json if everything it can reach may be changed`,
       };
     const why = misfitOf(tool.inputSchema, args);
-    return why === undefined ? undefined : { kind: "bad-arguments", type: "invalid_params", message: why };
+    return why === undefined
+      ? undefined
+      : { kind: "bad-arguments", type: "invalid_params", message: why };
   }
 }
 
 /** A schema from outside may be no schema: then the server itself says what fits. */
 function misfitOf(schema: JsonSchema, args: unknown): string | undefined {
-  if (args === null || typeof args !== "object" || Array.isArray(args)) return "arguments must be an object";
+  if (args === null || typeof args !== "object" || Array.isArray(args))
+    return "arguments must be an object";
   try {
     return misfit(schema, args);
   } catch {
@@ -157,7 +193,13 @@ class Wire {
   /** Why no call can be answered any more. */
   #broken: string | undefined;
 
-  private constructor(entry: Entry, client: Client, child: Child, limits: Limits, tools: ReadonlyMap<string, ConnectedTool>) {
+  private constructor(
+    entry: Entry,
+    client: Client,
+    child: Child,
+    limits: Limits,
+    tools: ReadonlyMap<string, ConnectedTool>,
+  ) {
     this.#entry = entry;
     this.#client = client;
     this.#child = child;
@@ -183,14 +225,26 @@ class Wire {
 
   async call(name: string, args: JsonObject): Promise<Outcome> {
     if (this.#broken !== undefined || this.#child.ended() !== undefined)
-      return broken(`${this.#entry.name} ${this.#broken ?? this.#child.ended()}, and answers nothing until it is started afresh`);
+      return broken(
+        `${this.#entry.name} ${this.#broken ?? this.#child.ended()}, and answers nothing until it is started afresh`,
+      );
     try {
-      const result = await this.#client.request({ method: "tools/call", params: { name, arguments: args } }, CallToolResultSchema, { timeout: this.#limits.call });
+      const result = await this.#client.request(
+        { method: "tools/call", params: { name, arguments: args } },
+        CallToolResultSchema,
+        { timeout: this.#limits.call },
+      );
       return outcomeOf(result, this.#entry.errorKeys);
     } catch (error) {
       const ended = this.#child.ended();
-      if (ended !== undefined) return broken(`${this.#entry.name} ${ended} while it answered ${name}${heard(this.#child)}`);
-      if (!(error instanceof McpError)) return broken(`${this.#entry.name} answered ${name} with what is no MCP result: ${(error as Error).message}`);
+      if (ended !== undefined)
+        return broken(
+          `${this.#entry.name} ${ended} while it answered ${name}${heard(this.#child)}`,
+        );
+      if (!(error instanceof McpError))
+        return broken(
+          `${this.#entry.name} answered ${name} with what is no MCP result: ${(error as Error).message}`,
+        );
       if (error.code !== (ErrorCode.RequestTimeout as number)) return refusedAs(error);
       // whatever it still does may be seen by the next call: this process is not used again
       this.#broken = `did not answer ${name} within ${this.#limits.call / 1000} s`;
@@ -216,22 +270,41 @@ function cannotOpen(entry: Entry, child: Child, limits: Limits, cause: Error): M
   const where = `entry ${entry.name} of prove/mcp.json`;
   const code = (cause as NodeJS.ErrnoException).code;
   if (code === "ENOENT" || code === "EACCES" || code === "EINVAL")
-    return new Mistake(`${entry.name} cannot be started (${cause.message})`, `correct command and cwd in ${where}; on Windows a .cmd script is started by cmd with /c`, { cause });
+    return new Mistake(
+      `${entry.name} cannot be started (${cause.message})`,
+      `correct command and cwd in ${where}; on Windows a .cmd script is started by cmd with /c`,
+      { cause },
+    );
   if (cause instanceof McpError && cause.code === (ErrorCode.RequestTimeout as number))
-    return new Mistake(`${entry.name} did not answer within ${limits.start / 1000} s of its start${heard(child)}`, `see that ${where} starts an MCP server that speaks over stdin and stdout`, { cause });
-  const how = cause instanceof McpError && cause.code === (ErrorCode.ConnectionClosed as number) ? (child.ended() ?? "ended") : `is no MCP server that can be spoken to (${cause.message})`;
+    return new Mistake(
+      `${entry.name} did not answer within ${limits.start / 1000} s of its start${heard(child)}`,
+      `see that ${where} starts an MCP server that speaks over stdin and stdout`,
+      { cause },
+    );
+  const how =
+    cause instanceof McpError && cause.code === (ErrorCode.ConnectionClosed as number)
+      ? (child.ended() ?? "ended")
+      : `is no MCP server that can be spoken to (${cause.message})`;
   return new Mistake(`${entry.name} ${how}${heard(child)}`, `correct ${where}`, { cause });
 }
 
 /** As many pages of tools as a server of good will has. */
 const mostPages = 100;
 
-async function toolsOf(entry: Entry, client: Client, limits: Limits): Promise<ReadonlyMap<string, ConnectedTool>> {
+async function toolsOf(
+  entry: Entry,
+  client: Client,
+  limits: Limits,
+): Promise<ReadonlyMap<string, ConnectedTool>> {
   const tools = new Map<string, ConnectedTool>();
   if (!client.getServerCapabilities()?.tools) return tools;
   let cursor: string | undefined;
   for (let page = 0; page < mostPages; page++) {
-    const listed = await client.request({ method: "tools/list", params: cursor === undefined ? {} : { cursor } }, ListToolsResultSchema, { timeout: limits.start });
+    const listed = await client.request(
+      { method: "tools/list", params: cursor === undefined ? {} : { cursor } },
+      ListToolsResultSchema,
+      { timeout: limits.start },
+    );
     for (const it of listed.tools) if (!tools.has(it.name)) tools.set(it.name, toolOf(entry, it));
     if (listed.nextCursor === undefined) return tools;
     cursor = listed.nextCursor;
@@ -239,8 +312,13 @@ async function toolsOf(entry: Entry, client: Client, limits: Limits): Promise<Re
   throw new Error(`it lists more than ${mostPages} pages of tools`);
 }
 
-/** What is not said is taken as the protocol does: a tool writes, and what it does cannot be undone. */
-function toolOf({ name: server }: Entry, { name, description, title, inputSchema, outputSchema, annotations = {} }: ListedTool): ConnectedTool {
+/**
+ * What is not said is taken as the protocol does: a tool writes, and what it does cannot be undone.
+ */
+function toolOf(
+  { name: server }: Entry,
+  { name, description, title, inputSchema, outputSchema, annotations = {} }: ListedTool,
+): ConnectedTool {
   const isRead = annotations.readOnlyHint === true;
   return {
     name,

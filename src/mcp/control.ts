@@ -1,6 +1,7 @@
 /**
- * The sessions that one connection holds of its own, and the requests by which their owner opens, reads, restores and closes them.
- * They are custom requests and never tools: the agent gets tools, only we get reset. Knows no transport.
+ * The sessions that one connection holds of its own, and the requests by which their owner opens,
+ * reads, restores and closes them. They are custom requests and never tools: the agent gets tools,
+ * only we get reset. Knows no transport.
  */
 import { z } from "zod";
 import type { Catalog } from "../environment/catalog.ts";
@@ -31,20 +32,37 @@ export function ownSessions(server: Server, start: Start): OwnSessions {
   const held = new Map<string, { readonly session: Session; readonly first: State }>();
 
   const open = (id: string, fixture: string, seed: number) => {
-    if (!held.has(id) && held.size >= sessionCap) throw new RequestFault("invalid request", `limit_exceeded: this connection holds ${sessionCap} sessions; close one first`);
-    const session = openSession({ servers: [{ server, fixture: start.catalog.fixture(server.name, fixture) }], seed });
+    if (!held.has(id) && held.size >= sessionCap)
+      throw new RequestFault(
+        "invalid request",
+        `limit_exceeded: this connection holds ${sessionCap} sessions; close one first`,
+      );
+    const session = openSession({
+      servers: [{ server, fixture: start.catalog.fixture(server.name, fixture) }],
+      seed,
+    });
     const opened = { session, first: session.state };
     held.set(id, opened);
     return opened;
   };
-  /** The connection's own session is opened on first use, so that ordinary clients just work; others by `prove/open`. */
+  /**
+   * The connection's own session is opened on first use, so that ordinary clients just work; others
+   * by `prove/open`.
+   */
   const find = (id = own) => {
     const known = held.get(id);
     if (known) return known;
-    if (id !== own) throw new RequestFault("no such session", `there is no session ${id}; open it with prove/open`);
+    if (id !== own)
+      throw new RequestFault(
+        "no such session",
+        `there is no session ${id}; open it with prove/open`,
+      );
     return open(own, start.fixture, start.seed);
   };
-  const standing = ({ session }: { session: Session }) => ({ state: session.state, digest: session.digest });
+  const standing = ({ session }: { session: Session }) => ({
+    state: session.state,
+    digest: session.digest,
+  });
 
   return {
     sessionOf: id => find(id).session,
@@ -56,7 +74,9 @@ export function ownSessions(server: Server, start: Start): OwnSessions {
       "prove/state": (_, id) => standing(find(id)),
       "prove/restore": (params, id) => {
         const it = find(id);
-        it.session.restore(params["state"] === undefined ? it.first : stateFrom([server], params["state"]));
+        it.session.restore(
+          params["state"] === undefined ? it.first : stateFrom([server], params["state"]),
+        );
         return standing(it);
       },
       "prove/close": (_, id = own) => {
@@ -67,7 +87,13 @@ export function ownSessions(server: Server, start: Start): OwnSessions {
   };
 }
 
-const opening = z.object({ fixture: z.string().regex(/^[a-z][a-z0-9-]{0,40}(~[1-9]\d{0,5})?$/).optional(), seed: z.int().min(0).optional() });
+const opening = z.object({
+  fixture: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{0,40}(~[1-9]\d{0,5})?$/)
+    .optional(),
+  seed: z.int().min(0).optional(),
+});
 
 function parsed<T>(schema: z.ZodType<T>, params: Params): T {
   const result = schema.safeParse(params);

@@ -1,6 +1,6 @@
 /**
- * The third-party servers that a workspace names in its `mcp.json`, in the format of the editor's own: how each is started,
- * and what may be run on it. Starts nothing.
+ * The third-party servers that a workspace names in its `mcp.json`, in the format of the editor's
+ * own: how each is started, and what may be run on it. Starts nothing.
  */
 import { readFileSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
@@ -16,40 +16,77 @@ export interface Entry {
   readonly cwd: string;
   /** Whether everything that the server can reach may be changed. */
   readonly isDisposable: boolean;
-  /** Keys of a result by which the server says that a call failed, where it does not say so as MCP does. */
+  /**
+   * Keys of a result by which the server says that a call failed, where it does not say so as MCP
+   * does.
+   */
   readonly errorKeys: readonly string[];
 }
 
 const entrySchema = z.strictObject({
-  type: z.literal("stdio").optional().describe("Servers are started here and spoken to over stdin and stdout."),
+  type: z
+    .literal("stdio")
+    .optional()
+    .describe("Servers are started here and spoken to over stdin and stdout."),
   command: z.string().min(1).describe("The program that is the server, looked for on PATH."),
-  args: z.array(z.string()).optional().describe("Its arguments. ${workspaceFolder} stands for the folder that holds prove/."),
-  env: z.record(z.string(), z.string()).optional().describe("Its whole environment, beside PATH: nothing else is passed on."),
-  cwd: z.string().min(1).optional().describe("The folder it is started in; the workspace folder where this is left out."),
+  args: z
+    .array(z.string())
+    .optional()
+    .describe("Its arguments. ${workspaceFolder} stands for the folder that holds prove/."),
+  env: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe("Its whole environment, beside PATH: nothing else is passed on."),
+  cwd: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("The folder it is started in; the workspace folder where this is left out."),
   disposable: z
     .boolean()
     .optional()
-    .describe("Whether everything that the server can reach may be changed or lost. Without it only the tools that are marked as read-only are run."),
+    .describe(
+      "Whether everything that the server can reach may be changed or lost. Without it only the tools that are marked as read-only are run.",
+    ),
   errorKeys: z
     .array(z.string().min(1))
     .optional()
-    .describe("Keys of a result by which the server says that a call failed: success and ok by being false, any other by being there. Left out: success and error."),
+    .describe(
+      "Keys of a result by which the server says that a call failed: success and ok by being false, any other by being there. Left out: success and error.",
+    ),
 });
 
-/** The shape of `prove/mcp.json`; also the source of the JSON Schema that the editor completes with. */
+/**
+ * The shape of `prove/mcp.json`; also the source of the JSON Schema that the editor completes with.
+ */
 export const entriesSchema = z.strictObject({
   $schema: z.string().optional(),
-  servers: z.record(z.string().regex(/^[A-Za-z0-9][\w .-]{0,59}$/, "a server's name is made of letters, digits, spaces, dots and dashes"), entrySchema),
+  servers: z.record(
+    z
+      .string()
+      .regex(
+        /^[A-Za-z0-9][\w .-]{0,59}$/,
+        "a server's name is made of letters, digits, spaces, dots and dashes",
+      ),
+    entrySchema,
+  ),
 });
 
-/** The entries of a `prove/mcp.json`, none where there is no such file. Throws a `Mistake` that names the first place that does not fit. */
+/**
+ * The entries of a `prove/mcp.json`, none where there is no such file. Throws a `Mistake` that
+ * names the first place that does not fit.
+ */
 export function readEntries(file: string, folder: string): ReadonlyMap<string, Entry> {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return new Map();
-    throw new Mistake(`cannot read ${file} (${(cause as Error).message})`, "check the file's permissions", { cause });
+    throw new Mistake(
+      `cannot read ${file} (${(cause as Error).message})`,
+      "check the file's permissions",
+      { cause },
+    );
   }
   return parseEntries(text, file, folder);
 }
@@ -60,29 +97,62 @@ export function findEntry(file: string, folder: string, name: string): Entry {
   const found = entries.get(name);
   if (found) return found;
   const example = `{"servers": {"${name}": {"command": "npx", "args": ["-y", "<package>"]}}}`;
-  throw new Mistake(`${file} has no server ${name}`, entries.size ? `choose one of ${[...entries.keys()].join(", ")}` : `write ${example} into it`);
+  throw new Mistake(
+    `${file} has no server ${name}`,
+    entries.size ? `choose one of ${[...entries.keys()].join(", ")}` : `write ${example} into it`,
+  );
 }
 
-export function parseEntries(text: string, file: string, folder: string): ReadonlyMap<string, Entry> {
+export function parseEntries(
+  text: string,
+  file: string,
+  folder: string,
+): ReadonlyMap<string, Entry> {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw new Mistake(`${file} is not JSON (${(cause as Error).message})`, "mend the text", { cause });
+    throw new Mistake(`${file} is not JSON (${(cause as Error).message})`, "mend the text", {
+      cause,
+    });
   }
   const parsed = entriesSchema.safeParse(json);
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!;
     const why = issue.code === "invalid_key" ? issue.issues[0]!.message : issue.message;
-    throw new Mistake(`${file} does not fit at /${issue.path.join("/")}: ${why}`, "mend that place");
+    throw new Mistake(
+      `${file} does not fit at /${issue.path.join("/")}: ${why}`,
+      "mend that place",
+    );
   }
-  return new Map(Object.entries(parsed.data.servers).map(([name, it]) => [name, entryOf(name, it, file, folder)]));
+  return new Map(
+    Object.entries(parsed.data.servers).map(([name, it]) => [
+      name,
+      entryOf(name, it, file, folder),
+    ]),
+  );
 }
 
-function entryOf(name: string, { command, args = [], env = {}, cwd = ".", disposable = false, errorKeys = ["success", "error"] }: z.output<typeof entrySchema>, file: string, folder: string): Entry {
+function entryOf(
+  name: string,
+  {
+    command,
+    args = [],
+    env = {},
+    cwd = ".",
+    disposable = false,
+    errorKeys = ["success", "error"],
+  }: z.output<typeof entrySchema>,
+  file: string,
+  folder: string,
+): Entry {
   const filled = (text: string) => {
     const asked = /\$\{(?:input|env|command|config):[^}]*\}/.exec(text);
-    if (asked) throw new Mistake(`${file} has ${asked[0]} in server ${name}`, "write the value itself; only ${workspaceFolder} is filled in");
+    if (asked)
+      throw new Mistake(
+        `${file} has ${asked[0]} in server ${name}`,
+        "write the value itself; only ${workspaceFolder} is filled in",
+      );
     return text.replaceAll("${workspaceFolder}", folder);
   };
   const at = filled(cwd);

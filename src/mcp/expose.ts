@@ -1,6 +1,7 @@
 /**
- * A server's sessions as an MCP server: tools to call and the state as resources, over whichever transport. Which session a request
- * is about stands in its `_meta`; whoever holds the sessions finds it. Knows no trajectories, and of control only that there may be more methods.
+ * A server's sessions as an MCP server: tools to call and the state as resources, over whichever
+ * transport. Which session a request is about stands in its `_meta`; whoever holds the sessions
+ * finds it. Knows no trajectories, and of control only that there may be more methods.
  */
 import { Server as McpServer } from "@modelcontextprotocol/sdk/server/index.js";
 import { Mistake } from "../mistake.ts";
@@ -17,7 +18,10 @@ export const sessionKey = "prove/sessionId";
 /** What a client acts on: a session, or something that stands for one. */
 export type Acting = Pick<Session, "tools" | "state" | "call">;
 
-/** A request's result, from its parameters and the id of the session that it is about. Throws `RequestFault` or `Mistake`. */
+/**
+ * A request's result, from its parameters and the id of the session that it is about. Throws
+ * `RequestFault` or `Mistake`.
+ */
 export type Method = (params: Params, session: string | undefined) => object;
 
 /** One server on the wire. */
@@ -25,30 +29,47 @@ export interface Exposed {
   /** The SDK's part: shaking hands, and whatever is about no session. */
   readonly wire: McpServer;
   /**
-   * The whole answer to a request about a session, as JSON text; undefined for any other message, which goes to the wire. It is
-   * given at once, so that requests take effect in the order in which they come.
+   * The whole answer to a request about a session, as JSON text; undefined for any other message,
+   * which goes to the wire. It is given at once, so that requests take effect in the order in which
+   * they come.
    */
   readonly answer: (message: Params) => string | undefined;
 }
 
 /** Puts a server on the wire, with further methods where a transport has them. */
-export function expose(server: Server, sessionOf: (id: string | undefined) => Acting, more: Readonly<Record<string, Method>> = {}): Exposed {
+export function expose(
+  server: Server,
+  sessionOf: (id: string | undefined) => Acting,
+  more: Readonly<Record<string, Method>> = {},
+): Exposed {
   const methods: Readonly<Record<string, Method>> = {
     "tools/list": (_, id) => ({ tools: offered(server, sessionOf(id)) }),
     "resources/list": (_, id) => ({ resources: stateResources(server, sessionOf(id).state) }),
     "resources/templates/list": () => ({ resourceTemplates: stateTemplates(server) }),
-    "resources/read": ({ uri }, id) => ({ contents: [readState(server, sessionOf(id).state, uri)] }),
+    "resources/read": ({ uri }, id) => ({
+      contents: [readState(server, sessionOf(id).state, uri)],
+    }),
     ...more,
   };
   const resultText = (method: string, params: Params, id: string | undefined): string =>
-    method === "tools/call" ? callText(outcomeOf(server, sessionOf(id), params)) : JSON.stringify(methods[method]!(params, id));
-  const isOurs = (method: unknown): method is string => method === "tools/call" || (typeof method === "string" && Object.hasOwn(methods, method));
+    method === "tools/call"
+      ? callText(outcomeOf(server, sessionOf(id), params))
+      : JSON.stringify(methods[method]!(params, id));
+  const isOurs = (method: unknown): method is string =>
+    method === "tools/call" || (typeof method === "string" && Object.hasOwn(methods, method));
 
-  const wire = new McpServer({ name: `prove-${server.name}`, version }, { capabilities: { tools: {}, resources: {} }, instructions: server.summary });
+  const wire = new McpServer(
+    { name: `prove-${server.name}`, version },
+    { capabilities: { tools: {}, resources: {} }, instructions: server.summary },
+  );
   // a transport that does not ask `answer` first gets the same answers from the SDK
   wire.fallbackRequestHandler = async ({ method, params = {} }) => {
-    if (!isOurs(method)) throw new RequestFault("method not found", `there is no method ${String(method)}`);
-    return JSON.parse(guarded(() => resultText(method, params, sessionIn(params)))) as Record<string, unknown>;
+    if (!isOurs(method))
+      throw new RequestFault("method not found", `there is no method ${String(method)}`);
+    return JSON.parse(guarded(() => resultText(method, params, sessionIn(params)))) as Record<
+      string,
+      unknown
+    >;
   };
   return {
     wire,
@@ -56,7 +77,10 @@ export function expose(server: Server, sessionOf: (id: string | undefined) => Ac
       if (!isOurs(method) || !isId(id)) return undefined;
       try {
         if (!isRecord(params)) throw new RequestFault("invalid params", "params must be an object");
-        return replyText(id, guarded(() => resultText(method, params, sessionIn(params))));
+        return replyText(
+          id,
+          guarded(() => resultText(method, params, sessionIn(params))),
+        );
       } catch (error) {
         if (error instanceof RequestFault) return errorText(id, error);
         throw error;
@@ -70,7 +94,9 @@ function guarded<T>(run: () => T): T {
   try {
     return run();
   } catch (error) {
-    throw error instanceof Mistake ? new RequestFault("invalid params", error.message, { cause: error }) : error;
+    throw error instanceof Mistake
+      ? new RequestFault("invalid params", error.message, { cause: error })
+      : error;
   }
 }
 
@@ -78,21 +104,36 @@ function sessionIn({ _meta: meta }: Params): string | undefined {
   if (!isRecord(meta) || meta[sessionKey] === undefined) return undefined;
   const id = meta[sessionKey];
   if (typeof id === "string" && id.length > 0 && id.length <= 200) return id;
-  throw new RequestFault("invalid params", `_meta["${sessionKey}"] must be a text of 1 to 200 characters`);
+  throw new RequestFault(
+    "invalid params",
+    `_meta["${sessionKey}"] must be a text of 1 to 200 characters`,
+  );
 }
 
-function outcomeOf(server: Server, session: Acting, { name, arguments: args = {} }: Params): Outcome {
-  if (typeof name !== "string") throw new RequestFault("invalid params", "tools/call needs the name of a tool");
-  if (!isRecord(args)) throw new RequestFault("invalid params", "the arguments of a call are an object");
+function outcomeOf(
+  server: Server,
+  session: Acting,
+  { name, arguments: args = {} }: Params,
+): Outcome {
+  if (typeof name !== "string")
+    throw new RequestFault("invalid params", "tools/call needs the name of a tool");
+  if (!isRecord(args))
+    throw new RequestFault("invalid params", "the arguments of a call are an object");
   const known = session.tools.get(name);
   // the session may have another server's tool of that name, but not at this address
-  if (known && known.server !== server.name) return { kind: "unknown-tool", type: "unknown_tool", message: `there is no tool ${name}`, hint: "call one of the tools on offer" };
+  if (known && known.server !== server.name)
+    return {
+      kind: "unknown-tool",
+      type: "unknown_tool",
+      message: `there is no tool ${name}`,
+      hint: "call one of the tools on offer",
+    };
   return session.call(name, args).outcome;
 }
 
 /**
- * Success is the value as text and as `structuredContent`; failure is `isError` with what a model can act on. Written as text: the
- * value's JSON stands in it twice, and is made once.
+ * Success is the value as text and as `structuredContent`; failure is `isError` with what a model
+ * can act on. Written as text: the value's JSON stands in it twice, and is made once.
  */
 function callText(outcome: Outcome): string {
   if (outcome.kind === "ok") {
@@ -110,7 +151,11 @@ export interface ShownFault {
 
 /** A failed call in words for a client; of what broke, where it broke stays here. */
 export function faultOf({ kind, type, message, hint }: Fault): ShownFault {
-  return { error_type: type, message: kind === "broken" ? message.split("\n", 1)[0]! : message, ...(hint === undefined ? {} : { hint }) };
+  return {
+    error_type: type,
+    message: kind === "broken" ? message.split("\n", 1)[0]! : message,
+    ...(hint === undefined ? {} : { hint }),
+  };
 }
 
 const lists = new WeakMap<Acting["tools"], Map<Server, readonly object[]>>();
@@ -120,7 +165,11 @@ function offered(server: Server, { tools }: Acting): readonly object[] {
   let list = lists.get(tools);
   if (!list) lists.set(tools, (list = new Map()));
   let known = list.get(server);
-  if (!known) list.set(server, (known = [...tools.values()].filter(it => it.server === server.name).map(listed)));
+  if (!known)
+    list.set(
+      server,
+      (known = [...tools.values()].filter(it => it.server === server.name).map(listed)),
+    );
   return known;
 }
 
@@ -129,5 +178,10 @@ const listed = (tool: Tool) => ({
   description: tool.summary,
   inputSchema: tool.inputSchema,
   outputSchema: tool.outputSchema,
-  annotations: { readOnlyHint: tool.effect === "read", destructiveHint: tool.destructive, idempotentHint: tool.idempotent, openWorldHint: false },
+  annotations: {
+    readOnlyHint: tool.effect === "read",
+    destructiveHint: tool.destructive,
+    idempotentHint: tool.idempotent,
+    openWorldHint: false,
+  },
 });

@@ -1,10 +1,17 @@
 /**
- * MCP over Streamable HTTP: one POST brings one message or a list of them, and its answers go back as plain JSON. Only where
- * something is said before the answer does the reply become an event stream. Which session is meant is given by the URL, never by a
- * header. Knows neither routes nor who may come in; the body is read and the door is watched elsewhere.
+ * MCP over Streamable HTTP: one POST brings one message or a list of them, and its answers go back
+ * as plain JSON. Only where something is said before the answer does the reply become an event
+ * stream. Which session is meant is given by the URL, never by a header. Knows neither routes nor
+ * who may come in; the body is read and the door is watched elsewhere.
  */
-import type { Transport, TransportSendOptions } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { SUPPORTED_PROTOCOL_VERSIONS, type JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import type {
+  Transport,
+  TransportSendOptions,
+} from "@modelcontextprotocol/sdk/shared/transport.js";
+import {
+  SUPPORTED_PROTOCOL_VERSIONS,
+  type JSONRPCMessage,
+} from "@modelcontextprotocol/sdk/types.js";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { sessionKey, type Exposed } from "./expose.ts";
 import { errorText, isRecord, messageFrom, RequestFault, type Params } from "./messages.ts";
@@ -28,7 +35,10 @@ interface Post {
 
 const longestList = 100;
 
-/** One for each exposed server: requests of all its sessions and clients pass through it, told apart by numbers of our own. */
+/**
+ * One for each exposed server: requests of all its sessions and clients pass through it, told apart
+ * by numbers of our own.
+ */
 export class HttpTransport implements Transport {
   onmessage?: Transport["onmessage"];
   onclose?: Transport["onclose"];
@@ -52,7 +62,11 @@ export class HttpTransport implements Transport {
 
   /** Answers one POST. Whatever is wrong with it is said in the reply. */
   post({ headers, body, session }: Posted, response: ServerResponse): void {
-    const why = complaintOf(headers) ?? (Array.isArray(body) && (body.length === 0 || body.length > longestList) ? refused(400, `a list holds 1 to ${longestList} messages`) : undefined);
+    const why =
+      complaintOf(headers) ??
+      (Array.isArray(body) && (body.length === 0 || body.length > longestList)
+        ? refused(400, `a list holds 1 to ${longestList} messages`)
+        : undefined);
     if (why) return reply(response, why.status, errorText(null, why.fault));
     const post: Post = { response, isList: Array.isArray(body), replies: [], open: 0 };
     const later: JSONRPCMessage[] = [];
@@ -84,9 +98,12 @@ export class HttpTransport implements Transport {
       return { ...message, id: number };
     });
     post.open = numbers.length;
-    if (numbers.length > 0) post.response.once("close", () => numbers.forEach(it => this.#asked.delete(it)));
-    // a client cancels by its own number, which may be another client's as well: what is asked here is answered before that
-    for (const it of numbered) if (!("method" in it && it.method === "notifications/cancelled")) this.onmessage?.(it);
+    if (numbers.length > 0)
+      post.response.once("close", () => numbers.forEach(it => this.#asked.delete(it)));
+    // a client cancels by its own number, which may be another client's as well: what is asked here
+    // is answered before that
+    for (const it of numbered)
+      if (!("method" in it && it.method === "notifications/cancelled")) this.onmessage?.(it);
   }
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
@@ -106,8 +123,13 @@ export class HttpTransport implements Transport {
   }
 
   #event({ response, replies }: Post, text: string): void {
-    if (!response.headersSent) response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache, no-transform" });
-    for (const it of [...replies.splice(0), text]) response.write(`event: message\ndata: ${it}\n\n`);
+    if (!response.headersSent)
+      response.writeHead(200, {
+        "content-type": "text/event-stream",
+        "cache-control": "no-cache, no-transform",
+      });
+    for (const it of [...replies.splice(0), text])
+      response.write(`event: message\ndata: ${it}\n\n`);
   }
 
   #finish({ response, isList, replies }: Post): void {
@@ -116,18 +138,41 @@ export class HttpTransport implements Transport {
   }
 }
 
-/** An ordinary GET asks for a stream of what a server says unasked, and DELETE ends a session of headers: there is neither. */
+/**
+ * An ordinary GET asks for a stream of what a server says unasked, and DELETE ends a session of
+ * headers: there is neither.
+ */
 export function refuseMethod(response: ServerResponse): void {
   response.setHeader("allow", "POST");
-  reply(response, 405, errorText(null, new RequestFault("invalid request", "only POST is answered here: there is no stream beside the requests', and the session is the URL's")));
+  reply(
+    response,
+    405,
+    errorText(
+      null,
+      new RequestFault(
+        "invalid request",
+        "only POST is answered here: there is no stream beside the requests', and the session is the URL's",
+      ),
+    ),
+  );
 }
 
-const refused = (status: number, message: string) => ({ status, fault: new RequestFault("invalid request", message) });
+const refused = (status: number, message: string) => ({
+  status,
+  fault: new RequestFault("invalid request", message),
+});
 
-function complaintOf({ accept, "mcp-protocol-version": protocol }: IncomingHttpHeaders): { status: number; fault: RequestFault } | undefined {
-  if (accept !== undefined && !/\bapplication\/(json|\*)|\*\/\*/.test(accept)) return refused(406, "the client must accept application/json");
+function complaintOf({
+  accept,
+  "mcp-protocol-version": protocol,
+}: IncomingHttpHeaders): { status: number; fault: RequestFault } | undefined {
+  if (accept !== undefined && !/\bapplication\/(json|\*)|\*\/\*/.test(accept))
+    return refused(406, "the client must accept application/json");
   if (protocol !== undefined && !SUPPORTED_PROTOCOL_VERSIONS.includes(protocol as string))
-    return refused(400, `protocol version ${String(protocol)} is not supported; choose one of ${SUPPORTED_PROTOCOL_VERSIONS.join(", ")}`);
+    return refused(
+      400,
+      `protocol version ${String(protocol)} is not supported; choose one of ${SUPPORTED_PROTOCOL_VERSIONS.join(", ")}`,
+    );
   return undefined;
 }
 
@@ -136,9 +181,20 @@ function inSession(message: unknown, session: string): unknown {
   if (!isRecord(message) || !("id" in message) || !("method" in message)) return message;
   const { params = {} } = message as { params?: unknown };
   if (!isRecord(params)) return message;
-  return { ...message, params: { ...params, _meta: { ...(params["_meta"] as Params | undefined), [sessionKey]: session } } };
+  return {
+    ...message,
+    params: {
+      ...params,
+      _meta: { ...(params["_meta"] as Params | undefined), [sessionKey]: session },
+    },
+  };
 }
 
 function reply(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text) }).end(text);
+  response
+    .writeHead(status, {
+      "content-type": "application/json",
+      "content-length": Buffer.byteLength(text),
+    })
+    .end(text);
 }

@@ -22,14 +22,18 @@ export class RequestFault extends Error {
   }
 }
 
-export const isRecord = (value: unknown): value is Params => value !== null && typeof value === "object" && !Array.isArray(value);
+export const isRecord = (value: unknown): value is Params =>
+  value !== null && typeof value === "object" && !Array.isArray(value);
 
-export const isId = (value: unknown): value is string | number => typeof value === "string" || Number.isSafeInteger(value);
+export const isId = (value: unknown): value is string | number =>
+  typeof value === "string" || Number.isSafeInteger(value);
 
 /** A reply from the JSON text of its result. */
-export const replyText = (id: string | number, result: string): string => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
+export const replyText = (id: string | number, result: string): string =>
+  `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
 
-export const errorText = (id: string | number | null, { code, message }: RequestFault): string => JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } });
+export const errorText = (id: string | number | null, { code, message }: RequestFault): string =>
+  JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } });
 
 /** The value as a message, or a `RequestFault`. */
 export function messageFrom(value: unknown): JSONRPCMessage {

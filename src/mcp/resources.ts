@@ -1,4 +1,7 @@
-/** A session's state as MCP resources: `state://<server>` for all of it, `state://<server>/<table>` for one table. Reads only. */
+/**
+ * A session's state as MCP resources: `state://<server>` for all of it, `state://<server>/<table>`
+ * for one table. Reads only.
+ */
 import type { Server } from "../environment/server.ts";
 import type { State } from "../environment/session.ts";
 import { RequestFault } from "./messages.ts";
@@ -6,23 +9,43 @@ import { RequestFault } from "./messages.ts";
 const mimeType = "application/json";
 
 export const stateResources = (server: Server, state: State): readonly object[] => [
-  { uri: `state://${server.name}`, name: `${server.name} state`, description: `The whole current state of ${server.name}: its world, its clock, and how far its ids are drawn.`, mimeType },
-  ...tablesOf(server, state).map(table => ({ uri: `state://${server.name}/${table}`, name: `${server.name} ${table}`, description: `${table} of ${server.name} as they are now.`, mimeType })),
+  {
+    uri: `state://${server.name}`,
+    name: `${server.name} state`,
+    description: `The whole current state of ${server.name}: its world, its clock, and how far its ids are drawn.`,
+    mimeType,
+  },
+  ...tablesOf(server, state).map(table => ({
+    uri: `state://${server.name}/${table}`,
+    name: `${server.name} ${table}`,
+    description: `${table} of ${server.name} as they are now.`,
+    mimeType,
+  })),
 ];
 
 export const stateTemplates = (server: Server): readonly object[] => [
-  { uriTemplate: `state://${server.name}/{table}`, name: `${server.name} table`, description: `One table of the current state of ${server.name}.`, mimeType },
+  {
+    uriTemplate: `state://${server.name}/{table}`,
+    name: `${server.name} table`,
+    description: `One table of the current state of ${server.name}.`,
+    mimeType,
+  },
 ];
 
 /** The content of a resource as it is now. Throws a `RequestFault` where there is none. */
 export function readState(server: Server, state: State, uri: unknown): object {
-  if (typeof uri !== "string") throw new RequestFault("invalid params", "resources/read needs a uri");
+  if (typeof uri !== "string")
+    throw new RequestFault("invalid params", "resources/read needs a uri");
   const all = `state://${server.name}`;
   const whole = state[server.name];
   if (whole && uri === all) return { uri, mimeType, text: JSON.stringify(whole) };
   const table = uri.startsWith(`${all}/`) ? uri.slice(all.length + 1) : "";
-  if (whole && tablesOf(server, state).includes(table)) return { uri, mimeType, text: JSON.stringify(whole.world[table]) };
-  throw new RequestFault("no such resource", `there is no resource ${uri}; resources/list has them`);
+  if (whole && tablesOf(server, state).includes(table))
+    return { uri, mimeType, text: JSON.stringify(whole.world[table]) };
+  throw new RequestFault(
+    "no such resource",
+    `there is no resource ${uri}; resources/list has them`,
+  );
 }
 
 /** What the world holds by name: its records and lists; single values are read with the whole. */

@@ -23,8 +23,9 @@ export async function serveStdio(server: Server, start: Start, signal: AbortSign
 const longestLine = 16 * 2 ** 20;
 
 /**
- * Messages as lines. Unlike the SDK's own transport it answers what is about a session without the SDK's checks of each message's
- * whole shape, writes the answers to one chunk of input at once, notices the end of its input, and reads no faster than it is read.
+ * Messages as lines. Unlike the SDK's own transport it answers what is about a session without the
+ * SDK's checks of each message's whole shape, writes the answers to one chunk of input at once,
+ * notices the end of its input, and reads no faster than it is read.
  */
 export class Lines implements Transport {
   onmessage?: Transport["onmessage"];

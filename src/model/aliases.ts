@@ -1,6 +1,7 @@
 /**
- * Ids as a small student sees them: numbered anew in each conversation, in the order in which they are met, so that an id is
- * one small number to point with instead of digits to copy. Reversible; knows no tokens.
+ * Ids as a small student sees them: numbered anew in each conversation, in the order in which they
+ * are met, so that an id is one small number to point with instead of digits to copy. Reversible;
+ * knows no tokens.
  */
 
 /** What generated ids look like: a short word, an underscore, digits. */
@@ -13,10 +14,16 @@ export class Aliases {
 
   /** A text as the student sees it; ids not met before are numbered. */
   shown(text: string): string {
-    return text.replace(idLike, (id, prefix: string, digits: string) => this.#shown.get(id) ?? this.#number(id, prefix, digits));
+    return text.replace(
+      idLike,
+      (id, prefix: string, digits: string) =>
+        this.#shown.get(id) ?? this.#number(id, prefix, digits),
+    );
   }
 
-  /** A student's text with the ids that it means. A number that nothing was given stands for itself. */
+  /**
+   * A student's text with the ids that it means. A number that nothing was given stands for itself.
+   */
   meant(text: string): string {
     return text.replace(idLike, alias => this.#meant.get(alias) ?? alias);
   }

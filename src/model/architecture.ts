@@ -22,7 +22,9 @@ export interface Architecture {
   readonly ropeBase: number;
 }
 
-/** A parameter's name, shape and the deviation of its first values; those without one start at 1. */
+/**
+ * A parameter's name, shape and the deviation of its first values; those without one start at 1.
+ */
 export interface ParameterShape {
   readonly name: string;
   readonly shape: readonly number[];
@@ -34,16 +36,35 @@ export function parametersOf(architecture: Architecture): readonly ParameterShap
   const { vocabulary, width, layers, heads, kvHeads, headWidth, hidden } = architecture;
   // what a layer adds to the stream is scaled so that the stream's size does not grow with depth
   const added = 1 / Math.sqrt(2 * layers);
-  const scale = (name: string, n: number): ParameterShape => ({ name, shape: [n], deviation: undefined });
-  const matrix = (name: string, outputs: number, inputs: number, deviation: number): ParameterShape => ({ name, shape: [outputs, inputs], deviation });
+  const scale = (name: string, n: number): ParameterShape => ({
+    name,
+    shape: [n],
+    deviation: undefined,
+  });
+  const matrix = (
+    name: string,
+    outputs: number,
+    inputs: number,
+    deviation: number,
+  ): ParameterShape => ({ name, shape: [outputs, inputs], deviation });
   const list = [matrix("embedding", vocabulary, width, 0.02)];
   for (let layer = 0; layer < layers; layer++)
     list.push(
       scale(`layers.${layer}.attention.norm`, width),
-      matrix(`layers.${layer}.attention.qkv`, (heads + 2 * kvHeads) * headWidth, width, 1 / Math.sqrt(width)),
+      matrix(
+        `layers.${layer}.attention.qkv`,
+        (heads + 2 * kvHeads) * headWidth,
+        width,
+        1 / Math.sqrt(width),
+      ),
       scale(`layers.${layer}.attention.queryNorm`, headWidth),
       scale(`layers.${layer}.attention.keyNorm`, headWidth),
-      matrix(`layers.${layer}.attention.out`, width, heads * headWidth, added / Math.sqrt(heads * headWidth)),
+      matrix(
+        `layers.${layer}.attention.out`,
+        width,
+        heads * headWidth,
+        added / Math.sqrt(heads * headWidth),
+      ),
       scale(`layers.${layer}.feed.norm`, width),
       matrix(`layers.${layer}.feed.gateUp`, 2 * hidden, width, 1 / Math.sqrt(width)),
       matrix(`layers.${layer}.feed.down`, width, hidden, added / Math.sqrt(hidden)),
@@ -53,15 +74,25 @@ export function parametersOf(architecture: Architecture): readonly ParameterShap
 
 /** How many numbers a model of this architecture holds. */
 export const sizeOf = (architecture: Architecture): number =>
-  parametersOf(architecture).reduce((sum, { shape }) => sum + shape.reduce((product, n) => product * n, 1), 0);
+  parametersOf(architecture).reduce(
+    (sum, { shape }) => sum + shape.reduce((product, n) => product * n, 1),
+    0,
+  );
 
 /** Throws a Mistake where the sizes do not fit together. */
 export function checkArchitecture(architecture: Architecture): void {
   const { width, heads, kvHeads, headWidth, hidden } = architecture;
   const wrong = Object.entries(architecture).find(([, n]) => !Number.isInteger(n) || n < 1);
   const remedy = "choose sizes that fit together";
-  if (wrong) throw new Mistake(`a model's ${wrong[0]} is ${wrong[1]}`, "use a whole number above zero");
-  if (width % 4 !== 0 || hidden % 4 !== 0) throw new Mistake(`a model's width ${width} and hidden ${hidden} are not both multiples of 4`, remedy);
-  if (headWidth % 8 !== 0) throw new Mistake(`a model's headWidth ${headWidth} is not a multiple of 8`, remedy);
-  if (heads % kvHeads !== 0) throw new Mistake(`a model's ${heads} heads cannot share ${kvHeads} kvHeads evenly`, remedy);
+  if (wrong)
+    throw new Mistake(`a model's ${wrong[0]} is ${wrong[1]}`, "use a whole number above zero");
+  if (width % 4 !== 0 || hidden % 4 !== 0)
+    throw new Mistake(
+      `a model's width ${width} and hidden ${hidden} are not both multiples of 4`,
+      remedy,
+    );
+  if (headWidth % 8 !== 0)
+    throw new Mistake(`a model's headWidth ${headWidth} is not a multiple of 8`, remedy);
+  if (heads % kvHeads !== 0)
+    throw new Mistake(`a model's ${heads} heads cannot share ${kvHeads} kvHeads evenly`, remedy);
 }

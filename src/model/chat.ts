@@ -1,6 +1,7 @@
 /**
- * How a small student reads and writes a conversation: compact tool cards and turns as token ids, and its own messages
- * back as calls. Pure: the same talk gives the same ids. Knows no tensors and no rewards.
+ * How a small student reads and writes a conversation: compact tool cards and turns as token ids,
+ * and its own messages back as calls. Pure: the same talk gives the same ids. Knows no tensors and
+ * no rewards.
  */
 import { hash } from "node:crypto";
 import type { AssistantMessage, Call, Talk } from "../policy/policy.ts";
@@ -52,9 +53,19 @@ export function openingIds(tokenizer: Tokenizer, talk: Talk, aliases = new Alias
   ];
 }
 
-/** The whole conversation so far. It ends with the mark by which the policy is asked to speak, unless the policy spoke last. */
+/**
+ * The whole conversation so far. It ends with the mark by which the policy is asked to speak,
+ * unless the policy spoke last.
+ */
 export function writtenTalk(tokenizer: Tokenizer, talk: Talk): Written {
-  const it: Written = { ids: [], mask: [], logprobs: [], message: [], opening: 0, aliases: new Aliases() };
+  const it: Written = {
+    ids: [],
+    mask: [],
+    logprobs: [],
+    message: [],
+    opening: 0,
+    aliases: new Aliases(),
+  };
   const give = (ids: readonly number[]) => add(it, ids, 0, -1);
   const speak = tokenizer.mark("<asst>");
   give(openingIds(tokenizer, talk, it.aliases));
@@ -62,12 +73,23 @@ export function writtenTalk(tokenizer: Tokenizer, talk: Talk): Written {
   let isFirst = true;
   let spoke = false;
   for (const [i, event] of talk.events.entries()) {
-    if (event.kind === "user" && !isFirst) give([tokenizer.mark("<user>"), ...tokenizer.encode(` ${it.aliases.shown(event.text)}`).slice(0, limits.turn)]);
+    if (event.kind === "user" && !isFirst)
+      give([
+        tokenizer.mark("<user>"),
+        ...tokenizer.encode(` ${it.aliases.shown(event.text)}`).slice(0, limits.turn),
+      ]);
     if (event.kind === "user") isFirst = false;
     if (event.kind === "call") give(resultIds(tokenizer, talk.tools, event, it.aliases));
     if (event.kind === "assistant") {
       give([speak]);
-      const own = event.tokens ?? messageIds(tokenizer, talk.tools, { text: event.text, calls: callsAfter(talk.events, i) }, it.aliases);
+      const own =
+        event.tokens ??
+        messageIds(
+          tokenizer,
+          talk.tools,
+          { text: event.text, calls: callsAfter(talk.events, i) },
+          it.aliases,
+        );
       add(it, own, 1, event.message, event.logprobs);
     }
     if (event.kind !== "ended") spoke = event.kind === "assistant";
@@ -76,7 +98,13 @@ export function writtenTalk(tokenizer: Tokenizer, talk: Talk): Written {
   return { ...it, opening };
 }
 
-function add(to: Written, ids: readonly number[], mask: 0 | 1, message: number, logprobs?: readonly number[]) {
+function add(
+  to: Written,
+  ids: readonly number[],
+  mask: 0 | 1,
+  message: number,
+  logprobs?: readonly number[],
+) {
   for (const [i, id] of ids.entries()) {
     to.ids.push(id);
     to.mask.push(mask);
@@ -90,17 +118,36 @@ const callsAfter = (events: readonly Event[], i: number): readonly Call[] => {
   return events.slice(i + 1, end < 0 ? undefined : end).filter(it => it.kind === "call");
 };
 
-/** A tool as its name and keys, the optional ones after a question mark; numbers, booleans and lists are marked. */
+/**
+ * A tool as its name and keys, the optional ones after a question mark; numbers, booleans and lists
+ * are marked.
+ */
 function cardIds(tokenizer: Tokenizer, tool: Tool): number[] {
-  const properties = Object.entries((tool.inputSchema["properties"] ?? {}) as Record<string, Tool["inputSchema"]>);
+  const properties = Object.entries(
+    (tool.inputSchema["properties"] ?? {}) as Record<string, Tool["inputSchema"]>,
+  );
   const required = new Set((tool.inputSchema["required"] ?? []) as readonly string[]);
   const keys = (isRequired: boolean) =>
-    properties.filter(([key]) => required.has(key) === isRequired).flatMap(([key, schema]) => [...keyIds(tokenizer, key), ...tokenizer.encode(typeMark(schema))]);
+    properties
+      .filter(([key]) => required.has(key) === isRequired)
+      .flatMap(([key, schema]) => [
+        ...keyIds(tokenizer, key),
+        ...tokenizer.encode(typeMark(schema)),
+      ]);
   const optional = keys(false);
-  return [...nameIds(tokenizer, tool.name), ...keys(true), ...(optional.length ? [...tokenizer.encode("?"), ...optional] : [])];
+  return [
+    ...nameIds(tokenizer, tool.name),
+    ...keys(true),
+    ...(optional.length ? [...tokenizer.encode("?"), ...optional] : []),
+  ];
 }
 
-const typeMarks: Readonly<Record<string, string>> = { number: "#", integer: "#", boolean: "!", array: "*" };
+const typeMarks: Readonly<Record<string, string>> = {
+  number: "#",
+  integer: "#",
+  boolean: "!",
+  array: "*",
+};
 
 const typeMark = (schema: Tool["inputSchema"]): string => typeMarks[schema["type"] as string] ?? "";
 
@@ -115,9 +162,21 @@ const keyIds = (tokenizer: Tokenizer, key: string): readonly number[] => {
   return id === undefined ? [tokenizer.mark("<arg>"), ...tokenizer.encode(` ${key}=`)] : [id];
 };
 
-/** A policy's message as the tokens a student would have written: its calls, or words for the user. */
-export function messageIds(tokenizer: Tokenizer, tools: readonly Tool[], { text, calls }: Pick<AssistantMessage, "text" | "calls">, aliases = new Aliases()): number[] {
-  if (calls.length === 0) return [tokenizer.mark("<fin>"), ...tokenizer.encode(text ? ` ${aliases.shown(text)}` : ""), tokenizer.mark("<eot>")];
+/**
+ * A policy's message as the tokens a student would have written: its calls, or words for the user.
+ */
+export function messageIds(
+  tokenizer: Tokenizer,
+  tools: readonly Tool[],
+  { text, calls }: Pick<AssistantMessage, "text" | "calls">,
+  aliases = new Aliases(),
+): number[] {
+  if (calls.length === 0)
+    return [
+      tokenizer.mark("<fin>"),
+      ...tokenizer.encode(text ? ` ${aliases.shown(text)}` : ""),
+      tokenizer.mark("<eot>"),
+    ];
   return calls.flatMap((call, i) => [
     tokenizer.mark(i === 0 ? "<call>" : "<also>"),
     ...callIds(tokenizer, tools, call, aliases),
@@ -125,21 +184,47 @@ export function messageIds(tokenizer: Tokenizer, tools: readonly Tool[], { text,
   ]);
 }
 
-function callIds(tokenizer: Tokenizer, tools: readonly Tool[], call: Call, aliases: Aliases): number[] {
-  const properties = (tools.find(it => it.name === call.name)?.inputSchema["properties"] ?? {}) as Record<string, Tool["inputSchema"]>;
+function callIds(
+  tokenizer: Tokenizer,
+  tools: readonly Tool[],
+  call: Call,
+  aliases: Aliases,
+): number[] {
+  const properties = (tools.find(it => it.name === call.name)?.inputSchema["properties"] ??
+    {}) as Record<string, Tool["inputSchema"]>;
   const given = Object.entries(call.arguments ?? {}) as [string, Call["arguments"]][];
   const order = Object.keys(properties);
   const place = (key: string) => (order.includes(key) ? order.indexOf(key) : order.length);
-  const ids = [...(tokenizer.name(call.name) === undefined ? tokenizer.encode(` ${call.name}`) : nameIds(tokenizer, call.name))];
-  for (const [key, value] of given.toSorted(([a], [b]) => place(a) - place(b))) ids.push(...keyIds(tokenizer, key), ...tokenizer.encode(` ${aliases.shown(written(value, properties[key]))}`));
+  const ids = [
+    ...(tokenizer.name(call.name) === undefined
+      ? tokenizer.encode(` ${call.name}`)
+      : nameIds(tokenizer, call.name)),
+  ];
+  for (const [key, value] of given.toSorted(([a], [b]) => place(a) - place(b)))
+    ids.push(
+      ...keyIds(tokenizer, key),
+      ...tokenizer.encode(` ${aliases.shown(written(value, properties[key]))}`),
+    );
   return ids;
 }
 
-/** What a call gave, cut to the limit: whole if it fits, else names and ids only, else the first rows and how many more there are. */
-export function resultIds(tokenizer: Tokenizer, tools: readonly Tool[], step: CallStep, aliases = new Aliases()): number[] {
+/**
+ * What a call gave, cut to the limit: whole if it fits, else names and ids only, else the first
+ * rows and how many more there are.
+ */
+export function resultIds(
+  tokenizer: Tokenizer,
+  tools: readonly Tool[],
+  step: CallStep,
+  aliases = new Aliases(),
+): number[] {
   const mark = tokenizer.mark("<res>");
   const room = limits.result - 1;
-  if (step.outcome !== "ok") return [mark, ...tokenizer.encode(` error ${aliases.shown(step.error ?? step.outcome)}`).slice(0, room)];
+  if (step.outcome !== "ok")
+    return [
+      mark,
+      ...tokenizer.encode(` error ${aliases.shown(step.error ?? step.outcome)}`).slice(0, room),
+    ];
   const schema = tools.find(it => it.name === step.name)?.outputSchema;
   const value = step.value ?? null;
   const whole = tokenizer.encode(` ${aliases.shown(resultRows(value, schema, false).join("; "))}`);
@@ -158,25 +243,58 @@ export function resultIds(tokenizer: Tokenizer, tools: readonly Tool[], step: Ca
   return [mark, ...ids];
 }
 
-/** Whether a message ends with this id: it is complete, or breaks off with a mark that is not the policy's to write. */
-export const endsMessage = (id: number): boolean => id < marks.length && !withinMessages.has(marks[id]!);
+/**
+ * Whether a message ends with this id: it is complete, or breaks off with a mark that is not the
+ * policy's to write.
+ */
+export const endsMessage = (id: number): boolean =>
+  id < marks.length && !withinMessages.has(marks[id]!);
 
 const withinMessages: ReadonlySet<Mark> = new Set<Mark>(["<call>", "<also>", "<arg>", "<fin>"]);
 
-/** A student's message, from the ids it wrote. What cannot be parsed is a call with the name "" whose argument is the text. */
-export function parseMessage(tokenizer: Tokenizer, tools: readonly Tool[], ids: readonly number[], aliases = new Aliases()): Pick<AssistantMessage, "text" | "calls"> {
+/**
+ * A student's message, from the ids it wrote. What cannot be parsed is a call with the name ""
+ * whose argument is the text.
+ */
+export function parseMessage(
+  tokenizer: Tokenizer,
+  tools: readonly Tool[],
+  ids: readonly number[],
+  aliases = new Aliases(),
+): Pick<AssistantMessage, "text" | "calls"> {
   const end = ids.at(-1);
   const [first, ...body] = ids;
-  if (first === tokenizer.mark("<fin>") && end === tokenizer.mark("<eot>") && body.slice(0, -1).every(id => tokenizer.isText(id)))
-    return { text: aliases.meant(tokenizer.decode(body.slice(0, -1)).replace(/^ /, "")), calls: [] };
-  if (first !== tokenizer.mark("<call>") || end !== tokenizer.mark("<eoc>")) return { text: "", calls: [unparsed(tokenizer, ids)] };
+  if (
+    first === tokenizer.mark("<fin>") &&
+    end === tokenizer.mark("<eot>") &&
+    body.slice(0, -1).every(id => tokenizer.isText(id))
+  )
+    return {
+      text: aliases.meant(tokenizer.decode(body.slice(0, -1)).replace(/^ /, "")),
+      calls: [],
+    };
+  if (first !== tokenizer.mark("<call>") || end !== tokenizer.mark("<eoc>"))
+    return { text: "", calls: [unparsed(tokenizer, ids)] };
   const blocks = split(body.slice(0, -1), id => id === tokenizer.mark("<also>"));
-  return { text: "", calls: blocks.map(block => parseCall(tokenizer, tools, block, aliases) ?? unparsed(tokenizer, block)) };
+  return {
+    text: "",
+    calls: blocks.map(
+      block => parseCall(tokenizer, tools, block, aliases) ?? unparsed(tokenizer, block),
+    ),
+  };
 }
 
-const unparsed = (tokenizer: Tokenizer, ids: readonly number[]): Call => ({ name: "", arguments: { unparsed: tokenizer.decode(ids) } });
+const unparsed = (tokenizer: Tokenizer, ids: readonly number[]): Call => ({
+  name: "",
+  arguments: { unparsed: tokenizer.decode(ids) },
+});
 
-function parseCall(tokenizer: Tokenizer, tools: readonly Tool[], block: readonly number[], aliases: Aliases): Call | undefined {
+function parseCall(
+  tokenizer: Tokenizer,
+  tools: readonly Tool[],
+  block: readonly number[],
+  aliases: Aliases,
+): Call | undefined {
   const isKey = (id: number) => tokenizer.keyOf(id) !== undefined || id === tokenizer.mark("<arg>");
   const parts: number[][] = [[]];
   for (const id of block) {
@@ -186,7 +304,8 @@ function parseCall(tokenizer: Tokenizer, tools: readonly Tool[], block: readonly
   const [head, ...pairs] = parts as [number[], ...number[][]];
   const name = nameIn(tokenizer, head);
   if (name === undefined) return undefined;
-  const properties = (tools.find(it => it.name === name)?.inputSchema["properties"] ?? {}) as Record<string, Tool["inputSchema"]>;
+  const properties = (tools.find(it => it.name === name)?.inputSchema["properties"] ??
+    {}) as Record<string, Tool["inputSchema"]>;
   const args: Record<string, Call["arguments"]> = Object.create(null) as Record<string, never>;
   for (const pair of pairs) {
     const known = tokenizer.keyOf(pair[0]!);
@@ -195,13 +314,17 @@ function parseCall(tokenizer: Tokenizer, tools: readonly Tool[], block: readonly
     const at = known === undefined ? text.indexOf("=") : -1;
     const key = known ?? text.slice(1, Math.max(at, 1));
     if (key === "" || Object.hasOwn(args, key)) return undefined;
-    args[key] = read(aliases.meant(text.slice(at + 1).replace(/^ /, "")), Object.hasOwn(properties, key) ? properties[key] : undefined);
+    args[key] = read(
+      aliases.meant(text.slice(at + 1).replace(/^ /, "")),
+      Object.hasOwn(properties, key) ? properties[key] : undefined,
+    );
   }
   return { name, arguments: { ...args } };
 }
 
 function nameIn(tokenizer: Tokenizer, head: readonly number[]): string | undefined {
-  if (head.length === 1 && tokenizer.nameOf(head[0]!) !== undefined) return tokenizer.nameOf(head[0]!);
+  if (head.length === 1 && tokenizer.nameOf(head[0]!) !== undefined)
+    return tokenizer.nameOf(head[0]!);
   if (head.length === 0 || !head.every(id => tokenizer.isText(id))) return undefined;
   const name = tokenizer.decode(head).trim();
   return /^[\w.-]{1,64}$/.test(name) ? name : undefined;
@@ -216,25 +339,57 @@ function split(ids: readonly number[], isAt: (id: number) => boolean): number[][
   return blocks;
 }
 
-/** The hash of the chat format and the tokenizer: of how they write a specimen, so that a changed habit changes it. */
+/**
+ * The hash of the chat format and the tokenizer: of how they write a specimen, so that a changed
+ * habit changes it.
+ */
 export function chatDigest(tokenizer: Tokenizer): string {
-  return hash("sha256", JSON.stringify([tokenizer.digest, limits, writtenTalk(tokenizer, specimen).ids]), "hex").slice(0, 16);
+  return hash(
+    "sha256",
+    JSON.stringify([tokenizer.digest, limits, writtenTalk(tokenizer, specimen).ids]),
+    "hex",
+  ).slice(0, 16);
 }
 
-/** The hash of some tools as a student sees them: names, keys, types and the order of results, but no wording. */
+/**
+ * The hash of some tools as a student sees them: names, keys, types and the order of results, but
+ * no wording.
+ */
 export function toolsDigest(tools: Iterable<Tool>): string {
-  const shapes = [...tools].map(({ name, inputSchema, outputSchema }) => [name, shapeOf(inputSchema), shapeOf(outputSchema)]);
+  const shapes = [...tools].map(({ name, inputSchema, outputSchema }) => [
+    name,
+    shapeOf(inputSchema),
+    shapeOf(outputSchema),
+  ]);
   return hash("sha256", JSON.stringify(shapes), "hex").slice(0, 16);
 }
 
-const shaping = new Set(["type", "properties", "required", "items", "anyOf", "oneOf", "enum", "const", "x-entity", "x-label"]);
+const shaping = new Set([
+  "type",
+  "properties",
+  "required",
+  "items",
+  "anyOf",
+  "oneOf",
+  "enum",
+  "const",
+  "x-entity",
+  "x-label",
+]);
 
 function shapeOf(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(shapeOf);
   if (typeof schema !== "object" || schema === null) return schema;
   return Object.entries(schema).flatMap(([key, it]) => {
     if (!shaping.has(key)) return [];
-    return [[key, key === "properties" ? Object.entries(it as object).map(([name, of]) => [name, shapeOf(of)]) : shapeOf(it)]];
+    return [
+      [
+        key,
+        key === "properties"
+          ? Object.entries(it as object).map(([name, of]) => [name, shapeOf(of)])
+          : shapeOf(it),
+      ],
+    ];
   });
 }
 
@@ -242,18 +397,57 @@ const specimen = ((): Talk => {
   const property = (type: string, more: object = {}) => ({ type, ...more });
   const tool = {
     name: "specimen_tool",
-    inputSchema: { type: "object", properties: { text: property("string"), amount: property("number"), flag: property("boolean"), list: property("array") }, required: ["text"] },
-    outputSchema: { type: "object", properties: { rows: { type: "array", items: { type: "object", properties: { name: property("string", { "x-label": "row" }), row_id: property("string", { "x-entity": "row" }), size: property("number") } } } } },
+    inputSchema: {
+      type: "object",
+      properties: {
+        text: property("string"),
+        amount: property("number"),
+        flag: property("boolean"),
+        list: property("array"),
+      },
+      required: ["text"],
+    },
+    outputSchema: {
+      type: "object",
+      properties: {
+        rows: {
+          type: "array",
+          items: {
+            type: "object",
+            properties: {
+              name: property("string", { "x-label": "row" }),
+              row_id: property("string", { "x-entity": "row" }),
+              size: property("number"),
+            },
+          },
+        },
+      },
+    },
   } as unknown as Tool;
   const call = { kind: "call" as const, message: 0, name: tool.name, digest: "" };
   return {
-    header: { kind: "header", format: "prove/trajectory@1", id: "", task: "", servers: [], catalog: "", seed: 0, menu: [], policy: "" },
+    header: {
+      kind: "header",
+      format: "prove/trajectory@1",
+      id: "",
+      task: "",
+      servers: [],
+      catalog: "",
+      seed: 0,
+      menu: [],
+      policy: "",
+    },
     tools: [tool],
     now: "2026-01-02T03:04",
     events: [
       { kind: "user", text: "Ask 12.5 of row_107" },
       { kind: "assistant", message: 0, text: "" },
-      { ...call, arguments: { text: "a b", amount: 12.5, flag: true, list: ["a", "b"] }, outcome: "ok", value: { rows: [{ name: "One", row_id: "row_107", size: 3 }] } },
+      {
+        ...call,
+        arguments: { text: "a b", amount: 12.5, flag: true, list: ["a", "b"] },
+        outcome: "ok",
+        value: { rows: [{ name: "One", row_id: "row_107", size: 3 }] },
+      },
       { ...call, arguments: {}, outcome: "refused", error: "no" },
       { kind: "assistant", message: 1, text: "Done" },
       { kind: "user", text: "Thanks" },

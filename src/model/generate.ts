@@ -1,6 +1,7 @@
 /**
- * Next tokens for many sequences at once. A decoder has slots; each holds one sequence and what the model remembers of it. Any tokens
- * may be fed to any slots in one call. It knows token ids only: stop tokens, turns and tools are the caller's.
+ * Next tokens for many sequences at once. A decoder has slots; each holds one sequence and what the
+ * model remembers of it. Any tokens may be fed to any slots in one call. It knows token ids only:
+ * stop tokens, turns and tools are the caller's.
  */
 import { runningBackend } from "../compute/backend.ts";
 import { cachedRecall } from "./keyValueCache.ts";
@@ -10,7 +11,10 @@ import type { Model } from "./transformer.ts";
 /** Tokens for one slot, and how the token after them is to be chosen. */
 export interface Feed {
   readonly slot: number;
-  /** What follows the slot's sequence so far: a whole prompt, a tool's result, or the one token just sampled. At least one. */
+  /**
+   * What follows the slot's sequence so far: a whole prompt, a tool's result, or the one token just
+   * sampled. At least one.
+   */
   readonly ids: readonly number[];
   /** Choose the next token; without it the tokens are only remembered. */
   readonly choose?: Choice | undefined;
@@ -19,7 +23,10 @@ export interface Feed {
 export interface Choice {
   /** 0 takes the likeliest token; 1 samples from the model's own distribution. */
   readonly temperature: number;
-  /** A number in [0, 1) that decides what is sampled: the same number, the same token, whatever else is in the call. */
+  /**
+   * A number in [0, 1) that decides what is sampled: the same number, the same token, whatever else
+   * is in the call.
+   */
   readonly uniform: number;
 }
 
@@ -27,7 +34,10 @@ export interface Choice {
 export interface Chosen {
   readonly slot: number;
   readonly id: number;
-  /** log softmax(logits)[id]: under the model's own distribution (temperature 1), whatever temperature chose it. */
+  /**
+   * log softmax(logits)[id]: under the model's own distribution (temperature 1), whatever
+   * temperature chose it.
+   */
   readonly logprob: number;
 }
 
@@ -42,7 +52,10 @@ export interface Decoder {
   copy(slot: number, others: readonly number[]): void;
   /** Tokens held by a slot. */
   lengthOf(slot: number): number;
-  /** Feeds every slot named (each at most once a call) and answers those with a choice, in the order fed. */
+  /**
+   * Feeds every slot named (each at most once a call) and answers those with a choice, in the order
+   * fed.
+   */
   feed(feeds: readonly Feed[]): Chosen[];
   release(slot: number): void;
   dispose(): void;
@@ -54,15 +67,26 @@ export interface DecoderOptions {
   readonly context?: number | undefined;
 }
 
-/** A decoder over a model's present weights. When weights change, what slots remember does not: open anew. */
-export function openDecoder(model: Model, { slots, context = model.architecture.context }: DecoderOptions): Decoder {
+/**
+ * A decoder over a model's present weights. When weights change, what slots remember does not: open
+ * anew.
+ */
+export function openDecoder(
+  model: Model,
+  { slots, context = model.architecture.context }: DecoderOptions,
+): Decoder {
   const { memory } = runningBackend();
-  const recall = memory ? cachedRecall(model, memory, slots, context) : recomputingRecall(model, slots);
+  const recall = memory
+    ? cachedRecall(model, memory, slots, context)
+    : recomputingRecall(model, slots);
   return decoderOver(recall, { slots, context, vocabulary: model.architecture.vocabulary });
 }
 
 /** The keeping of slots, the same however sequences are remembered. */
-function decoderOver(recall: Recall, { slots, context, vocabulary }: { slots: number; context: number; vocabulary: number }): Decoder {
+function decoderOver(
+  recall: Recall,
+  { slots, context, vocabulary }: { slots: number; context: number; vocabulary: number },
+): Decoder {
   const lengths = new Map<number, number>();
   const free = Array.from({ length: slots }, (_, i) => slots - 1 - i);
   const lengthOf = (slot: number): number => {
@@ -104,11 +128,21 @@ function decoderOver(recall: Recall, { slots, context, vocabulary }: { slots: nu
 }
 
 /** What is worked below reads memory by these numbers without looking. */
-function check(feeds: readonly Feed[], lengthOf: (slot: number) => number, { context, vocabulary }: { context: number; vocabulary: number }): void {
-  if (new Set(feeds.map(it => it.slot)).size < feeds.length) throw new Error("a slot is fed twice in one call");
+function check(
+  feeds: readonly Feed[],
+  lengthOf: (slot: number) => number,
+  { context, vocabulary }: { context: number; vocabulary: number },
+): void {
+  if (new Set(feeds.map(it => it.slot)).size < feeds.length)
+    throw new Error("a slot is fed twice in one call");
   for (const { slot, ids } of feeds) {
     if (ids.length === 0) throw new Error(`slot ${slot} is fed no tokens`);
-    if (lengthOf(slot) + ids.length > context) throw new Error(`slot ${slot} would hold ${lengthOf(slot) + ids.length} tokens of at most ${context}`);
-    for (const id of ids) if (!(id >= 0 && id < vocabulary)) throw new Error(`slot ${slot} is fed token ${id} of a vocabulary of ${vocabulary}`);
+    if (lengthOf(slot) + ids.length > context)
+      throw new Error(
+        `slot ${slot} would hold ${lengthOf(slot) + ids.length} tokens of at most ${context}`,
+      );
+    for (const id of ids)
+      if (!(id >= 0 && id < vocabulary))
+        throw new Error(`slot ${slot} is fed token ${id} of a vocabulary of ${vocabulary}`);
   }
 }

@@ -1,6 +1,7 @@
 /**
- * The fast way to remember sequences: each layer's keys and values stay in wasm memory, and a token is worked once. Everything runs on
- * bare addresses, because a tensor for every small result would take longer than the result.
+ * The fast way to remember sequences: each layer's keys and values stay in wasm memory, and a token
+ * is worked once. Everything runs on bare addresses, because a tensor for every small result would
+ * take longer than the result.
  */
 import type { WasmMemory } from "../compute/wasm.ts";
 import type { Architecture } from "./architecture.ts";
@@ -11,10 +12,18 @@ import type { Model } from "./transformer.ts";
 /** Rows worked at once; a call with more is worked in several passes. */
 const tile = 256;
 
-export function cachedRecall(model: Model, memory: WasmMemory, slots: number, context: number): Recall {
+export function cachedRecall(
+  model: Model,
+  memory: WasmMemory,
+  slots: number,
+  context: number,
+): Recall {
   const { layers, kvHeads, headWidth } = model.architecture;
   const slotSize = kvHeads * context * headWidth;
-  const caches = Array.from({ length: layers }, () => ({ keys: memory.allocate(slots * slotSize), values: memory.allocate(slots * slotSize) }));
+  const caches = Array.from({ length: layers }, () => ({
+    keys: memory.allocate(slots * slotSize),
+    values: memory.allocate(slots * slotSize),
+  }));
   const room = allocateRoom(memory, model.architecture, context);
   const pass: Pass = { model, memory, room, caches, context };
   return {
@@ -24,12 +33,17 @@ export function cachedRecall(model: Model, memory: WasmMemory, slots: number, co
         const cache = memory.floatsAt(address, slots * slotSize);
         for (let head = 0; head < kvHeads; head++) {
           const from = slot * slotSize + head * context * headWidth;
-          cache.copyWithin(other * slotSize + head * context * headWidth, from, from + length * headWidth);
+          cache.copyWithin(
+            other * slotSize + head * context * headWidth,
+            from,
+            from + length * headWidth,
+          );
         }
       }
     },
     dispose() {
-      for (const address of [...caches.flatMap(it => [it.keys, it.values]), ...Object.values(room)]) memory.free(address);
+      for (const address of [...caches.flatMap(it => [it.keys, it.values]), ...Object.values(room)])
+        memory.free(address);
     },
   };
 }
@@ -39,7 +53,12 @@ interface Tile {
   readonly ids: number[];
   readonly slots: number[];
   readonly positions: number[];
-  readonly asked: { readonly row: number; readonly slot: number; readonly temperature: number; readonly uniform: number }[];
+  readonly asked: {
+    readonly row: number;
+    readonly slot: number;
+    readonly temperature: number;
+    readonly uniform: number;
+  }[];
 }
 
 function* tilesOf(feeds: readonly Feed[], starts: readonly number[]): Generator<Tile> {
@@ -50,7 +69,8 @@ function* tilesOf(feeds: readonly Feed[], starts: readonly number[]): Generator<
       rows.ids.push(id);
       rows.slots.push(slot);
       rows.positions.push((starts[i] as number) + j);
-      if (choose && j === ids.length - 1) rows.asked.push({ row: rows.ids.length - 1, slot, ...choose });
+      if (choose && j === ids.length - 1)
+        rows.asked.push({ row: rows.ids.length - 1, slot, ...choose });
       if (rows.ids.length === tile) {
         yield rows;
         rows = empty();
@@ -100,34 +120,103 @@ interface Pass {
   readonly context: number;
 }
 
-function work({ model, memory, room, caches, context }: Pass, { ids, slots, positions, asked }: Tile): Chosen[] {
+function work(
+  { model, memory, room, caches, context }: Pass,
+  { ids, slots, positions, asked }: Tile,
+): Chosen[] {
   const { kernels } = memory;
   const { width, layers, heads, kvHeads, headWidth, hidden, vocabulary } = model.architecture;
   const weight = (name: string) => memory.addressOf(model.parameters.get(name)!);
-  const linear = (rows: number, x: number, inputs: number, matrix: number, outputs: number, out: number) =>
-    kernels.gemm(0, 1, rows, outputs, inputs, x, inputs, matrix, inputs, out, outputs, memory.scratch(kernels.gemmScratch(outputs, inputs)), 1, 0);
-  const place = (address: number, values: readonly number[]) => memory.intsAt(address, values.length).set(values);
+  const linear = (
+    rows: number,
+    x: number,
+    inputs: number,
+    matrix: number,
+    outputs: number,
+    out: number,
+  ) =>
+    kernels.gemm(
+      0,
+      1,
+      rows,
+      outputs,
+      inputs,
+      x,
+      inputs,
+      matrix,
+      inputs,
+      out,
+      outputs,
+      memory.scratch(kernels.gemmScratch(outputs, inputs)),
+      1,
+      0,
+    );
+  const place = (address: number, values: readonly number[]) =>
+    memory.intsAt(address, values.length).set(values);
   place(room.ids, ids);
   place(room.slots, slots);
   place(room.positions, positions);
-  place(room.askedRows, asked.map(it => it.row));
+  place(
+    room.askedRows,
+    asked.map(it => it.row),
+  );
   kernels.gatherRows(ids.length, width, weight("embedding"), room.ids, room.stream);
-  let rows = { n: ids.length, stream: room.stream, queries: room.queries, slots: room.slots, positions: room.positions };
+  let rows = {
+    n: ids.length,
+    stream: room.stream,
+    queries: room.queries,
+    slots: room.slots,
+    positions: room.positions,
+  };
   const [cos, sin] = [memory.addressOf(model.rope.cos), memory.addressOf(model.rope.sin)];
   for (const [layer, { keys, values }] of caches.entries()) {
     const at = (part: string) => weight(`layers.${layer}.${part}`);
     kernels.rmsNorm(rows.n, width, rows.stream, at("attention.norm"), room.normed, room.scale);
-    linear(rows.n, room.normed, width, at("attention.qkv"), (heads + 2 * kvHeads) * headWidth, room.qkv);
+    linear(
+      rows.n,
+      room.normed,
+      width,
+      at("attention.qkv"),
+      (heads + 2 * kvHeads) * headWidth,
+      room.qkv,
+    );
     kernels.splitHeadsIntoCache(
-      rows.n, heads, kvHeads, headWidth, context, room.qkv, at("attention.queryNorm"), at("attention.keyNorm"),
-      cos, sin, rows.slots, rows.positions, rows.queries, keys, values,
+      rows.n,
+      heads,
+      kvHeads,
+      headWidth,
+      context,
+      room.qkv,
+      at("attention.queryNorm"),
+      at("attention.keyNorm"),
+      cos,
+      sin,
+      rows.slots,
+      rows.positions,
+      rows.queries,
+      keys,
+      values,
     );
     if (layer === layers - 1) {
-      // nothing looks at the last layer's outputs but the answers: other rows were here to leave keys and values
+      // nothing looks at the last layer's outputs but the answers: other rows were here to leave
+      // keys and values
       if (asked.length === 0) return [];
       rows = keepAsked(memory, room, asked.length, model.architecture);
     }
-    kernels.attentionInCache(rows.n, heads, kvHeads, headWidth, context, rows.slots, rows.positions, rows.queries, keys, values, room.mixed, room.scores);
+    kernels.attentionInCache(
+      rows.n,
+      heads,
+      kvHeads,
+      headWidth,
+      context,
+      rows.slots,
+      rows.positions,
+      rows.queries,
+      keys,
+      values,
+      room.mixed,
+      room.scores,
+    );
     linear(rows.n, room.mixed, heads * headWidth, at("attention.out"), width, room.added);
     kernels.addTo(rows.n * width, room.added, rows.stream);
     kernels.rmsNorm(rows.n, width, rows.stream, at("feed.norm"), room.normed, room.scale);
@@ -140,16 +229,42 @@ function work({ model, memory, room, caches, context }: Pass, { ids, slots, posi
   linear(rows.n, room.normed, width, weight("embedding"), vocabulary, room.logits);
   memory.floatsAt(room.temperatures, rows.n).set(asked.map(it => it.temperature));
   memory.floatsAt(room.uniforms, rows.n).set(asked.map(it => it.uniform));
-  kernels.sampleRows(rows.n, vocabulary, room.logits, room.temperatures, room.uniforms, room.chosen, room.logprobs);
-  const [chosen, logprobs] = [memory.intsAt(room.chosen, rows.n), memory.floatsAt(room.logprobs, rows.n)];
-  return asked.map(({ slot }, i) => ({ slot, id: chosen[i] as number, logprob: logprobs[i] as number }));
+  kernels.sampleRows(
+    rows.n,
+    vocabulary,
+    room.logits,
+    room.temperatures,
+    room.uniforms,
+    room.chosen,
+    room.logprobs,
+  );
+  const [chosen, logprobs] = [
+    memory.intsAt(room.chosen, rows.n),
+    memory.floatsAt(room.logprobs, rows.n),
+  ];
+  return asked.map(({ slot }, i) => ({
+    slot,
+    id: chosen[i] as number,
+    logprob: logprobs[i] as number,
+  }));
 }
 
 /** The asked rows' streams, queries and places, side by side. */
-function keepAsked({ kernels }: WasmMemory, room: Room, n: number, { width, heads, headWidth }: Architecture) {
+function keepAsked(
+  { kernels }: WasmMemory,
+  room: Room,
+  n: number,
+  { width, heads, headWidth }: Architecture,
+) {
   kernels.gatherRows(n, width, room.stream, room.askedRows, room.askedStream);
   kernels.gatherRows(n, heads * headWidth, room.queries, room.askedRows, room.askedQueries);
   kernels.gatherRows(n, 1, room.slots, room.askedRows, room.askedSlots);
   kernels.gatherRows(n, 1, room.positions, room.askedRows, room.askedPositions);
-  return { n, stream: room.askedStream, queries: room.askedQueries, slots: room.askedSlots, positions: room.askedPositions };
+  return {
+    n,
+    stream: room.askedStream,
+    queries: room.askedQueries,
+    slots: room.askedSlots,
+    positions: room.askedPositions,
+  };
 }

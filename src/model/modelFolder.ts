@@ -1,6 +1,7 @@
 /**
- * A student as a folder: config.json says its sizes, what it learned on and what it has seen; beside it its weights and its
- * tokenizer. Refuses a student whose tools or way of reading are no longer the ones it learned. Knows no training.
+ * A student as a folder: config.json says its sizes, what it learned on and what it has seen;
+ * beside it its weights and its tokenizer. Refuses a student whose tools or way of reading are no
+ * longer the ones it learned. Knows no training.
  */
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -37,13 +38,24 @@ const modelConfig = z.strictObject({
   saw: z.strictObject({
     /** Servers, each with the hash of its tools as a student sees them. */
     servers: z.record(z.string(), z.string()),
-    /** The tools its tasks asked for, and the sets in which they did: places in that list, rising, joined by `+`. */
+    /**
+     * The tools its tasks asked for, and the sets in which they did: places in that list, rising,
+     * joined by `+`.
+     */
     tools: z.array(z.string()),
     chains: z.array(z.string()),
   }),
   /** How it came about, for a person. */
   training: z.array(
-    z.strictObject({ method: z.enum(["sft", "grpo"]), steps: z.int(), seconds: z.number(), seed: z.int(), tasks: z.int(), profile: z.string().optional(), from: z.string().optional() }),
+    z.strictObject({
+      method: z.enum(["sft", "grpo"]),
+      steps: z.int(),
+      seconds: z.number(),
+      seed: z.int(),
+      tasks: z.int(),
+      profile: z.string().optional(),
+      from: z.string().optional(),
+    }),
   ),
 });
 
@@ -55,17 +67,27 @@ export interface StoredModel {
   readonly tokenizer: Tokenizer;
 }
 
-/** Reads what a model folder says of itself. Throws a `Mistake` where it is none, or where its chat format is not this program's. */
+/**
+ * Reads what a model folder says of itself. Throws a `Mistake` where it is none, or where its chat
+ * format is not this program's.
+ */
 export function readModelFolder(folder: string): StoredModel {
   const config = configIn(folder);
   let tokenizer: Tokenizer;
   try {
     tokenizer = parseTokenizer(readFileSync(join(folder, "tokenizer.json"), "utf8"));
   } catch (cause) {
-    throw new Mistake(`${folder} has no readable tokenizer.json`, "copy the whole model folder again", { cause });
+    throw new Mistake(
+      `${folder} has no readable tokenizer.json`,
+      "copy the whole model folder again",
+      { cause },
+    );
   }
   if (chatDigest(tokenizer) !== config.chat)
-    throw new Mistake(`the model in ${folder} learned to read conversations in another way than this version of PROVE writes them`, "remake it with prove-rl warm-start, or use the version that made it");
+    throw new Mistake(
+      `the model in ${folder} learned to read conversations in another way than this version of PROVE writes them`,
+      "remake it with prove-rl warm-start, or use the version that made it",
+    );
   return { folder, config, tokenizer };
 }
 
@@ -74,20 +96,35 @@ function configIn(folder: string): ModelConfig {
   try {
     text = readFileSync(join(folder, "config.json"), "utf8");
   } catch (cause) {
-    throw new Mistake(`${folder} is not a model folder: it has no readable config.json`, "choose a checkpoint, or the warm start in resources/models", { cause });
+    throw new Mistake(
+      `${folder} is not a model folder: it has no readable config.json`,
+      "choose a checkpoint, or the warm start in resources/models",
+      { cause },
+    );
   }
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw new Mistake(`${join(folder, "config.json")} is not JSON (${(cause as Error).message})`, "copy the model folder again", { cause });
+    throw new Mistake(
+      `${join(folder, "config.json")} is not JSON (${(cause as Error).message})`,
+      "copy the model folder again",
+      { cause },
+    );
   }
   const format = (json as { format?: unknown } | null)?.format;
-  if (format !== modelFormat) throw new Mistake(`${join(folder, "config.json")} has the format ${String(format)}, not ${modelFormat}`, "use the version of PROVE that wrote it");
+  if (format !== modelFormat)
+    throw new Mistake(
+      `${join(folder, "config.json")} has the format ${String(format)}, not ${modelFormat}`,
+      "use the version of PROVE that wrote it",
+    );
   const parsed = modelConfig.safeParse(json);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
-  throw new Mistake(`${join(folder, "config.json")} does not fit at /${issue.path.join("/")}: ${issue.message}`, "copy the model folder again");
+  throw new Mistake(
+    `${join(folder, "config.json")} does not fit at /${issue.path.join("/")}: ${issue.message}`,
+    "copy the model folder again",
+  );
 }
 
 /** Brings a stored model's weights into tensors. The caller disposes of it. */
@@ -97,23 +134,39 @@ export async function loadModel({ folder, config }: StoredModel): Promise<Model>
   for (const { name, shape } of parametersOf(config.architecture)) {
     const found = arrays.get(name);
     if (found && found.shape.join() === shape.join()) continue;
-    throw new Mistake(`${file} ${found ? `holds ${name} as [${found.shape.join(", ")}], not [${shape.join(", ")}]` : `has no ${name}`}`, "copy the whole model folder again");
+    throw new Mistake(
+      `${file} ${found ? `holds ${name} as [${found.shape.join(", ")}], not [${shape.join(", ")}]` : `has no ${name}`}`,
+      "copy the whole model folder again",
+    );
   }
   return modelOf(config.architecture, name => arrays.get(name)!.values);
 }
 
 /** A model's weights as plain arrays. */
 export const weightsOf = (model: Model): ReadonlyMap<string, NamedArray> =>
-  new Map([...model.parameters].map(([name, it]) => [name, { shape: it.shape, values: (it.dataSync() as Float32Array).slice() }]));
+  new Map(
+    [...model.parameters].map(([name, it]) => [
+      name,
+      { shape: it.shape, values: (it.dataSync() as Float32Array).slice() },
+    ]),
+  );
 
 /** Writes a model folder into one that exists. */
 export async function writeModelFolder(
   folder: string,
-  model: { readonly config: ModelConfig; readonly tokenizer: Tokenizer; readonly weights: ReadonlyMap<string, NamedArray> },
+  model: {
+    readonly config: ModelConfig;
+    readonly tokenizer: Tokenizer;
+    readonly weights: ReadonlyMap<string, NamedArray>;
+  },
   precision: "F32" | "F16",
 ): Promise<void> {
   const metadata = { format: modelFormat, name: model.config.name };
-  await writeWeights(join(folder, "weights.safetensors"), { arrays: model.weights, metadata }, precision);
+  await writeWeights(
+    join(folder, "weights.safetensors"),
+    { arrays: model.weights, metadata },
+    precision,
+  );
   await writeFile(join(folder, "tokenizer.json"), `${JSON.stringify(model.tokenizer.file)}\n`);
   await writeFile(join(folder, "config.json"), configText(model.config));
 }
@@ -122,11 +175,24 @@ export async function writeModelFolder(
 const configText = (config: ModelConfig): string =>
   `${JSON.stringify(config, undefined, 2).replace(/\[\n\s+("[^[\]]*")\n\s+\]/g, (_, list: string) => `[${list.replace(/\s*\n\s*/g, " ")}]`)}\n`;
 
-/** Throws a `Mistake` where one of the servers' tools are not the ones the model learned. Servers it never saw are no matter. */
-export function checkTools({ folder, config }: StoredModel, digestOf: (server: string) => string, servers: Iterable<string>): void {
+/**
+ * Throws a `Mistake` where one of the servers' tools are not the ones the model learned. Servers it
+ * never saw are no matter.
+ */
+export function checkTools(
+  { folder, config }: StoredModel,
+  digestOf: (server: string) => string,
+  servers: Iterable<string>,
+): void {
   for (const server of new Set(servers))
-    if (Object.hasOwn(config.saw.servers, server) && config.saw.servers[server] !== digestOf(server))
-      throw new Mistake(`the model in ${folder} learned the tools of ${server} as they were; they have changed since`, "remake it with prove-rl warm-start, or use the version that made it");
+    if (
+      Object.hasOwn(config.saw.servers, server) &&
+      config.saw.servers[server] !== digestOf(server)
+    )
+      throw new Mistake(
+        `the model in ${folder} learned the tools of ${server} as they were; they have changed since`,
+        "remake it with prove-rl warm-start, or use the version that made it",
+      );
 }
 
 /** How `checkTools` and `seenWith` know a server's tools. */
@@ -142,7 +208,8 @@ export interface Aim {
 }
 
 /** The set of tools that a task's goals call, sorted. */
-export const chainOf = ({ goals }: Aim): readonly string[] => [...new Set(goals.flatMap(it => it.calls.map(call => call.name)))].sort();
+export const chainOf = ({ goals }: Aim): readonly string[] =>
+  [...new Set(goals.flatMap(it => it.calls.map(call => call.name)))].sort();
 
 /** Whether a model was trained on tasks that ask for just this set of tools. */
 export function hasSeen({ tools, chains }: ModelConfig["saw"], chain: readonly string[]): boolean {
@@ -150,13 +217,21 @@ export function hasSeen({ tools, chains }: ModelConfig["saw"], chain: readonly s
 }
 
 /** What a model has seen after training on more tasks. */
-export function seenWith(saw: ModelConfig["saw"], tasks: readonly Aim[], digestOf: (server: string) => string): ModelConfig["saw"] {
+export function seenWith(
+  saw: ModelConfig["saw"],
+  tasks: readonly Aim[],
+  digestOf: (server: string) => string,
+): ModelConfig["saw"] {
   const servers = [...new Set(tasks.flatMap(it => it.servers.map(server => server.name)))].sort();
   const tools = [...new Set([...saw.tools, ...tasks.flatMap(chainOf)])];
   const places = new Map(tools.map((it, i) => [it, i]));
   const chains = new Set([...saw.chains, ...tasks.map(it => keyOf(chainOf(it), places))]);
   chains.delete("");
-  return { servers: { ...saw.servers, ...Object.fromEntries(servers.map(it => [it, digestOf(it)])) }, tools, chains: [...chains] };
+  return {
+    servers: { ...saw.servers, ...Object.fromEntries(servers.map(it => [it, digestOf(it)])) },
+    tools,
+    chains: [...chains],
+  };
 }
 
 const keyOf = (chain: readonly string[], places: ReadonlyMap<string, number>): string =>
@@ -166,7 +241,11 @@ const keyOf = (chain: readonly string[], places: ReadonlyMap<string, number>): s
     .join("+");
 
 /** A random start for an architecture. */
-export const freshConfig = (name: string, architecture: Architecture, tokenizer: Tokenizer): ModelConfig => ({
+export const freshConfig = (
+  name: string,
+  architecture: Architecture,
+  tokenizer: Tokenizer,
+): ModelConfig => ({
   format: modelFormat,
   name,
   architecture: { ...architecture },

@@ -1,10 +1,16 @@
-/** How a decoder remembers sequences, and the plain way to: keep the tokens and work every sequence again. Slow, runs everywhere, the reference. */
+/**
+ * How a decoder remembers sequences, and the plain way to: keep the tokens and work every sequence
+ * again. Slow, runs everywhere, the reference.
+ */
 import type { Choice, Chosen, Feed } from "./generate.ts";
 import { pack } from "./packed.ts";
 import { logitsOf, type Model } from "./transformer.ts";
 
 export interface Recall {
-  /** Adds the tokens; `starts` are the lengths of the fed slots before. Answers feeds with a choice, in their order. */
+  /**
+   * Adds the tokens; `starts` are the lengths of the fed slots before. Answers feeds with a choice,
+   * in their order.
+   */
   feed(feeds: readonly Feed[], starts: readonly number[]): Chosen[];
   /** Makes `other` begin with the first `length` tokens of `slot`. */
   copy(slot: number, other: number, length: number): void;
@@ -16,16 +22,26 @@ export function recomputingRecall(model: Model, slots: number): Recall {
   const { vocabulary } = model.architecture;
   return {
     feed(feeds, starts) {
-      feeds.forEach(({ slot, ids }, i) => (sequences[slot] = [...(sequences[slot] as number[]).slice(0, starts[i]), ...ids]));
+      feeds.forEach(
+        ({ slot, ids }, i) =>
+          (sequences[slot] = [...(sequences[slot] as number[]).slice(0, starts[i]), ...ids]),
+      );
       const asked = feeds.filter(it => it.choose);
       return batchesOf(asked, ({ slot }) => (sequences[slot] as number[]).length).flatMap(batch => {
         // a target stands behind each sequence only so that its last row is asked for
-        const sheaves = batch.map(({ slot }) => ({ prefix: sequences[slot] as number[], branches: [{ ids: [0], mask: [1] }] }));
+        const sheaves = batch.map(({ slot }) => ({
+          prefix: sequences[slot] as number[],
+          branches: [{ ids: [0], mask: [1] }],
+        }));
         const logits = logitsOf(model, pack(sheaves)); // (batch, vocabulary)
-        return batch.map(({ slot, choose }, i) => ({ slot, ...chosenFrom(logits.subarray(i * vocabulary, (i + 1) * vocabulary), choose as Choice) }));
+        return batch.map(({ slot, choose }, i) => ({
+          slot,
+          ...chosenFrom(logits.subarray(i * vocabulary, (i + 1) * vocabulary), choose as Choice),
+        }));
       });
     },
-    copy: (slot, other, length) => void (sequences[other] = (sequences[slot] as number[]).slice(0, length)),
+    copy: (slot, other, length) =>
+      void (sequences[other] = (sequences[slot] as number[]).slice(0, length)),
     dispose() {},
   };
 }
@@ -45,9 +61,13 @@ function batchesOf<T>(items: readonly T[], lengthOf: (item: T) => number): T[][]
   return batches;
 }
 
-function chosenFrom(logits: Float32Array, { temperature, uniform }: Choice): { id: number; logprob: number } {
+function chosenFrom(
+  logits: Float32Array,
+  { temperature, uniform }: Choice,
+): { id: number; logprob: number } {
   const most = logits.reduce((a, b) => Math.max(a, b));
-  const sumExp = (heat: number) => logits.reduce((sum, it) => sum + Math.exp((it - most) / heat), 0);
+  const sumExp = (heat: number) =>
+    logits.reduce((sum, it) => sum + Math.exp((it - most) / heat), 0);
   let id = temperature > 0 ? -1 : logits.indexOf(most);
   if (temperature > 0) {
     let left = uniform * sumExp(temperature);

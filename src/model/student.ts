@@ -1,6 +1,7 @@
 /**
- * A small model as a policy: it holds many conversations at once, feeds each only what is new, and chooses their next
- * tokens together. Conversations that begin alike are worked once up to where they part. Knows no rewards and no tasks.
+ * A small model as a policy: it holds many conversations at once, feeds each only what is new, and
+ * chooses their next tokens together. Conversations that begin alike are worked once up to where
+ * they part. Knows no rewards and no tasks.
  */
 import type { AssistantMessage, Policy, Talk } from "../policy/policy.ts";
 import type { Aliases } from "./aliases.ts";
@@ -13,7 +14,9 @@ export interface StudentOptions {
   readonly name: string;
   /** 0 takes the likeliest token, 1 samples from the model's own distribution. */
   readonly temperature: number;
-  /** Decides, with a trajectory's id, what is sampled in it: the same whatever else runs beside it. */
+  /**
+   * Decides, with a trajectory's id, what is sampled in it: the same whatever else runs beside it.
+   */
   readonly seed: number;
   /** Conversations held at once; more wait their turn. */
   readonly slots?: number;
@@ -26,7 +29,8 @@ export interface Student extends Policy {
 }
 
 /** A student over a model's present weights. It owns its cache, not the model. */
-export const openStudent = (model: Model, tokenizer: Tokenizer, options: StudentOptions): Student => new Batch(model, tokenizer, options);
+export const openStudent = (model: Model, tokenizer: Tokenizer, options: StudentOptions): Student =>
+  new Batch(model, tokenizer, options);
 
 /** A conversation that waits for the student's next message. */
 interface Waiting {
@@ -67,9 +71,27 @@ class Batch implements Student {
     const { ids, mask, opening, aliases } = writtenTalk(this.#tokenizer, talk);
     const sampled = mask.reduce((sum, it) => sum + it, 0);
     if (opening > limits.prompt || sampled >= limits.sampled || ids.length >= this.#decoder.context)
-      return Promise.resolve({ text: "", calls: [], tokens: [], logprobs: [], mask: [], cut: true });
+      return Promise.resolve({
+        text: "",
+        calls: [],
+        tokens: [],
+        logprobs: [],
+        mask: [],
+        cut: true,
+      });
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ talk, ids, opening, aliases, sampled, said: [], logprobs: [], resolve, reject, signal });
+      this.#waiting.push({
+        talk,
+        ids,
+        opening,
+        aliases,
+        sampled,
+        said: [],
+        logprobs: [],
+        resolve,
+        reject,
+        signal,
+      });
       if (!this.#isRunning) void this.#run();
     });
   }
@@ -120,7 +142,10 @@ class Batch implements Student {
     const feeds = [...this.#speaking.map(it => this.#feed(it)), ...this.#admit()];
     // every slot is held by a conversation whose calls are being run elsewhere
     if (feeds.length === 0) return;
-    for (const chosen of this.#decoder.feed(feeds.map(it => it.feed)).map((it, i) => ({ ...it, of: feeds[i]!.of }))) this.#take(chosen.of, chosen);
+    for (const chosen of this.#decoder
+      .feed(feeds.map(it => it.feed))
+      .map((it, i) => ({ ...it, of: feeds[i]!.of })))
+      this.#take(chosen.of, chosen);
     this.spent.seconds += (performance.now() - start) / 1000;
     this.spent.tokens += feeds.length;
   }
@@ -154,7 +179,10 @@ class Batch implements Student {
     const held = (it: Waiting) => this.#held.get(it.talk.header.id)!;
     const prompt = first!.ids.slice(0, first!.opening - 1);
     this.#decoder.feed([{ slot: held(first!).slot, ids: prompt }]);
-    this.#decoder.copy(held(first!).slot, others.map(it => held(it).slot));
+    this.#decoder.copy(
+      held(first!).slot,
+      others.map(it => held(it).slot),
+    );
     for (const it of [first!, ...others]) held(it).ids = [...prompt];
   }
 
@@ -167,27 +195,51 @@ class Batch implements Student {
 
   #feed(of: Waiting): { of: Waiting; feed: Feed } {
     const held = this.#held.get(of.talk.header.id)!;
-    const fresh = [...of.ids.slice(held.ids.length), ...of.said.slice(Math.max(0, held.ids.length - of.ids.length))];
+    const fresh = [
+      ...of.ids.slice(held.ids.length),
+      ...of.said.slice(Math.max(0, held.ids.length - of.ids.length)),
+    ];
     held.ids.push(...fresh);
     const uniform = chance(this.#options.seed, of.talk.header.id, of.sampled + of.said.length);
-    return { of, feed: { slot: held.slot, ids: fresh, choose: { temperature: this.#options.temperature, uniform } } };
+    return {
+      of,
+      feed: {
+        slot: held.slot,
+        ids: fresh,
+        choose: { temperature: this.#options.temperature, uniform },
+      },
+    };
   }
 
   #take(it: Waiting, { id, logprob }: Chosen): void {
     it.said.push(id);
     it.logprobs.push(logprob);
     const isWhole = endsMessage(id);
-    const isCut = !isWhole && (it.sampled + it.said.length >= limits.sampled || it.ids.length + it.said.length >= this.#decoder.context);
+    const isCut =
+      !isWhole &&
+      (it.sampled + it.said.length >= limits.sampled ||
+        it.ids.length + it.said.length >= this.#decoder.context);
     if (!isWhole && !isCut) return;
     this.#speaking = this.#speaking.filter(other => other !== it);
-    const spoken = isWhole ? parseMessage(this.#tokenizer, it.talk.tools, it.said, it.aliases) : { text: this.#tokenizer.decode(it.said), calls: [] };
-    it.resolve({ ...spoken, tokens: it.said, logprobs: it.logprobs, mask: it.said.map(() => 1), ...(isCut ? { cut: true as const } : {}) });
+    const spoken = isWhole
+      ? parseMessage(this.#tokenizer, it.talk.tools, it.said, it.aliases)
+      : { text: this.#tokenizer.decode(it.said), calls: [] };
+    it.resolve({
+      ...spoken,
+      tokens: it.said,
+      logprobs: it.logprobs,
+      mask: it.said.map(() => 1),
+      ...(isCut ? { cut: true as const } : {}),
+    });
   }
 }
 
 const breath = () => new Promise<void>(resolve => void setImmediate(resolve));
 
-/** A number in [0, 1) that depends on nothing but its arguments (the finalizer of MurmurHash3 over FNV-1a). */
+/**
+ * A number in [0, 1) that depends on nothing but its arguments (the finalizer of MurmurHash3 over
+ * FNV-1a).
+ */
 function chance(seed: number, id: string, n: number): number {
   let key = (2166136261 ^ seed) >>> 0;
   for (let i = 0; i < id.length; i++) key = Math.imul(key ^ id.charCodeAt(i), 16777619) >>> 0;

@@ -1,6 +1,7 @@
 /**
- * How JSON values look in a small student's text: bare, as a user would write them, so that the same value is the same
- * tokens in a message, a result and a call. Written values read back exactly, with the help of the tool's schema.
+ * How JSON values look in a small student's text: bare, as a user would write them, so that the
+ * same value is the same tokens in a message, a result and a call. Written values read back
+ * exactly, with the help of the tool's schema.
  */
 import type { Call, Talk } from "../policy/policy.ts";
 
@@ -11,18 +12,28 @@ type JsonObject = Readonly<Record<string, Json>>;
 
 /** An argument as text. What would read back as something else is written as JSON. */
 export function written(value: Json, schema: JsonSchema | undefined): string {
-  const bare = Array.isArray(value) && value.length > 0 ? value.map(it => (typeof it === "string" ? it : JSON.stringify(it))).join(", ") : spoken(value);
+  const bare =
+    Array.isArray(value) && value.length > 0
+      ? value.map(it => (typeof it === "string" ? it : JSON.stringify(it))).join(", ")
+      : spoken(value);
   return same(read(bare, schema), value) ? bare : JSON.stringify(value);
 }
 
-/** The value a text means under a schema; a text that means none stays a string, and the environment says what is wrong with it. */
+/**
+ * The value a text means under a schema; a text that means none stays a string, and the environment
+ * says what is wrong with it.
+ */
 export function read(text: string, schema: JsonSchema | undefined): Json {
   const types = typesOf(schema);
   const quoted = /^["[{]/.test(text) ? parsed(text) : undefined;
   if (quoted !== undefined && (types.size === 0 || types.has(typeOf(quoted)))) return quoted;
   if (types.has("null") && text === "null") return null;
   if (types.has("boolean") && (text === "true" || text === "false")) return text === "true";
-  if ((types.has("number") || types.has("integer")) && /^-?\d{1,400}(\.\d{1,400})?(e[+-]?\d{1,3})?$/.test(text)) return Number(text);
+  if (
+    (types.has("number") || types.has("integer")) &&
+    /^-?\d{1,400}(\.\d{1,400})?(e[+-]?\d{1,3})?$/.test(text)
+  )
+    return Number(text);
   if (types.has("array")) return text.split(", ").map(it => read(it, itemsOf(schema)));
   return text;
 }
@@ -36,7 +47,8 @@ function typesOf(schema: JsonSchema | undefined): ReadonlySet<string> {
   const type = schema["type"];
   if (typeof type === "string") return new Set([type]);
   if (Array.isArray(type)) return new Set(type as string[]);
-  const values = (schema["enum"] ?? ("const" in schema ? [schema["const"]] : [])) as readonly Json[];
+  const values = (schema["enum"] ??
+    ("const" in schema ? [schema["const"]] : [])) as readonly Json[];
   return new Set(values.map(typeOf));
 }
 
@@ -45,7 +57,8 @@ function itemsOf(schema: JsonSchema | undefined): JsonSchema | undefined {
   return (branches?.find(it => "items" in it) ?? schema)?.["items"] as JsonSchema | undefined;
 }
 
-const typeOf = (value: Json): string => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);
+const typeOf = (value: Json): string =>
+  value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
 
 function parsed(text: string): Json | undefined {
   try {
@@ -58,17 +71,30 @@ function parsed(text: string): Json | undefined {
 const same = (a: Json, b: Json) => JSON.stringify(a) === JSON.stringify(b);
 
 /**
- * A result as rows of text, name first, then id, then the rest by key. `brief` leaves the rest out of rows, which keeps
- * lists short enough to be read whole.
+ * A result as rows of text, name first, then id, then the rest by key. `brief` leaves the rest out
+ * of rows, which keeps lists short enough to be read whole.
  */
-export function resultRows(value: Json, schema: JsonSchema | undefined, brief: boolean): readonly string[] {
-  if (Array.isArray(value)) return value.length ? value.map(it => rowOf(it, schema?.["items"] as JsonSchema | undefined, brief)) : ["none"];
+export function resultRows(
+  value: Json,
+  schema: JsonSchema | undefined,
+  brief: boolean,
+): readonly string[] {
+  if (Array.isArray(value))
+    return value.length
+      ? value.map(it => rowOf(it, schema?.["items"] as JsonSchema | undefined, brief))
+      : ["none"];
   if (!isObject(value)) return [spoken(value)];
   const keys = Object.keys(value);
   const only = keys.length === 1 ? value[keys[0]!] : undefined;
   if (Array.isArray(only)) return resultRows(only, propertyOf(schema, keys[0]!), brief);
-  const lists = keys.filter(key => Array.isArray(value[key]) && (value[key] as readonly Json[]).some(isObject));
-  const head = rowOf(Object.fromEntries(keys.filter(key => !lists.includes(key)).map(key => [key, value[key]!])), schema, false);
+  const lists = keys.filter(
+    key => Array.isArray(value[key]) && (value[key] as readonly Json[]).some(isObject),
+  );
+  const head = rowOf(
+    Object.fromEntries(keys.filter(key => !lists.includes(key)).map(key => [key, value[key]!])),
+    schema,
+    false,
+  );
   return [head, ...lists.flatMap(key => resultRows(value[key]!, propertyOf(schema, key), brief))];
 }
 
@@ -78,11 +104,24 @@ function rowOf(value: Json, schema: JsonSchema | undefined, brief: boolean): str
   const label = keys.find(key => meta(schema, key, "x-label"));
   const id = keys.find(key => meta(schema, key, "x-entity"));
   const bare = [label, id].filter(key => key !== undefined);
-  const rest = brief && bare.length > 0 ? [] : keys.filter(key => !bare.includes(key) && value[key] !== null);
-  const shown = (it: Json): string => (isObject(it) ? `(${rowOf(it, undefined, false)})` : Array.isArray(it) ? (it.length ? it.map(shown).join(", ") : "none") : spoken(it));
-  return [...bare.map(key => spoken(value[key]!)), ...rest.map(key => `${key} ${shown(value[key]!)}`)].join(" ");
+  const rest =
+    brief && bare.length > 0 ? [] : keys.filter(key => !bare.includes(key) && value[key] !== null);
+  const shown = (it: Json): string =>
+    isObject(it)
+      ? `(${rowOf(it, undefined, false)})`
+      : Array.isArray(it)
+        ? it.length
+          ? it.map(shown).join(", ")
+          : "none"
+        : spoken(it);
+  return [
+    ...bare.map(key => spoken(value[key]!)),
+    ...rest.map(key => `${key} ${shown(value[key]!)}`),
+  ].join(" ");
 }
 
 const isObject = (value: Json): value is JsonObject => typeOf(value) === "object";
-const propertyOf = (schema: JsonSchema | undefined, key: string) => (schema?.["properties"] as Record<string, JsonSchema> | undefined)?.[key];
-const meta = (schema: JsonSchema | undefined, key: string, word: string) => propertyOf(schema, key)?.[word] !== undefined;
+const propertyOf = (schema: JsonSchema | undefined, key: string) =>
+  (schema?.["properties"] as Record<string, JsonSchema> | undefined)?.[key];
+const meta = (schema: JsonSchema | undefined, key: string, word: string) =>
+  propertyOf(schema, key)?.[word] !== undefined;

@@ -1,7 +1,7 @@
 /**
- * Text to token ids and back: byte-level byte-pair encoding, lossless on any text, with two-digit number pieces. Tool
- * names, argument keys and control marks are ids of their own that no text ever encodes to: only chat.ts, which knows
- * what they mean, writes them.
+ * Text to token ids and back: byte-level byte-pair encoding, lossless on any text, with two-digit
+ * number pieces. Tool names, argument keys and control marks are ids of their own that no text ever
+ * encodes to: only chat.ts, which knows what they mean, writes them.
  */
 import { hash } from "node:crypto";
 import { z } from "zod";
@@ -9,7 +9,19 @@ import { z } from "zod";
 export const tokenizerFormat = "prove/tokenizer@1";
 
 /** The marks of a conversation, in id order from 0. */
-export const marks = ["<pad>", "<menu>", "<user>", "<asst>", "<call>", "<also>", "<arg>", "<eoc>", "<res>", "<fin>", "<eot>"] as const;
+export const marks = [
+  "<pad>",
+  "<menu>",
+  "<user>",
+  "<asst>",
+  "<call>",
+  "<also>",
+  "<arg>",
+  "<eoc>",
+  "<res>",
+  "<fin>",
+  "<eot>",
+] as const;
 export type Mark = (typeof marks)[number];
 
 const tokenizerSchema = z.strictObject({
@@ -35,8 +47,12 @@ const numberPieces = [
 const firstMerge = firstNumber + numberPieces.length;
 const numberId = new Map(numberPieces.map((piece, i) => [piece, firstNumber + i]));
 
-/** Months of a date and minutes of a time, words with the space (and slash) before them, id prefixes up to their underscore, digits in pairs, all else by character. */
-const pieces = / ?\d{4}-\d\d-|:\d\d(?!\d)| ?\/?[\p{L}\p{M}]{1,32}(?:_[\p{L}\p{M}]{1,32}){0,4}(?:_(?=\d))?| ?\d{1,2}| ?[^\s\p{L}\p{M}\d]|\s/gu;
+/**
+ * Months of a date and minutes of a time, words with the space (and slash) before them, id prefixes
+ * up to their underscore, digits in pairs, all else by character.
+ */
+const pieces =
+  / ?\d{4}-\d\d-|:\d\d(?!\d)| ?\/?[\p{L}\p{M}]{1,32}(?:_[\p{L}\p{M}]{1,32}){0,4}(?:_(?=\d))?| ?\d{1,2}| ?[^\s\p{L}\p{M}\d]|\s/gu;
 
 const utf8 = new TextEncoder();
 const fromUtf8 = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -75,7 +91,10 @@ export class Tokenizer {
     return ids;
   }
 
-  /** The text of ids; marks, names and keys are spelled out. Bytes that are no UTF-8 come out as the replacement character. */
+  /**
+   * The text of ids; marks, names and keys are spelled out. Bytes that are no UTF-8 come out as the
+   * replacement character.
+   */
   decode(ids: readonly number[]): string {
     const parts: Uint8Array[] = ids.map(id => this.#bytes[id] ?? utf8.encode(this.#spelled(id)));
     return fromUtf8.decode(Buffer.concat(parts));
@@ -95,7 +114,9 @@ export class Tokenizer {
   }
 
   nameOf(id: number): string | undefined {
-    return id >= this.#firstName && id < this.#firstKey ? this.file.names[id - this.#firstName] : undefined;
+    return id >= this.#firstName && id < this.#firstKey
+      ? this.file.names[id - this.#firstName]
+      : undefined;
   }
 
   keyOf(id: number): string | undefined {
@@ -122,7 +143,10 @@ export class Tokenizer {
     if (number !== undefined) return [number];
     let ids = this.#known.get(piece);
     if (!ids) {
-      ids = merge([...utf8.encode(piece)].map(byte => firstByte + byte), this.#rank);
+      ids = merge(
+        [...utf8.encode(piece)].map(byte => firstByte + byte),
+        this.#rank,
+      );
       if (this.#known.size > 20_000) this.#known.clear();
       this.#known.set(piece, ids);
     }
@@ -131,14 +155,27 @@ export class Tokenizer {
 }
 
 /** Reads tokenizer.json. Throws zod's error where it does not fit. */
-export const parseTokenizer = (text: string): Tokenizer => new Tokenizer(tokenizerSchema.parse(JSON.parse(text)));
+export const parseTokenizer = (text: string): Tokenizer =>
+  new Tokenizer(tokenizerSchema.parse(JSON.parse(text)));
 
-/** Learns merges on texts until the vocabulary has `size` ids or no pair comes twice. The same texts give the same tokenizer. */
-export function trainTokenizer(texts: Iterable<string>, names: readonly string[], keys: readonly string[], size: number): Tokenizer {
+/**
+ * Learns merges on texts until the vocabulary has `size` ids or no pair comes twice. The same texts
+ * give the same tokenizer.
+ */
+export function trainTokenizer(
+  texts: Iterable<string>,
+  names: readonly string[],
+  keys: readonly string[],
+  size: number,
+): Tokenizer {
   const counts = new Map<string, number>();
   for (const text of texts)
-    for (const [piece] of text.matchAll(pieces)) if (!numberId.has(piece)) counts.set(piece, (counts.get(piece) ?? 0) + 1);
-  const words = [...counts].map(([piece, n]) => ({ ids: [...utf8.encode(piece)].map(byte => firstByte + byte), n }));
+    for (const [piece] of text.matchAll(pieces))
+      if (!numberId.has(piece)) counts.set(piece, (counts.get(piece) ?? 0) + 1);
+  const words = [...counts].map(([piece, n]) => ({
+    ids: [...utf8.encode(piece)].map(byte => firstByte + byte),
+    n,
+  }));
   const merges: [number, number][] = [];
   while (firstMerge + merges.length + names.length + keys.length < size) {
     const best = commonest(words);
@@ -151,7 +188,9 @@ export function trainTokenizer(texts: Iterable<string>, names: readonly string[]
   return new Tokenizer({ format: tokenizerFormat, names: [...names], keys: [...keys], merges });
 }
 
-function commonest(words: readonly { readonly ids: readonly number[]; readonly n: number }[]): [number, number] | undefined {
+function commonest(
+  words: readonly { readonly ids: readonly number[]; readonly n: number }[],
+): [number, number] | undefined {
   const pairs = new Map<number, number>();
   for (const { ids, n } of words)
     for (let i = 0; i + 1 < ids.length; i++) {

@@ -1,9 +1,16 @@
 /**
- * A decoder in the manner of Qwen3: RMSNorm, rotary positions, grouped heads with normalised queries and keys, SwiGLU, and a head
- * tied to the embedding. It turns a packed batch into log-probabilities and gradients; it does not know words, tools, losses or rewards.
+ * A decoder in the manner of Qwen3: RMSNorm, rotary positions, grouped heads with normalised
+ * queries and keys, SwiGLU, and a head tied to the embedding. It turns a packed batch into
+ * log-probabilities and gradients; it does not know words, tools, losses or rewards.
  */
 import * as tf from "@tensorflow/tfjs-core";
-import { attention, logProbabilities, matMulTransposed, rmsNorm, swiglu } from "../compute/operations.ts";
+import {
+  attention,
+  logProbabilities,
+  matMulTransposed,
+  rmsNorm,
+  swiglu,
+} from "../compute/operations.ts";
 import { layOut, type Layout, type Rope } from "../compute/layout.ts";
 import { gaussians, uniforms } from "../compute/random.ts";
 import { checkArchitecture, parametersOf, type Architecture } from "./architecture.ts";
@@ -29,11 +36,16 @@ export function initialize(architecture: Architecture, seed: number): Model {
   const uniform = uniforms(seed);
   return modelOf(architecture, (_name, shape, deviation) => {
     const size = shape.reduce((product, n) => product * n, 1);
-    return deviation === undefined ? new Float32Array(size).fill(1) : gaussians(size, deviation, uniform);
+    return deviation === undefined
+      ? new Float32Array(size).fill(1)
+      : gaussians(size, deviation, uniform);
   });
 }
 
-/** A model with given weights; a missing weight or one of another shape is the caller's to have ruled out (`weights.ts` does). */
+/**
+ * A model with given weights; a missing weight or one of another shape is the caller's to have
+ * ruled out (`weights.ts` does).
+ */
 export function modelOf(
   architecture: Architecture,
   valuesOf: (name: string, shape: readonly number[], deviation: number | undefined) => Float32Array,
@@ -41,7 +53,10 @@ export function modelOf(
   checkArchitecture(architecture);
   const parameters = new Map<string, tf.Variable>();
   for (const { name, shape, deviation } of parametersOf(architecture))
-    parameters.set(name, tf.tidy(() => tf.variable(tf.tensor(valuesOf(name, shape, deviation), [...shape]))));
+    parameters.set(
+      name,
+      tf.tidy(() => tf.variable(tf.tensor(valuesOf(name, shape, deviation), [...shape]))),
+    );
   const rope = ropeOf(architecture);
   const dispose = () => {
     for (const parameter of parameters.values()) parameter.dispose();
@@ -62,10 +77,21 @@ function logits(model: Model, { ids, rows }: Asked, layout: Layout): tf.Tensor2D
     let x = tf.gather(matrix("embedding"), tf.tensor1d(ids, "int32")); // (N, width)
     for (let layer = 0; layer < architecture.layers; layer++) {
       const at = `layers.${layer}`;
-      const qkv = matMulTransposed(rmsNorm(x, scale(`${at}.attention.norm`)), matrix(`${at}.attention.qkv`));
-      const mixed = attention(qkv, scale(`${at}.attention.queryNorm`), scale(`${at}.attention.keyNorm`), { ...architecture, rope, layout });
+      const qkv = matMulTransposed(
+        rmsNorm(x, scale(`${at}.attention.norm`)),
+        matrix(`${at}.attention.qkv`),
+      );
+      const mixed = attention(
+        qkv,
+        scale(`${at}.attention.queryNorm`),
+        scale(`${at}.attention.keyNorm`),
+        { ...architecture, rope, layout },
+      );
       x = tf.add(x, matMulTransposed(mixed, matrix(`${at}.attention.out`)));
-      const gateUp = matMulTransposed(rmsNorm(x, scale(`${at}.feed.norm`)), matrix(`${at}.feed.gateUp`));
+      const gateUp = matMulTransposed(
+        rmsNorm(x, scale(`${at}.feed.norm`)),
+        matrix(`${at}.feed.gateUp`),
+      );
       x = tf.add(x, matMulTransposed(swiglu(gateUp), matrix(`${at}.feed.down`)));
     }
     return x;
@@ -78,8 +104,15 @@ function logits(model: Model, { ids, rows }: Asked, layout: Layout): tf.Tensor2D
 const logProbabilitiesOf = (model: Model, packed: Packed, layout: Layout): tf.Tensor1D =>
   logProbabilities(logits(model, packed, layout), tf.tensor1d(packed.targets, "int32"));
 
-/** The loss of a batch, the log-probabilities it was made of (M), and the loss's gradient for every parameter. */
-export function gradients(model: Model, packed: Packed, lossOf: LossOf): { loss: number; logprobs: Float32Array; gradients: Gradients } {
+/**
+ * The loss of a batch, the log-probabilities it was made of (M), and the loss's gradient for every
+ * parameter.
+ */
+export function gradients(
+  model: Model,
+  packed: Packed,
+  lossOf: LossOf,
+): { loss: number; logprobs: Float32Array; gradients: Gradients } {
   checkBatch(model.architecture, packed);
   const layout = layOut(packed);
   const kept: tf.Tensor1D[] = [];
@@ -92,7 +125,9 @@ export function gradients(model: Model, packed: Packed, lossOf: LossOf): { loss:
   const [loss] = value.dataSync();
   tf.dispose([value, ...kept]);
   layout.dispose();
-  const named = [...model.parameters].map(([name, variable]) => [name, grads[variable.name]!] as const);
+  const named = [...model.parameters].map(
+    ([name, variable]) => [name, grads[variable.name]!] as const,
+  );
   return { loss: loss!, logprobs: logprobs!, gradients: new Map(named) };
 }
 
@@ -100,7 +135,9 @@ export function gradients(model: Model, packed: Packed, lossOf: LossOf): { loss:
 export function score(model: Model, packed: Packed): Float32Array {
   checkBatch(model.architecture, packed);
   const layout = layOut(packed);
-  const logprobs = tf.tidy(() => logProbabilitiesOf(model, packed, layout).dataSync<"float32">().slice());
+  const logprobs = tf.tidy(() =>
+    logProbabilitiesOf(model, packed, layout).dataSync<"float32">().slice(),
+  );
   layout.dispose();
   return logprobs;
 }
@@ -128,14 +165,23 @@ function weight(model: Model, name: string): tf.Tensor {
 function ropeOf({ context, headWidth, ropeBase }: Architecture): Rope {
   const half = headWidth / 2;
   const tableOf = (wave: (angle: number) => number) =>
-    tf.tensor2d(Float32Array.from({ length: context * half }, (_, i) => wave(Math.floor(i / half) * ropeBase ** (-(i % half) / half))), [context, half]);
+    tf.tensor2d(
+      Float32Array.from({ length: context * half }, (_, i) =>
+        wave(Math.floor(i / half) * ropeBase ** (-(i % half) / half)),
+      ),
+      [context, half],
+    );
   return { cos: tableOf(Math.cos), sin: tableOf(Math.sin) };
 }
 
-function checkBatch({ vocabulary, context }: Architecture, { ids, positions, targets }: Packed): void {
+function checkBatch(
+  { vocabulary, context }: Architecture,
+  { ids, positions, targets }: Packed,
+): void {
   // kernels read by these numbers without looking, so a wrong one must not get that far
   if (targets.length === 0) throw new Error("a batch without targets");
   if (ids.some(it => it < 0 || it >= vocabulary) || targets.some(it => it < 0 || it >= vocabulary))
     throw new Error(`a batch holds a token id outside the vocabulary of ${vocabulary}`);
-  if (positions.some(it => it < 0 || it >= context)) throw new Error(`a batch holds a sequence longer than the context of ${context}`);
+  if (positions.some(it => it < 0 || it >= context))
+    throw new Error(`a batch holds a sequence longer than the context of ${context}`);
 }

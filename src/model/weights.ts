@@ -1,4 +1,7 @@
-/** Named arrays in a file of the safetensors format, in 32 or 16 bits. Written to a temporary name and renamed; knows no architecture. */
+/**
+ * Named arrays in a file of the safetensors format, in 32 or 16 bits. Written to a temporary name
+ * and renamed; knows no architecture.
+ */
 import { open, readFile, rename, rm } from "node:fs/promises";
 import { z } from "zod";
 import { Mistake } from "../mistake.ts";
@@ -20,7 +23,11 @@ export type Precision = "F32" | "F16";
 const bytesOf = { F32: 4, F16: 2 } as const;
 
 /** Writes all arrays in one precision; F16 rounds to nearest, ties to even. */
-export async function writeWeights(file: string, { arrays, metadata }: Weights, precision: Precision): Promise<void> {
+export async function writeWeights(
+  file: string,
+  { arrays, metadata }: Weights,
+  precision: Precision,
+): Promise<void> {
   const entries: Record<string, unknown> = { __metadata__: metadata };
   let end = 0;
   for (const [name, { shape, values }] of arrays) {
@@ -37,11 +44,17 @@ export async function writeWeights(file: string, { arrays, metadata }: Weights, 
   try {
     await writeWhole(file, [length, header, ...numbers]);
   } catch (cause) {
-    throw new Mistake(`the weights ${file} could not be written`, "make room or choose another folder; what stood there is untouched", { cause });
+    throw new Mistake(
+      `the weights ${file} could not be written`,
+      "make room or choose another folder; what stood there is untouched",
+      { cause },
+    );
   }
 }
 
-/** All of it under the name, or nothing: a temporary file is written first and then takes the name. */
+/**
+ * All of it under the name, or nothing: a temporary file is written first and then takes the name.
+ */
 async function writeWhole(file: string, parts: readonly Uint8Array[]): Promise<void> {
   const temporary = `${file}.writing`;
   const handle = await open(temporary, "w");
@@ -57,7 +70,10 @@ async function writeWhole(file: string, parts: readonly Uint8Array[]): Promise<v
   }
 }
 
-/** Another program may have the old file open for a moment: on Windows a rename then fails and works a little later. */
+/**
+ * Another program may have the old file open for a moment: on Windows a rename then fails and works
+ * a little later.
+ */
 async function replace(from: string, to: string): Promise<void> {
   for (let attempt = 0; ; attempt++)
     try {
@@ -81,13 +97,20 @@ const entry = z.object({
 });
 const metadataEntry = z.record(z.string(), z.string());
 
-/** Reads a file of F32 and F16 arrays. Throws a Mistake that names the file if it is missing, torn or of another kind. */
+/**
+ * Reads a file of F32 and F16 arrays. Throws a Mistake that names the file if it is missing, torn
+ * or of another kind.
+ */
 export async function readWeights(file: string): Promise<Weights> {
   const bytes = await readFile(file).catch((cause: unknown) => {
     throw new Mistake(`the weights ${file} cannot be read`, "name a file that exists", { cause });
   });
   const wrong = (why: string, cause?: unknown) =>
-    new Mistake(`${file} is not a whole safetensors file: ${why}`, "copy it again, or choose another checkpoint", { cause });
+    new Mistake(
+      `${file} is not a whole safetensors file: ${why}`,
+      "copy it again, or choose another checkpoint",
+      { cause },
+    );
   const start = bytes.length < 8 ? Infinity : 8 + Number(bytes.readBigUInt64LE());
   if (start > bytes.length) throw wrong("it ends before its header does");
   let header: Record<string, unknown>;
@@ -102,11 +125,19 @@ export async function readWeights(file: string): Promise<Weights> {
   const arrays = new Map<string, NamedArray>();
   for (const [name, value] of Object.entries(entries)) {
     const parsed = entry.safeParse(value);
-    if (!parsed.success) throw wrong(`${name} is described in a way that is not understood, or is neither F32 nor F16`);
-    const { dtype, shape, data_offsets: [begin, end] } = parsed.data;
+    if (!parsed.success)
+      throw wrong(
+        `${name} is described in a way that is not understood, or is neither F32 nor F16`,
+      );
+    const {
+      dtype,
+      shape,
+      data_offsets: [begin, end],
+    } = parsed.data;
     if (start + end > bytes.length) throw wrong(`it ends before the numbers of ${name} do`);
     const count = shape.reduce((product, n) => product * n, 1);
-    if (end - begin !== count * bytesOf[dtype]) throw wrong(`${name} of shape ${shape.join(" x ")} takes ${end - begin} bytes`);
+    if (end - begin !== count * bytesOf[dtype])
+      throw wrong(`${name} of shape ${shape.join(" x ")} takes ${end - begin} bytes`);
     arrays.set(name, { shape, values: decode(bytes, start + begin, count, dtype) });
   }
   return { arrays, metadata: metadata.data };

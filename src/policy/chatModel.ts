@@ -1,11 +1,15 @@
 /**
- * A chat model, whoever serves it: messages and tools go in, words and calls come back. Knows no wire, no editor and no task;
- * what asks for structured output says so here and falls back to asking in words.
+ * A chat model, whoever serves it: messages and tools go in, words and calls come back. Knows no
+ * wire, no editor and no task; what asks for structured output says so here and falls back to
+ * asking in words.
  */
 import type { Json } from "../environment/json.ts";
 import type { JsonSchema } from "../environment/server.ts";
 
-/** A call as the model wrote it. Arguments that were no JSON are kept as the text they were, which fits no tool. */
+/**
+ * A call as the model wrote it. Arguments that were no JSON are kept as the text they were, which
+ * fits no tool.
+ */
 export interface ChatCall {
   /** The model's own name for the call, which its result answers to. */
   readonly id: string;
@@ -50,6 +54,9 @@ export interface ChatAnswer {
 export interface ChatModel {
   /** How the model is named in headers and tables; no address and no key. */
   readonly name: string;
-  /** Throws a `PolicyFault` where no answer could be had, and the signal's reason where it was aborted. */
+  /**
+   * Throws a `PolicyFault` where no answer could be had, and the signal's reason where it was
+   * aborted.
+   */
   complete(request: ChatRequest, signal?: AbortSignal): Promise<ChatAnswer>;
 }

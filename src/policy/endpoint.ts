@@ -1,6 +1,7 @@
 /**
- * An OpenAI-compatible endpoint as a chat model: `POST <base URL>/chat/completions` over fetch, tried again where that may help. The
- * key goes to that address alone. Knows no tasks; every way in which an endpoint fails is an `EndpointFault`.
+ * An OpenAI-compatible endpoint as a chat model: `POST <base URL>/chat/completions` over fetch,
+ * tried again where that may help. The key goes to that address alone. Knows no tasks; every way in
+ * which an endpoint fails is an `EndpointFault`.
  */
 import { setTimeout } from "node:timers/promises";
 import { chanceOf, type Chance } from "../environment/chance.ts";
@@ -21,7 +22,9 @@ export interface EndpointOptions {
   readonly concurrency?: number | undefined;
   /** Requests a minute at most. */
   readonly perMinute?: number | undefined;
-  /** Tokens read and written at most, over all requests: the first request after that is a fault. */
+  /**
+   * Tokens read and written at most, over all requests: the first request after that is a fault.
+   */
   readonly tokens?: number | undefined;
   /** Of the jitter between tries. */
   readonly seed?: number;
@@ -31,8 +34,9 @@ export interface EndpointOptions {
 }
 
 /**
- * Tries of one request, and where nobody has ever answered at that address; milliseconds before the second one, doubled for each after it; the longest pause that is waited for;
- * requests that were tried in vain one after another, after which nothing more is sent.
+ * Tries of one request, and where nobody has ever answered at that address; milliseconds before the
+ * second one, doubled for each after it; the longest pause that is waited for; requests that were
+ * tried in vain one after another, after which nothing more is sent.
  */
 const tries = { most: 5, never: 2, firstPause: 500, longestPause: 120_000, inVain: 8 };
 const patience = 180_000;
@@ -48,7 +52,10 @@ const realTime: Time = {
   },
 };
 
-/** Opens an endpoint. Sends nothing yet. Throws a `Mistake` where the address or the key cannot be one. */
+/**
+ * Opens an endpoint. Sends nothing yet. Throws a `Mistake` where the address or the key cannot be
+ * one.
+ */
 export const openEndpoint = (options: EndpointOptions): Endpoint => new Endpoint(options);
 
 export class Endpoint implements ChatModel {
@@ -65,7 +72,17 @@ export class Endpoint implements ChatModel {
   #inVain = 0;
   #hasAnswered = false;
 
-  constructor({ url, model, key, concurrency = 8, perMinute, tokens, seed = 0, timeout = patience, time = realTime }: EndpointOptions) {
+  constructor({
+    url,
+    model,
+    key,
+    concurrency = 8,
+    perMinute,
+    tokens,
+    seed = 0,
+    timeout = patience,
+    time = realTime,
+  }: EndpointOptions) {
     this.name = model;
     this.address = addressOf(url);
     this.#key = key === undefined ? undefined : new Key(key);
@@ -93,11 +110,17 @@ export class Endpoint implements ChatModel {
         this.#inVain = 0;
         return tried;
       }
-      const pause = tried.pause ?? Math.round(tries.firstPause * 2 ** (attempt - 1) * (0.5 + this.#chance.next()));
+      const pause =
+        tried.pause ??
+        Math.round(tries.firstPause * 2 ** (attempt - 1) * (0.5 + this.#chance.next()));
       const isNobody = tried.kind === "unreachable" && !this.#hasAnswered;
-      const isLast = !tried.mayPass || attempt >= (isNobody ? tries.never : tries.most) || pause > tries.longestPause;
+      const isLast =
+        !tried.mayPass ||
+        attempt >= (isNobody ? tries.never : tries.most) ||
+        pause > tries.longestPause;
       if (isLast && tried.mayPass) this.#inVain++;
-      if (tried.isLasting || (isLast && isNobody) || this.#inVain >= tries.inVain) this.#lasting = tried;
+      if (tried.isLasting || (isLast && isNobody) || this.#inVain >= tries.inVain)
+        this.#lasting = tried;
       if (isLast) throw tried;
       // whoever asks for a pause asks it of everybody
       if (tried.pause !== undefined) this.#pace.pause(pause);
@@ -105,8 +128,14 @@ export class Endpoint implements ChatModel {
     }
   }
 
-  /** One try: an answer, or why there is none. What the endpoint does not know of the request is left out and remembered. */
-  async #tried(request: ChatRequest, signal: AbortSignal | undefined): Promise<ChatAnswer | EndpointFault> {
+  /**
+   * One try: an answer, or why there is none. What the endpoint does not know of the request is
+   * left out and remembered.
+   */
+  async #tried(
+    request: ChatRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<ChatAnswer | EndpointFault> {
     const without = new Set(this.#without);
     try {
       for (;;) {
@@ -122,7 +151,9 @@ export class Endpoint implements ChatModel {
         for (const it of without) this.#without.add(it);
         const { read, written } = answer.tokens;
         // who does not count is counted by length, so that a budget holds all the same
-        this.#pace.spend(read + written || Math.ceil((JSON.stringify(body).length + text.length) / 4));
+        this.#pace.spend(
+          read + written || Math.ceil((JSON.stringify(body).length + text.length) / 4),
+        );
         return answer;
       }
     } catch (error) {
@@ -132,12 +163,19 @@ export class Endpoint implements ChatModel {
     }
   }
 
-  async #sent(body: JsonObject, signal: AbortSignal | undefined): Promise<{ status: number; text: string; response: Response }> {
+  async #sent(
+    body: JsonObject,
+    signal: AbortSignal | undefined,
+  ): Promise<{ status: number; text: string; response: Response }> {
     const late = AbortSignal.timeout(this.#timeout);
     try {
       const response = await fetch(this.address, {
         method: "POST",
-        headers: { "content-type": "application/json", accept: "application/json", ...(this.#key ? { authorization: this.#key.authorization } : {}) },
+        headers: {
+          "content-type": "application/json",
+          accept: "application/json",
+          ...(this.#key ? { authorization: this.#key.authorization } : {}),
+        },
         body: JSON.stringify(body),
         // a key goes to the address it was given for, and nowhere that answers point to
         redirect: "manual",
@@ -148,8 +186,19 @@ export class Endpoint implements ChatModel {
     } catch (cause) {
       signal?.throwIfAborted();
       if (cause instanceof EndpointFault) throw cause;
-      if (late.aborted) throw new EndpointFault("timed-out", `${this.#place} gave no whole answer within ${this.#timeout / 1000} s`, "ask less at a time, or a faster model", { cause, mayPass: true });
-      throw new EndpointFault("unreachable", `nobody answers at ${this.#place} (${reasonOf(cause)})`, "start the server, or correct its base URL", { cause, mayPass: true });
+      if (late.aborted)
+        throw new EndpointFault(
+          "timed-out",
+          `${this.#place} gave no whole answer within ${this.#timeout / 1000} s`,
+          "ask less at a time, or a faster model",
+          { cause, mayPass: true },
+        );
+      throw new EndpointFault(
+        "unreachable",
+        `nobody answers at ${this.#place} (${reasonOf(cause)})`,
+        "start the server, or correct its base URL",
+        { cause, mayPass: true },
+      );
     }
   }
 
@@ -159,17 +208,46 @@ export class Endpoint implements ChatModel {
     const said = `${status}${saidIn(text)}`;
     if (status >= 300 && status < 400) {
       const to = headers.get("location");
-      const where = to && URL.canParse(to, this.address) ? new URL(to, this.address).origin : "nowhere";
-      return new EndpointFault("redirected", `${this.#place} points to ${where}, where nothing was sent`, "give the address it points to as the base URL, if you trust it", { status });
+      const where =
+        to && URL.canParse(to, this.address) ? new URL(to, this.address).origin : "nowhere";
+      return new EndpointFault(
+        "redirected",
+        `${this.#place} points to ${where}, where nothing was sent`,
+        "give the address it points to as the base URL, if you trust it",
+        { status },
+      );
     }
     if (status === 429 || status === 408 || status === 425 || status >= 500) {
       const pause = this.#asked(headers.get("retry-after"));
-      const later = pause === undefined ? "" : `, and asks for ${Math.ceil(pause / 1000)} s of quiet`;
-      return new EndpointFault("overloaded", `${this.#place} cannot answer at present: ${said}${later}`, "try again later, or ask for less at a time", { status, mayPass: true, pause });
+      const later =
+        pause === undefined ? "" : `, and asks for ${Math.ceil(pause / 1000)} s of quiet`;
+      return new EndpointFault(
+        "overloaded",
+        `${this.#place} cannot answer at present: ${said}${later}`,
+        "try again later, or ask for less at a time",
+        { status, mayPass: true, pause },
+      );
     }
-    if (status === 401 || status === 403) return new EndpointFault("declined", `${this.#place} does not let us in: ${said}`, "give a key for that address, in a terminal as PROVE_API_KEY", { status });
-    if (status === 404) return new EndpointFault("declined", `${this.#place} has no such page or model: ${said}`, `${compatible}, and that it has the model ${this.name}`, { status });
-    return new EndpointFault("declined", `${this.#place} declined the request: ${said}`, compatible, { status });
+    if (status === 401 || status === 403)
+      return new EndpointFault(
+        "declined",
+        `${this.#place} does not let us in: ${said}`,
+        "give a key for that address, in a terminal as PROVE_API_KEY",
+        { status },
+      );
+    if (status === 404)
+      return new EndpointFault(
+        "declined",
+        `${this.#place} has no such page or model: ${said}`,
+        `${compatible}, and that it has the model ${this.name}`,
+        { status },
+      );
+    return new EndpointFault(
+      "declined",
+      `${this.#place} declined the request: ${said}`,
+      compatible,
+      { status },
+    );
   }
 
   /** Milliseconds that a `Retry-After` asks for: seconds, or a date. */
@@ -186,8 +264,19 @@ export class Endpoint implements ChatModel {
       json = JSON.parse(text) as Json;
     } catch (cause) {
       const type = headers.get("content-type") ?? "no content type";
-      if (!type.includes("json")) throw new EndpointFault("not-json", `${this.#place} answered with ${type}, not JSON (${excerpt(text)})`, compatible, { cause });
-      throw new EndpointFault("not-json", `${this.#place} answered with half a JSON (${text.length} characters)`, "try again later", { cause, mayPass: true });
+      if (!type.includes("json"))
+        throw new EndpointFault(
+          "not-json",
+          `${this.#place} answered with ${type}, not JSON (${excerpt(text)})`,
+          compatible,
+          { cause },
+        );
+      throw new EndpointFault(
+        "not-json",
+        `${this.#place} answered with half a JSON (${text.length} characters)`,
+        "try again later",
+        { cause, mayPass: true },
+      );
     }
     return answerIn(json);
   }
@@ -203,10 +292,22 @@ export class Endpoint implements ChatModel {
 }
 
 function addressOf(url: string): URL {
-  if (!URL.canParse(url)) throw new Mistake(`${excerpt(url)} is no address of an endpoint`, "give a base URL such as http://127.0.0.1:8000/v1");
+  if (!URL.canParse(url))
+    throw new Mistake(
+      `${excerpt(url)} is no address of an endpoint`,
+      "give a base URL such as http://127.0.0.1:8000/v1",
+    );
   const address = new URL(url);
-  if (address.protocol !== "http:" && address.protocol !== "https:") throw new Mistake(`an endpoint is not reached by ${address.protocol}`, "give a base URL that begins with http:// or https://");
-  if (address.username !== "" || address.password !== "") throw new Mistake(`the address of the endpoint at ${address.host} holds a name or a password`, "take it out, and set the key as PROVE_API_KEY");
+  if (address.protocol !== "http:" && address.protocol !== "https:")
+    throw new Mistake(
+      `an endpoint is not reached by ${address.protocol}`,
+      "give a base URL that begins with http:// or https://",
+    );
+  if (address.username !== "" || address.password !== "")
+    throw new Mistake(
+      `the address of the endpoint at ${address.host} holds a name or a password`,
+      "take it out, and set the key as PROVE_API_KEY",
+    );
   address.pathname = `${address.pathname.replace(/\/+$/, "").replace(/\/chat\/completions$/, "")}/chat/completions`;
   address.hash = "";
   return address;
@@ -218,7 +319,12 @@ async function textOf(response: Response): Promise<string> {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
-    if (size > largestAnswer) throw new EndpointFault("not-a-completion", `an answer of more than ${largestAnswer / 1e6} MB came`, compatible);
+    if (size > largestAnswer)
+      throw new EndpointFault(
+        "not-a-completion",
+        `an answer of more than ${largestAnswer / 1e6} MB came`,
+        compatible,
+      );
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
@@ -226,14 +332,20 @@ async function textOf(response: Response): Promise<string> {
 
 /** `ECONNREFUSED` and the like: fetch itself only says that it failed. */
 function reasonOf(error: unknown): string {
-  const { cause, message } = error as { cause?: { code?: string; message?: string }; message: string };
+  const { cause, message } = error as {
+    cause?: { code?: string; message?: string };
+    message: string;
+  };
   return excerpt(cause?.code ?? cause?.message ?? message);
 }
 
 /** What an error's body says, where it says it as endpoints do; nothing of pages. */
 function saidIn(text: string): string {
   try {
-    const { error, message } = JSON.parse(text) as { error?: { message?: unknown } | string; message?: unknown };
+    const { error, message } = JSON.parse(text) as {
+      error?: { message?: unknown } | string;
+      message?: unknown;
+    };
     const said = (typeof error === "string" ? error : error?.message) ?? message;
     return typeof said === "string" && said !== "" ? ` (${excerpt(said)})` : "";
   } catch {

@@ -1,11 +1,15 @@
-/** Why an endpoint gave no answer, by kind and in words. Holds nothing of what was sent; what came back only in a short, plain excerpt. */
+/**
+ * Why an endpoint gave no answer, by kind and in words. Holds nothing of what was sent; what came
+ * back only in a short, plain excerpt.
+ */
 import { PolicyFault } from "./policy.ts";
 
 /**
- * `unreachable`: nobody answers there. `timed-out`: no whole answer in time. `overloaded`: 429, 408 or 5xx, again and again.
- * `declined`: another status that is no success. `redirected`: it points elsewhere, where nothing is sent. `not-json`: prose, a
- * page or half a JSON. `not-a-completion`: JSON without a message in it. `withheld`: kept back by the endpoint's own filter.
- * `spent`: the token budget is used up.
+ * `unreachable`: nobody answers there. `timed-out`: no whole answer in time. `overloaded`: 429, 408
+ * or 5xx, again and again. `declined`: another status that is no success. `redirected`: it points
+ * elsewhere, where nothing is sent. `not-json`: prose, a page or half a JSON. `not-a-completion`:
+ * JSON without a message in it. `withheld`: kept back by the endpoint's own filter. `spent`: the
+ * token budget is used up.
  */
 export type EndpointFaultKind =
   | "unreachable"
@@ -36,7 +40,12 @@ export class EndpointFault extends PolicyFault {
   /** Milliseconds that the endpoint asks to be left alone. */
   readonly pause: number | undefined;
 
-  constructor(kind: EndpointFaultKind, what: string, remedy: string, { status, mayPass = false, pause, cause }: Circumstances = {}) {
+  constructor(
+    kind: EndpointFaultKind,
+    what: string,
+    remedy: string,
+    { status, mayPass = false, pause, cause }: Circumstances = {},
+  ) {
     super(what, cause === undefined ? {} : { cause });
     this.kind = kind;
     this.remedy = remedy;
@@ -47,12 +56,23 @@ export class EndpointFault extends PolicyFault {
 
   /** Asking the same again will not help, whatever is asked. */
   get isLasting(): boolean {
-    return this.kind === "redirected" || this.kind === "spent" || this.status === 401 || this.status === 403 || this.status === 404;
+    return (
+      this.kind === "redirected" ||
+      this.kind === "spent" ||
+      this.status === 401 ||
+      this.status === 403 ||
+      this.status === 404
+    );
   }
 }
 
-/** The first characters of a text from outside, on one line, with what a terminal would act on taken out. */
+/**
+ * The first characters of a text from outside, on one line, with what a terminal would act on taken
+ * out.
+ */
 export function excerpt(text: string, length = 160): string {
   const plain = text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
-  return plain.length > length ? `${plain.slice(0, length).replace(/[\uD800-\uDBFF]$/, "")}…` : plain;
+  return plain.length > length
+    ? `${plain.slice(0, length).replace(/[\uD800-\uDBFF]$/, "")}…`
+    : plain;
 }

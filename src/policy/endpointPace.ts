@@ -1,6 +1,6 @@
 /**
- * How fast and how much an endpoint is asked: requests at a time, requests a minute, tokens in all, and a pause for everybody when
- * it asks for one. Knows no wire; time is handed in.
+ * How fast and how much an endpoint is asked: requests at a time, requests a minute, tokens in all,
+ * and a pause for everybody when it asks for one. Knows no wire; time is handed in.
  */
 import { EndpointFault } from "./endpointFault.ts";
 
@@ -66,7 +66,11 @@ export class Pace {
     for (;;) {
       signal?.throwIfAborted();
       if (tokens !== undefined && this.#spent >= tokens)
-        throw new EndpointFault("spent", `the budget of ${tokens} tokens is spent (${this.#spent} were read and written)`, "give a larger budget, or none");
+        throw new EndpointFault(
+          "spent",
+          `the budget of ${tokens} tokens is spent (${this.#spent} were read and written)`,
+          "give a larger budget, or none",
+        );
       const now = time.now();
       if (now >= this.#next) break;
       await time.wait(this.#next - now, signal);

@@ -1,6 +1,7 @@
 /**
- * A chat model as a policy: the talk as messages in the roles that chat endpoints know, results cut to what a model is shown, and
- * its answer as a message. Knows neither who serves the model nor whether it is any good.
+ * A chat model as a policy: the talk as messages in the roles that chat endpoints know, results cut
+ * to what a model is shown, and its answer as a message. Knows neither who serves the model nor
+ * whether it is any good.
  */
 import type { Json } from "../environment/json.ts";
 import type { JsonSchema, Tool } from "../environment/server.ts";
@@ -10,10 +11,18 @@ import type { CallEvent, Event } from "../trajectory/trajectory.ts";
 import type { ChatAnswer, ChatMessage, ChatModel, ChatTool } from "./chatModel.ts";
 import type { AssistantMessage, Policy, Talk } from "./policy.ts";
 
-/** Takes the next turn with a chat model. Evaluation asks for the likeliest answer: temperature 0. */
+/**
+ * Takes the next turn with a chat model. Evaluation asks for the likeliest answer: temperature 0.
+ */
 export const endpointPolicy = (model: ChatModel, temperature = 0): Policy => ({
   name: `endpoint:${model.name}`,
-  next: async (talk, signal) => messageIn(await model.complete({ messages: messagesOf(talk), tools: talk.tools.map(chatTool), temperature }, signal)),
+  next: async (talk, signal) =>
+    messageIn(
+      await model.complete(
+        { messages: messagesOf(talk), tools: talk.tools.map(chatTool), temperature },
+        signal,
+      ),
+    ),
 });
 
 /** What the model is told before anybody speaks. */
@@ -23,13 +32,21 @@ export const instructions = (now: string): string =>
   "Do what the user asks and nothing more. If something you need is missing and no tool can tell it, ask the user. " +
   "If nothing on offer can do it, say so. When you are done, answer the user in one or two sentences, without ids and without naming tools.";
 
-export const chatTool = ({ name, summary, inputSchema }: Tool): ChatTool => ({ name, description: summary, parameters: published(inputSchema) as JsonSchema });
+export const chatTool = ({ name, summary, inputSchema }: Tool): ChatTool => ({
+  name,
+  description: summary,
+  parameters: published(inputSchema) as JsonSchema,
+});
 
 /** A schema without keywords of our own (`x-…`), which some endpoints turn down. */
 function published(schema: Json): Json {
   if (Array.isArray(schema)) return (schema as readonly Json[]).map(published);
   if (schema === null || typeof schema !== "object") return schema;
-  return Object.fromEntries(Object.entries(schema).flatMap(([key, it]) => (key.startsWith("x-") ? [] : [[key, published(it)]])));
+  return Object.fromEntries(
+    Object.entries(schema).flatMap(([key, it]) =>
+      key.startsWith("x-") ? [] : [[key, published(it)]],
+    ),
+  );
 }
 
 /** The talk so far, from the system's message on. */
@@ -37,10 +54,19 @@ export function messagesOf({ now, events }: Pick<Talk, "now" | "events">): ChatM
   const messages: ChatMessage[] = [{ role: "system", content: instructions(now) }];
   for (const [i, event] of events.entries()) {
     if (event.kind === "user") messages.push({ role: "user", content: event.text });
-    if (event.kind === "call") messages.push({ role: "tool", call: idOf(i), content: resultOf(event) });
+    if (event.kind === "call")
+      messages.push({ role: "tool", call: idOf(i), content: resultOf(event) });
     if (event.kind === "assistant") {
-      const calls = callsOf(events, event.message).map(([at, it]) => ({ id: idOf(at), name: it.name, arguments: it.arguments }));
-      messages.push({ role: "assistant", content: event.text, ...(calls.length > 0 ? { calls } : {}) });
+      const calls = callsOf(events, event.message).map(([at, it]) => ({
+        id: idOf(at),
+        name: it.name,
+        arguments: it.arguments,
+      }));
+      messages.push({
+        role: "assistant",
+        content: event.text,
+        ...(calls.length > 0 ? { calls } : {}),
+      });
     }
   }
   return messages;
@@ -53,12 +79,18 @@ export const messageIn = ({ text, calls, cut }: ChatAnswer): AssistantMessage =>
 });
 
 const callsOf = (events: readonly Event[], message: number): (readonly [number, CallEvent])[] =>
-  events.flatMap((it, at) => (it.kind === "call" && it.message === message ? [[at, it] as const] : []));
+  events.flatMap((it, at) =>
+    it.kind === "call" && it.message === message ? [[at, it] as const] : [],
+  );
 
 /** Nine letters and digits, which every endpoint takes for a call's id. */
 const idOf = (at: number): string => `call${String(at).padStart(5, "0")}`;
 
 function resultOf({ outcome, value, type, error, hint }: CallEvent): string {
   if (outcome === "ok") return excerptOf(value ?? null).text;
-  return excerptOf({ error_type: type ?? outcome, message: error ?? "", ...(hint === undefined ? {} : { hint }) }).text;
+  return excerptOf({
+    error_type: type ?? outcome,
+    message: error ?? "",
+    ...(hint === undefined ? {} : { hint }),
+  }).text;
 }

@@ -1,4 +1,7 @@
-/** Whatever takes the next turn: scripted, teacher, student or endpoint. Knows no rewards and no gradients. */
+/**
+ * Whatever takes the next turn: scripted, teacher, student or endpoint. Knows no rewards and no
+ * gradients.
+ */
 import type { Tool } from "../environment/server.ts";
 import type { Json } from "../environment/json.ts";
 import type { Header, Event } from "../trajectory/trajectory.ts";
@@ -13,7 +16,10 @@ export interface Call {
 export interface AssistantMessage {
   readonly text: string;
   readonly calls: readonly Call[];
-  /** A student's own record of the message: ids, log-probabilities, and 1 where it sampled the token itself. */
+  /**
+   * A student's own record of the message: ids, log-probabilities, and 1 where it sampled the token
+   * itself.
+   */
   readonly tokens?: readonly number[];
   readonly logprobs?: readonly number[];
   readonly mask?: readonly number[];
@@ -32,8 +38,8 @@ export interface Talk {
 }
 
 /**
- * What kept a policy from answering lies outside it: an endpoint that is down, memory that ran out. It ends the attempt, which
- * is then not scored; any other error is a bug and goes up.
+ * What kept a policy from answering lies outside it: an endpoint that is down, memory that ran out.
+ * It ends the attempt, which is then not scored; any other error is a bug and goes up.
  */
 export class PolicyFault extends Error {
   override readonly name = "PolicyFault";

@@ -1,6 +1,7 @@
 /**
- * One attempt at a task: ask the policy, run its calls in their listed order, append, until it has nothing more to say or a
- * limit is met. Does not know whether the attempt was good, or what kind of policy it asks.
+ * One attempt at a task: ask the policy, run its calls in their listed order, append, until it has
+ * nothing more to say or a limit is met. Does not know whether the attempt was good, or what kind
+ * of policy it asks.
  */
 import { openByName, type Catalog } from "../environment/catalog.ts";
 import { fixtureDigest } from "../environment/fixture.ts";
@@ -32,8 +33,16 @@ export interface RolloutOptions {
   readonly onEvent?: (event: Event) => void;
 }
 
-/** Lets a policy attempt a task in a fresh session. A `PolicyFault` or a broken call ends the attempt by `fault`. */
-export async function rollout(task: Task, policy: Policy, catalog: Catalog, options: RolloutOptions = {}): Promise<Finished<Trajectory>> {
+/**
+ * Lets a policy attempt a task in a fresh session. A `PolicyFault` or a broken call ends the
+ * attempt by `fault`.
+ */
+export async function rollout(
+  task: Task,
+  policy: Policy,
+  catalog: Catalog,
+  options: RolloutOptions = {},
+): Promise<Finished<Trajectory>> {
   const header = headerOf(task, catalog, policy, options.id);
   const session = openByName(catalog, header);
   const events: Event[] = [];
@@ -44,7 +53,17 @@ export async function rollout(task: Task, policy: Policy, catalog: Catalog, opti
   };
   const maxMessages = options.maxMessages ?? task.budget.assistantMessages;
   try {
-    append(await converse({ policy, talk, session, append, users: task.turns.map(it => it.user), maxMessages, signal: options.signal }));
+    append(
+      await converse({
+        policy,
+        talk,
+        session,
+        append,
+        users: task.turns.map(it => it.user),
+        maxMessages,
+        signal: options.signal,
+      }),
+    );
   } finally {
     policy.ended?.(talk);
   }
@@ -62,7 +81,15 @@ interface Conversation {
   readonly signal: AbortSignal | undefined;
 }
 
-async function converse({ policy, talk, session, append, users, maxMessages, signal }: Conversation): Promise<EndedEvent> {
+async function converse({
+  policy,
+  talk,
+  session,
+  append,
+  users,
+  maxMessages,
+  signal,
+}: Conversation): Promise<EndedEvent> {
   let turn = 0;
   append({ kind: "user", text: users[turn++]! });
   for (let message = 0; message < maxMessages; message++) {
@@ -80,7 +107,11 @@ async function converse({ policy, talk, session, append, users, maxMessages, sig
   return { kind: "ended", by: "limit" };
 }
 
-async function ask(policy: Policy, talk: Talk, signal: AbortSignal | undefined): Promise<AssistantMessage | PolicyFault> {
+async function ask(
+  policy: Policy,
+  talk: Talk,
+  signal: AbortSignal | undefined,
+): Promise<AssistantMessage | PolicyFault> {
   try {
     return await policy.next(talk, signal);
   } catch (error) {
@@ -90,8 +121,16 @@ async function ask(policy: Policy, talk: Talk, signal: AbortSignal | undefined):
   }
 }
 
-/** Runs a message's calls in order. What a broken call said comes back; the calls after it do not run. */
-function runCalls(answer: AssistantMessage, message: number, session: Session, append: (event: Event) => void): string | undefined {
+/**
+ * Runs a message's calls in order. What a broken call said comes back; the calls after it do not
+ * run.
+ */
+function runCalls(
+  answer: AssistantMessage,
+  message: number,
+  session: Session,
+  append: (event: Event) => void,
+): string | undefined {
   for (const call of answer.calls) {
     const called = session.call(call.name, call.arguments);
     append(callEventOf(message, call.name, call.arguments, called));
@@ -100,7 +139,10 @@ function runCalls(answer: AssistantMessage, message: number, session: Session, a
   return undefined;
 }
 
-const assistantEventOf = (message: number, { text, tokens, logprobs, mask }: AssistantMessage): Event => ({
+const assistantEventOf = (
+  message: number,
+  { text, tokens, logprobs, mask }: AssistantMessage,
+): Event => ({
   kind: "assistant",
   message,
   text,
@@ -109,14 +151,26 @@ const assistantEventOf = (message: number, { text, tokens, logprobs, mask }: Ass
   ...(mask ? { mask: [...mask] } : {}),
 });
 
-/** What the attempt pins: the fixtures and tool definitions as they are now, which may be newer than the task's. */
-function headerOf(task: Task, catalog: Catalog, policy: Policy, id = `${task.id}/${policy.name}`): Header {
+/**
+ * What the attempt pins: the fixtures and tool definitions as they are now, which may be newer than
+ * the task's.
+ */
+function headerOf(
+  task: Task,
+  catalog: Catalog,
+  policy: Policy,
+  id = `${task.id}/${policy.name}`,
+): Header {
   return {
     kind: "header",
     format: trajectoryFormat,
     id,
     task: task.id,
-    servers: task.servers.map(({ name, fixture }) => ({ name, fixture, digest: fixtureDigest(catalog.fixture(name, fixture)) })),
+    servers: task.servers.map(({ name, fixture }) => ({
+      name,
+      fixture,
+      digest: fixtureDigest(catalog.fixture(name, fixture)),
+    })),
     catalog: catalog.hash(task.servers.map(it => it.name)),
     seed: task.seed,
     menu: task.menu.map(it => it.name),
@@ -127,6 +181,10 @@ function headerOf(task: Task, catalog: Catalog, policy: Policy, id = `${task.id}
 function offeredBy(task: Task, session: Session): readonly Tool[] {
   const tools = menuOf(session.tools, task.menu, task.tools);
   const missing = task.menu.find(({ name }) => !tools.some(it => it.name === name));
-  if (missing) throw new Mistake(`task ${task.id} offers ${missing.name}, which none of its servers has`, "synthesize the task anew");
+  if (missing)
+    throw new Mistake(
+      `task ${task.id} offers ${missing.name}, which none of its servers has`,
+      "synthesize the task anew",
+    );
   return tools;
 }

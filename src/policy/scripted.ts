@@ -1,18 +1,25 @@
-/** Policies that say what was written down for them: the teacher of a task, a recorded attempt, one that does nothing. */
+/**
+ * Policies that say what was written down for them: the teacher of a task, a recorded attempt, one
+ * that does nothing.
+ */
 import type { Task } from "../trajectory/task.ts";
 import type { Event } from "../trajectory/trajectory.ts";
 import type { AssistantMessage, Policy } from "./policy.ts";
 
 const silence: AssistantMessage = { text: "", calls: [] };
 
-/** Says the messages in order, and nothing once they are used up. Holds no state: one value serves any number of attempts. */
+/**
+ * Says the messages in order, and nothing once they are used up. Holds no state: one value serves
+ * any number of attempts.
+ */
 export const scripted = (name: string, messages: readonly AssistantMessage[]): Policy => ({
   name,
   next: async talk => messages[talk.events.filter(it => it.kind === "assistant").length] ?? silence,
 });
 
 /** A task's own teacher, doing again what it did. */
-export const teacherOf = (task: Task): Policy => scripted("scripted:teacher", messagesOf(task.trajectory.events));
+export const teacherOf = (task: Task): Policy =>
+  scripted("scripted:teacher", messagesOf(task.trajectory.events));
 
 /** Answers every turn with no call and no words. */
 export const idle: Policy = scripted("scripted:idle", []);
@@ -23,6 +30,10 @@ export function messagesOf(events: readonly Event[]): readonly AssistantMessage[
     .filter(it => it.kind === "assistant")
     .map(({ message, text }) => ({
       text,
-      calls: events.flatMap(it => (it.kind === "call" && it.message === message ? [{ name: it.name, arguments: it.arguments }] : [])),
+      calls: events.flatMap(it =>
+        it.kind === "call" && it.message === message
+          ? [{ name: it.name, arguments: it.arguments }]
+          : [],
+      ),
     }));
 }

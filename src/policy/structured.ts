@@ -1,21 +1,39 @@
 /**
- * Answers that are JSON of a given shape: asked for by schema, or in words where whoever serves the model knows no schemas, and read
- * back either way. Knows no wire.
+ * Answers that are JSON of a given shape: asked for by schema, or in words where whoever serves the
+ * model knows no schemas, and read back either way. Knows no wire.
  */
 import { z } from "zod";
 import type { JsonSchema } from "../environment/server.ts";
 import type { ChatMessage, ChatModel, ChatRequest } from "./chatModel.ts";
 
 /** What came of it: a value of the shape, or why there is none. */
-export type Structured<T> = { readonly value: T; readonly tokens: number } | { readonly flaw: string; readonly tokens: number };
+export type Structured<T> =
+  | { readonly value: T; readonly tokens: number }
+  | { readonly flaw: string; readonly tokens: number };
 
-/** Asks for a value of a shape. A fault of the model's server goes up; an answer of another shape is a flaw. */
-export async function completeAs<T>(model: ChatModel, name: string, shape: z.ZodType<T>, request: Omit<ChatRequest, "schema" | "tools">, signal?: AbortSignal): Promise<Structured<T>> {
-  const answer = await model.complete({ ...request, schema: { name, schema: schemaOf(shape) } }, signal);
+/**
+ * Asks for a value of a shape. A fault of the model's server goes up; an answer of another shape is
+ * a flaw.
+ */
+export async function completeAs<T>(
+  model: ChatModel,
+  name: string,
+  shape: z.ZodType<T>,
+  request: Omit<ChatRequest, "schema" | "tools">,
+  signal?: AbortSignal,
+): Promise<Structured<T>> {
+  const answer = await model.complete(
+    { ...request, schema: { name, schema: schemaOf(shape) } },
+    signal,
+  );
   const tokens = answer.tokens.read + answer.tokens.written;
   if (answer.cut) return { flaw: "the answer was cut by a limit", tokens };
   const json = jsonIn(answer.text);
-  if (json === undefined) return { flaw: answer.text.trim() === "" ? "the answer was empty" : "the answer is no JSON", tokens };
+  if (json === undefined)
+    return {
+      flaw: answer.text.trim() === "" ? "the answer was empty" : "the answer is no JSON",
+      tokens,
+    };
   const parsed = shape.safeParse(json);
   if (parsed.success) return { value: parsed.data, tokens };
   const { path, message } = parsed.error.issues[0]!;
@@ -23,7 +41,10 @@ export async function completeAs<T>(model: ChatModel, name: string, shape: z.Zod
 }
 
 /** The messages with the shape said at the end of the last one. */
-export function askedInWords(messages: readonly ChatMessage[], schema: JsonSchema): readonly ChatMessage[] {
+export function askedInWords(
+  messages: readonly ChatMessage[],
+  schema: JsonSchema,
+): readonly ChatMessage[] {
   const words = `Answer with one JSON value and nothing else, no code fence and no remark. It must fit this JSON Schema:\n${JSON.stringify(schema)}`;
   const last = messages.at(-1);
   if (last?.role !== "user") return [...messages, { role: "user", content: words }];
@@ -35,7 +56,9 @@ function schemaOf(shape: z.ZodType): JsonSchema {
   return rest as JsonSchema;
 }
 
-/** The JSON in a text that may have a fence or a remark around it; undefined where there is none. */
+/**
+ * The JSON in a text that may have a fence or a remark around it; undefined where there is none.
+ */
 function jsonIn(text: string): unknown {
   const fenced = /```(?:json)?\s*([\s\S]*?)```/.exec(text)?.[1];
   const between = /[{[][\s\S]*[}\]]/.exec(text)?.[0];

@@ -1,12 +1,19 @@
 /**
- * What each page may ask of the editor, and what the editor tells it, as one map a page: the reply's type follows from the
- * request's name. Types only; knows neither how a page is drawn nor where the editor finds the answers.
+ * What each page may ask of the editor, and what the editor tells it, as one map a page: the
+ * reply's type follows from the request's name. Types only; knows neither how a page is drawn nor
+ * where the editor finds the answers.
  */
 import type { Breakdown } from "../reward/breakdown.ts";
 import type { OutcomeKind } from "../environment/outcome.ts";
 import type { StepMetrics } from "../run/metrics.ts";
 
-export type { ArgumentEvidence, Breakdown, CallEvidence, GoalEvidence, Part } from "../reward/breakdown.ts";
+export type {
+  ArgumentEvidence,
+  Breakdown,
+  CallEvidence,
+  GoalEvidence,
+  Part,
+} from "../reward/breakdown.ts";
 export type { StepMetrics } from "../run/metrics.ts";
 
 /** The map that every page has. */
@@ -59,8 +66,12 @@ export interface RewardPage extends PageMap {
   readonly events: { changed: RewardView };
 }
 
-/** Where a run stands, as far as a person can tell. `stopped`: no trainer holds the run, and it is not complete. */
-export type RunState = "starting" | "training" | "paused" | "stopping" | "stopped" | "finished" | "failed";
+/**
+ * Where a run stands, as far as a person can tell. `stopped`: no trainer holds the run, and it is
+ * not complete.
+ */
+export type RunState =
+  "starting" | "training" | "paused" | "stopping" | "stopped" | "finished" | "failed";
 
 export interface RunStanding {
   readonly state: RunState;
@@ -149,7 +160,10 @@ export interface SynthesisPage extends PageMap {
   readonly requests: {
     load: { params: null; result: SynthesisView };
     /** A hundred of them, from a position on, and how many there are. */
-    rejected: { params: { choice: RejectedChoice; start: number }; result: { total: number; items: readonly RejectedItem[] } };
+    rejected: {
+      params: { choice: RejectedChoice; start: number };
+      result: { total: number; items: readonly RejectedItem[] };
+    };
     /** Opens one as a transcript. */
     open: { params: { line: number }; result: null };
   };
@@ -189,7 +203,10 @@ export interface GraphPage extends PageMap {
 }
 
 /** From the page to the editor. */
-export interface PageAsks<Page extends PageMap, Name extends keyof Page["requests"] = keyof Page["requests"]> {
+export interface PageAsks<
+  Page extends PageMap,
+  Name extends keyof Page["requests"] = keyof Page["requests"],
+> {
   readonly id: number;
   readonly name: Name;
   readonly params: Page["requests"][Name]["params"];
@@ -198,5 +215,16 @@ export interface PageAsks<Page extends PageMap, Name extends keyof Page["request
 /** From the editor to the page. */
 export type PageHears<Page extends PageMap> =
   | { readonly kind: "reply"; readonly id: number; readonly result: unknown }
-  | { readonly kind: "refusal"; readonly id: number; readonly what: string; readonly remedy: string }
-  | { [Name in keyof Page["events"]]: { readonly kind: "event"; readonly name: Name; readonly body: Page["events"][Name] } }[keyof Page["events"]];
+  | {
+      readonly kind: "refusal";
+      readonly id: number;
+      readonly what: string;
+      readonly remedy: string;
+    }
+  | {
+      [Name in keyof Page["events"]]: {
+        readonly kind: "event";
+        readonly name: Name;
+        readonly body: Page["events"][Name];
+      };
+    }[keyof Page["events"]];

@@ -1,12 +1,16 @@
 /**
- * What a trainer process and those attached to it say to each other, one JSON object a line over a local socket. Types
- * only; the run folder's files are the truth, and whoever attaches late reads them first.
+ * What a trainer process and those attached to it say to each other, one JSON object a line over a
+ * local socket. Types only; the run folder's files are the truth, and whoever attaches late reads
+ * them first.
  */
 import type { StepMetrics } from "../run/metrics.ts";
 
 export type TrainerState = "starting" | "training" | "paused" | "stopping" | "finished" | "failed";
 
-/** Where a trainer stands. The answer to every request, and the first thing said to whoever attaches. */
+/**
+ * Where a trainer stands. The answer to every request, and the first thing said to whoever
+ * attaches.
+ */
 export interface TrainerStatus {
   readonly state: TrainerState;
   /** The run folder, absolute. */
@@ -30,12 +34,18 @@ export type TrainerFact =
   | { readonly kind: "stepped"; readonly metrics: StepMetrics }
   /** A checkpoint lies complete in its folder. */
   | { readonly kind: "saved"; readonly step: number; readonly folder: string }
-  /** The last fact of a run that ended well: every step done, the time used up, or stopped on request. */
+  /**
+   * The last fact of a run that ended well: every step done, the time used up, or stopped on
+   * request.
+   */
   | { readonly kind: "finished"; readonly step: number; readonly by: "steps" | "time" | "stop" }
   /** The last fact of a run that could not go on; what was written stays and can be resumed. */
   | { readonly kind: "failed"; readonly what: string; readonly remedy: string };
 
-/** What may be asked of a trainer. Each is answered by a status once it has been taken up, not once it is done. */
+/**
+ * What may be asked of a trainer. Each is answered by a status once it has been taken up, not once
+ * it is done.
+ */
 export type TrainerRequest = "pause" | "resume" | "stop" | "status";
 
 /** On the wire, to the trainer. */
@@ -45,4 +55,5 @@ export interface TrainerAsk {
 }
 
 /** On the wire, from the trainer: a fact, or the answer to the request of that id. */
-export type TrainerSays = TrainerFact | { readonly kind: "answer"; readonly id: number; readonly status: TrainerStatus };
+export type TrainerSays =
+  TrainerFact | { readonly kind: "answer"; readonly id: number; readonly status: TrainerStatus };

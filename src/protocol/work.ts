@@ -1,7 +1,7 @@
 /**
- * Long work that the editor hands to the terminal program, which it forks for it: one ask, any number of progress facts,
- * one last fact; between them the work may ask for answers of the editor's own language models. Types only; the files that
- * the work writes are its result.
+ * Long work that the editor hands to the terminal program, which it forks for it: one ask, any
+ * number of progress facts, one last fact; between them the work may ask for answers of the
+ * editor's own language models. Types only; the files that the work writes are its result.
  */
 import type { ChatAnswer, ChatMessage, ChatTool } from "../policy/chatModel.ts";
 
@@ -41,7 +41,9 @@ export type Work = {
   readonly resume?: boolean;
 };
 
-/** The first message to the forked program is its work; later ones end it, or answer what it asked. */
+/**
+ * The first message to the forked program is its work; later ones end it, or answer what it asked.
+ */
 export type WorkAsk =
   | Work
   | { readonly kind: "cancel" }
@@ -50,9 +52,23 @@ export type WorkAsk =
   | { readonly kind: "model-failed"; readonly id: number; readonly what: string };
 
 export type WorkSays =
-  | { readonly kind: "progress"; readonly done: number; readonly total: number; readonly doing: string }
-  /** Wants a completion of one of the editor's language models, with these tools and none of the editor's own. Ids are not used twice. */
-  | { readonly kind: "model-ask"; readonly id: number; readonly model: string; readonly messages: readonly ChatMessage[]; readonly tools?: readonly ChatTool[] }
+  | {
+      readonly kind: "progress";
+      readonly done: number;
+      readonly total: number;
+      readonly doing: string;
+    }
+  /**
+   * Wants a completion of one of the editor's language models, with these tools and none of the
+   * editor's own. Ids are not used twice.
+   */
+  | {
+      readonly kind: "model-ask";
+      readonly id: number;
+      readonly model: string;
+      readonly messages: readonly ChatMessage[];
+      readonly tools?: readonly ChatTool[];
+    }
   /** Nobody waits for that answer any more. */
   | { readonly kind: "model-cancel"; readonly id: number }
   /** Everything asked for lies in its file. `report`: what was done, in lines for a person. */

@@ -1,6 +1,7 @@
 /**
- * Which call of an attempt serves which goal call, decided once and read by every part. Knows names, arguments and order, not
- * weights; where names are opaque and there is no server it works alike.
+ * Which call of an attempt serves which goal call, decided once and read by every part. Knows
+ * names, arguments and order, not weights; where names are opaque and there is no server it works
+ * alike.
  */
 import type { Json } from "../environment/json.ts";
 import type { OutcomeKind } from "../environment/outcome.ts";
@@ -50,22 +51,38 @@ export interface Alignment {
 }
 
 /**
- * Gives each goal call at most one call and each call at most one goal call. Goals are visited in their order; a candidate has
- * the goal call's name and all of its keys. Among free candidates: order kept first, then more equal values, then earlier.
+ * Gives each goal call at most one call and each call at most one goal call. Goals are visited in
+ * their order; a candidate has the goal call's name and all of its keys. Among free candidates:
+ * order kept first, then more equal values, then earlier.
  */
-export function align(goals: readonly GoalStep[], calls: readonly ScoredCall[], choices: Choices): Alignment {
+export function align(
+  goals: readonly GoalStep[],
+  calls: readonly ScoredCall[],
+  choices: Choices,
+): Alignment {
   const byName = positionsByName(calls, choices);
   const taken = new Set<number>();
   const pairs: Pair[] = [];
   const positions: (number | null)[][] = [];
   for (const [g, { calls: wanted, after }] of goals.entries()) {
     const earliest = Math.max(-1, ...after.map(it => boundOf(positions[it.goal]!)));
-    const messages = choices.strictMessageOrder ? after.filter(it => it.kind === "explicit").map(it => lastMessage(positions[it.goal]!, calls)) : [];
-    const inOrder = (call: number) => call > earliest && messages.every(it => messageOf(calls, call) > it);
+    const messages = choices.strictMessageOrder
+      ? after
+          .filter(it => it.kind === "explicit")
+          .map(it => lastMessage(positions[it.goal]!, calls))
+      : [];
+    const inOrder = (call: number) =>
+      call > earliest && messages.every(it => messageOf(calls, call) > it);
     positions[g] = wanted.map((want, part) => {
-      const free = (byName.get(want.name) ?? []).filter(it => !taken.has(it) && hasKeys(calls[it]!.arguments, want.arguments));
+      const free = (byName.get(want.name) ?? []).filter(
+        it => !taken.has(it) && hasKeys(calls[it]!.arguments, want.arguments),
+      );
       const best = choose(free, it => {
-        const evidence = compareArguments(want, calls[it]!.arguments, choices.schemaOf?.(want.name));
+        const evidence = compareArguments(
+          want,
+          calls[it]!.arguments,
+          choices.schemaOf?.(want.name),
+        );
         return { inOrder: inOrder(it), share: equalShare(evidence), evidence };
       });
       if (!best) return null;
@@ -74,10 +91,17 @@ export function align(goals: readonly GoalStep[], calls: readonly ScoredCall[], 
       return best.call;
     });
   }
-  return { pairs, positions, broken: goals.map((_, g) => brokenEdges(goals, positions, calls, g, choices)) };
+  return {
+    pairs,
+    positions,
+    broken: goals.map((_, g) => brokenEdges(goals, positions, calls, g, choices)),
+  };
 }
 
-/** μ of equation (1): the last position that serves a goal, undefined unless all of its calls are served. */
+/**
+ * μ of equation (1): the last position that serves a goal, undefined unless all of its calls are
+ * served.
+ */
 export function positionOf(served: readonly (number | null)[]): number | undefined {
   return served.includes(null) ? undefined : Math.max(...(served as readonly number[]));
 }
@@ -88,7 +112,10 @@ interface Candidate {
   readonly evidence: readonly ArgumentEvidence[];
 }
 
-function choose(free: readonly number[], look: (call: number) => Candidate): (Candidate & { call: number }) | undefined {
+function choose(
+  free: readonly number[],
+  look: (call: number) => Candidate,
+): (Candidate & { call: number }) | undefined {
   let best: (Candidate & { call: number }) | undefined;
   for (const call of free) {
     const it = look(call);
@@ -98,18 +125,29 @@ function choose(free: readonly number[], look: (call: number) => Candidate): (Ca
   return best;
 }
 
-function brokenEdges(goals: readonly GoalStep[], positions: readonly (readonly (number | null)[])[], calls: readonly ScoredCall[], g: number, choices: Choices): readonly number[] {
+function brokenEdges(
+  goals: readonly GoalStep[],
+  positions: readonly (readonly (number | null)[])[],
+  calls: readonly ScoredCall[],
+  g: number,
+  choices: Choices,
+): readonly number[] {
   const here = positionOf(positions[g]!);
   if (here === undefined) return [];
-  return goals[g]!.after
-    .filter(({ goal: j, kind }) => {
-      if (boundOf(positions[j]!) >= here) return true;
-      return choices.strictMessageOrder && kind === "explicit" && lastMessage(positions[j]!, calls) >= messageOf(calls, here);
-    })
-    .map(it => it.goal);
+  return goals[g]!.after.filter(({ goal: j, kind }) => {
+    if (boundOf(positions[j]!) >= here) return true;
+    return (
+      choices.strictMessageOrder &&
+      kind === "explicit" &&
+      lastMessage(positions[j]!, calls) >= messageOf(calls, here)
+    );
+  }).map(it => it.goal);
 }
 
-function positionsByName(calls: readonly ScoredCall[], choices: Choices): ReadonlyMap<string, readonly number[]> {
+function positionsByName(
+  calls: readonly ScoredCall[],
+  choices: Choices,
+): ReadonlyMap<string, readonly number[]> {
   const byName = new Map<string, number[]>();
   for (const [position, call] of calls.entries()) {
     if (!canServe(call, choices)) continue;
@@ -120,11 +158,15 @@ function positionsByName(calls: readonly ScoredCall[], choices: Choices): Readon
   return byName;
 }
 
-const canServe = (call: ScoredCall, { coverageRequiresSuccess }: Choices) => call.name !== "" && (!coverageRequiresSuccess || call.outcome === "ok");
+const canServe = (call: ScoredCall, { coverageRequiresSuccess }: Choices) =>
+  call.name !== "" && (!coverageRequiresSuccess || call.outcome === "ok");
 
-const hasKeys = (args: Json, wanted: object) => isObject(args) && Object.keys(wanted).every(it => Object.hasOwn(args, it));
+const hasKeys = (args: Json, wanted: object) =>
+  isObject(args) && Object.keys(wanted).every(it => Object.hasOwn(args, it));
 
-/** The position after which a successor is in order; nothing is after a goal that is not matched. */
+/**
+ * The position after which a successor is in order; nothing is after a goal that is not matched.
+ */
 const boundOf = (served: readonly (number | null)[]) => positionOf(served) ?? Infinity;
 
 const messageOf = (calls: readonly ScoredCall[], call: number) => calls[call]!.message ?? call;

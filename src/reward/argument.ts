@@ -1,4 +1,7 @@
-/** R_arg, equation (4): of the pairs already aligned, how many argument values are the goal's. Free text under a mask is not compared. */
+/**
+ * R_arg, equation (4): of the pairs already aligned, how many argument values are the goal's. Free
+ * text under a mask is not compared.
+ */
 import type { Json } from "../environment/json.ts";
 import type { JsonSchema } from "../environment/server.ts";
 import type { GoalCall } from "../trajectory/task.ts";
@@ -8,10 +11,16 @@ import { equal, isObject, propertySchema } from "./equal.ts";
 
 /** R_arg = (1/|M|) Σ over pairs of the share of equal arguments; 0 where nothing is aligned. */
 export const argumentScore = (pairs: readonly Pair[]): number =>
-  pairs.length === 0 ? 0 : pairs.reduce((sum, it) => sum + equalShare(it.arguments), 0) / pairs.length;
+  pairs.length === 0
+    ? 0
+    : pairs.reduce((sum, it) => sum + equalShare(it.arguments), 0) / pairs.length;
 
 /** The goal call's arguments one by one against a call's. */
-export function compareArguments(goal: GoalCall, args: Json, schema?: JsonSchema): readonly ArgumentEvidence[] {
+export function compareArguments(
+  goal: GoalCall,
+  args: Json,
+  schema?: JsonSchema,
+): readonly ArgumentEvidence[] {
   const given = isObject(args) ? args : {};
   return Object.entries(goal.arguments).map(([key, wanted]) => {
     const has = Object.hasOwn(given, key);

@@ -1,9 +1,18 @@
-/** The reward by part, with the evidence for each part. A value: stored beside the trajectory, never recomputed to be shown. */
+/**
+ * The reward by part, with the evidence for each part. A value: stored beside the trajectory, never
+ * recomputed to be shown.
+ */
 
 export type PartName = "validity" | "coverage" | "efficiency" | "name" | "argument";
 
 /** In the order in which the paper's equation (5) adds them. */
-export const partNames: readonly PartName[] = ["validity", "coverage", "efficiency", "name", "argument"];
+export const partNames: readonly PartName[] = [
+  "validity",
+  "coverage",
+  "efficiency",
+  "name",
+  "argument",
+];
 
 export interface Part {
   /** The part by its own equation, before the weight. */
@@ -58,7 +67,9 @@ export interface Breakdown {
   /** `tool`: the five parts; `abstain`: 1 for no call, else 0. */
   readonly rule: "tool" | "abstain";
   readonly parts: Readonly<Record<PartName, Part>>;
-  /** What a profile adds to the paper's five parts (`success` in `prove-plus`); empty under `paper`. */
+  /**
+   * What a profile adds to the paper's five parts (`success` in `prove-plus`); empty under `paper`.
+   */
   readonly extras: Readonly<Record<string, Part>>;
   readonly total: number;
   /** Calls made, N. */

@@ -1,4 +1,7 @@
-/** R_efficiency, equation (2): what calls beyond the budget cost. Within the budget nothing; there is no bonus for fewer. */
+/**
+ * R_efficiency, equation (2): what calls beyond the budget cost. Within the budget nothing; there
+ * is no bonus for fewer.
+ */
 import type { GoalStep } from "./align.ts";
 import type { Profile } from "./profiles.ts";
 
@@ -10,5 +13,8 @@ export function budgetOf(goals: readonly GoalStep[], { beta }: Pick<Profile, "be
 }
 
 /** R_efficiency = −α · max(0, N − B)/B, and never below the profile's floor. */
-export const efficiencyScore = (n: number, budget: number, { alpha, efficiencyFloor }: Pick<Profile, "alpha" | "efficiencyFloor">): number =>
-  n <= budget ? 0 : Math.max(efficiencyFloor, (-alpha * (n - budget)) / budget);
+export const efficiencyScore = (
+  n: number,
+  budget: number,
+  { alpha, efficiencyFloor }: Pick<Profile, "alpha" | "efficiencyFloor">,
+): number => (n <= budget ? 0 : Math.max(efficiencyFloor, (-alpha * (n - budget)) / budget));

@@ -1,22 +1,34 @@
-/** When two JSON values mean the same: the one notion of equality of the reward. Does not know which tool they were given to. */
+/**
+ * When two JSON values mean the same: the one notion of equality of the reward. Does not know which
+ * tool they were given to.
+ */
 import type { Json, JsonObject } from "../environment/json.ts";
 import type { JsonSchema } from "../environment/server.ts";
 
 /**
- * Numbers within 1e-6 of each other, relatively; strings after normalization and trimming, case kept; objects whatever the
- * order of their keys; arrays in order, unless the schema says that their items are unique. true is not 1.
+ * Numbers within 1e-6 of each other, relatively; strings after normalization and trimming, case
+ * kept; objects whatever the order of their keys; arrays in order, unless the schema says that
+ * their items are unique. true is not 1.
  */
 export function equal(a: Json, b: Json, schema?: JsonSchema): boolean {
   if (a === b) return true;
-  if (typeof a === "number" && typeof b === "number") return Math.abs(a - b) <= 1e-6 * Math.max(Math.abs(a), Math.abs(b));
-  if (typeof a === "string" && typeof b === "string") return a.normalize("NFC").trim() === b.normalize("NFC").trim();
-  if (Array.isArray(a) && Array.isArray(b)) return equalArrays(a as readonly Json[], b as readonly Json[], schema);
+  if (typeof a === "number" && typeof b === "number")
+    return Math.abs(a - b) <= 1e-6 * Math.max(Math.abs(a), Math.abs(b));
+  if (typeof a === "string" && typeof b === "string")
+    return a.normalize("NFC").trim() === b.normalize("NFC").trim();
+  if (Array.isArray(a) && Array.isArray(b))
+    return equalArrays(a as readonly Json[], b as readonly Json[], schema);
   return isObject(a) && isObject(b) && equalObjects(a, b, schema);
 }
 
-export const isObject = (value: unknown): value is JsonObject => value !== null && typeof value === "object" && !Array.isArray(value);
+export const isObject = (value: unknown): value is JsonObject =>
+  value !== null && typeof value === "object" && !Array.isArray(value);
 
-function equalArrays(a: readonly Json[], b: readonly Json[], schema: JsonSchema | undefined): boolean {
+function equalArrays(
+  a: readonly Json[],
+  b: readonly Json[],
+  schema: JsonSchema | undefined,
+): boolean {
   if (a.length !== b.length) return false;
   const items = within(schema, "items");
   if (schema?.["uniqueItems"] !== true) return a.every((it, i) => equal(it, b[i]!, items));
@@ -31,11 +43,16 @@ function equalArrays(a: readonly Json[], b: readonly Json[], schema: JsonSchema 
 function equalObjects(a: JsonObject, b: JsonObject, schema: JsonSchema | undefined): boolean {
   const keys = Object.keys(a);
   if (keys.length !== Object.keys(b).length) return false;
-  return keys.every(key => Object.hasOwn(b, key) && equal(a[key]!, b[key]!, propertySchema(schema, key)));
+  return keys.every(
+    key => Object.hasOwn(b, key) && equal(a[key]!, b[key]!, propertySchema(schema, key)),
+  );
 }
 
 /** The schema of a property, where there is one. */
-export const propertySchema = (schema: JsonSchema | undefined, key: string): JsonSchema | undefined => {
+export const propertySchema = (
+  schema: JsonSchema | undefined,
+  key: string,
+): JsonSchema | undefined => {
   const properties = within(schema, "properties");
   return properties && Object.hasOwn(properties, key) ? within(properties, key) : undefined;
 };

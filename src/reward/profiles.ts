@@ -1,4 +1,7 @@
-/** The weights and choices of a reward, as frozen values. `paper` is the reward as published; what departs from it has another name. */
+/**
+ * The weights and choices of a reward, as frozen values. `paper` is the reward as published; what
+ * departs from it has another name.
+ */
 import type { PartName } from "./breakdown.ts";
 
 export interface Profile {
@@ -13,13 +16,22 @@ export interface Profile {
   readonly beta: number;
   /** The efficiency part goes no lower; the paper has no floor. */
   readonly efficiencyFloor: number;
-  /** A value can flow along an edge only from an earlier message: calls of one message do not satisfy it. */
+  /**
+   * A value can flow along an edge only from an earlier message: calls of one message do not
+   * satisfy it.
+   */
   readonly strictMessageOrder: boolean;
   /** A call that failed serves no goal. The paper matches by name and keys alone. */
   readonly coverageRequiresSuccess: boolean;
 }
 
-const paperWeights = Object.freeze({ validity: 0.5, coverage: 0.5, efficiency: 0.15, name: 0.2, argument: 0.1 });
+const paperWeights = Object.freeze({
+  validity: 0.5,
+  coverage: 0.5,
+  efficiency: 0.15,
+  name: 0.2,
+  argument: 0.1,
+});
 
 export const paper: Profile = Object.freeze({
   name: "paper",
@@ -33,9 +45,14 @@ export const paper: Profile = Object.freeze({
 });
 
 /**
- * The paper's five parts and, as much as they can give together, whether the world was left as the goals leave it: under the
- * paper's own weights a wrong but valid id costs a tenth at most.
+ * The paper's five parts and, as much as they can give together, whether the world was left as the
+ * goals leave it: under the paper's own weights a wrong but valid id costs a tenth at most.
  */
-export const provePlus: Profile = Object.freeze({ ...paper, name: "prove-plus", success: 1, strictMessageOrder: true });
+export const provePlus: Profile = Object.freeze({
+  ...paper,
+  name: "prove-plus",
+  success: 1,
+  strictMessageOrder: true,
+});
 
 export const profiles: readonly Profile[] = Object.freeze([paper, provePlus]);

@@ -1,13 +1,20 @@
 /**
- * Scores an attempt: the five parts of the paper's equation (5), each with its evidence, and what a profile adds. Knows no
- * model, no tokens and no clock, so scoring cannot fail and never waits.
+ * Scores an attempt: the five parts of the paper's equation (5), each with its evidence, and what a
+ * profile adds. Knows no model, no tokens and no clock, so scoring cannot fail and never waits.
  */
 import type { Attempt } from "../trajectory/attempt.ts";
 import { callsOf, endOf } from "../trajectory/trajectory.ts";
 import { abstentionScore } from "./abstention.ts";
 import { align, positionOf, type Alignment, type GoalStep, type ScoredCall } from "./align.ts";
 import { argumentScore } from "./argument.ts";
-import { partNames, type Breakdown, type CallEvidence, type GoalEvidence, type Part, type PartName } from "./breakdown.ts";
+import {
+  partNames,
+  type Breakdown,
+  type CallEvidence,
+  type GoalEvidence,
+  type Part,
+  type PartName,
+} from "./breakdown.ts";
 import { coverageScore } from "./coverage.ts";
 import { budgetOf, efficiencyScore } from "./efficiency.ts";
 import { nameScore, namesOf } from "./name.ts";
@@ -16,7 +23,9 @@ import { successOf } from "./success.ts";
 import { validityOf, validityScore } from "./validity.ts";
 import type { JsonSchema } from "../environment/server.ts";
 
-/** An attempt that something of the world's or of ours cut off: no score is fair, so it has none. */
+/**
+ * An attempt that something of the world's or of ours cut off: no score is fair, so it has none.
+ */
 export interface Unscorable {
   readonly unscorable: string;
 }
@@ -28,7 +37,10 @@ export function score(attempt: Attempt, profile: Profile): Breakdown | Unscorabl
   const { task, tools } = attempt;
   const calls = scoredCalls(attempt);
   if ("unscorable" in calls) return calls;
-  const breakdown = scoreCalls({ goals: task.goals, calls, schemaOf: name => tools.get(name)?.inputSchema }, profile);
+  const breakdown = scoreCalls(
+    { goals: task.goals, calls, schemaOf: name => tools.get(name)?.inputSchema },
+    profile,
+  );
   if (profile.success === 0 || breakdown.rule === "abstain") return breakdown;
   const success = partOf(successOf(attempt).achieved ? 1 : 0, profile.success);
   return { ...breakdown, extras: { success }, total: breakdown.total + success.value };
@@ -46,8 +58,21 @@ export function scoreCalls({ goals, calls, schemaOf }: Calls, profile: Profile):
   const alignment = align(goals, calls, { ...profile, ...(schemaOf ? { schemaOf } : {}) });
   const names = namesOf(goals);
   const budget = budgetOf(goals, profile);
-  const evidence = { n: calls.length, budget, calls: callEvidence(calls, alignment, names, budget), goals: goalEvidence(alignment) };
-  if (goals.length === 0) return { profile: profile.name, rule: "abstain", parts: partsOf(none, none), extras: {}, total: abstentionScore(calls.length), ...evidence };
+  const evidence = {
+    n: calls.length,
+    budget,
+    calls: callEvidence(calls, alignment, names, budget),
+    goals: goalEvidence(alignment),
+  };
+  if (goals.length === 0)
+    return {
+      profile: profile.name,
+      rule: "abstain",
+      parts: partsOf(none, none),
+      extras: {},
+      total: abstentionScore(calls.length),
+      ...evidence,
+    };
   const scores = {
     validity: validityScore(calls),
     coverage: coverageScore(alignment),
@@ -61,11 +86,20 @@ export function scoreCalls({ goals, calls, schemaOf }: Calls, profile: Profile):
   return { profile: profile.name, rule: "tool", parts, extras: {}, total, ...evidence };
 }
 
-const none: Readonly<Record<PartName, number>> = { validity: 0, coverage: 0, efficiency: 0, name: 0, argument: 0 };
+const none: Readonly<Record<PartName, number>> = {
+  validity: 0,
+  coverage: 0,
+  efficiency: 0,
+  name: 0,
+  argument: 0,
+};
 
 const partOf = (score: number, weight: number): Part => ({ score, weight, value: score * weight });
 
-const partsOf = (scores: Readonly<Record<PartName, number>>, weights: Readonly<Record<PartName, number>>): Breakdown["parts"] => ({
+const partsOf = (
+  scores: Readonly<Record<PartName, number>>,
+  weights: Readonly<Record<PartName, number>>,
+): Breakdown["parts"] => ({
   validity: partOf(scores.validity, weights.validity),
   coverage: partOf(scores.coverage, weights.coverage),
   efficiency: partOf(scores.efficiency, weights.efficiency),
@@ -85,7 +119,12 @@ function scoredCalls({ trajectory }: Attempt): readonly ScoredCall[] | Unscorabl
   return calls;
 }
 
-function callEvidence(calls: readonly ScoredCall[], { pairs }: Alignment, names: ReadonlySet<string>, budget: number): readonly CallEvidence[] {
+function callEvidence(
+  calls: readonly ScoredCall[],
+  { pairs }: Alignment,
+  names: ReadonlySet<string>,
+  budget: number,
+): readonly CallEvidence[] {
   const served = new Map(pairs.map(it => [it.call, it]));
   return calls.map((it, call) => {
     const pair = served.get(call);
@@ -111,5 +150,11 @@ function whyOf(call: ScoredCall): string | undefined {
 const goalEvidence = ({ positions, broken }: Alignment): readonly GoalEvidence[] =>
   positions.map((calls, goal) => {
     const position = positionOf(calls);
-    return { goal, matched: position !== undefined, ...(position === undefined ? {} : { position }), calls, broken: broken[goal]! };
+    return {
+      goal,
+      matched: position !== undefined,
+      ...(position === undefined ? {} : { position }),
+      calls,
+      broken: broken[goal]!,
+    };
   });

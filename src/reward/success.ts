@@ -1,6 +1,7 @@
 /**
- * Whether an attempt did what was asked, by what it left behind: the world as the goals leave it, and every look-up that the
- * goals make. Reported beside the reward; the paper's reward does not contain it.
+ * Whether an attempt did what was asked, by what it left behind: the world as the goals leave it,
+ * and every look-up that the goals make. Reported beside the reward; the paper's reward does not
+ * contain it.
  */
 import { digestOf } from "../environment/digest.ts";
 import type { Json } from "../environment/json.ts";
@@ -30,7 +31,12 @@ export function successOf(attempt: Attempt): Success {
   }
   const same = digestOf(worlds.goal) === digestOf(worlds.reached);
   const said = same ? new Set<string>() : saidIn(task);
-  const names = same ? nobody : { goal: namesIn(worlds.start, worlds.goal, said), reached: namesIn(worlds.start, worlds.reached, said) };
+  const names = same
+    ? nobody
+    : {
+        goal: namesIn(worlds.start, worlds.goal, said),
+        reached: namesIn(worlds.start, worlds.reached, said),
+      };
   const differing = same ? [] : differences(attempt, names, said);
   const missing = missingReads(attempt, calls, names);
   return {
@@ -43,7 +49,8 @@ export function successOf(attempt: Attempt): Success {
 
 /** Whether a task's goals only look things up. */
 export const isReadOnly = ({ task, tools }: Attempt): boolean =>
-  task.goals.length > 0 && task.goals.every(goal => goal.calls.every(it => tools.get(it.name)?.effect === "read"));
+  task.goals.length > 0 &&
+  task.goals.every(goal => goal.calls.every(it => tools.get(it.name)?.effect === "read"));
 
 interface BothNames {
   readonly goal: Names;
@@ -51,7 +58,10 @@ interface BothNames {
 }
 const nobody: BothNames = { goal: new Map(), reached: new Map() };
 
-/** Words that the user or a goal says are not generated, even where they look so. Ids in goals' arguments may be. */
+/**
+ * Words that the user or a goal says are not generated, even where they look so. Ids in goals'
+ * arguments may be.
+ */
 function saidIn(task: Task): ReadonlySet<string> {
   const words = task.turns.flatMap(it => it.user.match(/[\w:-]+/g) ?? []);
   const times: string[] = [];
@@ -64,9 +74,17 @@ function saidIn(task: Task): ReadonlySet<string> {
   return new Set([...words, ...times]);
 }
 
-function differences({ worlds: { start, goal, reached } }: Attempt, names: BothNames, said: ReadonlySet<string>): string[] {
+function differences(
+  { worlds: { start, goal, reached } }: Attempt,
+  names: BothNames,
+  said: ReadonlySet<string>,
+): string[] {
   return Object.keys(goal)
-    .filter(it => worldText(goal[it]!, start[it]!, names.goal, said) !== worldText(reached[it]!, start[it]!, names.reached, said))
+    .filter(
+      it =>
+        worldText(goal[it]!, start[it]!, names.goal, said) !==
+        worldText(reached[it]!, start[it]!, names.reached, said),
+    )
     .map(it => {
       const place = firstDifference(goal[it]!.world, reached[it]!.world, `/${it}/world`);
       return place ?? `the world of ${it} is not the one the goals leave`;
@@ -94,12 +112,19 @@ const short = (value: Json) => {
 };
 
 /**
- * Goal calls that read and have no `ok` call of their own with equal unmasked arguments, after the calls of the goals they
- * follow. Goals that write are judged by the world: here they only say from where on a read counts. Where the goals undo each
- * other the world says nothing, and their writes are asked for too: doing nothing is no success.
+ * Goal calls that read and have no `ok` call of their own with equal unmasked arguments, after the
+ * calls of the goals they follow. Goals that write are judged by the world: here they only say from
+ * where on a read counts. Where the goals undo each other the world says nothing, and their writes
+ * are asked for too: doing nothing is no success.
  */
-function missingReads({ task, tools, worlds }: Attempt, calls: readonly CallEvent[], names: BothNames): string[] {
-  const undone = Object.entries(worlds.goal).every(([server, { world }]) => digestOf(world) === digestOf(worlds.start[server]!.world));
+function missingReads(
+  { task, tools, worlds }: Attempt,
+  calls: readonly CallEvent[],
+  names: BothNames,
+): string[] {
+  const undone = Object.entries(worlds.goal).every(
+    ([server, { world }]) => digestOf(world) === digestOf(worlds.start[server]!.world),
+  );
   const isAsked = (name: string) => undone || tools.get(name)?.effect === "read";
   const taken = new Set<number>();
   const last: number[] = [];
@@ -107,9 +132,14 @@ function missingReads({ task, tools, worlds }: Attempt, calls: readonly CallEven
   for (const [g, goal] of task.goals.entries()) {
     const from = Math.max(-1, ...goal.after.map(it => last[it.goal]!));
     const found = goal.calls.map(wanted => {
-      const at = calls.findIndex((it, i) => i > from && !taken.has(i) && it.outcome === "ok" && answers(wanted, it));
+      const at = calls.findIndex(
+        (it, i) => i > from && !taken.has(i) && it.outcome === "ok" && answers(wanted, it),
+      );
       if (at >= 0) taken.add(at);
-      else if (isAsked(wanted.name)) missing.push(`no ${wanted.name} ${short(wanted.arguments)}${from < 0 ? "" : " in its place"}`);
+      else if (isAsked(wanted.name))
+        missing.push(
+          `no ${wanted.name} ${short(wanted.arguments)}${from < 0 ? "" : " in its place"}`,
+        );
       return at;
     });
     last[g] = Math.max(from, ...found);
@@ -124,7 +154,12 @@ function missingReads({ task, tools, worlds }: Attempt, calls: readonly CallEven
     return Object.entries(wanted.arguments).every(
       ([key, value]) =>
         Object.hasOwn(given, key) &&
-        (wanted.mask?.includes(key) || equal(inNames(value, names.goal), inNames(given[key]!, names.reached), propertySchema(schema, key))),
+        (wanted.mask?.includes(key) ||
+          equal(
+            inNames(value, names.goal),
+            inNames(given[key]!, names.reached),
+            propertySchema(schema, key),
+          )),
     );
   }
 }
@@ -134,5 +169,7 @@ function inNames(value: Json, names: Names): Json {
   if (typeof value === "string") return renamed(value, names);
   if (value === null || typeof value !== "object") return value;
   if (Array.isArray(value)) return (value as readonly Json[]).map(it => inNames(it, names));
-  return Object.fromEntries(Object.entries<Json>(value).map(([key, it]) => [key, inNames(it, names)]));
+  return Object.fromEntries(
+    Object.entries<Json>(value).map(([key, it]) => [key, inNames(it, names)]),
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * A breakdown in words: a note on each call and a few closing lines. Decides nothing; whoever shows them chooses where. People
- * count goals from 1.
+ * A breakdown in words: a note on each call and a few closing lines. Decides nothing; whoever shows
+ * them chooses where. People count goals from 1.
  */
 import { partNames, type Breakdown, type CallEvidence, type GoalEvidence } from "./breakdown.ts";
 
@@ -9,36 +9,66 @@ export function noteOf({ rule, calls }: Breakdown, call: number): string | undef
   const it = calls[call];
   if (!it) return undefined;
   if (rule === "abstain") return "no call was wanted";
-  const notes = [`valid ${rung(it.validity)}`, it.serves ? `serves goal ${it.serves.goal + 1}` : it.named ? "named by a goal, serves none" : "beside the goals"];
+  const notes = [
+    `valid ${rung(it.validity)}`,
+    it.serves
+      ? `serves goal ${it.serves.goal + 1}`
+      : it.named
+        ? "named by a goal, serves none"
+        : "beside the goals",
+  ];
   if (it.serves && it.arguments.length > 0) notes.push(argumentNote(it));
   if (it.overBudget) notes.push("over the budget");
   return notes.join(" · ");
 }
 
 /** Parts, total, and what became of the goals that count for nothing. */
-export function closingOf({ profile, rule, parts, extras, total, n, budget, goals }: Breakdown): readonly string[] {
-  if (rule === "abstain") return [`reward by ${profile}: ${number(total)} (no goals: 1 for no call, and there ${n === 1 ? "was 1" : `were ${n}`})`];
-  const all = [...partNames.map(it => [it as string, parts[it]] as const), ...Object.entries(extras)];
+export function closingOf({
+  profile,
+  rule,
+  parts,
+  extras,
+  total,
+  n,
+  budget,
+  goals,
+}: Breakdown): readonly string[] {
+  if (rule === "abstain")
+    return [
+      `reward by ${profile}: ${number(total)} (no goals: 1 for no call, and there ${n === 1 ? "was 1" : `were ${n}`})`,
+    ];
+  const all = [
+    ...partNames.map(it => [it as string, parts[it]] as const),
+    ...Object.entries(extras),
+  ];
   return [
     `reward by ${profile}: ${number(total)}`,
-    ...all.map(([name, it]) => `    ${name.padEnd(10)} ${number(it.score).padStart(8)} × ${number(it.weight).padEnd(6)} = ${number(it.value)}`),
+    ...all.map(
+      ([name, it]) =>
+        `    ${name.padEnd(10)} ${number(it.score).padStart(8)} × ${number(it.weight).padEnd(6)} = ${number(it.value)}`,
+    ),
     `    ${n} calls, budget ${budget}`,
     ...goals.flatMap(it => goalNote(it).map(note => `    goal ${it.goal + 1} ${note}`)),
   ];
 }
 
-const rung = (validity: number) => (validity === 1 ? "1" : validity > 0.5 ? "⅔" : validity > 0 ? "⅓" : "0");
+const rung = (validity: number) =>
+  validity === 1 ? "1" : validity > 0.5 ? "⅔" : validity > 0 ? "⅓" : "0";
 
 function argumentNote({ arguments: all }: CallEvidence): string {
   const compared = all.filter(it => !it.masked);
-  const wrong = compared.filter(it => !it.equal).map(it => `${it.key} should be ${JSON.stringify(it.goal)}`);
+  const wrong = compared
+    .filter(it => !it.equal)
+    .map(it => `${it.key} should be ${JSON.stringify(it.goal)}`);
   const share = `${compared.length - wrong.length} of ${compared.length} arguments`;
   return wrong.length === 0 ? share : `${share} (${wrong.join(", ")})`;
 }
 
 function goalNote({ matched, broken }: GoalEvidence): string[] {
   if (!matched) return ["has no call"];
-  return broken.length === 0 ? [] : [`comes before ${broken.map(it => `goal ${it + 1}`).join(", ")}, which it should follow`];
+  return broken.length === 0
+    ? []
+    : [`comes before ${broken.map(it => `goal ${it + 1}`).join(", ")}, which it should follow`];
 }
 
 const number = (it: number) => String(Number(it.toFixed(4)));

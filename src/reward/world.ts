@@ -1,12 +1,16 @@
 /**
- * Whether two attempts left the world alike, whatever ids and times were generated on the way. A generated id is known by what
- * it refers to and by what refers to it, so that two worlds compare without knowing which call made what.
+ * Whether two attempts left the world alike, whatever ids and times were generated on the way. A
+ * generated id is known by what it refers to and by what refers to it, so that two worlds compare
+ * without knowing which call made what.
  */
 import { digestOf } from "../environment/digest.ts";
 import type { Json } from "../environment/json.ts";
 import type { ServerState, State } from "../environment/session.ts";
 
-/** The names that a world's generated ids go by in a comparison: equal names in two worlds mean the same thing. */
+/**
+ * The names that a world's generated ids go by in a comparison: equal names in two worlds mean the
+ * same thing.
+ */
 export type Names = ReadonlyMap<string, string>;
 
 /** The generated ids of a world: in it, not in the world it grew from, and said by nobody. */
@@ -22,14 +26,18 @@ export function namesIn(start: State, end: State, said: ReadonlySet<string>): Na
       contexts.push({ ...context, times });
     });
   }
-  // each round lets a name see one reference further; it is stable when no two ids come apart any more
+  // each round lets a name see one reference further; it is stable when no two ids come apart any
+  // more
   for (let apart = 0, round = 0; round < names.size; round++) {
     const seen = new Map<string, string[]>();
     for (const { id, path, role, holds, times } of contexts) {
       const texts = seen.get(id) ?? seen.set(id, []).get(id)!;
-      texts.push(`${role} ${path.map(it => renamed(it, names)).join("/")} ${textOf(holds, names, times)}`);
+      texts.push(
+        `${role} ${path.map(it => renamed(it, names)).join("/")} ${textOf(holds, names, times)}`,
+      );
     }
-    for (const [id, texts] of seen) names.set(id, `${prefixOf(id)}#${digestOf(Object.freeze(texts.toSorted()))}`);
+    for (const [id, texts] of seen)
+      names.set(id, `${prefixOf(id)}#${digestOf(Object.freeze(texts.toSorted()))}`);
     const distinct = new Set(names.values()).size;
     if (distinct === apart) break;
     apart = distinct;
@@ -51,10 +59,19 @@ function idsOf(world: object): ReadonlySet<string> {
 }
 
 /** A string with the generated ids in it replaced by the names they go by. */
-export const renamed = (text: string, names: Names): string => text.replaceAll(idPattern, it => names.get(it) ?? it);
+export const renamed = (text: string, names: Names): string =>
+  text.replaceAll(idPattern, it => names.get(it) ?? it);
 
-/** A world as text, equal for equal worlds: ids by their names, generated times left out, records in any order. */
-export function worldText(state: ServerState, start: ServerState, names: Names, said: ReadonlySet<string>): string {
+/**
+ * A world as text, equal for equal worlds: ids by their names, generated times left out, records in
+ * any order.
+ */
+export function worldText(
+  state: ServerState,
+  start: ServerState,
+  names: Names,
+  said: ReadonlySet<string>,
+): string {
   return textOf(state.world, names, timesBetween(start.clock, state.clock, said), start.world);
 }
 
@@ -71,12 +88,20 @@ interface Context {
 }
 
 /** Visits each id in a value, but for the parts that are as they were in `start`. */
-function eachId(value: Json | undefined, start: Json | undefined, path: readonly string[], visit: (context: Context) => void, holder?: Json): void {
+function eachId(
+  value: Json | undefined,
+  start: Json | undefined,
+  path: readonly string[],
+  visit: (context: Context) => void,
+  holder?: Json,
+): void {
   if (typeof value === "string") {
-    for (const id of value.match(idPattern) ?? []) visit({ id, path, role: "mention", holds: holder ?? value });
+    for (const id of value.match(idPattern) ?? [])
+      visit({ id, path, role: "mention", holds: holder ?? value });
     return;
   }
-  if (value === undefined || value === null || typeof value !== "object" || unchanged(value, start)) return;
+  if (value === undefined || value === null || typeof value !== "object" || unchanged(value, start))
+    return;
   for (const [key, it] of Object.entries<Json>(value)) {
     for (const id of key.match(idPattern) ?? []) visit({ id, path, role: "key", holds: it });
     eachId(it, childOf(start, key), [...path, Array.isArray(value) ? "*" : key], visit, value);
@@ -84,32 +109,42 @@ function eachId(value: Json | undefined, start: Json | undefined, path: readonly
 }
 
 /**
- * Canonical text, in which what is as it was in `start` is one sign. Elements of an array that hold something generated stand
- * in for each other: their order is the order of the calls, and goals that depend on no order may run in any.
+ * Canonical text, in which what is as it was in `start` is one sign. Elements of an array that hold
+ * something generated stand in for each other: their order is the order of the calls, and goals
+ * that depend on no order may run in any.
  */
 function textOf(value: Json, names: Names, times: ReadonlySet<string>, start?: Json): string {
-  if (typeof value === "string") return times.has(value) ? "time" : JSON.stringify(renamed(value, names));
+  if (typeof value === "string")
+    return times.has(value) ? "time" : JSON.stringify(renamed(value, names));
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   if (unchanged(value, start)) return "=";
   if (Array.isArray(value)) {
-    const texts = (value as readonly Json[]).map((it, i) => textOf(it, names, times, childOf(start, String(i))));
+    const texts = (value as readonly Json[]).map((it, i) =>
+      textOf(it, names, times, childOf(start, String(i))),
+    );
     const generated = (value as readonly Json[]).map(it => holdsGenerated(it, names, times));
     const inAnyOrder = texts.filter((_, i) => generated[i]).toSorted();
     return `[${texts.map((it, i) => (generated[i] ? inAnyOrder.shift()! : it)).join(",")}]`;
   }
-  const entries = Object.entries(value).map(([key, it]) => `${JSON.stringify(renamed(key, names))}:${textOf(it, names, times, childOf(start, key))}`);
+  const entries = Object.entries(value).map(
+    ([key, it]) =>
+      `${JSON.stringify(renamed(key, names))}:${textOf(it, names, times, childOf(start, key))}`,
+  );
   return `{${entries.toSorted().join(",")}}`;
 }
 
 function holdsGenerated(value: Json, names: Names, times: ReadonlySet<string>): boolean {
   if (typeof value === "string") return times.has(value) || renamed(value, names) !== value;
   if (value === null || typeof value !== "object") return false;
-  return Object.entries<Json>(value).some(([key, it]) => holdsGenerated(key, names, times) || holdsGenerated(it, names, times));
+  return Object.entries<Json>(value).some(
+    ([key, it]) => holdsGenerated(key, names, times) || holdsGenerated(it, names, times),
+  );
 }
 
 /** A session's states share what no call has touched, and remember the digest of what one has. */
 const unchanged = (value: object, start: Json | undefined): boolean =>
-  value === start || (start !== null && typeof start === "object" && digestOf(value) === digestOf(start));
+  value === start ||
+  (start !== null && typeof start === "object" && digestOf(value) === digestOf(start));
 
 function childOf(value: Json | undefined, key: string): Json | undefined {
   if (value === null || typeof value !== "object" || !Object.hasOwn(value, key)) return undefined;

@@ -1,18 +1,31 @@
 /**
- * Whoever watches a training attaches here: the trainer's facts as they are said, and requests to it. A lost connection
- * ends the facts and nothing else; the run's files tell what was missed, and one can attach again.
+ * Whoever watches a training attaches here: the trainer's facts as they are said, and requests to
+ * it. A lost connection ends the facts and nothing else; the run's files tell what was missed, and
+ * one can attach again.
  */
 import { connect, type Socket } from "node:net";
 import { Mistake } from "../mistake.ts";
-import type { TrainerAsk, TrainerFact, TrainerRequest, TrainerSays, TrainerStatus } from "../protocol/trainer.ts";
+import type {
+  TrainerAsk,
+  TrainerFact,
+  TrainerRequest,
+  TrainerSays,
+  TrainerStatus,
+} from "../protocol/trainer.ts";
 import { readEnd } from "./folder.ts";
 import { onLines } from "./lineSocket.ts";
 import { readLock } from "./lock.ts";
 
 export interface Attachment {
-  /** What the trainer says from now on, its status first. Ends when the trainer has gone or `close` was called. */
+  /**
+   * What the trainer says from now on, its status first. Ends when the trainer has gone or `close`
+   * was called.
+   */
   readonly facts: AsyncIterable<TrainerFact>;
-  /** Resolves with the trainer's status once it has taken the request up. Rejects with a `Mistake` where it has gone. */
+  /**
+   * Resolves with the trainer's status once it has taken the request up. Rejects with a `Mistake`
+   * where it has gone.
+   */
   request(ask: TrainerRequest): Promise<TrainerStatus>;
   /** Lets go. The trainer trains on. */
   close(): void;
@@ -32,7 +45,10 @@ export async function attach(folder: string): Promise<Attachment | undefined> {
 
 function attachmentOn(socket: Socket, folder: string): Attachment {
   let isOver = false;
-  const answers = new Map<number, { resolve: (status: TrainerStatus) => void; reject: (error: Error) => void }>();
+  const answers = new Map<
+    number,
+    { resolve: (status: TrainerStatus) => void; reject: (error: Error) => void }
+  >();
   const facts = new Said<TrainerFact>();
   let asked = 0;
   onLines(socket, line => {
@@ -42,11 +58,17 @@ function attachmentOn(socket: Socket, folder: string): Attachment {
     answers.get(said.id)?.resolve(said.status);
     answers.delete(said.id);
   });
-  const gone = () => new Mistake("the trainer has gone", "look into the run folder; the run can be resumed");
+  const gone = () =>
+    new Mistake("the trainer has gone", "look into the run folder; the run can be resumed");
   socket.on("close", () => {
     // a trainer that was ending as we came has said its last word to the folder only
     const end = isOver ? undefined : readEnd(folder);
-    if (end) facts.push(end.by === "failed" ? { kind: "failed", what: end.what, remedy: end.remedy } : { kind: "finished", step: end.step, by: end.by });
+    if (end)
+      facts.push(
+        end.by === "failed"
+          ? { kind: "failed", what: end.what, remedy: end.remedy }
+          : { kind: "finished", step: end.step, by: end.by },
+      );
     facts.end();
     for (const it of answers.values()) it.reject(gone());
     answers.clear();

@@ -1,4 +1,7 @@
-/** What a run is: how it trains, on what, from where, and for how long. A value that is written once, as run.json. */
+/**
+ * What a run is: how it trains, on what, from where, and for how long. A value that is written
+ * once, as run.json.
+ */
 import { z } from "zod";
 
 export const runFormat = "prove/run@1";
@@ -30,7 +33,10 @@ export const sftSettings = z.strictObject({
   warmUp: z.int().min(0),
   /** The last share of the run over which the rate falls to a twentieth. */
   decay: z.number().min(0).max(1),
-  /** Weight of the loss on tokens that tools and users wrote; reading them well helps to copy from them. */
+  /**
+   * Weight of the loss on tokens that tools and users wrote; reading them well helps to copy from
+   * them.
+   */
   given: z.number().min(0).max(1),
   /** Share of conversations that err once and correct themselves. */
   slips: z.number().min(0).max(1),
@@ -72,7 +78,10 @@ export type RunConfig = z.infer<typeof runConfig>;
 export type GrpoConfig = Extract<RunConfig, { method: "grpo" }>;
 export type SftConfig = Extract<RunConfig, { method: "sft" }>;
 
-/** The paper's group-relative method at the size of the small student: groups of 8 for 16, and one learning rate. */
+/**
+ * The paper's group-relative method at the size of the small student: groups of 8 for 16, and one
+ * learning rate.
+ */
 export const grpoDefaults: GrpoSettings = Object.freeze({
   prompts: 16,
   group: 8,
@@ -84,4 +93,11 @@ export const grpoDefaults: GrpoSettings = Object.freeze({
   advantages: "group",
 });
 
-export const sftDefaults: SftSettings = Object.freeze({ conversations: 20, learningRate: 3e-4, warmUp: 40, decay: 0.4, given: 0, slips: 0.15 });
+export const sftDefaults: SftSettings = Object.freeze({
+  conversations: 20,
+  learningRate: 3e-4,
+  warmUp: 40,
+  decay: 0.4,
+  given: 0,
+  slips: 0.15,
+});

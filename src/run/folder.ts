@@ -1,64 +1,107 @@
 /**
- * A run as a folder: run.json, metrics.jsonl a line a step, groups, checkpoints. The files are the truth: what they hold is
- * the run, whoever wrote them. Knows no tensors and not how training works.
+ * A run as a folder: run.json, metrics.jsonl a line a step, groups, checkpoints. The files are the
+ * truth: what they hold is the run, whoever wrote them. Knows no tensors and not how training
+ * works.
  */
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { Mistake } from "../mistake.ts";
 import { runConfig, runFormat, type RunConfig } from "./config.ts";
-import { appendLine, cutTo, onDisk, readLines, renameOver, writeWhole, type TornLine } from "./disk.ts";
+import {
+  appendLine,
+  cutTo,
+  onDisk,
+  readLines,
+  renameOver,
+  writeWhole,
+  type TornLine,
+} from "./disk.ts";
 import { stepMetrics, type StepMetrics } from "./metrics.ts";
 
 export const runFile = (folder: string) => join(folder, "run.json");
 export const metricsFile = (folder: string) => join(folder, "metrics.jsonl");
 export const discardedFile = (folder: string) => join(folder, "metrics.discarded.jsonl");
 export const groupsFile = (folder: string, step: number) => join(folder, "groups", `${step}.jsonl`);
-export const checkpointFolder = (folder: string, step: number) => join(folder, "checkpoints", String(step));
+export const checkpointFolder = (folder: string, step: number) =>
+  join(folder, "checkpoints", String(step));
 
-/** Begins a run from a model folder, which becomes checkpoint 0. Throws a `Mistake` where the folder already holds a run. */
+/**
+ * Begins a run from a model folder, which becomes checkpoint 0. Throws a `Mistake` where the folder
+ * already holds a run.
+ */
 export function createRun(folder: string, config: RunConfig, start: string): void {
-  if (existsSync(runFile(folder))) throw new Mistake(`${folder} already holds a run`, "go on with it by --resume, or choose another folder");
+  if (existsSync(runFile(folder)))
+    throw new Mistake(
+      `${folder} already holds a run`,
+      "go on with it by --resume, or choose another folder",
+    );
   const first = checkpointFolder(folder, 0);
   onDisk(folder, () => {
     mkdirSync(join(folder, "groups"), { recursive: true });
     mkdirSync(first, { recursive: true });
     // config.json last: a checkpoint without it is not whole
-    for (const name of ["weights.safetensors", "tokenizer.json", "config.json"]) copyFileSync(join(start, name), join(first, name));
+    for (const name of ["weights.safetensors", "tokenizer.json", "config.json"])
+      copyFileSync(join(start, name), join(first, name));
   });
   writeWhole(runFile(folder), `${JSON.stringify(config, undefined, 2)}\n`);
 }
 
-/** What a run is. Throws a `Mistake` where the folder holds none, or one that this program cannot read. */
+/**
+ * What a run is. Throws a `Mistake` where the folder holds none, or one that this program cannot
+ * read.
+ */
 export function readRun(folder: string): RunConfig {
   let text: string;
   try {
     text = readFileSync(runFile(folder), "utf8");
   } catch (cause) {
-    throw new Mistake(`${folder} is not a run folder: it has no readable run.json`, "choose a folder that prove-rl train wrote", { cause });
+    throw new Mistake(
+      `${folder} is not a run folder: it has no readable run.json`,
+      "choose a folder that prove-rl train wrote",
+      { cause },
+    );
   }
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw new Mistake(`${runFile(folder)} is not JSON (${(cause as Error).message})`, "begin a new run in another folder", { cause });
+    throw new Mistake(
+      `${runFile(folder)} is not JSON (${(cause as Error).message})`,
+      "begin a new run in another folder",
+      { cause },
+    );
   }
   const format = (json as { format?: unknown } | null)?.format;
-  if (format !== runFormat) throw new Mistake(`${runFile(folder)} has the format ${String(format)}, not ${runFormat}`, "open it with the version of PROVE that wrote it");
+  if (format !== runFormat)
+    throw new Mistake(
+      `${runFile(folder)} has the format ${String(format)}, not ${runFormat}`,
+      "open it with the version of PROVE that wrote it",
+    );
   const parsed = runConfig.safeParse(json);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
-  throw new Mistake(`${runFile(folder)} does not fit at /${issue.path.join("/")}: ${issue.message}`, "mend that value, or begin a new run");
+  throw new Mistake(
+    `${runFile(folder)} does not fit at /${issue.path.join("/")}: ${issue.message}`,
+    "mend that value, or begin a new run",
+  );
 }
 
 /** The steps a run has done, in order, and the lines that could not be read. */
-export function readMetrics(folder: string): { readonly lines: readonly StepMetrics[]; readonly torn: readonly TornLine[] } {
+export function readMetrics(folder: string): {
+  readonly lines: readonly StepMetrics[];
+  readonly torn: readonly TornLine[];
+} {
   return readLines(metricsFile(folder), line => stepMetrics.parse(JSON.parse(line)));
 }
 
-export const appendMetrics = (folder: string, metrics: StepMetrics): void => appendLine(metricsFile(folder), JSON.stringify(metrics));
+export const appendMetrics = (folder: string, metrics: StepMetrics): void =>
+  appendLine(metricsFile(folder), JSON.stringify(metrics));
 
-/** Steps with a complete checkpoint, in order. A folder that was being written when the run died has another name. */
+/**
+ * Steps with a complete checkpoint, in order. A folder that was being written when the run died has
+ * another name.
+ */
 export function checkpointsOf(folder: string): readonly number[] {
   const all = join(folder, "checkpoints");
   if (!existsSync(all)) return [];
@@ -69,14 +112,28 @@ export function checkpointsOf(folder: string): readonly number[] {
 }
 
 /** The newest checkpoint's folder. Throws a `Mistake` where there is none. */
-export function latestCheckpoint(folder: string): { readonly step: number; readonly folder: string } {
+export function latestCheckpoint(folder: string): {
+  readonly step: number;
+  readonly folder: string;
+} {
   const step = checkpointsOf(folder).at(-1);
-  if (step === undefined) throw new Mistake(`${folder} has no checkpoint`, "begin the run anew in another folder: nothing of it can be gone on with");
+  if (step === undefined)
+    throw new Mistake(
+      `${folder} has no checkpoint`,
+      "begin the run anew in another folder: nothing of it can be gone on with",
+    );
   return { step, folder: checkpointFolder(folder, step) };
 }
 
-/** Makes a checkpoint whole or not at all: `fill` writes into a temporary folder, which is then renamed. */
-export async function writeCheckpoint(folder: string, step: number, fill: (temporary: string) => Promise<void>): Promise<string> {
+/**
+ * Makes a checkpoint whole or not at all: `fill` writes into a temporary folder, which is then
+ * renamed.
+ */
+export async function writeCheckpoint(
+  folder: string,
+  step: number,
+  fill: (temporary: string) => Promise<void>,
+): Promise<string> {
   const at = checkpointFolder(folder, step);
   const temporary = `${at}.${process.pid}.tmp`;
   rmSync(temporary, { recursive: true, force: true });
@@ -87,11 +144,16 @@ export async function writeCheckpoint(folder: string, step: number, fill: (tempo
   return at;
 }
 
-/** Takes back what lies past a checkpoint: its metrics move to metrics.discarded.jsonl, its groups go. */
+/**
+ * Takes back what lies past a checkpoint: its metrics move to metrics.discarded.jsonl, its groups
+ * go.
+ */
 export function discardAfter(folder: string, step: number): { readonly discarded: number } {
   const file = metricsFile(folder);
   if (!existsSync(file)) return { discarded: 0 };
-  const lines = readFileSync(file, "utf8").split("\n").filter(it => it !== "");
+  const lines = readFileSync(file, "utf8")
+    .split("\n")
+    .filter(it => it !== "");
   const stepOf = (line: string): number => {
     try {
       return z.object({ step: z.int() }).parse(JSON.parse(line)).step;
@@ -103,7 +165,15 @@ export function discardAfter(folder: string, step: number): { readonly discarded
   if (from < 0) return { discarded: 0 };
   const past = lines.slice(from);
   for (const line of past) appendLine(discardedFile(folder), line);
-  cutTo(file, Buffer.byteLength(lines.slice(0, from).map(it => `${it}\n`).join("")));
+  cutTo(
+    file,
+    Buffer.byteLength(
+      lines
+        .slice(0, from)
+        .map(it => `${it}\n`)
+        .join(""),
+    ),
+  );
   for (const name of existsSync(join(folder, "groups")) ? readdirSync(join(folder, "groups")) : [])
     if (Number.parseInt(name) > step) rmSync(join(folder, "groups", name));
   return { discarded: past.length };
@@ -125,7 +195,8 @@ export function readEnd(folder: string): RunEnd | undefined {
   return lines[0];
 }
 
-export const writeEnd = (folder: string, end: RunEnd): void => writeWhole(endFile(folder), `${JSON.stringify(end)}\n`);
+export const writeEnd = (folder: string, end: RunEnd): void =>
+  writeWhole(endFile(folder), `${JSON.stringify(end)}\n`);
 
 export const clearEnd = (folder: string): void => rmSync(endFile(folder), { force: true });
 

@@ -1,4 +1,7 @@
-/** The attempts of one step, as groups/<step>.jsonl keeps them: each with its breakdown, its advantage and what was clipped. */
+/**
+ * The attempts of one step, as groups/<step>.jsonl keeps them: each with its breakdown, its
+ * advantage and what was clipped.
+ */
 import { z } from "zod";
 import type { Breakdown } from "../reward/breakdown.ts";
 import { trajectorySchema } from "../trajectory/trajectory.ts";
@@ -35,5 +38,8 @@ export function writeGroups(folder: string, step: number, lines: readonly GroupL
 }
 
 /** The attempts of a step, none where they were not kept. */
-export const readGroups = (folder: string, step: number): { readonly lines: readonly GroupLine[]; readonly torn: readonly TornLine[] } =>
+export const readGroups = (
+  folder: string,
+  step: number,
+): { readonly lines: readonly GroupLine[]; readonly torn: readonly TornLine[] } =>
   readLines(groupsFile(folder, step), text => line.parse(JSON.parse(text)));

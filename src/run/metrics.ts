@@ -1,4 +1,7 @@
-/** What a run says about each of its steps: one line of metrics.jsonl. Knows the numbers' meaning, not how they came about. */
+/**
+ * What a run says about each of its steps: one line of metrics.jsonl. Knows the numbers' meaning,
+ * not how they came about.
+ */
 import { z } from "zod";
 
 const number = z.number();
@@ -20,7 +23,13 @@ export const grpoStep = z.object({
   /** Mean total under the paper's own five parts and weights. */
   paper: number,
   /** Mean score of each of the five parts, before the weight, over tasks with goals. */
-  parts: z.object({ validity: number, coverage: number, efficiency: number, name: number, argument: number }),
+  parts: z.object({
+    validity: number,
+    coverage: number,
+    efficiency: number,
+    name: number,
+    argument: number,
+  }),
   /** Mean reward of tasks without goals, which top out at 1; absent where the step had none. */
   abstention: number.optional(),
   success: share,

@@ -1,4 +1,7 @@
-/** Starts a trainer process on a run folder and attaches to it. The process outlives whoever started it. Knows nothing of how it trains. */
+/**
+ * Starts a trainer process on a run folder and attaches to it. The process outlives whoever started
+ * it. Knows nothing of how it trains.
+ */
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
@@ -22,8 +25,17 @@ export interface StartOptions {
 /** What a trainer prints, warnings and the stack of a crash among it. */
 export const logFile = (folder: string) => join(folder, "trainer.log");
 
-/** Trains on in a run folder, from its newest checkpoint. Resolves once it can be talked to; throws a `Mistake` where it could not begin. */
-export async function startTrainer({ folder, program, fixtures, node = process.execPath, env = process.env }: StartOptions): Promise<Attachment> {
+/**
+ * Trains on in a run folder, from its newest checkpoint. Resolves once it can be talked to; throws
+ * a `Mistake` where it could not begin.
+ */
+export async function startTrainer({
+  folder,
+  program,
+  fixtures,
+  node = process.execPath,
+  env = process.env,
+}: StartOptions): Promise<Attachment> {
   const running = await attach(folder);
   if (running) {
     running.close();
@@ -31,7 +43,12 @@ export async function startTrainer({ folder, program, fixtures, node = process.e
   }
   clearEnd(folder);
   const log = onDisk(logFile(folder), () => openSync(logFile(folder), "a"));
-  const child = spawn(node, [program, folder, ...fixtures], { detached: true, stdio: ["ignore", log, log], env, windowsHide: true });
+  const child = spawn(node, [program, folder, ...fixtures], {
+    detached: true,
+    stdio: ["ignore", log, log],
+    env,
+    windowsHide: true,
+  });
   closeSync(log);
   let failure: Error | undefined;
   let isOver = false;
@@ -41,7 +58,10 @@ export async function startTrainer({ folder, program, fixtures, node = process.e
   for (let wait = 10; ; wait = Math.min(100, wait * 1.5)) {
     const attachment = await attach(folder);
     if (attachment) return attachment;
-    if (failure) throw new Mistake(`cannot start ${node} (${failure.message})`, "check that this Node runs", { cause: failure });
+    if (failure)
+      throw new Mistake(`cannot start ${node} (${failure.message})`, "check that this Node runs", {
+        cause: failure,
+      });
     if (isOver) throw notBegun(folder);
     await sleep(wait);
   }
@@ -49,5 +69,7 @@ export async function startTrainer({ folder, program, fixtures, node = process.e
 
 function notBegun(folder: string): Mistake {
   const end = readEnd(folder);
-  return end?.by === "failed" ? new Mistake(end.what, end.remedy) : new Mistake(`the trainer of ${folder} ended before it began`, `read ${logFile(folder)}`);
+  return end?.by === "failed"
+    ? new Mistake(end.what, end.remedy)
+    : new Mistake(`the trainer of ${folder} ended before it began`, `read ${logFile(folder)}`);
 }

@@ -1,18 +1,35 @@
-/** The same metrics as TensorBoard reads them: records framed by lengths and checksums, each a protobuf event of scalars. Knows no training. */
+/**
+ * The same metrics as TensorBoard reads them: records framed by lengths and checksums, each a
+ * protobuf event of scalars. Knows no training.
+ */
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { onDisk } from "./disk.ts";
 import type { StepMetrics } from "./metrics.ts";
 
 /** An event file of one run. After a resume a new file says from which step on it holds. */
-export function openEvents(folder: string, opening: { readonly seconds: number; readonly firstStep: number }): (seconds: number, metrics: StepMetrics) => void {
-  const file = join(folder, `events.out.tfevents.${Math.floor(opening.seconds)}.${String(opening.firstStep).padStart(6, "0")}`);
+export function openEvents(
+  folder: string,
+  opening: { readonly seconds: number; readonly firstStep: number },
+): (seconds: number, metrics: StepMetrics) => void {
+  const file = join(
+    folder,
+    `events.out.tfevents.${Math.floor(opening.seconds)}.${String(opening.firstStep).padStart(6, "0")}`,
+  );
   const append = (event: Uint8Array) => onDisk(file, () => appendFileSync(file, recordOf(event)));
   append(message(double(1, opening.seconds), bytes(3, text("brain.Event:2"))));
   // SessionLog START: what other files of the run hold from this step on does not count
-  append(message(double(1, opening.seconds), varint(2, opening.firstStep), bytes(7, message(varint(1, 1)))));
+  append(
+    message(
+      double(1, opening.seconds),
+      varint(2, opening.firstStep),
+      bytes(7, message(varint(1, 1))),
+    ),
+  );
   return (seconds, metrics) => {
-    const values = [...scalarsOf(metrics)].map(([tag, value]) => bytes(1, message(bytes(1, text(tag)), float(2, value))));
+    const values = [...scalarsOf(metrics)].map(([tag, value]) =>
+      bytes(1, message(bytes(1, text(tag)), float(2, value))),
+    );
     append(message(double(1, seconds), varint(2, metrics.step), bytes(5, message(...values))));
   };
 }
@@ -22,7 +39,8 @@ export function scalarsOf(metrics: StepMetrics): ReadonlyMap<string, number> {
   const scalars = new Map<string, number>();
   const collect = (value: unknown, path: string) => {
     if (typeof value === "number") scalars.set(path, value);
-    else if (typeof value === "object" && value !== null) for (const [key, it] of Object.entries(value)) collect(it, path ? `${path}/${key}` : key);
+    else if (typeof value === "object" && value !== null)
+      for (const [key, it] of Object.entries(value)) collect(it, path ? `${path}/${key}` : key);
   };
   const { step: _step, ...rest } = metrics;
   collect(rest, "");
@@ -59,7 +77,8 @@ function float(field: number, value: number): Uint8Array {
   return Buffer.concat([tag(field, 5), it]);
 }
 
-const bytes = (field: number, value: Uint8Array) => Buffer.concat([tag(field, 2), number(value.length), value]);
+const bytes = (field: number, value: Uint8Array) =>
+  Buffer.concat([tag(field, 2), number(value.length), value]);
 
 /** A record: its length, the length's checksum, the bytes, their checksum. */
 function recordOf(event: Uint8Array): Uint8Array {

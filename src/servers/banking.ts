@@ -1,6 +1,7 @@
 /**
- * A bank as its customer sees it: accounts with cards and a ledger, transfers now or on a day, payees and their bills.
- * Money is in euros and cents, and every balance is its opening balance plus its transactions. Knows no sessions.
+ * A bank as its customer sees it: accounts with cards and a ledger, transfers now or on a day,
+ * payees and their bills. Money is in euros and cents, and every balance is its opening balance
+ * plus its transactions. Knows no sessions.
  */
 import { z } from "zod";
 import { cents, day, id, label, minute, money, sensitive } from "../environment/entity.ts";
@@ -65,19 +66,27 @@ const Bank = z.strictObject({
 });
 type Bank = z.infer<typeof Bank>;
 
-
 function openAccount(bank: Bank, accountId: string) {
   const account = need(bank.accounts, accountId, "account", "banking_list_accounts gives the ids");
-  if (account.status === "closed") refuse("precondition_failed", `account ${accountId} (${account.name}) is closed`);
+  if (account.status === "closed")
+    refuse("precondition_failed", `account ${accountId} (${account.name}) is closed`);
   return account;
 }
 
 /** The account, if the customer may take `amount` out of it. */
 function payingAccount(bank: Bank, accountId: string, amount: number) {
   const account = openAccount(bank, accountId);
-  if (account.access === "view") refuse("permission_denied", `you may view account ${accountId} (${account.name}) but not move its money`);
+  if (account.access === "view")
+    refuse(
+      "permission_denied",
+      `you may view account ${accountId} (${account.name}) but not move its money`,
+    );
   if (round(account.balance + account.overdraft) < amount)
-    refuse("precondition_failed", `insufficient funds: ${account.name} has ${round(account.balance + account.overdraft)} available, ${amount} needed`, "choose a smaller amount or another account");
+    refuse(
+      "precondition_failed",
+      `insufficient funds: ${account.name} has ${round(account.balance + account.overdraft)} available, ${amount} needed`,
+      "choose a smaller amount or another account",
+    );
   return account;
 }
 
@@ -93,9 +102,13 @@ function book(bank: Bank, moment: Pick<Moment, "now" | "newId">, booking: Bookin
 }
 
 function notPast(date: string, now: string): void {
-  if (date <= now.slice(0, 10)) refuse("precondition_failed", `${date} is not after today, ${now.slice(0, 10)}`, "choose a later day, or banking_transfer for now");
+  if (date <= now.slice(0, 10))
+    refuse(
+      "precondition_failed",
+      `${date} is not after today, ${now.slice(0, 10)}`,
+      "choose a later day, or banking_transfer for now",
+    );
 }
-
 
 /** A ledger's lines that pass, newest first. */
 function ledger(bank: Bank, passes: (it: z.infer<typeof Transaction>) => boolean) {
@@ -106,7 +119,9 @@ function ledger(bank: Bank, passes: (it: z.infer<typeof Transaction>) => boolean
 const accountId = id("account").describe("Account id, as banking_list_accounts gives it");
 const cardId = id("card").describe("Card id, as banking_get_account gives it");
 const payeeId = id("payee").describe("Payee id, as banking_list_payees gives it");
-const amount = money().meta({ examples: [20, 25, 40, 50, 60, 75, 80, 100, 120, 150, 200, 250, 300, 450, 500, 750, 1200] });
+const amount = money().meta({
+  examples: [20, 25, 40, 50, 60, 75, 80, 100, 120, 150, 200, 250, 300, 450, 500, 750, 1200],
+});
 const limit = z.int().min(1).max(50).optional();
 const balance = cents().describe("Balance of the account, in euros");
 
@@ -115,12 +130,20 @@ const tool = toolOf(Bank);
 const accountTools = {
   list_accounts: tool({
     effect: "read",
-    summary: "List the customer's accounts with their ids and kinds, all of them or only those whose name contains some words.",
+    summary:
+      "List the customer's accounts with their ids and kinds, all of them or only those whose name contains some words.",
     input: {
       name: label("account").optional().describe("Only accounts whose name contains this"),
-      kind: z.enum(["checking", "savings", "credit"]).optional().describe("Only accounts of this kind"),
+      kind: z
+        .enum(["checking", "savings", "credit"])
+        .optional()
+        .describe("Only accounts of this kind"),
     },
-    returns: { accounts: z.array(z.object({ name: label("account"), account_id: id("account"), kind: z.string() })) },
+    returns: {
+      accounts: z.array(
+        z.object({ name: label("account"), account_id: id("account"), kind: z.string() }),
+      ),
+    },
     run: ({ accounts }, { name, kind }) => ({
       accounts: Object.entries(accounts)
         .filter(([, it]) => (!name || has(it.name, name)) && (!kind || it.kind === kind))
@@ -136,12 +159,35 @@ const accountTools = {
       account_id: id("account"),
       status: z.string(),
       access: z.string(),
-      cards: z.array(z.object({ card: label("card"), card_id: id("card"), last_digits: z.string(), status: z.string() })),
+      cards: z.array(
+        z.object({
+          card: label("card"),
+          card_id: id("card"),
+          last_digits: z.string(),
+          status: z.string(),
+        }),
+      ),
     },
     run({ accounts, cards }, { account_id }) {
-      const { name, status, access } = need(accounts, account_id, "account", "banking_list_accounts gives the ids");
+      const { name, status, access } = need(
+        accounts,
+        account_id,
+        "account",
+        "banking_list_accounts gives the ids",
+      );
       const own = Object.entries(cards).filter(([, it]) => it.account_id === account_id);
-      return { name, account_id, status, access, cards: own.map(([card_id, it]) => ({ card: it.name, card_id, last_digits: it.last_digits, status: it.status })) };
+      return {
+        name,
+        account_id,
+        status,
+        access,
+        cards: own.map(([card_id, it]) => ({
+          card: it.name,
+          card_id,
+          last_digits: it.last_digits,
+          status: it.status,
+        })),
+      };
     },
   }),
   get_balance: tool({
@@ -162,37 +208,108 @@ const accountTools = {
       from_date: day().optional().describe("First day"),
       to_date: day().optional().describe("Last day"),
       text: label("transaction").optional().describe("Only transactions whose text contains this"),
-      min_amount: z.number().min(0).max(1_000_000).optional().describe("Only transactions of at least this size, whether in or out"),
+      min_amount: z
+        .number()
+        .min(0)
+        .max(1_000_000)
+        .optional()
+        .describe("Only transactions of at least this size, whether in or out"),
       limit: limit.describe("At most this many, 10 if not given"),
     },
-    returns: { transactions: z.array(z.object({ text: label("transaction"), transaction_id: id("transaction"), date: day(), amount: cents() })) },
+    returns: {
+      transactions: z.array(
+        z.object({
+          text: label("transaction"),
+          transaction_id: id("transaction"),
+          date: day(),
+          amount: cents(),
+        }),
+      ),
+    },
     run(bank, { account_id, from_date, to_date, text, min_amount, limit: most = 10 }) {
       need(bank.accounts, account_id, "account", "banking_list_accounts gives the ids");
-      if (from_date && to_date && from_date > to_date) refuse("invalid_params", `from_date ${from_date} is after to_date ${to_date}`);
-      const lines = ledger(bank, it =>
-        it.account_id === account_id && (!from_date || it.at.slice(0, 10) >= from_date) && (!to_date || it.at.slice(0, 10) <= to_date) &&
-        (!text || has(it.text, text)) && (min_amount === undefined || Math.abs(it.amount) >= min_amount));
-      return { transactions: lines.slice(0, most).map(([transaction_id, it]) => ({ text: it.text, transaction_id, date: it.at.slice(0, 10), amount: it.amount })) };
+      if (from_date && to_date && from_date > to_date)
+        refuse("invalid_params", `from_date ${from_date} is after to_date ${to_date}`);
+      const lines = ledger(
+        bank,
+        it =>
+          it.account_id === account_id &&
+          (!from_date || it.at.slice(0, 10) >= from_date) &&
+          (!to_date || it.at.slice(0, 10) <= to_date) &&
+          (!text || has(it.text, text)) &&
+          (min_amount === undefined || Math.abs(it.amount) >= min_amount),
+      );
+      return {
+        transactions: lines.slice(0, most).map(([transaction_id, it]) => ({
+          text: it.text,
+          transaction_id,
+          date: it.at.slice(0, 10),
+          amount: it.amount,
+        })),
+      };
     },
   }),
   get_transaction: tool({
     effect: "read",
     summary: "Get one transaction in full: account, time, kind and amount.",
-    input: { transaction_id: id("transaction").describe("Transaction id, as banking_list_transactions gives it") },
-    returns: { text: label("transaction"), transaction_id: id("transaction"), account_id: id("account"), at: minute(), kind: z.string(), amount: cents() },
+    input: {
+      transaction_id: id("transaction").describe(
+        "Transaction id, as banking_list_transactions gives it",
+      ),
+    },
+    returns: {
+      text: label("transaction"),
+      transaction_id: id("transaction"),
+      account_id: id("account"),
+      at: minute(),
+      kind: z.string(),
+      amount: cents(),
+    },
     run({ transactions }, { transaction_id }) {
-      const { text, account_id, at, kind, amount: booked } = need(transactions, transaction_id, "transaction", "banking_list_transactions gives the ids");
+      const {
+        text,
+        account_id,
+        at,
+        kind,
+        amount: booked,
+      } = need(
+        transactions,
+        transaction_id,
+        "transaction",
+        "banking_list_transactions gives the ids",
+      );
       return { text, transaction_id, account_id, at, kind, amount: booked };
     },
   }),
   get_statement: tool({
     effect: "read",
-    summary: "Get an account's statement for one month: what came in, what went out, and the balance at its end.",
-    input: { account_id: accountId, month: z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/).describe("Month, YYYY-MM").meta({ examples: ["2026-01", "2026-02", "2026-03"] }) },
-    returns: { name: label("account"), month: z.string(), money_in: cents(), money_out: cents(), closing: cents(), transactions: z.int() },
+    summary:
+      "Get an account's statement for one month: what came in, what went out, and the balance at its end.",
+    input: {
+      account_id: accountId,
+      month: z
+        .string()
+        .regex(/^\d{4}-(0[1-9]|1[0-2])$/)
+        .describe("Month, YYYY-MM")
+        .meta({ examples: ["2026-01", "2026-02", "2026-03"] }),
+    },
+    returns: {
+      name: label("account"),
+      month: z.string(),
+      money_in: cents(),
+      money_out: cents(),
+      closing: cents(),
+      transactions: z.int(),
+    },
     run(bank, { account_id, month }, { now }) {
-      const account = need(bank.accounts, account_id, "account", "banking_list_accounts gives the ids");
-      if (month > now.slice(0, 7)) refuse("precondition_failed", `${month} has not begun: today is ${now.slice(0, 10)}`);
+      const account = need(
+        bank.accounts,
+        account_id,
+        "account",
+        "banking_list_accounts gives the ids",
+      );
+      if (month > now.slice(0, 7))
+        refuse("precondition_failed", `${month} has not begun: today is ${now.slice(0, 10)}`);
       const lines = ledger(bank, it => it.account_id === account_id).map(([, it]) => it);
       const within = lines.filter(it => it.at.slice(0, 7) === month);
       const sum = (list: typeof lines) => round(list.reduce((total, it) => total + it.amount, 0));
@@ -219,11 +336,22 @@ const transferTools = {
     },
     returns: { transaction_id: id("transaction"), from_balance: balance, to_balance: balance },
     run(bank, { from_account, to_account, amount: moved }, moment) {
-      if (from_account === to_account) refuse("invalid_params", "from_account and to_account are the same account");
+      if (from_account === to_account)
+        refuse("invalid_params", "from_account and to_account are the same account");
       const from = payingAccount(bank, from_account, moved);
       const to = openAccount(bank, to_account);
-      const transaction_id = book(bank, moment, { account_id: from_account, amount: -moved, kind: "transfer", text: `Transfer to ${to.name}` });
-      book(bank, moment, { account_id: to_account, amount: moved, kind: "transfer", text: `Transfer from ${from.name}` });
+      const transaction_id = book(bank, moment, {
+        account_id: from_account,
+        amount: -moved,
+        kind: "transfer",
+        text: `Transfer to ${to.name}`,
+      });
+      book(bank, moment, {
+        account_id: to_account,
+        amount: moved,
+        kind: "transfer",
+        text: `Transfer from ${from.name}`,
+      });
       return { transaction_id, from_balance: from.balance, to_balance: to.balance };
     },
   }),
@@ -238,12 +366,20 @@ const transferTools = {
     },
     returns: { scheduled_id: id("scheduled_transfer"), date: day(), status: z.string() },
     run(bank, { from_account, to_account, amount: planned, date }, { now, newId }) {
-      if (from_account === to_account) refuse("invalid_params", "from_account and to_account are the same account");
-      if (openAccount(bank, from_account).access === "view") refuse("permission_denied", `you may view account ${from_account} but not move its money`);
+      if (from_account === to_account)
+        refuse("invalid_params", "from_account and to_account are the same account");
+      if (openAccount(bank, from_account).access === "view")
+        refuse("permission_denied", `you may view account ${from_account} but not move its money`);
       openAccount(bank, to_account);
       notPast(date, now);
       const scheduled_id = newId("sch");
-      bank.scheduled[scheduled_id] = { from_account, to_account, amount: planned, date, status: "pending" };
+      bank.scheduled[scheduled_id] = {
+        from_account,
+        to_account,
+        amount: planned,
+        date,
+        status: "pending",
+      };
       return { scheduled_id, date, status: "pending" };
     },
   }),
@@ -251,24 +387,56 @@ const transferTools = {
     effect: "write",
     summary: "Cancel a planned transfer that has not happened yet.",
     destructive: true,
-    input: { scheduled_id: id("scheduled_transfer").describe("Id of the planned transfer, as banking_list_scheduled_transfers gives it") },
+    input: {
+      scheduled_id: id("scheduled_transfer").describe(
+        "Id of the planned transfer, as banking_list_scheduled_transfers gives it",
+      ),
+    },
     returns: { scheduled_id: id("scheduled_transfer"), status: z.string() },
     run({ scheduled }, { scheduled_id }) {
-      const planned = need(scheduled, scheduled_id, "scheduled transfer", "banking_list_scheduled_transfers gives the ids");
-      if (planned.status === "cancelled") refuse("conflict", `scheduled transfer ${scheduled_id} is already cancelled`);
+      const planned = need(
+        scheduled,
+        scheduled_id,
+        "scheduled transfer",
+        "banking_list_scheduled_transfers gives the ids",
+      );
+      if (planned.status === "cancelled")
+        refuse("conflict", `scheduled transfer ${scheduled_id} is already cancelled`);
       planned.status = "cancelled";
       return { scheduled_id, status: planned.status };
     },
   }),
   list_scheduled_transfers: tool({
     effect: "read",
-    summary: "List planned transfers that are pending, all of them or only those that leave one account.",
-    input: { from_account: id("account").optional().describe("Only transfers that leave this account") },
-    returns: { scheduled: z.array(z.object({ to: label("account"), scheduled_id: id("scheduled_transfer"), date: day(), amount: cents() })) },
+    summary:
+      "List planned transfers that are pending, all of them or only those that leave one account.",
+    input: {
+      from_account: id("account").optional().describe("Only transfers that leave this account"),
+    },
+    returns: {
+      scheduled: z.array(
+        z.object({
+          to: label("account"),
+          scheduled_id: id("scheduled_transfer"),
+          date: day(),
+          amount: cents(),
+        }),
+      ),
+    },
     run({ scheduled, accounts }, { from_account }) {
-      if (from_account) need(accounts, from_account, "account", "banking_list_accounts gives the ids");
-      const pending = Object.entries(scheduled).filter(([, it]) => it.status === "pending" && (!from_account || it.from_account === from_account));
-      return { scheduled: pending.map(([scheduled_id, it]) => ({ to: accounts[it.to_account]!.name, scheduled_id, date: it.date, amount: it.amount })) };
+      if (from_account)
+        need(accounts, from_account, "account", "banking_list_accounts gives the ids");
+      const pending = Object.entries(scheduled).filter(
+        ([, it]) => it.status === "pending" && (!from_account || it.from_account === from_account),
+      );
+      return {
+        scheduled: pending.map(([scheduled_id, it]) => ({
+          to: accounts[it.to_account]!.name,
+          scheduled_id,
+          date: it.date,
+          amount: it.amount,
+        })),
+      };
     },
   }),
 };
@@ -281,7 +449,12 @@ const cashTools = {
     returns: { transaction_id: id("transaction"), balance },
     run(bank, { account_id, amount: paid }, moment) {
       const account = openAccount(bank, account_id);
-      const transaction_id = book(bank, moment, { account_id, amount: paid, kind: "deposit", text: "Cash deposit" });
+      const transaction_id = book(bank, moment, {
+        account_id,
+        amount: paid,
+        kind: "deposit",
+        text: "Cash deposit",
+      });
       return { transaction_id, balance: account.balance };
     },
   }),
@@ -291,13 +464,40 @@ const cashTools = {
     input: { card_id: cardId, amount: amount.describe("Amount in euros") },
     returns: { transaction_id: id("transaction"), balance },
     run(bank, { card_id, amount: taken }, moment) {
-      const card = need(bank.cards, card_id, "card", "banking_get_account lists the cards of an account");
-      if (card.status === "frozen") refuse("precondition_failed", `card ${card_id} (${card.name}) is frozen`, "banking_unfreeze_card makes it usable again");
+      const card = need(
+        bank.cards,
+        card_id,
+        "card",
+        "banking_get_account lists the cards of an account",
+      );
+      if (card.status === "frozen")
+        refuse(
+          "precondition_failed",
+          `card ${card_id} (${card.name}) is frozen`,
+          "banking_unfreeze_card makes it usable again",
+        );
       const account = payingAccount(bank, card.account_id, taken);
-      const today = ledger(bank, it => it.card_id === card_id && it.kind === "withdrawal" && it.at.slice(0, 10) === moment.now.slice(0, 10));
+      const today = ledger(
+        bank,
+        it =>
+          it.card_id === card_id &&
+          it.kind === "withdrawal" &&
+          it.at.slice(0, 10) === moment.now.slice(0, 10),
+      );
       const used = round(today.reduce((total, [, it]) => total - it.amount, 0));
-      if (used + taken > card.daily_limit) refuse("limit_exceeded", `${card.name} allows ${card.daily_limit} in cash a day, and ${used} is used`, `${round(card.daily_limit - used)} is left for today`);
-      const transaction_id = book(bank, moment, { account_id: card.account_id, amount: -taken, kind: "withdrawal", text: `Cash with ${card.name}`, card_id });
+      if (used + taken > card.daily_limit)
+        refuse(
+          "limit_exceeded",
+          `${card.name} allows ${card.daily_limit} in cash a day, and ${used} is used`,
+          `${round(card.daily_limit - used)} is left for today`,
+        );
+      const transaction_id = book(bank, moment, {
+        account_id: card.account_id,
+        amount: -taken,
+        kind: "withdrawal",
+        text: `Cash with ${card.name}`,
+        card_id,
+      });
       return { transaction_id, balance: account.balance };
     },
   }),
@@ -307,8 +507,14 @@ const cashTools = {
     input: { card_id: cardId },
     returns: { card: label("card"), card_id: id("card"), status: z.string() },
     run({ cards }, { card_id }) {
-      const card = need(cards, card_id, "card", "banking_get_account lists the cards of an account");
-      if (card.status === "frozen") refuse("conflict", `card ${card_id} (${card.name}) is already frozen`);
+      const card = need(
+        cards,
+        card_id,
+        "card",
+        "banking_get_account lists the cards of an account",
+      );
+      if (card.status === "frozen")
+        refuse("conflict", `card ${card_id} (${card.name}) is already frozen`);
       card.status = "frozen";
       return { card: card.name, card_id, status: card.status };
     },
@@ -316,12 +522,28 @@ const cashTools = {
   unfreeze_card: tool({
     effect: "write",
     summary: "Make a frozen card usable again, confirmed by the last four digits of its number.",
-    input: { card_id: cardId, last_digits: sensitive(z.string().regex(/^\d{4}$/)).describe("Last four digits of the card's number") },
+    input: {
+      card_id: cardId,
+      last_digits: sensitive(z.string().regex(/^\d{4}$/)).describe(
+        "Last four digits of the card's number",
+      ),
+    },
     returns: { card: label("card"), card_id: id("card"), status: z.string() },
     run({ cards }, { card_id, last_digits }) {
-      const card = need(cards, card_id, "card", "banking_get_account lists the cards of an account");
-      if (card.last_digits !== last_digits) refuse("permission_denied", `the last digits do not match card ${card_id}`, "ask the customer, or read them with banking_get_account");
-      if (card.status === "active") refuse("conflict", `card ${card_id} (${card.name}) is not frozen`);
+      const card = need(
+        cards,
+        card_id,
+        "card",
+        "banking_get_account lists the cards of an account",
+      );
+      if (card.last_digits !== last_digits)
+        refuse(
+          "permission_denied",
+          `the last digits do not match card ${card_id}`,
+          "ask the customer, or read them with banking_get_account",
+        );
+      if (card.status === "active")
+        refuse("conflict", `card ${card_id} (${card.name}) is not frozen`);
       card.status = "active";
       return { card: card.name, card_id, status: card.status };
     },
@@ -339,33 +561,82 @@ const payeeTools = {
       const { bill } = payee;
       if (!bill) refuse("precondition_failed", `${payee.name} has no open bill`);
       const account = payingAccount(bank, account_id, bill.amount);
-      const transaction_id = book(bank, moment, { account_id, amount: -bill.amount, kind: "bill", text: `${payee.name} ${bill.reference}` });
+      const transaction_id = book(bank, moment, {
+        account_id,
+        amount: -bill.amount,
+        kind: "bill",
+        text: `${payee.name} ${bill.reference}`,
+      });
       delete payee.bill;
       return { transaction_id, paid: bill.amount, balance: account.balance };
     },
   }),
   list_payees: tool({
     effect: "read",
-    summary: "List payees and what each one's open bill comes to, all of them or only those whose name contains some words.",
+    summary:
+      "List payees and what each one's open bill comes to, all of them or only those whose name contains some words.",
     input: { name: label("payee").optional().describe("Only payees whose name contains this") },
-    returns: { payees: z.array(z.object({ name: label("payee"), payee_id: id("payee"), due: cents().optional() })) },
+    returns: {
+      payees: z.array(
+        z.object({ name: label("payee"), payee_id: id("payee"), due: cents().optional() }),
+      ),
+    },
     run: ({ payees }, { name }) => ({
       payees: Object.entries(payees)
         .filter(([, it]) => !name || has(it.name, name))
-        .map(([payee_id, it]) => ({ name: it.name, payee_id, ...(it.bill ? { due: it.bill.amount } : {}) })),
+        .map(([payee_id, it]) => ({
+          name: it.name,
+          payee_id,
+          ...(it.bill ? { due: it.bill.amount } : {}),
+        })),
     }),
   }),
   add_payee: tool({
     effect: "write",
     summary: "Add somebody to pay, by name and IBAN.",
     input: {
-      name: z.string().min(2).max(60).describe("Name of the payee").meta({ examples: ["Lighthouse Gym", "Corner Bakery", "Dr Adler", "Maple Nursery", "Riverside Garage", "Studio Yoga", "Piano Lessons", "Window Cleaning"] }),
-      iban: z.string().regex(/^[A-Z]{2}\d{2}[A-Z0-9]{8,26}$/).describe("IBAN without spaces").meta({ examples: ["DE44500105175407", "ES91210004184502", "FR14200410100505", "NL91ABNA04171643", "IE29AIBK93115212"] }),
+      name: z
+        .string()
+        .min(2)
+        .max(60)
+        .describe("Name of the payee")
+        .meta({
+          examples: [
+            "Lighthouse Gym",
+            "Corner Bakery",
+            "Dr Adler",
+            "Maple Nursery",
+            "Riverside Garage",
+            "Studio Yoga",
+            "Piano Lessons",
+            "Window Cleaning",
+          ],
+        }),
+      iban: z
+        .string()
+        .regex(/^[A-Z]{2}\d{2}[A-Z0-9]{8,26}$/)
+        .describe("IBAN without spaces")
+        .meta({
+          examples: [
+            "DE44500105175407",
+            "ES91210004184502",
+            "FR14200410100505",
+            "NL91ABNA04171643",
+            "IE29AIBK93115212",
+          ],
+        }),
     },
     returns: { name: label("payee"), payee_id: id("payee") },
     run({ payees }, { name, iban }, { newId }) {
-      const known = Object.values(payees).find(it => it.name.toLowerCase() === name.toLowerCase() || it.iban === iban);
-      if (known) refuse("conflict", `there is already a payee ${known.name} with IBAN ${known.iban}`, "use that payee");
+      const known = Object.values(payees).find(
+        it => it.name.toLowerCase() === name.toLowerCase() || it.iban === iban,
+      );
+      if (known)
+        refuse(
+          "conflict",
+          `there is already a payee ${known.name} with IBAN ${known.iban}`,
+          "use that payee",
+        );
       const payee_id = newId("pay");
       payees[payee_id] = { name, iban };
       return { name, payee_id };
@@ -373,7 +644,14 @@ const payeeTools = {
   }),
 };
 
-const { list_accounts, get_account, get_balance, list_transactions, get_transaction, get_statement } = accountTools;
+const {
+  list_accounts,
+  get_account,
+  get_balance,
+  list_transactions,
+  get_transaction,
+  get_statement,
+} = accountTools;
 const { pay_bill, list_payees, add_payee } = payeeTools;
 const { deposit, withdraw, freeze_card, unfreeze_card } = cashTools;
 
@@ -383,10 +661,19 @@ export const banking = defineServer({
   summary: "accounts, cards, ledger, planned transfers, payees and their bills",
   schema: Bank,
   tools: {
-    list_accounts, get_account, get_balance, list_transactions, get_transaction, get_statement,
+    list_accounts,
+    get_account,
+    get_balance,
+    list_transactions,
+    get_transaction,
+    get_statement,
     ...transferTools,
-    deposit, withdraw,
-    pay_bill, list_payees, add_payee,
-    freeze_card, unfreeze_card,
+    deposit,
+    withdraw,
+    pay_bill,
+    list_payees,
+    add_payee,
+    freeze_card,
+    unfreeze_card,
   },
 });

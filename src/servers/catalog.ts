@@ -22,6 +22,24 @@ import { foodDelivery } from "./foodDelivery/foodDelivery.ts";
 import { videoMeeting } from "./videoMeeting/videoMeeting.ts";
 
 export const servers: readonly Server[] = [
-  banking, trading, payments, calendar, email, filesystem, shopping, marketplace, retailChain, travelBooking,
-  maps, socialMedia, teamChat, iotDevices, vehicle, crm, issueTracker, budget, foodDelivery, videoMeeting,
+  banking,
+  trading,
+  payments,
+  calendar,
+  email,
+  filesystem,
+  shopping,
+  marketplace,
+  retailChain,
+  travelBooking,
+  maps,
+  socialMedia,
+  teamChat,
+  iotDevices,
+  vehicle,
+  crm,
+  issueTracker,
+  budget,
+  foodDelivery,
+  videoMeeting,
 ];

@@ -36,4 +36,5 @@ function bytesOf(request: IncomingMessage): Promise<Buffer> {
   });
 }
 
-const tooLarge = () => new Failure("TOO_LARGE", `a body may have ${largestBody} bytes`, { connection: "close" });
+const tooLarge = () =>
+  new Failure("TOO_LARGE", `a body may have ${largestBody} bytes`, { connection: "close" });

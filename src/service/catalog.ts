@@ -15,8 +15,17 @@ export const healthOf = (catalog: Catalog, table: SessionTable): object => ({
 /** Every server's tools as an engine renders them, in their fixed order. */
 export const catalogOf = (catalog: Catalog): object => ({
   protocol: "prove/1",
-  tools: [...catalog.tools.values()].map(({ name, summary, inputSchema }) => ({ type: "function", function: { name, description: summary, parameters: inputSchema } })),
-  servers: [...catalog.servers.values()].map(({ name, category, summary, tools }) => ({ name, category, summary, tools: [...tools.keys()], fixtures: catalog.fixtureNames(name) })),
+  tools: [...catalog.tools.values()].map(({ name, summary, inputSchema }) => ({
+    type: "function",
+    function: { name, description: summary, parameters: inputSchema },
+  })),
+  servers: [...catalog.servers.values()].map(({ name, category, summary, tools }) => ({
+    name,
+    category,
+    summary,
+    tools: [...tools.keys()],
+    fixtures: catalog.fixtureNames(name),
+  })),
   components: partNames,
   catalog_hash: hashOf(catalog),
 });

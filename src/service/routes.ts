@@ -26,7 +26,8 @@ export class Routes {
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [path, query] = (request.url ?? "").split("?", 2) as [string, string | undefined];
     const parts = path.split("/").slice(1);
-    if (parts[0] === "s" && parts.length === 4 && parts[3] === "mcp") return this.#mcp(parts[1]!, parts[2]!, request, response);
+    if (parts[0] === "s" && parts.length === 4 && parts[3] === "mcp")
+      return this.#mcp(parts[1]!, parts[2]!, request, response);
     send(response, await this.#plain(request, parts, new URLSearchParams(query)));
   }
 
@@ -34,20 +35,43 @@ export class Routes {
     for (const it of this.#transports.values()) await it.close();
   }
 
-  async #plain(request: IncomingMessage, parts: readonly string[], query: URLSearchParams): Promise<Answer> {
+  async #plain(
+    request: IncomingMessage,
+    parts: readonly string[],
+    query: URLSearchParams,
+  ): Promise<Answer> {
     const [first, second, id, verb, ...rest] = parts;
-    if (first === "health" && parts.length === 1) return only(request, "GET", () => ({ status: 200, text: JSON.stringify(healthOf(this.#catalog, this.#table)) }));
-    if (first === "v1" && second === "catalog" && parts.length === 2) return only(request, "GET", () => ({ status: 200, text: JSON.stringify(catalogOf(this.#catalog)) }));
-    if (first === "v1" && second === "sessions" && id && rest.length === 0) return this.#session(request, id, verb, query);
+    if (first === "health" && parts.length === 1)
+      return only(request, "GET", () => ({
+        status: 200,
+        text: JSON.stringify(healthOf(this.#catalog, this.#table)),
+      }));
+    if (first === "v1" && second === "catalog" && parts.length === 2)
+      return only(request, "GET", () => ({
+        status: 200,
+        text: JSON.stringify(catalogOf(this.#catalog)),
+      }));
+    if (first === "v1" && second === "sessions" && id && rest.length === 0)
+      return this.#session(request, id, verb, query);
     throw new Failure("UNKNOWN_ROUTE", "nothing is served at this address");
   }
 
-  async #session(request: IncomingMessage, id: string, verb: string | undefined, query: URLSearchParams): Promise<Answer> {
+  async #session(
+    request: IncomingMessage,
+    id: string,
+    verb: string | undefined,
+    query: URLSearchParams,
+  ): Promise<Answer> {
     const sessions = this.#sessions;
     switch (verb) {
       case undefined:
         if (request.method === "DELETE") return sessions.delete(id);
-        return only(request, "PUT", async () => sessions.open(id, await bodyOf(request)), "PUT, DELETE");
+        return only(
+          request,
+          "PUT",
+          async () => sessions.open(id, await bodyOf(request)),
+          "PUT, DELETE",
+        );
       case "state":
         return only(request, "GET", () => sessions.state(id, query.get("server")));
       case "call":
@@ -60,8 +84,14 @@ export class Routes {
     }
   }
 
-  async #mcp(id: string, name: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (!this.#sessions.get(id).servers.some(it => it.name === name)) throw new Failure("UNKNOWN_SERVER", `session ${id} has no server ${name}`);
+  async #mcp(
+    id: string,
+    name: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    if (!this.#sessions.get(id).servers.some(it => it.name === name))
+      throw new Failure("UNKNOWN_SERVER", `session ${id} has no server ${name}`);
     if (request.method !== "POST") return refuseMethod(response);
     const body = await bodyOf(request);
     const transport = await this.#transport(name);
@@ -79,11 +109,26 @@ export class Routes {
   }
 }
 
-async function only(request: IncomingMessage, method: string, answer: () => Answer | Promise<Answer>, allow = method): Promise<Answer> {
+async function only(
+  request: IncomingMessage,
+  method: string,
+  answer: () => Answer | Promise<Answer>,
+  allow = method,
+): Promise<Answer> {
   if (request.method === method) return answer();
   throw new Failure("METHOD_NOT_ALLOWED", `this address answers ${allow}`, { allow });
 }
 
-export function send(response: ServerResponse, { status, text }: Answer, headers: Readonly<Record<string, string>> = {}): void {
-  response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text), ...headers }).end(text);
+export function send(
+  response: ServerResponse,
+  { status, text }: Answer,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response
+    .writeHead(status, {
+      "content-type": "application/json",
+      "content-length": Buffer.byteLength(text),
+      ...headers,
+    })
+    .end(text);
 }

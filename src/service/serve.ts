@@ -1,6 +1,7 @@
 /**
- * The HTTP service: one door for outside trainers (`/v1`) and for MCP clients (`/s/{session}/{server}/mcp`), over one table of
- * sessions. Runs in the terminal program and in the editor's host alike; plain node:http, no file is ever opened for a request.
+ * The HTTP service: one door for outside trainers (`/v1`) and for MCP clients
+ * (`/s/{session}/{server}/mcp`), over one table of sessions. Runs in the terminal program and in
+ * the editor's host alike; plain node:http, no file is ever opened for a request.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -19,7 +20,9 @@ export interface ServeOptions {
   readonly port?: number;
   readonly token?: string | undefined;
   readonly capacity?: number;
-  /** A table that is open already, and that whoever hands it in ends; a new one where it is absent. */
+  /**
+   * A table that is open already, and that whoever hands it in ends; a new one where it is absent.
+   */
   readonly sessions?: SessionTable;
   /** Milliseconds, for telling what is idle. */
   readonly clock?: () => number;
@@ -45,8 +48,17 @@ const reapEveryMs = 15_000;
 export async function serve(options: ServeOptions): Promise<Serving> {
   const { catalog, host = "127.0.0.1", port = 0, token, capacity, clock } = options;
   if (!isLoopback(host) && token === undefined)
-    throw new Mistake(`${host} can be reached from other machines and there is no token`, "set PROVE_TOKEN, name a file with --token-file, or serve on 127.0.0.1");
-  const table = options.sessions ?? new SessionTable({ catalog, ...(capacity === undefined ? {} : { capacity }), ...(clock ? { clock } : {}) });
+    throw new Mistake(
+      `${host} can be reached from other machines and there is no token`,
+      "set PROVE_TOKEN, name a file with --token-file, or serve on 127.0.0.1",
+    );
+  const table =
+    options.sessions ??
+    new SessionTable({
+      catalog,
+      ...(capacity === undefined ? {} : { capacity }),
+      ...(clock ? { clock } : {}),
+    });
   const routes = new Routes(catalog, table);
   const gate = gateOf(host, token);
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
@@ -59,7 +71,10 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       else send(response, failure, failure.headers);
     }
   };
-  const server = createServer({ keepAliveTimeout: keepAliveMs }, (request, response) => void answer(request, response));
+  const server = createServer(
+    { keepAliveTimeout: keepAliveMs },
+    (request, response) => void answer(request, response),
+  );
   await listening(server, host, port);
   const reaper = setInterval(() => table.reap(), reapEveryMs);
   reaper.unref();
@@ -82,8 +97,15 @@ export async function serve(options: ServeOptions): Promise<Serving> {
 function listening(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (cause: NodeJS.ErrnoException) => {
-      const remedy = cause.code === "EADDRINUSE" ? "choose another port, or 0 for any free one" : "choose another host or port";
-      reject(new Mistake(`cannot listen on ${host}:${port} (${cause.code ?? cause.message})`, remedy, { cause }));
+      const remedy =
+        cause.code === "EADDRINUSE"
+          ? "choose another port, or 0 for any free one"
+          : "choose another host or port";
+      reject(
+        new Mistake(`cannot listen on ${host}:${port} (${cause.code ?? cause.message})`, remedy, {
+          cause,
+        }),
+      );
     });
     server.listen(port, host, resolve);
   });
@@ -94,5 +116,8 @@ function failureOf(error: unknown, onBug: ServeOptions["onBug"]): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof Mistake) return new Failure("INVALID_REQUEST", error.message);
   onBug?.(error);
-  return new Failure("INTERNAL", "this is a fault of the service, and the call is not to be scored");
+  return new Failure(
+    "INTERNAL",
+    "this is a fault of the service, and the call is not to be scored",
+  );
 }

@@ -1,6 +1,7 @@
 /**
- * `/v1/sessions/{id}`: opened, called, forked, read, restored, reset and deleted. A call carries its number, so that repeating it after
- * a cut connection gives the stored answer and never runs twice. Knows no HTTP beyond what a request says and what is answered.
+ * `/v1/sessions/{id}`: opened, called, forked, read, restored, reset and deleted. A call carries
+ * its number, so that repeating it after a cut connection gives the stored answer and never runs
+ * twice. Knows no HTTP beyond what a request says and what is answered.
  */
 import { z } from "zod";
 import type { Catalog } from "../environment/catalog.ts";
@@ -11,24 +12,41 @@ import { isRecord } from "../mcp/messages.ts";
 import { excerptOf } from "../trajectory/excerpt.ts";
 import { Failure } from "./failure.ts";
 import { idComplaint } from "./sessionId.ts";
-import { CapacityReached, IdTaken, type HeldSession, type Origin, type SessionTable } from "./table.ts";
+import {
+  CapacityReached,
+  IdTaken,
+  type HeldSession,
+  type Origin,
+  type SessionTable,
+} from "./table.ts";
 
 const name = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/);
 /** A name and no path: it becomes part of a file's name. */
 const fixtureName = z.string().regex(/^[a-z][a-z0-9-]{0,40}(~[1-9]\d{0,5})?$/);
 const id = z.string().max(200);
 const ttl = z.number().min(1).max(86_400).optional();
-const owner = z.string().regex(/^[^\p{C}]{1,80}$/u).optional();
+const owner = z
+  .string()
+  .regex(/^[^\p{C}]{1,80}$/u)
+  .optional();
 
 const openBody = z.strictObject({
-  servers: z.array(z.union([name, z.strictObject({ name, fixture: fixtureName.optional() })])).min(1).max(50).optional(),
+  servers: z
+    .array(z.union([name, z.strictObject({ name, fixture: fixtureName.optional() })]))
+    .min(1)
+    .max(50)
+    .optional(),
   fixture: fixtureName.optional(),
   seed: z.int().min(0).optional(),
   menu: z.array(name).max(1_000).optional(),
   owner,
   ttl_s: ttl,
 });
-const callBody = z.strictObject({ seq: z.int().min(1), name: z.string().max(200), arguments: z.unknown().optional() });
+const callBody = z.strictObject({
+  seq: z.int().min(1),
+  name: z.string().max(200),
+  arguments: z.unknown().optional(),
+});
 const forkBody = z.strictObject({ session_id: id, owner, ttl_s: ttl });
 const restoreBody = z.strictObject({ state: z.record(z.string(), z.unknown()) });
 const emptyBody = z.strictObject({});
@@ -51,19 +69,46 @@ export class Sessions {
   }
 
   open(sessionId: string, body: unknown): Answer {
-    if (isTask(body)) throw new Failure("UNKNOWN_TASK", `there is no task ${String(body.task_id).slice(0, 200)}: this service was given none`);
-    const { servers = [...this.#catalog.servers.keys()], fixture = "full", seed = 1, menu, owner: by, ttl_s } = parsed(openBody, body);
-    const pins = servers.map(it => (typeof it === "string" ? { name: it, fixture } : { name: it.name, fixture: it.fixture ?? fixture }));
+    if (isTask(body))
+      throw new Failure(
+        "UNKNOWN_TASK",
+        `there is no task ${String(body.task_id).slice(0, 200)}: this service was given none`,
+      );
+    const {
+      servers = [...this.#catalog.servers.keys()],
+      fixture = "full",
+      seed = 1,
+      menu,
+      owner: by,
+      ttl_s,
+    } = parsed(openBody, body);
+    const pins = servers.map(it =>
+      typeof it === "string"
+        ? { name: it, fixture }
+        : { name: it.name, fixture: it.fixture ?? fixture },
+    );
     const twice = pins.find((it, i) => pins.findIndex(other => other.name === it.name) !== i);
     if (twice) throw new Failure("INVALID_REQUEST", `server ${twice.name} is listed twice`);
-    const origin: Origin = { servers: pins, seed, ...(menu ? { menu: this.#checkedMenu(menu, pins) } : {}) };
-    return opened(this.#held(sessionId, () => this.#table.open({ id: sessionId, owner: by ?? "client", ...ttlOf(ttl_s), ...origin })));
+    const origin: Origin = {
+      servers: pins,
+      seed,
+      ...(menu ? { menu: this.#checkedMenu(menu, pins) } : {}),
+    };
+    return opened(
+      this.#held(sessionId, () =>
+        this.#table.open({ id: sessionId, owner: by ?? "client", ...ttlOf(ttl_s), ...origin }),
+      ),
+    );
   }
 
   fork(sessionId: string, body: unknown): Answer {
     const from = this.get(sessionId);
     const { session_id, owner: by, ttl_s } = parsed(forkBody, body);
-    return opened(this.#held(session_id, () => this.#table.fork(from, { id: session_id, ...(by ? { owner: by } : {}), ...ttlOf(ttl_s) })));
+    return opened(
+      this.#held(session_id, () =>
+        this.#table.fork(from, { id: session_id, ...(by ? { owner: by } : {}), ...ttlOf(ttl_s) }),
+      ),
+    );
   }
 
   call(sessionId: string, body: unknown): Answer {
@@ -72,7 +117,11 @@ export class Sessions {
     const last = this.#last.get(session);
     if (last?.seq === seq) return last.answer;
     const due = (last?.seq ?? 0) + 1;
-    if (seq !== due) throw new Failure("OUT_OF_ORDER", `seq ${seq} is out of order: the next call is ${due}${last ? `, and ${last.seq} may be repeated` : ""}`);
+    if (seq !== due)
+      throw new Failure(
+        "OUT_OF_ORDER",
+        `seq ${seq} is out of order: the next call is ${due}${last ? `, and ${last.seq} may be repeated` : ""}`,
+      );
     const start = performance.now();
     const { outcome, digest } = session.call(tool, args);
     const answer = answerOf(outcome, digest, performance.now() - start);
@@ -83,8 +132,13 @@ export class Sessions {
   /** The state of the whole session, or of one of its servers. */
   state(sessionId: string, server: string | null): Answer {
     const session = this.get(sessionId);
-    if (server !== null && !Object.hasOwn(session.state, server)) throw new Failure("UNKNOWN_SERVER", `session ${sessionId} has no server ${server}`);
-    return ok({ session_id: session.id, digest: session.digest, state: server === null ? session.state : { [server]: session.state[server] } });
+    if (server !== null && !Object.hasOwn(session.state, server))
+      throw new Failure("UNKNOWN_SERVER", `session ${sessionId} has no server ${server}`);
+    return ok({
+      session_id: session.id,
+      digest: session.digest,
+      state: server === null ? session.state : { [server]: session.state[server] },
+    });
   }
 
   restore(sessionId: string, body: unknown): Answer {
@@ -109,7 +163,9 @@ export class Sessions {
   get(sessionId: string): HeldSession {
     const session = this.#table.get(sessionId);
     if (session) return session;
-    const why = this.#table.wasIdle(sessionId) ? `session ${sessionId} was idle for longer than its ttl_s and is closed` : `there is no session ${sessionId}`;
+    const why = this.#table.wasIdle(sessionId)
+      ? `session ${sessionId} was idle for longer than its ttl_s and is closed`
+      : `there is no session ${sessionId}`;
     throw new Failure("UNKNOWN_SESSION", `${why}: open it with PUT /v1/sessions/${sessionId}`);
   }
 
@@ -120,32 +176,60 @@ export class Sessions {
       return open();
     } catch (error) {
       if (error instanceof CapacityReached)
-        throw new Failure("CAPACITY_REACHED", `all ${this.#table.capacity} sessions are in use; delete one, or try again later`, { "retry-after": "5" });
-      if (error instanceof IdTaken) throw new Failure("INVALID_REQUEST", `session ${sessionId} is open already and was opened otherwise: delete it first, or choose another id`);
+        throw new Failure(
+          "CAPACITY_REACHED",
+          `all ${this.#table.capacity} sessions are in use; delete one, or try again later`,
+          { "retry-after": "5" },
+        );
+      if (error instanceof IdTaken)
+        throw new Failure(
+          "INVALID_REQUEST",
+          `session ${sessionId} is open already and was opened otherwise: delete it first, or choose another id`,
+        );
       throw error;
     }
   }
 
   #checkedMenu(menu: readonly string[], pins: Origin["servers"]): readonly string[] {
-    const unknown = menu.find(it => !pins.some(pin => this.#catalog.server(pin.name).tools.has(it)));
-    if (unknown !== undefined) throw new Failure("INVALID_REQUEST", `the menu offers ${unknown}, which none of the session's servers has`);
+    const unknown = menu.find(
+      it => !pins.some(pin => this.#catalog.server(pin.name).tools.has(it)),
+    );
+    if (unknown !== undefined)
+      throw new Failure(
+        "INVALID_REQUEST",
+        `the menu offers ${unknown}, which none of the session's servers has`,
+      );
     return menu;
   }
 }
 
 const ok = (value: object): Answer => ({ status: 200, text: JSON.stringify(value) });
-const ttlOf = (seconds: number | undefined) => (seconds === undefined ? {} : { ttlMs: seconds * 1_000 });
-const isTask = (body: unknown): body is { readonly task_id: unknown } => isRecord(body) && Object.hasOwn(body, "task_id");
+const ttlOf = (seconds: number | undefined) =>
+  seconds === undefined ? {} : { ttlMs: seconds * 1_000 };
+const isTask = (body: unknown): body is { readonly task_id: unknown } =>
+  isRecord(body) && Object.hasOwn(body, "task_id");
 
 const opened = ({ id: session_id, digest, servers }: HeldSession): Answer =>
-  ok({ session_id, digest, mcp: Object.fromEntries(servers.map(it => [it.name, `/s/${session_id}/${it.name}/mcp`])) });
+  ok({
+    session_id,
+    digest,
+    mcp: Object.fromEntries(servers.map(it => [it.name, `/s/${session_id}/${it.name}/mcp`])),
+  });
 
 /** A tool's own failure is an answer; a bug of ours is none, and is never scored. */
 function answerOf(outcome: Outcome, digest: string, elapsed: number): Answer {
-  if (outcome.kind === "broken") return { status: 500, text: new Failure("INTERNAL", faultOf(outcome).message).text };
+  if (outcome.kind === "broken")
+    return { status: 500, text: new Failure("INTERNAL", faultOf(outcome).message).text };
   const structured: Json = outcome.kind === "ok" ? outcome.value : { ...faultOf(outcome) };
   const { text, truncated } = excerptOf(structured);
-  return ok({ is_error: outcome.kind !== "ok", text, structured, digest, elapsed_ms: Number(elapsed.toFixed(3)), truncated });
+  return ok({
+    is_error: outcome.kind !== "ok",
+    text,
+    structured,
+    digest,
+    elapsed_ms: Number(elapsed.toFixed(3)),
+    truncated,
+  });
 }
 
 function parsed<T>(schema: z.ZodType<T>, body: unknown): T {

@@ -1,6 +1,7 @@
 /**
- * The sessions that are open, by id: who opened each, what it grew from, when it was last used. Full is refused and idle is closed
- * with a word about it; nothing is ever evicted in silence. Knows no wire.
+ * The sessions that are open, by id: who opened each, what it grew from, when it was last used.
+ * Full is refused and idle is closed with a word about it; nothing is ever evicted in silence.
+ * Knows no wire.
  */
 import { openByName, type Catalog } from "../environment/catalog.ts";
 import type { Digest } from "../environment/digest.ts";
@@ -27,7 +28,9 @@ export interface Opening extends Origin {
   readonly ttlMs?: number;
 }
 
-/** One call made in a session, whoever made it. States are shared values: keeping both costs little. */
+/**
+ * One call made in a session, whoever made it. States are shared values: keeping both costs little.
+ */
 export interface MadeCall {
   readonly number: number;
   readonly name: string;
@@ -40,7 +43,11 @@ export interface MadeCall {
 export type Change =
   | { readonly kind: "opened" | "restored"; readonly session: HeldSession }
   | { readonly kind: "called"; readonly session: HeldSession; readonly call: MadeCall }
-  | { readonly kind: "closed"; readonly session: HeldSession; readonly why: "deleted" | "idle" | "ended" };
+  | {
+      readonly kind: "closed";
+      readonly session: HeldSession;
+      readonly why: "deleted" | "idle" | "ended";
+    };
 
 /** The table is full. */
 export class CapacityReached extends Error {}
@@ -69,7 +76,12 @@ export class SessionTable {
   /** Ids of the last sessions that were closed for idleness, so that their owners are told. */
   readonly #idled = new Set<string>();
 
-  constructor({ catalog, capacity = defaultCapacity, ttlMs = defaultTtlMs, clock = () => performance.now() }: TableOptions) {
+  constructor({
+    catalog,
+    capacity = defaultCapacity,
+    ttlMs = defaultTtlMs,
+    clock = () => performance.now(),
+  }: TableOptions) {
     this.#catalog = catalog;
     this.capacity = capacity;
     this.#ttlMs = ttlMs;
@@ -107,16 +119,37 @@ export class SessionTable {
     return this.#idled.has(id);
   }
 
-  /** Opens a session; an id that was opened with the same words before gives that session again. Throws `CapacityReached`, `IdTaken`, or a `Mistake`. */
+  /**
+   * Opens a session; an id that was opened with the same words before gives that session again.
+   * Throws `CapacityReached`, `IdTaken`, or a `Mistake`.
+   */
   open({ id = newSessionId(), owner, ttlMs, ...origin }: Opening): HeldSession {
     const key = canonical({ servers: origin.servers, seed: origin.seed, menu: origin.menu });
-    return this.#known(id, key) ?? this.#hold({ id, key, owner, origin, ttlMs }, () => openByName(this.#catalog, origin));
+    return (
+      this.#known(id, key) ??
+      this.#hold({ id, key, owner, origin, ttlMs }, () => openByName(this.#catalog, origin))
+    );
   }
 
-  /** Opens another session that starts from this one's state. Repeated before either has moved on, it gives the same session again. */
-  fork(from: HeldSession, { id = newSessionId(), owner = from.owner, ttlMs = from.ttlMs }: { id?: string; owner?: string; ttlMs?: number } = {}): HeldSession {
+  /**
+   * Opens another session that starts from this one's state. Repeated before either has moved on,
+   * it gives the same session again.
+   */
+  fork(
+    from: HeldSession,
+    {
+      id = newSessionId(),
+      owner = from.owner,
+      ttlMs = from.ttlMs,
+    }: { id?: string; owner?: string; ttlMs?: number } = {},
+  ): HeldSession {
     const key = `fork of ${from.id} at ${from.digest}`;
-    return this.#known(id, key) ?? this.#hold({ id, key, owner, origin: from.origin, ttlMs, first: from.first }, () => from.forked());
+    return (
+      this.#known(id, key) ??
+      this.#hold({ id, key, owner, origin: from.origin, ttlMs, first: from.first }, () =>
+        from.forked(),
+      )
+    );
   }
 
   /** Whether there was such a session. */
@@ -128,7 +161,8 @@ export class SessionTable {
 
   /** Closes what has been idle for longer than its time to live. */
   reap(): void {
-    for (const session of this.#sessions.values()) if (this.#isIdle(session)) this.#close(session, "idle");
+    for (const session of this.#sessions.values())
+      if (this.#isIdle(session)) this.#close(session, "idle");
   }
 
   /** Closes all sessions, and says so. */
@@ -146,7 +180,16 @@ export class SessionTable {
   #hold({ ttlMs = this.#ttlMs, ...given }: Given, open: () => Session): HeldSession {
     if (this.size >= this.capacity) this.reap();
     if (this.size >= this.capacity) throw new CapacityReached();
-    const held = new HeldSession({ ...given, ttlMs, usedAt: this.#clock(), servers: given.origin.servers.map(it => this.#catalog.server(it.name)) }, open(), it => this.#say(it));
+    const held = new HeldSession(
+      {
+        ...given,
+        ttlMs,
+        usedAt: this.#clock(),
+        servers: given.origin.servers.map(it => this.#catalog.server(it.name)),
+      },
+      open(),
+      it => this.#say(it),
+    );
     this.#sessions.set(held.id, held);
     this.#idled.delete(held.id);
     this.#say({ kind: "opened", session: held });
@@ -180,7 +223,10 @@ interface Given {
   readonly first?: State;
 }
 
-/** A session in the table. Answers calls as the session itself does, and lets the table's listeners know. */
+/**
+ * A session in the table. Answers calls as the session itself does, and lets the table's listeners
+ * know.
+ */
 export class HeldSession {
   readonly id: string;
   /** How it was opened, for telling a repeated request from another. */
@@ -196,7 +242,15 @@ export class HeldSession {
   readonly #say: (change: Change) => void;
   #calls = 0;
 
-  constructor(given: Given & { readonly ttlMs: number; readonly usedAt: number; readonly servers: readonly Server[] }, session: Session, say: (change: Change) => void) {
+  constructor(
+    given: Given & {
+      readonly ttlMs: number;
+      readonly usedAt: number;
+      readonly servers: readonly Server[];
+    },
+    session: Session,
+    say: (change: Change) => void,
+  ) {
     this.id = given.id;
     this.key = given.key;
     this.owner = given.owner;
@@ -229,7 +283,18 @@ export class HeldSession {
   call(name: string, args: unknown): Called {
     const before = this.state;
     const called = this.#session.call(name, args);
-    this.#say({ kind: "called", session: this, call: { number: ++this.#calls, name, arguments: args as Json, called, before, after: this.state } });
+    this.#say({
+      kind: "called",
+      session: this,
+      call: {
+        number: ++this.#calls,
+        name,
+        arguments: args as Json,
+        called,
+        before,
+        after: this.state,
+      },
+    });
     return called;
   }
 

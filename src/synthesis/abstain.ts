@@ -1,6 +1,7 @@
 /**
- * Talks of one turn in which nothing is to be called, of the three sorts of When2Call: nothing on offer can do it, a value is
- * missing that only the user knows, or no tool is needed. Knows what is said, not what is on the menu.
+ * Talks of one turn in which nothing is to be called, of the three sorts of When2Call: nothing on
+ * offer can do it, a value is missing that only the user knows, or no tool is needed. Knows what is
+ * said, not what is on the menu.
  */
 import type { Chance } from "../environment/chance.ts";
 import type { Abstentions } from "./abstentions.ts";
@@ -22,21 +23,36 @@ export interface Abstention {
 }
 
 /** One such talk on a server, or undefined where this draw leads nowhere. */
-export function abstentionOf(server: string, plot: Plot, scene: Scene, words: Abstentions): Abstention | undefined {
+export function abstentionOf(
+  server: string,
+  plot: Plot,
+  scene: Scene,
+  words: Abstentions,
+): Abstention | undefined {
   const { chance, sample, persona } = scene;
-  const sort = chance.weighted(["cannot", "question", "no-need"] as const, it => (it === "question" ? 0.4 : 0.3));
+  const sort = chance.weighted(["cannot", "question", "no-need"] as const, it =>
+    it === "question" ? 0.4 : 0.3,
+  );
   if (sort === "question") return questionOf(plot, scene, words);
   const own = words.servers[server];
   const values = valuesFor(words, sample, chance);
   if (sort === "cannot") {
     const { say, it } = chance.pick(own && chance.happens(0.65) ? own.never : words.never);
     const user = filledBy(chance.pick(say), values);
-    return user === undefined ? undefined : { sort, user: spoken(user, persona, chance), reply: chance.pick(words.cannot).replace("{it}", it) };
+    return user === undefined
+      ? undefined
+      : {
+          sort,
+          user: spoken(user, persona, chance),
+          reply: chance.pick(words.cannot).replace("{it}", it),
+        };
   }
   const { say, reply } = chance.pick(own && chance.happens(0.4) ? own.idle : words.idle);
   const i = chance.below(say.length);
   const [user, answer] = [filledBy(say[i]!, values), filledBy(reply[i % reply.length]!, values)];
-  return user === undefined || answer === undefined ? undefined : { sort, user: spoken(user, persona, chance), reply: answer };
+  return user === undefined || answer === undefined
+    ? undefined
+    : { sort, user: spoken(user, persona, chance), reply: answer };
 }
 
 /** A request with a required value left out, which the assistant has to ask for. */
@@ -49,11 +65,20 @@ function questionOf(plot: Plot, scene: Scene, words: Abstentions): Abstention | 
   const turn = author.say("open");
   if (turn?.question === undefined) return undefined;
   const question = bare(chosen(turn.question, chance));
-  return { sort: "question", user: turn.text, reply: chance.pick(words.asking).replace("{question}", () => question), tool };
+  return {
+    sort: "question",
+    user: turn.text,
+    reply: chance.pick(words.asking).replace("{question}", () => question),
+    tool,
+  };
 }
 
 /** The words for slots, drawn as they are needed and the same in all that is said. */
-function valuesFor({ values, entities }: Abstentions, sample: Sample, chance: Chance): (slot: string) => string | undefined {
+function valuesFor(
+  { values, entities }: Abstentions,
+  sample: Sample,
+  chance: Chance,
+): (slot: string) => string | undefined {
   const [a, b] = [13 + chance.below(60), 2 + chance.below(10)];
   const numbers: Readonly<Record<string, number>> = { a, b, sum: a + b, times: a * b };
   const known = new Map<string, string | undefined>();
@@ -61,7 +86,9 @@ function valuesFor({ values, entities }: Abstentions, sample: Sample, chance: Ch
     if (Object.hasOwn(numbers, slot)) return String(numbers[slot]);
     if (slot === "first") return [word("name")!, word("city")!].sort()[0];
     if (values[slot]) return chance.pick(values[slot]);
-    const things = (sample.things.get(entities[slot] ?? slot) ?? []).filter(it => it.label !== undefined);
+    const things = (sample.things.get(entities[slot] ?? slot) ?? []).filter(
+      it => it.label !== undefined,
+    );
     return things.length === 0 ? undefined : chance.pick(things).label;
   };
   const word = (slot: string): string | undefined => {

@@ -1,6 +1,7 @@
 /**
- * Edges of a dependency graph held against live sessions: the first tool is called, its result handed to the second, and the edge
- * stays only if that call succeeds. Knows the words that make calls, and neither chains nor tasks; the labels stay as they were.
+ * Edges of a dependency graph held against live sessions: the first tool is called, its result
+ * handed to the second, and the edge stays only if that call succeeds. Knows the words that make
+ * calls, and neither chains nor tasks; the labels stay as they were.
  */
 import { openByName, type Catalog } from "../environment/catalog.ts";
 import { chanceOf, type Chance } from "../environment/chance.ts";
@@ -39,7 +40,10 @@ export interface Ground {
 /** Pairs of calls after which an edge that has not worked is given up. */
 const mostTries = 120;
 
-/** Runs every edge on fresh sessions, on the server's fixtures in turn. The same seed gives the same verdicts. */
+/**
+ * Runs every edge on fresh sessions, on the server's fixtures in turn. The same seed gives the same
+ * verdicts.
+ */
 export function* audited(edges: readonly Edge[], ground: Ground): Generator<Verdict> {
   const places = ground.fixtures.map(it => new Place(ground, it));
   for (const edge of edges) {
@@ -51,7 +55,8 @@ export function* audited(edges: readonly Edge[], ground: Ground): Generator<Verd
     let works = false;
     while (tries < mostTries && !works) {
       const place = places[tries++ % places.length]!;
-      const came = kind === "explicit" ? place.flows(edge, chance) : place.establishes(edge, chance);
+      const came =
+        kind === "explicit" ? place.flows(edge, chance) : place.establishes(edge, chance);
       works = came === true;
       if (came === true) break;
       // what the second tool said says more than that it was never reached
@@ -85,7 +90,11 @@ class Place {
     this.#open = () => openByName(catalog, { servers: [{ name: server, fixture }], seed });
     const session = this.#open();
     this.#now = session.state[server]!.clock;
-    this.#sample = sampleOf(catalog.server(server), session, chanceOf(seed, "audit", server, fixture));
+    this.#sample = sampleOf(
+      catalog.server(server),
+      session,
+      chanceOf(seed, "audit", server, fixture),
+    );
   }
 
   /** Hands what `a` shows to `b`. */
@@ -97,7 +106,13 @@ class Place {
     if (outcome.kind !== "ok") return { ran: false, why: outcome.message };
     const value = chance.pick(valuesAt(outcome.value, via!.output));
     if (value === undefined) return { ran: false, why: `${a} showed no ${via!.output}` };
-    const args = this.#taking(b, chance, via!.input, value, this.#flow(a, b, via!.input, value, outcome.value));
+    const args = this.#taking(
+      b,
+      chance,
+      via!.input,
+      value,
+      this.#flow(a, b, via!.input, value, outcome.value),
+    );
     return args ? cameOf(session, b, args) : { ran: false, why: `no arguments for ${b}` };
   }
 
@@ -106,28 +121,57 @@ class Place {
     const session = this.#open();
     const [first, second] = [this.#wish(a, chance), this.#wish(b, chance)];
     if (!first || !second) return { ran: false, why: `no arguments for ${first ? b : a}` };
-    if (session.fork().call(b, second.arguments).outcome.kind === "ok") return { ran: false, why: `${b} needs nothing here` };
+    if (session.fork().call(b, second.arguments).outcome.kind === "ok")
+      return { ran: false, why: `${b} needs nothing here` };
     const { outcome } = session.call(a, first.arguments);
-    return outcome.kind === "ok" ? cameOf(session, b, second.arguments) : { ran: false, why: outcome.message };
+    return outcome.kind === "ok"
+      ? cameOf(session, b, second.arguments)
+      : { ran: false, why: outcome.message };
   }
 
-  /** Arguments for `b`, one of them given; what has no name that a person would say can be handed on all the same. */
-  #taking(b: string, chance: Chance, input: string, value: string, flow: Record<string, readonly Thing[]>): JsonObject | undefined {
+  /**
+   * Arguments for `b`, one of them given; what has no name that a person would say can be handed on
+   * all the same.
+   */
+  #taking(
+    b: string,
+    chance: Chance,
+    input: string,
+    value: string,
+    flow: Record<string, readonly Thing[]>,
+  ): JsonObject | undefined {
     const { inputs, labels, values } = this.#declarations.get(b)!;
     const isAlone = [...inputs, ...labels, ...values].every(it => !it.required || it.key === input);
-    const args = (this.#wish(b, chance, flow) ?? this.#wish(b, chance))?.arguments ?? (isAlone ? {} : undefined);
+    const args =
+      (this.#wish(b, chance, flow) ?? this.#wish(b, chance))?.arguments ??
+      (isAlone ? {} : undefined);
     const isMany = inputs.some(it => it.key === input && it.many);
     return args && { ...args, [input]: isMany ? [value] : value };
   }
 
-  /** The thing of that id, for an argument that takes one: what else `b` is asked for may hang on it. */
-  #flow(a: string, b: string, input: string, id: string, value: Json): Record<string, readonly Thing[]> {
+  /**
+   * The thing of that id, for an argument that takes one: what else `b` is asked for may hang on
+   * it.
+   */
+  #flow(
+    a: string,
+    b: string,
+    input: string,
+    id: string,
+    value: Json,
+  ): Record<string, readonly Thing[]> {
     const entity = this.#declarations.get(b)!.inputs.find(it => it.key === input)?.entity;
-    const shown = shownBy(this.#declarations.get(a)!, value).find(it => it.entity === entity && it.id === id);
+    const shown = shownBy(this.#declarations.get(a)!, value).find(
+      it => it.entity === entity && it.id === id,
+    );
     return shown ? { [input]: [merged(this.#sample.find(shown.entity, shown.id), shown, {})] } : {};
   }
 
-  #wish(tool: string, chance: Chance, flow?: Readonly<Record<string, readonly Thing[]>>): Wish | undefined {
+  #wish(
+    tool: string,
+    chance: Chance,
+    flow?: Readonly<Record<string, readonly Thing[]>>,
+  ): Wish | undefined {
     const scene: Scene = {
       declarations: this.#declarations,
       phrases: this.#phrases,
@@ -140,7 +184,11 @@ class Place {
       recent: [],
       isMinimal: false,
     };
-    return wishFor(scene, { declared: this.#declarations.get(tool)!, form: chance.pick(this.#phrases.tools[tool]!.forms), ...(flow ? { flow } : {}) });
+    return wishFor(scene, {
+      declared: this.#declarations.get(tool)!,
+      form: chance.pick(this.#phrases.tools[tool]!.forms),
+      ...(flow ? { flow } : {}),
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * The user's side of a talk: turns a chain of tools into wishes that make sense in the live session, and puts them into words.
- * What a question or a refusal asks for comes in the next turn. Never acts on the session itself.
+ * The user's side of a talk: turns a chain of tools into wishes that make sense in the live
+ * session, and puts them into words. What a question or a refusal asks for comes in the next turn.
+ * Never acts on the session itself.
  */
 import type { Outcome } from "../environment/outcome.ts";
 import { Walk } from "./bridging.ts";
@@ -10,7 +11,17 @@ import { guessOf } from "./guess.ts";
 import { saidOf, type Obstacle } from "./obstacle.ts";
 import { isRequest, turnOf, type Opening } from "./persona.ts";
 import { filled, textOf, type Form } from "./phrase.ts";
-import { givesWay, ifNot, saysNothing, takesTwo, turnsAround, whyNot, type Planned, type Plot, type Turn } from "./plot.ts";
+import {
+  givesWay,
+  ifNot,
+  saysNothing,
+  takesTwo,
+  turnsAround,
+  whyNot,
+  type Planned,
+  type Plot,
+  type Turn,
+} from "./plot.ts";
 import { isEmpty, isRefusal, Rehearsal, type Trial } from "./rehearsal.ts";
 import { keyOf } from "./routes.ts";
 import type { Thing } from "./sampler.ts";
@@ -29,7 +40,10 @@ const others = 4;
 /** How often a way out is said beforehand: where it will be needed, and where it will not. */
 const otherwise = { needed: 0.6, spare: 0.04, anotherTool: 0.15, onlyTool: 0.4 };
 
-/** How often something is asked for two things at once, and a talk goes on with something else after a refusal. */
+/**
+ * How often something is asked for two things at once, and a talk goes on with something else after
+ * a refusal.
+ */
 const odds = { twin: 0.08, movesOn: 0.6 };
 
 export class Author {
@@ -58,7 +72,21 @@ export class Author {
   constructor(plot: Plot, scene: Scene) {
     this.#plot = plot;
     this.#left = plot.tools;
-    this.rehearsal = new Rehearsal(plot.session, { ...scene, corrections: plot.manners.corrections, breath: plot.breath, guesses: plot.guesses }, { listsFirst: plot.listsFirst, preferred: new Set(plot.tools), longestResult: plot.longestResult, ...(plot.missing ? { hidden: plot.missing.hidden } : {}) });
+    this.rehearsal = new Rehearsal(
+      plot.session,
+      {
+        ...scene,
+        corrections: plot.manners.corrections,
+        breath: plot.breath,
+        guesses: plot.guesses,
+      },
+      {
+        listsFirst: plot.listsFirst,
+        preferred: new Set(plot.tools),
+        longestResult: plot.longestResult,
+        ...(plot.missing ? { hidden: plot.missing.hidden } : {}),
+      },
+    );
   }
 
   /** Whether something has been begun and has to be said before the talk can end. */
@@ -86,7 +114,8 @@ export class Author {
   heard(outcomes: readonly { wish: Wish; outcome: Outcome }[], reply = ""): void {
     const last = outcomes.at(-1);
     this.#refused = last && last.outcome.kind !== "ok" ? last.wish : undefined;
-    this.#foundNothing = last?.outcome.kind === "ok" && (isEmpty(last.outcome.value) || saysNothing(reply));
+    this.#foundNothing =
+      last?.outcome.kind === "ok" && (isEmpty(last.outcome.value) || saysNothing(reply));
     this.#last = outcomes.findLast(it => it.outcome.kind === "ok")?.wish ?? this.#last;
   }
 
@@ -96,8 +125,13 @@ export class Author {
     if (this.#withheld) return this.#answer(this.#withheld);
     if (this.#refused) return this.#afterRefusal(this.#refused);
     const isBlocked = this.turn.wishes.some(it => it.blocked !== undefined);
-    // what leads onto a bridge is followed by what goes over it, and nobody asks for more of what came before a "can't"
-    return (kind === "clarification" && !isBlocked && !(this.#plot.steps && this.hasMore) ? this.#again() : undefined) ?? this.#more();
+    // what leads onto a bridge is followed by what goes over it, and nobody asks for more of what
+    // came before a "can't"
+    return (
+      (kind === "clarification" && !isBlocked && !(this.#plot.steps && this.hasMore)
+        ? this.#again()
+        : undefined) ?? this.#more()
+    );
   }
 
   get #scene(): Scene {
@@ -105,23 +139,46 @@ export class Author {
   }
 
   /** The turn that is set down beforehand. */
-  #scripted(tools: readonly string[], kind: "open" | "follow-up" | "clarification"): Turn | undefined {
+  #scripted(
+    tools: readonly string[],
+    kind: "open" | "follow-up" | "clarification",
+  ): Turn | undefined {
     if (this.#withheld) return this.#answer(this.#withheld);
     if (tools.length === 0) return undefined;
-    const [before, refused] = [this.turn.wishes.find(it => it.blocked !== undefined), this.#refused];
-    const again = refused && refused.tool.name === tools[0] ? this.#instead(refused) : kind === "clarification" && tools.length === 1 && this.#last?.tool.name === tools[0] ? this.#again() : undefined;
+    const [before, refused] = [
+      this.turn.wishes.find(it => it.blocked !== undefined),
+      this.#refused,
+    ];
+    const again =
+      refused && refused.tool.name === tools[0]
+        ? this.#instead(refused)
+        : kind === "clarification" && tools.length === 1 && this.#last?.tool.name === tools[0]
+          ? this.#again()
+          : undefined;
     if (again) return again;
     if (before || refused) this.rehearsal.forget();
     this.#refused = undefined;
     this.#left = tools;
-    const turn = this.#planned(tools.length, kind === "open" ? "first" : before && !this.#plot.missing!.isAll ? "bare" : refused || before ? "moving-on" : "follow-up", kind === "open" && this.#plot.info === "missing");
+    const turn = this.#planned(
+      tools.length,
+      kind === "open"
+        ? "first"
+        : before && !this.#plot.missing!.isAll
+          ? "bare"
+          : refused || before
+            ? "moving-on"
+            : "follow-up",
+      kind === "open" && this.#plot.info === "missing",
+    );
     return turn && before && !this.#plot.missing!.isAll ? this.#movedOn(turn) : turn;
   }
 
   #open(): Turn | undefined {
     const { info, isOneTurn } = this.#plot;
     if (isOneTurn) this.#left = this.#left.slice(-mostWishes);
-    const n = isOneTurn ? this.#left.length : Math.min(mostWishes, Math.ceil(this.#left.length / 2));
+    const n = isOneTurn
+      ? this.#left.length
+      : Math.min(mostWishes, Math.ceil(this.#left.length / 2));
     return this.#planned(n, "first", info === "missing");
   }
 
@@ -137,7 +194,11 @@ export class Author {
       if (next === undefined) return this.#plot.goesOn ? this.#somethingElse(opening) : undefined;
       this.#left = [next];
     }
-    return this.#planned(chance.happens(0.5) ? Math.min(mostWishes, this.#left.length) : 1, opening, false);
+    return this.#planned(
+      chance.happens(0.5) ? Math.min(mostWishes, this.#left.length) : 1,
+      opening,
+      false,
+    );
   }
 
   /** Another wish that has nothing to do with what was said before. */
@@ -157,12 +218,18 @@ export class Author {
   /** Something else, after what could not be done. */
   #movedOn(turn: Turn): Turn {
     const { goOn, unknown } = this.#plot.missing!.words;
-    return { ...turn, text: this.#scene.chance.pick(this.obstacle!.kind === "thing" ? unknown : goOn) + turn.text };
+    return {
+      ...turn,
+      text: this.#scene.chance.pick(this.obstacle!.kind === "thing" ? unknown : goOn) + turn.text,
+    };
   }
 
   /** Another try, or something else. */
   #afterRefusal(refused: Wish): Turn | undefined {
-    return this.#instead(refused) ?? (this.#scene.chance.happens(odds.movesOn) ? this.#more("moving-on") : undefined);
+    return (
+      this.#instead(refused) ??
+      (this.#scene.chance.happens(odds.movesOn) ? this.#more("moving-on") : undefined)
+    );
   }
 
   #planned(n: number, opening: Opening, withholds: boolean): Turn | undefined {
@@ -177,7 +244,11 @@ export class Author {
         const held = this.#withholding(name);
         if (!held) return undefined;
         this.#left = [...names.slice(i + 1), ...this.#left];
-        return { text: this.#text([...clauses, held.clause], opening), wishes, question: held.question };
+        return {
+          text: this.#text([...clauses, held.clause], opening),
+          wishes,
+          question: held.question,
+        };
       }
       const trial = this.#tried(name, wishes.at(-1));
       if (!trial) return undefined;
@@ -192,7 +263,14 @@ export class Author {
         this.obstacle ??= trial.obstacle;
         this.#left = isAll ? [...names.slice(i + 1), ...this.#left] : [];
         const blocked = saidOf(trial.obstacle, trial.wish, words, standing, this.#scene.chance);
-        return { text: this.#text([...clauses, trial.wish.clause], opening, opening === "first" ? reasonFor(names[0]!, this.#scene, this.#plot.manners) : ""), wishes: [...wishes, { ...trial.wish, blocked }] };
+        return {
+          text: this.#text(
+            [...clauses, trial.wish.clause],
+            opening,
+            opening === "first" ? reasonFor(names[0]!, this.#scene, this.#plot.manners) : "",
+          ),
+          wishes: [...wishes, { ...trial.wish, blocked }],
+        };
       }
       const twin = names.length < mostWishes ? this.#twin(trial) : undefined;
       if (twin) {
@@ -202,13 +280,24 @@ export class Author {
       }
       const alternative = this.#otherwise(trial);
       wishes.push(alternative ? { ...trial.wish, otherwise: alternative } : trial.wish);
-      clauses.push(alternative ? `${trial.wish.clause}${alternative.clause.startsWith("or ") ? "," : ";"} ${alternative.clause}` : trial.wish.clause);
+      clauses.push(
+        alternative
+          ? `${trial.wish.clause}${alternative.clause.startsWith("or ") ? "," : ";"} ${alternative.clause}`
+          : trial.wish.clause,
+      );
       if (trial.outcome.kind !== "ok" && !alternative) {
         this.#left = [];
         break;
       }
     }
-    return { text: this.#text(clauses, opening, opening === "first" ? reasonFor(names[0]!, this.#scene, this.#plot.manners) : ""), wishes };
+    return {
+      text: this.#text(
+        clauses,
+        opening,
+        opening === "first" ? reasonFor(names[0]!, this.#scene, this.#plot.manners) : "",
+      ),
+      wishes,
+    };
   }
 
   #text(clauses: readonly string[], opening: Opening, reason = ""): string {
@@ -216,22 +305,51 @@ export class Author {
     const { manners } = this.#plot;
     if (!this.#foundNothing) return turnOf(clauses, opening, persona, manners, chance, reason);
     // nobody is pleased to hear that there is nothing
-    return turnOf(clauses, opening, { ...persona, followUp: manners.sober }, { ...manners, followUp: manners.sober, clarification: manners.sober }, chance, reason);
+    return turnOf(
+      clauses,
+      opening,
+      { ...persona, followUp: manners.sober },
+      { ...manners, followUp: manners.sober, clarification: manners.sober },
+      chance,
+      reason,
+    );
   }
 
   /** The same for another thing, in the same clause: `freeze the Travel card and the Gift card`. */
   #twin({ wish, declared, outcome }: Trial): { wish: Wish; clause: string } | undefined {
     const { chance } = this.#scene;
     const { template } = wish;
-    if (outcome.kind !== "ok" || wish.before || guessOf(wish) || this.#plot.steps || !chance.happens(odds.twin) || !isRequest(template)) return undefined;
-    const isThere = (entity: string, id: unknown) => typeof id === "string" && this.#scene.sample.find(entity, id) !== undefined;
-    const open = declared.inputs.filter(it => !it.many && isThere(it.entity, wish.arguments[it.key]) && takesTwo(template, it.key) && !pointing.test(wish.said[it.key] ?? "it"));
-    if (open.length === 0 || declared.values.some(it => it.sensitive && it.key in wish.arguments)) return undefined;
+    if (
+      outcome.kind !== "ok" ||
+      wish.before ||
+      guessOf(wish) ||
+      this.#plot.steps ||
+      !chance.happens(odds.twin) ||
+      !isRequest(template)
+    )
+      return undefined;
+    const isThere = (entity: string, id: unknown) =>
+      typeof id === "string" && this.#scene.sample.find(entity, id) !== undefined;
+    const open = declared.inputs.filter(
+      it =>
+        !it.many &&
+        isThere(it.entity, wish.arguments[it.key]) &&
+        takesTwo(template, it.key) &&
+        !pointing.test(wish.said[it.key] ?? "it"),
+    );
+    if (open.length === 0 || declared.values.some(it => it.sensitive && it.key in wish.arguments))
+      return undefined;
     const { key } = chance.pick(open);
-    const other = this.#granted({ declared, form: `{${key}}`, kept: wish }, it => it.arguments[key] !== wish.arguments[key]);
+    const other = this.#granted(
+      { declared, form: `{${key}}`, kept: wish },
+      it => it.arguments[key] !== wish.arguments[key],
+    );
     if (!other || pointing.test(other.said[key]!)) return undefined;
     const both = `${chance.happens(0.3) ? "both " : ""}${wish.said[key]!} and ${other.said[key]!}`;
-    return { wish: other, clause: filled(template, slot => (slot === key ? both : wish.said[slot]))! };
+    return {
+      wish: other,
+      clause: filled(template, slot => (slot === key ? both : wish.said[slot]))!,
+    };
   }
 
   /** A wish for a tool that the session grants, or, now and then, one that it refuses. */
@@ -239,7 +357,12 @@ export class Author {
     const step = this.#plot.steps?.get(name);
     const { declarations, phrases, chance } = this.#scene;
     if (step) {
-      const trial = this.#walk.step(step, this.#heard, () => this.#formOf(phrases.tools[step.bridge.from]!.forms), this.rehearsal);
+      const trial = this.#walk.step(
+        step,
+        this.#heard,
+        () => this.#formOf(phrases.tools[step.bridge.from]!.forms),
+        this.rehearsal,
+      );
       if (typeof trial === "string") this.stuck = trial;
       return typeof trial === "string" ? undefined : trial;
     }
@@ -252,14 +375,26 @@ export class Author {
     for (let attempt = 0; attempt < tries; attempt++) {
       const form = this.#formOf(phrases.tools[name]!.forms);
       // what flows in may be what stands in the way
-      const trial = this.rehearsal.attempt({ declared, form, ...(attempt < tries - 2 ? { flow } : {}) });
+      const trial = this.rehearsal.attempt({
+        declared,
+        form,
+        ...(attempt < tries - 2 ? { flow } : {}),
+      });
       why = whyNot(trial);
-      if (typeof trial === "string" || (trial.outcome.kind !== "ok" && !(mayFail && isRefusal(trial.outcome)))) continue;
+      if (
+        typeof trial === "string" ||
+        (trial.outcome.kind !== "ok" && !(mayFail && isRefusal(trial.outcome)))
+      )
+        continue;
       if (trial.outcome.kind !== "ok" && this.rehearsal.wasToBeExpected(trial)) {
         why = "the user knows better";
         continue;
       }
-      if (trial.outcome.kind === "ok" && ((courts && attempt < tries / 2) || (isEmpty(trial.outcome.value) && !chance.happens(0.1)))) continue;
+      if (
+        trial.outcome.kind === "ok" &&
+        ((courts && attempt < tries / 2) || (isEmpty(trial.outcome.value) && !chance.happens(0.1)))
+      )
+        continue;
       if (!turnsAround(before, trial.wish)) this.rehearsal.keep(trial);
       return trial;
     }
@@ -267,20 +402,41 @@ export class Author {
     return undefined;
   }
 
-  /** A wish with a value left out, and the question for it. The value is chosen, and its turn comes with the answer. */
+  /**
+   * A wish with a value left out, and the question for it. The value is chosen, and its turn comes
+   * with the answer.
+   */
   #withholding(name: string): { clause: string; question: string } | undefined {
     const { declarations, phrases, chance, focus } = this.#scene;
     const missing = phrases.tools[name]!.missing!;
     let why = "";
     for (let attempt = 0; attempt < tries; attempt++) {
       const key = chance.pick(Object.keys(missing));
-      const trial = this.rehearsal.attempt({ declared: declarations.get(name)!, form: this.#formOf(missing[key]!.forms), withheld: key });
+      const trial = this.rehearsal.attempt({
+        declared: declarations.get(name)!,
+        form: this.#formOf(missing[key]!.forms),
+        withheld: key,
+      });
       why = whyNot(trial);
-      if (typeof trial === "string" || trial.obstacle || trial.outcome.kind !== "ok" || isEmpty(trial.outcome.value)) continue;
+      if (
+        typeof trial === "string" ||
+        trial.obstacle ||
+        trial.outcome.kind !== "ok" ||
+        isEmpty(trial.outcome.value)
+      )
+        continue;
       const { wish } = trial;
       // nobody is asked for what the talk is about anyway
-      if (wish.things.some(({ thing }) => thing.id === wish.arguments[key] && focus.some(it => keyOf(it) === keyOf(thing)))) continue;
-      const question = chance.shuffled(missing[key]!.ask).flatMap(it => filled(it, slot => wish.said[slot]?.replace(/^my /, "your ")) ?? [])[0];
+      if (
+        wish.things.some(
+          ({ thing }) =>
+            thing.id === wish.arguments[key] && focus.some(it => keyOf(it) === keyOf(thing)),
+        )
+      )
+        continue;
+      const question = chance
+        .shuffled(missing[key]!.ask)
+        .flatMap(it => filled(it, slot => wish.said[slot]?.replace(/^my /, "your ")) ?? [])[0];
       if (question === undefined) continue;
       this.#withheld = { wish, key };
       this.hasWithheld = true;
@@ -301,11 +457,20 @@ export class Author {
   #flow({ inputs }: Declared, before: Wish | undefined): Record<string, readonly Thing[]> {
     const { focus } = this.#scene;
     if (!before && focus.length === 0) return {};
-    const first = inputs.filter((it, i) => it.required && inputs.findIndex(other => other.required && other.entity === it.entity) === i);
-    return Object.fromEntries(first.map(it => [it.key, focus.filter(thing => thing.entity === it.entity)]));
+    const first = inputs.filter(
+      (it, i) =>
+        it.required &&
+        inputs.findIndex(other => other.required && other.entity === it.entity) === i,
+    );
+    return Object.fromEntries(
+      first.map(it => [it.key, focus.filter(thing => thing.entity === it.entity)]),
+    );
   }
 
-  /** What to do if it is refused, said in the same breath: it would be granted, whether it comes to it or not. */
+  /**
+   * What to do if it is refused, said in the same breath: it would be granted, whether it comes to
+   * it or not.
+   */
   #otherwise(trial: Trial): Wish | undefined {
     // a way out does not hang on a question
     if (guessOf(trial.wish) || trial.wish.clause.endsWith("?")) return undefined;
@@ -313,26 +478,53 @@ export class Author {
     const { phrases, declarations, chance } = this.#scene;
     const words = phrases.tools[wish.tool.name]!.otherwise;
     const isNeeded = outcome.kind !== "ok";
-    if (isNeeded && chance.happens(words ? otherwise.anotherTool : otherwise.onlyTool)) return this.#alternative(trial);
+    if (isNeeded && chance.happens(words ? otherwise.anotherTool : otherwise.onlyTool))
+      return this.#alternative(trial);
     if (!words || !chance.happens(isNeeded ? otherwise.needed : otherwise.spare)) return undefined;
     const [key, forms] = chance.pick(Object.entries(words));
     const stage = isNeeded ? this.rehearsal : this.rehearsal.aside();
-    return this.#granted({ declared: declarations.get(wish.tool.name)!, kept: wish, form: chance.pick(forms) }, it => givesWay(it, wish, key), stage);
+    return this.#granted(
+      { declared: declarations.get(wish.tool.name)!, kept: wish, form: chance.pick(forms) },
+      it => givesWay(it, wish, key),
+      stage,
+    );
   }
 
-  /** Another tool for the same thing, should the first be refused: `cancel it; if that is not possible, tell me where it is`. */
+  /**
+   * Another tool for the same thing, should the first be refused: `cancel it; if that is not
+   * possible, tell me where it is`.
+   */
   #alternative({ wish }: Trial): Wish | undefined {
     const { declarations, phrases, chance } = this.#scene;
     const [named] = wish.things;
     if (!named || wish.clause.endsWith("?") || this.#plot.steps) return undefined;
     const { thing } = named;
-    const fits = (it: Declared) => it.tool.effect === "read" && phrases.tools[it.tool.name] && it.inputs.some(input => input.required && !input.many && input.entity === thing.entity);
-    for (const declared of chance.shuffled([...declarations.values()].filter(fits)).slice(0, others)) {
+    const fits = (it: Declared) =>
+      it.tool.effect === "read" &&
+      phrases.tools[it.tool.name] &&
+      it.inputs.some(input => input.required && !input.many && input.entity === thing.entity);
+    for (const declared of chance
+      .shuffled([...declarations.values()].filter(fits))
+      .slice(0, others)) {
       const { key } = declared.inputs.find(it => it.required && it.entity === thing.entity)!;
       const form = chance.pick(phrases.tools[declared.tool.name]!.forms);
-      const trial = this.rehearsal.attempt({ declared, form, flow: { [key]: [thing] } }, { ...this.#scene, focus: [thing], recent: [thing] });
-      if (typeof trial === "string" || trial.obstacle || trial.outcome.kind !== "ok" || isEmpty(trial.outcome.value)) continue;
-      if (trial.wish.arguments[key] !== thing.id || trial.wish.things.length > 1 || !isRequest(trial.wish.clause)) continue;
+      const trial = this.rehearsal.attempt(
+        { declared, form, flow: { [key]: [thing] } },
+        { ...this.#scene, focus: [thing], recent: [thing] },
+      );
+      if (
+        typeof trial === "string" ||
+        trial.obstacle ||
+        trial.outcome.kind !== "ok" ||
+        isEmpty(trial.outcome.value)
+      )
+        continue;
+      if (
+        trial.wish.arguments[key] !== thing.id ||
+        trial.wish.things.length > 1 ||
+        !isRequest(trial.wish.clause)
+      )
+        continue;
       this.rehearsal.keep(trial);
       return { ...trial.wish, clause: `${chance.pick(ifNot)} ${trial.wish.clause}` };
     }
@@ -358,9 +550,13 @@ export class Author {
     this.#refused = undefined;
     const { phrases, declarations, chance } = this.#scene;
     const declared = declarations.get(refused.tool.name)!;
-    for (const [key, forms] of chance.shuffled(Object.entries(phrases.tools[refused.tool.name]!.instead ?? {}))) {
+    for (const [key, forms] of chance.shuffled(
+      Object.entries(phrases.tools[refused.tool.name]!.instead ?? {}),
+    )) {
       for (let attempt = 0; attempt < tries; attempt++) {
-        const wish = this.#granted({ declared, kept: refused, form: chance.pick(forms) }, it => givesWay(it, refused, key));
+        const wish = this.#granted({ declared, kept: refused, form: chance.pick(forms) }, it =>
+          givesWay(it, refused, key),
+        );
         if (wish) return { text: this.#text([wish.clause], "instead"), wishes: [wish] };
       }
     }
@@ -374,16 +570,31 @@ export class Author {
     const forms = last && phrases.tools[last.tool.name]?.again;
     if (!forms) return undefined;
     for (let attempt = 0; attempt < tries; attempt++) {
-      const wish = this.#granted({ declared: declarations.get(last.tool.name)!, kept: last, form: chance.pick(forms) });
+      const wish = this.#granted({
+        declared: declarations.get(last.tool.name)!,
+        kept: last,
+        form: chance.pick(forms),
+      });
       if (wish) return { text: this.#text([wish.clause], "clarification"), wishes: [wish] };
     }
     return undefined;
   }
 
   /** A wish that is granted, and kept. Nothing in it is called `it`. */
-  #granted(asking: Asking, fits: (it: Wish) => boolean = () => true, stage: Rehearsal = this.rehearsal): Wish | undefined {
+  #granted(
+    asking: Asking,
+    fits: (it: Wish) => boolean = () => true,
+    stage: Rehearsal = this.rehearsal,
+  ): Wish | undefined {
     const trial = stage.attempt(asking, { ...this.#scene, focus: [] });
-    if (typeof trial === "string" || trial.obstacle || !fits(trial.wish) || trial.outcome.kind !== "ok" || isEmpty(trial.outcome.value)) return undefined;
+    if (
+      typeof trial === "string" ||
+      trial.obstacle ||
+      !fits(trial.wish) ||
+      trial.outcome.kind !== "ok" ||
+      isEmpty(trial.outcome.value)
+    )
+      return undefined;
     stage.keep(trial);
     return trial.wish;
   }
@@ -394,7 +605,12 @@ export class Author {
     const last = this.#last;
     if (!last) return undefined;
     const inPlay = new Set(focus.map(it => it.entity));
-    const next = [...declarations.values()].filter(({ tool, inputs }) => tool !== last.tool && inputs.some(it => it.required && inPlay.has(it.entity)));
-    return next.length === 0 ? undefined : chance.weighted(next, it => this.#plot.rarity(it.tool.name)).tool.name;
+    const next = [...declarations.values()].filter(
+      ({ tool, inputs }) =>
+        tool !== last.tool && inputs.some(it => it.required && inPlay.has(it.entity)),
+    );
+    return next.length === 0
+      ? undefined
+      : chance.weighted(next, it => this.#plot.rarity(it.tool.name)).tool.name;
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Bridges between servers, read from resources/bridges.json: what one tool's result may pass on to a tool of another server, and
- * the clauses in which people wish for that. Knows no sessions: whether a value really flows is tried elsewhere.
+ * Bridges between servers, read from resources/bridges.json: what one tool's result may pass on to
+ * a tool of another server, and the clauses in which people wish for that. Knows no sessions:
+ * whether a value really flows is tried elsewhere.
  *
  * ```
  * { "format": "prove/bridges@1", "bridges": [ {
@@ -20,8 +21,9 @@
  *     "reply": ["{from.total} is …"],                 whole sentences; `{from.…}` are fields of the first result, others as in phrases
  *     "added": ["It is …"] } ] }                      the same after an `after`, where the first call has been answered already
  * ```
- * Clauses follow the rules of phrases (phrase.ts). `{from.key}` in a clause is an argument of the first call, as people name it;
- * a value that flows is never said in a clause, only in replies. A first call that changes something cannot go unsaid.
+ * Clauses follow the rules of phrases (phrase.ts). `{from.key}` in a clause is an argument of the
+ * first call, as people name it; a value that flows is never said in a clause, only in replies. A
+ * first call that changes something cannot go unsaid.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +36,10 @@ import { slotsOf } from "./phrase.ts";
 
 const json = z.json() as z.ZodType<Json>;
 const texts = z.array(z.string().min(1)).min(1);
-const reply = z.union([z.string().min(1), z.strictObject({ say: z.string().min(1), if: z.record(z.string(), json) })]);
+const reply = z.union([
+  z.string().min(1),
+  z.strictObject({ say: z.string().min(1), if: z.record(z.string(), json) }),
+]);
 const replies = z.array(reply).min(1);
 
 const bridgeSchema = z.strictObject({
@@ -56,11 +61,17 @@ const bridgeSchema = z.strictObject({
   added: replies.optional(),
 });
 
-const bridgesSchema = z.strictObject({ format: z.literal("prove/bridges@1"), bridges: z.array(bridgeSchema) });
+const bridgesSchema = z.strictObject({
+  format: z.literal("prove/bridges@1"),
+  bridges: z.array(bridgeSchema),
+});
 
 export type Bridge = z.infer<typeof bridgeSchema>;
 
-/** The bridges of a resources folder whose servers the catalog has all; none where there is no such file. Throws a `Mistake` that names the first flaw. */
+/**
+ * The bridges of a resources folder whose servers the catalog has all; none where there is no such
+ * file. Throws a `Mistake` that names the first flaw.
+ */
 export function readBridges(resources: string, catalog: Catalog): readonly Bridge[] {
   const file = join(resources, "bridges.json");
   return existsSync(file) ? parseBridges(readFileSync(file, "utf8"), catalog, file) : [];
@@ -72,12 +83,17 @@ export function parseBridges(text: string, catalog: Catalog, file: string): read
   try {
     parsed = JSON.parse(text);
   } catch (cause) {
-    throw new Mistake(`${file} is not JSON (${(cause as Error).message})`, "mend the text", { cause });
+    throw new Mistake(`${file} is not JSON (${(cause as Error).message})`, "mend the text", {
+      cause,
+    });
   }
   const { success, data, error } = bridgesSchema.safeParse(parsed);
   if (!success) {
     const issue = error.issues[0]!;
-    throw new Mistake(`${file} is no file of bridges at /${issue.path.join("/")}: ${issue.message}`, "mend that value");
+    throw new Mistake(
+      `${file} is no file of bridges at /${issue.path.join("/")}: ${issue.message}`,
+      "mend that value",
+    );
   }
   const flaw = flawsOfBridges(data.bridges, catalog)[0];
   if (flaw !== undefined) throw new Mistake(`${file}: ${flaw}`, "mend that bridge");
@@ -86,8 +102,13 @@ export function parseBridges(text: string, catalog: Catalog, file: string): read
 
 /** What is wrong with bridges for these servers, a line each. */
 export function flawsOfBridges(bridges: readonly Bridge[], catalog: Catalog): string[] {
-  const twice = bridges.filter((it, i) => bridges.findIndex(other => other.name === it.name) < i).map(it => `there are two bridges ${it.name}`);
-  return [...twice, ...bridges.flatMap(it => flawsOf(it, catalog).map(flaw => `${it.name}: ${flaw}`))];
+  const twice = bridges
+    .filter((it, i) => bridges.findIndex(other => other.name === it.name) < i)
+    .map(it => `there are two bridges ${it.name}`);
+  return [
+    ...twice,
+    ...bridges.flatMap(it => flawsOf(it, catalog).map(flaw => `${it.name}: ${flaw}`)),
+  ];
 }
 
 function flawsOf(bridge: Bridge, catalog: Catalog): string[] {
@@ -97,28 +118,59 @@ function flawsOf(bridge: Bridge, catalog: Catalog): string[] {
   const flaws: string[] = [];
   if (from.server === to.server) flaws.push(`${from.name} and ${to.name} are of one server`);
   if (!forms && !after) flaws.push("it has neither forms nor after");
-  if (forms && from.effect === "write") flaws.push(`${from.name} changes something, so it has to be asked for: it can have no forms`);
+  if (forms && from.effect === "write")
+    flaws.push(`${from.name} changes something, so it has to be asked for: it can have no forms`);
   const [keysFrom, keysTo] = [keysOf(from), keysOf(to)];
-  for (const key of [...Object.keys(bridge.with ?? {}), ...(bridge.needs ?? []), ...(bridge.without ?? [])]) if (!keysFrom.includes(key)) flaws.push(`${from.name} takes no ${key}`);
-  for (const key of [...Object.keys(fill), ...Object.keys(bridge.fixed ?? {})]) if (!keysTo.includes(key)) flaws.push(`${to.name} takes no ${key}`);
-  for (const [key, path] of Object.entries(fill)) if (path.startsWith("=") ? !keysFrom.includes(path.slice(1)) : !Object.hasOwn(propertiesOf(from.outputSchema), path.split(".")[0]!)) flaws.push(`${from.name} shows no ${path} for ${key}`);
-  for (const key of [...Object.keys(bridge.never ?? {}), ...Object.keys(bridge.like ?? {})]) if (!(key in fill)) flaws.push(`${key} does not flow, and cannot be kept from some values`);
-  for (const key of (bridge.cases ?? []).flatMap(it => Object.keys(it))) if (!(key.startsWith("from.") ? keysFrom.includes(key.slice(5)) : keysTo.includes(key))) flaws.push(`a case names ${key}, which is no argument`);
+  for (const key of [
+    ...Object.keys(bridge.with ?? {}),
+    ...(bridge.needs ?? []),
+    ...(bridge.without ?? []),
+  ])
+    if (!keysFrom.includes(key)) flaws.push(`${from.name} takes no ${key}`);
+  for (const key of [...Object.keys(fill), ...Object.keys(bridge.fixed ?? {})])
+    if (!keysTo.includes(key)) flaws.push(`${to.name} takes no ${key}`);
+  for (const [key, path] of Object.entries(fill))
+    if (
+      path.startsWith("=")
+        ? !keysFrom.includes(path.slice(1))
+        : !Object.hasOwn(propertiesOf(from.outputSchema), path.split(".")[0]!)
+    )
+      flaws.push(`${from.name} shows no ${path} for ${key}`);
+  for (const key of [...Object.keys(bridge.never ?? {}), ...Object.keys(bridge.like ?? {})])
+    if (!(key in fill)) flaws.push(`${key} does not flow, and cannot be kept from some values`);
+  for (const key of (bridge.cases ?? []).flatMap(it => Object.keys(it)))
+    if (!(key.startsWith("from.") ? keysFrom.includes(key.slice(5)) : keysTo.includes(key)))
+      flaws.push(`a case names ${key}, which is no argument`);
   const given = [...Object.keys(fill), ...Object.keys(bridge.fixed ?? {})];
-  for (const it of [...(forms ?? []), ...(after ?? [])]) flaws.push(...flawsOfClause(it, given, keysFrom, keysTo, requiredOf(to)));
+  for (const it of [...(forms ?? []), ...(after ?? [])])
+    flaws.push(...flawsOfClause(it, given, keysFrom, keysTo, requiredOf(to)));
   for (const it of forms ?? [])
-    for (const key of requiredOf(from)) if (!(key in (bridge.with ?? {})) && !slotsOf(it).includes(`from.${key}`)) flaws.push(`"${it}" does not name {from.${key}}`);
+    for (const key of requiredOf(from))
+      if (!(key in (bridge.with ?? {})) && !slotsOf(it).includes(`from.${key}`))
+        flaws.push(`"${it}" does not name {from.${key}}`);
   return flaws;
 }
 
-function flawsOfClause(text: string, given: readonly string[], keysFrom: readonly string[], keysTo: readonly string[], required: readonly string[]): string[] {
+function flawsOfClause(
+  text: string,
+  given: readonly string[],
+  keysFrom: readonly string[],
+  keysTo: readonly string[],
+  required: readonly string[],
+): string[] {
   const slots = slotsOf(text);
   const own = slots.filter(it => !it.startsWith("from."));
   return [
-    ...slots.filter(it => it.startsWith("from.") && !keysFrom.includes(it.slice(5))).map(it => `"${text}" has a slot {${it}} that is no argument`),
-    ...own.filter(it => !keysTo.includes(it)).map(it => `"${text}" has a slot {${it}} that is no argument`),
+    ...slots
+      .filter(it => it.startsWith("from.") && !keysFrom.includes(it.slice(5)))
+      .map(it => `"${text}" has a slot {${it}} that is no argument`),
+    ...own
+      .filter(it => !keysTo.includes(it))
+      .map(it => `"${text}" has a slot {${it}} that is no argument`),
     ...own.filter(it => given.includes(it)).map(it => `"${text}" says {${it}}, which should flow`),
-    ...required.filter(it => ![...own, ...given].includes(it)).map(it => `"${text}" does not say ${it}`),
+    ...required
+      .filter(it => ![...own, ...given].includes(it))
+      .map(it => `"${text}" does not say ${it}`),
   ];
 }
 

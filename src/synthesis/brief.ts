@@ -1,6 +1,6 @@
 /**
- * What an attempt sets out to make: the chain, the people, the fixtures, and every coin that is tossed beforehand. What all
- * attempts of one synthesis share is handed in. Opens no session.
+ * What an attempt sets out to make: the chain, the people, the fixtures, and every coin that is
+ * tossed beforehand. What all attempts of one synthesis share is handed in. Opens no session.
  */
 import type { Catalog } from "../environment/catalog.ts";
 import type { Chance } from "../environment/chance.ts";
@@ -30,7 +30,10 @@ const shares = {
   loner: 0.08,
 };
 
-/** Variants of a fixture, where nothing else is said; of those, the ones in use at a time, and for how many attempts on a server. */
+/**
+ * Variants of a fixture, where nothing else is said; of those, the ones in use at a time, and for
+ * how many attempts on a server.
+ */
 const variety = { variants: 40, atOnce: 2, attempts: 40 };
 
 export interface Brief {
@@ -91,26 +94,47 @@ export interface Ground {
 }
 
 /** What attempt number n is to make on a server, or undefined where its draw leads nowhere. */
-export function briefFor(ground: Ground, { n, home, kind }: { n: number; home: string; kind: Kind }, chance: Chance): Brief | undefined {
+export function briefFor(
+  ground: Ground,
+  { n, home, kind }: { n: number; home: string; kind: Kind },
+  chance: Chance,
+): Brief | undefined {
   const { catalog, seed, preset, oneTurn, manners, uses, bridges, servers } = ground;
-  const chain = kind === "abstain" ? [] : chainFor({ server: catalog.server(home), uses, audit: ground.audit }, chance);
+  const chain =
+    kind === "abstain"
+      ? []
+      : chainFor({ server: catalog.server(home), uses, audit: ground.audit }, chance);
   if (!chain) return undefined;
   const info = toldIn(ground.infos, chance);
-  const crossing = kind === "normal" && bridges.length > 0 && chance.happens(ground.crossing) ? crossingOf(bridges, servers, home, uses, chance) : undefined;
+  const crossing =
+    kind === "normal" && bridges.length > 0 && chance.happens(ground.crossing)
+      ? crossingOf(bridges, servers, home, uses, chance)
+      : undefined;
   const isFar = kind === "irrelevant" && chance.happens(shares.far);
-  const distractors = preset.mixed > 0 ? "mixed" : chance.happens(preset.distractors) ? 3 + chance.below(6) : 0;
+  const distractors =
+    preset.mixed > 0 ? "mixed" : chance.happens(preset.distractors) ? 3 + chance.below(6) : 0;
   const needed = crossing ? crossing.servers : [home];
-  const others = chance.shuffled(othersThan(needed, ground)).slice(0, companyOf(distractors, kind, isFar, ground, chance));
-  const fixtures = crossing ? sharedFixture(crossing, ground, n, chance) : [{ name: home, fixture: fixtureFor(ground, home, n, chance) }];
+  const others = chance
+    .shuffled(othersThan(needed, ground))
+    .slice(0, companyOf(distractors, kind, isFar, ground, chance));
+  const fixtures = crossing
+    ? sharedFixture(crossing, ground, n, chance)
+    : [{ name: home, fixture: fixtureFor(ground, home, n, chance) }];
   return {
     id: `${needed[0]!}-${seed}-${n}`,
     home: needed[0]!,
     chain: crossing ? crossing.chain : chain,
     kind,
     info: kind !== "normal" || (crossing && info === "missing") ? "complete" : info,
-    isOneTurn: kind === "abstain" || (preset.name === "student" && kind === "irrelevant") || chance.happens(oneTurn),
+    isOneTurn:
+      kind === "abstain" ||
+      (preset.name === "student" && kind === "irrelevant") ||
+      chance.happens(oneTurn),
     listsFirst: chance.happens(info === "minimal" ? shares.listsWhenMinimal : shares.lists),
-    servers: [...fixtures, ...others.map(name => ({ name, fixture: fixtureFor(ground, name, n, chance) }))],
+    servers: [
+      ...fixtures,
+      ...others.map(name => ({ name, fixture: fixtureFor(ground, name, n, chance) })),
+    ],
     sessionSeed: chance.below(100_000),
     persona: personaOf(manners, chance),
     distractors,
@@ -120,25 +144,44 @@ export function briefFor(ground: Ground, { n, home, kind }: { n: number; home: s
   };
 }
 
-/** How much the user is to tell: by the shares, and the more of what has come about less often. Not everything can be left out. */
+/**
+ * How much the user is to tell: by the shares, and the more of what has come about less often. Not
+ * everything can be left out.
+ */
 function toldIn(infos: Ground["infos"], chance: Chance): Task["info"] {
   const all = [...infos.values()].reduce((a, b) => a + b, 0);
-  const due = (info: "missing" | "minimal") => Math.max(0, shares[info] + (all < few ? 0 : 3 * (shares[info] - (infos.get(info) ?? 0) / all)));
+  const due = (info: "missing" | "minimal") =>
+    Math.max(0, shares[info] + (all < few ? 0 : 3 * (shares[info] - (infos.get(info) ?? 0) / all)));
   const [missing, minimal] = [due("missing"), due("minimal")];
-  return chance.weighted(["complete", "missing", "minimal"] as const, it => ({ complete: Math.max(0.1, 1 - missing - minimal), missing, minimal })[it]);
+  return chance.weighted(
+    ["complete", "missing", "minimal"] as const,
+    it => ({ complete: Math.max(0.1, 1 - missing - minimal), missing, minimal })[it],
+  );
 }
 
 /** Too few to tell a share by. */
 const few = 50;
 
 /** How many servers are opened beside those that are needed. */
-function companyOf(distractors: Brief["distractors"], kind: Kind, isFar: boolean, { preset }: Ground, chance: Chance): number {
-  if (distractors === "mixed") return kind === "irrelevant" || chance.happens(preset.mixed) ? 1 + chance.below(2) : 0;
+function companyOf(
+  distractors: Brief["distractors"],
+  kind: Kind,
+  isFar: boolean,
+  { preset }: Ground,
+  chance: Chance,
+): number {
+  if (distractors === "mixed")
+    return kind === "irrelevant" || chance.happens(preset.mixed) ? 1 + chance.below(2) : 0;
   return distractors > 0 || isFar ? 2 + chance.below(2) : 0;
 }
 
 /** Fixtures of one world for all servers of a talk. */
-function sharedFixture({ servers }: Crossing, ground: Ground, n: number, chance: Chance): Brief["servers"] {
+function sharedFixture(
+  { servers }: Crossing,
+  ground: Ground,
+  n: number,
+  chance: Chance,
+): Brief["servers"] {
   const [first, ...others] = servers.map(ground.fixtures);
   const fixture = chance.pick(first!.filter(it => others.every(list => list.includes(it))));
   return servers.map(name => ({ name, fixture: numbered(ground, name, fixture, n, chance) }));
@@ -148,24 +191,43 @@ function chainFor(ways: Ways, chance: Chance): readonly string[] | undefined {
   const chain = chainOf(ways, chance);
   const alone = loners(ways);
   if (!chain) return undefined;
-  return alone.length > 0 && chance.happens(shares.loner) ? [...chain.tools, chance.weighted(alone, it => rarityOf(it, ways.uses))] : chain.tools;
+  return alone.length > 0 && chance.happens(shares.loner)
+    ? [...chain.tools, chance.weighted(alone, it => rarityOf(it, ways.uses))]
+    : chain.tools;
 }
 
-/** Servers whose tools have nothing to do with these. A held-out one is shown by tasks on held-out ones only. */
+/**
+ * Servers whose tools have nothing to do with these. A held-out one is shown by tasks on held-out
+ * ones only.
+ */
 function othersThan(needed: readonly string[], { catalog, servers, preset }: Ground): string[] {
   const all = preset.name === "paper" ? [...catalog.servers.keys()] : servers;
-  const isApart = (it: string) => needed.every(own => own !== it && (preset.name === "student" || !isKin(own, it)));
+  const isApart = (it: string) =>
+    needed.every(own => own !== it && (preset.name === "student" || !isKin(own, it)));
   return all.filter(it => isApart(it) && (!isHeldOut(it) || needed.some(isHeldOut)));
 }
 
 /** One of the server's fixtures. */
-const fixtureFor = (ground: Ground, name: string, n: number, chance: Chance): string => numbered(ground, name, chance.pick(ground.fixtures(name)), n, chance);
+const fixtureFor = (ground: Ground, name: string, n: number, chance: Chance): string =>
+  numbered(ground, name, chance.pick(ground.fixtures(name)), n, chance);
 
-/** The fixture with its ids renumbered, where ids are what has to be found out. Few variants are in use at a time. */
-function numbered({ catalog, servers, variants }: Ground, name: string, fixture: string, n: number, chance: Chance): string {
+/**
+ * The fixture with its ids renumbered, where ids are what has to be found out. Few variants are in
+ * use at a time.
+ */
+function numbered(
+  { catalog, servers, variants }: Ground,
+  name: string,
+  fixture: string,
+  n: number,
+  chance: Chance,
+): string {
   const stretch = Math.floor(n / (variety.attempts * servers.length));
-  const number = 1 + ((stretch * variety.atOnce + chance.below(variety.atOnce)) % Math.max(1, variants));
-  return hasHiddenIds(catalog.server(name)) && variants > 0 ? variantName(fixture, number) : fixture;
+  const number =
+    1 + ((stretch * variety.atOnce + chance.below(variety.atOnce)) % Math.max(1, variants));
+  return hasHiddenIds(catalog.server(name)) && variants > 0
+    ? variantName(fixture, number)
+    : fixture;
 }
 
 export const fewVariants = variety.variants;

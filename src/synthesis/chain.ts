@@ -1,6 +1,6 @@
 /**
- * Chains of tools to make conversations of: simple paths in the dependency graph, the tools used least so far first, so that
- * every tool gets its turn. Knows no entities and no words.
+ * Chains of tools to make conversations of: simple paths in the dependency graph, the tools used
+ * least so far first, so that every tool gets its turn. Knows no entities and no words.
  */
 import type { Server } from "../environment/server.ts";
 import type { Chance } from "../environment/chance.ts";
@@ -25,7 +25,10 @@ export interface Chain {
   readonly edges: readonly Edge[];
 }
 
-/** How often each tool has been called, and, for less, wished for in vain: tools are drawn so that this evens out. */
+/**
+ * How often each tool has been called, and, for less, wished for in vain: tools are drawn so that
+ * this evens out.
+ */
 export type Uses = Map<string, number>;
 
 /** The weight by which a tool is drawn. */
@@ -42,7 +45,10 @@ export interface Ways {
   readonly audit: Audit;
 }
 
-/** A path of two to five tools with at least one explicit edge, or undefined where there seems to be none. */
+/**
+ * A path of two to five tools with at least one explicit edge, or undefined where there seems to be
+ * none.
+ */
 export function chainOf(ways: Ways, chance: Chance): Chain | undefined {
   for (let draw = 0; draw < draws; draw++) {
     const chain = drawn(ways, chance);
@@ -71,12 +77,22 @@ function drawn({ server, uses, audit }: Ways, chance: Chance): Chain | undefined
 }
 
 /** An edge that leads to the path's first tool from one that is not on it yet. */
-function before(graph: Graph, tools: readonly string[], rarity: (tool: string) => number, chance: Chance): Edge | undefined {
+function before(
+  graph: Graph,
+  tools: readonly string[],
+  rarity: (tool: string) => number,
+  chance: Chance,
+): Edge | undefined {
   const choices = graph.to(tools[0]!).filter(it => !tools.includes(it.a));
-  return choices.length === 0 ? undefined : chance.weighted(choices, it => rarity(it.a) * it.confidence);
+  return choices.length === 0
+    ? undefined
+    : chance.weighted(choices, it => rarity(it.a) * it.confidence);
 }
 
-/** Counts tools as used; in vain counts for a third, so that what cannot be had is not asked for forever. */
+/**
+ * Counts tools as used; in vain counts for a third, so that what cannot be had is not asked for
+ * forever.
+ */
 export function used(tools: Iterable<string>, uses: Uses, isInVain = false): void {
   for (const it of tools) uses.set(it, (uses.get(it) ?? 0) + (isInVain ? 1 / 3 : 1));
 }
@@ -84,5 +100,7 @@ export function used(tools: Iterable<string>, uses: Uses, isInVain = false): voi
 /** Tools that no edge which works touches: they come into conversations as wishes of their own. */
 export const loners = ({ server, audit }: Pick<Ways, "server" | "audit">): readonly string[] => {
   const graph = eligible(graphOf(server), audit);
-  return [...server.tools.keys()].filter(it => graph.from(it).length === 0 && graph.to(it).length === 0);
+  return [...server.tools.keys()].filter(
+    it => graph.from(it).length === 0 && graph.to(it).length === 0,
+  );
 };

@@ -1,6 +1,7 @@
 /**
- * A user's turn as a chat model is asked to write it: who speaks, what day it is, what is wanted with every value that must be said,
- * and the names there are. Holds no id that a person would not say, and no tool's name. Knows no model.
+ * A user's turn as a chat model is asked to write it: who speaks, what day it is, what is wanted
+ * with every value that must be said, and the names there are. Holds no id that a person would not
+ * say, and no tool's name. Knows no model.
  */
 import type { Json, JsonObject } from "../environment/json.ts";
 import type { Tool } from "../environment/server.ts";
@@ -42,35 +43,64 @@ const rules = `You write one message that a person types to an assistant. You ar
 Answer with JSON: {"text": "the message"}.`;
 
 /** What a chat model is asked for. `complaint`: what was wrong with its message before. */
-export function askedFor(plan: Plan, before: { readonly text: string; readonly complaint: string } | undefined): ChatMessage[] {
+export function askedFor(
+  plan: Plan,
+  before: { readonly text: string; readonly complaint: string } | undefined,
+): ChatMessage[] {
   const asked: ChatMessage[] = [
     { role: "system", content: rules },
     { role: "user", content: JSON.stringify(briefOf(plan), null, 1) },
   ];
   if (!before) return asked;
-  return [...asked, { role: "assistant", content: JSON.stringify({ text: before.text }) }, { role: "user", content: `That message cannot be used: ${before.complaint}. Write it again.` }];
+  return [
+    ...asked,
+    { role: "assistant", content: JSON.stringify({ text: before.text }) },
+    { role: "user", content: `That message cannot be used: ${before.complaint}. Write it again.` },
+  ];
 }
 
 function briefOf({ plain, turn, kind, persona, now, isMinimal, sample, events }: Plan): JsonObject {
-  const talk = events.flatMap((it): JsonObject[] => (it.kind === "user" ? [{ person: it.text }] : it.kind === "assistant" && it.text !== "" ? [{ assistant: it.text }] : []));
-  const wants = (turn?.wishes ?? []).map(it => ({ ...wantOf(it), ...(it.otherwise ? { if_refused: wantOf(it.otherwise) } : {}) }));
+  const talk = events.flatMap((it): JsonObject[] =>
+    it.kind === "user"
+      ? [{ person: it.text }]
+      : it.kind === "assistant" && it.text !== ""
+        ? [{ assistant: it.text }]
+        : [],
+  );
+  const wants = (turn?.wishes ?? []).map(it => ({
+    ...wantOf(it),
+    ...(it.otherwise ? { if_refused: wantOf(it.otherwise) } : {}),
+  }));
   return {
-    person: { manner: persona.name, sounds_like: persona.ask.slice(0, 4).map(it => it.replace("{clause}", "…")), ...(persona.casual ? { writes: "without capitals and full stops" } : {}) },
+    person: {
+      manner: persona.name,
+      sounds_like: persona.ask.slice(0, 4).map(it => it.replace("{clause}", "…")),
+      ...(persona.casual ? { writes: "without capitals and full stops" } : {}),
+    },
     now: `${weekdayName(now)}, ${now.replace("T", " ")}`,
     turn: kind === "open" ? "first message" : kind,
     ...(talk.length > 0 ? { talk_so_far: talk } : {}),
     detail: isMinimal ? "only the goal, in as few words as a busy person uses" : "enough to act on",
     wants,
-    ...(turn?.question === undefined ? {} : { leave_out: `what the assistant will have to ask for: "${turn.question}"` }),
+    ...(turn?.question === undefined
+      ? {}
+      : { leave_out: `what the assistant will have to ask for: "${turn.question}"` }),
     plain,
     ...(isReticent({ turn, isMinimal }) ? {} : { names_that_exist: namesIn(sample, turn) }),
   };
 }
 
-/** Nothing may be named that the plain wording leaves out: it would tell what has to be asked or found out. */
-export const isReticent = ({ turn, isMinimal }: Pick<Plan, "turn" | "isMinimal">): boolean => isMinimal || turn?.question !== undefined;
+/**
+ * Nothing may be named that the plain wording leaves out: it would tell what has to be asked or
+ * found out.
+ */
+export const isReticent = ({ turn, isMinimal }: Pick<Plan, "turn" | "isMinimal">): boolean =>
+  isMinimal || turn?.question !== undefined;
 
-/** A wish in words. `means` is the exact value behind the words; ids that nobody says have words alone. */
+/**
+ * A wish in words. `means` is the exact value behind the words; ids that nobody says have words
+ * alone.
+ */
 function wantOf({ tool, clause, said, arguments: args, things }: Wish): JsonObject {
   const say: Record<string, Json> = {};
   for (const [key, value] of Object.entries(args)) {
@@ -78,7 +108,8 @@ function wantOf({ tool, clause, said, arguments: args, things }: Wish): JsonObje
     const words = said[key] === undefined ? undefined : unmarked(said[key]);
     const means = own.every(it => it.isSpoken) ? { means: value } : {};
     if (words !== undefined) say[key] = { ...means, words };
-    // what is read off a result goes unsaid: only a choice that the clause makes stands without words
+    // what is read off a result goes unsaid: only a choice that the clause makes stands without
+    // words
     else if (isChoice(tool, key)) say[key] = means;
   }
   return { does: tool.summary, in_words: unmarked(clause), say };
@@ -92,9 +123,20 @@ function isChoice({ inputSchema }: Tool, key: string): boolean {
 /** Labels by kind: those of the wishes first, so that what fits the chain is there. */
 function namesIn(sample: Sample | undefined, turn: Plan["turn"]): JsonObject {
   const wished = (turn?.wishes ?? []).flatMap(it => it.things.map(named => named.thing));
-  const kinds = [...new Set([...wished.map(it => it.entity), ...(sample?.things.keys() ?? [])])].slice(0, around.kinds);
-  const labels = (kind: string) => [...new Set([...wished, ...(sample?.things.get(kind) ?? [])].filter(it => it.entity === kind).flatMap(nameOf))].slice(0, around.things);
-  return Object.fromEntries(kinds.map(it => [it, labels(it)] as const).filter(([, all]) => all.length > 0));
+  const kinds = [
+    ...new Set([...wished.map(it => it.entity), ...(sample?.things.keys() ?? [])]),
+  ].slice(0, around.kinds);
+  const labels = (kind: string) =>
+    [
+      ...new Set(
+        [...wished, ...(sample?.things.get(kind) ?? [])]
+          .filter(it => it.entity === kind)
+          .flatMap(nameOf),
+      ),
+    ].slice(0, around.things);
+  return Object.fromEntries(
+    kinds.map(it => [it, labels(it)] as const).filter(([, all]) => all.length > 0),
+  );
 }
 
 const nameOf = ({ label }: Thing): string[] => (label === undefined ? [] : [label]);

@@ -1,6 +1,7 @@
 /**
- * The user's side of a talk in the words of a chat model: what is wanted is planned on the live session as ever, the model says it,
- * and what it says must hold. Does not know which calls will come of it.
+ * The user's side of a talk in the words of a chat model: what is wanted is planned on the live
+ * session as ever, the model says it, and what it says must hold. Does not know which calls will
+ * come of it.
  */
 import { z } from "zod";
 import type { ChatModel } from "../policy/chatModel.ts";
@@ -11,7 +12,10 @@ import { ungrounded, type Flaw } from "./grounding.ts";
 import { judged, type Heard } from "./judged.ts";
 import type { Continuation, Speaker } from "./machine.ts";
 
-/** How freely the model writes at first, and how much more freely after each message that could not be used. */
+/**
+ * How freely the model writes at first, and how much more freely after each message that could not
+ * be used.
+ */
 const temperature = { first: 0.8, more: 0.1 };
 
 /** Tokens of a message at most. */
@@ -69,11 +73,19 @@ export class EndpointSpeaker implements Speaker {
       this.#before = undefined;
     }
     const heat = temperature.first + temperature.more * this.#attempt++;
-    const request = { messages: askedFor(this.#plan, this.#before), temperature: heat, maxTokens: longestMessage };
+    const request = {
+      messages: askedFor(this.#plan, this.#before),
+      temperature: heat,
+      maxTokens: longestMessage,
+    };
     const answer = await completeAs(model, "user_message", shape, request, signal);
     const text = "value" in answer ? answer.value.text.trim() : "";
-    this.#flaw = "flaw" in answer ? { event: "unusable", complaint: answer.flaw } : this.#flawOf(text, this.#plan);
-    this.#before = this.#flaw && "value" in answer ? { text, complaint: this.#flaw.complaint } : undefined;
+    this.#flaw =
+      "flaw" in answer
+        ? { event: "unusable", complaint: answer.flaw }
+        : this.#flawOf(text, this.#plan);
+    this.#before =
+      this.#flaw && "value" in answer ? { text, complaint: this.#flaw.complaint } : undefined;
     return text;
   }
 

@@ -1,6 +1,7 @@
 /**
- * What a transcript shows that had to happen: its successful calls as goals, calls of one message together, with the edges that
- * values and preconditions drew between them. Reads the executed transcript only, never the plan.
+ * What a transcript shows that had to happen: its successful calls as goals, calls of one message
+ * together, with the edges that values and preconditions drew between them. Reads the executed
+ * transcript only, never the plan.
  */
 import type { Json, JsonObject } from "../environment/json.ts";
 import type { Goal } from "../trajectory/task.ts";
@@ -22,7 +23,10 @@ export function goalsOf(events: readonly Event[], graph: Graph): Goal[] {
     if (event.kind === "user") texts.push(event.text);
     if (event.kind !== "call" || event.outcome !== "ok") continue;
     const last = steps.at(-1);
-    const step = last && last.calls[0]!.message === event.message ? last : { turn: texts.length - 1, calls: [], shown: new Set<string>() };
+    const step =
+      last && last.calls[0]!.message === event.message
+        ? last
+        : { turn: texts.length - 1, calls: [], shown: new Set<string>() };
     if (step !== last) steps.push(step);
     step.calls.push(event);
     for (const it of scalarsOf(event.value ?? null)) step.shown.add(String(it));
@@ -34,7 +38,10 @@ export function goalsOf(events: readonly Event[], graph: Graph): Goal[] {
   }));
 }
 
-/** The latest earlier step whose result carries an argument that no user said; else the latest that a precondition names. */
+/**
+ * The latest earlier step whose result carries an argument that no user said; else the latest that
+ * a precondition names.
+ */
 function edgesInto(step: Step, before: readonly Step[], said: string, graph: Graph): Goal["after"] {
   const edges = new Map<number, Goal["after"][number]>();
   for (const call of step.calls) {
@@ -46,13 +53,18 @@ function edgesInto(step: Step, before: readonly Step[], said: string, graph: Gra
       }
     }
     const needed = graph.to(call.name).filter(it => it.kind === "implicit");
-    const goal = before.findLastIndex(it => it.calls.some(other => needed.some(edge => edge.a === other.name)));
+    const goal = before.findLastIndex(it =>
+      it.calls.some(other => needed.some(edge => edge.a === other.name)),
+    );
     if (goal >= 0 && !edges.has(goal)) edges.set(goal, { goal, kind: "implicit" });
   }
   return [...edges.values()].sort((a, b) => a.goal - b.goal);
 }
 
-/** Values that do not turn up by chance: no booleans, no small whole numbers, no one- or two-letter words. */
+/**
+ * Values that do not turn up by chance: no booleans, no small whole numbers, no one- or two-letter
+ * words.
+ */
 function isTelling(value: Json): boolean {
   if (typeof value === "number") return !Number.isInteger(value) || Math.abs(value) >= 10;
   return typeof value === "string" && value.length >= 3;
@@ -60,7 +72,11 @@ function isTelling(value: Json): boolean {
 
 function* scalarsOf(value: Json): Generator<Exclude<Json, readonly Json[] | JsonObject>> {
   if (value === null || typeof value !== "object") yield value;
-  else for (const it of Array.isArray(value) ? (value as readonly Json[]) : Object.values(value as JsonObject)) yield* scalarsOf(it);
+  else
+    for (const it of Array.isArray(value)
+      ? (value as readonly Json[])
+      : Object.values(value as JsonObject))
+      yield* scalarsOf(it);
 }
 
 /** Whether a text holds a value as a whole token. */
@@ -70,4 +86,5 @@ export function holds(text: string, value: string): boolean {
   return false;
 }
 
-const isWord = (char: string | undefined): boolean => char !== undefined && /[\p{L}\p{N}_]/u.test(char);
+const isWord = (char: string | undefined): boolean =>
+  char !== undefined && /[\p{L}\p{N}_]/u.test(char);

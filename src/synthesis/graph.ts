@@ -1,6 +1,7 @@
 /**
- * Which tool's result another needs: the dependency graph of a server, read off its declarations. Explicit where a result
- * carries an entity that a required input takes, implicit where a tool must have run before. Knows no sessions and no chains.
+ * Which tool's result another needs: the dependency graph of a server, read off its declarations.
+ * Explicit where a result carries an entity that a required input takes, implicit where a tool must
+ * have run before. Knows no sessions and no chains.
  */
 import { digestOf, freeze, type Digest } from "../environment/digest.ts";
 import type { Server } from "../environment/server.ts";
@@ -11,7 +12,9 @@ export interface Edge {
   readonly a: string;
   readonly b: string;
   readonly kind: "explicit" | "implicit";
-  /** What flows: the place in the result, and the argument that takes it. Absent where nothing does. */
+  /**
+   * What flows: the place in the result, and the argument that takes it. Absent where nothing does.
+   */
   readonly via?: { readonly output: string; readonly input: string; readonly entity: string };
   /** 1 where it is declared; less where only a part of the results may carry the value. */
   readonly confidence: number;
@@ -37,15 +40,30 @@ export function graphOf(server: Server): Graph {
 function build(server: Server): Graph {
   const all = [...declarationsOf(server).values()];
   const edges = all.flatMap(a => all.filter(b => b !== a).flatMap(b => edgesBetween(a, b)));
-  const tools = all.map(({ tool: { name, summary, inputSchema, outputSchema, requires } }) => ({ name, summary, inputSchema, outputSchema, requires }));
+  const tools = all.map(({ tool: { name, summary, inputSchema, outputSchema, requires } }) => ({
+    name,
+    summary,
+    inputSchema,
+    outputSchema,
+    requires,
+  }));
   return graphWith({ server: server.name, hash: digestOf(freeze(structuredClone(tools))) }, edges);
 }
 
 /** A graph of the same declarations with these edges. */
-export function graphWith({ server, hash }: Pick<Graph, "server" | "hash">, edges: readonly Edge[]): Graph {
+export function graphWith(
+  { server, hash }: Pick<Graph, "server" | "hash">,
+  edges: readonly Edge[],
+): Graph {
   const from = byTool(edges, it => it.a);
   const to = byTool(edges, it => it.b);
-  return { server, edges, hash, from: tool => from.get(tool) ?? [], to: tool => to.get(tool) ?? [] };
+  return {
+    server,
+    edges,
+    hash,
+    from: tool => from.get(tool) ?? [],
+    to: tool => to.get(tool) ?? [],
+  };
 }
 
 function byTool(edges: readonly Edge[], tool: (it: Edge) => string): Map<string, Edge[]> {
@@ -54,14 +72,25 @@ function byTool(edges: readonly Edge[], tool: (it: Edge) => string): Map<string,
   return grouped;
 }
 
-/** One explicit edge for every required input that `a` can fill; an implicit one only where there is none. */
+/**
+ * One explicit edge for every required input that `a` can fill; an implicit one only where there is
+ * none.
+ */
 function edgesBetween(a: Declared, b: Declared): Edge[] {
   const explicit = b.inputs.flatMap((input): Edge[] => {
     const output = input.required ? a.outputs.find(it => it.entity === input.entity) : undefined;
     if (!output) return [];
     // the single thing that a result is about is always there; a list may be empty
     const confidence = output.path.includes("[") || output.path.includes("{") ? 0.9 : 1;
-    return [{ a: a.tool.name, b: b.tool.name, kind: "explicit", via: { output: output.path, input: input.key, entity: input.entity }, confidence }];
+    return [
+      {
+        a: a.tool.name,
+        b: b.tool.name,
+        kind: "explicit",
+        via: { output: output.path, input: input.key, entity: input.entity },
+        confidence,
+      },
+    ];
   });
   if (explicit.length > 0 || !b.tool.requires.includes(a.tool.name)) return explicit;
   return [{ a: a.tool.name, b: b.tool.name, kind: "implicit", confidence: 1 }];

@@ -1,6 +1,7 @@
 /**
- * The ledger of labels: what a chat model once said of two tools, a line each, never changed. A pair is known by a hash of both
- * tools' cards, the words they were asked about with and the model, so that nothing is asked twice and a changed tool is asked about anew.
+ * The ledger of labels: what a chat model once said of two tools, a line each, never changed. A
+ * pair is known by a hash of both tools' cards, the words they were asked about with and the model,
+ * so that nothing is asked twice and a changed tool is asked about anew.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
@@ -27,9 +28,24 @@ const record = z.strictObject({
 
 type Entry = z.infer<typeof record>;
 
-/** What identifies a question: two tools as they are published, how it is put, and to whom. The order of the tools does not matter. */
-export function pairKey(a: PublishedTool, b: PublishedTool, question: string, model: string): string {
-  const cards = [a, b].map(({ name, summary, inputSchema, outputSchema }) => ({ name, summary, inputSchema, outputSchema })).sort((x, y) => (x.name < y.name ? -1 : 1));
+/**
+ * What identifies a question: two tools as they are published, how it is put, and to whom. The
+ * order of the tools does not matter.
+ */
+export function pairKey(
+  a: PublishedTool,
+  b: PublishedTool,
+  question: string,
+  model: string,
+): string {
+  const cards = [a, b]
+    .map(({ name, summary, inputSchema, outputSchema }) => ({
+      name,
+      summary,
+      inputSchema,
+      outputSchema,
+    }))
+    .sort((x, y) => (x.name < y.name ? -1 : 1));
   return digestOf(freeze(structuredClone({ cards, question, model })));
 }
 
@@ -37,7 +53,10 @@ export class Ledger {
   readonly file: string;
   readonly #byKey = new Map<string, Label[]>();
 
-  /** Reads the ledger of a file that may not be there yet. Throws a `Mistake` that names the first line that does not fit. */
+  /**
+   * Reads the ledger of a file that may not be there yet. Throws a `Mistake` that names the first
+   * line that does not fit.
+   */
   constructor(file: string) {
     this.file = file;
     if (!existsSync(file)) return;
@@ -71,7 +90,14 @@ export class Ledger {
   #take({ key, a, b, label, via, confidence, rationale }: Entry): void {
     const labels = this.#byKey.get(key) ?? [];
     this.#byKey.set(key, labels);
-    labels.push({ a, b, label, ...(via ? { via } : {}), confidence, ...(rationale === undefined ? {} : { rationale }) });
+    labels.push({
+      a,
+      b,
+      label,
+      ...(via ? { via } : {}),
+      confidence,
+      ...(rationale === undefined ? {} : { rationale }),
+    });
   }
 }
 
@@ -80,10 +106,16 @@ function parsedEntry(line: string, place: string): Entry {
   try {
     json = JSON.parse(line);
   } catch (cause) {
-    throw new Mistake(`${place} is not JSON`, "delete the line: its pair is asked about again", { cause });
+    throw new Mistake(`${place} is not JSON`, "delete the line: its pair is asked about again", {
+      cause,
+    });
   }
   const parsed = record.safeParse(json);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
-  throw new Mistake(`${place} is no label at /${issue.path.join("/")}: ${issue.message}`, "delete the line: its pair is asked about again", { cause: parsed.error });
+  throw new Mistake(
+    `${place} is no label at /${issue.path.join("/")}: ${issue.message}`,
+    "delete the line: its pair is asked about again",
+    { cause: parsed.error },
+  );
 }

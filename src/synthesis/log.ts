@@ -1,16 +1,27 @@
 /**
- * A conversation's way through the state machine as text, a line a user turn: `query -text-> check-query -sound-> turn …`, an
- * attempt above the first behind the state it was made in: `ask#2`. Written and read here; knows the states' names only.
+ * A conversation's way through the state machine as text, a line a user turn: `query -text->
+ * check-query -sound-> turn …`, an attempt above the first behind the state it was made in:
+ * `ask#2`. Written and read here; knows the states' names only.
  */
 import { z } from "zod";
 
 /** In the paper's five groups: query, turn, tool execution, response, continuation. */
 export const states = [
-  "query", "check-query",
+  "query",
+  "check-query",
   "turn",
-  "ask", "check-calls", "regenerate", "execute", "success", "partial", "failure", "recover",
+  "ask",
+  "check-calls",
+  "regenerate",
+  "execute",
+  "success",
+  "partial",
+  "failure",
+  "recover",
   "respond",
-  "continue", "finish", "reject",
+  "continue",
+  "finish",
+  "reject",
 ] as const;
 
 export type State = (typeof states)[number];
@@ -51,4 +62,5 @@ export function transitionsIn(log: readonly string[]): Transition[] {
   });
 }
 
-const isState = (word: string | undefined): word is State => (states as readonly (string | undefined)[]).includes(word);
+const isState = (word: string | undefined): word is State =>
+  (states as readonly (string | undefined)[]).includes(word);

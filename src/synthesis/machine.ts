@@ -1,6 +1,7 @@
 /**
- * The conversation as an explicit state machine: the user's turns, the teacher's messages, the live calls, and what happens when
- * a call fails. Every transition is logged, so a rejected conversation explains itself. Does not know who writes or who teaches.
+ * The conversation as an explicit state machine: the user's turns, the teacher's messages, the live
+ * calls, and what happens when a call fails. Every transition is logged, so a rejected conversation
+ * explains itself. Does not know who writes or who teaches.
  */
 import { misfit } from "../environment/fits.ts";
 import type { Session } from "../environment/session.ts";
@@ -82,22 +83,41 @@ class Run {
 
   async step(): Promise<void> {
     switch (this.state) {
-      case "query": return this.#query();
-      case "check-query": return this.#checkQuery();
-      case "turn": return this.#begin();
-      case "ask": return this.#ask();
-      case "check-calls": return this.#checkCalls();
-      case "regenerate": return this.#regenerate();
-      case "execute": return this.#execute();
-      case "success": return this.#calls.length >= limits.callsInTurn ? this.#reject("too many calls", "length") : this.#go("on", "ask");
+      case "query":
+        return this.#query();
+      case "check-query":
+        return this.#checkQuery();
+      case "turn":
+        return this.#begin();
+      case "ask":
+        return this.#ask();
+      case "check-calls":
+        return this.#checkCalls();
+      case "regenerate":
+        return this.#regenerate();
+      case "execute":
+        return this.#execute();
+      case "success":
+        return this.#calls.length >= limits.callsInTurn
+          ? this.#reject("too many calls", "length")
+          : this.#go("on", "ask");
       case "partial":
-      case "failure": return this.#weigh();
-      case "recover": return this.#go(this.#recovery!.kind, this.#recovery!.kind === "give-up" ? "respond" : "ask");
-      case "respond": return this.#respond();
-      case "continue": return this.#continue();
+      case "failure":
+        return this.#weigh();
+      case "recover":
+        return this.#go(
+          this.#recovery!.kind,
+          this.#recovery!.kind === "give-up" ? "respond" : "ask",
+        );
+      case "respond":
+        return this.#respond();
+      case "continue":
+        return this.#continue();
       case "finish":
-      case "reject": return;
-      default: return this.state satisfies never;
+      case "reject":
+        return;
+      default:
+        return this.state satisfies never;
     }
   }
 
@@ -115,7 +135,9 @@ class Run {
     const text = await this.#of.speaker.say(this.#kind);
     if (text === undefined) {
       const { owes, stuck } = this.#of.speaker;
-      return this.#turn > 1 && !owes ? this.#go("nothing more to say", "finish") : this.#reject("nothing to say", "query", stuck);
+      return this.#turn > 1 && !owes
+        ? this.#go("nothing more to say", "finish")
+        : this.#reject("nothing to say", "query", stuck);
     }
     this.#text = text;
     this.#go("text", "check-query");
@@ -145,7 +167,8 @@ class Run {
     this.#answer = await this.#of.teacher.next(this.#of.talk, recovery, this.#complaint);
     this.#complaint = undefined;
     const { calls, text, cut } = this.#answer;
-    if (cut || (calls.length === 0 && text.trim() === "")) return this.#again(cut ? "cut" : "empty");
+    if (cut || (calls.length === 0 && text.trim() === ""))
+      return this.#again(cut ? "cut" : "empty");
     this.#go(calls.length > 0 ? "calls" : "text", calls.length > 0 ? "check-calls" : "respond");
   }
 
@@ -178,18 +201,24 @@ class Run {
     const message = this.#message++;
     talk.events.push({ kind: "assistant", message, text: this.#answer!.text });
     this.#attempt = 1;
-    const events = this.#answer!.calls.map(it => callEventOf(message, it.name, it.arguments, session.call(it.name, it.arguments)));
+    const events = this.#answer!.calls.map(it =>
+      callEventOf(message, it.name, it.arguments, session.call(it.name, it.arguments)),
+    );
     talk.events.push(...events);
     this.#calls.push(...events);
     const failed = events.filter(it => it.outcome !== "ok");
-    if (events.some(it => it.outcome === "broken")) return this.#reject("broke", "broken", `${failed[0]!.name} broke (${failed[0]!.error})`);
+    if (events.some(it => it.outcome === "broken"))
+      return this.#reject("broke", "broken", `${failed[0]!.name} broke (${failed[0]!.error})`);
     this.#failed = failed[0];
     if (failed.length === 0) this.#go("all ok", "success");
     else if (failed.length < events.length) this.#go("some ok", "partial");
     else this.#go("none ok", "failure");
   }
 
-  /** The machine chooses the recovery: by what the refusal was, and by what the teacher could do about it. */
+  /**
+   * The machine chooses the recovery: by what the refusal was, and by what the teacher could do
+   * about it.
+   */
   #weigh(): void {
     const failed = this.#failed!;
     const key = `${failed.name} ${JSON.stringify(failed.arguments)}`;
@@ -197,7 +226,10 @@ class Run {
     this.#ofCall.set(key, times);
     const mayRetry = times <= limits.retriesOfCall && this.#retries < limits.retriesInTurn;
     const means = this.#of.teacher.means(failed);
-    const wished: Recovery[] = failed.type === "invalid_params" || failed.type === "not_found" ? ["retry", "alternative"] : ["alternative", "retry"];
+    const wished: Recovery[] =
+      failed.type === "invalid_params" || failed.type === "not_found"
+        ? ["retry", "alternative"]
+        : ["alternative", "retry"];
     const kind = (mayRetry && wished.find(it => means.includes(it))) || "give-up";
     this.#retries++;
     this.#recovery = { kind, failed };
@@ -223,7 +255,8 @@ class Run {
   #continue(): void {
     const { chance, minTurns, maxTurns, speaker } = this.#of;
     const next = this.#drawn(chance);
-    const isOver = this.#turn >= maxTurns || (this.#turn >= minTurns && next === "end" && !speaker.hasMore);
+    const isOver =
+      this.#turn >= maxTurns || (this.#turn >= minTurns && next === "end" && !speaker.hasMore);
     if (isOver && !speaker.owes) return this.#go("end", "finish");
     this.#kind = next === "end" ? "follow-up" : next;
     this.#go(this.#kind, "query");

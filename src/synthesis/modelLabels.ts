@@ -1,6 +1,6 @@
 /**
- * Labels of tool pairs by a chat model, twenty pairs a request, each asked once: what is in the ledger is read from it. Knows
- * neither who serves the model nor whether it is right.
+ * Labels of tool pairs by a chat model, twenty pairs a request, each asked once: what is in the
+ * ledger is read from it. Knows neither who serves the model nor whether it is right.
  */
 import { z } from "zod";
 import type { ChatModel } from "../policy/chatModel.ts";
@@ -51,12 +51,27 @@ interface Asked {
   readonly key: string;
 }
 
-/** Labels every pair of tools. What was labelled before the signal or a fault ends it is in the ledger and is not asked again. */
-export async function labelledBy({ tools, model, ledger, concurrency = 4, signal, onProgress }: Labelling): Promise<Label[]> {
-  const all = pairsOf(tools).map((pair): Asked => ({ pair, key: pairKey(pair[0], pair[1], question, model.name) }));
+/**
+ * Labels every pair of tools. What was labelled before the signal or a fault ends it is in the
+ * ledger and is not asked again.
+ */
+export async function labelledBy({
+  tools,
+  model,
+  ledger,
+  concurrency = 4,
+  signal,
+  onProgress,
+}: Labelling): Promise<Label[]> {
+  const all = pairsOf(tools).map((pair): Asked => ({
+    pair,
+    key: pairKey(pair[0], pair[1], question, model.name),
+  }));
   const open = all.filter(it => !ledger.labels(it.key));
   let known = all.length - open.length;
-  const batches = Array.from({ length: Math.ceil(open.length / pairsInRequest) }, (_, i) => open.slice(i * pairsInRequest, (i + 1) * pairsInRequest));
+  const batches = Array.from({ length: Math.ceil(open.length / pairsInRequest) }, (_, i) =>
+    open.slice(i * pairsInRequest, (i + 1) * pairsInRequest),
+  );
   const work = async () => {
     for (let batch = batches.shift(); batch; batch = batches.shift()) {
       ledger.add(
@@ -75,21 +90,57 @@ export async function labelledBy({ tools, model, ledger, concurrency = 4, signal
   return all.flatMap(it => ledger.labels(it.key)!);
 }
 
-async function askedOf(model: ChatModel, batch: readonly Asked[], signal: AbortSignal | undefined): Promise<{ key: string; label: Label }[]> {
+async function askedOf(
+  model: ChatModel,
+  batch: readonly Asked[],
+  signal: AbortSignal | undefined,
+): Promise<{ key: string; label: Label }[]> {
   const tools = [...new Map(batch.flatMap(it => it.pair).map(it => [it.name, it])).values()];
   const text = JSON.stringify({
-    tools: tools.map(({ name, summary, inputSchema, outputSchema }) => ({ name, summary, arguments: inputSchema, result: outputSchema })),
-    pairs: batch.map(({ pair: [first, second] }, pair) => ({ pair, first: first.name, second: second.name })),
+    tools: tools.map(({ name, summary, inputSchema, outputSchema }) => ({
+      name,
+      summary,
+      arguments: inputSchema,
+      result: outputSchema,
+    })),
+    pairs: batch.map(({ pair: [first, second] }, pair) => ({
+      pair,
+      first: first.name,
+      second: second.name,
+    })),
   });
   let flaw = "";
   for (let i = 0; i < mostAnswers; i++) {
     signal?.throwIfAborted();
-    const again = flaw === "" ? [] : [{ role: "user" as const, content: `Your answer did not fit: ${flaw}. Answer again, with every pair from 0 to ${batch.length - 1}.` }];
-    const said = await completeAs(model, "labels", answer, { messages: [{ role: "system", content: question }, { role: "user", content: text }, ...again], temperature: 0 }, signal);
+    const again =
+      flaw === ""
+        ? []
+        : [
+            {
+              role: "user" as const,
+              content: `Your answer did not fit: ${flaw}. Answer again, with every pair from 0 to ${batch.length - 1}.`,
+            },
+          ];
+    const said = await completeAs(
+      model,
+      "labels",
+      answer,
+      {
+        messages: [
+          { role: "system", content: question },
+          { role: "user", content: text },
+          ...again,
+        ],
+        temperature: 0,
+      },
+      signal,
+    );
     flaw = "flaw" in said ? said.flaw : lackOf(said.value, batch);
     if ("value" in said && flaw === "") return labelsIn(said.value, batch);
   }
-  throw new PolicyFault(`${model.name} did not label ${batch[0]!.pair.map(it => it.name).join(" and ")} and the pairs after them: ${flaw}`);
+  throw new PolicyFault(
+    `${model.name} did not label ${batch[0]!.pair.map(it => it.name).join(" and ")} and the pairs after them: ${flaw}`,
+  );
 }
 
 type Answer = z.infer<typeof answer>;
@@ -105,5 +156,17 @@ const labelsIn = ({ labels }: Answer, batch: readonly Asked[]): { key: string; l
     const asked = batch[pair];
     if (!asked) return [];
     const [a, b] = before === "first" ? asked.pair : [asked.pair[1], asked.pair[0]];
-    return [{ key: asked.key, label: { a: a.name, b: b.name, label, ...(label === "explicit" ? { via: { output, input } } : {}), confidence, rationale } }];
+    return [
+      {
+        key: asked.key,
+        label: {
+          a: a.name,
+          b: b.name,
+          label,
+          ...(label === "explicit" ? { via: { output, input } } : {}),
+          confidence,
+          rationale,
+        },
+      },
+    ];
   });

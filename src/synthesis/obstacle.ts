@@ -1,12 +1,14 @@
 /**
- * What a talk comes up against when a tool is not to be had: the tool itself, or the look-up of what was named; and the words for
- * it. Knows clauses and words, not how they were planned.
+ * What a talk comes up against when a tool is not to be had: the tool itself, or the look-up of
+ * what was named; and the words for it. Knows clauses and words, not how they were planned.
  */
 import type { Chance } from "../environment/chance.ts";
 import { isRequest } from "./persona.ts";
 import type { Wish } from "./wish.ts";
 
-export type Obstacle = { readonly kind: "tool" } | { readonly kind: "thing"; readonly noun: string; readonly said: string };
+export type Obstacle =
+  | { readonly kind: "tool" }
+  | { readonly kind: "thing"; readonly noun: string; readonly said: string };
 
 /** Words about what cannot be done: of the assistant, and of the user who then goes on. */
 export interface ObstacleWords {
@@ -17,7 +19,11 @@ export interface ObstacleWords {
   readonly deed: readonly string[];
   /** The same after something that was done, and after something else that could not be done. */
   readonly rest: { readonly question: readonly string[]; readonly deed: readonly string[] };
-  readonly again: { readonly request: readonly string[]; readonly question: readonly string[]; readonly deed: readonly string[] };
+  readonly again: {
+    readonly request: readonly string[];
+    readonly question: readonly string[];
+    readonly deed: readonly string[];
+  };
   /** `{thing}` is how it was named, `{noun}` what it is. */
   readonly thing: readonly string[];
   readonly goOn: readonly string[];
@@ -25,17 +31,33 @@ export interface ObstacleWords {
   readonly unknown: readonly string[];
 }
 
-/** Where in the talk it comes up: alone, last of several things asked for in one breath, or as the next thing that cannot be done. */
+/**
+ * Where in the talk it comes up: alone, last of several things asked for in one breath, or as the
+ * next thing that cannot be done.
+ */
 export type Standing = "alone" | "rest" | "again";
 
 /** What the assistant says instead of doing it. */
-export function saidOf(obstacle: Obstacle, { clause, tool }: Wish, words: ObstacleWords, standing: Standing, chance: Chance): string {
+export function saidOf(
+  obstacle: Obstacle,
+  { clause, tool }: Wish,
+  words: ObstacleWords,
+  standing: Standing,
+  chance: Chance,
+): string {
   if (obstacle.kind === "thing") {
     const { noun, said } = obstacle;
-    return chance.pick(words.thing).replaceAll("{thing}", () => yours(said)).replaceAll("{noun}", noun);
+    return chance
+      .pick(words.thing)
+      .replaceAll("{thing}", () => yours(said))
+      .replaceAll("{noun}", noun);
   }
-  const isPlain = isRequest(clause) && clause.length < longest && !/[,:;.!]( |$)/.test(bare(clause));
-  if (isPlain) return chance.pick(standing === "again" ? words.again.request : words.request).replace("{clause}", () => yours(clause));
+  const isPlain =
+    isRequest(clause) && clause.length < longest && !/[,:;.!]( |$)/.test(bare(clause));
+  if (isPlain)
+    return chance
+      .pick(standing === "again" ? words.again.request : words.request)
+      .replace("{clause}", () => yours(clause));
   const own = standing === "alone" ? words : words[standing];
   return chance.pick(tool.effect === "read" ? own.question : own.deed);
 }

@@ -1,6 +1,6 @@
 /**
- * What the user's side of a talk is told and tells: the plot, the turns that come of it, and what makes a wish unlikely beside the
- * one before it. Values and judgements only.
+ * What the user's side of a talk is told and tells: the plot, the turns that come of it, and what
+ * makes a wish unlikely beside the one before it. Values and judgements only.
  */
 import type { Session } from "../environment/session.ts";
 import type { Step } from "./bridging.ts";
@@ -30,14 +30,23 @@ export interface Plot {
   readonly manners: Manners;
   /** Full tool names of what is wanted, in order, or names of steps. */
   readonly tools: readonly string[];
-  /** What each turn asks for, tools or steps, and how likely it is refused; where absent, one thing leads to another. */
-  readonly script?: readonly { readonly tools: readonly string[]; readonly refusals: Plot["refusals"] }[];
+  /**
+   * What each turn asks for, tools or steps, and how likely it is refused; where absent, one thing
+   * leads to another.
+   */
+  readonly script?: readonly {
+    readonly tools: readonly string[];
+    readonly refusals: Plot["refusals"];
+  }[];
   /** Wishes over bridges to other servers, by name. */
   readonly steps?: ReadonlyMap<string, Step>;
   readonly info: "complete" | "missing" | "minimal";
   /** The user says everything in one turn. */
   readonly isOneTurn: boolean;
-  /** Of the wishes that the session would refuse, the share that are said all the same; and of those, the share that are looked for. */
+  /**
+   * Of the wishes that the session would refuse, the share that are said all the same; and of
+   * those, the share that are looked for.
+   */
   readonly refusals: { readonly met: number; readonly courted: number };
   /** Look-ups by a whole list, where it is short. */
   readonly listsFirst: boolean;
@@ -49,19 +58,41 @@ export interface Plot {
   readonly guesses?: boolean | undefined;
   /** The weight by which a tool is chosen that the chain does not name. */
   readonly rarity: (tool: string) => number;
-  /** Tools that are not to be had, and what is said to that: of a talk in which nothing can be done, all that is asked for. */
-  readonly missing?: { readonly hidden: ReadonlySet<string>; readonly words: ObstacleWords; readonly isAll: boolean };
+  /**
+   * Tools that are not to be had, and what is said to that: of a talk in which nothing can be done,
+   * all that is asked for.
+   */
+  readonly missing?: {
+    readonly hidden: ReadonlySet<string>;
+    readonly words: ObstacleWords;
+    readonly isAll: boolean;
+  };
   /** Where nothing follows from what was said, something else is asked for. */
   readonly goesOn?: boolean;
 }
 
 /** Why a trial is of no use. */
-export const whyNot = (trial: Trial | string): string => (typeof trial === "string" ? trial : trial.outcome.kind === "ok" ? "nothing in the result" : trial.outcome.message);
+export const whyNot = (trial: Trial | string): string =>
+  typeof trial === "string"
+    ? trial
+    : trial.outcome.kind === "ok"
+      ? "nothing in the result"
+      : trial.outcome.message;
 
-/** Two changes in a row to one and the same thing and nothing else, or the end of what has just been made. */
+/**
+ * Two changes in a row to one and the same thing and nothing else, or the end of what has just been
+ * made.
+ */
 export function turnsAround(before: Wish | undefined, wish: Wish): boolean {
   const [thing, ...others] = wish.things;
-  if (!before || !thing || others.length > 0 || before.tool.effect === "read" || wish.tool.effect === "read") return false;
+  if (
+    !before ||
+    !thing ||
+    others.length > 0 ||
+    before.tool.effect === "read" ||
+    wish.tool.effect === "read"
+  )
+    return false;
   if (before.things.length === 1) return keyOf(before.things[0]!.thing) === keyOf(thing.thing);
   return wish.tool.destructive && before.things.every(it => it.thing.entity !== thing.thing.entity);
 }
@@ -73,14 +104,28 @@ export function givesWay(wish: Wish, refused: Wish, key: string): boolean {
 }
 
 /** What leads to the second choice where that is something else. */
-export const ifNot = ["if that is not possible,", "if that does not work,", "if it cannot be done,", "should that be impossible,"];
+export const ifNot = [
+  "if that is not possible,",
+  "if that does not work,",
+  "if it cannot be done,",
+  "should that be impossible,",
+];
 
 /** Clauses that speak of one thing only. */
 const twinless = /\b(it|its|is|has|was|does|ends|who|whose|that|which|whether|how|what|one|and)\b/;
 
-/** Whether a clause still reads well with two things in one place: nothing in it speaks of one, and nothing hangs on the name. */
+/**
+ * Whether a clause still reads well with two things in one place: nothing in it speaks of one, and
+ * nothing hangs on the name.
+ */
 export const takesTwo = (template: string, key: string): boolean =>
-  !twinless.test(template) && new RegExp(`^[^{]*(\\{\\w+\\}[^{]*)*\\{${key}\\}(,|$| (from|to|into|in|on|with|for|at|by|out|right|at once|too|off|as|until|now)\\b)`).test(template);
+  !twinless.test(template) &&
+  new RegExp(
+    `^[^{]*(\\{\\w+\\}[^{]*)*\\{${key}\\}(,|$| (from|to|into|in|on|with|for|at|by|out|right|at once|too|off|as|until|now)\\b)`,
+  ).test(template);
 
 /** Whether the last sentence of an answer is that there is nothing. */
-export const saysNothing = (answer: string): boolean => /^(No\b|None|Nobody|Nothing|Never|Not yet|There (is|are|was|were) (no|none|nothing)\b|I found (no|none|nothing)\b|I see (no|none)\b)/.test(answer.split(/(?<=[.!?]) /).at(-1)!);
+export const saysNothing = (answer: string): boolean =>
+  /^(No\b|None|Nobody|Nothing|Never|Not yet|There (is|are|was|were) (no|none|nothing)\b|I found (no|none|nothing)\b|I see (no|none)\b)/.test(
+    answer.split(/(?<=[.!?]) /).at(-1)!,
+  );

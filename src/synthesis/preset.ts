@@ -1,4 +1,7 @@
-/** The two mixtures of tasks that are made: the paper's, and what the small student that ships can hold and learn. Only numbers. */
+/**
+ * The two mixtures of tasks that are made: the paper's, and what the small student that ships can
+ * hold and learn. Only numbers.
+ */
 import type { Mixture } from "./composition.ts";
 
 export type MenuKind = "chain" | "full";
@@ -12,7 +15,9 @@ export interface Preset {
   readonly mostCalls: Readonly<Record<MenuKind, number>>;
   /** Characters of a result that is asked for. */
   readonly longestResult: number;
-  /** Names that people know are half said now and then, and put right by what the server hints at. */
+  /**
+   * Names that people know are half said now and then, and put right by what the server hints at.
+   */
   readonly guesses: boolean;
   /** Letters of an answer that are still said, where it has to be short. */
   readonly breath?: number;

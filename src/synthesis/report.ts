@@ -1,6 +1,7 @@
 /**
- * What a synthesis leaves beside its tasks: the attempts that were turned down, a line each, and the report that counts it all.
- * Knows the shapes of these files and where they lie, not how a task is made.
+ * What a synthesis leaves beside its tasks: the attempts that were turned down, a line each, and
+ * the report that counts it all. Knows the shapes of these files and where they lie, not how a task
+ * is made.
  */
 import { readFileSync } from "node:fs";
 import { z } from "zod";
@@ -21,7 +22,10 @@ export const rejectedSchema = z.strictObject({
   servers: z.array(z.string()).min(1),
   kind: z.enum(["normal", "clarify", "abstain", "irrelevant"]),
   chain: z.array(z.string()),
-  /** One of few words: chain, query, teacher, length, broken, menu, no goals, split, replay, errors, leak, provenance, duplicate. */
+  /**
+   * One of few words: chain, query, teacher, length, broken, menu, no goals, split, replay, errors,
+   * leak, provenance, duplicate.
+   */
   reason: z.string(),
   /** The same in full, for a person. */
   why: z.string(),
@@ -47,19 +51,27 @@ export const reportSchema = z.strictObject({
   }),
   attempts: z.int(),
   accepted: z.int(),
-  /** How many tasks of each sort, by what they are sorted: server, kind, split, info, persona, turns, goals, calls, tools, and every knob. */
+  /**
+   * How many tasks of each sort, by what they are sorted: server, kind, split, info, persona,
+   * turns, goals, calls, tools, and every knob.
+   */
   by: z.record(z.string(), counts),
   /** By reason. */
   rejected: counts,
   /** Of accepted and rejected attempts together. */
-  transitions: z.array(z.strictObject({ from: z.string(), event: z.string(), to: z.string(), n: z.int() })),
+  transitions: z.array(
+    z.strictObject({ from: z.string(), event: z.string(), to: z.string(), n: z.int() }),
+  ),
   /** Of all that users say: what `diversityOf` measures. */
   diversity: z.record(z.string(), z.json()),
 });
 
 export type Report = z.infer<typeof reportSchema>;
 
-/** The rejections that belong to a tasks file, and its report: `NAME.rejected.jsonl` and `NAME.report.json` beside `NAME.tasks.jsonl`. */
+/**
+ * The rejections that belong to a tasks file, and its report: `NAME.rejected.jsonl` and
+ * `NAME.report.json` beside `NAME.tasks.jsonl`.
+ */
 export const rejectedFile = (tasks: string): string => `${stemOf(tasks)}.rejected.jsonl`;
 export const reportFile = (tasks: string): string => `${stemOf(tasks)}.report.json`;
 
@@ -68,8 +80,12 @@ const stemOf = (tasks: string): string => tasks.replace(/(\.tasks)?\.jsonl$/, ""
 export const rejectedLine = (rejected: RejectedLine): string => JSON.stringify(rejected);
 
 /** Reads a file of rejections. Throws a `Mistake` with file and line where one does not fit. */
-export async function* readRejected(file: string, signal?: AbortSignal): AsyncGenerator<RejectedLine> {
-  for await (const { json, number } of jsonLines(file, signal ? { signal } : {})) yield parseRejected(json, `${file}:${number}`);
+export async function* readRejected(
+  file: string,
+  signal?: AbortSignal,
+): AsyncGenerator<RejectedLine> {
+  for await (const { json, number } of jsonLines(file, signal ? { signal } : {}))
+    yield parseRejected(json, `${file}:${number}`);
 }
 
 /** A rejection of parsed JSON, or a `Mistake` that says where it was and what does not fit. */
@@ -78,7 +94,10 @@ export function parseRejected(json: unknown, place: string): RejectedLine {
   // as it stands: a copy would lack keys such as __proto__ that a policy may have written
   if (result.success) return json as RejectedLine;
   const issue = result.error.issues[0]!;
-  throw new Mistake(`${place} is not a rejected attempt: at /${issue.path.join("/")}: ${issue.message}`, "synthesize again, into another file");
+  throw new Mistake(
+    `${place} is not a rejected attempt: at /${issue.path.join("/")}: ${issue.message}`,
+    "synthesize again, into another file",
+  );
 }
 
 /** Reads a report. Throws a `Mistake` where the file is none. */
@@ -87,13 +106,21 @@ export function readReport(file: string): Report {
   try {
     json = JSON.parse(readFileSync(file, "utf8"));
   } catch (cause) {
-    throw new Mistake(`${file} is not a report of a synthesis (${(cause as Error).message})`, "synthesize again, into another file", { cause });
+    throw new Mistake(
+      `${file} is not a report of a synthesis (${(cause as Error).message})`,
+      "synthesize again, into another file",
+      { cause },
+    );
   }
   const result = reportSchema.safeParse(json);
   if (result.success) return result.data;
   const issue = result.error.issues[0]!;
-  throw new Mistake(`${file} is not a report of a synthesis: at /${issue.path.join("/")}: ${issue.message}`, "synthesize again, into another file");
+  throw new Mistake(
+    `${file} is not a report of a synthesis: at /${issue.path.join("/")}: ${issue.message}`,
+    "synthesize again, into another file",
+  );
 }
 
 /** Writes a report, whole or not at all. */
-export const writeReport = (file: string, report: Report): Promise<void> => writeWhole(file, `${JSON.stringify(report, undefined, 1)}\n`);
+export const writeReport = (file: string, report: Report): Promise<void> =>
+  writeWhole(file, `${JSON.stringify(report, undefined, 1)}\n`);

@@ -1,6 +1,6 @@
 /**
- * What there is to talk about: the entities of a live session, found by calling read tools only, with what their rows say about
- * them. Knows no chains and no words.
+ * What there is to talk about: the entities of a live session, found by calling read tools only,
+ * with what their rows say about them. Knows no chains and no words.
  */
 import type { Json, JsonObject } from "../environment/json.ts";
 import type { Server } from "../environment/server.ts";
@@ -15,7 +15,9 @@ export interface Thing {
   readonly label?: string;
   /** Plain fields of the rows that showed it. */
   readonly facts: JsonObject;
-  /** Ids, by entity, that the look-up which shows it needs first: the account on which a card hangs. */
+  /**
+   * Ids, by entity, that the look-up which shows it needs first: the account on which a card hangs.
+   */
   readonly context: Readonly<Record<string, string>>;
 }
 
@@ -29,7 +31,10 @@ export interface Sample {
 /** Kept of one entity; calls made in all; things descended into by one tool. */
 const caps = { things: 30, calls: 150, descents: 8 };
 
-/** Looks around in a session with its read tools: first those that need nothing, then those that need what has been found. */
+/**
+ * Looks around in a session with its read tools: first those that need nothing, then those that
+ * need what has been found.
+ */
 export function sampleOf(server: Server, session: Session, chance: Chance): Sample {
   const found = new Map<string, Map<string, Thing>>();
   const tools = [...declarationsOf(server).values()].filter(isDiscovery);
@@ -45,30 +50,52 @@ export function sampleOf(server: Server, session: Session, chance: Chance): Samp
       }
     }
   }
-  const things = new Map([...found].map(([entity, all]) => [entity, chance.shuffled([...all.values()]).slice(0, caps.things)]));
+  const things = new Map(
+    [...found].map(([entity, all]) => [
+      entity,
+      chance.shuffled([...all.values()]).slice(0, caps.things),
+    ]),
+  );
   return { things, find: (entity, id) => found.get(entity)?.get(id) };
 }
 
 /** A read whose required inputs are entities alone: nothing has to be made up to call it. */
 const isDiscovery = ({ tool, labels, values, inputs, outputs }: Declared): boolean =>
-  tool.effect === "read" && outputs.length > 0 && [...labels, ...values].every(it => !it.required) && inputs.filter(it => it.required).length <= 1;
+  tool.effect === "read" &&
+  outputs.length > 0 &&
+  [...labels, ...values].every(it => !it.required) &&
+  inputs.filter(it => it.required).length <= 1;
 
-function argumentsFor({ inputs, values }: Declared, found: ReadonlyMap<string, ReadonlyMap<string, Thing>>, chance: Chance): JsonObject[] {
+function argumentsFor(
+  { inputs, values }: Declared,
+  found: ReadonlyMap<string, ReadonlyMap<string, Thing>>,
+  chance: Chance,
+): JsonObject[] {
   const input = inputs.find(it => it.required);
   const most = mostRows(values);
   // some show more where nothing narrows them down
   if (!input) return "limit" in most ? [most, {}] : [most];
   const known = [...(found.get(input.entity)?.values() ?? [])];
-  return chance.shuffled(known).slice(0, caps.descents).map(it => ({ [input.key]: input.many ? [it.id] : it.id, ...most }));
+  return chance
+    .shuffled(known)
+    .slice(0, caps.descents)
+    .map(it => ({ [input.key]: input.many ? [it.id] : it.id, ...most }));
 }
 
-/** As many rows as a look-up gives, so that not the first of them are all that is ever talked about. */
+/**
+ * As many rows as a look-up gives, so that not the first of them are all that is ever talked about.
+ */
 function mostRows(values: Declared["values"]): JsonObject {
   const most = values.find(it => it.key === "limit")?.schema["maximum"];
   return typeof most === "number" ? { limit: most } : {};
 }
 
-function keep(declared: Declared, args: JsonObject, value: Json, found: Map<string, Map<string, Thing>>): void {
+function keep(
+  declared: Declared,
+  args: JsonObject,
+  value: Json,
+  found: Map<string, Map<string, Thing>>,
+): void {
   const context = contextOf(declared, args);
   for (const it of shownBy(declared, value)) {
     const all = found.get(it.entity) ?? new Map<string, Thing>();
@@ -88,9 +115,17 @@ export function contextOf({ inputs }: Declared, args: JsonObject): Record<string
 }
 
 /** What is known already stays: the shallowest way to a thing comes first. */
-export function merged(before: Thing | undefined, shown: Shown, context: Readonly<Record<string, string>>): Thing {
+export function merged(
+  before: Thing | undefined,
+  shown: Shown,
+  context: Readonly<Record<string, string>>,
+): Thing {
   const { [shown.entity]: _, ...others } = context;
   if (!before) return { ...shown, context: others };
   const label = before.label ?? shown.label;
-  return { ...before, ...(label === undefined ? {} : { label }), facts: { ...shown.facts, ...before.facts } };
+  return {
+    ...before,
+    ...(label === undefined ? {} : { label }),
+    facts: { ...shown.facts, ...before.facts },
+  };
 }

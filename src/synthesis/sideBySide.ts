@@ -1,6 +1,7 @@
 /**
- * Synthesis by a cast that takes its time: several places of the file are worked on at once, and what comes of them is told in the
- * order of the file. Goes on after tasks that are there already. Knows neither models nor files.
+ * Synthesis by a cast that takes its time: several places of the file are worked on at once, and
+ * what comes of them is told in the order of the file. Goes on after tasks that are there already.
+ * Knows neither models nor files.
  */
 import { PolicyFault } from "../policy/policy.ts";
 import type { Slot } from "./composition.ts";
@@ -18,8 +19,14 @@ export interface SideBySide {
 /** Attempts in a row that a fault of the model's cut off, after which the fault goes up. */
 const mostFaults = 5;
 
-/** A stream of attempts that ends when there are as many tasks as wanted. Throws a `PolicyFault` where the model no longer answers. */
-export async function* synthesizeSideBySide(synthesis: Synthesis, { concurrency, there }: SideBySide): AsyncGenerator<Attempted> {
+/**
+ * A stream of attempts that ends when there are as many tasks as wanted. Throws a `PolicyFault`
+ * where the model no longer answers.
+ */
+export async function* synthesizeSideBySide(
+  synthesis: Synthesis,
+  { concurrency, there }: SideBySide,
+): AsyncGenerator<Attempted> {
   const servers = serversFor(synthesis);
   const stop = new AbortController();
   const signal = synthesis.signal ? AbortSignal.any([synthesis.signal, stop.signal]) : stop.signal;
@@ -77,4 +84,9 @@ export async function* synthesizeSideBySide(synthesis: Synthesis, { concurrency,
 }
 
 /** An attempt's number, with which its id ends. */
-const numberOf = (attempted: Attempted): number => Number(/-(\d+)$/.exec(attempted.kind === "accepted" ? attempted.task.id : attempted.rejected.id)?.[1] ?? -1);
+const numberOf = (attempted: Attempted): number =>
+  Number(
+    /-(\d+)$/.exec(
+      attempted.kind === "accepted" ? attempted.task.id : attempted.rejected.id,
+    )?.[1] ?? -1,
+  );

@@ -1,4 +1,7 @@
-/** The counts of a report, gathered attempt by attempt. Knows tasks and rejections, not how they come about or where they go. */
+/**
+ * The counts of a report, gathered attempt by attempt. Knows tasks and rejections, not how they
+ * come about or where they go.
+ */
 import type { Task } from "../trajectory/task.ts";
 import { diversityOf } from "./diversity.ts";
 import { transitionsIn } from "./log.ts";
@@ -38,7 +41,9 @@ export class Tally {
       tools: atMost(new Set(calls).size),
     };
     for (const [sort, name] of Object.entries(sorts)) add((this.#by[sort] ??= {}), String(name));
-    for (const [knob, value] of Object.entries(task.knobs)) if (!unsorted.has(knob)) add((this.#by[knob] ??= {}), typeof value === "string" ? value : JSON.stringify(value));
+    for (const [knob, value] of Object.entries(task.knobs))
+      if (!unsorted.has(knob))
+        add((this.#by[knob] ??= {}), typeof value === "string" ? value : JSON.stringify(value));
     this.#said.push(...task.turns.map(it => it.user));
     this.#walk(task.provenance.log);
   }
@@ -51,13 +56,26 @@ export class Tally {
   }
 
   report(options: Report["options"]): Report {
-    const by = Object.fromEntries(Object.entries(this.#by).map(([sort, counts]) => [sort, sorted(counts)]));
-    const transitions = [...this.#transitions].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, n]) => {
-      const [from, event, to] = JSON.parse(key) as [string, string, string];
-      return { from, event, to, n };
-    });
+    const by = Object.fromEntries(
+      Object.entries(this.#by).map(([sort, counts]) => [sort, sorted(counts)]),
+    );
+    const transitions = [...this.#transitions]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, n]) => {
+        const [from, event, to] = JSON.parse(key) as [string, string, string];
+        return { from, event, to, n };
+      });
     const diversity = { ...diversityOf(this.#said) } as unknown as Report["diversity"];
-    return { format: reportFormat, options, attempts: this.#accepted + this.#rejected, accepted: this.#accepted, by, rejected: sorted(this.#reasons), transitions, diversity };
+    return {
+      format: reportFormat,
+      options,
+      attempts: this.#accepted + this.#rejected,
+      accepted: this.#accepted,
+      by,
+      rejected: sorted(this.#reasons),
+      transitions,
+      diversity,
+    };
   }
 
   #walk(log: readonly string[]): void {
@@ -68,7 +86,8 @@ export class Tally {
   }
 }
 
-const add = (counts: Record<string, number>, key: string): void => void (counts[key] = (counts[key] ?? 0) + 1);
+const add = (counts: Record<string, number>, key: string): void =>
+  void (counts[key] = (counts[key] ?? 0) + 1);
 
 const atMost = (n: number): number | string => (n > most ? `over ${most}` : n);
 

@@ -1,6 +1,7 @@
 /**
- * The graph teacher: a policy that knows what the user wants and finds out the rest. It uses no id that it has not seen in a
- * result or heard from the user: what it lacks it looks up first. Does not choose how to recover, only how well it can.
+ * The graph teacher: a policy that knows what the user wants and finds out the rest. It uses no id
+ * that it has not seen in a result or heard from the user: what it lacks it looks up first. Does
+ * not choose how to recover, only how well it can.
  */
 import { canonical, type Json } from "../environment/json.ts";
 import type { AssistantMessage, Call, Talk } from "../policy/policy.ts";
@@ -21,11 +22,18 @@ import type { Named, Wish } from "./wish.ts";
 
 export type Recovery = "retry" | "alternative" | "give-up";
 
-/** Who answers the user in synthesis. The machine chooses the recovery; the teacher says which it could carry out. */
+/**
+ * Who answers the user in synthesis. The machine chooses the recovery; the teacher says which it
+ * could carry out.
+ */
 export interface Teacher {
   readonly name: string;
   /** `complaint`: what was wrong with its message before, which nobody has seen. */
-  next(talk: Talk, recovery?: { readonly kind: Recovery; readonly failed: CallEvent }, complaint?: string): Promise<AssistantMessage>;
+  next(
+    talk: Talk,
+    recovery?: { readonly kind: Recovery; readonly failed: CallEvent },
+    complaint?: string,
+  ): Promise<AssistantMessage>;
   means(failed: CallEvent): readonly Recovery[];
   /** Why a reply may not be said, or undefined. */
   flaw?(text: string): string | undefined;
@@ -67,23 +75,32 @@ export class GraphTeacher implements Teacher {
     return this.#done;
   }
 
-  async next(talk: Talk, recovery?: { readonly kind: Recovery; readonly failed: CallEvent }): Promise<AssistantMessage> {
+  async next(
+    talk: Talk,
+    recovery?: { readonly kind: Recovery; readonly failed: CallEvent },
+  ): Promise<AssistantMessage> {
     if (this.#turn !== this.#author.turn) {
       this.#turn = this.#author.turn;
       this.#at = 0;
       this.#done = [];
-      for (const it of this.#turn.wishes) for (const { thing, isSpoken } of it.things) if (isSpoken) this.#seen.add(keyOf(thing));
+      for (const it of this.#turn.wishes)
+        for (const { thing, isSpoken } of it.things) if (isSpoken) this.#seen.add(keyOf(thing));
     }
     this.#take(talk);
-    if (recovery?.kind === "give-up") return { text: this.#sorry(recovery.failed, talk), calls: [] };
+    if (recovery?.kind === "give-up")
+      return { text: this.#sorry(recovery.failed, talk), calls: [] };
     if (recovery) {
       const wish = this.#wishOf(recovery.failed)?.otherwise;
       if (wish) return this.#for([wish]);
     }
     const wish = this.#turn.wishes[this.#at];
-    if (wish?.blocked !== undefined) return { text: this.#message(talk, { sorry: wish.blocked }), calls: [] };
+    if (wish?.blocked !== undefined)
+      return { text: this.#message(talk, { sorry: wish.blocked }), calls: [] };
     // on the way to the second choice, the first has been refused already
-    const second = wish?.otherwise && this.#done.some(it => it.wish === wish && it.call.outcome !== "ok") ? wish.otherwise : undefined;
+    const second =
+      wish?.otherwise && this.#done.some(it => it.wish === wish && it.call.outcome !== "ok")
+        ? wish.otherwise
+        : undefined;
     if (second) return this.#for([second]);
     return wish ? this.#for(this.#alike()) : { text: this.#reply(talk), calls: [] };
   }
@@ -92,7 +109,8 @@ export class GraphTeacher implements Teacher {
   means(failed: CallEvent): readonly Recovery[] {
     const wish = this.#wishOf(failed);
     if (wish && failed.type === "not_found" && guessOf(wish)) return ["retry", "give-up"];
-    if (wish?.otherwise) return [wish.otherwise.tool === wish.tool ? "retry" : "alternative", "give-up"];
+    if (wish?.otherwise)
+      return [wish.otherwise.tool === wish.tool ? "retry" : "alternative", "give-up"];
     return wish ? ["give-up"] : ["alternative", "give-up"];
   }
 
@@ -100,13 +118,23 @@ export class GraphTeacher implements Teacher {
     return this.#asked.findLast(it => it.key === callKey(call.name, call.arguments))?.wish;
   }
 
-  /** The wishes that can go out in one message: reads of one tool, side by side, whose things are all known. */
+  /**
+   * The wishes that can go out in one message: reads of one tool, side by side, whose things are
+   * all known.
+   */
   #alike(): Planned[] {
     const wishes = this.#turn!.wishes;
     const first = wishes[this.#at]!;
     let end = this.#at + 1;
-    const goesAlong = (it: Planned) => !it.before && it.blocked === undefined && !guessOf(it) && it.tool === first.tool && first.tool.effect === "read" && this.#lacking(it).length === 0;
-    if (this.#lacking(first).length === 0) while (end < wishes.length && goesAlong(wishes[end]!)) end++;
+    const goesAlong = (it: Planned) =>
+      !it.before &&
+      it.blocked === undefined &&
+      !guessOf(it) &&
+      it.tool === first.tool &&
+      first.tool.effect === "read" &&
+      this.#lacking(it).length === 0;
+    if (this.#lacking(first).length === 0)
+      while (end < wishes.length && goesAlong(wishes[end]!)) end++;
     return wishes.slice(this.#at, end);
   }
 
@@ -118,24 +146,32 @@ export class GraphTeacher implements Teacher {
     if (due !== wishes[0]) return calls([{ name: due.tool.name, arguments: due.arguments }]);
     const guess = this.#guess(wishes[0]);
     if (guess) return calls([guess]);
-    for (const it of wishes) this.#asked.push({ wish: it, key: callKey(it.tool.name, it.arguments) });
+    for (const it of wishes)
+      this.#asked.push({ wish: it, key: callKey(it.tool.name, it.arguments) });
     return calls(wishes.map(it => ({ name: it.tool.name, arguments: it.arguments })));
   }
 
   /** The call with what was half said, once for each name. */
   #guess(wish: Planned): Call | undefined {
     const guess = guessOf(wish);
-    const halves = wish.things.filter(it => it.isSpoken && it.words !== undefined).map(it => keyOf(it.thing));
+    const halves = wish.things
+      .filter(it => it.isSpoken && it.words !== undefined)
+      .map(it => keyOf(it.thing));
     if (!guess || halves.every(it => this.#putRight.has(it))) return undefined;
     for (const it of halves) this.#putRight.add(it);
     this.#asked.push({ wish, key: callKey(wish.tool.name, guess) });
     return { name: wish.tool.name, arguments: guess };
   }
 
-  /** What has to be read before this wish, where that has not been shown yet; else the wish itself. */
+  /**
+   * What has to be read before this wish, where that has not been shown yet; else the wish itself.
+   */
   #due(wish: Wish): Wish {
     const { before } = wish;
-    const isShown = !before || this.#answers.get(callKey(before.wish.tool.name, before.wish.arguments)) === canonical(before.shows);
+    const isShown =
+      !before ||
+      this.#answers.get(callKey(before.wish.tool.name, before.wish.arguments)) ===
+        canonical(before.shows);
     return isShown ? wish : this.#due(before.wish);
   }
 
@@ -150,14 +186,21 @@ export class GraphTeacher implements Teacher {
     const planned = words === undefined ? routes.get(keyOf(thing)) : undefined;
     // what the user calls it is all that there is to look for
     const known = words === undefined ? undefined : sloppy.get(sloppyKey(thing, words));
-    const others = known ?? routesTo(thing, declarations, sample, { listsFirst: true, preferred: new Set(), ...(hidden ? { hidden } : {}) });
+    const others =
+      known ??
+      routesTo(thing, declarations, sample, {
+        listsFirst: true,
+        preferred: new Set(),
+        ...(hidden ? { hidden } : {}),
+      });
     for (const route of planned ? [planned, ...others] : others) {
       const lacking = route.needs.filter(it => !this.#seen.has(keyOf(it)));
       if (lacking.length > 0) {
         if (depth > 2) continue;
         return lacking.flatMap(it => this.#lookUp(it, depth + 1) ?? []);
       }
-      if (!this.#tried.has(routeKey(route))) return [{ name: route.declared.tool.name, arguments: route.arguments }];
+      if (!this.#tried.has(routeKey(route)))
+        return [{ name: route.declared.tool.name, arguments: route.arguments }];
     }
     return undefined;
   }
@@ -170,11 +213,16 @@ export class GraphTeacher implements Teacher {
       this.#tried.add(callKey(event.name, event.arguments));
       this.#answers.set(callKey(event.name, event.arguments), canonical(event.value ?? null));
       const declared = this.#author.rehearsal.scene.declarations.get(event.name);
-      if (event.outcome === "ok" && declared) for (const it of shownBy(declared, event.value ?? null)) this.#seen.add(keyOf(it));
+      if (event.outcome === "ok" && declared)
+        for (const it of shownBy(declared, event.value ?? null)) this.#seen.add(keyOf(it));
       const wish = this.#wishOf(event);
       if (!wish) continue;
       this.#done.push({ wish, call: event });
-      if (event.outcome === "ok") this.#at = Math.max(this.#at, this.#turn!.wishes.findIndex(it => it === wish || it.otherwise === wish) + 1);
+      if (event.outcome === "ok")
+        this.#at = Math.max(
+          this.#at,
+          this.#turn!.wishes.findIndex(it => it === wish || it.otherwise === wish) + 1,
+        );
     }
   }
 
@@ -188,12 +236,26 @@ export class GraphTeacher implements Teacher {
     const fulfilled = this.#done.filter(it => it.call.outcome === "ok");
     const isAlone = fulfilled.length === 1 && sorry === undefined;
     const granted: (Told & { wish: Wish })[] = [];
-    for (const { wish, call } of fulfilled) granted.push({ wish, ...told(wish, call, scene, this.#manners, { isAlone, before: granted.at(-1)?.text ?? "" }) });
-    const answers = granted.map(it => ({ text: this.#afterRefusal(it.wish, it.text, talk), isWrite: it.isWrite }));
+    for (const { wish, call } of fulfilled)
+      granted.push({
+        wish,
+        ...told(wish, call, scene, this.#manners, { isAlone, before: granted.at(-1)?.text ?? "" }),
+      });
+    const answers = granted.map(it => ({
+      text: this.#afterRefusal(it.wish, it.text, talk),
+      isWrite: it.isWrite,
+    }));
     rehearsal.readOut(isAlone ? granted[0]!.listed : []);
     const before = talk.events.findLast(it => it.kind === "assistant" && it.text !== "");
     const { question } = this.#turn!;
-    const message = { answers, question: sorry === undefined ? question : undefined, sorry, isThing: (it: string) => rehearsal.isThing(it), before: before?.kind === "assistant" ? before.text : "", isBrief: scene.breath !== undefined };
+    const message = {
+      answers,
+      question: sorry === undefined ? question : undefined,
+      sorry,
+      isThing: (it: string) => rehearsal.isThing(it),
+      before: before?.kind === "assistant" ? before.text : "",
+      isBrief: scene.breath !== undefined,
+    };
     return messageOf(message, this.#manners, scene.chance);
   }
 
@@ -204,8 +266,14 @@ export class GraphTeacher implements Teacher {
     if (!failed) return text;
     const { chance } = this.#author.rehearsal.scene;
     const why = reasonOf(failed.call.error ?? "it was refused", talk.now, chance);
-    const form = chance.pick(this.#manners.instead.filter(it => it.startsWith("{why}") || (isClause(why) && !why.includes(":"))));
-    return form.replace("{why}", () => (form.startsWith("{why}") ? capitalized(why) : why)).replace("{reply}", () => capitalized(text.replace(/^Done[,:.] +/, "")));
+    const form = chance.pick(
+      this.#manners.instead.filter(
+        it => it.startsWith("{why}") || (isClause(why) && !why.includes(":")),
+      ),
+    );
+    return form
+      .replace("{why}", () => (form.startsWith("{why}") ? capitalized(why) : why))
+      .replace("{reply}", () => capitalized(text.replace(/^Done[,:.] +/, "")));
   }
 
   #sorry(failed: CallEvent, talk: Talk): string {
@@ -214,12 +282,18 @@ export class GraphTeacher implements Teacher {
     const wish = this.#wishOf(failed);
     const why = reasonOf(failed.error ?? "it was refused", talk.now, chance);
     const own = (wish && phrases.tools[wish.tool.name]?.refused?.[failed.type ?? ""]) ?? [];
-    const slot = (key: string) => (key === "why" ? named(why) : wish && fieldSaid(key, wish, failed, undefined, scene));
+    const slot = (key: string) =>
+      key === "why" ? named(why) : wish && fieldSaid(key, wish, failed, undefined, scene);
     // one colon in a sentence is enough
     const colons = (text: string) => Math.max(1, text.split(": ").length - 1);
-    const suits = (form: string) => isClause(why) || !/(afraid|Unfortunately,|but|because|since|Sorry,) \{why\}/.test(form);
-    const texts = [...chance.shuffled(own), ...chance.shuffled(this.#manners.giveUp)].filter(suits).flatMap(it => filled(chosen(it, chance), slot) ?? []);
-    return this.#message(talk, { sorry: capitalized(texts.toSorted((a, b) => colons(a) - colons(b))[0] ?? `${why}.`) });
+    const suits = (form: string) =>
+      isClause(why) || !/(afraid|Unfortunately,|but|because|since|Sorry,) \{why\}/.test(form);
+    const texts = [...chance.shuffled(own), ...chance.shuffled(this.#manners.giveUp)]
+      .filter(suits)
+      .flatMap(it => filled(chosen(it, chance), slot) ?? []);
+    return this.#message(talk, {
+      sorry: capitalized(texts.toSorted((a, b) => colons(a) - colons(b))[0] ?? `${why}.`),
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * More tasks like a given one: the same tools called in the same turns, of the same kind and with as much said, about other things
- * and in other words. What a trainer asks for when a task is at its student's boundary. Knows no student and no files.
+ * More tasks like a given one: the same tools called in the same turns, of the same kind and with
+ * as much said, about other things and in other words. What a trainer asks for when a task is at
+ * its student's boundary. Knows no student and no files.
  */
 import type { Catalog } from "../environment/catalog.ts";
 import type { Chance } from "../environment/chance.ts";
@@ -30,28 +31,68 @@ const patience = 300;
 /** Renumbered fixtures that one order draws from: building one takes as long as many attempts. */
 const renumbered = 4;
 
-/** Variants of a task, as many as wanted or as there are; equal orders give equal bytes. Throws a `Mistake` where a server of the task is not there. */
-export async function* variantsOf(task: Task, { catalog, resources, seed, count, signal }: VariantOrder): AsyncGenerator<Task> {
-  for (const { name } of task.servers) if (!catalog.servers.has(name)) throw new Mistake(`task ${task.id} is of ${name}, which is not here`, "start it, or choose another task");
+/**
+ * Variants of a task, as many as wanted or as there are; equal orders give equal bytes. Throws a
+ * `Mistake` where a server of the task is not there.
+ */
+export async function* variantsOf(
+  task: Task,
+  { catalog, resources, seed, count, signal }: VariantOrder,
+): AsyncGenerator<Task> {
+  for (const { name } of task.servers)
+    if (!catalog.servers.has(name))
+      throw new Mistake(
+        `task ${task.id} is of ${name}, which is not here`,
+        "start it, or choose another task",
+      );
   const servers = task.servers.map(it => it.name);
-  const work: Synthesis = { catalog, resources, seed, servers, menu: task.knobs["menu"] === "full" ? "full" : "chain", ...(signal ? { signal } : {}) };
-  const studio = new Likely(work, task, { bridges: readBridges(resources, catalog), manners: readManners(resources) });
+  const work: Synthesis = {
+    catalog,
+    resources,
+    seed,
+    servers,
+    menu: task.knobs["menu"] === "full" ? "full" : "chain",
+    ...(signal ? { signal } : {}),
+  };
+  const studio = new Likely(work, task, {
+    bridges: readBridges(resources, catalog),
+    manners: readManners(resources),
+  });
   const kept = new Kept();
   kept.add(task);
   const shape = shapeOf(task);
   let barren = 0;
   for (let n = 0, made = 0; made < count && barren < patience; n++, barren++) {
     signal?.throwIfAborted();
-    const attempted = await attempt({ n, home: servers[0]!, kind: task.kind }, { ...work, distinct: false }, studio, kept);
-    if (attempted.kind === "rejected" || shapeOf(attempted.task) !== shape || !kept.add(attempted.task)) continue;
+    const attempted = await attempt(
+      { n, home: servers[0]!, kind: task.kind },
+      { ...work, distinct: false },
+      studio,
+      kept,
+    );
+    if (
+      attempted.kind === "rejected" ||
+      shapeOf(attempted.task) !== shape ||
+      !kept.add(attempted.task)
+    )
+      continue;
     barren = -1;
     made++;
     yield attempted.task;
   }
 }
 
-/** Equal for tasks of one shape: kind, what is said, turns, and the tools of the goals in their order and turn. */
-export const shapeOf = ({ kind, info, turns, goals }: Task): string => JSON.stringify([kind, info, turns.length, goals.map(it => [it.turn, it.calls.map(call => call.name)])]);
+/**
+ * Equal for tasks of one shape: kind, what is said, turns, and the tools of the goals in their
+ * order and turn.
+ */
+export const shapeOf = ({ kind, info, turns, goals }: Task): string =>
+  JSON.stringify([
+    kind,
+    info,
+    turns.length,
+    goals.map(it => [it.turn, it.calls.map(call => call.name)]),
+  ]);
 
 /** A studio all of whose briefs are like one task. */
 class Likely extends Studio {
@@ -59,7 +100,11 @@ class Likely extends Studio {
   readonly #task: Task;
   readonly #ground: { readonly bridges: readonly Bridge[]; readonly manners: Manners };
 
-  constructor(work: Synthesis, task: Task, ground: { bridges: readonly Bridge[]; manners: Manners }) {
+  constructor(
+    work: Synthesis,
+    task: Task,
+    ground: { bridges: readonly Bridge[]; manners: Manners },
+  ) {
     super(work);
     this.#work = work;
     this.#task = task;
@@ -80,12 +125,23 @@ class Likely extends Studio {
       info,
       isOneTurn: turns.length === 1,
       listsFirst: knobs["lists"] === true,
-      servers: servers.map(({ name }) => ({ name, fixture: numbered(catalog, name, catalog.fixtureNames(name).includes(fixture) ? fixture : catalog.fixtureNames(name)[0]!, seed, chance) })),
+      servers: servers.map(({ name }) => ({
+        name,
+        fixture: numbered(
+          catalog,
+          name,
+          catalog.fixtureNames(name).includes(fixture) ? fixture : catalog.fixtureNames(name)[0]!,
+          seed,
+          chance,
+        ),
+      })),
       sessionSeed: chance.below(100_000),
       persona: personaOf(manners, chance),
       distractors: Number(knobs["distractors"] ?? 0),
       stripsEnums: knobs["enumsStripped"] === true,
-      isFar: kind === "irrelevant" && !this.#task.menu.some(it => it.name.startsWith(`${servers[0]!.name}_`)),
+      isFar:
+        kind === "irrelevant" &&
+        !this.#task.menu.some(it => it.name.startsWith(`${servers[0]!.name}_`)),
       ...(crossing ? { crossing } : {}),
       like,
     };
@@ -99,5 +155,13 @@ class Likely extends Studio {
   }
 }
 
-const numbered = (catalog: Catalog, name: string, fixture: string, seed: number, chance: Chance): string =>
-  hasHiddenIds(catalog.server(name)) ? variantName(fixture, 1 + ((seed * renumbered + chance.below(renumbered)) % 40)) : fixture;
+const numbered = (
+  catalog: Catalog,
+  name: string,
+  fixture: string,
+  seed: number,
+  chance: Chance,
+): string =>
+  hasHiddenIds(catalog.server(name))
+    ? variantName(fixture, 1 + ((seed * renumbered + chance.below(renumbered)) % 40))
+    : fixture;

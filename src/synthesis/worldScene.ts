@@ -1,6 +1,7 @@
 /**
- * Several servers of one world as one thing to talk about: their declarations, phrases and samples side by side, each entity under
- * its server's name, so that a category of the budget is none of the shop. Knows no bridges and no turns.
+ * Several servers of one world as one thing to talk about: their declarations, phrases and samples
+ * side by side, each entity under its server's name, so that a category of the budget is none of
+ * the shop. Knows no bridges and no turns.
  */
 import type { Server } from "../environment/server.ts";
 import { digestOf, freeze } from "../environment/digest.ts";
@@ -18,10 +19,19 @@ export interface Share {
 }
 
 /** All servers' declarations, phrases and things, the first server's manners first. */
-export function worldScene(shares: readonly Share[]): Pick<Scene, "declarations" | "phrases" | "sample"> {
+export function worldScene(
+  shares: readonly Share[],
+): Pick<Scene, "declarations" | "phrases" | "sample"> {
   const declarations: Declarations = new Map(shares.flatMap(({ server }) => declaredIn(server)));
   const samples = new Map(shares.map(it => [it.server.name, it]));
-  const things = new Map(shares.flatMap(it => [...it.sample.things].map(([entity, list]) => [`${it.server.name}.${entity}`, list.map(thing => thingOf(thing, it))] as const)));
+  const things = new Map(
+    shares.flatMap(it =>
+      [...it.sample.things].map(
+        ([entity, list]) =>
+          [`${it.server.name}.${entity}`, list.map(thing => thingOf(thing, it))] as const,
+      ),
+    ),
+  );
   return {
     declarations,
     phrases: phrasesOf(shares),
@@ -54,19 +64,30 @@ const declared = new WeakMap<Server, [string, ReturnType<typeof prefixed>][]>();
 
 function declaredIn(server: Server): [string, ReturnType<typeof prefixed>][] {
   let known = declared.get(server);
-  if (!known) declared.set(server, (known = [...declarationsOf(server)].map(([name, it]) => [name, prefixed(it)])));
+  if (!known)
+    declared.set(
+      server,
+      (known = [...declarationsOf(server)].map(([name, it]) => [name, prefixed(it)])),
+    );
   return known;
 }
 
-/** A thing under its server's name. A fact that is called like an entity of the server is found under that name too. */
+/**
+ * A thing under its server's name. A fact that is called like an entity of the server is found
+ * under that name too.
+ */
 function thingOf(thing: Thing, { server, phrases }: Share): Thing {
   const prefix = `${server.name}.`;
-  const named = Object.entries(thing.facts).flatMap(([key, it]) => (key in phrases.entities ? [[`${prefix}${key}`, it] as const] : []));
+  const named = Object.entries(thing.facts).flatMap(([key, it]) =>
+    key in phrases.entities ? [[`${prefix}${key}`, it] as const] : [],
+  );
   return {
     ...thing,
     entity: `${prefix}${thing.entity}`,
     facts: { ...thing.facts, ...Object.fromEntries(named) },
-    context: Object.fromEntries(Object.entries(thing.context).map(([entity, id]) => [`${prefix}${entity}`, id])),
+    context: Object.fromEntries(
+      Object.entries(thing.context).map(([entity, id]) => [`${prefix}${entity}`, id]),
+    ),
   };
 }
 
@@ -76,9 +97,21 @@ function phrasesOf(shares: readonly Share[]): Phrases {
   const tools: Phrases["tools"] = {};
   for (const { server, phrases } of shares) {
     for (const [entity, it] of Object.entries(phrases.entities)) {
-      const isEntity = (slot: string) => slot in phrases.entities && slot !== "label" && slot !== "id";
-      const renamed = (texts: readonly string[]) => texts.map(text => slotsOf(text).reduce((said, slot) => (isEntity(slot) ? said.replaceAll(`{${slot}}`, `{${server.name}.${slot}}`) : said), text));
-      entities[`${server.name}.${entity}`] = { ...it, mention: renamed(it.mention), ...(it.known ? { known: renamed(it.known) } : {}) };
+      const isEntity = (slot: string) =>
+        slot in phrases.entities && slot !== "label" && slot !== "id";
+      const renamed = (texts: readonly string[]) =>
+        texts.map(text =>
+          slotsOf(text).reduce(
+            (said, slot) =>
+              isEntity(slot) ? said.replaceAll(`{${slot}}`, `{${server.name}.${slot}}`) : said,
+            text,
+          ),
+        );
+      entities[`${server.name}.${entity}`] = {
+        ...it,
+        mention: renamed(it.mention),
+        ...(it.known ? { known: renamed(it.known) } : {}),
+      };
     }
     for (const tool of server.tools.values()) {
       tools[tool.name] = phrases.tools[tool.name]!;
@@ -89,5 +122,11 @@ function phrasesOf(shares: readonly Share[]): Phrases {
     }
   }
   const self = shares.map(it => it.phrases.self).find(it => it !== undefined);
-  return { ...shares[0]!.phrases, ...(self === undefined ? {} : { self }), entities, arguments: args, tools };
+  return {
+    ...shares[0]!.phrases,
+    ...(self === undefined ? {} : { self }),
+    entities,
+    arguments: args,
+    tools,
+  };
 }

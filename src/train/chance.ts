@@ -1,6 +1,12 @@
-/** Chance that is the same on every machine: streams of numbers keyed by seeds, and orders to draw from. */
+/**
+ * Chance that is the same on every machine: streams of numbers keyed by seeds, and orders to draw
+ * from.
+ */
 
-/** Numbers in [0, 1), a stream of its own for each list of keys (the finalizer of MurmurHash3 over a counter). */
+/**
+ * Numbers in [0, 1), a stream of its own for each list of keys (the finalizer of MurmurHash3 over a
+ * counter).
+ */
 export function chanceOf(...keys: readonly number[]): () => number {
   let key = 2166136261;
   for (const it of keys) key = finalized((key ^ Math.trunc(it)) >>> 0);
@@ -25,7 +31,10 @@ export function shuffled(n: number, ...keys: readonly number[]): number[] {
   return order;
 }
 
-/** Draws without end from 0…n-1: every number once, then every number again in another order. The same draw for the same place, whenever it is asked. */
+/**
+ * Draws without end from 0…n-1: every number once, then every number again in another order. The
+ * same draw for the same place, whenever it is asked.
+ */
 export function drawing(n: number, seed: number): (place: number) => number {
   let epoch = -1;
   let order: readonly number[] = [];

@@ -1,6 +1,6 @@
 /**
- * What supervised training reads: teachers' conversations as token ids with a mask over what the student should have written,
- * laid end to end in memory that all workers share. Knows no tensors.
+ * What supervised training reads: teachers' conversations as token ids with a mask over what the
+ * student should have written, laid end to end in memory that all workers share. Knows no tensors.
  */
 import type { Catalog } from "../environment/catalog.ts";
 import { menuOf } from "../environment/menu.ts";
@@ -13,7 +13,10 @@ import type { Trajectory } from "../trajectory/trajectory.ts";
 import { chanceOf } from "./chance.ts";
 import { withSlip } from "./slips.ts";
 
-/** Conversations end to end. The arrays lie in shared memory: handing a corpus to a worker copies nothing. */
+/**
+ * Conversations end to end. The arrays lie in shared memory: handing a corpus to a worker copies
+ * nothing.
+ */
 export interface Corpus {
   readonly ids: Uint16Array;
   /** What each token is, as in `Conversation`. */
@@ -26,7 +29,10 @@ export interface Corpus {
 
 export interface Conversation {
   readonly ids: readonly number[];
-  /** Beside `ids`: 0 for what was given, 1 for what is to be taught, 2 for what was said in error and is not to be learned. */
+  /**
+   * Beside `ids`: 0 for what was given, 1 for what is to be taught, 2 for what was said in error
+   * and is not to be learned.
+   */
   readonly parts: readonly number[];
 }
 
@@ -40,7 +46,12 @@ export function conversationAt({ ids, parts, starts }: Corpus, i: number): Conve
 }
 
 /** The talk of a task as it stood at the end of a trajectory. */
-export const talkOf = (catalog: Catalog, task: Task, { header, events }: Trajectory): Talk => ({ header, tools: menuOf(catalog.tools, task.menu, task.tools), now: task.now, events });
+export const talkOf = (catalog: Catalog, task: Task, { header, events }: Trajectory): Talk => ({
+  header,
+  tools: menuOf(catalog.tools, task.menu, task.tools),
+  now: task.now,
+  events,
+});
 
 export interface Built {
   readonly corpus: Corpus;
@@ -50,12 +61,17 @@ export interface Built {
 }
 
 /**
- * Builds a corpus: each task's conversation, now and then once more with a slip. One task in fifty, at most
- * 200, is kept apart for validation.
+ * Builds a corpus: each task's conversation, now and then once more with a slip. One task in fifty,
+ * at most 200, is kept apart for validation.
  */
 export async function buildCorpus(
   tasks: AsyncIterable<Task> | Iterable<Task>,
-  { catalog, tokenizer, settings, seed }: { catalog: Catalog; tokenizer: Tokenizer; settings: SftSettings; seed: number },
+  {
+    catalog,
+    tokenizer,
+    settings,
+    seed,
+  }: { catalog: Catalog; tokenizer: Tokenizer; settings: SftSettings; seed: number },
 ): Promise<Built> {
   const training: Conversation[] = [];
   const validation: Conversation[] = [];
@@ -69,8 +85,10 @@ export async function buildCorpus(
     else if (n % 50 === 0 && validation.length < 200) validation.push(plain);
     else training.push(plain);
     if (plain && n % 50 === 0) continue;
-    const slip = plain && chance() < settings.slips ? await withSlip(task, catalog, chance) : undefined;
-    const erring = slip && teachable(tokenizer, talkOf(catalog, task, slip.trajectory), slip.message);
+    const slip =
+      plain && chance() < settings.slips ? await withSlip(task, catalog, chance) : undefined;
+    const erring =
+      slip && teachable(tokenizer, talkOf(catalog, task, slip.trajectory), slip.message);
     if (erring) {
       training.push(erring);
       slips++;
@@ -79,19 +97,31 @@ export async function buildCorpus(
   return { corpus: laidOut(training, validation), overLong, slips };
 }
 
-/** A conversation as a student would hold it, or undefined where it is too long for that. `erring` is a message not to be learned. */
+/**
+ * A conversation as a student would hold it, or undefined where it is too long for that. `erring`
+ * is a message not to be learned.
+ */
 export function teachable(tokenizer: Tokenizer, talk: Talk, erring = -1): Conversation | undefined {
-  const events = talk.events.map(it => (it.kind === "assistant" ? { ...it, text: terse(it.text) } : it));
+  const events = talk.events.map(it =>
+    it.kind === "assistant" ? { ...it, text: terse(it.text) } : it,
+  );
   const { ids, mask, message, opening } = writtenTalk(tokenizer, { ...talk, events });
   const sampled = mask.reduce((sum, it) => sum + it, 0);
-  if (opening > limits.prompt || sampled > limits.sampled || ids.length > limits.context) return undefined;
-  return { ids, parts: mask.map((it, i) => (it === 0 ? given : message[i] === erring ? silent : taught)) };
+  if (opening > limits.prompt || sampled > limits.sampled || ids.length > limits.context)
+    return undefined;
+  return {
+    ids,
+    parts: mask.map((it, i) => (it === 0 ? given : message[i] === erring ? silent : taught)),
+  };
 }
 
 /** Letters that a small student says in an answer. */
 const breath = 60;
 
-/** A teacher's words as a small student can say them: the first sentences that fit, a question before all others. */
+/**
+ * A teacher's words as a small student can say them: the first sentences that fit, a question
+ * before all others.
+ */
 export function terse(text: string): string {
   if (text.length <= breath) return text;
   const sentences = text.match(/.+?(?:[.!?](?=\s|$)|$)\s*/gs) ?? [text];

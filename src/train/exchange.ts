@@ -1,4 +1,7 @@
-/** Numbers exchanged between threads through shared memory, with a barrier. Every operation has the same result on every rank. */
+/**
+ * Numbers exchanged between threads through shared memory, with a barrier. Every operation has the
+ * same result on every rank.
+ */
 
 export interface SharedMemory {
   readonly count: number;
@@ -32,7 +35,10 @@ export const shareMemory = (count: number, floats: number): SharedMemory => ({
   words: new SharedArrayBuffer(2 * count * 8),
 });
 
-export function openExchange({ count, floats, control, numbers, words }: SharedMemory, rank: number): Exchange {
+export function openExchange(
+  { count, floats, control, numbers, words }: SharedMemory,
+  rank: number,
+): Exchange {
   const cells = new Int32Array(control);
   const [waiting, opened] = [0, 1];
   const barrier = () => {
@@ -43,7 +49,8 @@ export function openExchange({ count, floats, control, numbers, words }: SharedM
       Atomics.notify(cells, opened);
     } else while (Atomics.load(cells, opened) === before) Atomics.wait(cells, opened, before);
   };
-  // two turns take turns, so that one barrier is enough: nobody can write a turn again before all have read it
+  // two turns take turns, so that one barrier is enough: nobody can write a turn again before all
+  // have read it
   let turn = 0;
   const next = () => (turn = 1 - turn) * count;
   const exchangeWord = (value: number): Float64Array => {
@@ -58,15 +65,18 @@ export function openExchange({ count, floats, control, numbers, words }: SharedM
     count,
     barrier,
     sum(values) {
-      if (values.length > floats) throw new Error(`${values.length} numbers to sum where there is room for ${floats}`);
+      if (values.length > floats)
+        throw new Error(`${values.length} numbers to sum where there is room for ${floats}`);
       const first = next();
-      const partOf = (it: number) => new Float32Array(numbers, (first + it) * floats * 4, values.length);
+      const partOf = (it: number) =>
+        new Float32Array(numbers, (first + it) * floats * 4, values.length);
       partOf(rank).set(values);
       barrier();
       values.set(partOf(0));
       for (let other = 1; other < count; other++) {
         const part = partOf(other);
-        for (let i = 0; i < part.length; i++) values[i] = (values[i] as number) + (part[i] as number);
+        for (let i = 0; i < part.length; i++)
+          values[i] = (values[i] as number) + (part[i] as number);
       }
     },
     agree: value => exchangeWord(value)[0] as number,

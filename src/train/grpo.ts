@@ -1,6 +1,7 @@
 /**
- * Multi-turn group-relative policy optimisation (Shao et al., 2024), read straight through: attempts at live sessions, rewards,
- * advantages within a group, one clipped step. Tokens that tools and users wrote carry no gradient. Knows no files.
+ * Multi-turn group-relative policy optimisation (Shao et al., 2024), read straight through:
+ * attempts at live sessions, rewards, advantages within a group, one clipped step. Tokens that
+ * tools and users wrote carry no gradient. Knows no files.
  *
  *   A_i = (R_i − mean R) / (std R + 1e-6), over the group                                                            (1)
  *   ρ = exp(lp − lp_old), for each token the student sampled                                                         (2)
@@ -12,7 +13,13 @@ import type { Catalog } from "../environment/catalog.ts";
 import { writtenTalk } from "../model/chat.ts";
 import { pack, type Branch, type Sheaf } from "../model/packed.ts";
 import { openStudent, type Student } from "../model/student.ts";
-import { disposeGradients, gradients, score as scoreTokens, type Gradients, type Model } from "../model/transformer.ts";
+import {
+  disposeGradients,
+  gradients,
+  score as scoreTokens,
+  type Gradients,
+  type Model,
+} from "../model/transformer.ts";
 import { rollout } from "../policy/rollout.ts";
 import { paper, type Profile } from "../reward/profiles.ts";
 import { isScored, score, type Unscorable } from "../reward/reward.ts";
@@ -56,20 +63,33 @@ export interface GrpoGround extends Ground {
 export function openGrpo(ground: GrpoGround, config: GrpoConfig): Method {
   const { company, model, tokenizer, tasks } = ground;
   const { grpo, seed } = config;
-  const student = openStudent(model, tokenizer, { name: "student", temperature: grpo.temperature, seed });
+  const student = openStudent(model, tokenizer, {
+    name: "student",
+    temperature: grpo.temperature,
+    seed,
+  });
   const draw = drawing(tasks.length, seed);
   const judge = judgeOf(ground);
 
-  async function step(step: number): Promise<{ metrics: ReturnType<typeof metricsOf>; groups: GroupLine[] }> {
+  async function step(
+    step: number,
+  ): Promise<{ metrics: ReturnType<typeof metricsOf>; groups: GroupLine[] }> {
     const start = performance.now();
     const sampledBefore = student.spent.seconds;
 
     // a share of the step's tasks, and a group of attempts at each
-    const places = Array.from({ length: grpo.prompts }, (_, i) => i).filter(it => it % company.count === company.rank);
+    const places = Array.from({ length: grpo.prompts }, (_, i) => i).filter(
+      it => it % company.count === company.rank,
+    );
     const tried = await Promise.all(
       places.map(place => {
         const task = tasks[draw((step - 1) * grpo.prompts + place)]!;
-        return attempts(student, ground.catalog, task, Array.from({ length: grpo.group }, (_, i) => `${task.id}/${step}.${place}.${i}`));
+        return attempts(
+          student,
+          ground.catalog,
+          task,
+          Array.from({ length: grpo.group }, (_, i) => `${task.id}/${step}.${place}.${i}`),
+        );
       }),
     );
     const judged = tried.map(group => group.map(it => judge(it.task, it.trajectory)));
@@ -78,7 +98,9 @@ export function openGrpo(ground: GrpoGround, config: GrpoConfig): Method {
     const sampled = performance.now();
 
     // equation (1)
-    for (const group of groups) for (const [i, advantage] of advantagesOf(group.map(it => it.breakdown.total)).entries()) group[i]!.advantage = advantage;
+    for (const group of groups)
+      for (const [i, advantage] of advantagesOf(group.map(it => it.breakdown.total)).entries())
+        group[i]!.advantage = advantage;
     if (grpo.advantages === "shuffled") deal(groups.flat(), seed, step, company.rank);
     // a group whose attempts all earned the same says nothing
     const telling = groups.filter(group => group.some(it => it.advantage !== 0));
@@ -86,14 +108,33 @@ export function openGrpo(ground: GrpoGround, config: GrpoConfig): Method {
     const learningRate = grpo.learningRate * Math.min(1, step / 5);
     const learned = { loss: 0, norm: 0, tokens: 0, kl: 0, clipped: 0 };
     for (let part = 0; part < grpo.minibatches; part++) {
-      const it = learn(ground, telling.filter((_, i) => i % grpo.minibatches === part), grpo, learningRate);
-      for (const key of ["loss", "norm", "tokens", "kl", "clipped"] as const) learned[key] += it[key];
+      const it = learn(
+        ground,
+        telling.filter((_, i) => i % grpo.minibatches === part),
+        grpo,
+        learningRate,
+      );
+      for (const key of ["loss", "norm", "tokens", "kl", "clipped"] as const)
+        learned[key] += it[key];
     }
 
     const end = performance.now();
-    const seconds = { sampling: student.spent.seconds - sampledBefore, rollouts: (sampled - start) / 1000, learning: (end - sampled) / 1000, total: (end - start) / 1000 };
+    const seconds = {
+      sampling: student.spent.seconds - sampledBefore,
+      rollouts: (sampled - start) / 1000,
+      learning: (end - sampled) / 1000,
+      total: (end - start) / 1000,
+    };
     const sums = summed(company, attemptSums(groups, faults, seconds));
-    return { metrics: metricsOf(step, sums, { ...learned, learningRate, count: company.count, minibatches: grpo.minibatches }), groups: groups.flatMap(group => linesOf(step, group)) };
+    return {
+      metrics: metricsOf(step, sums, {
+        ...learned,
+        learningRate,
+        count: company.count,
+        minibatches: grpo.minibatches,
+      }),
+      groups: groups.flatMap(group => linesOf(step, group)),
+    };
   }
 
   return { step, dispose: () => student.dispose() };
@@ -101,42 +142,79 @@ export function openGrpo(ground: GrpoGround, config: GrpoConfig): Method {
 
 /** Attempts at one task, side by side. */
 const attempts = (student: Student, catalog: Catalog, task: Task, ids: readonly string[]) =>
-  Promise.all(ids.map(async id => ({ task, trajectory: await rollout(task, student, catalog, { id }) })));
+  Promise.all(
+    ids.map(async id => ({ task, trajectory: await rollout(task, student, catalog, { id }) })),
+  );
 
-/** Scores attempts and lays out their tokens; undefined where a fault of the world's or ours makes a score unfair. */
-export function judgeOf({ catalog, profile, tokenizer }: Pick<GrpoGround, "catalog" | "profile" | "tokenizer">): (task: Task, trajectory: Finished<Trajectory>) => Tried | undefined {
+/**
+ * Scores attempts and lays out their tokens; undefined where a fault of the world's or ours makes a
+ * score unfair.
+ */
+export function judgeOf({
+  catalog,
+  profile,
+  tokenizer,
+}: Pick<GrpoGround, "catalog" | "profile" | "tokenizer">): (
+  task: Task,
+  trajectory: Finished<Trajectory>,
+) => Tried | undefined {
   const attemptOf = attemptsOn(catalog);
   return (task, trajectory) => {
     const attempt: Attempt = attemptOf(task, trajectory);
     const breakdown: Breakdown | Unscorable = score(attempt, profile);
     if (!isScored(breakdown)) return undefined;
-    const published = profile.name === paper.name ? breakdown : (score(attempt, paper) as Breakdown);
+    const published =
+      profile.name === paper.name ? breakdown : (score(attempt, paper) as Breakdown);
     const written = writtenTalk(tokenizer, talkOf(catalog, task, trajectory));
     const end = written.mask.lastIndexOf(1) + 1;
-    const branch = { ids: written.ids.slice(written.opening, end), mask: written.mask.slice(written.opening, end) };
+    const branch = {
+      ids: written.ids.slice(written.opening, end),
+      mask: written.mask.slice(written.opening, end),
+    };
     const logprobs = written.logprobs.filter((_, i) => written.mask[i] === 1);
     const opening = written.ids.slice(0, written.opening);
-    return { task, trajectory, breakdown, paper: published.total, success: successOf(attempt).achieved, opening, branch, logprobs, advantage: 0, clipped: [] };
+    return {
+      task,
+      trajectory,
+      breakdown,
+      paper: published.total,
+      success: successOf(attempt).achieved,
+      opening,
+      branch,
+      logprobs,
+      advantage: 0,
+      clipped: [],
+    };
   };
 }
 
 /** Equation (1). All zero where the rewards are all equal. */
 export function advantagesOf(rewards: readonly number[]): number[] {
   const mean = rewards.reduce((sum, it) => sum + it, 0) / rewards.length;
-  const deviation = Math.sqrt(rewards.reduce((sum, it) => sum + (it - mean) ** 2, 0) / rewards.length);
+  const deviation = Math.sqrt(
+    rewards.reduce((sum, it) => sum + (it - mean) ** 2, 0) / rewards.length,
+  );
   return rewards.map(it => (deviation < 1e-6 ? 0 : (it - mean) / (deviation + 1e-6)));
 }
 
 /** The control: the same advantages, dealt out by chance. */
 function deal(tried: readonly Tried[], ...keys: readonly number[]): void {
   const advantages = tried.map(it => it.advantage);
-  for (const [i, from] of shuffled(tried.length, ...keys).entries()) tried[i]!.advantage = advantages[from]!;
+  for (const [i, from] of shuffled(tried.length, ...keys).entries())
+    tried[i]!.advantage = advantages[from]!;
 }
 
 /** One optimizer step on some groups, the same in every replica. */
-function learn({ company, model, reference, optimizer }: GrpoGround, groups: readonly (readonly Tried[])[], grpo: GrpoConfig["grpo"], learningRate: number) {
+function learn(
+  { company, model, reference, optimizer }: GrpoGround,
+  groups: readonly (readonly Tried[])[],
+  grpo: GrpoConfig["grpo"],
+  learningRate: number,
+) {
   const tried = groups.flat();
-  const { tokens } = summed(company, { tokens: tried.reduce((sum, it) => sum + it.logprobs.length, 0) });
+  const { tokens } = summed(company, {
+    tokens: tried.reduce((sum, it) => sum + it.logprobs.length, 0),
+  });
   if (tokens === 0) return { loss: 0, norm: 0, tokens: 0, kl: 0, clipped: 0 };
 
   const own = { loss: 0, kl: 0, clipped: 0, gradients: undefined as Gradients | undefined };
@@ -148,11 +226,18 @@ function learn({ company, model, reference, optimizer }: GrpoGround, groups: rea
   const all = company.sumGradients(own.gradients ?? nothing(model));
   const { norm } = optimizer.step(all, learningRate);
   disposeGradients(all);
-  const { loss, kl, clipped } = summed(company, { loss: own.loss, kl: own.kl, clipped: own.clipped });
+  const { loss, kl, clipped } = summed(company, {
+    loss: own.loss,
+    kl: own.kl,
+    clipped: own.clipped,
+  });
   return { loss, norm, tokens, kl, clipped };
 }
 
-/** Tokens worked at once: memory grows with them, and what a backward pass of wasm has once taken it keeps. */
+/**
+ * Tokens worked at once: memory grows with them, and what a backward pass of wasm has once taken it
+ * keeps.
+ */
 const breadth = 3_000;
 
 /** Groups in parts of about that many tokens. Groups without a sampled token are left out. */
@@ -179,20 +264,35 @@ function added(sum: Gradients, more: Gradients): Gradients {
   return all;
 }
 
-function backward(model: Model, reference: Model, groups: readonly (readonly Tried[])[], { grpo, tokens }: { grpo: GrpoConfig["grpo"]; tokens: number }) {
+function backward(
+  model: Model,
+  reference: Model,
+  groups: readonly (readonly Tried[])[],
+  { grpo, tokens }: { grpo: GrpoConfig["grpo"]; tokens: number },
+) {
   const { low, high } = grpo.clip;
   const tried = groups.flat();
   // the group's prompt is worked once, its attempts branch off it
-  const sheaves: Sheaf[] = groups.map(group => ({ prefix: group[0]!.opening, branches: group.filter(it => it.logprobs.length > 0).map(it => it.branch) }));
+  const sheaves: Sheaf[] = groups.map(group => ({
+    prefix: group[0]!.opening,
+    branches: group.filter(it => it.logprobs.length > 0).map(it => it.branch),
+  }));
   const packed = pack(sheaves);
   const advantages = Float32Array.from(tried.flatMap(it => it.logprobs.map(() => it.advantage))); // (M)
   const before = Float32Array.from(tried.flatMap(it => it.logprobs)); // (M)
   const ref = scoreTokens(reference, packed); // (M)
 
-  const { loss, logprobs, gradients: all } = gradients(model, packed, lp => {
+  const {
+    loss,
+    logprobs,
+    gradients: all,
+  } = gradients(model, packed, lp => {
     const a = tf.tensor1d(advantages);
     const ratio = tf.exp(tf.sub(lp, tf.tensor1d(before))); // equation (2)
-    const clipped = tf.minimum(tf.mul(ratio, a), tf.mul(tf.clipByValue(ratio, 1 - low, 1 + high), a));
+    const clipped = tf.minimum(
+      tf.mul(ratio, a),
+      tf.mul(tf.clipByValue(ratio, 1 - low, 1 + high), a),
+    );
     const away = tf.sub(tf.tensor1d(ref), lp);
     const k3 = tf.sub(tf.sub(tf.exp(away), away), 1); // equation (4)
     return tf.div(tf.sum(tf.sub(tf.mul(k3, grpo.kl), clipped)), tokens); // equation (3)
@@ -214,7 +314,8 @@ function backward(model: Model, reference: Model, groups: readonly (readonly Tri
 }
 
 /** What a replica adds whose groups say nothing. */
-const nothing = (model: Model): Gradients => new Map([...model.parameters].map(([name, it]) => [name, tf.zeros(it.shape)]));
+const nothing = (model: Model): Gradients =>
+  new Map([...model.parameters].map(([name, it]) => [name, tf.zeros(it.shape)]));
 
 const linesOf = (step: number, group: readonly Tried[]): GroupLine[] =>
   group.map((it, attempt) => ({
@@ -235,7 +336,8 @@ function lean({ header, events }: Trajectory): GroupLine["trajectory"] {
   return {
     header,
     events: events.map(it => {
-      if (it.kind === "assistant" && it.logprobs) return { ...it, logprobs: it.logprobs.map(lp => Number(lp.toPrecision(6))) };
+      if (it.kind === "assistant" && it.logprobs)
+        return { ...it, logprobs: it.logprobs.map(lp => Number(lp.toPrecision(6))) };
       if (it.kind !== "call") return it;
       const { patches: _, ...rest } = it;
       return rest;

@@ -1,6 +1,7 @@
 /**
- * A replica's life: bring up the model, take steps until the run is over, hand over what is to be kept. All replicas run it
- * side by side and stay equal. It writes no files and answers no socket: the trainer's main thread does.
+ * A replica's life: bring up the model, take steps until the run is over, hand over what is to be
+ * kept. All replicas run it side by side and stay equal. It writes no files and answers no socket:
+ * the trainer's main thread does.
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -44,8 +45,20 @@ export type Told = "pause" | "resume" | "stop";
 /** What replicas say. All of them say `stepped`, rank 0 with the metrics; the rest is rank 0's. */
 export type Said =
   | { readonly kind: "ready"; readonly backend: string; readonly notes: readonly string[] }
-  | { readonly kind: "stepped"; readonly step: number; readonly spent: number; readonly metrics?: StepMetrics; readonly groups: readonly GroupLine[] }
-  | { readonly kind: "save"; readonly step: number; readonly spent: number; readonly weights: ReadonlyMap<string, NamedArray>; readonly optimizer: OptimizerState }
+  | {
+      readonly kind: "stepped";
+      readonly step: number;
+      readonly spent: number;
+      readonly metrics?: StepMetrics;
+      readonly groups: readonly GroupLine[];
+    }
+  | {
+      readonly kind: "save";
+      readonly step: number;
+      readonly spent: number;
+      readonly weights: ReadonlyMap<string, NamedArray>;
+      readonly optimizer: OptimizerState;
+    }
   | { readonly kind: "paused" | "resumed" }
   | { readonly kind: "over"; readonly by: "steps" | "time" | "stop" };
 
@@ -58,11 +71,19 @@ export async function train(replica: Replica<Setup, Told, Said>, catalog: Catalo
   const stored = readModelFolder(setup.from);
   const model = await loadModel(stored);
   const optimizer = adamW(model);
-  if (setup.step > 0) optimizer.restore(await readOptimizer(join(setup.from, "optimizer.safetensors")));
+  if (setup.step > 0)
+    optimizer.restore(await readOptimizer(join(setup.from, "optimizer.safetensors")));
   const ground: Ground = { company: replica, model, tokenizer: stored.tokenizer, optimizer };
   const method = await methodOf(ground, setup, catalog);
   const save = (step: number, spent: number) => {
-    if (rank === 0) replica.say({ kind: "save", step, spent, weights: weightsOf(model), optimizer: optimizer.state() });
+    if (rank === 0)
+      replica.say({
+        kind: "save",
+        step,
+        spent,
+        weights: weightsOf(model),
+        optimizer: optimizer.state(),
+      });
   };
 
   let { step, spent } = setup;
@@ -78,7 +99,13 @@ export async function train(replica: Replica<Setup, Told, Said>, catalog: Catalo
     step++;
     const { metrics, groups } = await method.step(step, progressOf(config, step, spent));
     spent = replica.agree(spent + metrics.seconds.total);
-    replica.say({ kind: "stepped", step, spent, ...(rank === 0 ? { metrics } : {}), groups: config.keepGroups > 0 && step % config.keepGroups === 0 ? groups : [] });
+    replica.say({
+      kind: "stepped",
+      step,
+      spent,
+      ...(rank === 0 ? { metrics } : {}),
+      groups: config.keepGroups > 0 && step % config.keepGroups === 0 ? groups : [],
+    });
     if (step % config.saveEvery !== 0) continue;
     // replicas that have drifted apart would be learning two models
     replica.assertSame(firstWeights(model));
@@ -97,7 +124,10 @@ async function methodOf(ground: Ground, setup: Setup, catalog: Catalog): Promise
   if (!profile) throw new Error(`no reward profile ${config.profile}`);
   const reference = await loadModel(readModelFolder(setup.reference));
   const method = openGrpo({ ...ground, catalog, tasks, reference, profile }, config);
-  return { step: (step, progress) => method.step(step, progress), dispose: () => (method.dispose(), reference.dispose()) };
+  return {
+    step: (step, progress) => method.step(step, progress),
+    dispose: () => (method.dispose(), reference.dispose()),
+  };
 }
 
 const orderCodes = ["go", "stop"] as const;
@@ -114,7 +144,8 @@ async function orders(replica: Replica<Setup, Told, Said>): Promise<"go" | "stop
         break;
       }
       if (told === "pause" || told === "resume") {
-        if (isPaused !== (told === "pause")) replica.say({ kind: told === "pause" ? "paused" : "resumed" });
+        if (isPaused !== (told === "pause"))
+          replica.say({ kind: told === "pause" ? "paused" : "resumed" });
         isPaused = told === "pause";
       }
       if (told === undefined && !isPaused) break;
@@ -124,12 +155,24 @@ async function orders(replica: Replica<Setup, Told, Said>): Promise<"go" | "stop
   return orderCodes[replica.agree(orderCodes.indexOf(order))]!;
 }
 
-const over = ({ steps, seconds }: RunConfig, step: number, spent: number): "steps" | "time" | undefined =>
-  steps !== undefined && step >= steps ? "steps" : seconds !== undefined && spent >= seconds ? "time" : undefined;
+const over = (
+  { steps, seconds }: RunConfig,
+  step: number,
+  spent: number,
+): "steps" | "time" | undefined =>
+  steps !== undefined && step >= steps
+    ? "steps"
+    : seconds !== undefined && spent >= seconds
+      ? "time"
+      : undefined;
 
 /** How much of the run is done once this step is, from 0 to 1. */
 const progressOf = ({ steps, seconds }: RunConfig, step: number, spent: number): number =>
-  Math.min(1, Math.max(steps === undefined ? 0 : step / steps, seconds === undefined ? 0 : spent / seconds));
+  Math.min(
+    1,
+    Math.max(steps === undefined ? 0 : step / steps, seconds === undefined ? 0 : spent / seconds),
+  );
 
 /** Enough of the weights to see a difference. */
-const firstWeights = (model: Awaited<ReturnType<typeof loadModel>>): Float32Array => model.parameters.get("layers.0.attention.qkv")!.dataSync() as Float32Array;
+const firstWeights = (model: Awaited<ReturnType<typeof loadModel>>): Float32Array =>
+  model.parameters.get("layers.0.attention.qkv")!.dataSync() as Float32Array;

@@ -1,6 +1,7 @@
 /**
- * The trainer program: `node trainer.js RUN FIXTURES…` trains the run in a folder to its end; as a worker thread it is one of
- * that training's replicas. The one file of this room that knows which servers there are.
+ * The trainer program: `node trainer.js RUN FIXTURES…` trains the run in a folder to its end; as a
+ * worker thread it is one of that training's replicas. The one file of this room that knows which
+ * servers there are.
  */
 import { openCatalog } from "../environment/catalog.ts";
 import { Mistake } from "../mistake.ts";
@@ -10,7 +11,9 @@ import { train, type Said, type Setup, type Told } from "./loop.ts";
 import { joinReplicas } from "./replicas.ts";
 import { runTrainer } from "./trainer.ts";
 
-const isReplica = await joinReplicas<Setup, Told, Said>(replica => train(replica, openCatalog(servers, replica.setup.fixtures)));
+const isReplica = await joinReplicas<Setup, Told, Said>(replica =>
+  train(replica, openCatalog(servers, replica.setup.fixtures)),
+);
 if (!isReplica) {
   const [folder, ...fixtures] = process.argv.slice(2);
   if (folder === undefined || fixtures.length === 0) {

@@ -1,4 +1,7 @@
-/** What GRPO and supervised training share: the ground a replica stands on, and the step it takes. Types only. */
+/**
+ * What GRPO and supervised training share: the ground a replica stands on, and the step it takes.
+ * Types only.
+ */
 import type { Gradients, Model } from "../model/transformer.ts";
 import type { Tokenizer } from "../model/tokenizer.ts";
 import type { GroupLine } from "../run/group.ts";
@@ -28,13 +31,18 @@ export interface Stepped {
 }
 
 export interface Method {
-  /** Takes one step, counted from 1. `progress` is how much of the run is behind it, from 0 to 1. */
+  /**
+   * Takes one step, counted from 1. `progress` is how much of the run is behind it, from 0 to 1.
+   */
   step(step: number, progress: number): Promise<Stepped>;
   dispose(): void;
 }
 
 /** Sums numbers over all replicas, by name. */
-export function summed<Name extends string>(company: Company, own: Readonly<Record<Name, number>>): Record<Name, number> {
+export function summed<Name extends string>(
+  company: Company,
+  own: Readonly<Record<Name, number>>,
+): Record<Name, number> {
   const names = Object.keys(own) as Name[];
   const values = Float32Array.from(names, it => own[it]);
   company.sum(values);

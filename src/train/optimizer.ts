@@ -1,4 +1,7 @@
-/** AdamW (Loshchilov and Hutter, 2019) with the gradient clipped by its global norm. Knows parameters by name, not what they are for. */
+/**
+ * AdamW (Loshchilov and Hutter, 2019) with the gradient clipped by its global norm. Knows
+ * parameters by name, not what they are for.
+ */
 import * as tf from "@tensorflow/tfjs-core";
 import { runningBackend } from "../compute/backend.ts";
 import type { WasmMemory } from "../compute/wasm.ts";
@@ -15,9 +18,18 @@ export interface AdamWOptions {
   readonly clipNorm: number;
 }
 
-export const usualAdamW: AdamWOptions = { beta1: 0.9, beta2: 0.98, epsilon: 1e-8, weightDecay: 0.01, clipNorm: 1 };
+export const usualAdamW: AdamWOptions = {
+  beta1: 0.9,
+  beta2: 0.98,
+  epsilon: 1e-8,
+  weightDecay: 0.01,
+  clipNorm: 1,
+};
 
-/** Everything an optimizer remembers, as plain numbers: `first` and `second` moments by parameter name. */
+/**
+ * Everything an optimizer remembers, as plain numbers: `first` and `second` moments by parameter
+ * name.
+ */
 export interface OptimizerState {
   readonly step: number;
   readonly first: ReadonlyMap<string, Float32Array>;
@@ -26,8 +38,8 @@ export interface OptimizerState {
 
 export interface Optimizer {
   /**
-   * Changes the model's parameters in place; the gradients stay the caller's. Gives the gradient's norm before clipping. Throws a
-   * Mistake, with nothing changed, where the gradient is not finite.
+   * Changes the model's parameters in place; the gradients stay the caller's. Gives the gradient's
+   * norm before clipping. Throws a Mistake, with nothing changed, where the gradient is not finite.
    */
   step(gradients: Gradients, learningRate: number): { readonly norm: number };
   /** A copy. */
@@ -45,7 +57,11 @@ export function adamW(model: Model, options: Partial<AdamWOptions> = {}): Optimi
   return {
     step(gradients, learningRate) {
       const norm = memory ? normInPlace(memory, gradients) : normOf(gradients);
-      if (!Number.isFinite(norm)) throw new Mistake(`the gradient of step ${step + 1} is not a finite number`, "resume from a checkpoint with a lower learning rate");
+      if (!Number.isFinite(norm))
+        throw new Mistake(
+          `the gradient of step ${step + 1} is not a finite number`,
+          "resume from a checkpoint with a lower learning rate",
+        );
       step++;
       const update: Update = {
         ...settings,
@@ -64,8 +80,12 @@ export function adamW(model: Model, options: Partial<AdamWOptions> = {}): Optimi
     },
     state: () => ({
       step,
-      first: new Map(moments.map(({ name, first }) => [name, first.dataSync().slice() as Float32Array])),
-      second: new Map(moments.map(({ name, second }) => [name, second.dataSync().slice() as Float32Array])),
+      first: new Map(
+        moments.map(({ name, first }) => [name, first.dataSync().slice() as Float32Array]),
+      ),
+      second: new Map(
+        moments.map(({ name, second }) => [name, second.dataSync().slice() as Float32Array]),
+      ),
     }),
     restore(state) {
       step = state.step;
@@ -83,7 +103,9 @@ interface Moments {
   readonly weight: tf.Variable;
   readonly first: tf.Variable;
   readonly second: tf.Variable;
-  /** Scales and the embedding are not drawn to zero: they have no scale of their own to drift to. */
+  /**
+   * Scales and the embedding are not drawn to zero: they have no scale of their own to drift to.
+   */
   readonly decays: boolean;
 }
 
@@ -103,16 +125,36 @@ const momentsOf = (name: string, weight: tf.Variable): Moments => ({
   decays: weight.rank === 2 && name !== "embedding",
 });
 
-function updateInPlace({ kernels, addressOf }: WasmMemory, { weight, first, second, decays }: Moments, gradient: tf.Tensor, update: Update): void {
+function updateInPlace(
+  { kernels, addressOf }: WasmMemory,
+  { weight, first, second, decays }: Moments,
+  gradient: tf.Tensor,
+  update: Update,
+): void {
   const { rate, beta1, beta2, epsilon, weightDecay, correct1, correct2, scale } = update;
   kernels.adamW(
-    weight.size, addressOf(weight), addressOf(gradient), addressOf(first), addressOf(second),
-    rate, beta1, beta2, epsilon, decays ? weightDecay : 0, correct1, correct2, scale,
+    weight.size,
+    addressOf(weight),
+    addressOf(gradient),
+    addressOf(first),
+    addressOf(second),
+    rate,
+    beta1,
+    beta2,
+    epsilon,
+    decays ? weightDecay : 0,
+    correct1,
+    correct2,
+    scale,
   );
 }
 
 /** The same in stock operations; the kernel's docstring has the formula. */
-function updateByOperations({ weight, first, second, decays }: Moments, gradient: tf.Tensor, update: Update): void {
+function updateByOperations(
+  { weight, first, second, decays }: Moments,
+  gradient: tf.Tensor,
+  update: Update,
+): void {
   const { rate, beta1, beta2, epsilon, weightDecay, correct1, correct2, scale } = update;
   const g = tf.mul(gradient, scale);
   first.assign(tf.add(tf.mul(first, beta1), tf.mul(g, 1 - beta1)));
@@ -124,14 +166,22 @@ function updateByOperations({ weight, first, second, decays }: Moments, gradient
 
 function normInPlace({ kernels, addressOf }: WasmMemory, gradients: Gradients): number {
   let sum = 0;
-  for (const gradient of gradients.values()) sum += kernels.sumSquares(gradient.size, addressOf(gradient));
+  for (const gradient of gradients.values())
+    sum += kernels.sumSquares(gradient.size, addressOf(gradient));
   return Math.sqrt(sum);
 }
 
 const normOf = (gradients: Gradients): number =>
-  tf.tidy(() => Math.sqrt(tf.addN([...gradients.values()].map(it => tf.sum(tf.square(it)))).dataSync()[0] as number));
+  tf.tidy(() =>
+    Math.sqrt(
+      tf.addN([...gradients.values()].map(it => tf.sum(tf.square(it)))).dataSync()[0] as number,
+    ),
+  );
 
 function assign(variable: tf.Variable, values: Float32Array | undefined, name: string): void {
-  if (values?.length !== variable.size) throw new Error(`an optimizer's state has ${values?.length ?? "no"} numbers for ${name}, which has ${variable.size}`);
+  if (values?.length !== variable.size)
+    throw new Error(
+      `an optimizer's state has ${values?.length ?? "no"} numbers for ${name}, which has ${variable.size}`,
+    );
   tf.tidy(() => variable.assign(tf.tensor(values, variable.shape)));
 }

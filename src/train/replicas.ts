@@ -1,8 +1,15 @@
 /**
- * Data parallel training over worker threads. Every replica runs the same program on the same weights with a share of the batch;
- * what they exchange is summed in the order of their ranks, so that all stay equal to the bit. Knows neither losses nor tasks.
+ * Data parallel training over worker threads. Every replica runs the same program on the same
+ * weights with a share of the batch; what they exchange is summed in the order of their ranks, so
+ * that all stay equal to the bit. Knows neither losses nor tasks.
  */
-import { Worker, isMainThread, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import {
+  Worker,
+  isMainThread,
+  parentPort,
+  receiveMessageOnPort,
+  workerData,
+} from "node:worker_threads";
 import * as tf from "@tensorflow/tfjs-core";
 import { runningBackend } from "../compute/backend.ts";
 import { Mistake } from "../mistake.ts";
@@ -14,18 +21,30 @@ export interface Replicas<Told> {
   readonly count: number;
   /** To every replica; each finds it at its next `told()`. */
   tell(message: Told): void;
-  /** Resolves when every replica's program has returned, or at `end`; rejects with the first failure, after which all are ended. */
+  /**
+   * Resolves when every replica's program has returned, or at `end`; rejects with the first
+   * failure, after which all are ended.
+   */
   readonly done: Promise<void>;
   /** Ends all at once, wherever they stand. */
   end(): Promise<void>;
 }
 
-/** What a replica's program is handed. `sum`, `barrier`, `agree` and `assertSame` must be called by all replicas in the same order. */
+/**
+ * What a replica's program is handed. `sum`, `barrier`, `agree` and `assertSame` must be called by
+ * all replicas in the same order.
+ */
 export interface Replica<Setup, Told, Said> extends Exchange {
   readonly setup: Setup;
-  /** Takes over the gradients and gives their sum over all replicas (divide losses by the whole batch's size for a mean). */
+  /**
+   * Takes over the gradients and gives their sum over all replicas (divide losses by the whole
+   * batch's size for a mean).
+   */
   readonly sumGradients: (gradients: Gradients) => Gradients;
-  /** The next message of the main thread, if one has come. Replicas see it at different moments: `agree` on what to do. */
+  /**
+   * The next message of the main thread, if one has come. Replicas see it at different moments:
+   * `agree` on what to do.
+   */
   readonly told: () => Told | undefined;
   /** To the main thread's `heard`. */
   readonly say: (message: Said) => void;
@@ -50,7 +69,13 @@ interface Seat {
 }
 
 /** Main thread: starts the replicas. */
-export function startReplicas<Setup, Told, Said>({ program, count, floats, setup, heard }: ReplicaOptions<Setup, Said>): Replicas<Told> {
+export function startReplicas<Setup, Told, Said>({
+  program,
+  count,
+  floats,
+  setup,
+  heard,
+}: ReplicaOptions<Setup, Said>): Replicas<Told> {
   const shared = shareMemory(count, floats);
   const workers = Array.from({ length: count }, (_, rank) => {
     const seat: Seat = { replicaSeat: true, rank, shared, setup };
@@ -66,7 +91,11 @@ export function startReplicas<Setup, Told, Said>({ program, count, floats, setup
       new Promise<void>((resolve, reject) => {
         worker.on("message", (message: Said) => heard(rank, message));
         worker.on("error", cause => reject(failureOf(rank, cause)));
-        worker.on("exit", code => (code === 0 || ending ? resolve() : reject(new Error(`replica ${rank} ended with code ${code}`))));
+        worker.on("exit", code =>
+          code === 0 || ending
+            ? resolve()
+            : reject(new Error(`replica ${rank} ended with code ${code}`)),
+        );
       }),
   );
   // the others would wait for the failed one for ever
@@ -82,13 +111,24 @@ export function startReplicas<Setup, Told, Said>({ program, count, floats, setup
 
 /** A mistake of the person's stays one; its class does not cross threads, its texts do. */
 function failureOf(rank: number, cause: unknown): Error {
-  const { name, what, remedy, message = String(cause) } = cause as { name?: string; what?: string; remedy?: string; message?: string };
-  if (name === "Mistake" && what !== undefined && remedy !== undefined) return new Mistake(what, remedy, { cause });
+  const {
+    name,
+    what,
+    remedy,
+    message = String(cause),
+  } = cause as { name?: string; what?: string; remedy?: string; message?: string };
+  if (name === "Mistake" && what !== undefined && remedy !== undefined)
+    return new Mistake(what, remedy, { cause });
   return new Error(`replica ${rank} failed: ${message}`, { cause });
 }
 
-/** Worker thread: runs the program as this replica. False where this thread is not one, and nothing ran. */
-export async function joinReplicas<Setup, Told, Said>(program: (replica: Replica<Setup, Told, Said>) => Promise<void> | void): Promise<boolean> {
+/**
+ * Worker thread: runs the program as this replica. False where this thread is not one, and nothing
+ * ran.
+ */
+export async function joinReplicas<Setup, Told, Said>(
+  program: (replica: Replica<Setup, Told, Said>) => Promise<void> | void,
+): Promise<boolean> {
   const seat = workerData as Seat | null;
   const port = parentPort;
   if (isMainThread || !port || !seat?.replicaSeat) return false;
@@ -106,7 +146,10 @@ export async function joinReplicas<Setup, Told, Said>(program: (replica: Replica
 /** A replica alone in this thread: for a device that one thread feeds, and for tests. */
 export function aloneReplica<Setup, Told, Said>(
   setup: Setup,
-  { told = () => undefined, say = () => {} }: { told?: () => Told | undefined; say?: (message: Said) => void } = {},
+  {
+    told = () => undefined,
+    say = () => {},
+  }: { told?: () => Told | undefined; say?: (message: Said) => void } = {},
 ): Replica<Setup, Told, Said> {
   return {
     rank: 0,

@@ -1,4 +1,7 @@
-/** What a run trains on, read from its tasks file: the tasks of its split, or the conversations made of them. Knows no replicas. */
+/**
+ * What a run trains on, read from its tasks file: the tasks of its split, or the conversations made
+ * of them. Knows no replicas.
+ */
 import type { Catalog } from "../environment/catalog.ts";
 import { Mistake } from "../mistake.ts";
 import type { Aim } from "../model/modelFolder.ts";
@@ -17,8 +20,16 @@ export interface RunGround {
   readonly aims: readonly Aim[];
 }
 
-/** Throws a `Mistake` where the file holds nothing to train on. `onTask` is told how many have been worked. */
-export async function groundOf(config: RunConfig, catalog: Catalog, tokenizer: Tokenizer, onTask: (n: number) => void): Promise<RunGround> {
+/**
+ * Throws a `Mistake` where the file holds nothing to train on. `onTask` is told how many have been
+ * worked.
+ */
+export async function groundOf(
+  config: RunConfig,
+  catalog: Catalog,
+  tokenizer: Tokenizer,
+  onTask: (n: number) => void,
+): Promise<RunGround> {
   const tasks: Task[] = [];
   const aims: Aim[] = [];
   async function* chosen(): AsyncGenerator<Task> {
@@ -29,15 +40,30 @@ export async function groundOf(config: RunConfig, catalog: Catalog, tokenizer: T
       yield task;
     }
   }
-  const built = config.method === "sft" ? await buildCorpus(chosen(), { catalog, tokenizer, settings: config.sft, seed: config.seed }) : undefined;
+  const built =
+    config.method === "sft"
+      ? await buildCorpus(chosen(), { catalog, tokenizer, settings: config.sft, seed: config.seed })
+      : undefined;
   if (!built) for await (const task of chosen()) tasks.push(withoutTeacher(task));
-  if (aims.length === 0) throw new Mistake(`${config.tasks} holds no tasks of the split ${config.split}`, "synthesize some, or choose another split");
-  if (built?.corpus.kept === 0) throw new Mistake(`every conversation of ${config.tasks} is longer than the student can hold`, "synthesize with --preset student");
+  if (aims.length === 0)
+    throw new Mistake(
+      `${config.tasks} holds no tasks of the split ${config.split}`,
+      "synthesize some, or choose another split",
+    );
+  if (built?.corpus.kept === 0)
+    throw new Mistake(
+      `every conversation of ${config.tasks} is longer than the student can hold`,
+      "synthesize with --preset student",
+    );
   return { tasks, aims, ...(built ? { corpus: built.corpus } : {}) };
 }
 
 /** Who attempts a task needs no teacher, and every worker holds all tasks. */
-const withoutTeacher = (task: Task): Task => ({ ...task, provenance: { ...task.provenance, log: [] }, trajectory: { ...task.trajectory, events: [] } });
+const withoutTeacher = (task: Task): Task => ({
+  ...task,
+  provenance: { ...task.provenance, log: [] },
+  trajectory: { ...task.trajectory, events: [] },
+});
 
 /** Only names: a large file is read one task at a time. */
 const aimOf = ({ goals, servers }: Task): Aim => ({

@@ -1,6 +1,7 @@
 /**
- * Conversations that err once and put it right: a teacher's call is first made wrong in a live session, its real error is
- * read, then the right call follows. The wrong call itself is not to be learned. Knows no tokens.
+ * Conversations that err once and put it right: a teacher's call is first made wrong in a live
+ * session, its real error is read, then the right call follows. The wrong call itself is not to be
+ * learned. Knows no tokens.
  */
 import type { Catalog } from "../environment/catalog.ts";
 import type { Json } from "../environment/json.ts";
@@ -16,8 +17,15 @@ export interface Slip {
   readonly message: number;
 }
 
-/** The teacher's conversation with one slip, or undefined where the wrong call did no wrong or spoiled what follows. `chance` gives numbers in [0, 1). */
-export async function withSlip(task: Task, catalog: Catalog, chance: () => number): Promise<Slip | undefined> {
+/**
+ * The teacher's conversation with one slip, or undefined where the wrong call did no wrong or
+ * spoiled what follows. `chance` gives numbers in [0, 1).
+ */
+export async function withSlip(
+  task: Task,
+  catalog: Catalog,
+  chance: () => number,
+): Promise<Slip | undefined> {
   const right = messagesOf(task.trajectory.events);
   const places = right.flatMap((it, i) => (it.calls.length === 1 ? [i] : []));
   const at = places[Math.floor(chance() * places.length)];
@@ -25,7 +33,10 @@ export async function withSlip(task: Task, catalog: Catalog, chance: () => numbe
   const wrong = wronged(right[at]!.calls[0]!, catalog, chance);
   if (!wrong) return undefined;
   const messages: AssistantMessage[] = right.toSpliced(at, 0, { text: "", calls: [wrong] });
-  const trajectory = await rollout(task, scripted("scripted:slip", messages), catalog, { id: `${task.id}/slip`, maxMessages: messages.length });
+  const trajectory = await rollout(task, scripted("scripted:slip", messages), catalog, {
+    id: `${task.id}/slip`,
+    maxMessages: messages.length,
+  });
   const before = callsOf(task.trajectory);
   const after = callsOf(trajectory).filter(it => it.message !== at);
   const isSound =
@@ -36,17 +47,25 @@ export async function withSlip(task: Task, catalog: Catalog, chance: () => numbe
   return isSound ? { trajectory, message: at } : undefined;
 }
 
-/** A call with one thing wrong that its tool must notice: an id that is none, a key left out, a number as a word, or another tool's key. */
+/**
+ * A call with one thing wrong that its tool must notice: an id that is none, a key left out, a
+ * number as a word, or another tool's key.
+ */
 function wronged(call: Call, catalog: Catalog, chance: () => number): Call | undefined {
   const schema = catalog.tools.get(call.name)?.inputSchema;
   const args = call.arguments as Readonly<Record<string, Json>>;
   const required = ((schema?.["required"] ?? []) as readonly string[]).filter(it => it in args);
-  const ids = Object.keys(args).filter(it => typeof args[it] === "string" && /_\d+$/.test(args[it]));
+  const ids = Object.keys(args).filter(
+    it => typeof args[it] === "string" && /_\d+$/.test(args[it]),
+  );
   const pick = <T>(list: readonly T[]): T => list[Math.floor(chance() * list.length)]!;
   if (ids.length > 0 && chance() < 0.7) {
     const key = pick(ids);
     const digits = () => String(100 + Math.floor(chance() * 900));
-    return { name: call.name, arguments: { ...args, [key]: (args[key] as string).replace(/\d+$/, digits) } };
+    return {
+      name: call.name,
+      arguments: { ...args, [key]: (args[key] as string).replace(/\d+$/, digits) },
+    };
   }
   if (required.length === 0) return undefined;
   const key = pick(required);

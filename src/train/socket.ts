@@ -1,4 +1,7 @@
-/** The socket a trainer listens on: facts to whoever is attached, requests from them. Only this user may connect. */
+/**
+ * The socket a trainer listens on: facts to whoever is attached, requests from them. Only this user
+ * may connect.
+ */
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -6,7 +9,12 @@ import { dirname, join } from "node:path";
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { onLines } from "../run/lineSocket.ts";
-import type { TrainerFact, TrainerRequest, TrainerSays, TrainerStatus } from "../protocol/trainer.ts";
+import type {
+  TrainerFact,
+  TrainerRequest,
+  TrainerSays,
+  TrainerStatus,
+} from "../protocol/trainer.ts";
 
 const asked = z.object({ id: z.int(), ask: z.enum(["pause", "resume", "stop", "status"]) });
 
@@ -17,10 +25,17 @@ export interface Line {
   close(): Promise<void>;
 }
 
-/** Listens. `status` answers every request, and is the first thing said to whoever attaches; `ask` takes a request up. */
-export async function listen(status: () => TrainerStatus, ask: (request: TrainerRequest) => void): Promise<Line> {
+/**
+ * Listens. `status` answers every request, and is the first thing said to whoever attaches; `ask`
+ * takes a request up.
+ */
+export async function listen(
+  status: () => TrainerStatus,
+  ask: (request: TrainerRequest) => void,
+): Promise<Line> {
   const attached = new Set<Socket>();
-  const write = (socket: Socket, says: TrainerSays) => void socket.write(`${JSON.stringify(says)}\n`);
+  const write = (socket: Socket, says: TrainerSays) =>
+    void socket.write(`${JSON.stringify(says)}\n`);
   const server = createServer(socket => {
     attached.add(socket);
     socket.on("close", () => attached.delete(socket));
@@ -50,8 +65,14 @@ export async function listen(status: () => TrainerStatus, ask: (request: Trainer
   };
 }
 
-/** A fresh address: a named pipe, or a socket in a folder of its own, because a run folder's path may be longer than a socket's can be. */
-const addressOf = () => (process.platform === "win32" ? `\\\\.\\pipe\\prove-${randomUUID()}` : join(mkdtempSync(join(tmpdir(), "prove-")), "trainer.sock"));
+/**
+ * A fresh address: a named pipe, or a socket in a folder of its own, because a run folder's path
+ * may be longer than a socket's can be.
+ */
+const addressOf = () =>
+  process.platform === "win32"
+    ? `\\\\.\\pipe\\prove-${randomUUID()}`
+    : join(mkdtempSync(join(tmpdir(), "prove-")), "trainer.sock");
 
 function jsonOf(text: string): unknown {
   try {

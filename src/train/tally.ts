@@ -1,4 +1,7 @@
-/** Adds up a step's attempts over all replicas and turns the sums into the step's metrics. Knows no tensors. */
+/**
+ * Adds up a step's attempts over all replicas and turns the sums into the step's metrics. Knows no
+ * tensors.
+ */
 import { callsOf, endOf } from "../trajectory/trajectory.ts";
 import type { GrpoStep } from "../run/metrics.ts";
 import type { Tried } from "./grpo.ts";
@@ -11,13 +14,19 @@ interface Seconds {
 }
 
 /** Sums over a replica's own attempts, which add up over replicas. */
-export function attemptSums(groups: readonly (readonly Tried[])[], faults: number, seconds: Seconds) {
+export function attemptSums(
+  groups: readonly (readonly Tried[])[],
+  faults: number,
+  seconds: Seconds,
+) {
   const all = groups.flat();
   const tasked = all.filter(it => it.breakdown.rule === "tool");
   const abstained = all.filter(it => it.breakdown.rule === "abstain");
   const calls = all.flatMap(it => callsOf(it.trajectory));
-  const over = <T>(list: readonly T[], of: (it: T) => number) => list.reduce((sum, it) => sum + of(it), 0);
-  const part = (name: keyof Tried["breakdown"]["parts"]) => over(tasked, it => it.breakdown.parts[name].score);
+  const over = <T>(list: readonly T[], of: (it: T) => number) =>
+    list.reduce((sum, it) => sum + of(it), 0);
+  const part = (name: keyof Tried["breakdown"]["parts"]) =>
+    over(tasked, it => it.breakdown.parts[name].score);
   return {
     attempts: all.length,
     faults,
@@ -64,7 +73,11 @@ interface Learned {
   readonly count: number;
 }
 
-export function metricsOf(step: number, sums: ReturnType<typeof attemptSums>, learned: Learned): GrpoStep {
+export function metricsOf(
+  step: number,
+  sums: ReturnType<typeof attemptSums>,
+  learned: Learned,
+): GrpoStep {
   const per = (sum: number, n: number) => (n === 0 ? 0 : sum / n);
   const mean = per(sums.reward, sums.attempts);
   const of = (sum: number) => per(sum, sums.attempts);
@@ -84,7 +97,12 @@ export function metricsOf(step: number, sums: ReturnType<typeof attemptSums>, le
     success: of(sums.success),
     calls: of(sums.calls),
     budget: of(sums.budget),
-    errors: { syntax: per(sums.syntax, sums.calls), tool: per(sums.unknown, sums.calls), arguments: per(sums.misfit, sums.calls), refused: per(sums.refused, sums.calls) },
+    errors: {
+      syntax: per(sums.syntax, sums.calls),
+      tool: per(sums.unknown, sums.calls),
+      arguments: per(sums.misfit, sums.calls),
+      refused: per(sums.refused, sums.calls),
+    },
     cut: of(sums.cut),
     zeroVariance: per(sums.flat, sums.groups),
     attempts: sums.attempts,
@@ -97,6 +115,11 @@ export function metricsOf(step: number, sums: ReturnType<typeof attemptSums>, le
     loss: learned.loss / learned.minibatches,
     gradientNorm: learned.norm / learned.minibatches,
     learningRate: learned.learningRate,
-    seconds: { environment: sums.environment / learned.count, sampling: sums.sampling / learned.count, learning: sums.learning / learned.count, total: sums.total / learned.count },
+    seconds: {
+      environment: sums.environment / learned.count,
+      sampling: sums.sampling / learned.count,
+      learning: sums.learning / learned.count,
+      total: sums.total / learned.count,
+    },
   };
 }

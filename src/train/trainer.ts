@@ -1,6 +1,7 @@
 /**
- * The main thread of a trainer: it holds the run folder's lock, listens on the socket, starts the replicas, and writes down
- * what they say, in order. It does no arithmetic, so it can always answer.
+ * The main thread of a trainer: it holds the run folder's lock, listens on the socket, starts the
+ * replicas, and writes down what they say, in order. It does no arithmetic, so it can always
+ * answer.
  */
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -10,10 +11,33 @@ import { readFileSync } from "node:fs";
 import type { Catalog } from "../environment/catalog.ts";
 import { Mistake } from "../mistake.ts";
 import { sizeOf } from "../model/architecture.ts";
-import { checkTools, digestIn, readModelFolder, seenWith, writeModelFolder, type Aim, type ModelConfig, type StoredModel } from "../model/modelFolder.ts";
-import type { TrainerFact, TrainerRequest, TrainerState, TrainerStatus } from "../protocol/trainer.ts";
+import {
+  checkTools,
+  digestIn,
+  readModelFolder,
+  seenWith,
+  writeModelFolder,
+  type Aim,
+  type ModelConfig,
+  type StoredModel,
+} from "../model/modelFolder.ts";
+import type {
+  TrainerFact,
+  TrainerRequest,
+  TrainerState,
+  TrainerStatus,
+} from "../protocol/trainer.ts";
 import type { RunConfig } from "../run/config.ts";
-import { appendMetrics, checkpointFolder, discardAfter, latestCheckpoint, readRun, writeCheckpoint, writeEnd, type RunEnd } from "../run/folder.ts";
+import {
+  appendMetrics,
+  checkpointFolder,
+  discardAfter,
+  latestCheckpoint,
+  readRun,
+  writeCheckpoint,
+  writeEnd,
+  type RunEnd,
+} from "../run/folder.ts";
 import { writeGroups, type GroupLine } from "../run/group.ts";
 import { releaseLock, takeLock } from "../run/lock.ts";
 import type { StepMetrics } from "../run/metrics.ts";
@@ -27,8 +51,15 @@ import { groundOf } from "./runGround.ts";
 /** How long replicas may take to finish the step they are in once they are told to stop. */
 const patience = 1_500;
 
-/** Trains the run in a folder until it is over. Resolves with how it ended; what went wrong is in the folder and was said to all attached. */
-export async function runTrainer(folder: string, catalog: Catalog, fixtures: readonly string[]): Promise<RunEnd> {
+/**
+ * Trains the run in a folder until it is over. Resolves with how it ended; what went wrong is in
+ * the folder and was said to all attached.
+ */
+export async function runTrainer(
+  folder: string,
+  catalog: Catalog,
+  fixtures: readonly string[],
+): Promise<RunEnd> {
   const trainer = new Trainer(folder, catalog, fixtures);
   return await trainer.run();
 }
@@ -56,7 +87,10 @@ class Trainer {
     let end: RunEnd;
     try {
       this.#config = readRun(this.#folder);
-      this.#line = await listen(() => this.#status(), request => this.#take(request));
+      this.#line = await listen(
+        () => this.#status(),
+        request => this.#take(request),
+      );
       takeLock(this.#folder, this.#line.address);
     } catch (error) {
       await this.#line?.close();
@@ -70,7 +104,11 @@ class Trainer {
       this.#state = "failed";
       end = failureOf(error, this.#step);
     }
-    this.#say(end.by === "failed" ? { kind: "failed", what: end.what, remedy: end.remedy } : { kind: "finished", step: end.step, by: end.by });
+    this.#say(
+      end.by === "failed"
+        ? { kind: "failed", what: end.what, remedy: end.remedy }
+        : { kind: "finished", step: end.step, by: end.by },
+    );
     try {
       writeEnd(this.#folder, end);
     } catch (error) {
@@ -89,10 +127,19 @@ class Trainer {
     discardAfter(this.#folder, checkpoint.step);
     const start = readModelFolder(checkpoint.folder);
     this.#doing = "reading tasks";
-    const { tasks, corpus, aims } = await groundOf(config, this.#catalog, start.tokenizer, n => this.#reading(n));
-    checkTools(start, digestIn(this.#catalog.servers), aims.flatMap(it => it.servers.map(server => server.name)));
+    const { tasks, corpus, aims } = await groundOf(config, this.#catalog, start.tokenizer, n =>
+      this.#reading(n),
+    );
+    checkTools(
+      start,
+      digestIn(this.#catalog.servers),
+      aims.flatMap(it => it.servers.map(server => server.name)),
+    );
     const reference = checkpointFolder(this.#folder, 0);
-    const model = { ...start, config: learnedBy(readModelFolder(reference).config, config, aims, this.#catalog) };
+    const model = {
+      ...start,
+      config: learnedBy(readModelFolder(reference).config, config, aims, this.#catalog),
+    };
     const setup: Setup = {
       config,
       programs: dirname(program),
@@ -104,7 +151,9 @@ class Trainer {
       tasks,
       ...(corpus ? { corpus } : {}),
     };
-    return this.#isStopping ? { by: "stop", step: this.#step } : await this.#runReplicas(setup, model);
+    return this.#isStopping
+      ? { by: "stop", step: this.#step }
+      : await this.#runReplicas(setup, model);
   }
 
   #reading(n: number): void {
@@ -114,8 +163,14 @@ class Trainer {
 
   async #runReplicas(setup: Setup, model: StoredModel): Promise<RunEnd> {
     const { config } = setup;
-    const count = Math.min(config.workers, config.method === "grpo" ? config.grpo.prompts : config.sft.conversations);
-    const events = openEvents(this.#folder, { seconds: Date.now() / 1000, firstStep: setup.step + 1 });
+    const count = Math.min(
+      config.workers,
+      config.method === "grpo" ? config.grpo.prompts : config.sft.conversations,
+    );
+    const events = openEvents(this.#folder, {
+      seconds: Date.now() / 1000,
+      firstStep: setup.step + 1,
+    });
     const waiting: Extract<Said, { kind: "stepped" }>[] = [];
     let by: "steps" | "time" | "stop" = "stop";
     // what replicas say is written in the order in which it was said, one thing at a time
@@ -136,7 +191,13 @@ class Trainer {
       written = write(written, said);
     };
     this.#doing = "starting the workers";
-    this.#replicas = startReplicas<Setup, Told, Said>({ program, count, floats: sizeOf(model.config.architecture), setup, heard });
+    this.#replicas = startReplicas<Setup, Told, Said>({
+      program,
+      count,
+      floats: sizeOf(model.config.architecture),
+      setup,
+      heard,
+    });
     if (this.#isStopping) this.#take("stop");
     await this.#replicas.done;
     await written;
@@ -161,7 +222,8 @@ class Trainer {
         return;
       }
       case "save":
-        // rank 0 may be heard before the others: no checkpoint stands before its step is written down
+        // rank 0 may be heard before the others: no checkpoint stands before its step is written
+        // down
         if (said.step > this.#step) to.early = said;
         else await this.#save(said, to.model);
         return;
@@ -176,7 +238,10 @@ class Trainer {
     }
   }
 
-  #stepped(parts: readonly Extract<Said, { kind: "stepped" }>[], events: (seconds: number, metrics: StepMetrics) => void): void {
+  #stepped(
+    parts: readonly Extract<Said, { kind: "stepped" }>[],
+    events: (seconds: number, metrics: StepMetrics) => void,
+  ): void {
     const { metrics, step, spent } = parts.find(it => it.metrics)!;
     const groups: readonly GroupLine[] = parts.flatMap(it => it.groups);
     // the attempts first: whoever sees the step in the metrics can open them
@@ -190,12 +255,26 @@ class Trainer {
     this.#say({ kind: "stepped", metrics: metrics! });
   }
 
-  async #save(said: Extract<Said, { kind: "save" }>, { config, tokenizer }: StoredModel): Promise<void> {
-    const training = config.training.toSpliced(-1, 1, { ...config.training.at(-1)!, steps: said.step, seconds: Math.round(said.spent * 10) / 10 });
+  async #save(
+    said: Extract<Said, { kind: "save" }>,
+    { config, tokenizer }: StoredModel,
+  ): Promise<void> {
+    const training = config.training.toSpliced(-1, 1, {
+      ...config.training.at(-1)!,
+      steps: said.step,
+      seconds: Math.round(said.spent * 10) / 10,
+    });
     const folder = await writeCheckpoint(this.#folder, said.step, async temporary => {
       await writeOptimizer(join(temporary, "optimizer.safetensors"), said.optimizer);
-      await writeFile(join(temporary, "state.json"), `${JSON.stringify({ step: said.step, spent: said.spent })}\n`);
-      await writeModelFolder(temporary, { config: { ...config, training }, tokenizer, weights: said.weights }, "F32");
+      await writeFile(
+        join(temporary, "state.json"),
+        `${JSON.stringify({ step: said.step, spent: said.spent })}\n`,
+      );
+      await writeModelFolder(
+        temporary,
+        { config: { ...config, training }, tokenizer, weights: said.weights },
+        "F32",
+      );
     });
     this.#say({ kind: "saved", step: said.step, folder });
   }
@@ -206,7 +285,8 @@ class Trainer {
     this.#isStopping = true;
     this.#state = "stopping";
     this.#replicas?.tell("stop");
-    // a step that takes too long is not waited for: what lies past the last checkpoint is done again on resume
+    // a step that takes too long is not waited for: what lies past the last checkpoint is done
+    // again on resume
     setTimeout(() => void this.#replicas?.end(), patience).unref();
   }
 
@@ -249,27 +329,58 @@ const program = fileURLToPath(import.meta.url);
 const inOrder = (groups: readonly GroupLine[]): readonly GroupLine[] =>
   groups.toSorted((a, b) => placeOf(a) - placeOf(b) || a.attempt - b.attempt);
 
-const placeOf = ({ trajectory }: GroupLine): number => Number(trajectory.header.id.split("/").at(-1)!.split(".")[1]);
+const placeOf = ({ trajectory }: GroupLine): number =>
+  Number(trajectory.header.id.split("/").at(-1)!.split(".")[1]);
 
 /** What the model will say of itself once it has learned from these tasks. */
-function learnedBy(start: ModelConfig, run: RunConfig, aims: readonly Aim[], catalog: Catalog): ModelConfig {
-  const entry = { method: run.method, steps: 0, seconds: 0, seed: run.seed, tasks: aims.length, ...(run.method === "grpo" ? { profile: run.profile } : {}), from: start.name };
-  return { ...start, saw: seenWith(start.saw, aims, digestIn(catalog.servers)), training: [...start.training, entry] };
+function learnedBy(
+  start: ModelConfig,
+  run: RunConfig,
+  aims: readonly Aim[],
+  catalog: Catalog,
+): ModelConfig {
+  const entry = {
+    method: run.method,
+    steps: 0,
+    seconds: 0,
+    seed: run.seed,
+    tasks: aims.length,
+    ...(run.method === "grpo" ? { profile: run.profile } : {}),
+    from: start.name,
+  };
+  return {
+    ...start,
+    saw: seenWith(start.saw, aims, digestIn(catalog.servers)),
+    training: [...start.training, entry],
+  };
 }
 
 /** How far a checkpoint is. The first one has no state: nothing lies behind it. */
 function stateIn(folder: string, step: number): { readonly spent: number } {
   if (step === 0) return { spent: 0 };
   try {
-    return z.object({ spent: z.number() }).parse(JSON.parse(readFileSync(join(folder, "state.json"), "utf8")));
+    return z
+      .object({ spent: z.number() })
+      .parse(JSON.parse(readFileSync(join(folder, "state.json"), "utf8")));
   } catch (cause) {
-    throw new Mistake(`${folder} has no readable state.json`, "delete that checkpoint's folder and resume from the one before", { cause });
+    throw new Mistake(
+      `${folder} has no readable state.json`,
+      "delete that checkpoint's folder and resume from the one before",
+      { cause },
+    );
   }
 }
 
 function failureOf(error: unknown, step: number): RunEnd {
   // what a worker threw comes wrapped
-  const mistake = [error, (error as Error).cause].find(it => it instanceof Mistake || (it as Error | undefined)?.name === "Mistake") as Mistake | undefined;
+  const mistake = [error, (error as Error).cause].find(
+    it => it instanceof Mistake || (it as Error | undefined)?.name === "Mistake",
+  ) as Mistake | undefined;
   if (mistake) return { by: "failed", step, what: mistake.what, remedy: mistake.remedy };
-  return { by: "failed", step, what: `the training failed: ${(error as Error).message}`, remedy: "trainer.log in the run folder has the details; the run can be resumed" };
+  return {
+    by: "failed",
+    step,
+    what: `the training failed: ${(error as Error).message}`,
+    remedy: "trainer.log in the run folder has the details; the run can be resumed",
+  };
 }

@@ -1,6 +1,7 @@
 /**
- * A task and an attempt at it, with what only running the servers can tell: the tools, and the worlds before, after the goals
- * and after the attempt. It is all that grading needs, as values. Does not know whether the attempt was good.
+ * A task and an attempt at it, with what only running the servers can tell: the tools, and the
+ * worlds before, after the goals and after the attempt. It is all that grading needs, as values.
+ * Does not know whether the attempt was good.
  */
 import { openByName, type Catalog } from "../environment/catalog.ts";
 import type { Tool } from "../environment/server.ts";
@@ -25,14 +26,24 @@ export interface Worlds {
   readonly reached: State;
 }
 
-/** Makes attempts over a catalog; the goals of a task object are run once. Throws a `Mistake` where a task's goals no longer run. */
-export function attemptsOn(catalog: Catalog): (task: Task, trajectory: Finished<Trajectory>) => Attempt {
+/**
+ * Makes attempts over a catalog; the goals of a task object are run once. Throws a `Mistake` where
+ * a task's goals no longer run.
+ */
+export function attemptsOn(
+  catalog: Catalog,
+): (task: Task, trajectory: Finished<Trajectory>) => Attempt {
   const goals = new WeakMap<Task, Pick<Attempt, "tools"> & Omit<Worlds, "reached">>();
   return (task, trajectory) => {
     let known = goals.get(task);
     if (!known) goals.set(task, (known = goalsRun(catalog, task)));
     const { tools, start, goal } = known;
-    return { task, trajectory, tools, worlds: { start, goal, reached: reached(catalog, trajectory) } };
+    return {
+      task,
+      trajectory,
+      tools,
+      worlds: { start, goal, reached: reached(catalog, trajectory) },
+    };
   };
 }
 
@@ -43,7 +54,10 @@ function goalsRun(catalog: Catalog, task: Task) {
     for (const call of goal.calls) {
       const { outcome } = session.call(call.name, call.arguments);
       if (outcome.kind === "ok") continue;
-      throw new Mistake(`task ${task.id}: goal ${i + 1}, ${call.name}, is ${outcome.kind} (${outcome.message})`, "restore the fixture it was made on, or synthesize it anew");
+      throw new Mistake(
+        `task ${task.id}: goal ${i + 1}, ${call.name}, is ${outcome.kind} (${outcome.message})`,
+        "restore the fixture it was made on, or synthesize it anew",
+      );
     }
   }
   return { tools: session.tools, start, goal: session.state };

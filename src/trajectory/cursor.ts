@@ -1,6 +1,7 @@
 /**
- * Standing somewhere in a trajectory, and moving in it: what a debugger shows, without a debugger. A position counts the events
- * that have happened; going back is having replayed. Knows no editor and no protocol.
+ * Standing somewhere in a trajectory, and moving in it: what a debugger shows, without a debugger.
+ * A position counts the events that have happened; going back is having replayed. Knows no editor
+ * and no protocol.
  */
 import type { Catalog } from "../environment/catalog.ts";
 import type { Patch } from "../environment/outcome.ts";
@@ -46,7 +47,10 @@ export class Cursor {
     return this.at(this.#position);
   }
 
-  /** One event on; at the end it stays. A message of calls alone is passed over: its calls are what happens. */
+  /**
+   * One event on; at the end it stays. A message of calls alone is passed over: its calls are what
+   * happens.
+   */
   step(): Place {
     return this.continue(() => true);
   }
@@ -84,8 +88,18 @@ export class Cursor {
     const state = last?.after ?? this.#start;
     const atEnd = position === this.#length;
     if (!event) return { position, state, before: state, patches: [], atEnd };
-    if (last?.event !== index) return { position, event, index, state, before: state, patches: [], atEnd };
-    return { position, event, index, step: last, state, before: last.before, patches: (last.replayed.patches ?? []) as readonly Patch[], atEnd };
+    if (last?.event !== index)
+      return { position, event, index, state, before: state, patches: [], atEnd };
+    return {
+      position,
+      event,
+      index,
+      step: last,
+      state,
+      before: last.before,
+      patches: (last.replayed.patches ?? []) as readonly Patch[],
+      atEnd,
+    };
   }
 
   #stops(position: number, stopAt: (index: number) => boolean): boolean {

@@ -1,8 +1,17 @@
 /**
- * Text as whole lines: read from bytes as they come, appended so that a full disk or a crash costs at most the line under way.
- * Does not know what the lines say.
+ * Text as whole lines: read from bytes as they come, appended so that a full disk or a crash costs
+ * at most the line under way. Does not know what the lines say.
  */
-import { closeSync, constants, fstatSync, ftruncateSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  writeSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { Mistake } from "../mistake.ts";
 
@@ -21,8 +30,14 @@ export interface Line {
 /** Longest line that is read: room for any task, and an end to a file that is none. */
 const longest = 64 * 2 ** 20;
 
-/** Splits bytes into lines. Blank ones are left out but counted. Throws a `Mistake` naming `from` on a line of over 64 MiB. */
-export async function* linesOf(chunks: AsyncIterable<Uint8Array>, from: string): AsyncGenerator<Line> {
+/**
+ * Splits bytes into lines. Blank ones are left out but counted. Throws a `Mistake` naming `from` on
+ * a line of over 64 MiB.
+ */
+export async function* linesOf(
+  chunks: AsyncIterable<Uint8Array>,
+  from: string,
+): AsyncGenerator<Line> {
   let held: Buffer[] = [];
   let heldBytes = 0;
   let offset = 0;
@@ -47,7 +62,11 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>, from: string):
     // a chunk may be reused by whoever gave it
     held.push(Buffer.from(chunk.subarray(from0)));
     heldBytes += chunk.length - from0;
-    if (heldBytes > longest) throw new Mistake(`line ${number} of ${from} is longer than 64 MiB`, "give a file of JSON Lines, one object a line");
+    if (heldBytes > longest)
+      throw new Mistake(
+        `line ${number} of ${from} is longer than 64 MiB`,
+        "give a file of JSON Lines, one object a line",
+      );
   }
   if (heldBytes === 0) return;
   const line = take(new Uint8Array(0), false);
@@ -65,7 +84,9 @@ export interface Disk {
   /** Writes as much as it takes: the number of bytes that is. */
   write(fd: number, bytes: Uint8Array, position: number): number;
 }
-const disk: Disk = { write: (fd, bytes, position) => writeSync(fd, bytes, 0, bytes.length, position) };
+const disk: Disk = {
+  write: (fd, bytes, position) => writeSync(fd, bytes, 0, bytes.length, position),
+};
 
 /** Appends whole lines to a file, which it holds open. */
 export class LineWriter {
@@ -99,7 +120,10 @@ export class LineWriter {
     this.torn = tail.toString("utf8");
   }
 
-  /** Appends one line. On a full disk the file is cut back to its whole lines and a `Mistake` says so. */
+  /**
+   * Appends one line. On a full disk the file is cut back to its whole lines and a `Mistake` says
+   * so.
+   */
   append(line: string): void {
     this.#write(Buffer.from(`${line}\n`));
     this.#lines++;
@@ -111,7 +135,9 @@ export class LineWriter {
 
   get #kept(): string {
     if (this.#lines === 0) return "what stood there before is kept";
-    return this.#lines === 1 ? "the line written before is kept" : `the ${this.#lines} lines written before are kept`;
+    return this.#lines === 1
+      ? "the line written before is kept"
+      : `the ${this.#lines} lines written before are kept`;
   }
 
   #write(bytes: Uint8Array): void {
@@ -119,7 +145,8 @@ export class LineWriter {
     try {
       while (done < bytes.length) {
         const written = this.#disk.write(this.#fd, bytes.subarray(done), this.#size + done);
-        if (written === 0) throw Object.assign(new Error("nothing was written"), { code: "ENOSPC" });
+        if (written === 0)
+          throw Object.assign(new Error("nothing was written"), { code: "ENOSPC" });
         done += written;
       }
     } catch (cause) {
@@ -133,8 +160,17 @@ export class LineWriter {
 /** A failed write in words: the disk is full, or whatever else it was. */
 export function writeMistake(file: string, cause: NodeJS.ErrnoException, kept: string): Mistake {
   const full = cause.code === "ENOSPC" || cause.code === "EDQUOT" || cause.code === "EFBIG";
-  if (full) return new Mistake(`the disk is full: ${file} could not be written (${kept})`, "free some space, then run it again", { cause });
-  return new Mistake(`${file} could not be written (${cause.message}; ${kept})`, "check the folder and its permissions", { cause });
+  if (full)
+    return new Mistake(
+      `the disk is full: ${file} could not be written (${kept})`,
+      "free some space, then run it again",
+      { cause },
+    );
+  return new Mistake(
+    `${file} could not be written (${cause.message}; ${kept})`,
+    "check the folder and its permissions",
+    { cause },
+  );
 }
 
 /** Opens or reads a file; what stands in the way is the person's to clear. */
@@ -143,15 +179,20 @@ export function orMistake<T>(file: string, open: () => T): T {
     return open();
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    if (code === "ENOENT") throw new Mistake(`there is no file ${file}`, "check the path", { cause });
-    throw new Mistake(`${file} could not be opened (${message})`, "check the path and its permissions", { cause });
+    if (code === "ENOENT")
+      throw new Mistake(`there is no file ${file}`, "check the path", { cause });
+    throw new Mistake(
+      `${file} could not be opened (${message})`,
+      "check the path and its permissions",
+      { cause },
+    );
   }
 }
 
 /** The bytes after the last line break. */
 function lastLine(fd: number, size: number): Buffer {
   let tail = Buffer.alloc(0);
-  for (let end = size; end > 0; ) {
+  for (let end = size; end > 0;) {
     const start = Math.max(0, end - 65_536);
     const block = Buffer.alloc(end - start);
     readSync(fd, block, 0, block.length, start);

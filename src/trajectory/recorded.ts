@@ -1,6 +1,7 @@
 /**
- * Whatever of our files holds attempts, read as attempts: a tasks file gives each task's teacher, a trajectory file its attempts,
- * a run's group file those of one step. Does not know what they are wanted for.
+ * Whatever of our files holds attempts, read as attempts: a tasks file gives each task's teacher, a
+ * trajectory file its attempts, a run's group file those of one step. Does not know what they are
+ * wanted for.
  */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -20,8 +21,14 @@ export interface ReadingAll extends Reading {
   readonly onMistake: (mistake: Mistake) => void;
 }
 
-/** Reads the attempts of files, one after the other; a folder stands for the files of JSON Lines in it. */
-export async function* readAll(paths: readonly string[], reading: ReadingAll): AsyncGenerator<Recorded> {
+/**
+ * Reads the attempts of files, one after the other; a folder stands for the files of JSON Lines in
+ * it.
+ */
+export async function* readAll(
+  paths: readonly string[],
+  reading: ReadingAll,
+): AsyncGenerator<Recorded> {
   for (const path of paths) {
     try {
       for (const file of await filesIn(path)) yield* readRecorded(file, reading);
@@ -49,21 +56,32 @@ async function* readRecorded(file: string, reading: Reading): AsyncGenerator<Rec
         break;
       }
       default:
-        throw new Mistake(`${place} is neither a task nor the header of a trajectory`, "give *.tasks.jsonl or *.trajectory.jsonl files");
+        throw new Mistake(
+          `${place} is neither a task nor the header of a trajectory`,
+          "give *.tasks.jsonl or *.trajectory.jsonl files",
+        );
     }
   }
 }
 
 function kindOf(json: unknown): string | undefined {
-  const format = json !== null && typeof json === "object" ? (json as { format?: unknown }).format : undefined;
+  const format =
+    json !== null && typeof json === "object" ? (json as { format?: unknown }).format : undefined;
   return typeof format === "string" ? /^prove\/(\w+)@/.exec(format)?.[1] : undefined;
 }
 
 async function filesIn(path: string): Promise<readonly string[]> {
-  const isFolder = await stat(path).then(it => it.isDirectory(), () => false);
+  const isFolder = await stat(path).then(
+    it => it.isDirectory(),
+    () => false,
+  );
   if (!isFolder) return [path];
   const names = (await readdir(path)).filter(it => it.endsWith(".jsonl"));
-  if (names.length === 0) throw new Mistake(`there are no *.jsonl files in ${path}`, "give a folder that holds tasks or trajectories");
+  if (names.length === 0)
+    throw new Mistake(
+      `there are no *.jsonl files in ${path}`,
+      "give a folder that holds tasks or trajectories",
+    );
   return names.toSorted((a, b) => (inOrder(a) < inOrder(b) ? -1 : 1)).map(it => join(path, it));
 }
 

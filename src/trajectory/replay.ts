@@ -1,6 +1,7 @@
 /**
- * A trajectory run again on a fresh session with the same fixtures, seed and menu. It is the one time machine: stepping back,
- * validating and grading are all replay. Does not know why anyone wants to.
+ * A trajectory run again on a fresh session with the same fixtures, seed and menu. It is the one
+ * time machine: stepping back, validating and grading are all replay. Does not know why anyone
+ * wants to.
  */
 import { openByName, type Catalog } from "../environment/catalog.ts";
 import { fixtureDigest } from "../environment/fixture.ts";
@@ -8,7 +9,10 @@ import { canonical } from "../environment/json.ts";
 import type { State } from "../environment/session.ts";
 import { callEventOf, type CallEvent, type Header, type Trajectory } from "./trajectory.ts";
 
-/** How a step compares: byte for byte the same, or different, and then whether something it was pinned to is no longer what it was. */
+/**
+ * How a step compares: byte for byte the same, or different, and then whether something it was
+ * pinned to is no longer what it was.
+ */
 export type Verdict = "same" | "differs" | "fixture changed" | "tool changed";
 
 export interface ReplayedStep {
@@ -37,9 +41,13 @@ export interface Replay {
 }
 
 /** The state that a trajectory starts from. */
-export const startOf = (catalog: Catalog, { header }: Trajectory): State => openByName(catalog, header).state;
+export const startOf = (catalog: Catalog, { header }: Trajectory): State =>
+  openByName(catalog, header).state;
 
-/** Replays call by call; each step is run when it is asked for. Throws a `Mistake` where a server or a fixture is gone. */
+/**
+ * Replays call by call; each step is run when it is asked for. Throws a `Mistake` where a server or
+ * a fixture is gone.
+ */
 export function* replay(catalog: Catalog, trajectory: Trajectory): Generator<ReplayedStep, void> {
   const { header, events } = trajectory;
   const session = openByName(catalog, header);
@@ -48,10 +56,24 @@ export function* replay(catalog: Catalog, trajectory: Trajectory): Generator<Rep
   for (const [event, recorded] of events.entries()) {
     if (recorded.kind !== "call") continue;
     const before = session.state;
-    const replayed = callEventOf(recorded.message, recorded.name, recorded.arguments, session.call(recorded.name, recorded.arguments));
+    const replayed = callEventOf(
+      recorded.message,
+      recorded.name,
+      recorded.arguments,
+      session.call(recorded.name, recorded.arguments),
+    );
     const differs = differences(recorded, replayed);
     const verdict = differs.length === 0 ? "same" : changed;
-    yield { call: call++, event, recorded, replayed, verdict, differs, before, after: session.state };
+    yield {
+      call: call++,
+      event,
+      recorded,
+      replayed,
+      verdict,
+      differs,
+      before,
+      after: session.state,
+    };
   }
 }
 
@@ -65,10 +87,21 @@ export function checkReplay(catalog: Catalog, trajectory: Trajectory): Replay {
   }
   if (!first) return { verdict: "same", steps };
   const { what, remedy } = changeOf(catalog, trajectory.header);
-  return { verdict: first.verdict, steps, first, what: what ?? `call ${first.call + 1}, ${first.recorded.name}, gives another ${first.differs.join(", ")}`, remedy };
+  return {
+    verdict: first.verdict,
+    steps,
+    first,
+    what:
+      what ??
+      `call ${first.call + 1}, ${first.recorded.name}, gives another ${first.differs.join(", ")}`,
+    remedy,
+  };
 }
 
-/** What of that to which a trajectory is pinned is no longer what it was; `differs` where all of it is. */
+/**
+ * What of that to which a trajectory is pinned is no longer what it was; `differs` where all of it
+ * is.
+ */
 export interface Change {
   readonly verdict: Exclude<Verdict, "same">;
   readonly what?: string;
@@ -76,21 +109,40 @@ export interface Change {
 }
 
 /** Holds the pins of a header to the catalog as it is now. */
-export function changeOf(catalog: Catalog, { servers, catalog: hash }: Pick<Header, "servers" | "catalog">): Change {
-  const changed = servers.filter(it => fixtureDigest(catalog.fixture(it.name, it.fixture)) !== it.digest);
+export function changeOf(
+  catalog: Catalog,
+  { servers, catalog: hash }: Pick<Header, "servers" | "catalog">,
+): Change {
+  const changed = servers.filter(
+    it => fixtureDigest(catalog.fixture(it.name, it.fixture)) !== it.digest,
+  );
   if (changed.length > 0) {
     const names = changed.map(it => `${it.fixture} of ${it.name}`).join(", ");
-    return { verdict: "fixture changed", what: `the fixture ${names} has changed since`, remedy: "restore that fixture, or synthesize the tasks anew" };
+    return {
+      verdict: "fixture changed",
+      what: `the fixture ${names} has changed since`,
+      remedy: "restore that fixture, or synthesize the tasks anew",
+    };
   }
   if (catalog.hash(servers.map(it => it.name)) !== hash)
-    return { verdict: "tool changed", what: `the tools of ${servers.map(it => it.name).join(", ")} have changed since`, remedy: "synthesize the tasks anew" };
-  return { verdict: "differs", remedy: "the record was edited, or a tool is not deterministic: report it with this file" };
+    return {
+      verdict: "tool changed",
+      what: `the tools of ${servers.map(it => it.name).join(", ")} have changed since`,
+      remedy: "synthesize the tasks anew",
+    };
+  return {
+    verdict: "differs",
+    remedy: "the record was edited, or a tool is not deterministic: report it with this file",
+  };
 }
 
 const compared = ["outcome", "value", "type", "error", "hint", "digest"] as const;
 
 function differences(recorded: CallEvent, replayed: CallEvent): readonly (keyof CallEvent)[] {
   // what broke says where in the program it broke, which is no part of the world
-  const fields = recorded.outcome === "broken" && replayed.outcome === "broken" ? (["digest"] as const) : compared;
+  const fields =
+    recorded.outcome === "broken" && replayed.outcome === "broken"
+      ? (["digest"] as const)
+      : compared;
   return fields.filter(it => canonical(recorded[it]) !== canonical(replayed[it]));
 }

@@ -1,4 +1,7 @@
-/** A task: a fixture, the tools on offer, what the user says, and the goals, which are the calls that must happen. With its teacher's trajectory it is one line of a tasks file. */
+/**
+ * A task: a fixture, the tools on offer, what the user says, and the goals, which are the calls
+ * that must happen. With its teacher's trajectory it is one line of a tasks file.
+ */
 import { z } from "zod";
 import type { JsonObject } from "../environment/json.ts";
 import { trajectorySchema } from "./trajectory.ts";
@@ -7,17 +10,30 @@ export const taskFormat = "prove/task@2";
 
 const object = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>;
 
-/** A call that must happen. Keys in `mask` are free text: they must be present, their values are not compared. */
-export const goalCall = z.strictObject({ name: z.string(), arguments: object, mask: z.array(z.string()).optional() });
+/**
+ * A call that must happen. Keys in `mask` are free text: they must be present, their values are not
+ * compared.
+ */
+export const goalCall = z.strictObject({
+  name: z.string(),
+  arguments: object,
+  mask: z.array(z.string()).optional(),
+});
 
-/** Goal indices that must be matched before. `explicit`: a value flows along the edge; `via` names it. */
+/**
+ * Goal indices that must be matched before. `explicit`: a value flows along the edge; `via` names
+ * it.
+ */
 export const goalEdge = z.strictObject({
   goal: z.int().min(0),
   kind: z.enum(["explicit", "implicit"]),
   via: z.string().optional(),
 });
 
-/** One or more parallel calls, after the goals it follows (a GT step of the paper). Goals are in topological order. */
+/**
+ * One or more parallel calls, after the goals it follows (a GT step of the paper). Goals are in
+ * topological order.
+ */
 export const goal = z.strictObject({
   calls: z.array(goalCall).min(1),
   after: z.array(goalEdge),
@@ -40,11 +56,18 @@ export const taskFields = z.strictObject({
   now: z.string(),
   /** The tools on offer, in order. */
   menu: z.array(z.strictObject({ name: z.string(), enumsStripped: z.literal(true).optional() })),
-  /** Tools on the menu that no server stands behind, as an imported task lists them: they can be seen, and calling one is `unknown-tool`. */
-  tools: z.array(z.strictObject({ name: z.string(), description: z.string(), parameters: object })).optional(),
+  /**
+   * Tools on the menu that no server stands behind, as an imported task lists them: they can be
+   * seen, and calling one is `unknown-tool`.
+   */
+  tools: z
+    .array(z.strictObject({ name: z.string(), description: z.string(), parameters: object }))
+    .optional(),
   /** Chain tools that were taken off the menu. */
   hidden: z.array(z.string()),
-  turns: z.array(z.strictObject({ user: z.string(), goals: z.array(z.int().min(0)), reply: z.string() })).min(1),
+  turns: z
+    .array(z.strictObject({ user: z.string(), goals: z.array(z.int().min(0)), reply: z.string() }))
+    .min(1),
   goals: z.array(goal),
   knobs: z.record(z.string(), z.json()),
   info: z.enum(["complete", "missing", "minimal"]),
@@ -62,15 +85,35 @@ export const taskFields = z.strictObject({
 });
 
 /** Goals point back, and turns name goals that are there: what the alignment relies on. */
-export const withSoundGoals = <T extends z.ZodType<Pick<Fields, "goals"> & { turns: { goals: number[] }[] }>>(fields: T): T =>
+export const withSoundGoals = <
+  T extends z.ZodType<Pick<Fields, "goals"> & { turns: { goals: number[] }[] }>,
+>(
+  fields: T,
+): T =>
   fields.superRefine(({ goals, turns }, context) => {
     for (const [g, { after, turn }] of goals.entries()) {
       for (const [i, edge] of after.entries())
-        if (edge.goal >= g) context.addIssue({ code: "custom", path: ["goals", g, "after", i], message: `goal ${g} can only follow goals before it, not ${edge.goal}` });
-      if (turn >= turns.length) context.addIssue({ code: "custom", path: ["goals", g, "turn"], message: `there is no turn ${turn}` });
+        if (edge.goal >= g)
+          context.addIssue({
+            code: "custom",
+            path: ["goals", g, "after", i],
+            message: `goal ${g} can only follow goals before it, not ${edge.goal}`,
+          });
+      if (turn >= turns.length)
+        context.addIssue({
+          code: "custom",
+          path: ["goals", g, "turn"],
+          message: `there is no turn ${turn}`,
+        });
     }
     for (const [t, turn] of turns.entries())
-      for (const it of turn.goals) if (it >= goals.length) context.addIssue({ code: "custom", path: ["turns", t, "goals"], message: `there is no goal ${it}` });
+      for (const it of turn.goals)
+        if (it >= goals.length)
+          context.addIssue({
+            code: "custom",
+            path: ["turns", t, "goals"],
+            message: `there is no goal ${it}`,
+          });
   });
 
 type Fields = z.infer<typeof taskFields>;

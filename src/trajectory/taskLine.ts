@@ -1,6 +1,7 @@
 /**
- * A task as the line of a file: what can be told from the rest of the line is left out, so that thousands of tasks stay a small
- * file. Lines of the older format are brought up to date here. Knows one line at a time and no files.
+ * A task as the line of a file: what can be told from the rest of the line is left out, so that
+ * thousands of tasks stay a small file. Lines of the older format are brought up to date here.
+ * Knows one line at a time and no files.
  */
 import { z } from "zod";
 import { taskFields, taskFormat, withSoundGoals, type Task } from "./task.ts";
@@ -10,12 +11,28 @@ import { event, header, trajectoryFormat, type Event, type Header } from "./traj
 export const taskLineSchema = withSoundGoals(
   taskFields.extend({
     /** The tools on offer, in order; a name alone where nothing was done to the tool. */
-    menu: z.array(z.union([z.string(), z.strictObject({ name: z.string(), enumsStripped: z.literal(true).optional() })])),
-    /** What the user says, and what the teacher answers in the end; the latter is left out where its trajectory tells it. */
-    turns: z.array(z.strictObject({ user: z.string(), goals: z.array(z.int().min(0)), reply: z.string().optional() })).min(1),
+    menu: z.array(
+      z.union([
+        z.string(),
+        z.strictObject({ name: z.string(), enumsStripped: z.literal(true).optional() }),
+      ]),
+    ),
     /**
-     * The teacher's, without patches (replay brings them back). Its header is left out where it says what the task says, and so
-     * are messages without a text before their calls.
+     * What the user says, and what the teacher answers in the end; the latter is left out where its
+     * trajectory tells it.
+     */
+    turns: z
+      .array(
+        z.strictObject({
+          user: z.string(),
+          goals: z.array(z.int().min(0)),
+          reply: z.string().optional(),
+        }),
+      )
+      .min(1),
+    /**
+     * The teacher's, without patches (replay brings them back). Its header is left out where it
+     * says what the task says, and so are messages without a text before their calls.
      */
     trajectory: z.strictObject({ header: header.optional(), events: z.array(event) }),
   }),
@@ -35,7 +52,9 @@ export function taskLine(task: Task): string {
   const line: TaskLine = {
     ...task,
     menu: task.menu.map(it => (it.enumsStripped ? it : it.name)),
-    turns: task.turns.map(({ user, goals, reply }, i) => (reply === replies[i] ? { user, goals } : { user, goals, reply })),
+    turns: task.turns.map(({ user, goals, reply }, i) =>
+      reply === replies[i] ? { user, goals } : { user, goals, reply },
+    ),
     trajectory: isPlain ? { events } : { header: own, events },
   };
   return JSON.stringify(line);
@@ -47,12 +66,21 @@ export function taskOfLine(line: TaskLine): Task {
   const replies = repliesIn(events);
   const menu = line.menu.map(it => (typeof it === "string" ? { name: it } : it));
   const turns = line.turns.map((it, i) => ({ ...it, reply: it.reply ?? replies[i] ?? "" }));
-  return { ...line, menu, turns, trajectory: { header: own ?? headerOf({ ...line, menu }), events: withMute(events) } };
+  return {
+    ...line,
+    menu,
+    turns,
+    trajectory: { header: own ?? headerOf({ ...line, menu }), events: withMute(events) },
+  };
 }
 
 /** A message that only calls. */
 const isMute = (it: Event, next: Event | undefined): boolean =>
-  it.kind === "assistant" && it.text === "" && Object.keys(it).length === 3 && next?.kind === "call" && next.message === it.message;
+  it.kind === "assistant" &&
+  it.text === "" &&
+  Object.keys(it).length === 3 &&
+  next?.kind === "call" &&
+  next.message === it.message;
 
 /** Before the calls of a message there is the message. */
 function withMute(events: readonly Event[]): Event[] {
@@ -69,13 +97,21 @@ function repliesIn(events: readonly Event[]): string[] {
   const replies: string[] = [];
   for (const it of events) {
     if (it.kind === "user") replies.push("");
-    else if (it.kind === "assistant" && it.text !== "" && replies.length > 0) replies[replies.length - 1] = it.text;
+    else if (it.kind === "assistant" && it.text !== "" && replies.length > 0)
+      replies[replies.length - 1] = it.text;
   }
   return replies;
 }
 
 /** What a teacher's trajectory pins when it pins just what its task does. */
-export const headerOf = ({ id, servers, catalog, seed, menu, provenance: { teacher } }: Pick<Task, "id" | "servers" | "catalog" | "seed" | "menu" | "provenance">): Header => ({
+export const headerOf = ({
+  id,
+  servers,
+  catalog,
+  seed,
+  menu,
+  provenance: { teacher },
+}: Pick<Task, "id" | "servers" | "catalog" | "seed" | "menu" | "provenance">): Header => ({
   kind: "header",
   format: trajectoryFormat,
   id: `${id}/${teacher}`,
@@ -95,12 +131,22 @@ interface OlderTransition {
   readonly attempt: number;
 }
 
-/** A line of the older format as one of today's: its log was a list of transitions. What is no such line stays as it is. */
+/**
+ * A line of the older format as one of today's: its log was a list of transitions. What is no such
+ * line stays as it is.
+ */
 export function migrated(json: unknown): unknown {
   const line = json as { format?: unknown; provenance?: { log?: unknown } } | null;
   if (line === null || typeof line !== "object" || line.format !== olderTaskFormat) return json;
   const log = line.provenance?.log;
-  return { ...line, format: taskFormat, provenance: { ...line.provenance, log: Array.isArray(log) ? logLines(log as OlderTransition[]) : log } };
+  return {
+    ...line,
+    format: taskFormat,
+    provenance: {
+      ...line.provenance,
+      log: Array.isArray(log) ? logLines(log as OlderTransition[]) : log,
+    },
+  };
 }
 
 function logLines(log: readonly OlderTransition[]): string[] {

@@ -1,4 +1,7 @@
-/** The record of one attempt at a task, append-only, one JSON line an event. Knows neither who decided the steps nor whether they were good. */
+/**
+ * The record of one attempt at a task, append-only, one JSON line an event. Knows neither who
+ * decided the steps nor whether they were good.
+ */
 import { z } from "zod";
 import type { Json } from "../environment/json.ts";
 import type { Called } from "../environment/outcome.ts";
@@ -6,7 +9,11 @@ import type { Called } from "../environment/outcome.ts";
 export const trajectoryFormat = "prove/trajectory@1";
 
 const json = z.json() as z.ZodType<Json>;
-const patch = z.strictObject({ op: z.enum(["add", "remove", "replace"]), path: z.string(), value: json.optional() });
+const patch = z.strictObject({
+  op: z.enum(["add", "remove", "replace"]),
+  path: z.string(),
+  value: json.optional(),
+});
 
 /** What it was an attempt at, and by whom. */
 export const header = z.strictObject({
@@ -24,7 +31,10 @@ export const header = z.strictObject({
 
 export const userEvent = z.strictObject({ kind: z.literal("user"), text: z.string() });
 
-/** A message of the policy. `message` counts them from 0; tokens, logprobs and mask run over the message's own tokens. */
+/**
+ * A message of the policy. `message` counts them from 0; tokens, logprobs and mask run over the
+ * message's own tokens.
+ */
 export const assistantEvent = z.strictObject({
   kind: z.literal("assistant"),
   message: z.int().min(0),
@@ -34,11 +44,17 @@ export const assistantEvent = z.strictObject({
   mask: z.array(z.int().min(0).max(1)).optional(),
 });
 
-/** A step: one call as it was answered. Calls of one message share `message` and ran in their listed order. */
+/**
+ * A step: one call as it was answered. Calls of one message share `message` and ran in their listed
+ * order.
+ */
 export const callEvent = z.strictObject({
   kind: z.literal("call"),
   message: z.int().min(0),
-  /** As the policy wrote it. A block that could not be parsed has the name "" and its text under `unparsed`. */
+  /**
+   * As the policy wrote it. A block that could not be parsed has the name "" and its text under
+   * `unparsed`.
+   */
   name: z.string(),
   arguments: json,
   outcome: z.enum(["ok", "refused", "bad-arguments", "unknown-tool", "broken"]),
@@ -48,20 +64,30 @@ export const callEvent = z.strictObject({
   type: z.string().optional(),
   error: z.string().optional(),
   hint: z.string().optional(),
-  /** RFC 6902, what the call changed; absent where the file keeps none (they come back by replay). */
+  /**
+   * RFC 6902, what the call changed; absent where the file keeps none (they come back by replay).
+   */
   patches: z.array(patch).optional(),
   /** Of the session's state after the call. */
   digest: z.string(),
 });
 
-/** How it ended. `by`: the policy had nothing more to say, a limit was met, or something of the world's or ours failed. */
+/**
+ * How it ended. `by`: the policy had nothing more to say, a limit was met, or something of the
+ * world's or ours failed.
+ */
 export const endedEvent = z.strictObject({
   kind: z.literal("ended"),
   by: z.enum(["policy", "limit", "fault"]),
   fault: z.string().optional(),
 });
 
-export const event = z.discriminatedUnion("kind", [userEvent, assistantEvent, callEvent, endedEvent]);
+export const event = z.discriminatedUnion("kind", [
+  userEvent,
+  assistantEvent,
+  callEvent,
+  endedEvent,
+]);
 
 export type Header = z.infer<typeof header>;
 export type UserEvent = z.infer<typeof userEvent>;
@@ -79,7 +105,9 @@ export const trajectorySchema = z.strictObject({ header, events: z.array(event) 
 
 declare const finished: unique symbol;
 
-/** A trajectory that has ended: what can be scored. The mark is in the type alone, never in a file. */
+/**
+ * A trajectory that has ended: what can be scored. The mark is in the type alone, never in a file.
+ */
 export type Finished<T extends Trajectory> = T & { readonly [finished]: true };
 
 /** The trajectory as a finished one, or undefined while its last event is not `ended`. */
@@ -91,7 +119,8 @@ export const callsOf = (trajectory: Trajectory): readonly CallEvent[] =>
   trajectory.events.filter(it => it.kind === "call");
 
 /** How a finished trajectory ended. */
-export const endOf = (trajectory: Finished<Trajectory>): EndedEvent => trajectory.events.at(-1) as EndedEvent;
+export const endOf = (trajectory: Finished<Trajectory>): EndedEvent =>
+  trajectory.events.at(-1) as EndedEvent;
 
 /** A session's answer as the event that records it. */
 export function callEventOf(message: number, name: string, args: Json, called: Called): CallEvent {

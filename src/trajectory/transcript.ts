@@ -1,6 +1,6 @@
 /**
- * A trajectory as text that a person reads, and the way from its lines to its events and back, so that a debugger can stand on
- * them. Knows no editor; what it shows of a reward it is given.
+ * A trajectory as text that a person reads, and the way from its lines to its events and back, so
+ * that a debugger can stand on them. Knows no editor; what it shows of a reward it is given.
  */
 import type { Json } from "../environment/json.ts";
 import type { Task } from "./task.ts";
@@ -19,7 +19,10 @@ export interface Transcript {
   readonly spans: readonly Span[];
   /** The event that a line belongs to; undefined on the lines between and around. */
   eventAt(line: number): number | undefined;
-  /** The first event at or after a line that one can stand on: where a breakpoint set there takes hold. */
+  /**
+   * The first event at or after a line that one can stand on: where a breakpoint set there takes
+   * hold.
+   */
   eventFrom(line: number): number | undefined;
 }
 
@@ -35,13 +38,17 @@ export interface TranscriptOptions {
 }
 
 /** Writes a trajectory out. */
-export function transcriptOf(trajectory: Trajectory, { task, noteOf, closing = [], head }: TranscriptOptions = {}): Transcript {
+export function transcriptOf(
+  trajectory: Trajectory,
+  { task, noteOf, closing = [], head }: TranscriptOptions = {},
+): Transcript {
   const lines = [...(head?.map(visible) ?? headLines(trajectory, task)), ""];
   const spans: Span[] = [];
   let call = 0;
   for (const [i, event] of trajectory.events.entries()) {
     const silent = isSilent(trajectory.events, i);
-    const body = event.kind === "call" ? callLines(event, noteOf?.(call++)) : silent ? [] : eventLines(event);
+    const body =
+      event.kind === "call" ? callLines(event, noteOf?.(call++)) : silent ? [] : eventLines(event);
     if (i > 0 && !standsWith(trajectory.events, i)) lines.push("");
     spans.push({ first: lines.length, last: lines.length + Math.max(0, body.length - 1) });
     lines.push(...body);
@@ -52,7 +59,8 @@ export function transcriptOf(trajectory: Trajectory, { task, noteOf, closing = [
     text: `${lines.join("\n")}\n`,
     spans,
     eventAt: line => indexOf(spans.findLastIndex(it => it.first <= line && line <= it.last)),
-    eventFrom: line => indexOf(spans.findIndex((it, i) => it.last >= line && !isSilent(trajectory.events, i))),
+    eventFrom: line =>
+      indexOf(spans.findIndex((it, i) => it.last >= line && !isSilent(trajectory.events, i))),
   };
 }
 
@@ -60,14 +68,25 @@ export function transcriptOf(trajectory: Trajectory, { task, noteOf, closing = [
 export function isSilent(events: readonly Event[], index: number): boolean {
   const event = events[index];
   const next = events[index + 1];
-  return event?.kind === "assistant" && event.text === "" && next?.kind === "call" && next.message === event.message;
+  return (
+    event?.kind === "assistant" &&
+    event.text === "" &&
+    next?.kind === "call" &&
+    next.message === event.message
+  );
 }
 
-/** Calls of one message stand together, under a message of calls alone without so much as a blank line. */
+/**
+ * Calls of one message stand together, under a message of calls alone without so much as a blank
+ * line.
+ */
 function standsWith(events: readonly Event[], index: number): boolean {
   const event = events[index];
   const before = events[index - 1];
-  return event?.kind === "call" && ((before?.kind === "call" && before.message === event.message) || isSilent(events, index - 1));
+  return (
+    event?.kind === "call" &&
+    ((before?.kind === "call" && before.message === event.message) || isSilent(events, index - 1))
+  );
 }
 
 const indexOf = (found: number) => (found < 0 ? undefined : found);
@@ -76,21 +95,29 @@ function headLines({ header }: Trajectory, task: Task | undefined): string[] {
   const servers = header.servers.map(it => `${it.name} (${it.fixture})`).join(", ");
   const head = [`task ${header.task}`, servers, `seed ${header.seed}`];
   if (task) head.push(task.kind, task.split, `budget ${task.budget.calls} calls`);
-  const lines = [head.join(" · "), `attempt ${header.id} · by ${header.policy}`, `on offer: ${someOf(header.menu)}`];
+  const lines = [
+    head.join(" · "),
+    `attempt ${header.id} · by ${header.policy}`,
+    `on offer: ${someOf(header.menu)}`,
+  ];
   // what was taken away is why a task wants words instead of calls
   if (task && task.hidden.length > 0) lines.push(`taken away: ${task.hidden.join(", ")}`);
   return lines.map(visible);
 }
 
 /** Names in a line: eight, and how many more there are. */
-const someOf = (names: readonly string[]) => `${names.slice(0, 8).join(", ")}${names.length > 8 ? ` and ${names.length - 8} more` : ""}`;
+const someOf = (names: readonly string[]) =>
+  `${names.slice(0, 8).join(", ")}${names.length > 8 ? ` and ${names.length - 8} more` : ""}`;
 
 function eventLines(event: Exclude<Event, CallEvent>): string[] {
   switch (event.kind) {
     case "user":
       return ["user", ...indented(visibleLines(event.text))];
     case "assistant":
-      return ["assistant", ...indented(event.text === "" ? ["(no words)"] : visibleLines(event.text))];
+      return [
+        "assistant",
+        ...indented(event.text === "" ? ["(no words)"] : visibleLines(event.text)),
+      ];
     case "ended":
       return [endLine(event)];
     default:
@@ -98,11 +125,22 @@ function eventLines(event: Exclude<Event, CallEvent>): string[] {
   }
 }
 
-const ends = { policy: "ended: the policy had nothing more to say", limit: "ended by a limit", fault: "ended by a fault" } as const;
+const ends = {
+  policy: "ended: the policy had nothing more to say",
+  limit: "ended by a limit",
+  fault: "ended by a fault",
+} as const;
 
-const endLine = ({ by, fault }: EndedEvent) => (fault === undefined ? ends[by] : `${ends[by]}: ${visible(fault)}`);
+const endLine = ({ by, fault }: EndedEvent) =>
+  fault === undefined ? ends[by] : `${ends[by]}: ${visible(fault)}`;
 
-const signs = { ok: "✓", refused: "✗", "bad-arguments": "✗", "unknown-tool": "✗", broken: "‼" } as const;
+const signs = {
+  ok: "✓",
+  refused: "✗",
+  "bad-arguments": "✗",
+  "unknown-tool": "✗",
+  broken: "‼",
+} as const;
 
 function callLines(event: CallEvent, note: string | undefined): string[] {
   const { outcome, value, error, hint, type } = event;
@@ -121,7 +159,8 @@ function callLines(event: CallEvent, note: string | undefined): string[] {
 /** A call as a person would write it. */
 export function callText(name: string, args: Json): string {
   if (name === "") return `(not parsed) ${typeof args === "string" ? args : JSON.stringify(args)}`;
-  if (args === null || typeof args !== "object" || Array.isArray(args)) return `${name}(${JSON.stringify(args)})`;
+  if (args === null || typeof args !== "object" || Array.isArray(args))
+    return `${name}(${JSON.stringify(args)})`;
   return `${name}(${Object.entries(args)
     .map(([key, it]) => `${key}: ${JSON.stringify(it)}`)
     .join(", ")})`;
@@ -133,7 +172,9 @@ function goalLines(task: Task): string[] {
     const edges = after.map(it => `${it.goal + 1}${it.via ? ` (${it.via})` : ""}`).join(", ");
     for (const [i, call] of calls.entries()) {
       const number = i === 0 ? String(g + 1) : "";
-      lines.push(`  ${number.padStart(2)} ${visible(callText(call.name, call.arguments))}${i === 0 && edges ? `  after ${visible(edges)}` : ""}`);
+      lines.push(
+        `  ${number.padStart(2)} ${visible(callText(call.name, call.arguments))}${i === 0 && edges ? `  after ${visible(edges)}` : ""}`,
+      );
     }
   }
   return lines;
@@ -147,16 +188,30 @@ const most = 60;
 /** A value in few lines: what fits on one stays on one. */
 function layout(value: Json): string[] {
   const lines = laidOut(value, "", "");
-  return lines.length <= most ? lines : [...lines.slice(0, most - 1), `… ${lines.length - most + 1} more lines`];
+  return lines.length <= most
+    ? lines
+    : [...lines.slice(0, most - 1), `… ${lines.length - most + 1} more lines`];
 }
 
 function laidOut(value: Json, lead: string, margin: string): string[] {
-  if (typeof value === "string" && value.includes("\n")) return [`${margin}${lead}|`, ...visibleLines(value).map(it => `${margin}  ${it}`)];
+  if (typeof value === "string" && value.includes("\n"))
+    return [`${margin}${lead}|`, ...visibleLines(value).map(it => `${margin}  ${it}`)];
   const flat = visible(spaced(value));
-  if ((margin.length + lead.length + flat.length <= width && !flat.includes("\\n")) || value === null || typeof value !== "object") return [`${margin}${lead}${flat}`];
+  if (
+    (margin.length + lead.length + flat.length <= width && !flat.includes("\\n")) ||
+    value === null ||
+    typeof value !== "object"
+  )
+    return [`${margin}${lead}${flat}`];
   const isList = Array.isArray(value);
-  const entries: [string, Json][] = isList ? (value as readonly Json[]).map(it => ["", it]) : Object.entries(value).map(([key, it]) => [`${visible(key)}: `, it]);
-  return [`${margin}${lead}${isList ? "[" : "{"}`, ...entries.flatMap(([key, it]) => laidOut(it, key, `${margin}  `)), `${margin}${isList ? "]" : "}"}`];
+  const entries: [string, Json][] = isList
+    ? (value as readonly Json[]).map(it => ["", it])
+    : Object.entries(value).map(([key, it]) => [`${visible(key)}: `, it]);
+  return [
+    `${margin}${lead}${isList ? "[" : "{"}`,
+    ...entries.flatMap(([key, it]) => laidOut(it, key, `${margin}  `)),
+    `${margin}${isList ? "]" : "}"}`,
+  ];
 }
 
 /** JSON with room to read, and without quotes around keys. */

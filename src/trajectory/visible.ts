@@ -1,13 +1,21 @@
-/** Text from outside as text to be looked at: what a terminal would obey or an editor would hide is shown as a sign. */
+/**
+ * Text from outside as text to be looked at: what a terminal would obey or an editor would hide is
+ * shown as a sign.
+ */
 
-/** Controls, bidirectional marks, invisible spaces, line separators of other kinds, tags and lone surrogates. Line breaks and tabs too. */
-const hidden = /[\p{Cc}\u061c\u00ad\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]|\p{Cs}/gu;
+/**
+ * Controls, bidirectional marks, invisible spaces, line separators of other kinds, tags and lone
+ * surrogates. Line breaks and tabs too.
+ */
+const hidden =
+  /[\p{Cc}\u061c\u00ad\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]|\p{Cs}/gu;
 
 /** The text in one line, nothing in it hidden. */
 export const visible = (text: string): string => text.replace(hidden, signOf);
 
 /** The text's lines, nothing in them hidden. */
-export const visibleLines = (text: string): readonly string[] => text.split(/\r\n|\r|\n/).map(visible);
+export const visibleLines = (text: string): readonly string[] =>
+  text.split(/\r\n|\r|\n/).map(visible);
 
 function signOf(character: string): string {
   const code = character.codePointAt(0)!;

@@ -1,4 +1,7 @@
-/** Categories with their limits, what is paid in cash in them, and what is saved for. Knows no bank and no dates. */
+/**
+ * Categories with their limits, what is paid in cash in them, and what is saved for. Knows no bank
+ * and no dates.
+ */
 
 export interface CategoryPlan {
   readonly key: string;
@@ -41,20 +44,77 @@ export const categoryPlans: readonly CategoryPlan[] = [
 ];
 
 /** What is paid in cash: words, and the least and most that it costs. */
-export const cashPools: Readonly<Record<string, readonly (readonly [text: string, least: number, most: number])[]>> = {
-  market: [["Vegetable stall", 8, 16], ["Cheese stall", 7, 14], ["Honey and jam", 6, 11], ["Farm eggs", 3, 5], ["Olive stall", 5, 9]],
-  snacks: [["Ice cream", 2.5, 6], ["Roasted almonds", 3, 5], ["Churros on the pier", 3, 6], ["Lemonade stand", 2, 4]],
-  clubs: [["Choir fee", 10, 10], ["Chess evening", 4, 6], ["Drawing class", 12, 15], ["Dance night", 8, 12]],
-  household: [["Light bulbs", 6, 12], ["Key copy", 5, 8], ["Paint and brushes", 9, 18], ["Candles", 4, 8]],
-  tips: [["Cloakroom", 1, 2], ["Street musicians", 1, 3], ["Tip for the driver", 2, 4]],
-  family: [["Cake for the aunt", 9, 16], ["Toys for the nephew", 8, 20], ["Ferry to the island", 12, 18]],
-  swim: [["Public pool", 4, 5], ["Sauna evening", 9, 12]],
-  laundry: [["Dry cleaning", 8, 14], ["New zip", 6, 9], ["Laundry tokens", 3, 5]],
-  clothes: [["Flea market coat", 15, 30], ["Wool socks", 6, 10], ["Second-hand shoes", 14, 26]],
-  charity: [["Lifeboat collection", 5, 10], ["School fair", 4, 9], ["Animal shelter", 5, 12]],
-  eating: [["Fish rolls", 7, 11], ["Pancakes at the fair", 5, 8], ["Soup kitchen van", 6, 9]],
-  culture: [["Second-hand novels", 4, 9], ["Film club", 5, 6], ["Poster at the flea market", 6, 12]],
-  travel: [["Luggage locker", 4, 6], ["City map", 3, 5]],
+export const cashPools: Readonly<
+  Record<string, readonly (readonly [text: string, least: number, most: number])[]>
+> = {
+  market: [
+    ["Vegetable stall", 8, 16],
+    ["Cheese stall", 7, 14],
+    ["Honey and jam", 6, 11],
+    ["Farm eggs", 3, 5],
+    ["Olive stall", 5, 9],
+  ],
+  snacks: [
+    ["Ice cream", 2.5, 6],
+    ["Roasted almonds", 3, 5],
+    ["Churros on the pier", 3, 6],
+    ["Lemonade stand", 2, 4],
+  ],
+  clubs: [
+    ["Choir fee", 10, 10],
+    ["Chess evening", 4, 6],
+    ["Drawing class", 12, 15],
+    ["Dance night", 8, 12],
+  ],
+  household: [
+    ["Light bulbs", 6, 12],
+    ["Key copy", 5, 8],
+    ["Paint and brushes", 9, 18],
+    ["Candles", 4, 8],
+  ],
+  tips: [
+    ["Cloakroom", 1, 2],
+    ["Street musicians", 1, 3],
+    ["Tip for the driver", 2, 4],
+  ],
+  family: [
+    ["Cake for the aunt", 9, 16],
+    ["Toys for the nephew", 8, 20],
+    ["Ferry to the island", 12, 18],
+  ],
+  swim: [
+    ["Public pool", 4, 5],
+    ["Sauna evening", 9, 12],
+  ],
+  laundry: [
+    ["Dry cleaning", 8, 14],
+    ["New zip", 6, 9],
+    ["Laundry tokens", 3, 5],
+  ],
+  clothes: [
+    ["Flea market coat", 15, 30],
+    ["Wool socks", 6, 10],
+    ["Second-hand shoes", 14, 26],
+  ],
+  charity: [
+    ["Lifeboat collection", 5, 10],
+    ["School fair", 4, 9],
+    ["Animal shelter", 5, 12],
+  ],
+  eating: [
+    ["Fish rolls", 7, 11],
+    ["Pancakes at the fair", 5, 8],
+    ["Soup kitchen van", 6, 9],
+  ],
+  culture: [
+    ["Second-hand novels", 4, 9],
+    ["Film club", 5, 6],
+    ["Poster at the flea market", 6, 12],
+  ],
+  travel: [
+    ["Luggage locker", 4, 6],
+    ["City map", 3, 5],
+  ],
 };
 
 export interface GoalPlan {

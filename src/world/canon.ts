@@ -1,6 +1,6 @@
 /**
- * Who and what a world is about: the same people, firms, places and dates for all its servers. Seed 1 is the shipped world;
- * another seed casts the same roles with other names. Knows no server.
+ * Who and what a world is about: the same people, firms, places and dates for all its servers. Seed
+ * 1 is the shipped world; another seed casts the same roles with other names. Knows no server.
  */
 import { chanceOf, type Chance } from "../environment/chance.ts";
 import { cities, clients, homes, people, places, prospects, streets, studios } from "./names.ts";
@@ -84,34 +84,83 @@ export const shippedSeed = 1;
 export const now = "2026-03-09T09:00";
 
 const jobs = [
-  "owner", "web lead", "designer", "office and systems", "print and photo", "account lead", "studio head", "account lead", "designer", "support", "accessibility and film", "account manager",
-  "accounts and finance", "facilities",
+  "owner",
+  "web lead",
+  "designer",
+  "office and systems",
+  "print and photo",
+  "account lead",
+  "studio head",
+  "account lead",
+  "designer",
+  "support",
+  "accessibility and film",
+  "account manager",
+  "accounts and finance",
+  "facilities",
 ];
 
 /** The roles of a world with the names that this seed gives them. */
 export function canonOf(seed: number): Canon {
   const chance = chanceOf(seed, "canon");
-  const shuffled = <T>(list: readonly T[]): readonly T[] => (seed === shippedSeed ? list : chance.shuffled([...list]));
-  const chosen = (names: readonly string[]): string => (seed === shippedSeed ? names[0]! : chance.pick(names));
+  const shuffled = <T>(list: readonly T[]): readonly T[] =>
+    seed === shippedSeed ? list : chance.shuffled([...list]);
+  const chosen = (names: readonly string[]): string =>
+    seed === shippedSeed ? names[0]! : chance.pick(names);
   const names = shuffled(people);
   const roads = shuffled(streets);
-  const home: City = { name: chosen(homes), country: "Spain", airport: "PLD", latitude: 43.4623, longitude: -3.81, elevation: 15, timezone: "Europe/Madrid" };
-  const away = cities.map(([name, country, airport, latitude, longitude, elevation, timezone]) => ({ name, country, airport, latitude, longitude, elevation, timezone }));
+  const home: City = {
+    name: chosen(homes),
+    country: "Spain",
+    airport: "PLD",
+    latitude: 43.4623,
+    longitude: -3.81,
+    elevation: 15,
+    timezone: "Europe/Madrid",
+  };
+  const away = cities.map(([name, country, airport, latitude, longitude, elevation, timezone]) => ({
+    name,
+    country,
+    airport,
+    latitude,
+    longitude,
+    elevation,
+    timezone,
+  }));
   const studio = chosen(studios);
   const domain = domainOf(studio.split(" ")[0]!);
-  const staff = names.slice(0, 14).map((name, i) => ({ ...personOf(name, domain, i), job: jobs[i]! }));
+  const staff = names
+    .slice(0, 14)
+    .map((name, i) => ({ ...personOf(name, domain, i), job: jobs[i]! }));
   const user = staff[0]!;
-  const surnamed = (name: string, i: number) => (i < 2 ? `${name.split(" ")[0]!} ${user.last}` : name);
-  const friends = names.slice(14, 21).map((name, i) => personOf(surnamed(name, i), "postbox.example", 20 + i));
+  const surnamed = (name: string, i: number) =>
+    i < 2 ? `${name.split(" ")[0]!} ${user.last}` : name;
+  const friends = names
+    .slice(14, 21)
+    .map((name, i) => personOf(surnamed(name, i), "postbox.example", 20 + i));
   const contact = (name: string, firm: string, i: number) => personOf(name, domainOf(firm), 40 + i);
   const clientFirms = clients.map(({ names: own, legal, industry, city }, i) => {
     const name = chosen(own);
     const contacts = [0, 1].map(j => contact(names[21 + 2 * i + j]!, name, 2 * i + j));
-    return { name, legal: `${name} ${legal}`.trim(), industry, city, domain: domainOf(name), contacts };
+    return {
+      name,
+      legal: `${name} ${legal}`.trim(),
+      industry,
+      city,
+      domain: domainOf(name),
+      contacts,
+    };
   });
   const prospectFirms = prospects.map(([own, industry, city], i) => {
     const name = chosen(own);
-    return { name, legal: name, industry, city: city === "home" ? home.name : city, domain: domainOf(name), contacts: [contact(names[27 + i]!, name, 10 + i)] };
+    return {
+      name,
+      legal: name,
+      industry,
+      city: city === "home" ? home.name : city,
+      domain: domainOf(name),
+      contacts: [contact(names[27 + i]!, name, 10 + i)],
+    };
   });
   const fixed: Readonly<Record<string, string>> = {
     home: `${user.first}'s flat`,
@@ -123,7 +172,14 @@ export function canonOf(seed: number): Canon {
   };
   const around = places.map(([role, category, own, house, street, north, east], i): Place => {
     const name = chosen(own);
-    return { role, name: fixed[role] ?? name, category, address: `${house} ${roads[street]!}, ${home.name}`, ...displaced(home, north, east), phone: phoneOf(100 + i) };
+    return {
+      role,
+      name: fixed[role] ?? name,
+      category,
+      address: `${house} ${roads[street]!}, ${home.name}`,
+      ...displaced(home, north, east),
+      phone: phoneOf(100 + i),
+    };
   });
   return {
     seed,
@@ -147,24 +203,44 @@ export function canonOf(seed: number): Canon {
 }
 
 /** Chance for one server's part of a world: what one server draws moves nothing of another's. */
-export const chanceFor = (canon: Canon, server: string, size: string): Chance => chanceOf(canon.seed, "world", server, size);
+export const chanceFor = (canon: Canon, server: string, size: string): Chance =>
+  chanceOf(canon.seed, "world", server, size);
 
 function personOf(name: string, domain: string, i: number): Person {
   const [first, ...rest] = name.split(" ");
   const user = plain(first!);
-  return { name, first: first!, last: rest.join(" "), user, email: `${user}@${domain}`, phone: phoneOf(i) };
+  return {
+    name,
+    first: first!,
+    last: rest.join(" "),
+    user,
+    email: `${user}@${domain}`,
+    phone: phoneOf(i),
+  };
 }
 
 const domainOf = (name: string) => `${plain(name)}.example`;
-const plain = (name: string) => name.normalize("NFD").toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+const plain = (name: string) =>
+  name
+    .normalize("NFD")
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, "");
 /** Of a range that no network gives out. */
-const phoneOf = (i: number) => `+34 600 01 ${String(Math.floor(i / 100)).padStart(2, "0")} ${String(i % 100).padStart(2, "0")}`;
+const phoneOf = (i: number) =>
+  `+34 600 01 ${String(Math.floor(i / 100)).padStart(2, "0")} ${String(i % 100).padStart(2, "0")}`;
 
 const metresPerDegree = 111_320;
 
-function displaced(from: City, north: number, east: number): { latitude: number; longitude: number } {
+function displaced(
+  from: City,
+  north: number,
+  east: number,
+): { latitude: number; longitude: number } {
   const perDegreeEast = metresPerDegree * Math.cos((from.latitude * Math.PI) / 180);
-  return { latitude: fine(from.latitude + north / metresPerDegree), longitude: fine(from.longitude + east / perDegreeEast) };
+  return {
+    latitude: fine(from.latitude + north / metresPerDegree),
+    longitude: fine(from.longitude + east / perDegreeEast),
+  };
 }
 
 const fine = (degrees: number) => Math.round(degrees * 1e5) / 1e5;

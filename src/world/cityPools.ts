@@ -1,6 +1,6 @@
 /**
- * What there is in the cities away from home: hotels, which a map and a travel agency both know, and sights. Positions are metres north and
- * east of the centre. Knows no servers.
+ * What there is in the cities away from home: hotels, which a map and a travel agency both know,
+ * and sights. Positions are metres north and east of the centre. Knows no servers.
  */
 
 export interface Away {
@@ -15,7 +15,14 @@ export interface AwayHotel extends Away {
   readonly stars: 2 | 3 | 4 | 5;
 }
 
-const hotel = (city: string, name: string, stars: AwayHotel["stars"], address: string, north: number, east: number): AwayHotel => ({
+const hotel = (
+  city: string,
+  name: string,
+  stars: AwayHotel["stars"],
+  address: string,
+  north: number,
+  east: number,
+): AwayHotel => ({
   city,
   name,
   stars,
@@ -73,7 +80,14 @@ export interface Sight extends Away {
   readonly category: "landmark" | "museum" | "park" | "viewpoint" | "restaurant" | "cafe";
 }
 
-const sight = (city: string, category: Sight["category"], name: string, address: string, north: number, east: number): Sight => ({
+const sight = (
+  city: string,
+  category: Sight["category"],
+  name: string,
+  address: string,
+  north: number,
+  east: number,
+): Sight => ({
   city,
   category,
   name,

@@ -1,6 +1,7 @@
 /**
- * The ground of the home city, in metres north and east of its centre: where its streets run and meet, what else stands on them, lines,
- * ferries and works. A street of the canon is told by the role of a place on it, since every world names it anew. Knows no servers.
+ * The ground of the home city, in metres north and east of its centre: where its streets run and
+ * meet, what else stands on them, lines, ferries and works. A street of the canon is told by the
+ * role of a place on it, since every world names it anew. Knows no servers.
  */
 import type { categories, modes } from "../servers/maps/world.ts";
 import { hotels, sights, type Away } from "./cityPools.ts";
@@ -42,33 +43,190 @@ const island: Metres = [-2200, 2600];
 
 /** Streets of the canon, by a word of ours, with the role of a place that stands on each. */
 export const streetsByRole: ReadonlyMap<string, Ground & { readonly role: string }> = new Map([
-  ["quay", { role: "cafe", kind: "street", busy: 2, numbers: 60, line: [quayHead, [-95, 330], quayEnd, [-60, 700]] }],
-  ["mill", { role: "velo", kind: "lane", busy: 0, numbers: 40, line: [millHead, [350, 120], [450, 60], millTop] }],
-  ["harbor", { role: "studio", kind: "main", busy: 3, numbers: 140, line: [harborHead, [-330, 480], [-420, 610], [-700, 980], ferryPier] }],
-  ["chapel", { role: "pasta", kind: "street", busy: 1, numbers: 70, line: [square, [210, -70], chapelBend, avenueFoot] }],
-  ["alder", { role: "home", kind: "main", busy: 2, numbers: 60, line: [avenueFoot, avenueBend, [620, -850], avenueTop] }],
-  ["market", { role: "bank", kind: "lane", busy: 2, numbers: 70, line: [square, [0, -20], squareFoot] }],
-  ["bridge", { role: "sushi", kind: "street", busy: 3, numbers: 60, line: [square, millHead, [340, 270], bridgeBend, coastFork] }],
-  ["customs", { role: "museum", kind: "lane", busy: 1, numbers: 20, line: [squareFoot, [-140, 90], quayHead, [-240, 270], harborHead] }],
-  ["garden", { role: "florist", kind: "street", busy: 1, numbers: 40, line: [square, [90, 300], gardenBend, [180, 660], gardenEnd] }],
-  ["station", { role: "station", kind: "main", busy: 3, numbers: 120, line: [squareFoot, [-300, -90], [-450, -120], [-560, -300], stationBend, stationEnd] }],
-  ["lighthouse", { role: "airport", kind: "country", busy: 1, numbers: 60, line: [[5200, -6100], wallFork, ringFork, coastFork, parkGate, beachGate] }],
-  ["wall", { role: "aunt", kind: "country", busy: 0, numbers: 20, line: [avenueTop, [2100, -2600], wallFork, [8000, -3400], [14_200, -3300]] }],
+  [
+    "quay",
+    {
+      role: "cafe",
+      kind: "street",
+      busy: 2,
+      numbers: 60,
+      line: [quayHead, [-95, 330], quayEnd, [-60, 700]],
+    },
+  ],
+  [
+    "mill",
+    {
+      role: "velo",
+      kind: "lane",
+      busy: 0,
+      numbers: 40,
+      line: [millHead, [350, 120], [450, 60], millTop],
+    },
+  ],
+  [
+    "harbor",
+    {
+      role: "studio",
+      kind: "main",
+      busy: 3,
+      numbers: 140,
+      line: [harborHead, [-330, 480], [-420, 610], [-700, 980], ferryPier],
+    },
+  ],
+  [
+    "chapel",
+    {
+      role: "pasta",
+      kind: "street",
+      busy: 1,
+      numbers: 70,
+      line: [square, [210, -70], chapelBend, avenueFoot],
+    },
+  ],
+  [
+    "alder",
+    {
+      role: "home",
+      kind: "main",
+      busy: 2,
+      numbers: 60,
+      line: [avenueFoot, avenueBend, [620, -850], avenueTop],
+    },
+  ],
+  [
+    "market",
+    { role: "bank", kind: "lane", busy: 2, numbers: 70, line: [square, [0, -20], squareFoot] },
+  ],
+  [
+    "bridge",
+    {
+      role: "sushi",
+      kind: "street",
+      busy: 3,
+      numbers: 60,
+      line: [square, millHead, [340, 270], bridgeBend, coastFork],
+    },
+  ],
+  [
+    "customs",
+    {
+      role: "museum",
+      kind: "lane",
+      busy: 1,
+      numbers: 20,
+      line: [squareFoot, [-140, 90], quayHead, [-240, 270], harborHead],
+    },
+  ],
+  [
+    "garden",
+    {
+      role: "florist",
+      kind: "street",
+      busy: 1,
+      numbers: 40,
+      line: [square, [90, 300], gardenBend, [180, 660], gardenEnd],
+    },
+  ],
+  [
+    "station",
+    {
+      role: "station",
+      kind: "main",
+      busy: 3,
+      numbers: 120,
+      line: [squareFoot, [-300, -90], [-450, -120], [-560, -300], stationBend, stationEnd],
+    },
+  ],
+  [
+    "lighthouse",
+    {
+      role: "airport",
+      kind: "country",
+      busy: 1,
+      numbers: 60,
+      line: [[5200, -6100], wallFork, ringFork, coastFork, parkGate, beachGate],
+    },
+  ],
+  [
+    "wall",
+    {
+      role: "aunt",
+      kind: "country",
+      busy: 0,
+      numbers: 20,
+      line: [avenueTop, [2100, -2600], wallFork, [8000, -3400], [14_200, -3300]],
+    },
+  ],
 ] as const);
 
-export const morePaths: readonly (Ground & { readonly name: string; readonly hours?: { readonly from: string; readonly to: string }; readonly inSmall?: true })[] = [
-  { name: "Coast Road", kind: "main", busy: 1, numbers: 90, line: [ferryPier, [-200, 1000], gardenEnd, parkGate] },
+export const morePaths: readonly (Ground & {
+  readonly name: string;
+  readonly hours?: { readonly from: string; readonly to: string };
+  readonly inSmall?: true;
+})[] = [
+  {
+    name: "Coast Road",
+    kind: "main",
+    busy: 1,
+    numbers: 90,
+    line: [ferryPier, [-200, 1000], gardenEnd, parkGate],
+  },
   { name: "Sailors' Steps", kind: "path", busy: 0, numbers: 30, line: [quayHead, [0, -20]] },
-  { name: "Gull Island Ferry", kind: "ferry", busy: 0, numbers: 0, line: [ferryPier, island], hours: { from: "07:00", to: "20:30" }, inSmall: true },
-  { name: "Gull Island Path", kind: "path", busy: 0, numbers: 24, line: [island, [-2400, 2800], [-2700, 2900]], inSmall: true },
-  { name: "Ring Road", kind: "main", busy: 3, numbers: 220, line: [stationEnd, [-500, -1300], avenueTop, ringFork] },
+  {
+    name: "Gull Island Ferry",
+    kind: "ferry",
+    busy: 0,
+    numbers: 0,
+    line: [ferryPier, island],
+    hours: { from: "07:00", to: "20:30" },
+    inSmall: true,
+  },
+  {
+    name: "Gull Island Path",
+    kind: "path",
+    busy: 0,
+    numbers: 24,
+    line: [island, [-2400, 2800], [-2700, 2900]],
+    inSmall: true,
+  },
+  {
+    name: "Ring Road",
+    kind: "main",
+    busy: 3,
+    numbers: 220,
+    line: [stationEnd, [-500, -1300], avenueTop, ringFork],
+  },
   { name: "Rope Walk", kind: "street", busy: 0, numbers: 36, line: [quayEnd, gardenBend] },
   { name: "Tannery Lane", kind: "lane", busy: 0, numbers: 44, line: [chapelBend, [450, 60]] },
-  { name: "Weavers Street", kind: "street", busy: 2, numbers: 80, line: [avenueFoot, millTop, coastFork] },
-  { name: "Gasworks Road", kind: "main", busy: 2, numbers: 100, line: [stationBend, [-600, 100], harborHead] },
-  { name: "Linden Row", kind: "street", busy: 1, numbers: 64, line: [avenueBend, [-100, -800], stationBend] },
+  {
+    name: "Weavers Street",
+    kind: "street",
+    busy: 2,
+    numbers: 80,
+    line: [avenueFoot, millTop, coastFork],
+  },
+  {
+    name: "Gasworks Road",
+    kind: "main",
+    busy: 2,
+    numbers: 100,
+    line: [stationBend, [-600, 100], harborHead],
+  },
+  {
+    name: "Linden Row",
+    kind: "street",
+    busy: 1,
+    numbers: 64,
+    line: [avenueBend, [-100, -800], stationBend],
+  },
   { name: "Millrace Path", kind: "path", busy: 0, numbers: 20, line: [millTop, bridgeBend] },
-  { name: "Dune Path", kind: "path", busy: 0, numbers: 10, line: [parkGate, [1100, 1800], beachGate] },
+  {
+    name: "Dune Path",
+    kind: "path",
+    busy: 0,
+    numbers: 10,
+    line: [parkGate, [1100, 1800], beachGate],
+  },
 ];
 
 export interface Around {
@@ -83,7 +241,14 @@ export interface Around {
   readonly inSmall?: true;
 }
 
-const place = (name: string, category: Category, street: string, house: number, at: Metres, more: Pick<Around, "elevation" | "gone" | "inSmall"> = {}): Around => ({
+const place = (
+  name: string,
+  category: Category,
+  street: string,
+  house: number,
+  at: Metres,
+  more: Pick<Around, "elevation" | "gone" | "inSmall"> = {},
+): Around => ({
   name,
   category,
   street,
@@ -93,7 +258,10 @@ const place = (name: string, category: Category, street: string, house: number, 
 });
 
 export const around: readonly Around[] = [
-  place("Gull Island Lighthouse", "landmark", "Gull Island Path", 20, [-2690, 2890], { elevation: 31, inSmall: true }),
+  place("Gull Island Lighthouse", "landmark", "Gull Island Path", 20, [-2690, 2890], {
+    elevation: 31,
+    inSmall: true,
+  }),
   place("Keeper's Café", "cafe", "Gull Island Path", 3, [-2260, 2660], { elevation: 6 }),
   place("The Foghorn", "bar", "Sailors' Steps", 12, [-80, 100]),
   place("Galley Books & Coffee", "cafe", "harbor", 15, [-360, 515], { gone: true, inSmall: true }),
@@ -154,24 +322,74 @@ const stop = { first: "05:40", last: "23:40" } as const;
 
 /** Tram and bus lines, by the roles of the places at which they stop. */
 export const lines = [
-  { name: "Tram 1", kind: "tram", stops: ["hospital", "station", "library", "customs", "studio", "concert", "ferry"], every: 8, ...stop },
-  { name: "Tram 2", kind: "tram", stops: ["pharmacy", "pizza", "library", "sushi", "park"], every: 10, ...stop },
-  { name: "Bus 4", kind: "bus", stops: ["station", "grocery", "florist", "park", "beach"], every: 20, first: "06:30", last: "21:30" },
-  { name: "Airport Bus", kind: "bus", stops: ["ferry", "station", "library", "airport"], every: 30, first: "04:30", last: "23:50" },
-  { name: "Bus 9", kind: "bus", stops: ["station", "pharmacy", "aunt"], every: 40, first: "07:00", last: "19:30" },
+  {
+    name: "Tram 1",
+    kind: "tram",
+    stops: ["hospital", "station", "library", "customs", "studio", "concert", "ferry"],
+    every: 8,
+    ...stop,
+  },
+  {
+    name: "Tram 2",
+    kind: "tram",
+    stops: ["pharmacy", "pizza", "library", "sushi", "park"],
+    every: 10,
+    ...stop,
+  },
+  {
+    name: "Bus 4",
+    kind: "bus",
+    stops: ["station", "grocery", "florist", "park", "beach"],
+    every: 20,
+    first: "06:30",
+    last: "21:30",
+  },
+  {
+    name: "Airport Bus",
+    kind: "bus",
+    stops: ["ferry", "station", "library", "airport"],
+    every: 30,
+    first: "04:30",
+    last: "23:50",
+  },
+  {
+    name: "Bus 9",
+    kind: "bus",
+    stops: ["station", "pharmacy", "aunt"],
+    every: 40,
+    first: "07:00",
+    last: "19:30",
+  },
 ] as const;
 
-export const lands: Readonly<Record<string, "Britain" | "Ireland">> = { "United Kingdom": "Britain", Ireland: "Ireland" };
+export const lands: Readonly<Record<string, "Britain" | "Ireland">> = {
+  "United Kingdom": "Britain",
+  Ireland: "Ireland",
+};
 
 /** Between cities over the sea. */
-export const ferries: readonly { readonly from: string; readonly to: string; readonly departs: string; readonly minutes: number; readonly suspended_until?: string }[] = [
+export const ferries: readonly {
+  readonly from: string;
+  readonly to: string;
+  readonly departs: string;
+  readonly minutes: number;
+  readonly suspended_until?: string;
+}[] = [
   { from: "home", to: "London", departs: "17:30", minutes: 1560 },
   { from: "Amsterdam", to: "London", departs: "21:45", minutes: 420 },
-  { from: "home", to: "Dublin", departs: "19:00", minutes: 1500, suspended_until: "2026-03-20T00:00" },
+  {
+    from: "home",
+    to: "Dublin",
+    departs: "19:00",
+    minutes: 1500,
+    suspended_until: "2026-03-20T00:00",
+  },
   { from: "London", to: "Dublin", departs: "08:10", minutes: 210 },
 ];
 
-/** Closures, works and accidents; the street by a word of `streetsByRole`, or a name of `morePaths`. */
+/**
+ * Closures, works and accidents; the street by a word of `streetsByRole`, or a name of `morePaths`.
+ */
 export const incidents: readonly {
   readonly street: string;
   readonly kind: "closure" | "roadworks" | "accident";
@@ -179,13 +397,55 @@ export const incidents: readonly {
   readonly from: string;
   readonly until: string;
 }[] = [
-  { street: "wall", kind: "closure", modes: ["driving"], from: "2026-03-07T06:00", until: "2026-03-13T18:00" },
-  { street: "harbor", kind: "roadworks", modes: ["driving"], from: "2026-03-02T07:00", until: "2026-03-27T18:00" },
-  { street: "Millrace Path", kind: "closure", modes: ["walking", "cycling"], from: "2026-03-09T08:00", until: "2026-03-10T18:00" },
-  { street: "market", kind: "closure", modes: ["driving"], from: "2026-03-14T06:00", until: "2026-03-15T20:00" },
-  { street: "Ring Road", kind: "accident", modes: ["driving"], from: "2026-03-09T08:20", until: "2026-03-09T10:30" },
-  { street: "Gull Island Ferry", kind: "closure", modes: ["walking", "cycling", "transit"], from: "2026-03-11T00:00", until: "2026-03-12T23:59" },
-  { street: "Rope Walk", kind: "roadworks", modes: ["driving"], from: "2026-03-16T07:00", until: "2026-03-20T18:00" },
+  {
+    street: "wall",
+    kind: "closure",
+    modes: ["driving"],
+    from: "2026-03-07T06:00",
+    until: "2026-03-13T18:00",
+  },
+  {
+    street: "harbor",
+    kind: "roadworks",
+    modes: ["driving"],
+    from: "2026-03-02T07:00",
+    until: "2026-03-27T18:00",
+  },
+  {
+    street: "Millrace Path",
+    kind: "closure",
+    modes: ["walking", "cycling"],
+    from: "2026-03-09T08:00",
+    until: "2026-03-10T18:00",
+  },
+  {
+    street: "market",
+    kind: "closure",
+    modes: ["driving"],
+    from: "2026-03-14T06:00",
+    until: "2026-03-15T20:00",
+  },
+  {
+    street: "Ring Road",
+    kind: "accident",
+    modes: ["driving"],
+    from: "2026-03-09T08:20",
+    until: "2026-03-09T10:30",
+  },
+  {
+    street: "Gull Island Ferry",
+    kind: "closure",
+    modes: ["walking", "cycling", "transit"],
+    from: "2026-03-11T00:00",
+    until: "2026-03-12T23:59",
+  },
+  {
+    street: "Rope Walk",
+    kind: "roadworks",
+    modes: ["driving"],
+    from: "2026-03-16T07:00",
+    until: "2026-03-20T18:00",
+  },
 ];
 
 /** How an airport lies to its city, north and east. */
@@ -209,8 +469,22 @@ const airports: Readonly<Record<string, Metres>> = {
 /** Places of the other cities: an airport and a main station each, the hotels, and sights. */
 export const abroad: readonly (Away & { readonly category: Category })[] = [
   ...Object.entries(airports).flatMap(([city, [north, east]]) => [
-    { city, name: `${city} Airport`, category: "airport" as const, address: "1 Airport Boulevard", north, east },
-    { city, name: `${city} Main Station`, category: "station" as const, address: "1 Station Square", north: -300, east: 500 },
+    {
+      city,
+      name: `${city} Airport`,
+      category: "airport" as const,
+      address: "1 Airport Boulevard",
+      north,
+      east,
+    },
+    {
+      city,
+      name: `${city} Main Station`,
+      category: "station" as const,
+      address: "1 Station Square",
+      north: -300,
+      east: 500,
+    },
   ]),
   ...hotels.map(it => ({ ...it, category: "hotel" as const })),
   ...sights,

@@ -1,11 +1,24 @@
 /**
- * The marketplace of a world: the user of the canon among friends, colleagues and people of other firms, who offer, bid, write and
- * rate. Knows no other server.
+ * The marketplace of a world: the user of the canon among friends, colleagues and people of other
+ * firms, who offer, bid, write and rate. Knows no other server.
  */
 import { minuteAfter } from "../environment/time.ts";
-import { leastBid, marketplace, standing, statusOf, type MarketplaceWorld } from "../servers/marketplace/marketplace.ts";
+import {
+  leastBid,
+  marketplace,
+  standing,
+  statusOf,
+  type MarketplaceWorld,
+} from "../servers/marketplace/marketplace.ts";
 import type { Canon } from "./canon.ts";
-import { answers, offers, ownOffers, questions, ratingTexts, type Offer } from "./marketplacePools.ts";
+import {
+  answers,
+  offers,
+  ownOffers,
+  questions,
+  ratingTexts,
+  type Offer,
+} from "./marketplacePools.ts";
 import { partOf, type Scene } from "./part.ts";
 
 type Market = MarketplaceWorld;
@@ -13,7 +26,8 @@ type Fate = "open" | "ended" | "sold" | "withdrawn";
 
 const minutesBefore = (now: string, minutes: number) => minuteAfter(now, -minutes);
 const dayOf = (now: string, days: number) => minutesBefore(now, -days * 1440).slice(0, 10);
-const cityOf = (canon: Canon, i: number) => canon.cities[i % 3 === 0 ? (i % canon.cities.length) : 0]!.name;
+const cityOf = (canon: Canon, i: number) =>
+  canon.cities[i % 3 === 0 ? i % canon.cities.length : 0]!.name;
 
 /** Puts up the market row by row; members are found by name. */
 class Stalls {
@@ -24,9 +38,24 @@ class Stalls {
   constructor(scene: Scene) {
     const isFull = scene.size === "full";
     this.scene = scene;
-    this.state = { customer: "", terms: { retract_minutes: 60, most_listings: isFull ? 10 : 4, bidding_limit: isFull ? 1500 : 600, most_messages: 3 }, members: {}, listings: {}, bids: {}, messages: {}, ratings: {} };
+    this.state = {
+      customer: "",
+      terms: {
+        retract_minutes: 60,
+        most_listings: isFull ? 10 : 4,
+        bidding_limit: isFull ? 1500 : 600,
+        most_messages: 3,
+      },
+      members: {},
+      listings: {},
+      bids: {},
+      messages: {},
+      ratings: {},
+    };
     const { canon } = scene;
-    const others = isFull ? [...canon.friends, ...canon.prospects.map(it => it.contacts[0]!)] : canon.friends.slice(2, 6);
+    const others = isFull
+      ? [...canon.friends, ...canon.prospects.map(it => it.contacts[0]!)]
+      : canon.friends.slice(2, 6);
     for (const [i, { name }] of [canon.user, ...others].entries()) this.#join(name, i);
     this.state.customer = this.member(canon.user.name);
   }
@@ -35,22 +64,41 @@ class Stalls {
     const key = this.scene.id("mem");
     this.#members.set(name, key);
     const isGrumpy = i === (this.scene.size === "full" ? 9 : 4);
-    this.state.members[key] = { name, city: cityOf(this.scene.canon, i), joined: dayOf(this.scene.canon.now, -200 - 137 * i), blocks_customer: isGrumpy };
+    this.state.members[key] = {
+      name,
+      city: cityOf(this.scene.canon, i),
+      joined: dayOf(this.scene.canon.now, -200 - 137 * i),
+      blocks_customer: isGrumpy,
+    };
   }
 
   member = (name: string): string => this.#members.get(name)!;
 
   /** Everybody but these. */
-  others = (...but: readonly string[]): string[] => Object.keys(this.state.members).filter(it => !but.includes(it));
+  others = (...but: readonly string[]): string[] =>
+    Object.keys(this.state.members).filter(it => !but.includes(it));
 
-  offer([title, category, condition, start_price, description, buy_now]: Offer, seller_id: string, endsIn: number): string {
+  offer(
+    [title, category, condition, start_price, description, buy_now]: Offer,
+    seller_id: string,
+    endsIn: number,
+  ): string {
     const key = this.scene.id("lst");
     const { now } = this.scene.canon;
     // people end their auctions in the evening
     const ends = `${dayOf(now, endsIn)}T${17 + (title.length % 5)}:${String((title.length * 5) % 60).padStart(2, "0")}`;
     this.state.listings[key] = {
-      title, category, condition, description, seller_id, start_price, step: start_price < 50 ? 2 : start_price < 200 ? 5 : 10, ...(buy_now === undefined ? {} : { buy_now }),
-      opened: dayOf(now, Math.min(endsIn, 0) - 4), ends, status: "open",
+      title,
+      category,
+      condition,
+      description,
+      seller_id,
+      start_price,
+      step: start_price < 50 ? 2 : start_price < 200 ? 5 : 10,
+      ...(buy_now === undefined ? {} : { buy_now }),
+      opened: dayOf(now, Math.min(endsIn, 0) - 4),
+      ends,
+      status: "open",
     };
     return key;
   }
@@ -61,7 +109,16 @@ class Stalls {
     const [top] = standing(this.state.bids, listing);
     const key = this.scene.id("bid");
     const wanted = leastBid(it, top?.[1]) + more * it.step;
-    this.state.bids[key] = { listing_id: listing, bidder_id, amount: Math.min(wanted, (it.buy_now ?? Infinity) - 1), at: minutesBefore(it.ends < this.scene.canon.now ? it.ends : this.scene.canon.now, minutesAgo), retracted: false };
+    this.state.bids[key] = {
+      listing_id: listing,
+      bidder_id,
+      amount: Math.min(wanted, (it.buy_now ?? Infinity) - 1),
+      at: minutesBefore(
+        it.ends < this.scene.canon.now ? it.ends : this.scene.canon.now,
+        minutesAgo,
+      ),
+      retracted: false,
+    };
     return key;
   }
 
@@ -76,13 +133,26 @@ class Stalls {
 
   rate(listing: string, stars: number, daysAgo: number): void {
     const { seller_id, sold_by } = this.state.listings[listing]!;
-    this.state.ratings[this.scene.id("rtg")] = { seller_id, by: this.state.bids[sold_by!]!.bidder_id, listing_id: listing, stars, text: this.scene.chance.pick(ratingTexts[stars]!), date: dayOf(this.scene.canon.now, -daysAgo) };
+    this.state.ratings[this.scene.id("rtg")] = {
+      seller_id,
+      by: this.state.bids[sold_by!]!.bidder_id,
+      listing_id: listing,
+      stars,
+      text: this.scene.chance.pick(ratingTexts[stars]!),
+      date: dayOf(this.scene.canon.now, -daysAgo),
+    };
   }
 
   message(listing: string, from: string, minutesAgo: number, text: string): void {
     const seller = this.state.listings[listing]!.seller_id;
     const to = from === seller ? this.state.customer : seller;
-    this.state.messages[this.scene.id("msg")] = { listing_id: listing, from, to, text, at: minutesBefore(this.scene.canon.now, minutesAgo) };
+    this.state.messages[this.scene.id("msg")] = {
+      listing_id: listing,
+      from,
+      to,
+      text,
+      at: minutesBefore(this.scene.canon.now, minutesAgo),
+    };
   }
 }
 
@@ -96,8 +166,14 @@ function make(scene: Scene): Market {
 function smallMarket(stalls: Stalls): void {
   const { customer } = stalls.state;
   const [one, two, three, four] = stalls.others(customer) as [string, string, string, string];
-  const listings = offers.slice(0, 6).map((it, i) => stalls.offer(it, [one, two, three, four, one, two][i]!, [3, 1, 5, 6, -4, -20][i]!));
-  const own = ownOffers.slice(0, 5).map((it, i) => stalls.offer(it, customer, [2, 6, -1, -12, 4][i]!));
+  const listings = offers
+    .slice(0, 6)
+    .map((it, i) =>
+      stalls.offer(it, [one, two, three, four, one, two][i]!, [3, 1, 5, 6, -4, -20][i]!),
+    );
+  const own = ownOffers
+    .slice(0, 5)
+    .map((it, i) => stalls.offer(it, customer, [2, 6, -1, -12, 4][i]!));
   stalls.bid(listings[0]!, two, 900);
   stalls.bid(listings[0]!, three, 400, 1);
   stalls.bid(listings[1]!, customer, 2000);
@@ -117,7 +193,9 @@ function smallMarket(stalls: Stalls): void {
   stalls.message(listings[0]!, one, 1400, answers[0]!);
 }
 
-/** What happens to each offer of others: how many days until it ends (or since), and how it stands. */
+/**
+ * What happens to each offer of others: how many days until it ends (or since), and how it stands.
+ */
 function fullMarket(stalls: Stalls): void {
   const { state, scene } = stalls;
   const { chance } = scene;
@@ -128,8 +206,11 @@ function fullMarket(stalls: Stalls): void {
     const seller = sellers[(i * 5) % sellers.length]!;
     const isPast = past.has(i);
     const key = stalls.offer(it, seller, isPast ? -2 - chance.below(40) : chance.below(9));
-    const bidders = chance.shuffled(stalls.others(seller, customer)).slice(0, isPast ? 1 + chance.below(3) : chance.below(5));
-    for (const [n, bidder] of bidders.entries()) stalls.bid(key, bidder, 3900 - 700 * n - chance.below(400), chance.below(3));
+    const bidders = chance
+      .shuffled(stalls.others(seller, customer))
+      .slice(0, isPast ? 1 + chance.below(3) : chance.below(5));
+    for (const [n, bidder] of bidders.entries())
+      stalls.bid(key, bidder, 3900 - 700 * n - chance.below(400), chance.below(3));
     if (isPast) pastOffer(stalls, key, i);
     else if (i % 3 === 1) myBid(stalls, key, i);
     if (!isPast && i % 5 === 0) talk(stalls, key, i);
@@ -143,17 +224,21 @@ function pastOffer(stalls: Stalls, key: string, i: number): void {
   const { customer } = stalls.state;
   if (i !== 29) stalls.bid(key, customer, 70 + i, 1);
   stalls.settle(key, i % 4 === 2 ? "ended" : "sold");
-  if (stalls.state.listings[key]!.status === "sold" && i % 3 === 2 && i !== 29) stalls.rate(key, 3 + (i % 3), 1);
+  if (stalls.state.listings[key]!.status === "sold" && i % 3 === 2 && i !== 29)
+    stalls.rate(key, 3 + (i % 3), 1);
 }
 
-/** Some bids of the user were made within the hour and lead, some lead for long, some were outbid. */
+/**
+ * Some bids of the user were made within the hour and lead, some lead for long, some were outbid.
+ */
 function myBid(stalls: Stalls, key: string, i: number): void {
   const { state, scene } = stalls;
   const { customer, listings } = state;
   if (state.members[listings[key]!.seller_id]!.blocks_customer) return;
   const isRecent = i % 2 === 1;
   const bid = stalls.bid(key, customer, isRecent ? 5 + i : 700 + 10 * i);
-  if (i % 4 === 0) stalls.bid(key, scene.chance.pick(stalls.others(customer, listings[key]!.seller_id)), 90 + i);
+  if (i % 4 === 0)
+    stalls.bid(key, scene.chance.pick(stalls.others(customer, listings[key]!.seller_id)), 90 + i);
   if (i === 19) state.bids[bid]!.retracted = true;
 }
 
@@ -169,12 +254,35 @@ function talk(stalls: Stalls, key: string, i: number): void {
 function ownMarket(stalls: Stalls, sellers: readonly string[]): void {
   const { state, scene } = stalls;
   const ends = [2, 6, -1, -12, 4, 1, 8, 3, -2, -30, 5, -3, -18, 7];
-  const fates: Fate[] = ["open", "open", "ended", "sold", "open", "open", "open", "open", "ended", "sold", "open", "ended", "withdrawn", "open"];
+  const fates: Fate[] = [
+    "open",
+    "open",
+    "ended",
+    "sold",
+    "open",
+    "open",
+    "open",
+    "open",
+    "ended",
+    "sold",
+    "open",
+    "ended",
+    "withdrawn",
+    "open",
+  ];
   for (const [i, it] of ownOffers.entries()) {
     const key = stalls.offer(it, state.customer, ends[i]!);
-    const bidders = fates[i] === "withdrawn" || i % 5 === 1 ? [] : scene.chance.shuffled([...sellers]).slice(0, 1 + scene.chance.below(4));
+    const bidders =
+      fates[i] === "withdrawn" || i % 5 === 1
+        ? []
+        : scene.chance.shuffled([...sellers]).slice(0, 1 + scene.chance.below(4));
     for (const [n, bidder] of bidders.entries()) {
-      const bid = stalls.bid(key, bidder, 3800 - 700 * n - scene.chance.below(300), scene.chance.below(2));
+      const bid = stalls.bid(
+        key,
+        bidder,
+        3800 - 700 * n - scene.chance.below(300),
+        scene.chance.below(2),
+      );
       if (n === 1 && bidders.length > 2) state.bids[bid]!.retracted = true;
     }
     stalls.settle(key, fates[i]!);
@@ -186,26 +294,53 @@ function ownMarket(stalls: Stalls, sellers: readonly string[]): void {
 function strangers(stalls: Stalls, seller: string, i: number): void {
   const { scene, state } = stalls;
   const [title, category] = keepsakes[i % keepsakes.length]!;
-  const key = stalls.offer([`${title} of ${1950 + i}`, category, "good", 10 + i, "Sold."], seller, -60 - 9 * i);
+  const key = stalls.offer(
+    [`${title} of ${1950 + i}`, category, "good", 10 + i, "Sold."],
+    seller,
+    -60 - 9 * i,
+  );
   stalls.bid(key, scene.chance.pick(stalls.others(seller, state.customer)), 60);
   stalls.settle(key, "sold");
-  stalls.rate(key, scene.chance.weighted([2, 3, 4, 5], it => it * it), 50 + 9 * i);
+  stalls.rate(
+    key,
+    scene.chance.weighted([2, 3, 4, 5], it => it * it),
+    50 + 9 * i,
+  );
 }
 
-const keepsakes = [["Postcard lot", "collectibles"], ["Paperback bundle", "books"], ["Scarf set", "clothing"], ["Record box", "music"], ["Cable box", "electronics"]] as const;
+const keepsakes = [
+  ["Postcard lot", "collectibles"],
+  ["Paperback bundle", "books"],
+  ["Scarf set", "clothing"],
+  ["Record box", "music"],
+  ["Cable box", "electronics"],
+] as const;
 
 function* contradictions(state: Market, canon: Canon): Generator<string> {
   const { listings, bids, members, customer, ratings } = state;
-  if (members[customer]?.name !== canon.user.name) yield `the customer ${customer} is not whom the world is about`;
+  if (members[customer]?.name !== canon.user.name)
+    yield `the customer ${customer} is not whom the world is about`;
   const titles = Object.values(listings).map(it => it.title);
-  for (const it of titles) if (titles.filter(other => other.toLowerCase().includes(it.toLowerCase())).length > 1) yield `the title ${it} is part of another`;
+  for (const it of titles)
+    if (titles.filter(other => other.toLowerCase().includes(it.toLowerCase())).length > 1)
+      yield `the title ${it} is part of another`;
   for (const [key, it] of Object.entries(listings)) {
-    if (!Object.hasOwn(members, it.seller_id)) yield `listing ${key} is by ${it.seller_id}, who is no member`;
+    if (!Object.hasOwn(members, it.seller_id))
+      yield `listing ${key} is by ${it.seller_id}, who is no member`;
     const stand = standing(bids, key);
-    if (it.sold_by !== undefined && it.sold_by !== stand[0]?.[0]) yield `listing ${key} was not sold to the highest bid`;
-    if ((it.status === "sold") !== (it.sold_by !== undefined)) yield `listing ${key} is ${it.status} and ${it.sold_by ? "has" : "lacks"} a bid that won`;
-    if (stand.some(([, bid]) => bid.amount < it.start_price || (it.buy_now !== undefined && bid.amount >= it.buy_now))) yield `listing ${key} has a bid that it would not take`;
-    if (stand.some(([, bid], i) => i > 0 && bid.at > stand[i - 1]![1].at)) yield `listing ${key} has a lower bid after a higher one`;
+    if (it.sold_by !== undefined && it.sold_by !== stand[0]?.[0])
+      yield `listing ${key} was not sold to the highest bid`;
+    if ((it.status === "sold") !== (it.sold_by !== undefined))
+      yield `listing ${key} is ${it.status} and ${it.sold_by ? "has" : "lacks"} a bid that won`;
+    if (
+      stand.some(
+        ([, bid]) =>
+          bid.amount < it.start_price || (it.buy_now !== undefined && bid.amount >= it.buy_now),
+      )
+    )
+      yield `listing ${key} has a bid that it would not take`;
+    if (stand.some(([, bid], i) => i > 0 && bid.at > stand[i - 1]![1].at))
+      yield `listing ${key} has a lower bid after a higher one`;
   }
   for (const [key, it] of Object.entries(bids)) {
     const listing = listings[it.listing_id];
@@ -213,15 +348,36 @@ function* contradictions(state: Market, canon: Canon): Generator<string> {
     else if (listing.seller_id === it.bidder_id) yield `bid ${key} is by the seller`;
     else if (it.at > listing.ends || it.at > canon.now) yield `bid ${key} is late`;
   }
-  const leading = Object.entries(listings).flatMap(([key, it]) => (it.status === "open" ? standing(bids, key).slice(0, 1) : []));
-  const bound = leading.filter(([, it]) => it.bidder_id === customer).reduce((sum, [, it]) => sum + it.amount, 0);
-  if (bound > state.terms.bidding_limit) yield `the customer has bid ${bound}, which is more than allowed`;
-  if (Object.values(listings).filter(it => it.seller_id === customer && statusOf(it, canon.now) === "open").length > state.terms.most_listings) yield "the customer has too many open listings";
+  const leading = Object.entries(listings).flatMap(([key, it]) =>
+    it.status === "open" ? standing(bids, key).slice(0, 1) : [],
+  );
+  const bound = leading
+    .filter(([, it]) => it.bidder_id === customer)
+    .reduce((sum, [, it]) => sum + it.amount, 0);
+  if (bound > state.terms.bidding_limit)
+    yield `the customer has bid ${bound}, which is more than allowed`;
+  if (
+    Object.values(listings).filter(
+      it => it.seller_id === customer && statusOf(it, canon.now) === "open",
+    ).length > state.terms.most_listings
+  )
+    yield "the customer has too many open listings";
   for (const [key, it] of Object.entries(ratings)) {
     const listing = listings[it.listing_id];
-    if (listing?.sold_by === undefined || listing.seller_id !== it.seller_id || bids[listing.sold_by]!.bidder_id !== it.by) yield `rating ${key} is not by who bought it`;
+    if (
+      listing?.sold_by === undefined ||
+      listing.seller_id !== it.seller_id ||
+      bids[listing.sold_by]!.bidder_id !== it.by
+    )
+      yield `rating ${key} is not by who bought it`;
   }
-  for (const [key, it] of Object.entries(state.messages)) if (!Object.hasOwn(listings, it.listing_id) || it.at > canon.now) yield `message ${key} is about nothing, or to come`;
+  for (const [key, it] of Object.entries(state.messages))
+    if (!Object.hasOwn(listings, it.listing_id) || it.at > canon.now)
+      yield `message ${key} is about nothing, or to come`;
 }
 
-export const marketplacePart = partOf<Market>({ server: marketplace, make, disagreements: (state, _world, canon) => [...contradictions(state, canon)] });
+export const marketplacePart = partOf<Market>({
+  server: marketplace,
+  make,
+  disagreements: (state, _world, canon) => [...contradictions(state, canon)],
+});

@@ -1,17 +1,78 @@
-/** The names that worlds are cast from. The first of each list is the shipped world's; the others are what another seed may choose. Knows no roles and no servers. */
+/**
+ * The names that worlds are cast from. The first of each list is the shipped world's; the others
+ * are what another seed may choose. Knows no roles and no servers.
+ */
 
-/** Full names with first names that occur once, so that a first name can be a user name and a greeting. */
+/**
+ * Full names with first names that occur once, so that a first name can be a user name and a
+ * greeting.
+ */
 export const people: readonly string[] = [
-  "Ana Ruiz", "Ben Okafor", "Chloe Martin", "David Chen", "Emma Novak", "Farid Haddad", "Grace Kim", "Hugo Silva", "Ines Costa", "Jonas Weber", "Kira Sato",
-  "Liam Walsh", "Maya Patel", "Noah Berg",
-  "Paul Ruiz", "Rosa Ruiz", "Clara Mendes", "Marco Bianchi", "Nadia Petrov", "Oskar Lind", "Sofia Marin",
-  "Helena Brandt", "Viktor Larsen", "Julien Moreau", "Camille Girard", "Rui Almeida", "Teresa Pinto",
-  "Anton Gruber", "Beatrix Holm", "Cyrus Kamali", "Daphne Papas", "Elio Conti", "Freya Dahl", "Gideon Stone", "Hanna Virtanen", "Isak Nyman", "Jola Nowak", "Karim Bensaid", "Leonie Vogt",
-  "Mateo Vega", "Nora Lindqvist", "Omar Farouk", "Petra Horvat", "Quentin Roux", "Ravi Menon", "Selma Yilmaz", "Tomas Kral", "Ulla Jensen", "Vera Kolar", "Wim Janssen",
+  "Ana Ruiz",
+  "Ben Okafor",
+  "Chloe Martin",
+  "David Chen",
+  "Emma Novak",
+  "Farid Haddad",
+  "Grace Kim",
+  "Hugo Silva",
+  "Ines Costa",
+  "Jonas Weber",
+  "Kira Sato",
+  "Liam Walsh",
+  "Maya Patel",
+  "Noah Berg",
+  "Paul Ruiz",
+  "Rosa Ruiz",
+  "Clara Mendes",
+  "Marco Bianchi",
+  "Nadia Petrov",
+  "Oskar Lind",
+  "Sofia Marin",
+  "Helena Brandt",
+  "Viktor Larsen",
+  "Julien Moreau",
+  "Camille Girard",
+  "Rui Almeida",
+  "Teresa Pinto",
+  "Anton Gruber",
+  "Beatrix Holm",
+  "Cyrus Kamali",
+  "Daphne Papas",
+  "Elio Conti",
+  "Freya Dahl",
+  "Gideon Stone",
+  "Hanna Virtanen",
+  "Isak Nyman",
+  "Jola Nowak",
+  "Karim Bensaid",
+  "Leonie Vogt",
+  "Mateo Vega",
+  "Nora Lindqvist",
+  "Omar Farouk",
+  "Petra Horvat",
+  "Quentin Roux",
+  "Ravi Menon",
+  "Selma Yilmaz",
+  "Tomas Kral",
+  "Ulla Jensen",
+  "Vera Kolar",
+  "Wim Janssen",
 ];
 
-/** Cities away from home: name, country, airport, latitude, longitude, metres above the sea, time zone. */
-export const cities: readonly (readonly [string, string, string, number, number, number, string])[] = [
+/**
+ * Cities away from home: name, country, airport, latitude, longitude, metres above the sea, time
+ * zone.
+ */
+export const cities: readonly (readonly [
+  string,
+  string,
+  string,
+  number,
+  number,
+  number,
+  string,
+])[] = [
   ["Hamburg", "Germany", "HAM", 53.5511, 9.9937, 6, "Europe/Berlin"],
   ["Lyon", "France", "LYS", 45.764, 4.8357, 173, "Europe/Paris"],
   ["Porto", "Portugal", "OPO", 41.1579, -8.6291, 104, "Europe/Lisbon"],
@@ -29,15 +90,48 @@ export const cities: readonly (readonly [string, string, string, number, number,
 ];
 
 /** The home city in other worlds is another invented one, at the same place. */
-export const homes: readonly string[] = ["Port Alder", "Westmar", "Kestrel Bay", "San Telmo", "Marenholt", "Brightwater"];
+export const homes: readonly string[] = [
+  "Port Alder",
+  "Westmar",
+  "Kestrel Bay",
+  "San Telmo",
+  "Marenholt",
+  "Brightwater",
+];
 
-export const studios: readonly string[] = ["Harbor Studio", "Lantern Works", "Studio Nord", "Paperboat", "Bureau Fern"];
+export const studios: readonly string[] = [
+  "Harbor Studio",
+  "Lantern Works",
+  "Studio Nord",
+  "Paperboat",
+  "Bureau Fern",
+];
 
 /** Client firms by role; the field of business stays whatever the name. */
-export const clients: readonly { readonly names: readonly string[]; readonly legal: string; readonly industry: string; readonly city: string }[] = [
-  { names: ["Northwind", "Stillwater", "Eastgate", "Greyhaven"], legal: "Insurance", industry: "Insurance", city: "Hamburg" },
-  { names: ["Bluepeak", "Redcliff", "Whiteford", "Silverpass"], legal: "Outdoor", industry: "Outdoor equipment", city: "Lyon" },
-  { names: ["Orchard Foods", "Meadow Foods", "Valley Foods", "Grove Foods"], legal: "", industry: "Food", city: "Porto" },
+export const clients: readonly {
+  readonly names: readonly string[];
+  readonly legal: string;
+  readonly industry: string;
+  readonly city: string;
+}[] = [
+  {
+    names: ["Northwind", "Stillwater", "Eastgate", "Greyhaven"],
+    legal: "Insurance",
+    industry: "Insurance",
+    city: "Hamburg",
+  },
+  {
+    names: ["Bluepeak", "Redcliff", "Whiteford", "Silverpass"],
+    legal: "Outdoor",
+    industry: "Outdoor equipment",
+    city: "Lyon",
+  },
+  {
+    names: ["Orchard Foods", "Meadow Foods", "Valley Foods", "Grove Foods"],
+    legal: "",
+    industry: "Food",
+    city: "Porto",
+  },
 ];
 
 /** Firms that may become clients: name, field, city. */
@@ -57,11 +151,33 @@ export const prospects: readonly (readonly [readonly string[], string, string])[
 ];
 
 export const streets: readonly string[] = [
-  "Quay Street", "Mill Lane", "Harbor Road", "Chapel Street", "Alder Avenue", "Market Square", "Bridge Street", "Customs Row", "Garden Street", "Station Road", "Lighthouse Way", "Old Wall",
+  "Quay Street",
+  "Mill Lane",
+  "Harbor Road",
+  "Chapel Street",
+  "Alder Avenue",
+  "Market Square",
+  "Bridge Street",
+  "Customs Row",
+  "Garden Street",
+  "Station Road",
+  "Lighthouse Way",
+  "Old Wall",
 ];
 
-/** Places of the home city: role, category, names, house number, index of the street, and how far north and east of the centre in metres. */
-export const places: readonly (readonly [role: string, category: string, names: readonly string[], house: number, street: number, north: number, east: number])[] = [
+/**
+ * Places of the home city: role, category, names, house number, index of the street, and how far
+ * north and east of the centre in metres.
+ */
+export const places: readonly (readonly [
+  role: string,
+  category: string,
+  names: readonly string[],
+  house: number,
+  street: number,
+  north: number,
+  east: number,
+])[] = [
   ["home", "home", ["Ana's flat"], 27, 4, 620, -840],
   ["studio", "office", ["Harbor Studio"], 3, 2, -310, 450],
   ["cafe", "cafe", ["Café Lumen", "Café Ostra", "Café Brandt"], 14, 0, -120, 380],
@@ -75,16 +191,53 @@ export const places: readonly (readonly [role: string, category: string, names: 
   ["thai", "restaurant", ["Thai Orchid", "Thai Lotus", "Thai Basil"], 23, 9, -560, -310],
   ["vegan", "restaurant", ["Green Fork", "Sprout Kitchen", "Leaf & Root"], 12, 8, 190, 640],
   ["falafel", "restaurant", ["Levant Corner", "Cedar Corner", "Olive Corner"], 5, 9, -510, -260],
-  ["pizza", "restaurant", ["Pizzeria Forno", "Pizzeria Ottavia", "Pizzeria Vulcano"], 38, 3, 300, -230],
-  ["grocery", "supermarket", ["Orchard Foods market hall", "Meadow Foods market hall", "Valley Foods market hall", "Grove Foods market hall"], 10, 5, -20, -70],
+  [
+    "pizza",
+    "restaurant",
+    ["Pizzeria Forno", "Pizzeria Ottavia", "Pizzeria Vulcano"],
+    38,
+    3,
+    300,
+    -230,
+  ],
+  [
+    "grocery",
+    "supermarket",
+    [
+      "Orchard Foods market hall",
+      "Meadow Foods market hall",
+      "Valley Foods market hall",
+      "Grove Foods market hall",
+    ],
+    10,
+    5,
+    -20,
+    -70,
+  ],
   ["supermarket", "supermarket", ["Freshway", "Daily Basket", "Good Measure"], 60, 9, -720, -400],
   ["pharmacy", "pharmacy", ["Green Pharmacy", "Swan Pharmacy", "Star Pharmacy"], 8, 4, 590, -700],
   ["books", "shop", ["Harbor Books", "Anchor Books", "Compass Books"], 21, 0, -80, 300],
   ["paper", "shop", ["Paper & Ink", "Quill & Blot", "Folio & Nib"], 16, 3, 210, -60],
-  ["florist", "shop", ["Fern & Moss Florist", "Rose & Rye Florist", "Ivy & Oak Florist"], 19, 8, 130, 520],
+  [
+    "florist",
+    "shop",
+    ["Fern & Moss Florist", "Rose & Rye Florist", "Ivy & Oak Florist"],
+    19,
+    8,
+    130,
+    520,
+  ],
   ["velo", "shop", ["Velo Repair", "Spoke Repair", "Pedal Repair"], 4, 1, 350, 120],
   ["optician", "shop", ["Lens & Co", "Focus & Co", "Sight & Co"], 25, 5, 70, -20],
-  ["printer", "shop", ["Print House Lindner", "Print House Adler", "Print House Kranz"], 52, 9, -640, -350],
+  [
+    "printer",
+    "shop",
+    ["Print House Lindner", "Print House Adler", "Print House Kranz"],
+    52,
+    9,
+    -640,
+    -350,
+  ],
   ["hair", "hairdresser", ["Salon Marea", "Salon Brisa", "Salon Onda"], 11, 6, 380, 300],
   ["gym", "gym", ["Harbor Gym", "Anchor Gym", "Quay Gym"], 30, 2, -380, 520],
   ["pottery", "school", ["Clayworks", "Kiln & Wheel", "Mudlark"], 6, 7, -200, 120],
@@ -97,19 +250,51 @@ export const places: readonly (readonly [role: string, category: string, names: 
   ["dentist", "doctor", ["Quay Dental", "Pearl Dental", "Ivory Dental"], 12, 0, -100, 340],
   ["clinic", "doctor", ["Quay Clinic", "Garden Clinic", "Bridge Clinic"], 40, 0, -60, 520],
   ["doctor", "doctor", ["Dr Adler", "Dr Keller", "Dr Sommer"], 15, 8, 160, 580],
-  ["hospital", "hospital", ["City Hospital", "General Hospital", "Harbor Hospital"], 100, 9, -980, -620],
+  [
+    "hospital",
+    "hospital",
+    ["City Hospital", "General Hospital", "Harbor Hospital"],
+    100,
+    9,
+    -980,
+    -620,
+  ],
   ["station", "station", ["Central Station", "Main Station", "South Station"], 1, 9, -450, -120],
   ["airport", "airport", ["Port Alder Airport"], 1, 10, 5200, -6100],
-  ["ferry", "ferry terminal", ["Ferry Terminal", "Island Ferries", "Bay Ferries"], 120, 2, -820, 1150],
+  [
+    "ferry",
+    "ferry terminal",
+    ["Ferry Terminal", "Island Ferries", "Bay Ferries"],
+    120,
+    2,
+    -820,
+    1150,
+  ],
   ["garage", "garage", ["Garage Lindo", "Garage Rapide", "Garage Nord"], 77, 9, -860, -510],
   ["fuel", "fuel station", ["Quickfill", "Tankwell", "Roadstop"], 84, 9, -910, -560],
   ["charger", "charging station", ["Volt Park", "Amp Park", "Spark Park"], 22, 2, -350, 500],
-  ["parking", "parking", ["Market Square Garage", "Old Town Garage", "Bridge Garage"], 3, 5, 60, 60],
+  [
+    "parking",
+    "parking",
+    ["Market Square Garage", "Old Town Garage", "Bridge Garage"],
+    3,
+    5,
+    60,
+    60,
+  ],
   ["park", "park", ["Lighthouse Park", "Beacon Park", "Mariner Park"], 2, 10, 900, 1300],
   ["beach", "beach", ["Alder Beach", "Shell Beach", "Dune Beach"], 40, 10, 1400, 1900],
   ["nursery", "school", ["Sunrise Nursery", "Daybreak Nursery", "Skylark Nursery"], 13, 1, 420, 80],
   ["bank", "bank", ["Harbor Bank", "Alder Bank", "Quay Bank"], 17, 5, 30, 10],
-  ["post", "post office", ["Market Post Office", "Station Post Office", "Bridge Post Office"], 20, 5, 50, -50],
+  [
+    "post",
+    "post office",
+    ["Market Post Office", "Station Post Office", "Bridge Post Office"],
+    20,
+    5,
+    50,
+    -50,
+  ],
   ["hotel", "hotel", ["Hotel Meridian", "Hotel Aurora", "Hotel Bellevue"], 2, 6, 330, 260],
   ["lodge", "hotel", ["Lakeside Lodge", "Forest Lodge", "Hillside Lodge"], 1, 11, 14200, -3300],
   ["aunt", "home", ["Aunt Rosa's house"], 8, 11, 2100, -2600],

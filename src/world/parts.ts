@@ -1,4 +1,7 @@
-/** All servers' parts of a world, in the order in which they are made. Knows which there are, not what they hold. */
+/**
+ * All servers' parts of a world, in the order in which they are made. Knows which there are, not
+ * what they hold.
+ */
 import type { Part } from "./part.ts";
 import { handWrittenParts } from "./shipped.ts";
 import { tradingPart } from "./trading.ts";

@@ -4,7 +4,12 @@ import type { RetailChainWorld } from "../servers/retailChain/retailChain.ts";
 type Item = RetailChainWorld["items"][string];
 
 /** No name is part of another. The first eight are the small world's. */
-export const gear: readonly (readonly [name: string, brand: string, category: Item["category"], price: number])[] = [
+export const gear: readonly (readonly [
+  name: string,
+  brand: string,
+  category: Item["category"],
+  price: number,
+])[] = [
   ["Alpine dome tent", "Norrun", "tents", 289],
   ["Rain shell", "Norrun", "clothing", 139],
   ["Trail runners", "Stoneway", "footwear", 119.9],
@@ -49,8 +54,17 @@ export const gear: readonly (readonly [name: string, brand: string, category: It
   ["Folding canister 10 l", "Klarwell", "water", 19.5],
 ];
 
-/** In cities away from home: the quarter, the address in that city, kilometres north and east of its centre. */
-export const branches: readonly (readonly [city: string, quarter: string, address: string, north: number, east: number])[] = [
+/**
+ * In cities away from home: the quarter, the address in that city, kilometres north and east of its
+ * centre.
+ */
+export const branches: readonly (readonly [
+  city: string,
+  quarter: string,
+  address: string,
+  north: number,
+  east: number,
+])[] = [
   ["Hamburg", "Altstadt", "Steinstraße 40", 0.4, 0.6],
   ["Lyon", "Bellecour", "8 Rue Mercière", -0.5, 0.2],
   ["Porto", "Baixa", "Rua das Flores 112", 0.3, -0.4],
@@ -64,4 +78,3 @@ export const branches: readonly (readonly [city: string, quarter: string, addres
   ["Vienna", "Neubau", "Neubaugasse 48", -0.3, -1.9],
   ["Dublin", "Liberties", "74 Thomas Street", -0.7, -1.4],
 ];
-

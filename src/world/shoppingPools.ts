@@ -1,9 +1,21 @@
-/** What the online shop of a world sells, what people write of it, and which coupons there are. Knows no people and no orders. */
+/**
+ * What the online shop of a world sells, what people write of it, and which coupons there are.
+ * Knows no people and no orders.
+ */
 
-/** `out`: sold out for now. `gone`: no longer sold. `low`: two are left. `few`: an order may have two. `kept`: cannot be sent back. */
+/**
+ * `out`: sold out for now. `gone`: no longer sold. `low`: two are left. `few`: an order may have
+ * two. `kept`: cannot be sent back.
+ */
 export type Quirk = "out" | "gone" | "low" | "few" | "kept";
 
-export type Goods = readonly [name: string, brand: string, price: number, features: Readonly<Record<string, string>>, quirk?: Quirk];
+export type Goods = readonly [
+  name: string,
+  brand: string,
+  price: number,
+  features: Readonly<Record<string, string>>,
+  quirk?: Quirk,
+];
 
 /** By category. No name is part of another. */
 export const goods: Readonly<Record<string, readonly Goods[]>> = {
@@ -77,7 +89,9 @@ export const goods: Readonly<Record<string, readonly Goods[]>> = {
   ],
 };
 
-export const opinions: Readonly<Record<number, readonly (readonly [title: string, text: string])[]>> = {
+export const opinions: Readonly<
+  Record<number, readonly (readonly [title: string, text: string])[]>
+> = {
   5: [
     ["Exactly what I wanted", "I have used it every day for a month and would not give it back."],
     ["Beautifully made", "Solid, well thought out, and it looks better than in the pictures."],
@@ -113,16 +127,115 @@ export interface CouponPlan {
 }
 
 export const couponPlans: readonly CouponPlan[] = [
-  { code: "SPRING10", title: "Spring welcome", kind: "percent", value: 10, minimum: 40, starts: -8, expires: 22 },
-  { code: "WINTER15", title: "Winter clearance", kind: "percent", value: 15, minimum: 50, starts: -60, expires: -9 },
-  { code: "BIG25", title: "25 off a big basket", kind: "amount", value: 25, minimum: 250, starts: -3, expires: 40 },
-  { code: "THANKS8", title: "Thank-you voucher", kind: "amount", value: 8, minimum: 20, starts: -40, expires: 60 },
-  { code: "EASTER20", title: "Easter special", kind: "percent", value: 20, minimum: 60, starts: 20, expires: 30 },
-  { code: "FREESHIP", title: "Free delivery", kind: "free_delivery", value: 0, minimum: 15, starts: -20, expires: 10 },
-  { code: "COOK12", title: "Kitchen week", kind: "percent", value: 12, minimum: 30, category: "Kitchen", starts: -2, expires: 5 },
-  { code: "TRAIL18", title: "Trail season", kind: "percent", value: 18, minimum: 80, category: "Outdoor", starts: -5, expires: 35 },
-  { code: "DESK5", title: "Desk refresh", kind: "amount", value: 5, minimum: 25, category: "Desk", starts: -30, expires: 3 },
-  { code: "NEWYEAR20", title: "New Year offer", kind: "percent", value: 20, minimum: 100, starts: -68, expires: -40 },
-  { code: "BDAY15", title: "Birthday present", kind: "amount", value: 15, minimum: 45, starts: -25, expires: 5 },
-  { code: "APP5", title: "First order in the app", kind: "amount", value: 5, minimum: 10, starts: -200, expires: 165 },
+  {
+    code: "SPRING10",
+    title: "Spring welcome",
+    kind: "percent",
+    value: 10,
+    minimum: 40,
+    starts: -8,
+    expires: 22,
+  },
+  {
+    code: "WINTER15",
+    title: "Winter clearance",
+    kind: "percent",
+    value: 15,
+    minimum: 50,
+    starts: -60,
+    expires: -9,
+  },
+  {
+    code: "BIG25",
+    title: "25 off a big basket",
+    kind: "amount",
+    value: 25,
+    minimum: 250,
+    starts: -3,
+    expires: 40,
+  },
+  {
+    code: "THANKS8",
+    title: "Thank-you voucher",
+    kind: "amount",
+    value: 8,
+    minimum: 20,
+    starts: -40,
+    expires: 60,
+  },
+  {
+    code: "EASTER20",
+    title: "Easter special",
+    kind: "percent",
+    value: 20,
+    minimum: 60,
+    starts: 20,
+    expires: 30,
+  },
+  {
+    code: "FREESHIP",
+    title: "Free delivery",
+    kind: "free_delivery",
+    value: 0,
+    minimum: 15,
+    starts: -20,
+    expires: 10,
+  },
+  {
+    code: "COOK12",
+    title: "Kitchen week",
+    kind: "percent",
+    value: 12,
+    minimum: 30,
+    category: "Kitchen",
+    starts: -2,
+    expires: 5,
+  },
+  {
+    code: "TRAIL18",
+    title: "Trail season",
+    kind: "percent",
+    value: 18,
+    minimum: 80,
+    category: "Outdoor",
+    starts: -5,
+    expires: 35,
+  },
+  {
+    code: "DESK5",
+    title: "Desk refresh",
+    kind: "amount",
+    value: 5,
+    minimum: 25,
+    category: "Desk",
+    starts: -30,
+    expires: 3,
+  },
+  {
+    code: "NEWYEAR20",
+    title: "New Year offer",
+    kind: "percent",
+    value: 20,
+    minimum: 100,
+    starts: -68,
+    expires: -40,
+  },
+  {
+    code: "BDAY15",
+    title: "Birthday present",
+    kind: "amount",
+    value: 15,
+    minimum: 45,
+    starts: -25,
+    expires: 5,
+  },
+  {
+    code: "APP5",
+    title: "First order in the app",
+    kind: "amount",
+    value: 5,
+    minimum: 10,
+    starts: -200,
+    expires: 165,
+  },
 ];

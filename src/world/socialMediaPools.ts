@@ -1,4 +1,7 @@
-/** What is posted, and by whom beyond the canon's people: texts with hashtags whose first sentences occur once. Knows no ids and no dates. */
+/**
+ * What is posted, and by whom beyond the canon's people: texts with hashtags whose first sentences
+ * occur once. Knows no ids and no dates.
+ */
 
 /** People who show their work, of other cities: name, handle, what they say of themselves. */
 export const creators: readonly (readonly [name: string, handle: string, bio: string])[] = [
@@ -118,15 +121,49 @@ export const creatorPosts: readonly string[] = [
 
 /** What is said under posts. */
 export const replies: readonly string[] = [
-  "This is lovely!", "Where was this?", "Congratulations!", "I want one too.", "Count me in.", "What a light!", "The second one, please.", "So proud of you.", "Can I come along next time?", "Beautiful work.", "How long did it take?", "Made me smile.",
-  "Please sell prints.", "Best news today.", "That looks cold.", "Save me a piece.", "Great idea.", "I remember that day.",
+  "This is lovely!",
+  "Where was this?",
+  "Congratulations!",
+  "I want one too.",
+  "Count me in.",
+  "What a light!",
+  "The second one, please.",
+  "So proud of you.",
+  "Can I come along next time?",
+  "Beautiful work.",
+  "How long did it take?",
+  "Made me smile.",
+  "Please sell prints.",
+  "Best news today.",
+  "That looks cold.",
+  "Save me a piece.",
+  "Great idea.",
+  "I remember that day.",
 ];
 
 /** What is said when a post is passed on. */
 export const passings: readonly string[] = [
-  "You need to see this one.", "Good people doing good things.", "Saving this for later.", "For everybody who asked me last week.", "Exactly my kind of morning.", "Look at this before it is gone.", "My favourite find of the week.", "Somebody please join me there.", "I have been waiting for this.", "Worth a minute of your day.",
+  "You need to see this one.",
+  "Good people doing good things.",
+  "Saving this for later.",
+  "For everybody who asked me last week.",
+  "Exactly my kind of morning.",
+  "Look at this before it is gone.",
+  "My favourite find of the week.",
+  "Somebody please join me there.",
+  "I have been waiting for this.",
+  "Worth a minute of your day.",
 ];
 
 export const bios: readonly string[] = [
-  "Mostly outdoors", "Coffee first", "Photographs and bicycles", "Reads everything twice", "Sings in the car", "Two cats, one garden", "Walks to work", "Collects old maps", "Learning to bake", "Always near the water",
+  "Mostly outdoors",
+  "Coffee first",
+  "Photographs and bicycles",
+  "Reads everything twice",
+  "Sings in the car",
+  "Two cats, one garden",
+  "Walks to work",
+  "Collects old maps",
+  "Learning to bake",
+  "Always near the water",
 ];

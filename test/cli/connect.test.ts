@@ -13,31 +13,59 @@ let cwd: string;
 beforeAll(() => {
   cwd = mkdtempSync(join(tmpdir(), "prove-cli-connect-"));
   mkdirSync(join(cwd, "prove"));
-  const entry = { command: process.execPath, args: [join(root, "node_modules/@modelcontextprotocol/server-memory/dist/index.js")], env: { MEMORY_FILE_PATH: "${workspaceFolder}/memory.jsonl" } };
-  writeFileSync(join(cwd, "prove/mcp.json"), JSON.stringify({ servers: { memory: entry, play: { ...entry, disposable: true } } }));
+  const entry = {
+    command: process.execPath,
+    args: [join(root, "node_modules/@modelcontextprotocol/server-memory/dist/index.js")],
+    env: { MEMORY_FILE_PATH: "${workspaceFolder}/memory.jsonl" },
+  };
+  writeFileSync(
+    join(cwd, "prove/mcp.json"),
+    JSON.stringify({ servers: { memory: entry, play: { ...entry, disposable: true } } }),
+  );
 });
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
 test("tools --connect lists them as its server tells of them, and says what it starts", async () => {
   const { code, out, said } = await runCommand(tools, ["--connect", "memory"], { cwd });
   expect(code).toBe(0);
-  expect(out.slice(0, 2)).toEqual(["create_entities(entities)  write", "    Create multiple new entities in the knowledge graph"]);
-  expect(said).toEqual([expect.stringMatching(/^starting .*server-memory.* in .*prove-cli-connect/)]);
+  expect(out.slice(0, 2)).toEqual([
+    "create_entities(entities)  write",
+    "    Create multiple new entities in the knowledge graph",
+  ]);
+  expect(said).toEqual([
+    expect.stringMatching(/^starting .*server-memory.* in .*prove-cli-connect/),
+  ]);
 });
 
 test("tools --connect --json gives function schemas", async () => {
   const { out } = await runCommand(tools, ["--connect", "memory", "--json"], { cwd });
   const functions = JSON.parse(out.join("\n")) as { function: { name: string } }[];
   expect(functions).toHaveLength(9);
-  expect(functions[6]).toMatchObject({ type: "function", function: { name: "read_graph", parameters: { type: "object" } }, effect: "read" });
+  expect(functions[6]).toMatchObject({
+    type: "function",
+    function: { name: "read_graph", parameters: { type: "object" } },
+    effect: "read",
+  });
 });
 
 describe("call --connect", () => {
-  const ana = JSON.stringify({ entities: [{ name: "Ana", entityType: "person", observations: [] }] });
+  const ana = JSON.stringify({
+    entities: [{ name: "Ana", entityType: "person", observations: [] }],
+  });
   const cases: [what: string, args: string[], code: number, text: RegExp][] = [
     ["a read", ["read_graph", "{}", "--connect", "memory"], 0, /^ok \{/],
-    ["a write on what is not disposable", ["create_entities", ana, "--connect", "memory"], 1, /^refused \(permission_denied\): create_entities is not marked as read-only.*\n {2}hint: write "disposable": true/],
-    ["a write on what is disposable", ["create_entities", ana, "--connect", "play", "--json"], 0, /"kind": "ok"/],
+    [
+      "a write on what is not disposable",
+      ["create_entities", ana, "--connect", "memory"],
+      1,
+      /^refused \(permission_denied\): create_entities is not marked as read-only.*\n {2}hint: write "disposable": true/,
+    ],
+    [
+      "a write on what is disposable",
+      ["create_entities", ana, "--connect", "play", "--json"],
+      0,
+      /"kind": "ok"/,
+    ],
     ["an unknown tool", ["fly", "{}", "--connect", "memory"], 1, /^unknown-tool/],
   ];
   test.each(cases)("%s", async (_, args, expected, text) => {
@@ -47,6 +75,8 @@ describe("call --connect", () => {
   });
 
   test("a name that mcp.json does not have is a mistake that lists those it has", async () => {
-    await expect(runCommand(call, ["read_graph", "{}", "--connect", "nope"], { cwd })).rejects.toThrow(/has no server nope: choose one of memory, play/);
+    await expect(
+      runCommand(call, ["read_graph", "{}", "--connect", "nope"], { cwd }),
+    ).rejects.toThrow(/has no server nope: choose one of memory, play/);
   });
 });

@@ -1,4 +1,7 @@
-/** `evaluate --policy endpoint:MODEL` against a real server, what is said before anything leaves the machine, and where keys do not turn up. */
+/**
+ * `evaluate --policy endpoint:MODEL` against a real server, what is said before anything leaves the
+ * machine, and where keys do not turn up.
+ */
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -23,7 +26,21 @@ async function folderWithTasks(): Promise<string> {
 
 async function evaluated(answering: Answering, ...more: string[]) {
   const [cwd, server] = [await folderWithTasks(), await chatServer(answering)];
-  const shown = await runCommand(evaluate, ["--tasks", "a.tasks.jsonl", "--split", "train", "--policy", "endpoint:tiny", "--base-url", server.url, ...more], { cwd });
+  const shown = await runCommand(
+    evaluate,
+    [
+      "--tasks",
+      "a.tasks.jsonl",
+      "--split",
+      "train",
+      "--policy",
+      "endpoint:tiny",
+      "--base-url",
+      server.url,
+      ...more,
+    ],
+    { cwd },
+  );
   return { ...shown, asked: server.asked, cwd };
 }
 
@@ -31,13 +48,24 @@ describe("evaluate --policy endpoint:MODEL", () => {
   test("measures the model: talk, date and tools go out, results come back as tool messages", async () => {
     const { code, out, asked, said } = await evaluated(({ body }) => {
       const offered = body.tools!.find(it => it.function.name.startsWith("banking_list"));
-      return offered && body.messages.at(-1)!.role === "user" ? callsFor([offered.function.name, "{}"]) : says("That is all I can say.");
+      return offered && body.messages.at(-1)!.role === "user"
+        ? callsFor([offered.function.name, "{}"])
+        : says("That is all I can say.");
     }, "--json");
     expect(code).toBe(0);
     expect(said).toEqual([]);
-    expect(JSON.parse(out.join(""))).toMatchObject({ policy: "endpoint:tiny", attempts: 4, unscorable: 0 });
+    expect(JSON.parse(out.join(""))).toMatchObject({
+      policy: "endpoint:tiny",
+      attempts: 4,
+      unscorable: 0,
+    });
     expect(asked[0]!.body).toMatchObject({ model: "tiny", temperature: 0 });
-    expect(asked[0]!.body.messages[0]).toMatchObject({ role: "system", content: expect.stringMatching(/It is (Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d{4}-\d\d-\d\d, \d\d:\d\d\./) as string });
+    expect(asked[0]!.body.messages[0]).toMatchObject({
+      role: "system",
+      content: expect.stringMatching(
+        /It is (Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d{4}-\d\d-\d\d, \d\d:\d\d\./,
+      ) as string,
+    });
     expect(JSON.stringify(asked[0]!.body.tools)).not.toContain('"x-');
     const results = asked.flatMap(it => it.body.messages).filter(it => it.role === "tool");
     expect(results.length).toBeGreaterThan(0);
@@ -45,32 +73,64 @@ describe("evaluate --policy endpoint:MODEL", () => {
   });
 
   test("arguments that are no JSON are a call that does not fit, and the attempt goes on", async () => {
-    const { out } = await evaluated(({ body }) => (body.messages.at(-1)!.role === "user" ? callsFor([body.tools![0]!.function.name, '{"account_id": "acc']) : says("Sorry.")), "--json");
-    expect(JSON.parse(out.join(""))).toMatchObject({ unscorable: 0, errors: { syntax: 0, arguments: 1 } });
+    const { out } = await evaluated(
+      ({ body }) =>
+        body.messages.at(-1)!.role === "user"
+          ? callsFor([body.tools![0]!.function.name, '{"account_id": "acc'])
+          : says("Sorry."),
+      "--json",
+    );
+    expect(JSON.parse(out.join(""))).toMatchObject({
+      unscorable: 0,
+      errors: { syntax: 0, arguments: 1 },
+    });
   });
 
   test("where no attempt could be made it says why, once, and ends with 1", async () => {
-    const { code, said } = await evaluated(() => ({ status: 401, body: { error: { message: "no key" } } }));
+    const { code, said } = await evaluated(() => ({
+      status: 401,
+      body: { error: { message: "no key" } },
+    }));
     expect(code).toBe(1);
-    expect(said).toEqual([expect.stringMatching(/^an attempt was cut off: http:\/\/127\.0\.0\.1:\d+\/v1 does not let us in: 401 \(no key\)$/)]);
+    expect(said).toEqual([
+      expect.stringMatching(
+        /^an attempt was cut off: http:\/\/127\.0\.0\.1:\d+\/v1 does not let us in: 401 \(no key\)$/,
+      ),
+    ]);
   });
 
   test("a token budget ends it with what was measured", async () => {
-    const { said, asked } = await evaluated(() => says("No."), "--token-budget", "15", "--concurrency", "1");
+    const { said, asked } = await evaluated(
+      () => says("No."),
+      "--token-budget",
+      "15",
+      "--concurrency",
+      "1",
+    );
     expect(asked).toHaveLength(1);
     expect(said.join()).toContain("the budget of 15 tokens is spent");
   });
 
   test("a planted key is in no line and no file, though the server sends it back", async () => {
     vi.stubEnv("PROVE_API_KEY", key);
-    const { out, said, cwd, asked } = await evaluated((_, n) => (n % 2 === 0 ? says(`I was given ${key}.`) : { status: 403, body: { error: { message: `${key} may not` } } }));
+    const { out, said, cwd, asked } = await evaluated((_, n) =>
+      n % 2 === 0
+        ? says(`I was given ${key}.`)
+        : { status: 403, body: { error: { message: `${key} may not` } } },
+    );
     expect(asked[0]!.headers.authorization).toBe(`Bearer ${key}`);
     expect([...out, ...said].join("\n")).not.toContain(key);
-    for (const it of readdirSync(cwd, { recursive: true, encoding: "utf8" })) if (statSync(join(cwd, it)).isFile()) expect(readFileSync(join(cwd, it), "utf8")).not.toContain(key);
+    for (const it of readdirSync(cwd, { recursive: true, encoding: "utf8" }))
+      if (statSync(join(cwd, it)).isFile())
+        expect(readFileSync(join(cwd, it), "utf8")).not.toContain(key);
   });
 
   test.each([
-    ["a concurrency of none", ["--concurrency", "0"], /--concurrency 0 is not a number: give a whole number from 1 on/],
+    [
+      "a concurrency of none",
+      ["--concurrency", "0"],
+      /--concurrency 0 is not a number: give a whole number from 1 on/,
+    ],
     ["a budget in words", ["--token-budget", "plenty"], /--token-budget plenty is not a number/],
     ["no model", ["--policy", "endpoint:"], /endpoint: names no model/],
   ])("%s is a mistake", async (_, args, message) => {
@@ -81,12 +141,19 @@ describe("evaluate --policy endpoint:MODEL", () => {
 describe("before anything leaves the machine", () => {
   const told = (url: string | undefined, env: Record<string, string>) => {
     const said: string[] = [];
-    const { endpoint } = openChosen({ url, model: "m" }, "what users say", { say: it => void said.push(it) }, env);
+    const { endpoint } = openChosen(
+      { url, model: "m" },
+      "what users say",
+      { say: it => void said.push(it) },
+      env,
+    );
     return { said, address: endpoint.address.href };
   };
 
   test("the address and what is sent are said", () => {
-    expect(told("https://models.example/v1", { PROVE_API_KEY: key }).said).toEqual(["asking m at https://models.example/v1/chat/completions, which is not on this machine: it is sent what users say, and your key"]);
+    expect(told("https://models.example/v1", { PROVE_API_KEY: key }).said).toEqual([
+      "asking m at https://models.example/v1/chat/completions, which is not on this machine: it is sent what users say, and your key",
+    ]);
   });
 
   test("plain http is said too", () => {
@@ -96,14 +163,32 @@ describe("before anything leaves the machine", () => {
     ]);
   });
 
-  test.each(["http://localhost:1234/v1", "http://127.0.0.1:8000/v1", "http://[::1]:8000/v1"])("%s is this machine", url => {
-    expect(told(url, {}).said).toEqual([]);
-  });
+  test.each(["http://localhost:1234/v1", "http://127.0.0.1:8000/v1", "http://[::1]:8000/v1"])(
+    "%s is this machine",
+    url => {
+      expect(told(url, {}).said).toEqual([]);
+    },
+  );
 
   test.each([
-    ["PROVE_BASE_URL where no address is given", undefined, { PROVE_BASE_URL: "http://localhost:9/v1" }, "http://localhost:9/v1/chat/completions"],
-    ["this machine where nothing is said", undefined, {}, "http://127.0.0.1:8000/v1/chat/completions"],
-    ["the address that was given first", "http://localhost:1/v1", { PROVE_BASE_URL: "http://localhost:9/v1" }, "http://localhost:1/v1/chat/completions"],
+    [
+      "PROVE_BASE_URL where no address is given",
+      undefined,
+      { PROVE_BASE_URL: "http://localhost:9/v1" },
+      "http://localhost:9/v1/chat/completions",
+    ],
+    [
+      "this machine where nothing is said",
+      undefined,
+      {},
+      "http://127.0.0.1:8000/v1/chat/completions",
+    ],
+    [
+      "the address that was given first",
+      "http://localhost:1/v1",
+      { PROVE_BASE_URL: "http://localhost:9/v1" },
+      "http://localhost:1/v1/chat/completions",
+    ],
   ])("it is %s", (_, url, env, address) => {
     expect(told(url, env).address).toBe(address);
   });

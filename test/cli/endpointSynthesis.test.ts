@@ -1,4 +1,7 @@
-/** `synthesize --teacher endpoint` against a real server: files that replay, going on after a stop, budgets, and keys that turn up nowhere. */
+/**
+ * `synthesize --teacher endpoint` against a real server: files that replay, going on after a stop,
+ * budgets, and keys that turn up nowhere.
+ */
 import { fork } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -24,13 +27,33 @@ const competent = (): Answering => {
 };
 
 const made = (cwd: string, url: string, ...more: string[]) =>
-  runCommand(synthesize, ["--out", "a.tasks.jsonl", "--servers", "filesystem", "--teacher", "endpoint", "--model", "scripted", "--base-url", url, ...more], { cwd });
+  runCommand(
+    synthesize,
+    [
+      "--out",
+      "a.tasks.jsonl",
+      "--servers",
+      "filesystem",
+      "--teacher",
+      "endpoint",
+      "--model",
+      "scripted",
+      "--base-url",
+      url,
+      ...more,
+    ],
+    { cwd },
+  );
 
 /** Every file under a folder that holds the text. */
 const filesWith = (folder: string, text: string): string[] =>
-  readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(it => statSync(join(folder, it)).isFile() && readFileSync(join(folder, it), "utf8").includes(text));
+  readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
+    it =>
+      statSync(join(folder, it)).isFile() && readFileSync(join(folder, it), "utf8").includes(text),
+  );
 
-const lines = (cwd: string, file: string) => readFileSync(join(cwd, file), "utf8").trimEnd().split("\n");
+const lines = (cwd: string, file: string) =>
+  readFileSync(join(cwd, file), "utf8").trimEnd().split("\n");
 
 test("five tasks are made, replay, and say who taught them", async () => {
   const [cwd, server] = [emptyFolder(), await chatServer(competent())];
@@ -38,14 +61,25 @@ test("five tasks are made, replay, and say who taught them", async () => {
   expect(said).toEqual([]);
   expect(code).toBe(0);
   expect(out[0]).toMatch(/^5 tasks in .*a\.tasks\.jsonl/);
-  expect(lines(cwd, "a.tasks.jsonl").map(it => (JSON.parse(it) as { provenance: { teacher: string } }).provenance.teacher)).toEqual(Array.from({ length: 5 }, () => "endpoint:scripted"));
-  expect(JSON.parse(readFileSync(join(cwd, "a.report.json"), "utf8"))).toMatchObject({ options: { teacher: "endpoint:scripted" }, accepted: 5 });
+  expect(
+    lines(cwd, "a.tasks.jsonl").map(
+      it => (JSON.parse(it) as { provenance: { teacher: string } }).provenance.teacher,
+    ),
+  ).toEqual(Array.from({ length: 5 }, () => "endpoint:scripted"));
+  expect(JSON.parse(readFileSync(join(cwd, "a.report.json"), "utf8"))).toMatchObject({
+    options: { teacher: "endpoint:scripted" },
+    accepted: 5,
+  });
   expect((await runCommand(replay, ["a.tasks.jsonl"], { cwd })).code).toBe(0);
 });
 
 test("a spent budget stops it with what was made, and --resume goes on behind that", async () => {
   const [cwd, server] = [emptyFolder(), await chatServer(competent())];
-  await expect(made(cwd, server.url, "--count", "8", "--token-budget", "600", "--concurrency", "1")).rejects.toThrow(/^the budget of 600 tokens is spent \(6\d\d were read and written\); [1-7] tasks are in .*: give a larger budget, or none, and go on with --resume$/);
+  await expect(
+    made(cwd, server.url, "--count", "8", "--token-budget", "600", "--concurrency", "1"),
+  ).rejects.toThrow(
+    /^the budget of 600 tokens is spent \(6\d\d were read and written\); [1-7] tasks are in .*: give a larger budget, or none, and go on with --resume$/,
+  );
   const before = lines(cwd, "a.tasks.jsonl");
   const { code } = await made(cwd, server.url, "--count", "8", "--resume");
   expect(code).toBe(0);
@@ -57,22 +91,38 @@ test("a spent budget stops it with what was made, and --resume goes on behind th
 
 test("a file of another teacher's is not gone on with", async () => {
   const [cwd, server] = [emptyFolder(), await chatServer(competent())];
-  await runCommand(synthesize, ["--out", "a.tasks.jsonl", "--servers", "filesystem", "--count", "2"], { cwd });
-  await expect(made(cwd, server.url, "--count", "4", "--resume")).rejects.toThrow(/a\.tasks\.jsonl was taught by graph, not by endpoint:scripted: repeat the command/);
+  await runCommand(
+    synthesize,
+    ["--out", "a.tasks.jsonl", "--servers", "filesystem", "--count", "2"],
+    { cwd },
+  );
+  await expect(made(cwd, server.url, "--count", "4", "--resume")).rejects.toThrow(
+    /a\.tasks\.jsonl was taught by graph, not by endpoint:scripted: repeat the command/,
+  );
   expect(server.asked).toEqual([]);
 });
 
 test("a planted key is in no file and no line, whatever the endpoint does with it", async () => {
   vi.stubEnv("PROVE_API_KEY", key);
   const model = competentModel();
-  const [cwd, server] = [emptyFolder(), await chatServer(({ body, headers }, n) => {
-    expect(headers.authorization).toBe(`Bearer ${key}`);
-    if (n > 250) return { status: 401, body: { error: { message: `${key} is not known any more` } } };
-    const reply = model(body);
-    // it says the key wherever it may
-    return { body: JSON.parse(JSON.stringify(reply.body).replace("That is done.", `That is done, ${key}.`)) as object as never };
-  })];
-  const shown = await made(cwd, server.url, "--count", "40").catch((error: unknown) => error as Error);
+  const [cwd, server] = [
+    emptyFolder(),
+    await chatServer(({ body, headers }, n) => {
+      expect(headers.authorization).toBe(`Bearer ${key}`);
+      if (n > 250)
+        return { status: 401, body: { error: { message: `${key} is not known any more` } } };
+      const reply = model(body);
+      // it says the key wherever it may
+      return {
+        body: JSON.parse(
+          JSON.stringify(reply.body).replace("That is done.", `That is done, ${key}.`),
+        ) as object as never,
+      };
+    }),
+  ];
+  const shown = await made(cwd, server.url, "--count", "40").catch(
+    (error: unknown) => error as Error,
+  );
   expect(shown).toBeInstanceOf(Error);
   expect(String((shown as Error).stack)).toContain("[key] is not known any more");
   expect(String((shown as Error).stack)).not.toContain(key);
@@ -82,78 +132,156 @@ test("a planted key is in no file and no line, whatever the endpoint does with i
 
 describe("mistakes", () => {
   test.each([
-    ["no model", ["--teacher", "endpoint"], /--teacher endpoint needs to know which model teaches: add --model/],
-    ["a model for the graph", ["--model", "m"], /the graph needs no model m: add --teacher endpoint/],
-    ["an address in words", ["--teacher", "endpoint", "--model", "m", "--base-url", "next door"], /next door is no address of an endpoint/],
+    [
+      "no model",
+      ["--teacher", "endpoint"],
+      /--teacher endpoint needs to know which model teaches: add --model/,
+    ],
+    [
+      "a model for the graph",
+      ["--model", "m"],
+      /the graph needs no model m: add --teacher endpoint/,
+    ],
+    [
+      "an address in words",
+      ["--teacher", "endpoint", "--model", "m", "--base-url", "next door"],
+      /next door is no address of an endpoint/,
+    ],
     ["an unknown teacher", ["--teacher", "me"], /there is no teacher me: choose graph or endpoint/],
   ])("%s", async (_, args, message) => {
-    await expect(runCommand(synthesize, ["--out", "a.jsonl", "--count", "3", ...args], { cwd: emptyFolder() })).rejects.toThrow(message);
+    await expect(
+      runCommand(synthesize, ["--out", "a.jsonl", "--count", "3", ...args], { cwd: emptyFolder() }),
+    ).rejects.toThrow(message);
   });
 
   test("nobody there", async () => {
     const server = await chatServer(() => undefined);
     await server.close();
     vi.stubEnv("PROVE_API_KEY", key);
-    await expect(made(emptyFolder(), server.url.replace("http:", "https:"), "--count", "2")).rejects.toThrow(/^nobody answers at https:\/\/127\.0\.0\.1:\d+\/v1 \(ECONNREFUSED\); 0 tasks are in /);
+    await expect(
+      made(emptyFolder(), server.url.replace("http:", "https:"), "--count", "2"),
+    ).rejects.toThrow(
+      /^nobody answers at https:\/\/127\.0\.0\.1:\d+\/v1 \(ECONNREFUSED\); 0 tasks are in /,
+    );
   });
 });
 
 describe("for the editor", () => {
-  /** Forks the program as the editor does, answers what it asks of the editor's model, and gathers all that is said. */
-  function work(ask: Extract<WorkAsk, { kind: "synthesize" }>, answer: (id: number, messages: readonly ChatMessage[], said: Extract<WorkSays, { kind: "model-ask" }>) => WorkAsk, env: Record<string, string> = {}): Promise<{ said: WorkSays[]; printed: string }> {
+  /**
+   * Forks the program as the editor does, answers what it asks of the editor's model, and gathers
+   * all that is said.
+   */
+  function work(
+    ask: Extract<WorkAsk, { kind: "synthesize" }>,
+    answer: (
+      id: number,
+      messages: readonly ChatMessage[],
+      said: Extract<WorkSays, { kind: "model-ask" }>,
+    ) => WorkAsk,
+    env: Record<string, string> = {},
+  ): Promise<{ said: WorkSays[]; printed: string }> {
     const said: WorkSays[] = [];
     let printed = "";
-    const child = fork(join(root, "src/cli/main.ts"), ["work"], { stdio: ["ignore", "pipe", "pipe", "ipc"], env: { ...process.env, ...env } });
-    for (const it of [child.stdout!, child.stderr!]) it.on("data", (bytes: Buffer) => (printed += bytes.toString()));
+    const child = fork(join(root, "src/cli/main.ts"), ["work"], {
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+      env: { ...process.env, ...env },
+    });
+    for (const it of [child.stdout!, child.stderr!])
+      it.on("data", (bytes: Buffer) => (printed += bytes.toString()));
     child.on("message", message => {
       const it = message as WorkSays;
       said.push(it);
       // it may have ended meanwhile
-      if (it.kind === "model-ask" && child.connected) child.send(answer(it.id, it.messages, it), () => {});
+      if (it.kind === "model-ask" && child.connected)
+        child.send(answer(it.id, it.messages, it), () => {});
     });
     child.send(ask);
     return new Promise(resolve => child.once("close", () => resolve({ said, printed })));
   }
 
   const asking = (cwd: string, teacher: Extract<WorkAsk, { kind: "synthesize" }>["teacher"]) =>
-    ({ kind: "synthesize", out: join(cwd, "a.tasks.jsonl"), count: 1, seed: 3, servers: ["filesystem"], fixtures: [join(root, "resources/fixtures")], ...(teacher ? { teacher } : {}) }) as const;
+    ({
+      kind: "synthesize",
+      out: join(cwd, "a.tasks.jsonl"),
+      count: 1,
+      seed: 3,
+      servers: ["filesystem"],
+      fixtures: [join(root, "resources/fixtures")],
+      ...(teacher ? { teacher } : {}),
+    }) as const;
 
   test("the editor's own model teaches over the channel, and is given the talk's tools alone", async () => {
     const [cwd, model] = [emptyFolder(), competentModel()];
-    const { said } = await work(asking(cwd, { kind: "editor", model: "copilot-4" }), (id, messages, it) => {
-      const body = JSON.parse(JSON.stringify(bodyOf(it.model, { messages, ...(it.tools ? { tools: it.tools } : {}) }, new Set()))) as ChatBody;
-      const { text, calls } = answerIn(model(body).body!);
-      return { kind: "model-answer", id, text, calls };
-    });
+    const { said } = await work(
+      asking(cwd, { kind: "editor", model: "copilot-4" }),
+      (id, messages, it) => {
+        const body = JSON.parse(
+          JSON.stringify(
+            bodyOf(it.model, { messages, ...(it.tools ? { tools: it.tools } : {}) }, new Set()),
+          ),
+        ) as ChatBody;
+        const { text, calls } = answerIn(model(body).body!);
+        return { kind: "model-answer", id, text, calls };
+      },
+    );
     expect(said.at(-1)).toMatchObject({ kind: "done" });
     const asks = said.flatMap(it => (it.kind === "model-ask" ? [it] : []));
     expect(new Set(asks.map(it => it.id)).size).toBe(asks.length);
-    for (const { tools = [] } of asks) for (const it of tools) expect(it.name).toMatch(/^filesystem_/);
-    expect(lines(cwd, "a.tasks.jsonl").map(it => (JSON.parse(it) as { provenance: { teacher: string } }).provenance.teacher)).toEqual(["editor:copilot-4"]);
+    for (const { tools = [] } of asks)
+      for (const it of tools) expect(it.name).toMatch(/^filesystem_/);
+    expect(
+      lines(cwd, "a.tasks.jsonl").map(
+        it => (JSON.parse(it) as { provenance: { teacher: string } }).provenance.teacher,
+      ),
+    ).toEqual(["editor:copilot-4"]);
   });
 
   test("a model that fails ends it with why", async () => {
-    const { said } = await work(asking(emptyFolder(), { kind: "editor", model: "copilot-4" }), id => ({ kind: "model-failed", id, what: "the quota is used up" }));
-    expect(said.at(-1)).toEqual({ kind: "failed", what: expect.stringMatching(/^the editor's model copilot-4 gave no answer: the quota is used up; 0 tasks are in /) as string, remedy: expect.stringContaining("--resume") as string });
+    const { said } = await work(
+      asking(emptyFolder(), { kind: "editor", model: "copilot-4" }),
+      id => ({ kind: "model-failed", id, what: "the quota is used up" }),
+    );
+    expect(said.at(-1)).toEqual({
+      kind: "failed",
+      what: expect.stringMatching(
+        /^the editor's model copilot-4 gave no answer: the quota is used up; 0 tasks are in /,
+      ) as string,
+      remedy: expect.stringContaining("--resume") as string,
+    });
   });
 
   test("a cancel is passed on to what the model is still asked", async () => {
-    const { said } = await work({ ...asking(emptyFolder(), { kind: "editor", model: "copilot-4" }), count: 50 }, () => ({ kind: "cancel" }));
+    const { said } = await work(
+      { ...asking(emptyFolder(), { kind: "editor", model: "copilot-4" }), count: 50 },
+      () => ({ kind: "cancel" }),
+    );
     const open = said.flatMap(it => (it.kind === "model-ask" ? [it.id] : []));
     expect(open).not.toEqual([]);
-    expect(new Set(said.flatMap(it => (it.kind === "model-cancel" ? [it.id] : [])))).toEqual(new Set(open));
+    expect(new Set(said.flatMap(it => (it.kind === "model-cancel" ? [it.id] : [])))).toEqual(
+      new Set(open),
+    );
     expect(said.at(-1)).toEqual({ kind: "cancelled" });
   });
 
   test("an endpoint is given the key of the ask and none of the environment's, and no key is said or written", async () => {
     const [cwd, server] = [emptyFolder(), await chatServer(competent())];
-    const { said, printed } = await work(asking(cwd, { kind: "endpoint", url: server.url, model: "scripted", key }), id => ({ kind: "model-failed", id, what: "nobody asked" }), { OPENAI_API_KEY: "sk-of-the-environment" });
+    const { said, printed } = await work(
+      asking(cwd, { kind: "endpoint", url: server.url, model: "scripted", key }),
+      id => ({ kind: "model-failed", id, what: "nobody asked" }),
+      { OPENAI_API_KEY: "sk-of-the-environment" },
+    );
     expect(said.at(-1)).toMatchObject({ kind: "done" });
-    expect(new Set(server.asked.map(it => it.headers.authorization))).toEqual(new Set([`Bearer ${key}`]));
+    expect(new Set(server.asked.map(it => it.headers.authorization))).toEqual(
+      new Set([`Bearer ${key}`]),
+    );
     expect(JSON.stringify(said) + printed).not.toContain(key);
     expect(filesWith(cwd, key)).toEqual([]);
     const bare = await chatServer(competent());
-    await work(asking(emptyFolder(), { kind: "endpoint", url: bare.url, model: "scripted" }), id => ({ kind: "model-failed", id, what: "nobody asked" }), { OPENAI_API_KEY: "sk-of-the-environment", PROVE_API_KEY: "sk-of-the-environment" });
+    await work(
+      asking(emptyFolder(), { kind: "endpoint", url: bare.url, model: "scripted" }),
+      id => ({ kind: "model-failed", id, what: "nobody asked" }),
+      { OPENAI_API_KEY: "sk-of-the-environment", PROVE_API_KEY: "sk-of-the-environment" },
+    );
     expect(new Set(bare.asked.map(it => it.headers.authorization))).toEqual(new Set([undefined]));
   });
 });

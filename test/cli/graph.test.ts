@@ -1,4 +1,7 @@
-/** The dependency graph from the terminal: labelled by a model behind a real endpoint, and on servers that are not ours. */
+/**
+ * The dependency graph from the terminal: labelled by a model behind a real endpoint, and on
+ * servers that are not ours.
+ */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,21 +16,51 @@ let cwd: string;
 beforeAll(() => {
   cwd = mkdtempSync(join(tmpdir(), "prove-graph-"));
   mkdirSync(join(cwd, "prove"));
-  for (const it of ["memory.jsonl", "play.jsonl"]) writeFileSync(join(cwd, it), `${JSON.stringify({ type: "entity", name: "Ana", entityType: "person", observations: ["likes maps"] })}\n`);
-  const entry = { command: process.execPath, args: [join(root, "node_modules/@modelcontextprotocol/server-memory/dist/index.js")], env: { MEMORY_FILE_PATH: "${workspaceFolder}/memory.jsonl" } };
-  writeFileSync(join(cwd, "prove/mcp.json"), JSON.stringify({ servers: { memory: entry, play: { ...entry, env: { MEMORY_FILE_PATH: "${workspaceFolder}/play.jsonl" }, disposable: true } } }));
+  for (const it of ["memory.jsonl", "play.jsonl"])
+    writeFileSync(
+      join(cwd, it),
+      `${JSON.stringify({ type: "entity", name: "Ana", entityType: "person", observations: ["likes maps"] })}\n`,
+    );
+  const entry = {
+    command: process.execPath,
+    args: [join(root, "node_modules/@modelcontextprotocol/server-memory/dist/index.js")],
+    env: { MEMORY_FILE_PATH: "${workspaceFolder}/memory.jsonl" },
+  };
+  writeFileSync(
+    join(cwd, "prove/mcp.json"),
+    JSON.stringify({
+      servers: {
+        memory: entry,
+        play: {
+          ...entry,
+          env: { MEMORY_FILE_PATH: "${workspaceFolder}/play.jsonl" },
+          disposable: true,
+        },
+      },
+    }),
+  );
 });
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
 interface Found {
   readonly by: string;
-  readonly edges: readonly { readonly a: string; readonly b: string; readonly verified: string; readonly why?: string }[];
+  readonly edges: readonly {
+    readonly a: string;
+    readonly b: string;
+    readonly verified: string;
+    readonly why?: string;
+  }[];
 }
 
-const isRemoval = ({ a, b }: { readonly a: string; readonly b: string }) => a === "read_graph" && b === "delete_entities";
+const isRemoval = ({ a, b }: { readonly a: string; readonly b: string }) =>
+  a === "read_graph" && b === "delete_entities";
 
 interface Question {
-  readonly pairs: readonly { readonly pair: number; readonly first: string; readonly second: string }[];
+  readonly pairs: readonly {
+    readonly pair: number;
+    readonly first: string;
+    readonly second: string;
+  }[];
 }
 
 /** Labels like somebody who has read that a meeting's id is what ends it, and nothing more. */
@@ -35,52 +68,102 @@ const oneEdge = (content: string, a: string, b: string, via: { output: string; i
   JSON.stringify({
     labels: (JSON.parse(content) as Question).pairs.map(({ pair, first, second }) => {
       const isIt = [first, second].includes(a) && [first, second].includes(b);
-      return { pair, label: isIt ? "explicit" : "none", before: first === a ? "first" : "second", ...(isIt ? via : { output: "", input: "" }), confidence: 0.8, rationale: "" };
+      return {
+        pair,
+        label: isIt ? "explicit" : "none",
+        before: first === a ? "first" : "second",
+        ...(isIt ? via : { output: "", input: "" }),
+        confidence: 0.8,
+        rationale: "",
+      };
     }),
   });
 
 test("a model labels all 45 pairs of ten tools in three requests, is held against the declarations, and is not asked again", async () => {
-  const { url, asked } = await chatServer(({ body }) => says(oneEdge(body.messages[1]!.content, "video_meeting_list_meetings", "video_meeting_end_meeting", { output: "meetings[].meeting_id", input: "meeting_id" })));
+  const { url, asked } = await chatServer(({ body }) =>
+    says(
+      oneEdge(
+        body.messages[1]!.content,
+        "video_meeting_list_meetings",
+        "video_meeting_end_meeting",
+        { output: "meetings[].meeting_id", input: "meeting_id" },
+      ),
+    ),
+  );
   const args = ["video_meeting", "--by", "model", "--model", "reader-1", "--base-url", url];
   const { code, out } = await runCommand(graph, args, { cwd });
   expect([code, asked.length]).toEqual([0, 3]);
-  expect(out.slice(0, 2)).toEqual(["video_meeting: 1 edges by model", "  video_meeting_list_meetings -> video_meeting_end_meeting  explicit  meetings[].meeting_id -> meeting_id  0.8"]);
-  expect(out[2]).toMatch(/explicit, against the declarations: precision 1 \(1 of 1\), recall 0\.0\d+ \(1 of \d+\)/);
+  expect(out.slice(0, 2)).toEqual([
+    "video_meeting: 1 edges by model",
+    "  video_meeting_list_meetings -> video_meeting_end_meeting  explicit  meetings[].meeting_id -> meeting_id  0.8",
+  ]);
+  expect(out[2]).toMatch(
+    /explicit, against the declarations: precision 1 \(1 of 1\), recall 0\.0\d+ \(1 of \d+\)/,
+  );
   expect(asked[0]!.body).toHaveProperty("response_format");
   expect((await runCommand(graph, args, { cwd })).out).toEqual(out);
   expect(asked).toHaveLength(3);
-  expect(readFileSync(join(cwd, "prove/graphs/video_meeting.labels.jsonl"), "utf8").trim().split("\n")).toHaveLength(45);
+  expect(
+    readFileSync(join(cwd, "prove/graphs/video_meeting.labels.jsonl"), "utf8").trim().split("\n"),
+  ).toHaveLength(45);
 });
 
 test("a labelled edge is run like a declared one", async () => {
-  const { url } = await chatServer(({ body }) => says(oneEdge(body.messages[1]!.content, "video_meeting_end_meeting", "video_meeting_start_meeting", { output: "meeting_id", input: "meeting_id" })));
-  const { out } = await runCommand(graph, ["video_meeting", "--by", "model", "--model", "guesser", "--base-url", url, "--verify"], { cwd });
+  const { url } = await chatServer(({ body }) =>
+    says(
+      oneEdge(
+        body.messages[1]!.content,
+        "video_meeting_end_meeting",
+        "video_meeting_start_meeting",
+        { output: "meeting_id", input: "meeting_id" },
+      ),
+    ),
+  );
+  const { out } = await runCommand(
+    graph,
+    ["video_meeting", "--by", "model", "--model", "guesser", "--base-url", url, "--verify"],
+    { cwd },
+  );
   expect(out[0]).toBe("video_meeting: 1 edges by model, run: 0 work, 1 fail, 0 untried");
 });
 
 test("an endpoint that is down says so, and what it had labelled stays", async () => {
   const { url, close } = await chatServer(() => undefined);
   await close();
-  await expect(runCommand(graph, ["budget", "--by", "model", "--model", "m", "--base-url", url], { cwd })).rejects.toThrow(/nobody answers at/);
+  await expect(
+    runCommand(graph, ["budget", "--by", "model", "--model", "m", "--base-url", url], { cwd }),
+  ).rejects.toThrow(/nobody answers at/);
 });
 
 test("a connected server is labelled by names, and a write that its entry does not allow is not run", async () => {
   const { out } = await runCommand(graph, ["--connect", "memory", "--verify", "--json"], { cwd });
   const [found] = JSON.parse(out.join("\n")) as Found[];
   expect(found!.by).toBe("names");
-  expect(found!.edges.find(isRemoval)).toMatchObject({ via: { output: "entities[].name", input: "entityNames" }, verified: "untried", why: expect.stringContaining("is not disposable") as string });
+  expect(found!.edges.find(isRemoval)).toMatchObject({
+    via: { output: "entities[].name", input: "entityNames" },
+    verified: "untried",
+    why: expect.stringContaining("is not disposable") as string,
+  });
   expect(readFileSync(join(cwd, "memory.jsonl"), "utf8").trim().split("\n")).toHaveLength(1);
 });
 
 test("where the entry is disposable, the write is run with what the read showed", async () => {
   const { out } = await runCommand(graph, ["--connect", "play", "--verify", "--json"], { cwd });
-  expect((JSON.parse(out.join("\n")) as Found[])[0]!.edges.find(isRemoval)).toMatchObject({ verified: "works" });
+  expect((JSON.parse(out.join("\n")) as Found[])[0]!.edges.find(isRemoval)).toMatchObject({
+    verified: "works",
+  });
 });
 
 test("what cannot be asked is a mistake", async () => {
   const run = (...args: string[]) => runCommand(graph, args, { cwd });
   await expect(run("budget", "--by", "hearsay")).rejects.toThrow("nobody labels by hearsay");
-  await expect(run("budget", "--by", "model")).rejects.toThrow("--by model needs to know which model labels");
-  await expect(run("--connect", "memory", "--by", "declared")).rejects.toThrow("a connected server declares no entities");
-  await expect(run("budget", "--out", "x.jsonl")).rejects.toThrow("--out keeps what a run has shown, and nothing was run");
+  await expect(run("budget", "--by", "model")).rejects.toThrow(
+    "--by model needs to know which model labels",
+  );
+  await expect(run("--connect", "memory", "--by", "declared")).rejects.toThrow(
+    "a connected server declares no entities",
+  );
+  await expect(run("budget", "--out", "x.jsonl")).rejects.toThrow(
+    "--out keeps what a run has shown, and nothing was run",
+  );
 });

@@ -14,8 +14,18 @@ export interface Ran {
 export const emptyFolder = () => mkdtempSync(join(tmpdir(), "prove-rl-"));
 
 /** Runs `prove-rl …args` in `cwd` to its end, with `input` on stdin. */
-export function run(args: readonly string[], { cwd = emptyFolder(), input = "", env = {} }: { cwd?: string; input?: string; env?: Record<string, string> } = {}): Promise<Ran> {
-  const child = spawn(process.execPath, [join(root, "dist/cli.js"), ...args], { cwd, env: { ...process.env, ...env } });
+export function run(
+  args: readonly string[],
+  {
+    cwd = emptyFolder(),
+    input = "",
+    env = {},
+  }: { cwd?: string; input?: string; env?: Record<string, string> } = {},
+): Promise<Ran> {
+  const child = spawn(process.execPath, [join(root, "dist/cli.js"), ...args], {
+    cwd,
+    env: { ...process.env, ...env },
+  });
   let [stdout, stderr] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (it: string) => (stdout += it));
   child.stderr.setEncoding("utf8").on("data", (it: string) => (stderr += it));

@@ -1,4 +1,7 @@
-/** `score` and `replay` as they are run: calls from outside on stdin, tasks and trajectories from files. */
+/**
+ * `score` and `replay` as they are run: calls from outside on stdin, tasks and trajectories from
+ * files.
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,18 +13,36 @@ import { idle, scripted } from "../../src/policy/scripted.ts";
 import { trajectoryText } from "../../src/trajectory/file.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { taskLine } from "../../src/trajectory/taskLine.ts";
-import { calling, catalog, lookUp, moveFifty, moveTwice, readOnly, saying, transfer } from "../trajectory/made.ts";
+import {
+  calling,
+  catalog,
+  lookUp,
+  moveFifty,
+  moveTwice,
+  readOnly,
+  saying,
+  transfer,
+} from "../trajectory/made.ts";
 import { runCommand } from "./terminal.ts";
 
 const contract = {
   id: "T5",
   goals: [
     { calls: [{ name: "get_balance", arguments: { account_id: "A1" } }], after: [] },
-    { calls: [{ name: "transfer", arguments: { from_account: "A1", to_account: "A2", amount: 50 } }], after: [0] },
+    {
+      calls: [
+        { name: "transfer", arguments: { from_account: "A1", to_account: "A2", amount: 50 } },
+      ],
+      after: [0],
+    },
   ],
   calls: [
     { name: "get_balance", arguments: { account_id: "A1" }, outcome: "ok" },
-    { name: "transfer", arguments: { from_account: "A1", to_account: "A9", amount: 75 }, outcome: "refused" },
+    {
+      name: "transfer",
+      arguments: { from_account: "A1", to_account: "A9", amount: 75 },
+      outcome: "refused",
+    },
   ],
 };
 const goals = [{ calls: [{ name: "f", arguments: { x: 1 } }], after: [] }];
@@ -30,33 +51,86 @@ const calls = [{ name: "f", arguments: { x: 1 }, outcome: "ok" }];
 describe("score --calls --json", () => {
   /** What a line answers. */
   async function check(line: unknown, expected: object, code = 0) {
-    const shown = await runCommand(score, ["--calls", "--json"], { stdin: typeof line === "string" ? line : JSON.stringify(line) });
+    const shown = await runCommand(score, ["--calls", "--json"], {
+      stdin: typeof line === "string" ? line : JSON.stringify(line),
+    });
     expect(shown.out.map(it => JSON.parse(it) as unknown)).toEqual([expected]);
     expect(shown.code).toBe(code);
   }
-  const exact = { rule: "tool", validity: 1, coverage: 1, efficiency: 0, name: 1, argument: 1, total: 1.3 };
+  const exact = {
+    rule: "tool",
+    validity: 1,
+    coverage: 1,
+    efficiency: 0,
+    name: 1,
+    argument: 1,
+    total: 1.3,
+  };
   const near = (it: number) => expect.closeTo(it, 4) as number;
 
   test("the parts and the total", () =>
-    check(contract, { id: "T5", rule: "tool", validity: near(0.8333), coverage: 1, efficiency: 0, name: 1, argument: near(0.6667), total: near(1.1833) }));
-  test("no goals and no call", () => check({ id: "a", goals: [], calls: [] }, { id: "a", rule: "abstain", total: 1 }));
-  test("no goals and a call", () => check({ id: "a", goals: [], calls }, { id: "a", rule: "abstain", total: 0 }));
+    check(contract, {
+      id: "T5",
+      rule: "tool",
+      validity: near(0.8333),
+      coverage: 1,
+      efficiency: 0,
+      name: 1,
+      argument: near(0.6667),
+      total: near(1.1833),
+    }));
+  test("no goals and no call", () =>
+    check({ id: "a", goals: [], calls: [] }, { id: "a", rule: "abstain", total: 1 }));
+  test("no goals and a call", () =>
+    check({ id: "a", goals: [], calls }, { id: "a", rule: "abstain", total: 0 }));
   test("without an id", () => check({ goals, calls }, exact));
-  test("edges with their kind", () => check({ goals: [...goals, { ...goals[0], after: [{ goal: 0, kind: "explicit" }] }], calls: [...calls, ...calls] }, exact));
+  test("edges with their kind", () =>
+    check(
+      {
+        goals: [...goals, { ...goals[0], after: [{ goal: 0, kind: "explicit" }] }],
+        calls: [...calls, ...calls],
+      },
+      exact,
+    ));
   test("a call without a name is one that could not be parsed", () =>
-    check({ goals, calls: [{ arguments: "{oops", outcome: "unknown-tool" }] }, { ...exact, validity: 0, coverage: 0, name: 0, argument: 0, total: 0 }));
+    check(
+      { goals, calls: [{ arguments: "{oops", outcome: "unknown-tool" }] },
+      { ...exact, validity: 0, coverage: 0, name: 0, argument: 0, total: 0 },
+    ));
   test("masked free text", () =>
-    check({ goals: [{ calls: [{ name: "f", arguments: { x: 2 }, mask: ["x"] }], after: [] }], calls }, exact));
+    check(
+      { goals: [{ calls: [{ name: "f", arguments: { x: 2 }, mask: ["x"] }], after: [] }], calls },
+      exact,
+    ));
 
-  test("text that is no JSON", () => check("nope", { error: expect.stringMatching(/^not JSON/) as string }, 1));
-  test("a list", () => check([], { error: "line: Invalid input: expected object, received array" }, 1));
-  test("no calls", () => check({ id: "x", goals }, { id: "x", error: "calls: Invalid input: expected array, received undefined" }, 1));
+  test("text that is no JSON", () =>
+    check("nope", { error: expect.stringMatching(/^not JSON/) as string }, 1));
+  test("a list", () =>
+    check([], { error: "line: Invalid input: expected object, received array" }, 1));
+  test("no calls", () =>
+    check(
+      { id: "x", goals },
+      { id: "x", error: "calls: Invalid input: expected array, received undefined" },
+      1,
+    ));
   test("an outcome there is not", () =>
-    check({ id: "x", goals, calls: [{ ...calls[0], outcome: "fine" }] }, { id: "x", error: "calls.0.outcome: must be ok, refused, bad-arguments or unknown-tool" }, 1));
+    check(
+      { id: "x", goals, calls: [{ ...calls[0], outcome: "fine" }] },
+      { id: "x", error: "calls.0.outcome: must be ok, refused, bad-arguments or unknown-tool" },
+      1,
+    ));
   test("a broken call is never scored", () =>
-    check({ id: "x", goals, calls: [{ ...calls[0], outcome: "broken" }] }, { id: "x", error: "calls.0.outcome: an attempt with a broken call is never scored" }, 1));
+    check(
+      { id: "x", goals, calls: [{ ...calls[0], outcome: "broken" }] },
+      { id: "x", error: "calls.0.outcome: an attempt with a broken call is never scored" },
+      1,
+    ));
   test("a goal that follows itself", () =>
-    check({ id: "x", goals: [{ ...goals[0], after: [0] }], calls }, { id: "x", error: "goals.0.after: a goal can only follow goals before it, not 0" }, 1));
+    check(
+      { id: "x", goals: [{ ...goals[0], after: [0] }], calls },
+      { id: "x", error: "goals.0.after: a goal can only follow goals before it, not 0" },
+      1,
+    ));
   test("arguments nested beyond reason", async () => {
     const deep = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
     const line = `{"goals":[{"calls":[{"name":"f","arguments":${deep}}]}],"calls":[{"name":"f","arguments":${deep},"outcome":"ok"}]}`;
@@ -66,7 +140,11 @@ describe("score --calls --json", () => {
   test("goes on after a bad line, skips blank ones, and ends with 1", async () => {
     const stdin = `${JSON.stringify(contract)}\nnope\n\n{"id":"last","goals":[],"calls":[]}`;
     const { out, code } = await runCommand(score, ["--calls", "--json"], { stdin });
-    expect(out.map(it => Object.keys(JSON.parse(it) as object)[1] ?? "error")).toEqual(["rule", "error", "rule"]);
+    expect(out.map(it => Object.keys(JSON.parse(it) as object)[1] ?? "error")).toEqual([
+      "rule",
+      "error",
+      "rule",
+    ]);
     expect(code).toBe(1);
   });
   test("needs a profile that calls alone can satisfy", () =>
@@ -84,9 +162,16 @@ const write = (name: string, text: string) => {
 const inFolder = { cwd: folder };
 
 const [fifty, twice, read] = await Promise.all([moveFifty(), moveTwice(), readOnly()]);
-const tasksFile = write("all.tasks.jsonl", [fifty, twice, read].map(it => `${taskLine(it)}\n`).join(""));
+const tasksFile = write(
+  "all.tasks.jsonl",
+  [fifty, twice, read].map(it => `${taskLine(it)}\n`).join(""),
+);
 const attempts = [
-  await rollout(fifty, scripted("wrong", [calling(lookUp), calling(transfer("acc_115", 50)), saying("Done.")]), catalog),
+  await rollout(
+    fifty,
+    scripted("wrong", [calling(lookUp), calling(transfer("acc_115", 50)), saying("Done.")]),
+    catalog,
+  ),
   await rollout(read, idle, catalog),
 ];
 const attemptsFile = write("some.trajectory.jsonl", attempts.map(trajectoryText).join(""));
@@ -95,7 +180,14 @@ describe("score F", () => {
   test("the teachers of a tasks file", async () => {
     const { out, said, code } = await runCommand(score, [tasksFile, "--json"], inFolder);
     expect(out.map(it => JSON.parse(it) as object)).toMatchObject([
-      { id: "t-move/teacher", task: "t-move", profile: "paper", total: 1.3, success: true, why: [] },
+      {
+        id: "t-move/teacher",
+        task: "t-move",
+        profile: "paper",
+        total: 1.3,
+        success: true,
+        why: [],
+      },
       { id: "t-twice/teacher", total: 1.3, success: true },
       { id: "t-read/teacher", total: 1.3, success: true },
     ]);
@@ -114,40 +206,89 @@ describe("score F", () => {
     expect(said[0]).toBe("2 scored by paper: mean 0.6417, 0 done as asked");
   });
   test("by a profile that counts success, with the evidence", async () => {
-    const { out } = await runCommand(score, [attemptsFile, "--tasks", tasksFile, "--profile", "prove-plus", "--evidence", "--json"], inFolder);
-    expect(JSON.parse(out[0]!)).toMatchObject({ success: false, total: expect.closeTo(1.2833, 4) as number, breakdown: { extras: { success: { weight: 1, value: 0 } }, calls: [{}, { serves: { goal: 1 } }] } });
+    const { out } = await runCommand(
+      score,
+      [attemptsFile, "--tasks", tasksFile, "--profile", "prove-plus", "--evidence", "--json"],
+      inFolder,
+    );
+    expect(JSON.parse(out[0]!)).toMatchObject({
+      success: false,
+      total: expect.closeTo(1.2833, 4) as number,
+      breakdown: {
+        extras: { success: { weight: 1, value: 0 } },
+        calls: [{}, { serves: { goal: 1 } }],
+      },
+    });
   });
   test("attempts without their tasks are told apart", async () => {
     const { out, said, code } = await runCommand(score, [attemptsFile], inFolder);
-    expect(out[0]).toBe("t-move/wrong  not scored: its task t-move is not at hand: name its file with --tasks");
+    expect(out[0]).toBe(
+      "t-move/wrong  not scored: its task t-move is not at hand: name its file with --tasks",
+    );
     expect(said).toEqual(["2 not scored"]);
     expect(code).toBe(1);
   });
   test("one broken attempt and one that never ended do not stop the others", async () => {
     const [broken, unended] = [attempts[0]!, attempts[1]!];
-    const events = broken.events.map(it => (it.kind === "call" ? { ...it, outcome: "broken" as const, error: "no answer within 10 s" } : it));
-    const text = trajectoryText({ ...broken, events }) + trajectoryText({ ...unended, events: unended.events.slice(0, -1) }) + trajectoryText(unended);
-    const { out } = await runCommand(score, [write("mixed.trajectory.jsonl", text), "--tasks", tasksFile], inFolder);
-    expect(out.map(it => it.slice(0, 60))).toEqual([
-      "t-move/wrong  not scored: no answer within 10 s",
-      "t-read/scripted:idle  not scored: it never ended: the attempt was",
-      "t-read/scripted:idle  0.0000  validity 0.0000  coverage 0.00",
-    ].map(it => it.slice(0, 60)));
+    const events = broken.events.map(it =>
+      it.kind === "call"
+        ? { ...it, outcome: "broken" as const, error: "no answer within 10 s" }
+        : it,
+    );
+    const text =
+      trajectoryText({ ...broken, events }) +
+      trajectoryText({ ...unended, events: unended.events.slice(0, -1) }) +
+      trajectoryText(unended);
+    const { out } = await runCommand(
+      score,
+      [write("mixed.trajectory.jsonl", text), "--tasks", tasksFile],
+      inFolder,
+    );
+    expect(out.map(it => it.slice(0, 60))).toEqual(
+      [
+        "t-move/wrong  not scored: no answer within 10 s",
+        "t-read/scripted:idle  not scored: it never ended: the attempt was",
+        "t-read/scripted:idle  0.0000  validity 0.0000  coverage 0.00",
+      ].map(it => it.slice(0, 60)),
+    );
   });
   test("says when the fixture is not what it was", async () => {
-    const stale: Task = { ...fifty, trajectory: { ...fifty.trajectory, header: { ...fifty.trajectory.header, servers: [{ name: "banking", fixture: "small", digest: "older" }] } } };
-    const { said } = await runCommand(score, [write("stale.tasks.jsonl", `${taskLine(stale)}\n`)], inFolder);
-    expect(said[0]).toBe("the fixture small of banking has changed since, and success is judged by what it is now: restore that fixture, or synthesize the tasks anew");
+    const stale: Task = {
+      ...fifty,
+      trajectory: {
+        ...fifty.trajectory,
+        header: {
+          ...fifty.trajectory.header,
+          servers: [{ name: "banking", fixture: "small", digest: "older" }],
+        },
+      },
+    };
+    const { said } = await runCommand(
+      score,
+      [write("stale.tasks.jsonl", `${taskLine(stale)}\n`)],
+      inFolder,
+    );
+    expect(said[0]).toBe(
+      "the fixture small of banking has changed since, and success is judged by what it is now: restore that fixture, or synthesize the tasks anew",
+    );
   });
   test("needs a file, and a profile there is", async () => {
-    await expect(runCommand(score, [])).rejects.toThrow(/^score needs a file, or --calls: usage: prove-rl score/);
-    await expect(runCommand(score, [tasksFile, "--profile", "mine"], inFolder)).rejects.toThrow("there is no reward profile mine: choose one of paper, prove-plus");
+    await expect(runCommand(score, [])).rejects.toThrow(
+      /^score needs a file, or --calls: usage: prove-rl score/,
+    );
+    await expect(runCommand(score, [tasksFile, "--profile", "mine"], inFolder)).rejects.toThrow(
+      "there is no reward profile mine: choose one of paper, prove-plus",
+    );
   });
 });
 
 describe("files of all kinds", () => {
   test("one that is missing or wrong is told, and the others are scored", async () => {
-    const { code, out, said } = await runCommand(score, ["none.jsonl", write("odd.jsonl", '{"a":1}\n'), tasksFile], inFolder);
+    const { code, out, said } = await runCommand(
+      score,
+      ["none.jsonl", write("odd.jsonl", '{"a":1}\n'), tasksFile],
+      inFolder,
+    );
     expect(out).toHaveLength(3);
     expect(said.slice(0, 2).map(it => it.replaceAll(folder, "F"))).toEqual([
       "there is no file F/none.jsonl\n  check the path",
@@ -157,19 +298,42 @@ describe("files of all kinds", () => {
   });
   test("a folder stands for the files in it, and a run's groups are read too", async () => {
     mkdirSync(join(folder, "groups"));
-    for (const step of [2, 10]) write(`groups/${step}.jsonl`, attempts.map(it => `${JSON.stringify({ format: "prove/group@1", step, trajectory: it })}\n`).join(""));
+    for (const step of [2, 10])
+      write(
+        `groups/${step}.jsonl`,
+        attempts
+          .map(it => `${JSON.stringify({ format: "prove/group@1", step, trajectory: it })}\n`)
+          .join(""),
+      );
     write("groups/notes.txt", "nothing");
-    const { out, code } = await runCommand(score, ["groups", "--tasks", tasksFile, "--json"], inFolder);
-    expect(out.map(it => (JSON.parse(it) as { id: string }).id)).toEqual(["t-move/wrong", "t-read/scripted:idle", "t-move/wrong", "t-read/scripted:idle"]);
+    const { out, code } = await runCommand(
+      score,
+      ["groups", "--tasks", tasksFile, "--json"],
+      inFolder,
+    );
+    expect(out.map(it => (JSON.parse(it) as { id: string }).id)).toEqual([
+      "t-move/wrong",
+      "t-read/scripted:idle",
+      "t-move/wrong",
+      "t-read/scripted:idle",
+    ]);
     expect(code).toBe(0);
   });
   test("a folder without any is a mistake", async () => {
     mkdirSync(join(folder, "empty"));
-    expect((await runCommand(replay, ["empty"], inFolder)).said[0]).toMatch(/there are no \*\.jsonl files in .*empty\n {2}give a folder that holds tasks or trajectories/);
+    expect((await runCommand(replay, ["empty"], inFolder)).said[0]).toMatch(
+      /there are no \*\.jsonl files in .*empty\n {2}give a folder that holds tasks or trajectories/,
+    );
   });
   test("--show prints each attempt with what its calls earned", async () => {
-    const { out } = await runCommand(score, [attemptsFile, "--tasks", tasksFile, "--show"], inFolder);
-    expect(out).toContain("    = valid 1 · serves goal 2 · 2 of 3 arguments (to_account should be \"acc_108\")");
+    const { out } = await runCommand(
+      score,
+      [attemptsFile, "--tasks", tasksFile, "--show"],
+      inFolder,
+    );
+    expect(out).toContain(
+      '    = valid 1 · serves goal 2 · 2 of 3 arguments (to_account should be "acc_108")',
+    );
     expect(out).toContain("reward by paper: 1.2833");
     expect(out).toContain("goals");
   });
@@ -178,23 +342,45 @@ describe("files of all kinds", () => {
 describe("replay F", () => {
   test("says nothing of what is the same", async () => {
     const { out, said, code } = await runCommand(replay, [tasksFile, attemptsFile], inFolder);
-    expect({ out, said, code }).toEqual({ out: [], said: ["5 attempts, 8 calls: all the same"], code: 0 });
+    expect({ out, said, code }).toEqual({
+      out: [],
+      said: ["5 attempts, 8 calls: all the same"],
+      code: 0,
+    });
   });
   test("a line for each that differs, and ends with 1", async () => {
-    const edited = attempts[0]!.events.map(it => (it.kind === "call" && it.name === "banking_transfer" ? { ...it, value: { ok: true } } : it));
-    const file = write("edited.trajectory.jsonl", trajectoryText(attempts[1]!) + trajectoryText({ ...attempts[0]!, events: edited }));
+    const edited = attempts[0]!.events.map(it =>
+      it.kind === "call" && it.name === "banking_transfer" ? { ...it, value: { ok: true } } : it,
+    );
+    const file = write(
+      "edited.trajectory.jsonl",
+      trajectoryText(attempts[1]!) + trajectoryText({ ...attempts[0]!, events: edited }),
+    );
     const { out, code } = await runCommand(replay, [file], inFolder);
     expect(out).toEqual([
       "t-move/wrong  differs: call 2, banking_transfer, gives another value; the record was edited, or a tool is not deterministic: report it with this file",
     ]);
     expect(code).toBe(1);
-    expect((await runCommand(replay, [file, "--json"], inFolder)).out.map(it => JSON.parse(it) as object)).toMatchObject([{ id: "t-move/wrong", verdict: "differs", call: 1, differs: ["value"] }]);
+    expect(
+      (await runCommand(replay, [file, "--json"], inFolder)).out.map(
+        it => JSON.parse(it) as object,
+      ),
+    ).toMatchObject([{ id: "t-move/wrong", verdict: "differs", call: 1, differs: ["value"] }]);
   });
   test("what cannot be run is told, and the others are", async () => {
     const [header] = trajectoryText(attempts[0]!).split("\n") as [string];
-    const file = write("gone.trajectory.jsonl", trajectoryText(attempts[1]!) + trajectoryText(attempts[0]!).replace(header, header.replace('"fixture":"small"', '"fixture":"lost"')));
+    const file = write(
+      "gone.trajectory.jsonl",
+      trajectoryText(attempts[1]!) +
+        trajectoryText(attempts[0]!).replace(
+          header,
+          header.replace('"fixture":"small"', '"fixture":"lost"'),
+        ),
+    );
     const { out, said } = await runCommand(replay, [file], inFolder);
-    expect(out).toEqual(["t-move/wrong  gone: banking has no fixture lost; choose one of full, small"]);
+    expect(out).toEqual([
+      "t-move/wrong  gone: banking has no fixture lost; choose one of full, small",
+    ]);
     expect(said).toEqual(["2 attempts, 0 calls: 1 of them differs"]);
   });
   test("needs a file of the right kind", async () => {
@@ -204,4 +390,3 @@ describe("replay F", () => {
     expect(code).toBe(2);
   });
 });
-

@@ -19,8 +19,15 @@ interface Started {
 const children: ChildProcess[] = [];
 afterEach(() => children.splice(0).forEach(it => it.kill("SIGKILL")));
 
-async function start(args: readonly string[] = [], env: Record<string, string> = {}): Promise<Started> {
-  const child = spawn(process.execPath, [join(root, "dist/cli.js"), "serve", "--port", "0", ...args], { cwd: emptyFolder(), env: { ...process.env, ...env } });
+async function start(
+  args: readonly string[] = [],
+  env: Record<string, string> = {},
+): Promise<Started> {
+  const child = spawn(
+    process.execPath,
+    [join(root, "dist/cli.js"), "serve", "--port", "0", ...args],
+    { cwd: emptyFolder(), env: { ...process.env, ...env } },
+  );
   children.push(child);
   let [stdout, stderr] = ["", ""];
   child.stderr.setEncoding("utf8").on("data", (it: string) => (stderr += it));
@@ -32,38 +39,69 @@ async function start(args: readonly string[] = [], env: Record<string, string> =
     });
     child.once("close", () => reject(new Error(stderr)));
   });
-  return { child, url: (JSON.parse(first) as { url: string }).url, printed: () => stdout + stderr, ended };
+  return {
+    child,
+    url: (JSON.parse(first) as { url: string }).url,
+    printed: () => stdout + stderr,
+    ended,
+  };
 }
 
 test("the first line tells the address, where everything is served", async () => {
   const { url, printed } = await start();
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   const id = newSessionId();
-  expect((await ask(`${url}/v1/sessions/${id}`, "PUT", { body: { fixture: "small" } })).status).toBe(200);
-  const called = await ask(`${url}/v1/sessions/${id}/call`, "POST", { body: { seq: 1, name: "banking_get_balance", arguments: { account_id: "acc_101" } } });
+  expect(
+    (await ask(`${url}/v1/sessions/${id}`, "PUT", { body: { fixture: "small" } })).status,
+  ).toBe(200);
+  const called = await ask(`${url}/v1/sessions/${id}/call`, "POST", {
+    body: { seq: 1, name: "banking_get_balance", arguments: { account_id: "acc_101" } },
+  });
   expect(called.json.is_error).toBe(false);
-  expect((await ask(`${url}/s/${id}/calendar/mcp`, "POST", { body: { jsonrpc: "2.0", id: 1, method: "ping" } })).status).toBe(200);
+  expect(
+    (
+      await ask(`${url}/s/${id}/calendar/mcp`, "POST", {
+        body: { jsonrpc: "2.0", id: 1, method: "ping" },
+      })
+    ).status,
+  ).toBe(200);
   expect(printed().split("\n")[0]).toBe(JSON.stringify({ url }));
 });
 
-test.each(["SIGINT", "SIGTERM"] as const)("%s ends it with sessions open, connections idle and one in the middle of a request", async signal => {
-  const { child, url, ended } = await start();
-  await ask(`${url}/v1/sessions/${newSessionId()}`, "PUT", { headers: { connection: "keep-alive" }, body: {} });
-  const socket = connect(Number(new URL(url).port), "127.0.0.1");
-  const cut = new Promise(resolve => socket.once("close", resolve));
-  socket.on("error", () => {});
-  await new Promise<void>(resolve => socket.write("POST /v1/sessions/x/call HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", () => resolve()));
-  child.kill(signal);
-  expect(await ended).toBe(0);
-  await cut;
-});
+test.each(["SIGINT", "SIGTERM"] as const)(
+  "%s ends it with sessions open, connections idle and one in the middle of a request",
+  async signal => {
+    const { child, url, ended } = await start();
+    await ask(`${url}/v1/sessions/${newSessionId()}`, "PUT", {
+      headers: { connection: "keep-alive" },
+      body: {},
+    });
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    const cut = new Promise(resolve => socket.once("close", resolve));
+    socket.on("error", () => {});
+    await new Promise<void>(resolve =>
+      socket.write(
+        "POST /v1/sessions/x/call HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
+        () => resolve(),
+      ),
+    );
+    child.kill(signal);
+    expect(await ended).toBe(0);
+    await cut;
+  },
+);
 
 test("a token lets in, and is never printed", async () => {
   const token = "planted-token-0123456789";
   const { child, url, printed, ended } = await start([], { PROVE_TOKEN: token });
   expect((await ask(`${url}/health`, "GET")).status).toBe(401);
-  expect((await ask(`${url}/health`, "GET", { headers: { authorization: `Bearer ${token}` } })).status).toBe(200);
-  await ask(`${url}/v1/sessions/${token}`, "PUT", { headers: { authorization: `Bearer ${token}` }, body: {} });
+  expect(
+    (await ask(`${url}/health`, "GET", { headers: { authorization: `Bearer ${token}` } })).status,
+  ).toBe(200);
+  await ask(`${url}/v1/sessions/${token}`, "PUT", {
+    headers: { authorization: `Bearer ${token}` },
+    body: {},
+  });
   child.kill("SIGINT");
   await ended;
   expect(printed()).not.toContain(token);
@@ -72,17 +110,33 @@ test("a token lets in, and is never printed", async () => {
 test("a port that is taken is said so", async () => {
   const { url } = await start();
   const { port } = new URL(url);
-  expect(await run(["serve", "--port", port])).toMatchObject({ code: 2, stdout: "", stderr: `prove-rl: cannot listen on 127.0.0.1:${port} (EADDRINUSE)\n  choose another port, or 0 for any free one\n` });
+  expect(await run(["serve", "--port", port])).toMatchObject({
+    code: 2,
+    stdout: "",
+    stderr: `prove-rl: cannot listen on 127.0.0.1:${port} (EADDRINUSE)\n  choose another port, or 0 for any free one\n`,
+  });
 });
 
 const readable = join(emptyFolder(), "token");
 writeFileSync(readable, "a-token-that-all-can-read", { mode: 0o644 });
 
 test.each([
-  ["another host without a token", ["--host", "0.0.0.0"], /0\.0\.0\.0 can be reached from other machines and there is no token\n {2}set PROVE_TOKEN/],
+  [
+    "another host without a token",
+    ["--host", "0.0.0.0"],
+    /0\.0\.0\.0 can be reached from other machines and there is no token\n {2}set PROVE_TOKEN/,
+  ],
   ["a token as an argument", ["--token", "0123456789abcdef"], /Unknown option '--token'/],
-  ["a token file that others can read", ["--token-file", readable], /others can read .*\n {2}make it yours alone: chmod 600/],
-  ["a port that is none", ["--port", "99999"], /--port 99999 is not a whole number from 0 to 65535/],
+  [
+    "a token file that others can read",
+    ["--token-file", readable],
+    /others can read .*\n {2}make it yours alone: chmod 600/,
+  ],
+  [
+    "a port that is none",
+    ["--port", "99999"],
+    /--port 99999 is not a whole number from 0 to 65535/,
+  ],
   ["room for nobody", ["--capacity", "0"], /--capacity 0 is not a whole number from 1 to/],
 ])("refuses %s", async (_, args, message) => {
   const { code, stdout, stderr } = await run(["serve", ...args]);

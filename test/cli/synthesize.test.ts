@@ -1,5 +1,15 @@
-/** `synthesize` as a person uses it: the same bytes for the same seed, going on after a stop, and clear mistakes. */
-import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+/**
+ * `synthesize` as a person uses it: the same bytes for the same seed, going on after a stop, and
+ * clear mistakes.
+ */
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { synthesize } from "../../src/cli/synthesize.ts";
@@ -17,22 +27,46 @@ const text = (cwd: string, file: string) => readFileSync(join(cwd, file), "utf8"
 
 test("writes as many tasks as asked for, and says what became of the others", async () => {
   const cwd = emptyFolder();
-  const { code, out } = await make(cwd, "--out", "tasks/a.tasks.jsonl", "--count", "30", "--seed", "5");
+  const { code, out } = await make(
+    cwd,
+    "--out",
+    "tasks/a.tasks.jsonl",
+    "--count",
+    "30",
+    "--seed",
+    "5",
+  );
   expect(code).toBe(0);
   expect(text(cwd, "tasks/a.tasks.jsonl").split("\n")).toHaveLength(31);
   expect(out[0]).toMatch(/^30 tasks in .*a\.tasks\.jsonl \([\d.]+ s\)$/);
   const told = out.join("\n");
-  for (const it of [/by server: \w+ \d+, \w+ \d+, \w+ \d+/, /by kind: normal 23, abstain 3, clarify 3, irrelevant 1/, /by split: train \d+, heldout-/, /knob distractors: 0 \d+/, /rejected: \w+/, /distinct-1\/2\/3 0\.\d+/]) expect(told).toMatch(it);
+  for (const it of [
+    /by server: \w+ \d+, \w+ \d+, \w+ \d+/,
+    /by kind: normal 23, abstain 3, clarify 3, irrelevant 1/,
+    /by split: train \d+, heldout-/,
+    /knob distractors: 0 \d+/,
+    /rejected: \w+/,
+    /distinct-1\/2\/3 0\.\d+/,
+  ])
+    expect(told).toMatch(it);
 });
 
 test("an edge that the workspace turns down is not walked", async () => {
   const cwd = emptyFolder();
   const [a, b] = ["banking_list_accounts", "banking_get_account"];
-  const walks = (file: string) => text(cwd, file).trim().split("\n").filter(it => (JSON.parse(it) as { chain: string[] }).chain.join(" ").includes(`${a} ${b}`)).length;
+  const walks = (file: string) =>
+    text(cwd, file)
+      .trim()
+      .split("\n")
+      .filter(it => (JSON.parse(it) as { chain: string[] }).chain.join(" ").includes(`${a} ${b}`))
+      .length;
   const options = ["--count", "40", "--servers", "banking"];
   await make(cwd, "--out", "before.jsonl", ...options);
   mkdirSync(join(cwd, "prove/graphs"), { recursive: true });
-  writeFileSync(join(cwd, "prove/graphs/audit.jsonl"), `${auditLine({ a, b, input: "account_id", verdict: "reject", reason: "too easy", author: "Ana" })}\n`);
+  writeFileSync(
+    join(cwd, "prove/graphs/audit.jsonl"),
+    `${auditLine({ a, b, input: "account_id", verdict: "reject", reason: "too easy", author: "Ana" })}\n`,
+  );
   await make(cwd, "--out", "after.jsonl", ...options);
   expect([walks("before.jsonl") > 0, walks("after.jsonl")]).toEqual([true, 0]);
 });
@@ -42,14 +76,31 @@ test("the same seed writes the same bytes, whether in one go or two, over a torn
   const options = ["--seed", "6", "--servers", "banking,filesystem"];
   await make(cwd, "--out", "whole.jsonl", "--count", "12", ...options);
   const stop = new AbortController();
-  const progress = (line: string) => void (line.startsWith("7 of") && stop.abort(new Error("enough")));
-  await expect(runCommand(synthesize, ["--out", "parts.jsonl", "--count", "12", ...options], { cwd, signal: stop.signal, progress })).rejects.toThrow("enough");
+  const progress = (line: string) =>
+    void (line.startsWith("7 of") && stop.abort(new Error("enough")));
+  await expect(
+    runCommand(synthesize, ["--out", "parts.jsonl", "--count", "12", ...options], {
+      cwd,
+      signal: stop.signal,
+      progress,
+    }),
+  ).rejects.toThrow("enough");
   expect(existsSync(join(cwd, "parts.jsonl.lock"))).toBe(false);
-  for (const it of ["parts.jsonl", "parts.rejected.jsonl"]) appendFileSync(join(cwd, it), '{"format":"prove/ta');
-  const { said, out } = await make(cwd, "--out", "parts.jsonl", "--count", "12", "--resume", ...options);
+  for (const it of ["parts.jsonl", "parts.rejected.jsonl"])
+    appendFileSync(join(cwd, it), '{"format":"prove/ta');
+  const { said, out } = await make(
+    cwd,
+    "--out",
+    "parts.jsonl",
+    "--count",
+    "12",
+    "--resume",
+    ...options,
+  );
   expect(said.join()).toMatch(/ended in a torn line, which was cut off/);
   expect(out[0]).toMatch(/^12 tasks/);
-  for (const it of ["jsonl", "rejected.jsonl", "report.json"]) expect(text(cwd, `parts.${it}`)).toBe(text(cwd, `whole.${it}`));
+  for (const it of ["jsonl", "rejected.jsonl", "report.json"])
+    expect(text(cwd, `parts.${it}`)).toBe(text(cwd, `whole.${it}`));
 });
 
 test("--resume writes nothing more to a file that is long enough", async () => {
@@ -72,17 +123,21 @@ test("what was turned down lies beside the tasks, each with why and with the way
   }
   expect(Object.fromEntries(reasons)).toEqual(report.rejected);
   expect(report.attempts).toBe(60 + [...reasons.values()].reduce((a, b) => a + b, 0));
-  const into = (state: string) => report.transitions.filter(it => it.to === state).reduce((sum, it) => sum + it.n, 0);
+  const into = (state: string) =>
+    report.transitions.filter(it => it.to === state).reduce((sum, it) => sum + it.n, 0);
   expect(into("finish")).toBeGreaterThanOrEqual(60);
 });
 
 describe("two at a time into one file", () => {
-  const lock = (pid: number, began: string | undefined) => JSON.stringify({ format: "prove/lock@1", pid, began });
+  const lock = (pid: number, began: string | undefined) =>
+    JSON.stringify({ format: "prove/lock@1", pid, began });
 
   test("the second is refused", async () => {
     const cwd = emptyFolder();
     writeFileSync(join(cwd, "a.jsonl.lock"), lock(process.pid, beganAt(process.pid)));
-    await expect(make(cwd, "--out", "a.jsonl", "--count", "3")).rejects.toThrow(new RegExp(`process ${process.pid} is writing .*a\\.jsonl: wait until it is done`));
+    await expect(make(cwd, "--out", "a.jsonl", "--count", "3")).rejects.toThrow(
+      new RegExp(`process ${process.pid} is writing .*a\\.jsonl: wait until it is done`),
+    );
     expect(existsSync(join(cwd, "a.jsonl"))).toBe(false);
   });
 
@@ -93,25 +148,55 @@ describe("two at a time into one file", () => {
   ])("a lock %s is no lock", async (_, text) => {
     const cwd = emptyFolder();
     writeFileSync(join(cwd, "a.jsonl.lock"), text);
-    expect((await make(cwd, "--out", "a.jsonl", "--count", "2", "--servers", "banking")).code).toBe(0);
+    expect((await make(cwd, "--out", "a.jsonl", "--count", "2", "--servers", "banking")).code).toBe(
+      0,
+    );
     expect(existsSync(join(cwd, "a.jsonl.lock"))).toBe(false);
   });
 });
 
 test("where the servers have no more to give it says so and ends with 1", async () => {
   const cwd = emptyFolder();
-  const { code, out } = await runCommand(synthesize, ["--out", "a.jsonl", "--count", "1000000"], { cwd, catalog: libraryCatalog() });
+  const { code, out } = await runCommand(synthesize, ["--out", "a.jsonl", "--count", "1000000"], {
+    cwd,
+    catalog: libraryCatalog(),
+  });
   expect(code).toBe(1);
   expect(out.at(-1)).toMatch(/the servers have no more to give: 999\d\d\d tasks are missing/);
 });
 
 test("the pace is told once there is one", () => {
-  expect([paceOf(5, 100, 200), paceOf(210, 13_000, 1000), paceOf(2, 5, 4000), paceOf(1, 100_000, 1000)]).toEqual(["", ", 210 a second, 1 min 1 s left", ", 0.5 a second, 6 s left", ", 1.0 a second, 27 h 46 min left"]);
+  expect([
+    paceOf(5, 100, 200),
+    paceOf(210, 13_000, 1000),
+    paceOf(2, 5, 4000),
+    paceOf(1, 100_000, 1000),
+  ]).toEqual([
+    "",
+    ", 210 a second, 1 min 1 s left",
+    ", 0.5 a second, 6 s left",
+    ", 1.0 a second, 27 h 46 min left",
+  ]);
 });
 
 test("--json reports in one document", async () => {
-  const { out } = await make(emptyFolder(), "--out", "a.jsonl", "--count", "4", "--servers", "calendar", "--split", "train", "--json");
-  expect(JSON.parse(out.join("\n"))).toMatchObject({ format: "prove/report@1", accepted: 4, by: { split: { train: 4 }, server: { calendar: 4 } } });
+  const { out } = await make(
+    emptyFolder(),
+    "--out",
+    "a.jsonl",
+    "--count",
+    "4",
+    "--servers",
+    "calendar",
+    "--split",
+    "train",
+    "--json",
+  );
+  expect(JSON.parse(out.join("\n"))).toMatchObject({
+    format: "prove/report@1",
+    accepted: 4,
+    by: { split: { train: 4 }, server: { calendar: 4 } },
+  });
 });
 
 describe("mistakes", () => {
@@ -119,15 +204,51 @@ describe("mistakes", () => {
     ["no file", ["--count", "3"], /needs a file to write to: add --out/],
     ["no count", ["--out", "a.jsonl"], /how many tasks to make: add --count/],
     ["no tasks", ["--out", "a.jsonl", "--count", "0"], /--count 0 is not a number of tasks/],
-    ["a count in words", ["--out", "a.jsonl", "--count", "many"], /--count many is not a number of tasks/],
-    ["a seed in words", ["--out", "a.jsonl", "--count", "3", "--seed", "lucky"], /--seed lucky is not a whole number/],
-    ["an unknown server", ["--out", "a.jsonl", "--count", "3", "--servers", "banking,bank"], /there is no server bank: choose one of banking/],
-    ["no server", ["--out", "a.jsonl", "--count", "3", "--servers", ","], /--servers names no server/],
-    ["an unknown split", ["--out", "a.jsonl", "--count", "3", "--split", "test"], /there is no split test: choose train or heldout-chain or heldout-server/],
-    ["an unknown menu", ["--out", "a.jsonl", "--count", "3", "--menu", "long"], /there is no menu long: choose chain or full/],
-    ["an unknown preset", ["--out", "a.jsonl", "--count", "3", "--preset", "large"], /there is no preset large: choose paper or student/],
-    ["a split that no server has", ["--out", "a.jsonl", "--count", "3", "--servers", "banking", "--split", "heldout-server"], /none of banking has tasks of the split heldout-server: choose some of trading/],
-    ["an unknown teacher", ["--out", "a.jsonl", "--count", "3", "--teacher", "me"], /there is no teacher me/],
+    [
+      "a count in words",
+      ["--out", "a.jsonl", "--count", "many"],
+      /--count many is not a number of tasks/,
+    ],
+    [
+      "a seed in words",
+      ["--out", "a.jsonl", "--count", "3", "--seed", "lucky"],
+      /--seed lucky is not a whole number/,
+    ],
+    [
+      "an unknown server",
+      ["--out", "a.jsonl", "--count", "3", "--servers", "banking,bank"],
+      /there is no server bank: choose one of banking/,
+    ],
+    [
+      "no server",
+      ["--out", "a.jsonl", "--count", "3", "--servers", ","],
+      /--servers names no server/,
+    ],
+    [
+      "an unknown split",
+      ["--out", "a.jsonl", "--count", "3", "--split", "test"],
+      /there is no split test: choose train or heldout-chain or heldout-server/,
+    ],
+    [
+      "an unknown menu",
+      ["--out", "a.jsonl", "--count", "3", "--menu", "long"],
+      /there is no menu long: choose chain or full/,
+    ],
+    [
+      "an unknown preset",
+      ["--out", "a.jsonl", "--count", "3", "--preset", "large"],
+      /there is no preset large: choose paper or student/,
+    ],
+    [
+      "a split that no server has",
+      ["--out", "a.jsonl", "--count", "3", "--servers", "banking", "--split", "heldout-server"],
+      /none of banking has tasks of the split heldout-server: choose some of trading/,
+    ],
+    [
+      "an unknown teacher",
+      ["--out", "a.jsonl", "--count", "3", "--teacher", "me"],
+      /there is no teacher me/,
+    ],
     ["something more", ["more", "--out", "a.jsonl", "--count", "3"], /synthesize takes no more/],
   ];
   test.each(cases)("%s", async (_, args, words) => {
@@ -137,7 +258,9 @@ describe("mistakes", () => {
   test("a file that is there already is left alone", async () => {
     const cwd = emptyFolder();
     writeFileSync(join(cwd, "a.jsonl"), "mine\n");
-    await expect(make(cwd, "--out", "a.jsonl", "--count", "3")).rejects.toThrow(/a\.jsonl exists already: add --resume/);
+    await expect(make(cwd, "--out", "a.jsonl", "--count", "3")).rejects.toThrow(
+      /a\.jsonl exists already: add --resume/,
+    );
     expect(text(cwd, "a.jsonl")).toBe("mine\n");
   });
 
@@ -145,7 +268,20 @@ describe("mistakes", () => {
     const cwd = emptyFolder();
     await make(cwd, "--out", "a.jsonl", "--count", "3", "--seed", "1", "--servers", "banking");
     const before = text(cwd, "a.jsonl");
-    await expect(make(cwd, "--out", "a.jsonl", "--count", "6", "--seed", "2", "--servers", "banking", "--resume")).rejects.toThrow(/was made with other options/);
+    await expect(
+      make(
+        cwd,
+        "--out",
+        "a.jsonl",
+        "--count",
+        "6",
+        "--seed",
+        "2",
+        "--servers",
+        "banking",
+        "--resume",
+      ),
+    ).rejects.toThrow(/was made with other options/);
     expect(text(cwd, "a.jsonl")).toBe(before);
   });
 

@@ -1,4 +1,7 @@
-/** A terminal whose every line is kept, for running a command as the program does, without a process. */
+/**
+ * A terminal whose every line is kept, for running a command as the program does, without a
+ * process.
+ */
 import { Writable } from "node:stream";
 import { join } from "node:path";
 import type { Command, Terminal } from "../../src/cli/command.ts";
@@ -14,8 +17,23 @@ export interface Shown {
 }
 
 /** Runs a command to its end. A `Mistake` rejects. */
-export async function runCommand(command: Command, args: readonly string[], { stdin = "", cwd = root, ...more }: { stdin?: string; cwd?: string } & Partial<Pick<Terminal, "signal" | "progress" | "catalog">> = {}): Promise<Shown> {
-  const { positionals, values } = parseArgs({ args: [...args], options: command.options, allowPositionals: true, strict: true });
+export async function runCommand(
+  command: Command,
+  args: readonly string[],
+  {
+    stdin = "",
+    cwd = root,
+    ...more
+  }: { stdin?: string; cwd?: string } & Partial<
+    Pick<Terminal, "signal" | "progress" | "catalog">
+  > = {},
+): Promise<Shown> {
+  const { positionals, values } = parseArgs({
+    args: [...args],
+    options: command.options,
+    allowPositionals: true,
+    strict: true,
+  });
   let out = "";
   const said: string[] = [];
   const stdout = new Writable({

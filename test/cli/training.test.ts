@@ -1,4 +1,7 @@
-/** Training from the terminal as a person meets it: the whole loop, runs that stop and go on, and students measured honestly. */
+/**
+ * Training from the terminal as a person meets it: the whole loop, runs that stop and go on, and
+ * students measured honestly.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
@@ -14,12 +17,29 @@ import { root } from "../contracts/doors.ts";
 import { runCommand } from "./terminal.ts";
 
 let cwd: string;
-let rows: readonly { name: string; zeroVariance: number; metrics: { attempts: number; reward: Record<string, number>; success: number; parts: object; calls: number; budget: number; tokensPerRollout: number; rolloutsPerSecond: number } }[];
+let rows: readonly {
+  name: string;
+  zeroVariance: number;
+  metrics: {
+    attempts: number;
+    reward: Record<string, number>;
+    success: number;
+    parts: object;
+    calls: number;
+    budget: number;
+    tokensPerRollout: number;
+    rolloutsPerSecond: number;
+  };
+}[];
 const tasks = () => join(cwd, "prove/tasks/loop-1.tasks.jsonl");
 
 beforeAll(async () => {
   cwd = mkdtempSync(join(tmpdir(), "prove-loop-"));
-  const { code, out } = await runCommand(loop, ["--seconds", "3", "--train", "16", "--heldout", "12", "--json"], { cwd });
+  const { code, out } = await runCommand(
+    loop,
+    ["--seconds", "3", "--train", "16", "--heldout", "12", "--json"],
+    { cwd },
+  );
   expect(code).toBe(0);
   ({ rows } = JSON.parse(out.join("\n")) as { rows: typeof rows });
 }, 240_000);
@@ -30,51 +50,92 @@ describe("the loop", () => {
     for (const { metrics } of rows) {
       expect(metrics.attempts).toBe(12);
       expect(Object.keys(metrics.reward)).toEqual(["prove-plus", "paper"]);
-      expect(Object.keys(metrics.parts)).toEqual(["validity", "coverage", "efficiency", "name", "argument"]);
+      expect(Object.keys(metrics.parts)).toEqual([
+        "validity",
+        "coverage",
+        "efficiency",
+        "name",
+        "argument",
+      ]);
       expect(metrics.tokensPerRollout).toBeGreaterThan(5);
     }
   });
 
   test("leaves its tasks and both runs where the editor finds them", () => {
-    const splits = readFileSync(tasks(), "utf8").trim().split("\n").map(it => (JSON.parse(it) as { split: string }).split);
+    const splits = readFileSync(tasks(), "utf8")
+      .trim()
+      .split("\n")
+      .map(it => (JSON.parse(it) as { split: string }).split);
     expect(splits.filter(it => it === "train")).toHaveLength(16);
-    for (const method of ["grpo", "sft"]) expect(readMetrics(join(cwd, "prove/runs", `loop-1-${method}`)).lines.length).toBeGreaterThan(0);
+    for (const method of ["grpo", "sft"])
+      expect(readMetrics(join(cwd, "prove/runs", `loop-1-${method}`)).lines.length).toBeGreaterThan(
+        0,
+      );
   });
 });
 
 describe("evaluate", () => {
   test("measures a run's newest checkpoint, and the teacher at its best", async () => {
-    const { out } = await runCommand(evaluate, ["--tasks", tasks(), "--policy", "prove/runs/loop-1-grpo", "--limit", "5"], { cwd });
+    const { out } = await runCommand(
+      evaluate,
+      ["--tasks", tasks(), "--policy", "prove/runs/loop-1-grpo", "--limit", "5"],
+      { cwd },
+    );
     expect(out.join("\n")).toMatch(/tasks +5\nreward, paper +[\d.]+/);
-    const teacher = await runCommand(evaluate, ["--tasks", tasks(), "--policy", "scripted:teacher", "--json"], { cwd });
+    const teacher = await runCommand(
+      evaluate,
+      ["--tasks", tasks(), "--policy", "scripted:teacher", "--json"],
+      { cwd },
+    );
     expect(JSON.parse(teacher.out[0]!)).toMatchObject({ success: 1, attempts: 12 });
   });
 
   test("does not call a task held out that asks for what the student was trained on", async () => {
     const seen = join(cwd, "seen.tasks.jsonl");
-    writeFileSync(seen, readFileSync(tasks(), "utf8").replaceAll('"split":"train"', '"split":"heldout-chain"'));
-    await expect(runCommand(evaluate, ["--tasks", seen, "--policy", "prove/runs/loop-1-grpo"], { cwd })).rejects.toThrow(/is not held out for the model in .*: it was trained on the tools .* together/);
+    writeFileSync(
+      seen,
+      readFileSync(tasks(), "utf8").replaceAll('"split":"train"', '"split":"heldout-chain"'),
+    );
+    await expect(
+      runCommand(evaluate, ["--tasks", seen, "--policy", "prove/runs/loop-1-grpo"], { cwd }),
+    ).rejects.toThrow(
+      /is not held out for the model in .*: it was trained on the tools .* together/,
+    );
   });
 
-  const check = (args: string[], why: RegExp) => expect(runCommand(evaluate, args, { cwd })).rejects.toThrow(why);
+  const check = (args: string[], why: RegExp) =>
+    expect(runCommand(evaluate, args, { cwd })).rejects.toThrow(why);
   test("says what is wrong with what it is given", async () => {
     await check(["--policy", "x"], /needs a tasks file/);
     await check(["--tasks", tasks(), "--policy", "nowhere"], /there is no policy nowhere/);
     await check(["--tasks", tasks(), "--policy", "prove"], /is not a model folder/);
-    await check(["--tasks", tasks(), "--policy", "scripted:teacher", "--split", "best"], /there is no split best/);
-    await check(["--tasks", tasks(), "--policy", "scripted:teacher", "--split", "heldout-server"], /holds no tasks of the split heldout-server/);
+    await check(
+      ["--tasks", tasks(), "--policy", "scripted:teacher", "--split", "best"],
+      /there is no split best/,
+    );
+    await check(
+      ["--tasks", tasks(), "--policy", "scripted:teacher", "--split", "heldout-server"],
+      /holds no tasks of the split heldout-server/,
+    );
   });
 });
 
 describe("train", () => {
-  const check = (args: string[], why: RegExp) => expect(runCommand(train, args, { cwd })).rejects.toThrow(why);
+  const check = (args: string[], why: RegExp) =>
+    expect(runCommand(train, args, { cwd })).rejects.toThrow(why);
   test("says what is wrong with what it is given", async () => {
     writeFileSync(join(cwd, "bad.json"), JSON.stringify({ grpo: { group: 1 } }));
     await check(["--tasks", tasks()], /needs a run folder/);
     await check(["--run", "r"], /needs a tasks file/);
     await check(["--run", "nowhere", "--resume"], /is not a run folder/);
-    await check(["--run", "r", "--tasks", tasks(), "--config", "bad.json"], /bad\.json does not fit at \/grpo\/group/);
-    await check(["--run", "r", "--tasks", tasks(), "--backend", "abacus"], /backend cannot be used/);
+    await check(
+      ["--run", "r", "--tasks", tasks(), "--config", "bad.json"],
+      /bad\.json does not fit at \/grpo\/group/,
+    );
+    await check(
+      ["--run", "r", "--tasks", tasks(), "--backend", "abacus"],
+      /backend cannot be used/,
+    );
     await check(["--run", "r", "--tasks", tasks(), "--from", "nowhere"], /nowhere/);
     expect(existsSync(join(cwd, "r", "run.json"))).toBe(false);
   });
@@ -83,7 +144,8 @@ describe("train", () => {
     const run = join(cwd, "stopped");
     await interrupted(["--tasks", tasks(), "--run", run, "--steps", "100000"]);
     const { step } = latestCheckpoint(run);
-    // a step that could not end within the two seconds is not waited for: the run goes on from its last checkpoint
+    // a step that could not end within the two seconds is not waited for: the run goes on from its
+    // last checkpoint
     expect(step).toBeLessThanOrEqual(readMetrics(run).lines.at(-1)!.step);
     await interrupted(["--run", run, "--resume"]);
     const { lines } = readMetrics(run);
@@ -94,7 +156,10 @@ describe("train", () => {
   /** Trains until a step has been seen, then presses Ctrl-C. */
   async function interrupted(args: readonly string[]): Promise<void> {
     const run = args[args.indexOf("--run") + 1]!;
-    const child = spawn(process.execPath, [join(root, "dist/cli.js"), "train", ...args], { cwd, stdio: ["ignore", "ignore", "pipe"] });
+    const child = spawn(process.execPath, [join(root, "dist/cli.js"), "train", ...args], {
+      cwd,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
     let said = "";
     child.stderr.on("data", (it: Buffer) => (said += it.toString()));
     while (!said.includes("reward")) await once(child.stderr, "data");

@@ -1,4 +1,7 @@
-/** `variants` as a person uses it: more tasks like one of a file, the same bytes for the same seed, and clear mistakes. */
+/**
+ * `variants` as a person uses it: more tasks like one of a file, the same bytes for the same seed,
+ * and clear mistakes.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -21,30 +24,75 @@ beforeAll(async () => {
 const vary = (...args: string[]) => runCommand(variants, args, { cwd });
 
 test("writes as many as asked for, and the same seed writes the same bytes", async () => {
-  const { code, out } = await vary("a.tasks.jsonl", "--task", task.id, "--count", "3", "--seed", "2", "--out", "more/b.tasks.jsonl");
+  const { code, out } = await vary(
+    "a.tasks.jsonl",
+    "--task",
+    task.id,
+    "--count",
+    "3",
+    "--seed",
+    "2",
+    "--out",
+    "more/b.tasks.jsonl",
+  );
   expect(code).toBe(0);
   expect(out.join("\n")).toMatch(/^3 variants of banking-3-\d+ in .*b\.tasks\.jsonl \([\d.]+ s\)$/);
   let n = 0;
   for await (const it of readTasks(join(cwd, "more/b.tasks.jsonl"))) {
-    expect(it.goals.flatMap(goal => goal.calls.map(call => call.name))).toEqual(task.goals.flatMap(goal => goal.calls.map(call => call.name)));
+    expect(it.goals.flatMap(goal => goal.calls.map(call => call.name))).toEqual(
+      task.goals.flatMap(goal => goal.calls.map(call => call.name)),
+    );
     n++;
   }
   expect(n).toBe(3);
-  const { out: json } = await vary("a.tasks.jsonl", "--task", task.id, "--count", "3", "--seed", "2", "--out", "c.jsonl", "--json");
+  const { out: json } = await vary(
+    "a.tasks.jsonl",
+    "--task",
+    task.id,
+    "--count",
+    "3",
+    "--seed",
+    "2",
+    "--out",
+    "c.jsonl",
+    "--json",
+  );
   expect(JSON.parse(json[0]!)).toMatchObject({ task: task.id, made: 3 });
-  expect(readFileSync(join(cwd, "c.jsonl"), "utf8")).toBe(readFileSync(join(cwd, "more/b.tasks.jsonl"), "utf8"));
+  expect(readFileSync(join(cwd, "c.jsonl"), "utf8")).toBe(
+    readFileSync(join(cwd, "more/b.tasks.jsonl"), "utf8"),
+  );
 });
 
 describe("says what to mend", () => {
   const cases: [what: string, args: string[], why: RegExp][] = [
     ["no file", ["--task", "x", "--count", "1", "--out", "z.jsonl"], /needs one tasks file/],
     ["no task", ["a.tasks.jsonl", "--count", "1", "--out", "z.jsonl"], /which task to vary/],
-    ["a task that is not there", ["a.tasks.jsonl", "--task", "x", "--count", "1", "--out", "z.jsonl"], /has no task x among its 6/],
+    [
+      "a task that is not there",
+      ["a.tasks.jsonl", "--task", "x", "--count", "1", "--out", "z.jsonl"],
+      /has no task x among its 6/,
+    ],
     ["no count", ["a.tasks.jsonl", "--task", "x", "--out", "z.jsonl"], /how many to make/],
-    ["a count of 0", ["a.tasks.jsonl", "--task", "x", "--count", "0", "--out", "z.jsonl"], /--count 0 is not a number of tasks/],
-    ["a seed of text", ["a.tasks.jsonl", "--task", "x", "--count", "1", "--seed", "today", "--out", "z.jsonl"], /--seed today/],
-    ["nowhere to write", ["a.tasks.jsonl", "--task", "x", "--count", "1"], /needs a file to write to/],
-    ["a file that is there", ["a.tasks.jsonl", "--task", "x", "--count", "1", "--out", "a.tasks.jsonl"], /exists already/],
+    [
+      "a count of 0",
+      ["a.tasks.jsonl", "--task", "x", "--count", "0", "--out", "z.jsonl"],
+      /--count 0 is not a number of tasks/,
+    ],
+    [
+      "a seed of text",
+      ["a.tasks.jsonl", "--task", "x", "--count", "1", "--seed", "today", "--out", "z.jsonl"],
+      /--seed today/,
+    ],
+    [
+      "nowhere to write",
+      ["a.tasks.jsonl", "--task", "x", "--count", "1"],
+      /needs a file to write to/,
+    ],
+    [
+      "a file that is there",
+      ["a.tasks.jsonl", "--task", "x", "--count", "1", "--out", "a.tasks.jsonl"],
+      /exists already/,
+    ],
   ];
   test.each(cases)("%s", async (_, args, why) => {
     await expect(vary(...args)).rejects.toThrow(why);

@@ -1,4 +1,7 @@
-/** The terminal program as the editor forks it for long work: what it says over the channel, and that a cancel loses nothing. */
+/**
+ * The terminal program as the editor forks it for long work: what it says over the channel, and
+ * that a cancel loses nothing.
+ */
 import { fork } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -10,9 +13,14 @@ import { emptyFolder } from "./program.ts";
 type Synthesize = Extract<WorkAsk, { kind: "synthesize" }>;
 
 /** Asks, and gathers all that is said; `cancelAfter` facts it cancels. */
-function work(ask: Synthesize, cancelAfter = Infinity): Promise<{ said: WorkSays[]; code: number | null }> {
+function work(
+  ask: Synthesize,
+  cancelAfter = Infinity,
+): Promise<{ said: WorkSays[]; code: number | null }> {
   const said: WorkSays[] = [];
-  const child = fork(join(root, "src/cli/main.ts"), ["work"], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const child = fork(join(root, "src/cli/main.ts"), ["work"], {
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
   child.on("message", message => {
     said.push(message as WorkSays);
     if (said.length === cancelAfter) child.send({ kind: "cancel" } satisfies WorkAsk);
@@ -41,8 +49,15 @@ test("synthesis says how far it is, and ends with a report of what lies in the f
   const out = join(emptyFolder(), "six.tasks.jsonl");
   const { said, code } = await work(asking(out));
   expect(code).toBe(0);
-  expect(said[0]).toMatchObject({ kind: "progress", total: 6, doing: expect.stringMatching(/^tasks/) as string });
-  expect(said.at(-1)).toMatchObject({ kind: "done", report: expect.arrayContaining([expect.stringContaining(`6 tasks in ${out}`)]) });
+  expect(said[0]).toMatchObject({
+    kind: "progress",
+    total: 6,
+    doing: expect.stringMatching(/^tasks/) as string,
+  });
+  expect(said.at(-1)).toMatchObject({
+    kind: "done",
+    report: expect.arrayContaining([expect.stringContaining(`6 tasks in ${out}`)]),
+  });
   expect(await idsIn(out)).toHaveLength(6);
 });
 
@@ -54,6 +69,16 @@ test("a cancel ends the work and leaves whole tasks", async () => {
 });
 
 test("a mistake comes back with what and remedy", async () => {
-  const { said } = await work(asking(join(emptyFolder(), "x.tasks.jsonl"), { servers: ["bakery"] }));
-  expect(said).toEqual([{ kind: "failed", what: "there is no server bakery", remedy: expect.stringMatching(/^choose one of banking, trading, .*, video_meeting$/) as string }]);
+  const { said } = await work(
+    asking(join(emptyFolder(), "x.tasks.jsonl"), { servers: ["bakery"] }),
+  );
+  expect(said).toEqual([
+    {
+      kind: "failed",
+      what: "there is no server bakery",
+      remedy: expect.stringMatching(
+        /^choose one of banking, trading, .*, video_meeting$/,
+      ) as string,
+    },
+  ]);
 });

@@ -19,17 +19,32 @@ describe("matrix products on wasm are those of plain JavaScript", () => {
   }
 
   /** Entry (i, j) of every batch by its definition. */
-  function expected(a: tf.Tensor, b: tf.Tensor, { transposeA = false, transposeB = false }: Product): number[] {
-    const of = (x: tf.Tensor, transposed: boolean) => (tf.tidy(() => (transposed ? tf.transpose(x, [0, 2, 1]) : x).arraySync()) as number[][][]);
+  function expected(
+    a: tf.Tensor,
+    b: tf.Tensor,
+    { transposeA = false, transposeB = false }: Product,
+  ): number[] {
+    const of = (x: tf.Tensor, transposed: boolean) =>
+      tf.tidy(() => (transposed ? tf.transpose(x, [0, 2, 1]) : x).arraySync()) as number[][][];
     const [left, right] = [of(a, transposeA), of(b, transposeB)];
-    return Array.from({ length: Math.max(left.length, right.length) }, (_, i) => [left[i % left.length]!, right[i % right.length]!] as const).flatMap(([l, r]) =>
+    return Array.from(
+      { length: Math.max(left.length, right.length) },
+      (_, i) => [left[i % left.length]!, right[i % right.length]!] as const,
+    ).flatMap(([l, r]) =>
       l.flatMap(row => r[0]!.map((_, j) => row.reduce((sum, it, k) => sum + it * r[k]![j]!, 0))),
     );
   }
 
   const check = (product: Product) =>
     test(`${product.a.join(" x ")}${product.transposeA ? "ᵀ" : ""} by ${product.b.join(" x ")}${product.transposeB ? "ᵀ" : ""}`, () => {
-      const of = (shape: readonly number[], seed: number) => tf.tensor3d(randomArray(shape.reduce((x, y) => x * y), seed), shape as [number, number, number]);
+      const of = (shape: readonly number[], seed: number) =>
+        tf.tensor3d(
+          randomArray(
+            shape.reduce((x, y) => x * y),
+            seed,
+          ),
+          shape as [number, number, number],
+        );
       const [a, b] = [of(product.a, 1), of(product.b, 2)];
       const out = tf.matMul(a, b, product.transposeA, product.transposeB);
       checkClose(out.dataSync(), expected(a, b, product));
@@ -64,17 +79,49 @@ describe("the wasm backend", () => {
   });
 
   test("rows picked twice gather their gradient twice, rows not picked get none", () => {
-    const gradient = tf.grad((x: tf.Tensor) => tf.sum(tf.mul(tf.gather(x as tf.Tensor2D, tf.tensor1d([2, 0, 2], "int32")), tf.tensor2d([[1], [10], [100]]))));
-    expect([...gradient(tf.zeros([4, 3])).dataSync()]).toEqual([10, 10, 10, 0, 0, 0, 101, 101, 101, 0, 0, 0]);
+    const gradient = tf.grad((x: tf.Tensor) =>
+      tf.sum(
+        tf.mul(
+          tf.gather(x as tf.Tensor2D, tf.tensor1d([2, 0, 2], "int32")),
+          tf.tensor2d([[1], [10], [100]]),
+        ),
+      ),
+    );
+    expect([...gradient(tf.zeros([4, 3])).dataSync()]).toEqual([
+      10, 10, 10, 0, 0, 0, 101, 101, 101, 0, 0, 0,
+    ]);
   });
 
   test("gathers that our kernel does not know go to the stock one", () => {
-    expect([...tf.gather(tf.tensor2d([[1, 2], [3, 4]]), tf.tensor1d([1, 1], "int32"), 1).dataSync()]).toEqual([2, 2, 4, 4]);
-    expect([...tf.gather(tf.tensor1d([5, 6, 7], "int32"), tf.tensor1d([2, 0], "int32")).dataSync()]).toEqual([7, 5]);
+    expect([
+      ...tf
+        .gather(
+          tf.tensor2d([
+            [1, 2],
+            [3, 4],
+          ]),
+          tf.tensor1d([1, 1], "int32"),
+          1,
+        )
+        .dataSync(),
+    ]).toEqual([2, 2, 4, 4]);
+    expect([
+      ...tf.gather(tf.tensor1d([5, 6, 7], "int32"), tf.tensor1d([2, 0], "int32")).dataSync(),
+    ]).toEqual([7, 5]);
   });
 
   test("both builds of the kernels agree", async () => {
-    const product = () => tf.tidy(() => tf.matMul(tf.tensor2d(randomArray(800, 1), [20, 40]), tf.tensor2d(randomArray(1200, 2), [30, 40]), false, true).dataSync());
+    const product = () =>
+      tf.tidy(() =>
+        tf
+          .matMul(
+            tf.tensor2d(randomArray(800, 1), [20, 40]),
+            tf.tensor2d(randomArray(1200, 2), [30, 40]),
+            false,
+            true,
+          )
+          .dataSync(),
+      );
     const results: ArrayLike<number>[] = [];
     for (const build of ["simd", "relaxed"] as const) {
       expect((await startWasm(programs, build)).relaxed).toBe(build === "relaxed");
@@ -97,13 +144,15 @@ describe("the kernels as a file", () => {
   // a section of data would be written over TensorFlow.js's own memory
   test.each(["simd", "relaxed"])("the %s build holds no data of its own", build => {
     const dataSection = 11;
-    expect(sectionsOf(readFileSync(join(programs, `kernels-${build}.wasm`)))).not.toContain(dataSection);
+    expect(sectionsOf(readFileSync(join(programs, `kernels-${build}.wasm`)))).not.toContain(
+      dataSection,
+    );
   });
 
   /** The ids of a wasm file's sections: each is an id, a length in LEB128 and as many bytes. */
   function sectionsOf(bytes: Buffer): number[] {
     const ids: number[] = [];
-    for (let at = 8; at < bytes.length; ) {
+    for (let at = 8; at < bytes.length;) {
       ids.push(bytes[at++]!);
       let [length, shift] = [0, 0];
       for (; bytes[at]! & 0x80; shift += 7) length |= (bytes[at++]! & 0x7f) << shift;

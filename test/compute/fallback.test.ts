@@ -9,7 +9,9 @@ const empty = mkdtempSync(join(tmpdir(), "prove-"));
 
 // what emscripten prints when its file is missing is not ours to word
 const silently = async <T>(work: () => Promise<T>): Promise<T> => {
-  const spies = (["warn", "error"] as const).map(it => vi.spyOn(console, it).mockImplementation(() => {}));
+  const spies = (["warn", "error"] as const).map(it =>
+    vi.spyOn(console, it).mockImplementation(() => {}),
+  );
   try {
     return await work();
   } finally {
@@ -20,6 +22,9 @@ const silently = async <T>(work: () => Promise<T>): Promise<T> => {
 test("without wasm files auto runs in plain JavaScript and says why", async () => {
   const backend = await silently(() => startBackend("auto", { programs: empty }));
   expect(backend.name).toBe("cpu");
-  expect(backend.notes).toEqual([expect.stringMatching(/^backend wasm was passed over: /), expect.stringContaining("plain JavaScript")]);
+  expect(backend.notes).toEqual([
+    expect.stringMatching(/^backend wasm was passed over: /),
+    expect.stringContaining("plain JavaScript"),
+  ]);
   expect(tf.getBackend()).toBe("cpu");
 });

@@ -1,4 +1,7 @@
-/** Numbers for tests: where the built programs lie, seeded random arrays, and how far two arrays are apart. */
+/**
+ * Numbers for tests: where the built programs lie, seeded random arrays, and how far two arrays are
+ * apart.
+ */
 import { join } from "node:path";
 import { expect } from "vitest";
 import { uniforms } from "../../src/compute/random.ts";
@@ -11,7 +14,10 @@ export function randomArray(n: number, seed: number): Float32Array {
   return Float32Array.from({ length: n }, () => uniform() * 2 - 1);
 }
 
-/** The length of the difference over the length of what is expected, which counts as at least 1e-3; NaN anywhere makes it NaN. */
+/**
+ * The length of the difference over the length of what is expected, which counts as at least 1e-3;
+ * NaN anywhere makes it NaN.
+ */
 export function distance(found: ArrayLike<number>, expected: ArrayLike<number>): number {
   let [difference, whole] = [0, 0];
   for (let i = 0; i < expected.length; i++) {
@@ -21,8 +27,16 @@ export function distance(found: ArrayLike<number>, expected: ArrayLike<number>):
   return Math.sqrt(difference / Math.max(whole, 1e-6));
 }
 
-/** Both hold as many numbers and are as close as single precision lets sums of a few hundred products be. */
-export function checkClose(found: ArrayLike<number>, expected: ArrayLike<number>, tolerance = 1e-5, name = ""): void {
+/**
+ * Both hold as many numbers and are as close as single precision lets sums of a few hundred
+ * products be.
+ */
+export function checkClose(
+  found: ArrayLike<number>,
+  expected: ArrayLike<number>,
+  tolerance = 1e-5,
+  name = "",
+): void {
   expect(found.length, name).toBe(expected.length);
   expect(distance(found, expected), name).toBeLessThan(tolerance);
 }

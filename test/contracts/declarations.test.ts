@@ -1,10 +1,14 @@
-/** What every tool of every server declares, so that a model can choose it, a form can ask for it and a graph can be read from it. */
+/**
+ * What every tool of every server declares, so that a model can choose it, a form can ask for it
+ * and a graph can be read from it.
+ */
 import { describe, expect, test } from "vitest";
 import type { JsonSchema, Tool } from "../../src/environment/server.ts";
 import { catalog } from "./doors.ts";
 
 const tools = [...catalog.tools.values()];
-const properties = (schema: JsonSchema) => Object.entries((schema["properties"] ?? {}) as Record<string, JsonSchema>);
+const properties = (schema: JsonSchema) =>
+  Object.entries((schema["properties"] ?? {}) as Record<string, JsonSchema>);
 
 /** A schema's places with their schemas, branches and items included. */
 function* placesIn(schema: JsonSchema, at: string): Generator<[string, JsonSchema]> {
@@ -13,20 +17,53 @@ function* placesIn(schema: JsonSchema, at: string): Generator<[string, JsonSchem
   else yield [at, schema];
   for (const [key, it] of properties(schema)) yield* placesIn(it, `${at}.${key}`);
   const { items } = schema;
-  if (items !== null && typeof items === "object" && !Array.isArray(items)) yield* placesIn(items as JsonSchema, `${at}[]`);
+  if (items !== null && typeof items === "object" && !Array.isArray(items))
+    yield* placesIn(items as JsonSchema, `${at}[]`);
 }
 
 const inputs = (tool: Tool) => [...placesIn(tool.inputSchema, tool.name)];
 const unbounded = (kind: string, isBounded: (schema: JsonSchema) => boolean) =>
-  tools.flatMap(it => inputs(it).filter(([, schema]) => schema["type"] === kind && !isBounded(schema)).map(([at]) => at));
-const has = (schema: JsonSchema, ...keywords: string[]) => keywords.some(it => schema[it] !== undefined);
+  tools.flatMap(it =>
+    inputs(it)
+      .filter(([, schema]) => schema["type"] === kind && !isBounded(schema))
+      .map(([at]) => at),
+  );
+const has = (schema: JsonSchema, ...keywords: string[]) =>
+  keywords.some(it => schema[it] !== undefined);
 
-test("every text has a longest length, a pattern, a format or a list of values", () => expect(unbounded("string", it => has(it, "maxLength", "pattern", "format", "enum", "const"))).toEqual([]));
-test("every list has a longest length", () => expect(unbounded("array", it => has(it, "maxItems"))).toEqual([]));
+test("every text has a longest length, a pattern, a format or a list of values", () =>
+  expect(
+    unbounded("string", it => has(it, "maxLength", "pattern", "format", "enum", "const")),
+  ).toEqual([]));
+test("every list has a longest length", () =>
+  expect(unbounded("array", it => has(it, "maxItems"))).toEqual([]));
 test("every number has a least and a greatest value", () =>
-  expect(["number", "integer"].flatMap(kind => unbounded(kind, it => has(it, "minimum", "exclusiveMinimum", "enum", "const") && has(it, "maximum", "exclusiveMaximum", "enum", "const")))).toEqual([]));
-test("every parameter is described", () => expect(tools.flatMap(it => properties(it.inputSchema).filter(([, schema]) => !schema["description"]).map(([key]) => `${it.name}.${key}`))).toEqual([]));
-test("every result is an object with named fields", () => expect(tools.filter(it => it.outputSchema["type"] !== "object" || properties(it.outputSchema).length === 0).map(it => it.name)).toEqual([]));
+  expect(
+    ["number", "integer"].flatMap(kind =>
+      unbounded(
+        kind,
+        it =>
+          has(it, "minimum", "exclusiveMinimum", "enum", "const") &&
+          has(it, "maximum", "exclusiveMaximum", "enum", "const"),
+      ),
+    ),
+  ).toEqual([]));
+test("every parameter is described", () =>
+  expect(
+    tools.flatMap(it =>
+      properties(it.inputSchema)
+        .filter(([, schema]) => !schema["description"])
+        .map(([key]) => `${it.name}.${key}`),
+    ),
+  ).toEqual([]));
+test("every result is an object with named fields", () =>
+  expect(
+    tools
+      .filter(
+        it => it.outputSchema["type"] !== "object" || properties(it.outputSchema).length === 0,
+      )
+      .map(it => it.name),
+  ).toEqual([]));
 
 test("no two tools are told apart by their name alone", () => {
   const seen = new Map<string, string>();
@@ -39,26 +76,55 @@ test("no two tools are told apart by their name alone", () => {
 });
 
 test("names are identifiers that no engine keeps for itself", () => {
-  const kept = new Set(["reset", "get_reward", "step", "state", "close", "verify", "seed_session", "aggregate_metrics", "mcp"]);
-  expect(tools.filter(it => !/^[a-z][a-z0-9_]{2,63}$/.test(it.name) || kept.has(it.name)).map(it => it.name)).toEqual([]);
+  const kept = new Set([
+    "reset",
+    "get_reward",
+    "step",
+    "state",
+    "close",
+    "verify",
+    "seed_session",
+    "aggregate_metrics",
+    "mcp",
+  ]);
+  expect(
+    tools
+      .filter(it => !/^[a-z][a-z0-9_]{2,63}$/.test(it.name) || kept.has(it.name))
+      .map(it => it.name),
+  ).toEqual([]);
 });
 
 for (const server of catalog.servers.values())
   describe(server.name, () => {
     const own = [...server.tools.values()];
-    const entitiesIn = (schema: JsonSchema): string[] => [...placesIn(schema, "")].flatMap(([, it]) => (typeof it["x-entity"] === "string" ? [it["x-entity"]] : []));
+    const entitiesIn = (schema: JsonSchema): string[] =>
+      [...placesIn(schema, "")].flatMap(([, it]) =>
+        typeof it["x-entity"] === "string" ? [it["x-entity"]] : [],
+      );
 
     test("gives every entity that a tool of it needs", () => {
-      const given = new Set(own.flatMap(it => [...entitiesIn(it.outputSchema), ...labelsIn(it.outputSchema)]));
-      const needed = own.flatMap(it => entitiesIn(it.inputSchema).filter(entity => !given.has(entity)).map(entity => `${it.name}: ${entity}`));
+      const given = new Set(
+        own.flatMap(it => [...entitiesIn(it.outputSchema), ...labelsIn(it.outputSchema)]),
+      );
+      const needed = own.flatMap(it =>
+        entitiesIn(it.inputSchema)
+          .filter(entity => !given.has(entity))
+          .map(entity => `${it.name}: ${entity}`),
+      );
       expect(needed).toEqual([]);
     });
 
-    test("both reads and writes", () => expect(new Set(own.map(it => it.effect))).toEqual(new Set(["read", "write"])));
+    test("both reads and writes", () =>
+      expect(new Set(own.map(it => it.effect))).toEqual(new Set(["read", "write"])));
 
-    test("destroys only where it writes", () => expect(own.filter(it => it.destructive && it.effect === "read").map(it => it.name)).toEqual([]));
+    test("destroys only where it writes", () =>
+      expect(own.filter(it => it.destructive && it.effect === "read").map(it => it.name)).toEqual(
+        [],
+      ));
   });
 
 function labelsIn(schema: JsonSchema): string[] {
-  return [...placesIn(schema, "")].flatMap(([, it]) => (typeof it["x-label"] === "string" ? [it["x-label"]] : []));
+  return [...placesIn(schema, "")].flatMap(([, it]) =>
+    typeof it["x-label"] === "string" ? [it["x-label"]] : [],
+  );
 }

@@ -14,7 +14,9 @@ import { newSessionId } from "../../src/service/sessionId.ts";
 export const root = join(import.meta.dirname, "../..");
 export const catalog = openCatalog(servers, [join(root, "resources/fixtures")]);
 
-/** An answer as any client can see it: the value's canonical text, or the error's type and words. */
+/**
+ * An answer as any client can see it: the value's canonical text, or the error's type and words.
+ */
 export interface Answer {
   ok: boolean;
   text: string;
@@ -33,7 +35,8 @@ export interface Door {
   shut(): Promise<void>;
 }
 
-const errorText = (type: string, message: string, hint: string | undefined) => canonical({ error_type: type, message, ...(hint === undefined ? {} : { hint }) });
+const errorText = (type: string, message: string, hint: string | undefined) =>
+  canonical({ error_type: type, message, ...(hint === undefined ? {} : { hint }) });
 
 export const inProcess = (server: string): Door => ({
   name: "in process",
@@ -42,7 +45,9 @@ export const inProcess = (server: string): Door => ({
     return {
       async call(name, args) {
         const { outcome } = session.call(name, args);
-        return outcome.kind === "ok" ? { ok: true, text: canonical(outcome.value) } : { ok: false, text: errorText(outcome.type, outcome.message, outcome.hint) };
+        return outcome.kind === "ok"
+          ? { ok: true, text: canonical(outcome.value) }
+          : { ok: false, text: errorText(outcome.type, outcome.message, outcome.hint) };
       },
       digest: async () => session.digest,
       close: async () => {},
@@ -51,8 +56,17 @@ export const inProcess = (server: string): Door => ({
   shut: async () => {},
 });
 
-async function callOver(client: Client, name: string, args: Json, _meta?: Record<string, unknown>): Promise<Answer> {
-  const result = await client.callTool({ name, arguments: args as Record<string, unknown>, ...(_meta ? { _meta } : {}) });
+async function callOver(
+  client: Client,
+  name: string,
+  args: Json,
+  _meta?: Record<string, unknown>,
+): Promise<Answer> {
+  const result = await client.callTool({
+    name,
+    arguments: args as Record<string, unknown>,
+    ...(_meta ? { _meta } : {}),
+  });
   const [first] = result.content as { text: string }[];
   return { ok: !result.isError, text: canonical(JSON.parse(first!.text)) };
 }
@@ -60,7 +74,14 @@ async function callOver(client: Client, name: string, args: Json, _meta?: Record
 /** The built program as a child process, driven by the SDK's own client. */
 export async function overStdio(server: string): Promise<Door & { client: Client }> {
   const client = new Client({ name: "contract", version: "1" });
-  await client.connect(new StdioClientTransport({ command: process.execPath, args: [join(root, "dist/cli.js"), "stdio", server], cwd: root, stderr: "inherit" }));
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [join(root, "dist/cli.js"), "stdio", server],
+      cwd: root,
+      stderr: "inherit",
+    }),
+  );
   // the client checks results against the published schemas only for tools it has listed
   await client.listTools();
   let opened = 0;
@@ -69,7 +90,8 @@ export async function overStdio(server: string): Promise<Door & { client: Client
     client,
     async open(fixture, seed) {
       const _meta = { [sessionKey]: `s${opened++}` };
-      const ask = <T extends z.ZodType>(method: string, params: object, result: T) => client.request({ method, params: { ...params, _meta } }, result);
+      const ask = <T extends z.ZodType>(method: string, params: object, result: T) =>
+        client.request({ method, params: { ...params, _meta } }, result);
       await ask("prove/open", { fixture, seed }, z.object({ digest: z.string() }));
       return {
         call: (name, args) => callOver(client, name, args, _meta),
@@ -85,7 +107,10 @@ export async function overStdio(server: string): Promise<Door & { client: Client
 let serving: Promise<Serving> | undefined;
 let doors = 0;
 
-/** The service over real HTTP: sessions by `/v1`, calls by the SDK's own client at the session's address. */
+/**
+ * The service over real HTTP: sessions by `/v1`, calls by the SDK's own client at the session's
+ * address.
+ */
 export async function overHttp(server: string): Promise<Door> {
   doors++;
   const { url, mcpPath, close } = await (serving ??= serve({ catalog }));
@@ -95,15 +120,21 @@ export async function overHttp(server: string): Promise<Door> {
     async open(fixture, seed) {
       const id = newSessionId();
       const session = `${url}/v1/sessions/${id}`;
-      const opened = await fetch(session, { method: "PUT", headers: { "content-type": "application/json" }, body: JSON.stringify({ servers: [server], fixture, seed }) });
+      const opened = await fetch(session, {
+        method: "PUT",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ servers: [server], fixture, seed }),
+      });
       if (!opened.ok) throw new Error(await opened.text());
       const client = await clientAt(`${url}${mcpPath(id, server)}`);
-      // of one session: the client checks results against the published schemas of what it has listed, and compiling them takes a while
+      // of one session: the client checks results against the published schemas of what it has
+      // listed, and compiling them takes a while
       if (!isListed) await client.listTools();
       isListed = true;
       return {
         call: (name, args) => callOver(client, name, args),
-        digest: async () => ((await (await fetch(`${session}/state`)).json()) as { digest: string }).digest,
+        digest: async () =>
+          ((await (await fetch(`${session}/state`)).json()) as { digest: string }).digest,
         async close() {
           await client.close();
           await fetch(session, { method: "DELETE" });
@@ -121,6 +152,8 @@ export async function overHttp(server: string): Promise<Door> {
 /** An ordinary client at an address where a server speaks MCP. */
 export async function clientAt(url: string, headers: Record<string, string> = {}): Promise<Client> {
   const client = new Client({ name: "contract", version: "1" });
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }),
+  );
   return client;
 }

@@ -7,29 +7,59 @@ import { catalog, inProcess, overHttp, overStdio, type Door } from "./doors.ts";
 import { walk } from "./walk.ts";
 
 const expectedTools: Record<string, number> = {
-  banking: 17, trading: 13, payments: 10, calendar: 17, email: 17, filesystem: 40, shopping: 23, marketplace: 13, retail_chain: 11, travel_booking: 20,
-  maps: 16, social_media: 15, team_chat: 11, iot_devices: 25, vehicle: 20, crm: 16, issue_tracker: 20, budget: 12, food_delivery: 17, video_meeting: 10,
+  banking: 17,
+  trading: 13,
+  payments: 10,
+  calendar: 17,
+  email: 17,
+  filesystem: 40,
+  shopping: 23,
+  marketplace: 13,
+  retail_chain: 11,
+  travel_booking: 20,
+  maps: 16,
+  social_media: 15,
+  team_chat: 11,
+  iot_devices: 25,
+  vehicle: 20,
+  crm: 16,
+  issue_tracker: 20,
+  budget: 12,
+  food_delivery: 17,
+  video_meeting: 10,
 };
-const isObject = (it: unknown): it is Record<string, unknown> => it !== null && typeof it === "object" && !Array.isArray(it);
+const isObject = (it: unknown): it is Record<string, unknown> =>
+  it !== null && typeof it === "object" && !Array.isArray(it);
 
 for (const server of servers) {
-  const calls = walk(server, openByName(catalog, { servers: [{ name: server.name, fixture: "full" }], seed: 5 }), 400, 11);
+  const calls = walk(
+    server,
+    openByName(catalog, { servers: [{ name: server.name, fixture: "full" }], seed: 5 }),
+    400,
+    11,
+  );
   // over the wire arguments are always an object
   const sendable = calls.filter(it => isObject(it.arguments));
 
   describe(server.name, () => {
-    test(`has the paper's ${expectedTools[server.name]} tools`, () => expect(server.tools.size).toBe(expectedTools[server.name]));
+    test(`has the paper's ${expectedTools[server.name]} tools`, () =>
+      expect(server.tools.size).toBe(expectedTools[server.name]));
 
     test("describes every tool and every parameter", () => {
       const silent = [...server.tools.values()].flatMap(tool => [
         ...(tool.summary.length > 20 ? [] : [tool.name]),
-        ...Object.entries((tool.inputSchema["properties"] ?? {}) as Record<string, JsonSchema>).filter(([, it]) => !it["description"]).map(([key]) => `${tool.name}.${key}`),
+        ...Object.entries((tool.inputSchema["properties"] ?? {}) as Record<string, JsonSchema>)
+          .filter(([, it]) => !it["description"])
+          .map(([key]) => `${tool.name}.${key}`),
       ]);
       expect(silent).toEqual([]);
     });
 
     test("results match the published output schemas, and nothing breaks", () => {
-      const session = openByName(catalog, { servers: [{ name: server.name, fixture: "small" }], seed: 3 });
+      const session = openByName(catalog, {
+        servers: [{ name: server.name, fixture: "small" }],
+        seed: 3,
+      });
       const wrong: string[] = [];
       let ok = 0;
       for (let seed = 0; seed < 5; seed++)
@@ -47,7 +77,11 @@ for (const server of servers) {
     });
   });
 
-  const doors: Record<string, () => Door | Promise<Door>> = { "in process": () => inProcess(server.name), "over stdio": () => overStdio(server.name), "over HTTP": () => overHttp(server.name) };
+  const doors: Record<string, () => Door | Promise<Door>> = {
+    "in process": () => inProcess(server.name),
+    "over stdio": () => overStdio(server.name),
+    "over HTTP": () => overHttp(server.name),
+  };
   for (const [way, open] of Object.entries(doors)) {
     describe(`${server.name} ${way}`, () => {
       let door: Door;
@@ -80,7 +114,8 @@ for (const server of servers) {
         const run = async (seed: number) => {
           const session = await door.open("full", seed);
           const texts: string[] = [];
-          for (const { name, arguments: args } of sendable) texts.push((await session.call(name, args)).text);
+          for (const { name, arguments: args } of sendable)
+            texts.push((await session.call(name, args)).text);
           texts.push(await session.digest());
           await session.close();
           return texts;
@@ -103,13 +138,25 @@ for (const server of servers) {
   }
 }
 
-test.each([["stdio", overStdio], ["HTTP", overHttp]] as const)("%s answers as the session in process does, byte for byte", async (_, open) => {
+test.each([
+  ["stdio", overStdio],
+  ["HTTP", overHttp],
+] as const)("%s answers as the session in process does, byte for byte", async (_, open) => {
   for (const server of servers) {
     const door = await open(server.name);
     try {
-      const [wire, here] = [await door.open("full", 9), await inProcess(server.name).open("full", 9)];
-      const calls = walk(server, openByName(catalog, { servers: [{ name: server.name, fixture: "full" }], seed: 9 }), 200, 4).filter(it => isObject(it.arguments));
-      for (const { name, arguments: args } of calls) expect(await wire.call(name, args)).toEqual(await here.call(name, args));
+      const [wire, here] = [
+        await door.open("full", 9),
+        await inProcess(server.name).open("full", 9),
+      ];
+      const calls = walk(
+        server,
+        openByName(catalog, { servers: [{ name: server.name, fixture: "full" }], seed: 9 }),
+        200,
+        4,
+      ).filter(it => isObject(it.arguments));
+      for (const { name, arguments: args } of calls)
+        expect(await wire.call(name, args)).toEqual(await here.call(name, args));
       expect(await wire.digest()).toBe(await here.digest());
     } finally {
       await door.shut();

@@ -1,6 +1,7 @@
 /**
- * Random calls, well-formed and not, on every server: 1,000 each, or 50,000 each where STORM=50 says so (`npm run soak`). Whatever
- * comes, a call answers with an outcome, and the session keeps its promises.
+ * Random calls, well-formed and not, on every server: 1,000 each, or 50,000 each where STORM=50
+ * says so (`npm run soak`). Whatever comes, a call answers with an outcome, and the session keeps
+ * its promises.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -25,19 +26,45 @@ interface Spoiling {
 
 const junk = fc.oneof(
   fc.jsonValue() as fc.Arbitrary<Json>,
-  fc.constantFrom<Json>("__proto__", "constructor", "", "../..", "2026-02-30", 1e308, -1e-9, "\u0000", "‮abc", "9".repeat(400)),
+  fc.constantFrom<Json>(
+    "__proto__",
+    "constructor",
+    "",
+    "../..",
+    "2026-02-30",
+    1e308,
+    -1e-9,
+    "\u0000",
+    "‮abc",
+    "9".repeat(400),
+  ),
   fc.string({ unit: "binary", maxLength: 40 }),
 );
-const spoiling: fc.Arbitrary<Spoiling> = fc.record({ how: fc.constantFrom("not", "not", "not", "drop", "junk", "extra", "swap"), at: fc.nat(7), junk });
+const spoiling: fc.Arbitrary<Spoiling> = fc.record({
+  how: fc.constantFrom("not", "not", "not", "drop", "junk", "extra", "swap"),
+  at: fc.nat(7),
+  junk,
+});
 
 function spoiled(call: Call, { how, at, junk }: Spoiling, others: readonly Call[]): Call {
-  if (how === "not" || call.arguments === null || typeof call.arguments !== "object" || Array.isArray(call.arguments)) return call;
+  if (
+    how === "not" ||
+    call.arguments === null ||
+    typeof call.arguments !== "object" ||
+    Array.isArray(call.arguments)
+  )
+    return call;
   const args = call.arguments as JsonObject;
   const keys = Object.keys(args);
   const key = keys[at % Math.max(1, keys.length)] ?? "none";
-  if (how === "drop") return { ...call, arguments: Object.fromEntries(Object.entries(args).filter(([it]) => it !== key)) };
+  if (how === "drop")
+    return {
+      ...call,
+      arguments: Object.fromEntries(Object.entries(args).filter(([it]) => it !== key)),
+    };
   if (how === "junk") return { ...call, arguments: { ...args, [key]: junk } };
-  if (how === "extra") return { ...call, arguments: { ...args, [typeof junk === "string" ? junk : "more"]: junk } };
+  if (how === "extra")
+    return { ...call, arguments: { ...args, [typeof junk === "string" ? junk : "more"]: junk } };
   return { ...call, name: others[at % others.length]!.name };
 }
 
@@ -45,7 +72,8 @@ function spoiled(call: Call, { how, at, junk }: Spoiling, others: readonly Call[
 function checkCall(server: Server, session: Session, bystander: Session, call: Call): string {
   const before = session.state;
   const { outcome, digest } = session.call(call.name, call.arguments);
-  const said = () => `${call.name} ${JSON.stringify(call.arguments)} gave ${JSON.stringify(outcome)}`;
+  const said = () =>
+    `${call.name} ${JSON.stringify(call.arguments)} gave ${JSON.stringify(outcome)}`;
   if (outcome.kind === "broken") expect.fail(said());
   const isWritten = outcome.kind === "ok" && server.tools.get(call.name)!.effect === "write";
   if (isWritten) {
@@ -53,12 +81,17 @@ function checkCall(server: Server, session: Session, bystander: Session, call: C
     if (!shape.success) expect.fail(`${said()}, which leaves ${shape.error.message}`);
   } else if (session.state !== before) expect.fail(`${said()} and changed the state`);
   if (outcome.kind === "ok") {
-    // the first of the two checks is only made where the second fails: what passes the second must pass it
-    expect(misfit(server.tools.get(call.name)!.inputSchema, call.arguments), said()).toBeUndefined();
+    // the first of the two checks is only made where the second fails: what passes the second must
+    // pass it
+    expect(
+      misfit(server.tools.get(call.name)!.inputSchema, call.arguments),
+      said(),
+    ).toBeUndefined();
     const shape = server.tools.get(call.name)!.returns.safeParse(outcome.value);
     if (!shape.success) expect.fail(`${said()}: ${shape.error.message}`);
   }
-  if (bystander.digest !== bystanders.get(server)!) expect.fail(`${said()} and changed another session`);
+  if (bystander.digest !== bystanders.get(server)!)
+    expect.fail(`${said()} and changed another session`);
   return `${canonical(outcome)} ${digest}`;
 }
 
@@ -66,22 +99,31 @@ const bystanders = new Map<Server, string>();
 
 for (const server of catalog.servers.values())
   describe(server.name, () => {
-    test(`keeps its promises through ${1000 * times} random calls`, () => {
-      const pins = (fixture: string) => ({ servers: [{ name: server.name, fixture }], seed: 3 });
-      const bystander = openByName(catalog, pins("full"));
-      bystanders.set(server, bystander.digest);
-      fc.assert(
-        fc.property(fc.nat(), fc.constantFrom("small", "full"), fc.array(spoiling, { minLength: callsInARun, maxLength: callsInARun }), (seed, fixture, spoilings) => {
-          const walked = walk(server, openByName(catalog, pins(fixture)), callsInARun, seed);
-          const calls = walked.map((it, i) => spoiled(it, spoilings[i]!, walked));
-          const session = openByName(catalog, pins(fixture));
-          const first = calls.map(it => checkCall(server, session, bystander, it));
-          // the digest that followed every write is that of the state as a whole
-          expect(session.digest).toBe(digestOf(freeze(structuredClone(session.state))));
-          const again = openByName(catalog, pins(fixture));
-          expect(calls.map(it => checkCall(server, again, bystander, it))).toEqual(first);
-        }),
-        { numRuns: 20 * times, endOnFailure: true },
-      );
-    }, 60_000 * times);
+    test(
+      `keeps its promises through ${1000 * times} random calls`,
+      () => {
+        const pins = (fixture: string) => ({ servers: [{ name: server.name, fixture }], seed: 3 });
+        const bystander = openByName(catalog, pins("full"));
+        bystanders.set(server, bystander.digest);
+        fc.assert(
+          fc.property(
+            fc.nat(),
+            fc.constantFrom("small", "full"),
+            fc.array(spoiling, { minLength: callsInARun, maxLength: callsInARun }),
+            (seed, fixture, spoilings) => {
+              const walked = walk(server, openByName(catalog, pins(fixture)), callsInARun, seed);
+              const calls = walked.map((it, i) => spoiled(it, spoilings[i]!, walked));
+              const session = openByName(catalog, pins(fixture));
+              const first = calls.map(it => checkCall(server, session, bystander, it));
+              // the digest that followed every write is that of the state as a whole
+              expect(session.digest).toBe(digestOf(freeze(structuredClone(session.state))));
+              const again = openByName(catalog, pins(fixture));
+              expect(calls.map(it => checkCall(server, again, bystander, it))).toEqual(first);
+            },
+          ),
+          { numRuns: 20 * times, endOnFailure: true },
+        );
+      },
+      60_000 * times,
+    );
   });

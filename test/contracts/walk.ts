@@ -1,4 +1,7 @@
-/** Seeded walks over a server: calls whose arguments come from its own schemas and from what earlier calls gave. */
+/**
+ * Seeded walks over a server: calls whose arguments come from its own schemas and from what earlier
+ * calls gave.
+ */
 import type { Json, JsonObject } from "../../src/environment/json.ts";
 import type { JsonSchema, Server } from "../../src/environment/server.ts";
 import type { Session } from "../../src/environment/session.ts";
@@ -19,7 +22,10 @@ export function chance(seed: number): () => number {
   };
 }
 
-/** `n` calls made one after the other on the session, which they change. Some are meant to be turned down. */
+/**
+ * `n` calls made one after the other on the session, which they change. Some are meant to be turned
+ * down.
+ */
 export function walk(server: Server, session: Session, n: number, seed: number): Call[] {
   const random = chance(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
@@ -28,7 +34,10 @@ export function walk(server: Server, session: Session, n: number, seed: number):
   const calls: Call[] = [];
   for (let i = 0; i < n; i++) {
     const tool = pick(tools);
-    const args = random() < 0.05 ? pick<Json>([{}, [], null, "x", { __proto__x: 1 }, { id: 7 }]) : invent(tool.inputSchema, known, random);
+    const args =
+      random() < 0.05
+        ? pick<Json>([{}, [], null, "x", { __proto__x: 1 }, { id: 7 }])
+        : invent(tool.inputSchema, known, random);
     calls.push({ name: tool.name, arguments: args });
     const { outcome } = session.call(tool.name, args);
     if (outcome.kind === "ok") remember(tool.outputSchema, outcome.value, known);
@@ -37,21 +46,32 @@ export function walk(server: Server, session: Session, n: number, seed: number):
 }
 
 /** A value that a schema's types allow; entities seen before are preferred to invented ones. */
-function invent(schema: JsonSchema, known: ReadonlyMap<string, string[]>, random: () => number): Json {
+function invent(
+  schema: JsonSchema,
+  known: ReadonlyMap<string, string[]>,
+  random: () => number,
+): Json {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
   const seen = known.get((schema["x-entity"] ?? schema["x-label"] ?? "") as string);
   if (seen && random() < 0.9) return pick(seen);
   if (Array.isArray(schema["enum"])) return pick(schema["enum"] as Json[]);
   if (Array.isArray(schema["examples"])) return pick(schema["examples"] as Json[]);
-  if (Array.isArray(schema["anyOf"])) return invent(pick(schema["anyOf"] as JsonSchema[]), known, random);
+  if (Array.isArray(schema["anyOf"]))
+    return invent(pick(schema["anyOf"] as JsonSchema[]), known, random);
   switch (schema["type"]) {
     case "object": {
       const required = (schema["required"] ?? []) as readonly string[];
       const entries = Object.entries((schema["properties"] ?? {}) as Record<string, JsonSchema>);
-      return Object.fromEntries(entries.filter(([key]) => required.includes(key) || random() < 0.4).map(([key, it]) => [key, invent(it, known, random)]));
+      return Object.fromEntries(
+        entries
+          .filter(([key]) => required.includes(key) || random() < 0.4)
+          .map(([key, it]) => [key, invent(it, known, random)]),
+      );
     }
     case "array":
-      return Array.from({ length: Math.floor(random() * 3) + 1 }, () => invent(schema["items"] as JsonSchema, known, random));
+      return Array.from({ length: Math.floor(random() * 3) + 1 }, () =>
+        invent(schema["items"] as JsonSchema, known, random),
+      );
     case "integer":
       return Math.floor(random() * 40);
     case "number":
@@ -59,8 +79,10 @@ function invent(schema: JsonSchema, known: ReadonlyMap<string, string[]>, random
     case "boolean":
       return random() < 0.5;
     default:
-      if (schema["format"] === "date") return `2026-03-${String(Math.floor(random() * 31) + 1).padStart(2, "0")}`;
-      if (schema["format"] === "date-time") return `2026-03-${String(Math.floor(random() * 31) + 1).padStart(2, "0")}T1${Math.floor(random() * 10)}:00`;
+      if (schema["format"] === "date")
+        return `2026-03-${String(Math.floor(random() * 31) + 1).padStart(2, "0")}`;
+      if (schema["format"] === "date-time")
+        return `2026-03-${String(Math.floor(random() * 31) + 1).padStart(2, "0")}T1${Math.floor(random() * 10)}:00`;
       return pick(["note", "Ana Ruiz", "__proto__", "..", "2026-02-30", "é", "0"]);
   }
 }
@@ -72,8 +94,11 @@ function remember(schema: JsonSchema, value: Json, known: Map<string, string[]>)
     const list = known.get(key) ?? [];
     if (!list.includes(value)) known.set(key, [...list.slice(-30), value]);
   }
-  if (Array.isArray(value)) for (const it of value) remember((schema["items"] ?? {}) as JsonSchema, it as Json, known);
+  if (Array.isArray(value))
+    for (const it of value) remember((schema["items"] ?? {}) as JsonSchema, it as Json, known);
   else if (value !== null && typeof value === "object")
-    for (const [name, it] of Object.entries((schema["properties"] ?? {}) as Record<string, JsonSchema>))
+    for (const [name, it] of Object.entries(
+      (schema["properties"] ?? {}) as Record<string, JsonSchema>,
+    ))
       if (Object.hasOwn(value, name)) remember(it, (value as JsonObject)[name]!, known);
 }

@@ -20,7 +20,9 @@ test("its container shows servers, tasks and runs", async () => {
 
 test("it activates, and the workbench knows how long that took", async () => {
   await workbench.command("Developer: Show Running Extensions");
-  const row = workbench.page.locator(".runtime-extensions-editor .monaco-list-row").filter({ hasText: "PROVE" });
+  const row = workbench.page
+    .locator(".runtime-extensions-editor .monaco-list-row")
+    .filter({ hasText: "PROVE" });
   const [time] = /\d+ms/.exec(await row.locator(".activation-time").innerText()) ?? [];
   expect(time).toBeDefined();
   say("activation", time!);

@@ -1,4 +1,7 @@
-/** A server offered to the editor's agents, seen from the workbench: offered, started, at work in the tree as the agent's. */
+/**
+ * A server offered to the editor's agents, seen from the workbench: offered, started, at work in
+ * the tree as the agent's.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -22,12 +25,18 @@ test("a person chooses which servers are offered", async () => {
   await workbench.picture("offer");
   await workbench.page.keyboard.press("Enter");
   await checkSeen(workbench.notification("Agents may use calendar: 17 tools"));
-  await vi.waitFor(() => expect(settings()).toMatch(/"prove.agentServers": \[\s*"calendar"\s*\]/), patience);
+  await vi.waitFor(
+    () => expect(settings()).toMatch(/"prove.agentServers": \[\s*"calendar"\s*\]/),
+    patience,
+  );
   await checkSeen(servers().filter({ hasText: /^calendar.*offered to agents/ }));
 });
 
 test("once an agent has begun, its session is in the tree as the agent's", async () => {
-  await workbench.notification("Agents may use calendar").getByRole("button", { name: "List MCP Servers" }).click();
+  await workbench
+    .notification("Agents may use calendar")
+    .getByRole("button", { name: "List MCP Servers" })
+    .click();
   await workbench.choice("PROVE calendar").click();
   await workbench.choice("Start Server").click();
   await workbench.expand(servers().filter({ hasText: /^calendar.*offered to agents/ }));

@@ -1,4 +1,7 @@
-/** The browser that shows the workbench: a headless Chromium that is kept from every address but this machine's. */
+/**
+ * The browser that shows the workbench: a headless Chromium that is kept from every address but
+ * this machine's.
+ */
 import { existsSync } from "node:fs";
 import { chromium, type BrowserServer } from "playwright-core";
 import { needFromSystem, programOnPath } from "./system.ts";
@@ -7,16 +10,22 @@ import { needFromSystem, programOnPath } from "./system.ts";
 export function browserProgram(say: (line: string) => void): string {
   const chosen = process.env["CHROME_PATH"];
   if (chosen) {
-    if (!existsSync(chosen)) throw new Error(`CHROME_PATH names ${chosen}, which does not exist: correct it or unset it`);
+    if (!existsSync(chosen))
+      throw new Error(`CHROME_PATH names ${chosen}, which does not exist: correct it or unset it`);
     return chosen;
   }
   const found = onPath() ?? downloadedByPlaywright();
   if (found) return found;
-  needFromSystem("Chromium (or run npx playwright install chromium, or set CHROME_PATH)", ["chromium"], say);
+  needFromSystem(
+    "Chromium (or run npx playwright install chromium, or set CHROME_PATH)",
+    ["chromium"],
+    say,
+  );
   return onPath() ?? fail();
 }
 
-const onPath = () => ["chromium", "chromium-browser", "google-chrome"].map(programOnPath).find(it => it !== undefined);
+const onPath = () =>
+  ["chromium", "chromium-browser", "google-chrome"].map(programOnPath).find(it => it !== undefined);
 
 const downloadedByPlaywright = () => {
   const file = chromium.executablePath();

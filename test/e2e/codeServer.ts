@@ -1,4 +1,7 @@
-/** Starts the workbench host with a packaged extension installed, in a home of its own. Knows nothing of pages or tests. */
+/**
+ * Starts the workbench host with a packaged extension installed, in a home of its own. Knows
+ * nothing of pages or tests.
+ */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -34,15 +37,30 @@ export interface ServerOptions {
 export async function startCodeServer(options: ServerOptions): Promise<CodeServer> {
   const home = mkdtempSync(join(tmpdir(), "prove-workbench-"));
   mkdirSync(join(home, "data/User"), { recursive: true });
-  writeFileSync(join(home, "data/User/settings.json"), JSON.stringify(options.settings, undefined, 2));
-  const env = { ...cleanEnvironment(home, options.password), ...options.env };
-  const folders = [options.host.entry, "--config", join(home, "config.yaml"), "--user-data-dir", join(home, "data"), "--extensions-dir", join(home, "extensions")];
-  execFileSync(options.host.node, [...folders, ...options.extensions.map(it => `--install-extension=${it}`)], { env, stdio: "pipe" });
-  const child = spawn(
-    options.host.node,
-    [...folders, ...flags(options)],
-    { env, stdio: ["ignore", "pipe", "pipe"], detached: true },
+  writeFileSync(
+    join(home, "data/User/settings.json"),
+    JSON.stringify(options.settings, undefined, 2),
   );
+  const env = { ...cleanEnvironment(home, options.password), ...options.env };
+  const folders = [
+    options.host.entry,
+    "--config",
+    join(home, "config.yaml"),
+    "--user-data-dir",
+    join(home, "data"),
+    "--extensions-dir",
+    join(home, "extensions"),
+  ];
+  execFileSync(
+    options.host.node,
+    [...folders, ...options.extensions.map(it => `--install-extension=${it}`)],
+    { env, stdio: "pipe" },
+  );
+  const child = spawn(options.host.node, [...folders, ...flags(options)], {
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
   const kill = (signal: NodeJS.Signals) => killGroup(child, signal);
   const killNow = () => kill("SIGKILL");
   process.once("exit", killNow);
@@ -60,12 +78,20 @@ export async function startCodeServer(options: ServerOptions): Promise<CodeServe
     };
     child.stdout.on("data", hear);
     child.stderr.on("data", hear);
-    child.once("exit", code => reject(new Error(`the workbench server ended with ${code} before it listened\n${printed}`)));
+    child.once("exit", code =>
+      reject(new Error(`the workbench server ended with ${code} before it listened\n${printed}`)),
+    );
   });
   return { url, printed: () => printed + extensionHostLog(home), stop };
 }
 
-const flags = ({ password, port = 0, grace, trust, options = [] }: ServerOptions): readonly string[] => [
+const flags = ({
+  password,
+  port = 0,
+  grace,
+  trust,
+  options = [],
+}: ServerOptions): readonly string[] => [
   `--auth=${password === undefined ? "none" : "password"}`,
   `--bind-addr=127.0.0.1:${port}`,
   `--reconnection-grace-time=${grace}`,
@@ -78,12 +104,22 @@ const flags = ({ password, port = 0, grace, trust, options = [] }: ServerOptions
   ...options,
 ];
 
-/** The environment of a person's own shell: nothing of npm, of the test runner or of an editor around it. */
+/**
+ * The environment of a person's own shell: nothing of npm, of the test runner or of an editor
+ * around it.
+ */
 function cleanEnvironment(home: string, password: string | undefined): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = Object.fromEntries(
-    Object.entries(process.env).filter(([key]) => !/^(npm_|vscode_|vitest|node_env$|node_options$|node_path$|password$|port$|test$|dev$|prod$|mode$|ssr$|base_url$)/i.test(key)),
+    Object.entries(process.env).filter(
+      ([key]) =>
+        !/^(npm_|vscode_|vitest|node_env$|node_options$|node_path$|password$|port$|test$|dev$|prod$|mode$|ssr$|base_url$)/i.test(
+          key,
+        ),
+    ),
   );
-  const path = (process.env["PATH"] ?? "").split(delimiter).filter(it => !it.endsWith(join("node_modules", ".bin")) && !it.includes("node-gyp-bin"));
+  const path = (process.env["PATH"] ?? "")
+    .split(delimiter)
+    .filter(it => !it.endsWith(join("node_modules", ".bin")) && !it.includes("node-gyp-bin"));
   return {
     ...env,
     PATH: path.join(delimiter),
@@ -121,6 +157,10 @@ async function ended(child: ChildProcess, kill: (signal: NodeJS.Signals) => void
 /** The newest extension host's log, for the report of a failed test. */
 function extensionHostLog(home: string): string {
   const logs = join(home, "data/logs");
-  const files = readdirSync(logs, { recursive: true, encoding: "utf8" }).filter(it => it.endsWith("remoteexthost.log"));
-  return files.map(it => `\n== ${it}\n${readFileSync(join(logs, it), "utf8").slice(-4000)}`).join("");
+  const files = readdirSync(logs, { recursive: true, encoding: "utf8" }).filter(it =>
+    it.endsWith("remoteexthost.log"),
+  );
+  return files
+    .map(it => `\n== ${it}\n${readFileSync(join(logs, it), "utf8").slice(-4000)}`)
+    .join("");
 }

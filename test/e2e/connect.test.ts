@@ -1,4 +1,7 @@
-/** A third-party server in the Servers view: named in mcp.json, started on a click, called with a form, ended with its session. */
+/**
+ * A third-party server in the Servers view: named in mcp.json, started on a click, called with a
+ * form, ended with its session.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -8,10 +11,20 @@ import { checkGone, checkSeen, Workbench } from "./workbench.ts";
 let workbench: Workbench;
 const servers = () => workbench.rows("Servers");
 const memory = join(repository, "node_modules/@modelcontextprotocol/server-memory/dist/index.js");
-const entry = { command: process.execPath, args: [memory], env: { MEMORY_FILE_PATH: "${workspaceFolder}/memory.jsonl" } };
+const entry = {
+  command: process.execPath,
+  args: [memory],
+  env: { MEMORY_FILE_PATH: "${workspaceFolder}/memory.jsonl" },
+};
 
 beforeAll(async () => {
-  workbench = await Workbench.open({ "prove/mcp.json": JSON.stringify({ servers: { notes: entry, play: { ...entry, disposable: true } } }, undefined, 2) });
+  workbench = await Workbench.open({
+    "prove/mcp.json": JSON.stringify(
+      { servers: { notes: entry, play: { ...entry, disposable: true } } },
+      undefined,
+      2,
+    ),
+  });
   await workbench.show("PROVE");
   await workbench.fold("Tasks", "Runs");
   await checkSeen(servers().filter({ hasText: /^notes.*connected · read-only/ }));
@@ -56,7 +69,10 @@ test("one that is disposable is started once a person has seen what that means",
 });
 
 test("a file that does not fit says so in the tree", async () => {
-  writeFileSync(join(workbench.folder, "prove/mcp.json"), '{"servers": {"notes": {"comand": "node"}}}');
+  writeFileSync(
+    join(workbench.folder, "prove/mcp.json"),
+    '{"servers": {"notes": {"comand": "node"}}}',
+  );
   await checkSeen(servers().filter({ hasText: /^mcp.json.*does not fit at \/servers\/notes/ }));
   expect(await workbench.notification("PROVE broke").count()).toBe(0);
 });

@@ -1,4 +1,7 @@
-/** Fixtures and sessions by hand: a tool is called, a fixture is edited, the next session starts from what was saved. */
+/**
+ * Fixtures and sessions by hand: a tool is called, a fixture is edited, the next session starts
+ * from what was saved.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -33,7 +36,9 @@ test("a call shows what it gave", async () => {
 });
 
 test("a shipped fixture is copied, edited and saved, and the next session starts from it", async () => {
-  await servers().filter({ hasText: /^small/ }).click();
+  await servers()
+    .filter({ hasText: /^small/ })
+    .click();
   await checkSeen(workbench.tab("small.fixture.json"));
   await workbench.command("PROVE: Edit Fixture");
   await vi.waitFor(() => expect(readFileSync(copy(), "utf8")).toContain("Ana Ruiz"), patience);
@@ -54,12 +59,17 @@ test("a fixture that does not fit is marked on its line, and no session opens on
   await checkSeen(workbench.page.locator(".squiggly-error").first());
   await workbench.command("PROVE: Open Session…");
   await workbench.choice("banking · small").click();
-  await checkSeen(workbench.notification(/does not fit the schema of banking at \/state\/customer/));
+  await checkSeen(
+    workbench.notification(/does not fit the schema of banking at \/state\/customer/),
+  );
   await workbench.picture("fixture-that-does-not-fit");
 });
 
 test("restoring deletes the copy", async () => {
   await workbench.command("PROVE: Restore Fixture");
-  await workbench.page.locator(".monaco-dialog-box").getByRole("button", { name: "Restore" }).click();
+  await workbench.page
+    .locator(".monaco-dialog-box")
+    .getByRole("button", { name: "Restore" })
+    .click();
   await checkSeen(servers().filter({ hasText: /^small.*shipped/ }));
 });

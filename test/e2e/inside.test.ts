@@ -1,4 +1,7 @@
-/** Suites inside the extension host of a real workbench: what only the host itself can see, its commands and its calls. */
+/**
+ * Suites inside the extension host of a real workbench: what only the host itself can see, its
+ * commands and its calls.
+ */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,8 +35,13 @@ async function runInside(): Promise<readonly Result[]> {
   try {
     const page = await (await browser.newContext()).newPage();
     const printed: string[] = [];
-    await page.exposeFunction("codeAutomationLog", (_: string, words: unknown[]) => void printed.push(words.map(String).join(" ")));
-    const done = new Promise<void>(resolve => void page.exposeFunction("codeAutomationExit", () => resolve()));
+    await page.exposeFunction(
+      "codeAutomationLog",
+      (_: string, words: unknown[]) => void printed.push(words.map(String).join(" ")),
+    );
+    const done = new Promise<void>(
+      resolve => void page.exposeFunction("codeAutomationExit", () => resolve()),
+    );
     const { host } = new URL(server.url);
     const remote = (path: string) => `vscode-remote://${host}${path}`;
     const payload = [
@@ -42,9 +50,12 @@ async function runInside(): Promise<readonly Result[]> {
       ["skipWelcome", "true"],
       ["skipReleaseNotes", "true"],
     ];
-    await page.goto(`${server.url}/?folder=${encodeURIComponent(folder)}&payload=${encodeURIComponent(JSON.stringify(payload))}`);
+    await page.goto(
+      `${server.url}/?folder=${encodeURIComponent(folder)}&payload=${encodeURIComponent(JSON.stringify(payload))}`,
+    );
     await done;
-    if (!existsSync(file)) throw new Error(`the suites left no results; the extension host said\n${printed.join("\n")}`);
+    if (!existsSync(file))
+      throw new Error(`the suites left no results; the extension host said\n${printed.join("\n")}`);
     return JSON.parse(readFileSync(file, "utf8")) as Result[];
   } finally {
     await browser.close();

@@ -1,4 +1,7 @@
-/** As many tasks as the paper's in the workbench: listed, filtered, searched, opened and stepped through, while the extension host stays small and awake. */
+/**
+ * As many tasks as the paper's in the workbench: listed, filtered, searched, opened and stepped
+ * through, while the extension host stays small and awake.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -10,13 +13,21 @@ import { beginMeter, endMeter, say } from "./meter.ts";
 import { checkGone, checkSeen, Workbench } from "./workbench.ts";
 
 const text = manyTasksText(13_517);
-const tasks = text.trimEnd().split("\n").map(it => JSON.parse(it) as Task);
+const tasks = text
+  .trimEnd()
+  .split("\n")
+  .map(it => JSON.parse(it) as Task);
 const calendar = tasks.filter(it => it.servers.some(({ name }) => name === "calendar")).length;
 /** Words of a task on banking's that stand in few others. */
-const words = tasks.find(it => it.servers[0]!.name === "banking")!.turns[0]!.user.split(" ").slice(0, 5).join(" ");
+const words = tasks
+  .find(it => it.servers[0]!.name === "banking")!
+  .turns[0]!.user.split(" ")
+  .slice(0, 5)
+  .join(" ");
 
 let workbench: Workbench;
-const found = () => workbench.page.locator(".quick-input-list .monaco-list-row").filter({ hasText: words }).first();
+const found = () =>
+  workbench.page.locator(".quick-input-list .monaco-list-row").filter({ hasText: words }).first();
 const rows = () => workbench.rows("Tasks");
 
 beforeAll(async () => {
@@ -70,7 +81,10 @@ test("what a search finds opens as a transcript that can be stepped through and 
   await workbench.command("PROVE: Show Reward");
   await checkSeen(workbench.webview().getByText("validity").first());
   const { block } = await endMeter(workbench);
-  say("longest block of the extension host while a task is opened, stepped and scored", `${block.toFixed(0)} ms`);
+  say(
+    "longest block of the extension host while a task is opened, stepped and scored",
+    `${block.toFixed(0)} ms`,
+  );
   await workbench.closeEditors();
 });
 
@@ -78,7 +92,10 @@ test("a server's dependency graph is drawn, and shows what a tool needs and give
   await workbench.show("PROVE");
   await workbench.fold("Tasks");
   await workbench.pane("Servers").locator(".pane-header").click();
-  await workbench.act(workbench.rows("Servers").filter({ hasText: /^\s*filesystem/ }), "Show Dependency Graph");
+  await workbench.act(
+    workbench.rows("Servers").filter({ hasText: /^\s*filesystem/ }),
+    "Show Dependency Graph",
+  );
   const page = workbench.webview();
   await checkSeen(page.getByText("40 tools").first());
   await workbench.picture("graph-filesystem");
@@ -134,7 +151,11 @@ test("before anything goes to an address elsewhere, the person sees where it goe
   await workbench.answer("Seed", "1");
   await workbench.answer("The file's name", "elsewhere");
   const asked = workbench.page.locator(".monaco-dialog-box");
-  await checkSeen(asked.filter({ hasText: "https://models.invalid" }).filter({ hasText: "What leaves this machine" }));
+  await checkSeen(
+    asked
+      .filter({ hasText: "https://models.invalid" })
+      .filter({ hasText: "What leaves this machine" }),
+  );
   await workbench.picture("endpoint-consent");
   await asked.getByRole("button", { name: "Cancel" }).click();
   await checkGone(asked);
@@ -143,11 +164,16 @@ test("before anything goes to an address elsewhere, the person sees where it goe
 test("an endpoint on this machine teaches once its key is stored, which is written nowhere, and goes on where it was stopped", async () => {
   const key = "sk-planted-7d1c40e2";
   const model = competentModel();
-  const server = await chatServer(({ body, headers }) => (headers.authorization === `Bearer ${key}` ? model(body) : { status: 401, body: { error: { message: "no key" } } }));
+  const server = await chatServer(({ body, headers }) =>
+    headers.authorization === `Bearer ${key}`
+      ? model(body)
+      : { status: 401, body: { error: { message: "no key" } } },
+  );
   await workbench.command("PROVE: Synthesize Tasks…");
   await workbench.type("On which servers", "");
   // the two of before, all, none
-  for (let n = 0; n < 2; n++) await workbench.page.getByRole("checkbox", { name: "Toggle all checkboxes" }).click();
+  for (let n = 0; n < 2; n++)
+    await workbench.page.getByRole("checkbox", { name: "Toggle all checkboxes" }).click();
   await workbench.choice("filesystem").click();
   await workbench.page.keyboard.press("Enter");
   await workbench.choice("An endpoint…").click();
@@ -156,15 +182,21 @@ test("an endpoint on this machine teaches once its key is stored, which is writt
   await workbench.answer("How many tasks", "3");
   await workbench.answer("Seed", "1");
   await workbench.answer("The file's name", "taught");
-  await workbench.notification(/does not let us in/).getByRole("button", { name: "Set Endpoint Key…" }).click();
+  await workbench
+    .notification(/does not let us in/)
+    .getByRole("button", { name: "Set Endpoint Key…" })
+    .click();
   await workbench.answer("The endpoint's address; the key", server.url);
   await workbench.answer("The key for", key);
   await checkSeen(workbench.notification("A key is stored for"));
   await workbench.command("PROVE: Synthesize Tasks…");
   await workbench.choice("Go on with taught").click();
   await checkSeen(workbench.notification(/3 tasks in .*taught/));
-  const files = readdirSync(workbench.folder, { recursive: true, encoding: "utf8" }).filter(it => it.includes("taught"));
+  const files = readdirSync(workbench.folder, { recursive: true, encoding: "utf8" }).filter(it =>
+    it.includes("taught"),
+  );
   expect(files.length).toBeGreaterThan(1);
-  for (const it of files) expect(readFileSync(join(workbench.folder, it), "utf8")).not.toContain(key);
+  for (const it of files)
+    expect(readFileSync(join(workbench.folder, it), "utf8")).not.toContain(key);
   expect(await workbench.notification("PROVE broke").count()).toBe(0);
 });

@@ -1,6 +1,6 @@
 /**
- * An extension of the tests' own that sits in the same extension host and measures it: the longest time in which nothing else
- * could run, and the memory. Knows nothing of the extension under test.
+ * An extension of the tests' own that sits in the same extension host and measures it: the longest
+ * time in which nothing else could run, and the memory. Knows nothing of the extension under test.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,8 +11,8 @@ import { patience, type Workbench } from "./workbench.ts";
 
 export interface Measure {
   /**
-   * The longest time in which the event loop let nothing else run, in milliseconds of the thread's own CPU time: waiting for
-   * a core that others keep busy does not count.
+   * The longest time in which the event loop let nothing else run, in milliseconds of the thread's
+   * own CPU time: waiting for a core that others keep busy does not count.
    */
   readonly block: number;
   /** Resident memory of the extension host, in megabytes. */
@@ -66,11 +66,24 @@ export function packMeter(): string {
   writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
   writeFileSync(join(folder, "meter.js"), program);
   writeFileSync(join(folder, "README.md"), "Measures the extension host for tests.\n");
-  execFileSync("vsce", ["package", "--no-dependencies", "--allow-missing-repository", "--skip-license", "--allow-star-activation", "--out", "meter.vsix"], { cwd: folder, stdio: "pipe" });
+  execFileSync(
+    "vsce",
+    [
+      "package",
+      "--no-dependencies",
+      "--allow-missing-repository",
+      "--skip-license",
+      "--allow-star-activation",
+      "--out",
+      "meter.vsix",
+    ],
+    { cwd: folder, stdio: "pipe" },
+  );
   return join(folder, "meter.vsix");
 }
 
-export const beginMeter = (workbench: Workbench): Promise<void> => workbench.command("Meter: Begin");
+export const beginMeter = (workbench: Workbench): Promise<void> =>
+  workbench.command("Meter: Begin");
 
 /** What was measured since the meter began. */
 export async function endMeter(workbench: Workbench): Promise<Measure> {
@@ -81,4 +94,5 @@ export async function endMeter(workbench: Workbench): Promise<Measure> {
 }
 
 /** Says a measured number where a person reads the tests' output; nothing is asserted by it. */
-export const say = (name: string, value: string): void => void process.stdout.write(`measured ${name}: ${value}\n`);
+export const say = (name: string, value: string): void =>
+  void process.stdout.write(`measured ${name}: ${value}\n`);

@@ -1,4 +1,7 @@
-/** `npm run open` where there is no desktop editor: the example in a workbench behind a password, not trusted until a person says so, gone with Ctrl-C. */
+/**
+ * `npm run open` where there is no desktop editor: the example in a workbench behind a password,
+ * not trusted until a person says so, gone with Ctrl-C.
+ */
 import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +15,9 @@ let address: URL;
 let folder: string;
 
 beforeAll(async () => {
-  child = spawn(process.execPath, [join(repository, "test/e2e/open.ts"), "--browser"], { stdio: ["ignore", "pipe", "inherit"] });
+  child = spawn(process.execPath, [join(repository, "test/e2e/open.ts"), "--browser"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   child.stdout!.on("data", (bytes: Buffer) => (printed += bytes.toString()));
   await vi.waitFor(() => expect(printed).toContain("Ctrl-C"), patience);
   address = new URL(/^address +(\S+)$/m.exec(printed)![1]!);
@@ -22,7 +27,10 @@ afterAll(() => void child.kill("SIGKILL"));
 
 test("nobody gets in without the password that it printed", async () => {
   const answer = await fetch(address, { redirect: "manual" });
-  expect([answer.status, answer.headers.get("location")]).toEqual([302, expect.stringContaining("login")]);
+  expect([answer.status, answer.headers.get("location")]).toEqual([
+    302,
+    expect.stringContaining("login"),
+  ]);
 });
 
 test("the example can be read before its folder is trusted, and nothing is started", async () => {
@@ -33,13 +41,22 @@ test("the example can be read before its folder is trusted, and nothing is start
   });
   await checkSeen(workbench.page.locator(".statusbar-item").filter({ hasText: "Restricted Mode" }));
   await workbench.show("PROVE");
-  await checkSeen(workbench.rows("Tasks").filter({ hasText: /\d+ tasks/ }).first());
+  await checkSeen(
+    workbench
+      .rows("Tasks")
+      .filter({ hasText: /\d+ tasks/ })
+      .first(),
+  );
   await workbench.command("PROVE: Start Training");
   await checkSeen(workbench.notification(/Training is not done in an untrusted workspace/));
   await workbench.command("PROVE: Offer Server to Agents…");
-  await checkSeen(workbench.notification(/Offering a server to agents is not done in an untrusted workspace/));
+  await checkSeen(
+    workbench.notification(/Offering a server to agents is not done in an untrusted workspace/),
+  );
   await workbench.command("PROVE: Synthesize Tasks…");
-  await checkSeen(workbench.notification(/Synthesizing tasks is not done in an untrusted workspace/));
+  await checkSeen(
+    workbench.notification(/Synthesizing tasks is not done in an untrusted workspace/),
+  );
   await workbench.picture("untrusted");
   await workbench.close();
 });

@@ -1,6 +1,7 @@
 /**
- * Opens the extension on a copy of the example workspace: in desktop VS Code where there is one, else in the workbench host,
- * behind a password of this one run, until Ctrl-C. `--browser` asks for the latter.
+ * Opens the extension on a copy of the example workspace: in desktop VS Code where there is one,
+ * else in the workbench host, behind a password of this one run, until Ctrl-C. `--browser` asks for
+ * the latter.
  */
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -19,14 +20,23 @@ cpSync(join(repository, "resources/example"), folder, { recursive: true });
 
 const desktop = process.argv.includes("--browser") ? undefined : programOnPath("code");
 if (desktop) {
-  spawnSync(desktop, ["--new-window", `--extensionDevelopmentPath=${repository}`, folder], { stdio: "inherit" });
+  spawnSync(desktop, ["--new-window", `--extensionDevelopmentPath=${repository}`, folder], {
+    stdio: "inherit",
+  });
   say(`the example workspace is ${folder}`);
 } else await inTheBrowser();
 
 async function inTheBrowser(): Promise<void> {
   const password = randomBytes(12).toString("base64url");
   const host = await workbenchHost(say);
-  const server = await startCodeServer({ host, extensions: [packaged("vsix")], settings: quietSettings, password, trust: true, grace: 600 });
+  const server = await startCodeServer({
+    host,
+    extensions: [packaged("vsix")],
+    settings: quietSettings,
+    password,
+    trust: true,
+    grace: 600,
+  });
   say(`address   ${server.url}/?folder=${encodeURIComponent(folder)}`);
   say(`password  ${password}`);
   say("Ctrl-C stops it and removes the copy");

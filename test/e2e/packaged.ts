@@ -4,7 +4,9 @@ import { join } from "node:path";
 
 export const repository = join(import.meta.dirname, "../..");
 
-export const manifest = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as Readonly<Record<string, unknown>> & {
+export const manifest = JSON.parse(
+  readFileSync(join(repository, "package.json"), "utf8"),
+) as Readonly<Record<string, unknown>> & {
   readonly name: string;
   readonly version: string;
   readonly publisher: string;

@@ -1,6 +1,18 @@
-/** What `npm run package` and `npm pack` make: small, complete, without sources or native code, and at work in an empty folder with no network. */
+/**
+ * What `npm run package` and `npm pack` make: small, complete, without sources or native code, and
+ * at work in an empty folder with no network.
+ */
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -10,16 +22,27 @@ import { entriesOf, unpack } from "./zip.ts";
 const folder = mkdtempSync(join(tmpdir(), "prove-packages-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The machine's own Node, which started npm, where it is one that the product supports; else the tests' own. */
+/**
+ * The machine's own Node, which started npm, where it is one that the product supports; else the
+ * tests' own.
+ */
 const [node, nodeVersion] = ((): readonly [string, string] => {
   const outer = process.env["npm_node_execpath"] ?? process.execPath;
   const version = execFileSync(outer, ["-p", "process.versions.node"], { encoding: "utf8" }).trim();
   const [major = 0, minor = 0] = version.split(".").map(Number);
-  return major > 20 || (major === 20 && minor >= 12) ? [outer, version] : [process.execPath, process.versions.node];
+  return major > 20 || (major === 20 && minor >= 12)
+    ? [outer, version]
+    : [process.execPath, process.versions.node];
 })();
 
 /** What a machine without a network has; `node` is the one above. */
-const offline = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env["PATH"] ?? ""}`, npm_config_offline: "true", npm_config_cache: join(folder, "npm-cache"), NODE_OPTIONS: "" };
+const offline = {
+  ...process.env,
+  PATH: `${dirname(node)}${delimiter}${process.env["PATH"] ?? ""}`,
+  npm_config_offline: "true",
+  npm_config_cache: join(folder, "npm-cache"),
+  NODE_OPTIONS: "",
+};
 
 interface Ran {
   readonly stdout: string;
@@ -36,13 +59,25 @@ describe("the VSIX", () => {
   });
 
   test("holds the programs and what they read", () => {
-    const wanted = ["package.json", "readme.md", "changelog.md", "LICENSE.txt", "dist/extension.cjs", "dist/cli.js", "resources/fixtures/banking/"];
-    expect(wanted.filter(it => !entries.some(entry => entry.startsWith(`extension/${it}`)))).toEqual([]);
+    const wanted = [
+      "package.json",
+      "readme.md",
+      "changelog.md",
+      "LICENSE.txt",
+      "dist/extension.cjs",
+      "dist/cli.js",
+      "resources/fixtures/banking/",
+    ];
+    expect(
+      wanted.filter(it => !entries.some(entry => entry.startsWith(`extension/${it}`))),
+    ).toEqual([]);
   });
 
   test("holds nothing else: no sources, tests, maps, modules or native code", () => {
-    const wanted = /^(extension\.vsixmanifest|\[Content_Types\]\.xml|extension\/(package\.json|readme\.md|changelog\.md|LICENSE\.txt|(dist|resources|media)\/.+))$/;
-    const unwanted = /\.(ts|mts|map|node|so|dll|dylib|exe|vsix|tgz)$|(^|\/)(node_modules|test|src)\//;
+    const wanted =
+      /^(extension\.vsixmanifest|\[Content_Types\]\.xml|extension\/(package\.json|readme\.md|changelog\.md|LICENSE\.txt|(dist|resources|media)\/.+))$/;
+    const unwanted =
+      /\.(ts|mts|map|node|so|dll|dylib|exe|vsix|tgz)$|(^|\/)(node_modules|test|src)\//;
     expect(entries.filter(it => !wanted.test(it) || unwanted.test(it))).toEqual([]);
   });
 });
@@ -71,7 +106,10 @@ describe.each([
 
   test("replays the example's tasks", () => {
     const example = join(repository, "resources/example/prove/tasks");
-    const { stdout, stderr, status } = prove("replay", ...readdirSync(example).map(it => join(example, it)));
+    const { stdout, stderr, status } = prove(
+      "replay",
+      ...readdirSync(example).map(it => join(example, it)),
+    );
     expect({ stdout, stderr, status }).toMatchObject({ status: 0 });
   });
 
@@ -80,9 +118,21 @@ describe.each([
     expect(made, made.stderr).toMatchObject({ status: 0 });
     expect(readFileSync(join(home, "few.tasks.jsonl"), "utf8").trim().split("\n")).toHaveLength(20);
     writeFileSync(join(home, "small.json"), JSON.stringify({ grpo: { prompts: 2, group: 4 } }));
-    const trained = prove("train", "--tasks", "few.tasks.jsonl", "--run", "run", "--steps", "2", "--config", "small.json");
+    const trained = prove(
+      "train",
+      "--tasks",
+      "few.tasks.jsonl",
+      "--run",
+      "run",
+      "--steps",
+      "2",
+      "--config",
+      "small.json",
+    );
     expect(trained, trained.stderr).toMatchObject({ status: 0 });
-    expect(readFileSync(join(home, "run/metrics.jsonl"), "utf8").trim().split("\n")).toHaveLength(2);
+    expect(readFileSync(join(home, "run/metrics.jsonl"), "utf8").trim().split("\n")).toHaveLength(
+      2,
+    );
     expect(existsSync(join(home, "run/checkpoints/2"))).toBe(true);
   });
 });
@@ -92,10 +142,18 @@ type Prepared = readonly [prove: (...args: string[]) => Ran, home: string];
 
 /** The tarball, installed as a person would, in a folder with nothing in it. */
 function installed(): Prepared {
-  const name = execFileSync("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder], { cwd: repository, encoding: "utf8" }).trim();
+  const name = execFileSync(
+    "npm",
+    ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder],
+    { cwd: repository, encoding: "utf8" },
+  ).trim();
   const home = join(folder, "installed");
   mkdirSync(home);
-  execFileSync("npm", ["install", "--offline", "--no-audit", "--no-fund", join(folder, name)], { cwd: home, env: offline, stdio: "pipe" });
+  execFileSync("npm", ["install", "--offline", "--no-audit", "--no-fund", join(folder, name)], {
+    cwd: home,
+    env: offline,
+    stdio: "pipe",
+  });
   return [(...args) => run(home, join(home, "node_modules/.bin", manifest.name), args), home];
 }
 
@@ -105,4 +163,5 @@ function unpacked(): Prepared {
   return [(...args) => run(home, node, [join(home, "extension/dist/cli.js"), ...args]), home];
 }
 
-const run = (cwd: string, program: string, args: readonly string[]): Ran => spawnSync(program, args, { cwd, env: offline, encoding: "utf8" });
+const run = (cwd: string, program: string, args: readonly string[]): Ran =>
+  spawnSync(program, args, { cwd, env: offline, encoding: "utf8" });

@@ -1,4 +1,7 @@
-/** Before the first workbench test: the host, a browser, and one server with the packaged extension. After the last: nothing is left running. */
+/**
+ * Before the first workbench test: the host, a browser, and one server with the packaged extension.
+ * After the last: nothing is left running.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,7 +30,14 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const program = browserProgram(say);
   const host = await workbenchHost(say);
   const meter = join(mkdtempSync(join(tmpdir(), "prove-meter-")), "measure.json");
-  const server = await startCodeServer({ host, extensions: [packaged("vsix"), packMeter()], settings: testSettings, trust: false, grace: 3, env: { METER_FILE: meter } });
+  const server = await startCodeServer({
+    host,
+    extensions: [packaged("vsix"), packMeter()],
+    settings: testSettings,
+    trust: false,
+    grace: 3,
+    env: { METER_FILE: meter },
+  });
   const browser = await launchBrowser(program);
   project.provide("server", server.url);
   project.provide("browser", browser.wsEndpoint());

@@ -1,4 +1,7 @@
-/** What the tests need from the operating system: found on PATH, installed where that is allowed, else asked for by the command to run. */
+/**
+ * What the tests need from the operating system: found on PATH, installed where that is allowed,
+ * else asked for by the command to run.
+ */
 import { execFileSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -20,11 +23,20 @@ export function programOnPath(name: string): string | undefined {
 export const installed = (name: string) => programOnPath(name) !== undefined;
 
 /** Installs Debian packages, or throws with the command that a person has to run. */
-export function needFromSystem(what: string, packages: readonly string[], say: (line: string) => void): void {
+export function needFromSystem(
+  what: string,
+  packages: readonly string[],
+  say: (line: string) => void,
+): void {
   const command = `apt-get install -y --no-install-recommends ${packages.join(" ")}`;
-  if (!installed("apt-get")) throw new Error(`the workbench tests need ${what}: install them with this system's package manager`);
-  if (process.getuid?.() !== 0) throw new Error(`the workbench tests need ${what}: run sudo ${command}`);
+  if (!installed("apt-get"))
+    throw new Error(
+      `the workbench tests need ${what}: install them with this system's package manager`,
+    );
+  if (process.getuid?.() !== 0)
+    throw new Error(`the workbench tests need ${what}: run sudo ${command}`);
   say(`installing ${packages.join(", ")}`);
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  for (const args of [["update", "-qq"], command.split(" ").slice(1)]) execFileSync("apt-get", args, { env, stdio: ["ignore", "pipe", "inherit"] });
+  for (const args of [["update", "-qq"], command.split(" ").slice(1)])
+    execFileSync("apt-get", args, { env, stdio: ["ignore", "pipe", "inherit"] });
 }

@@ -1,4 +1,7 @@
-/** Task files for the workbench tests, made by the packaged terminal program as a person would make them. */
+/**
+ * Task files for the workbench tests, made by the packaged terminal program as a person would make
+ * them.
+ */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,8 +13,21 @@ export function synthesized(count: number, servers: string): string {
   const folder = mkdtempSync(join(tmpdir(), "prove-tasks-"));
   try {
     const file = join(folder, "made.tasks.jsonl");
-    const args = ["synthesize", "--out", file, "--count", String(count), "--seed", "1", "--servers", servers];
-    execFileSync(process.execPath, [join(repository, "dist/cli.js"), ...args], { cwd: folder, stdio: "pipe" });
+    const args = [
+      "synthesize",
+      "--out",
+      file,
+      "--count",
+      String(count),
+      "--seed",
+      "1",
+      "--servers",
+      servers,
+    ];
+    execFileSync(process.execPath, [join(repository, "dist/cli.js"), ...args], {
+      cwd: folder,
+      stdio: "pipe",
+    });
     return readFileSync(file, "utf8");
   } finally {
     rmSync(folder, { recursive: true, force: true });

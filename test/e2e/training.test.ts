@@ -1,4 +1,7 @@
-/** Training from the workbench: started from the palette, seen to move, cancelled, gone on with, and left as files that stand. */
+/**
+ * Training from the workbench: started from the palette, seen to move, cancelled, gone on with, and
+ * left as files that stand.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -11,9 +14,15 @@ const run = () => join(workbench.folder, "prove/runs/few-1");
 const page = () => workbench.webview();
 const state = (word: string) => page().getByRole("status").filter({ hasText: word });
 /** The steps that are written down: whole lines of the run's metrics. */
-const steps = () => (existsSync(join(run(), "metrics.jsonl")) ? readFileSync(join(run(), "metrics.jsonl"), "utf8").split("\n").length - 1 : 0);
+const steps = () =>
+  existsSync(join(run(), "metrics.jsonl"))
+    ? readFileSync(join(run(), "metrics.jsonl"), "utf8").split("\n").length - 1
+    : 0;
 
-/** A step is over a hundred attempts and what is learned from them: seconds, or longer where others want the cores, too. */
+/**
+ * A step is over a hundred attempts and what is learned from them: seconds, or longer where others
+ * want the cores, too.
+ */
 const aStep = { timeout: 150_000, interval: 250 };
 
 beforeAll(async () => {
@@ -45,7 +54,8 @@ test("the notification's cancel stops it, and what was written stands", async ()
   await checkSeen(state("stopped"));
   await checkSeen(workbench.rows("Runs").filter({ hasText: /few-1.*stopped/ }));
   expect(steps()).toBeGreaterThanOrEqual(2);
-  for (const line of readFileSync(join(run(), "metrics.jsonl"), "utf8").trim().split("\n")) expect(JSON.parse(line)).toMatchObject({ method: "grpo" });
+  for (const line of readFileSync(join(run(), "metrics.jsonl"), "utf8").trim().split("\n"))
+    expect(JSON.parse(line)).toMatchObject({ method: "grpo" });
   await workbench.picture("run-stopped");
 });
 

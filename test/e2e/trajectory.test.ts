@@ -1,4 +1,7 @@
-/** A task in the workbench: opened as a transcript, stepped through forth and back with its state beside it, and its reward shown with evidence. */
+/**
+ * A task in the workbench: opened as a transcript, stepped through forth and back with its state
+ * beside it, and its reward shown with evidence.
+ */
 import { afterAll, beforeAll, test } from "vitest";
 import type { Task } from "../../src/trajectory/task.ts";
 import { synthesized } from "./tasks.ts";
@@ -15,14 +18,31 @@ beforeAll(async () => {
   // on one server: two calls that read, then one that changes a card's status, which is easy to see
   const n = tasks.findIndex(({ kind, servers, hidden, goals, trajectory: { events } }) => {
     const calls = events.filter(it => it.kind === "call").slice(0, 3);
-    const isFirst = calls.every((it, i) => it.outcome === "ok" && goals[i]?.turn === 0 && goals[i].calls.length === 1 && goals[i].calls[0]!.name === it.name);
-    return kind === "normal" && servers.length === 1 && hidden.length === 0 && isFirst && /^banking_(un)?freeze_card$/.test(calls[2]?.name ?? "");
+    const isFirst = calls.every(
+      (it, i) =>
+        it.outcome === "ok" &&
+        goals[i]?.turn === 0 &&
+        goals[i].calls.length === 1 &&
+        goals[i].calls[0]!.name === it.name,
+    );
+    return (
+      kind === "normal" &&
+      servers.length === 1 &&
+      hidden.length === 0 &&
+      isFirst &&
+      /^banking_(un)?freeze_card$/.test(calls[2]?.name ?? "")
+    );
   });
   if (n < 0) throw new Error("no task of that kind was synthesized: choose another");
   task = tasks[n]!;
-  changed = task.goals[2]!.calls[0]!.name === "banking_freeze_card" ? ["active", "frozen"] : ["frozen", "active"];
+  changed =
+    task.goals[2]!.calls[0]!.name === "banking_freeze_card"
+      ? ["active", "frozen"]
+      : ["frozen", "active"];
   // first in its file: rows out of sight are not drawn
-  workbench = await Workbench.open({ "prove/tasks/few.tasks.jsonl": [lines[n], ...lines.toSpliced(n, 1)].join("\n") });
+  workbench = await Workbench.open({
+    "prove/tasks/few.tasks.jsonl": [lines[n], ...lines.toSpliced(n, 1)].join("\n"),
+  });
   await workbench.show("PROVE");
   await workbench.fold("Servers", "Runs");
 });
@@ -30,13 +50,18 @@ afterAll(() => workbench.close());
 
 /** What the debugger shows when it stands on the user's words, or on the call of a goal. */
 const said = () => workbench.variable("user").filter({ hasText: task.turns[0]!.user.slice(0, 20) });
-const called = (goal: number) => workbench.variable("tool").filter({ hasText: task.goals[goal]!.calls[0]!.name });
+const called = (goal: number) =>
+  workbench.variable("tool").filter({ hasText: task.goals[goal]!.calls[0]!.name });
 
 test("a task opens as a readable transcript", async () => {
   const file = workbench.rows("Tasks").filter({ hasText: "few" }).first();
   await checkSeen(file.filter({ hasText: "60 tasks" }));
   await workbench.expand(file);
-  await workbench.rows("Tasks").filter({ hasText: task.turns[0]!.user.slice(0, 60) }).first().click();
+  await workbench
+    .rows("Tasks")
+    .filter({ hasText: task.turns[0]!.user.slice(0, 60) })
+    .first()
+    .click();
   await checkSeen(workbench.lines.filter({ hasText: task.goals[2]!.calls[0]!.name }).first());
   await workbench.picture("transcript");
 });
@@ -55,7 +80,11 @@ test("stepping shows the state at each step, and stepping back shows it as it wa
     await workbench.debugButton("step-over").click();
     await checkSeen(seen);
   }
-  await checkSeen(workbench.variable(`Δ cards.${card}.status`).filter({ hasText: new RegExp(changed.join(".*")) }));
+  await checkSeen(
+    workbench
+      .variable(`Δ cards.${card}.status`)
+      .filter({ hasText: new RegExp(changed.join(".*")) }),
+  );
   await checkSeen(status.filter({ hasText: changed[1] }));
   await workbench.picture("step-forth");
   await workbench.debugButton("step-back").click();
@@ -86,7 +115,8 @@ test("the reward page shows each part, its weight, and the evidence of each call
   await workbench.show("PROVE");
   await workbench.command("PROVE: Show Reward");
   const page = workbench.webview();
-  for (const part of ["validity", "coverage", "efficiency", "name", "argument"]) await checkSeen(page.getByRole("row").filter({ hasText: part }).first());
+  for (const part of ["validity", "coverage", "efficiency", "name", "argument"])
+    await checkSeen(page.getByRole("row").filter({ hasText: part }).first());
   await checkSeen(page.getByText("1.3000").first());
   await checkSeen(page.getByText(task.goals[2]!.calls[0]!.name).first());
   await workbench.picture("reward");

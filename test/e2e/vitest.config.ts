@@ -1,6 +1,9 @@
 import { defineConfig } from "vitest/config";
 
-/** The packaged extension in a real workbench: one server and one browser for all files, one file after another. */
+/**
+ * The packaged extension in a real workbench: one server and one browser for all files, one file
+ * after another.
+ */
 export default defineConfig({
   test: {
     include: ["test/e2e/*.test.ts"],

@@ -1,8 +1,17 @@
-/** A workbench page as a person uses it: palette, views, editors, pages, notifications, pictures. Every wait is for something to be seen. */
+/**
+ * A workbench page as a person uses it: palette, views, editors, pages, notifications, pictures.
+ * Every wait is for something to be seen.
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { chromium, type Browser, type FrameLocator, type Locator, type Page } from "playwright-core";
+import {
+  chromium,
+  type Browser,
+  type FrameLocator,
+  type Locator,
+  type Page,
+} from "playwright-core";
 import { inject, vi } from "vitest";
 import { repository } from "./packaged.ts";
 
@@ -32,22 +41,39 @@ export class Workbench {
     openWorkbenches.add(this);
   }
 
-  /** Opens a workbench on a new folder with these files in it, and waits until the extension's views are there. */
+  /**
+   * Opens a workbench on a new folder with these files in it, and waits until the extension's views
+   * are there.
+   */
   static async open(files: Readonly<Record<string, string>> = {}): Promise<Workbench> {
     const folder = mkdtempSync(join(tmpdir(), "prove-folder-"));
     for (const [name, text] of Object.entries(files)) {
       mkdirSync(dirname(join(folder, name)), { recursive: true });
       writeFileSync(join(folder, name), text);
     }
-    const workbench = await Workbench.visit(`${inject("server")}/?folder=${encodeURIComponent(folder)}`, folder);
+    const workbench = await Workbench.visit(
+      `${inject("server")}/?folder=${encodeURIComponent(folder)}`,
+      folder,
+    );
     workbench.#ownsFolder = true;
     return workbench;
   }
 
-  /** Opens the workbench at an address, on a folder that the caller looks after; `enter` does what is asked at the door. */
-  static async visit(address: string, folder: string, enter?: (page: Page) => Promise<void>): Promise<Workbench> {
+  /**
+   * Opens the workbench at an address, on a folder that the caller looks after; `enter` does what
+   * is asked at the door.
+   */
+  static async visit(
+    address: string,
+    folder: string,
+    enter?: (page: Page) => Promise<void>,
+  ): Promise<Workbench> {
     const browser = await chromium.connect(inject("browser"));
-    const context = await browser.newContext({ viewport: { width: 1400, height: 1050 }, colorScheme: "dark", permissions: ["clipboard-read", "clipboard-write"] });
+    const context = await browser.newContext({
+      viewport: { width: 1400, height: 1050 },
+      colorScheme: "dark",
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
     context.setDefaultTimeout(patience.timeout);
     const workbench = new Workbench(browser, await context.newPage(), folder);
     await workbench.page.goto(address, { waitUntil: "domcontentloaded" });
@@ -61,7 +87,8 @@ export class Workbench {
   async close(): Promise<void> {
     openWorkbenches.delete(this);
     await this.#browser.close();
-    if (this.#ownsFolder) rmSync(this.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+    if (this.#ownsFolder)
+      rmSync(this.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   }
 
   /** Runs a command by its title in the palette. */
@@ -93,7 +120,10 @@ export class Workbench {
   /** Types into the input box or picker that asks this, and leaves it open. */
   async type(question: string, text: string): Promise<void> {
     const box = this.page.locator(".quick-input-widget");
-    await box.filter({ hasText: question }).or(box.filter({ has: this.page.locator(`input[placeholder*="${question}"]`) })).waitFor();
+    await box
+      .filter({ hasText: question })
+      .or(box.filter({ has: this.page.locator(`input[placeholder*="${question}"]`) }))
+      .waitFor();
     await box.locator(".quick-input-box input").fill(text);
   }
 
@@ -116,7 +146,9 @@ export class Workbench {
     const icon = this.container(title);
     await vi.waitFor(async () => {
       await icon.click();
-      await this.page.locator(".sidebar .composite.title", { hasText: title }).waitFor({ timeout: 5000 });
+      await this.page
+        .locator(".sidebar .composite.title", { hasText: title })
+        .waitFor({ timeout: 5000 });
     }, patience);
   }
 
@@ -127,10 +159,14 @@ export class Workbench {
 
   /** A view of the side bar, with its header. */
   pane(view: string): Locator {
-    return this.page.locator(".split-view-view .pane").filter({ has: this.page.locator(`.pane-header h3.title`, { hasText: exactly(view) }) });
+    return this.page
+      .locator(".split-view-view .pane")
+      .filter({ has: this.page.locator(`.pane-header h3.title`, { hasText: exactly(view) }) });
   }
 
-  /** Folds views of the side bar away: rows out of sight are not drawn, so the others need the room. */
+  /**
+   * Folds views of the side bar away: rows out of sight are not drawn, so the others need the room.
+   */
   async fold(...views: readonly string[]): Promise<void> {
     for (const view of views) {
       const header = this.pane(view).locator(".pane-header");
@@ -190,7 +226,10 @@ export class Workbench {
 
   /** A row of the debugger's Variables, a scope or a value, by its name. */
   variable(name: string): Locator {
-    return this.page.locator(".debug-variables [role=treeitem]").filter({ hasText: new RegExp(`^\\s*${name}\\s*(=|$)`) }).first();
+    return this.page
+      .locator(".debug-variables [role=treeitem]")
+      .filter({ hasText: new RegExp(`^\\s*${name}\\s*(=|$)`) })
+      .first();
   }
 
   /** The rows of the debugger's Call Stack. */
@@ -198,7 +237,10 @@ export class Workbench {
     return this.page.locator(".debug-call-stack .stack-frame");
   }
 
-  /** A button of the debug toolbar by its icon: `step-over`, `step-back`, `continue`, `reverse-continue`, `stop`. */
+  /**
+   * A button of the debug toolbar by its icon: `step-over`, `step-back`, `continue`,
+   * `reverse-continue`, `stop`.
+   */
   debugButton(icon: string): Locator {
     return this.page.locator(`a.action-label.codicon-debug-${icon}`).first();
   }
@@ -229,10 +271,15 @@ export class Workbench {
     }
   }
 
-  /** Asks for a theme as the operating system does, and waits until the workbench and its pages wear it. */
+  /**
+   * Asks for a theme as the operating system does, and waits until the workbench and its pages wear
+   * it.
+   */
   async useTheme(theme: Theme): Promise<void> {
     await this.page.emulateMedia({ colorScheme: theme });
-    await this.page.locator(theme === "dark" ? ".monaco-workbench.vs-dark" : ".monaco-workbench.vs").waitFor();
+    await this.page
+      .locator(theme === "dark" ? ".monaco-workbench.vs-dark" : ".monaco-workbench.vs")
+      .waitFor();
     for (let n = 0; n < (await this.page.locator("iframe.webview.ready").count()); n++)
       await this.webview(n).locator(`body.vscode-${theme}`).waitFor();
   }
@@ -242,9 +289,11 @@ export class Workbench {
 export const checkSeen = (it: Locator): Promise<void> => it.waitFor(patience);
 
 /** Asserts that something cannot be seen, now or within patience. */
-export const checkGone = (it: Locator): Promise<void> => it.waitFor({ ...patience, state: "hidden" });
+export const checkGone = (it: Locator): Promise<void> =>
+  it.waitFor({ ...patience, state: "hidden" });
 
 /** Git-ignored: pictures are for a person to look at. */
 export const pictures = join(repository, "test/pictures");
 
-const exactly = (text: string) => new RegExp(`^\\s*${text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")}\\s*$`);
+const exactly = (text: string) =>
+  new RegExp(`^\\s*${text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")}\\s*$`);

@@ -1,4 +1,7 @@
-/** Reads a zip archive: its entries, and their contents into a folder. Enough for a VSIX; knows neither encryption nor zip64. */
+/**
+ * Reads a zip archive: its entries, and their contents into a folder. Enough for a VSIX; knows
+ * neither encryption nor zip64.
+ */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { inflateRawSync } from "node:zlib";

@@ -1,4 +1,7 @@
-/** The debugger of trajectories, driven over its protocol as an editor drives it: what a person sees at each stop. */
+/**
+ * The debugger of trajectories, driven over its protocol as an editor drives it: what a person sees
+ * at each stop.
+ */
 import type { DebugProtocol } from "@vscode/debugprotocol";
 import { expect, test } from "vitest";
 import { TrajectoryDebugSession } from "../../src/editor/debugAdapter.ts";
@@ -17,8 +20,23 @@ const source = "prove:/transcripts/made/t-move.transcript";
 /** Moves too much, then to the wrong account. */
 async function stumbling(): Promise<Stepping> {
   const task = await moveFifty();
-  const trajectory = await rollout(task, scripted("student", [calling(lookUp), calling(transfer("acc_108", 1e5), transfer("acc_115", 50)), saying("Moved.")]), catalog);
-  return { source, title: "t-move", cursor: new Cursor(catalog, trajectory), transcript: transcriptOf(trajectory, { task }), task, grade: gradeOf(catalog, task, trajectory) };
+  const trajectory = await rollout(
+    task,
+    scripted("student", [
+      calling(lookUp),
+      calling(transfer("acc_108", 1e5), transfer("acc_115", 50)),
+      saying("Moved."),
+    ]),
+    catalog,
+  );
+  return {
+    source,
+    title: "t-move",
+    cursor: new Cursor(catalog, trajectory),
+    transcript: transcriptOf(trajectory, { task }),
+    task,
+    grade: gradeOf(catalog, task, trajectory),
+  };
 }
 
 /** An editor's end of the protocol. */
@@ -33,7 +51,10 @@ class Editor {
     this.#session.onDidSendMessage(it => {
       const message = it as DebugProtocol.Event | DebugProtocol.Response;
       if (message.type === "event") this.events.push(message as DebugProtocol.Event);
-      else this.#waiting.get((message as DebugProtocol.Response).request_seq)?.(message as DebugProtocol.Response);
+      else
+        this.#waiting.get((message as DebugProtocol.Response).request_seq)?.(
+          message as DebugProtocol.Response,
+        );
     });
   }
 
@@ -41,50 +62,75 @@ class Editor {
     const seq = ++this.#sent;
     return new Promise(resolve => {
       this.#waiting.set(seq, resolve);
-      this.#session.handleMessage({ type: "request", seq, command, arguments: args } as DebugProtocol.Request);
+      this.#session.handleMessage({
+        type: "request",
+        seq,
+        command,
+        arguments: args,
+      } as DebugProtocol.Request);
     });
   }
 
   /** Starts as an editor does: breakpoints are set once the adapter is ready for them. */
-  async start(breakpoints: readonly DebugProtocol.SourceBreakpoint[] = [], filters: readonly string[] = []): Promise<DebugProtocol.Breakpoint[]> {
+  async start(
+    breakpoints: readonly DebugProtocol.SourceBreakpoint[] = [],
+    filters: readonly string[] = [],
+  ): Promise<DebugProtocol.Breakpoint[]> {
     await this.send("initialize", { adapterID: "prove", linesStartAt1: true });
     await this.send("launch", { transcript: source });
-    const set = (await this.send("setBreakpoints", { source: { path: source }, breakpoints })).body as DebugProtocol.SetBreakpointsResponse["body"];
+    const set = (await this.send("setBreakpoints", { source: { path: source }, breakpoints }))
+      .body as DebugProtocol.SetBreakpointsResponse["body"];
     await this.send("setExceptionBreakpoints", { filters });
     await this.send("configurationDone");
     return set.breakpoints;
   }
 
   get stopped(): string {
-    const stop = this.events.findLast(it => it.event === "stopped") as DebugProtocol.StoppedEvent | undefined;
+    const stop = this.events.findLast(it => it.event === "stopped") as
+      DebugProtocol.StoppedEvent | undefined;
     return [stop?.body.reason, stop?.body.description].filter(Boolean).join(", ");
   }
 
   /** What the Call Stack and the Variables show; of Step, rows that open are open. */
   async seen(): Promise<string> {
-    const { stackFrames } = (await this.send("stackTrace", { threadId: 1 })).body as DebugProtocol.StackTraceResponse["body"];
-    const { scopes } = (await this.send("scopes", { frameId: 0 })).body as DebugProtocol.ScopesResponse["body"];
-    const lines = [`stopped: ${this.stopped}`, ...stackFrames.map(it => `  at ${it.name}, line ${it.line}`)];
-    for (const it of scopes) lines.push(`  ${it.name}`, ...(await this.#rows(it.variablesReference, it.name === "Step" ? 2 : 1, "    ")));
+    const { stackFrames } = (await this.send("stackTrace", { threadId: 1 }))
+      .body as DebugProtocol.StackTraceResponse["body"];
+    const { scopes } = (await this.send("scopes", { frameId: 0 }))
+      .body as DebugProtocol.ScopesResponse["body"];
+    const lines = [
+      `stopped: ${this.stopped}`,
+      ...stackFrames.map(it => `  at ${it.name}, line ${it.line}`),
+    ];
+    for (const it of scopes)
+      lines.push(
+        `  ${it.name}`,
+        ...(await this.#rows(it.variablesReference, it.name === "Step" ? 2 : 1, "    ")),
+      );
     return `${lines.join("\n")}\n`;
   }
 
   /** The rows under one heading. */
   async rows(heading: string, depth: number): Promise<string[]> {
-    const { scopes } = (await this.send("scopes", { frameId: 0 })).body as DebugProtocol.ScopesResponse["body"];
+    const { scopes } = (await this.send("scopes", { frameId: 0 }))
+      .body as DebugProtocol.ScopesResponse["body"];
     return this.#rows(scopes.find(it => it.name === heading)!.variablesReference, depth, "");
   }
 
   async line(): Promise<number | undefined> {
-    return ((await this.send("stackTrace", { threadId: 1 })).body as DebugProtocol.StackTraceResponse["body"]).stackFrames[0]?.line;
+    return (
+      (await this.send("stackTrace", { threadId: 1 }))
+        .body as DebugProtocol.StackTraceResponse["body"]
+    ).stackFrames[0]?.line;
   }
 
   async #rows(variablesReference: number, depth: number, margin: string): Promise<string[]> {
-    const { variables } = (await this.send("variables", { variablesReference })).body as DebugProtocol.VariablesResponse["body"];
+    const { variables } = (await this.send("variables", { variablesReference }))
+      .body as DebugProtocol.VariablesResponse["body"];
     const lines: string[] = [];
     for (const it of variables) {
       lines.push(`${margin}${it.name}: ${it.value}`);
-      if (it.variablesReference && depth > 1) lines.push(...(await this.#rows(it.variablesReference, depth - 1, `${margin}  `)));
+      if (it.variablesReference && depth > 1)
+        lines.push(...(await this.#rows(it.variablesReference, depth - 1, `${margin}  `)));
     }
     return lines;
   }
@@ -104,7 +150,15 @@ test("stepping from the first event to the last shows what happened, what it cha
 test("stepping back gives the state that was", async () => {
   const editor = new Editor(stumbling);
   await editor.start();
-  const balance = async () => ((await editor.send("evaluate", { expression: "banking.world.accounts.acc_101.balance", context: "watch" })).body as DebugProtocol.EvaluateResponse["body"]).result;
+  const balance = async () =>
+    (
+      (
+        await editor.send("evaluate", {
+          expression: "banking.world.accounts.acc_101.balance",
+          context: "watch",
+        })
+      ).body as DebugProtocol.EvaluateResponse["body"]
+    ).result;
   for (let n = 0; n < 4; n++) await editor.send("next");
   expect(await balance()).toBe("3098.95");
   await editor.send("stepBack");
@@ -126,9 +180,21 @@ test("breakpoints take hold at the next event, forth and back, and only where th
     { line: lines[5]!, condition: "arguments.amount <= 50" },
     { line: 10_000 },
   ]);
-  expect(set.map(it => [it.verified, it.line])).toEqual([[true, lines[0]], [true, lines[4]], [true, lines[5]], [false, 10_000]]);
+  expect(set.map(it => [it.verified, it.line])).toEqual([
+    [true, lines[0]],
+    [true, lines[4]],
+    [true, lines[5]],
+    [false, 10_000],
+  ]);
   const stops: (number | undefined)[] = [];
-  for (const command of ["continue", "continue", "continue", "reverseContinue", "reverseContinue", "reverseContinue"]) {
+  for (const command of [
+    "continue",
+    "continue",
+    "continue",
+    "reverseContinue",
+    "reverseContinue",
+    "reverseContinue",
+  ]) {
     await editor.send(command);
     stops.push(await editor.line());
   }
@@ -183,13 +249,23 @@ test("a pointer on an id shows its entity, a watch that names nothing says so", 
   const editor = new Editor(stumbling);
   await editor.start();
   const hovered = await editor.send("evaluate", { expression: "acc_108", context: "hover" });
-  expect((hovered.body as DebugProtocol.EvaluateResponse["body"]).result).toContain('name: "Savings"');
-  const watched = await editor.send("evaluate", { expression: "banking.world.cats", context: "watch" });
+  expect((hovered.body as DebugProtocol.EvaluateResponse["body"]).result).toContain(
+    'name: "Savings"',
+  );
+  const watched = await editor.send("evaluate", {
+    expression: "banking.world.cats",
+    context: "watch",
+  });
   expect(watched).toMatchObject({ success: false, message: "there is no banking.world.cats" });
 });
 
 test("a trajectory that cannot be opened fails the launch with what and remedy", async () => {
-  const editor = new Editor(() => Promise.reject(new Mistake("there is no server banking", "choose one of calendar")));
+  const editor = new Editor(() =>
+    Promise.reject(new Mistake("there is no server banking", "choose one of calendar")),
+  );
   await editor.send("initialize", { adapterID: "prove" });
-  expect(await editor.send("launch", { transcript: source })).toMatchObject({ success: false, message: "there is no server banking: choose one of calendar" });
+  expect(await editor.send("launch", { transcript: source })).toMatchObject({
+    success: false,
+    message: "there is no server banking: choose one of calendar",
+  });
 });

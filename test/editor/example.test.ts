@@ -1,4 +1,7 @@
-/** The example workspace is what it promises: tasks that replay, and an attempt in which there is something to see. `node test/example.ts` remakes it. */
+/**
+ * The example workspace is what it promises: tasks that replay, and an attempt in which there is
+ * something to see. `node test/example.ts` remakes it.
+ */
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openCatalog } from "../../src/environment/catalog.ts";
@@ -24,7 +27,10 @@ const tasks: Task[] = await all(readTasks(join(folder, "example.tasks.jsonl")));
 test("every task replays and earns all there is", () => {
   expect(tasks.length).toBeGreaterThanOrEqual(10);
   for (const task of tasks) {
-    expect(checkReplay(catalog, task.trajectory), `${task.id}: run node test/example.ts`).toMatchObject({ verdict: "same" });
+    expect(
+      checkReplay(catalog, task.trajectory),
+      `${task.id}: run node test/example.ts`,
+    ).toMatchObject({ verdict: "same" });
     expect(gradeOf(catalog, task, task.trajectory)).toMatchObject({ success: { achieved: true } });
   }
 });
@@ -33,7 +39,9 @@ test("the beginner's attempt goes wrong in each way that the reward page explain
   const [attempt] = await all(readTrajectories(join(folder, "beginner.trajectory.jsonl")));
   const task = tasks.find(it => it.id === attempt!.header.task);
   expect(checkReplay(catalog, attempt!)).toMatchObject({ verdict: "same" });
-  expect(new Set(callsOf(attempt!).map(it => it.outcome))).toEqual(new Set(["unknown-tool", "bad-arguments", "ok"]));
+  expect(new Set(callsOf(attempt!).map(it => it.outcome))).toEqual(
+    new Set(["unknown-tool", "bad-arguments", "ok"]),
+  );
   const grade = gradeOf(catalog, task, attempt!);
   if ("unscorable" in grade) throw new Error(grade.unscorable);
   const [paper] = grade.breakdowns;

@@ -1,4 +1,7 @@
-/** The editor loads the servers one by one; it must not forget one, and offers agents exactly those there are. */
+/**
+ * The editor loads the servers one by one; it must not forget one, and offers agents exactly those
+ * there are.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -12,8 +15,19 @@ test("the editor has every server of the catalog, in its order", async () => {
 });
 
 test("the setting prove.agentServers knows the same names", () => {
-  const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8")) as {
-    readonly contributes: { readonly configuration: { readonly properties: Readonly<Record<string, { readonly default: unknown; readonly items?: { readonly enum: readonly string[] } }>> } };
+  const manifest = JSON.parse(
+    readFileSync(join(import.meta.dirname, "../../package.json"), "utf8"),
+  ) as {
+    readonly contributes: {
+      readonly configuration: {
+        readonly properties: Readonly<
+          Record<
+            string,
+            { readonly default: unknown; readonly items?: { readonly enum: readonly string[] } }
+          >
+        >;
+      };
+    };
   };
   const setting = manifest.contributes.configuration.properties["prove.agentServers"];
   expect(setting?.items?.enum).toEqual(names);

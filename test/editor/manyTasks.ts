@@ -1,13 +1,22 @@
-/** A tasks file as large as a whole data set, in no time: the example's tasks again and again under other ids. */
+/**
+ * A tasks file as large as a whole data set, in no time: the example's tasks again and again under
+ * other ids.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-const example = join(import.meta.dirname, "../../resources/example/prove/tasks/example.tasks.jsonl");
+const example = join(
+  import.meta.dirname,
+  "../../resources/example/prove/tasks/example.tasks.jsonl",
+);
 
 /** The text of so many tasks, a line each. */
 export function manyTasksText(count: number): string {
   const lines = readFileSync(example, "utf8").trim().split("\n");
-  return Array.from({ length: count }, (_, n) => `${renamed(lines[n % lines.length]!, `task-${n + 1}`)}\n`).join("");
+  return Array.from(
+    { length: count },
+    (_, n) => `${renamed(lines[n % lines.length]!, `task-${n + 1}`)}\n`,
+  ).join("");
 }
 
 /** A task's id stands in its trajectory, too. */

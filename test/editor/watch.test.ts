@@ -3,7 +3,14 @@ import { describe, expect, test } from "vitest";
 import { evaluate, Unreadable, type Scope } from "../../src/editor/watch.ts";
 
 const scope: Scope = {
-  banking: { world: { accounts: { acc_101: { balance: 12.5, name: "Everyday" } }, tags: ["a", "b"], "odd key": 1 }, clock: "2026-03-09T09:00" },
+  banking: {
+    world: {
+      accounts: { acc_101: { balance: 12.5, name: "Everyday" } },
+      tags: ["a", "b"],
+      "odd key": 1,
+    },
+    clock: "2026-03-09T09:00",
+  },
   call: { name: "banking_transfer", error: null },
 };
 
@@ -31,12 +38,14 @@ test("a comparison is true or false", () => {
 });
 
 describe("what is refused, with the reason", () => {
-  test("a path that leads nowhere", () => checkRefused("banking.world.cards", /there is no banking\.world\.cards/));
-  test("what values inherit", () => checkRefused("banking.constructor", /there is no banking\.constructor/));
+  test("a path that leads nowhere", () =>
+    checkRefused("banking.world.cards", /there is no banking\.world\.cards/));
+  test("what values inherit", () =>
+    checkRefused("banking.constructor", /there is no banking\.constructor/));
   test("what every object has", () => checkRefused("call.__proto__", /there is no/));
   test("a call", () => checkRefused("process.exit()", /there is no process/));
   test("more than one comparison", () => checkRefused("1 < 2 < 3", /is more than/));
-  test("an order of different kinds", () => checkRefused('call.name > 3', /have no order/));
+  test("an order of different kinds", () => checkRefused("call.name > 3", /have no order/));
   test("nothing", () => checkRefused("", /is no path/));
   test("a torn bracket", () => checkRefused("banking.world.tags[", /is more than/));
 });

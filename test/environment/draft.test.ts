@@ -1,4 +1,7 @@
-/** Drafts against the plain way: the same changes on a deep copy. What comes out is equal, what was frozen stands, patches lead from one to the other. */
+/**
+ * Drafts against the plain way: the same changes on a deep copy. What comes out is equal, what was
+ * frozen stands, patches lead from one to the other.
+ */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { digestOf, freeze } from "../../src/environment/digest.ts";
@@ -7,7 +10,10 @@ import type { Json } from "../../src/environment/json.ts";
 
 type Tree = { [key: string]: Tree } | Tree[] | string | number | null;
 
-/** Changes by steps that mean something on any value: each goes down a path as far as it leads, then writes. */
+/**
+ * Changes by steps that mean something on any value: each goes down a path as far as it leads, then
+ * writes.
+ */
 interface Step {
   path: number[];
   what: "set" | "delete" | "push" | "splice" | "move" | "sort" | "assign" | "touch";
@@ -16,7 +22,11 @@ interface Step {
 }
 
 const keys = ["a", "b", "c", "txn_1", "a/b", "~0", "constructor", "__proto__x"];
-const leaf = fc.oneof(fc.integer({ min: -3, max: 99 }), fc.string({ maxLength: 3 }), fc.constant(null));
+const leaf = fc.oneof(
+  fc.integer({ min: -3, max: 99 }),
+  fc.string({ maxLength: 3 }),
+  fc.constant(null),
+);
 const { tree } = fc.letrec<{ tree: Tree; record: Tree }>(tie => ({
   tree: fc.oneof({ maxDepth: 4 }, leaf, tie("record"), fc.array(tie("tree"), { maxLength: 4 })),
   record: fc.dictionary(fc.constantFrom(...keys), tie("tree"), { maxKeys: 5 }),
@@ -72,7 +82,12 @@ function patched(base: Json, changes: readonly Change[]): Json {
   const root = { it: structuredClone(base) } as unknown as Record<string, Json>;
   for (const { op, place, value } of changes) {
     const steps = ["it", ...place];
-    const at = steps.slice(0, -1).reduce<Json>((it, key) => (it as Record<string, Json>)[key]!, root as Json) as Record<string, Json>;
+    const at = steps
+      .slice(0, -1)
+      .reduce<Json>((it, key) => (it as Record<string, Json>)[key]!, root as Json) as Record<
+      string,
+      Json
+    >;
     const last = steps.at(-1)!;
     if (op === "remove") {
       if (Array.isArray(at)) at.splice(Number(last), 1);
@@ -105,10 +120,16 @@ test("any changes on a draft come out as on a deep copy, and leave the frozen va
   );
 });
 
-const isDeeplyFrozen = (value: unknown): boolean => value === null || typeof value !== "object" || (Object.isFrozen(value) && Object.values(value).every(isDeeplyFrozen));
+const isDeeplyFrozen = (value: unknown): boolean =>
+  value === null ||
+  typeof value !== "object" ||
+  (Object.isFrozen(value) && Object.values(value).every(isDeeplyFrozen));
 
 describe("a draft", () => {
-  const bank = freeze({ accounts: { a: { balance: 5, tags: ["x", "y"] }, b: { balance: 7, tags: [] } }, names: { a: "A" } });
+  const bank = freeze({
+    accounts: { a: { balance: 5, tags: ["x", "y"] }, b: { balance: 7, tags: [] } },
+    names: { a: "A" },
+  });
 
   test("shares with the frozen value all that was not written", () => {
     const draft = draftOf(bank);
@@ -143,8 +164,10 @@ describe("a draft", () => {
 describe("digests", () => {
   const digest = (value: object) => digestOf(freeze(structuredClone(value)));
 
-  test("do not depend on the order of keys", () => expect(digest({ a: 1, b: { c: 2, d: 3 } })).toBe(digest({ b: { d: 3, c: 2 }, a: 1 })));
-  test("take 0 and -0 for the same, as JSON does", () => expect(digest({ a: 0 })).toBe(digest({ a: -0 })));
+  test("do not depend on the order of keys", () =>
+    expect(digest({ a: 1, b: { c: 2, d: 3 } })).toBe(digest({ b: { d: 3, c: 2 }, a: 1 })));
+  test("take 0 and -0 for the same, as JSON does", () =>
+    expect(digest({ a: 0 })).toBe(digest({ a: -0 })));
 
   const apart: [string, object, object][] = [
     ["a number and its text", { a: 1 }, { a: "1" }],
@@ -157,11 +180,13 @@ describe("digests", () => {
     ["one level more", { a: { a: 1 } }, { a: { a: { a: 1 } } }],
     ["true and false", { a: true }, { a: false }],
   ];
-  for (const [what, one, other] of apart) test(`tell ${what} apart`, () => expect(digest(one)).not.toBe(digest(other)));
+  for (const [what, one, other] of apart)
+    test(`tell ${what} apart`, () => expect(digest(one)).not.toBe(digest(other)));
 
   test("of 200,000 small states are all different", () => {
     const seen = new Set<string>();
-    for (let i = 0; i < 200_000; i++) seen.add(digestOf(Object.freeze({ n: i % 500, text: `row ${Math.floor(i / 500)}` })));
+    for (let i = 0; i < 200_000; i++)
+      seen.add(digestOf(Object.freeze({ n: i % 500, text: `row ${Math.floor(i / 500)}` })));
     expect(seen.size).toBe(200_000);
   });
 });

@@ -10,7 +10,10 @@ const schema = {
     x: { type: "number" },
     s: { type: "string", maxLength: 2 },
     e: { enum: ["a", "b"] },
-    list: { type: "array", items: { type: "object", required: ["id"], properties: { id: { type: "string" } } } },
+    list: {
+      type: "array",
+      items: { type: "object", required: ["id"], properties: { id: { type: "string" } } },
+    },
     maybe: { anyOf: [{ type: "string" }, { type: "null" }] },
   },
 } as const;
@@ -36,4 +39,5 @@ const cases: [args: unknown, why: string | undefined][] = [
   [[], "arguments must be an object, not an array"],
 ];
 for (const [args, why] of cases)
-  test(`${JSON.stringify(args)} ${why === undefined ? "fits" : `does not: ${why}`}`, () => expect(misfit(schema as unknown as Record<string, Json>, args)).toBe(why));
+  test(`${JSON.stringify(args)} ${why === undefined ? "fits" : `does not: ${why}`}`, () =>
+    expect(misfit(schema as unknown as Record<string, Json>, args)).toBe(why));

@@ -8,7 +8,9 @@ import { defineServer, need, refuse, toolOf } from "../../src/environment/server
 import { openSession } from "../../src/environment/session.ts";
 import { id } from "../../src/environment/entity.ts";
 
-const World = z.strictObject({ notes: z.record(z.string(), z.strictObject({ text: z.string(), tags: z.array(z.string()) })) });
+const World = z.strictObject({
+  notes: z.record(z.string(), z.strictObject({ text: z.string(), tags: z.array(z.string()) })),
+});
 const tool = toolOf(World);
 const notes = defineServer({
   name: "notes",
@@ -17,7 +19,10 @@ const notes = defineServer({
   schema: World,
   tools: {
     add: tool({
-      effect: "write", summary: "add a note", input: { text: z.string() }, returns: { note_id: id("note"), at: z.string(), luck: z.number() },
+      effect: "write",
+      summary: "add a note",
+      input: { text: z.string() },
+      returns: { note_id: id("note"), at: z.string(), luck: z.number() },
       run: ({ notes: all }, { text }, { now, newId, random }) => {
         const note_id = newId("note");
         all[note_id] = { text, tags: [] };
@@ -25,7 +30,10 @@ const notes = defineServer({
       },
     }),
     tag: tool({
-      effect: "write", summary: "tag a note, at most two times", input: { note_id: id("note"), tag: z.string() }, returns: { tags: z.array(z.string()) },
+      effect: "write",
+      summary: "tag a note, at most two times",
+      input: { note_id: id("note"), tag: z.string() },
+      returns: { tags: z.array(z.string()) },
       run: ({ notes: all }, { note_id, tag }) => {
         const note = need(all, note_id, "note");
         note.tags.push(tag);
@@ -33,20 +41,59 @@ const notes = defineServer({
         return { tags: note.tags };
       },
     }),
-    read: tool({ effect: "read", summary: "read a note", input: { note_id: id("note") }, returns: { text: z.string() }, run: ({ notes: all }, { note_id }) => ({ text: need(all, note_id, "note").text }) }),
-    spoil: tool({ effect: "read", summary: "a read that writes", input: {}, returns: {}, run: ({ notes: all }) => { all["x"] = { text: "", tags: [] }; return {}; } }),
-    crash: tool({ effect: "write", summary: "a write that throws", input: {}, returns: {}, run: ({ notes: all }) => { delete all["note_101"]; throw new TypeError("oops"); } }),
+    read: tool({
+      effect: "read",
+      summary: "read a note",
+      input: { note_id: id("note") },
+      returns: { text: z.string() },
+      run: ({ notes: all }, { note_id }) => ({ text: need(all, note_id, "note").text }),
+    }),
+    spoil: tool({
+      effect: "read",
+      summary: "a read that writes",
+      input: {},
+      returns: {},
+      run: ({ notes: all }) => {
+        all["x"] = { text: "", tags: [] };
+        return {};
+      },
+    }),
+    crash: tool({
+      effect: "write",
+      summary: "a write that throws",
+      input: {},
+      returns: {},
+      run: ({ notes: all }) => {
+        delete all["note_101"];
+        throw new TypeError("oops");
+      },
+    }),
   },
 });
-const fixture = parseFixture(notes, JSON.stringify({ format: "prove/fixture@1", server: "notes", name: "one", now: "2026-02-28T23:59", state: { notes: { note_101: { text: "milk", tags: [] } } } }), "one.fixture.json");
-const open = (seed = 1, menu?: string[]) => openSession({ servers: [{ server: notes, fixture }], seed, ...(menu ? { menu } : {}) });
+const fixture = parseFixture(
+  notes,
+  JSON.stringify({
+    format: "prove/fixture@1",
+    server: "notes",
+    name: "one",
+    now: "2026-02-28T23:59",
+    state: { notes: { note_101: { text: "milk", tags: [] } } },
+  }),
+  "one.fixture.json",
+);
+const open = (seed = 1, menu?: string[]) =>
+  openSession({ servers: [{ server: notes, fixture }], seed, ...(menu ? { menu } : {}) });
 
 describe("a session", () => {
   test("moves its clock a minute with each write that succeeds, over the end of a month", () => {
     const session = open();
     session.call("notes_read", { note_id: "note_101" });
-    expect(session.call("notes_add", { text: "a" }).outcome).toMatchObject({ value: { at: "2026-02-28T23:59" } });
-    expect(session.call("notes_add", { text: "b" }).outcome).toMatchObject({ value: { at: "2026-03-01T00:00" } });
+    expect(session.call("notes_add", { text: "a" }).outcome).toMatchObject({
+      value: { at: "2026-02-28T23:59" },
+    });
+    expect(session.call("notes_add", { text: "b" }).outcome).toMatchObject({
+      value: { at: "2026-03-01T00:00" },
+    });
   });
 
   test("leaves the state, clock and draws as they were when a write is refused half way", () => {
@@ -55,7 +102,12 @@ describe("a session", () => {
     session.call("notes_tag", { note_id: "note_101", tag: "b" });
     const before = session.state;
     const { outcome, patches } = session.call("notes_tag", { note_id: "note_101", tag: "c" });
-    expect(outcome).toEqual({ kind: "refused", type: "limit_exceeded", message: "two tags are enough", hint: "drop one" });
+    expect(outcome).toEqual({
+      kind: "refused",
+      type: "limit_exceeded",
+      message: "two tags are enough",
+      hint: "drop one",
+    });
     expect(patches).toEqual([]);
     expect(session.state).toBe(before);
   });
@@ -63,16 +115,24 @@ describe("a session", () => {
   test("calls a bug of the server broken, and keeps the state", () => {
     const session = open();
     const before = session.state;
-    expect(session.call("notes_crash", {}).outcome).toMatchObject({ kind: "broken", message: expect.stringContaining("oops") as string });
+    expect(session.call("notes_crash", {}).outcome).toMatchObject({
+      kind: "broken",
+      message: expect.stringContaining("oops") as string,
+    });
     expect(session.call("notes_spoil", {}).outcome).toMatchObject({ kind: "broken" });
     expect(session.state).toBe(before);
   });
 
   test("knows only its menu", () => {
     const session = open(1, ["notes_read"]);
-    expect(session.call("notes_add", { text: "a" }).outcome).toMatchObject({ kind: "unknown-tool", type: "unknown_tool" });
+    expect(session.call("notes_add", { text: "a" }).outcome).toMatchObject({
+      kind: "unknown-tool",
+      type: "unknown_tool",
+    });
     expect(session.call("__proto__", {}).outcome).toMatchObject({ kind: "unknown-tool" });
-    expect(session.call("notes_read", { note_id: "note_101" }).outcome).toMatchObject({ kind: "ok" });
+    expect(session.call("notes_read", { note_id: "note_101" }).outcome).toMatchObject({
+      kind: "ok",
+    });
   });
 
   test("forks without a copy, and the two part ways", () => {
@@ -105,26 +165,67 @@ describe("a session", () => {
 
   test("gives patches that say where the world changed", () => {
     const { patches } = open().call("notes_tag", { note_id: "note_101", tag: "a" });
-    expect(patches).toContainEqual({ op: "add", path: "/notes/world/notes/note_101/tags/0", value: "a" });
-    expect(patches).toContainEqual({ op: "replace", path: "/notes/clock", value: "2026-03-01T00:00" });
+    expect(patches).toContainEqual({
+      op: "add",
+      path: "/notes/world/notes/note_101/tags/0",
+      value: "a",
+    });
+    expect(patches).toContainEqual({
+      op: "replace",
+      path: "/notes/clock",
+      value: "2026-03-01T00:00",
+    });
   });
 });
 
 test("a definition that requires a tool it does not have is refused where it is written", () =>
-  expect(() => defineServer({ name: "bad", category: "", summary: "", schema: World, tools: { one: tool({ effect: "read", summary: "", input: {}, returns: {}, requires: ["two"], run: () => ({}) }) } })).toThrow(/bad_one requires two/));
+  expect(() =>
+    defineServer({
+      name: "bad",
+      category: "",
+      summary: "",
+      schema: World,
+      tools: {
+        one: tool({
+          effect: "read",
+          summary: "",
+          input: {},
+          returns: {},
+          requires: ["two"],
+          run: () => ({}),
+        }),
+      },
+    }),
+  ).toThrow(/bad_one requires two/));
 
-test("canonical text sorts keys, drops undefined and keeps shortest numbers", () => expect(canonical({ b: [1.0, null], a: { z: undefined, y: "é" } })).toBe('{"a":{"y":"é"},"b":[1,null]}'));
+test("canonical text sorts keys, drops undefined and keeps shortest numbers", () =>
+  expect(canonical({ b: [1.0, null], a: { z: undefined, y: "é" } })).toBe(
+    '{"a":{"y":"é"},"b":[1,null]}',
+  ));
 
 test("the digest follows the value, not the order of its keys", () => {
-  expect(digestOf(freeze({ a: 1, b: { c: [1, 2] } }))).toBe(digestOf(freeze({ b: { c: [1, 2] }, a: 1 })));
-  expect(digestOf(freeze({ a: 1, b: { c: [2, 1] } }))).not.toBe(digestOf(freeze({ a: 1, b: { c: [1, 2] } })));
+  expect(digestOf(freeze({ a: 1, b: { c: [1, 2] } }))).toBe(
+    digestOf(freeze({ b: { c: [1, 2] }, a: 1 })),
+  );
+  expect(digestOf(freeze({ a: 1, b: { c: [2, 1] } }))).not.toBe(
+    digestOf(freeze({ a: 1, b: { c: [1, 2] } })),
+  );
   expect(digestOf(freeze({ a: "1" }))).not.toBe(digestOf(freeze({ a: 1 })));
 });
 
 test("so it does in a wide table: one entry changed, added or moved to another key is seen, order is not", () => {
-  const table = (change: (entries: [string, Json][]) => [string, Json][]) => digestOf(freeze(Object.fromEntries(change(Array.from({ length: 60 }, (_, i) => [`k${i}`, { n: i }])))));
+  const table = (change: (entries: [string, Json][]) => [string, Json][]) =>
+    digestOf(
+      freeze(Object.fromEntries(change(Array.from({ length: 60 }, (_, i) => [`k${i}`, { n: i }])))),
+    );
   const digest = table(it => it);
   expect(table(it => it.toReversed())).toBe(digest);
-  const others = [table(it => it.slice(1)), table(it => [...it, ["k60", { n: 0 }]]), table(it => it.with(7, ["k7", { n: 8 }])), table(it => it.with(7, ["k7", { n: 8 }]).with(8, ["k8", { n: 7 }])), table(it => it.with(3, ["k3", "3"]))];
+  const others = [
+    table(it => it.slice(1)),
+    table(it => [...it, ["k60", { n: 0 }]]),
+    table(it => it.with(7, ["k7", { n: 8 }])),
+    table(it => it.with(7, ["k7", { n: 8 }]).with(8, ["k8", { n: 7 }])),
+    table(it => it.with(3, ["k3", "3"])),
+  ];
   expect(new Set([digest, ...others]).size).toBe(6);
 });

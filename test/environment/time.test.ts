@@ -1,6 +1,13 @@
 /** Calendar arithmetic over the ends of hours, days, months and years. */
 import { expect, test } from "vitest";
-import { dayAfter, daysBetween, minuteAfter, minutesBetween, minutesOf, weekdayOf } from "../../src/environment/time.ts";
+import {
+  dayAfter,
+  daysBetween,
+  minuteAfter,
+  minutesBetween,
+  minutesOf,
+  weekdayOf,
+} from "../../src/environment/time.ts";
 
 test("a minute later is over midnight, a month's end and a year's end", () => {
   expect(minuteAfter("2026-03-09T23:59", 1)).toBe("2026-03-10T00:00");

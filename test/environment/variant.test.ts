@@ -18,23 +18,33 @@ test.each(names)("%s", (name, of) => {
   expect(variantNamed(name)).toEqual(of);
 });
 
-test.each(servers.map(it => [it.name, it] as const))("%s: a variant fits the schema and is a fixture of its own", (name, server) => {
-  const full = catalog.fixture(name, "full");
-  const variant = catalog.fixture(name, "full~7");
-  expect(fixtureSchema(server).safeParse({ ...variant, name: "full" }).error).toBeUndefined();
-  expect(catalog.fixture(name, "full~7")).toBe(variant);
-  expect(variant.name).toBe("full~7");
-  expect(fixtureDigest(variant)).toBe(fixtureDigest(variantOf(full, 7)));
-  expect(fixtureDigest(variant)).not.toBe(fixtureDigest(full));
-});
+test.each(servers.map(it => [it.name, it] as const))(
+  "%s: a variant fits the schema and is a fixture of its own",
+  (name, server) => {
+    const full = catalog.fixture(name, "full");
+    const variant = catalog.fixture(name, "full~7");
+    expect(fixtureSchema(server).safeParse({ ...variant, name: "full" }).error).toBeUndefined();
+    expect(catalog.fixture(name, "full~7")).toBe(variant);
+    expect(variant.name).toBe("full~7");
+    expect(fixtureDigest(variant)).toBe(fixtureDigest(variantOf(full, 7)));
+    expect(fixtureDigest(variant)).not.toBe(fixtureDigest(full));
+  },
+);
 
 test("every id is another, no two are the same, and what refers to them goes along", () => {
   const ask = (fixture: string) => {
     const session = openByName(catalog, { servers: [{ name: "banking", fixture }], seed: 1 });
     const { outcome } = session.call("banking_list_accounts", {});
-    const accounts = (outcome as unknown as { value: { accounts: { name: string; account_id: string }[] } }).value.accounts;
-    const cards = accounts.map(it => session.call("banking_get_account", { account_id: it.account_id }).outcome);
-    return { ids: accounts.map(it => it.account_id), text: JSON.stringify([accounts, cards]).replaceAll(/(acc|card)_\d+/g, "$1") };
+    const accounts = (
+      outcome as unknown as { value: { accounts: { name: string; account_id: string }[] } }
+    ).value.accounts;
+    const cards = accounts.map(
+      it => session.call("banking_get_account", { account_id: it.account_id }).outcome,
+    );
+    return {
+      ids: accounts.map(it => it.account_id),
+      text: JSON.stringify([accounts, cards]).replaceAll(/(acc|card)_\d+/g, "$1"),
+    };
   };
   const [plain, variant] = [ask("full"), ask("full~3")];
   expect(variant.text).toBe(plain.text);
@@ -44,5 +54,7 @@ test("every id is another, no two are the same, and what refers to them goes alo
 });
 
 test("a variant of no fixture is a mistake that names the fixtures there are", () => {
-  expect(() => catalog.fixture("banking", "huge~3")).toThrow(/banking has no fixture huge: choose one of full, small/);
+  expect(() => catalog.fixture("banking", "huge~3")).toThrow(
+    /banking has no fixture huge: choose one of full, small/,
+  );
 });

@@ -6,7 +6,18 @@ import { PolicyFault, type Policy } from "../../src/policy/policy.ts";
 import { idle, scripted } from "../../src/policy/scripted.ts";
 import { paper, provePlus } from "../../src/reward/profiles.ts";
 import type { Task } from "../../src/trajectory/task.ts";
-import { abstain, balance, call, calling, catalog, lookUp, moveFifty, moveTwice, readOnly, saying } from "../trajectory/made.ts";
+import {
+  abstain,
+  balance,
+  call,
+  calling,
+  catalog,
+  lookUp,
+  moveFifty,
+  moveTwice,
+  readOnly,
+  saying,
+} from "../trajectory/made.ts";
 
 const tasks = await Promise.all([moveFifty(), moveTwice(), readOnly(), abstain()]);
 
@@ -17,7 +28,11 @@ const teacher: Policy = {
     const { trajectory } = tasks.find(it => it.id === header.task)!;
     const message = events.filter(it => it.kind === "assistant").length;
     const said = trajectory.events.find(it => it.kind === "assistant" && it.message === message);
-    const calls = trajectory.events.flatMap(it => (it.kind === "call" && it.message === message ? [{ name: it.name, arguments: it.arguments }] : []));
+    const calls = trajectory.events.flatMap(it =>
+      it.kind === "call" && it.message === message
+        ? [{ name: it.name, arguments: it.arguments }]
+        : [],
+    );
     return { text: said?.kind === "assistant" ? said.text : "", calls };
   },
 };
@@ -41,11 +56,27 @@ test("the teacher: 1.3 on three tasks and 1 on the one without goals, (3·1.3 + 
 
 test("a policy that does nothing: 0 on tasks with goals, 1/4 of all tasks done", async () => {
   const { metrics } = await evaluate(tasks, idle, { catalog });
-  expect(metrics).toMatchObject({ reward: { paper: 0.25 }, goalSuccess: 0, readOnlySuccess: 0, success: 0.25, abstention: 1, calls: 0 });
+  expect(metrics).toMatchObject({
+    reward: { paper: 0.25 },
+    goalSuccess: 0,
+    readOnlySuccess: 0,
+    success: 0.25,
+    abstention: 1,
+    calls: 0,
+  });
 });
 
 test("errors are shares of all calls, by what was wrong", async () => {
-  const messy = scripted("messy", [calling({ name: "", arguments: "{{" }, call("rob"), call("get_balance"), call("get_balance", { account_id: "acc_9" }), balance), saying("?")]);
+  const messy = scripted("messy", [
+    calling(
+      { name: "", arguments: "{{" },
+      call("rob"),
+      call("get_balance"),
+      call("get_balance", { account_id: "acc_9" }),
+      balance,
+    ),
+    saying("?"),
+  ]);
   const { metrics, rows } = await evaluate(tasks.slice(0, 1), messy, { catalog });
   expect(metrics.errors).toEqual({ syntax: 0.2, tool: 0.2, arguments: 0.2, refused: 0.2 });
   expect(rows[0]).toMatchObject({ calls: 5, budget: 3 });
@@ -54,16 +85,24 @@ test("errors are shares of all calls, by what was wrong", async () => {
 test("one wanted call and no more is lazy; asking again is repeating", async () => {
   const lazy = await evaluate(tasks.slice(0, 2), scripted("lazy", [calling(lookUp)]), { catalog });
   expect(lazy.metrics).toMatchObject({ lazy: 0.5, repeated: 0 });
-  const again = await evaluate(tasks.slice(2, 3), scripted("again", [calling(balance, balance), calling(balance)]), { catalog });
+  const again = await evaluate(
+    tasks.slice(2, 3),
+    scripted("again", [calling(balance, balance), calling(balance)]),
+    { catalog },
+  );
   expect(again.metrics.repeated).toBeCloseTo(2 / 3, 6);
 });
 
 test("tokens are counted where the policy reports them, speed where a clock is given", async () => {
-  const counted = scripted("counted", [{ ...saying("Hello there"), tokens: [1, 2, 3], mask: [1, 1, 1] }]);
+  const counted = scripted("counted", [
+    { ...saying("Hello there"), tokens: [1, 2, 3], mask: [1, 1, 1] },
+  ]);
   let now = 0;
   const { metrics } = await evaluate(tasks.slice(2), counted, { catalog, clock: () => (now += 4) });
   expect(metrics).toMatchObject({ tokensPerRollout: 3, rolloutsPerSecond: 0.5 });
-  expect((await evaluate(tasks.slice(2), idle, { catalog })).metrics).not.toHaveProperty("tokensPerRollout");
+  expect((await evaluate(tasks.slice(2), idle, { catalog })).metrics).not.toHaveProperty(
+    "tokensPerRollout",
+  );
 });
 
 test("what a fault cut off counts in no mean, and is said", async () => {
@@ -75,8 +114,17 @@ test("what a fault cut off counts in no mean, and is said", async () => {
     },
   };
   const { metrics, rows } = await evaluate(tasks, failing, { catalog });
-  expect(metrics).toMatchObject({ attempts: 4, unscorable: 1, success: 1, reward: { paper: expect.closeTo((2 * 1.3 + 1) / 3, 6) } });
-  expect(rows[2]).toMatchObject({ task: "t-read", unscorable: "the endpoint is down", breakdowns: {} });
+  expect(metrics).toMatchObject({
+    attempts: 4,
+    unscorable: 1,
+    success: 1,
+    reward: { paper: expect.closeTo((2 * 1.3 + 1) / 3, 6) },
+  });
+  expect(rows[2]).toMatchObject({
+    task: "t-read",
+    unscorable: "the endpoint is down",
+    breakdowns: {},
+  });
 });
 
 test("rows stand in the tasks' order, however many attempts run at once", async () => {
@@ -98,7 +146,9 @@ test("rows stand in the tasks' order, however many attempts run at once", async 
 });
 
 test("an abort rejects", async () => {
-  await expect(evaluate(tasks, teacher, { catalog, signal: AbortSignal.abort(new Error("enough")) })).rejects.toThrow("enough");
+  await expect(
+    evaluate(tasks, teacher, { catalog, signal: AbortSignal.abort(new Error("enough")) }),
+  ).rejects.toThrow("enough");
 });
 
 describe("a change", () => {
@@ -107,6 +157,11 @@ describe("a change", () => {
     const after = await evaluate(tasks.toReversed(), teacher, { catalog });
     const interval = change(before.rows, after.rows, it => it.breakdowns["paper"]!.total);
     // s = .65, t(3) = 3.1824: .975 ± 3.1824·.65/2
-    expect(interval).toMatchObject({ mean: expect.closeTo(0.975, 6), low: expect.closeTo(0.975 - 1.0343, 3), high: expect.closeTo(0.975 + 1.0343, 3), n: 4 });
+    expect(interval).toMatchObject({
+      mean: expect.closeTo(0.975, 6),
+      low: expect.closeTo(0.975 - 1.0343, 3),
+      high: expect.closeTo(0.975 + 1.0343, 3),
+      n: 4,
+    });
   });
 });

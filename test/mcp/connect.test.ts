@@ -20,9 +20,19 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const script = (name: string) => join(root, `node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
-const entryOf = (name: string, more: object): Entry => parseEntries(JSON.stringify({ servers: { [name]: { command: process.execPath, ...more } } }), "prove/mcp.json", folder).get(name)!;
-const rude = (manner = "", more: object = {}) => entryOf("rude", { args: [join(root, "test/mcp/rude.ts"), manner, "${workspaceFolder}/pids"], ...more });
+const script = (name: string) =>
+  join(root, `node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
+const entryOf = (name: string, more: object): Entry =>
+  parseEntries(
+    JSON.stringify({ servers: { [name]: { command: process.execPath, ...more } } }),
+    "prove/mcp.json",
+    folder,
+  ).get(name)!;
+const rude = (manner = "", more: object = {}) =>
+  entryOf("rude", {
+    args: [join(root, "test/mcp/rude.ts"), manner, "${workspaceFolder}/pids"],
+    ...more,
+  });
 async function opened(entry: Entry, limits?: Limits): Promise<ConnectedSession> {
   const session = await connect(entry, stop.signal, limits);
   open.push(session);
@@ -37,13 +47,20 @@ const isAlive = (pid: number) => {
 };
 
 describe("server-memory", () => {
-  const memory = (more: object) => entryOf("memory", { args: [script("memory")], env: { MEMORY_FILE_PATH: "${workspaceFolder}/memory.jsonl" }, ...more });
+  const memory = (more: object) =>
+    entryOf("memory", {
+      args: [script("memory")],
+      env: { MEMORY_FILE_PATH: "${workspaceFolder}/memory.jsonl" },
+      ...more,
+    });
   const ana = { entities: [{ name: "Ana", entityType: "person", observations: ["likes tea"] }] };
 
   test("lists its tools with what they do", async () => {
     const session = await opened(memory({}));
     const tools = [...session.tools.values()];
-    expect(tools.map(it => `${it.name} ${it.effect}${it.destructive ? " destructive" : ""}`)).toEqual([
+    expect(
+      tools.map(it => `${it.name} ${it.effect}${it.destructive ? " destructive" : ""}`),
+    ).toEqual([
       "create_entities write",
       "create_relations write",
       "add_observations write",
@@ -54,35 +71,64 @@ describe("server-memory", () => {
       "search_nodes read",
       "open_nodes read",
     ]);
-    expect(tools[0]).toMatchObject({ server: "memory", inputSchema: { type: "object", required: ["entities"] }, outputSchema: { type: "object" } });
+    expect(tools[0]).toMatchObject({
+      server: "memory",
+      inputSchema: { type: "object", required: ["entities"] },
+      outputSchema: { type: "object" },
+    });
   });
 
   test("without the word of a person only its reads are run", async () => {
     const session = await opened(memory({}));
-    expect(await session.call("read_graph", {})).toEqual({ kind: "ok", value: { entities: [], relations: [] } });
+    expect(await session.call("read_graph", {})).toEqual({
+      kind: "ok",
+      value: { entities: [], relations: [] },
+    });
     expect(await session.call("create_entities", ana)).toEqual({
       kind: "refused",
       type: "permission_denied",
       message: "create_entities is not marked as read-only, and memory is not disposable",
       hint: 'write "disposable": true into its entry in prove/mcp.json if everything it can reach may be changed',
     });
-    expect(await session.call("read_graph", {})).toEqual({ kind: "ok", value: { entities: [], relations: [] } });
+    expect(await session.call("read_graph", {})).toEqual({
+      kind: "ok",
+      value: { entities: [], relations: [] },
+    });
   });
 
   test("a disposable one is written to, answers in structured values, and says what it cannot do", async () => {
     const session = await opened(memory({ disposable: true }));
     expect(await session.call("create_entities", ana)).toEqual({ kind: "ok", value: ana });
-    expect(await session.call("search_nodes", { query: "tea" })).toMatchObject({ kind: "ok", value: { entities: [{ name: "Ana" }] } });
+    expect(await session.call("search_nodes", { query: "tea" })).toMatchObject({
+      kind: "ok",
+      value: { entities: [{ name: "Ana" }] },
+    });
     const observations = [{ entityName: "Bo", contents: ["x"] }];
-    expect(await session.call("add_observations", { observations })).toEqual({ kind: "refused", type: "precondition_failed", message: "Entity with name Bo not found" });
+    expect(await session.call("add_observations", { observations })).toEqual({
+      kind: "refused",
+      type: "precondition_failed",
+      message: "Entity with name Bo not found",
+    });
   });
 
   test("what is turned down without asking it", async () => {
     const session = await opened(memory({ disposable: true }));
-    expect(await session.call("create_entities", {})).toMatchObject({ kind: "bad-arguments", message: "missing required argument entities" });
-    expect(await session.call("create_entities", { entities: [{ name: 7 }] })).toMatchObject({ kind: "bad-arguments", type: "invalid_params" });
-    expect(await session.call("create_entities", null)).toMatchObject({ kind: "bad-arguments", message: "arguments must be an object" });
-    expect(await session.call("fly", {})).toMatchObject({ kind: "unknown-tool", message: "there is no tool fly" });
+    expect(await session.call("create_entities", {})).toMatchObject({
+      kind: "bad-arguments",
+      message: "missing required argument entities",
+    });
+    expect(await session.call("create_entities", { entities: [{ name: 7 }] })).toMatchObject({
+      kind: "bad-arguments",
+      type: "invalid_params",
+    });
+    expect(await session.call("create_entities", null)).toMatchObject({
+      kind: "bad-arguments",
+      message: "arguments must be an object",
+    });
+    expect(await session.call("fly", {})).toMatchObject({
+      kind: "unknown-tool",
+      message: "there is no tool fly",
+    });
   });
 
   test("a fresh start does not undo what it keeps in files, and a replay says so", async () => {
@@ -91,13 +137,17 @@ describe("server-memory", () => {
     await session.call("create_entities", ana);
     const differences = await session.back(2);
     expect(differences.map(it => it.call.name)).toEqual(["read_graph", "create_entities"]);
-    expect(differences[0]!.now).toMatchObject({ kind: "ok", value: { entities: [{ name: "Ana" }] } });
+    expect(differences[0]!.now).toMatchObject({
+      kind: "ok",
+      value: { entities: [{ name: "Ana" }] },
+    });
     expect(session.calls.map(it => it.name)).toEqual(["read_graph", "create_entities"]);
   });
 });
 
 describe("server-filesystem", () => {
-  const filesystem = () => entryOf("files", { args: [script("filesystem"), "${workspaceFolder}/play"], disposable: true });
+  const filesystem = () =>
+    entryOf("files", { args: [script("filesystem"), "${workspaceFolder}/play"], disposable: true });
 
   beforeEach(() => {
     mkdirSync(join(folder, "play"));
@@ -106,22 +156,40 @@ describe("server-filesystem", () => {
 
   test("reads and writes the folder it was given, and nothing beside it", async () => {
     const session = await opened(filesystem());
-    expect(await session.call("read_text_file", { path: join(folder, "play/note.txt") })).toEqual({ kind: "ok", value: { content: "milk, bread" } });
-    expect(await session.call("write_file", { path: join(folder, "play/new.txt"), content: "tea" })).toMatchObject({ kind: "ok" });
+    expect(await session.call("read_text_file", { path: join(folder, "play/note.txt") })).toEqual({
+      kind: "ok",
+      value: { content: "milk, bread" },
+    });
+    expect(
+      await session.call("write_file", { path: join(folder, "play/new.txt"), content: "tea" }),
+    ).toMatchObject({ kind: "ok" });
     expect(readFileSync(join(folder, "play/new.txt"), "utf8")).toBe("tea");
-    expect(await session.call("read_text_file", { path: "/etc/passwd" })).toMatchObject({ kind: "refused", message: expect.stringMatching(/^Access denied/) });
+    expect(await session.call("read_text_file", { path: "/etc/passwd" })).toMatchObject({
+      kind: "refused",
+      message: expect.stringMatching(/^Access denied/),
+    });
   });
 });
 
 describe("server-everything", () => {
-  const everything = (more: object = {}) => entryOf("everything", { args: [script("everything")], ...more });
+  const everything = (more: object = {}) =>
+    entryOf("everything", { args: [script("everything")], ...more });
 
   test("texts stay texts, structured values are values, pictures are told of", async () => {
     const session = await opened(everything());
-    expect(await session.call("echo", { message: "hi" })).toEqual({ kind: "ok", value: "Echo: hi" });
-    expect(await session.call("get-structured-content", { location: "Chicago" })).toMatchObject({ kind: "ok", value: { temperature: 36 } });
+    expect(await session.call("echo", { message: "hi" })).toEqual({
+      kind: "ok",
+      value: "Echo: hi",
+    });
+    expect(await session.call("get-structured-content", { location: "Chicago" })).toMatchObject({
+      kind: "ok",
+      value: { temperature: 36 },
+    });
     const picture = { type: "image", mimeType: "image/png", bytes: expect.any(Number) };
-    expect(await session.call("get-tiny-image", {})).toEqual({ kind: "ok", value: [expect.any(String), picture, expect.any(String)] });
+    expect(await session.call("get-tiny-image", {})).toEqual({
+      kind: "ok",
+      value: [expect.any(String), picture, expect.any(String)],
+    });
   });
 
   test("it sees its own environment and PATH, and nothing of ours", async () => {
@@ -129,7 +197,11 @@ describe("server-everything", () => {
     const session = await opened(everything({ env: { COLOUR: "blue" } }));
     const outcome = (await session.call("get-env", {})) as { value: Record<string, string> };
     // macOS adds variables of its own to every process
-    expect(Object.keys(outcome.value).filter(it => !it.startsWith("__CF")).toSorted()).toEqual(["COLOUR", "PATH"]);
+    expect(
+      Object.keys(outcome.value)
+        .filter(it => !it.startsWith("__CF"))
+        .toSorted(),
+    ).toEqual(["COLOUR", "PATH"]);
     vi.unstubAllEnvs();
   });
 });
@@ -139,35 +211,74 @@ describe("a server that misbehaves", () => {
     const session = await opened(rude());
     expect(await session.call("count", {})).toEqual({ kind: "ok", value: { n: 1, of: 1 } });
     expect(session.tools.size).toBe(12);
-    expect(session.tools.get("silent_about_itself")).toMatchObject({ effect: "write", destructive: true, summary: "silent_about_itself" });
+    expect(session.tools.get("silent_about_itself")).toMatchObject({
+      effect: "write",
+      destructive: true,
+      summary: "silent_about_itself",
+    });
   });
 
   test("however it says that it failed, it is a refusal in its own words", async () => {
     const session = await opened(rude());
-    expect(await session.call("fail", {})).toEqual({ kind: "refused", type: "precondition_failed", message: "the moon is in the wrong house" });
-    expect(await session.call("shrug", {})).toEqual({ kind: "refused", type: "precondition_failed", message: "not today" });
-    expect(await session.call("mutter", {})).toEqual({ kind: "refused", type: "precondition_failed", message: "no such planet" });
-    expect(await session.call("protest", {})).toEqual({ kind: "refused", type: "invalid_params", message: "x must be even" });
+    expect(await session.call("fail", {})).toEqual({
+      kind: "refused",
+      type: "precondition_failed",
+      message: "the moon is in the wrong house",
+    });
+    expect(await session.call("shrug", {})).toEqual({
+      kind: "refused",
+      type: "precondition_failed",
+      message: "not today",
+    });
+    expect(await session.call("mutter", {})).toEqual({
+      kind: "refused",
+      type: "precondition_failed",
+      message: "no such planet",
+    });
+    expect(await session.call("protest", {})).toEqual({
+      kind: "refused",
+      type: "invalid_params",
+      message: "x must be even",
+    });
     // success that is true and errors that are empty are no fault
-    expect(await session.call("calm", {})).toEqual({ kind: "ok", value: { success: true, error: null, errors: [] } });
+    expect(await session.call("calm", {})).toEqual({
+      kind: "ok",
+      value: { success: true, error: null, errors: [] },
+    });
   });
 
   test("the entry says which keys tell of a fault", async () => {
     const session = await opened(rude("", { errorKeys: ["code"] }));
     expect(await session.call("shrug", {})).toMatchObject({ kind: "ok" });
-    expect(await session.call("mutter", {})).toMatchObject({ kind: "refused", message: "no such planet" });
+    expect(await session.call("mutter", {})).toMatchObject({
+      kind: "refused",
+      message: "no such planet",
+    });
   });
 
   test("calls are answered in the order they were made", async () => {
     const session = await opened(rude());
-    const outcomes = await Promise.all([session.call("count", {}), session.call("count", {}), session.call("count", {})]);
-    expect(outcomes.map(it => it.kind === "ok" && it.value)).toEqual([1, 2, 3].map(n => ({ n, of: 1 })));
+    const outcomes = await Promise.all([
+      session.call("count", {}),
+      session.call("count", {}),
+      session.call("count", {}),
+    ]);
+    expect(outcomes.map(it => it.kind === "ok" && it.value)).toEqual(
+      [1, 2, 3].map(n => ({ n, of: 1 })),
+    );
   });
 
   test("a time-out is broken, and so is every call until a fresh start", async () => {
     const session = await opened(rude(), { start: 30_000, call: 2000 });
-    expect(await session.call("hang", {})).toEqual({ kind: "broken", type: "internal", message: "rude did not answer hang within 2 s" });
-    expect(await session.call("count", {})).toMatchObject({ kind: "broken", message: expect.stringContaining("until it is started afresh") });
+    expect(await session.call("hang", {})).toEqual({
+      kind: "broken",
+      type: "internal",
+      message: "rude did not answer hang within 2 s",
+    });
+    expect(await session.call("count", {})).toMatchObject({
+      kind: "broken",
+      message: expect.stringContaining("until it is started afresh"),
+    });
     await session.back(0);
     expect(await session.call("count", {})).toMatchObject({ kind: "ok", value: { n: 1 } });
   });
@@ -175,15 +286,27 @@ describe("a server that misbehaves", () => {
   test("a crash is broken for the open call, and the next session starts afresh", async () => {
     const session = await opened(rude());
     await session.call("count", {});
-    expect(await session.call("crash", {})).toMatchObject({ kind: "broken", message: "rude ended with exit code 3 while it answered crash" });
+    expect(await session.call("crash", {})).toMatchObject({
+      kind: "broken",
+      message: "rude ended with exit code 3 while it answered crash",
+    });
     expect(await session.call("count", {})).toMatchObject({ kind: "broken" });
-    expect(await (await opened(rude())).call("count", {})).toMatchObject({ kind: "ok", value: { n: 1 } });
+    expect(await (await opened(rude())).call("count", {})).toMatchObject({
+      kind: "ok",
+      value: { n: 1 },
+    });
   });
 
   test("a flood and a result that is none are broken", async () => {
     const session = await opened(rude());
-    expect(await session.call("nonsense", {})).toMatchObject({ kind: "broken", message: expect.stringContaining("no MCP result") });
-    expect(await session.call("flood", {})).toMatchObject({ kind: "broken", message: expect.stringContaining("more than 10485760 bytes") });
+    expect(await session.call("nonsense", {})).toMatchObject({
+      kind: "broken",
+      message: expect.stringContaining("no MCP result"),
+    });
+    expect(await session.call("flood", {})).toMatchObject({
+      kind: "broken",
+      message: expect.stringContaining("more than 10485760 bytes"),
+    });
   });
 
   test("a fork is a process of its own, brought as far by the same calls", async () => {
@@ -206,7 +329,11 @@ describe("a server that misbehaves", () => {
   ];
   test.each(refusals)("one that is %s is a mistake that names the entry", async (manner, what) => {
     const limits = { start: manner === "mute" ? 400 : 30_000, call: 1000 };
-    await expect(opened(rude(manner), limits)).rejects.toMatchObject({ name: "Mistake", what: expect.stringMatching(what), remedy: expect.stringContaining("entry rude of prove/mcp.json") });
+    await expect(opened(rude(manner), limits)).rejects.toMatchObject({
+      name: "Mistake",
+      what: expect.stringMatching(what),
+      remedy: expect.stringContaining("entry rude of prove/mcp.json"),
+    });
   });
 
   test("one that has no tools has none", async () => {
@@ -215,7 +342,10 @@ describe("a server that misbehaves", () => {
 
   test("a program that is not there is a mistake", async () => {
     const entry = { ...rude(), command: "no-such-program" };
-    await expect(opened(entry)).rejects.toMatchObject({ what: "rude cannot be started (spawn no-such-program ENOENT)", remedy: expect.stringContaining("correct command and cwd in entry rude") });
+    await expect(opened(entry)).rejects.toMatchObject({
+      what: "rude cannot be started (spawn no-such-program ENOENT)",
+      remedy: expect.stringContaining("correct command and cwd in entry rude"),
+    });
   });
 });
 
@@ -256,18 +386,40 @@ describe("prove/mcp.json", () => {
   const parse = (text: string) => () => parseEntries(text, "prove/mcp.json", folder);
   const cases: [what: string, text: string, why: RegExp][] = [
     ["no JSON", "{", /^prove\/mcp.json is not JSON/],
-    ["a key that is unknown", '{"servers": {"a": {"command": "x", "disposabel": true}}}', /at \/servers\/a: Unrecognized key: "disposabel"/],
+    [
+      "a key that is unknown",
+      '{"servers": {"a": {"command": "x", "disposabel": true}}}',
+      /at \/servers\/a: Unrecognized key: "disposabel"/,
+    ],
     ["no command", '{"servers": {"a": {}}}', /at \/servers\/a\/command/],
-    ["another transport", '{"servers": {"a": {"type": "http", "url": "x"}}}', /at \/servers\/a\/type/],
-    ["a name that could be no name", '{"servers": {"__proto__x": {"command": "x"}}}', /letters, digits, spaces, dots and dashes/],
-    ["a value that the editor would ask for", '{"servers": {"a": {"command": "x", "env": {"KEY": "${input:key}"}}}}', /has \$\{input:key\} in server a/],
+    [
+      "another transport",
+      '{"servers": {"a": {"type": "http", "url": "x"}}}',
+      /at \/servers\/a\/type/,
+    ],
+    [
+      "a name that could be no name",
+      '{"servers": {"__proto__x": {"command": "x"}}}',
+      /letters, digits, spaces, dots and dashes/,
+    ],
+    [
+      "a value that the editor would ask for",
+      '{"servers": {"a": {"command": "x", "env": {"KEY": "${input:key}"}}}}',
+      /has \$\{input:key\} in server a/,
+    ],
   ];
-  test.each(cases)("%s is a mistake at its place", (_, text, why) => expect(parse(text)).toThrow(why));
+  test.each(cases)("%s is a mistake at its place", (_, text, why) =>
+    expect(parse(text)).toThrow(why),
+  );
 
   test("an entry that is not there is answered with how to write it, or with those there are", () => {
     const file = join(folder, "mcp.json");
-    expect(() => findEntry(file, folder, "memory")).toThrow(/has no server memory: write {"servers": {"memory": {"command"/);
+    expect(() => findEntry(file, folder, "memory")).toThrow(
+      /has no server memory: write {"servers": {"memory": {"command"/,
+    );
     writeFileSync(file, '{"servers": {"a": {"command": "x"}, "b": {"command": "y"}}}');
-    expect(() => findEntry(file, folder, "memory")).toThrow(/has no server memory: choose one of a, b/);
+    expect(() => findEntry(file, folder, "memory")).toThrow(
+      /has no server memory: choose one of a, b/,
+    );
   });
 });

@@ -10,7 +10,11 @@ let serving: Serving;
 let address: string;
 beforeAll(async () => {
   serving = await serve({ catalog, token });
-  const { id } = serving.sessions.open({ owner: "inspector", servers: [{ name: "banking", fixture: "small" }], seed: 1 });
+  const { id } = serving.sessions.open({
+    owner: "inspector",
+    servers: [{ name: "banking", fixture: "small" }],
+    seed: 1,
+  });
   address = `${serving.url}${serving.mcpPath(id, "banking")}`;
 });
 afterAll(() => serving.close());
@@ -25,25 +29,49 @@ function inspected(target: readonly string[], args: readonly string[]): Promise<
   child.stderr.setEncoding("utf8").on("data", (it: string) => (stderr += it));
   return new Promise((resolve, reject) => {
     child.once("error", reject);
-    child.once("close", code => (code === 0 ? resolve(JSON.parse(stdout)) : reject(new Error(stderr))));
+    child.once("close", code =>
+      code === 0 ? resolve(JSON.parse(stdout)) : reject(new Error(stderr)),
+    );
   });
 }
 
 const targets = {
-  stdio: () => [process.execPath, join(root, "dist/cli.js"), "stdio", "banking", "--fixture", "small"],
+  stdio: () => [
+    process.execPath,
+    join(root, "dist/cli.js"),
+    "stdio",
+    "banking",
+    "--fixture",
+    "small",
+  ],
   HTTP: () => [address, "--transport", "http", "--header", `Authorization: Bearer ${token}`],
 };
 
 describe.each(["stdio", "HTTP"] as const)("over %s", way => {
-  const ask = (method: string, ...more: readonly string[]) => inspected(targets[way](), ["--method", method, ...more]);
+  const ask = (method: string, ...more: readonly string[]) =>
+    inspected(targets[way](), ["--method", method, ...more]);
 
   test("lists the tools and calls one", async () => {
-    const { tools } = (await ask("tools/list")) as { tools: { name: string; outputSchema: object; annotations: object }[] };
+    const { tools } = (await ask("tools/list")) as {
+      tools: { name: string; outputSchema: object; annotations: object }[];
+    };
     expect(tools.map(it => it.name)).toEqual([...catalog.server("banking").tools.keys()]);
-    expect(tools.find(it => it.name === "banking_transfer")).toMatchObject({ inputSchema: { type: "object" }, outputSchema: { type: "object" }, annotations: { readOnlyHint: false, openWorldHint: false } });
-    const called = await ask("tools/call", "--tool-name", "banking_get_balance", "--tool-arg", "account_id=acc_101");
+    expect(tools.find(it => it.name === "banking_transfer")).toMatchObject({
+      inputSchema: { type: "object" },
+      outputSchema: { type: "object" },
+      annotations: { readOnlyHint: false, openWorldHint: false },
+    });
+    const called = await ask(
+      "tools/call",
+      "--tool-name",
+      "banking_get_balance",
+      "--tool-arg",
+      "account_id=acc_101",
+    );
     expect(called).toEqual({
-      content: [{ type: "text", text: `{"name":"Everyday","balance":3148.95,"available":3448.95}` }],
+      content: [
+        { type: "text", text: `{"name":"Everyday","balance":3148.95,"available":3448.95}` },
+      ],
       structuredContent: { name: "Everyday", balance: 3148.95, available: 3448.95 },
     });
   });
@@ -51,9 +79,15 @@ describe.each(["stdio", "HTTP"] as const)("over %s", way => {
   test("lists and reads the state", async () => {
     const { resources } = (await ask("resources/list")) as { resources: { uri: string }[] };
     expect(resources.map(it => it.uri)).toContain("state://banking/accounts");
-    const { resourceTemplates } = (await ask("resources/templates/list")) as { resourceTemplates: { uriTemplate: string }[] };
+    const { resourceTemplates } = (await ask("resources/templates/list")) as {
+      resourceTemplates: { uriTemplate: string }[];
+    };
     expect(resourceTemplates.map(it => it.uriTemplate)).toEqual(["state://banking/{table}"]);
-    const { contents } = (await ask("resources/read", "--uri", "state://banking/accounts")) as { contents: { text: string }[] };
-    expect(JSON.parse(contents[0]!.text)).toEqual(catalog.fixture("banking", "small").state["accounts"]);
+    const { contents } = (await ask("resources/read", "--uri", "state://banking/accounts")) as {
+      contents: { text: string }[];
+    };
+    expect(JSON.parse(contents[0]!.text)).toEqual(
+      catalog.fixture("banking", "small").state["accounts"],
+    );
   });
 });

@@ -1,14 +1,18 @@
 /**
- * An MCP server that misbehaves, each tool in a way of its own; how it starts is chosen by its first argument. Speaks the
- * protocol by hand, so that nothing keeps it from breaking it.
+ * An MCP server that misbehaves, each tool in a way of its own; how it starts is chosen by its
+ * first argument. Speaks the protocol by hand, so that nothing keeps it from breaking it.
  */
 import { spawn } from "node:child_process";
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const [, , manner = "", file = ""] = process.argv;
-const say = (message: object) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-const text = (it: string, more: object = {}) => ({ content: [{ type: "text", text: it }], ...more });
+const say = (message: object) =>
+  process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+const text = (it: string, more: object = {}) => ({
+  content: [{ type: "text", text: it }],
+  ...more,
+});
 
 if (manner === "stubborn") process.on("SIGTERM", () => {});
 if (manner === "dies") {
@@ -19,11 +23,12 @@ if (manner === "parent") {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
   appendFileSync(file, `${process.pid}\n${child.pid}\n`);
 }
-process.stdout.write("welcome to the rude server\n{\"not\": \"a message\"}\n");
+process.stdout.write('welcome to the rude server\n{"not": "a message"}\n');
 
 let counted = 0;
 const tools: Record<string, (id: number, args: Record<string, unknown>) => void> = {
-  count: id => say({ id, result: text(JSON.stringify({ n: ++counted, of: process.pid === 0 ? 0 : 1 })) }),
+  count: id =>
+    say({ id, result: text(JSON.stringify({ n: ++counted, of: process.pid === 0 ? 0 : 1 })) }),
   pid: id => say({ id, result: text(String(process.pid)) }),
   hang: () => {},
   crash: () => process.exit(3),
@@ -35,16 +40,38 @@ const tools: Record<string, (id: number, args: Record<string, unknown>) => void>
   nonsense: id => say({ id, result: { content: [{ type: "smell", of: "roses" }] } }),
   flood: () => process.stdout.write("x".repeat(11 * 1024 * 1024)),
 };
-const listed = Object.keys(tools).map(name => ({ name, inputSchema: { type: "object" as const, properties: { x: { type: "number" } }, required: [] }, annotations: { readOnlyHint: true } }));
+const listed = Object.keys(tools).map(name => ({
+  name,
+  inputSchema: { type: "object" as const, properties: { x: { type: "number" } }, required: [] },
+  annotations: { readOnlyHint: true },
+}));
 const silent = { name: "silent_about_itself", inputSchema: { type: "object" } };
 
 createInterface({ input: process.stdin }).on("line", line => {
-  const { id, method, params } = JSON.parse(line) as { id?: number; method: string; params: { name: string; arguments: Record<string, unknown>; protocolVersion: string } };
+  const { id, method, params } = JSON.parse(line) as {
+    id?: number;
+    method: string;
+    params: { name: string; arguments: Record<string, unknown>; protocolVersion: string };
+  };
   if (id === undefined) return;
   if (method === "initialize") {
-    if (manner !== "mute") say({ id, result: { protocolVersion: manner === "ancient" ? "1999-01-01" : params.protocolVersion, capabilities: manner === "empty" ? {} : { tools: {} }, serverInfo: { name: "rude", version: "0" } } });
+    if (manner !== "mute")
+      say({
+        id,
+        result: {
+          protocolVersion: manner === "ancient" ? "1999-01-01" : params.protocolVersion,
+          capabilities: manner === "empty" ? {} : { tools: {} },
+          serverInfo: { name: "rude", version: "0" },
+        },
+      });
   } else if (method === "tools/list") {
-    say({ id, result: manner === "endless" ? { tools: [], nextCursor: "more" } : { tools: [...listed, ...listed, silent] } });
+    say({
+      id,
+      result:
+        manner === "endless"
+          ? { tools: [], nextCursor: "more" }
+          : { tools: [...listed, ...listed, silent] },
+    });
   } else if (method === "tools/call") tools[params.name]!(id, params.arguments);
 });
 // it does not end when its stdin does

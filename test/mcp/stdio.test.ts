@@ -17,7 +17,11 @@ let replies: Reply[];
 let arrived: () => void;
 let isClosed: boolean;
 beforeEach(async () => {
-  const { sessionOf, methods } = ownSessions(counting, { catalog: countingCatalog(), fixture: "full", seed: 1 });
+  const { sessionOf, methods } = ownSessions(counting, {
+    catalog: countingCatalog(),
+    fixture: "full",
+    seed: 1,
+  });
   const exposed = expose(counting, sessionOf, methods);
   input = new PassThrough();
   const output = new PassThrough({ encoding: "utf8" });
@@ -39,10 +43,16 @@ beforeEach(async () => {
 });
 afterEach(() => void input.end());
 
-const line = (id: number | string, method: string, params?: object) => `${JSON.stringify({ jsonrpc: "2.0", id, method, ...(params ? { params } : {}) })}\n`;
+const line = (id: number | string, method: string, params?: object) =>
+  `${JSON.stringify({ jsonrpc: "2.0", id, method, ...(params ? { params } : {}) })}\n`;
 const add = (id: number | string, by: number, session?: string) =>
-  line(id, "tools/call", { name: "counting_add", arguments: { counter_id: "cnt_1", by }, ...(session ? { _meta: { "prove/sessionId": session } } : {}) });
-const control = (id: number, method: string, session: string, params: object = {}) => line(id, method, { ...params, _meta: { "prove/sessionId": session } });
+  line(id, "tools/call", {
+    name: "counting_add",
+    arguments: { counter_id: "cnt_1", by },
+    ...(session ? { _meta: { "prove/sessionId": session } } : {}),
+  });
+const control = (id: number, method: string, session: string, params: object = {}) =>
+  line(id, method, { ...params, _meta: { "prove/sessionId": session } });
 const answered = (n: number) =>
   new Promise<Reply[]>(resolve => {
     arrived = () => {
@@ -50,7 +60,8 @@ const answered = (n: number) =>
     };
     arrived();
   });
-const valueOf = (it: Reply) => (it.result?.["structuredContent"] as { value: number } | undefined)?.value;
+const valueOf = (it: Reply) =>
+  (it.result?.["structuredContent"] as { value: number } | undefined)?.value;
 
 test("many requests at once are answered in their order", async () => {
   input.write(Array.from({ length: 50 }, (_, i) => add(i, 1)).join(""));
@@ -60,9 +71,16 @@ test("many requests at once are answered in their order", async () => {
 });
 
 test("a message may come in pieces, of letters too", async () => {
-  const bytes = Buffer.from(line("naïve ✓", "tools/call", { name: "counting_add", arguments: { counter_id: "cnt_1", by: 2 } }));
+  const bytes = Buffer.from(
+    line("naïve ✓", "tools/call", {
+      name: "counting_add",
+      arguments: { counter_id: "cnt_1", by: 2 },
+    }),
+  );
   for (const byte of bytes) input.write(Buffer.from([byte]));
-  expect(await answered(1)).toMatchObject([{ id: "naïve ✓", result: { structuredContent: { value: 2 } } }]);
+  expect(await answered(1)).toMatchObject([
+    { id: "naïve ✓", result: { structuredContent: { value: 2 } } },
+  ]);
 });
 
 test("a piece may hold the end of one message and the beginning of the next", async () => {
@@ -78,21 +96,67 @@ test("lines may end as on Windows, and empty ones mean nothing", async () => {
 
 test("what is no message is said so, and the next one is answered", async () => {
   input.write(`{"jsonrpc":\n[1]\n{"jsonrpc":"2.0","id":null,"method":"ping"}\n${add(1, 1)}`);
-  expect((await answered(4)).map(it => [it.id, it.error?.code ?? valueOf(it)])).toEqual([[null, -32700], [null, -32600], [null, -32600], [1, 1]]);
+  expect((await answered(4)).map(it => [it.id, it.error?.code ?? valueOf(it)])).toEqual([
+    [null, -32700],
+    [null, -32600],
+    [null, -32600],
+    [1, 1],
+  ]);
 });
 
 test("the SDK's own requests are answered among ours", async () => {
-  input.write(line(1, "initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } }) + add(2, 1) + line(3, "ping") + line(4, "nothing/here"));
+  input.write(
+    line(1, "initialize", {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name: "t", version: "1" },
+    }) +
+      add(2, 1) +
+      line(3, "ping") +
+      line(4, "nothing/here"),
+  );
   const all = await answered(4);
-  expect(new Map(all.map(it => [it.id, it.error?.code ?? valueOf(it) ?? it.result?.["protocolVersion"] ?? "pong"]))).toEqual(new Map<unknown, unknown>([[1, "2025-11-25"], [2, 1], [3, "pong"], [4, -32601]]));
+  expect(
+    new Map(
+      all.map(it => [
+        it.id,
+        it.error?.code ?? valueOf(it) ?? it.result?.["protocolVersion"] ?? "pong",
+      ]),
+    ),
+  ).toEqual(
+    new Map<unknown, unknown>([
+      [1, "2025-11-25"],
+      [2, 1],
+      [3, "pong"],
+      [4, -32601],
+    ]),
+  );
 });
 
 test("the state is there as resources", async () => {
-  input.write(add(1, 3) + line(2, "resources/list") + line(3, "resources/templates/list") + line(4, "resources/read", { uri: "state://counting/counters" }));
+  input.write(
+    add(1, 3) +
+      line(2, "resources/list") +
+      line(3, "resources/templates/list") +
+      line(4, "resources/read", { uri: "state://counting/counters" }),
+  );
   const [, list, templates, read] = await answered(4);
-  expect((list!.result!["resources"] as { uri: string }[]).map(it => it.uri)).toEqual(["state://counting", "state://counting/counters"]);
-  expect(templates!.result!["resourceTemplates"]).toMatchObject([{ uriTemplate: "state://counting/{table}" }]);
-  expect(read!.result).toEqual({ contents: [{ uri: "state://counting/counters", mimeType: "application/json", text: `{"cnt_1":{"value":3},"cnt_2":{"value":5}}` }] });
+  expect((list!.result!["resources"] as { uri: string }[]).map(it => it.uri)).toEqual([
+    "state://counting",
+    "state://counting/counters",
+  ]);
+  expect(templates!.result!["resourceTemplates"]).toMatchObject([
+    { uriTemplate: "state://counting/{table}" },
+  ]);
+  expect(read!.result).toEqual({
+    contents: [
+      {
+        uri: "state://counting/counters",
+        mimeType: "application/json",
+        text: `{"cnt_1":{"value":3},"cnt_2":{"value":5}}`,
+      },
+    ],
+  });
 });
 
 test("the end of the input ends the connection", async () => {
@@ -112,16 +176,39 @@ test("a message that never ends is not waited for", async () => {
 
 describe("control", () => {
   test("sessions of one connection keep to themselves, and are opened, read, put back and closed without waiting", async () => {
-    input.write(control(1, "prove/open", "a") + control(2, "prove/open", "b", { seed: 2 }) + add(3, 10, "a") + add(4, 1, "b") + add(5, 1) + control(6, "prove/state", "a"));
+    input.write(
+      control(1, "prove/open", "a") +
+        control(2, "prove/open", "b", { seed: 2 }) +
+        add(3, 10, "a") +
+        add(4, 1, "b") +
+        add(5, 1) +
+        control(6, "prove/state", "a"),
+    );
     const state = (await answered(6))[5]!.result!["state"] as object;
-    input.write(add(7, 10, "a") + control(8, "prove/restore", "a", { state }) + add(9, 1, "a") + control(10, "prove/restore", "a") + add(11, 1, "a") + control(12, "prove/close", "a") + add(13, 1, "a"));
+    input.write(
+      add(7, 10, "a") +
+        control(8, "prove/restore", "a", { state }) +
+        add(9, 1, "a") +
+        control(10, "prove/restore", "a") +
+        add(11, 1, "a") +
+        control(12, "prove/close", "a") +
+        add(13, 1, "a"),
+    );
     const all = await answered(13);
     expect([3, 4, 5, 7, 9, 11].map(it => valueOf(all[it - 1]!))).toEqual([10, 1, 1, 20, 11, 1]);
-    expect(all[12]!.error).toEqual({ code: -32001, message: "there is no session a; open it with prove/open" });
+    expect(all[12]!.error).toEqual({
+      code: -32001,
+      message: "there is no session a; open it with prove/open",
+    });
   });
 
   test("a restore without a state gives back what the session was opened with", async () => {
-    input.write(control(1, "prove/open", "a") + control(2, "prove/state", "a") + add(3, 1, "a") + control(4, "prove/restore", "a"));
+    input.write(
+      control(1, "prove/open", "a") +
+        control(2, "prove/state", "a") +
+        add(3, 1, "a") +
+        control(4, "prove/restore", "a"),
+    );
     const all = await answered(4);
     expect(all[3]!.result).toEqual(all[1]!.result);
   });
@@ -130,7 +217,12 @@ describe("control", () => {
     ["a fixture that is a path", "prove/open", { fixture: "../x" }, /fixture/],
     ["a fixture that is not there", "prove/open", { fixture: "huge" }, /no fixture huge/],
     ["a seed that is no number", "prove/open", { seed: -1 }, /seed/],
-    ["a state that does not fit", "prove/restore", { state: { counting: {} } }, /does not fit at \/counting/],
+    [
+      "a state that does not fit",
+      "prove/restore",
+      { state: { counting: {} } },
+      /does not fit at \/counting/,
+    ],
   ])("%s is refused", async (_, method, params, message) => {
     input.write(control(1, "prove/open", "a") + control(2, method, "a", params) + add(3, 1, "a"));
     const all = await answered(3);
@@ -139,7 +231,10 @@ describe("control", () => {
   });
 
   test("a session's name is a text of some length", async () => {
-    input.write(line(1, "tools/list", { _meta: { "prove/sessionId": 7 } }) + control(2, "prove/open", "x".repeat(201)));
+    input.write(
+      line(1, "tools/list", { _meta: { "prove/sessionId": 7 } }) +
+        control(2, "prove/open", "x".repeat(201)),
+    );
     expect((await answered(2)).map(it => it.error?.code)).toEqual([-32602, -32602]);
   });
 });

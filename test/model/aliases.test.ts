@@ -21,6 +21,15 @@ describe("ids in a conversation", () => {
   });
 
   test("are words with digits only: dates, amounts, paths and codes stay", () => {
-    for (const text of ["2026-03-09T10:15", "1250.75", "~/notes/plan.md", "IE29AIBK93115212", "UPPER_12", "acc_", "_12"]) check(text, text);
+    for (const text of [
+      "2026-03-09T10:15",
+      "1250.75",
+      "~/notes/plan.md",
+      "IE29AIBK93115212",
+      "UPPER_12",
+      "acc_",
+      "_12",
+    ])
+      check(text, text);
   });
 });

@@ -1,43 +1,125 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Aliases } from "../../src/model/aliases.ts";
-import { chatDigest, endsMessage, limits, messageIds, openingIds, parseMessage, resultIds, writtenTalk } from "../../src/model/chat.ts";
+import {
+  chatDigest,
+  endsMessage,
+  limits,
+  messageIds,
+  openingIds,
+  parseMessage,
+  resultIds,
+  writtenTalk,
+} from "../../src/model/chat.ts";
 import { read, written } from "../../src/model/surface.ts";
 import { marks, trainTokenizer } from "../../src/model/tokenizer.ts";
 import type { Call, Talk } from "../../src/policy/policy.ts";
 
 type Tool = Talk["tools"][number];
 const tool = (name: string, properties: object, required: string[], outputSchema: object = {}) =>
-  ({ name, inputSchema: { type: "object", properties, required }, outputSchema }) as unknown as Tool;
+  ({
+    name,
+    inputSchema: { type: "object", properties, required },
+    outputSchema,
+  }) as unknown as Tool;
 
 const tools = [
-  tool("bank_transfer", { from: { type: "string" }, to: { type: "string" }, amount: { type: "number" }, memo: { type: "string" } }, ["from", "to", "amount"]),
+  tool(
+    "bank_transfer",
+    {
+      from: { type: "string" },
+      to: { type: "string" },
+      amount: { type: "number" },
+      memo: { type: "string" },
+    },
+    ["from", "to", "amount"],
+  ),
   tool("bank_list", {}, [], {
-    properties: { accounts: { items: { properties: { kind: { type: "string" }, name: { "x-label": "account" }, account_id: { "x-entity": "account" } } } } },
+    properties: {
+      accounts: {
+        items: {
+          properties: {
+            kind: { type: "string" },
+            name: { "x-label": "account" },
+            account_id: { "x-entity": "account" },
+          },
+        },
+      },
+    },
   }),
-  tool("bank_tag", { tags: { type: "array", items: { type: "string" } }, on: { type: "boolean" }, count: { type: "integer" }, till: { anyOf: [{ type: "string" }, { type: "null" }] }, rare_key: { type: "object" } }, []),
+  tool(
+    "bank_tag",
+    {
+      tags: { type: "array", items: { type: "string" } },
+      on: { type: "boolean" },
+      count: { type: "integer" },
+      till: { anyOf: [{ type: "string" }, { type: "null" }] },
+      rare_key: { type: "object" },
+    },
+    [],
+  ),
 ];
-const tokenizer = trainTokenizer([], ["bank_transfer", "bank_list"], ["from", "to", "amount", "tags", "on", "count", "till"], 600);
+const tokenizer = trainTokenizer(
+  [],
+  ["bank_transfer", "bank_list"],
+  ["from", "to", "amount", "tags", "on", "count", "till"],
+  600,
+);
 
-const header: Talk["header"] = { kind: "header", format: "prove/trajectory@1", id: "t", task: "t", servers: [], catalog: "", seed: 0, menu: [], policy: "p" };
-const talkOf = (events: Talk["events"]): Talk => ({ header, tools, now: "2026-03-02T09:00", events });
-const step = (name: string, value: Call["arguments"]) => ({ kind: "call", message: 0, name, arguments: {}, outcome: "ok", value, digest: "" }) as const;
+const header: Talk["header"] = {
+  kind: "header",
+  format: "prove/trajectory@1",
+  id: "t",
+  task: "t",
+  servers: [],
+  catalog: "",
+  seed: 0,
+  menu: [],
+  policy: "p",
+};
+const talkOf = (events: Talk["events"]): Talk => ({
+  header,
+  tools,
+  now: "2026-03-02T09:00",
+  events,
+});
+const step = (name: string, value: Call["arguments"]) =>
+  ({ kind: "call", message: 0, name, arguments: {}, outcome: "ok", value, digest: "" }) as const;
 
 describe("a call", () => {
   const check = (calls: Call[]) => {
     const aliases = new Aliases();
-    expect(parseMessage(tokenizer, tools, messageIds(tokenizer, tools, { text: "", calls }, aliases), aliases)).toEqual({ text: "", calls });
+    expect(
+      parseMessage(
+        tokenizer,
+        tools,
+        messageIds(tokenizer, tools, { text: "", calls }, aliases),
+        aliases,
+      ),
+    ).toEqual({ text: "", calls });
   };
 
   test("reads back as it was written", () => {
     check([{ name: "bank_transfer", arguments: { from: "acc_1", to: "acc 2", amount: 12.5 } }]);
     check([{ name: "bank_list", arguments: {} }]);
-    check([{ name: "bank_list", arguments: {} }, { name: "bank_transfer", arguments: { from: "a", to: "b", amount: 3, memo: "to= me; [x]" } }]);
-    check([{ name: "bank_tag", arguments: { tags: ["a", "b, c"], on: true, count: 2, till: null, rare_key: { a: [1] } } }]);
+    check([
+      { name: "bank_list", arguments: {} },
+      { name: "bank_transfer", arguments: { from: "a", to: "b", amount: 3, memo: "to= me; [x]" } },
+    ]);
+    check([
+      {
+        name: "bank_tag",
+        arguments: { tags: ["a", "b, c"], on: true, count: 2, till: null, rare_key: { a: [1] } },
+      },
+    ]);
     check([{ name: "bank_tag", arguments: { tags: [], till: "null" } }]);
   });
 
-  test("to a tool without a name of its own, or with a key nobody declared, reads back too", () => check([{ name: "bank_tag", arguments: { zzz: "1" } }, { name: "other_tool", arguments: {} }]));
+  test("to a tool without a name of its own, or with a key nobody declared, reads back too", () =>
+    check([
+      { name: "bank_tag", arguments: { zzz: "1" } },
+      { name: "other_tool", arguments: {} },
+    ]));
 
   const string = { type: "string" };
   test.each([
@@ -45,10 +127,23 @@ describe("a call", () => {
     [{ type: "number" }, fc.double({ noNaN: true, noDefaultInfinity: true })],
     [{ type: "boolean" }, fc.boolean()],
     [{ type: "array", items: string }, fc.array(fc.string())],
-    [{ anyOf: [string, { type: "null" }, { type: "number" }] }, fc.oneof(fc.string(), fc.constant(null), fc.integer())],
-    [{ type: "object" }, fc.dictionary(fc.string().filter(it => it !== "__proto__"), fc.integer())],
+    [
+      { anyOf: [string, { type: "null" }, { type: "number" }] },
+      fc.oneof(fc.string(), fc.constant(null), fc.integer()),
+    ],
+    [
+      { type: "object" },
+      fc.dictionary(
+        fc.string().filter(it => it !== "__proto__"),
+        fc.integer(),
+      ),
+    ],
   ])("keeps every value of %j", (schema, values) => {
-    fc.assert(fc.property(values as fc.Arbitrary<Call["arguments"]>, value => { expect(read(written(value, schema), schema)).toEqual(value === 0 ? 0 : value); }));
+    fc.assert(
+      fc.property(values as fc.Arbitrary<Call["arguments"]>, value => {
+        expect(read(written(value, schema), schema)).toEqual(value === 0 ? 0 : value);
+      }),
+    );
   });
 
   test("keeps the arguments of the tool's own types, and leaves a wrong one for the environment to name", () => {
@@ -59,7 +154,8 @@ describe("a call", () => {
 });
 
 describe("what cannot be parsed", () => {
-  const check = (ids: number[]) => expect(parseMessage(tokenizer, tools, ids).calls.map(it => it.name)).toEqual([""]);
+  const check = (ids: number[]) =>
+    expect(parseMessage(tokenizer, tools, ids).calls.map(it => it.name)).toEqual([""]);
   const call = tokenizer.mark("<call>");
   const end = tokenizer.mark("<eoc>");
   const name = tokenizer.name("bank_list")!;
@@ -78,11 +174,23 @@ describe("what cannot be parsed", () => {
   });
 
   test("never throws, whatever ids come", () => {
-    fc.assert(fc.property(fc.array(fc.nat(tokenizer.size - 1), { maxLength: 12 }), ids => { expect(parseMessage(tokenizer, tools, ids).calls).toBeInstanceOf(Array); }));
+    fc.assert(
+      fc.property(fc.array(fc.nat(tokenizer.size - 1), { maxLength: 12 }), ids => {
+        expect(parseMessage(tokenizer, tools, ids).calls).toBeInstanceOf(Array);
+      }),
+    );
   });
 
   test("a message ends at its own end or at a mark that is not the policy's", () => {
-    expect(marks.filter(it => endsMessage(tokenizer.mark(it)))).toEqual(["<pad>", "<menu>", "<user>", "<asst>", "<eoc>", "<res>", "<eot>"]);
+    expect(marks.filter(it => endsMessage(tokenizer.mark(it)))).toEqual([
+      "<pad>",
+      "<menu>",
+      "<user>",
+      "<asst>",
+      "<eoc>",
+      "<res>",
+      "<eot>",
+    ]);
     expect(endsMessage(name)).toBe(false);
   });
 });
@@ -90,7 +198,9 @@ describe("what cannot be parsed", () => {
 describe("a conversation", () => {
   const user = { kind: "user", text: "move 5 from acc_1" } as const;
   const calling = { kind: "assistant", message: 0, text: "" } as const;
-  const listed = step("bank_list", { accounts: [{ kind: "checking", name: "Everyday", account_id: "acc_1" }] });
+  const listed = step("bank_list", {
+    accounts: [{ kind: "checking", name: "Everyday", account_id: "acc_1" }],
+  });
 
   test("opens with compact cards, optional keys after a question mark", () => {
     expect(tokenizer.decode(openingIds(tokenizer, talkOf([user])))).toBe(
@@ -99,44 +209,99 @@ describe("a conversation", () => {
   });
 
   test("asks the policy to speak after words and after results, and marks what it wrote", () => {
-    const it = writtenTalk(tokenizer, talkOf([user, calling, listed, { kind: "assistant", message: 1, text: "Done" }, user]));
-    expect(tokenizer.decode(it.ids.slice(it.opening - 1))).toBe("<asst><call> bank_list<eoc><res> Everyday acc_1 kind checking<asst><fin> Done<eot><user> move 5 from acc_1<asst>");
-    expect(tokenizer.decode(it.ids.filter((_, i) => it.mask[i]))).toBe("<call> bank_list<eoc><fin> Done<eot>");
-    expect(it.message.filter((_, i) => it.mask[i])).toEqual([...Array(3).fill(0), ...Array(it.mask.filter(Boolean).length - 3).fill(1)]);
+    const it = writtenTalk(
+      tokenizer,
+      talkOf([user, calling, listed, { kind: "assistant", message: 1, text: "Done" }, user]),
+    );
+    expect(tokenizer.decode(it.ids.slice(it.opening - 1))).toBe(
+      "<asst><call> bank_list<eoc><res> Everyday acc_1 kind checking<asst><fin> Done<eot><user> move 5 from acc_1<asst>",
+    );
+    expect(tokenizer.decode(it.ids.filter((_, i) => it.mask[i]))).toBe(
+      "<call> bank_list<eoc><fin> Done<eot>",
+    );
+    expect(it.message.filter((_, i) => it.mask[i])).toEqual([
+      ...Array(3).fill(0),
+      ...Array(it.mask.filter(Boolean).length - 3).fill(1),
+    ]);
   });
 
   test("takes a student's own tokens as they were sampled", () => {
-    const own = { ...calling, tokens: [tokenizer.mark("<call>"), tokenizer.mark("<res>")], logprobs: [-0.5, -2] };
-    const it = writtenTalk(tokenizer, talkOf([user, own, { ...listed, name: "", outcome: "unknown-tool", error: "there is no tool " }]));
+    const own = {
+      ...calling,
+      tokens: [tokenizer.mark("<call>"), tokenizer.mark("<res>")],
+      logprobs: [-0.5, -2],
+    };
+    const it = writtenTalk(
+      tokenizer,
+      talkOf([
+        user,
+        own,
+        { ...listed, name: "", outcome: "unknown-tool", error: "there is no tool " },
+      ]),
+    );
     expect(it.ids.filter((_, i) => it.mask[i])).toEqual(own.tokens);
     expect(it.logprobs.filter((_, i) => it.mask[i])).toEqual([-0.5, -2]);
     expect(tokenizer.decode(it.ids).endsWith("<res> error there is no tool <asst>")).toBe(true);
   });
 
   test("begins alike at every later turn, so that a cache can go on", () => {
-    const events = [user, calling, listed, { kind: "assistant", message: 1, text: "Done" } as const, user];
+    const events = [
+      user,
+      calling,
+      listed,
+      { kind: "assistant", message: 1, text: "Done" } as const,
+      user,
+    ];
     const whole = writtenTalk(tokenizer, talkOf(events)).ids;
-    for (const n of [1, 3, 5]) expect(whole.slice(0, writtenTalk(tokenizer, talkOf(events.slice(0, n))).ids.length)).toEqual(writtenTalk(tokenizer, talkOf(events.slice(0, n))).ids);
+    for (const n of [1, 3, 5])
+      expect(whole.slice(0, writtenTalk(tokenizer, talkOf(events.slice(0, n))).ids.length)).toEqual(
+        writtenTalk(tokenizer, talkOf(events.slice(0, n))).ids,
+      );
   });
 
-  test("has a digest that changes with the tokenizer", () => expect(chatDigest(trainTokenizer([], [], [], 600))).not.toBe(chatDigest(tokenizer)));
+  test("has a digest that changes with the tokenizer", () =>
+    expect(chatDigest(trainTokenizer([], [], [], 600))).not.toBe(chatDigest(tokenizer)));
 });
 
 describe("a result", () => {
-  const rows = (n: number) => Array.from({ length: n }, (_, i) => ({ kind: "checking", name: `Account ${i}`, account_id: `acc_${i}` }));
-  const shown = (n: number) => tokenizer.decode(resultIds(tokenizer, tools, step("bank_list", { accounts: rows(n) })));
-  const roomy = trainTokenizer([" Account acc_checking kind; more"].concat(Array(9).fill(" Account acc_1 kind checking; more")), [], [], 600);
-  const fitted = (n: number) => roomy.decode(resultIds(roomy, tools, step("bank_list", { accounts: rows(n) })));
+  const rows = (n: number) =>
+    Array.from({ length: n }, (_, i) => ({
+      kind: "checking",
+      name: `Account ${i}`,
+      account_id: `acc_${i}`,
+    }));
+  const shown = (n: number) =>
+    tokenizer.decode(resultIds(tokenizer, tools, step("bank_list", { accounts: rows(n) })));
+  const roomy = trainTokenizer(
+    [" Account acc_checking kind; more"].concat(
+      Array(9).fill(" Account acc_1 kind checking; more"),
+    ),
+    [],
+    [],
+    600,
+  );
+  const fitted = (n: number) =>
+    roomy.decode(resultIds(roomy, tools, step("bank_list", { accounts: rows(n) })));
 
-  test("comes name first, then id, then the rest", () => expect(shown(1)).toBe("<res> Account 0 acc_0 kind checking"));
+  test("comes name first, then id, then the rest", () =>
+    expect(shown(1)).toBe("<res> Account 0 acc_0 kind checking"));
   test("of nothing says so", () => expect(shown(0)).toBe("<res> none"));
   test("that is too long keeps names and ids only, then says how much is left out", () => {
     expect(fitted(5)).toContain("kind checking");
-    expect(fitted(12)).toBe(`<res> ${rows(12).map(it => `${it.name} ${it.account_id}`).join("; ")}`);
+    expect(fitted(12)).toBe(
+      `<res> ${rows(12)
+        .map(it => `${it.name} ${it.account_id}`)
+        .join("; ")}`,
+    );
     expect(fitted(40)).toMatch(/acc_\d+; \d+ more$/);
   });
   test("is never longer than its limit", () => {
-    for (const n of [0, 1, 5, 9, 40]) expect(resultIds(tokenizer, tools, step("bank_list", { accounts: rows(n) })).length).toBeLessThanOrEqual(limits.result);
-    expect(resultIds(tokenizer, tools, step("bank_list", "x".repeat(5000))).length).toBeLessThanOrEqual(limits.result);
+    for (const n of [0, 1, 5, 9, 40])
+      expect(
+        resultIds(tokenizer, tools, step("bank_list", { accounts: rows(n) })).length,
+      ).toBeLessThanOrEqual(limits.result);
+    expect(
+      resultIds(tokenizer, tools, step("bank_list", "x".repeat(5000))).length,
+    ).toBeLessThanOrEqual(limits.result);
   });
 });

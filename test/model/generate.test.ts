@@ -11,7 +11,8 @@ import { tiny, tokens } from "./tiny.ts";
 const greedy = { temperature: 0, uniform: 0 };
 
 /** What a decoder chose for a slot. */
-const of = (chosen: readonly Chosen[], slot: number): Chosen => chosen.find(it => it.slot === slot)!;
+const of = (chosen: readonly Chosen[], slot: number): Chosen =>
+  chosen.find(it => it.slot === slot)!;
 
 describe.each(["wasm", "cpu"] as const)("a decoder on %s", name => {
   let model: Model;
@@ -26,7 +27,9 @@ describe.each(["wasm", "cpu"] as const)("a decoder on %s", name => {
   const open = (slots: number) => {
     // weights large enough that distributions are far from even
     model = initialize(tiny, 11);
-    tf.tidy(() => model.parameters.get("embedding")!.assign(tf.mul(model.parameters.get("embedding")!, 20)));
+    tf.tidy(() =>
+      model.parameters.get("embedding")!.assign(tf.mul(model.parameters.get("embedding")!, 20)),
+    );
     decoder = openDecoder(model, { slots });
   };
 
@@ -41,22 +44,38 @@ describe.each(["wasm", "cpu"] as const)("a decoder on %s", name => {
     const fed = new Map([a, b, c].map(it => [it, [] as number[]]));
     const feed = (feeds: readonly (readonly [slot: number, ids: readonly number[]])[]) => {
       for (const [slot, ids] of feeds) fed.get(slot)!.push(...ids);
-      const chosen = decoder.feed(feeds.map(([slot, ids]) => ({ slot, ids, choose: { temperature: 1, uniform: uniform() } })));
+      const chosen = decoder.feed(
+        feeds.map(([slot, ids]) => ({ slot, ids, choose: { temperature: 1, uniform: uniform() } })),
+      );
       expect(chosen.map(it => it.slot)).toEqual(feeds.map(it => it[0]));
-      for (const { slot, id, logprob } of chosen) expect(logprob).toBeCloseTo(packedLogprobs(fed.get(slot)!, [id])[0]!, 4);
+      for (const { slot, id, logprob } of chosen)
+        expect(logprob).toBeCloseTo(packedLogprobs(fed.get(slot)!, [id])[0]!, 4);
       return chosen;
     };
-    const first = feed([[a, tokens(17, 1)], [b, tokens(40, 2)]]);
-    const second = feed([[c, tokens(3, 3)], [a, [of(first, a).id]], [b, [of(first, b).id, ...tokens(9, 4)]]]);
+    const first = feed([
+      [a, tokens(17, 1)],
+      [b, tokens(40, 2)],
+    ]);
+    const second = feed([
+      [c, tokens(3, 3)],
+      [a, [of(first, a).id]],
+      [b, [of(first, b).id, ...tokens(9, 4)]],
+    ]);
     feed([[a, [of(second, a).id]]]);
-    feed([[b, tokens(1, 5)], [a, tokens(2, 6)], [c, tokens(30, 7)]]);
+    feed([
+      [b, tokens(1, 5)],
+      [a, tokens(2, 6)],
+      [c, tokens(30, 7)],
+    ]);
     expect([a, b, c].map(it => decoder.lengthOf(it))).toEqual([21, 51, 33]);
   });
 
   test("greedy takes the likeliest token, with its log-probability at temperature 1", () => {
     open(1);
     const prompt = tokens(12, 8);
-    const logits = [...logitsOf(model, pack([{ prefix: prompt, branches: [{ ids: [0], mask: [1] }] }]))];
+    const logits = [
+      ...logitsOf(model, pack([{ prefix: prompt, branches: [{ ids: [0], mask: [1] }] }])),
+    ];
     const [chosen] = decoder.feed([{ slot: decoder.open(), ids: prompt, choose: greedy }]);
     expect(chosen!.id).toBe(logits.indexOf(Math.max(...logits)));
     expect(chosen!.logprob).toBeCloseTo(packedLogprobs(prompt, [chosen!.id])[0]!, 4);
@@ -65,8 +84,16 @@ describe.each(["wasm", "cpu"] as const)("a decoder on %s", name => {
   test("tokens that are only remembered are answered with nothing, and count", () => {
     open(2);
     const [a, b] = [decoder.open(), decoder.open()];
-    expect(decoder.feed([{ slot: a, ids: tokens(9, 1) }, { slot: b, ids: tokens(4, 2) }])).toEqual([]);
-    const [chosen] = decoder.feed([{ slot: a, ids: [3], choose: greedy }, { slot: b, ids: [5] }]);
+    expect(
+      decoder.feed([
+        { slot: a, ids: tokens(9, 1) },
+        { slot: b, ids: tokens(4, 2) },
+      ]),
+    ).toEqual([]);
+    const [chosen] = decoder.feed([
+      { slot: a, ids: [3], choose: greedy },
+      { slot: b, ids: [5] },
+    ]);
     expect(chosen!.logprob).toBeCloseTo(packedLogprobs([...tokens(9, 1), 3], [chosen!.id])[0]!, 4);
   });
 
@@ -78,11 +105,17 @@ describe.each(["wasm", "cpu"] as const)("a decoder on %s", name => {
     decoder.copy(slots[0]!, slots.slice(1));
     for (const [i, slot] of slots.entries()) {
       const [chosen] = decoder.feed([{ slot, ids: tokens(4, 30 + i), choose: greedy }]);
-      expect(chosen!.logprob).toBeCloseTo(packedLogprobs([...prompt, ...tokens(4, 30 + i)], [chosen!.id])[0]!, 4);
+      expect(chosen!.logprob).toBeCloseTo(
+        packedLogprobs([...prompt, ...tokens(4, 30 + i)], [chosen!.id])[0]!,
+        4,
+      );
     }
     // the first slot did not see what the others were fed
     const [again] = decoder.feed([{ slot: slots[0]!, ids: [7], choose: greedy }]);
-    expect(again!.logprob).toBeCloseTo(packedLogprobs([...prompt, ...tokens(4, 30), 7], [again!.id])[0]!, 4);
+    expect(again!.logprob).toBeCloseTo(
+      packedLogprobs([...prompt, ...tokens(4, 30), 7], [again!.id])[0]!,
+      4,
+    );
   });
 
   test("a slot that was released begins empty", () => {
@@ -103,33 +136,53 @@ describe.each(["wasm", "cpu"] as const)("a decoder on %s", name => {
     expect(() => decoder.feed([{ slot, ids: [] }])).toThrow(/no tokens/);
     expect(() => decoder.feed([{ slot, ids: [37] }])).toThrow(/token 37 of a vocabulary of 37/);
     expect(() => decoder.feed([{ slot, ids: tokens(97, 1) }])).toThrow(/97 tokens of at most 96/);
-    expect(() => decoder.feed([{ slot, ids: [1] }, { slot, ids: [2] }])).toThrow(/twice/);
+    expect(() =>
+      decoder.feed([
+        { slot, ids: [1] },
+        { slot, ids: [2] },
+      ]),
+    ).toThrow(/twice/);
     expect(decoder.lengthOf(slot)).toBe(0);
   });
 });
 
-/** Even steps through [0, 1) fall on tokens as softmax(logits / temperature) says, to within one step. */
-test.each(["wasm", "cpu"] as const)("sampling follows softmax on %s at every temperature", async name => {
-  await startBackend(name, { programs });
-  const model = initialize(tiny, 11);
-  const draws = 100;
-  const decoder = openDecoder(model, { slots: draws + 1 });
-  const slot = decoder.open();
-  const forks = Array.from({ length: draws }, () => decoder.open());
-  decoder.feed([{ slot, ids: tokens(6, 1) }]);
-  const logits = logitsOf(model, pack([{ prefix: [...tokens(6, 1), 9], branches: [{ ids: [0], mask: [1] }] }]));
-  for (const temperature of [1, 0.5, 2]) {
-    decoder.copy(slot, forks);
-    const counts = Array.from({ length: tiny.vocabulary }, () => 0);
-    const feeds = forks.map((slot, i) => ({ slot, ids: [9], choose: { temperature, uniform: (i + 0.5) / draws } }));
-    for (const { id } of decoder.feed(feeds)) counts[id]!++;
-    const weights = [...logits].map(it => Math.exp(it / temperature));
-    const sum = weights.reduce((x, y) => x + y);
-    counts.forEach((count, id) => expect(Math.abs(count - (draws * weights[id]!) / sum), `token ${id}`).toBeLessThan(1.01));
-  }
-  decoder.dispose();
-  model.dispose();
-});
+/**
+ * Even steps through [0, 1) fall on tokens as softmax(logits / temperature) says, to within one
+ * step.
+ */
+test.each(["wasm", "cpu"] as const)(
+  "sampling follows softmax on %s at every temperature",
+  async name => {
+    await startBackend(name, { programs });
+    const model = initialize(tiny, 11);
+    const draws = 100;
+    const decoder = openDecoder(model, { slots: draws + 1 });
+    const slot = decoder.open();
+    const forks = Array.from({ length: draws }, () => decoder.open());
+    decoder.feed([{ slot, ids: tokens(6, 1) }]);
+    const logits = logitsOf(
+      model,
+      pack([{ prefix: [...tokens(6, 1), 9], branches: [{ ids: [0], mask: [1] }] }]),
+    );
+    for (const temperature of [1, 0.5, 2]) {
+      decoder.copy(slot, forks);
+      const counts = Array.from({ length: tiny.vocabulary }, () => 0);
+      const feeds = forks.map((slot, i) => ({
+        slot,
+        ids: [9],
+        choose: { temperature, uniform: (i + 0.5) / draws },
+      }));
+      for (const { id } of decoder.feed(feeds)) counts[id]!++;
+      const weights = [...logits].map(it => Math.exp(it / temperature));
+      const sum = weights.reduce((x, y) => x + y);
+      counts.forEach((count, id) =>
+        expect(Math.abs(count - (draws * weights[id]!) / sum), `token ${id}`).toBeLessThan(1.01),
+      );
+    }
+    decoder.dispose();
+    model.dispose();
+  },
+);
 
 test("what a slot is answered on wasm does not depend on what else is in the call, to the bit", async () => {
   await startBackend("wasm", { programs });
@@ -137,7 +190,11 @@ test("what a slot is answered on wasm does not depend on what else is in the cal
   const chosenBeside = (others: number) => {
     const decoder = openDecoder(model, { slots: others + 1 });
     const slots = Array.from({ length: others + 1 }, () => decoder.open());
-    const feeds = slots.map((slot, i) => ({ slot, ids: tokens(i === 0 ? 13 : 5 + i, i), choose: { temperature: 1, uniform: 0.4 } }));
+    const feeds = slots.map((slot, i) => ({
+      slot,
+      ids: tokens(i === 0 ? 13 : 5 + i, i),
+      choose: { temperature: 1, uniform: 0.4 },
+    }));
     const chosen = of(decoder.feed(feeds), slots[0]!);
     decoder.dispose();
     return chosen;
@@ -151,10 +208,17 @@ test("a call with more tokens than one pass holds is the same as several calls",
   const model = initialize(tiny, 11);
   const decoder = openDecoder(model, { slots: 16 });
   const slots = Array.from({ length: 8 }, () => [decoder.open(), decoder.open()] as const);
-  const together = decoder.feed(slots.map(([slot], i) => ({ slot, ids: tokens(61 + i, i), choose: greedy })));
-  const singly = slots.flatMap(([, slot], i) => decoder.feed([{ slot, ids: tokens(61 + i, i), choose: greedy }]));
+  const together = decoder.feed(
+    slots.map(([slot], i) => ({ slot, ids: tokens(61 + i, i), choose: greedy })),
+  );
+  const singly = slots.flatMap(([, slot], i) =>
+    decoder.feed([{ slot, ids: tokens(61 + i, i), choose: greedy }]),
+  );
   expect(together.map(it => it.id)).toEqual(singly.map(it => it.id));
-  checkClose(together.map(it => it.logprob), singly.map(it => it.logprob));
+  checkClose(
+    together.map(it => it.logprob),
+    singly.map(it => it.logprob),
+  );
   decoder.dispose();
   model.dispose();
 });

@@ -1,4 +1,7 @@
-/** A student in company: what it says does not depend on who speaks beside it, how often it was asked, or how many slots there are. */
+/**
+ * A student in company: what it says does not depend on who speaks beside it, how often it was
+ * asked, or how many slots there are.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as tf from "@tensorflow/tfjs-core";
 import { startBackend } from "../../src/compute/backend.ts";
@@ -11,7 +14,17 @@ import { programs } from "../compute/numbers.ts";
 
 const tokenizer = trainTokenizer([], [], [], 480);
 const talkOf = (id: string, ...said: string[]): Talk => ({
-  header: { kind: "header", format: "prove/trajectory@1", id, task: id, servers: [], catalog: "", seed: 0, menu: [], policy: "" },
+  header: {
+    kind: "header",
+    format: "prove/trajectory@1",
+    id,
+    task: id,
+    servers: [],
+    catalog: "",
+    seed: 0,
+    menu: [],
+    policy: "",
+  },
   tools: [],
   now: "2026-03-02T09:00",
   events: said.map(text => ({ kind: "user", text }) as const),
@@ -27,43 +40,76 @@ describe("a student", () => {
   };
   beforeAll(async () => {
     await startBackend("wasm", { programs });
-    model = initialize({ vocabulary: tokenizer.size, width: 32, layers: 2, heads: 2, kvHeads: 1, headWidth: 16, hidden: 64, context: limits.context, ropeBase: 10_000 }, 9);
+    model = initialize(
+      {
+        vocabulary: tokenizer.size,
+        width: 32,
+        layers: 2,
+        heads: 2,
+        kvHeads: 1,
+        headWidth: 16,
+        hidden: 64,
+        context: limits.context,
+        ropeBase: 10_000,
+      },
+      9,
+    );
     // weights large enough that distributions are far from even, so that messages end
-    tf.tidy(() => model.parameters.get("embedding")!.assign(tf.mul(model.parameters.get("embedding")!, 25)));
+    tf.tidy(() =>
+      model.parameters.get("embedding")!.assign(tf.mul(model.parameters.get("embedding")!, 25)),
+    );
   });
   afterAll(() => {
     for (const it of opened) it.dispose();
     model.dispose();
   });
 
-  const asked = ["Hello", "Hello", "Please move it", "What is there?", "Hello"].map((text, i) => talkOf(`t${i}`, text));
+  const asked = ["Hello", "Hello", "Please move it", "What is there?", "Hello"].map((text, i) =>
+    talkOf(`t${i}`, text),
+  );
 
-  test.each([0, 1])("at temperature %d says the same alone, together, and with fewer slots than conversations", async temperature => {
-    const together = open(temperature);
-    const all = await Promise.all(asked.map(it => together.next(it)));
-    const alone: AssistantMessage[] = [];
-    for (const it of asked) {
-      const student = open(temperature);
-      alone.push(await student.next(it));
-      student.ended!(it);
-    }
-    expect(all.map(it => it.tokens)).toEqual(alone.map(it => it.tokens));
-    const few = open(temperature, 2);
-    const inTurn = await Promise.all(
-      asked.map(async it => {
-        const said = await few.next(it);
-        few.ended!(it);
-        return said;
-      }),
-    );
-    expect(inTurn.map(it => it.tokens)).toEqual(all.map(it => it.tokens));
-  });
+  test.each([0, 1])(
+    "at temperature %d says the same alone, together, and with fewer slots than conversations",
+    async temperature => {
+      const together = open(temperature);
+      const all = await Promise.all(asked.map(it => together.next(it)));
+      const alone: AssistantMessage[] = [];
+      for (const it of asked) {
+        const student = open(temperature);
+        alone.push(await student.next(it));
+        student.ended!(it);
+      }
+      expect(all.map(it => it.tokens)).toEqual(alone.map(it => it.tokens));
+      const few = open(temperature, 2);
+      const inTurn = await Promise.all(
+        asked.map(async it => {
+          const said = await few.next(it);
+          few.ended!(it);
+          return said;
+        }),
+      );
+      expect(inTurn.map(it => it.tokens)).toEqual(all.map(it => it.tokens));
+    },
+  );
 
   test("says the same when it goes on as when it is asked anew", async () => {
     const [first] = asked as [Talk];
     const student = open(0);
     const said = await student.next(first);
-    const later: Talk = { ...first, events: [...first.events, { kind: "assistant", message: 0, text: "", tokens: [...said.tokens!], logprobs: [...said.logprobs!] }, { kind: "user", text: "And now?" }] };
+    const later: Talk = {
+      ...first,
+      events: [
+        ...first.events,
+        {
+          kind: "assistant",
+          message: 0,
+          text: "",
+          tokens: [...said.tokens!],
+          logprobs: [...said.logprobs!],
+        },
+        { kind: "user", text: "And now?" },
+      ],
+    };
     const goesOn = await student.next(later);
     const anew = await open(0).next(later);
     expect(goesOn.tokens).toEqual(anew.tokens);
@@ -72,7 +118,10 @@ describe("a student", () => {
 
   test("samples other words for another conversation", async () => {
     const student = open(1);
-    const [a, b] = await Promise.all([student.next(talkOf("one", "Hello")), student.next(talkOf("two", "Hello"))]);
+    const [a, b] = await Promise.all([
+      student.next(talkOf("one", "Hello")),
+      student.next(talkOf("two", "Hello")),
+    ]);
     expect(a.tokens).not.toEqual(b.tokens);
   });
 
@@ -86,9 +135,19 @@ describe("a student", () => {
   test("is cut where it has no words left, and where the opening is too long to be read", async () => {
     const student = open(0);
     const used = Array.from({ length: limits.sampled }, () => 20);
-    const spent = await student.next({ ...talkOf("four", "Hello"), events: [{ kind: "user", text: "Hello" }, { kind: "assistant", message: 0, text: "", tokens: used, logprobs: used.map(() => 0) }, { kind: "user", text: "More" }] });
+    const spent = await student.next({
+      ...talkOf("four", "Hello"),
+      events: [
+        { kind: "user", text: "Hello" },
+        { kind: "assistant", message: 0, text: "", tokens: used, logprobs: used.map(() => 0) },
+        { kind: "user", text: "More" },
+      ],
+    });
     expect(spent).toMatchObject({ cut: true, calls: [] });
-    expect(await student.next(talkOf("five", "word ".repeat(400)))).toMatchObject({ cut: true, tokens: [] });
+    expect(await student.next(talkOf("five", "word ".repeat(400)))).toMatchObject({
+      cut: true,
+      tokens: [],
+    });
   });
 
   test("lets go when it is told to", async () => {

@@ -2,21 +2,41 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { marks, parseTokenizer, Tokenizer, trainTokenizer } from "../../src/model/tokenizer.ts";
 
-const texts = ["move 50 from Everyday to Savings", "the balance of acc_101 is 1250.75", "Savings acc_102 kind savings; Everyday acc_101 kind checking"];
+const texts = [
+  "move 50 from Everyday to Savings",
+  "the balance of acc_101 is 1250.75",
+  "Savings acc_102 kind savings; Everyday acc_101 kind checking",
+];
 const names = ["banking_transfer", "banking_list_accounts"];
 const keys = ["amount", "from_account"];
 const tokenizer = trainTokenizer([...texts, ...texts], names, keys, 560);
 
 describe("a tokenizer", () => {
   test("gives any text back", () => {
-    fc.assert(fc.property(fc.string({ unit: "grapheme", maxLength: 60 }), text => { expect(tokenizer.decode(tokenizer.encode(text))).toBe(text); }));
-    for (const text of [...texts, "Größe ✓ 日本語 🙂", " \t\n  x", "__a__1", "\uFEFFa"]) expect(tokenizer.decode(tokenizer.encode(text))).toBe(text);
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme", maxLength: 60 }), text => {
+        expect(tokenizer.decode(tokenizer.encode(text))).toBe(text);
+      }),
+    );
+    for (const text of [...texts, "Größe ✓ 日本語 🙂", " \t\n  x", "__a__1", "\uFEFFa"])
+      expect(tokenizer.decode(tokenizer.encode(text))).toBe(text);
   });
 
   test("never makes a mark, a name or a key of text", () => {
-    const outside = [...marks, ...names, ...names.map(it => ` ${it}`), ...keys.map(it => ` ${it}=`), marks.join("")];
-    for (const text of outside) expect(tokenizer.encode(text).every(id => tokenizer.isText(id))).toBe(true);
-    fc.assert(fc.property(fc.string(), text => { expect(tokenizer.encode(text).filter(id => !tokenizer.isText(id))).toEqual([]); }));
+    const outside = [
+      ...marks,
+      ...names,
+      ...names.map(it => ` ${it}`),
+      ...keys.map(it => ` ${it}=`),
+      marks.join(""),
+    ];
+    for (const text of outside)
+      expect(tokenizer.encode(text).every(id => tokenizer.isText(id))).toBe(true);
+    fc.assert(
+      fc.property(fc.string(), text => {
+        expect(tokenizer.encode(text).filter(id => !tokenizer.isText(id))).toEqual([]);
+      }),
+    );
   });
 
   test("reads numbers two digits at a time, alike in text, ids and amounts", () => {
@@ -26,13 +46,20 @@ describe("a tokenizer", () => {
     expect(piecesOf(" 1250.75")).toEqual([" 12", "50", ".", "75"]);
   });
 
-  test("makes one piece of a common word, with its space", () => expect(tokenizer.encode(" Everyday")).toHaveLength(1));
+  test("makes one piece of a common word, with its space", () =>
+    expect(tokenizer.encode(" Everyday")).toHaveLength(1));
 
   test("gives names and keys ids of their own", () => {
     expect(tokenizer.nameOf(tokenizer.name("banking_transfer")!)).toBe("banking_transfer");
     expect(tokenizer.keyOf(tokenizer.key("amount")!)).toBe("amount");
     expect(tokenizer.name("nope")).toBeUndefined();
-    expect(tokenizer.decode([tokenizer.mark("<call>"), tokenizer.name("banking_transfer")!, tokenizer.key("amount")!])).toBe("<call> banking_transfer amount=");
+    expect(
+      tokenizer.decode([
+        tokenizer.mark("<call>"),
+        tokenizer.name("banking_transfer")!,
+        tokenizer.key("amount")!,
+      ]),
+    ).toBe("<call> banking_transfer amount=");
   });
 
   test("is the same after its file is read again, and when trained again", () => {
@@ -43,7 +70,9 @@ describe("a tokenizer", () => {
 
   test("has a size that is a multiple of 8 and holds every id", () => {
     expect(tokenizer.size % 8).toBe(0);
-    expect(Math.max(...tokenizer.encode(texts.join()), tokenizer.key("from_account")!)).toBeLessThan(tokenizer.size);
+    expect(
+      Math.max(...tokenizer.encode(texts.join()), tokenizer.key("from_account")!),
+    ).toBeLessThan(tokenizer.size);
     expect(new Tokenizer({ ...tokenizer.file, keys: [] }).size % 8).toBe(0);
   });
 });

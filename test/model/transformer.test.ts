@@ -4,13 +4,22 @@ import { startBackend } from "../../src/compute/backend.ts";
 import { sizeOf, type Architecture } from "../../src/model/architecture.ts";
 import { pack, type Packed, type Sheaf } from "../../src/model/packed.ts";
 import { fromHalf, toHalf } from "../../src/model/half.ts";
-import { disposeGradients, gradients, initialize, logitsOf, modelOf, score, type LossOf } from "../../src/model/transformer.ts";
+import {
+  disposeGradients,
+  gradients,
+  initialize,
+  logitsOf,
+  modelOf,
+  score,
+  type LossOf,
+} from "../../src/model/transformer.ts";
 import { Mistake } from "../../src/mistake.ts";
 import { checkClose, programs, randomArray } from "../compute/numbers.ts";
 import { apart, sheaves, tiny, tokens } from "./tiny.ts";
 
 /** Every target weighs something else, so that no two gradients can be swapped unseen. */
-const weighted: LossOf = logprobs => tf.neg(tf.sum(tf.mul(logprobs, tf.tensor1d(randomArray(logprobs.size, 5)))));
+const weighted: LossOf = logprobs =>
+  tf.neg(tf.sum(tf.mul(logprobs, tf.tensor1d(randomArray(logprobs.size, 5)))));
 
 /** Loss, log-probabilities and gradients of a batch on one backend, as plain numbers. */
 async function worked(name: "cpu" | "wasm", architecture: Architecture, packed: Packed) {
@@ -23,23 +32,32 @@ async function worked(name: "cpu" | "wasm", architecture: Architecture, packed: 
   return { loss: result.loss, logprobs: result.logprobs, gradients: plain };
 }
 
-function checkAlike(found: Awaited<ReturnType<typeof worked>>, expected: Awaited<ReturnType<typeof worked>>): void {
+function checkAlike(
+  found: Awaited<ReturnType<typeof worked>>,
+  expected: Awaited<ReturnType<typeof worked>>,
+): void {
   checkClose(found.logprobs, expected.logprobs, 2e-6, "log-probabilities");
   expect(found.loss).toBeCloseTo(expected.loss, 4);
-  for (const [name, gradient] of expected.gradients) checkClose(found.gradients.get(name)!, gradient, 2e-5, name);
+  for (const [name, gradient] of expected.gradients)
+    checkClose(found.gradients.get(name)!, gradient, 2e-5, name);
 }
 
 describe("the wasm kernels give what stock operations give, loss and every gradient", () => {
   const check = (title: string, architecture: Architecture, batch: readonly Sheaf[]) =>
     test(title, async () => {
       const packed = pack(batch);
-      checkAlike(await worked("wasm", architecture, packed), await worked("cpu", architecture, packed));
+      checkAlike(
+        await worked("wasm", architecture, packed),
+        await worked("cpu", architecture, packed),
+      );
     });
 
   check("odd lengths, shared prompts", tiny, sheaves);
   check("one key and value head, one layer", { ...tiny, kvHeads: 1, layers: 1 }, sheaves);
   check("as many key and value heads as queries", { ...tiny, heads: 2 }, sheaves);
-  check("one sequence of two tokens", tiny, [{ prefix: tokens(1, 1), branches: [{ ids: tokens(1, 2), mask: [1] }] }]);
+  check("one sequence of two tokens", tiny, [
+    { prefix: tokens(1, 1), branches: [{ ids: tokens(1, 2), mask: [1] }] },
+  ]);
   check("a vocabulary of 37, wider heads", { ...tiny, headWidth: 32, width: 32 }, sheaves);
   check("a vocabulary of 40", { ...tiny, vocabulary: 40 }, sheaves);
 });
@@ -52,7 +70,10 @@ describe("gradients are those of finite differences", () => {
     const model = initialize(tiny, 3);
     const lossOf = () => {
       const logprobs = score(model, packed);
-      return -randomArray(logprobs.length, 5).reduce((sum, weight, i) => sum + weight * logprobs[i]!, 0);
+      return -randomArray(logprobs.length, 5).reduce(
+        (sum, weight, i) => sum + weight * logprobs[i]!,
+        0,
+      );
     };
     const { gradients: found } = gradients(model, packed, weighted);
     const [slopes, expected]: [number[], number[]] = [[], []];
@@ -60,7 +81,10 @@ describe("gradients are those of finite differences", () => {
       const values = (variable.dataSync() as Float32Array).slice();
       const gradient = found.get(name)!.dataSync() as Float32Array;
       // the steepest number and one from the middle
-      const steepest = gradient.reduce((best, it, i) => (Math.abs(it) > Math.abs(gradient[best]!) ? i : best), 0);
+      const steepest = gradient.reduce(
+        (best, it, i) => (Math.abs(it) > Math.abs(gradient[best]!) ? i : best),
+        0,
+      );
       for (const at of [steepest, Math.floor(values.length / 2)]) {
         const moved = (by: number) => {
           const copy = values.slice();
@@ -70,7 +94,9 @@ describe("gradients are those of finite differences", () => {
         };
         // four points, because the embedding's small numbers are bent by the norm that follows
         const step = 3e-3;
-        slopes.push((8 * (moved(step) - moved(-step)) - (moved(2 * step) - moved(-2 * step))) / (12 * step));
+        slopes.push(
+          (8 * (moved(step) - moved(-step)) - (moved(2 * step) - moved(-2 * step))) / (12 * step),
+        );
         expected.push(gradient[at]!);
         moved(0);
       }
@@ -83,7 +109,10 @@ describe.each(["cpu", "wasm"] as const)("on %s", name => {
   beforeAll(() => startBackend(name, { programs }));
 
   test("a prompt worked once for its branches gives what a prompt for each gives", async () => {
-    const [together, separate] = [await worked(name, tiny, pack(sheaves)), await worked(name, tiny, pack(apart(sheaves)))];
+    const [together, separate] = [
+      await worked(name, tiny, pack(sheaves)),
+      await worked(name, tiny, pack(apart(sheaves))),
+    ];
     expect(pack(sheaves).ids.length).toBeLessThan(pack(apart(sheaves)).ids.length);
     checkAlike(together, separate);
   });
@@ -141,7 +170,9 @@ describe("a model", () => {
 
   test("weights rounded to 16 bits foretell nearly the same", () => {
     const model = initialize(tiny, 7);
-    const rounded = modelOf(tiny, name => fromHalf(toHalf(model.parameters.get(name)!.dataSync<"float32">())));
+    const rounded = modelOf(tiny, name =>
+      fromHalf(toHalf(model.parameters.get(name)!.dataSync<"float32">())),
+    );
     const packed = pack(sheaves);
     const [found, expected] = [score(rounded, packed), score(model, packed)];
     checkClose(found, expected, 1e-3);
@@ -151,7 +182,9 @@ describe("a model", () => {
   });
 
   test("its size is the sum of its parameters: 37·16 + 2·(16 + 64·16 + 8 + 8 + 16·32 + 16 + 48·16 + 16·24) + 16 = 6080", () => {
-    expect(sizeOf(tiny)).toBe(37 * 16 + 2 * (16 + 64 * 16 + 8 + 8 + 16 * 32 + 16 + 48 * 16 + 16 * 24) + 16);
+    expect(sizeOf(tiny)).toBe(
+      37 * 16 + 2 * (16 + 64 * 16 + 8 + 8 + 16 * 32 + 16 + 48 * 16 + 16 * 24) + 16,
+    );
     expect(sizeOf(tiny)).toBe(6080);
   });
 
@@ -175,10 +208,22 @@ describe("a batch that would read beside the weights is refused", () => {
       expect(() => score(model, batch())).toThrow(message);
       model.dispose();
     });
-  refuse("a token outside the vocabulary", /outside the vocabulary of 37/, () => pack([{ prefix: [1, 37], branches: [{ ids: [1], mask: [1] }] }]));
-  refuse("a target outside the vocabulary", /outside the vocabulary of 37/, () => pack([{ prefix: [1], branches: [{ ids: [-1], mask: [1] }] }]));
-  refuse("a sequence longer than the context", /context of 96/, () => pack([{ prefix: tokens(97, 1), branches: [{ ids: [1], mask: [1] }] }]));
-  refuse("no targets", /without targets/, () => pack([{ prefix: [1], branches: [{ ids: [1], mask: [0] }] }]));
-  refuse("a first token as a target", /nothing before it/, () => pack([{ prefix: [], branches: [{ ids: [1, 2], mask: [1, 1] }] }]));
-  refuse("a mask of another length", /a mask of 1/, () => pack([{ prefix: [1], branches: [{ ids: [1, 2], mask: [1] }] }]));
+  refuse("a token outside the vocabulary", /outside the vocabulary of 37/, () =>
+    pack([{ prefix: [1, 37], branches: [{ ids: [1], mask: [1] }] }]),
+  );
+  refuse("a target outside the vocabulary", /outside the vocabulary of 37/, () =>
+    pack([{ prefix: [1], branches: [{ ids: [-1], mask: [1] }] }]),
+  );
+  refuse("a sequence longer than the context", /context of 96/, () =>
+    pack([{ prefix: tokens(97, 1), branches: [{ ids: [1], mask: [1] }] }]),
+  );
+  refuse("no targets", /without targets/, () =>
+    pack([{ prefix: [1], branches: [{ ids: [1], mask: [0] }] }]),
+  );
+  refuse("a first token as a target", /nothing before it/, () =>
+    pack([{ prefix: [], branches: [{ ids: [1, 2], mask: [1, 1] }] }]),
+  );
+  refuse("a mask of another length", /a mask of 1/, () =>
+    pack([{ prefix: [1], branches: [{ ids: [1, 2], mask: [1] }] }]),
+  );
 });

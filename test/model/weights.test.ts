@@ -10,12 +10,19 @@ import { randomArray } from "../compute/numbers.ts";
 const folder = mkdtempSync(join(tmpdir(), "prove-"));
 const file = join(folder, "weights.safetensors");
 
-const weights = (...arrays: readonly (readonly [string, readonly number[], Float32Array])[]): Weights => ({
+const weights = (
+  ...arrays: readonly (readonly [string, readonly number[], Float32Array])[]
+): Weights => ({
   arrays: new Map(arrays.map(([name, shape, values]) => [name, { shape, values }])),
   metadata: { name: "tiny", step: "12" },
 });
 
-const some = () => weights(["a", [3, 5], randomArray(15, 1)], ["b.c", [7], randomArray(7, 2)], ["one", [], Float32Array.of(4)]);
+const some = () =>
+  weights(
+    ["a", [3, 5], randomArray(15, 1)],
+    ["b.c", [7], randomArray(7, 2)],
+    ["one", [], Float32Array.of(4)],
+  );
 
 test("32 bits come back as they were, with names, shapes, order and metadata", async () => {
   await writeWeights(file, some(), "F32");
@@ -29,7 +36,13 @@ test("16 bits come back rounded, and written again they stay", async () => {
   for (const [name, { shape, values }] of some().arrays) {
     expect(rounded.arrays.get(name)!.shape).toEqual(shape);
     // half of the last of eleven bits
-    rounded.arrays.get(name)!.values.forEach((it, i) => expect(Math.abs(it - values[i]!)).toBeLessThanOrEqual(Math.abs(values[i]!) * 2 ** -11 + 2 ** -25));
+    rounded.arrays
+      .get(name)!
+      .values.forEach((it, i) =>
+        expect(Math.abs(it - values[i]!)).toBeLessThanOrEqual(
+          Math.abs(values[i]!) * 2 ** -11 + 2 ** -25,
+        ),
+      );
   }
   const bytes = readFileSync(file);
   await writeWeights(file, rounded, "F16");
@@ -70,11 +83,19 @@ describe("a file that is not whole weights is a mistake that names it", () => {
   };
   check("empty", /ends before its header/, () => Buffer.alloc(0));
   check("a text file", /ends before its header/, () => Buffer.from("these are no weights at all"));
-  check("torn in the header", /ends before its header/, async () => (await whole()).subarray(0, 40));
-  check("torn in the numbers", /ends before the numbers of/, async () => (await whole()).subarray(0, -4));
+  check("torn in the header", /ends before its header/, async () =>
+    (await whole()).subarray(0, 40),
+  );
+  check("torn in the numbers", /ends before the numbers of/, async () =>
+    (await whole()).subarray(0, -4),
+  );
   check("a header that is no JSON", /header is not JSON/, () => header("{nonsense"));
-  check("another precision", /x is described in a way that is not understood/, () => header('{"x":{"dtype":"BF16","shape":[0],"data_offsets":[0,0]}}'));
-  check("numbers that do not fill the shape", /x of shape 2 x 2 takes 0 bytes/, () => header('{"x":{"dtype":"F32","shape":[2,2],"data_offsets":[0,0]}}'));
+  check("another precision", /x is described in a way that is not understood/, () =>
+    header('{"x":{"dtype":"BF16","shape":[0],"data_offsets":[0,0]}}'),
+  );
+  check("numbers that do not fill the shape", /x of shape 2 x 2 takes 0 bytes/, () =>
+    header('{"x":{"dtype":"F32","shape":[2,2],"data_offsets":[0,0]}}'),
+  );
   check("metadata of another kind", /metadata/, () => header('{"__metadata__":{"step":12}}'));
 });
 
@@ -110,7 +131,9 @@ describe("16 bits", () => {
   ])("%s", (_, value, expected) => expect(bits(value)).toBe(expected));
 
   test("every number of 16 bits comes back as itself", () => {
-    const all = Uint16Array.from({ length: 65536 }, (_, i) => i).filter(it => (it & 0x7c00) !== 0x7c00 || (it & 0x3ff) === 0);
+    const all = Uint16Array.from({ length: 65536 }, (_, i) => i).filter(
+      it => (it & 0x7c00) !== 0x7c00 || (it & 0x3ff) === 0,
+    );
     expect(toHalf(fromHalf(all))).toEqual(all);
     expect(Number.isNaN(fromHalf(toHalf(Float32Array.of(NaN)))[0])).toBe(true);
   });

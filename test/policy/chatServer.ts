@@ -1,5 +1,13 @@
-/** A real small HTTP server that answers as a test tells it, and the time that passes between a client's tries. */
-import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http";
+/**
+ * A real small HTTP server that answers as a test tells it, and the time that passes between a
+ * client's tries.
+ */
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import type { Json, JsonObject } from "../../src/environment/json.ts";
@@ -14,8 +22,19 @@ export interface Asked {
 /** What a client sends, as far as tests look at it. */
 export interface ChatBody extends JsonObject {
   readonly model: string;
-  readonly messages: readonly { readonly role: string; readonly content: string; readonly tool_calls?: Json; readonly tool_call_id?: string }[];
-  readonly tools?: readonly { readonly function: { readonly name: string; readonly description: string; readonly parameters: JsonObject } }[];
+  readonly messages: readonly {
+    readonly role: string;
+    readonly content: string;
+    readonly tool_calls?: Json;
+    readonly tool_call_id?: string;
+  }[];
+  readonly tools?: readonly {
+    readonly function: {
+      readonly name: string;
+      readonly description: string;
+      readonly parameters: JsonObject;
+    };
+  }[];
 }
 
 export interface Reply {
@@ -25,16 +44,29 @@ export interface Reply {
   readonly body?: Json;
 }
 
-export type Answering = (asked: Asked, n: number, response: ServerResponse) => Reply | undefined | Promise<Reply | undefined>;
+export type Answering = (
+  asked: Asked,
+  n: number,
+  response: ServerResponse,
+) => Reply | undefined | Promise<Reply | undefined>;
 
-/** Starts a server until the test ends. An answer of undefined leaves the request hanging, or to the answering itself. */
-export async function chatServer(answering: Answering): Promise<{ url: string; asked: Asked[]; close: () => Promise<void> }> {
+/**
+ * Starts a server until the test ends. An answer of undefined leaves the request hanging, or to the
+ * answering itself.
+ */
+export async function chatServer(
+  answering: Answering,
+): Promise<{ url: string; asked: Asked[]; close: () => Promise<void> }> {
   const asked: Asked[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (it: Buffer) => chunks.push(it));
     request.on("end", () => {
-      const it: Asked = { path: request.url!, headers: request.headers, body: JSON.parse(Buffer.concat(chunks).toString() || "{}") as ChatBody };
+      const it: Asked = {
+        path: request.url!,
+        headers: request.headers,
+        body: JSON.parse(Buffer.concat(chunks).toString() || "{}") as ChatBody,
+      };
       const n = asked.push(it) - 1;
       void Promise.resolve(answering(it, n, response)).then(reply => {
         if (!reply) return;
@@ -57,13 +89,33 @@ function closed(server: Server): Promise<void> {
 
 /** A completion that says this. */
 export const says = (content: string, more: JsonObject = {}): Reply => ({
-  body: { id: "1", object: "chat.completion", choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop", ...more }], usage: { prompt_tokens: 10, completion_tokens: 5 } },
+  body: {
+    id: "1",
+    object: "chat.completion",
+    choices: [
+      { index: 0, message: { role: "assistant", content }, finish_reason: "stop", ...more },
+    ],
+    usage: { prompt_tokens: 10, completion_tokens: 5 },
+  },
 });
 
 /** A completion that makes these calls, their arguments as the text they are. */
 export const callsFor = (...calls: readonly (readonly [name: string, args: string])[]): Reply => ({
   body: {
-    choices: [{ message: { role: "assistant", content: null, tool_calls: calls.map(([name, args], i) => ({ id: `c${i}`, type: "function", function: { name, arguments: args } })) }, finish_reason: "tool_calls" }],
+    choices: [
+      {
+        message: {
+          role: "assistant",
+          content: null,
+          tool_calls: calls.map(([name, args], i) => ({
+            id: `c${i}`,
+            type: "function",
+            function: { name, arguments: args },
+          })),
+        },
+        finish_reason: "tool_calls",
+      },
+    ],
     usage: { prompt_tokens: 10, completion_tokens: 5 },
   },
 });

@@ -1,4 +1,7 @@
-/** An endpoint against a real server: what is sent, what comes back, and every way in which it can go wrong. */
+/**
+ * An endpoint against a real server: what is sent, what comes back, and every way in which it can
+ * go wrong.
+ */
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import type { ChatRequest } from "../../src/policy/chatModel.ts";
@@ -9,12 +12,27 @@ import { callsFor, chatServer, ownTime, says, type Answering, type Reply } from 
 
 const key = "sk-planted-3f9a77c1";
 const hello: ChatRequest = { messages: [{ role: "user", content: "Hello" }] };
-const shaped: ChatRequest = { ...hello, schema: { name: "greeting", schema: { type: "object", properties: { text: { type: "string" } }, required: ["text"], additionalProperties: false } } };
+const shaped: ChatRequest = {
+  ...hello,
+  schema: {
+    name: "greeting",
+    schema: {
+      type: "object",
+      properties: { text: { type: "string" } },
+      required: ["text"],
+      additionalProperties: false,
+    },
+  },
+};
 
 async function opened(answering: Answering, more: Partial<EndpointOptions> = {}) {
   const server = await chatServer(answering);
   const time = ownTime();
-  return { ...server, time, endpoint: openEndpoint({ url: server.url, model: "m", time, ...more }) };
+  return {
+    ...server,
+    time,
+    endpoint: openEndpoint({ url: server.url, model: "m", time, ...more }),
+  };
 }
 
 /** The replies in order, the last one again and again. */
@@ -40,24 +58,56 @@ describe("what is asked and answered", () => {
       messages: [
         { role: "system", content: "Be kind." },
         { role: "user", content: "Hello" },
-        { role: "assistant", content: "", calls: [{ id: "call00002", name: "banking_list_accounts", arguments: {} }] },
+        {
+          role: "assistant",
+          content: "",
+          calls: [{ id: "call00002", name: "banking_list_accounts", arguments: {} }],
+        },
         { role: "tool", call: "call00002", content: "[]" },
       ],
-      tools: [{ name: "banking_list_accounts", description: "List accounts.", parameters: { type: "object", properties: {} } }],
+      tools: [
+        {
+          name: "banking_list_accounts",
+          description: "List accounts.",
+          parameters: { type: "object", properties: {} },
+        },
+      ],
       temperature: 0.3,
       maxTokens: 50,
     });
     expect(answer).toEqual({ text: "Hi.", calls: [], tokens: { read: 10, written: 5 } });
-    expect(asked[0]).toMatchObject({ path: "/v1/chat/completions", headers: { authorization: `Bearer ${key}` } });
+    expect(asked[0]).toMatchObject({
+      path: "/v1/chat/completions",
+      headers: { authorization: `Bearer ${key}` },
+    });
     expect(asked[0]!.body).toEqual({
       model: "m",
       messages: [
         { role: "system", content: "Be kind." },
         { role: "user", content: "Hello" },
-        { role: "assistant", content: "", tool_calls: [{ id: "call00002", type: "function", function: { name: "banking_list_accounts", arguments: "{}" } }] },
+        {
+          role: "assistant",
+          content: "",
+          tool_calls: [
+            {
+              id: "call00002",
+              type: "function",
+              function: { name: "banking_list_accounts", arguments: "{}" },
+            },
+          ],
+        },
         { role: "tool", tool_call_id: "call00002", content: "[]" },
       ],
-      tools: [{ type: "function", function: { name: "banking_list_accounts", description: "List accounts.", parameters: { type: "object", properties: {} } } }],
+      tools: [
+        {
+          type: "function",
+          function: {
+            name: "banking_list_accounts",
+            description: "List accounts.",
+            parameters: { type: "object", properties: {} },
+          },
+        },
+      ],
       temperature: 0.3,
       max_tokens: 50,
     });
@@ -71,25 +121,49 @@ describe("what is asked and answered", () => {
     ["a list, which fits no tool", "[1]", [1]],
   ])("a call's arguments may be %s", async (_, text, args) => {
     const { endpoint } = await opened(inTurn(callsFor(["maps_geocode", text])));
-    expect((await endpoint.complete(hello)).calls).toEqual([{ id: "c0", name: "maps_geocode", arguments: args }]);
+    expect((await endpoint.complete(hello)).calls).toEqual([
+      { id: "c0", name: "maps_geocode", arguments: args },
+    ]);
   });
 
   test("an answer that was cut says so, and thoughts spoken aloud are left out", async () => {
-    const { endpoint } = await opened(inTurn(says("<think>hm, well</think>\nIt is", { finish_reason: "length" })));
+    const { endpoint } = await opened(
+      inTurn(says("<think>hm, well</think>\nIt is", { finish_reason: "length" })),
+    );
     expect(await endpoint.complete(hello)).toMatchObject({ text: "It is", cut: true });
   });
 
   test("structured output is asked for by schema; where that is declined, in words, and so from then on", async () => {
-    const { endpoint, asked } = await opened(({ body }) => ("response_format" in body ? { status: 400, body: { error: { message: "unknown field" } } } : says('{"text":"Hi"}')));
+    const { endpoint, asked } = await opened(({ body }) =>
+      "response_format" in body
+        ? { status: 400, body: { error: { message: "unknown field" } } }
+        : says('{"text":"Hi"}'),
+    );
     await endpoint.complete(shaped);
     await endpoint.complete(shaped);
     expect(asked.map(it => "response_format" in it.body)).toEqual([true, false, false]);
-    expect(asked[0]!.body["response_format"]).toEqual({ type: "json_schema", json_schema: { name: "greeting", schema: shaped.schema!.schema, strict: true } });
-    expect(asked[1]!.body.messages.at(-1)!.content).toMatch(/^Hello\n\nAnswer with one JSON value and nothing else[\s\S]*"required":\["text"\]/);
+    expect(asked[0]!.body["response_format"]).toEqual({
+      type: "json_schema",
+      json_schema: { name: "greeting", schema: shaped.schema!.schema, strict: true },
+    });
+    expect(asked[1]!.body.messages.at(-1)!.content).toMatch(
+      /^Hello\n\nAnswer with one JSON value and nothing else[\s\S]*"required":\["text"\]/,
+    );
   });
 
   test("what a model does not take is left out, and so from then on", async () => {
-    const { endpoint, asked } = await opened(({ body }) => ("temperature" in body || "max_tokens" in body ? { status: 400, body: { error: { message: `Unsupported: ${"temperature" in body ? "temperature" : "max_tokens"}` } } } : says("Hi")));
+    const { endpoint, asked } = await opened(({ body }) =>
+      "temperature" in body || "max_tokens" in body
+        ? {
+            status: 400,
+            body: {
+              error: {
+                message: `Unsupported: ${"temperature" in body ? "temperature" : "max_tokens"}`,
+              },
+            },
+          }
+        : says("Hi"),
+    );
     await endpoint.complete({ ...hello, temperature: 0, maxTokens: 9 });
     await endpoint.complete({ ...hello, temperature: 0, maxTokens: 9 });
     expect(asked).toHaveLength(4);
@@ -97,8 +171,13 @@ describe("what is asked and answered", () => {
   });
 
   test("a 400 that has another reason is a fault, and nothing is remembered of it", async () => {
-    const { endpoint, asked } = await opened((_, n) => (n < 2 ? { status: 400, body: { error: { message: "the prompt is too long" } } } : says("{}")));
-    expect(await faultOf(endpoint.complete(shaped))).toMatchObject({ kind: "declined", message: expect.stringContaining("400 (the prompt is too long)") as string });
+    const { endpoint, asked } = await opened((_, n) =>
+      n < 2 ? { status: 400, body: { error: { message: "the prompt is too long" } } } : says("{}"),
+    );
+    expect(await faultOf(endpoint.complete(shaped))).toMatchObject({
+      kind: "declined",
+      message: expect.stringContaining("400 (the prompt is too long)") as string,
+    });
     await endpoint.complete(shaped);
     expect("response_format" in asked[2]!.body).toBe(true);
   });
@@ -107,7 +186,10 @@ describe("what is asked and answered", () => {
 describe("what may pass is tried again", () => {
   test.each([
     ["500 then fine", { status: 500, body: "oops" }],
-    ["502 with a page, then fine", { status: 502, headers: { "content-type": "text/html" }, body: "<html>bad gateway</html>" }],
+    [
+      "502 with a page, then fine",
+      { status: 502, headers: { "content-type": "text/html" }, body: "<html>bad gateway</html>" },
+    ],
     ["half a JSON, then fine", { body: '{"choices":[{"mess' }],
     ["no choices, then fine", { body: { choices: [] } }],
   ] satisfies [string, Reply][])("%s", async (_, reply) => {
@@ -137,15 +219,22 @@ describe("what may pass is tried again", () => {
     ["seconds", "7", 7000],
     ["a date", new Date(Date.UTC(2026, 2, 2, 9, 0, 30)).toUTCString(), 30_000],
   ])("Retry-After in %s is waited for, by everybody", async (_, asks, pause) => {
-    const { endpoint, time, asked } = await opened(inTurn({ status: 429, headers: { "retry-after": asks } }, says("Hi.")), { concurrency: 1 });
+    const { endpoint, time, asked } = await opened(
+      inTurn({ status: 429, headers: { "retry-after": asks } }, says("Hi.")),
+      { concurrency: 1 },
+    );
     await Promise.all([endpoint.complete(hello), endpoint.complete(hello)]);
     expect(time.waits).toEqual([pause]);
     expect(asked).toHaveLength(3);
   });
 
   test("a Retry-After of an hour is not waited for", async () => {
-    const { endpoint, time } = await opened(inTurn({ status: 429, headers: { "retry-after": "3600" } }));
-    expect((await faultOf(endpoint.complete(hello))).message).toContain("cannot answer at present: 429, and asks for 3600 s of quiet");
+    const { endpoint, time } = await opened(
+      inTurn({ status: 429, headers: { "retry-after": "3600" } }),
+    );
+    expect((await faultOf(endpoint.complete(hello))).message).toContain(
+      "cannot answer at present: 429, and asks for 3600 s of quiet",
+    );
     expect(time.waits).toEqual([]);
   });
 
@@ -153,7 +242,11 @@ describe("what may pass is tried again", () => {
     const { endpoint, url, close, time } = await opened(inTurn(says("Hi.")));
     await close();
     const fault = await faultOf(endpoint.complete(hello));
-    expect(fault).toMatchObject({ kind: "unreachable", message: `nobody answers at ${url} (ECONNREFUSED)`, remedy: expect.stringContaining("correct its base URL") as string });
+    expect(fault).toMatchObject({
+      kind: "unreachable",
+      message: `nobody answers at ${url} (ECONNREFUSED)`,
+      remedy: expect.stringContaining("correct its base URL") as string,
+    });
     expect(fault.cause).toBeDefined();
     await faultOf(endpoint.complete(hello));
     expect(time.waits).toHaveLength(1);
@@ -163,36 +256,74 @@ describe("what may pass is tried again", () => {
     const { endpoint, close, time } = await opened(inTurn(says("Hi.")));
     await endpoint.complete(hello);
     await close();
-    for (let i = 0; i < 8; i++) expect((await faultOf(endpoint.complete(hello))).kind).toBe("unreachable");
+    for (let i = 0; i < 8; i++)
+      expect((await faultOf(endpoint.complete(hello))).kind).toBe("unreachable");
     expect(time.waits).toHaveLength(32);
     await faultOf(endpoint.complete(hello));
     expect(time.waits).toHaveLength(32);
   });
 
   test("slow: no whole answer in time", async () => {
-    const { endpoint, asked } = await opened((_, n, response) => {
-      // the second one begins to answer and never ends
-      if (n === 1) response.writeHead(200, { "content-type": "application/json" }).write('{"choices":');
-      return n < 2 ? undefined : says("Hi.");
-    }, { timeout: 60 });
+    const { endpoint, asked } = await opened(
+      (_, n, response) => {
+        // the second one begins to answer and never ends
+        if (n === 1)
+          response.writeHead(200, { "content-type": "application/json" }).write('{"choices":');
+        return n < 2 ? undefined : says("Hi.");
+      },
+      { timeout: 60 },
+    );
     expect((await endpoint.complete(hello)).text).toBe("Hi.");
     expect(asked).toHaveLength(3);
   });
 
   test("always slow: a fault that says so", async () => {
     const { endpoint } = await opened(() => undefined, { timeout: 20 });
-    expect(await faultOf(endpoint.complete(hello))).toMatchObject({ kind: "timed-out", message: expect.stringContaining("gave no whole answer within 0.02 s") as string });
+    expect(await faultOf(endpoint.complete(hello))).toMatchObject({
+      kind: "timed-out",
+      message: expect.stringContaining("gave no whole answer within 0.02 s") as string,
+    });
   });
 });
 
 describe("what will not pass is a fault at once", () => {
   test.each([
-    ["prose", { headers: { "content-type": "text/plain" }, body: "I am afraid I cannot.\u001b[2J" }, "not-json", /answered with text\/plain, not JSON \(I am afraid I cannot\. \[2J\)$/],
-    ["a page", { headers: { "content-type": "text/html" }, body: "<html><body>Sign in</body></html>" }, "not-json", /text\/html, not JSON \(<html>/],
-    ["JSON of another kind", { body: { result: "Hi" } }, "not-a-completion", /no chat completion \(choices/],
-    ["kept back", says("", { finish_reason: "content_filter" }), "withheld", /filter kept the answer back/],
-    ["no key", { status: 401, body: { error: { message: "Incorrect API key provided" } } }, "declined", /does not let us in: 401 \(Incorrect API key provided\)/],
-    ["no such model", { status: 404, body: { error: "model not found" } }, "declined", /no such page or model: 404 \(model not found\)/],
+    [
+      "prose",
+      { headers: { "content-type": "text/plain" }, body: "I am afraid I cannot.\u001b[2J" },
+      "not-json",
+      /answered with text\/plain, not JSON \(I am afraid I cannot\. \[2J\)$/,
+    ],
+    [
+      "a page",
+      { headers: { "content-type": "text/html" }, body: "<html><body>Sign in</body></html>" },
+      "not-json",
+      /text\/html, not JSON \(<html>/,
+    ],
+    [
+      "JSON of another kind",
+      { body: { result: "Hi" } },
+      "not-a-completion",
+      /no chat completion \(choices/,
+    ],
+    [
+      "kept back",
+      says("", { finish_reason: "content_filter" }),
+      "withheld",
+      /filter kept the answer back/,
+    ],
+    [
+      "no key",
+      { status: 401, body: { error: { message: "Incorrect API key provided" } } },
+      "declined",
+      /does not let us in: 401 \(Incorrect API key provided\)/,
+    ],
+    [
+      "no such model",
+      { status: 404, body: { error: "model not found" } },
+      "declined",
+      /no such page or model: 404 \(model not found\)/,
+    ],
   ] satisfies [string, Reply, string, RegExp][])("%s", async (_, reply, kind, message) => {
     const { endpoint, asked } = await opened(inTurn(reply));
     const fault = await faultOf(endpoint.complete(hello));
@@ -202,8 +333,16 @@ describe("what will not pass is a fault at once", () => {
 
   test("a redirect to another origin is not followed, and no key goes there", async () => {
     const elsewhere = await chatServer(inTurn(says("give me the key")));
-    const { endpoint, asked } = await opened(inTurn({ status: 307, headers: { location: `${elsewhere.url}/chat/completions` } }), { key });
-    expect(await faultOf(endpoint.complete(hello))).toMatchObject({ kind: "redirected", message: expect.stringContaining(`points to ${new URL(elsewhere.url).origin}, where nothing was sent`) as string });
+    const { endpoint, asked } = await opened(
+      inTurn({ status: 307, headers: { location: `${elsewhere.url}/chat/completions` } }),
+      { key },
+    );
+    expect(await faultOf(endpoint.complete(hello))).toMatchObject({
+      kind: "redirected",
+      message: expect.stringContaining(
+        `points to ${new URL(elsewhere.url).origin}, where nothing was sent`,
+      ) as string,
+    });
     await faultOf(endpoint.complete(hello));
     expect(elsewhere.asked).toEqual([]);
     expect(asked).toHaveLength(1);
@@ -212,7 +351,11 @@ describe("what will not pass is a fault at once", () => {
   test.each([
     ["words", "the usual place", /the usual place is no address of an endpoint: give a base URL/],
     ["a file", "file:///etc/passwd", /not reached by file:/],
-    ["a password in it", "https://me:secret@host.example/v1", /^the address of the endpoint at host\.example holds a name or a password/],
+    [
+      "a password in it",
+      "https://me:secret@host.example/v1",
+      /^the address of the endpoint at host\.example holds a name or a password/,
+    ],
   ])("an address that is %s is a mistake", (_, url, message) => {
     expect(() => openEndpoint({ url, model: "m" })).toThrow(message);
   });
@@ -222,16 +365,19 @@ describe("limits", () => {
   test("no more requests at a time than allowed", async () => {
     let [now, most] = [0, 0];
     const waiting: (() => void)[] = [];
-    const { endpoint } = await opened(async () => {
-      most = Math.max(most, ++now);
-      await new Promise<void>(resolve => {
-        waiting.push(resolve);
-        // answered three by three
-        if (waiting.length === 3) for (const it of waiting.splice(0)) it();
-      });
-      now--;
-      return says("Hi.");
-    }, { concurrency: 3 });
+    const { endpoint } = await opened(
+      async () => {
+        most = Math.max(most, ++now);
+        await new Promise<void>(resolve => {
+          waiting.push(resolve);
+          // answered three by three
+          if (waiting.length === 3) for (const it of waiting.splice(0)) it();
+        });
+        now--;
+        return says("Hi.");
+      },
+      { concurrency: 3 },
+    );
     await Promise.all(Array.from({ length: 6 }, () => endpoint.complete(hello)));
     expect(most).toBe(3);
   });
@@ -247,31 +393,50 @@ describe("limits", () => {
     await endpoint.complete(hello);
     await endpoint.complete(hello);
     expect(endpoint.spent).toBe(30);
-    expect(await faultOf(endpoint.complete(hello))).toMatchObject({ kind: "spent", message: "the budget of 30 tokens is spent (30 were read and written)" });
+    expect(await faultOf(endpoint.complete(hello))).toMatchObject({
+      kind: "spent",
+      message: "the budget of 30 tokens is spent (30 were read and written)",
+    });
     expect(asked).toHaveLength(2);
   });
 
   test("a budget holds where the endpoint does not count", async () => {
-    const { endpoint } = await opened(inTurn({ body: { choices: [{ message: { content: "Hi." } }] } }), { tokens: 10 });
+    const { endpoint } = await opened(
+      inTurn({ body: { choices: [{ message: { content: "Hi." } }] } }),
+      { tokens: 10 },
+    );
     await endpoint.complete(hello);
     expect((await faultOf(endpoint.complete(hello))).kind).toBe("spent");
   });
 
   test("cancelling ends what is under way and what waits for its place", async () => {
     const stop = new AbortController();
-    const { endpoint, asked } = await opened(() => {
-      stop.abort(new Error("enough"));
-      return undefined;
-    }, { concurrency: 1 });
-    const answers = await Promise.allSettled([endpoint.complete(hello, stop.signal), endpoint.complete(hello, stop.signal)]);
-    for (const it of answers) expect(it).toMatchObject({ status: "rejected", reason: { message: "enough" } });
+    const { endpoint, asked } = await opened(
+      () => {
+        stop.abort(new Error("enough"));
+        return undefined;
+      },
+      { concurrency: 1 },
+    );
+    const answers = await Promise.allSettled([
+      endpoint.complete(hello, stop.signal),
+      endpoint.complete(hello, stop.signal),
+    ]);
+    for (const it of answers)
+      expect(it).toMatchObject({ status: "rejected", reason: { message: "enough" } });
     expect(asked).toHaveLength(1);
   });
 });
 
 describe("the key", () => {
   test("is taken out of whatever the endpoint sends back, and shows in nothing that is printed", async () => {
-    const { endpoint } = await opened(inTurn(says(`Your key is ${key}.`), callsFor(["mail_send", `{"body":"${key}"}`]), { status: 401, body: { error: { message: `Incorrect API key: ${key}` } } }), { key });
+    const { endpoint } = await opened(
+      inTurn(says(`Your key is ${key}.`), callsFor(["mail_send", `{"body":"${key}"}`]), {
+        status: 401,
+        body: { error: { message: `Incorrect API key: ${key}` } },
+      }),
+      { key },
+    );
     const [text, calls] = [await endpoint.complete(hello), await endpoint.complete(hello)];
     expect(text.text).toBe("Your key is [key].");
     expect(calls.calls[0]!.arguments).toEqual({ body: "[key]" });
@@ -288,7 +453,11 @@ describe("the key", () => {
   });
 
   test("with a line break in it is a mistake that does not repeat it", () => {
-    expect(() => openEndpoint({ url: "http://127.0.0.1:1/v1", model: "m", key: `${key}\nx: y` })).toThrow(/^the endpoint's key holds characters that no key has/);
-    expect(() => openEndpoint({ url: "http://127.0.0.1:1/v1", model: "m", key: `${key}\nx: y` })).not.toThrow(key);
+    expect(() =>
+      openEndpoint({ url: "http://127.0.0.1:1/v1", model: "m", key: `${key}\nx: y` }),
+    ).toThrow(/^the endpoint's key holds characters that no key has/);
+    expect(() =>
+      openEndpoint({ url: "http://127.0.0.1:1/v1", model: "m", key: `${key}\nx: y` }),
+    ).not.toThrow(key);
   });
 });

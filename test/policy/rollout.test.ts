@@ -4,7 +4,16 @@ import { PolicyFault, type AssistantMessage, type Policy } from "../../src/polic
 import { rollout } from "../../src/policy/rollout.ts";
 import { idle, scripted, teacherOf } from "../../src/policy/scripted.ts";
 import type { Event } from "../../src/trajectory/trajectory.ts";
-import { balance, call, calling, catalog, moveTwice, readOnly, saying, transfer } from "../trajectory/made.ts";
+import {
+  balance,
+  call,
+  calling,
+  catalog,
+  moveTwice,
+  readOnly,
+  saying,
+  transfer,
+} from "../trajectory/made.ts";
 
 /** An attempt as a line an event. */
 const lines = (events: readonly Event[]) =>
@@ -23,8 +32,17 @@ const lines = (events: readonly Event[]) =>
     }
   });
 
-async function check(messages: readonly AssistantMessage[], expected: readonly string[], maxMessages?: number) {
-  const { events } = await rollout(await moveTwice(), scripted("test", messages), catalog, maxMessages === undefined ? {} : { maxMessages });
+async function check(
+  messages: readonly AssistantMessage[],
+  expected: readonly string[],
+  maxMessages?: number,
+) {
+  const { events } = await rollout(
+    await moveTwice(),
+    scripted("test", messages),
+    catalog,
+    maxMessages === undefined ? {} : { maxMessages },
+  );
   expect(lines(events)).toEqual(expected);
 }
 
@@ -34,18 +52,64 @@ const second = "user: And what is left?";
 describe("a rollout", () => {
   test("gives the next user turn when the policy answers in words, and ends after the last", () =>
     check(
-      [calling(transfer("acc_108", 50), transfer("acc_115", 20)), saying("Done."), calling(balance), saying("That.")],
-      [first, "0: ", "0> banking_transfer ok", "0> banking_transfer ok", "1: Done.", second, "2: ", "2> banking_get_balance ok", "3: That.", "ended by policy"],
+      [
+        calling(transfer("acc_108", 50), transfer("acc_115", 20)),
+        saying("Done."),
+        calling(balance),
+        saying("That."),
+      ],
+      [
+        first,
+        "0: ",
+        "0> banking_transfer ok",
+        "0> banking_transfer ok",
+        "1: Done.",
+        second,
+        "2: ",
+        "2> banking_get_balance ok",
+        "3: That.",
+        "ended by policy",
+      ],
     ));
   test("goes on after refused calls and calls to tools that are not there", () =>
     check(
-      [calling(transfer("acc_108", 1e6), call("rob"), { name: "", arguments: "{{" }), saying("No."), saying("Sorry.")],
-      [first, "0: ", "0> banking_transfer refused", "0> banking_rob unknown-tool", "0>  unknown-tool", "1: No.", second, "2: Sorry.", "ended by policy"],
+      [
+        calling(transfer("acc_108", 1e6), call("rob"), { name: "", arguments: "{{" }),
+        saying("No."),
+        saying("Sorry."),
+      ],
+      [
+        first,
+        "0: ",
+        "0> banking_transfer refused",
+        "0> banking_rob unknown-tool",
+        "0>  unknown-tool",
+        "1: No.",
+        second,
+        "2: Sorry.",
+        "ended by policy",
+      ],
     ));
   test("runs the calls of the last message that is allowed, then ends by limit", () =>
-    check([calling(balance), calling(balance), saying("Late.")], [first, "0: ", "0> banking_get_balance ok", "1: ", "1> banking_get_balance ok", "ended by limit"], 2));
-  test("asks no user who would get no answer", () => check([saying("One.")], [first, "0: One.", "ended by limit"], 1));
-  test("ends by limit after a cut message", () => check([{ ...calling(balance), cut: true }], [first, "0: ", "0> banking_get_balance ok", "ended by limit"]));
+    check(
+      [calling(balance), calling(balance), saying("Late.")],
+      [
+        first,
+        "0: ",
+        "0> banking_get_balance ok",
+        "1: ",
+        "1> banking_get_balance ok",
+        "ended by limit",
+      ],
+      2,
+    ));
+  test("asks no user who would get no answer", () =>
+    check([saying("One.")], [first, "0: One.", "ended by limit"], 1));
+  test("ends by limit after a cut message", () =>
+    check(
+      [{ ...calling(balance), cut: true }],
+      [first, "0: ", "0> banking_get_balance ok", "ended by limit"],
+    ));
 });
 
 const throwing = (error: Error): Policy => ({
@@ -56,12 +120,18 @@ const throwing = (error: Error): Policy => ({
 });
 
 test("a policy's fault ends the attempt and is recorded", async () => {
-  const { events } = await rollout(await readOnly(), throwing(new PolicyFault("the endpoint answered 503")), catalog);
+  const { events } = await rollout(
+    await readOnly(),
+    throwing(new PolicyFault("the endpoint answered 503")),
+    catalog,
+  );
   expect(events.at(-1)).toEqual({ kind: "ended", by: "fault", fault: "the endpoint answered 503" });
 });
 
 test("a bug in a policy goes up", async () => {
-  await expect(rollout(await readOnly(), throwing(new TypeError("x is undefined")), catalog)).rejects.toThrow(TypeError);
+  await expect(
+    rollout(await readOnly(), throwing(new TypeError("x is undefined")), catalog),
+  ).rejects.toThrow(TypeError);
 });
 
 test("an abort rejects with its reason and tells the policy", async () => {
@@ -75,40 +145,67 @@ test("an abort rejects with its reason and tells the policy", async () => {
     },
     ended: () => void said.push("ended"),
   };
-  await expect(rollout(await readOnly(), policy, catalog, { signal: stop.signal })).rejects.toThrow("enough");
+  await expect(rollout(await readOnly(), policy, catalog, { signal: stop.signal })).rejects.toThrow(
+    "enough",
+  );
   expect(said).toEqual(["ended"]);
 });
 
 test("the header pins fixtures, tools, seed and menu", async () => {
   const task = await readOnly();
   const { header } = await rollout(task, idle, catalog, { id: "a1" });
-  expect(header).toMatchObject({ id: "a1", task: "t-read", servers: task.servers, catalog: task.catalog, seed: 7, policy: "scripted:idle" });
+  expect(header).toMatchObject({
+    id: "a1",
+    task: "t-read",
+    servers: task.servers,
+    catalog: task.catalog,
+    seed: 7,
+    policy: "scripted:idle",
+  });
   expect(header.menu).toHaveLength(17);
 });
 
 test("the teacher does again what it did", async () => {
   const task = await moveTwice();
   const { events } = await rollout(task, teacherOf(task), catalog);
-  expect(events.map(it => ("digest" in it ? it.digest : it.kind))).toEqual(task.trajectory.events.map(it => ("digest" in it ? it.digest : it.kind)));
+  expect(events.map(it => ("digest" in it ? it.digest : it.kind))).toEqual(
+    task.trajectory.events.map(it => ("digest" in it ? it.digest : it.kind)),
+  );
 });
 
 test("a policy sees the menu only, without the enums that were stripped", async () => {
   const made = await readOnly();
-  const task = { ...made, menu: [{ name: "banking_list_accounts", enumsStripped: true as const }, { name: "banking_get_balance" }] };
+  const task = {
+    ...made,
+    menu: [
+      { name: "banking_list_accounts", enumsStripped: true as const },
+      { name: "banking_get_balance" },
+    ],
+  };
   const seen: unknown[] = [];
   const policy: Policy = {
     name: "looking",
     next: async ({ tools }) => {
-      seen.push(tools.map(it => [it.name, (it.inputSchema["properties"] as Record<string, object>)["kind"]]));
+      seen.push(
+        tools.map(it => [
+          it.name,
+          (it.inputSchema["properties"] as Record<string, object>)["kind"],
+        ]),
+      );
       return saying("");
     },
   };
   await rollout(task, policy, catalog);
-  expect(seen[0]).toMatchObject([["banking_list_accounts", { type: "string" }], ["banking_get_balance", undefined]]);
+  expect(seen[0]).toMatchObject([
+    ["banking_list_accounts", { type: "string" }],
+    ["banking_get_balance", undefined],
+  ]);
   expect(JSON.stringify(seen[0])).not.toContain("enum");
 });
 
 test("a menu with a tool that no server has is the person's mistake", async () => {
   const task = { ...(await readOnly()), menu: [{ name: "banking_rob" }] };
-  await expect(rollout(task, idle, catalog)).rejects.toThrow("task t-read offers banking_rob, which none of its servers has: synthesize the task anew");
+  await expect(rollout(task, idle, catalog)).rejects.toThrow(
+    "task t-read offers banking_rob, which none of its servers has: synthesize the task anew",
+  );
 });

@@ -8,29 +8,52 @@ import { paper } from "../../src/reward/profiles.ts";
 import { scoreCalls } from "../../src/reward/reward.ts";
 import { referenceTotal } from "./reference.ts";
 
-const total = (goals: readonly GoalStep[], calls: readonly ScoredCall[]) => scoreCalls({ goals, calls }, paper).total;
+const total = (goals: readonly GoalStep[], calls: readonly ScoredCall[]) =>
+  scoreCalls({ goals, calls }, paper).total;
 
-const args = fc.dictionary(fc.constantFrom("a", "b", "c"), fc.constantFrom(1, 2, "x", true, null), { noNullPrototype: true }) as fc.Arbitrary<JsonObject>;
-const call = fc.record({ name: fc.constantFrom("f", "g", "h", "off", ""), arguments: args, outcome: fc.constantFrom("ok", "refused", "bad-arguments", "unknown-tool") }) as fc.Arbitrary<ScoredCall>;
+const args = fc.dictionary(fc.constantFrom("a", "b", "c"), fc.constantFrom(1, 2, "x", true, null), {
+  noNullPrototype: true,
+}) as fc.Arbitrary<JsonObject>;
+const call = fc.record({
+  name: fc.constantFrom("f", "g", "h", "off", ""),
+  arguments: args,
+  outcome: fc.constantFrom("ok", "refused", "bad-arguments", "unknown-tool"),
+}) as fc.Arbitrary<ScoredCall>;
 const calls = fc.array(call, { maxLength: 12 });
-const goalCalls = fc.array(fc.record({ name: fc.constantFrom("f", "g", "h"), arguments: args }), { minLength: 1, maxLength: 3 });
+const goalCalls = fc.array(fc.record({ name: fc.constantFrom("f", "g", "h"), arguments: args }), {
+  minLength: 1,
+  maxLength: 3,
+});
 
 /** Goals whose edges all point back. */
-const goals: fc.Arbitrary<GoalStep[]> = fc.array(fc.tuple(goalCalls, fc.array(fc.nat(8))), { minLength: 1, maxLength: 5 }).map(list =>
-  list.map(([calls, back], g) => ({
-    calls,
-    after: g === 0 ? [] : [...new Set(back.map(it => it % g))].slice(0, 2).map(goal => ({ goal, kind: goal % 2 ? ("implicit" as const) : ("explicit" as const) })),
-  })),
-);
+const goals: fc.Arbitrary<GoalStep[]> = fc
+  .array(fc.tuple(goalCalls, fc.array(fc.nat(8))), { minLength: 1, maxLength: 5 })
+  .map(list =>
+    list.map(([calls, back], g) => ({
+      calls,
+      after:
+        g === 0
+          ? []
+          : [...new Set(back.map(it => it % g))].slice(0, 2).map(goal => ({
+              goal,
+              kind: goal % 2 ? ("implicit" as const) : ("explicit" as const),
+            })),
+    })),
+  );
 
 test("the total is what the equations, written down a second time, say", () => {
-  const grouped = fc.tuple(calls, fc.array(fc.boolean(), { minLength: 12, maxLength: 12 })).map(([list, breaks]) => {
-    let message = 0;
-    return list.map((it, i) => ({ ...it, message: breaks[i] ? message++ : message }));
-  });
+  const grouped = fc
+    .tuple(calls, fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }))
+    .map(([list, breaks]) => {
+      let message = 0;
+      return list.map((it, i) => ({ ...it, message: breaks[i] ? message++ : message }));
+    });
   fc.assert(
     fc.property(goals, grouped, fc.boolean(), (goals, calls, strictMessageOrder) => {
-      expect(scoreCalls({ goals, calls }, { ...paper, strictMessageOrder }).total).toBeCloseTo(referenceTotal(goals, calls, strictMessageOrder), 9);
+      expect(scoreCalls({ goals, calls }, { ...paper, strictMessageOrder }).total).toBeCloseTo(
+        referenceTotal(goals, calls, strictMessageOrder),
+        9,
+      );
     }),
     { numRuns: 1000 },
   );
@@ -55,7 +78,9 @@ test("without goals an attempt earns 1 or 0", () => {
 test("a call serves one goal call at most", () => {
   fc.assert(
     fc.property(goals, calls, (goals, calls) => {
-      const served = scoreCalls({ goals, calls }, paper).goals.flatMap(it => it.calls.filter(at => at !== null));
+      const served = scoreCalls({ goals, calls }, paper).goals.flatMap(it =>
+        it.calls.filter(at => at !== null),
+      );
       expect(new Set(served).size).toBe(served.length);
     }),
   );
@@ -71,11 +96,18 @@ test("within the budget efficiency is 0, beyond it negative", () => {
 });
 
 test("steps of different names that depend on nothing may come in any order", () => {
-  const distinct = fc.uniqueArray(fc.tuple(fc.constantFrom("f", "g", "h", "i"), args), { selector: it => it[0], minLength: 2, maxLength: 4 });
+  const distinct = fc.uniqueArray(fc.tuple(fc.constantFrom("f", "g", "h", "i"), args), {
+    selector: it => it[0],
+    minLength: 2,
+    maxLength: 4,
+  });
   fc.assert(
     fc.property(distinct, fc.infiniteStream(fc.nat()), (list, order) => {
       const made = list.map(([name, it]): ScoredCall => ({ name, arguments: it, outcome: "ok" }));
-      const goals = made.map((it): GoalStep => ({ calls: [{ name: it.name, arguments: it.arguments as JsonObject }], after: [] }));
+      const goals = made.map((it): GoalStep => ({
+        calls: [{ name: it.name, arguments: it.arguments as JsonObject }],
+        after: [],
+      }));
       const keyed = made.map(it => ({ it, key: order.next().value }));
       const shuffled = keyed.toSorted((a, b) => a.key - b.key).map(({ it }) => it);
       expect(total(goals, shuffled)).toBeCloseTo(total(goals, made), 9);
@@ -86,7 +118,9 @@ test("steps of different names that depend on nothing may come in any order", ()
 test("where every call is valid, one more beside the point never raises the total", () => {
   fc.assert(
     fc.property(goals, fc.array(call, { minLength: 1, maxLength: 10 }), (goals, list) => {
-      const valid = list.filter(it => it.name !== "").map(it => ({ ...it, outcome: "ok" as const }));
+      const valid = list
+        .filter(it => it.name !== "")
+        .map(it => ({ ...it, outcome: "ok" as const }));
       fc.pre(valid.length > 0);
       const more: ScoredCall = { name: "off", arguments: {}, outcome: "ok" };
       expect(total(goals, [...valid, more])).toBeLessThanOrEqual(total(goals, valid) + 1e-9);
@@ -95,7 +129,11 @@ test("where every call is valid, one more beside the point never raises the tota
 });
 
 test("with one candidate for each goal call, a wrong argument never raises the total", () => {
-  const chain = fc.uniqueArray(fc.tuple(fc.constantFrom("f", "g", "h", "i"), args), { selector: it => it[0], minLength: 1, maxLength: 4 });
+  const chain = fc.uniqueArray(fc.tuple(fc.constantFrom("f", "g", "h", "i"), args), {
+    selector: it => it[0],
+    minLength: 1,
+    maxLength: 4,
+  });
   fc.assert(
     fc.property(chain, fc.nat(), (list, pick) => {
       const made = list.map(([name, it]): ScoredCall => ({ name, arguments: it, outcome: "ok" }));
@@ -104,7 +142,16 @@ test("with one candidate for each goal call, a wrong argument never raises the t
         after: g === 0 ? [] : [{ goal: g - 1, kind: "implicit" }],
       }));
       const at = pick % made.length;
-      const wrong = made.map((it, i) => (i === at ? { ...it, arguments: Object.fromEntries(Object.keys(it.arguments as JsonObject).map(key => [key, "wrong"])) } : it));
+      const wrong = made.map((it, i) =>
+        i === at
+          ? {
+              ...it,
+              arguments: Object.fromEntries(
+                Object.keys(it.arguments as JsonObject).map(key => [key, "wrong"]),
+              ),
+            }
+          : it,
+      );
       expect(total(goals, wrong)).toBeLessThanOrEqual(total(goals, made) + 1e-9);
     }),
   );
@@ -113,7 +160,10 @@ test("with one candidate for each goal call, a wrong argument never raises the t
 test("with all weights but one at zero, the total is that part", () => {
   fc.assert(
     fc.property(goals, calls, fc.constantFrom(...partNames), (goals, calls, part) => {
-      const weights = Object.fromEntries(partNames.map(it => [it, it === part ? 1 : 0])) as Record<PartName, number>;
+      const weights = Object.fromEntries(partNames.map(it => [it, it === part ? 1 : 0])) as Record<
+        PartName,
+        number
+      >;
       const breakdown = scoreCalls({ goals, calls }, { ...paper, weights });
       expect(breakdown.total).toBeCloseTo(breakdown.parts[part].score, 12);
     }),

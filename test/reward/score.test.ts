@@ -1,4 +1,6 @@
-/** Attempts on the live server, scored: success by worlds, the profiles, and what cannot be scored. */
+/**
+ * Attempts on the live server, scored: success by worlds, the profiles, and what cannot be scored.
+ */
 import { describe, expect, test } from "vitest";
 import type { AssistantMessage } from "../../src/policy/policy.ts";
 import { rollout } from "../../src/policy/rollout.ts";
@@ -9,10 +11,25 @@ import { isReadOnly, successOf } from "../../src/reward/success.ts";
 import { attemptsOn } from "../../src/trajectory/attempt.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { finishedOf, type CallEvent } from "../../src/trajectory/trajectory.ts";
-import { abstain, balance, call, calling, catalog, goal, lookUp, moveFifty, moveTwice, readOnly, saying, taskOf, transfer } from "../trajectory/made.ts";
+import {
+  abstain,
+  balance,
+  call,
+  calling,
+  catalog,
+  goal,
+  lookUp,
+  moveFifty,
+  moveTwice,
+  readOnly,
+  saying,
+  taskOf,
+  transfer,
+} from "../trajectory/made.ts";
 
 const attemptOf = attemptsOn(catalog);
-const attempt = async (task: Task, messages: readonly AssistantMessage[]) => attemptOf(task, await rollout(task, scripted("test", messages), catalog));
+const attempt = async (task: Task, messages: readonly AssistantMessage[]) =>
+  attemptOf(task, await rollout(task, scripted("test", messages), catalog));
 
 /** What a list of messages achieves at a task: "yes", or why not. */
 async function check(task: Promise<Task>, messages: readonly AssistantMessage[], expected: string) {
@@ -23,16 +40,42 @@ async function check(task: Promise<Task>, messages: readonly AssistantMessage[],
 const done = saying("Done.");
 
 describe("success", () => {
-  test("the teacher's way", () => check(moveFifty(), [calling(lookUp), calling(transfer("acc_108", 50)), done], "yes"));
-  test("asks for look-ups too", () => check(moveFifty(), [calling(transfer("acc_108", 50)), done], 'no banking_list_accounts {"name":"Savings"}'));
+  test("the teacher's way", () =>
+    check(moveFifty(), [calling(lookUp), calling(transfer("acc_108", 50)), done], "yes"));
+  test("asks for look-ups too", () =>
+    check(
+      moveFifty(),
+      [calling(transfer("acc_108", 50)), done],
+      'no banking_list_accounts {"name":"Savings"}',
+    ));
   test("a wrong account", () =>
-    check(moveFifty(), [calling(lookUp), calling(transfer("acc_115", 50)), done], "/banking/world/accounts/acc_108/balance is 3500, not 3550"));
+    check(
+      moveFifty(),
+      [calling(lookUp), calling(transfer("acc_115", 50)), done],
+      "/banking/world/accounts/acc_108/balance is 3500, not 3550",
+    ));
   test("refused calls and further looks do no harm", () =>
-    check(moveFifty(), [calling(balance, lookUp, transfer("acc_999", 50)), calling(transfer("acc_108", 50), balance), done], "yes"));
+    check(
+      moveFifty(),
+      [
+        calling(balance, lookUp, transfer("acc_999", 50)),
+        calling(transfer("acc_108", 50), balance),
+        done,
+      ],
+      "yes",
+    ));
   test("a transfer too many does", () =>
-    check(moveFifty(), [calling(lookUp, transfer("acc_108", 50), transfer("acc_108", 50)), done], "/banking/world/accounts/acc_101/balance is 3048.95, not 3098.95"));
+    check(
+      moveFifty(),
+      [calling(lookUp, transfer("acc_108", 50), transfer("acc_108", 50)), done],
+      "/banking/world/accounts/acc_101/balance is 3048.95, not 3098.95",
+    ));
   test("goals that depend on nothing may run in any order: ids and times fall out differently, and mean the same", () =>
-    check(moveTwice(), [calling(transfer("acc_115", 20), transfer("acc_108", 50)), done, calling(balance), done], "yes"));
+    check(
+      moveTwice(),
+      [calling(transfer("acc_115", 20), transfer("acc_108", 50)), done, calling(balance), done],
+      "yes",
+    ));
   test("a read counts only after the goals it follows", () =>
     check(
       moveTwice(),
@@ -40,24 +83,52 @@ describe("success", () => {
       'no banking_get_balance {"account_id":"acc_101"} in its place',
     ));
   test("the same amounts the other way round are not the same", () =>
-    check(moveTwice(), [calling(transfer("acc_115", 50), transfer("acc_108", 20)), done, calling(balance), done], "/banking/world/accounts/acc_108/balance is 3520, not 3550"));
+    check(
+      moveTwice(),
+      [calling(transfer("acc_115", 50), transfer("acc_108", 20)), done, calling(balance), done],
+      "/banking/world/accounts/acc_108/balance is 3520, not 3550",
+    ));
   test("a read with other arguments is another read", () =>
-    check(readOnly(), [calling(call("get_balance", { account_id: "acc_108" })), done], 'no banking_get_balance {"account_id":"acc_101"}'));
-  test("a task without goals wants no call", () => check(abstain(), [calling(balance), done], "1 calls where none was wanted"));
-  test("a task without goals is done by words", () => check(abstain(), [saying("I cannot.")], "yes"));
+    check(
+      readOnly(),
+      [calling(call("get_balance", { account_id: "acc_108" })), done],
+      'no banking_get_balance {"account_id":"acc_101"}',
+    ));
+  test("a task without goals wants no call", () =>
+    check(abstain(), [calling(balance), done], "1 calls where none was wanted"));
+  test("a task without goals is done by words", () =>
+    check(abstain(), [saying("I cannot.")], "yes"));
 });
 
 const undoing = () => {
   const freeze = call("freeze_card", { card_id: "card_211" });
   const unfreeze = call("unfreeze_card", { card_id: "card_211", last_digits: "4417" });
   const goals = [goal([freeze]), goal([unfreeze], [{ goal: 0, kind: "implicit" }])];
-  return taskOf({ id: "t-undo", users: ["Freeze card_211, then make it usable again. It ends in 4417."], goals, teacher: [calling(freeze), calling(unfreeze), done] });
+  return taskOf({
+    id: "t-undo",
+    users: ["Freeze card_211, then make it usable again. It ends in 4417."],
+    goals,
+    teacher: [calling(freeze), calling(unfreeze), done],
+  });
 };
 
 describe("goals that undo each other", () => {
-  test("are done by doing both", async () => check(undoing(), [calling(call("freeze_card", { card_id: "card_211" })), calling(call("unfreeze_card", { card_id: "card_211", last_digits: "4417" })), done], "yes"));
+  test("are done by doing both", async () =>
+    check(
+      undoing(),
+      [
+        calling(call("freeze_card", { card_id: "card_211" })),
+        calling(call("unfreeze_card", { card_id: "card_211", last_digits: "4417" })),
+        done,
+      ],
+      "yes",
+    ));
   test("are not done by doing nothing", () =>
-    check(undoing(), [done], 'no banking_freeze_card {"card_id":"card_211"}; no banking_unfreeze_card {"card_id":"card_211","last_digits":"4417"}'));
+    check(
+      undoing(),
+      [done],
+      'no banking_freeze_card {"card_id":"card_211"}; no banking_unfreeze_card {"card_id":"card_211","last_digits":"4417"}',
+    ));
 });
 
 const planned = { from_account: "acc_101", to_account: "acc_108", amount: 40, date: "2026-04-01" };
@@ -65,18 +136,35 @@ const planned = { from_account: "acc_101", to_account: "acc_108", amount: 40, da
 const planAndCancel = async (between: readonly AssistantMessage[]) => {
   const plan = call("schedule_transfer", planned);
   const other = call("schedule_transfer", { ...planned, amount: 60 });
-  const learn = await attempt(await taskOf({ id: "x", users: ["x"], goals: [goal([plan])], teacher: [calling(plan), done] }), [...between, calling(plan, other), done]);
-  const ids = learn.trajectory.events.flatMap(it => (it.kind === "call" && it.name.endsWith("schedule_transfer") && it.outcome === "ok" ? [(it.value as { scheduled_id: string }).scheduled_id] : []));
+  const learn = await attempt(
+    await taskOf({ id: "x", users: ["x"], goals: [goal([plan])], teacher: [calling(plan), done] }),
+    [...between, calling(plan, other), done],
+  );
+  const ids = learn.trajectory.events.flatMap(it =>
+    it.kind === "call" && it.name.endsWith("schedule_transfer") && it.outcome === "ok"
+      ? [(it.value as { scheduled_id: string }).scheduled_id]
+      : [],
+  );
   return { plan, other, ids };
 };
 
 test("an attempt is held to its own generated ids, not to the teacher's", async () => {
   const cancel = (scheduled_id: string) => call("cancel_scheduled_transfer", { scheduled_id });
   const straight = await planAndCancel([]);
-  const goals = [goal([straight.plan]), goal([straight.other]), goal([cancel(straight.ids[0]!)], [{ goal: 0, kind: "explicit", via: "scheduled_id" }])];
+  const goals = [
+    goal([straight.plan]),
+    goal([straight.other]),
+    goal([cancel(straight.ids[0]!)], [{ goal: 0, kind: "explicit", via: "scheduled_id" }]),
+  ];
   const teacher = [calling(straight.plan, straight.other), calling(cancel(straight.ids[0]!)), done];
-  const task = await taskOf({ id: "t-plan", users: ["Plan 40 and 60, then cancel the first."], goals, teacher });
-  const run = async (messages: readonly AssistantMessage[]) => successOf(await attempt(task, messages)).achieved;
+  const task = await taskOf({
+    id: "t-plan",
+    users: ["Plan 40 and 60, then cancel the first."],
+    goals,
+    teacher,
+  });
+  const run = async (messages: readonly AssistantMessage[]) =>
+    successOf(await attempt(task, messages)).achieved;
 
   // the other order draws the ids the other way round
   const [a, b] = straight.ids as [string, string];
@@ -87,10 +175,13 @@ test("an attempt is held to its own generated ids, not to the teacher's", async 
 describe("a policy that does nothing", () => {
   test("succeeds at no task with goals", async () => {
     for (const task of await Promise.all([moveFifty(), moveTwice(), readOnly(), undoing()]))
-      expect(successOf(attemptOf(task, await rollout(task, idle, catalog))).achieved, task.id).toBe(false);
+      expect(successOf(attemptOf(task, await rollout(task, idle, catalog))).achieved, task.id).toBe(
+        false,
+      );
   });
   test("earns 0 on a task with goals and 1 on one without", async () => {
-    const total = async (task: Task) => score(attemptOf(task, await rollout(task, idle, catalog)), paper);
+    const total = async (task: Task) =>
+      score(attemptOf(task, await rollout(task, idle, catalog)), paper);
     expect(await total(await moveFifty())).toMatchObject({ total: 0 });
     expect(await total(await abstain())).toMatchObject({ total: 1, rule: "abstain" });
   });
@@ -99,26 +190,50 @@ describe("a policy that does nothing", () => {
 test("the teacher earns 1.3 by the paper, and 1 more for success in prove-plus", async () => {
   const task = await moveTwice();
   const trajectory = await rollout(task, teacherOf(task), catalog);
-  expect(score(attemptOf(task, trajectory), paper)).toMatchObject({ total: expect.closeTo(1.3, 6), extras: {} });
-  expect(score(attemptOf(task, trajectory), provePlus)).toMatchObject({ total: expect.closeTo(2.3, 6), extras: { success: { score: 1, weight: 1, value: 1 } } });
+  expect(score(attemptOf(task, trajectory), paper)).toMatchObject({
+    total: expect.closeTo(1.3, 6),
+    extras: {},
+  });
+  expect(score(attemptOf(task, trajectory), provePlus)).toMatchObject({
+    total: expect.closeTo(2.3, 6),
+    extras: { success: { score: 1, weight: 1, value: 1 } },
+  });
 });
 
 test("a wrong but valid id costs a tenth of one argument in three by the paper, and the success term in prove-plus", async () => {
-  const wrong = await attempt(await moveFifty(), [calling(lookUp), calling(transfer("acc_115", 50)), done]);
+  const wrong = await attempt(await moveFifty(), [
+    calling(lookUp),
+    calling(transfer("acc_115", 50)),
+    done,
+  ]);
   // arg (1 + 2/3)/2 = .8333: 1.3 - .1·.1667 = 1.2833
   expect(score(wrong, paper)).toMatchObject({ total: expect.closeTo(1.2833, 4) });
-  expect(score(wrong, provePlus)).toMatchObject({ total: expect.closeTo(1.2833, 4), extras: { success: { value: 0 } } });
+  expect(score(wrong, provePlus)).toMatchObject({
+    total: expect.closeTo(1.2833, 4),
+    extras: { success: { value: 0 } },
+  });
 });
 
 test("evidence stands on the call that earned it", async () => {
-  const result = score(await attempt(await moveFifty(), [calling(lookUp), calling(transfer("acc_115", 1e5)), calling(transfer("acc_108", 50)), done]), paper);
+  const result = score(
+    await attempt(await moveFifty(), [
+      calling(lookUp),
+      calling(transfer("acc_115", 1e5)),
+      calling(transfer("acc_108", 50)),
+      done,
+    ]),
+    paper,
+  );
   expect(isScored(result) && result.calls[1]).toMatchObject({
     validity: 2 / 3,
     named: true,
     why: "insufficient funds: Everyday has 3448.95 available, 100000 needed",
   });
   expect(isScored(result) && result.calls[1]!.serves).toBeUndefined();
-  expect(isScored(result) && result.calls[2]).toMatchObject({ serves: { goal: 1, call: 0 }, validity: 1 });
+  expect(isScored(result) && result.calls[2]).toMatchObject({
+    serves: { goal: 1, call: 0 },
+    validity: 1,
+  });
 });
 
 test("tasks that only look things up are known as such", async () => {
@@ -129,16 +244,27 @@ test("tasks that only look things up are known as such", async () => {
 
 describe("what cannot be scored", () => {
   test("an attempt with a broken call, whatever else it did", async () => {
-    const { task, trajectory } = await attempt(await moveFifty(), [calling(lookUp), calling(transfer("acc_108", 50)), done]);
+    const { task, trajectory } = await attempt(await moveFifty(), [
+      calling(lookUp),
+      calling(transfer("acc_108", 50)),
+      done,
+    ]);
     const last = trajectory.events.findLast(it => it.kind === "call")!;
     const broken: CallEvent = { ...last, outcome: "broken", error: "no answer within 10 s" };
     const events = trajectory.events.map(it => (it === last ? broken : it));
-    expect(score(attemptOf(task, finishedOf({ ...trajectory, events })!), paper)).toEqual({ unscorable: "no answer within 10 s" });
+    expect(score(attemptOf(task, finishedOf({ ...trajectory, events })!), paper)).toEqual({
+      unscorable: "no answer within 10 s",
+    });
   });
   test("an attempt that a fault cut off", async () => {
     const { task, trajectory } = await attempt(await moveFifty(), []);
-    const events = [...trajectory.events.slice(0, -1), { kind: "ended" as const, by: "fault" as const, fault: "the endpoint is down" }];
-    expect(score(attemptOf(task, finishedOf({ ...trajectory, events })!), paper)).toEqual({ unscorable: "the endpoint is down" });
+    const events = [
+      ...trajectory.events.slice(0, -1),
+      { kind: "ended" as const, by: "fault" as const, fault: "the endpoint is down" },
+    ];
+    expect(score(attemptOf(task, finishedOf({ ...trajectory, events })!), paper)).toEqual({
+      unscorable: "the endpoint is down",
+    });
   });
 });
 

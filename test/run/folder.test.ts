@@ -1,12 +1,37 @@
 /** A run as files: what is written whole, what is read back, and what a crash leaves behind. */
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { Mistake } from "../../src/mistake.ts";
 import { runFormat, sftDefaults, type RunConfig } from "../../src/run/config.ts";
 import { appendLine, writeWhole } from "../../src/run/disk.ts";
-import { appendMetrics, checkpointsOf, createRun, discardAfter, discardedFile, latestCheckpoint, metricsFile, readEnd, readMetrics, readRun, runFile, runsIn, writeCheckpoint, writeEnd } from "../../src/run/folder.ts";
+import {
+  appendMetrics,
+  checkpointsOf,
+  createRun,
+  discardAfter,
+  discardedFile,
+  latestCheckpoint,
+  metricsFile,
+  readEnd,
+  readMetrics,
+  readRun,
+  runFile,
+  runsIn,
+  writeCheckpoint,
+  writeEnd,
+} from "../../src/run/folder.ts";
 import type { SftStep } from "../../src/run/metrics.ts";
 
 const config: RunConfig = {
@@ -25,7 +50,17 @@ const config: RunConfig = {
   method: "sft",
   sft: sftDefaults,
 };
-const step = (n: number): SftStep => ({ step: n, method: "sft", loss: 1 / n, gradientNorm: 1, learningRate: 1, tokens: 10, taught: 4, conversations: 1, seconds: { learning: 0, total: 0 } });
+const step = (n: number): SftStep => ({
+  step: n,
+  method: "sft",
+  loss: 1 / n,
+  gradientNorm: 1,
+  learningRate: 1,
+  tokens: 10,
+  taught: 4,
+  conversations: 1,
+  seconds: { learning: 0, total: 0 },
+});
 
 let root: string;
 let folder: string;
@@ -35,7 +70,8 @@ beforeEach(() => {
   folder = join(root, "runs", "one");
   start = join(root, "model");
   mkdirSync(start);
-  for (const name of ["config.json", "tokenizer.json", "weights.safetensors"]) writeFileSync(join(start, name), name);
+  for (const name of ["config.json", "tokenizer.json", "weights.safetensors"])
+    writeFileSync(join(start, name), name);
 });
 
 const mistakeOf = (act: () => unknown): string => {
@@ -53,7 +89,9 @@ describe("a run folder", () => {
     createRun(folder, config, start);
     expect(readRun(folder)).toEqual(config);
     expect(latestCheckpoint(folder)).toEqual({ step: 0, folder: join(folder, "checkpoints", "0") });
-    expect(readFileSync(join(folder, "checkpoints", "0", "tokenizer.json"), "utf8")).toBe("tokenizer.json");
+    expect(readFileSync(join(folder, "checkpoints", "0", "tokenizer.json"), "utf8")).toBe(
+      "tokenizer.json",
+    );
     expect(runsIn(join(root, "runs"))).toEqual([folder]);
   });
 
@@ -108,7 +146,9 @@ describe("metrics", () => {
     appendFileSync(metricsFile(folder), `{"step":4,"meth`);
     expect(discardAfter(folder, 2)).toEqual({ discarded: 2 });
     expect(readMetrics(folder)).toEqual({ lines: [step(1), step(2)], torn: [] });
-    expect(readFileSync(discardedFile(folder), "utf8")).toBe(`${JSON.stringify(step(3))}\n{"step":4,"meth\n`);
+    expect(readFileSync(discardedFile(folder), "utf8")).toBe(
+      `${JSON.stringify(step(3))}\n{"step":4,"meth\n`,
+    );
     expect(readdirSync(join(folder, "groups"))).toEqual(["1.jsonl", "2.jsonl"]);
     expect(discardAfter(folder, 2)).toEqual({ discarded: 0 });
   });
@@ -118,7 +158,9 @@ describe("a checkpoint", () => {
   beforeEach(() => createRun(folder, config, start));
 
   test("appears whole or not at all", async () => {
-    const at = await writeCheckpoint(folder, 2, async temporary => writeFileSync(join(temporary, "config.json"), "{}"));
+    const at = await writeCheckpoint(folder, 2, async temporary =>
+      writeFileSync(join(temporary, "config.json"), "{}"),
+    );
     expect(at).toBe(join(folder, "checkpoints", "2"));
     const broken = writeCheckpoint(folder, 4, async temporary => {
       writeFileSync(join(temporary, "weights.safetensors"), "");
@@ -134,7 +176,9 @@ describe.runIf(existsSync("/dev/full"))("on a full disk", () => {
   test("a log keeps what it holds, and the person is told what to do", () => {
     const log = join(root, "log");
     symlinkSync("/dev/full", log);
-    expect(mistakeOf(() => appendLine(log, "one"))).toMatch(/the disk is full: cannot write .*log: free some space/);
+    expect(mistakeOf(() => appendLine(log, "one"))).toMatch(
+      /the disk is full: cannot write .*log: free some space/,
+    );
   });
 
   test("a file that is replaced stays as it was", () => {

@@ -1,4 +1,6 @@
-/** Who holds a run folder: a living process by id and beginning, never a dead one or its namesake. */
+/**
+ * Who holds a run folder: a living process by id and beginning, never a dead one or its namesake.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, writeFileSync } from "node:fs";
@@ -12,7 +14,11 @@ let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "prove-lock-"));
 });
-const lockOf = (pid: number, began: string) => writeFileSync(lockFile(folder), JSON.stringify({ format: "prove/lock@1", pid, began, address: "/nowhere" }));
+const lockOf = (pid: number, began: string) =>
+  writeFileSync(
+    lockFile(folder),
+    JSON.stringify({ format: "prove/lock@1", pid, began, address: "/nowhere" }),
+  );
 
 describe("a lock", () => {
   test("is its holder's until it is released", () => {

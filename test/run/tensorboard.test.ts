@@ -6,7 +6,17 @@ import { describe, expect, test } from "vitest";
 import type { SftStep } from "../../src/run/metrics.ts";
 import { crc32c, openEvents, scalarsOf } from "../../src/run/tensorboard.ts";
 
-const metrics: SftStep = { step: 300, method: "sft", loss: 0.5, gradientNorm: 2, learningRate: 1e-3, tokens: 10, taught: 4, conversations: 1, seconds: { learning: 0.25, total: 1 } };
+const metrics: SftStep = {
+  step: 300,
+  method: "sft",
+  loss: 0.5,
+  gradientNorm: 2,
+  learningRate: 1e-3,
+  tokens: 10,
+  taught: 4,
+  conversations: 1,
+  seconds: { learning: 0.25, total: 1 },
+};
 
 /** The payloads of a record file. Throws where a length or a checksum is wrong. */
 function recordsIn(file: Buffer): Buffer[] {
@@ -15,9 +25,10 @@ function recordsIn(file: Buffer): Buffer[] {
     const rotated = (file.readUInt32LE(at) - 0xa282ead8) >>> 0;
     return ((rotated << 15) | (rotated >>> 17)) >>> 0;
   };
-  for (let at = 0; at < file.length; ) {
+  for (let at = 0; at < file.length;) {
     const length = Number(file.readBigUInt64LE(at));
-    if (unmasked(at + 8) !== crc32c(file.subarray(at, at + 8))) throw new Error("the length's checksum is wrong");
+    if (unmasked(at + 8) !== crc32c(file.subarray(at, at + 8)))
+      throw new Error("the length's checksum is wrong");
     const payload = file.subarray(at + 12, at + 12 + length);
     if (unmasked(at + 12 + length) !== crc32c(payload)) throw new Error("the checksum is wrong");
     records.push(payload);
@@ -53,7 +64,8 @@ function fieldsOf(message: Buffer): { field: number; value: number | Buffer }[] 
 }
 
 describe("an event file", () => {
-  test("has the checksum that the format names, CRC-32C", () => expect(crc32c(Buffer.from("123456789"))).toBe(0xe3069283));
+  test("has the checksum that the format names, CRC-32C", () =>
+    expect(crc32c(Buffer.from("123456789"))).toBe(0xe3069283));
 
   test("opens with its version, says from which step it holds, and gives each step's numbers by path", () => {
     const folder = mkdtempSync(join(tmpdir(), "prove-events-"));
@@ -64,9 +76,17 @@ describe("an event file", () => {
     const [version, opening, step] = recordsIn(readFileSync(join(folder, file!))).map(fieldsOf);
     expect(version!.find(it => it.field === 3)!.value.toString()).toBe("brain.Event:2");
     expect(opening!.find(it => it.field === 2)!.value).toBe(300);
-    expect(step!.slice(0, 2)).toEqual([{ field: 1, value: 1001 }, { field: 2, value: 300 }]);
-    const values = fieldsOf(step!.find(it => it.field === 5)!.value as Buffer).map(it => fieldsOf(it.value as Buffer));
-    expect(values.map(([tag, value]) => [tag!.value.toString(), value!.value])).toContainEqual(["seconds/learning", 0.25]);
+    expect(step!.slice(0, 2)).toEqual([
+      { field: 1, value: 1001 },
+      { field: 2, value: 300 },
+    ]);
+    const values = fieldsOf(step!.find(it => it.field === 5)!.value as Buffer).map(it =>
+      fieldsOf(it.value as Buffer),
+    );
+    expect(values.map(([tag, value]) => [tag!.value.toString(), value!.value])).toContainEqual([
+      "seconds/learning",
+      0.25,
+    ]);
     expect(values).toHaveLength(scalarsOf(metrics).size);
   });
 });

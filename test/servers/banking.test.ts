@@ -9,13 +9,18 @@ import { walk } from "../contracts/walk.ts";
 
 type Call = [tool: string, args: Record<string, Json>];
 
-const open = () => openByName(catalog, { servers: [{ name: "banking", fixture: "small" }], seed: 1 });
+const open = () =>
+  openByName(catalog, { servers: [{ name: "banking", fixture: "small" }], seed: 1 });
 
-/** Makes the calls in order on a fresh session of the small fixture, and holds the last answer against the expectation. */
+/**
+ * Makes the calls in order on a fresh session of the small fixture, and holds the last answer
+ * against the expectation.
+ */
 function check(calls: Call[], expected: object): void {
   const session = open();
   const before = calls.slice(0, -1);
-  for (const [tool, args] of before) expect(session.call(`banking_${tool}`, args).outcome, tool).toMatchObject({ kind: "ok" });
+  for (const [tool, args] of before)
+    expect(session.call(`banking_${tool}`, args).outcome, tool).toMatchObject({ kind: "ok" });
   const [tool, args] = calls.at(-1)!;
   const digest = session.digest;
   const { outcome } = session.call(`banking_${tool}`, args);
@@ -24,86 +29,293 @@ function check(calls: Call[], expected: object): void {
 }
 
 const gives = (value: object) => ({ kind: "ok", value });
-const refuses = (type: string, message: RegExp) => ({ kind: "refused", type, message: expect.stringMatching(message) as string });
+const refuses = (type: string, message: RegExp) => ({
+  kind: "refused",
+  type,
+  message: expect.stringMatching(message) as string,
+});
 
-const [everyday, savings, holiday, flat, student] = ["acc_101", "acc_108", "acc_115", "acc_122", "acc_129"] as const;
+const [everyday, savings, holiday, flat, student] = [
+  "acc_101",
+  "acc_108",
+  "acc_115",
+  "acc_122",
+  "acc_129",
+] as const;
 const [everydayCard, travelCard, flatCard] = ["card_211", "card_217", "card_223"] as const;
 
 describe("accounts", () => {
-  test("are found by part of a name", () => check([["list_accounts", { name: "sav" }]], gives({ accounts: [{ name: "Savings", account_id: savings, kind: "savings" }] })));
-  test("are found by kind", () => check([["list_accounts", { kind: "credit" }]], gives({ accounts: [] })));
-  test("of no known kind are refused", () => check([["list_accounts", { kind: "gold" }]], refuses("invalid_params", /kind/)));
-  test("show their cards", () => check([["get_account", { account_id: holiday }]], gives({ cards: [{ card: "Travel card", card_id: travelCard, last_digits: "9052", status: "frozen" }] })));
-  test("unknown ones are refused", () => check([["get_account", { account_id: "acc_999" }]], refuses("not_found", /no account acc_999/)));
-  test("__proto__ is just an unknown id", () => check([["get_balance", { account_id: "__proto__" }]], refuses("not_found", /no account __proto__/)));
-  test("available counts the overdraft: 3148.95 + 300", () => check([["get_balance", { account_id: everyday }]], gives({ balance: 3148.95, available: 3448.95 })));
+  test("are found by part of a name", () =>
+    check(
+      [["list_accounts", { name: "sav" }]],
+      gives({ accounts: [{ name: "Savings", account_id: savings, kind: "savings" }] }),
+    ));
+  test("are found by kind", () =>
+    check([["list_accounts", { kind: "credit" }]], gives({ accounts: [] })));
+  test("of no known kind are refused", () =>
+    check([["list_accounts", { kind: "gold" }]], refuses("invalid_params", /kind/)));
+  test("show their cards", () =>
+    check(
+      [["get_account", { account_id: holiday }]],
+      gives({
+        cards: [
+          { card: "Travel card", card_id: travelCard, last_digits: "9052", status: "frozen" },
+        ],
+      }),
+    ));
+  test("unknown ones are refused", () =>
+    check(
+      [["get_account", { account_id: "acc_999" }]],
+      refuses("not_found", /no account acc_999/),
+    ));
+  test("__proto__ is just an unknown id", () =>
+    check(
+      [["get_balance", { account_id: "__proto__" }]],
+      refuses("not_found", /no account __proto__/),
+    ));
+  test("available counts the overdraft: 3148.95 + 300", () =>
+    check(
+      [["get_balance", { account_id: everyday }]],
+      gives({ balance: 3148.95, available: 3448.95 }),
+    ));
 });
 
 describe("ledger", () => {
-  test("is newest first, and bounded", () => check([["list_transactions", { account_id: everyday, limit: 1 }]], gives({ transactions: [{ text: "Orchard Foods", date: "2026-03-08", amount: -64.15 }] })));
+  test("is newest first, and bounded", () =>
+    check(
+      [["list_transactions", { account_id: everyday, limit: 1 }]],
+      gives({ transactions: [{ text: "Orchard Foods", date: "2026-03-08", amount: -64.15 }] }),
+    ));
   test("filters by text, day and size", () =>
-    check([["list_transactions", { account_id: everyday, text: "orchard", to_date: "2026-03-07", min_amount: 42.6 }]], gives({ transactions: [{ date: "2026-03-03" }, { date: "2026-02-08" }, { date: "2026-02-03" }] })));
+    check(
+      [
+        [
+          "list_transactions",
+          { account_id: everyday, text: "orchard", to_date: "2026-03-07", min_amount: 42.6 },
+        ],
+      ],
+      gives({
+        transactions: [{ date: "2026-03-03" }, { date: "2026-02-08" }, { date: "2026-02-03" }],
+      }),
+    ));
   test("days the wrong way round are refused", () =>
-    check([["list_transactions", { account_id: everyday, from_date: "2026-03-02", to_date: "2026-03-01" }]], refuses("invalid_params", /from_date 2026-03-02 is after/)));
-  test("a day that does not exist is refused", () => check([["list_transactions", { account_id: everyday, from_date: "2026-02-30" }]], refuses("invalid_params", /from_date/)));
-  test("gives one line in full", () => check([["get_transaction", { transaction_id: "txn_401" }]], gives({ text: "Harbor Studio salary", kind: "salary", amount: 2450 })));
-  test("unknown lines are refused", () => check([["get_transaction", { transaction_id: "txn_1" }]], refuses("not_found", /no transaction txn_1/)));
+    check(
+      [
+        [
+          "list_transactions",
+          { account_id: everyday, from_date: "2026-03-02", to_date: "2026-03-01" },
+        ],
+      ],
+      refuses("invalid_params", /from_date 2026-03-02 is after/),
+    ));
+  test("a day that does not exist is refused", () =>
+    check(
+      [["list_transactions", { account_id: everyday, from_date: "2026-02-30" }]],
+      refuses("invalid_params", /from_date/),
+    ));
+  test("gives one line in full", () =>
+    check(
+      [["get_transaction", { transaction_id: "txn_401" }]],
+      gives({ text: "Harbor Studio salary", kind: "salary", amount: 2450 }),
+    ));
+  test("unknown lines are refused", () =>
+    check(
+      [["get_transaction", { transaction_id: "txn_1" }]],
+      refuses("not_found", /no transaction txn_1/),
+    ));
   test("a statement adds up: 200 in, nothing out, 3100 + 200 = 3300 at the end of February", () =>
-    check([["get_statement", { account_id: savings, month: "2026-02" }]], gives({ money_in: 200, money_out: 0, closing: 3300, transactions: 1 })));
-  test("a month to come is refused", () => check([["get_statement", { account_id: savings, month: "2026-04" }]], refuses("precondition_failed", /2026-04 has not begun/)));
+    check(
+      [["get_statement", { account_id: savings, month: "2026-02" }]],
+      gives({ money_in: 200, money_out: 0, closing: 3300, transactions: 1 }),
+    ));
+  test("a month to come is refused", () =>
+    check(
+      [["get_statement", { account_id: savings, month: "2026-04" }]],
+      refuses("precondition_failed", /2026-04 has not begun/),
+    ));
 });
 
 describe("transfers", () => {
-  const transfer = (amount: number, from: string = everyday, to: string = savings): Call => ["transfer", { from_account: from, to_account: to, amount }];
-  test("move money: 3148.95 - 100.10 and 3500 + 100.10", () => check([transfer(100.1)], gives({ from_balance: 3048.85, to_balance: 3600.1 })));
-  test("show in later reads", () => check([transfer(100.1), ["get_balance", { account_id: savings }]], gives({ balance: 3600.1 })));
-  test("stand in the ledger", () => check([transfer(5), ["list_transactions", { account_id: savings, limit: 1 }]], gives({ transactions: [{ text: "Transfer from Everyday", amount: 5 }] })));
-  test("beyond the funds are refused: 3448.95 is available", () => check([transfer(3448.96)], refuses("precondition_failed", /insufficient funds: Everyday has 3448.95 available/)));
-  test("up to the last cent of the overdraft go through", () => check([transfer(3448.95)], gives({ from_balance: -300 })));
-  test("to the same account are refused", () => check([transfer(5, savings, savings)], refuses("invalid_params", /same account/)));
-  test("from a closed account are refused", () => check([transfer(5, student)], refuses("precondition_failed", /acc_129 .* is closed/)));
-  for (const amount of [0, -5, -0, 0.001, 1e308, Number.NaN]) test(`of ${amount} are turned down`, () => check([transfer(amount)], { kind: expect.stringMatching(/refused|bad-arguments/) as string }));
-  test("can be planned", () => check([["schedule_transfer", { from_account: everyday, to_account: flat, amount: 20, date: "2026-03-10" }]], gives({ date: "2026-03-10", status: "pending" })));
-  test("cannot be planned for today", () => check([["schedule_transfer", { from_account: everyday, to_account: flat, amount: 20, date: "2026-03-09" }]], refuses("precondition_failed", /not after today/)));
+  const transfer = (amount: number, from: string = everyday, to: string = savings): Call => [
+    "transfer",
+    { from_account: from, to_account: to, amount },
+  ];
+  test("move money: 3148.95 - 100.10 and 3500 + 100.10", () =>
+    check([transfer(100.1)], gives({ from_balance: 3048.85, to_balance: 3600.1 })));
+  test("show in later reads", () =>
+    check([transfer(100.1), ["get_balance", { account_id: savings }]], gives({ balance: 3600.1 })));
+  test("stand in the ledger", () =>
+    check(
+      [transfer(5), ["list_transactions", { account_id: savings, limit: 1 }]],
+      gives({ transactions: [{ text: "Transfer from Everyday", amount: 5 }] }),
+    ));
+  test("beyond the funds are refused: 3448.95 is available", () =>
+    check(
+      [transfer(3448.96)],
+      refuses("precondition_failed", /insufficient funds: Everyday has 3448.95 available/),
+    ));
+  test("up to the last cent of the overdraft go through", () =>
+    check([transfer(3448.95)], gives({ from_balance: -300 })));
+  test("to the same account are refused", () =>
+    check([transfer(5, savings, savings)], refuses("invalid_params", /same account/)));
+  test("from a closed account are refused", () =>
+    check([transfer(5, student)], refuses("precondition_failed", /acc_129 .* is closed/)));
+  for (const amount of [0, -5, -0, 0.001, 1e308, Number.NaN])
+    test(`of ${amount} are turned down`, () =>
+      check([transfer(amount)], {
+        kind: expect.stringMatching(/refused|bad-arguments/) as string,
+      }));
+  test("can be planned", () =>
+    check(
+      [
+        [
+          "schedule_transfer",
+          { from_account: everyday, to_account: flat, amount: 20, date: "2026-03-10" },
+        ],
+      ],
+      gives({ date: "2026-03-10", status: "pending" }),
+    ));
+  test("cannot be planned for today", () =>
+    check(
+      [
+        [
+          "schedule_transfer",
+          { from_account: everyday, to_account: flat, amount: 20, date: "2026-03-09" },
+        ],
+      ],
+      refuses("precondition_failed", /not after today/),
+    ));
   test("planned ones are listed by the account they leave", () =>
-    check([["list_scheduled_transfers", { from_account: everyday }]], gives({ scheduled: [{ to: "Savings", scheduled_id: "sch_601", date: "2026-03-15", amount: 150 }, { to: "Holiday fund" }] })));
-  test("of an unknown account cannot be listed", () => check([["list_scheduled_transfers", { from_account: "acc_0" }]], refuses("not_found", /acc_0/)));
+    check(
+      [["list_scheduled_transfers", { from_account: everyday }]],
+      gives({
+        scheduled: [
+          { to: "Savings", scheduled_id: "sch_601", date: "2026-03-15", amount: 150 },
+          { to: "Holiday fund" },
+        ],
+      }),
+    ));
+  test("of an unknown account cannot be listed", () =>
+    check(
+      [["list_scheduled_transfers", { from_account: "acc_0" }]],
+      refuses("not_found", /acc_0/),
+    ));
   test("cancelled ones are no longer listed", () =>
-    check([["cancel_scheduled_transfer", { scheduled_id: "sch_601" }], ["list_scheduled_transfers", {}]], gives({ scheduled: [{ scheduled_id: "sch_604" }] })));
+    check(
+      [
+        ["cancel_scheduled_transfer", { scheduled_id: "sch_601" }],
+        ["list_scheduled_transfers", {}],
+      ],
+      gives({ scheduled: [{ scheduled_id: "sch_604" }] }),
+    ));
   test("are cancelled once", () =>
-    check([["cancel_scheduled_transfer", { scheduled_id: "sch_601" }], ["cancel_scheduled_transfer", { scheduled_id: "sch_601" }]], refuses("conflict", /already cancelled/)));
+    check(
+      [
+        ["cancel_scheduled_transfer", { scheduled_id: "sch_601" }],
+        ["cancel_scheduled_transfer", { scheduled_id: "sch_601" }],
+      ],
+      refuses("conflict", /already cancelled/),
+    ));
 });
 
 describe("cash and cards", () => {
-  const withdraw = (amount: number, card: string = everydayCard): Call => ["withdraw", { card_id: card, amount }];
-  test("deposits raise the balance: 600 + 45.50", () => check([["deposit", { account_id: holiday, amount: 45.5 }]], gives({ balance: 645.5 })));
-  test("deposits into a closed account are refused", () => check([["deposit", { account_id: student, amount: 5 }]], refuses("precondition_failed", /closed/)));
+  const withdraw = (amount: number, card: string = everydayCard): Call => [
+    "withdraw",
+    { card_id: card, amount },
+  ];
+  test("deposits raise the balance: 600 + 45.50", () =>
+    check([["deposit", { account_id: holiday, amount: 45.5 }]], gives({ balance: 645.5 })));
+  test("deposits into a closed account are refused", () =>
+    check(
+      [["deposit", { account_id: student, amount: 5 }]],
+      refuses("precondition_failed", /closed/),
+    ));
   test("withdrawals lower it", () => check([withdraw(100)], gives({ balance: 3048.95 })));
-  test("a frozen card gives no cash", () => check([withdraw(20, travelCard)], refuses("precondition_failed", /frozen/)));
-  test("an unfrozen one does", () => check([["unfreeze_card", { card_id: travelCard, last_digits: "9052" }], withdraw(20, travelCard)], gives({ balance: 580 })));
-  test("the daily limit counts what was taken: 300 + 101 > 400", () => check([withdraw(300), withdraw(101)], refuses("limit_exceeded", /allows 400 in cash a day, and 300 is used/)));
-  test("funds count too: 138.80 + 100 < 150 + 100", () => check([withdraw(100, flatCard), withdraw(50, flatCard), withdraw(1, flatCard)], refuses("limit_exceeded", /150/)));
-  test("cards are frozen", () => check([["freeze_card", { card_id: flatCard }]], gives({ card: "Flat card", status: "frozen" })));
-  test("but once", () => check([["freeze_card", { card_id: travelCard }]], refuses("conflict", /already frozen/)));
-  test("the wrong digits do not unfreeze", () => check([["unfreeze_card", { card_id: travelCard, last_digits: "0000" }]], refuses("permission_denied", /last digits/)));
-  test("an active card needs no unfreezing", () => check([["unfreeze_card", { card_id: flatCard, last_digits: "3186" }]], refuses("conflict", /not frozen/)));
+  test("a frozen card gives no cash", () =>
+    check([withdraw(20, travelCard)], refuses("precondition_failed", /frozen/)));
+  test("an unfrozen one does", () =>
+    check(
+      [["unfreeze_card", { card_id: travelCard, last_digits: "9052" }], withdraw(20, travelCard)],
+      gives({ balance: 580 }),
+    ));
+  test("the daily limit counts what was taken: 300 + 101 > 400", () =>
+    check(
+      [withdraw(300), withdraw(101)],
+      refuses("limit_exceeded", /allows 400 in cash a day, and 300 is used/),
+    ));
+  test("funds count too: 138.80 + 100 < 150 + 100", () =>
+    check(
+      [withdraw(100, flatCard), withdraw(50, flatCard), withdraw(1, flatCard)],
+      refuses("limit_exceeded", /150/),
+    ));
+  test("cards are frozen", () =>
+    check(
+      [["freeze_card", { card_id: flatCard }]],
+      gives({ card: "Flat card", status: "frozen" }),
+    ));
+  test("but once", () =>
+    check([["freeze_card", { card_id: travelCard }]], refuses("conflict", /already frozen/)));
+  test("the wrong digits do not unfreeze", () =>
+    check(
+      [["unfreeze_card", { card_id: travelCard, last_digits: "0000" }]],
+      refuses("permission_denied", /last digits/),
+    ));
+  test("an active card needs no unfreezing", () =>
+    check(
+      [["unfreeze_card", { card_id: flatCard, last_digits: "3186" }]],
+      refuses("conflict", /not frozen/),
+    ));
 });
 
 describe("payees and bills", () => {
-  test("are found by name, with what is due", () => check([["list_payees", { name: "bright" }]], gives({ payees: [{ name: "Brightline Energy", payee_id: "pay_309", due: 96.35 }] })));
-  test("names beyond bounds are refused", () => check([["list_payees", { name: "x".repeat(201) }]], refuses("invalid_params", /name/)));
-  test("a bill is paid in full: 3148.95 - 96.35", () => check([["pay_bill", { account_id: everyday, payee_id: "pay_309" }]], gives({ paid: 96.35, balance: 3052.6 })));
+  test("are found by name, with what is due", () =>
+    check(
+      [["list_payees", { name: "bright" }]],
+      gives({ payees: [{ name: "Brightline Energy", payee_id: "pay_309", due: 96.35 }] }),
+    ));
+  test("names beyond bounds are refused", () =>
+    check([["list_payees", { name: "x".repeat(201) }]], refuses("invalid_params", /name/)));
+  test("a bill is paid in full: 3148.95 - 96.35", () =>
+    check(
+      [["pay_bill", { account_id: everyday, payee_id: "pay_309" }]],
+      gives({ paid: 96.35, balance: 3052.6 }),
+    ));
   test("and then is gone", () =>
-    check([["pay_bill", { account_id: everyday, payee_id: "pay_309" }], ["pay_bill", { account_id: everyday, payee_id: "pay_309" }]], refuses("precondition_failed", /no open bill/)));
-  test("a new payee can be found", () => check([["add_payee", { name: "Corner Bakery", iban: "DE44500105175407" }], ["list_payees", { name: "corner" }]], gives({ payees: [{ name: "Corner Bakery" }] })));
-  test("a known one is refused", () => check([["add_payee", { name: "ben okafor", iban: "DE44500105175407" }]], refuses("conflict", /already a payee Ben Okafor/)));
+    check(
+      [
+        ["pay_bill", { account_id: everyday, payee_id: "pay_309" }],
+        ["pay_bill", { account_id: everyday, payee_id: "pay_309" }],
+      ],
+      refuses("precondition_failed", /no open bill/),
+    ));
+  test("a new payee can be found", () =>
+    check(
+      [
+        ["add_payee", { name: "Corner Bakery", iban: "DE44500105175407" }],
+        ["list_payees", { name: "corner" }],
+      ],
+      gives({ payees: [{ name: "Corner Bakery" }] }),
+    ));
+  test("a known one is refused", () =>
+    check(
+      [["add_payee", { name: "ben okafor", iban: "DE44500105175407" }]],
+      refuses("conflict", /already a payee Ben Okafor/),
+    ));
 });
 
 const cents = (world: unknown) => {
-  const { accounts, transactions } = world as { accounts: Record<string, { opening: number; balance: number }>; transactions: Record<string, { account_id: string; amount: number }> };
+  const { accounts, transactions } = world as {
+    accounts: Record<string, { opening: number; balance: number }>;
+    transactions: Record<string, { account_id: string; amount: number }>;
+  };
   return Object.entries(accounts).map(([id, it]) => {
     const booked = Object.values(transactions).filter(line => line.account_id === id);
-    return [id, Math.round(it.balance * 100), Math.round(it.opening * 100) + booked.reduce((sum, line) => sum + Math.round(line.amount * 100), 0)];
+    return [
+      id,
+      Math.round(it.balance * 100),
+      Math.round(it.opening * 100) +
+        booked.reduce((sum, line) => sum + Math.round(line.amount * 100), 0),
+    ];
   });
 };
 

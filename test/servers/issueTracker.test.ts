@@ -1,148 +1,459 @@
-/** Every tool of the issue tracker by hand: what it gives, what it changes, and what it turns down. */
+/**
+ * Every tool of the issue tracker by hand: what it gives, what it changes, and what it turns down.
+ */
 import { describe, test } from "vitest";
 import { issueTracker } from "../../src/servers/issueTracker/server.ts";
 import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
 
 const { check, checkAllTools } = checksOf(issueTracker);
 
-const [slow, cases, contact, contrast, banner, portfolio, imprint, rework] = ["WEB-1", "WEB-2", "WEB-3", "WEB-4", "WEB-5", "WEB-6", "WEB-7", "WEB-8"] as const;
+const [slow, cases, contact, contrast, banner, portfolio, imprint, rework] = [
+  "WEB-1",
+  "WEB-2",
+  "WEB-3",
+  "WEB-4",
+  "WEB-5",
+  "WEB-6",
+  "WEB-7",
+  "WEB-8",
+] as const;
 const [openPart, donePart] = ["WEB-9", "WEB-10"] as const;
-const [reset, proof, address, printer, archived] = ["SUP-1", "SUP-2", "SUP-3", "OPS-1", "NWS-1"] as const;
+const [reset, proof, address, printer, archived] = [
+  "SUP-1",
+  "SUP-2",
+  "SUP-3",
+  "OPS-1",
+  "NWS-1",
+] as const;
 const [past, active, planned] = ["spr_101", "spr_104", "spr_107"] as const;
 
 const to = (issue_id: string, status: string): Call => ["transition_issue", { issue_id, status }];
 const get = (issue_id: string): Call => ["get_issue", { issue_id }];
-const assign = (issue_id: string, assignee: string): Call => ["assign_issue", { issue_id, assignee }];
+const assign = (issue_id: string, assignee: string): Call => [
+  "assign_issue",
+  { issue_id, assignee },
+];
 
 describe("projects", () => {
   test("show keys, members, labels and how much is open", () =>
-    check([["list_projects", { name: "web" }]], gives({ projects: [{ name: "Studio website", project_id: "WEB", open_issues: 8, lead: "Ana Ruiz", labels: ["accessibility", "content", "design", "performance", "mobile", "seo"] }] })));
-  test("are found by member and status", () => check([["list_projects", { member: "liam@harbor.example", status: "active" }]], gives({ projects: [{ project_id: "SUP" }] })));
-  test("of nobody known are refused", () => check([["list_projects", { member: "Nobody" }]], refuses("not_found", /nobody called Nobody/)));
+    check(
+      [["list_projects", { name: "web" }]],
+      gives({
+        projects: [
+          {
+            name: "Studio website",
+            project_id: "WEB",
+            open_issues: 8,
+            lead: "Ana Ruiz",
+            labels: ["accessibility", "content", "design", "performance", "mobile", "seo"],
+          },
+        ],
+      }),
+    ));
+  test("are found by member and status", () =>
+    check(
+      [["list_projects", { member: "liam@harbor.example", status: "active" }]],
+      gives({ projects: [{ project_id: "SUP" }] }),
+    ));
+  test("of nobody known are refused", () =>
+    check([["list_projects", { member: "Nobody" }]], refuses("not_found", /nobody called Nobody/)));
 });
 
 describe("lists", () => {
   const list = (more: object): Call => ["list_issues", { project_id: "WEB", ...more }];
-  test("give open issues, the most pressing first", () => check([list({ limit: 2 })], gives({ issues: [{ issue_id: contact, priority: "urgent" }, { issue_id: slow, priority: "high", assignee: "Ana Ruiz", due: "2026-03-13" }] })));
-  test("give those of all projects", () => check([["list_issues", { assignee: "Jonas Weber" }]], gives({ issues: [{ issue_id: proof }] })));
+  test("give open issues, the most pressing first", () =>
+    check(
+      [list({ limit: 2 })],
+      gives({
+        issues: [
+          { issue_id: contact, priority: "urgent" },
+          { issue_id: slow, priority: "high", assignee: "Ana Ruiz", due: "2026-03-13" },
+        ],
+      }),
+    ));
+  test("give those of all projects", () =>
+    check(
+      [["list_issues", { assignee: "Jonas Weber" }]],
+      gives({ issues: [{ issue_id: proof }] }),
+    ));
   test("filter by label, assignee and nobody", () => {
     check([list({ label: "design" })], gives({ issues: [{ issue_id: cases }] }));
     check([list({ assignee: "Ben Okafor" })], gives({ issues: [{ issue_id: portfolio }] }));
     check([list({ unassigned: true })], gives({ issues: [{ issue_id: contact }] }));
   });
-  test("show what is done when it is asked for", () => check([list({ status: "done", sprint_id: past })], gives({ issues: [{ issue_id: imprint }] })));
+  test("show what is done when it is asked for", () =>
+    check([list({ status: "done", sprint_id: past })], gives({ issues: [{ issue_id: imprint }] })));
   test("of an unknown project or label are refused", () => {
-    check([["list_issues", { project_id: "__proto__" }]], refuses("not_found", /no project __proto__/));
+    check(
+      [["list_issues", { project_id: "__proto__" }]],
+      refuses("not_found", /no project __proto__/),
+    );
     check([list({ label: "login" })], refuses("not_found", /WEB has no label login/));
   });
-  test("search looks in titles before descriptions, over all projects", () => check([["search_issues", { query: "PHONE" }]], gives({ issues: [{ issue_id: banner }] })));
-  test("search knows keys", () => check([["search_issues", { query: "sup-1" }]], gives({ issues: [{ issue_id: reset, assignee: "Ana Ruiz" }] })));
-  test("search without words is turned down", () => check([["search_issues", {}]], misfits(/query/)));
+  test("search looks in titles before descriptions, over all projects", () =>
+    check([["search_issues", { query: "PHONE" }]], gives({ issues: [{ issue_id: banner }] })));
+  test("search knows keys", () =>
+    check(
+      [["search_issues", { query: "sup-1" }]],
+      gives({ issues: [{ issue_id: reset, assignee: "Ana Ruiz" }] }),
+    ));
+  test("search without words is turned down", () =>
+    check([["search_issues", {}]], misfits(/query/)));
   test("an issue shows its steps, parts, links and hours: 90 + 60 minutes", () => {
-    check([get(slow)], gives({ next_statuses: ["todo", "in_review"], sprint: "Website sprint 7", logged_minutes: 150, comments: 1, blocked: false, links: [{ issue_id: rework, link: "relates_to" }], subtasks: [{ status: "done" }] }));
-    check([get(banner)], gives({ blocked: true, links: [{ title: "Contrast of the footer links", issue_id: contrast, link: "blocked_by" }] }));
+    check(
+      [get(slow)],
+      gives({
+        next_statuses: ["todo", "in_review"],
+        sprint: "Website sprint 7",
+        logged_minutes: 150,
+        comments: 1,
+        blocked: false,
+        links: [{ issue_id: rework, link: "relates_to" }],
+        subtasks: [{ status: "done" }],
+      }),
+    );
+    check(
+      [get(banner)],
+      gives({
+        blocked: true,
+        links: [{ title: "Contrast of the footer links", issue_id: contrast, link: "blocked_by" }],
+      }),
+    );
     check([get(openPart)], gives({ parent_id: cases, sprint_id: active }));
   });
-  test("unknown issues are refused", () => check([get("WEB-99")], refuses("not_found", /no issue WEB-99/)));
+  test("unknown issues are refused", () =>
+    check([get("WEB-99")], refuses("not_found", /no issue WEB-99/)));
 });
 
 describe("filing", () => {
-  const create = (title: string, more: object = {}): Call => ["create_issue", { project_id: "WEB", title, type: "bug", ...more }];
-  test("takes the next number and begins in todo", () => check([create("Logo is blurred", { assignee: "ines costa", due: "2026-03-12" })], gives({ issue_id: "WEB-12", status: "todo", assignee: "Ines Costa" })));
-  test("counts on", () => check([create("Logo is blurred"), create("Logo is too small"), get("WEB-13")], gives({ title: "Logo is too small", priority: "medium", reporter: "Ana Ruiz" })));
-  test("shows in the list", () => check([create("Logo is blurred", { priority: "urgent" }), ["search_issues", { query: "blurred" }]], gives({ issues: [{ issue_id: "WEB-12" }] })));
-  test("what is open already is refused", () => check([create("contact form sends twice")], refuses("conflict", /already has an open issue WEB-3/)));
-  test("what is done may come again", () => check([create("Broken link in the imprint")], gives({ issue_id: "WEB-12" })));
-  test("for somebody outside is refused", () => check([create("Logo is blurred", { assignee: "Liam Walsh" })], refuses("precondition_failed", /Liam Walsh is not a member of project WEB/)));
-  test("for a past day is refused", () => check([create("Logo is blurred", { due: "2026-03-08" })], refuses("precondition_failed", /2026-03-08 is past/)));
+  const create = (title: string, more: object = {}): Call => [
+    "create_issue",
+    { project_id: "WEB", title, type: "bug", ...more },
+  ];
+  test("takes the next number and begins in todo", () =>
+    check(
+      [create("Logo is blurred", { assignee: "ines costa", due: "2026-03-12" })],
+      gives({ issue_id: "WEB-12", status: "todo", assignee: "Ines Costa" }),
+    ));
+  test("counts on", () =>
+    check(
+      [create("Logo is blurred"), create("Logo is too small"), get("WEB-13")],
+      gives({ title: "Logo is too small", priority: "medium", reporter: "Ana Ruiz" }),
+    ));
+  test("shows in the list", () =>
+    check(
+      [create("Logo is blurred", { priority: "urgent" }), ["search_issues", { query: "blurred" }]],
+      gives({ issues: [{ issue_id: "WEB-12" }] }),
+    ));
+  test("what is open already is refused", () =>
+    check(
+      [create("contact form sends twice")],
+      refuses("conflict", /already has an open issue WEB-3/),
+    ));
+  test("what is done may come again", () =>
+    check([create("Broken link in the imprint")], gives({ issue_id: "WEB-12" })));
+  test("for somebody outside is refused", () =>
+    check(
+      [create("Logo is blurred", { assignee: "Liam Walsh" })],
+      refuses("precondition_failed", /Liam Walsh is not a member of project WEB/),
+    ));
+  test("for a past day is refused", () =>
+    check(
+      [create("Logo is blurred", { due: "2026-03-08" })],
+      refuses("precondition_failed", /2026-03-08 is past/),
+    ));
   test("in an archived or a stranger's project is refused", () => {
-    check([create("Logo is blurred", { project_id: "NWS" })], refuses("precondition_failed", /NWS \(Old newsletter\) is archived/));
-    check([create("Logo is blurred", { project_id: "OPS" })], refuses("permission_denied", /not a member of project OPS/));
+    check(
+      [create("Logo is blurred", { project_id: "NWS" })],
+      refuses("precondition_failed", /NWS \(Old newsletter\) is archived/),
+    );
+    check(
+      [create("Logo is blurred", { project_id: "OPS" })],
+      refuses("permission_denied", /not a member of project OPS/),
+    );
   });
-  for (const points of [0, -0, -3, 41, 1e308]) test(`of ${points} points is turned down`, () => check([create("Logo is blurred", { points })], refuses("invalid_params", /points/)));
-  for (const points of [1.5, Number.NaN]) test(`of ${points} points does not fit`, () => check([create("Logo is blurred", { points })], misfits(/points/)));
+  for (const points of [0, -0, -3, 41, 1e308])
+    test(`of ${points} points is turned down`, () =>
+      check([create("Logo is blurred", { points })], refuses("invalid_params", /points/)));
+  for (const points of [1.5, Number.NaN])
+    test(`of ${points} points does not fit`, () =>
+      check([create("Logo is blurred", { points })], misfits(/points/)));
   test("parts belong to their issue", () =>
-    check([["create_subtask", { parent_id: rework, title: "Sketch the start page" }], get(rework)], gives({ subtasks: [{ title: "Sketch the start page", issue_id: "WEB-12", status: "todo" }] })));
-  test("parts have no parts", () => check([["create_subtask", { parent_id: openPart, title: "Sketch the start page" }]], refuses("precondition_failed", /itself a subtask of WEB-2/)));
-  test("parts of what is done are refused", () => check([["create_subtask", { parent_id: imprint, title: "Sketch the start page" }]], refuses("precondition_failed", /WEB-7 .* is done since 2026-03-05/)));
-  test("what is written can change", () => check([["update_issue", { issue_id: contact, priority: "low", points: 5 }]], gives({ changed: ["priority", "points"] })));
-  test("to something else only", () => check([["update_issue", { issue_id: contact, points: 3 }]], refuses("conflict", /like that already/)));
-  test("points must fit the sprint: 5 + 8 + 2 - 2 + 4 > 16", () => check([["update_issue", { issue_id: contrast, points: 4 }]], refuses("limit_exceeded", /takes 16 points, 13 are planned, and WEB-4 has 4/)));
-  test("parts have no points", () => check([["update_issue", { issue_id: openPart, points: 2 }]], refuses("precondition_failed", /is a subtask/)));
+    check(
+      [["create_subtask", { parent_id: rework, title: "Sketch the start page" }], get(rework)],
+      gives({ subtasks: [{ title: "Sketch the start page", issue_id: "WEB-12", status: "todo" }] }),
+    ));
+  test("parts have no parts", () =>
+    check(
+      [["create_subtask", { parent_id: openPart, title: "Sketch the start page" }]],
+      refuses("precondition_failed", /itself a subtask of WEB-2/),
+    ));
+  test("parts of what is done are refused", () =>
+    check(
+      [["create_subtask", { parent_id: imprint, title: "Sketch the start page" }]],
+      refuses("precondition_failed", /WEB-7 .* is done since 2026-03-05/),
+    ));
+  test("what is written can change", () =>
+    check(
+      [["update_issue", { issue_id: contact, priority: "low", points: 5 }]],
+      gives({ changed: ["priority", "points"] }),
+    ));
+  test("to something else only", () =>
+    check(
+      [["update_issue", { issue_id: contact, points: 3 }]],
+      refuses("conflict", /like that already/),
+    ));
+  test("points must fit the sprint: 5 + 8 + 2 - 2 + 4 > 16", () =>
+    check(
+      [["update_issue", { issue_id: contrast, points: 4 }]],
+      refuses("limit_exceeded", /takes 16 points, 13 are planned, and WEB-4 has 4/),
+    ));
+  test("parts have no points", () =>
+    check(
+      [["update_issue", { issue_id: openPart, points: 2 }]],
+      refuses("precondition_failed", /is a subtask/),
+    ));
 });
 
 describe("workflow", () => {
-  test("goes on step by step, and says what is next", () => check([to(slow, "in_review"), to(slow, "done")], gives({ status: "done", next_statuses: ["in_progress"] })));
-  test("leaves no step out", () => check([to(slow, "done")], refuses("precondition_failed", /in Studio website an issue that is in_progress cannot become done/)));
+  test("goes on step by step, and says what is next", () =>
+    check(
+      [to(slow, "in_review"), to(slow, "done")],
+      gives({ status: "done", next_statuses: ["in_progress"] }),
+    ));
+  test("leaves no step out", () =>
+    check(
+      [to(slow, "done")],
+      refuses(
+        "precondition_failed",
+        /in Studio website an issue that is in_progress cannot become done/,
+      ),
+    ));
   test("differs by project", () => check([to(proof, "done")], gives({ status: "done" })));
-  test("stays where it is only once", () => check([to(slow, "in_progress")], refuses("conflict", /already in_progress/)));
-  test("closes nothing with open parts", () => check([to(cases, "done")], refuses("precondition_failed", /open subtasks: WEB-9/)));
-  test("closes it after them", () => check([to(openPart, "in_review"), to(openPart, "done"), to(cases, "done"), get(cases)], gives({ status: "done", closed: "2026-03-09" })));
-  test("starts nothing that is blocked", () => check([to(banner, "in_progress")], refuses("precondition_failed", /blocked by WEB-4 \(Contrast of the footer links\), which is in_progress/)));
-  test("frees what was blocked", () => check([to(contrast, "in_review"), to(contrast, "done")], gives({ unblocked: [banner] })));
-  test("then lets it start", () => check([to(contrast, "in_review"), to(contrast, "done"), to(banner, "in_progress")], gives({ status: "in_progress" })));
-  test("starts nothing without an assignee", () => check([to(contact, "in_progress")], refuses("precondition_failed", /nobody is assigned to WEB-3/)));
-  test("starts it once somebody has it", () => check([assign(contact, "Ana Ruiz"), to(contact, "in_progress")], gives({ status: "in_progress" })));
-  test("opens again, out of a closed sprint", () => check([to(imprint, "in_progress"), ["list_issues", { project_id: "WEB", sprint_id: past }]], gives({ issues: [] })));
-  test("opens no part of what is closed", () => check([to(openPart, "in_review"), to(openPart, "done"), to(cases, "done"), to(donePart, "in_progress")], refuses("precondition_failed", /part of WEB-2, which is done/)));
-  test("is at rest in an archive", () => check([to(archived, "in_progress")], refuses("precondition_failed", /archived/)));
-  test("knows no other statuses", () => check([to(slow, "finished")], refuses("invalid_params", /status/)));
+  test("stays where it is only once", () =>
+    check([to(slow, "in_progress")], refuses("conflict", /already in_progress/)));
+  test("closes nothing with open parts", () =>
+    check([to(cases, "done")], refuses("precondition_failed", /open subtasks: WEB-9/)));
+  test("closes it after them", () =>
+    check(
+      [to(openPart, "in_review"), to(openPart, "done"), to(cases, "done"), get(cases)],
+      gives({ status: "done", closed: "2026-03-09" }),
+    ));
+  test("starts nothing that is blocked", () =>
+    check(
+      [to(banner, "in_progress")],
+      refuses(
+        "precondition_failed",
+        /blocked by WEB-4 \(Contrast of the footer links\), which is in_progress/,
+      ),
+    ));
+  test("frees what was blocked", () =>
+    check([to(contrast, "in_review"), to(contrast, "done")], gives({ unblocked: [banner] })));
+  test("then lets it start", () =>
+    check(
+      [to(contrast, "in_review"), to(contrast, "done"), to(banner, "in_progress")],
+      gives({ status: "in_progress" }),
+    ));
+  test("starts nothing without an assignee", () =>
+    check(
+      [to(contact, "in_progress")],
+      refuses("precondition_failed", /nobody is assigned to WEB-3/),
+    ));
+  test("starts it once somebody has it", () =>
+    check(
+      [assign(contact, "Ana Ruiz"), to(contact, "in_progress")],
+      gives({ status: "in_progress" }),
+    ));
+  test("opens again, out of a closed sprint", () =>
+    check(
+      [to(imprint, "in_progress"), ["list_issues", { project_id: "WEB", sprint_id: past }]],
+      gives({ issues: [] }),
+    ));
+  test("opens no part of what is closed", () =>
+    check(
+      [
+        to(openPart, "in_review"),
+        to(openPart, "done"),
+        to(cases, "done"),
+        to(donePart, "in_progress"),
+      ],
+      refuses("precondition_failed", /part of WEB-2, which is done/),
+    ));
+  test("is at rest in an archive", () =>
+    check([to(archived, "in_progress")], refuses("precondition_failed", /archived/)));
+  test("knows no other statuses", () =>
+    check([to(slow, "finished")], refuses("invalid_params", /status/)));
 });
 
 describe("people and words", () => {
-  test("an issue goes from one to another", () => check([assign(rework, "ben@harbor.example")], gives({ assignee: "Ben Okafor", before: "Chloe Martin" })));
-  test("to a member only", () => check([assign(rework, "Jonas Weber")], refuses("precondition_failed", /Jonas Weber is not a member of project WEB/)));
-  test("and once", () => check([assign(rework, "Chloe Martin")], refuses("conflict", /already assigned to Chloe Martin/)));
-  test("what is done needs nobody", () => check([assign(imprint, "Ben Okafor")], refuses("precondition_failed", /is done since/)));
+  test("an issue goes from one to another", () =>
+    check(
+      [assign(rework, "ben@harbor.example")],
+      gives({ assignee: "Ben Okafor", before: "Chloe Martin" }),
+    ));
+  test("to a member only", () =>
+    check(
+      [assign(rework, "Jonas Weber")],
+      refuses("precondition_failed", /Jonas Weber is not a member of project WEB/),
+    ));
+  test("and once", () =>
+    check(
+      [assign(rework, "Chloe Martin")],
+      refuses("conflict", /already assigned to Chloe Martin/),
+    ));
+  test("what is done needs nobody", () =>
+    check([assign(imprint, "Ben Okafor")], refuses("precondition_failed", /is done since/)));
   test("comments are newest first", () =>
-    check([["comment_issue", { issue_id: slow, text: "I will take it." }], ["list_comments", { issue_id: slow }]], gives({ comments: [{ by: "Ana Ruiz", at: "2026-03-09T09:00", text: "I will take it." }, { by: "Ben Okafor" }] })));
+    check(
+      [
+        ["comment_issue", { issue_id: slow, text: "I will take it." }],
+        ["list_comments", { issue_id: slow }],
+      ],
+      gives({
+        comments: [
+          { by: "Ana Ruiz", at: "2026-03-09T09:00", text: "I will take it." },
+          { by: "Ben Okafor" },
+        ],
+      }),
+    ));
   test("comments are counted, and not said twice", () => {
     const say: Call = ["comment_issue", { issue_id: slow, text: "I will take it." }];
     check([say], gives({ comments: 2 }));
     check([say, say], refuses("conflict", /exactly this/));
   });
-  test("comments on strangers' issues are refused", () => check([["comment_issue", { issue_id: printer, text: "Mine too" }]], refuses("permission_denied", /not a member of project OPS/)));
-  test("comments on unknown issues are refused", () => check([["list_comments", { issue_id: "x" }]], refuses("not_found", /no issue x/)));
+  test("comments on strangers' issues are refused", () =>
+    check(
+      [["comment_issue", { issue_id: printer, text: "Mine too" }]],
+      refuses("permission_denied", /not a member of project OPS/),
+    ));
+  test("comments on unknown issues are refused", () =>
+    check([["list_comments", { issue_id: "x" }]], refuses("not_found", /no issue x/)));
   test("labels are of the project", () => {
-    check([["add_label", { issue_id: slow, label: "mobile" }]], gives({ labels: ["performance", "mobile"] }));
-    check([["add_label", { issue_id: slow, label: "login" }]], refuses("not_found", /WEB has no label login/));
-    check([["add_label", { issue_id: slow, label: "performance" }]], refuses("conflict", /already has/));
+    check(
+      [["add_label", { issue_id: slow, label: "mobile" }]],
+      gives({ labels: ["performance", "mobile"] }),
+    );
+    check(
+      [["add_label", { issue_id: slow, label: "login" }]],
+      refuses("not_found", /WEB has no label login/),
+    );
+    check(
+      [["add_label", { issue_id: slow, label: "performance" }]],
+      refuses("conflict", /already has/),
+    );
   });
   test("labels are five at most", () => {
     const add = (label: string): Call => ["add_label", { issue_id: slow, label }];
-    check([add("accessibility"), add("content"), add("design"), add("mobile"), add("seo")], refuses("limit_exceeded", /5 labels already/));
+    check(
+      [add("accessibility"), add("content"), add("design"), add("mobile"), add("seo")],
+      refuses("limit_exceeded", /5 labels already/),
+    );
   });
   test("labels come off", () => {
     check([["remove_label", { issue_id: cases, label: "content" }]], gives({ labels: ["design"] }));
-    check([["remove_label", { issue_id: banner, label: "content" }]], refuses("not_found", /has no label content/));
+    check(
+      [["remove_label", { issue_id: banner, label: "content" }]],
+      refuses("not_found", /has no label content/),
+    );
   });
 });
 
 describe("links", () => {
-  const link = (issue_id: string, kind: string, other_id: string): Call => ["link_issues", { issue_id, kind, other_id }];
-  test("block", () => check([link(contact, "blocks", slow), to(slow, "in_review")], refuses("precondition_failed", /blocked by WEB-3/)));
-  test("do not go round in a circle", () => check([link(banner, "blocks", slow), link(slow, "blocks", contrast)], refuses("conflict", /WEB-4 already blocks WEB-1, directly or over others/)));
-  test("stand once, relations either way", () => check([link(rework, "relates_to", slow)], refuses("conflict", /relates to WEB-1 already/)));
+  const link = (issue_id: string, kind: string, other_id: string): Call => [
+    "link_issues",
+    { issue_id, kind, other_id },
+  ];
+  test("block", () =>
+    check(
+      [link(contact, "blocks", slow), to(slow, "in_review")],
+      refuses("precondition_failed", /blocked by WEB-3/),
+    ));
+  test("do not go round in a circle", () =>
+    check(
+      [link(banner, "blocks", slow), link(slow, "blocks", contrast)],
+      refuses("conflict", /WEB-4 already blocks WEB-1, directly or over others/),
+    ));
+  test("stand once, relations either way", () =>
+    check([link(rework, "relates_to", slow)], refuses("conflict", /relates to WEB-1 already/)));
   test("need two issues, both open to block", () => {
     check([link(slow, "blocks", slow)], refuses("invalid_params", /same issue/));
-    check([link(imprint, "blocks", slow)], refuses("precondition_failed", /WEB-7 .* is done and blocks nothing/));
+    check(
+      [link(imprint, "blocks", slow)],
+      refuses("precondition_failed", /WEB-7 .* is done and blocks nothing/),
+    );
   });
-  test("close a duplicate", () => check([link(address, "duplicates", reset), get(address)], gives({ status: "cancelled", closed: "2026-03-09", links: [{ issue_id: reset, link: "duplicates" }] })));
-  test("close no duplicate with open parts", () => check([link(cases, "duplicates", rework)], refuses("precondition_failed", /open subtasks: WEB-9/)));
+  test("close a duplicate", () =>
+    check(
+      [link(address, "duplicates", reset), get(address)],
+      gives({
+        status: "cancelled",
+        closed: "2026-03-09",
+        links: [{ issue_id: reset, link: "duplicates" }],
+      }),
+    ));
+  test("close no duplicate with open parts", () =>
+    check(
+      [link(cases, "duplicates", rework)],
+      refuses("precondition_failed", /open subtasks: WEB-9/),
+    ));
 });
 
 describe("sprints", () => {
-  const add = (issue_id: string, sprint_id: string): Call => ["add_to_sprint", { issue_id, sprint_id }];
-  const plan = (more: object): Call => ["create_sprint", { project_id: "WEB", name: "Spring polish", start: "2026-04-06", end: "2026-04-17", capacity: 20, ...more }];
-  test("show their points: 5 + 8 + 2 of 16", () => check([["list_sprints", { status: "active" }]], gives({ sprints: [{ sprint: "Website sprint 7", sprint_id: active, capacity: 16, planned_points: 15, open_issues: 3 }] })));
-  test("of an unknown project are refused", () => check([["list_sprints", { project_id: "XXX" }]], refuses("not_found", /no project XXX/)));
-  test("take issues: 2 + 3 of 24", () => check([add(contact, planned)], gives({ planned_points: 5, capacity: 24 })));
-  test("pass issues on", () => check([add(contrast, planned)], gives({ planned_points: 4, moved_from: "Website sprint 7" })));
-  test("have their limit: 15 + 3 > 16", () => check([add(contact, active)], refuses("limit_exceeded", /takes 16 points, 15 are planned, and WEB-3 has 3/)));
-  test("have room again", () => check([["remove_from_sprint", { issue_id: contrast }], add(contact, active)], gives({ planned_points: 16 })));
+  const add = (issue_id: string, sprint_id: string): Call => [
+    "add_to_sprint",
+    { issue_id, sprint_id },
+  ];
+  const plan = (more: object): Call => [
+    "create_sprint",
+    {
+      project_id: "WEB",
+      name: "Spring polish",
+      start: "2026-04-06",
+      end: "2026-04-17",
+      capacity: 20,
+      ...more,
+    },
+  ];
+  test("show their points: 5 + 8 + 2 of 16", () =>
+    check(
+      [["list_sprints", { status: "active" }]],
+      gives({
+        sprints: [
+          {
+            sprint: "Website sprint 7",
+            sprint_id: active,
+            capacity: 16,
+            planned_points: 15,
+            open_issues: 3,
+          },
+        ],
+      }),
+    ));
+  test("of an unknown project are refused", () =>
+    check([["list_sprints", { project_id: "XXX" }]], refuses("not_found", /no project XXX/)));
+  test("take issues: 2 + 3 of 24", () =>
+    check([add(contact, planned)], gives({ planned_points: 5, capacity: 24 })));
+  test("pass issues on", () =>
+    check([add(contrast, planned)], gives({ planned_points: 4, moved_from: "Website sprint 7" })));
+  test("have their limit: 15 + 3 > 16", () =>
+    check(
+      [add(contact, active)],
+      refuses("limit_exceeded", /takes 16 points, 15 are planned, and WEB-3 has 3/),
+    ));
+  test("have room again", () =>
+    check(
+      [["remove_from_sprint", { issue_id: contrast }], add(contact, active)],
+      gives({ planned_points: 16 }),
+    ));
   test("that are closed stay as they are", () => {
-    check([add(contact, past)], refuses("precondition_failed", /ended on 2026-03-06 and is closed/));
-    check([["remove_from_sprint", { issue_id: imprint }]], refuses("precondition_failed", /closed/));
+    check(
+      [add(contact, past)],
+      refuses("precondition_failed", /ended on 2026-03-06 and is closed/),
+    );
+    check(
+      [["remove_from_sprint", { issue_id: imprint }]],
+      refuses("precondition_failed", /closed/),
+    );
   });
   test("take no part, nothing without points, nothing twice, nothing of others", () => {
     check([add(openPart, planned)], refuses("precondition_failed", /goes with WEB-2/));
@@ -150,30 +461,84 @@ describe("sprints", () => {
     check([add(slow, active)], refuses("conflict", /already in/));
     check([add(reset, planned)], refuses("precondition_failed", /sprint of project WEB/));
   });
-  test("give an issue back once", () => check([["remove_from_sprint", { issue_id: slow }], ["remove_from_sprint", { issue_id: slow }]], refuses("precondition_failed", /in no sprint/)));
-  test("are planned by the lead", () => check([plan({}), ["list_sprints", { name: "polish" }]], gives({ sprints: [{ status: "planned", capacity: 20, planned_points: 0 }] })));
-  test("are planned by nobody else", () => check([plan({ project_id: "SUP" })], refuses("permission_denied", /only its lead/)));
+  test("give an issue back once", () =>
+    check(
+      [
+        ["remove_from_sprint", { issue_id: slow }],
+        ["remove_from_sprint", { issue_id: slow }],
+      ],
+      refuses("precondition_failed", /in no sprint/),
+    ));
+  test("are planned by the lead", () =>
+    check(
+      [plan({}), ["list_sprints", { name: "polish" }]],
+      gives({ sprints: [{ status: "planned", capacity: 20, planned_points: 0 }] }),
+    ));
+  test("are planned by nobody else", () =>
+    check([plan({ project_id: "SUP" })], refuses("permission_denied", /only its lead/)));
   test("do not overlap, have one name, and some days", () => {
-    check([plan({ start: "2026-03-30" })], refuses("conflict", /Website sprint 8 runs from 2026-03-23 to 2026-04-03/));
-    check([plan({ name: "website sprint 7" })], refuses("conflict", /already has a sprint Website sprint 7/));
+    check(
+      [plan({ start: "2026-03-30" })],
+      refuses("conflict", /Website sprint 8 runs from 2026-03-23 to 2026-04-03/),
+    );
+    check(
+      [plan({ name: "website sprint 7" })],
+      refuses("conflict", /already has a sprint Website sprint 7/),
+    );
     check([plan({ end: "2026-04-06" })], refuses("invalid_params", /0 days after/));
     check([plan({ start: "2026-02-31" })], refuses("invalid_params", /start/));
   });
 });
 
 describe("hours", () => {
-  const log = (minutes: number, more: object = {}): Call => ["log_work", { issue_id: slow, minutes, ...more }];
-  test("add up: 90 + 60 + 30", () => check([log(30, { note: "tests" })], gives({ day: "2026-03-09", logged_minutes: 180, day_minutes: 30 })));
-  test("of one day are twelve at most", () => check([log(700), log(30)], refuses("limit_exceeded", /700 are logged on 2026-03-09/)));
+  const log = (minutes: number, more: object = {}): Call => [
+    "log_work",
+    { issue_id: slow, minutes, ...more },
+  ];
+  test("add up: 90 + 60 + 30", () =>
+    check(
+      [log(30, { note: "tests" })],
+      gives({ day: "2026-03-09", logged_minutes: 180, day_minutes: 30 }),
+    ));
+  test("of one day are twelve at most", () =>
+    check([log(700), log(30)], refuses("limit_exceeded", /700 are logged on 2026-03-09/)));
   test("come after the work, within a month", () => {
     check([log(30, { day: "2026-03-10" })], refuses("precondition_failed", /still to come/));
-    check([log(30, { day: "2026-01-10" })], refuses("precondition_failed", /more than 31 days ago/));
+    check(
+      [log(30, { day: "2026-01-10" })],
+      refuses("precondition_failed", /more than 31 days ago/),
+    );
   });
-  test("on what is cancelled are refused", () => check([to(rework, "cancelled"), log(30, { issue_id: rework })], refuses("precondition_failed", /was cancelled/)));
-  for (const minutes of [4, -60, 1e308]) test(`of ${minutes} minutes are turned down`, () => check([log(minutes)], refuses("invalid_params", /minutes/)));
-  test("are reported: 90 + 60 + 240", () => check([["get_time_report", { project_id: "WEB" }]], gives({ minutes: 390, entries: 3, issues: [{ issue_id: cases, minutes: 240 }, { issue_id: slow, minutes: 150 }] })));
-  test("are reported by person and day", () => check([log(30), ["get_time_report", { project_id: "WEB", person: "Ana Ruiz", from: "2026-03-06" }]], gives({ minutes: 120, entries: 2 })));
-  test("of days the wrong way round are refused", () => check([["get_time_report", { project_id: "WEB", from: "2026-03-08", to: "2026-03-01" }]], refuses("invalid_params", /is after/)));
+  test("on what is cancelled are refused", () =>
+    check(
+      [to(rework, "cancelled"), log(30, { issue_id: rework })],
+      refuses("precondition_failed", /was cancelled/),
+    ));
+  for (const minutes of [4, -60, 1e308])
+    test(`of ${minutes} minutes are turned down`, () =>
+      check([log(minutes)], refuses("invalid_params", /minutes/)));
+  test("are reported: 90 + 60 + 240", () =>
+    check(
+      [["get_time_report", { project_id: "WEB" }]],
+      gives({
+        minutes: 390,
+        entries: 3,
+        issues: [
+          { issue_id: cases, minutes: 240 },
+          { issue_id: slow, minutes: 150 },
+        ],
+      }),
+    ));
+  test("are reported by person and day", () =>
+    check(
+      [log(30), ["get_time_report", { project_id: "WEB", person: "Ana Ruiz", from: "2026-03-06" }]],
+      gives({ minutes: 120, entries: 2 }),
+    ));
+  test("of days the wrong way round are refused", () =>
+    check(
+      [["get_time_report", { project_id: "WEB", from: "2026-03-08", to: "2026-03-01" }]],
+      refuses("invalid_params", /is after/),
+    ));
 });
 
 checkAllTools();

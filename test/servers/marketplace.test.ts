@@ -5,8 +5,21 @@ import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
 
 const { check, checkAllTools } = checksOf(marketplace);
 
-const [sideboard, camera, bicycle, amplifier, atlas, headset] = ["lst_101", "lst_104", "lst_107", "lst_110", "lst_113", "lst_116"] as const;
-const [scanner, lamp, flash, bike, magazines] = ["lst_119", "lst_122", "lst_125", "lst_128", "lst_131"] as const;
+const [sideboard, camera, bicycle, amplifier, atlas, headset] = [
+  "lst_101",
+  "lst_104",
+  "lst_107",
+  "lst_110",
+  "lst_113",
+  "lst_116",
+] as const;
+const [scanner, lamp, flash, bike, magazines] = [
+  "lst_119",
+  "lst_122",
+  "lst_125",
+  "lst_128",
+  "lst_131",
+] as const;
 const [clara, marco] = ["mem_104", "mem_107"] as const;
 
 const refusedOrMisfit = { kind: expect.stringMatching(/refused|bad-arguments/) as string };
@@ -16,98 +29,390 @@ const look = (listing_id: string): Call => ["get_listing", { listing_id }];
 
 describe("looking around", () => {
   test("shows what others offer, what ends first on top", () =>
-    check([search({})], gives({ listings: [{ title: "Medium format camera", next_bid: 280 }, { listing_id: sideboard }, { listing_id: bicycle }, { title: "Tube amplifier", bids: 0, next_bid: 95 }], sellers: [{ seller: "Marco Bianchi", seller_id: marco }, {}, {}, {}] })));
-  test("finds by category and by what the next bid may be: 190 + 5", () => check([search({ category: "furniture", max_price: 195 })], gives({ listings: [{ listing_id: sideboard, next_bid: 195, bids: 2, seller_name: "Clara Mendes" }] })));
-  test("one cent less finds nothing", () => check([search({ category: "furniture", max_price: 194.99 })], gives({ listings: [], sellers: [] })));
-  test("finds what has ended by its title", () => check([search({ title: "atlas" })], gives({ listings: [{ listing_id: atlas, status: "ended" }] })));
-  test("finds by seller", () => check([search({ seller: "clara" })], gives({ listings: [{ listing_id: sideboard }], sellers: [{ seller: "Clara Mendes", seller_id: clara, city: "Port Alder" }] })));
-  test("finds what was bought", () => check([search({ involving: "bought" })], gives({ listings: [{ listing_id: headset, status: "sold" }] })));
-  test("finds what was bid on", () => check([search({ involving: "bid_on", limit: 2 })], gives({ listings: [{ listing_id: headset }, { listing_id: atlas }] })));
-  test("no known category is refused", () => check([search({ category: "cars" })], refuses("invalid_params", /category/)));
+    check(
+      [search({})],
+      gives({
+        listings: [
+          { title: "Medium format camera", next_bid: 280 },
+          { listing_id: sideboard },
+          { listing_id: bicycle },
+          { title: "Tube amplifier", bids: 0, next_bid: 95 },
+        ],
+        sellers: [{ seller: "Marco Bianchi", seller_id: marco }, {}, {}, {}],
+      }),
+    ));
+  test("finds by category and by what the next bid may be: 190 + 5", () =>
+    check(
+      [search({ category: "furniture", max_price: 195 })],
+      gives({
+        listings: [{ listing_id: sideboard, next_bid: 195, bids: 2, seller_name: "Clara Mendes" }],
+      }),
+    ));
+  test("one cent less finds nothing", () =>
+    check(
+      [search({ category: "furniture", max_price: 194.99 })],
+      gives({ listings: [], sellers: [] }),
+    ));
+  test("finds what has ended by its title", () =>
+    check(
+      [search({ title: "atlas" })],
+      gives({ listings: [{ listing_id: atlas, status: "ended" }] }),
+    ));
+  test("finds by seller", () =>
+    check(
+      [search({ seller: "clara" })],
+      gives({
+        listings: [{ listing_id: sideboard }],
+        sellers: [{ seller: "Clara Mendes", seller_id: clara, city: "Port Alder" }],
+      }),
+    ));
+  test("finds what was bought", () =>
+    check(
+      [search({ involving: "bought" })],
+      gives({ listings: [{ listing_id: headset, status: "sold" }] }),
+    ));
+  test("finds what was bid on", () =>
+    check(
+      [search({ involving: "bid_on", limit: 2 })],
+      gives({ listings: [{ listing_id: headset }, { listing_id: atlas }] }),
+    ));
+  test("no known category is refused", () =>
+    check([search({ category: "cars" })], refuses("invalid_params", /category/)));
   test("a listing shows how the bidding stands, and what was written", () =>
-    check([look(sideboard)], gives({ seller: "Clara Mendes", status: "open", highest_bid: 190, next_bid: 195, buy_now: 320, bids: 2, messages: [{ from: "Ana Ruiz", text: "Is it still available?" }, { from: "Clara Mendes" }] })));
-  test("a listing shows the own bids", () => check([look(camera)], gives({ highest_bid: 270, own_bids: [{ bid_id: "bid_107", amount: 260, at: "2026-03-07T23:40", standing: "outbid" }] })));
-  test("__proto__ is just an unknown listing", () => check([look("__proto__")], refuses("not_found", /no listing __proto__/)));
+    check(
+      [look(sideboard)],
+      gives({
+        seller: "Clara Mendes",
+        status: "open",
+        highest_bid: 190,
+        next_bid: 195,
+        buy_now: 320,
+        bids: 2,
+        messages: [{ from: "Ana Ruiz", text: "Is it still available?" }, { from: "Clara Mendes" }],
+      }),
+    ));
+  test("a listing shows the own bids", () =>
+    check(
+      [look(camera)],
+      gives({
+        highest_bid: 270,
+        own_bids: [{ bid_id: "bid_107", amount: 260, at: "2026-03-07T23:40", standing: "outbid" }],
+      }),
+    ));
+  test("__proto__ is just an unknown listing", () =>
+    check([look("__proto__")], refuses("not_found", /no listing __proto__/)));
 });
 
 describe("sellers", () => {
-  const write = (listing_id: string, text = "Would you ship it?"): Call => ["message_seller", { listing_id, text }];
-  const rate = (listing_id: string, stars = 4): Call => ["rate_seller", { listing_id, stars, text: "Well packed." }];
+  const write = (listing_id: string, text = "Would you ship it?"): Call => [
+    "message_seller",
+    { listing_id, text },
+  ];
+  const rate = (listing_id: string, stars = 4): Call => [
+    "rate_seller",
+    { listing_id, stars, text: "Well packed." },
+  ];
   test("have a profile with what they offer and what was bought from them", () =>
-    check([["get_seller_profile", { seller_id: marco }]], gives({ seller: "Marco Bianchi", offers: [{ title: "Medium format camera", listing_id: camera }], bought: [{ listing_id: headset, price: 47, rated: false }] })));
-  test("that are unknown are refused", () => check([["get_seller_profile", { seller_id: "lst_101" }]], refuses("not_found", /no seller lst_101/)));
-  test("are written to", () => check([write(sideboard)], gives({ seller: "Clara Mendes", seller_id: clara, left: 2 })));
-  test("see what was written", () => check([write(camera), look(camera)], gives({ messages: [{ from: "Ana Ruiz", text: "Would you ship it?", at: "2026-03-09T09:00" }] })));
-  test("have to answer after three messages", () => check([write(camera, "One"), write(camera, "Two"), write(camera, "Three"), write(camera, "Four")], refuses("limit_exceeded", /Marco Bianchi has not answered the last 3 messages/)));
-  test("are not told the same twice", () => check([write(camera), write(camera)], refuses("conflict", /says just that/)));
-  test("are not the customer", () => check([write(scanner)], refuses("precondition_failed", /Flatbed scanner .* own listing/)));
-  test("may not want to deal", () => check([write(amplifier)], refuses("permission_denied", /Oskar Lind does not deal with you/)));
-  test("are rated after a purchase", () => check([rate(headset)], gives({ seller: "Marco Bianchi", rating: 4, ratings: 1 })));
-  test("show the rating", () => check([rate(headset), ["get_seller_profile", { seller_id: marco }]], gives({ rating: 4, ratings: [{ by: "Ana Ruiz", stars: 4, text: "Well packed." }], bought: [{ rated: true }] })));
-  test("are rated once for each purchase", () => check([rate(headset), rate(headset, 5)], refuses("conflict", /Noise-reducing headset .* already, with 4 stars/)));
-  test("are not rated for what was not bought", () => check([rate(atlas)], refuses("permission_denied", /you have not bought First edition atlas .* which is ended/)));
-  test("do not rate themselves", () => check([rate(bike)], refuses("permission_denied", /own listing/)));
-  for (const stars of [0, 6, -1, 3.5]) test(`${stars} stars are turned down`, () => check([rate(headset, stars)], refusedOrMisfit));
+    check(
+      [["get_seller_profile", { seller_id: marco }]],
+      gives({
+        seller: "Marco Bianchi",
+        offers: [{ title: "Medium format camera", listing_id: camera }],
+        bought: [{ listing_id: headset, price: 47, rated: false }],
+      }),
+    ));
+  test("that are unknown are refused", () =>
+    check(
+      [["get_seller_profile", { seller_id: "lst_101" }]],
+      refuses("not_found", /no seller lst_101/),
+    ));
+  test("are written to", () =>
+    check([write(sideboard)], gives({ seller: "Clara Mendes", seller_id: clara, left: 2 })));
+  test("see what was written", () =>
+    check(
+      [write(camera), look(camera)],
+      gives({
+        messages: [{ from: "Ana Ruiz", text: "Would you ship it?", at: "2026-03-09T09:00" }],
+      }),
+    ));
+  test("have to answer after three messages", () =>
+    check(
+      [write(camera, "One"), write(camera, "Two"), write(camera, "Three"), write(camera, "Four")],
+      refuses("limit_exceeded", /Marco Bianchi has not answered the last 3 messages/),
+    ));
+  test("are not told the same twice", () =>
+    check([write(camera), write(camera)], refuses("conflict", /says just that/)));
+  test("are not the customer", () =>
+    check([write(scanner)], refuses("precondition_failed", /Flatbed scanner .* own listing/)));
+  test("may not want to deal", () =>
+    check([write(amplifier)], refuses("permission_denied", /Oskar Lind does not deal with you/)));
+  test("are rated after a purchase", () =>
+    check([rate(headset)], gives({ seller: "Marco Bianchi", rating: 4, ratings: 1 })));
+  test("show the rating", () =>
+    check(
+      [rate(headset), ["get_seller_profile", { seller_id: marco }]],
+      gives({
+        rating: 4,
+        ratings: [{ by: "Ana Ruiz", stars: 4, text: "Well packed." }],
+        bought: [{ rated: true }],
+      }),
+    ));
+  test("are rated once for each purchase", () =>
+    check(
+      [rate(headset), rate(headset, 5)],
+      refuses("conflict", /Noise-reducing headset .* already, with 4 stars/),
+    ));
+  test("are not rated for what was not bought", () =>
+    check(
+      [rate(atlas)],
+      refuses("permission_denied", /you have not bought First edition atlas .* which is ended/),
+    ));
+  test("do not rate themselves", () =>
+    check([rate(bike)], refuses("permission_denied", /own listing/)));
+  for (const stars of [0, 6, -1, 3.5])
+    test(`${stars} stars are turned down`, () => check([rate(headset, stars)], refusedOrMisfit));
 });
 
 describe("bids", () => {
   const retract = (bid_id: string): Call => ["retract_bid", { bid_id }];
-  test("lead when they beat the highest by the step: 190 + 5", () => check([bid(sideboard, 195)], gives({ title: "Walnut sideboard", listing_id: sideboard, amount: 195, status: "leading", retract_until: "2026-03-09T10:00" })));
-  test("raise what the next has to be", () => check([bid(sideboard, 200), look(sideboard)], gives({ highest_bid: 200, next_bid: 205, own_bids: [{ amount: 200, standing: "leading" }], bids: 3 })));
-  test("below the step are refused", () => check([bid(sideboard, 194.99)], refuses("precondition_failed", /194.99 is too little .* at least 195/)));
-  test("of buy_now win at once", () => check([bid(sideboard, 320), search({ title: "sideboard" })], gives({ listings: [{ status: "sold", bids: 3 }] })));
-  test("beyond buy_now pay buy_now", () => check([bid(sideboard, 320)], gives({ amount: 320, status: "won" })));
-  test("on what is sold are refused", () => check([bid(headset, 60)], refuses("conflict", /Noise-reducing headset .* already sold/)));
-  test("after the end are refused", () => check([bid(atlas, 70)], refuses("precondition_failed", /First edition atlas .* ended at 2026-03-05T/)));
-  test("on the own listing are refused", () => check([bid(scanner, 60)], refuses("permission_denied", /own listing, and nobody bids/)));
-  test("while leading are refused", () => check([bid(bicycle, 150)], refuses("conflict", /you lead Folding bicycle .* already with 125/)));
-  test("that look like a slip are refused: 2 × 280", () => check([bid(camera, 560.01)], refuses("limit_exceeded", /280 is enough, and more than 560 is not taken/)));
-  test("beyond what all may come to are refused: 125 + 60 + 420 > 600", () => check([bid(camera, 420)], refuses("limit_exceeded", /come to 185 and may come to 600: another 420/)));
-  test("on who blocks are refused", () => check([bid(amplifier, 100)], refuses("permission_denied", /Oskar Lind does not deal/)));
-  for (const amount of [0, -5, -0, Number.NaN, 1e308, 195.001]) test(`of ${amount} are turned down`, () => check([bid(sideboard, amount)], refusedOrMisfit));
-  test("are listed, highest first", () => check([["list_bids", { listing_id: scanner }]], gives({ title: "Flatbed scanner", bids: [{ bid_id: "bid_128", bidder: "Marco Bianchi", amount: 46, standing: "leading" }, { bidder: "Clara Mendes", standing: "outbid" }] })));
-  test("are shown to the seller alone", () => check([["list_bids", { listing_id: camera }]], refuses("permission_denied", /Medium format camera .* belongs to Marco Bianchi, and only its seller/)));
-  test("of no listing are refused", () => check([["list_bids", { listing_id: "lst_999" }]], refuses("not_found", /no listing lst_999/)));
-  test("are taken back, and the one before leads: 120", () => check([retract("bid_116")], gives({ title: "Folding bicycle", retracted: 125, highest_bid: 120, next_bid: 125 })));
-  test("free what they bound", () => check([retract("bid_116"), bid(camera, 420)], gives({ status: "leading" })));
-  test("are taken back once", () => check([retract("bid_116"), retract("bid_116")], refuses("conflict", /already taken back/)));
-  test("of others are not", () => check([retract("bid_104")], refuses("permission_denied", /made by Nadia Petrov/)));
-  test("that have won are not", () => check([retract("bid_122")], refuses("precondition_failed", /has won and stands/)));
-  test("are not after the end", () => check([retract("bid_119")], refuses("precondition_failed", /the listing is ended/)));
-  test("are not after an hour", () => check([retract("bid_107")], refuses("precondition_failed", /could be taken back until 2026-03-08T00:40, 60 minutes after/)));
+  test("lead when they beat the highest by the step: 190 + 5", () =>
+    check(
+      [bid(sideboard, 195)],
+      gives({
+        title: "Walnut sideboard",
+        listing_id: sideboard,
+        amount: 195,
+        status: "leading",
+        retract_until: "2026-03-09T10:00",
+      }),
+    ));
+  test("raise what the next has to be", () =>
+    check(
+      [bid(sideboard, 200), look(sideboard)],
+      gives({
+        highest_bid: 200,
+        next_bid: 205,
+        own_bids: [{ amount: 200, standing: "leading" }],
+        bids: 3,
+      }),
+    ));
+  test("below the step are refused", () =>
+    check(
+      [bid(sideboard, 194.99)],
+      refuses("precondition_failed", /194.99 is too little .* at least 195/),
+    ));
+  test("of buy_now win at once", () =>
+    check(
+      [bid(sideboard, 320), search({ title: "sideboard" })],
+      gives({ listings: [{ status: "sold", bids: 3 }] }),
+    ));
+  test("beyond buy_now pay buy_now", () =>
+    check([bid(sideboard, 320)], gives({ amount: 320, status: "won" })));
+  test("on what is sold are refused", () =>
+    check([bid(headset, 60)], refuses("conflict", /Noise-reducing headset .* already sold/)));
+  test("after the end are refused", () =>
+    check(
+      [bid(atlas, 70)],
+      refuses("precondition_failed", /First edition atlas .* ended at 2026-03-05T/),
+    ));
+  test("on the own listing are refused", () =>
+    check([bid(scanner, 60)], refuses("permission_denied", /own listing, and nobody bids/)));
+  test("while leading are refused", () =>
+    check(
+      [bid(bicycle, 150)],
+      refuses("conflict", /you lead Folding bicycle .* already with 125/),
+    ));
+  test("that look like a slip are refused: 2 × 280", () =>
+    check(
+      [bid(camera, 560.01)],
+      refuses("limit_exceeded", /280 is enough, and more than 560 is not taken/),
+    ));
+  test("beyond what all may come to are refused: 125 + 60 + 420 > 600", () =>
+    check(
+      [bid(camera, 420)],
+      refuses("limit_exceeded", /come to 185 and may come to 600: another 420/),
+    ));
+  test("on who blocks are refused", () =>
+    check([bid(amplifier, 100)], refuses("permission_denied", /Oskar Lind does not deal/)));
+  for (const amount of [0, -5, -0, Number.NaN, 1e308, 195.001])
+    test(`of ${amount} are turned down`, () => check([bid(sideboard, amount)], refusedOrMisfit));
+  test("are listed, highest first", () =>
+    check(
+      [["list_bids", { listing_id: scanner }]],
+      gives({
+        title: "Flatbed scanner",
+        bids: [
+          { bid_id: "bid_128", bidder: "Marco Bianchi", amount: 46, standing: "leading" },
+          { bidder: "Clara Mendes", standing: "outbid" },
+        ],
+      }),
+    ));
+  test("are shown to the seller alone", () =>
+    check(
+      [["list_bids", { listing_id: camera }]],
+      refuses(
+        "permission_denied",
+        /Medium format camera .* belongs to Marco Bianchi, and only its seller/,
+      ),
+    ));
+  test("of no listing are refused", () =>
+    check([["list_bids", { listing_id: "lst_999" }]], refuses("not_found", /no listing lst_999/)));
+  test("are taken back, and the one before leads: 120", () =>
+    check(
+      [retract("bid_116")],
+      gives({ title: "Folding bicycle", retracted: 125, highest_bid: 120, next_bid: 125 }),
+    ));
+  test("free what they bound", () =>
+    check([retract("bid_116"), bid(camera, 420)], gives({ status: "leading" })));
+  test("are taken back once", () =>
+    check([retract("bid_116"), retract("bid_116")], refuses("conflict", /already taken back/)));
+  test("of others are not", () =>
+    check([retract("bid_104")], refuses("permission_denied", /made by Nadia Petrov/)));
+  test("that have won are not", () =>
+    check([retract("bid_122")], refuses("precondition_failed", /has won and stands/)));
+  test("are not after the end", () =>
+    check([retract("bid_119")], refuses("precondition_failed", /the listing is ended/)));
+  test("are not after an hour", () =>
+    check(
+      [retract("bid_107")],
+      refuses(
+        "precondition_failed",
+        /could be taken back until 2026-03-08T00:40, 60 minutes after/,
+      ),
+    ));
 });
 
 describe("offering", () => {
-  const create = (more: Record<string, string | number> = {}): Call => ["create_listing", { title: "Oak stool", category: "furniture", condition: "good", start_price: 28, ...more }];
-  const update = (listing_id: string, more: Record<string, string | number> = {}): Call => ["update_listing", { listing_id, ...more }];
+  const create = (more: Record<string, string | number> = {}): Call => [
+    "create_listing",
+    { title: "Oak stool", category: "furniture", condition: "good", start_price: 28, ...more },
+  ];
+  const update = (listing_id: string, more: Record<string, string | number> = {}): Call => [
+    "update_listing",
+    { listing_id, ...more },
+  ];
   const close = (listing_id: string): Call => ["close_listing", { listing_id }];
   const accept = (bid_id: string): Call => ["accept_bid", { bid_id }];
-  test("ends after seven days", () => check([create()], gives({ title: "Oak stool", start_price: 28, next_bid: 28, ends: "2026-03-16T09:00" })));
-  test("shows among the own", () => check([create({ days: 10 }), ["list_my_listings", { title: "stool" }]], gives({ listings: [{ title: "Oak stool", status: "open", bids: 0, ends: "2026-03-19T09:00" }] })));
-  test("has a limit of four", () => check([create(), create({ title: "Slide projector" })], refuses("limit_exceeded", /4 listings are open, and no more than 4/)));
-  test("twice is refused", () => check([create({ title: "flatbed scanner" })], refuses("conflict", /Flatbed scanner \(lst_119\) is already on offer/)));
-  test("wants buy_now above the first price", () => check([create({ buy_now: 28 })], refuses("precondition_failed", /buy_now 28 has to be more than the first price 28/)));
-  test("lists what the customer offers: 90 earned", () => check([["list_my_listings", {}]], gives({ listings: [{ listing_id: lamp }, { listing_id: magazines }, { listing_id: scanner, bids: 2, highest_bid: 46 }, { listing_id: flash, status: "ended" }, { listing_id: bike, status: "sold" }], earned: 90 })));
-  test("lists what waits for the seller", () => check([["list_my_listings", { status: "ended", with_bids: true }]], gives({ listings: [{ title: "Studio flash set", highest_bid: 120 }] })));
-  test("no known status is refused", () => check([["list_my_listings", { status: "hidden" }]], refuses("invalid_params", /status/)));
-  test("is changed", () => check([update(lamp, { start_price: 50, days: 3 }), look(lamp)], gives({ start_price: 50, step: 5, next_bid: 50, ends: "2026-03-12T09:00" })));
-  test("with bids keeps its prices", () => check([update(scanner, { start_price: 30 })], refuses("precondition_failed", /Flatbed scanner .* has 2 bids, so its title and prices stand/)));
-  test("with bids may still say more", () => check([update(scanner, { description: "Pick-up only." }), look(scanner)], gives({ description: "Pick-up only.", highest_bid: 46 })));
-  test("with bids is only kept open for longer", () => check([update(scanner, { days: 1 })], refuses("precondition_failed", /Flatbed scanner .* cannot end before 2026-03-11T17:15/)));
-  test("with bids is not opened again", () => check([update(flash, { days: 3 })], refuses("precondition_failed", /Studio flash set .* ended at 2026-03-08T18:20 with 1 bids/)));
-  test("that is not the own is left alone", () => check([update(camera, { days: 3 })], refuses("permission_denied", /belongs to Marco Bianchi/)));
-  test("that is sold is left alone", () => check([update(bike, { days: 3 })], refuses("conflict", /City road bike .* already sold/)));
-  test("as it stands is refused", () => check([update(lamp, { start_price: 35 })], refuses("conflict", /like that already/)));
-  test("nothing to change is refused", () => check([update(lamp)], refuses("invalid_params", /nothing to change/)));
-  test("is withdrawn", () => check([close(lamp)], gives({ title: "Vintage drafting lamp", status: "withdrawn", open_listings: 2 })));
-  test("is withdrawn once", () => check([close(lamp), close(lamp)], refuses("conflict", /was withdrawn/)));
-  test("with bids is not withdrawn", () => check([close(scanner)], refuses("precondition_failed", /has a bid of 46 by Marco Bianchi/)));
-  test("sells to the highest bid", () => check([accept("bid_128")], gives({ title: "Flatbed scanner", buyer: "Marco Bianchi", price: 46, status: "sold" })));
-  test("sells after the end, and that is earned: 90 + 120", () => check([accept("bid_131"), ["list_my_listings", { status: "sold" }]], gives({ listings: [{ listing_id: flash, highest_bid: 120 }, {}], earned: 210 })));
-  test("does not sell to a lower bid", () => check([accept("bid_125")], refuses("precondition_failed", /40 is not the highest bid: Marco Bianchi has bid 46 \(bid_128\)/)));
-  test("sells once", () => check([accept("bid_128"), accept("bid_128")], refuses("conflict", /already sold/)));
-  test("only the seller sells", () => check([accept("bid_110")], refuses("permission_denied", /Medium format camera .* belongs to Marco Bianchi/)));
-  test("wants a bid", () => check([["accept_bid", {}]], misfits(/missing required argument bid_id/)));
+  test("ends after seven days", () =>
+    check(
+      [create()],
+      gives({ title: "Oak stool", start_price: 28, next_bid: 28, ends: "2026-03-16T09:00" }),
+    ));
+  test("shows among the own", () =>
+    check(
+      [create({ days: 10 }), ["list_my_listings", { title: "stool" }]],
+      gives({
+        listings: [{ title: "Oak stool", status: "open", bids: 0, ends: "2026-03-19T09:00" }],
+      }),
+    ));
+  test("has a limit of four", () =>
+    check(
+      [create(), create({ title: "Slide projector" })],
+      refuses("limit_exceeded", /4 listings are open, and no more than 4/),
+    ));
+  test("twice is refused", () =>
+    check(
+      [create({ title: "flatbed scanner" })],
+      refuses("conflict", /Flatbed scanner \(lst_119\) is already on offer/),
+    ));
+  test("wants buy_now above the first price", () =>
+    check(
+      [create({ buy_now: 28 })],
+      refuses("precondition_failed", /buy_now 28 has to be more than the first price 28/),
+    ));
+  test("lists what the customer offers: 90 earned", () =>
+    check(
+      [["list_my_listings", {}]],
+      gives({
+        listings: [
+          { listing_id: lamp },
+          { listing_id: magazines },
+          { listing_id: scanner, bids: 2, highest_bid: 46 },
+          { listing_id: flash, status: "ended" },
+          { listing_id: bike, status: "sold" },
+        ],
+        earned: 90,
+      }),
+    ));
+  test("lists what waits for the seller", () =>
+    check(
+      [["list_my_listings", { status: "ended", with_bids: true }]],
+      gives({ listings: [{ title: "Studio flash set", highest_bid: 120 }] }),
+    ));
+  test("no known status is refused", () =>
+    check([["list_my_listings", { status: "hidden" }]], refuses("invalid_params", /status/)));
+  test("is changed", () =>
+    check(
+      [update(lamp, { start_price: 50, days: 3 }), look(lamp)],
+      gives({ start_price: 50, step: 5, next_bid: 50, ends: "2026-03-12T09:00" }),
+    ));
+  test("with bids keeps its prices", () =>
+    check(
+      [update(scanner, { start_price: 30 })],
+      refuses(
+        "precondition_failed",
+        /Flatbed scanner .* has 2 bids, so its title and prices stand/,
+      ),
+    ));
+  test("with bids may still say more", () =>
+    check(
+      [update(scanner, { description: "Pick-up only." }), look(scanner)],
+      gives({ description: "Pick-up only.", highest_bid: 46 }),
+    ));
+  test("with bids is only kept open for longer", () =>
+    check(
+      [update(scanner, { days: 1 })],
+      refuses("precondition_failed", /Flatbed scanner .* cannot end before 2026-03-11T17:15/),
+    ));
+  test("with bids is not opened again", () =>
+    check(
+      [update(flash, { days: 3 })],
+      refuses("precondition_failed", /Studio flash set .* ended at 2026-03-08T18:20 with 1 bids/),
+    ));
+  test("that is not the own is left alone", () =>
+    check([update(camera, { days: 3 })], refuses("permission_denied", /belongs to Marco Bianchi/)));
+  test("that is sold is left alone", () =>
+    check([update(bike, { days: 3 })], refuses("conflict", /City road bike .* already sold/)));
+  test("as it stands is refused", () =>
+    check([update(lamp, { start_price: 35 })], refuses("conflict", /like that already/)));
+  test("nothing to change is refused", () =>
+    check([update(lamp)], refuses("invalid_params", /nothing to change/)));
+  test("is withdrawn", () =>
+    check(
+      [close(lamp)],
+      gives({ title: "Vintage drafting lamp", status: "withdrawn", open_listings: 2 }),
+    ));
+  test("is withdrawn once", () =>
+    check([close(lamp), close(lamp)], refuses("conflict", /was withdrawn/)));
+  test("with bids is not withdrawn", () =>
+    check([close(scanner)], refuses("precondition_failed", /has a bid of 46 by Marco Bianchi/)));
+  test("sells to the highest bid", () =>
+    check(
+      [accept("bid_128")],
+      gives({ title: "Flatbed scanner", buyer: "Marco Bianchi", price: 46, status: "sold" }),
+    ));
+  test("sells after the end, and that is earned: 90 + 120", () =>
+    check(
+      [accept("bid_131"), ["list_my_listings", { status: "sold" }]],
+      gives({ listings: [{ listing_id: flash, highest_bid: 120 }, {}], earned: 210 }),
+    ));
+  test("does not sell to a lower bid", () =>
+    check(
+      [accept("bid_125")],
+      refuses(
+        "precondition_failed",
+        /40 is not the highest bid: Marco Bianchi has bid 46 \(bid_128\)/,
+      ),
+    ));
+  test("sells once", () =>
+    check([accept("bid_128"), accept("bid_128")], refuses("conflict", /already sold/)));
+  test("only the seller sells", () =>
+    check(
+      [accept("bid_110")],
+      refuses("permission_denied", /Medium format camera .* belongs to Marco Bianchi/),
+    ));
+  test("wants a bid", () =>
+    check([["accept_bid", {}]], misfits(/missing required argument bid_id/)));
 });
 
 checkAllTools();

@@ -5,101 +5,355 @@ import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
 
 const { check, checkAllTools } = checksOf(payments);
 
-const [northwind, bluepeak, orchard, hotels, books] = ["cus_101", "cus_104", "cus_107", "cus_110", "cus_113"] as const;
-const [paid41, overdue42, open43, void44, draft45] = ["inv_101", "inv_104", "inv_107", "inv_110", "inv_113"] as const;
+const [northwind, bluepeak, orchard, hotels, books] = [
+  "cus_101",
+  "cus_104",
+  "cus_107",
+  "cus_110",
+  "cus_113",
+] as const;
+const [paid41, overdue42, open43, void44, draft45] = [
+  "inv_101",
+  "inv_104",
+  "inv_107",
+  "inv_110",
+  "inv_113",
+] as const;
 const [early, late, part] = ["pmt_101", "pmt_104", "pmt_107"] as const;
 
 const refusedOrMisfit = { kind: expect.stringMatching(/refused|bad-arguments/) as string };
 
 describe("billing", () => {
   const line = { text: "Flyer", quantity: 2, unit_price: 105.5 };
-  const create = (customer_id: string, more: Record<string, string> = {}, lines = [line]): Call => ["create_invoice", { customer_id, lines, ...more }];
+  const create = (customer_id: string, more: Record<string, string> = {}, lines = [line]): Call => [
+    "create_invoice",
+    { customer_id, lines, ...more },
+  ];
   test("adds up lines: 2 × 105.50 + 90 = 301, due in 30 days", () =>
-    check([create(northwind, {}, [line, { text: "Icons", quantity: 1, unit_price: 90 }])], gives({ number: "47", status: "open", total: 301, due: "2026-04-08" })));
-  test("shows in what the customer owes: 315 + 211", () => check([create(orchard), ["list_invoices", { customer: "orchard" }]], gives({ customers: [{ customer_id: orchard, owes: 526 }] })));
-  test("numbers go on", () => check([create(northwind), create(bluepeak)], gives({ number: "48" })));
-  test("for a later day makes a draft", () => check([create(hotels, { send_on: "2026-03-20" })], gives({ status: "draft", due: "2026-04-19" })));
+    check(
+      [create(northwind, {}, [line, { text: "Icons", quantity: 1, unit_price: 90 }])],
+      gives({ number: "47", status: "open", total: 301, due: "2026-04-08" }),
+    ));
+  test("shows in what the customer owes: 315 + 211", () =>
+    check(
+      [create(orchard), ["list_invoices", { customer: "orchard" }]],
+      gives({ customers: [{ customer_id: orchard, owes: 526 }] }),
+    ));
+  test("numbers go on", () =>
+    check([create(northwind), create(bluepeak)], gives({ number: "48" })));
+  test("for a later day makes a draft", () =>
+    check(
+      [create(hotels, { send_on: "2026-03-20" })],
+      gives({ status: "draft", due: "2026-04-19" }),
+    ));
   test("stands in the log, with who took it", () =>
-    check([create(northwind), ["list_webhook_events", { limit: 1 }]], gives({ events: [{ event: "invoice.created", about: "invoice 47", deliveries: [{ webhook_id: "whk_101", result: "delivered" }] }] })));
-  test("an archived customer is refused", () => check([create(books)], refuses("precondition_failed", /Tidewater Books .* is archived/)));
+    check(
+      [create(northwind), ["list_webhook_events", { limit: 1 }]],
+      gives({
+        events: [
+          {
+            event: "invoice.created",
+            about: "invoice 47",
+            deliveries: [{ webhook_id: "whk_101", result: "delivered" }],
+          },
+        ],
+      }),
+    ));
+  test("an archived customer is refused", () =>
+    check([create(books)], refuses("precondition_failed", /Tidewater Books .* is archived/)));
   test("beyond the customer's credit is refused: 450 + 800 > 1200", () =>
-    check([create(bluepeak, {}, [{ text: "Website", quantity: 1, unit_price: 800 }])], refuses("limit_exceeded", /owes 450 and may owe 1200/)));
+    check(
+      [create(bluepeak, {}, [{ text: "Website", quantity: 1, unit_price: 800 }])],
+      refuses("limit_exceeded", /owes 450 and may owe 1200/),
+    ));
   test("but not once they have paid", () =>
-    check([["pay_invoice", { invoice_id: overdue42, method: "card" }], create(bluepeak, {}, [{ text: "Website", quantity: 1, unit_price: 800 }])], gives({ total: 800 })));
-  test("nor as a draft", () => check([create(bluepeak, { send_on: "2026-03-10" }, [{ text: "Website", quantity: 1, unit_price: 800 }])], gives({ status: "draft" })));
-  test("an unknown customer is refused", () => check([create("cus_999")], refuses("not_found", /no customer cus_999/)));
-  test("due before it goes out is refused", () => check([create(northwind, { due: "2026-03-08" })], refuses("precondition_failed", /due 2026-03-08 is before/)));
-  test("sending in the past is refused", () => check([create(northwind, { send_on: "2026-03-08" })], refuses("precondition_failed", /before today, 2026-03-09/)));
-  test("a day that does not exist is refused", () => check([create(northwind, { due: "2026-02-30" })], refuses("invalid_params", /due/)));
-  test("without lines is refused", () => check([["create_invoice", { customer_id: northwind, lines: [] }]], refuses("invalid_params", /lines/)));
-  for (const unit_price of [0, -5, -0, 0.001, 1e308, Number.NaN]) test(`a price of ${unit_price} is turned down`, () => check([create(northwind, {}, [{ ...line, unit_price }])], refusedOrMisfit));
+    check(
+      [
+        ["pay_invoice", { invoice_id: overdue42, method: "card" }],
+        create(bluepeak, {}, [{ text: "Website", quantity: 1, unit_price: 800 }]),
+      ],
+      gives({ total: 800 }),
+    ));
+  test("nor as a draft", () =>
+    check(
+      [
+        create(bluepeak, { send_on: "2026-03-10" }, [
+          { text: "Website", quantity: 1, unit_price: 800 },
+        ]),
+      ],
+      gives({ status: "draft" }),
+    ));
+  test("an unknown customer is refused", () =>
+    check([create("cus_999")], refuses("not_found", /no customer cus_999/)));
+  test("due before it goes out is refused", () =>
+    check(
+      [create(northwind, { due: "2026-03-08" })],
+      refuses("precondition_failed", /due 2026-03-08 is before/),
+    ));
+  test("sending in the past is refused", () =>
+    check(
+      [create(northwind, { send_on: "2026-03-08" })],
+      refuses("precondition_failed", /before today, 2026-03-09/),
+    ));
+  test("a day that does not exist is refused", () =>
+    check([create(northwind, { due: "2026-02-30" })], refuses("invalid_params", /due/)));
+  test("without lines is refused", () =>
+    check(
+      [["create_invoice", { customer_id: northwind, lines: [] }]],
+      refuses("invalid_params", /lines/),
+    ));
+  for (const unit_price of [0, -5, -0, 0.001, 1e308, Number.NaN])
+    test(`a price of ${unit_price} is turned down`, () =>
+      check([create(northwind, {}, [{ ...line, unit_price }])], refusedOrMisfit));
   test("an invoice shows its lines and payments: 420 − 105 = 315", () =>
-    check([["get_invoice", { invoice_id: open43 }]], gives({
-      number: "43", customer: "Orchard Foods", customer_id: orchard, status: "open", total: 420, left: 315,
-      lines: [{ text: "Poster", amount: 300 }, { text: "Print", amount: 120 }], payments: [{ reference: "invoice 43 part 1", payment_id: part, amount: 105 }],
-    })));
-  test("__proto__ is just an unknown invoice", () => check([["get_invoice", { invoice_id: "__proto__" }]], refuses("not_found", /no invoice __proto__/)));
-  test("is found by number", () => check([["list_invoices", { number: "42" }]], gives({ invoices: [{ invoice_id: overdue42, customer: "Bluepeak", status: "overdue", left: 450 }] })));
-  test("overdue ones are apart from open ones", () => check([["list_invoices", { status: "open" }]], gives({ invoices: [{ invoice_id: open43 }], customers: [{ customer: "Orchard Foods", owes: 315 }] })));
-  test("drafts are owed by nobody", () => check([["list_invoices", { status: "draft", limit: 2 }]], gives({ invoices: [{ number: "46" }, { number: "45" }], customers: [{ owes: 0 }, { owes: 0 }] })));
-  test("no such customer is an empty list", () => check([["list_invoices", { customer: "nobody" }]], gives({ invoices: [], customers: [] })));
-  test("no such status is refused", () => check([["list_invoices", { status: "late" }]], refuses("invalid_params", /status/)));
+    check(
+      [["get_invoice", { invoice_id: open43 }]],
+      gives({
+        number: "43",
+        customer: "Orchard Foods",
+        customer_id: orchard,
+        status: "open",
+        total: 420,
+        left: 315,
+        lines: [
+          { text: "Poster", amount: 300 },
+          { text: "Print", amount: 120 },
+        ],
+        payments: [{ reference: "invoice 43 part 1", payment_id: part, amount: 105 }],
+      }),
+    ));
+  test("__proto__ is just an unknown invoice", () =>
+    check(
+      [["get_invoice", { invoice_id: "__proto__" }]],
+      refuses("not_found", /no invoice __proto__/),
+    ));
+  test("is found by number", () =>
+    check(
+      [["list_invoices", { number: "42" }]],
+      gives({
+        invoices: [{ invoice_id: overdue42, customer: "Bluepeak", status: "overdue", left: 450 }],
+      }),
+    ));
+  test("overdue ones are apart from open ones", () =>
+    check(
+      [["list_invoices", { status: "open" }]],
+      gives({
+        invoices: [{ invoice_id: open43 }],
+        customers: [{ customer: "Orchard Foods", owes: 315 }],
+      }),
+    ));
+  test("drafts are owed by nobody", () =>
+    check(
+      [["list_invoices", { status: "draft", limit: 2 }]],
+      gives({
+        invoices: [{ number: "46" }, { number: "45" }],
+        customers: [{ owes: 0 }, { owes: 0 }],
+      }),
+    ));
+  test("no such customer is an empty list", () =>
+    check([["list_invoices", { customer: "nobody" }]], gives({ invoices: [], customers: [] })));
+  test("no such status is refused", () =>
+    check([["list_invoices", { status: "late" }]], refuses("invalid_params", /status/)));
 });
 
 describe("being paid", () => {
-  const pay = (invoice_id: string, more: Record<string, string | number> = {}): Call => ["pay_invoice", { invoice_id, method: "bank_transfer", ...more }];
-  test("in full settles", () => check([pay(overdue42)], gives({ reference: "invoice 42", paid: 450, left: 0, status: "paid" })));
-  test("in part leaves the rest: 315 − 15.50", () => check([pay(open43, { amount: 15.5 })], gives({ reference: "invoice 43 part 2", left: 299.5, status: "open" })));
-  test("what is left settles it", () => check([pay(open43, { amount: 15.5 }), pay(open43)], gives({ reference: "invoice 43 part 3", paid: 299.5, status: "paid" })));
-  test("twice is refused", () => check([pay(overdue42), pay(overdue42)], refuses("conflict", /invoice 42 .* already paid/)));
-  test("of a void invoice is refused", () => check([pay(void44)], refuses("precondition_failed", /invoice 44 .* is void/)));
-  test("of a draft is refused", () => check([pay(draft45)], refuses("precondition_failed", /draft that goes out on 2026-03-11/)));
-  test("beyond what is left is refused", () => check([pay(open43, { amount: 315.01 })], refuses("precondition_failed", /has 315 left to pay, 315.01 is more/)));
-  test("by direct debit wants a mandate", () => check([pay(open43, { method: "direct_debit" })], refuses("permission_denied", /Orchard Foods has not agreed/)));
-  test("by direct debit goes with one", () => check([pay(overdue42, { method: "direct_debit" })], gives({ status: "paid" })));
+  const pay = (invoice_id: string, more: Record<string, string | number> = {}): Call => [
+    "pay_invoice",
+    { invoice_id, method: "bank_transfer", ...more },
+  ];
+  test("in full settles", () =>
+    check(
+      [pay(overdue42)],
+      gives({ reference: "invoice 42", paid: 450, left: 0, status: "paid" }),
+    ));
+  test("in part leaves the rest: 315 − 15.50", () =>
+    check(
+      [pay(open43, { amount: 15.5 })],
+      gives({ reference: "invoice 43 part 2", left: 299.5, status: "open" }),
+    ));
+  test("what is left settles it", () =>
+    check(
+      [pay(open43, { amount: 15.5 }), pay(open43)],
+      gives({ reference: "invoice 43 part 3", paid: 299.5, status: "paid" }),
+    ));
+  test("twice is refused", () =>
+    check([pay(overdue42), pay(overdue42)], refuses("conflict", /invoice 42 .* already paid/)));
+  test("of a void invoice is refused", () =>
+    check([pay(void44)], refuses("precondition_failed", /invoice 44 .* is void/)));
+  test("of a draft is refused", () =>
+    check([pay(draft45)], refuses("precondition_failed", /draft that goes out on 2026-03-11/)));
+  test("beyond what is left is refused", () =>
+    check(
+      [pay(open43, { amount: 315.01 })],
+      refuses("precondition_failed", /has 315 left to pay, 315.01 is more/),
+    ));
+  test("by direct debit wants a mandate", () =>
+    check(
+      [pay(open43, { method: "direct_debit" })],
+      refuses("permission_denied", /Orchard Foods has not agreed/),
+    ));
+  test("by direct debit goes with one", () =>
+    check([pay(overdue42, { method: "direct_debit" })], gives({ status: "paid" })));
   test("in cash has a limit: 1100 > 1000", () => {
-    const create: Call = ["create_invoice", { customer_id: northwind, lines: [{ text: "Film", quantity: 1, unit_price: 1100 }] }];
-    check([create, pay("inv_6875", { method: "cash", amount: 600 }), pay("inv_6875", { method: "cash", amount: 400.01 })], refuses("limit_exceeded", /at most 1000 .* in cash, and 600 of/));
+    const create: Call = [
+      "create_invoice",
+      { customer_id: northwind, lines: [{ text: "Film", quantity: 1, unit_price: 1100 }] },
+    ];
+    check(
+      [
+        create,
+        pay("inv_6875", { method: "cash", amount: 600 }),
+        pay("inv_6875", { method: "cash", amount: 400.01 }),
+      ],
+      refuses("limit_exceeded", /at most 1000 .* in cash, and 600 of/),
+    );
   });
-  test("a payment that is unknown is refused", () => check([["get_payment", { payment_id: "pmt_999" }]], refuses("not_found", /no payment pmt_999/)));
+  test("a payment that is unknown is refused", () =>
+    check(
+      [["get_payment", { payment_id: "pmt_999" }]],
+      refuses("not_found", /no payment pmt_999/),
+    ));
   test("a payment shows its refunds: 500 − 100, until 90 days after 13 February", () =>
-    check([["get_payment", { payment_id: late }]], gives({ invoice: "41", invoice_id: paid41, refunds: [{ amount: 100, reason: "photos delivered late" }], refundable: 400, refundable_until: "2026-05-14" })));
-  test("one whose window has closed has nothing to give back", () => check([["get_payment", { payment_id: early }]], gives({ method: "cash", refundable: 0, refundable_until: "2026-02-13" })));
-  test("payments are listed newest first", () => check([pay(overdue42), ["list_payments", { limit: 2 }]], gives({ payments: [{ reference: "invoice 42", date: "2026-03-09" }, { payment_id: part }] })));
-  test("payments are found by customer and reference", () => check([["list_payments", { customer: "north", reference: "41" }]], gives({ payments: [{ payment_id: late, amount: 500, refunded: 100 }, { payment_id: early, amount: 500 }] })));
-  test("days the wrong way round are refused", () => check([["list_payments", { from_date: "2026-03-02", to_date: "2026-03-01" }]], refuses("invalid_params", /from_date 2026-03-02 is after/)));
+    check(
+      [["get_payment", { payment_id: late }]],
+      gives({
+        invoice: "41",
+        invoice_id: paid41,
+        refunds: [{ amount: 100, reason: "photos delivered late" }],
+        refundable: 400,
+        refundable_until: "2026-05-14",
+      }),
+    ));
+  test("one whose window has closed has nothing to give back", () =>
+    check(
+      [["get_payment", { payment_id: early }]],
+      gives({ method: "cash", refundable: 0, refundable_until: "2026-02-13" }),
+    ));
+  test("payments are listed newest first", () =>
+    check(
+      [pay(overdue42), ["list_payments", { limit: 2 }]],
+      gives({ payments: [{ reference: "invoice 42", date: "2026-03-09" }, { payment_id: part }] }),
+    ));
+  test("payments are found by customer and reference", () =>
+    check(
+      [["list_payments", { customer: "north", reference: "41" }]],
+      gives({
+        payments: [
+          { payment_id: late, amount: 500, refunded: 100 },
+          { payment_id: early, amount: 500 },
+        ],
+      }),
+    ));
+  test("days the wrong way round are refused", () =>
+    check(
+      [["list_payments", { from_date: "2026-03-02", to_date: "2026-03-01" }]],
+      refuses("invalid_params", /from_date 2026-03-02 is after/),
+    ));
 });
 
 describe("giving back and cancelling", () => {
-  const refund = (payment_id: string, amount?: number): Call => ["refund_payment", { payment_id, ...(amount === undefined ? {} : { amount }) }];
-  test("in part adds up: 100 + 250", () => check([refund(late, 250)], gives({ refunded: 250, refunded_in_all: 350, invoice_left: 0 })));
-  test("of an open invoice raises what is left: 315 + 105", () => check([refund(part)], gives({ refunded: 105, invoice_left: 420 })));
-  test("beyond what is left of the payment is refused", () => check([refund(late, 400.01)], refuses("precondition_failed", /has 400 that can be given back, 400.01 is more/)));
-  test("after the refund window is refused: 14 days for cash", () => check([refund(early, 10)], refuses("precondition_failed", /until 2026-02-13, 14 days after it was made by cash/)));
-  test("a second time in full is refused", () => check([refund(part), refund(part)], refuses("conflict", /already given back in full/)));
-  test("an unknown payment is refused", () => check([refund("inv_101")], refuses("not_found", /no payment inv_101/)));
+  const refund = (payment_id: string, amount?: number): Call => [
+    "refund_payment",
+    { payment_id, ...(amount === undefined ? {} : { amount }) },
+  ];
+  test("in part adds up: 100 + 250", () =>
+    check([refund(late, 250)], gives({ refunded: 250, refunded_in_all: 350, invoice_left: 0 })));
+  test("of an open invoice raises what is left: 315 + 105", () =>
+    check([refund(part)], gives({ refunded: 105, invoice_left: 420 })));
+  test("beyond what is left of the payment is refused", () =>
+    check(
+      [refund(late, 400.01)],
+      refuses("precondition_failed", /has 400 that can be given back, 400.01 is more/),
+    ));
+  test("after the refund window is refused: 14 days for cash", () =>
+    check(
+      [refund(early, 10)],
+      refuses("precondition_failed", /until 2026-02-13, 14 days after it was made by cash/),
+    ));
+  test("a second time in full is refused", () =>
+    check([refund(part), refund(part)], refuses("conflict", /already given back in full/)));
+  test("an unknown payment is refused", () =>
+    check([refund("inv_101")], refuses("not_found", /no payment inv_101/)));
   test("stands in the log, which the chat does not take", () =>
-    check([refund(part, 5), ["list_webhook_events", { webhook: "chat", limit: 1 }]], gives({ events: [{ event: "payment.refunded", about: "invoice 43 part 1", deliveries: [{ result: "failed" }] }] })));
-  test("an unpaid invoice is cancelled", () => check([["void_invoice", { invoice_id: overdue42 }]], gives({ status: "void", cancelled: 450 })));
-  test("and then nobody owes it", () => check([["void_invoice", { invoice_id: overdue42 }], ["list_invoices", { customer: "Bluepeak" }]], gives({ invoices: [{ status: "void" }], customers: [{ owes: 0 }] })));
-  test("an invoice with money in it is not", () => check([["void_invoice", { invoice_id: open43 }]], refuses("precondition_failed", /has had 105 paid/)));
-  test("until that is given back", () => check([refund(part), ["void_invoice", { invoice_id: open43 }]], gives({ status: "void", cancelled: 420 })));
-  test("once only", () => check([["void_invoice", { invoice_id: void44 }]], refuses("conflict", /already void/)));
+    check(
+      [refund(part, 5), ["list_webhook_events", { webhook: "chat", limit: 1 }]],
+      gives({
+        events: [
+          {
+            event: "payment.refunded",
+            about: "invoice 43 part 1",
+            deliveries: [{ result: "failed" }],
+          },
+        ],
+      }),
+    ));
+  test("an unpaid invoice is cancelled", () =>
+    check(
+      [["void_invoice", { invoice_id: overdue42 }]],
+      gives({ status: "void", cancelled: 450 }),
+    ));
+  test("and then nobody owes it", () =>
+    check(
+      [
+        ["void_invoice", { invoice_id: overdue42 }],
+        ["list_invoices", { customer: "Bluepeak" }],
+      ],
+      gives({ invoices: [{ status: "void" }], customers: [{ owes: 0 }] }),
+    ));
+  test("an invoice with money in it is not", () =>
+    check(
+      [["void_invoice", { invoice_id: open43 }]],
+      refuses("precondition_failed", /has had 105 paid/),
+    ));
+  test("until that is given back", () =>
+    check(
+      [refund(part), ["void_invoice", { invoice_id: open43 }]],
+      gives({ status: "void", cancelled: 420 }),
+    ));
+  test("once only", () =>
+    check([["void_invoice", { invoice_id: void44 }]], refuses("conflict", /already void/)));
 });
 
 describe("webhooks", () => {
-  const register = (url: string, events = ["invoice.paid"]): Call => ["register_webhook", { url, events }];
+  const register = (url: string, events = ["invoice.paid"]): Call => [
+    "register_webhook",
+    { url, events },
+  ];
   test("are told of what they ask for", () =>
-    check([register("https://x.example/in"), ["pay_invoice", { invoice_id: overdue42, method: "card" }], ["list_webhook_events", { webhook: "x.example" }]], gives({ events: [{ event: "invoice.paid", about: "invoice 42" }] })));
-  test("count", () => check([register("https://x.example/in")], gives({ webhooks: 3, events: ["invoice.paid"] })));
-  test("without https are refused", () => check([register("http://x.example/in")], refuses("invalid_params", /not an https address/)));
-  test("are registered once", () => check([register("https://BOOKS.harbor.example/hooks/invoices")], refuses("conflict", /already registered \(whk_101\)/)));
+    check(
+      [
+        register("https://x.example/in"),
+        ["pay_invoice", { invoice_id: overdue42, method: "card" }],
+        ["list_webhook_events", { webhook: "x.example" }],
+      ],
+      gives({ events: [{ event: "invoice.paid", about: "invoice 42" }] }),
+    ));
+  test("count", () =>
+    check([register("https://x.example/in")], gives({ webhooks: 3, events: ["invoice.paid"] })));
+  test("without https are refused", () =>
+    check([register("http://x.example/in")], refuses("invalid_params", /not an https address/)));
+  test("are registered once", () =>
+    check(
+      [register("https://BOOKS.harbor.example/hooks/invoices")],
+      refuses("conflict", /already registered \(whk_101\)/),
+    ));
   test("are at most six", () =>
-    check([1, 2, 3, 4, 5].map(n => register(`https://x.example/${n}`)), refuses("limit_exceeded", /6 webhooks/)));
-  test("want kinds of events", () => check([["register_webhook", { url: "https://x.example/in" }]], misfits(/events/)));
+    check(
+      [1, 2, 3, 4, 5].map(n => register(`https://x.example/${n}`)),
+      refuses("limit_exceeded", /6 webhooks/),
+    ));
+  test("want kinds of events", () =>
+    check([["register_webhook", { url: "https://x.example/in" }]], misfits(/events/)));
   test("events are found by kind, subject and failure", () =>
-    check([["list_webhook_events", { event: "payment.received", about: "invoice 43", failed: true }]], gives({ events: [{ event_id: "evt_110", about: "invoice 43", at: "2026-03-06T17:10" }] })));
-  test("events to come are refused", () => check([["list_webhook_events", { from_date: "2026-03-10" }]], refuses("precondition_failed", /is to come/)));
+    check(
+      [["list_webhook_events", { event: "payment.received", about: "invoice 43", failed: true }]],
+      gives({ events: [{ event_id: "evt_110", about: "invoice 43", at: "2026-03-06T17:10" }] }),
+    ));
+  test("events to come are refused", () =>
+    check(
+      [["list_webhook_events", { from_date: "2026-03-10" }]],
+      refuses("precondition_failed", /is to come/),
+    ));
 });
 
 checkAllTools();

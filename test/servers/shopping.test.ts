@@ -6,146 +6,560 @@ import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
 const { check, checkAllTools } = checksOf(shopping);
 
 const [kitchen, audio] = ["cat_101", "cat_104"] as const;
-const [moka, kettle, pan, knife, grinder, headphones, earbuds, microphone, lamp, stand] =
-  ["prd_101", "prd_104", "prd_107", "prd_110", "prd_113", "prd_116", "prd_119", "prd_122", "prd_125", "prd_134"] as const;
-const [old, recent, cancelled, shipped, processing] = ["ord_101", "ord_104", "ord_107", "ord_110", "ord_113"] as const;
+const [moka, kettle, pan, knife, grinder, headphones, earbuds, microphone, lamp, stand] = [
+  "prd_101",
+  "prd_104",
+  "prd_107",
+  "prd_110",
+  "prd_113",
+  "prd_116",
+  "prd_119",
+  "prd_122",
+  "prd_125",
+  "prd_134",
+] as const;
+const [old, recent, cancelled, shipped, processing] = [
+  "ord_101",
+  "ord_104",
+  "ord_107",
+  "ord_110",
+  "ord_113",
+] as const;
 const [lampLine, mokaLine] = ["line_101", "line_104"] as const;
 
 const refusedOrMisfit = { kind: expect.stringMatching(/refused|bad-arguments/) as string };
-const add = (product_id: string, quantity?: number): Call => ["add_to_cart", { product_id, ...(quantity === undefined ? {} : { quantity }) }];
+const add = (product_id: string, quantity?: number): Call => [
+  "add_to_cart",
+  { product_id, ...(quantity === undefined ? {} : { quantity }) },
+];
 const cart: Call = ["get_cart", {}];
 const coupon = (code: string): Call => ["apply_coupon", { code }];
-const checkout = (pay_with: string, delivery?: string): Call => ["checkout", { pay_with, ...(delivery ? { delivery } : {}) }];
+const checkout = (pay_with: string, delivery?: string): Call => [
+  "checkout",
+  { pay_with, ...(delivery ? { delivery } : {}) },
+];
 const stockOf = (product_id: string): Call => ["check_stock", { product_id }];
 
 describe("the catalog", () => {
-  test("lists categories by name; what is no longer sold is not counted", () => check([["list_categories", { name: "aud" }]], gives({ categories: [{ category: "Audio", category_id: audio, products: 2 }] })));
-  test("no such category is an empty list", () => check([["list_categories", { name: "shoes" }]], gives({ categories: [] })));
-  test("a name too long is refused", () => check([["list_categories", { name: "x".repeat(201) }]], refuses("invalid_params", /name/)));
-  test("finds by name or brand", () => check([["search_products", { name: "brunetti", sort: "price_high" }]], gives({ products: [{ product: "Ceramic coffee grinder", product_id: grinder, in_stock: false }, { product: "Moka pot", rating: 4.5 }] })));
+  test("lists categories by name; what is no longer sold is not counted", () =>
+    check(
+      [["list_categories", { name: "aud" }]],
+      gives({ categories: [{ category: "Audio", category_id: audio, products: 2 }] }),
+    ));
+  test("no such category is an empty list", () =>
+    check([["list_categories", { name: "shoes" }]], gives({ categories: [] })));
+  test("a name too long is refused", () =>
+    check([["list_categories", { name: "x".repeat(201) }]], refuses("invalid_params", /name/)));
+  test("finds by name or brand", () =>
+    check(
+      [["search_products", { name: "brunetti", sort: "price_high" }]],
+      gives({
+        products: [
+          { product: "Ceramic coffee grinder", product_id: grinder, in_stock: false },
+          { product: "Moka pot", rating: 4.5 },
+        ],
+      }),
+    ));
   test("finds by category, price and stock, cheapest first", () =>
-    check([["search_products", { category_id: kitchen, max_price: 64.5, in_stock: true, sort: "price_low" }]], gives({ products: [{ product_id: moka, price: 29.9 }, { product_id: pan }, { product_id: kettle, price: 64.5 }] })));
-  test("finds by rating", () => check([["search_products", { min_rating: 4 }]], gives({ products: [{ product: "Moka pot", rating: 4.5 }, { product: "Laptop stand", rating: 4 }] })));
-  test("an unknown category is refused", () => check([["search_products", { category_id: "cat_999" }]], refuses("not_found", /no category cat_999/)));
+    check(
+      [
+        [
+          "search_products",
+          { category_id: kitchen, max_price: 64.5, in_stock: true, sort: "price_low" },
+        ],
+      ],
+      gives({
+        products: [
+          { product_id: moka, price: 29.9 },
+          { product_id: pan },
+          { product_id: kettle, price: 64.5 },
+        ],
+      }),
+    ));
+  test("finds by rating", () =>
+    check(
+      [["search_products", { min_rating: 4 }]],
+      gives({
+        products: [
+          { product: "Moka pot", rating: 4.5 },
+          { product: "Laptop stand", rating: 4 },
+        ],
+      }),
+    ));
+  test("an unknown category is refused", () =>
+    check(
+      [["search_products", { category_id: "cat_999" }]],
+      refuses("not_found", /no category cat_999/),
+    ));
   test("a product shows its features, and that it was bought", () =>
-    check([["get_product", { product_id: moka }]], gives({ product: "Moka pot", category: "Kitchen", category_id: kitchen, features: { cups: "6" }, rating: 4.5, reviews: 2, most_per_order: 10, bought_before: true })));
-  test("__proto__ is just an unknown product", () => check([["get_product", { product_id: "__proto__" }]], refuses("not_found", /no product __proto__/)));
-  test("products stand side by side", () => check([["compare_products", { product_ids: [pan, moka] }]], gives({ products: [{ product_id: pan, features: { weight: "2.6 kg" } }, { product_id: moka }], cheapest: "Moka pot", best_rated: "Moka pot" })));
-  test("one product is not compared with itself", () => check([["compare_products", { product_ids: [pan, pan] }]], refuses("invalid_params", /twice/)));
-  test("nor alone", () => check([["compare_products", { product_ids: [pan] }]], refuses("invalid_params", /product_ids/)));
-  test("stock says when it would arrive", () => check([["check_stock", { product_id: kettle, quantity: 2 }]], gives({ stock: 2, available: true, standard: "2026-03-13", express: "2026-03-10" })));
-  test("what is sold out comes in again", () => check([stockOf(grinder)], gives({ stock: 0, available: false, restock: "2026-03-26" })));
-  test("what is no longer sold has no stock to check", () => check([stockOf(microphone)], refuses("precondition_failed", /USB microphone .* no longer sold/)));
-  test("recommends what can be had of the same category", () => check([["get_recommendations", { product_id: grinder, max_price: 50 }]], gives({ products: [{ product_id: moka }, { product_id: pan }] })));
-  test("a limit of none is refused", () => check([["get_recommendations", { product_id: moka, limit: 0 }]], refuses("invalid_params", /limit/)));
+    check(
+      [["get_product", { product_id: moka }]],
+      gives({
+        product: "Moka pot",
+        category: "Kitchen",
+        category_id: kitchen,
+        features: { cups: "6" },
+        rating: 4.5,
+        reviews: 2,
+        most_per_order: 10,
+        bought_before: true,
+      }),
+    ));
+  test("__proto__ is just an unknown product", () =>
+    check(
+      [["get_product", { product_id: "__proto__" }]],
+      refuses("not_found", /no product __proto__/),
+    ));
+  test("products stand side by side", () =>
+    check(
+      [["compare_products", { product_ids: [pan, moka] }]],
+      gives({
+        products: [{ product_id: pan, features: { weight: "2.6 kg" } }, { product_id: moka }],
+        cheapest: "Moka pot",
+        best_rated: "Moka pot",
+      }),
+    ));
+  test("one product is not compared with itself", () =>
+    check([["compare_products", { product_ids: [pan, pan] }]], refuses("invalid_params", /twice/)));
+  test("nor alone", () =>
+    check(
+      [["compare_products", { product_ids: [pan] }]],
+      refuses("invalid_params", /product_ids/),
+    ));
+  test("stock says when it would arrive", () =>
+    check(
+      [["check_stock", { product_id: kettle, quantity: 2 }]],
+      gives({ stock: 2, available: true, standard: "2026-03-13", express: "2026-03-10" }),
+    ));
+  test("what is sold out comes in again", () =>
+    check([stockOf(grinder)], gives({ stock: 0, available: false, restock: "2026-03-26" })));
+  test("what is no longer sold has no stock to check", () =>
+    check(
+      [stockOf(microphone)],
+      refuses("precondition_failed", /USB microphone .* no longer sold/),
+    ));
+  test("recommends what can be had of the same category", () =>
+    check(
+      [["get_recommendations", { product_id: grinder, max_price: 50 }]],
+      gives({ products: [{ product_id: moka }, { product_id: pan }] }),
+    ));
+  test("a limit of none is refused", () =>
+    check(
+      [["get_recommendations", { product_id: moka, limit: 0 }]],
+      refuses("invalid_params", /limit/),
+    ));
 });
 
 describe("reviews", () => {
-  const review = (product_id: string, stars = 3): Call => ["add_review", { product_id, stars, title: "Does what it should" }];
-  test("are newest first", () => check([["get_reviews", { product_id: moka }]], gives({ rating: 4.5, reviews: [{ title: "Good value", author: "Marco Bianchi", stars: 4 }, { stars: 5, date: "2026-01-28" }] })));
-  test("are found by stars", () => check([["get_reviews", { product_id: moka, stars: 1 }]], gives({ reviews: [] })));
-  test("of an unknown product are refused", () => check([["get_reviews", { product_id: "rev_101" }]], refuses("not_found", /no product rev_101/)));
-  test("count: (5 + 4 + 3) / 3", () => check([review(moka)], gives({ title: "Does what it should", product: "Moka pot", rating: 4 })));
-  test("show at once", () => check([review(lamp, 5), ["get_reviews", { product_id: lamp }]], gives({ rating: 5, reviews: [{ author: "Ana Ruiz", date: "2026-03-09" }] })));
-  test("need a delivered order", () => check([review(pan)], refuses("permission_denied", /Cast iron pan .* in none of your delivered orders/)));
-  test("are written once", () => check([review(stand)], refuses("conflict", /you have reviewed Laptop stand already, on 2026-01-08: Good value/)));
-  for (const stars of [0, 6, 2.5, Number.NaN]) test(`${stars} stars are turned down`, () => check([review(moka, stars)], refusedOrMisfit));
+  const review = (product_id: string, stars = 3): Call => [
+    "add_review",
+    { product_id, stars, title: "Does what it should" },
+  ];
+  test("are newest first", () =>
+    check(
+      [["get_reviews", { product_id: moka }]],
+      gives({
+        rating: 4.5,
+        reviews: [
+          { title: "Good value", author: "Marco Bianchi", stars: 4 },
+          { stars: 5, date: "2026-01-28" },
+        ],
+      }),
+    ));
+  test("are found by stars", () =>
+    check([["get_reviews", { product_id: moka, stars: 1 }]], gives({ reviews: [] })));
+  test("of an unknown product are refused", () =>
+    check(
+      [["get_reviews", { product_id: "rev_101" }]],
+      refuses("not_found", /no product rev_101/),
+    ));
+  test("count: (5 + 4 + 3) / 3", () =>
+    check([review(moka)], gives({ title: "Does what it should", product: "Moka pot", rating: 4 })));
+  test("show at once", () =>
+    check(
+      [review(lamp, 5), ["get_reviews", { product_id: lamp }]],
+      gives({ rating: 5, reviews: [{ author: "Ana Ruiz", date: "2026-03-09" }] }),
+    ));
+  test("need a delivered order", () =>
+    check(
+      [review(pan)],
+      refuses("permission_denied", /Cast iron pan .* in none of your delivered orders/),
+    ));
+  test("are written once", () =>
+    check(
+      [review(stand)],
+      refuses("conflict", /you have reviewed Laptop stand already, on 2026-01-08: Good value/),
+    ));
+  for (const stars of [0, 6, 2.5, Number.NaN])
+    test(`${stars} stars are turned down`, () => check([review(moka, stars)], refusedOrMisfit));
 });
 
 describe("the cart", () => {
-  const set = (line_id: string, quantity: number): Call => ["update_cart_item", { line_id, quantity }];
+  const set = (line_id: string, quantity: number): Call => [
+    "update_cart_item",
+    { line_id, quantity },
+  ];
   const remove = (line_id: string): Call => ["remove_from_cart", { line_id }];
   test("adds up: 45.90 + 2 × 29.90 + nothing for delivery from 60 on", () =>
-    check([cart], gives({ lines: [{ product: "LED desk lamp", line_id: lampLine, amount: 45.9 }, { quantity: 2, amount: 59.8 }], goods: 105.7, discount: 0, delivery_fee: 0, total: 105.7, store_credit: 42.5 })));
-  test("finds a line by product", () => check([["get_cart", { product: "moka" }]], gives({ lines: [{ line_id: mokaLine }], goods: 105.7 })));
-  test("takes words only", () => check([["get_cart", { product: 7 }]], misfits(/product must be a string/)));
-  test("takes more of what it has: 2 + 3", () => check([add(moka, 3)], gives({ product: "Moka pot", line_id: mokaLine, quantity: 5, goods: 195.4 })));
-  test("takes a product off the wish list", () => check([add(knife), ["get_wishlist", {}]], gives({ products: [{ product_id: grinder }] })));
-  test("refuses what is out of stock", () => check([add(grinder)], refuses("precondition_failed", /out of stock until 2026-03-26/)));
-  test("refuses what is no longer sold", () => check([add(microphone)], refuses("precondition_failed", /no longer sold/)));
-  test("refuses more than there is", () => check([add(kettle, 3)], refuses("precondition_failed", /only 2 of Gooseneck kettle .* 3 wanted/)));
-  test("refuses more than an order may have, counting what it has: 2 + 9 > 10", () => check([add(moka, 9)], refuses("limit_exceeded", /at most 10 of Moka pot .* 11 is more/)));
-  for (const quantity of [0, -1, 1.5, 100, 1e308]) test(`a quantity of ${quantity} is turned down`, () => check([add(moka, quantity)], refusedOrMisfit));
-  test("sets a quantity", () => check([set(mokaLine, 1)], gives({ product: "Moka pot", quantity: 1, goods: 75.8 })));
-  test("refuses the quantity that it has", () => check([set(mokaLine, 2)], refuses("conflict", /has 2 of Moka pot .* already/)));
-  test("refuses a line it does not have", () => check([set("line_999", 2)], refuses("not_found", /no cart line line_999/)));
-  test("removes a line, and below 60 delivery costs 4.90", () => check([remove(mokaLine), cart], gives({ lines: [{ line_id: lampLine }], goods: 45.9, delivery_fee: 4.9, total: 50.8 })));
-  test("removes a line once", () => check([remove(mokaLine), remove(mokaLine)], refuses("not_found", /no cart line line_104/)));
-  test("drops a coupon that it no longer earns", () => check([coupon("SPRING10"), remove(lampLine), set(mokaLine, 1)], gives({ goods: 29.9, coupon_removed: expect.stringMatching(/SPRING10 needs goods for 40, the cart has 29.9/) as string })));
-  test("is emptied", () => check([["clear_cart", {}], cart], gives({ lines: [], goods: 0, delivery_fee: 0, total: 0 })));
-  test("is emptied once", () => check([["clear_cart", {}], ["clear_cart", {}]], refuses("precondition_failed", /empty already/)));
+    check(
+      [cart],
+      gives({
+        lines: [
+          { product: "LED desk lamp", line_id: lampLine, amount: 45.9 },
+          { quantity: 2, amount: 59.8 },
+        ],
+        goods: 105.7,
+        discount: 0,
+        delivery_fee: 0,
+        total: 105.7,
+        store_credit: 42.5,
+      }),
+    ));
+  test("finds a line by product", () =>
+    check(
+      [["get_cart", { product: "moka" }]],
+      gives({ lines: [{ line_id: mokaLine }], goods: 105.7 }),
+    ));
+  test("takes words only", () =>
+    check([["get_cart", { product: 7 }]], misfits(/product must be a string/)));
+  test("takes more of what it has: 2 + 3", () =>
+    check(
+      [add(moka, 3)],
+      gives({ product: "Moka pot", line_id: mokaLine, quantity: 5, goods: 195.4 }),
+    ));
+  test("takes a product off the wish list", () =>
+    check([add(knife), ["get_wishlist", {}]], gives({ products: [{ product_id: grinder }] })));
+  test("refuses what is out of stock", () =>
+    check([add(grinder)], refuses("precondition_failed", /out of stock until 2026-03-26/)));
+  test("refuses what is no longer sold", () =>
+    check([add(microphone)], refuses("precondition_failed", /no longer sold/)));
+  test("refuses more than there is", () =>
+    check(
+      [add(kettle, 3)],
+      refuses("precondition_failed", /only 2 of Gooseneck kettle .* 3 wanted/),
+    ));
+  test("refuses more than an order may have, counting what it has: 2 + 9 > 10", () =>
+    check([add(moka, 9)], refuses("limit_exceeded", /at most 10 of Moka pot .* 11 is more/)));
+  for (const quantity of [0, -1, 1.5, 100, 1e308])
+    test(`a quantity of ${quantity} is turned down`, () =>
+      check([add(moka, quantity)], refusedOrMisfit));
+  test("sets a quantity", () =>
+    check([set(mokaLine, 1)], gives({ product: "Moka pot", quantity: 1, goods: 75.8 })));
+  test("refuses the quantity that it has", () =>
+    check([set(mokaLine, 2)], refuses("conflict", /has 2 of Moka pot .* already/)));
+  test("refuses a line it does not have", () =>
+    check([set("line_999", 2)], refuses("not_found", /no cart line line_999/)));
+  test("removes a line, and below 60 delivery costs 4.90", () =>
+    check(
+      [remove(mokaLine), cart],
+      gives({ lines: [{ line_id: lampLine }], goods: 45.9, delivery_fee: 4.9, total: 50.8 }),
+    ));
+  test("removes a line once", () =>
+    check([remove(mokaLine), remove(mokaLine)], refuses("not_found", /no cart line line_104/)));
+  test("drops a coupon that it no longer earns", () =>
+    check(
+      [coupon("SPRING10"), remove(lampLine), set(mokaLine, 1)],
+      gives({
+        goods: 29.9,
+        coupon_removed: expect.stringMatching(
+          /SPRING10 needs goods for 40, the cart has 29.9/,
+        ) as string,
+      }),
+    ));
+  test("is emptied", () =>
+    check([["clear_cart", {}], cart], gives({ lines: [], goods: 0, delivery_fee: 0, total: 0 })));
+  test("is emptied once", () =>
+    check(
+      [
+        ["clear_cart", {}],
+        ["clear_cart", {}],
+      ],
+      refuses("precondition_failed", /empty already/),
+    ));
 });
 
 describe("coupons", () => {
   test("say whether the cart can use them", () =>
-    check([["list_coupons", {}]], gives({ coupons: [{ code: "SPRING10", status: "usable" }, { code: "WINTER15", status: "expired" }, { code: "BIG25", status: "not_usable_yet" }, { code: "THANKS8", status: "used" }, { code: "EASTER20" }] })));
-  test("are found by title", () => check([["list_coupons", { title: "spring", usable: true }]], gives({ coupons: [{ title: "Spring welcome", code: "SPRING10", minimum: 40, expires: "2026-03-31" }] })));
-  test("are asked for in words", () => check([["list_coupons", { usable: "yes" }]], misfits(/usable must be a boolean/)));
-  test("take off: 10 % of 105.70", () => check([coupon("spring10")], gives({ title: "Spring welcome", code: "SPRING10", discount: 10.57, total: 95.13 })));
-  test("take the place of one another", () => check([coupon("SPRING10"), add(headphones), coupon("BIG25")], gives({ replaced: "SPRING10", discount: 25, total: 229.7 })));
-  test("that have expired are refused", () => check([coupon("WINTER15")], refuses("precondition_failed", /WINTER15 expired on 2026-02-28/)));
-  test("that are to come are refused", () => check([coupon("EASTER20")], refuses("precondition_failed", /valid from 2026-03-29 on, today is 2026-03-09/)));
-  test("that want a bigger cart are refused", () => check([coupon("BIG25")], refuses("precondition_failed", /BIG25 needs goods for 250, the cart has 105.7/)));
-  test("that were used are refused", () => check([coupon("THANKS8")], refuses("conflict", /THANKS8 was already used/)));
-  test("that the cart has are refused", () => check([coupon("SPRING10"), coupon("SPRING10")], refuses("conflict", /has coupon SPRING10 already/)));
-  test("that nobody knows are refused", () => check([coupon("FREE99")], refuses("not_found", /no coupon FREE99/)));
+    check(
+      [["list_coupons", {}]],
+      gives({
+        coupons: [
+          { code: "SPRING10", status: "usable" },
+          { code: "WINTER15", status: "expired" },
+          { code: "BIG25", status: "not_usable_yet" },
+          { code: "THANKS8", status: "used" },
+          { code: "EASTER20" },
+        ],
+      }),
+    ));
+  test("are found by title", () =>
+    check(
+      [["list_coupons", { title: "spring", usable: true }]],
+      gives({
+        coupons: [
+          { title: "Spring welcome", code: "SPRING10", minimum: 40, expires: "2026-03-31" },
+        ],
+      }),
+    ));
+  test("are asked for in words", () =>
+    check([["list_coupons", { usable: "yes" }]], misfits(/usable must be a boolean/)));
+  test("take off: 10 % of 105.70", () =>
+    check(
+      [coupon("spring10")],
+      gives({ title: "Spring welcome", code: "SPRING10", discount: 10.57, total: 95.13 }),
+    ));
+  test("take the place of one another", () =>
+    check(
+      [coupon("SPRING10"), add(headphones), coupon("BIG25")],
+      gives({ replaced: "SPRING10", discount: 25, total: 229.7 }),
+    ));
+  test("that have expired are refused", () =>
+    check([coupon("WINTER15")], refuses("precondition_failed", /WINTER15 expired on 2026-02-28/)));
+  test("that are to come are refused", () =>
+    check(
+      [coupon("EASTER20")],
+      refuses("precondition_failed", /valid from 2026-03-29 on, today is 2026-03-09/),
+    ));
+  test("that want a bigger cart are refused", () =>
+    check(
+      [coupon("BIG25")],
+      refuses("precondition_failed", /BIG25 needs goods for 250, the cart has 105.7/),
+    ));
+  test("that were used are refused", () =>
+    check([coupon("THANKS8")], refuses("conflict", /THANKS8 was already used/)));
+  test("that the cart has are refused", () =>
+    check(
+      [coupon("SPRING10"), coupon("SPRING10")],
+      refuses("conflict", /has coupon SPRING10 already/),
+    ));
+  test("that nobody knows are refused", () =>
+    check([coupon("FREE99")], refuses("not_found", /no coupon FREE99/)));
 });
 
 describe("checkout", () => {
   test("makes an order at the customer's address", () =>
-    check([checkout("card")], gives({ number: "4125", goods: 105.7, delivery_fee: 0, total: 105.7, expected: "2026-03-13", address: "27 Alder Avenue, Port Alder", store_credit: 42.5 })));
-  test("by express costs 9.90 and comes the next day", () => check([checkout("card", "express")], gives({ delivery_fee: 9.9, total: 115.6, expected: "2026-03-10" })));
-  test("takes from stock: 24 − 2", () => check([checkout("card"), stockOf(moka)], gives({ stock: 22 })));
+    check(
+      [checkout("card")],
+      gives({
+        number: "4125",
+        goods: 105.7,
+        delivery_fee: 0,
+        total: 105.7,
+        expected: "2026-03-13",
+        address: "27 Alder Avenue, Port Alder",
+        store_credit: 42.5,
+      }),
+    ));
+  test("by express costs 9.90 and comes the next day", () =>
+    check(
+      [checkout("card", "express")],
+      gives({ delivery_fee: 9.9, total: 115.6, expected: "2026-03-10" }),
+    ));
+  test("takes from stock: 24 − 2", () =>
+    check([checkout("card"), stockOf(moka)], gives({ stock: 22 })));
   test("empties the cart", () => check([checkout("card"), cart], gives({ lines: [] })));
-  test("uses the coupon up", () => check([coupon("SPRING10"), checkout("card"), add(pan), coupon("SPRING10")], refuses("conflict", /already used/)));
-  test("shows among the orders", () => check([checkout("card"), ["list_orders", { limit: 1 }]], gives({ orders: [{ number: "4125", status: "processing", contents: "LED desk lamp, 2 × Moka pot", total: 105.7 }] })));
-  test("of an empty cart is refused", () => check([checkout("card"), checkout("card")], refuses("precondition_failed", /cart is empty/)));
-  test("beyond the store credit is refused", () => check([checkout("store_credit")], refuses("precondition_failed", /comes to 105.7, store credit is 42.5/)));
-  test("takes from store credit: 42.50 − 29.90 − 4.90", () => check([["remove_from_cart", { line_id: lampLine }], ["update_cart_item", { line_id: mokaLine, quantity: 1 }], checkout("store_credit")], gives({ total: 34.8, store_credit: 7.7 })));
-  test("on delivery has a limit: 254.70 > 150", () => check([add(headphones), checkout("on_delivery")], refuses("limit_exceeded", /254.7, on delivery at most 150/)));
-  test("in another way is refused", () => check([checkout("bitcoin")], refuses("invalid_params", /pay_with/)));
+  test("uses the coupon up", () =>
+    check(
+      [coupon("SPRING10"), checkout("card"), add(pan), coupon("SPRING10")],
+      refuses("conflict", /already used/),
+    ));
+  test("shows among the orders", () =>
+    check(
+      [checkout("card"), ["list_orders", { limit: 1 }]],
+      gives({
+        orders: [
+          {
+            number: "4125",
+            status: "processing",
+            contents: "LED desk lamp, 2 × Moka pot",
+            total: 105.7,
+          },
+        ],
+      }),
+    ));
+  test("of an empty cart is refused", () =>
+    check([checkout("card"), checkout("card")], refuses("precondition_failed", /cart is empty/)));
+  test("beyond the store credit is refused", () =>
+    check(
+      [checkout("store_credit")],
+      refuses("precondition_failed", /comes to 105.7, store credit is 42.5/),
+    ));
+  test("takes from store credit: 42.50 − 29.90 − 4.90", () =>
+    check(
+      [
+        ["remove_from_cart", { line_id: lampLine }],
+        ["update_cart_item", { line_id: mokaLine, quantity: 1 }],
+        checkout("store_credit"),
+      ],
+      gives({ total: 34.8, store_credit: 7.7 }),
+    ));
+  test("on delivery has a limit: 254.70 > 150", () =>
+    check(
+      [add(headphones), checkout("on_delivery")],
+      refuses("limit_exceeded", /254.7, on delivery at most 150/),
+    ));
+  test("in another way is refused", () =>
+    check([checkout("bitcoin")], refuses("invalid_params", /pay_with/)));
 });
 
 describe("orders", () => {
   const cancel = (order_id: string): Call => ["cancel_order", { order_id }];
-  const sendBack = (item_id: string, reason = "changed_mind", quantity?: number): Call => ["request_return", { item_id, reason, ...(quantity === undefined ? {} : { quantity }) }];
+  const sendBack = (item_id: string, reason = "changed_mind", quantity?: number): Call => [
+    "request_return",
+    { item_id, reason, ...(quantity === undefined ? {} : { quantity }) },
+  ];
   test("show their items: 2 × 29.90 + 45.90 − 8", () =>
-    check([["get_order", { order_id: recent }]], gives({
-      number: "4105", status: "delivered", items: [{ product: "Moka pot", item_id: "item_107", product_id: moka, quantity: 2, sent_back: 1 }, { item_id: "item_110" }],
-      goods: 105.7, discount: 8, total: 97.7, return_until: "2026-03-23",
-    })));
-  test("unknown ones are refused", () => check([["get_order", { order_id: "4105" }]], refuses("not_found", /no order 4105/)));
-  test("are found by number", () => check([["list_orders", { number: "4112" }]], gives({ orders: [{ order_id: cancelled, status: "cancelled", contents: "Cast iron pan" }] })));
+    check(
+      [["get_order", { order_id: recent }]],
+      gives({
+        number: "4105",
+        status: "delivered",
+        items: [
+          { product: "Moka pot", item_id: "item_107", product_id: moka, quantity: 2, sent_back: 1 },
+          { item_id: "item_110" },
+        ],
+        goods: 105.7,
+        discount: 8,
+        total: 97.7,
+        return_until: "2026-03-23",
+      }),
+    ));
+  test("unknown ones are refused", () =>
+    check([["get_order", { order_id: "4105" }]], refuses("not_found", /no order 4105/)));
+  test("are found by number", () =>
+    check(
+      [["list_orders", { number: "4112" }]],
+      gives({ orders: [{ order_id: cancelled, status: "cancelled", contents: "Cast iron pan" }] }),
+    ));
   test("are found by product, status and day", () =>
-    check([["list_orders", { product: "earbuds", status: "delivered", from_date: "2025-12-01", to_date: "2025-12-24" }]], gives({ orders: [{ order_id: old, placed: "2025-12-24", total: 125.95 }] })));
-  test("days the wrong way round are refused", () => check([["list_orders", { from_date: "2026-03-02", to_date: "2026-03-01" }]], refuses("invalid_params", /from_date 2026-03-02 is after/)));
-  test("a day that does not exist is refused", () => check([["list_orders", { from_date: "2026-02-30" }]], refuses("invalid_params", /from_date/)));
-  test("on their way are tracked", () => check([["track_order", { order_id: shipped }]], gives({ status: "shipped", expected: "2026-03-10", events: [{ what: "ordered" }, { at: "2026-03-07T06:30", what: "left the warehouse" }] })));
-  test("that were cancelled are not", () => check([["track_order", { order_id: cancelled }]], refuses("precondition_failed", /4112 .* cancelled on 2026-02-25/)));
-  test("are cancelled before they are shipped: 42.50 + 137.95 of store credit", () => check([cancel(processing)], gives({ number: "4124", status: "cancelled", refund: 137.95, refunded_to: "store_credit", store_credit: 180.45 })));
-  test("go back into stock: 12 + 1", () => check([cancel(processing), stockOf(earbuds)], gives({ stock: 13 })));
-  test("give their coupon back", () => check([coupon("SPRING10"), checkout("card"), cancel("ord_7662"), add(pan), coupon("SPRING10")], gives({ discount: 4.8 })));
-  test("are cancelled once", () => check([cancel(cancelled)], refuses("conflict", /4112 .* already cancelled on 2026-02-25/)));
-  test("are not cancelled on their way", () => check([cancel(shipped)], refuses("precondition_failed", /4118 .* shipped on 2026-03-07/)));
-  test("are not cancelled at the door", () => check([cancel(recent)], refuses("precondition_failed", /delivered on 2026-02-21/)));
-  test("are sent back less their share of the discount: 45.90 × (1 − 8 / 105.70)", () => check([sendBack("item_110")], gives({ product: "LED desk lamp", quantity: 1, refund: 42.43, refunded_to: "card" })));
-  test("are sent back in part", () => check([sendBack("item_107"), ["get_order", { order_id: recent }]], gives({ items: [{ sent_back: 2 }, {}] })));
-  test("are sent back once", () => check([sendBack("item_110"), sendBack("item_110")], refuses("conflict", /all 1 of LED desk lamp .* sent back already/)));
-  test("no more is sent back than is left", () => check([sendBack("item_107", "damaged", 2)], refuses("limit_exceeded", /1 of Moka pot .* 2 is more/)));
-  test("after the window nothing is", () => check([sendBack("item_101")], refuses("precondition_failed", /4104 .* until 2026-01-27, 30 days after/)));
-  test("nor before it is delivered", () => check([sendBack("item_116")], refuses("precondition_failed", /4118 .* is shipped, and only what was delivered/)));
-  test("an unknown item is refused", () => check([sendBack("prd_101")], refuses("not_found", /no order item prd_101/)));
+    check(
+      [
+        [
+          "list_orders",
+          {
+            product: "earbuds",
+            status: "delivered",
+            from_date: "2025-12-01",
+            to_date: "2025-12-24",
+          },
+        ],
+      ],
+      gives({ orders: [{ order_id: old, placed: "2025-12-24", total: 125.95 }] }),
+    ));
+  test("days the wrong way round are refused", () =>
+    check(
+      [["list_orders", { from_date: "2026-03-02", to_date: "2026-03-01" }]],
+      refuses("invalid_params", /from_date 2026-03-02 is after/),
+    ));
+  test("a day that does not exist is refused", () =>
+    check([["list_orders", { from_date: "2026-02-30" }]], refuses("invalid_params", /from_date/)));
+  test("on their way are tracked", () =>
+    check(
+      [["track_order", { order_id: shipped }]],
+      gives({
+        status: "shipped",
+        expected: "2026-03-10",
+        events: [{ what: "ordered" }, { at: "2026-03-07T06:30", what: "left the warehouse" }],
+      }),
+    ));
+  test("that were cancelled are not", () =>
+    check(
+      [["track_order", { order_id: cancelled }]],
+      refuses("precondition_failed", /4112 .* cancelled on 2026-02-25/),
+    ));
+  test("are cancelled before they are shipped: 42.50 + 137.95 of store credit", () =>
+    check(
+      [cancel(processing)],
+      gives({
+        number: "4124",
+        status: "cancelled",
+        refund: 137.95,
+        refunded_to: "store_credit",
+        store_credit: 180.45,
+      }),
+    ));
+  test("go back into stock: 12 + 1", () =>
+    check([cancel(processing), stockOf(earbuds)], gives({ stock: 13 })));
+  test("give their coupon back", () =>
+    check(
+      [coupon("SPRING10"), checkout("card"), cancel("ord_7662"), add(pan), coupon("SPRING10")],
+      gives({ discount: 4.8 }),
+    ));
+  test("are cancelled once", () =>
+    check([cancel(cancelled)], refuses("conflict", /4112 .* already cancelled on 2026-02-25/)));
+  test("are not cancelled on their way", () =>
+    check([cancel(shipped)], refuses("precondition_failed", /4118 .* shipped on 2026-03-07/)));
+  test("are not cancelled at the door", () =>
+    check([cancel(recent)], refuses("precondition_failed", /delivered on 2026-02-21/)));
+  test("are sent back less their share of the discount: 45.90 × (1 − 8 / 105.70)", () =>
+    check(
+      [sendBack("item_110")],
+      gives({ product: "LED desk lamp", quantity: 1, refund: 42.43, refunded_to: "card" }),
+    ));
+  test("are sent back in part", () =>
+    check(
+      [sendBack("item_107"), ["get_order", { order_id: recent }]],
+      gives({ items: [{ sent_back: 2 }, {}] }),
+    ));
+  test("are sent back once", () =>
+    check(
+      [sendBack("item_110"), sendBack("item_110")],
+      refuses("conflict", /all 1 of LED desk lamp .* sent back already/),
+    ));
+  test("no more is sent back than is left", () =>
+    check(
+      [sendBack("item_107", "damaged", 2)],
+      refuses("limit_exceeded", /1 of Moka pot .* 2 is more/),
+    ));
+  test("after the window nothing is", () =>
+    check(
+      [sendBack("item_101")],
+      refuses("precondition_failed", /4104 .* until 2026-01-27, 30 days after/),
+    ));
+  test("nor before it is delivered", () =>
+    check(
+      [sendBack("item_116")],
+      refuses("precondition_failed", /4118 .* is shipped, and only what was delivered/),
+    ));
+  test("an unknown item is refused", () =>
+    check([sendBack("prd_101")], refuses("not_found", /no order item prd_101/)));
 });
 
 describe("the wish list", () => {
   const wish = (product_id: string): Call => ["add_to_wishlist", { product_id }];
-  test("shows what became cheaper", () => check([["get_wishlist", { cheaper: true }]], gives({ products: [{ product: "Ceramic coffee grinder", product_id: grinder, price: 38.75, price_then: 42, in_stock: false }] })));
-  test("finds by name", () => check([["get_wishlist", { product: "knife" }]], gives({ products: [{ product_id: knife, added: "2026-03-05" }] })));
-  test("takes words only", () => check([["get_wishlist", { cheaper: 1 }]], misfits(/cheaper must be a boolean/)));
-  test("grows", () => check([wish(pan)], gives({ product: "Cast iron pan", price: 48, wishes: 3 })));
-  test("has a product once", () => check([wish(knife)], refuses("conflict", /Chef's knife is on the wish list already, since 2026-03-05/)));
-  test("has an end", () => check([wish(pan), wish(stand)], refuses("limit_exceeded", /full with 3 products/)));
-  test("takes nothing that is no longer sold", () => check([wish(microphone)], refuses("precondition_failed", /no longer sold/)));
+  test("shows what became cheaper", () =>
+    check(
+      [["get_wishlist", { cheaper: true }]],
+      gives({
+        products: [
+          {
+            product: "Ceramic coffee grinder",
+            product_id: grinder,
+            price: 38.75,
+            price_then: 42,
+            in_stock: false,
+          },
+        ],
+      }),
+    ));
+  test("finds by name", () =>
+    check(
+      [["get_wishlist", { product: "knife" }]],
+      gives({ products: [{ product_id: knife, added: "2026-03-05" }] }),
+    ));
+  test("takes words only", () =>
+    check([["get_wishlist", { cheaper: 1 }]], misfits(/cheaper must be a boolean/)));
+  test("grows", () =>
+    check([wish(pan)], gives({ product: "Cast iron pan", price: 48, wishes: 3 })));
+  test("has a product once", () =>
+    check(
+      [wish(knife)],
+      refuses("conflict", /Chef's knife is on the wish list already, since 2026-03-05/),
+    ));
+  test("has an end", () =>
+    check([wish(pan), wish(stand)], refuses("limit_exceeded", /full with 3 products/)));
+  test("takes nothing that is no longer sold", () =>
+    check([wish(microphone)], refuses("precondition_failed", /no longer sold/)));
 });
 
 checkAllTools();

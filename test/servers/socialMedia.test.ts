@@ -1,13 +1,37 @@
-/** Every tool of the social network by hand: what it gives, what it changes, and what it turns down. */
+/**
+ * Every tool of the social network by hand: what it gives, what it changes, and what it turns down.
+ */
 import { describe, test } from "vitest";
 import { socialMedia } from "../../src/servers/socialMedia/server.ts";
 import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
 
 const { check, checkAllTools } = checksOf(socialMedia);
 
-const [ana, ben, chloe, rosa, clara, marco, cafe, drawer, printer] = ["pro_101", "pro_104", "pro_107", "pro_113", "pro_116", "pro_119", "pro_122", "pro_125", "pro_128"] as const;
-const [posters, wall, gone, typeface, sketches, colours, bread, cake, boxes, menu, heron, share] =
-  ["post_101", "post_104", "post_107", "post_110", "post_113", "post_116", "post_119", "post_122", "post_125", "post_128", "post_131", "post_137"] as const;
+const [ana, ben, chloe, rosa, clara, marco, cafe, drawer, printer] = [
+  "pro_101",
+  "pro_104",
+  "pro_107",
+  "pro_113",
+  "pro_116",
+  "pro_119",
+  "pro_122",
+  "pro_125",
+  "pro_128",
+] as const;
+const [posters, wall, gone, typeface, sketches, colours, bread, cake, boxes, menu, heron, share] = [
+  "post_101",
+  "post_104",
+  "post_107",
+  "post_110",
+  "post_113",
+  "post_116",
+  "post_119",
+  "post_122",
+  "post_125",
+  "post_128",
+  "post_131",
+  "post_137",
+] as const;
 
 const profile = (profile_id: string): Call => ["get_profile", { profile_id }];
 const follow = (profile_id: string): Call => ["follow_user", { profile_id }];
@@ -17,33 +41,105 @@ const like = (post_id: string): Call => ["like_post", { post_id }];
 const write = (text: string, more: object = {}): Call => ["create_post", { text, ...more }];
 
 describe("profiles", () => {
-  test("one's own shows who waits", () => check([profile(ana)], gives({ name: "Ana Ruiz", profile_id: ana, handle: "ana", private: true, followers: 3, following: 4, posts: 3, you: "none", requests: 1 })));
-  test("others' show how one stands to them", () => check([profile(ben)], gives({ name: "Ben Okafor", followers: 2, following: 1, posts: 1, you: "following" })));
-  test("show their latest posts", () => check([profile(chloe)], gives({ posts: 1, latest_posts: [{ post: "Colour tests for a spring catalogue", post_id: colours }] })));
-  test("a private one shows no posts to strangers", () => check([profile(marco)], gives({ private: true, posts: 0, you: "none" })));
+  test("one's own shows who waits", () =>
+    check(
+      [profile(ana)],
+      gives({
+        name: "Ana Ruiz",
+        profile_id: ana,
+        handle: "ana",
+        private: true,
+        followers: 3,
+        following: 4,
+        posts: 3,
+        you: "none",
+        requests: 1,
+      }),
+    ));
+  test("others' show how one stands to them", () =>
+    check(
+      [profile(ben)],
+      gives({ name: "Ben Okafor", followers: 2, following: 1, posts: 1, you: "following" }),
+    ));
+  test("show their latest posts", () =>
+    check(
+      [profile(chloe)],
+      gives({
+        posts: 1,
+        latest_posts: [{ post: "Colour tests for a spring catalogue", post_id: colours }],
+      }),
+    ));
+  test("a private one shows no posts to strangers", () =>
+    check([profile(marco)], gives({ private: true, posts: 0, you: "none" })));
   test("blocked ones are refused, either way", () => {
-    check([profile(drawer)], refuses("permission_denied", /you have blocked Lena Fischer \(@lenadraws\)/));
-    check([profile(printer)], refuses("permission_denied", /Pablo Serra \(@pabloserra\) has blocked you/));
+    check(
+      [profile(drawer)],
+      refuses("permission_denied", /you have blocked Lena Fischer \(@lenadraws\)/),
+    );
+    check(
+      [profile(printer)],
+      refuses("permission_denied", /Pablo Serra \(@pabloserra\) has blocked you/),
+    );
   });
-  test("unknown ones are refused", () => check([profile("__proto__")], refuses("not_found", /no profile __proto__/)));
+  test("unknown ones are refused", () =>
+    check([profile("__proto__")], refuses("not_found", /no profile __proto__/)));
   test("are found by name or handle", () => {
-    check([["search_users", { query: "@CHLO" }]], gives({ profiles: [{ name: "Chloe Martin", profile_id: chloe, handle: "chloe", kind: "person" }] }));
+    check(
+      [["search_users", { query: "@CHLO" }]],
+      gives({
+        profiles: [{ name: "Chloe Martin", profile_id: chloe, handle: "chloe", kind: "person" }],
+      }),
+    );
     check([["search_users", { kind: "business" }]], gives({ profiles: [{ profile_id: cafe }] }));
     check([["search_users", { query: "serra", city: "Lisbon" }]], gives({ profiles: [] }));
   });
-  test("beyond the limit are turned down", () => check([["search_users", { limit: 51 }]], refuses("invalid_params", /limit/)));
-  test("change", () => check([["update_profile", { bio: "New words", city: "Porto" }], profile(ana)], gives({ bio: "New words", city: "Porto", link: "ana.example" })));
-  test("made public, let in who has asked", () => check([["update_profile", { private: false }], ["list_followers", { name: "marco" }]], gives({ followers: [{ name: "Marco Bianchi", profile_id: marco, since: "2026-03-02" }] })));
-  test("say how many that were", () => check([["update_profile", { private: false }]], gives({ changed: ["private"], let_in: 1 })));
-  test("change to something else only", () => check([["update_profile", { private: true }]], refuses("conflict", /like that already/)));
-  test("change in some way", () => check([["update_profile", {}]], refuses("invalid_params", /nothing to change/)));
-  test("have no odd links", () => check([["update_profile", { link: "javascript:alert(1)" }]], refuses("invalid_params", /link/)));
+  test("beyond the limit are turned down", () =>
+    check([["search_users", { limit: 51 }]], refuses("invalid_params", /limit/)));
+  test("change", () =>
+    check(
+      [["update_profile", { bio: "New words", city: "Porto" }], profile(ana)],
+      gives({ bio: "New words", city: "Porto", link: "ana.example" }),
+    ));
+  test("made public, let in who has asked", () =>
+    check(
+      [
+        ["update_profile", { private: false }],
+        ["list_followers", { name: "marco" }],
+      ],
+      gives({ followers: [{ name: "Marco Bianchi", profile_id: marco, since: "2026-03-02" }] }),
+    ));
+  test("say how many that were", () =>
+    check([["update_profile", { private: false }]], gives({ changed: ["private"], let_in: 1 })));
+  test("change to something else only", () =>
+    check([["update_profile", { private: true }]], refuses("conflict", /like that already/)));
+  test("change in some way", () =>
+    check([["update_profile", {}]], refuses("invalid_params", /nothing to change/)));
+  test("have no odd links", () =>
+    check(
+      [["update_profile", { link: "javascript:alert(1)" }]],
+      refuses("invalid_params", /link/),
+    ));
 });
 
 describe("following", () => {
-  test("a public profile begins at once", () => check([follow(chloe)], gives({ status: "following", followers: 1 })));
-  test("shows in the feed", () => check([follow(chloe), ["get_feed", { own: false, limit: 3 }]], gives({ posts: [{ post_id: bread }, { post_id: typeface }, { post_id: sketches, author: "Chloe Martin" }] })));
-  test("a private one waits", () => check([follow(marco), ["list_following", { status: "requested" }]], gives({ following: [{ name: "Marco Bianchi", waits: true, since: "2026-03-09" }] })));
+  test("a public profile begins at once", () =>
+    check([follow(chloe)], gives({ status: "following", followers: 1 })));
+  test("shows in the feed", () =>
+    check(
+      [follow(chloe), ["get_feed", { own: false, limit: 3 }]],
+      gives({
+        posts: [
+          { post_id: bread },
+          { post_id: typeface },
+          { post_id: sketches, author: "Chloe Martin" },
+        ],
+      }),
+    ));
+  test("a private one waits", () =>
+    check(
+      [follow(marco), ["list_following", { status: "requested" }]],
+      gives({ following: [{ name: "Marco Bianchi", waits: true, since: "2026-03-09" }] }),
+    ));
   test("happens once", () => {
     check([follow(ben)], refuses("conflict", /you follow Ben Okafor \(@ben\) since 2025-11-06/));
     check([follow(marco), follow(marco)], refuses("conflict", /wait for an answer/));
@@ -53,77 +149,198 @@ describe("following", () => {
     check([follow(ana)], refuses("invalid_params", /follows themselves/));
   });
   test("ends", () => check([unfollow(ben), profile(ben)], gives({ followers: 1, you: "none" })));
-  test("takes a request back", () => check([follow(marco), unfollow(marco)], gives({ ended: "requested" })));
-  test("ends once", () => check([unfollow(clara)], refuses("precondition_failed", /do not follow Clara Mendes/)));
-  test("lists followers, those who ask as well", () => check([["list_followers", { limit: 2 }]], gives({ followers: [{ name: "Marco Bianchi", waits: true }, { name: "Rosa Ruiz" }] })));
-  test("lists those of others", () => check([["list_followers", { profile_id: ben }]], gives({ followers: [{ name: "Chloe Martin" }, { name: "Ana Ruiz" }] })));
+  test("takes a request back", () =>
+    check([follow(marco), unfollow(marco)], gives({ ended: "requested" })));
+  test("ends once", () =>
+    check([unfollow(clara)], refuses("precondition_failed", /do not follow Clara Mendes/)));
+  test("lists followers, those who ask as well", () =>
+    check(
+      [["list_followers", { limit: 2 }]],
+      gives({ followers: [{ name: "Marco Bianchi", waits: true }, { name: "Rosa Ruiz" }] }),
+    ));
+  test("lists those of others", () =>
+    check(
+      [["list_followers", { profile_id: ben }]],
+      gives({ followers: [{ name: "Chloe Martin" }, { name: "Ana Ruiz" }] }),
+    ));
   test("lists nothing of private ones", () => {
-    check([["list_followers", { profile_id: marco }]], refuses("permission_denied", /Marco Bianchi \(@marco\) is private/));
+    check(
+      [["list_followers", { profile_id: marco }]],
+      refuses("permission_denied", /Marco Bianchi \(@marco\) is private/),
+    );
     check([["list_following", { profile_id: marco }]], refuses("permission_denied", /private/));
   });
 });
 
 describe("posts", () => {
-  test("are named by their first sentence", () => check([get(posters)], gives({ post: "Poster series for the theatre is done", likes: 2, hashtags: ["posters", "print"], comments: 1, latest_comments: [{ by: "Ben Okafor", by_id: ben, text: "Congratulations!" }], liked: false })));
+  test("are named by their first sentence", () =>
+    check(
+      [get(posters)],
+      gives({
+        post: "Poster series for the theatre is done",
+        likes: 2,
+        hashtags: ["posters", "print"],
+        comments: 1,
+        latest_comments: [{ by: "Ben Okafor", by_id: ben, text: "Congratulations!" }],
+        liked: false,
+      }),
+    ));
   test("show their shares", () => {
     check([get(colours)], gives({ shares: 1 }));
-    check([get(share)], gives({ text: "You need to see this one.", hashtags: ["colour", "design"], passes_on: { post_id: colours, author: "Chloe Martin" } }));
+    check(
+      [get(share)],
+      gives({
+        text: "You need to see this one.",
+        hashtags: ["colour", "design"],
+        passes_on: { post_id: colours, author: "Chloe Martin" },
+      }),
+    );
   });
   test("of private profiles, deleted and unknown ones are refused", () => {
     check([get(boxes)], refuses("permission_denied", /private, and you do not follow/));
     check([get(gone)], refuses("precondition_failed", /was deleted/));
     check([get("post_1")], refuses("not_found", /no post post_1/));
   });
-  test("for followers are refused to others", () => check([get(sketches)], refuses("permission_denied", /for the followers of Chloe Martin/)));
-  test("for followers are shown to them", () => check([get(cake)], gives({ author: "Rosa Ruiz", author_id: rosa, visibility: "followers" })));
+  test("for followers are refused to others", () =>
+    check([get(sketches)], refuses("permission_denied", /for the followers of Chloe Martin/)));
+  test("for followers are shown to them", () =>
+    check([get(cake)], gives({ author: "Rosa Ruiz", author_id: rosa, visibility: "followers" })));
   test("are not seen past a block", () => {
     check([get(heron)], refuses("permission_denied", /you have blocked/));
     check([["search_posts", { query: "heron" }]], gives({ posts: [] }));
   });
-  test("are written", () => check([write("Ink day. #print #ink"), ["get_feed", { limit: 1 }]], gives({ posts: [{ post: "Ink day", author: "Ana Ruiz", at: "2026-03-09T09:00" }] })));
-  test("reach followers: three of them", () => check([write("Ink day.")], gives({ visibility: "public", reaches: 3 })));
-  test("for oneself reach nobody", () => check([write("Ink day.", { visibility: "only_me" })], gives({ reaches: 0 })));
-  test("are four an hour: one stands from 08:40", () => check([write("One more."), write("Two more."), write("Three more."), write("Four more.")], refuses("limit_exceeded", /posted 4 times since 2026-03-09T08:40/)));
-  test("say something new", () => check([write("We painted the studio wall yellow. No regrets. #studio")], refuses("conflict", /exactly this on 2026-03-09/)));
+  test("are written", () =>
+    check(
+      [write("Ink day. #print #ink"), ["get_feed", { limit: 1 }]],
+      gives({ posts: [{ post: "Ink day", author: "Ana Ruiz", at: "2026-03-09T09:00" }] }),
+    ));
+  test("reach followers: three of them", () =>
+    check([write("Ink day.")], gives({ visibility: "public", reaches: 3 })));
+  test("for oneself reach nobody", () =>
+    check([write("Ink day.", { visibility: "only_me" })], gives({ reaches: 0 })));
+  test("are four an hour: one stands from 08:40", () =>
+    check(
+      [write("One more."), write("Two more."), write("Three more."), write("Four more.")],
+      refuses("limit_exceeded", /posted 4 times since 2026-03-09T08:40/),
+    ));
+  test("say something new", () =>
+    check(
+      [write("We painted the studio wall yellow. No regrets. #studio")],
+      refuses("conflict", /exactly this on 2026-03-09/),
+    ));
   test("say something", () => check([write("   ")], refuses("invalid_params", /text/)));
   test("need words", () => check([["create_post", {}]], misfits(/text/)));
-  test("are taken down", () => check([["delete_post", { post_id: posters }], get(posters)], refuses("precondition_failed", /was deleted/)));
-  test("are taken down with what they had", () => check([["delete_post", { post_id: posters }]], gives({ deleted: "Poster series for the theatre is done", likes: 2, shares: 0 })));
-  test("are taken down by their authors", () => check([["delete_post", { post_id: typeface }]], refuses("permission_denied", /belongs to Ben Okafor/)));
+  test("are taken down", () =>
+    check(
+      [["delete_post", { post_id: posters }], get(posters)],
+      refuses("precondition_failed", /was deleted/),
+    ));
+  test("are taken down with what they had", () =>
+    check(
+      [["delete_post", { post_id: posters }]],
+      gives({ deleted: "Poster series for the theatre is done", likes: 2, shares: 0 }),
+    ));
+  test("are taken down by their authors", () =>
+    check(
+      [["delete_post", { post_id: typeface }]],
+      refuses("permission_denied", /belongs to Ben Okafor/),
+    ));
 });
 
 describe("looking around", () => {
-  test("the feed is newest first, own posts among it", () => check([["get_feed", { limit: 4 }]], gives({ posts: [{ post_id: wall }, { post_id: bread }, { post_id: typeface }, { post_id: menu }] })));
-  test("the feed goes on", () => check([["get_feed", { before: "2026-03-07T08:30", own: true }]], gives({ posts: [{ post_id: posters }, { post_id: share }] })));
-  test("the feed knows no such time", () => check([["get_feed", { before: "2026-02-30T10:00" }]], refuses("invalid_params", /before/)));
+  test("the feed is newest first, own posts among it", () =>
+    check(
+      [["get_feed", { limit: 4 }]],
+      gives({
+        posts: [{ post_id: wall }, { post_id: bread }, { post_id: typeface }, { post_id: menu }],
+      }),
+    ));
+  test("the feed goes on", () =>
+    check(
+      [["get_feed", { before: "2026-03-07T08:30", own: true }]],
+      gives({ posts: [{ post_id: posters }, { post_id: share }] }),
+    ));
+  test("the feed knows no such time", () =>
+    check([["get_feed", { before: "2026-02-30T10:00" }]], refuses("invalid_params", /before/)));
   test("posts are found by hashtag, with or without #", () => {
-    check([["search_posts", { hashtag: "#Design" }]], gives({ posts: [{ post_id: share }, { post_id: colours }] }));
-    check([["search_posts", { hashtag: "baking" }]], gives({ posts: [{ post_id: bread }, { post_id: cake }] }));
+    check(
+      [["search_posts", { hashtag: "#Design" }]],
+      gives({ posts: [{ post_id: share }, { post_id: colours }] }),
+    );
+    check(
+      [["search_posts", { hashtag: "baking" }]],
+      gives({ posts: [{ post_id: bread }, { post_id: cake }] }),
+    );
   });
-  test("posts are found by author", () => check([["search_posts", { author_id: chloe }]], gives({ posts: [{ post_id: colours }] })));
-  test("posts of private authors are refused", () => check([["search_posts", { author_id: marco }]], refuses("permission_denied", /private/)));
+  test("posts are found by author", () =>
+    check([["search_posts", { author_id: chloe }]], gives({ posts: [{ post_id: colours }] })));
+  test("posts of private authors are refused", () =>
+    check([["search_posts", { author_id: marco }]], refuses("permission_denied", /private/)));
 });
 
 describe("answers", () => {
-  test("likes count", () => check([like(colours)], gives({ post: "Colour tests for a spring catalogue", likes: 2 })));
+  test("likes count", () =>
+    check([like(colours)], gives({ post: "Colour tests for a spring catalogue", likes: 2 })));
   test("likes show", () => check([like(colours), get(colours)], gives({ likes: 2, liked: true })));
-  test("likes happen once", () => check([like(typeface)], refuses("conflict", /already like the post "New typeface on trial today" \(post_110\) by Ben Okafor/)));
+  test("likes happen once", () =>
+    check(
+      [like(typeface)],
+      refuses(
+        "conflict",
+        /already like the post "New typeface on trial today" \(post_110\) by Ben Okafor/,
+      ),
+    ));
   test("likes are not for what is private or gone", () => {
     check([like(boxes)], refuses("permission_denied", /private/));
     check([like(gone)], refuses("precondition_failed", /deleted/));
   });
   const say = (post_id: string, text = "Lovely!"): Call => ["comment_on_post", { post_id, text }];
-  test("comments count and show", () => check([say(typeface), get(typeface)], gives({ comments: 2, latest_comments: [{ by: "Ana Ruiz", text: "Lovely!", at: "2026-03-09T09:00" }, { text: "The second one, please." }] })));
-  test("comments can be closed", () => check([say(bread)], refuses("precondition_failed", /Paul Ruiz has closed the comments/)));
-  test("comments are not said twice", () => check([say(typeface, "The second one, please.")], refuses("conflict", /exactly this/)));
+  test("comments count and show", () =>
+    check(
+      [say(typeface), get(typeface)],
+      gives({
+        comments: 2,
+        latest_comments: [
+          { by: "Ana Ruiz", text: "Lovely!", at: "2026-03-09T09:00" },
+          { text: "The second one, please." },
+        ],
+      }),
+    ));
+  test("comments can be closed", () =>
+    check([say(bread)], refuses("precondition_failed", /Paul Ruiz has closed the comments/)));
+  test("comments are not said twice", () =>
+    check([say(typeface, "The second one, please.")], refuses("conflict", /exactly this/)));
   const pass = (post_id: string, more: object = {}): Call => ["share_post", { post_id, ...more }];
-  test("shares pass a post on", () => check([pass(typeface, { text: "Look!" })], gives({ post: "Look", passes_on: { post_id: typeface, shares: 1 } })));
-  test("shares come into the feed", () => check([pass(typeface), ["get_feed", { limit: 1 }]], gives({ posts: [{ post: "New typeface on trial today", author: "Ana Ruiz", author_id: ana }] })));
-  test("shares count as posts", () => check([pass(typeface), pass(menu), write("One more."), write("Two more.")], refuses("limit_exceeded", /4 posts an hour/)));
+  test("shares pass a post on", () =>
+    check(
+      [pass(typeface, { text: "Look!" })],
+      gives({ post: "Look", passes_on: { post_id: typeface, shares: 1 } }),
+    ));
+  test("shares come into the feed", () =>
+    check(
+      [pass(typeface), ["get_feed", { limit: 1 }]],
+      gives({
+        posts: [{ post: "New typeface on trial today", author: "Ana Ruiz", author_id: ana }],
+      }),
+    ));
+  test("shares count as posts", () =>
+    check(
+      [pass(typeface), pass(menu), write("One more."), write("Two more.")],
+      refuses("limit_exceeded", /4 posts an hour/),
+    ));
   test("shares are of others' public posts, once", () => {
-    check([pass(wall)], refuses("precondition_failed", /"We painted the studio wall yellow" \(post_104\) is your own/));
+    check(
+      [pass(wall)],
+      refuses(
+        "precondition_failed",
+        /"We painted the studio wall yellow" \(post_104\) is your own/,
+      ),
+    );
     check([pass(cake)], refuses("permission_denied", /cannot be shared/));
-    check([pass(colours)], refuses("conflict", /shared the post "Colour .* \(post_116\) on 2026-03-06 \(post_137\)/));
+    check(
+      [pass(colours)],
+      refuses("conflict", /shared the post "Colour .* \(post_116\) on 2026-03-06 \(post_137\)/),
+    );
   });
 });
 

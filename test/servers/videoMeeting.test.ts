@@ -1,99 +1,388 @@
-/** Every tool of the video meetings by hand: who may do what when, what plans allow, what is recorded, and what is turned down. */
+/**
+ * Every tool of the video meetings by hand: who may do what when, what plans allow, what is
+ * recorded, and what is turned down.
+ */
 import { describe, test } from "vitest";
 import { videoMeeting } from "../../src/servers/videoMeeting/videoMeeting.ts";
 import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
 
 const { check, checkAllTools } = checksOf(videoMeeting);
 
-/** The user's: running, soon, at one o'clock, full, called off, over. Others': running, soon and she is co-host, and she is a guest. */
-const [palette, critique, server, newsletter, archive, captions] = ["mtg_101", "mtg_107", "mtg_110", "mtg_119", "mtg_122", "mtg_125"] as const;
+/**
+ * The user's: running, soon, at one o'clock, full, called off, over. Others': running, soon and she
+ * is co-host, and she is a guest.
+ */
+const [palette, critique, server, newsletter, archive, captions] = [
+  "mtg_101",
+  "mtg_107",
+  "mtg_110",
+  "mtg_119",
+  "mtg_122",
+  "mtg_125",
+] as const;
 const [brief, print, numbers, film] = ["mtg_104", "mtg_113", "mtg_116", "mtg_128"] as const;
 
 describe("planning", () => {
-  const schedule = (more: Call[1]): Call => ["schedule_meeting", { topic: "Handover", start: "2026-03-11T10:00", minutes: 30, ...more }];
-  test("a meeting gets a link and its guests", () => check([schedule({ participants: ["Ben Okafor", "helena@northwind.example", "ben okafor"] })], gives({ topic: "Handover", end: "2026-03-11T10:30", invited: 2 })));
-  test("and is found by its topic", () => check([schedule({}), ["list_meetings", { topic: "hand" }]], gives({ meetings: [{ topic: "Handover", start: "2026-03-11T10:00", status: "scheduled" }] })));
-  test("without a start it is as soon as the host is free", () => check([["schedule_meeting", { topic: "Soon", minutes: 15 }]], gives({ start: "2026-03-09T09:45" })));
-  test("for long enough", () => check([["schedule_meeting", { topic: "Soon", minutes: 20 }]], gives({ start: "2026-03-09T10:30" })));
-  test("one host is not in two", () => check([schedule({ start: "2026-03-09T10:15" })], refuses("conflict", /the user hosts Type specimen critique \(mtg_107\) from 2026-03-09T10:00 to 2026-03-09T10:30/)));
-  test("one after the other is fine", () => check([schedule({ start: "2026-03-09T10:30" })], gives({ start: "2026-03-09T10:30" })));
-  test("not longer than the plan allows", () => check([schedule({ minutes: 181 })], refuses("limit_exceeded", /the pro plan of Ana Ruiz allows meetings of 180 minutes, not 181/)));
+  const schedule = (more: Call[1]): Call => [
+    "schedule_meeting",
+    { topic: "Handover", start: "2026-03-11T10:00", minutes: 30, ...more },
+  ];
+  test("a meeting gets a link and its guests", () =>
+    check(
+      [schedule({ participants: ["Ben Okafor", "helena@northwind.example", "ben okafor"] })],
+      gives({ topic: "Handover", end: "2026-03-11T10:30", invited: 2 }),
+    ));
+  test("and is found by its topic", () =>
+    check(
+      [schedule({}), ["list_meetings", { topic: "hand" }]],
+      gives({ meetings: [{ topic: "Handover", start: "2026-03-11T10:00", status: "scheduled" }] }),
+    ));
+  test("without a start it is as soon as the host is free", () =>
+    check(
+      [["schedule_meeting", { topic: "Soon", minutes: 15 }]],
+      gives({ start: "2026-03-09T09:45" }),
+    ));
+  test("for long enough", () =>
+    check(
+      [["schedule_meeting", { topic: "Soon", minutes: 20 }]],
+      gives({ start: "2026-03-09T10:30" }),
+    ));
+  test("one host is not in two", () =>
+    check(
+      [schedule({ start: "2026-03-09T10:15" })],
+      refuses(
+        "conflict",
+        /the user hosts Type specimen critique \(mtg_107\) from 2026-03-09T10:00 to 2026-03-09T10:30/,
+      ),
+    ));
+  test("one after the other is fine", () =>
+    check([schedule({ start: "2026-03-09T10:30" })], gives({ start: "2026-03-09T10:30" })));
+  test("not longer than the plan allows", () =>
+    check(
+      [schedule({ minutes: 181 })],
+      refuses("limit_exceeded", /the pro plan of Ana Ruiz allows meetings of 180 minutes, not 181/),
+    ));
   test("not with more people than it allows", () =>
-    check([schedule({ participants: ["Ben Okafor", "Chloe Martin", "David Chen", "Emma Novak", "Farid Haddad", "Grace Kim", "Hugo Silva", "Ines Costa", "Helena Brandt"] })], refuses("limit_exceeded", /allows 9 people in a meeting, host included, not 10/)));
-  test("not in the past", () => check([schedule({ start: "2026-03-09T08:59" })], refuses("precondition_failed", /2026-03-09T08:59 has passed/)));
-  test("not too far ahead", () => check([schedule({ start: "2026-12-24T10:00" })], refuses("precondition_failed", /more than 180 days away/)));
-  test("not with people whom nobody knows", () => check([schedule({ participants: ["__proto__"] })], refuses("not_found", /no person __proto__/)));
-  test("not at a time that does not exist", () => check([schedule({ start: "2026-02-30T10:00" })], refuses("invalid_params", /start/)));
+    check(
+      [
+        schedule({
+          participants: [
+            "Ben Okafor",
+            "Chloe Martin",
+            "David Chen",
+            "Emma Novak",
+            "Farid Haddad",
+            "Grace Kim",
+            "Hugo Silva",
+            "Ines Costa",
+            "Helena Brandt",
+          ],
+        }),
+      ],
+      refuses("limit_exceeded", /allows 9 people in a meeting, host included, not 10/),
+    ));
+  test("not in the past", () =>
+    check(
+      [schedule({ start: "2026-03-09T08:59" })],
+      refuses("precondition_failed", /2026-03-09T08:59 has passed/),
+    ));
+  test("not too far ahead", () =>
+    check(
+      [schedule({ start: "2026-12-24T10:00" })],
+      refuses("precondition_failed", /more than 180 days away/),
+    ));
+  test("not with people whom nobody knows", () =>
+    check(
+      [schedule({ participants: ["__proto__"] })],
+      refuses("not_found", /no person __proto__/),
+    ));
+  test("not at a time that does not exist", () =>
+    check([schedule({ start: "2026-02-30T10:00" })], refuses("invalid_params", /start/)));
   test("not for ever", () => check([schedule({ minutes: 1e308 })], { kind: "refused" }));
-  test("length is a number", () => check([schedule({ minutes: "half an hour" })], misfits(/minutes must be/)));
+  test("length is a number", () =>
+    check([schedule({ minutes: "half an hour" })], misfits(/minutes must be/)));
 
-  test("what is ahead or running is listed in order", () => check([["list_meetings", { limit: 3 }]], gives({ meetings: [{ meeting_id: brief, status: "running" }, { meeting_id: palette }, { meeting_id: print, status: "scheduled" }], more: 4 })));
-  test("by person", () => check([["list_meetings", { person: "Ines Costa" }]], gives({ meetings: [{ meeting_id: newsletter }] })));
-  test("by what the user is in it", () => check([["list_meetings", { role: "co-host" }]], gives({ meetings: [{ meeting_id: brief }, { meeting_id: print }] })));
-  test("days the wrong way round are refused", () => check([["list_meetings", { from: "2026-03-12", to: "2026-03-11" }]], refuses("invalid_params", /to 2026-03-11 is before from/)));
-  test("a meeting is shown with guests and places", () => check([["get_meeting", { meeting_id: critique }]], gives({ host: "Ana Ruiz", user_is: "host", participants: [{ name: "Chloe Martin", role: "guest" }, { name: "Hugo Silva" }], places_left: 6, recording_now: false })));
-  test("a meeting without guests has none to show", () => check([schedule({}), ["get_meeting", { meeting_id: "mtg_8249" }]], gives({ places_left: 8, host: "Ana Ruiz" })));
-  test("a basic plan records nothing", () => check([["get_meeting", { meeting_id: brief }]], gives({ user_is: "co-host", recording: "nobody" })));
-  test("unknown ones are refused", () => check([["get_meeting", { meeting_id: "mtg_1" }]], refuses("not_found", /no meeting mtg_1/)));
+  test("what is ahead or running is listed in order", () =>
+    check(
+      [["list_meetings", { limit: 3 }]],
+      gives({
+        meetings: [
+          { meeting_id: brief, status: "running" },
+          { meeting_id: palette },
+          { meeting_id: print, status: "scheduled" },
+        ],
+        more: 4,
+      }),
+    ));
+  test("by person", () =>
+    check(
+      [["list_meetings", { person: "Ines Costa" }]],
+      gives({ meetings: [{ meeting_id: newsletter }] }),
+    ));
+  test("by what the user is in it", () =>
+    check(
+      [["list_meetings", { role: "co-host" }]],
+      gives({ meetings: [{ meeting_id: brief }, { meeting_id: print }] }),
+    ));
+  test("days the wrong way round are refused", () =>
+    check(
+      [["list_meetings", { from: "2026-03-12", to: "2026-03-11" }]],
+      refuses("invalid_params", /to 2026-03-11 is before from/),
+    ));
+  test("a meeting is shown with guests and places", () =>
+    check(
+      [["get_meeting", { meeting_id: critique }]],
+      gives({
+        host: "Ana Ruiz",
+        user_is: "host",
+        participants: [{ name: "Chloe Martin", role: "guest" }, { name: "Hugo Silva" }],
+        places_left: 6,
+        recording_now: false,
+      }),
+    ));
+  test("a meeting without guests has none to show", () =>
+    check(
+      [schedule({}), ["get_meeting", { meeting_id: "mtg_8249" }]],
+      gives({ places_left: 8, host: "Ana Ruiz" }),
+    ));
+  test("a basic plan records nothing", () =>
+    check(
+      [["get_meeting", { meeting_id: brief }]],
+      gives({ user_is: "co-host", recording: "nobody" }),
+    ));
+  test("unknown ones are refused", () =>
+    check([["get_meeting", { meeting_id: "mtg_1" }]], refuses("not_found", /no meeting mtg_1/)));
 
-  const update = (meeting_id: string, changes: Call[1]): Call => ["update_meeting", { meeting_id, ...changes }];
-  test("a meeting is moved", () => check([update(server, { start: "2026-03-09T14:10" }), ["get_meeting", { meeting_id: server }]], gives({ start: "2026-03-09T14:10", end: "2026-03-09T14:55" })));
-  test("only what is new counts as changed", () => check([update(server, { minutes: 45, waiting_room: true })], gives({ changed: ["waiting_room"] })));
-  test("not onto another one", () => check([update(server, { start: "2026-03-09T10:10" })], refuses("conflict", /Type specimen critique/)));
-  test("nothing new is refused", () => check([update(server, { minutes: 45 })], refuses("conflict", /is like that already/)));
-  test("nothing at all is refused", () => check([update(server, {})], refuses("invalid_params", /nothing to change/)));
-  test("only by the host", () => check([update(numbers, { minutes: 20 })], refuses("permission_denied", /Grace Kim hosts Month-end numbers \(mtg_116\): only the host can change it/)));
-  test("not while it runs", () => check([update(palette, { minutes: 20 })], refuses("precondition_failed", /Colour palette review \(mtg_101\) is running/)));
+  const update = (meeting_id: string, changes: Call[1]): Call => [
+    "update_meeting",
+    { meeting_id, ...changes },
+  ];
+  test("a meeting is moved", () =>
+    check(
+      [update(server, { start: "2026-03-09T14:10" }), ["get_meeting", { meeting_id: server }]],
+      gives({ start: "2026-03-09T14:10", end: "2026-03-09T14:55" }),
+    ));
+  test("only what is new counts as changed", () =>
+    check(
+      [update(server, { minutes: 45, waiting_room: true })],
+      gives({ changed: ["waiting_room"] }),
+    ));
+  test("not onto another one", () =>
+    check(
+      [update(server, { start: "2026-03-09T10:10" })],
+      refuses("conflict", /Type specimen critique/),
+    ));
+  test("nothing new is refused", () =>
+    check([update(server, { minutes: 45 })], refuses("conflict", /is like that already/)));
+  test("nothing at all is refused", () =>
+    check([update(server, {})], refuses("invalid_params", /nothing to change/)));
+  test("only by the host", () =>
+    check(
+      [update(numbers, { minutes: 20 })],
+      refuses(
+        "permission_denied",
+        /Grace Kim hosts Month-end numbers \(mtg_116\): only the host can change it/,
+      ),
+    ));
+  test("not while it runs", () =>
+    check(
+      [update(palette, { minutes: 20 })],
+      refuses("precondition_failed", /Colour palette review \(mtg_101\) is running/),
+    ));
 
   const cancel = (meeting_id: string): Call => ["cancel_meeting", { meeting_id }];
-  test("a meeting is called off, and everybody is told", () => check([cancel(newsletter)], gives({ status: "cancelled", told: 8 })));
-  test("which frees its time", () => check([cancel(server), schedule({ start: "2026-03-09T13:00" })], gives({ start: "2026-03-09T13:00" })));
-  test("not twice", () => check([cancel(archive)], refuses("precondition_failed", /Photo archive clean-up \(mtg_122\) is cancelled/)));
-  test("not somebody else's", () => check([cancel(print)], refuses("permission_denied", /Emma Novak hosts Print quality round/)));
+  test("a meeting is called off, and everybody is told", () =>
+    check([cancel(newsletter)], gives({ status: "cancelled", told: 8 })));
+  test("which frees its time", () =>
+    check(
+      [cancel(server), schedule({ start: "2026-03-09T13:00" })],
+      gives({ start: "2026-03-09T13:00" }),
+    ));
+  test("not twice", () =>
+    check(
+      [cancel(archive)],
+      refuses("precondition_failed", /Photo archive clean-up \(mtg_122\) is cancelled/),
+    ));
+  test("not somebody else's", () =>
+    check([cancel(print)], refuses("permission_denied", /Emma Novak hosts Print quality round/)));
 });
 
 describe("running", () => {
   const start = (meeting_id: string): Call => ["start_meeting", { meeting_id }];
   const end = (meeting_id: string): Call => ["end_meeting", { meeting_id }];
   const record = (meeting_id: string): Call => ["start_recording", { meeting_id }];
-  test("a host starts hours before", () => check([start(server)], gives({ status: "running", started_at: "2026-03-09T09:00" })));
+  test("a host starts hours before", () =>
+    check([start(server)], gives({ status: "running", started_at: "2026-03-09T09:00" })));
   test("three at once and no more", () =>
-    check([["schedule_meeting", { topic: "Soon", minutes: 15 }], start(server), start(critique), start("mtg_8249")], refuses("limit_exceeded", /the pro plan of Ana Ruiz lets 3 meetings run at once, and Colour palette review and Type specimen critique and Server move dry run run already/)));
-  test("another when one has ended", () => check([["schedule_meeting", { topic: "Soon", minutes: 15 }], start(server), start(critique), end(palette), start("mtg_8249")], gives({ status: "running" })));
-  test("a co-host starts shortly before", () => check([start(print)], gives({ started_at: "2026-03-09T09:00" })));
-  test("a guest does not", () => check([start(numbers)], refuses("permission_denied", /Grace Kim hosts Month-end numbers \(mtg_116\), and the user is no co-host/)));
-  test("a host starts early, even on the day before", () => check([start(newsletter)], gives({ status: "running" })));
-  test("but not weeks before", () => check([["update_meeting", { meeting_id: newsletter, start: "2026-03-17T09:00" }], start(newsletter)], refuses("precondition_failed", /is on 2026-03-17T09:00, and a host can start it 7 days before at the earliest/)));
-  test("not what runs", () => check([start(palette)], refuses("conflict", /running since 2026-03-09T08:45/)));
-  test("not what is over", () => check([start(captions)], refuses("precondition_failed", /is ended/)));
-  test("the host ends it for everybody: 09:00 - 08:45", () => check([end(palette)], gives({ status: "ended", minutes: 15 })));
-  test("a co-host does not", () => check([end(brief)], refuses("permission_denied", /only the host can end it/)));
-  test("not what has not begun", () => check([end(server)], refuses("precondition_failed", /is scheduled, not running/)));
+    check(
+      [
+        ["schedule_meeting", { topic: "Soon", minutes: 15 }],
+        start(server),
+        start(critique),
+        start("mtg_8249"),
+      ],
+      refuses(
+        "limit_exceeded",
+        /the pro plan of Ana Ruiz lets 3 meetings run at once, and Colour palette review and Type specimen critique and Server move dry run run already/,
+      ),
+    ));
+  test("another when one has ended", () =>
+    check(
+      [
+        ["schedule_meeting", { topic: "Soon", minutes: 15 }],
+        start(server),
+        start(critique),
+        end(palette),
+        start("mtg_8249"),
+      ],
+      gives({ status: "running" }),
+    ));
+  test("a co-host starts shortly before", () =>
+    check([start(print)], gives({ started_at: "2026-03-09T09:00" })));
+  test("a guest does not", () =>
+    check(
+      [start(numbers)],
+      refuses(
+        "permission_denied",
+        /Grace Kim hosts Month-end numbers \(mtg_116\), and the user is no co-host/,
+      ),
+    ));
+  test("a host starts early, even on the day before", () =>
+    check([start(newsletter)], gives({ status: "running" })));
+  test("but not weeks before", () =>
+    check(
+      [
+        ["update_meeting", { meeting_id: newsletter, start: "2026-03-17T09:00" }],
+        start(newsletter),
+      ],
+      refuses(
+        "precondition_failed",
+        /is on 2026-03-17T09:00, and a host can start it 7 days before at the earliest/,
+      ),
+    ));
+  test("not what runs", () =>
+    check([start(palette)], refuses("conflict", /running since 2026-03-09T08:45/)));
+  test("not what is over", () =>
+    check([start(captions)], refuses("precondition_failed", /is ended/)));
+  test("the host ends it for everybody: 09:00 - 08:45", () =>
+    check([end(palette)], gives({ status: "ended", minutes: 15 })));
+  test("a co-host does not", () =>
+    check([end(brief)], refuses("permission_denied", /only the host can end it/)));
+  test("not what has not begun", () =>
+    check([end(server)], refuses("precondition_failed", /is scheduled, not running/)));
 
-  test("a running meeting is recorded until it ends", () => check([record(palette), end(palette), ["list_recordings", { meeting_id: palette }]], gives({ recordings: [{ topic: "Colour palette review", started_at: "2026-03-09T09:00", minutes: 1, status: "processing" }] })));
-  test("which its end says", () => check([record(palette), end(palette)], gives({ recording_id: "rec_8249" })));
-  test("once at a time", () => check([record(palette), record(palette)], refuses("conflict", /being recorded already/)));
-  test("not before it has begun", () => check([record(server)], refuses("precondition_failed", /is scheduled, not running/)));
-  test("not on a basic plan", () => check([record(brief)], refuses("permission_denied", /the basic plan of Helena Brandt/)));
-  test("not against somebody's will", () => check([start(critique), record(critique)], refuses("precondition_failed", /Hugo Silva is in Type specimen critique and does not agree/)));
-  test("recordings are newest first", () => check([["list_recordings", {}]], gives({ recordings: [{ topic: "Portfolio captions", minutes: 31, status: "processing" }, { topic: "Film cut review", status: "ready" }] })));
-  test("by topic and day", () => check([["list_recordings", { topic: "film", since: "2026-03-01" }]], gives({ recordings: [] })));
-  test("of an unknown meeting are refused", () => check([["list_recordings", { meeting_id: "rec_101" }]], refuses("not_found", /no meeting rec_101/)));
+  test("a running meeting is recorded until it ends", () =>
+    check(
+      [record(palette), end(palette), ["list_recordings", { meeting_id: palette }]],
+      gives({
+        recordings: [
+          {
+            topic: "Colour palette review",
+            started_at: "2026-03-09T09:00",
+            minutes: 1,
+            status: "processing",
+          },
+        ],
+      }),
+    ));
+  test("which its end says", () =>
+    check([record(palette), end(palette)], gives({ recording_id: "rec_8249" })));
+  test("once at a time", () =>
+    check([record(palette), record(palette)], refuses("conflict", /being recorded already/)));
+  test("not before it has begun", () =>
+    check([record(server)], refuses("precondition_failed", /is scheduled, not running/)));
+  test("not on a basic plan", () =>
+    check([record(brief)], refuses("permission_denied", /the basic plan of Helena Brandt/)));
+  test("not against somebody's will", () =>
+    check(
+      [start(critique), record(critique)],
+      refuses("precondition_failed", /Hugo Silva is in Type specimen critique and does not agree/),
+    ));
+  test("recordings are newest first", () =>
+    check(
+      [["list_recordings", {}]],
+      gives({
+        recordings: [
+          { topic: "Portfolio captions", minutes: 31, status: "processing" },
+          { topic: "Film cut review", status: "ready" },
+        ],
+      }),
+    ));
+  test("by topic and day", () =>
+    check(
+      [["list_recordings", { topic: "film", since: "2026-03-01" }]],
+      gives({ recordings: [] }),
+    ));
+  test("of an unknown meeting are refused", () =>
+    check(
+      [["list_recordings", { meeting_id: "rec_101" }]],
+      refuses("not_found", /no meeting rec_101/),
+    ));
 });
 
 describe("people", () => {
-  const add = (meeting_id: string, person: string, role?: string): Call => ["add_participant", { meeting_id, person, ...(role ? { role } : {}) }];
-  test("a host invites, by name or e-mail", () => check([add(server, "helena@northwind.example"), ["get_meeting", { meeting_id: server }]], gives({ participants: [{ name: "David Chen" }, { name: "Emma Novak", role: "co-host" }, { name: "Helena Brandt", role: "guest" }] })));
-  test("a co-host invites too", () => check([add(brief, "Emma Novak")], gives({ person: "Emma Novak", participants: 3, places_left: 1 })));
-  test("but names no co-hosts", () => check([add(brief, "Emma Novak", "co-host")], refuses("permission_denied", /only Helena Brandt, the host, names co-hosts/)));
-  test("a guest becomes co-host", () => check([add(server, "David Chen", "co-host")], gives({ role: "co-host", participants: 2 })));
-  test("nobody is invited twice", () => check([add(server, "Emma Novak")], refuses("conflict", /Emma Novak is invited to Server move dry run already, as co-host/)));
-  test("nor the host", () => check([add(brief, "Helena Brandt")], refuses("conflict", /Helena Brandt hosts Insurance brief/)));
-  test("not beyond the plan", () => check([add(newsletter, "Helena Brandt")], refuses("limit_exceeded", /Newsletter planning is full: the pro plan of Ana Ruiz allows 9 people/)));
-  test("not by a guest", () => check([add(numbers, "Emma Novak")], refuses("permission_denied", /no co-host: only hosts can invite people/)));
-  test("not to what is over", () => check([add(captions, "Emma Novak")], refuses("precondition_failed", /Portfolio captions \(mtg_125\) is ended/)));
-  test("not to somebody else's past", () => check([add(film, "Emma Novak")], refuses("permission_denied", /Chloe Martin hosts Film cut review/)));
-  test("not whom nobody knows", () => check([add(server, "Nobody")], refuses("not_found", /no person Nobody/)));
+  const add = (meeting_id: string, person: string, role?: string): Call => [
+    "add_participant",
+    { meeting_id, person, ...(role ? { role } : {}) },
+  ];
+  test("a host invites, by name or e-mail", () =>
+    check(
+      [add(server, "helena@northwind.example"), ["get_meeting", { meeting_id: server }]],
+      gives({
+        participants: [
+          { name: "David Chen" },
+          { name: "Emma Novak", role: "co-host" },
+          { name: "Helena Brandt", role: "guest" },
+        ],
+      }),
+    ));
+  test("a co-host invites too", () =>
+    check(
+      [add(brief, "Emma Novak")],
+      gives({ person: "Emma Novak", participants: 3, places_left: 1 }),
+    ));
+  test("but names no co-hosts", () =>
+    check(
+      [add(brief, "Emma Novak", "co-host")],
+      refuses("permission_denied", /only Helena Brandt, the host, names co-hosts/),
+    ));
+  test("a guest becomes co-host", () =>
+    check([add(server, "David Chen", "co-host")], gives({ role: "co-host", participants: 2 })));
+  test("nobody is invited twice", () =>
+    check(
+      [add(server, "Emma Novak")],
+      refuses("conflict", /Emma Novak is invited to Server move dry run already, as co-host/),
+    ));
+  test("nor the host", () =>
+    check(
+      [add(brief, "Helena Brandt")],
+      refuses("conflict", /Helena Brandt hosts Insurance brief/),
+    ));
+  test("not beyond the plan", () =>
+    check(
+      [add(newsletter, "Helena Brandt")],
+      refuses(
+        "limit_exceeded",
+        /Newsletter planning is full: the pro plan of Ana Ruiz allows 9 people/,
+      ),
+    ));
+  test("not by a guest", () =>
+    check(
+      [add(numbers, "Emma Novak")],
+      refuses("permission_denied", /no co-host: only hosts can invite people/),
+    ));
+  test("not to what is over", () =>
+    check(
+      [add(captions, "Emma Novak")],
+      refuses("precondition_failed", /Portfolio captions \(mtg_125\) is ended/),
+    ));
+  test("not to somebody else's past", () =>
+    check(
+      [add(film, "Emma Novak")],
+      refuses("permission_denied", /Chloe Martin hosts Film cut review/),
+    ));
+  test("not whom nobody knows", () =>
+    check([add(server, "Nobody")], refuses("not_found", /no person Nobody/)));
 });
 
 checkAllTools();

@@ -1,4 +1,7 @@
-/** A service to test against: a small server that counts, on a free port, and a client that sends exactly what it is told. */
+/**
+ * A service to test against: a small server that counts, on a free port, and a client that sends
+ * exactly what it is told.
+ */
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
@@ -7,7 +10,10 @@ import { z } from "zod";
 import { openCatalog, type Catalog } from "../../src/environment/catalog.ts";
 import { defineServer, refuse, toolOf } from "../../src/environment/server.ts";
 
-const schema = z.strictObject({ counters: z.record(z.string(), z.strictObject({ value: z.int() })), limit: z.int() });
+const schema = z.strictObject({
+  counters: z.record(z.string(), z.strictObject({ value: z.int() })),
+  limit: z.int(),
+});
 const tool = toolOf(schema);
 
 export const counting = defineServer({
@@ -22,8 +28,11 @@ export const counting = defineServer({
       input: { counter_id: z.string().max(40), by: z.int().min(1).max(100) },
       returns: { counter_id: z.string(), value: z.int() },
       run(world, { counter_id, by }) {
-        const counter = world.counters[counter_id] ?? refuse("not_found", `there is no counter ${counter_id}`, "counting_list shows them");
-        if (counter.value + by > world.limit) refuse("limit_exceeded", `${counter.value} + ${by} is over ${world.limit}`);
+        const counter =
+          world.counters[counter_id] ??
+          refuse("not_found", `there is no counter ${counter_id}`, "counting_list shows them");
+        if (counter.value + by > world.limit)
+          refuse("limit_exceeded", `${counter.value} + ${by} is over ${world.limit}`);
         counter.value += by;
         return { counter_id, value: counter.value };
       },
@@ -33,14 +42,22 @@ export const counting = defineServer({
       summary: "List the counters.",
       input: {},
       returns: { counters: z.array(z.object({ counter_id: z.string(), value: z.int() })) },
-      run: world => ({ counters: Object.entries(world.counters).map(([counter_id, { value }]) => ({ counter_id, value })) }),
+      run: world => ({
+        counters: Object.entries(world.counters).map(([counter_id, { value }]) => ({
+          counter_id,
+          value,
+        })),
+      }),
     }),
     recite: tool({
       effect: "read",
       summary: "Recite a long list.",
       input: { lines: z.int().min(1).max(5_000), length: z.int().min(1).max(50_000) },
       returns: { lines: z.array(z.string()), total: z.int() },
-      run: (_, { lines, length }) => ({ lines: Array.from({ length: lines }, (__, i) => `${i} `.padEnd(length, "x")), total: lines }),
+      run: (_, { lines, length }) => ({
+        lines: Array.from({ length: lines }, (__, i) => `${i} `.padEnd(length, "x")),
+        total: lines,
+      }),
     }),
     crash: tool({
       effect: "write",
@@ -59,7 +76,13 @@ export const counting = defineServer({
 export function countingCatalog(): Catalog {
   const folder = mkdtempSync(join(tmpdir(), "prove-rl-"));
   mkdirSync(join(folder, "counting"));
-  const fixture = { format: "prove/fixture@1", server: "counting", name: "full", now: "2026-03-09T09:00", state: { counters: { cnt_1: { value: 0 }, cnt_2: { value: 5 } }, limit: 100 } };
+  const fixture = {
+    format: "prove/fixture@1",
+    server: "counting",
+    name: "full",
+    now: "2026-03-09T09:00",
+    state: { counters: { cnt_1: { value: 0 }, cnt_2: { value: 5 } }, limit: 100 },
+  };
   writeFileSync(join(folder, "counting", "full.fixture.json"), JSON.stringify(fixture));
   return openCatalog([counting], [folder]);
 }
@@ -72,7 +95,11 @@ export interface Answered {
   readonly text: string;
   readonly truncated: boolean;
   readonly structured: { readonly value: number; readonly lines: readonly string[] };
-  readonly state: { readonly counting: { readonly world: { readonly counters: { readonly cnt_1: { readonly value: number } } } } };
+  readonly state: {
+    readonly counting: {
+      readonly world: { readonly counters: { readonly cnt_1: { readonly value: number } } };
+    };
+  };
   readonly tools: readonly unknown[];
   readonly catalog_hash: string;
   readonly id: number | string | null;
@@ -94,14 +121,31 @@ export interface Asked {
 }
 
 /** Sends one request with exactly these headers. */
-export function ask(url: string, method: string, { headers = {}, body }: Asked = {}): Promise<Said> {
-  const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
-  const all = text === undefined || "content-type" in headers ? headers : { "content-type": "application/json", ...headers };
+export function ask(
+  url: string,
+  method: string,
+  { headers = {}, body }: Asked = {},
+): Promise<Said> {
+  const text =
+    body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
+  const all =
+    text === undefined || "content-type" in headers
+      ? headers
+      : { "content-type": "application/json", ...headers };
   return new Promise((resolve, reject) => {
     const sent = request(url, { method, headers: all }, response => {
       let answer = "";
       response.setEncoding("utf8").on("data", (it: string) => (answer += it));
-      response.once("end", () => resolve({ status: response.statusCode!, headers: response.headers, text: answer, get json() { return JSON.parse(answer) as Answered; } }));
+      response.once("end", () =>
+        resolve({
+          status: response.statusCode!,
+          headers: response.headers,
+          text: answer,
+          get json() {
+            return JSON.parse(answer) as Answered;
+          },
+        }),
+      );
     });
     sent.once("error", reject);
     sent.end(text);

@@ -33,17 +33,41 @@ describe("on loopback without a token", () => {
     ["DELETE", `${serving.url}/v1/sessions/${newSessionId()}`],
     ["POST", `${serving.url}/s/${id}/counting/mcp`, { jsonrpc: "2.0", id: 1, method: "ping" }],
   ];
-  const statuses = (headers: Record<string, string>) => Promise.all(routes().map(async ([method, url, body]) => (await ask(url, method, { headers, body })).status));
+  const statuses = (headers: Record<string, string>) =>
+    Promise.all(
+      routes().map(
+        async ([method, url, body]) => (await ask(url, method, { headers, body })).status,
+      ),
+    );
 
-  test.each(["localhost", "localhost:8970", "127.0.0.1", "[::1]:1"])("answers every route for the Host %s", async host => {
-    expect(await statuses({ host })).toEqual(routes().map(() => 200));
-  });
+  test.each(["localhost", "localhost:8970", "127.0.0.1", "[::1]:1"])(
+    "answers every route for the Host %s",
+    async host => {
+      expect(await statuses({ host })).toEqual(routes().map(() => 200));
+    },
+  );
 
-  test.each(["evil.example.com", "127.0.0.1.evil.example.com", "localhost.evil.example.com", "evil.example.com:80", "user@localhost", "localhost/..", "localhost:", "local host"])("turns every route down for the Host %j", async host => {
+  test.each([
+    "evil.example.com",
+    "127.0.0.1.evil.example.com",
+    "localhost.evil.example.com",
+    "evil.example.com:80",
+    "user@localhost",
+    "localhost/..",
+    "localhost:",
+    "local host",
+  ])("turns every route down for the Host %j", async host => {
     expect(await statuses({ host })).toEqual(routes().map(() => 403));
   });
 
-  test.each(["https://evil.example.com", "null", "http://localhost.evil.example.com", "vscode-webview://abc", "file://", "http://localhost/page"])("turns every route down for the Origin %s", async origin => {
+  test.each([
+    "https://evil.example.com",
+    "null",
+    "http://localhost.evil.example.com",
+    "vscode-webview://abc",
+    "file://",
+    "http://localhost/page",
+  ])("turns every route down for the Origin %s", async origin => {
     expect(await statuses({ origin })).toEqual(routes().map(() => 403));
   });
 
@@ -53,33 +77,69 @@ describe("on loopback without a token", () => {
       expect(said.status).toBe(200);
       expect(Object.keys(said.headers).filter(it => it.startsWith("access-control-"))).toEqual([]);
     }
-    const preflight = await ask(`${serving.url}/v1/sessions/${id}/call`, "OPTIONS", { headers: { origin: "http://localhost:3000", "access-control-request-method": "POST" } });
+    const preflight = await ask(`${serving.url}/v1/sessions/${id}/call`, "OPTIONS", {
+      headers: { origin: "http://localhost:3000", "access-control-request-method": "POST" },
+    });
     expect(preflight.status).toBe(405);
-    expect(Object.keys(preflight.headers).filter(it => it.startsWith("access-control-"))).toEqual([]);
+    expect(Object.keys(preflight.headers).filter(it => it.startsWith("access-control-"))).toEqual(
+      [],
+    );
   });
 
-  test.each(["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "text/plain; application/json", ""])("takes no body of type %j", async type => {
+  test.each([
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "application/jsonp",
+    "text/plain; application/json",
+    "",
+  ])("takes no body of type %j", async type => {
     const posts = routes().filter(([method]) => method === "POST" || method === "PUT");
-    const got = await Promise.all(posts.map(async ([method, url, body]) => (await ask(url, method, { headers: { "content-type": type }, body })).status));
+    const got = await Promise.all(
+      posts.map(
+        async ([method, url, body]) =>
+          (await ask(url, method, { headers: { "content-type": type }, body })).status,
+      ),
+    );
     expect(got).toEqual(posts.map(() => 415));
   });
 
   test("takes JSON with a charset, and no text that is none", async () => {
     const url = `${serving.url}/v1/sessions/${id}/reset`;
-    expect((await ask(url, "POST", { headers: { "content-type": "application/json; charset=utf-8" }, body: {} })).status).toBe(200);
-    expect((await ask(url, "POST", { body: "{" })).json.error).toMatchObject({ code: "INVALID_REQUEST", message: expect.stringMatching(/^the body is not JSON/) });
+    expect(
+      (
+        await ask(url, "POST", {
+          headers: { "content-type": "application/json; charset=utf-8" },
+          body: {},
+        })
+      ).status,
+    ).toBe(200);
+    expect((await ask(url, "POST", { body: "{" })).json.error).toMatchObject({
+      code: "INVALID_REQUEST",
+      message: expect.stringMatching(/^the body is not JSON/),
+    });
     expect((await ask(url, "POST", { body: "" })).status).toBe(400);
   });
 
   test("takes no more than eight megabytes, announced or not", async () => {
     const url = new URL(`${serving.url}/v1/sessions/${id}/restore`);
-    expect((await ask(url.href, "POST", { headers: { "content-length": String(9 * 2 ** 20) }, body: "{" })).json.error.code).toBe("TOO_LARGE");
+    expect(
+      (
+        await ask(url.href, "POST", {
+          headers: { "content-length": String(9 * 2 ** 20) },
+          body: "{",
+        })
+      ).json.error.code,
+    ).toBe("TOO_LARGE");
     const socket = connect(Number(url.port), "127.0.0.1").setEncoding("latin1");
     socket.on("error", () => {});
-    socket.write(`POST ${url.pathname} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`);
+    socket.write(
+      `POST ${url.pathname} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
+    );
     const piece = "x".repeat(2 ** 20);
     for (let i = 0; i < 9; i++) socket.write(`${piece.length.toString(16)}\r\n${piece}\r\n`);
-    const head = await new Promise<string>(resolve => socket.once("data", (it: string) => resolve(it)));
+    const head = await new Promise<string>(resolve =>
+      socket.once("data", (it: string) => resolve(it)),
+    );
     socket.destroy();
     expect(head).toMatch(/^HTTP\/1\.1 413 /);
   });
@@ -96,14 +156,35 @@ describe("on loopback without a token", () => {
   ])("takes no session id that is %s", async (_, bad) => {
     const said = await ask(`${serving.url}/v1/sessions/${bad}`, "PUT", { body: {} });
     expect(said.status).toBe(400);
-    expect(said.json.error).toMatchObject({ code: "INVALID_REQUEST", message: expect.stringMatching(/session id/) });
+    expect(said.json.error).toMatchObject({
+      code: "INVALID_REQUEST",
+      message: expect.stringMatching(/session id/),
+    });
   });
 
-  test.each(["q9XbC4nZtR7mK2vLw8yP5a", "0f1e2d3c4b5a69788796a5b4c3d2e1f0"])("takes the session id %s", async good => {
-    expect((await ask(`${serving.url}/v1/sessions/${good}`, "PUT", { body: {} })).status).toBe(200);
-  });
+  test.each(["q9XbC4nZtR7mK2vLw8yP5a", "0f1e2d3c4b5a69788796a5b4c3d2e1f0"])(
+    "takes the session id %s",
+    async good => {
+      expect((await ask(`${serving.url}/v1/sessions/${good}`, "PUT", { body: {} })).status).toBe(
+        200,
+      );
+    },
+  );
 
-  test.each(["/", "//health", "/health/", "/v1", "/s", `/s/${id}`, `/s/${id}/counting`, `/s/${id}/counting/mcp/more`, "/v1/sessions", "/v1/sessions/", "/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd"])("serves nothing at %s", async path => {
+  test.each([
+    "/",
+    "//health",
+    "/health/",
+    "/v1",
+    "/s",
+    `/s/${id}`,
+    `/s/${id}/counting`,
+    `/s/${id}/counting/mcp/more`,
+    "/v1/sessions",
+    "/v1/sessions/",
+    "/../../etc/passwd",
+    "/%2e%2e/%2e%2e/etc/passwd",
+  ])("serves nothing at %s", async path => {
     const { hostname, port } = new URL(serving.url);
     const socket = connect(Number(port), hostname).setEncoding("latin1");
     socket.end(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
@@ -114,7 +195,10 @@ describe("on loopback without a token", () => {
   });
 
   test("keeps a connection for the ten minutes that a slow model may think", async () => {
-    expect((await ask(`${serving.url}/health`, "GET", { headers: { connection: "keep-alive" } })).headers["keep-alive"]).toBe("timeout=620");
+    expect(
+      (await ask(`${serving.url}/health`, "GET", { headers: { connection: "keep-alive" } }))
+        .headers["keep-alive"],
+    ).toBe("timeout=620");
   });
 });
 
@@ -134,8 +218,17 @@ describe("with a token", () => {
     ["the token alone", { authorization: token }],
     ["the token as a query", {}, `?token=${token}`],
   ])("lets nobody in with %s", async (_, headers, query = "") => {
-    for (const [method, path] of [["GET", "/health"], ["GET", "/v1/catalog"], ["PUT", `/v1/sessions/${id}`], ["POST", `/s/${id}/counting/mcp`], ["GET", "/nowhere"]] as const) {
-      const said = await ask(`${local()}${path}${query}`, method, { headers, ...(method === "GET" ? {} : { body: {} }) });
+    for (const [method, path] of [
+      ["GET", "/health"],
+      ["GET", "/v1/catalog"],
+      ["PUT", `/v1/sessions/${id}`],
+      ["POST", `/s/${id}/counting/mcp`],
+      ["GET", "/nowhere"],
+    ] as const) {
+      const said = await ask(`${local()}${path}${query}`, method, {
+        headers,
+        ...(method === "GET" ? {} : { body: {} }),
+      });
       expect(said.status).toBe(401);
       expect(said.headers["www-authenticate"]).toBe("Bearer");
       expect(said.text).not.toContain(token);
@@ -145,14 +238,28 @@ describe("with a token", () => {
   test("lets the token in, by address or by the machine's name, but not under another domain", async () => {
     const headers = { authorization: `Bearer ${token}` };
     expect((await ask(`${local()}/health`, "GET", { headers })).status).toBe(200);
-    expect((await ask(`${local()}/health`, "GET", { headers: { ...headers, host: "192.168.7.7:8970" } })).status).toBe(200);
-    expect((await ask(`${local()}/health`, "GET", { headers: { ...headers, host: "evil.example.com" } })).status).toBe(403);
+    expect(
+      (await ask(`${local()}/health`, "GET", { headers: { ...headers, host: "192.168.7.7:8970" } }))
+        .status,
+    ).toBe(200);
+    expect(
+      (await ask(`${local()}/health`, "GET", { headers: { ...headers, host: "evil.example.com" } }))
+        .status,
+    ).toBe(403);
   });
 });
 
-test.each(["0.0.0.0", "192.168.0.1", "::", "example.com"])("does not listen on %s without a token", async host => {
-  await expect(serve({ catalog, host })).rejects.toThrow(new Mistake(`${host} can be reached from other machines and there is no token`, "set PROVE_TOKEN, name a file with --token-file, or serve on 127.0.0.1"));
-});
+test.each(["0.0.0.0", "192.168.0.1", "::", "example.com"])(
+  "does not listen on %s without a token",
+  async host => {
+    await expect(serve({ catalog, host })).rejects.toThrow(
+      new Mistake(
+        `${host} can be reached from other machines and there is no token`,
+        "set PROVE_TOKEN, name a file with --token-file, or serve on 127.0.0.1",
+      ),
+    );
+  },
+);
 
 describe("a token", () => {
   const file = join(mkdtempSync(join(tmpdir(), "prove-rl-")), "token");
@@ -172,17 +279,26 @@ describe("a token", () => {
     expect(tokenFrom("another-token-from-outside", file)).toBe(token);
   });
 
-  test.each([0o644, 0o640, 0o604, 0o620])("does not come from a file that others can reach (%o)", mode => {
-    write(token, mode);
-    expect(() => tokenFrom(undefined, file)).toThrow(new Mistake(`others can read ${file}`, `make it yours alone: chmod 600 ${file}`));
-  });
+  test.each([0o644, 0o640, 0o604, 0o620])(
+    "does not come from a file that others can reach (%o)",
+    mode => {
+      write(token, mode);
+      expect(() => tokenFrom(undefined, file)).toThrow(
+        new Mistake(`others can read ${file}`, `make it yours alone: chmod 600 ${file}`),
+      );
+    },
+  );
 
   test("that is short, empty or broken over lines is a mistake, which does not repeat it", () => {
     for (const bad of ["hunter2", "", "two words of sixteen letters", `${token}\n${token}`]) {
       write(bad, 0o600);
-      expect(() => tokenFrom(undefined, file)).toThrow(`the token in ${file} is not 16 to 512 letters, digits and signs`);
+      expect(() => tokenFrom(undefined, file)).toThrow(
+        `the token in ${file} is not 16 to 512 letters, digits and signs`,
+      );
     }
     expect(() => tokenFrom("hunter2", undefined)).toThrow(/^the token in PROVE_TOKEN is not/);
-    expect(() => tokenFrom(undefined, `${file}-is-not-there`)).toThrow(/cannot read the token from .*ENOENT/);
+    expect(() => tokenFrom(undefined, `${file}-is-not-there`)).toThrow(
+      /cannot read the token from .*ENOENT/,
+    );
   });
 });

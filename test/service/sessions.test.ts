@@ -16,16 +16,23 @@ afterEach(() => serving.close());
 
 const at = (path = "", session = id) => `${serving.url}/v1/sessions/${session}${path}`;
 const open = (body: object = {}, session = id) => ask(at("", session), "PUT", { body });
-const call = (seq: number, name: string, args: object = {}, session = id) => ask(at("/call", session), "POST", { body: { seq, name, arguments: args } });
-const add = (seq: number, by = 1, session = id) => call(seq, "counting_add", { counter_id: "cnt_1", by }, session);
-const value = async (session = id): Promise<number> => (await ask(at("/state", session), "GET")).json.state.counting.world.counters.cnt_1.value;
+const call = (seq: number, name: string, args: object = {}, session = id) =>
+  ask(at("/call", session), "POST", { body: { seq, name, arguments: args } });
+const add = (seq: number, by = 1, session = id) =>
+  call(seq, "counting_add", { counter_id: "cnt_1", by }, session);
+const value = async (session = id): Promise<number> =>
+  (await ask(at("/state", session), "GET")).json.state.counting.world.counters.cnt_1.value;
 const failure = ({ status, json }: Said) => ({ status, ...json.error });
 
 describe("opening", () => {
   test("tells the digest and where each server speaks MCP, and the same words again give the same session", async () => {
     const opened = await open({ seed: 7, owner: "trl", ttl_s: 60 });
     expect(opened.status).toBe(200);
-    expect(opened.json).toEqual({ session_id: id, digest: expect.stringMatching(/^[0-9a-f]{32}$/), mcp: { counting: `/s/${id}/counting/mcp` } });
+    expect(opened.json).toEqual({
+      session_id: id,
+      digest: expect.stringMatching(/^[0-9a-f]{32}$/),
+      mcp: { counting: `/s/${id}/counting/mcp` },
+    });
     await add(1, 3);
     const again = await open({ seed: 7, servers: ["counting"], fixture: "full" });
     expect(again.json.digest).not.toBe(opened.json.digest);
@@ -35,33 +42,68 @@ describe("opening", () => {
 
   test("refuses other words under an id that is in use", async () => {
     await open();
-    expect(failure(await open({ seed: 2 }))).toMatchObject({ status: 400, code: "INVALID_REQUEST", message: expect.stringMatching(/is open already and was opened otherwise/) });
+    expect(failure(await open({ seed: 2 }))).toMatchObject({
+      status: 400,
+      code: "INVALID_REQUEST",
+      message: expect.stringMatching(/is open already and was opened otherwise/),
+    });
   });
 
   test.each([
-    ["a server that is not there", { servers: ["bank"] }, "INVALID_REQUEST", /there is no server bank.*counting/],
-    ["a fixture that is not there", { fixture: "huge" }, "INVALID_REQUEST", /no fixture huge.*full/],
+    [
+      "a server that is not there",
+      { servers: ["bank"] },
+      "INVALID_REQUEST",
+      /there is no server bank.*counting/,
+    ],
+    [
+      "a fixture that is not there",
+      { fixture: "huge" },
+      "INVALID_REQUEST",
+      /no fixture huge.*full/,
+    ],
     ["a fixture that is a path", { fixture: "../../secrets" }, "INVALID_REQUEST", /fixture/],
-    ["a server that is a path", { servers: [{ name: "../counting", fixture: "full" }] }, "INVALID_REQUEST", /servers/],
+    [
+      "a server that is a path",
+      { servers: [{ name: "../counting", fixture: "full" }] },
+      "INVALID_REQUEST",
+      /servers/,
+    ],
     ["a server twice", { servers: ["counting", { name: "counting" }] }, "INVALID_REQUEST", /twice/],
-    ["a tool that no server has", { menu: ["counting_list", "counting_fly"] }, "INVALID_REQUEST", /counting_fly/],
+    [
+      "a tool that no server has",
+      { menu: ["counting_list", "counting_fly"] },
+      "INVALID_REQUEST",
+      /counting_fly/,
+    ],
     ["a seed that is no number", { seed: "1" }, "INVALID_REQUEST", /seed/],
     ["an unknown key", { sevrers: [] }, "INVALID_REQUEST", /sevrers/],
     ["an owner with control characters", { owner: "a\u001b[31m" }, "INVALID_REQUEST", /owner/],
     ["no body to speak of", [], "INVALID_REQUEST", /object/],
   ])("refuses %s", async (_, body, code, message) => {
-    expect(failure(await open(body))).toMatchObject({ status: 400, code, message: expect.stringMatching(message) });
+    expect(failure(await open(body))).toMatchObject({
+      status: 400,
+      code,
+      message: expect.stringMatching(message),
+    });
     expect(serving.sessions.size).toBe(0);
   });
 
   test("knows no tasks yet", async () => {
-    expect(failure(await open({ task_id: "T5", seed: 1, turn: 2 }))).toEqual({ status: 404, code: "UNKNOWN_TASK", message: "there is no task T5: this service was given none" });
+    expect(failure(await open({ task_id: "T5", seed: 1, turn: 2 }))).toEqual({
+      status: 404,
+      code: "UNKNOWN_TASK",
+      message: "there is no task T5: this service was given none",
+    });
   });
 
   test("with a menu offers those tools alone", async () => {
     await open({ menu: ["counting_list"] });
     const said = await add(1);
-    expect(said.json).toMatchObject({ is_error: true, structured: { error_type: "unknown_tool", message: "there is no tool counting_add" } });
+    expect(said.json).toMatchObject({
+      is_error: true,
+      structured: { error_type: "unknown_tool", message: "there is no tool counting_add" },
+    });
   });
 });
 
@@ -82,18 +124,52 @@ describe("calling", () => {
   });
 
   test.each([
-    ["a refusal", "counting_add", { counter_id: "cnt_9", by: 1 }, { error_type: "not_found", message: "there is no counter cnt_9", hint: "counting_list shows them" }],
-    ["an argument too few", "counting_add", { by: 1 }, { error_type: "invalid_params", message: "missing required argument counter_id" }],
-    ["an unknown tool", "counting_fly", {}, { error_type: "unknown_tool", message: "there is no tool counting_fly", hint: "call one of the tools on offer" }],
-  ])("answers %s as a result, not as a failure of the request", async (_, name, args, structured) => {
-    const said = await call(1, name, args);
-    expect(said.status).toBe(200);
-    expect(said.json).toMatchObject({ is_error: true, structured, text: JSON.stringify(structured) });
-  });
+    [
+      "a refusal",
+      "counting_add",
+      { counter_id: "cnt_9", by: 1 },
+      {
+        error_type: "not_found",
+        message: "there is no counter cnt_9",
+        hint: "counting_list shows them",
+      },
+    ],
+    [
+      "an argument too few",
+      "counting_add",
+      { by: 1 },
+      { error_type: "invalid_params", message: "missing required argument counter_id" },
+    ],
+    [
+      "an unknown tool",
+      "counting_fly",
+      {},
+      {
+        error_type: "unknown_tool",
+        message: "there is no tool counting_fly",
+        hint: "call one of the tools on offer",
+      },
+    ],
+  ])(
+    "answers %s as a result, not as a failure of the request",
+    async (_, name, args, structured) => {
+      const said = await call(1, name, args);
+      expect(said.status).toBe(200);
+      expect(said.json).toMatchObject({
+        is_error: true,
+        structured,
+        text: JSON.stringify(structured),
+      });
+    },
+  );
 
   test("a tool that throws is a fault of ours, ends that call only, and leaves the state", async () => {
     await add(1, 4);
-    expect(failure(await call(2, "counting_crash"))).toEqual({ status: 500, code: "INTERNAL", message: "counting_crash broke: TypeError: planted" });
+    expect(failure(await call(2, "counting_crash"))).toEqual({
+      status: 500,
+      code: "INTERNAL",
+      message: "counting_crash broke: TypeError: planted",
+    });
     expect(await value()).toBe(4);
     expect((await add(3, 1)).json.structured.value).toBe(5);
   });
@@ -110,19 +186,43 @@ describe("calling", () => {
 
   test.each([
     ["arguments that are no object", `[]`, "arguments must be an object, not an array"],
-    ["a hundred thousand lists in each other", `{"counter_id":${"[".repeat(100_000)}${"]".repeat(100_000)},"by":1}`, "counter_id must be a string, not an array"],
+    [
+      "a hundred thousand lists in each other",
+      `{"counter_id":${"[".repeat(100_000)}${"]".repeat(100_000)},"by":1}`,
+      "counter_id must be a string, not an array",
+    ],
     ["a prototype's key", `{"counter_id":"cnt_1","by":1,"__proto__":{"value":7}}`, /__proto__/],
-    ["a number past all numbers", `{"counter_id":"cnt_1","by":1e999}`, "by must be an integer, not Infinity"],
+    [
+      "a number past all numbers",
+      `{"counter_id":"cnt_1","by":1e999}`,
+      "by must be an integer, not Infinity",
+    ],
   ])("answers %s as bad arguments, with the state untouched", async (_, args, message) => {
-    const said = await ask(at("/call"), "POST", { body: `{"seq":1,"name":"counting_add","arguments":${args}}` });
-    expect(said.json).toMatchObject({ is_error: true, structured: { error_type: "invalid_params", message: typeof message === "string" ? message : expect.stringMatching(message) } });
+    const said = await ask(at("/call"), "POST", {
+      body: `{"seq":1,"name":"counting_add","arguments":${args}}`,
+    });
+    expect(said.json).toMatchObject({
+      is_error: true,
+      structured: {
+        error_type: "invalid_params",
+        message: typeof message === "string" ? message : expect.stringMatching(message),
+      },
+    });
     expect(await value()).toBe(0);
   });
 
   test("calls sent at once on one connection run in their order", async () => {
-    const bodies = Array.from({ length: 20 }, (_, i) => JSON.stringify({ seq: i + 1, name: "counting_add", arguments: { counter_id: "cnt_1", by: 1 } }));
+    const bodies = Array.from({ length: 20 }, (_, i) =>
+      JSON.stringify({
+        seq: i + 1,
+        name: "counting_add",
+        arguments: { counter_id: "cnt_1", by: 1 },
+      }),
+    );
     const answers = await pipelined(bodies);
-    expect(answers.map(it => (JSON.parse(it) as { structured: { value: number } }).structured.value)).toEqual(bodies.map((_, i) => i + 1));
+    expect(
+      answers.map(it => (JSON.parse(it) as { structured: { value: number } }).structured.value),
+    ).toEqual(bodies.map((_, i) => i + 1));
   });
 });
 
@@ -140,7 +240,11 @@ describe("seq", () => {
   test.each([
     ["skips one", 3, "seq 3 is out of order: the next call is 2, and 1 may be repeated"],
     ["goes back", 0, undefined],
-    ["comes far too late", 1_000, "seq 1000 is out of order: the next call is 2, and 1 may be repeated"],
+    [
+      "comes far too late",
+      1_000,
+      "seq 1000 is out of order: the next call is 2, and 1 may be repeated",
+    ],
   ])("that %s is refused and changes nothing", async (_, seq, message) => {
     await add(1);
     const said = failure(await add(seq));
@@ -177,7 +281,11 @@ describe("seq", () => {
       });
       const socket = connect(Number(new URL(serving.url).port), "127.0.0.1");
       socket.on("error", () => {});
-      socket.write(posted(JSON.stringify({ seq, name: "counting_add", arguments: { counter_id: "cnt_1", by: 1 } })));
+      socket.write(
+        posted(
+          JSON.stringify({ seq, name: "counting_add", arguments: { counter_id: "cnt_1", by: 1 } }),
+        ),
+      );
       serving.sessions.onChange(it => it.kind === "called" && socket.destroy());
       await ran;
       expect((await add(seq)).json.structured.value).toBe(seq);
@@ -188,7 +296,9 @@ describe("seq", () => {
 
   test("a call whose body is cut off never runs", async () => {
     const socket = connect(Number(new URL(serving.url).port), "127.0.0.1");
-    const whole = posted(JSON.stringify({ seq: 1, name: "counting_add", arguments: { counter_id: "cnt_1", by: 1 } }));
+    const whole = posted(
+      JSON.stringify({ seq: 1, name: "counting_add", arguments: { counter_id: "cnt_1", by: 1 } }),
+    );
     await new Promise<void>(resolve => socket.write(whole.slice(0, -3), () => resolve()));
     socket.destroy();
     expect((await add(1, 7)).json.structured.value).toBe(7);
@@ -202,15 +312,24 @@ describe("the session's own verbs", () => {
     await add(1, 10);
     const other = newSessionId();
     const forked = await ask(at("/fork"), "POST", { body: { session_id: other } });
-    expect(forked.json).toEqual({ session_id: other, digest: (await ask(at("/state"), "GET")).json.digest, mcp: { counting: `/s/${other}/counting/mcp` } });
-    expect((await ask(at("/fork"), "POST", { body: { session_id: other } })).json).toEqual(forked.json);
+    expect(forked.json).toEqual({
+      session_id: other,
+      digest: (await ask(at("/state"), "GET")).json.digest,
+      mcp: { counting: `/s/${other}/counting/mcp` },
+    });
+    expect((await ask(at("/fork"), "POST", { body: { session_id: other } })).json).toEqual(
+      forked.json,
+    );
     await add(1, 1, other);
     await add(2, 5);
     expect([await value(), await value(other)]).toEqual([15, 11]);
     // back to the fixture, not to where it was forked
     await ask(at("/reset", other), "POST", { body: {} });
     expect([await value(), await value(other)]).toEqual([15, 0]);
-    expect(failure(await ask(at("/fork"), "POST", { body: { session_id: other } }))).toMatchObject({ status: 400, code: "INVALID_REQUEST" });
+    expect(failure(await ask(at("/fork"), "POST", { body: { session_id: other } }))).toMatchObject({
+      status: 400,
+      code: "INVALID_REQUEST",
+    });
   });
 
   test("a state that was read can be put back, here and in another session", async () => {
@@ -221,13 +340,29 @@ describe("the session's own verbs", () => {
     expect((await add(3, 1)).json.structured.value).toBe(11);
     const other = newSessionId();
     await open({}, other);
-    expect((await ask(at("/restore", other), "POST", { body: { state } })).json.digest).toBe(digest);
+    expect((await ask(at("/restore", other), "POST", { body: { state } })).json.digest).toBe(
+      digest,
+    );
   });
 
   test.each([
-    ["a value of another type", { counting: { world: { counters: { cnt_1: { value: "10" } }, limit: 100 }, clock: "2026-03-09T09:00", draws: 0 } }, "/counting/world/counters/cnt_1/value"],
+    [
+      "a value of another type",
+      {
+        counting: {
+          world: { counters: { cnt_1: { value: "10" } }, limit: 100 },
+          clock: "2026-03-09T09:00",
+          draws: 0,
+        },
+      },
+      "/counting/world/counters/cnt_1/value",
+    ],
     ["another server's state", { banking: {} }, "/counting"],
-    ["an impossible time", { counting: { world: { counters: {}, limit: 100 }, clock: "2026-02-30T09:00", draws: 0 } }, "/counting/clock"],
+    [
+      "an impossible time",
+      { counting: { world: { counters: {}, limit: 100 }, clock: "2026-02-30T09:00", draws: 0 } },
+      "/counting/clock",
+    ],
   ])("refuses to restore %s", async (_, state, place) => {
     const said = failure(await ask(at("/restore"), "POST", { body: { state } }));
     expect(said).toMatchObject({ status: 400, code: "INVALID_REQUEST" });
@@ -246,13 +381,20 @@ describe("the session's own verbs", () => {
   test("one server's state can be asked for alone", async () => {
     const said = await ask(at("/state?server=counting"), "GET");
     expect(Object.keys(said.json.state)).toEqual(["counting"]);
-    expect(failure(await ask(at("/state?server=__proto__"), "GET"))).toMatchObject({ status: 404, code: "UNKNOWN_SERVER" });
+    expect(failure(await ask(at("/state?server=__proto__"), "GET"))).toMatchObject({
+      status: 404,
+      code: "UNKNOWN_SERVER",
+    });
   });
 
   test("deleted is gone, and deleting twice is fine", async () => {
     expect((await ask(at(), "DELETE")).json).toEqual({});
     expect((await ask(at(), "DELETE")).json).toEqual({});
-    expect(failure(await add(1))).toEqual({ status: 404, code: "UNKNOWN_SESSION", message: `there is no session ${id}: open it with PUT /v1/sessions/${id}` });
+    expect(failure(await add(1))).toEqual({
+      status: 404,
+      code: "UNKNOWN_SESSION",
+      message: `there is no session ${id}: open it with PUT /v1/sessions/${id}`,
+    });
   });
 });
 
@@ -263,17 +405,35 @@ test("what happens in a session is told to whoever listens, with the state befor
   await add(1, 2);
   await ask(at("/reset"), "POST", { body: {} });
   await ask(at(), "DELETE");
-  expect(changes.map(it => [it.kind, it.session.owner])).toEqual([["opened", "verl"], ["called", "verl"], ["restored", "verl"], ["closed", "verl"]]);
+  expect(changes.map(it => [it.kind, it.session.owner])).toEqual([
+    ["opened", "verl"],
+    ["called", "verl"],
+    ["restored", "verl"],
+    ["closed", "verl"],
+  ]);
   const called = changes[1] as Extract<Change, { kind: "called" }>;
-  expect(called.call).toMatchObject({ number: 1, name: "counting_add", arguments: { counter_id: "cnt_1", by: 2 }, called: { outcome: { kind: "ok" } } });
-  expect(called.call.before["counting"]!.world).toMatchObject({ counters: { cnt_1: { value: 0 } } });
+  expect(called.call).toMatchObject({
+    number: 1,
+    name: "counting_add",
+    arguments: { counter_id: "cnt_1", by: 2 },
+    called: { outcome: { kind: "ok" } },
+  });
+  expect(called.call.before["counting"]!.world).toMatchObject({
+    counters: { cnt_1: { value: 0 } },
+  });
   expect(called.call.after["counting"]!.world).toMatchObject({ counters: { cnt_1: { value: 2 } } });
 });
 
 test("addresses and methods that are not there are told apart", async () => {
   await open();
-  expect(failure(await ask(`${serving.url}/v2/sessions`, "GET"))).toMatchObject({ status: 404, code: "UNKNOWN_ROUTE" });
-  expect(failure(await ask(at("/user"), "GET"))).toMatchObject({ status: 404, code: "UNKNOWN_ROUTE" });
+  expect(failure(await ask(`${serving.url}/v2/sessions`, "GET"))).toMatchObject({
+    status: 404,
+    code: "UNKNOWN_ROUTE",
+  });
+  expect(failure(await ask(at("/user"), "GET"))).toMatchObject({
+    status: 404,
+    code: "UNKNOWN_ROUTE",
+  });
   const said = await ask(at("/call"), "GET");
   expect(failure(said)).toMatchObject({ status: 405, code: "METHOD_NOT_ALLOWED" });
   expect(said.headers["allow"]).toBe("POST");
@@ -282,18 +442,38 @@ test("addresses and methods that are not there are told apart", async () => {
 test("health counts, and the catalog lists what is there", async () => {
   await open();
   const health = (await ask(`${serving.url}/health`, "GET")).json;
-  expect(health).toEqual({ status: "healthy", sessions: 1, capacity: 16_384, version: expect.stringMatching(/^\d/), catalog_hash: expect.stringMatching(/^[0-9a-f]{32}$/) });
+  expect(health).toEqual({
+    status: "healthy",
+    sessions: 1,
+    capacity: 16_384,
+    version: expect.stringMatching(/^\d/),
+    catalog_hash: expect.stringMatching(/^[0-9a-f]{32}$/),
+  });
   const catalog = (await ask(`${serving.url}/v1/catalog`, "GET")).json;
   expect(catalog).toMatchObject({
     protocol: "prove/1",
-    servers: [{ name: "counting", tools: ["counting_add", "counting_list", "counting_recite", "counting_crash"], fixtures: ["full"] }],
+    servers: [
+      {
+        name: "counting",
+        tools: ["counting_add", "counting_list", "counting_recite", "counting_crash"],
+        fixtures: ["full"],
+      },
+    ],
     components: ["validity", "coverage", "efficiency", "name", "argument"],
     catalog_hash: health.catalog_hash,
   });
-  expect(catalog.tools[0]).toEqual({ type: "function", function: { name: "counting_add", description: "Add to a counter.", parameters: expect.objectContaining({ type: "object", required: ["counter_id", "by"] }) } });
+  expect(catalog.tools[0]).toEqual({
+    type: "function",
+    function: {
+      name: "counting_add",
+      description: "Add to a counter.",
+      parameters: expect.objectContaining({ type: "object", required: ["counter_id", "by"] }),
+    },
+  });
 });
 
-const posted = (body: string) => `POST /v1/sessions/${id}/call HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+const posted = (body: string) =>
+  `POST /v1/sessions/${id}/call HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
 /** The answers' bodies to requests that are all written at once. */
 function pipelined(bodies: readonly string[]): Promise<string[]> {

@@ -18,7 +18,10 @@ async function serveWith(options: { capacity?: number } = {}) {
   return {
     passes: (ms: number) => void (now += ms),
     open: (id: string, body: object = {}) => ask(session(id), "PUT", { body }),
-    add: (id: string, seq: number) => ask(session(id, "/call"), "POST", { body: { seq, name: "counting_add", arguments: { counter_id: "cnt_1", by: 1 } } }),
+    add: (id: string, seq: number) =>
+      ask(session(id, "/call"), "POST", {
+        body: { seq, name: "counting_add", arguments: { counter_id: "cnt_1", by: 1 } },
+      }),
     close: (id: string) => ask(session(id), "DELETE"),
   };
 }
@@ -31,12 +34,20 @@ describe("capacity", () => {
     await open(b);
     const full = await open(c);
     expect(full.status).toBe(503);
-    expect(full.json.error).toEqual({ code: "CAPACITY_REACHED", message: "all 2 sessions are in use; delete one, or try again later" });
+    expect(full.json.error).toEqual({
+      code: "CAPACITY_REACHED",
+      message: "all 2 sessions are in use; delete one, or try again later",
+    });
     expect(full.headers["retry-after"]).toBe("5");
-    const forked = await ask(`${serving.url}/v1/sessions/${a}/fork`, "POST", { body: { session_id: c } });
+    const forked = await ask(`${serving.url}/v1/sessions/${a}/fork`, "POST", {
+      body: { session_id: c },
+    });
     expect(forked.status).toBe(503);
     expect((await open(a)).status).toBe(200);
-    expect([(await add(a, 1)).json.structured.value, (await add(b, 1)).json.structured.value]).toEqual([1, 1]);
+    expect([
+      (await add(a, 1)).json.structured.value,
+      (await add(b, 1)).json.structured.value,
+    ]).toEqual([1, 1]);
     await close(b);
     expect((await open(c)).status).toBe(200);
   });
@@ -71,7 +82,10 @@ describe("an idle session", () => {
     expect(changes.at(-1)).toMatchObject({ kind: "closed", why: "idle", session: { id } });
     const late = await add(id, 2);
     expect(late.status).toBe(404);
-    expect(late.json.error).toEqual({ code: "UNKNOWN_SESSION", message: `session ${id} was idle for longer than its ttl_s and is closed: open it with PUT /v1/sessions/${id}` });
+    expect(late.json.error).toEqual({
+      code: "UNKNOWN_SESSION",
+      message: `session ${id} was idle for longer than its ttl_s and is closed: open it with PUT /v1/sessions/${id}`,
+    });
   });
 
   test("is closed when its time is over, reaped or not", async () => {
@@ -96,7 +110,12 @@ describe("an idle session", () => {
 
   test("stays as long as its owner says", async () => {
     const { passes } = await serveWith();
-    serving.sessions.open({ owner: "editor", servers: [{ name: "counting", fixture: "full" }], seed: 1, ttlMs: Infinity });
+    serving.sessions.open({
+      owner: "editor",
+      servers: [{ name: "counting", fixture: "full" }],
+      seed: 1,
+      ttlMs: Infinity,
+    });
     passes(1e12);
     serving.sessions.reap();
     expect(serving.sessions.all.map(it => it.owner)).toEqual(["editor"]);
@@ -112,7 +131,8 @@ test("512 sessions at once keep to themselves", async () => {
   const ends = await Promise.all(
     ids.map(async (id, i) => {
       let value = 0;
-      for (let seq = 1; seq <= 1 + (i % 7); seq++) value = (await add(id, seq)).json.structured.value;
+      for (let seq = 1; seq <= 1 + (i % 7); seq++)
+        value = (await add(id, seq)).json.structured.value;
       return value;
     }),
   );
@@ -123,7 +143,9 @@ test("512 sessions at once keep to themselves", async () => {
 test("a session on every server of the catalog is opened by one request", async () => {
   serving = await serve({ catalog: everything });
   const said = await ask(`${serving.url}/v1/sessions/${newSessionId()}`, "PUT", { body: {} });
-  expect(Object.keys((said.json as unknown as { mcp: object }).mcp)).toEqual([...everything.servers.keys()]);
+  expect(Object.keys((said.json as unknown as { mcp: object }).mcp)).toEqual([
+    ...everything.servers.keys(),
+  ]);
 });
 
 test("closing ends sessions and connections, and says so", async () => {

@@ -1,4 +1,7 @@
-/** A server nobody wrote phrases for: what it declares is enough. And a stream that ends when there is nothing more to make. */
+/**
+ * A server nobody wrote phrases for: what it declares is enough. And a stream that ends when there
+ * is nothing more to make.
+ */
 import { expect, test } from "vitest";
 import { synthesize, type Attempted } from "../../src/synthesis/synthesize.ts";
 import { synthesis } from "./made.ts";
@@ -6,7 +9,8 @@ import { libraryCatalog } from "./library.ts";
 
 const catalog = libraryCatalog();
 
-const of = (more: object = {}) => synthesize(synthesis({ catalog, servers: ["library"], seed: 3, ...more }));
+const of = (more: object = {}) =>
+  synthesize(synthesis({ catalog, servers: ["library"], seed: 3, ...more }));
 
 test("conversations come of declarations alone", async () => {
   const said: string[] = [];
@@ -29,13 +33,16 @@ test("where nothing comes of it the stream ends", async () => {
 });
 
 test("where no server has the split there is none to begin with", async () => {
-  await expect(of({ split: "heldout-server" }).next()).rejects.toThrow(/none of library has tasks of the split heldout-server: choose some of trading/);
+  await expect(of({ split: "heldout-server" }).next()).rejects.toThrow(
+    /none of library has tasks of the split heldout-server: choose some of trading/,
+  );
 });
 
 test("an aborted signal ends the stream with its reason", async () => {
   const stop = new AbortController();
   const run = async () => {
-    for await (const it of of({ signal: stop.signal })) if (it.kind === "accepted") stop.abort(new Error("enough"));
+    for await (const it of of({ signal: stop.signal }))
+      if (it.kind === "accepted") stop.abort(new Error("enough"));
   };
   await expect(run()).rejects.toThrow("enough");
 });

@@ -1,4 +1,7 @@
-/** Tasks that need several servers of one world: a value flows from one server's answer into another's call, and all else works on them as on any task. */
+/**
+ * Tasks that need several servers of one world: a value flows from one server's answer into
+ * another's call, and all else works on them as on any task.
+ */
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,7 +29,12 @@ const serverOf = (tool: string) => catalog.tools.get(tool)!.server;
 let all: Task[];
 let crossing: Task[];
 beforeAll(async () => {
-  ({ tasks: all } = await made(90, { servers: [...catalog.servers.keys()], preset: "paper", crossing: 1, seed: 4 }));
+  ({ tasks: all } = await made(90, {
+    servers: [...catalog.servers.keys()],
+    preset: "paper",
+    crossing: 1,
+    seed: 4,
+  }));
   crossing = all.filter(it => it.knobs["bridges"] !== undefined);
 });
 
@@ -35,38 +43,102 @@ describe("bridges", () => {
 
   test("lead from most servers to most others, each said in several ways", () => {
     expect(bridges.length).toBeGreaterThanOrEqual(25);
-    expect(new Set(bridges.flatMap(it => [serverOf(it.from), serverOf(it.to)])).size).toBeGreaterThanOrEqual(14);
-    for (const { name, forms = [], after = [] } of bridges) expect(forms.length + after.length, name).toBeGreaterThanOrEqual(3);
+    expect(
+      new Set(bridges.flatMap(it => [serverOf(it.from), serverOf(it.to)])).size,
+    ).toBeGreaterThanOrEqual(14);
+    for (const { name, forms = [], after = [] } of bridges)
+      expect(forms.length + after.length, name).toBeGreaterThanOrEqual(3);
   });
 
   test("name nothing that is not in the shipped worlds", () => {
-    const worlds = new Map([...catalog.servers.keys()].map(it => [it, readFileSync(join(root, "resources/fixtures", it, "full.fixture.json"), "utf8") + readFileSync(join(root, "resources/fixtures", it, "small.fixture.json"), "utf8")]));
-    const entity = (tool: string, key: string) => JSON.stringify((catalog.tools.get(tool)!.inputSchema["properties"] as Record<string, unknown>)[key]);
+    const worlds = new Map(
+      [...catalog.servers.keys()].map(it => [
+        it,
+        readFileSync(join(root, "resources/fixtures", it, "full.fixture.json"), "utf8") +
+          readFileSync(join(root, "resources/fixtures", it, "small.fixture.json"), "utf8"),
+      ]),
+    );
+    const entity = (tool: string, key: string) =>
+      JSON.stringify(
+        (catalog.tools.get(tool)!.inputSchema["properties"] as Record<string, unknown>)[key],
+      );
     for (const { name, from, to, cases = [] } of bridges)
       for (const [key, values] of cases.flatMap(it => Object.entries(it))) {
         const [tool, argument] = key.startsWith("from.") ? [from, key.slice(5)] : [to, key];
         // files are named by their paths, and times and words are no things
         if (!/"x-entity"/.test(entity(tool, argument)) || argument === "path") continue;
-        for (const it of [values].flat()) expect(worlds.get(serverOf(tool)), `${name}: ${JSON.stringify(it)}`).toContain(JSON.stringify(it));
+        for (const it of [values].flat())
+          expect(worlds.get(serverOf(tool)), `${name}: ${JSON.stringify(it)}`).toContain(
+            JSON.stringify(it),
+          );
       }
   });
 
-  const sound: Bridge = { name: "a", from: "crm_get_deal", to: "email_send_message", fill: { to: "contact" }, forms: ["write to the contact of {from.deal_id}, subject {subject}: {text}"], reply: ["Done."] };
+  const sound: Bridge = {
+    name: "a",
+    from: "crm_get_deal",
+    to: "email_send_message",
+    fill: { to: "contact" },
+    forms: ["write to the contact of {from.deal_id}, subject {subject}: {text}"],
+    reply: ["Done."],
+  };
   const unsound: [what: string, bridge: object, why: RegExp][] = [
     ["a tool that is not there", { ...sound, to: "email_shout" }, /there is no tool email_shout/],
-    ["one server", { ...sound, from: "email_get_message", fill: { text: "text" }, forms: ["send {from.message_id} to {to}, subject {subject}"] }, /are of one server/],
-    ["a value that is said", { ...sound, forms: ["write to {to} about {from.deal_id}, subject {subject}: {text}"] }, /which should flow/],
-    ["an argument that nobody says", { ...sound, forms: ["write to the contact of {from.deal_id}: {text}"] }, /does not say subject/],
-    ["a source that is not named", { ...sound, forms: ["write to the contact, subject {subject}: {text}"] }, /does not name \{from\.deal_id\}/],
-    ["a change that goes unsaid", { ...sound, from: "crm_add_note", fill: { to: "title" }, forms: ["note {from.text} on {from.deal_id} and write, subject {subject}: {text}"] }, /changes something/],
+    [
+      "one server",
+      {
+        ...sound,
+        from: "email_get_message",
+        fill: { text: "text" },
+        forms: ["send {from.message_id} to {to}, subject {subject}"],
+      },
+      /are of one server/,
+    ],
+    [
+      "a value that is said",
+      { ...sound, forms: ["write to {to} about {from.deal_id}, subject {subject}: {text}"] },
+      /which should flow/,
+    ],
+    [
+      "an argument that nobody says",
+      { ...sound, forms: ["write to the contact of {from.deal_id}: {text}"] },
+      /does not say subject/,
+    ],
+    [
+      "a source that is not named",
+      { ...sound, forms: ["write to the contact, subject {subject}: {text}"] },
+      /does not name \{from\.deal_id\}/,
+    ],
+    [
+      "a change that goes unsaid",
+      {
+        ...sound,
+        from: "crm_add_note",
+        fill: { to: "title" },
+        forms: ["note {from.text} on {from.deal_id} and write, subject {subject}: {text}"],
+      },
+      /changes something/,
+    ],
     ["a field that no result has", { ...sound, fill: { to: "boss" } }, /shows no boss/],
     ["a word too many", { ...sound, after: "so" }, /at \/bridges\/0\/after/],
   ];
   test.each(unsound)("are turned down for %s", (_, bridge, why) => {
-    expect(() => parseBridges(JSON.stringify({ format: "prove/bridges@1", bridges: [bridge] }), catalog, "my.json")).toThrow(why);
+    expect(() =>
+      parseBridges(
+        JSON.stringify({ format: "prove/bridges@1", bridges: [bridge] }),
+        catalog,
+        "my.json",
+      ),
+    ).toThrow(why);
   });
   test("are taken where they are sound, and text that is no JSON is not", () => {
-    expect(parseBridges(JSON.stringify({ format: "prove/bridges@1", bridges: [sound] }), catalog, "my.json")).toEqual([sound]);
+    expect(
+      parseBridges(
+        JSON.stringify({ format: "prove/bridges@1", bridges: [sound] }),
+        catalog,
+        "my.json",
+      ),
+    ).toEqual([sound]);
     expect(() => parseBridges("{", catalog, "my.json")).toThrow(/my\.json is not JSON/);
   });
 });
@@ -74,17 +146,35 @@ describe("bridges", () => {
 test("a value that nobody said goes from one server's answer into a call of another", () => {
   expect(crossing.length).toBeGreaterThan(50);
   for (const { id, goals, servers } of crossing) {
-    const crossed = goals.some(goal => goal.after.some(edge => edge.kind === "explicit" && goal.calls.some(call => goals[edge.goal]!.calls.every(it => serverOf(it.name) !== serverOf(call.name)))));
+    const crossed = goals.some(goal =>
+      goal.after.some(
+        edge =>
+          edge.kind === "explicit" &&
+          goal.calls.some(call =>
+            goals[edge.goal]!.calls.every(it => serverOf(it.name) !== serverOf(call.name)),
+          ),
+      ),
+    );
     expect(crossed, id).toBe(true);
-    expect(new Set(goals.flatMap(it => it.calls.map(call => serverOf(call.name)))).size, id).toBeGreaterThanOrEqual(2);
-    for (const { calls } of goals) for (const call of calls) expect(servers.map(it => it.name)).toContain(serverOf(call.name));
+    expect(
+      new Set(goals.flatMap(it => it.calls.map(call => serverOf(call.name)))).size,
+      id,
+    ).toBeGreaterThanOrEqual(2);
+    for (const { calls } of goals)
+      for (const call of calls) expect(servers.map(it => it.name)).toContain(serverOf(call.name));
   }
-  expect(crossing.some(it => new Set(it.goals.flatMap(goal => goal.calls.map(call => serverOf(call.name)))).size > 2)).toBe(true);
+  expect(
+    crossing.some(
+      it => new Set(it.goals.flatMap(goal => goal.calls.map(call => serverOf(call.name)))).size > 2,
+    ),
+  ).toBe(true);
 });
 
 test("all servers of a talk tell of one world", () => {
   for (const { knobs, servers } of crossing) {
-    const needed = servers.slice(0, knobs["across"] as number).map(it => variantNamed(it.fixture)?.of ?? it.fixture);
+    const needed = servers
+      .slice(0, knobs["across"] as number)
+      .map(it => variantNamed(it.fixture)?.of ?? it.fixture);
     expect(new Set(needed).size).toBe(1);
   }
 });
@@ -92,7 +182,9 @@ test("all servers of a talk tell of one world", () => {
 test("the user knows no ids, tools or slots, and every turn is answered", () => {
   for (const { turns } of crossing)
     for (const { user, reply } of turns) {
-      expect(`${user}${reply}`).not.toMatch(/[{}|\u0000-\u0008]|undefined|\bobject\b|  |\.\.$|from\.\w/);
+      expect(`${user}${reply}`).not.toMatch(
+        /[{}|\u0000-\u0008]|undefined|\bobject\b|  |\.\.$|from\.\w/,
+      );
       expect(user).not.toMatch(/\b[a-z]{2,5}_\d{3,}\b/);
       expect(reply).not.toBe("");
     }
@@ -101,9 +193,13 @@ test("the user knows no ids, tools or slots, and every turn is answered", () => 
 test("a held-out server makes the task one of its own, and others show none of its tools", () => {
   expect(crossing.some(it => it.split === "heldout-server")).toBe(true);
   for (const { split, goals, menu } of crossing) {
-    expect(split === "heldout-server").toBe(goals.some(it => it.calls.some(call => isHeldOut(serverOf(call.name)))));
-    if (split !== "heldout-server") expect(menu.filter(it => isHeldOut(serverOf(it.name)))).toEqual([]);
-    for (const call of goals.flatMap(it => it.calls)) expect(menu.map(it => it.name)).toContain(call.name);
+    expect(split === "heldout-server").toBe(
+      goals.some(it => it.calls.some(call => isHeldOut(serverOf(call.name)))),
+    );
+    if (split !== "heldout-server")
+      expect(menu.filter(it => isHeldOut(serverOf(it.name)))).toEqual([]);
+    for (const call of goals.flatMap(it => it.calls))
+      expect(menu.map(it => it.name)).toContain(call.name);
   }
 });
 
@@ -125,12 +221,24 @@ test("the teacher's own calls score in full, and those of one server alone do no
   const attemptOf = attemptsOn(catalog);
   for (const it of crossing.slice(0, 25)) {
     const own = score(attemptOf(it, finishedOf(it.trajectory)!), provePlus);
-    expect(own, it.id).toMatchObject({ extras: { success: { value: 1 } }, parts: { coverage: { score: 1 } } });
+    expect(own, it.id).toMatchObject({
+      extras: { success: { value: 1 } },
+      parts: { coverage: { score: 1 } },
+    });
     const again = await rollout(it, teacherOf(it), catalog);
-    expect(callsOf(again).map(call => call.digest)).toEqual(callsOf(it.trajectory).map(call => call.digest));
+    expect(callsOf(again).map(call => call.digest)).toEqual(
+      callsOf(it.trajectory).map(call => call.digest),
+    );
     const [first] = it.servers;
-    const half = { ...it.trajectory, events: it.trajectory.events.filter(event => event.kind !== "call" || serverOf(event.name) === first!.name) };
-    expect(score(attemptOf(it, finishedOf(half)!), provePlus)).not.toMatchObject({ parts: { coverage: { score: 1 } } });
+    const half = {
+      ...it.trajectory,
+      events: it.trajectory.events.filter(
+        event => event.kind !== "call" || serverOf(event.name) === first!.name,
+      ),
+    };
+    expect(score(attemptOf(it, finishedOf(half)!), provePlus)).not.toMatchObject({
+      parts: { coverage: { score: 1 } },
+    });
   }
 });
 
@@ -143,7 +251,12 @@ test("is written to a file and read again as it was", async () => {
 });
 
 test("the same seed makes the same talks, and the student's mixture has none of them", async () => {
-  const again = await made(20, { servers: [...catalog.servers.keys()], preset: "paper", crossing: 1, seed: 4 });
+  const again = await made(20, {
+    servers: [...catalog.servers.keys()],
+    preset: "paper",
+    crossing: 1,
+    seed: 4,
+  });
   expect(again.tasks).toEqual(all.slice(0, 20));
   const { tasks } = await made(25, { servers: [...catalog.servers.keys()] });
   expect(tasks.filter(it => it.knobs["bridges"] !== undefined)).toEqual([]);

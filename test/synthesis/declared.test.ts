@@ -35,7 +35,11 @@ test("entities, labels and values of an input", () => {
   ]);
   expect(labels).toEqual([]);
   expect(values.map(it => [it.key, it.sensitive])).toEqual([["pin", true]]);
-  expect(declarationsOf(library).get("library_list_books")!.labels.map(it => [it.key, it.entity, it.required])).toEqual([["title", "book", false]]);
+  expect(
+    declarationsOf(library)
+      .get("library_list_books")!
+      .labels.map(it => [it.key, it.entity, it.required]),
+  ).toEqual([["title", "book", false]]);
 });
 
 const tool = toolOf(z.strictObject({}));
@@ -49,7 +53,13 @@ const club = defineServer({
       effect: "read",
       summary: "",
       input: { people: z.array(label("person")).optional(), room: spokenId("room").nullable() },
-      returns: { host: label("person"), rooms: z.array(spokenId("room")), talks: z.array(z.object({ talk_id: id("talk"), by: label("person"), minutes: z.int() })).optional() },
+      returns: {
+        host: label("person"),
+        rooms: z.array(spokenId("room")),
+        talks: z
+          .array(z.object({ talk_id: id("talk"), by: label("person"), minutes: z.int() }))
+          .optional(),
+      },
       run: () => ({ host: "Ada", rooms: ["north"] as string[] }),
     }),
   },
@@ -65,7 +75,13 @@ test("an entity without ids goes by its label, which people say", () => {
 
 test("what a result shows, row by row", () => {
   const declared = declarationsOf(club).get("club_invite")!;
-  expect(shownBy(declared, { host: "Ada", rooms: ["north"], talks: [{ talk_id: "talk_1", by: "Bo", minutes: 5 }] })).toEqual([
+  expect(
+    shownBy(declared, {
+      host: "Ada",
+      rooms: ["north"],
+      talks: [{ talk_id: "talk_1", by: "Bo", minutes: 5 }],
+    }),
+  ).toEqual([
     { entity: "person", id: "Ada", label: "Ada", facts: {} },
     { entity: "room", id: "north", facts: {} },
     { entity: "talk", id: "talk_1", facts: { minutes: 5 } },

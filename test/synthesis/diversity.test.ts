@@ -14,7 +14,9 @@ test("case and punctuation do not hide that two turns say the same: 2 of 3", () 
 test("self-BLEU is 1 where everybody says the same and small where nobody shares a word", () => {
   const same = "move fifty euros to my savings account";
   expect(diversityOf([same, same, same]).selfBleu).toBe(1);
-  expect(diversityOf(["move fifty euros today", "freeze that old card"]).selfBleu).toBeLessThan(0.1);
+  expect(diversityOf(["move fifty euros today", "freeze that old card"]).selfBleu).toBeLessThan(
+    0.1,
+  );
 });
 
 test("self-BLEU by hand: a b c d against a b c e is (3/4 · 2/3 · 1/2 · 0.1/1) to the power of 1/4 = 0.3976", () => {
@@ -27,7 +29,13 @@ test("a word said twice counts no more often than the other text has it: a a aga
 });
 
 test("nothing said is no variety, and no error", () => {
-  expect(diversityOf([])).toEqual({ turns: 0, measured: 0, distinct: [0, 0, 0], repeated: 0, selfBleu: 0 });
+  expect(diversityOf([])).toEqual({
+    turns: 0,
+    measured: 0,
+    distinct: [0, 0, 0],
+    repeated: 0,
+    selfBleu: 0,
+  });
 });
 
 test("large bodies are measured over a thousand texts spread evenly, and repeats over all", () => {

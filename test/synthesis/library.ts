@@ -11,7 +11,10 @@ import { openSession, type Session } from "../../src/environment/session.ts";
 
 const Library = z.strictObject({
   isOpen: z.boolean(),
-  books: z.record(z.string(), z.strictObject({ title: z.string(), shelf: z.string(), copies: z.int() })),
+  books: z.record(
+    z.string(),
+    z.strictObject({ title: z.string(), shelf: z.string(), copies: z.int() }),
+  ),
   members: z.record(z.string(), z.strictObject({ name: z.string(), pin: z.string() })),
   loans: z.record(z.string(), z.strictObject({ book: z.string(), member: z.string() })),
 });
@@ -38,20 +41,36 @@ export const library = defineServer({
       effect: "read",
       summary: "List books.",
       input: { title: label("book").optional() },
-      returns: { books: z.array(z.object({ title: label("book"), book_id: id("book"), shelf: spokenId("shelf") })) },
+      returns: {
+        books: z.array(
+          z.object({ title: label("book"), book_id: id("book"), shelf: spokenId("shelf") }),
+        ),
+      },
       run: ({ books }, { title }) => ({
-        books: Object.entries(books).flatMap(([book_id, it]) => (title && it.title !== title ? [] : [{ title: it.title, book_id, shelf: it.shelf }])),
+        books: Object.entries(books).flatMap(([book_id, it]) =>
+          title && it.title !== title ? [] : [{ title: it.title, book_id, shelf: it.shelf }],
+        ),
       }),
     }),
     get_book: tool({
       effect: "read",
       summary: "Get a book and who has it.",
       input: { book_id: id("book") },
-      returns: { title: label("book"), book_id: id("book"), copies: z.int(), loans: z.array(z.object({ by: z.string(), loan_id: id("loan") })) },
+      returns: {
+        title: label("book"),
+        book_id: id("book"),
+        copies: z.int(),
+        loans: z.array(z.object({ by: z.string(), loan_id: id("loan") })),
+      },
       run({ books, loans, members }, { book_id }) {
         const { title, copies } = need(books, book_id, "book");
         const own = Object.entries(loans).filter(([, it]) => it.book === book_id);
-        return { title, book_id, copies, loans: own.map(([loan_id, it]) => ({ by: members[it.member]!.name, loan_id })) };
+        return {
+          title,
+          book_id,
+          copies,
+          loans: own.map(([loan_id, it]) => ({ by: members[it.member]!.name, loan_id })),
+        };
       },
     }),
     find_member: tool({
@@ -61,7 +80,9 @@ export const library = defineServer({
       returns: { name: label("member"), member_id: id("member") },
       run({ members }, { name }) {
         const found = Object.entries(members).find(([, it]) => it.name === name);
-        return found ? { name: found[1].name, member_id: found[0] } : refuse("not_found", `there is no member ${name}`);
+        return found
+          ? { name: found[1].name, member_id: found[0] }
+          : refuse("not_found", `there is no member ${name}`);
       },
     }),
     lend: tool({
@@ -73,7 +94,8 @@ export const library = defineServer({
       run({ isOpen, books, members, loans }, { book_id, member_id, pin }, { newId }) {
         if (!isOpen) refuse("precondition_failed", "the desk is closed");
         const book = need(books, book_id, "book");
-        if (need(members, member_id, "member").pin !== pin) refuse("permission_denied", "the pin is wrong");
+        if (need(members, member_id, "member").pin !== pin)
+          refuse("permission_denied", "the pin is wrong");
         if (book.copies === 0) refuse("precondition_failed", `no copy of ${book.title} is left`);
         book.copies--;
         const loan_id = newId("loan");
@@ -127,4 +149,5 @@ export function libraryCatalog(): Catalog {
   return openCatalog([library], [folder]);
 }
 
-export const openLibrary = (): Session => openSession({ servers: [{ server: library, fixture }], seed: 1 });
+export const openLibrary = (): Session =>
+  openSession({ servers: [{ server: library, fixture }], seed: 1 });

@@ -2,7 +2,13 @@
 import { expect, test } from "vitest";
 import { logOf, transitionsIn, type Transition } from "../../src/synthesis/log.ts";
 
-const step = (t: number, from: Transition["from"], event: string, to: Transition["to"], attempt = 1): Transition => ({ t, from, event, to, attempt });
+const step = (
+  t: number,
+  from: Transition["from"],
+  event: string,
+  to: Transition["to"],
+  attempt = 1,
+): Transition => ({ t, from, event, to, attempt });
 
 const talk = [
   step(1, "query", "text", "check-query"),
@@ -30,7 +36,9 @@ test("what was written is read back", () => {
 });
 
 test("an event that looks like an arrow does no harm", () => {
-  expect(transitionsIn(logOf([step(1, "query", "a -> b", "reject")]))).toEqual([step(1, "query", "a > b", "reject")]);
+  expect(transitionsIn(logOf([step(1, "query", "a -> b", "reject")]))).toEqual([
+    step(1, "query", "a > b", "reject"),
+  ]);
 });
 
 test("what is no log tells nothing", () => {

@@ -8,10 +8,21 @@ import { catalog, root } from "../contracts/doors.ts";
 
 export const resources = join(root, "resources");
 
-export const synthesis = (more: Partial<Synthesis> = {}): Synthesis => ({ catalog, resources, seed: 11, servers: ["banking", "calendar", "filesystem"], menu: "chain", preset: "student", ...more });
+export const synthesis = (more: Partial<Synthesis> = {}): Synthesis => ({
+  catalog,
+  resources,
+  seed: 11,
+  servers: ["banking", "calendar", "filesystem"],
+  menu: "chain",
+  preset: "student",
+  ...more,
+});
 
 /** The first n tasks, and all that was turned down on the way. */
-export async function made(n: number, more: Partial<Synthesis> = {}): Promise<{ tasks: Task[]; rejected: RejectedLine[] }> {
+export async function made(
+  n: number,
+  more: Partial<Synthesis> = {},
+): Promise<{ tasks: Task[]; rejected: RejectedLine[] }> {
   const tasks: Task[] = [];
   const rejected: RejectedLine[] = [];
   for await (const it of synthesize(synthesis(more))) {

@@ -9,11 +9,25 @@ test("things by entity, with label, facts and what they hang on", () => {
   const before = session.digest;
   const { things } = sampleOf(library, session, chanceOf(1));
   expect(session.digest).toBe(before);
-  const byId = Object.fromEntries([...things].map(([entity, all]) => [entity, [...all].sort((a, b) => (a.id < b.id ? -1 : 1))]));
+  const byId = Object.fromEntries(
+    [...things].map(([entity, all]) => [entity, [...all].sort((a, b) => (a.id < b.id ? -1 : 1))]),
+  );
   expect(byId).toEqual({
     book: [
-      { entity: "book", id: "book_11", label: "Emma", facts: { title: "Emma", copies: 1 }, context: {} },
-      { entity: "book", id: "book_12", label: "Ulysses", facts: { title: "Ulysses", copies: 0 }, context: {} },
+      {
+        entity: "book",
+        id: "book_11",
+        label: "Emma",
+        facts: { title: "Emma", copies: 1 },
+        context: {},
+      },
+      {
+        entity: "book",
+        id: "book_12",
+        label: "Ulysses",
+        facts: { title: "Ulysses", copies: 0 },
+        context: {},
+      },
     ],
     shelf: [
       { entity: "shelf", id: "north", facts: {}, context: {} },

@@ -26,12 +26,20 @@ test("about a fifth of the pairs are held out", () => {
 
 test("these chains stay where they are", () => {
   expect(splitOf(["banking_list_accounts", "banking_transfer"])).toBe("train");
-  expect(splitOf(["banking_list_payees", "banking_list_accounts", "banking_pay_bill"])).toBe("heldout-chain");
+  expect(splitOf(["banking_list_payees", "banking_list_accounts", "banking_pay_bill"])).toBe(
+    "heldout-chain",
+  );
 });
 
 test("one tool of a held-out server is enough, and without tools its name", () => {
   const held = servers.filter(it => isHeldOut(it.name));
   expect(held.map(it => it.name).toSorted()).toEqual(heldOutServers.toSorted());
-  for (const { name, tools } of held) for (const tool of tools.keys()) expect([splitOf([tool]), splitOf([...names.slice(0, 2), tool]), splitOf([], name)]).toEqual(["heldout-server", "heldout-server", "heldout-server"]);
+  for (const { name, tools } of held)
+    for (const tool of tools.keys())
+      expect([splitOf([tool]), splitOf([...names.slice(0, 2), tool]), splitOf([], name)]).toEqual([
+        "heldout-server",
+        "heldout-server",
+        "heldout-server",
+      ]);
   expect(splitOf([], "banking")).toBe("train");
 });

@@ -22,7 +22,9 @@ test("the same seed gives the same bytes, another seed other tasks", async () =>
   const again = await made(40);
   expect(JSON.stringify(again.tasks)).toBe(JSON.stringify(tasks.slice(0, 40)));
   const other = await made(40, { seed: 12 });
-  expect(other.tasks.map(it => it.turns[0]!.user)).not.toEqual(again.tasks.map(it => it.turns[0]!.user));
+  expect(other.tasks.map(it => it.turns[0]!.user)).not.toEqual(
+    again.tasks.map(it => it.turns[0]!.user),
+  );
 });
 
 test("every task fits its schema", () => {
@@ -43,8 +45,15 @@ describe("a user", () => {
       const text = turns.map(it => it.user).join("\n");
       expect([...catalog.tools.keys()].filter(it => holds(text, it))).toEqual([]);
       for (const call of goals.flatMap(it => it.calls)) {
-        const { inputs } = declarationsOf(catalog.server(catalog.tools.get(call.name)!.server)).get(call.name)!;
-        for (const { key, spoken } of inputs) if (!spoken && call.arguments[key] !== undefined) expect(holds(text, call.arguments[key] as string), `${call.arguments[key] as string} in ${text}`).toBe(false);
+        const { inputs } = declarationsOf(catalog.server(catalog.tools.get(call.name)!.server)).get(
+          call.name,
+        )!;
+        for (const { key, spoken } of inputs)
+          if (!spoken && call.arguments[key] !== undefined)
+            expect(
+              holds(text, call.arguments[key] as string),
+              `${call.arguments[key] as string} in ${text}`,
+            ).toBe(false);
       }
     }
   });
@@ -64,11 +73,19 @@ describe("a user", () => {
 
 test("goals are the successful calls, in an order that respects their edges, each in its turn", () => {
   for (const { goals, trajectory, turns, budget } of tasks) {
-    expect(goals.flatMap(it => it.calls)).toEqual(callsOf(trajectory).filter(it => it.outcome === "ok").map(it => ({ name: it.name, arguments: it.arguments })));
+    expect(goals.flatMap(it => it.calls)).toEqual(
+      callsOf(trajectory)
+        .filter(it => it.outcome === "ok")
+        .map(it => ({ name: it.name, arguments: it.arguments })),
+    );
     for (const [i, { after }] of goals.entries()) expect(after.every(it => it.goal < i)).toBe(true);
-    expect(turns.flatMap((it, turn) => it.goals.map(goal => goals[goal]!.turn === turn))).toEqual(goals.map(() => true));
+    expect(turns.flatMap((it, turn) => it.goals.map(goal => goals[goal]!.turn === turn))).toEqual(
+      goals.map(() => true),
+    );
     expect(budget.calls).toBe(callBudget(goals));
-    expect(budget.assistantMessages).toBeGreaterThanOrEqual(goals.flatMap(it => it.calls).length + turns.length);
+    expect(budget.assistantMessages).toBeGreaterThanOrEqual(
+      goals.flatMap(it => it.calls).length + turns.length,
+    );
   }
 });
 
@@ -79,26 +96,58 @@ test("a menu of kind chain holds what is called, other tools, and at most eight 
     expect(new Set(names).size).toBe(names.length);
     expect(trajectory.header.menu).toEqual(names);
     for (const it of goals.flatMap(goal => goal.calls)) expect(names).toContain(it.name);
-    for (const it of names) expect(servers.map(server => server.name)).toContain(catalog.tools.get(it)!.server);
+    for (const it of names)
+      expect(servers.map(server => server.name)).toContain(catalog.tools.get(it)!.server);
     expect(knobs["menu"]).toBe("chain");
   }
-  expect(share(it => (it.knobs["company"] as number) + (it.knobs["distractors"] as number) > 0)).toBeGreaterThan(0.9);
+  expect(
+    share(it => (it.knobs["company"] as number) + (it.knobs["distractors"] as number) > 0),
+  ).toBeGreaterThan(0.9);
 });
 
 test("a menu of kind full offers every tool of the server", async () => {
   const full = await made(12, { menu: "full", servers: ["banking"] });
   const all = [...catalog.server("banking").tools.keys()].toSorted();
-  expect(full.tasks.filter(it => it.kind === "normal").map(it => it.menu.map(entry => entry.name).toSorted())).toEqual(full.tasks.flatMap(it => (it.kind === "normal" ? [all] : [])));
+  expect(
+    full.tasks
+      .filter(it => it.kind === "normal")
+      .map(it => it.menu.map(entry => entry.name).toSorted()),
+  ).toEqual(full.tasks.flatMap(it => (it.kind === "normal" ? [all] : [])));
 });
 
 test("the mixture is about the paper's", () => {
-  const near = (is: number, wanted: number, by: number) => expect(Math.abs(is - wanted), `${is} is about ${wanted}`).toBeLessThan(by);
-  near(share(it => it.kind === "irrelevant"), 0.05, 0.03);
-  near(share(it => it.info === "missing"), 0.2, 0.07);
-  near(share(it => it.info === "minimal"), 0.2, 0.07);
-  near(share(it => it.turns.length === 1), 0.4, 0.12);
-  near(share(it => it.split === "heldout-chain"), 0.2, 0.09);
-  near(share(it => it.menu.some(entry => entry.enumsStripped)), 0.2, 0.15);
+  const near = (is: number, wanted: number, by: number) =>
+    expect(Math.abs(is - wanted), `${is} is about ${wanted}`).toBeLessThan(by);
+  near(
+    share(it => it.kind === "irrelevant"),
+    0.05,
+    0.03,
+  );
+  near(
+    share(it => it.info === "missing"),
+    0.2,
+    0.07,
+  );
+  near(
+    share(it => it.info === "minimal"),
+    0.2,
+    0.07,
+  );
+  near(
+    share(it => it.turns.length === 1),
+    0.4,
+    0.12,
+  );
+  near(
+    share(it => it.split === "heldout-chain"),
+    0.2,
+    0.09,
+  );
+  near(
+    share(it => it.menu.some(entry => entry.enumsStripped)),
+    0.2,
+    0.15,
+  );
   expect(Math.max(...tasks.map(it => it.turns.length))).toBe(3);
 });
 
@@ -121,7 +170,9 @@ test("a task without goals calls nothing and wants what is not on the menu", () 
 });
 
 test("splits follow from the tools alone, and a wish for one split is granted", async () => {
-  for (const { goals, split } of tasks) if (goals.length > 0) expect(split).toBe(splitOf(goals.flatMap(it => it.calls.map(call => call.name))));
+  for (const { goals, split } of tasks)
+    if (goals.length > 0)
+      expect(split).toBe(splitOf(goals.flatMap(it => it.calls.map(call => call.name))));
   const held = await made(15, { split: "heldout-chain" });
   expect(held.tasks.map(it => it.split)).toEqual(held.tasks.map(() => "heldout-chain"));
 });
@@ -135,5 +186,6 @@ test("what is turned down says why, with the way it took", () => {
 });
 
 test("every server gets about its share", () => {
-  for (const name of ["banking", "calendar", "filesystem"]) expect(share(it => it.servers[0]!.name === name)).toBeGreaterThan(0.2);
+  for (const name of ["banking", "calendar", "filesystem"])
+    expect(share(it => it.servers[0]!.name === name)).toBeGreaterThan(0.2);
 });

@@ -9,7 +9,12 @@ import { made, resources } from "./made.ts";
 
 let tasks: Task[];
 beforeAll(async () => {
-  ({ tasks } = await made(60, { servers: [...catalog.servers.keys()], preset: "paper", crossing: 0.3, seed: 5 }));
+  ({ tasks } = await made(60, {
+    servers: [...catalog.servers.keys()],
+    preset: "paper",
+    crossing: 0.3,
+    seed: 5,
+  }));
 });
 
 async function listed(task: Task, count: number, seed = 1): Promise<Task[]> {
@@ -19,8 +24,14 @@ async function listed(task: Task, count: number, seed = 1): Promise<Task[]> {
 }
 
 const sorts: [what: string, is: (it: Task) => boolean][] = [
-  ["a talk in which all is said", it => it.kind === "normal" && it.info === "complete" && it.knobs["bridges"] === undefined],
-  ["a talk in which something has to be asked", it => it.kind === "normal" && it.info === "missing"],
+  [
+    "a talk in which all is said",
+    it => it.kind === "normal" && it.info === "complete" && it.knobs["bridges"] === undefined,
+  ],
+  [
+    "a talk in which something has to be asked",
+    it => it.kind === "normal" && it.info === "missing",
+  ],
   ["a terse talk", it => it.kind === "normal" && it.info === "minimal"],
   ["a talk over several servers", it => it.knobs["bridges"] !== undefined],
   ["a talk that lacks a tool", it => it.kind === "clarify"],
@@ -38,15 +49,24 @@ test.each(sorts)("%s", async (_, is) => {
   }
   const { task, variants } = most!;
   expect(variants).toHaveLength(4);
-  const calls = (it: Task) => JSON.stringify(callsOf(it.trajectory).map(call => [call.name, call.arguments]));
+  const calls = (it: Task) =>
+    JSON.stringify(callsOf(it.trajectory).map(call => [call.name, call.arguments]));
   for (const it of variants) {
-    expect([it.kind, it.info, it.turns.length, it.split]).toEqual([task.kind, task.info, task.turns.length, task.split]);
-    expect(it.goals.map(goal => [goal.turn, goal.calls.map(call => call.name)])).toEqual(task.goals.map(goal => [goal.turn, goal.calls.map(call => call.name)]));
+    expect([it.kind, it.info, it.turns.length, it.split]).toEqual([
+      task.kind,
+      task.info,
+      task.turns.length,
+      task.split,
+    ]);
+    expect(it.goals.map(goal => [goal.turn, goal.calls.map(call => call.name)])).toEqual(
+      task.goals.map(goal => [goal.turn, goal.calls.map(call => call.name)]),
+    );
     expect(shapeOf(it)).toBe(shapeOf(task));
     expect(it.turns.map(turn => turn.user)).not.toEqual(task.turns.map(turn => turn.user));
     expect(checkReplay(catalog, it.trajectory).verdict).toBe("same");
     if (task.goals.length > 0) expect(calls(it)).not.toBe(calls(task));
-    for (const call of it.goals.flatMap(goal => goal.calls)) expect(it.menu.map(entry => entry.name)).toContain(call.name);
+    for (const call of it.goals.flatMap(goal => goal.calls))
+      expect(it.menu.map(entry => entry.name)).toContain(call.name);
   }
   expect(new Set(variants.map(it => it.id)).size).toBe(4);
   expect(new Set(variants.map(it => it.turns.map(turn => turn.user).join("\n"))).size).toBe(4);
@@ -69,7 +89,11 @@ test("a variant can be varied in turn", async () => {
 test("stops when told to, and says which server is not here", async () => {
   const task = tasks.find(sorts[0]![1])!;
   const signal = AbortSignal.abort(new Error("enough"));
-  await expect(variantsOf(task, { catalog, resources, seed: 1, count: 3, signal }).next()).rejects.toThrow("enough");
+  await expect(
+    variantsOf(task, { catalog, resources, seed: 1, count: 3, signal }).next(),
+  ).rejects.toThrow("enough");
   const gone: Task = { ...task, servers: [{ ...task.servers[0]!, name: "weather" }] };
-  await expect(variantsOf(gone, { catalog, resources, seed: 1, count: 3 }).next()).rejects.toThrow(/is of weather, which is not here/);
+  await expect(variantsOf(gone, { catalog, resources, seed: 1, count: 3 }).next()).rejects.toThrow(
+    /is of weather, which is not here/,
+  );
 });

@@ -1,4 +1,7 @@
-/** A world small enough for a student to learn within seconds: boxes with names, to be found and then opened. */
+/**
+ * A world small enough for a student to learn within seconds: boxes with names, to be found and
+ * then opened.
+ */
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +18,9 @@ import { rollout } from "../../src/policy/rollout.ts";
 import { scripted } from "../../src/policy/scripted.ts";
 import { taskFormat, type Task } from "../../src/trajectory/task.ts";
 
-const World = z.strictObject({ boxes: z.record(z.string(), z.strictObject({ name: z.string(), isOpen: z.boolean() })) });
+const World = z.strictObject({
+  boxes: z.record(z.string(), z.strictObject({ name: z.string(), isOpen: z.boolean() })),
+});
 const tool = toolOf(World);
 
 export const boxes = defineServer({
@@ -44,7 +49,13 @@ export const boxes = defineServer({
         return { box_id };
       },
     }),
-    count: tool({ effect: "read", summary: "Count the boxes.", input: {}, returns: { count: z.int() }, run: ({ boxes: all }) => ({ count: Object.keys(all).length }) }),
+    count: tool({
+      effect: "read",
+      summary: "Count the boxes.",
+      input: {},
+      returns: { count: z.int() },
+      run: ({ boxes: all }) => ({ count: Object.keys(all).length }),
+    }),
   },
 });
 
@@ -53,8 +64,21 @@ const colours = ["red", "blue", "green"];
 export function boxCatalog(): Catalog {
   const folder = mkdtempSync(join(tmpdir(), "prove-boxes-"));
   mkdirSync(join(folder, "box"));
-  const state = { boxes: Object.fromEntries(colours.map((name, i) => [`box_${11 + 7 * i}`, { name, isOpen: false }])) };
-  writeFileSync(join(folder, "box", "full.fixture.json"), JSON.stringify({ format: "prove/fixture@1", server: "box", name: "full", now: "2026-03-02T09:00", state }));
+  const state = {
+    boxes: Object.fromEntries(
+      colours.map((name, i) => [`box_${11 + 7 * i}`, { name, isOpen: false }]),
+    ),
+  };
+  writeFileSync(
+    join(folder, "box", "full.fixture.json"),
+    JSON.stringify({
+      format: "prove/fixture@1",
+      server: "box",
+      name: "full",
+      now: "2026-03-02T09:00",
+      state,
+    }),
+  );
   return openCatalog([boxes], [folder]);
 }
 
@@ -63,14 +87,27 @@ export async function boxTasks(catalog: Catalog): Promise<Task[]> {
   const ways = ["Open the * box.", "Please open the * box", "I want the * box open."];
   const tasks: Task[] = [];
   for (const [i, colour] of colours.entries())
-    for (const [j, way] of ways.entries()) tasks.push(await boxTask(catalog, { id: `box-${i}-${j}`, user: way.replace("*", colour), colour, boxId: `box_${11 + 7 * i}` }));
+    for (const [j, way] of ways.entries())
+      tasks.push(
+        await boxTask(catalog, {
+          id: `box-${i}-${j}`,
+          user: way.replace("*", colour),
+          colour,
+          boxId: `box_${11 + 7 * i}`,
+        }),
+      );
   return tasks;
 }
 
-async function boxTask(catalog: Catalog, { id: taskId, user, colour, boxId }: { id: string; user: string; colour: string; boxId: string }): Promise<Task> {
+async function boxTask(
+  catalog: Catalog,
+  { id: taskId, user, colour, boxId }: { id: string; user: string; colour: string; boxId: string },
+): Promise<Task> {
   const find = { name: "box_find", arguments: { name: colour } };
   const open = { name: "box_open", arguments: { box_id: boxId } };
-  const servers = [{ name: "box", fixture: "full", digest: fixtureDigest(catalog.fixture("box", "full")) }];
+  const servers = [
+    { name: "box", fixture: "full", digest: fixtureDigest(catalog.fixture("box", "full")) },
+  ];
   const task = {
     format: taskFormat,
     id: taskId,
@@ -94,13 +131,35 @@ async function boxTask(catalog: Catalog, { id: taskId, user, colour, boxId }: { 
     budget: { calls: 3, assistantMessages: 5 },
     provenance: { teacher: "scripted", graph: "", log: [] },
   } satisfies Omit<Task, "trajectory">;
-  const messages: AssistantMessage[] = [{ text: "", calls: [find] }, { text: "", calls: [open] }, { text: "Done.", calls: [] }];
-  return { ...task, trajectory: await rollout(task as unknown as Task, scripted("teacher", messages), catalog) } as unknown as Task;
+  const messages: AssistantMessage[] = [
+    { text: "", calls: [find] },
+    { text: "", calls: [open] },
+    { text: "Done.", calls: [] },
+  ];
+  return {
+    ...task,
+    trajectory: await rollout(task as unknown as Task, scripted("teacher", messages), catalog),
+  } as unknown as Task;
 }
 
 export function boxTokenizer(tasks: readonly Task[]): Tokenizer {
   const texts = tasks.flatMap(it => [` ${it.turns[0]!.user}`, " Done."]);
-  return trainTokenizer([...texts, ...texts, ...colours.flatMap(it => [` ${it} box_1`, ` ${it} box_1`])], [...boxes.tools.keys()], ["name", "box_id"], 600);
+  return trainTokenizer(
+    [...texts, ...texts, ...colours.flatMap(it => [` ${it} box_1`, ` ${it} box_1`])],
+    [...boxes.tools.keys()],
+    ["name", "box_id"],
+    600,
+  );
 }
 
-export const boxStudent = (vocabulary: number): Architecture => ({ vocabulary, width: 64, layers: 2, heads: 2, kvHeads: 1, headWidth: 32, hidden: 128, context: limits.context, ropeBase: 10_000 });
+export const boxStudent = (vocabulary: number): Architecture => ({
+  vocabulary,
+  width: 64,
+  layers: 2,
+  heads: 2,
+  kvHeads: 1,
+  headWidth: 32,
+  hidden: 128,
+  context: limits.context,
+  ropeBase: 10_000,
+});

@@ -1,9 +1,20 @@
-/** What supervised training reads: the right tokens taught, slips that are read but not learned, and words a small student can say. */
+/**
+ * What supervised training reads: the right tokens taught, slips that are read but not learned, and
+ * words a small student can say.
+ */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Catalog } from "../../src/environment/catalog.ts";
 import type { Tokenizer } from "../../src/model/tokenizer.ts";
 import { sftDefaults } from "../../src/run/config.ts";
-import { buildCorpus, conversationAt, corpusSize, given, silent, taught, terse } from "../../src/train/corpus.ts";
+import {
+  buildCorpus,
+  conversationAt,
+  corpusSize,
+  given,
+  silent,
+  taught,
+  terse,
+} from "../../src/train/corpus.ts";
 import { chanceOf, drawing } from "../../src/train/chance.ts";
 import { rateAt } from "../../src/train/sft.ts";
 import { withSlip } from "../../src/train/slips.ts";
@@ -20,7 +31,8 @@ beforeAll(async () => {
   tokenizer = boxTokenizer(tasks);
 });
 
-const build = (slips: number) => buildCorpus(tasks, { catalog, tokenizer, settings: { ...sftDefaults, slips }, seed: 1 });
+const build = (slips: number) =>
+  buildCorpus(tasks, { catalog, tokenizer, settings: { ...sftDefaults, slips }, seed: 1 });
 
 describe("a corpus", () => {
   test("teaches what the student should write, and nothing else", async () => {
@@ -28,19 +40,29 @@ describe("a corpus", () => {
     expect([corpusSize(corpus), corpus.kept, overLong]).toEqual([tasks.length, tasks.length, 0]);
     const { ids, parts } = conversationAt(corpus, 0);
     const text = (part: number) => tokenizer.decode(ids.filter((_, i) => parts[i] === part));
-    expect(text(taught)).toBe("<call> box_find name= red<eoc><call> box_open box_id= box_11<eoc><fin> Done.<eot>");
-    expect(text(given)).toContain("<user> Open the red box.<asst><res> red box_11<asst><res> box_11");
+    expect(text(taught)).toBe(
+      "<call> box_find name= red<eoc><call> box_open box_id= box_11<eoc><fin> Done.<eot>",
+    );
+    expect(text(given)).toContain(
+      "<user> Open the red box.<asst><res> red box_11<asst><res> box_11",
+    );
   });
 
   test("holds conversations that err once, whose wrong call is read and not learned", async () => {
     const { corpus, slips } = await build(1);
     expect(slips).toBeGreaterThan(tasks.length / 2);
     expect(corpusSize(corpus)).toBe(tasks.length + slips);
-    const erring = Array.from({ length: corpusSize(corpus) }, (_, i) => conversationAt(corpus, i)).filter(it => it.parts.includes(silent));
+    const erring = Array.from({ length: corpusSize(corpus) }, (_, i) =>
+      conversationAt(corpus, i),
+    ).filter(it => it.parts.includes(silent));
     expect(erring).toHaveLength(slips);
     for (const { ids, parts } of erring) {
-      expect(tokenizer.decode(ids.filter((_, i) => parts[i] === silent))).toMatch(/^<call> box_\w+.*<eoc>$/);
-      expect(tokenizer.decode(ids.filter((_, i) => parts[i] === taught))).toContain("<call> box_open box_id= box_");
+      expect(tokenizer.decode(ids.filter((_, i) => parts[i] === silent))).toMatch(
+        /^<call> box_\w+.*<eoc>$/,
+      );
+      expect(tokenizer.decode(ids.filter((_, i) => parts[i] === taught))).toContain(
+        "<call> box_open box_id= box_",
+      );
     }
   });
 });
@@ -51,27 +73,45 @@ test("a slip fails in a live session, and the teacher's own calls then succeed",
     if (!slip) continue;
     const calls = callsOf(slip.trajectory);
     expect(calls.filter(it => it.outcome !== "ok").map(it => it.message)).toEqual([slip.message]);
-    expect(calls.filter(it => it.outcome === "ok").map(it => it.name)).toEqual(["box_find", "box_open"]);
+    expect(calls.filter(it => it.outcome === "ok").map(it => it.name)).toEqual([
+      "box_find",
+      "box_open",
+    ]);
   }
 });
 
 describe("a teacher's words", () => {
   const check = (text: string, said: string) => expect(terse(text)).toBe(said);
-  test("that are short stay as they are", () => check("Done, the card works again.", "Done, the card works again."));
+  test("that are short stay as they are", () =>
+    check("Done, the card works again.", "Done, the card works again."));
   test("that are many keep the first ones", () =>
-    check("The balance is 1250.75. It was booked on 9 March at 09:00, by card. All is well.", "The balance is 1250.75."));
-  test("that ask keep the question", () => check("Everyday is open, with full access, and has two cards that are active. Which card is it?", "Which card is it?"));
-  test("of one long sentence break off at a word", () => check(`On that day you have ${"a very long meeting and ".repeat(5)}lunch.`, "On that day you have a very long meeting and a very long…"));
+    check(
+      "The balance is 1250.75. It was booked on 9 March at 09:00, by card. All is well.",
+      "The balance is 1250.75.",
+    ));
+  test("that ask keep the question", () =>
+    check(
+      "Everyday is open, with full access, and has two cards that are active. Which card is it?",
+      "Which card is it?",
+    ));
+  test("of one long sentence break off at a word", () =>
+    check(
+      `On that day you have ${"a very long meeting and ".repeat(5)}lunch.`,
+      "On that day you have a very long meeting and a very long…",
+    ));
 });
 
 test("draws every number once before any comes again, and the same for the same place", () => {
   const draw = drawing(7, 3);
   const twice = Array.from({ length: 14 }, (_, i) => draw(i));
-  for (const round of [twice.slice(0, 7), twice.slice(7)]) expect(new Set(round)).toEqual(new Set([0, 1, 2, 3, 4, 5, 6]));
+  for (const round of [twice.slice(0, 7), twice.slice(7)])
+    expect(new Set(round)).toEqual(new Set([0, 1, 2, 3, 4, 5, 6]));
   expect(drawing(7, 3)(9)).toBe(twice[9]);
 });
 
 test("the rate rises over 10 steps, holds, and falls to a twentieth over the last half", () => {
   const at = (step: number, progress: number) => rateAt(step, progress, { warmUp: 10, decay: 0.5 });
-  expect([at(1, 0), at(5, 0.1), at(10, 0.2), at(50, 0.5), at(75, 0.75), at(100, 1)]).toEqual([0.1, 0.5, 1, 1, 0.5, 0.05]);
+  expect([at(1, 0), at(5, 0.1), at(10, 0.2), at(50, 0.5), at(75, 0.75), at(100, 1)]).toEqual([
+    0.1, 0.5, 1, 1, 0.5, 0.05,
+  ]);
 });

@@ -1,4 +1,7 @@
-/** A tiny student on one server: it learns to read from its teacher, then to earn from its own attempts, and only by their own rewards. */
+/**
+ * A tiny student on one server: it learns to read from its teacher, then to earn from its own
+ * attempts, and only by their own rewards.
+ */
 import { beforeAll, describe, expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
 import type { Catalog } from "../../src/environment/catalog.ts";
@@ -6,7 +9,13 @@ import type { Tokenizer } from "../../src/model/tokenizer.ts";
 import { weightsOf } from "../../src/model/modelFolder.ts";
 import { initialize, modelOf, type Model } from "../../src/model/transformer.ts";
 import { provePlus } from "../../src/reward/profiles.ts";
-import { grpoDefaults, sftDefaults, type GrpoConfig, type RunConfig, type SftConfig } from "../../src/run/config.ts";
+import {
+  grpoDefaults,
+  sftDefaults,
+  type GrpoConfig,
+  type RunConfig,
+  type SftConfig,
+} from "../../src/run/config.ts";
 import type { GrpoStep, SftStep } from "../../src/run/metrics.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { buildCorpus } from "../../src/train/corpus.ts";
@@ -17,7 +26,19 @@ import { openSft } from "../../src/train/sft.ts";
 import { programs } from "../compute/numbers.ts";
 import { boxCatalog, boxStudent, boxTasks, boxTokenizer } from "./boxes.ts";
 
-const common = { format: "prove/run@1", version: "0", began: "2026-03-02T09:00:00Z", tasks: "", split: "train", seed: 3, backend: "wasm", workers: 1, saveEvery: 1000, profile: "prove-plus", keepGroups: 0 } satisfies Partial<RunConfig>;
+const common = {
+  format: "prove/run@1",
+  version: "0",
+  began: "2026-03-02T09:00:00Z",
+  tasks: "",
+  split: "train",
+  seed: 3,
+  backend: "wasm",
+  workers: 1,
+  saveEvery: 1000,
+  profile: "prove-plus",
+  keepGroups: 0,
+} satisfies Partial<RunConfig>;
 
 let catalog: Catalog;
 let tasks: Task[];
@@ -31,11 +52,26 @@ beforeAll(async () => {
   tasks = await boxTasks(catalog);
   tokenizer = boxTokenizer(tasks);
   taught = initialize(boxStudent(tokenizer.size), 5);
-  const config: SftConfig = { ...common, method: "sft", steps: 60, sft: { ...sftDefaults, conversations: 8, learningRate: 3e-3, warmUp: 10 } };
-  const { corpus } = await buildCorpus(tasks, { catalog, tokenizer, settings: config.sft, seed: 1 });
+  const config: SftConfig = {
+    ...common,
+    method: "sft",
+    steps: 60,
+    sft: { ...sftDefaults, conversations: 8, learningRate: 3e-3, warmUp: 10 },
+  };
+  const { corpus } = await buildCorpus(tasks, {
+    catalog,
+    tokenizer,
+    settings: config.sft,
+    seed: 1,
+  });
   const optimizer = adamW(taught);
-  const sft = openSft({ company: aloneReplica(undefined), model: taught, tokenizer, optimizer }, config, corpus);
-  for (let step = 1; step <= 60; step++) losses.push(((await sft.step(step, step / 60)).metrics as SftStep).loss);
+  const sft = openSft(
+    { company: aloneReplica(undefined), model: taught, tokenizer, optimizer },
+    config,
+    corpus,
+  );
+  for (let step = 1; step <= 60; step++)
+    losses.push(((await sft.step(step, step / 60)).metrics as SftStep).loss);
   optimizer.dispose();
 });
 
@@ -43,11 +79,29 @@ beforeAll(async () => {
 async function rewards(advantages: GrpoConfig["grpo"]["advantages"]): Promise<number[]> {
   const weights = weightsOf(taught);
   const model = modelOf(taught.architecture, name => weights.get(name)!.values.slice());
-  const config: GrpoConfig = { ...common, method: "grpo", steps: 30, grpo: { ...grpoDefaults, prompts: 8, group: 8, learningRate: 5e-4, advantages } };
+  const config: GrpoConfig = {
+    ...common,
+    method: "grpo",
+    steps: 30,
+    grpo: { ...grpoDefaults, prompts: 8, group: 8, learningRate: 5e-4, advantages },
+  };
   const optimizer = adamW(model);
-  const grpo = openGrpo({ company: aloneReplica(undefined), model, tokenizer, optimizer, catalog, tasks, reference: taught, profile: provePlus }, config);
+  const grpo = openGrpo(
+    {
+      company: aloneReplica(undefined),
+      model,
+      tokenizer,
+      optimizer,
+      catalog,
+      tasks,
+      reference: taught,
+      profile: provePlus,
+    },
+    config,
+  );
   const means: number[] = [];
-  for (let step = 1; step <= 30; step++) means.push(((await grpo.step(step, step / 30)).metrics as GrpoStep).reward.mean);
+  for (let step = 1; step <= 30; step++)
+    means.push(((await grpo.step(step, step / 30)).metrics as GrpoStep).reward.mean);
   grpo.dispose();
   optimizer.dispose();
   model.dispose();
@@ -55,7 +109,7 @@ async function rewards(advantages: GrpoConfig["grpo"]["advantages"]): Promise<nu
 }
 
 const mean = (values: readonly number[]) => values.reduce((sum, it) => sum + it, 0) / values.length;
-const rise = (values: readonly number[]) =>  mean(values.slice(-6)) - mean(values.slice(0, 6));
+const rise = (values: readonly number[]) => mean(values.slice(-6)) - mean(values.slice(0, 6));
 
 describe("a tiny student", () => {
   test("learns to read its teacher's conversations", () => {

@@ -12,7 +12,15 @@ const gradientsOf = (model: Model, of: Readonly<Record<string, number>>): Gradie
   new Map([...model.parameters].map(([name, it]) => [name, tf.fill(it.shape, of[name] ?? 0)]));
 
 const randomGradients = (model: Model, seed: number, size: number): Gradients =>
-  new Map([...model.parameters].map(([name, it], i) => [name, tf.tensor(randomArray(it.size, seed + i).map(x => x * size), it.shape)]));
+  new Map(
+    [...model.parameters].map(([name, it], i) => [
+      name,
+      tf.tensor(
+        randomArray(it.size, seed + i).map(x => x * size),
+        it.shape,
+      ),
+    ]),
+  );
 
 const values = (model: Model, name: string) => [...model.parameters.get(name)!.dataSync()];
 
@@ -22,7 +30,13 @@ describe.each(["wasm", "cpu"] as const)("AdamW on %s", name => {
   // norm has 16 entries at 1; a gradient of 0.1 in each has the norm 0.4, which is not clipped
   test("first step: 1 - 0.01 · 0.1 / (√0.1² + 0) = 0.99, second: m = 0.9·0.01 + 0.1·(-0.2) = -0.011, v = 0.98·0.0002 + 0.02·0.04 = 0.000996", () => {
     const model = initialize(tiny, 1);
-    const optimizer = adamW(model, { beta1: 0.9, beta2: 0.98, epsilon: 0, weightDecay: 0, clipNorm: 10 });
+    const optimizer = adamW(model, {
+      beta1: 0.9,
+      beta2: 0.98,
+      epsilon: 0,
+      weightDecay: 0,
+      clipNorm: 10,
+    });
     const first = optimizer.step(gradientsOf(model, { norm: 0.1 }), 0.01);
     expect(first.norm).toBeCloseTo(0.4, 6);
     for (const it of values(model, "norm")) expect(it).toBeCloseTo(0.99, 6);
@@ -67,7 +81,8 @@ describe.each(["wasm", "cpu"] as const)("AdamW on %s", name => {
     const second = adamW(broken);
     second.restore(state);
     for (let i = 2; i < 4; i++) second.step(randomGradients(broken, 10 * i, 0.1), 0.01);
-    for (const parameter of whole.parameters.keys()) expect(values(broken, parameter)).toEqual(values(whole, parameter));
+    for (const parameter of whole.parameters.keys())
+      expect(values(broken, parameter)).toEqual(values(whole, parameter));
   });
 
   test("a gradient that is not finite is a mistake and changes nothing", () => {

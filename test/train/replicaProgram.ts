@@ -34,12 +34,22 @@ function exchange({ rank, sum, agree, barrier, say }: Here): void {
 }
 
 /** Three steps on shares of a batch. */
-async function learn({ rank, count, setup, sum, sumGradients, assertSame, say }: Here): Promise<void> {
+async function learn({
+  rank,
+  count,
+  setup,
+  sum,
+  sumGradients,
+  assertSame,
+  say,
+}: Here): Promise<void> {
   if (setup.do !== "learn") return;
   await startBackend(setup.backend, { programs: setup.programs });
   const model = initialize(tiny, 1);
   const optimizer = adamW(model);
-  const all: readonly Sheaf[] = sheaves.flatMap(({ prefix, branches }) => branches.map(it => ({ prefix, branches: [it] })));
+  const all: readonly Sheaf[] = sheaves.flatMap(({ prefix, branches }) =>
+    branches.map(it => ({ prefix, branches: [it] })),
+  );
   const packed = pack(all.filter((_, i) => i % count === rank));
   const targets = pack(all).targets.length;
   const losses: number[] = [];
@@ -52,7 +62,9 @@ async function learn({ rank, count, setup, sum, sumGradients, assertSame, say }:
     sum(loss);
     losses.push(loss[0]!);
   }
-  const weights = Float32Array.from([...model.parameters.values()].flatMap(it => [...it.dataSync()]));
+  const weights = Float32Array.from(
+    [...model.parameters.values()].flatMap(it => [...it.dataSync()]),
+  );
   assertSame(weights);
   say({ weights, losses });
 }

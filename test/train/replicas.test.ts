@@ -33,30 +33,49 @@ beforeAll(async () => {
 /** Runs a program on some replicas and gives what each said, by rank. */
 async function run(count: number, setup: Setup, tell?: string): Promise<Said[][]> {
   const said: Said[][] = Array.from({ length: count }, () => []);
-  const replicas = startReplicas<Setup, string, Said>({ program, count, floats: 10_000, setup, heard: (rank, it) => void said[rank]!.push(it) });
+  const replicas = startReplicas<Setup, string, Said>({
+    program,
+    count,
+    floats: 10_000,
+    setup,
+    heard: (rank, it) => void said[rank]!.push(it),
+  });
   if (tell !== undefined) replicas.tell(tell);
   await replicas.done;
   return said;
 }
 
 const learned = async (count: number, backend: "wasm" | "cpu" = "wasm") =>
-  (await run(count, { do: "learn", backend, programs })).map(([it]) => it as Extract<Said, { weights: Float32Array }>);
+  (await run(count, { do: "learn", backend, programs })).map(
+    ([it]) => it as Extract<Said, { weights: Float32Array }>,
+  );
 
-test.each([1, 2, 3])("%i replicas see the same sums and the same decisions, hundreds of times", async count => {
-  const rounds = Array.from({ length: 500 }, (_, round) => round);
-  const ranks = (count * (count + 1)) / 2;
-  const expected: Said = { sums: rounds.flatMap(round => [ranks, count * round]), agreed: rounds.map(round => 10 * round) };
-  expect(await run(count, { do: "exchange" })).toEqual(Array.from({ length: count }, () => [expected]));
-});
+test.each([1, 2, 3])(
+  "%i replicas see the same sums and the same decisions, hundreds of times",
+  async count => {
+    const rounds = Array.from({ length: 500 }, (_, round) => round);
+    const ranks = (count * (count + 1)) / 2;
+    const expected: Said = {
+      sums: rounds.flatMap(round => [ranks, count * round]),
+      agreed: rounds.map(round => 10 * round),
+    };
+    expect(await run(count, { do: "exchange" })).toEqual(
+      Array.from({ length: count }, () => [expected]),
+    );
+  },
+);
 
 describe("learning", () => {
-  test.each(["wasm", "cpu"] as const)("on %s two replicas with half of the batch each learn what one does with all of it", async backend => {
-    const [alone, together] = [await learned(1, backend), await learned(2, backend)];
-    expect(together[1]).toEqual(together[0]);
-    checkClose(together[0]!.losses, alone[0]!.losses, 1e-5);
-    checkClose(together[0]!.weights, alone[0]!.weights, 1e-4);
-    expect(alone[0]!.losses[2]).toBeLessThan(alone[0]!.losses[0]!);
-  });
+  test.each(["wasm", "cpu"] as const)(
+    "on %s two replicas with half of the batch each learn what one does with all of it",
+    async backend => {
+      const [alone, together] = [await learned(1, backend), await learned(2, backend)];
+      expect(together[1]).toEqual(together[0]);
+      checkClose(together[0]!.losses, alone[0]!.losses, 1e-5);
+      checkClose(together[0]!.weights, alone[0]!.weights, 1e-4);
+      expect(alone[0]!.losses[2]).toBeLessThan(alone[0]!.losses[0]!);
+    },
+  );
 
   test("the same run again gives the same weights, to the bit", async () => {
     expect(await learned(2)).toEqual(await learned(2));
@@ -64,40 +83,75 @@ describe("learning", () => {
 });
 
 describe("when something goes wrong", () => {
-  test("replicas that hold different numbers end", () => expect(run(2, { do: "drift" })).rejects.toThrow(/replica 1 holds other numbers than replica 0/));
+  test("replicas that hold different numbers end", () =>
+    expect(run(2, { do: "drift" })).rejects.toThrow(
+      /replica 1 holds other numbers than replica 0/,
+    ));
 
-  test("the failure of one ends all, and is told with its rank", () => expect(run(3, { do: "fail" })).rejects.toThrow("replica 1 failed: no memory left"));
+  test("the failure of one ends all, and is told with its rank", () =>
+    expect(run(3, { do: "fail" })).rejects.toThrow("replica 1 failed: no memory left"));
 
-  test("a mistake of the person's is still one, with its remedy", () => expect(run(2, { do: "mistake" })).rejects.toSatisfy(it => it instanceof Mistake && it.what === "the checkpoint is gone" && it.remedy === "choose another"));
+  test("a mistake of the person's is still one, with its remedy", () =>
+    expect(run(2, { do: "mistake" })).rejects.toSatisfy(
+      it =>
+        it instanceof Mistake &&
+        it.what === "the checkpoint is gone" &&
+        it.remedy === "choose another",
+    ));
 
   test("replicas that wait for each other can be ended", async () => {
     let waiting = 0;
     let allWait = () => {};
     const waits = new Promise<void>(resolve => (allWait = resolve));
     const heard = () => void (++waiting === 2 && allWait());
-    const replicas = startReplicas<Setup, string, Said>({ program, count: 2, floats: 1, setup: { do: "wait" }, heard });
+    const replicas = startReplicas<Setup, string, Said>({
+      program,
+      count: 2,
+      floats: 1,
+      setup: { do: "wait" },
+      heard,
+    });
     await Promise.race([waits, replicas.done]);
     await replicas.end();
     await expect(replicas.done).resolves.toBeUndefined();
   });
 
   test("more numbers than there is room for are refused", async () => {
-    const replicas = startReplicas<Setup, string, Said>({ program, count: 1, floats: 1, setup: { do: "exchange" }, heard: () => {} });
+    const replicas = startReplicas<Setup, string, Said>({
+      program,
+      count: 1,
+      floats: 1,
+      setup: { do: "exchange" },
+      heard: () => {},
+    });
     await expect(replicas.done).rejects.toThrow(/2 numbers to sum where there is room for 1/);
   });
 });
 
 test("what the main thread tells reaches every replica", async () => {
-  expect(await run(2, { do: "listen" }, "pause")).toEqual([[{ heard: "0 pause" }], [{ heard: "1 pause" }]]);
+  expect(await run(2, { do: "listen" }, "pause")).toEqual([
+    [{ heard: "0 pause" }],
+    [{ heard: "1 pause" }],
+  ]);
 });
 
 test("a replica alone is its own company", async () => {
   const said: string[] = [];
-  const replica = aloneReplica<string, string, string>("setup", { told: () => "stop", say: it => void said.push(it) });
+  const replica = aloneReplica<string, string, string>("setup", {
+    told: () => "stop",
+    say: it => void said.push(it),
+  });
   const values = Float32Array.of(1, 2);
   replica.sum(values);
   replica.say("ready");
-  expect([...values, replica.agree(7), replica.count, replica.told(), replica.setup]).toEqual([1, 2, 7, 1, "stop", "setup"]);
+  expect([...values, replica.agree(7), replica.count, replica.told(), replica.setup]).toEqual([
+    1,
+    2,
+    7,
+    1,
+    "stop",
+    "setup",
+  ]);
   expect(said).toEqual(["ready"]);
 });
 

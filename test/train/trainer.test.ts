@@ -1,4 +1,7 @@
-/** The trainer as those outside it meet it: a process on a run folder, talked to over its socket, killed and resumed. */
+/**
+ * The trainer as those outside it meet it: a process on a run folder, talked to over its socket,
+ * killed and resumed.
+ */
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,13 +11,26 @@ import { Mistake } from "../../src/mistake.ts";
 import { startBackend } from "../../src/compute/backend.ts";
 import { openCatalog } from "../../src/environment/catalog.ts";
 import { limits } from "../../src/model/chat.ts";
-import { freshConfig, readModelFolder, weightsOf, writeModelFolder } from "../../src/model/modelFolder.ts";
+import {
+  freshConfig,
+  readModelFolder,
+  weightsOf,
+  writeModelFolder,
+} from "../../src/model/modelFolder.ts";
 import { trainTokenizer } from "../../src/model/tokenizer.ts";
 import { initialize } from "../../src/model/transformer.ts";
 import type { TrainerFact } from "../../src/protocol/trainer.ts";
 import { attach, type Attachment } from "../../src/run/attach.ts";
 import { grpoDefaults, runFormat, sftDefaults, type RunConfig } from "../../src/run/config.ts";
-import { checkpointFolder, checkpointsOf, createRun, discardedFile, latestCheckpoint, readEnd, readMetrics } from "../../src/run/folder.ts";
+import {
+  checkpointFolder,
+  checkpointsOf,
+  createRun,
+  discardedFile,
+  latestCheckpoint,
+  readEnd,
+  readMetrics,
+} from "../../src/run/folder.ts";
 import { readGroups } from "../../src/run/group.ts";
 import { readLock } from "../../src/run/lock.ts";
 import { startTrainer } from "../../src/run/start.ts";
@@ -33,7 +49,16 @@ beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), "prove-trainer-"));
   const catalog = openCatalog(servers, fixtures);
   const lines: string[] = [];
-  for await (const it of synthesize({ catalog, resources, seed: 4, servers: ["banking"], menu: "chain", preset: "student", split: "train", oneTurn: 1 })) {
+  for await (const it of synthesize({
+    catalog,
+    resources,
+    seed: 4,
+    servers: ["banking"],
+    menu: "chain",
+    preset: "student",
+    split: "train",
+    oneTurn: 1,
+  })) {
     if (it.kind === "accepted") lines.push(taskLine(it.task));
     if (lines.length === 8) break;
   }
@@ -41,15 +66,61 @@ beforeAll(async () => {
   writeFileSync(tasks, `${lines.join("\n")}\n`);
   const tokenizer = trainTokenizer(lines, [...catalog.server("banking").tools.keys()], [], 700);
   await startBackend("wasm", { programs });
-  const model = initialize({ vocabulary: tokenizer.size, width: 32, layers: 1, heads: 2, kvHeads: 1, headWidth: 16, hidden: 64, context: limits.context, ropeBase: 10_000 }, 3);
+  const model = initialize(
+    {
+      vocabulary: tokenizer.size,
+      width: 32,
+      layers: 1,
+      heads: 2,
+      kvHeads: 1,
+      headWidth: 16,
+      hidden: 64,
+      context: limits.context,
+      ropeBase: 10_000,
+    },
+    3,
+  );
   start = join(root, "start");
   mkdirSync(start);
-  await writeModelFolder(start, { config: freshConfig("tiny", model.architecture, tokenizer), tokenizer, weights: weightsOf(model) }, "F16");
+  await writeModelFolder(
+    start,
+    {
+      config: freshConfig("tiny", model.architecture, tokenizer),
+      tokenizer,
+      weights: weightsOf(model),
+    },
+    "F16",
+  );
 });
 
-const common = { format: runFormat, version: "0", began: "2026-03-02T09:00:00.000Z", split: "train", seed: 3, backend: "wasm", workers: 2, saveEvery: 2, profile: "prove-plus", keepGroups: 1 } as const;
-const grpo = (more: object = {}): RunConfig => ({ ...common, tasks, method: "grpo", steps: 4, grpo: { ...grpoDefaults, prompts: 2, group: 3, learningRate: 3e-3 }, ...more });
-const sft = (more: object = {}): RunConfig => ({ ...common, tasks, method: "sft", steps: 4, sft: { ...sftDefaults, conversations: 4, slips: 1 }, ...more });
+const common = {
+  format: runFormat,
+  version: "0",
+  began: "2026-03-02T09:00:00.000Z",
+  split: "train",
+  seed: 3,
+  backend: "wasm",
+  workers: 2,
+  saveEvery: 2,
+  profile: "prove-plus",
+  keepGroups: 1,
+} as const;
+const grpo = (more: object = {}): RunConfig => ({
+  ...common,
+  tasks,
+  method: "grpo",
+  steps: 4,
+  grpo: { ...grpoDefaults, prompts: 2, group: 3, learningRate: 3e-3 },
+  ...more,
+});
+const sft = (more: object = {}): RunConfig => ({
+  ...common,
+  tasks,
+  method: "sft",
+  steps: 4,
+  sft: { ...sftDefaults, conversations: 4, slips: 1 },
+  ...more,
+});
 
 // a test that fails half-way leaves nobody training
 afterEach(() => {
@@ -65,7 +136,8 @@ function newRun(config: RunConfig): string {
   createRun(folder, config, start);
   return folder;
 }
-const startOn = (folder: string): Promise<Attachment> => startTrainer({ folder, program: join(programs, "trainer.js"), fixtures });
+const startOn = (folder: string): Promise<Attachment> =>
+  startTrainer({ folder, program: join(programs, "trainer.js"), fixtures });
 
 /** Trains to the end and gives what was said. */
 async function finish(attachment: Attachment): Promise<TrainerFact[]> {
@@ -76,15 +148,29 @@ async function finish(attachment: Attachment): Promise<TrainerFact[]> {
 
 /** What must be equal: weights, and all metrics but times. */
 function sameness(folder: string) {
-  const timeless = readMetrics(folder).lines.map(it => ({ ...it, seconds: 0, rolloutsPerSecond: 0 }));
-  return { weights: readFileSync(join(latestCheckpoint(folder).folder, "weights.safetensors")).toString("base64"), timeless };
+  const timeless = readMetrics(folder).lines.map(it => ({
+    ...it,
+    seconds: 0,
+    rolloutsPerSecond: 0,
+  }));
+  return {
+    weights: readFileSync(join(latestCheckpoint(folder).folder, "weights.safetensors")).toString(
+      "base64",
+    ),
+    timeless,
+  };
 }
 
-describe.each([["grpo", grpo], ["sft", sft]] as const)("a run of %s", (_method, config) => {
+describe.each([
+  ["grpo", grpo],
+  ["sft", sft],
+] as const)("a run of %s", (_method, config) => {
   test("says each step, keeps it, and ends with a checkpoint; resumed after a crash it equals an unbroken one", async () => {
     const unbroken = newRun(config());
     const said = await finish(await startOn(unbroken));
-    expect(said.filter(it => it.kind === "stepped").map(it => it.metrics)).toEqual(readMetrics(unbroken).lines);
+    expect(said.filter(it => it.kind === "stepped").map(it => it.metrics)).toEqual(
+      readMetrics(unbroken).lines,
+    );
     expect(readMetrics(unbroken).lines.map(it => it.step)).toEqual([1, 2, 3, 4]);
     expect(said.filter(it => it.kind === "saved").map(it => it.step)).toEqual([2, 4]);
     expect(said.at(-1)).toEqual({ kind: "finished", step: 4, by: "steps" });
@@ -122,7 +208,9 @@ describe("a run of grpo", () => {
     const { saw, training } = readModelFolder(latestCheckpoint(folder).folder).config;
     expect(Object.keys(saw.servers)).toContain("banking");
     expect(saw.chains.length).toBeGreaterThan(2);
-    expect(training).toMatchObject([{ method: "grpo", steps: 2, tasks: 8, profile: "prove-plus", from: "tiny" }]);
+    expect(training).toMatchObject([
+      { method: "grpo", steps: 2, tasks: 8, profile: "prove-plus", from: "tiny" },
+    ]);
   });
 });
 
@@ -142,7 +230,8 @@ describe("a trainer", () => {
     }
     expect(status).toMatchObject({ run: folder, method: "grpo", steps: 100_000 });
     await again.request("resume");
-    for await (const fact of again.facts) if (fact.kind === "stepped" && fact.metrics.step > status.step) break;
+    for await (const fact of again.facts)
+      if (fact.kind === "stepped" && fact.metrics.step > status.step) break;
     const asked = performance.now();
     await again.request("stop");
     while (readLock(folder)) await sleep(20);
@@ -169,17 +258,24 @@ describe("a trainer", () => {
 });
 
 describe("a run that cannot begin says why", () => {
-  /** A failure comes as the mistake of starting, or as the last that is said; either is in the folder too. */
+  /**
+   * A failure comes as the mistake of starting, or as the last that is said; either is in the
+   * folder too.
+   */
   const check = async (folder: string, why: RegExp) => {
     const failing = startOn(folder).then(async it => {
       const last = (await finish(it)).at(-1)!;
       if (last.kind === "failed") throw new Mistake(last.what, last.remedy);
     });
     await expect(failing).rejects.toThrow(why);
-    expect(readEnd(folder)).toMatchObject({ by: "failed", what: expect.stringMatching(why) as string });
+    expect(readEnd(folder)).toMatchObject({
+      by: "failed",
+      what: expect.stringMatching(why) as string,
+    });
   };
 
-  test("no tasks of its split", () => check(newRun(grpo({ split: "heldout-server" })), /holds no tasks of the split heldout-server/));
+  test("no tasks of its split", () =>
+    check(newRun(grpo({ split: "heldout-server" })), /holds no tasks of the split heldout-server/));
   test("no tasks file", () => check(newRun(grpo({ tasks: join(root, "none") })), /none/));
   test("a checkpoint that is torn", () => {
     const folder = newRun(grpo());
@@ -189,7 +285,9 @@ describe("a run that cannot begin says why", () => {
   test("tools that have changed since it learned them", () => {
     const folder = newRun(grpo());
     const file = join(checkpointFolder(folder, 0), "config.json");
-    const config = JSON.parse(readFileSync(file, "utf8")) as { saw: { servers: Record<string, string> } };
+    const config = JSON.parse(readFileSync(file, "utf8")) as {
+      saw: { servers: Record<string, string> };
+    };
     config.saw.servers["banking"] = "other";
     writeFileSync(file, JSON.stringify(config));
     return check(folder, /learned the tools of banking as they were/);
@@ -197,12 +295,16 @@ describe("a run that cannot begin says why", () => {
   test("a chat format that has changed", () => {
     const folder = newRun(grpo());
     const file = join(checkpointFolder(folder, 0), "config.json");
-    writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), chat: "other" }));
+    writeFileSync(
+      file,
+      JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), chat: "other" }),
+    );
     return check(folder, /learned to read conversations in another way/);
   });
   test("no checkpoint at all", async () => {
     const folder = newRun(grpo());
-    for (const name of readdirSync(join(folder, "checkpoints"))) rmSync(join(folder, "checkpoints", name), { recursive: true });
+    for (const name of readdirSync(join(folder, "checkpoints")))
+      rmSync(join(folder, "checkpoints", name), { recursive: true });
     await check(folder, /has no checkpoint/);
   });
 });

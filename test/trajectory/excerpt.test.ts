@@ -1,4 +1,6 @@
-/** What a model is shown of a long result: always JSON, within the budget, honest about the rest. */
+/**
+ * What a model is shown of a long result: always JSON, within the budget, honest about the rest.
+ */
 import { expect, test } from "vitest";
 import { excerptOf } from "../../src/trajectory/excerpt.ts";
 
@@ -6,8 +8,20 @@ const words = (n: number) => "x".repeat(n);
 
 test.each([
   ["what fits is whole", { a: [1, 2, 3] }, 40, `{"a":[1,2,3]}`, false],
-  ["a list loses its last items", { rows: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20], total: 20 }, 54, `{"rows":[1,2,3,4,5,"… (15 more left out)"],"total":20}`, true],
-  ["a value that nothing can shorten is counted", Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`key${i}`, i])), 60, `{"left_out":"82 characters"}`, true],
+  [
+    "a list loses its last items",
+    { rows: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20], total: 20 },
+    54,
+    `{"rows":[1,2,3,4,5,"… (15 more left out)"],"total":20}`,
+    true,
+  ],
+  [
+    "a value that nothing can shorten is counted",
+    Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`key${i}`, i])),
+    60,
+    `{"left_out":"82 characters"}`,
+    true,
+  ],
 ])("%s", (_, value, budget, text, truncated) => {
   const shown = excerptOf(value, budget);
   expect(shown).toEqual({ text, truncated });
@@ -15,7 +29,11 @@ test.each([
 });
 
 test("a long text loses its end, before any list loses an item", () => {
-  const { text } = excerptOf({ path: "/home/ana/notes.txt", content: words(20_000), tags: ["a", "b"] });
+  const { text } = excerptOf({
+    path: "/home/ana/notes.txt",
+    content: words(20_000),
+    tags: ["a", "b"],
+  });
   const shown = JSON.parse(text) as { path: string; content: string; tags: string[] };
   expect(shown.path).toBe("/home/ana/notes.txt");
   expect(shown.tags).toEqual(["a", "b"]);
@@ -36,14 +54,25 @@ test("rows are shown whole, as many as fit", () => {
 });
 
 test("long texts in a long list lose both", () => {
-  const { text } = excerptOf({ mails: Array.from({ length: 40 }, (_, i) => ({ id: `msg_${i}`, body: words(9_000) })) });
+  const { text } = excerptOf({
+    mails: Array.from({ length: 40 }, (_, i) => ({ id: `msg_${i}`, body: words(9_000) })),
+  });
   const shown = JSON.parse(text) as { mails: (string | { id: string; body: string })[] };
   expect(text.length).toBeLessThanOrEqual(8_192);
   expect(shown.mails.length).toBeGreaterThan(5);
-  expect(shown.mails[0]).toEqual({ id: "msg_0", body: `${words(1_000)}… (8000 more characters left out)` });
+  expect(shown.mails[0]).toEqual({
+    id: "msg_0",
+    body: `${words(1_000)}… (8000 more characters left out)`,
+  });
 });
 
 test("a sign of two halves is not cut in two", () => {
-  expect(excerptOf("😀".repeat(60), 64)).toEqual({ text: expect.stringMatching(/^"(😀)+… \(\d+ more characters left out\)"$/u), truncated: true });
-  expect(excerptOf("x" + "😀".repeat(60), 64)).toEqual({ text: expect.stringMatching(/^"x(😀)+… \(\d+ more characters left out\)"$/u), truncated: true });
+  expect(excerptOf("😀".repeat(60), 64)).toEqual({
+    text: expect.stringMatching(/^"(😀)+… \(\d+ more characters left out\)"$/u),
+    truncated: true,
+  });
+  expect(excerptOf("x" + "😀".repeat(60), 64)).toEqual({
+    text: expect.stringMatching(/^"x(😀)+… \(\d+ more characters left out\)"$/u),
+    truncated: true,
+  });
 });

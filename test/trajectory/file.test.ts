@@ -1,9 +1,18 @@
-/** Files as they are found on disks: whole, torn, cut off, of another version, too large to hold, and disks that are full. */
+/**
+ * Files as they are found on disks: whole, torn, cut off, of another version, too large to hold,
+ * and disks that are full.
+ */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { readTasks, readTrajectories, trajectoryText, writeTrajectory, writeWhole } from "../../src/trajectory/file.ts";
+import {
+  readTasks,
+  readTrajectories,
+  trajectoryText,
+  writeTrajectory,
+  writeWhole,
+} from "../../src/trajectory/file.ts";
 import { LineWriter, linesOf, type Disk } from "../../src/trajectory/lines.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { taskLine } from "../../src/trajectory/taskLine.ts";
@@ -26,14 +35,25 @@ const allOf = async <T>(stream: AsyncIterable<T>) => {
   return all;
 };
 
-/** What reading a tasks file gives: the ids, the remarks, and the error with the file's name taken out. */
-async function check(text: string, { ids: wanted, torn: remarks = [], error: complaint }: { ids: string[]; torn?: string[]; error?: string }) {
+/**
+ * What reading a tasks file gives: the ids, the remarks, and the error with the file's name taken
+ * out.
+ */
+async function check(
+  text: string,
+  {
+    ids: wanted,
+    torn: remarks = [],
+    error: complaint,
+  }: { ids: string[]; torn?: string[]; error?: string },
+) {
   const file = fileOf(text);
   const ids: string[] = [];
   const torn: string[] = [];
   let error: string | undefined;
   try {
-    for await (const it of readTasks(file, { onTorn: it => torn.push(it.replace(file, "F")) })) ids.push(it.id);
+    for await (const it of readTasks(file, { onTorn: it => torn.push(it.replace(file, "F")) }))
+      ids.push(it.id);
   } catch (thrown) {
     error = (thrown as Error).message.replaceAll(file, "F");
   }
@@ -44,12 +64,17 @@ async function check(text: string, { ids: wanted, torn: remarks = [], error: com
 const [one, two, three] = [taskLine(move), taskLine(twice), taskLine(read)];
 
 describe("reading tasks", () => {
-  test("whole lines", () => check(`${one}\n${two}\n${three}\n`, { ids: ["t-move", "t-twice", "t-read"] }));
+  test("whole lines", () =>
+    check(`${one}\n${two}\n${three}\n`, { ids: ["t-move", "t-twice", "t-read"] }));
   test("no line break at the end", () => check(`${one}\n${two}`, { ids: ["t-move", "t-twice"] }));
-  test("Windows line breaks, a byte order mark, blank lines", () => check(`\uFEFF${one}\r\n\r\n${two}\r\n`, { ids: ["t-move", "t-twice"] }));
+  test("Windows line breaks, a byte order mark, blank lines", () =>
+    check(`\uFEFF${one}\r\n\r\n${two}\r\n`, { ids: ["t-move", "t-twice"] }));
   test("nothing", () => check("", { ids: [] }));
   test("a torn last line is skipped and said", () =>
-    check(`${one}\n${two.slice(0, 100)}`, { ids: ["t-move"], torn: ["F:2 is torn (a write was cut off) and was skipped"] }));
+    check(`${one}\n${two.slice(0, 100)}`, {
+      ids: ["t-move"],
+      torn: ["F:2 is torn (a write was cut off) and was skipped"],
+    }));
   test("a torn line in the middle is an error with its place, after the lines before it", () =>
     check(`${one}\n${two.slice(0, 5)}\n${three}\n`, {
       ids: ["t-move"],
@@ -58,33 +83,61 @@ describe("reading tasks", () => {
   test("a line that does not fit says where", () =>
     check(`${one}\n${JSON.stringify({ ...twice, seed: "seven" })}\n`, {
       ids: ["t-move"],
-      error: "F:2 is not a task: at /seed: Invalid input: expected number, received string: mend or delete that line",
+      error:
+        "F:2 is not a task: at /seed: Invalid input: expected number, received string: mend or delete that line",
     }));
   test("a goal that follows a later one", () =>
-    check(JSON.stringify({ ...move, goals: move.goals.map(it => ({ ...it, after: [{ goal: 1, kind: "explicit" }] })) }), {
-      ids: [],
-      error: "F:1 is not a task: at /goals/0/after/0: goal 0 can only follow goals before it, not 1: mend or delete that line",
-    }));
+    check(
+      JSON.stringify({
+        ...move,
+        goals: move.goals.map(it => ({ ...it, after: [{ goal: 1, kind: "explicit" }] })),
+      }),
+      {
+        ids: [],
+        error:
+          "F:1 is not a task: at /goals/0/after/0: goal 0 can only follow goals before it, not 1: mend or delete that line",
+      },
+    ));
   test("a newer format is refused by its name", () =>
     check(JSON.stringify({ ...move, format: "prove/task@3" }), {
       ids: [],
-      error: "F:1 has the format prove/task@3, which is newer than prove/task@2, the newest this program reads: update PROVE",
+      error:
+        "F:1 has the format prove/task@3, which is newer than prove/task@2, the newest this program reads: update PROVE",
     }));
-  test("something else altogether", () => check('{"hello": 1}\n', { ids: [], error: "F:1 is not a task (format missing): its format must be prove/task@2" }));
-  test("a list", () => check("[1, 2]\n", { ids: [], error: "F:1 is not a task (format missing): its format must be prove/task@2" }));
+  test("something else altogether", () =>
+    check('{"hello": 1}\n', {
+      ids: [],
+      error: "F:1 is not a task (format missing): its format must be prove/task@2",
+    }));
+  test("a list", () =>
+    check("[1, 2]\n", {
+      ids: [],
+      error: "F:1 is not a task (format missing): its format must be prove/task@2",
+    }));
   test("the format before is brought up to date as it is read", async () => {
     const file = join(import.meta.dirname, "older.tasks.jsonl");
     const text = readFileSync(file, "utf8").trim();
-    const older = JSON.parse(text) as Omit<Task, "provenance"> & { provenance: { log: { t: number }[] } };
+    const older = JSON.parse(text) as Omit<Task, "provenance"> & {
+      provenance: { log: { t: number }[] };
+    };
     const [task] = await allOf(readTasks(file));
-    expect(task).toEqual({ ...older, format: "prove/task@2", provenance: { ...older.provenance, log: expect.any(Array) as string[] } });
+    expect(task).toEqual({
+      ...older,
+      format: "prove/task@2",
+      provenance: { ...older.provenance, log: expect.any(Array) as string[] },
+    });
     expect(task!.provenance.log).toHaveLength(older.provenance.log.at(-1)!.t);
-    expect(task!.provenance.log[0]).toMatch(/^query -text-> check-query -sound-> turn -said-> ask .*-> (query|finish)$/);
+    expect(task!.provenance.log[0]).toMatch(
+      /^query -text-> check-query -sound-> turn -said-> ask .*-> (query|finish)$/,
+    );
     expect(taskLine(task!).length).toBeLessThan(text.length * 0.8);
     await check(taskLine(task!), { ids: [older.id] });
   });
   test("a header that says something else than its task is kept", async () => {
-    const other = { ...move, trajectory: { ...move.trajectory, header: { ...move.trajectory.header, id: "by/hand" } } };
+    const other = {
+      ...move,
+      trajectory: { ...move.trajectory, header: { ...move.trajectory.header, id: "by/hand" } },
+    };
     expect((await allOf(readTasks(fileOf(`${taskLine(other)}\n`))))[0]).toEqual(other);
   });
   test("stops with the signal's reason", async () => {
@@ -92,7 +145,9 @@ describe("reading tasks", () => {
     await expect(allOf(readTasks(fileOf(one), { signal }))).rejects.toThrow("enough");
   });
   test("no such file", async () => {
-    await expect(allOf(readTasks(join(folder, "none.jsonl")))).rejects.toThrow(/there is no file .*none\.jsonl: check the path/);
+    await expect(allOf(readTasks(join(folder, "none.jsonl")))).rejects.toThrow(
+      /there is no file .*none\.jsonl: check the path/,
+    );
   });
 });
 
@@ -111,19 +166,27 @@ describe("a trajectory file", () => {
     expect(await allOf(readTrajectories(file))).toEqual([twice.trajectory]);
   });
   test("may hold several attempts", async () => {
-    expect((await allOf(readTrajectories(fileOf(text + text)))).map(it => it.events.length)).toEqual([twice.trajectory.events.length, twice.trajectory.events.length]);
+    expect(
+      (await allOf(readTrajectories(fileOf(text + text)))).map(it => it.events.length),
+    ).toEqual([twice.trajectory.events.length, twice.trajectory.events.length]);
   });
   test("gives what there is of an attempt that was cut off", async () => {
     const torn: string[] = [];
-    const [it] = await allOf(readTrajectories(fileOf(text.slice(0, -20)), { onTorn: it => torn.push(it) }));
+    const [it] = await allOf(
+      readTrajectories(fileOf(text.slice(0, -20)), { onTorn: it => torn.push(it) }),
+    );
     expect(it!.events).toEqual(twice.trajectory.events.slice(0, -1));
     expect(torn).toHaveLength(1);
   });
   test("must begin with a header", async () => {
-    await expect(allOf(readTrajectories(fileOf(text.slice(text.indexOf("\n") + 1))))).rejects.toThrow(/:1 comes before a header/);
+    await expect(
+      allOf(readTrajectories(fileOf(text.slice(text.indexOf("\n") + 1)))),
+    ).rejects.toThrow(/:1 comes before a header/);
   });
   test("of a newer format is refused by its name", async () => {
-    await expect(allOf(readTrajectories(fileOf(text.replace("trajectory@1", "trajectory@9"))))).rejects.toThrow(
+    await expect(
+      allOf(readTrajectories(fileOf(text.replace("trajectory@1", "trajectory@9")))),
+    ).rejects.toThrow(
       /:1 has the format prove\/trajectory@9, which is newer than prove\/trajectory@1, the newest this program reads: update PROVE/,
     );
   });
@@ -175,7 +238,9 @@ describe("appending lines", () => {
   test("on a device that is full from the start says so", () => {
     const file = fileOf('{"old":1}\n');
     const writer = new LineWriter(file, small(0));
-    expect(() => writer.append("1")).toThrow(/^the disk is full: .* could not be written \(what stood there before is kept\)/);
+    expect(() => writer.append("1")).toThrow(
+      /^the disk is full: .* could not be written \(what stood there before is kept\)/,
+    );
     writer.close();
     expect(readFileSync(file, "utf8")).toBe('{"old":1}\n');
   });
@@ -183,7 +248,9 @@ describe("appending lines", () => {
     const file = fileOf('{"old":1}\n');
     const writer = new LineWriter(file, small(12));
     writer.append('"0123"');
-    expect(() => writer.append('"456789"')).toThrow(/^the disk is full: .* could not be written \(the line written before is kept\): free some space, then run it again$/);
+    expect(() => writer.append('"456789"')).toThrow(
+      /^the disk is full: .* could not be written \(the line written before is kept\): free some space, then run it again$/,
+    );
     writer.close();
     expect(readFileSync(file, "utf8")).toBe('{"old":1}\n"0123"\n');
   });
@@ -193,7 +260,9 @@ test("a file is written whole or not at all", async () => {
   const file = fileOf("before");
   await writeWhole(file, "after");
   expect(readFileSync(file, "utf8")).toBe("after");
-  await expect(writeWhole(join(folder, "no", "such", "folder"), "x")).rejects.toThrow(/could not be written .* check the folder and its permissions/);
+  await expect(writeWhole(join(folder, "no", "such", "folder"), "x")).rejects.toThrow(
+    /could not be written .* check the folder and its permissions/,
+  );
 });
 
 test("lines are split on bytes, wherever the chunks end", async () => {
@@ -202,7 +271,13 @@ test("lines are split on bytes, wherever the chunks end", async () => {
     const chunks = async function* () {
       for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
     };
-    const got = (await allOf(linesOf(chunks(), "stdin"))).map(it => [it.number, it.text, it.offset, it.bytes, it.whole]);
+    const got = (await allOf(linesOf(chunks(), "stdin"))).map(it => [
+      it.number,
+      it.text,
+      it.offset,
+      it.bytes,
+      it.whole,
+    ]);
     expect(got).toEqual([
       [1, "ä1", 0, 3, true],
       [2, "b😀2", 4, 6, true],

@@ -9,14 +9,20 @@ import { servers } from "../../src/servers/catalog.ts";
 import { callBudget, taskFormat, type Goal, type Task } from "../../src/trajectory/task.ts";
 import { join } from "node:path";
 
-export const catalog = openCatalog(servers, [join(import.meta.dirname, "../../resources/fixtures")]);
+export const catalog = openCatalog(servers, [
+  join(import.meta.dirname, "../../resources/fixtures"),
+]);
 
-export const call = (name: string, args: JsonObject = {}): Call => ({ name: `banking_${name}`, arguments: args });
+export const call = (name: string, args: JsonObject = {}): Call => ({
+  name: `banking_${name}`,
+  arguments: args,
+});
 export const calling = (...calls: Call[]): AssistantMessage => ({ text: "", calls });
 export const saying = (text: string): AssistantMessage => ({ text, calls: [] });
 
 export const balance = call("get_balance", { account_id: "acc_101" });
-export const transfer = (to: string, amount: number) => call("transfer", { from_account: "acc_101", to_account: to, amount });
+export const transfer = (to: string, amount: number) =>
+  call("transfer", { from_account: "acc_101", to_account: to, amount });
 export const lookUp = call("list_accounts", { name: "Savings" });
 
 export const goal = (calls: readonly Call[], after: Goal["after"] = [], turn = 0): Goal => ({
@@ -26,13 +32,25 @@ export const goal = (calls: readonly Call[], after: Goal["after"] = [], turn = 0
 });
 
 /** A task with its teacher's trajectory, run on the small fixture. */
-export async function taskOf(made: { id: string; users: readonly string[]; goals: readonly Goal[]; teacher: readonly AssistantMessage[]; menu?: readonly string[] }): Promise<Task> {
+export async function taskOf(made: {
+  id: string;
+  users: readonly string[];
+  goals: readonly Goal[];
+  teacher: readonly AssistantMessage[];
+  menu?: readonly string[];
+}): Promise<Task> {
   const { id, users, goals, teacher } = made;
   const menu = (made.menu ?? [...catalog.server("banking").tools.keys()]).map(name => ({ name }));
   const blank: Task = {
     format: taskFormat,
     id,
-    servers: [{ name: "banking", fixture: "small", digest: fixtureDigest(catalog.fixture("banking", "small")) }],
+    servers: [
+      {
+        name: "banking",
+        fixture: "small",
+        digest: fixtureDigest(catalog.fixture("banking", "small")),
+      },
+    ],
     catalog: catalog.hash(["banking"]),
     seed: 7,
     split: "train",
@@ -41,16 +59,35 @@ export async function taskOf(made: { id: string; users: readonly string[]; goals
     now: "2026-03-09T09:00",
     menu,
     hidden: [],
-    turns: users.map((user, turn) => ({ user, goals: goals.flatMap((it, g) => (it.turn === turn ? [g] : [])), reply: "Done." })),
+    turns: users.map((user, turn) => ({
+      user,
+      goals: goals.flatMap((it, g) => (it.turn === turn ? [g] : [])),
+      reply: "Done.",
+    })),
     goals: [...goals],
     knobs: {},
     info: "complete",
     chain: [],
     budget: { calls: callBudget(goals), assistantMessages: teacher.length + 2 },
     provenance: { teacher: "hand", graph: "", log: [] },
-    trajectory: { header: { kind: "header", format: "prove/trajectory@1", id: `${id}/teacher`, task: id, servers: [], catalog: "", seed: 7, menu: [], policy: "scripted:teacher" }, events: [] },
+    trajectory: {
+      header: {
+        kind: "header",
+        format: "prove/trajectory@1",
+        id: `${id}/teacher`,
+        task: id,
+        servers: [],
+        catalog: "",
+        seed: 7,
+        menu: [],
+        policy: "scripted:teacher",
+      },
+      events: [],
+    },
   };
-  const ran = await rollout(blank, scripted("scripted:teacher", teacher), catalog, { id: `${id}/teacher` });
+  const ran = await rollout(blank, scripted("scripted:teacher", teacher), catalog, {
+    id: `${id}/teacher`,
+  });
   const events = ran.events.map(it => {
     if (it.kind !== "call") return it;
     const { patches: _, ...rest } = it;
@@ -64,8 +101,15 @@ export const moveFifty = () =>
   taskOf({
     id: "t-move",
     users: ["Move 50 euros from acc_101 to my savings."],
-    goals: [goal([lookUp]), goal([transfer("acc_108", 50)], [{ goal: 0, kind: "explicit", via: "account_id" }])],
-    teacher: [calling(lookUp), calling(transfer("acc_108", 50)), saying("Moved 50 euros to Savings.")],
+    goals: [
+      goal([lookUp]),
+      goal([transfer("acc_108", 50)], [{ goal: 0, kind: "explicit", via: "account_id" }]),
+    ],
+    teacher: [
+      calling(lookUp),
+      calling(transfer("acc_108", 50)),
+      saying("Moved 50 euros to Savings."),
+    ],
   });
 
 /** Two transfers that depend on nothing, and a balance at the end of a second turn. */
@@ -76,9 +120,21 @@ export const moveTwice = () =>
     goals: [
       goal([transfer("acc_108", 50)]),
       goal([transfer("acc_115", 20)]),
-      goal([balance], [{ goal: 0, kind: "implicit" }, { goal: 1, kind: "implicit" }], 1),
+      goal(
+        [balance],
+        [
+          { goal: 0, kind: "implicit" },
+          { goal: 1, kind: "implicit" },
+        ],
+        1,
+      ),
     ],
-    teacher: [calling(transfer("acc_108", 50), transfer("acc_115", 20)), saying("Both are done."), calling(balance), saying("3078.95 is left.")],
+    teacher: [
+      calling(transfer("acc_108", 50), transfer("acc_115", 20)),
+      saying("Both are done."),
+      calling(balance),
+      saying("3078.95 is left."),
+    ],
   });
 
 /** Two look-ups, nothing to change. */
@@ -92,4 +148,9 @@ export const readOnly = () =>
 
 /** Nothing on offer can do it. */
 export const abstain = () =>
-  taskOf({ id: "t-abstain", users: ["Book me a flight to Porto."], goals: [], teacher: [saying("I cannot book flights.")] });
+  taskOf({
+    id: "t-abstain",
+    users: ["Book me a flight to Porto."],
+    goals: [],
+    teacher: [saying("I cannot book flights.")],
+  });

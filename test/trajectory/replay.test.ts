@@ -22,7 +22,9 @@ const catalogWith = (change: { balance?: number; server?: Server }): Catalog => 
     fixture(server, name) {
       const fixture = catalog.fixture(server, name);
       if (change.balance === undefined) return fixture;
-      const state = structuredClone(fixture.state) as { accounts: { acc_101: { balance: number } } };
+      const state = structuredClone(fixture.state) as {
+        accounts: { acc_101: { balance: number } };
+      };
       state.accounts.acc_101.balance = change.balance;
       return freeze({ ...fixture, state });
     },
@@ -32,15 +34,23 @@ const catalogWith = (change: { balance?: number; server?: Server }): Catalog => 
 /** The event of a trajectory's nth call, changed. */
 const edited = (change: Partial<CallEvent>): Trajectory => {
   const at = trajectory.events.findIndex(it => it.kind === "call");
-  return { ...trajectory, events: trajectory.events.map((it, i) => (i === at ? ({ ...it, ...change } as CallEvent) : it)) };
+  return {
+    ...trajectory,
+    events: trajectory.events.map((it, i) => (i === at ? ({ ...it, ...change } as CallEvent) : it)),
+  };
 };
 
 describe("a replay", () => {
-  test("is the same, byte for byte", () => expect(checkReplay(catalog, trajectory)).toEqual({ verdict: "same", steps: 3 }));
+  test("is the same, byte for byte", () =>
+    expect(checkReplay(catalog, trajectory)).toEqual({ verdict: "same", steps: 3 }));
   test("brings back the patches that the file does not keep", () => {
     const [first] = replay(catalog, trajectory);
     expect(first!.recorded.patches).toBeUndefined();
-    expect(first!.replayed.patches).toContainEqual({ op: "replace", path: "/banking/world/accounts/acc_108/balance", value: 3550 });
+    expect(first!.replayed.patches).toContainEqual({
+      op: "replace",
+      path: "/banking/world/accounts/acc_108/balance",
+      value: 3550,
+    });
   });
   test("of an edited record differs, and says in what", () =>
     expect(checkReplay(catalog, edited({ value: { balance: 1 } }))).toMatchObject({
@@ -49,7 +59,12 @@ describe("a replay", () => {
       remedy: "the record was edited, or a tool is not deterministic: report it with this file",
     }));
   test("of an edited call differs from there on", () => {
-    const verdicts = [...replay(catalog, edited({ arguments: { from_account: "acc_101", to_account: "acc_108", amount: 49 } }))].map(it => it.verdict);
+    const verdicts = [
+      ...replay(
+        catalog,
+        edited({ arguments: { from_account: "acc_101", to_account: "acc_108", amount: 49 } }),
+      ),
+    ].map(it => it.verdict);
     expect(verdicts).toEqual(["differs", "differs", "differs"]);
   });
   test("on another fixture says that the fixture changed", () =>
@@ -66,16 +81,33 @@ describe("a replay", () => {
       category: "Finance",
       summary: "",
       schema: Nothing,
-      tools: { get_balance: tool({ effect: "read", summary: "Nothing", input: {}, returns: {}, run: () => ({}) }) },
+      tools: {
+        get_balance: tool({
+          effect: "read",
+          summary: "Nothing",
+          input: {},
+          returns: {},
+          run: () => ({}),
+        }),
+      },
     });
-    expect(checkReplay(catalogWith({ server }), trajectory)).toMatchObject({ verdict: "tool changed", what: "the tools of banking have changed since" });
+    expect(checkReplay(catalogWith({ server }), trajectory)).toMatchObject({
+      verdict: "tool changed",
+      what: "the tools of banking have changed since",
+    });
   });
   test("of a broken call asks only for the state", () => {
     const broken = edited({ outcome: "broken" });
     expect([...replay(catalog, broken)][0]).toMatchObject({ verdict: "differs" });
   });
   test("of a server that is gone is the person's mistake", () => {
-    const gone = { ...trajectory, header: { ...trajectory.header, servers: [{ name: "robbing", fixture: "small", digest: "" }] } };
+    const gone = {
+      ...trajectory,
+      header: {
+        ...trajectory.header,
+        servers: [{ name: "robbing", fixture: "small", digest: "" }],
+      },
+    };
     expect(() => checkReplay(catalog, gone)).toThrow(/there is no server robbing: choose one of/);
   });
   test("of one whose other tools are new is the same where no step differs", () => {
@@ -90,7 +122,8 @@ describe("a cursor", () => {
     const what = event ? ("name" in event ? event.name : event.kind) : "start";
     return `${position} ${what} ${(state["banking"]!.world as { accounts: Record<string, { balance: number }> }).accounts["acc_101"]!.balance}`;
   };
-  const walk = (cursor: Cursor, ...moves: ("step" | "stepBack")[]) => moves.map(it => seen(cursor[it]()));
+  const walk = (cursor: Cursor, ...moves: ("step" | "stepBack")[]) =>
+    moves.map(it => seen(cursor[it]()));
 
   test("steps forth over messages of calls alone, and stays at the end", () => {
     const cursor = new Cursor(catalog, trajectory);
@@ -121,9 +154,22 @@ describe("a cursor", () => {
   });
   test("continues to the next event that passes, forth and back, or to the end", () => {
     const cursor = new Cursor(catalog, trajectory);
-    const onTransfers = (index: number) => (trajectory.events[index] as CallEvent).name === "banking_transfer";
-    expect([cursor.continue(onTransfers), cursor.continue(onTransfers), cursor.continue(onTransfers)].map(it => it.position)).toEqual([3, 4, 10]);
-    expect([cursor.continueBack(onTransfers), cursor.continueBack(onTransfers), cursor.continueBack(onTransfers)].map(it => it.position)).toEqual([4, 3, 0]);
+    const onTransfers = (index: number) =>
+      (trajectory.events[index] as CallEvent).name === "banking_transfer";
+    expect(
+      [
+        cursor.continue(onTransfers),
+        cursor.continue(onTransfers),
+        cursor.continue(onTransfers),
+      ].map(it => it.position),
+    ).toEqual([3, 4, 10]);
+    expect(
+      [
+        cursor.continueBack(onTransfers),
+        cursor.continueBack(onTransfers),
+        cursor.continueBack(onTransfers),
+      ].map(it => it.position),
+    ).toEqual([4, 3, 0]);
   });
   test("knows what the call it stands on changed", () => {
     const place = new Cursor(catalog, trajectory).goTo(3);

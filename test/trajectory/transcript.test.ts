@@ -10,16 +10,33 @@ import { callEventOf, type Trajectory } from "../../src/trajectory/trajectory.ts
 import { callText, isSilent, transcriptOf } from "../../src/trajectory/transcript.ts";
 import { visible } from "../../src/trajectory/visible.ts";
 import { checkGolden } from "../golden.ts";
-import { abstain, balance, call, calling, catalog, lookUp, moveFifty, moveTwice, saying, transfer } from "./made.ts";
+import {
+  abstain,
+  balance,
+  call,
+  calling,
+  catalog,
+  lookUp,
+  moveFifty,
+  moveTwice,
+  saying,
+  transfer,
+} from "./made.ts";
 
 /** An attempt at moving fifty euros in which nearly everything goes wrong once. */
 const stumbling = async () => {
   const task = await moveFifty();
   const messages = [
-    { ...calling(lookUp, call("list_transactions", { account_id: "acc_101", limit: 4 })), text: "Let me look.\nOne moment." },
+    {
+      ...calling(lookUp, call("list_transactions", { account_id: "acc_101", limit: 4 })),
+      text: "Let me look.\nOne moment.",
+    },
     calling(transfer("acc_108", 1e5)),
     calling({ name: "", arguments: "<tool_call>{oops\u001b[31m" }),
-    calling(transfer("acc_115", 50), call("rob", { x: [1, 2] }), { name: "banking_get_balance", arguments: "acc" }),
+    calling(transfer("acc_115", 50), call("rob", { x: [1, 2] }), {
+      name: "banking_get_balance",
+      arguments: "acc",
+    }),
     saying("Done\u202e!"),
   ];
   return { task, trajectory: await rollout(task, scripted("student", messages), catalog) };
@@ -34,7 +51,14 @@ test("an attempt with what each call earned", async () => {
   const { task, trajectory } = await stumbling();
   const breakdown = score(attemptsOn(catalog)(task, trajectory), paper);
   if (!isScored(breakdown)) throw new Error(breakdown.unscorable);
-  checkGolden("transcript-attempt.txt", transcriptOf(trajectory, { task, noteOf: it => noteOf(breakdown, it), closing: closingOf(breakdown) }).text);
+  checkGolden(
+    "transcript-attempt.txt",
+    transcriptOf(trajectory, {
+      task,
+      noteOf: it => noteOf(breakdown, it),
+      closing: closingOf(breakdown),
+    }).text,
+  );
 });
 
 test("a task that wants no call, and an attempt that makes one", async () => {
@@ -42,7 +66,14 @@ test("a task that wants no call, and an attempt that makes one", async () => {
   const trajectory = await rollout(task, scripted("eager", [calling(balance)]), catalog);
   const breakdown = score(attemptsOn(catalog)(task, trajectory), paper);
   if (!isScored(breakdown)) throw new Error(breakdown.unscorable);
-  checkGolden("transcript-abstain.txt", transcriptOf(trajectory, { task, noteOf: it => noteOf(breakdown, it), closing: closingOf(breakdown) }).text);
+  checkGolden(
+    "transcript-abstain.txt",
+    transcriptOf(trajectory, {
+      task,
+      noteOf: it => noteOf(breakdown, it),
+      closing: closingOf(breakdown),
+    }).text,
+  );
 });
 
 describe("lines and events", async () => {
@@ -50,19 +81,26 @@ describe("lines and events", async () => {
   const transcript = transcriptOf(trajectory);
   const lines = transcript.text.split("\n");
   const lineWith = (part: string) => lines.findIndex(it => it.includes(part));
-  const eventWith = (part: string) => trajectory.events.findIndex(it => JSON.stringify(it).includes(part));
+  const eventWith = (part: string) =>
+    trajectory.events.findIndex(it => JSON.stringify(it).includes(part));
 
   test("every event has its lines, and every line of its own leads back to it", () => {
     const shown = [...trajectory.events.entries()].filter(([i]) => !isSilent(trajectory.events, i));
-    const linesOf = (i: number) => lines.map((_, line) => line).filter(it => transcript.eventAt(it) === i);
-    expect(shown.map(([i]) => [linesOf(i)[0], linesOf(i).at(-1)])).toEqual(shown.map(([i]) => [transcript.spans[i]!.first, transcript.spans[i]!.last]));
-    expect(lines[transcript.spans[eventWith('"limit":4')]!.first]).toContain("banking_list_transactions");
+    const linesOf = (i: number) =>
+      lines.map((_, line) => line).filter(it => transcript.eventAt(it) === i);
+    expect(shown.map(([i]) => [linesOf(i)[0], linesOf(i).at(-1)])).toEqual(
+      shown.map(([i]) => [transcript.spans[i]!.first, transcript.spans[i]!.last]),
+    );
+    expect(lines[transcript.spans[eventWith('"limit":4')]!.first]).toContain(
+      "banking_list_transactions",
+    );
   });
   test("a message of calls alone stands on its first call", () => {
     const at = trajectory.events.findIndex(it => it.kind === "assistant" && it.text === "");
     expect(transcript.spans[at]!.first).toBe(transcript.spans[at + 1]!.first);
   });
-  test("the lines between belong to nothing", () => expect(transcript.eventAt(lineWith("✗ banking_transfer") - 1)).toBeUndefined());
+  test("the lines between belong to nothing", () =>
+    expect(transcript.eventAt(lineWith("✗ banking_transfer") - 1)).toBeUndefined());
   test("a breakpoint on a line between takes hold on the next event", () => {
     const line = lineWith("✗ banking_transfer") - 1;
     const event = transcript.eventFrom(line)!;
@@ -76,7 +114,8 @@ describe("lines and events", async () => {
     const event = eventWith('"limit":4');
     expect(transcript.eventFrom(transcript.spans[event]!.first + 2)).toBe(event);
   });
-  test("one after the end takes hold nowhere", () => expect(transcript.eventFrom(lines.length)).toBeUndefined());
+  test("one after the end takes hold nowhere", () =>
+    expect(transcript.eventFrom(lines.length)).toBeUndefined());
 });
 
 describe("what is hidden is shown", () => {
@@ -94,7 +133,8 @@ describe("what is hidden is shown", () => {
     ["delete", "\u007f", "␡"],
     ["letters of all kinds are as they are", "größer 日本 👩‍👩‍👧 עברית", "größer 日本 👩‍👩‍👧 עברית"],
   ];
-  for (const [name, text, expected] of cases) test(name, () => expect(visible(text)).toBe(expected));
+  for (const [name, text, expected] of cases)
+    test(name, () => expect(visible(text)).toBe(expected));
 
   test("wherever it stands in a trajectory", async () => {
     const evil = "\u202e\u001b[31m";
@@ -106,7 +146,16 @@ describe("what is hidden is shown", () => {
       events: [
         { kind: "user", text: evil },
         { kind: "assistant", message: 0, text: evil },
-        callEventOf(0, evil, { [evil]: evil }, { outcome: { kind: "ok", value: { [evil]: [evil, `${evil}\n${evil}`] } }, patches: [], digest }),
+        callEventOf(
+          0,
+          evil,
+          { [evil]: evil },
+          {
+            outcome: { kind: "ok", value: { [evil]: [evil, `${evil}\n${evil}`] } },
+            patches: [],
+            digest,
+          },
+        ),
         callEventOf(0, "x", evil, { outcome: refusal, patches: [], digest }),
         { kind: "ended", by: "fault", fault: evil },
       ],
@@ -119,16 +168,26 @@ describe("what is hidden is shown", () => {
 });
 
 describe("a call in words", () => {
-  test("keys and values", () => expect(callText("f", { a: 1, b: ["x", null], c: {} })).toBe('f(a: 1, b: ["x",null], c: {})'));
+  test("keys and values", () =>
+    expect(callText("f", { a: 1, b: ["x", null], c: {} })).toBe('f(a: 1, b: ["x",null], c: {})'));
   test("no arguments", () => expect(callText("f", {})).toBe("f()"));
   test("arguments that are no object", () => expect(callText("f", [1])).toBe("f([1])"));
-  test("a block that could not be parsed", () => expect(callText("", "{oops")).toBe("(not parsed) {oops"));
+  test("a block that could not be parsed", () =>
+    expect(callText("", "{oops")).toBe("(not parsed) {oops"));
 });
 
 test("a long result shows its beginning and says how much is left out; text of several lines stands as such", async () => {
   const { header } = (await moveFifty()).trajectory;
-  const value = { content: "first\nsecond", many: Array.from({ length: 100 }, (_, i) => `a rather long item, number ${i}, so that no line holds them all`) };
-  const events = [callEventOf(0, "x", {}, { outcome: { kind: "ok", value }, patches: [], digest: "0" as never })];
+  const value = {
+    content: "first\nsecond",
+    many: Array.from(
+      { length: 100 },
+      (_, i) => `a rather long item, number ${i}, so that no line holds them all`,
+    ),
+  };
+  const events = [
+    callEventOf(0, "x", {}, { outcome: { kind: "ok", value }, patches: [], digest: "0" as never }),
+  ];
   const { text } = transcriptOf({ header, events });
   expect(text).toContain("content: |\n        first\n        second\n");
   expect(text).toContain("… 48 more lines");

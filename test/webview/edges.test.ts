@@ -11,14 +11,29 @@ const edges = edgesOf([
 ]);
 
 test("events between two states are one edge, with its share of what leaves and its weight", () => {
-  expect(edges.map(({ to, n, share, weight }) => [to, n, share, weight])).toEqual([["check-calls", 30, 0.75, 1], ["respond", 8, 0.2, 8 / 30], ["regenerate", 2, 0.05, 2 / 30]]);
+  expect(edges.map(({ to, n, share, weight }) => [to, n, share, weight])).toEqual([
+    ["check-calls", 30, 0.75, 1],
+    ["respond", 8, 0.2, 8 / 30],
+    ["regenerate", 2, 0.05, 2 / 30],
+  ]);
   expect(edges[2]!.events.map(it => it.event)).toEqual(["empty", "cut"]);
 });
 
-test("a state was visited as often as it was entered, the first as often as it was left", () => expect([visitsOf(edges, "ask"), visitsOf(edges, "respond"), visitsOf(edges, "turn")]).toEqual([40, 8, 0]));
+test("a state was visited as often as it was entered, the first as often as it was left", () =>
+  expect([visitsOf(edges, "ask"), visitsOf(edges, "respond"), visitsOf(edges, "turn")]).toEqual([
+    40, 8, 0,
+  ]));
 
 test("ways are told apart by what they are for", () =>
-  expect([["check-query", "reject"], ["ask", "regenerate"], ["recover", "ask"], ["check-query", "query"], ["continue", "query"]].map(([from, to]) => kindOf({ from: from!, to: to! }))).toEqual(["reject", "mend", "mend", "mend", "usual"]));
+  expect(
+    [
+      ["check-query", "reject"],
+      ["ask", "regenerate"],
+      ["recover", "ask"],
+      ["check-query", "query"],
+      ["continue", "query"],
+    ].map(([from, to]) => kindOf({ from: from!, to: to! })),
+  ).toEqual(["reject", "mend", "mend", "mend", "usual"]));
 
 test("every way that was drawn runs between states that have a place", () => {
   for (const [from, to] of drawnEdges) expect([from, to].every(it => it in states)).toBe(true);
@@ -30,4 +45,7 @@ test("a way that nobody drew runs straight, and a state that nobody placed has n
 });
 
 test("a line ends where its arrow head begins, and the head points the way it arrives", () =>
-  expect(arrowOf("M0 0 L100 0", 2)).toEqual({ line: "M0 0 L91.8 0.0", head: "M100 0L91.8 4.5L91.8 -4.5Z" }));
+  expect(arrowOf("M0 0 L100 0", 2)).toEqual({
+    line: "M0 0 L91.8 0.0",
+    head: "M100 0L91.8 4.5L91.8 -4.5Z",
+  }));

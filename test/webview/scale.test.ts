@@ -1,6 +1,15 @@
 /** From numbers to places: what a plot's axes and lines are made of. */
 import { expect, test } from "vitest";
-import { bandOf, decimalsOf, linear, pathOf, rangeOf, runningMean, spread, ticks } from "../../webview/run/scale.ts";
+import {
+  bandOf,
+  decimalsOf,
+  linear,
+  pathOf,
+  rangeOf,
+  runningMean,
+  spread,
+  ticks,
+} from "../../webview/run/scale.ts";
 
 test("ticks are round numbers within the range", () => {
   expect(ticks(0.97, 1.32, 4)).toEqual([1, 1.1, 1.2, 1.3]);
@@ -11,7 +20,9 @@ test("ticks are round numbers within the range", () => {
 });
 
 test("ticks have as many decimals as tell them apart", () => {
-  expect([[0, 0.5], [-0.01, -0.005, 0], [0, 20], [1, 1.1], [0, 0.0001], [3]].map(decimalsOf)).toEqual([1, 3, 0, 1, 4, 0]);
+  expect(
+    [[0, 0.5], [-0.01, -0.005, 0], [0, 20], [1, 1.1], [0, 0.0001], [3]].map(decimalsOf),
+  ).toEqual([1, 3, 0, 1, 4, 0]);
 });
 
 test("a range leaves air around its values, but none beyond what must be seen", () => {
@@ -26,8 +37,32 @@ test("a range leaves air around its values, but none beyond what must be seen", 
 test("a path is interrupted where there is no number", () => {
   const x = linear(0, 10, 0, 100);
   const y = linear(0, 1, 50, 0);
-  expect(pathOf([{ x: 0, y: 0 }, { x: 5, y: 0.5 }, { x: 6, y: Number.NaN }, { x: 10, y: 1 }], x, y)).toBe("M0.0 50.0L50.0 25.0M100.0 0.0");
-  expect(bandOf([{ x: 0, y: 0 }, { x: 10, y: 0 }], [{ x: 0, y: 1 }, { x: 10, y: 1 }], x, y)).toBe("M0.0 0.0L100.0 0.0L100.0 50.0L0.0 50.0Z");
+  expect(
+    pathOf(
+      [
+        { x: 0, y: 0 },
+        { x: 5, y: 0.5 },
+        { x: 6, y: Number.NaN },
+        { x: 10, y: 1 },
+      ],
+      x,
+      y,
+    ),
+  ).toBe("M0.0 50.0L50.0 25.0M100.0 0.0");
+  expect(
+    bandOf(
+      [
+        { x: 0, y: 0 },
+        { x: 10, y: 0 },
+      ],
+      [
+        { x: 0, y: 1 },
+        { x: 10, y: 1 },
+      ],
+      x,
+      y,
+    ),
+  ).toBe("M0.0 0.0L100.0 0.0L100.0 50.0L0.0 50.0Z");
 });
 
 test("a running mean follows the values over its window", () => {

@@ -1,6 +1,6 @@
 /**
- * Where the tools of a dependency graph stand: a column says how many calls must come before, rows are ordered so that edges cross
- * little. Deterministic and pure; knows no elements.
+ * Where the tools of a dependency graph stand: a column says how many calls must come before, rows
+ * are ordered so that edges cross little. Deterministic and pure; knows no elements.
  */
 
 export interface Dependency {
@@ -22,26 +22,39 @@ const mostRows = 18;
 /** The spot of each tool, in the order of the list. */
 export function layout(count: number, edges: readonly Dependency[]): readonly Spot[] {
   const depths = depthsOf(count, edges);
-  const layers = Array.from({ length: Math.max(-1, ...depths) + 1 }, (_, depth) => depths.flatMap((it, tool) => (it === depth ? [tool] : []))).filter(it => it.length > 0);
+  const layers = Array.from({ length: Math.max(-1, ...depths) + 1 }, (_, depth) =>
+    depths.flatMap((it, tool) => (it === depth ? [tool] : [])),
+  ).filter(it => it.length > 0);
   order(layers, edges);
   const spots: Spot[] = [];
   let column = 0;
   for (const layer of layers) {
     const columns = Math.ceil(layer.length / mostRows);
     const rows = Math.ceil(layer.length / columns);
-    for (const [i, tool] of layer.entries()) spots[tool] = { column: column + Math.floor(i / rows), row: (i % rows) + (rowsOf(layers) - Math.min(rows, layer.length)) / 2 };
+    for (const [i, tool] of layer.entries())
+      spots[tool] = {
+        column: column + Math.floor(i / rows),
+        row: (i % rows) + (rowsOf(layers) - Math.min(rows, layer.length)) / 2,
+      };
     column += columns;
   }
   return spots;
 }
 
 /** The tallest column's rows. */
-const rowsOf = (layers: readonly (readonly number[])[]) => Math.max(...layers.map(it => Math.ceil(it.length / Math.ceil(it.length / mostRows))));
+const rowsOf = (layers: readonly (readonly number[])[]) =>
+  Math.max(...layers.map(it => Math.ceil(it.length / Math.ceil(it.length / mostRows))));
 
-/** How many calls must come before each tool: one more than its hardest need, which its easiest alternative fills. */
+/**
+ * How many calls must come before each tool: one more than its hardest need, which its easiest
+ * alternative fills.
+ */
 function depthsOf(count: number, edges: readonly Dependency[]): readonly number[] {
   const into = Array.from({ length: count }, (_, tool) => edges.filter(it => it.b === tool));
-  const gives = Array.from({ length: count }, (_, tool) => edges.filter(it => it.a === tool).length);
+  const gives = Array.from(
+    { length: count },
+    (_, tool) => edges.filter(it => it.a === tool).length,
+  );
   const depths = into.map(it => (it.length === 0 ? 0 : Infinity));
   for (;;) {
     settle(depths, into);
@@ -55,12 +68,13 @@ function depthsOf(count: number, edges: readonly Dependency[]): readonly number[
 }
 
 function settle(depths: number[], into: readonly (readonly Dependency[])[]): void {
-  for (let changed = true; changed; ) {
+  for (let changed = true; changed;) {
     changed = false;
     for (const [tool, edges] of into.entries()) {
       if (depths[tool] !== Infinity) continue;
       const needs = new Map<string, number>();
-      for (const { a, need } of edges) needs.set(need, Math.min(needs.get(need) ?? Infinity, depths[a]!));
+      for (const { a, need } of edges)
+        needs.set(need, Math.min(needs.get(need) ?? Infinity, depths[a]!));
       const depth = 1 + Math.max(...needs.values());
       if (depth === Infinity) continue;
       depths[tool] = depth;
@@ -71,18 +85,28 @@ function settle(depths: number[], into: readonly (readonly Dependency[])[]): voi
 
 const sweeps = 6;
 
-/** Orders each layer by the mean place of what its tools are tied to in the others, forth and back. */
+/**
+ * Orders each layer by the mean place of what its tools are tied to in the others, forth and back.
+ */
 function order(layers: number[][], edges: readonly Dependency[]): void {
   const tied = new Map<number, number[]>();
   for (const { a, b } of edges)
-    for (const [one, other] of [[a, b], [b, a]] as const) tied.set(one, [...(tied.get(one) ?? []), other]);
+    for (const [one, other] of [
+      [a, b],
+      [b, a],
+    ] as const)
+      tied.set(one, [...(tied.get(one) ?? []), other]);
   for (let sweep = 0; sweep < sweeps; sweep++) {
-    const places = new Map(layers.flatMap(layer => layer.map((tool, i) => [tool, (i + 0.5) / layer.length] as const)));
+    const places = new Map(
+      layers.flatMap(layer => layer.map((tool, i) => [tool, (i + 0.5) / layer.length] as const)),
+    );
     for (const layer of sweep % 2 === 0 ? layers : layers.toReversed()) {
       const own = new Set(layer);
       const mean = (tool: number) => {
         const others = (tied.get(tool) ?? []).filter(it => !own.has(it));
-        return others.length ? others.reduce((sum, it) => sum + places.get(it)!, 0) / others.length : places.get(tool)!;
+        return others.length
+          ? others.reduce((sum, it) => sum + places.get(it)!, 0) / others.length
+          : places.get(tool)!;
       };
       const means = new Map(layer.map(it => [it, mean(it)]));
       layer.sort((a, b) => means.get(a)! - means.get(b)! || a - b);

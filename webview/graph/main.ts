@@ -1,4 +1,7 @@
-/** The page of a server's dependency graph: its picture, what the chosen tool needs and gives, a filter, and all edges as a table. Draws what it is told. */
+/**
+ * The page of a server's dependency graph: its picture, what the chosen tool needs and gives, a
+ * filter, and all edges as a table. Draws what it is told.
+ */
 import type { GraphPage, GraphView } from "../../src/protocol/pages.ts";
 import { element } from "../element.ts";
 import { connect } from "../page.ts";
@@ -10,17 +13,27 @@ const channel = connect<GraphPage>();
 const page = document.getElementById("page")!;
 
 channel.on("changed", draw);
-channel.ask("load", null).then(draw, (refused: Error) => page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${refused.message}.`)));
+channel
+  .ask("load", null)
+  .then(draw, (refused: Error) =>
+    page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${refused.message}.`)),
+  );
 
 function draw(view: GraphView): void {
   // the editor finds the server again by this after a reload
   channel.keep({ server: view.server });
   const side = element("aside", { "aria-live": "polite" });
-  const filter = element("input", { type: "search", class: "filter", placeholder: "Filter tools", "aria-label": "Filter tools by name" });
+  const filter = element("input", {
+    type: "search",
+    class: "filter",
+    placeholder: "Filter tools",
+    "aria-label": "Filter tools by name",
+  });
   const [explicit, implicit] = [check("explicit"), check("implicit")];
   let chosen: number | undefined;
   let pointed: number | undefined;
-  const matches = (tool: number) => view.tools[tool]!.name.includes(filter.value.trim().toLowerCase());
+  const matches = (tool: number) =>
+    view.tools[tool]!.name.includes(filter.value.trim().toLowerCase());
   const picture = new Picture(
     view,
     tool => {
@@ -63,10 +76,23 @@ function check(kind: "explicit" | "implicit") {
 }
 
 function table({ tools, edges, server }: GraphView): HTMLElement {
-  const rows = edges.map(it => [shortName(tools[it.a]!.name, server), shortName(tools[it.b]!.name, server), it.kind, flowOf(it), it.verified ?? ""]);
+  const rows = edges.map(it => [
+    shortName(tools[it.a]!.name, server),
+    shortName(tools[it.b]!.name, server),
+    it.kind,
+    flowOf(it),
+    it.verified ?? "",
+  ]);
   const isTried = edges.some(it => it.verified);
   const names = ["Tool", "Before", "Kind", "What flows", ...(isTried ? ["Run"] : [])];
   const head = element("tr", {}, ...names.map(it => element("th", { scope: "col" }, it)));
-  const body = rows.map(row => element("tr", {}, ...row.slice(0, names.length).map(it => element("td", {}, visible(it)))));
-  return element("details", { class: "all" }, element("summary", {}, "All edges as a table"), element("table", {}, element("thead", {}, head), element("tbody", {}, ...body)));
+  const body = rows.map(row =>
+    element("tr", {}, ...row.slice(0, names.length).map(it => element("td", {}, visible(it)))),
+  );
+  return element(
+    "details",
+    { class: "all" },
+    element("summary", {}, "All edges as a table"),
+    element("table", {}, element("thead", {}, head), element("tbody", {}, ...body)),
+  );
 }

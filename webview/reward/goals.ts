@@ -3,26 +3,57 @@ import type { Breakdown, GoalEvidence, GoalLine, RewardView } from "../../src/pr
 import { element } from "../element.ts";
 import { visible } from "../text.ts";
 
-export function goalList(view: RewardView, breakdown: Breakdown, reveal: (call: number) => void): HTMLElement {
-  if (view.goals.length === 0) return element("p", { class: "empty" }, "The task has no goals: it is answered without a call.");
-  return element("ol", { class: "goals" }, ...breakdown.goals.map(it => item(it, view.goals[it.goal]!, reveal)));
+export function goalList(
+  view: RewardView,
+  breakdown: Breakdown,
+  reveal: (call: number) => void,
+): HTMLElement {
+  if (view.goals.length === 0)
+    return element(
+      "p",
+      { class: "empty" },
+      "The task has no goals: it is answered without a call.",
+    );
+  return element(
+    "ol",
+    { class: "goals" },
+    ...breakdown.goals.map(it => item(it, view.goals[it.goal]!, reveal)),
+  );
 }
 
 function item(evidence: GoalEvidence, line: GoalLine, reveal: (call: number) => void): HTMLElement {
   const counts = evidence.matched && evidence.broken.length === 0;
-  const after = line.after.length ? `after goal ${line.after.map(it => it + 1).join(", ")}` : "at any time";
+  const after = line.after.length
+    ? `after goal ${line.after.map(it => it + 1).join(", ")}`
+    : "at any time";
   return element(
     "li",
     {},
     ...line.calls.map((call, i) =>
-      element("div", { class: "line" }, element("span", { class: "ordinal" }, i === 0 ? String(evidence.goal + 1) : ""), element("span", { class: "tool" }, visible(call.name)), element("code", {}, visible(call.arguments)), servedBy(evidence.calls[i] ?? null, reveal)),
+      element(
+        "div",
+        { class: "line" },
+        element("span", { class: "ordinal" }, i === 0 ? String(evidence.goal + 1) : ""),
+        element("span", { class: "tool" }, visible(call.name)),
+        element("code", {}, visible(call.arguments)),
+        servedBy(evidence.calls[i] ?? null, reveal),
+      ),
     ),
     element(
       "div",
       { class: "evidence" },
-      element("span", { class: `mark ${counts ? "good" : "bad"}` }, counts ? "✓ reached" : evidence.matched ? "✗ reached out of order" : "✗ not reached"),
+      element(
+        "span",
+        { class: `mark ${counts ? "good" : "bad"}` },
+        counts ? "✓ reached" : evidence.matched ? "✗ reached out of order" : "✗ not reached",
+      ),
       element("span", { class: "mark quiet" }, after),
-      evidence.broken.length > 0 && element("span", { class: "mark bad" }, `goal ${evidence.broken.map(it => it + 1).join(", ")} should have come before`),
+      evidence.broken.length > 0 &&
+        element(
+          "span",
+          { class: "mark bad" },
+          `goal ${evidence.broken.map(it => it + 1).join(", ")} should have come before`,
+        ),
     ),
   );
 }

@@ -1,4 +1,7 @@
-/** The reward of one attempt: what it earned by part, and why, call by call and goal by goal. Draws what it is told; computes nothing. */
+/**
+ * The reward of one attempt: what it earned by part, and why, call by call and goal by goal. Draws
+ * what it is told; computes nothing.
+ */
 import type { RewardPage, RewardView } from "../../src/protocol/pages.ts";
 import { registerControls } from "../controls.ts";
 import { element } from "../element.ts";
@@ -15,14 +18,25 @@ const page = document.getElementById("page")!;
 let profile = (channel.kept() as { profile?: string } | undefined)?.profile;
 
 channel.on("changed", draw);
-channel.ask("load", null).then(draw, (refused: Error) => page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${refused.message}.`)));
+channel
+  .ask("load", null)
+  .then(draw, (refused: Error) =>
+    page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${refused.message}.`)),
+  );
 
 function draw(view: RewardView): void {
   channel.keep({ address: view.address, profile });
   const shown = view.breakdowns.find(it => it.profile === profile) ?? view.breakdowns[0];
   page.setAttribute("aria-busy", "false");
   if (!shown) {
-    page.replaceChildren(header(view), element("p", { class: "empty", role: "alert" }, `This attempt has no reward: ${visible(view.unscorable ?? "it has not ended")}.`));
+    page.replaceChildren(
+      header(view),
+      element(
+        "p",
+        { class: "empty", role: "alert" },
+        `This attempt has no reward: ${visible(view.unscorable ?? "it has not ended")}.`,
+      ),
+    );
     return;
   }
   const choose = (name: string) => {
@@ -33,8 +47,14 @@ function draw(view: RewardView): void {
     header(view),
     totals(view, shown, choose),
     section("Parts", partTable(shown)),
-    section("Calls", callList(view, shown, call => void channel.ask("reveal", { call }))),
-    section("Goals", goalList(view, shown, call => void channel.ask("reveal", { call }))),
+    section(
+      "Calls",
+      callList(view, shown, call => void channel.ask("reveal", { call })),
+    ),
+    section(
+      "Goals",
+      goalList(view, shown, call => void channel.ask("reveal", { call })),
+    ),
   );
 }
 
@@ -44,9 +64,19 @@ function header(view: RewardView): HTMLElement {
   return element(
     "header",
     { class: "head" },
-    element("div", {}, element("h1", {}, visible(view.asked)), element("p", { class: "quiet" }, `${visible(view.task)} · attempt by ${visible(view.policy)} · ${visible(view.ended)}`)),
+    element(
+      "div",
+      {},
+      element("h1", {}, visible(view.asked)),
+      element(
+        "p",
+        { class: "quiet" },
+        `${visible(view.task)} · attempt by ${visible(view.policy)} · ${visible(view.ended)}`,
+      ),
+    ),
     step,
   );
 }
 
-const section = (title: string, ...content: HTMLElement[]) => element("section", {}, element("h2", {}, title), ...content);
+const section = (title: string, ...content: HTMLElement[]) =>
+  element("section", {}, element("h2", {}, title), ...content);

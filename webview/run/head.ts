@@ -1,4 +1,7 @@
-/** The head of a run's page: its name, how it stands, what can be done with it, and the last step's key numbers. */
+/**
+ * The head of a run's page: its name, how it stands, what can be done with it, and the last step's
+ * key numbers.
+ */
 import type { RunStanding, RunView, StepMetrics } from "../../src/protocol/pages.ts";
 import { element } from "../element.ts";
 import { counted, duration, fixed, percent, visible } from "../text.ts";
@@ -14,19 +17,44 @@ export function head(view: RunView, actions: Actions): HTMLElement {
   return element(
     "header",
     { class: "head" },
-    element("div", {}, element("h1", {}, visible(view.run)), element("p", {}, element("span", { class: `state ${state}`, role: "status" }, state), element("span", { class: "quiet" }, ` ${visible(doing)}${timing(view.standing)}`)), progress(view.standing)),
+    element(
+      "div",
+      {},
+      element("h1", {}, visible(view.run)),
+      element(
+        "p",
+        {},
+        element("span", { class: `state ${state}`, role: "status" }, state),
+        element("span", { class: "quiet" }, ` ${visible(doing)}${timing(view.standing)}`),
+      ),
+      progress(view.standing),
+    ),
     element("div", { class: "actions" }, ...buttons(state, actions)),
   );
 }
 
-const timing = ({ spent, seconds }: RunStanding) => (spent === undefined ? "" : ` · ${duration(spent)}${seconds === undefined ? "" : ` of ${duration(seconds)}`}`);
+const timing = ({ spent, seconds }: RunStanding) =>
+  spent === undefined
+    ? ""
+    : ` · ${duration(spent)}${seconds === undefined ? "" : ` of ${duration(seconds)}`}`;
 
 function progress({ step, steps, spent, seconds, state }: RunStanding): HTMLElement | undefined {
   const share = Math.max(steps ? step / steps : 0, seconds && spent ? spent / seconds : 0);
   if (!steps && !seconds) return undefined;
   const filling = element("span", { class: "filling" });
   filling.style.width = `${Math.min(100, share * 100).toFixed(1)}%`;
-  return element("div", { class: `progress ${state}`, role: "progressbar", "aria-label": "Progress", "aria-valuenow": (share * 100).toFixed(0), "aria-valuemin": "0", "aria-valuemax": "100" }, filling);
+  return element(
+    "div",
+    {
+      class: `progress ${state}`,
+      role: "progressbar",
+      "aria-label": "Progress",
+      "aria-valuenow": (share * 100).toFixed(0),
+      "aria-valuemin": "0",
+      "aria-valuemax": "100",
+    },
+    filling,
+  );
 }
 
 function buttons(state: RunStanding["state"], { pause, resume, stop }: Actions): HTMLElement[] {
@@ -53,22 +81,44 @@ function buttons(state: RunStanding["state"], { pause, resume, stop }: Actions):
   }
 }
 
-/** The numbers by which a person judges a run at a glance, each with its change since the first step. */
+/**
+ * The numbers by which a person judges a run at a glance, each with its change since the first
+ * step.
+ */
 export function keyNumbers(steps: readonly StepMetrics[]): HTMLElement {
   const [first, last] = [steps[0], steps.at(-1)];
   const list = element("dl", { class: "key-numbers" });
   const add = (name: string, value: string, change?: string) =>
-    list.append(element("div", {}, element("dt", {}, name), element("dd", {}, element("span", { class: "big" }, value), change !== undefined && element("span", { class: "quiet change" }, change))));
+    list.append(
+      element(
+        "div",
+        {},
+        element("dt", {}, name),
+        element(
+          "dd",
+          {},
+          element("span", { class: "big" }, value),
+          change !== undefined && element("span", { class: "quiet change" }, change),
+        ),
+      ),
+    );
   if (last?.method === "sft" && first?.method === "sft") {
     add("loss", fixed(last.loss), sinceFirst(last.loss - first.loss, 3));
-    add("tokens read", String(steps.reduce((sum, it) => sum + (it.method === "sft" ? it.tokens : 0), 0)));
+    add(
+      "tokens read",
+      String(steps.reduce((sum, it) => sum + (it.method === "sft" ? it.tokens : 0), 0)),
+    );
   } else if (last?.method === "grpo" && first?.method === "grpo") {
     const then = meanOf(steps.slice(0, 5));
     const now = meanOf(steps.slice(-5));
     // windows that overlap have no change to tell
     const isTold = steps.length >= 10;
     add("reward, last 5 steps", fixed(now.reward), sinceFirst(now.reward - then.reward, 3, isTold));
-    add("success, last 5 steps", percent(now.success), sinceFirst(100 * (now.success - then.success), 1, isTold));
+    add(
+      "success, last 5 steps",
+      percent(now.success),
+      sinceFirst(100 * (now.success - then.success), 1, isTold),
+    );
     add("zero-variance groups", percent(last.zeroVariance));
     add("tokens a rollout", fixed(last.tokensPerRollout, 1));
     add("rollouts a second", fixed(last.rolloutsPerSecond, 1));
@@ -76,11 +126,16 @@ export function keyNumbers(steps: readonly StepMetrics[]): HTMLElement {
   return list;
 }
 
-const sinceFirst = (change: number, decimals: number, isTold = true) => (!isTold ? undefined : `${change >= 0 ? "+" : ""}${fixed(change, decimals)} since the start`);
+const sinceFirst = (change: number, decimals: number, isTold = true) =>
+  !isTold ? undefined : `${change >= 0 ? "+" : ""}${fixed(change, decimals)} since the start`;
 
-function meanOf(steps: readonly StepMetrics[]): { readonly reward: number; readonly success: number } {
+function meanOf(steps: readonly StepMetrics[]): {
+  readonly reward: number;
+  readonly success: number;
+} {
   const own = steps.filter(it => it.method === "grpo");
-  const mean = (of: (it: (typeof own)[number]) => number) => own.reduce((sum, it) => sum + of(it), 0) / Math.max(1, own.length);
+  const mean = (of: (it: (typeof own)[number]) => number) =>
+    own.reduce((sum, it) => sum + of(it), 0) / Math.max(1, own.length);
   return { reward: mean(it => it.reward.mean), success: mean(it => it.success) };
 }
 
@@ -88,5 +143,11 @@ export const settings = (view: RunView): HTMLElement =>
   element(
     "dl",
     { class: "settings" },
-    ...[...view.config, ["checkpoints", view.checkpoints.length ? counted(view.checkpoints.length, "checkpoint") : "none yet"] as const].flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, visible(value))]),
+    ...[
+      ...view.config,
+      [
+        "checkpoints",
+        view.checkpoints.length ? counted(view.checkpoints.length, "checkpoint") : "none yet",
+      ] as const,
+    ].flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, visible(value))]),
   );

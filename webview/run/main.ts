@@ -1,4 +1,7 @@
-/** The page of one run: how it stands, its curves as they grow, and what it was asked to do. Draws what it is told, once a frame at most. */
+/**
+ * The page of one run: how it stands, its curves as they grow, and what it was asked to do. Draws
+ * what it is told, once a frame at most.
+ */
 import type { RunPage, RunStanding, RunView } from "../../src/protocol/pages.ts";
 import { registerControls } from "../controls.ts";
 import { element } from "../element.ts";
@@ -10,7 +13,11 @@ registerControls();
 const channel = connect<RunPage>();
 const page = document.getElementById("page")!;
 
-channel.ask("load", null).then(start, (refused: Error) => page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${refused.message}.`)));
+channel
+  .ask("load", null)
+  .then(start, (refused: Error) =>
+    page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${refused.message}.`)),
+  );
 
 function start(loaded: RunView): void {
   let view = loaded;
@@ -19,7 +26,12 @@ function start(loaded: RunView): void {
   channel.keep({ folder: view.folder });
   const method = view.config.find(([name]) => name === "method")?.[1] === "sft" ? "sft" : "grpo";
   const plots = plotsFor(method, step => void channel.ask("openStep", { step }));
-  const [top, numbers, curves, below] = [element("div"), element("div"), element("div", { class: "plots" }, ...plots.elements), element("section")];
+  const [top, numbers, curves, below] = [
+    element("div"),
+    element("div"),
+    element("div", { class: "plots" }, ...plots.elements),
+    element("section"),
+  ];
   page.setAttribute("aria-busy", "false");
   page.replaceChildren(top, numbers, curves, below);
   const act = (name: "pause" | "resume" | "stop") => () => void channel.ask(name, null);
@@ -40,13 +52,26 @@ function start(loaded: RunView): void {
     requestAnimationFrame(draw);
   };
   channel.on("stood", standing => change({ standing }));
-  channel.on("stepped", steps => change({ steps: [...view.steps.filter(it => it.step < (steps[0]?.step ?? Infinity)), ...steps] }));
-  channel.on("saved", step => change({ checkpoints: [...view.checkpoints.filter(it => it !== step), step] }));
+  channel.on("stepped", steps =>
+    change({
+      steps: [...view.steps.filter(it => it.step < (steps[0]?.step ?? Infinity)), ...steps],
+    }),
+  );
+  channel.on("saved", step =>
+    change({ checkpoints: [...view.checkpoints.filter(it => it !== step), step] }),
+  );
   draw();
 }
 
 /** What stands in the place of the curves before there are any. */
 function waiting({ state }: RunStanding): HTMLElement {
   const isAtWork = state === "starting" || state === "training";
-  return element("p", { class: "empty waiting" }, isAtWork && element("vscode-progress-ring"), isAtWork ? "The curves begin with the first step." : "No step was done, so there is nothing to draw.");
+  return element(
+    "p",
+    { class: "empty waiting" },
+    isAtWork && element("vscode-progress-ring"),
+    isAtWork
+      ? "The curves begin with the first step."
+      : "No step was done, so there is nothing to draw.",
+  );
 }

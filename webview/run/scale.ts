@@ -27,11 +27,19 @@ export function ticks(from: number, to: number, wanted: number): readonly number
   const step = [1, 2, 5, 10].find(it => it * power >= rough)! * power;
   const first = Math.ceil(from / step - 1e-9);
   const last = Math.floor(to / step + 1e-9);
-  return Array.from({ length: last - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(12)));
+  return Array.from({ length: last - first + 1 }, (_, i) =>
+    Number(((first + i) * step).toPrecision(12)),
+  );
 }
 
-/** The range that holds all values with a little air, widened to what must be seen; a flat line gets room around it. */
-export function rangeOf(values: readonly number[], always: readonly number[] = []): readonly [number, number] {
+/**
+ * The range that holds all values with a little air, widened to what must be seen; a flat line gets
+ * room around it.
+ */
+export function rangeOf(
+  values: readonly number[],
+  always: readonly number[] = [],
+): readonly [number, number] {
   let from = Infinity;
   let to = -Infinity;
   for (const it of values.concat(always)) {
@@ -40,7 +48,10 @@ export function rangeOf(values: readonly number[], always: readonly number[] = [
     to = Math.max(to, it);
   }
   if (from > to) return [0, 1];
-  if (from === to) return from === 0 ? [0, 1] : [Math.min(from * 0.9, from * 1.1), Math.max(from * 0.9, from * 1.1)];
+  if (from === to)
+    return from === 0
+      ? [0, 1]
+      : [Math.min(from * 0.9, from * 1.1), Math.max(from * 0.9, from * 1.1)];
   const air = (to - from) * 0.06;
   return [always.includes(from) ? from : from - air, always.includes(to) ? to : to + air];
 }
@@ -84,8 +95,16 @@ export function runningMean(points: readonly Point[], window: number): readonly 
   });
 }
 
-/** Places for labels that want to stand at `wanted`, at least `gap` apart and within the range; in the order given. */
-export function spread(wanted: readonly number[], gap: number, least: number, most: number): readonly number[] {
+/**
+ * Places for labels that want to stand at `wanted`, at least `gap` apart and within the range; in
+ * the order given.
+ */
+export function spread(
+  wanted: readonly number[],
+  gap: number,
+  least: number,
+  most: number,
+): readonly number[] {
   const order = wanted.map((at, i) => ({ at, i })).toSorted((a, b) => a.at - b.at);
   let floor = least;
   for (const it of order) {

@@ -7,20 +7,57 @@ import { percent, visible, whole } from "../text.ts";
 const mostBars = 20;
 
 export function composition({ composition: sorts, accepted }: SynthesisView): HTMLElement {
-  return element("div", { class: "sorts" }, ...sorts.filter(it => it.counts.length > 0).map(({ name, counts }) => sort(name, counts, accepted)));
+  return element(
+    "div",
+    { class: "sorts" },
+    ...sorts
+      .filter(it => it.counts.length > 0)
+      .map(({ name, counts }) => sort(name, counts, accepted)),
+  );
 }
 
 function sort(name: string, counts: Tally, accepted: number): HTMLElement {
-  const shown = counts.length > mostBars ? [...counts.slice(0, mostBars - 1), [`${counts.length - mostBars + 1} others`, counts.slice(mostBars - 1).reduce((sum, [, n]) => sum + n, 0)] as const] : counts;
+  const shown =
+    counts.length > mostBars
+      ? [
+          ...counts.slice(0, mostBars - 1),
+          [
+            `${counts.length - mostBars + 1} others`,
+            counts.slice(mostBars - 1).reduce((sum, [, n]) => sum + n, 0),
+          ] as const,
+        ]
+      : counts;
   const most = Math.max(1, ...shown.map(([, n]) => n));
   const rows = shown.map(([value, n]) => {
     const filling = element("span", { class: "filling" });
     filling.style.width = `${((n / most) * 100).toFixed(1)}%`;
-    return element("tr", { title: `${value}: ${whole(n)}, ${percent(n / Math.max(1, accepted))}` }, element("th", { scope: "row" }, visible(value)), element("td", { class: "number" }, whole(n)), element("td", { class: "bar-cell", "aria-hidden": "true" }, element("span", { class: "bar" }, filling)));
+    return element(
+      "tr",
+      { title: `${value}: ${whole(n)}, ${percent(n / Math.max(1, accepted))}` },
+      element("th", { scope: "row" }, visible(value)),
+      element("td", { class: "number" }, whole(n)),
+      element(
+        "td",
+        { class: "bar-cell", "aria-hidden": "true" },
+        element("span", { class: "bar" }, filling),
+      ),
+    );
   });
-  return element("table", { class: "sort" }, element("caption", {}, visible(name)), element("tbody", {}, ...rows));
+  return element(
+    "table",
+    { class: "sort" },
+    element("caption", {}, visible(name)),
+    element("tbody", {}, ...rows),
+  );
 }
 
 export function diversity({ diversity: measures }: SynthesisView): HTMLElement {
-  return element("dl", { class: "settings" }, ...measures.flatMap(([name, value]) => [element("dt", {}, visible(name)), element("dd", { class: "number" }, visible(value))]));
+  return element(
+    "dl",
+    { class: "settings" },
+    ...measures.flatMap(([name, value]) => [
+      element("dt", {}, visible(name)),
+      element("dd", { class: "number" }, visible(value)),
+    ]),
+  );
 }

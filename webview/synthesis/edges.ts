@@ -15,8 +15,14 @@ export interface Edge {
 
 export function edgesOf(transitions: readonly TransitionCount[]): readonly Edge[] {
   const grouped = new Map<string, TransitionCount[]>();
-  for (const it of transitions) grouped.set(`${it.from}>${it.to}`, [...(grouped.get(`${it.from}>${it.to}`) ?? []), it]);
-  const sums = [...grouped.values()].map(all => ({ from: all[0]!.from, to: all[0]!.to, n: sum(all), events: all.map(({ event, n }) => ({ event, n })).toSorted((a, b) => b.n - a.n) }));
+  for (const it of transitions)
+    grouped.set(`${it.from}>${it.to}`, [...(grouped.get(`${it.from}>${it.to}`) ?? []), it]);
+  const sums = [...grouped.values()].map(all => ({
+    from: all[0]!.from,
+    to: all[0]!.to,
+    n: sum(all),
+    events: all.map(({ event, n }) => ({ event, n })).toSorted((a, b) => b.n - a.n),
+  }));
   const most = Math.max(1, ...sums.map(it => it.n));
   return sums.map(it => ({ ...it, share: it.n / leaving(sums, it.from), weight: it.n / most }));
 }
@@ -28,13 +34,19 @@ export function visitsOf(edges: readonly Edge[], state: string): number {
   return Math.max(entered, left);
 }
 
-const leaving = (edges: readonly { readonly from: string; readonly n: number }[], from: string) => sum(edges.filter(it => it.from === from)) || 1;
+const leaving = (edges: readonly { readonly from: string; readonly n: number }[], from: string) =>
+  sum(edges.filter(it => it.from === from)) || 1;
 
-const sum = (counts: readonly { readonly n: number }[]) => counts.reduce((total, it) => total + it.n, 0);
+const sum = (counts: readonly { readonly n: number }[]) =>
+  counts.reduce((total, it) => total + it.n, 0);
 
-/** What kind of way it is: a rejection, a mending of something that went wrong, or the usual one. */
+/**
+ * What kind of way it is: a rejection, a mending of something that went wrong, or the usual one.
+ */
 export const kindOf = ({ from, to }: Pick<Edge, "from" | "to">): "reject" | "mend" | "usual" => {
   if (to === "reject") return "reject";
   const mends = ["regenerate", "recover", "partial", "failure"];
-  return mends.includes(to) || mends.includes(from) || (from === "check-query" && to === "query") ? "mend" : "usual";
+  return mends.includes(to) || mends.includes(from) || (from === "check-query" && to === "query")
+    ? "mend"
+    : "usual";
 };

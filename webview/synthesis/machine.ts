@@ -1,4 +1,7 @@
-/** The state machine as a picture: states in their groups, edges as wide as their share, counts upon them. What is pointed at is read out below. */
+/**
+ * The state machine as a picture: states in their groups, edges as wide as their share, counts upon
+ * them. What is pointed at is read out below.
+ */
 import type { TransitionCount } from "../../src/protocol/pages.ts";
 import { drawn, element } from "../element.ts";
 import { percent, visible, whole } from "../text.ts";
@@ -6,36 +9,77 @@ import { edgesOf, kindOf, visitsOf, type Edge } from "./edges.ts";
 import { arrowOf, drawnEdges, groups, routeOf, size, stateHeight, states } from "./places.ts";
 
 /** `choose` is told of an edge into rejection that was chosen, by the state it leaves. */
-export function machine(transitions: readonly TransitionCount[], choose: (from: string) => void): HTMLElement {
+export function machine(
+  transitions: readonly TransitionCount[],
+  choose: (from: string) => void,
+): HTMLElement {
   const edges = edgesOf(transitions);
   const reading = element("output", { class: "reading quiet" }, hint);
   const read = (words: string | undefined) => reading.replaceChildren(words ?? hint);
-  const svg = drawn("svg", { viewBox: `0 0 ${size.width} ${size.height}`, role: "group", "aria-label": "State machine of the synthesis; the table below says the same" });
+  const svg = drawn("svg", {
+    viewBox: `0 0 ${size.width} ${size.height}`,
+    role: "group",
+    "aria-label": "State machine of the synthesis; the table below says the same",
+  });
   const known = new Set(edges.map(it => `${it.from}>${it.to}`));
-  const unused = drawnEdges.filter(([from, to]) => !known.has(`${from}>${to}`)).map(([from, to]) => drawn("path", { class: "edge unused", d: routeOf(from, to)!.path }));
+  const unused = drawnEdges
+    .filter(([from, to]) => !known.has(`${from}>${to}`))
+    .map(([from, to]) => drawn("path", { class: "edge unused", d: routeOf(from, to)!.path }));
   // the widest lie lowest, so that thin ones are seen to cross them
   const shown = edges.toSorted((a, b) => b.n - a.n);
-  svg.append(...groups.map(band), ...unused, ...shown.flatMap(it => edge(it, read, choose)), ...Object.keys(states).map(it => state(it, edges, svg, read)), ...shown.flatMap(label), ...groups.map(heading));
-  return element("figure", { class: "machine" }, element("div", { class: "drawing" }, svg), element("figcaption", {}, reading));
+  svg.append(
+    ...groups.map(band),
+    ...unused,
+    ...shown.flatMap(it => edge(it, read, choose)),
+    ...Object.keys(states).map(it => state(it, edges, svg, read)),
+    ...shown.flatMap(label),
+    ...groups.map(heading),
+  );
+  return element(
+    "figure",
+    { class: "machine" },
+    element("div", { class: "drawing" }, svg),
+    element("figcaption", {}, reading),
+  );
 }
 
-const hint = "Point at a state or an edge to read its counts; an edge into reject lists what was turned down there.";
+const hint =
+  "Point at a state or an edge to read its counts; an edge into reject lists what was turned down there.";
 
 function band({ x, width }: (typeof groups)[number]): SVGElement {
-  return drawn("rect", { class: "band", x: String(x), y: "64", width: String(width), height: "470", rx: "8" });
+  return drawn("rect", {
+    class: "band",
+    x: String(x),
+    y: "64",
+    width: String(width),
+    height: "470",
+    rx: "8",
+  });
 }
 
-const heading = ({ name, x, width }: (typeof groups)[number]): SVGElement => drawn("text", { class: "heading", x: String(x + width / 2), y: "86", "text-anchor": "middle" }, name);
+const heading = ({ name, x, width }: (typeof groups)[number]): SVGElement =>
+  drawn(
+    "text",
+    { class: "heading", x: String(x + width / 2), y: "86", "text-anchor": "middle" },
+    name,
+  );
 
 const widthOf = ({ weight }: Edge) => 1.3 + 7.7 * weight;
 
-function edge(it: Edge, read: (words: string | undefined) => void, choose: (from: string) => void): SVGElement[] {
+function edge(
+  it: Edge,
+  read: (words: string | undefined) => void,
+  choose: (from: string) => void,
+): SVGElement[] {
   const route = routeOf(it.from, it.to);
   if (!route) return [];
   const { line, head } = arrowOf(route.path, widthOf(it));
   const kind = kindOf(it);
   const words = wordsOf(it);
-  const button = kind === "reject" ? { tabindex: "0", role: "button", "aria-label": `List what was turned down here: ${words}` } : {};
+  const button =
+    kind === "reject"
+      ? { tabindex: "0", role: "button", "aria-label": `List what was turned down here: ${words}` }
+      : {};
   const group = drawn(
     "g",
     { class: `edge ${kind}`, "data-from": it.from, "data-to": it.to, ...button },
@@ -43,36 +87,79 @@ function edge(it: Edge, read: (words: string | undefined) => void, choose: (from
     drawn("path", { class: "line", d: line, "stroke-width": widthOf(it).toFixed(1) }),
     drawn("path", { class: "head", d: head }),
   );
-  listen(group, () => read(words), () => read(undefined));
+  listen(
+    group,
+    () => read(words),
+    () => read(undefined),
+  );
   if (kind === "reject") {
     group.addEventListener("click", () => choose(it.from));
-    group.addEventListener("keydown", event => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), choose(it.from)));
+    group.addEventListener(
+      "keydown",
+      event =>
+        (event.key === "Enter" || event.key === " ") && (event.preventDefault(), choose(it.from)),
+    );
   }
   return [group];
 }
 
 function label(it: Edge): SVGElement[] {
   const route = routeOf(it.from, it.to);
-  return route ? [drawn("text", { class: `count ${kindOf(it)}`, x: String(route.label[0]), y: String(route.label[1]), "text-anchor": "middle" }, whole(it.n))] : [];
+  return route
+    ? [
+        drawn(
+          "text",
+          {
+            class: `count ${kindOf(it)}`,
+            x: String(route.label[0]),
+            y: String(route.label[1]),
+            "text-anchor": "middle",
+          },
+          whole(it.n),
+        ),
+      ]
+    : [];
 }
 
-function state(name: string, edges: readonly Edge[], svg: SVGElement, read: (words: string | undefined) => void): SVGElement {
+function state(
+  name: string,
+  edges: readonly Edge[],
+  svg: SVGElement,
+  read: (words: string | undefined) => void,
+): SVGElement {
   const { x, y, width } = states[name]!;
   const visits = visitsOf(edges, name);
   const group = drawn(
     "g",
-    { class: `state ${name === "reject" ? "reject" : name === "accept" ? "accept" : ""}${visits === 0 ? " unused" : ""}` },
-    drawn("rect", { x: String(x - width / 2), y: String(y - stateHeight / 2), width: String(width), height: String(stateHeight), rx: "7" }),
+    {
+      class: `state ${name === "reject" ? "reject" : name === "accept" ? "accept" : ""}${visits === 0 ? " unused" : ""}`,
+    },
+    drawn("rect", {
+      x: String(x - width / 2),
+      y: String(y - stateHeight / 2),
+      width: String(width),
+      height: String(stateHeight),
+      rx: "7",
+    }),
     drawn("text", { class: "name", x: String(x), y: String(y - 3), "text-anchor": "middle" }, name),
-    drawn("text", { class: "visits", x: String(x), y: String(y + 13), "text-anchor": "middle" }, whole(visits)),
+    drawn(
+      "text",
+      { class: "visits", x: String(x), y: String(y + 13), "text-anchor": "middle" },
+      whole(visits),
+    ),
   );
   const light = (on: boolean) => {
     svg.classList.toggle("chosen", on);
-    for (const it of svg.querySelectorAll(`g.edge[data-from="${name}"], g.edge[data-to="${name}"]`)) it.classList.toggle("lit", on);
+    for (const it of svg.querySelectorAll(`g.edge[data-from="${name}"], g.edge[data-to="${name}"]`))
+      it.classList.toggle("lit", on);
   };
   const out = edges.filter(it => it.from === name).toSorted((a, b) => b.n - a.n);
   const words = `${name}: ${whole(visits)} times${out.length ? `, then ${out.map(it => `${it.to} ${percent(it.share)}`).join(", ")}` : ""}`;
-  listen(group, () => (light(true), read(words)), () => (light(false), read(undefined)));
+  listen(
+    group,
+    () => (light(true), read(words)),
+    () => (light(false), read(undefined)),
+  );
   return group;
 }
 
@@ -82,17 +169,53 @@ function listen(of: SVGElement, enter: () => void, leave: () => void): void {
 }
 
 function wordsOf({ from, to, n, events, share }: Edge): string {
-  const by = events.length === 1 ? visible(events[0]!.event) : events.slice(0, 6).map(it => `${visible(it.event)} ${whole(it.n)}`).join(", ");
+  const by =
+    events.length === 1
+      ? visible(events[0]!.event)
+      : events
+          .slice(0, 6)
+          .map(it => `${visible(it.event)} ${whole(it.n)}`)
+          .join(", ");
   return `${from} → ${to}: ${whole(n)} times, ${percent(share)} of what leaves ${from} (${by}${events.length > 6 ? ", …" : ""})`;
 }
 
 /** The same as a table, for whoever cannot see the picture or wants each event. */
 export function transitionTable(transitions: readonly TransitionCount[]): HTMLElement {
   const edges = edgesOf(transitions);
-  const rows = edges.flatMap(it => it.events.map(({ event, n }) => [it.from, visible(event), it.to, whole(n), percent((n / it.n) * it.share)]));
+  const rows = edges.flatMap(it =>
+    it.events.map(({ event, n }) => [
+      it.from,
+      visible(event),
+      it.to,
+      whole(n),
+      percent((n / it.n) * it.share),
+    ]),
+  );
   const order = Object.keys(states);
   rows.sort((a, b) => order.indexOf(a[0]!) - order.indexOf(b[0]!));
-  const head = element("tr", {}, ...["From", "On", "To", "Times", "Of what leaves"].map((it, i) => element("th", { scope: "col", class: i > 2 ? "number" : undefined }, it)));
-  const body = rows.map(row => element("tr", {}, ...row.map((it, i) => element("td", { class: i > 2 ? "number" : undefined }, it))));
-  return element("details", { class: "all" }, element("summary", {}, "All transitions as a table"), element("table", { class: "transitions" }, element("thead", {}, head), element("tbody", {}, ...body)));
+  const head = element(
+    "tr",
+    {},
+    ...["From", "On", "To", "Times", "Of what leaves"].map((it, i) =>
+      element("th", { scope: "col", class: i > 2 ? "number" : undefined }, it),
+    ),
+  );
+  const body = rows.map(row =>
+    element(
+      "tr",
+      {},
+      ...row.map((it, i) => element("td", { class: i > 2 ? "number" : undefined }, it)),
+    ),
+  );
+  return element(
+    "details",
+    { class: "all" },
+    element("summary", {}, "All transitions as a table"),
+    element(
+      "table",
+      { class: "transitions" },
+      element("thead", {}, head),
+      element("tbody", {}, ...body),
+    ),
+  );
 }

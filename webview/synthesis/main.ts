@@ -1,4 +1,7 @@
-/** The page of a synthesis: its state machine with what went along each edge, what was turned down and why, and what the accepted tasks are. Draws what it is told. */
+/**
+ * The page of a synthesis: its state machine with what went along each edge, what was turned down
+ * and why, and what the accepted tasks are. Draws what it is told.
+ */
 import type { SynthesisPage, SynthesisView } from "../../src/protocol/pages.ts";
 import { element } from "../element.ts";
 import { connect } from "../page.ts";
@@ -13,7 +16,11 @@ const rejections = new Rejections(channel);
 let isTableOpen = false;
 
 channel.on("changed", draw);
-channel.ask("load", null).then(draw, (refused: Error) => page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${refused.message}.`)));
+channel
+  .ask("load", null)
+  .then(draw, (refused: Error) =>
+    page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${refused.message}.`)),
+  );
 
 function draw(view: SynthesisView): void {
   // the editor finds the tasks again by this after a reload
@@ -34,13 +41,28 @@ function draw(view: SynthesisView): void {
     rejections.element,
     section("Accepted tasks", composition(view)),
     ...(view.diversity.length ? [section("How varied the users' words are", diversity(view))] : []),
-    ...(view.options.length ? [section("Options", element("dl", { class: "settings" }, ...view.options.flatMap(([name, value]) => [element("dt", {}, visible(name)), element("dd", {}, visible(value))])))] : []),
+    ...(view.options.length
+      ? [
+          section(
+            "Options",
+            element(
+              "dl",
+              { class: "settings" },
+              ...view.options.flatMap(([name, value]) => [
+                element("dt", {}, visible(name)),
+                element("dd", {}, visible(value)),
+              ]),
+            ),
+          ),
+        ]
+      : []),
   );
 }
 
 function header({ name, attempts, accepted, from }: SynthesisView): HTMLElement {
   const rest = attempts - accepted;
-  const counted = from === "report" ? "" : " · counted from the tasks' own logs: there is no report beside them";
+  const counted =
+    from === "report" ? "" : " · counted from the tasks' own logs: there is no report beside them";
   return element(
     "header",
     { class: "head" },
@@ -48,9 +70,14 @@ function header({ name, attempts, accepted, from }: SynthesisView): HTMLElement 
       "div",
       {},
       element("h1", {}, visible(name)),
-      element("p", { class: "quiet" }, `${whole(attempts)} ${attempts === 1 ? "attempt" : "attempts"} · ${whole(accepted)} accepted (${percent(accepted / Math.max(1, attempts))}) · ${whole(rest)} turned down${counted}`),
+      element(
+        "p",
+        { class: "quiet" },
+        `${whole(attempts)} ${attempts === 1 ? "attempt" : "attempts"} · ${whole(accepted)} accepted (${percent(accepted / Math.max(1, attempts))}) · ${whole(rest)} turned down${counted}`,
+      ),
     ),
   );
 }
 
-const section = (title: string, ...content: HTMLElement[]) => element("section", {}, element("h2", {}, title), ...content);
+const section = (title: string, ...content: HTMLElement[]) =>
+  element("section", {}, element("h2", {}, title), ...content);

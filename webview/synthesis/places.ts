@@ -1,6 +1,6 @@
 /**
- * Where the state machine's states stand and how its edges run: drawn by hand once, in the paper's five groups, so that the same
- * synthesis always looks the same. Knows no counts and no elements.
+ * Where the state machine's states stand and how its edges run: drawn by hand once, in the paper's
+ * five groups, so that the same synthesis always looks the same. Knows no counts and no elements.
  */
 
 export const size = { width: 1104, height: 566 };
@@ -63,7 +63,10 @@ const routes: Readonly<Record<string, Route>> = {
   "check-calls>execute": { path: "M622 290 L676 290", label: [649, 278] },
   "execute>success": { path: "M728 269 C728 205 690 170 620 170", label: [716, 206] },
   "success>ask": { path: "M516 170 C455 170 426 205 424 269", label: [452, 206] },
-  "ask>respond": { path: "M394 269 C394 118 440 106 560 106 L720 106 C830 106 876 150 876 269", label: [740, 98] },
+  "ask>respond": {
+    path: "M394 269 C394 118 440 106 560 106 L720 106 C830 106 876 150 876 269",
+    label: [740, 98],
+  },
   "ask>regenerate": { path: "M426 311 C432 345 446 362 466 375", label: [456, 342] },
   "regenerate>ask": { path: "M436 396 C398 392 392 350 400 311", label: [384, 356] },
   "check-calls>regenerate": { path: "M560 311 C556 345 538 360 516 375", label: [560, 346] },
@@ -75,27 +78,55 @@ const routes: Readonly<Record<string, Route>> = {
   "recover>respond": { path: "M620 492 C780 494 866 450 872 311", label: [800, 478] },
   "respond>continue": { path: "M926 284 C962 278 926 166 964 162", label: [944, 222] },
   "respond>regenerate": { path: "M848 311 C790 452 600 440 524 417", label: [806, 402] },
-  "continue>query": { path: "M1018 139 C1018 44 990 28 900 28 L226 28 C136 28 108 44 108 139", label: [560, 20] },
+  "continue>query": {
+    path: "M1018 139 C1018 44 990 28 900 28 L226 28 C136 28 108 44 108 139",
+    label: [560, 20],
+  },
   "continue>finish": { path: "M1018 181 L1018 245", label: [1040, 216] },
-  "query>finish": { path: "M150 139 C156 62 180 50 260 50 L860 50 C930 50 938 90 938 170 C938 240 942 262 964 264", label: [640, 44] },
+  "query>finish": {
+    path: "M150 139 C156 62 180 50 260 50 L860 50 C930 50 938 90 938 170 C938 240 942 262 964 264",
+    label: [640, 44],
+  },
   "finish>accept": { path: "M1018 287 L1018 349", label: [1040, 322] },
   "finish>reject": { path: "M1062 287 C1092 330 1092 420 1062 463", label: [1080, 376] },
-  "check-query>reject": { path: "M96 311 C92 500 110 528 220 528 L890 528 C940 528 970 522 990 505", label: [240, 520] },
-  "query>reject": { path: "M54 166 C14 190 16 430 18 480 C20 538 60 546 160 546 L900 546 C960 546 996 530 1006 505", label: [240, 558] },
-  "regenerate>reject": { path: "M478 417 C474 500 500 512 560 512 L880 512 C926 512 944 500 964 492", label: [700, 506] },
+  "check-query>reject": {
+    path: "M96 311 C92 500 110 528 220 528 L890 528 C940 528 970 522 990 505",
+    label: [240, 520],
+  },
+  "query>reject": {
+    path: "M54 166 C14 190 16 430 18 480 C20 538 60 546 160 546 L900 546 C960 546 996 530 1006 505",
+    label: [240, 558],
+  },
+  "regenerate>reject": {
+    path: "M478 417 C474 500 500 512 560 512 L880 512 C926 512 944 500 964 492",
+    label: [700, 506],
+  },
   "execute>reject": { path: "M776 311 C806 350 786 470 964 478", label: [812, 440] },
-  "success>reject": { path: "M620 160 C806 156 796 250 802 330 C808 430 850 466 964 472", label: [796, 190] },
+  "success>reject": {
+    path: "M620 160 C806 156 796 250 802 330 C808 430 850 466 964 472",
+    label: [796, 190],
+  },
 };
 
-/** The way from one state to another; an edge that nobody drew runs straight. Undefined where a state has no place. */
+/**
+ * The way from one state to another; an edge that nobody drew runs straight. Undefined where a
+ * state has no place.
+ */
 export function routeOf(from: string, to: string): Route | undefined {
   const [a, b] = [states[from], states[to]];
   if (!a || !b) return undefined;
-  return routes[`${from}>${to}`] ?? { path: `M${a.x} ${a.y} L${b.x} ${b.y}`, label: [(a.x + b.x) / 2, (a.y + b.y) / 2] };
+  return (
+    routes[`${from}>${to}`] ?? {
+      path: `M${a.x} ${a.y} L${b.x} ${b.y}`,
+      label: [(a.x + b.x) / 2, (a.y + b.y) / 2],
+    }
+  );
 }
 
 /** The edges that were drawn: shown faintly where nothing went along them. */
-export const drawnEdges: readonly (readonly [from: string, to: string])[] = Object.keys(routes).map(it => it.split(">") as [string, string]);
+export const drawnEdges: readonly (readonly [from: string, to: string])[] = Object.keys(routes).map(
+  it => it.split(">") as [string, string],
+);
 
 export interface Arrow {
   readonly line: string;
@@ -112,6 +143,7 @@ export function arrowOf(path: string, width: number): Arrow {
   const wide = 3 + width * 0.75;
   const [ex, ey] = [x - dx * long, y - dy * long];
   const end = path.replace(/-?\d+(?:\.\d+)? -?\d+(?:\.\d+)?$/, `${ex.toFixed(1)} ${ey.toFixed(1)}`);
-  const corner = (side: number) => `${(ex - dy * wide * side).toFixed(1)} ${(ey + dx * wide * side).toFixed(1)}`;
+  const corner = (side: number) =>
+    `${(ex - dy * wide * side).toFixed(1)} ${(ey + dx * wide * side).toFixed(1)}`;
   return { line: end, head: `M${x} ${y}L${corner(1)}L${corner(-1)}Z` };
 }

@@ -1,5 +1,13 @@
-/** What was turned down: reasons with their counts, and the attempts of the one that is chosen, to be opened one by one. */
-import type { RejectedChoice, RejectedItem, SynthesisPage, Tally } from "../../src/protocol/pages.ts";
+/**
+ * What was turned down: reasons with their counts, and the attempts of the one that is chosen, to
+ * be opened one by one.
+ */
+import type {
+  RejectedChoice,
+  RejectedItem,
+  SynthesisPage,
+  Tally,
+} from "../../src/protocol/pages.ts";
 import { element } from "../element.ts";
 import type { Channel } from "../page.ts";
 import { visible, whole } from "../text.ts";
@@ -15,15 +23,29 @@ export class Rejections {
 
   constructor(channel: Channel<SynthesisPage>) {
     this.#channel = channel;
-    this.element.append(element("h2", {}, "Turned down"), element("div", { class: "sides" }, this.#reasons, this.#list));
+    this.element.append(
+      element("h2", {}, "Turned down"),
+      element("div", { class: "sides" }, this.#reasons, this.#list),
+    );
   }
 
   show(rejected: Tally): void {
     const most = Math.max(1, ...rejected.map(([, n]) => n));
-    if (rejected.length === 0) this.#reasons.replaceChildren(element("p", { class: "empty" }, "Nothing was turned down."));
-    else this.#reasons.replaceChildren(...rejected.map(([reason, n]) => this.#reason(reason, n, n / most)));
+    if (rejected.length === 0)
+      this.#reasons.replaceChildren(element("p", { class: "empty" }, "Nothing was turned down."));
+    else
+      this.#reasons.replaceChildren(
+        ...rejected.map(([reason, n]) => this.#reason(reason, n, n / most)),
+      );
     this.#mark();
-    if (rejected.length > 0 && !this.#choice) this.#list.replaceChildren(element("p", { class: "empty" }, "Choose a reason, or an edge into reject, to list its attempts."));
+    if (rejected.length > 0 && !this.#choice)
+      this.#list.replaceChildren(
+        element(
+          "p",
+          { class: "empty" },
+          "Choose a reason, or an edge into reject, to list its attempts.",
+        ),
+      );
   }
 
   /** Lists what was turned down for a reason or from a state. */
@@ -36,13 +58,20 @@ export class Rejections {
   #reason(reason: string, n: number, share: number): HTMLElement {
     const filling = element("span", { class: "filling" });
     filling.style.width = `${(share * 100).toFixed(1)}%`;
-    const button = element("button", { type: "button", class: "reason", "data-reason": reason }, element("span", { class: "name" }, visible(reason)), element("span", { class: "number" }, whole(n)), element("span", { class: "bar", "aria-hidden": "true" }, filling));
+    const button = element(
+      "button",
+      { type: "button", class: "reason", "data-reason": reason },
+      element("span", { class: "name" }, visible(reason)),
+      element("span", { class: "number" }, whole(n)),
+      element("span", { class: "bar", "aria-hidden": "true" }, filling),
+    );
     button.addEventListener("click", () => this.choose({ reason }));
     return button;
   }
 
   #mark(): void {
-    for (const it of this.#reasons.querySelectorAll<HTMLElement>(".reason")) it.setAttribute("aria-pressed", String(it.dataset["reason"] === this.#choice?.reason));
+    for (const it of this.#reasons.querySelectorAll<HTMLElement>(".reason"))
+      it.setAttribute("aria-pressed", String(it.dataset["reason"] === this.#choice?.reason));
   }
 
   async #load(start: number): Promise<void> {
@@ -50,24 +79,44 @@ export class Rejections {
     const mine = ++this.#asked;
     const { total, items } = await this.#channel.ask("rejected", { choice, start });
     if (mine !== this.#asked) return;
-    const of = choice.reason !== undefined ? `for “${visible(choice.reason)}”` : `in “${visible(choice.from ?? "")}”`;
+    const of =
+      choice.reason !== undefined
+        ? `for “${visible(choice.reason)}”`
+        : `in “${visible(choice.from ?? "")}”`;
     const rows = items.map(it => this.#row(it));
     const list = start > 0 ? this.#list.querySelector("ol") : undefined;
     if (list) list.append(...rows);
-    else if (total === 0) this.#list.replaceChildren(element("p", { class: "empty" }, `No attempt that was turned down ${of} was kept.`));
-    else this.#list.replaceChildren(element("p", { class: "quiet", role: "status" }, `${whole(total)} turned down ${of}`), element("ol", {}, ...rows));
+    else if (total === 0)
+      this.#list.replaceChildren(
+        element("p", { class: "empty" }, `No attempt that was turned down ${of} was kept.`),
+      );
+    else
+      this.#list.replaceChildren(
+        element("p", { class: "quiet", role: "status" }, `${whole(total)} turned down ${of}`),
+        element("ol", {}, ...rows),
+      );
     this.#list.querySelector(".more")?.remove();
     const shown = start + items.length;
     if (shown >= total) return;
-    const more = element("button", { type: "button", class: "link more" }, `Show more of ${whole(total - shown)}`);
+    const more = element(
+      "button",
+      { type: "button", class: "link more" },
+      `Show more of ${whole(total - shown)}`,
+    );
     more.addEventListener("click", () => void this.#load(shown));
     this.#list.append(more);
   }
 
   #row({ line, servers, reason, why, asked, chain }: RejectedItem): HTMLElement {
-    const open = element("button", { type: "button", class: "link" }, visible(asked || chain || "(nothing was said)"));
+    const open = element(
+      "button",
+      { type: "button", class: "link" },
+      visible(asked || chain || "(nothing was said)"),
+    );
     open.addEventListener("click", () => void this.#channel.ask("open", { line }));
-    const about = [servers, why && why !== reason ? why : reason, asked ? chain : ""].filter(it => it !== "");
+    const about = [servers, why && why !== reason ? why : reason, asked ? chain : ""].filter(
+      it => it !== "",
+    );
     return element("li", {}, open, element("span", { class: "quiet" }, visible(about.join(" · "))));
   }
 }

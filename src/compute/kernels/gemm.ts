@@ -1,5 +1,6 @@
-// C = alpha · op(A) · op(B), or C += that. Tiles of 4 rows by 8 columns, which is what sixteen vector registers hold; B is packed into
-// panels of 8 columns and A into panels of 4 rows, so that the inner loop reads both straight through, whichever way they lay.
+// C = alpha · op(A) · op(B), or C += that. Tiles of 4 rows by 8 columns, which is what sixteen
+// vector registers hold; B is packed into panels of 8 columns and A into panels of 4 rows, so that
+// the inner loop reads both straight through, whichever way they lay.
 import { floats, multiplyAdd } from "./vector";
 
 const tileRows: i32 = 4;
@@ -11,8 +12,10 @@ export function gemmScratch(N: i32, K: i32): i32 {
 
 /** Stores four vectors of rows as the columns of a 4 by 4 block, `step` bytes apart. */
 @inline function storeTransposed(to: usize, step: usize, a: v128, b: v128, c: v128, d: v128): void {
-  const ab0 = v128.shuffle<f32>(a, b, 0, 4, 1, 5), ab2 = v128.shuffle<f32>(a, b, 2, 6, 3, 7);
-  const cd0 = v128.shuffle<f32>(c, d, 0, 4, 1, 5), cd2 = v128.shuffle<f32>(c, d, 2, 6, 3, 7);
+  const ab0 = v128.shuffle<f32>(a, b, 0, 4, 1, 5),
+    ab2 = v128.shuffle<f32>(a, b, 2, 6, 3, 7);
+  const cd0 = v128.shuffle<f32>(c, d, 0, 4, 1, 5),
+    cd2 = v128.shuffle<f32>(c, d, 2, 6, 3, 7);
   v128.store(to, v128.shuffle<f32>(ab0, cd0, 0, 1, 4, 5));
   v128.store(to + step, v128.shuffle<f32>(ab0, cd0, 2, 3, 6, 7));
   v128.store(to + 2 * step, v128.shuffle<f32>(ab2, cd2, 0, 1, 4, 5));
@@ -38,13 +41,29 @@ function packB(transposed: i32, K: i32, N: i32, B: usize, ldb: i32, to: usize): 
     const from = B + <usize>j * step;
     let k = 0;
     for (; k + 4 <= K; k += 4) {
-      const p = from + floats(k), q = p + 4 * step;
-      storeTransposed(at, 32, v128.load(p), v128.load(p + step), v128.load(p + 2 * step), v128.load(p + 3 * step));
-      storeTransposed(at + 16, 32, v128.load(q), v128.load(q + step), v128.load(q + 2 * step), v128.load(q + 3 * step));
+      const p = from + floats(k),
+        q = p + 4 * step;
+      storeTransposed(
+        at,
+        32,
+        v128.load(p),
+        v128.load(p + step),
+        v128.load(p + 2 * step),
+        v128.load(p + 3 * step),
+      );
+      storeTransposed(
+        at + 16,
+        32,
+        v128.load(q),
+        v128.load(q + step),
+        v128.load(q + 2 * step),
+        v128.load(q + 3 * step),
+      );
       at += 128;
     }
     for (; k < K; k++) {
-      for (let jj = 0; jj < 8; jj++) store<f32>(at + floats(jj), load<f32>(from + <usize>jj * step + floats(k)));
+      for (let jj = 0; jj < 8; jj++)
+        store<f32>(at + floats(jj), load<f32>(from + <usize>jj * step + floats(k)));
       at += 32;
     }
   }
@@ -53,7 +72,10 @@ function packB(transposed: i32, K: i32, N: i32, B: usize, ldb: i32, to: usize): 
   for (let k = 0; k < K; k++) {
     for (let jj = 0; jj < 8; jj++) {
       let value: f32 = 0;
-      if (whole + jj < N) value = load<f32>(B + (transposed ? floats((whole + jj) * ldb + k) : floats(k * ldb + whole + jj)));
+      if (whole + jj < N)
+        value = load<f32>(
+          B + (transposed ? floats((whole + jj) * ldb + k) : floats(k * ldb + whole + jj)),
+        );
       store<f32>(at + floats(jj), value);
     }
     at += 32;
@@ -77,11 +99,19 @@ function packA(transposed: i32, i: i32, rows: i32, K: i32, A: usize, lda: i32, t
     let k = 0;
     for (; k + 4 <= K; k += 4) {
       const p = from + floats(k);
-      storeTransposed(to, 16, v128.load(p), v128.load(p + step), v128.load(p + 2 * step), v128.load(p + 3 * step));
+      storeTransposed(
+        to,
+        16,
+        v128.load(p),
+        v128.load(p + step),
+        v128.load(p + 2 * step),
+        v128.load(p + 3 * step),
+      );
       to += 64;
     }
     for (; k < K; k++) {
-      for (let row = 0; row < 4; row++) store<f32>(to + floats(row), load<f32>(from + <usize>row * step + floats(k)));
+      for (let row = 0; row < 4; row++)
+        store<f32>(to + floats(row), load<f32>(from + <usize>row * step + floats(k)));
       to += 16;
     }
     return;
@@ -89,7 +119,10 @@ function packA(transposed: i32, i: i32, rows: i32, K: i32, A: usize, lda: i32, t
   for (let k = 0; k < K; k++) {
     for (let row = 0; row < 4; row++) {
       let value: f32 = 0;
-      if (row < rows) value = load<f32>(A + (transposed ? floats(k * lda + i + row) : floats((i + row) * lda + k)));
+      if (row < rows)
+        value = load<f32>(
+          A + (transposed ? floats(k * lda + i + row) : floats((i + row) * lda + k)),
+        );
       store<f32>(to + floats(row), value);
     }
     to += 16;
@@ -108,8 +141,20 @@ function packA(transposed: i32, i: i32, rows: i32, K: i32, A: usize, lda: i32, t
 }
 
 export function gemm(
-  transposeA: i32, transposeB: i32, M: i32, N: i32, K: i32,
-  A: usize, lda: i32, B: usize, ldb: i32, C: usize, ldc: i32, scratch: usize, alpha: f32, add: i32,
+  transposeA: i32,
+  transposeB: i32,
+  M: i32,
+  N: i32,
+  K: i32,
+  A: usize,
+  lda: i32,
+  B: usize,
+  ldb: i32,
+  C: usize,
+  ldc: i32,
+  scratch: usize,
+  alpha: f32,
+  add: i32,
 ): void {
   const panelsB = scratch;
   const panelA = scratch + floats(((N + 7) & ~7) * K);
@@ -121,11 +166,23 @@ export function gemm(
     const rows = min(tileRows, M - i);
     packA(transposeA, i, rows, K, A, lda, panelA);
     for (let j = 0; j < N; j += 8) {
-      let c00 = f32x4.splat(0), c01 = c00, c10 = c00, c11 = c00, c20 = c00, c21 = c00, c30 = c00, c31 = c00;
-      let a = panelA, b = panelsB + floats(j * K);
+      let c00 = f32x4.splat(0),
+        c01 = c00,
+        c10 = c00,
+        c11 = c00,
+        c20 = c00,
+        c21 = c00,
+        c30 = c00,
+        c31 = c00;
+      let a = panelA,
+        b = panelsB + floats(j * K);
       for (let k = 0; k < K; k++) {
-        const b0 = v128.load(b), b1 = v128.load(b, 16);
-        const a0 = v128.load32_splat(a), a1 = v128.load32_splat(a, 4), a2 = v128.load32_splat(a, 8), a3 = v128.load32_splat(a, 12);
+        const b0 = v128.load(b),
+          b1 = v128.load(b, 16);
+        const a0 = v128.load32_splat(a),
+          a1 = v128.load32_splat(a, 4),
+          a2 = v128.load32_splat(a, 8),
+          a3 = v128.load32_splat(a, 12);
         c00 = multiplyAdd(c00, a0, b0);
         c01 = multiplyAdd(c01, a0, b1);
         c10 = multiplyAdd(c10, a1, b0);
@@ -168,11 +225,43 @@ export function gemm(
   }
 }
 
-/** `batch` products, their operands `strideA`, `strideB` and `strideC` floats apart; a stride of 0 uses one operand for all. */
+/**
+ * `batch` products, their operands `strideA`, `strideB` and `strideC` floats apart; a stride of 0
+ * uses one operand for all.
+ */
 export function gemmBatched(
-  batch: i32, strideA: i32, strideB: i32, strideC: i32, transposeA: i32, transposeB: i32, M: i32, N: i32, K: i32,
-  A: usize, lda: i32, B: usize, ldb: i32, C: usize, ldc: i32, scratch: usize,
+  batch: i32,
+  strideA: i32,
+  strideB: i32,
+  strideC: i32,
+  transposeA: i32,
+  transposeB: i32,
+  M: i32,
+  N: i32,
+  K: i32,
+  A: usize,
+  lda: i32,
+  B: usize,
+  ldb: i32,
+  C: usize,
+  ldc: i32,
+  scratch: usize,
 ): void {
   for (let b = 0; b < batch; b++)
-    gemm(transposeA, transposeB, M, N, K, A + floats(b * strideA), lda, B + floats(b * strideB), ldb, C + floats(b * strideC), ldc, scratch, 1, 0);
+    gemm(
+      transposeA,
+      transposeB,
+      M,
+      N,
+      K,
+      A + floats(b * strideA),
+      lda,
+      B + floats(b * strideB),
+      ldb,
+      C + floats(b * strideC),
+      ldc,
+      scratch,
+      1,
+      0,
+    );
 }

@@ -1,88 +1,187 @@
-// From the joint projection (N, (heads + 2 kvHeads) · width) to queries, keys and values by head: queries and keys are normalised and
-// turned by their row's position. Head widths are multiples of 8; the cosine and sine tables are (positions, width / 2).
+// From the joint projection (N, (heads + 2 kvHeads) · width) to queries, keys and values by head:
+// queries and keys are normalised and turned by their row's position. Head widths are multiples of
+// 8; the cosine and sine tables are (positions, width / 2).
 import { inverseRms } from "./norm";
 import { floats, multiplyAdd, sumOf } from "./vector";
 
 /** to = rotate(x · scale · weight) for one head of one row; gives scale. */
-@inline function normAndTurn(width: i32, x: usize, weight: usize, cos: usize, sin: usize, to: usize): f32 {
+@inline function normAndTurn(
+  width: i32,
+  x: usize,
+  weight: usize,
+  cos: usize,
+  sin: usize,
+  to: usize,
+): f32 {
   const half = width >> 1;
   const r = inverseRms(x, width);
   const rs = f32x4.splat(r);
   for (let j = 0; j < half; j += 4) {
     const a = f32x4.mul(f32x4.mul(v128.load(x + floats(j)), rs), v128.load(weight + floats(j)));
-    const b = f32x4.mul(f32x4.mul(v128.load(x + floats(j + half)), rs), v128.load(weight + floats(j + half)));
-    const c = v128.load(cos + floats(j)), s = v128.load(sin + floats(j));
+    const b = f32x4.mul(
+      f32x4.mul(v128.load(x + floats(j + half)), rs),
+      v128.load(weight + floats(j + half)),
+    );
+    const c = v128.load(cos + floats(j)),
+      s = v128.load(sin + floats(j));
     v128.store(to + floats(j), f32x4.sub(f32x4.mul(a, c), f32x4.mul(b, s)));
     v128.store(to + floats(j + half), f32x4.add(f32x4.mul(b, c), f32x4.mul(a, s)));
   }
   return r;
 }
 
-/** q (heads, N, width), k and v (kvHeads, N, width), scale (N, heads + kvHeads) for the gradient. */
+/**
+ * q (heads, N, width), k and v (kvHeads, N, width), scale (N, heads + kvHeads) for the gradient.
+ */
 export function splitHeads(
-  N: i32, heads: i32, kvHeads: i32, width: i32, qkv: usize, queryNorm: usize, keyNorm: usize, cos: usize, sin: usize, position: usize,
-  q: usize, k: usize, v: usize, scale: usize,
+  N: i32,
+  heads: i32,
+  kvHeads: i32,
+  width: i32,
+  qkv: usize,
+  queryNorm: usize,
+  keyNorm: usize,
+  cos: usize,
+  sin: usize,
+  position: usize,
+  q: usize,
+  k: usize,
+  v: usize,
+  scale: usize,
 ): void {
-  const rowWidth = (heads + 2 * kvHeads) * width, half = width >> 1;
+  const rowWidth = (heads + 2 * kvHeads) * width,
+    half = width >> 1;
   for (let t = 0; t < N; t++) {
     const row = qkv + floats(t * rowWidth);
     const angles = floats(load<i32>(position + floats(t)) * half);
     for (let h = 0; h < heads + kvHeads; h++) {
-      const to = h < heads ? q + floats((h * N + t) * width) : k + floats(((h - heads) * N + t) * width);
-      const r = normAndTurn(width, row + floats(h * width), h < heads ? queryNorm : keyNorm, cos + angles, sin + angles, to);
+      const to =
+        h < heads ? q + floats((h * N + t) * width) : k + floats(((h - heads) * N + t) * width);
+      const r = normAndTurn(
+        width,
+        row + floats(h * width),
+        h < heads ? queryNorm : keyNorm,
+        cos + angles,
+        sin + angles,
+        to,
+      );
       store<f32>(scale + floats(t * (heads + kvHeads) + h), r);
     }
-    for (let h = 0; h < kvHeads; h++) memory.copy(v + floats((h * N + t) * width), row + floats((heads + kvHeads + h) * width), floats(width));
+    for (let h = 0; h < kvHeads; h++)
+      memory.copy(
+        v + floats((h * N + t) * width),
+        row + floats((heads + kvHeads + h) * width),
+        floats(width),
+      );
   }
 }
 
-/** The same for decoding: keys and values go straight into their slot's cache (slots, kvHeads, capacity, width), q is (N, heads, width). */
+/**
+ * The same for decoding: keys and values go straight into their slot's cache (slots, kvHeads,
+ * capacity, width), q is (N, heads, width).
+ */
 export function splitHeadsIntoCache(
-  N: i32, heads: i32, kvHeads: i32, width: i32, capacity: i32, qkv: usize, queryNorm: usize, keyNorm: usize, cos: usize, sin: usize,
-  slot: usize, position: usize, q: usize, keys: usize, values: usize,
+  N: i32,
+  heads: i32,
+  kvHeads: i32,
+  width: i32,
+  capacity: i32,
+  qkv: usize,
+  queryNorm: usize,
+  keyNorm: usize,
+  cos: usize,
+  sin: usize,
+  slot: usize,
+  position: usize,
+  q: usize,
+  keys: usize,
+  values: usize,
 ): void {
-  const rowWidth = (heads + 2 * kvHeads) * width, half = width >> 1;
+  const rowWidth = (heads + 2 * kvHeads) * width,
+    half = width >> 1;
   for (let t = 0; t < N; t++) {
     const row = qkv + floats(t * rowWidth);
-    const at = load<i32>(position + floats(t)), cache = load<i32>(slot + floats(t)) * kvHeads;
+    const at = load<i32>(position + floats(t)),
+      cache = load<i32>(slot + floats(t)) * kvHeads;
     const angles = floats(at * half);
     for (let h = 0; h < heads; h++)
-      normAndTurn(width, row + floats(h * width), queryNorm, cos + angles, sin + angles, q + floats((t * heads + h) * width));
+      normAndTurn(
+        width,
+        row + floats(h * width),
+        queryNorm,
+        cos + angles,
+        sin + angles,
+        q + floats((t * heads + h) * width),
+      );
     for (let h = 0; h < kvHeads; h++) {
       const to = floats(((cache + h) * capacity + at) * width);
-      normAndTurn(width, row + floats((heads + h) * width), keyNorm, cos + angles, sin + angles, keys + to);
+      normAndTurn(
+        width,
+        row + floats((heads + h) * width),
+        keyNorm,
+        cos + angles,
+        sin + angles,
+        keys + to,
+      );
       memory.copy(values + to, row + floats((heads + kvHeads + h) * width), floats(width));
     }
   }
 }
 
 export function splitHeadsGradient(
-  N: i32, heads: i32, kvHeads: i32, width: i32, qkv: usize, queryNorm: usize, keyNorm: usize, cos: usize, sin: usize, position: usize, scale: usize,
-  dq: usize, dk: usize, dv: usize, dqkv: usize, dqueryNorm: usize, dkeyNorm: usize,
+  N: i32,
+  heads: i32,
+  kvHeads: i32,
+  width: i32,
+  qkv: usize,
+  queryNorm: usize,
+  keyNorm: usize,
+  cos: usize,
+  sin: usize,
+  position: usize,
+  scale: usize,
+  dq: usize,
+  dk: usize,
+  dv: usize,
+  dqkv: usize,
+  dqueryNorm: usize,
+  dkeyNorm: usize,
 ): void {
-  const rowWidth = (heads + 2 * kvHeads) * width, half = width >> 1;
+  const rowWidth = (heads + 2 * kvHeads) * width,
+    half = width >> 1;
   memory.fill(dqueryNorm, 0, floats(width));
   memory.fill(dkeyNorm, 0, floats(width));
   for (let t = 0; t < N; t++) {
-    const row = qkv + floats(t * rowWidth), drow = dqkv + floats(t * rowWidth);
+    const row = qkv + floats(t * rowWidth),
+      drow = dqkv + floats(t * rowWidth);
     const angles = floats(load<i32>(position + floats(t)) * half);
     for (let h = 0; h < heads + kvHeads; h++) {
       const isQuery = h < heads;
-      const x = row + floats(h * width), to = drow + floats(h * width);
-      const weight = isQuery ? queryNorm : keyNorm, dweight = isQuery ? dqueryNorm : dkeyNorm;
-      const by = isQuery ? dq + floats((h * N + t) * width) : dk + floats(((h - heads) * N + t) * width);
+      const x = row + floats(h * width),
+        to = drow + floats(h * width);
+      const weight = isQuery ? queryNorm : keyNorm,
+        dweight = isQuery ? dqueryNorm : dkeyNorm;
+      const by = isQuery
+        ? dq + floats((h * N + t) * width)
+        : dk + floats(((h - heads) * N + t) * width);
       const rs = f32x4.splat(load<f32>(scale + floats(t * (heads + kvHeads) + h)));
       let products = f32x4.splat(0);
       for (let j = 0; j < half; j += 4) {
-        const d1 = v128.load(by + floats(j)), d2 = v128.load(by + floats(j + half));
-        const c = v128.load(cos + angles + floats(j)), s = v128.load(sin + angles + floats(j));
+        const d1 = v128.load(by + floats(j)),
+          d2 = v128.load(by + floats(j + half));
+        const c = v128.load(cos + angles + floats(j)),
+          s = v128.load(sin + angles + floats(j));
         // turned back by the same angle
-        const a = f32x4.add(f32x4.mul(d1, c), f32x4.mul(d2, s)), b = f32x4.sub(f32x4.mul(d2, c), f32x4.mul(d1, s));
-        const unitA = f32x4.mul(v128.load(x + floats(j)), rs), unitB = f32x4.mul(v128.load(x + floats(j + half)), rs);
-        const dwA = dweight + floats(j), dwB = dweight + floats(j + half);
+        const a = f32x4.add(f32x4.mul(d1, c), f32x4.mul(d2, s)),
+          b = f32x4.sub(f32x4.mul(d2, c), f32x4.mul(d1, s));
+        const unitA = f32x4.mul(v128.load(x + floats(j)), rs),
+          unitB = f32x4.mul(v128.load(x + floats(j + half)), rs);
+        const dwA = dweight + floats(j),
+          dwB = dweight + floats(j + half);
         v128.store(dwA, multiplyAdd(v128.load(dwA), a, unitA));
         v128.store(dwB, multiplyAdd(v128.load(dwB), b, unitB));
-        const gA = f32x4.mul(a, v128.load(weight + floats(j))), gB = f32x4.mul(b, v128.load(weight + floats(j + half)));
+        const gA = f32x4.mul(a, v128.load(weight + floats(j))),
+          gB = f32x4.mul(b, v128.load(weight + floats(j + half)));
         v128.store(to + floats(j), gA);
         v128.store(to + floats(j + half), gB);
         products = multiplyAdd(products, gA, unitA);
@@ -91,10 +190,17 @@ export function splitHeadsGradient(
       const mean = f32x4.splat(sumOf(products) / <f32>width);
       for (let j = 0; j < width; j += 4) {
         const unit = f32x4.mul(v128.load(x + floats(j)), rs);
-        v128.store(to + floats(j), f32x4.mul(f32x4.sub(v128.load(to + floats(j)), f32x4.mul(unit, mean)), rs));
+        v128.store(
+          to + floats(j),
+          f32x4.mul(f32x4.sub(v128.load(to + floats(j)), f32x4.mul(unit, mean)), rs),
+        );
       }
     }
     for (let h = 0; h < kvHeads; h++)
-      memory.copy(drow + floats((heads + kvHeads + h) * width), dv + floats((h * N + t) * width), floats(width));
+      memory.copy(
+        drow + floats((heads + kvHeads + h) * width),
+        dv + floats((h * N + t) * width),
+        floats(width),
+      );
   }
 }

@@ -3,17 +3,29 @@ import { exp, expOne, floats, log, maxOfRow, sumOf } from "./vector";
 
 /** Σ exp((x - most) · inverse) over a row. */
 function sumExp(row: usize, n: i32, most: f32, inverse: f32): f32 {
-  const mosts = f32x4.splat(most), inverses = f32x4.splat(inverse);
+  const mosts = f32x4.splat(most),
+    inverses = f32x4.splat(inverse);
   let lanes = f32x4.splat(0);
   let tail: f32 = 0;
   let j = 0;
-  for (; j + 4 <= n; j += 4) lanes = f32x4.add(lanes, exp(f32x4.mul(f32x4.sub(v128.load(row + floats(j)), mosts), inverses)));
+  for (; j + 4 <= n; j += 4)
+    lanes = f32x4.add(
+      lanes,
+      exp(f32x4.mul(f32x4.sub(v128.load(row + floats(j)), mosts), inverses)),
+    );
   for (; j < n; j++) tail += expOne((load<f32>(row + floats(j)) - most) * inverse);
   return tail + sumOf(lanes);
 }
 
 /** logits (M, V) and targets (M) to log-probabilities (M) and log Σ exp (M). */
-export function logProbabilities(M: i32, V: i32, logits: usize, target: usize, logprob: usize, logSum: usize): void {
+export function logProbabilities(
+  M: i32,
+  V: i32,
+  logits: usize,
+  target: usize,
+  logprob: usize,
+  logSum: usize,
+): void {
   for (let i = 0; i < M; i++) {
     const row = logits + floats(i * V);
     const most = maxOfRow(row, V);
@@ -24,18 +36,32 @@ export function logProbabilities(M: i32, V: i32, logits: usize, target: usize, l
 }
 
 /** dlogits = d · (onehot(target) - softmax(logits)) */
-export function logProbabilitiesGradient(M: i32, V: i32, logits: usize, target: usize, logSum: usize, d: usize, dlogits: usize): void {
+export function logProbabilitiesGradient(
+  M: i32,
+  V: i32,
+  logits: usize,
+  target: usize,
+  logSum: usize,
+  d: usize,
+  dlogits: usize,
+): void {
   for (let i = 0; i < M; i++) {
-    const row = logits + floats(i * V), to = dlogits + floats(i * V);
+    const row = logits + floats(i * V),
+      to = dlogits + floats(i * V);
     const by = load<f32>(d + floats(i));
     if (by == 0) {
       memory.fill(to, 0, floats(V));
       continue;
     }
     const whole = load<f32>(logSum + floats(i));
-    const wholes = f32x4.splat(whole), negative = f32x4.splat(-by);
+    const wholes = f32x4.splat(whole),
+      negative = f32x4.splat(-by);
     let j = 0;
-    for (; j + 4 <= V; j += 4) v128.store(to + floats(j), f32x4.mul(negative, exp(f32x4.sub(v128.load(row + floats(j)), wholes))));
+    for (; j + 4 <= V; j += 4)
+      v128.store(
+        to + floats(j),
+        f32x4.mul(negative, exp(f32x4.sub(v128.load(row + floats(j)), wholes))),
+      );
     for (; j < V; j++) store<f32>(to + floats(j), -by * expOne(load<f32>(row + floats(j)) - whole));
     const chosen = to + floats(load<i32>(target + floats(i)));
     store<f32>(chosen, load<f32>(chosen) + by);
@@ -49,9 +75,18 @@ function firstAt(row: usize, V: i32, most: f32): i32 {
 }
 
 /**
- * One token a row: at temperature 0 the likeliest, else the one in which `uniform` · Σ falls. Log-probabilities are of temperature 1.
+ * One token a row: at temperature 0 the likeliest, else the one in which `uniform` · Σ falls.
+ * Log-probabilities are of temperature 1.
  */
-export function sampleRows(M: i32, V: i32, logits: usize, temperature: usize, uniform: usize, id: usize, logprob: usize): void {
+export function sampleRows(
+  M: i32,
+  V: i32,
+  logits: usize,
+  temperature: usize,
+  uniform: usize,
+  id: usize,
+  logprob: usize,
+): void {
   for (let i = 0; i < M; i++) {
     const row = logits + floats(i * V);
     const most = maxOfRow(row, V);
@@ -63,7 +98,14 @@ export function sampleRows(M: i32, V: i32, logits: usize, temperature: usize, un
       let j = 0;
       // four tokens at a time until the four in which it falls
       for (; j + 4 <= V; j += 4) {
-        const four = sumOf(exp(f32x4.mul(f32x4.sub(v128.load(row + floats(j)), f32x4.splat(most)), f32x4.splat(inverse))));
+        const four = sumOf(
+          exp(
+            f32x4.mul(
+              f32x4.sub(v128.load(row + floats(j)), f32x4.splat(most)),
+              f32x4.splat(inverse),
+            ),
+          ),
+        );
         if (left < four) break;
         left -= four;
       }
@@ -78,6 +120,9 @@ export function sampleRows(M: i32, V: i32, logits: usize, temperature: usize, un
     // greedy, or rounding left a crumb that no token takes
     if (chosen < 0) chosen = firstAt(row, V, most);
     store<i32>(id + floats(i), chosen);
-    store<f32>(logprob + floats(i), load<f32>(row + floats(chosen)) - most - <f32>log(<f64>sumExp(row, V, most, 1)));
+    store<f32>(
+      logprob + floats(i),
+      load<f32>(row + floats(chosen)) - most - <f32>log(<f64>sumExp(row, V, most, 1)),
+    );
   }
 }

@@ -13,27 +13,50 @@ export const normEpsilon: f32 = 1e-6;
   return <f32>1.0 / sqrt<f32>(sumOf(squares) / <f32>n + normEpsilon);
 }
 
-/** y = x · scale · weight, where scale (N) is each row's 1 / root mean square, kept for the gradient. */
+/**
+ * y = x · scale · weight, where scale (N) is each row's 1 / root mean square, kept for the
+ * gradient.
+ */
 export function rmsNorm(N: i32, width: i32, x: usize, weight: usize, y: usize, scale: usize): void {
   for (let i = 0; i < N; i++) {
-    const from = x + floats(i * width), to = y + floats(i * width);
+    const from = x + floats(i * width),
+      to = y + floats(i * width);
     const r = inverseRms(from, width);
     store<f32>(scale + floats(i), r);
     const rs = f32x4.splat(r);
     for (let j = 0; j < width; j += 4)
-      v128.store(to + floats(j), f32x4.mul(f32x4.mul(v128.load(from + floats(j)), rs), v128.load(weight + floats(j))));
+      v128.store(
+        to + floats(j),
+        f32x4.mul(f32x4.mul(v128.load(from + floats(j)), rs), v128.load(weight + floats(j))),
+      );
   }
 }
 
-/** With x̂ = x · scale and g = dy · weight: dx = (g - x̂ · mean(g · x̂)) · scale, dweight = Σ dy · x̂. */
-export function rmsNormGradient(N: i32, width: i32, x: usize, weight: usize, scale: usize, dy: usize, dx: usize, dweight: usize): void {
+/**
+ * With x̂ = x · scale and g = dy · weight: dx = (g - x̂ · mean(g · x̂)) · scale, dweight = Σ dy ·
+ * x̂.
+ */
+export function rmsNormGradient(
+  N: i32,
+  width: i32,
+  x: usize,
+  weight: usize,
+  scale: usize,
+  dy: usize,
+  dx: usize,
+  dweight: usize,
+): void {
   memory.fill(dweight, 0, floats(width));
   for (let i = 0; i < N; i++) {
-    const from = x + floats(i * width), by = dy + floats(i * width), to = dx + floats(i * width);
+    const from = x + floats(i * width),
+      by = dy + floats(i * width),
+      to = dx + floats(i * width);
     const rs = f32x4.splat(load<f32>(scale + floats(i)));
     let products = f32x4.splat(0);
     for (let j = 0; j < width; j += 4) {
-      const unit = f32x4.mul(v128.load(from + floats(j)), rs), d = v128.load(by + floats(j)), dw = dweight + floats(j);
+      const unit = f32x4.mul(v128.load(from + floats(j)), rs),
+        d = v128.load(by + floats(j)),
+        dw = dweight + floats(j);
       products = multiplyAdd(products, f32x4.mul(d, v128.load(weight + floats(j))), unit);
       v128.store(dw, multiplyAdd(v128.load(dw), d, unit));
     }

@@ -1,12 +1,13 @@
-// Small parts of every kernel: addresses, sums over lanes, and an exponential four lanes wide. No static tables: the memory is
-// TensorFlow.js's own, and a table at a fixed address would overwrite it. That is why log comes from JavaScript and exp is a polynomial.
+// Small parts of every kernel: addresses, sums over lanes, and an exponential four lanes wide. No
+// static tables: the memory is TensorFlow.js's own, and a table at a fixed address would overwrite
+// it. That is why log comes from JavaScript and exp is a polynomial.
 
 // @ts-ignore: decorators of AssemblyScript
 @external("env", "log") export declare function log(x: f64): f64;
 
 /** Bytes of n floats. */
 @inline export function floats(n: i32): usize {
-  return <usize>n << 2;
+  return (<usize>n) << 2;
 }
 
 /** a · b + sum; fused (and rounded once) in the relaxed build. */
@@ -16,17 +17,28 @@
   return f32x4.add(sum, f32x4.mul(a, b));
 }
 
+
 @inline export function sumOf(v: v128): f32 {
-  return f32x4.extract_lane(v, 0) + f32x4.extract_lane(v, 1) + f32x4.extract_lane(v, 2) + f32x4.extract_lane(v, 3);
+  return (
+    f32x4.extract_lane(v, 0) +
+    f32x4.extract_lane(v, 1) +
+    f32x4.extract_lane(v, 2) +
+    f32x4.extract_lane(v, 3)
+  );
 }
 
+
 @inline export function maxOf(v: v128): f32 {
-  return max(max(f32x4.extract_lane(v, 0), f32x4.extract_lane(v, 1)), max(f32x4.extract_lane(v, 2), f32x4.extract_lane(v, 3)));
+  return max(
+    max(f32x4.extract_lane(v, 0), f32x4.extract_lane(v, 1)),
+    max(f32x4.extract_lane(v, 2), f32x4.extract_lane(v, 3)),
+  );
 }
 
 /**
- * exp of each lane, relative error about 2e-7 (Cephes' expf); clamped to the range of floats. Adding 1.5 · 2²³ rounds to a whole number
- * and leaves it in the low bits, where a shift makes it an exponent: cheaper than the instructions that guard against NaN.
+ * exp of each lane, relative error about 2e-7 (Cephes' expf); clamped to the range of floats.
+ * Adding 1.5 · 2²³ rounds to a whole number and leaves it in the low bits, where a shift makes it
+ * an exponent: cheaper than the instructions that guard against NaN.
  */
 @inline export function exp(x0: v128): v128 {
   const bound = f32x4.pmax(f32x4.pmin(x0, f32x4.splat(88.0)), f32x4.splat(-87.0));
@@ -43,6 +55,7 @@
   y = f32x4.add(multiplyAdd(x, y, f32x4.mul(x, x)), f32x4.splat(1.0));
   return f32x4.mul(y, i32x4.shl(i32x4.add(rounded, i32x4.splat(127)), 23));
 }
+
 
 @inline export function expOne(x: f32): f32 {
   return f32x4.extract_lane(exp(f32x4.splat(x)), 0);
@@ -83,7 +96,8 @@ export function softmaxRow(row: usize, n: i32): f32 {
   const inverse: f32 = 1.0 / total;
   const inverses = f32x4.splat(inverse);
   j = 0;
-  for (; j + 4 <= n; j += 4) v128.store(row + floats(j), f32x4.mul(v128.load(row + floats(j)), inverses));
+  for (; j + 4 <= n; j += 4)
+    v128.store(row + floats(j), f32x4.mul(v128.load(row + floats(j)), inverses));
   for (; j < n; j++) store<f32>(row + floats(j), load<f32>(row + floats(j)) * inverse);
   return most + <f32>log(<f64>total);
 }

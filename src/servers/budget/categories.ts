@@ -1,4 +1,7 @@
-/** The budget's tools for categories and months: what there is to spend, what was spent, and what is free. */
+/**
+ * The budget's tools for categories and months: what there is to spend, what was spent, and what is
+ * free.
+ */
 import { z } from "zod";
 import { cents, day, id, label } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
@@ -12,7 +15,11 @@ const tool = toolOf(Budget);
 const mostCategories = 40;
 const mostShown = 5;
 
-const money = { limit: cents().optional().describe("Absent where none is set"), spent: cents(), left: cents().optional().describe("Below zero where more is spent than planned") };
+const money = {
+  limit: cents().optional().describe("Absent where none is set"),
+  spent: cents(),
+  left: cents().optional().describe("Below zero where more is spent than planned"),
+};
 
 /** A category's limit, what is spent of it and what is left. */
 function standing(budget: Budget, categoryKey: string, of: string) {
@@ -21,17 +28,27 @@ function standing(budget: Budget, categoryKey: string, of: string) {
   return given({ limit, spent, left: limit === undefined ? undefined : round(limit - spent) });
 }
 
-const monthBefore = (of: string) => (of.endsWith("-01") ? `${Number(of.slice(0, 4)) - 1}-12` : `${of.slice(0, 5)}${String(Number(of.slice(5)) - 1).padStart(2, "0")}`);
+const monthBefore = (of: string) =>
+  of.endsWith("-01")
+    ? `${Number(of.slice(0, 4)) - 1}-12`
+    : `${of.slice(0, 5)}${String(Number(of.slice(5)) - 1).padStart(2, "0")}`;
 
 export const categories = {
   list_categories: tool({
     effect: "read",
-    summary: "List spending categories by name with their limits and what is spent and left in a month: the active ones, unless asked otherwise.",
+    summary:
+      "List spending categories by name with their limits and what is spent and left in a month: the active ones, unless asked otherwise.",
     input: {
       name: label("category").optional().describe("Only categories whose name contains this"),
       month: month.optional().describe("Month, YYYY-MM; this month if not given"),
-      kind: z.enum(["need", "want"]).optional().describe("Only what is needed, or only what is wanted"),
-      over_limit: z.boolean().optional().describe("True for categories only whose limit is overspent"),
+      kind: z
+        .enum(["need", "want"])
+        .optional()
+        .describe("Only what is needed, or only what is wanted"),
+      over_limit: z
+        .boolean()
+        .optional()
+        .describe("True for categories only whose limit is overspent"),
       archived: z.boolean().optional().describe("True for the archived ones instead"),
     },
     returns: { categories: z.array(z.object({ ...categoryRow, ...money })) },
@@ -39,64 +56,148 @@ export const categories = {
       const wanted = of ?? now.slice(0, 7);
       monthOf(budget, wanted);
       const found = Object.entries(budget.categories)
-        .filter(([, it]) => (it.status === "archived") === archived && (!name || has(it.name, name)) && (!kind || it.kind === kind))
+        .filter(
+          ([, it]) =>
+            (it.status === "archived") === archived &&
+            (!name || has(it.name, name)) &&
+            (!kind || it.kind === kind),
+        )
         .sort(([, x], [, y]) => (x.name < y.name ? -1 : 1))
-        .map(([category_id, it]) => ({ category: it.name, category_id, ...standing(budget, category_id, wanted) }));
-      return { categories: over_limit ? found.filter(it => it.left !== undefined && it.left < 0) : found };
+        .map(([category_id, it]) => ({
+          category: it.name,
+          category_id,
+          ...standing(budget, category_id, wanted),
+        }));
+      return {
+        categories: over_limit ? found.filter(it => it.left !== undefined && it.left < 0) : found,
+      };
     },
   }),
   create_category: tool({
     effect: "write",
     summary: "Open a new spending category, with a limit from this month on if one is given.",
     input: {
-      name: z.string().min(2).max(40).regex(/\S/).describe("Name of the category").meta({
-        examples: ["Pets", "Hobbies", "Birthday presents", "Repairs", "Coffee", "Magazines", "Parties", "Dry cleaning", "Donations", "Kitchen things", "Weekend trips", "Sewing"],
-      }),
-      kind: z.enum(["need", "want"]).optional().describe("Whether it is needed or wanted: want if not given"),
+      name: z
+        .string()
+        .min(2)
+        .max(40)
+        .regex(/\S/)
+        .describe("Name of the category")
+        .meta({
+          examples: [
+            "Pets",
+            "Hobbies",
+            "Birthday presents",
+            "Repairs",
+            "Coffee",
+            "Magazines",
+            "Parties",
+            "Dry cleaning",
+            "Donations",
+            "Kitchen things",
+            "Weekend trips",
+            "Sewing",
+          ],
+        }),
+      kind: z
+        .enum(["need", "want"])
+        .optional()
+        .describe("Whether it is needed or wanted: want if not given"),
       limit: limitAmount.optional().describe("Limit a month, in euros"),
       fixed: z.boolean().optional().describe("True if nothing may go beyond the limit"),
     },
-    returns: { ...categoryRow, limit: cents().optional(), free: cents().describe("What is still free of this month") },
+    returns: {
+      ...categoryRow,
+      limit: cents().optional(),
+      free: cents().describe("What is still free of this month"),
+    },
     run(budget, { name, kind = "want", limit, fixed = false }, { now, newId }) {
       const old = before(budget);
-      const same = Object.entries(old.categories).find(([, it]) => it.name.toLowerCase() === name.trim().toLowerCase());
-      if (same) refuse("conflict", `there is already a category ${same[1].name} (${same[0]}), which is ${same[1].status}`, "choose another name");
-      if (Object.keys(old.categories).length >= mostCategories) refuse("limit_exceeded", `the budget has ${mostCategories} categories already`, "use one of them");
+      const same = Object.entries(old.categories).find(
+        ([, it]) => it.name.toLowerCase() === name.trim().toLowerCase(),
+      );
+      if (same)
+        refuse(
+          "conflict",
+          `there is already a category ${same[1].name} (${same[0]}), which is ${same[1].status}`,
+          "choose another name",
+        );
+      if (Object.keys(old.categories).length >= mostCategories)
+        refuse(
+          "limit_exceeded",
+          `the budget has ${mostCategories} categories already`,
+          "use one of them",
+        );
       if (fixed && limit === undefined) refuse("invalid_params", "a fixed category needs a limit");
       const { free } = balanceOf(old, now.slice(0, 7));
       if (limit !== undefined) affordable(free, limit, now.slice(0, 7));
       const category_id = newId("cat");
-      budget.categories[category_id] = { name: name.trim(), kind, status: "active", limits: limit === undefined ? {} : { [now.slice(0, 7)]: limit }, fixed };
+      budget.categories[category_id] = {
+        name: name.trim(),
+        kind,
+        status: "active",
+        limits: limit === undefined ? {} : { [now.slice(0, 7)]: limit },
+        fixed,
+      };
       return given({ category: name.trim(), category_id, limit, free: round(free - (limit ?? 0)) });
     },
   }),
   set_category_limit: tool({
     effect: "write",
-    summary: "Set what a category may cost a month, from this month on or from another one that is not closed. The month's income must allow it.",
+    summary:
+      "Set what a category may cost a month, from this month on or from another one that is not closed. The month's income must allow it.",
     destructive: true,
     idempotent: true,
-    input: { category_id: categoryId, limit: limitAmount.describe("Limit a month, in euros"), month: month.optional().describe("Month from which it holds, YYYY-MM; this month if not given") },
-    returns: { ...categoryRow, from: z.string(), ...money, free: cents().describe("What is still free of that month") },
+    input: {
+      category_id: categoryId,
+      limit: limitAmount.describe("Limit a month, in euros"),
+      month: month
+        .optional()
+        .describe("Month from which it holds, YYYY-MM; this month if not given"),
+    },
+    returns: {
+      ...categoryRow,
+      from: z.string(),
+      ...money,
+      free: cents().describe("What is still free of that month"),
+    },
     run(budget, { category_id, limit, month: of }, { now }) {
       const category = categoryOf(budget, category_id);
       const from = of ?? now.slice(0, 7);
-      if (category.status === "archived") refuse("precondition_failed", `the category ${category.name} (${category_id}) is archived`, "choose another category");
+      if (category.status === "archived")
+        refuse(
+          "precondition_failed",
+          `the category ${category.name} (${category_id}) is archived`,
+          "choose another category",
+        );
       stillOpen(budget, from);
       const old = before(budget);
       const standard = limitIn(old.categories[category_id]!, from);
-      if (standard === limit) refuse("conflict", `the limit of ${category.name} is already ${limit} in ${from}`);
-      for (const it of held(old, category_id, from)) affordable(balanceOf(old, it).free, moreIn(old, category_id, it, limit), it);
+      if (standard === limit)
+        refuse("conflict", `the limit of ${category.name} is already ${limit} in ${from}`);
+      for (const it of held(old, category_id, from))
+        affordable(balanceOf(old, it).free, moreIn(old, category_id, it, limit), it);
       const spent = spentIn(old, category_id, from);
       const free = round(balanceOf(old, from).free - moreIn(old, category_id, from, limit));
       category.limits[from] = limit;
-      return { category: category.name, category_id, from, limit, spent, left: round(limit - spent), free };
+      return {
+        category: category.name,
+        category_id,
+        from,
+        limit,
+        spent,
+        left: round(limit - spent),
+        free,
+      };
     },
   }),
 };
 
 /** The months in which a limit set from one of them on will hold. */
 function held({ months, categories: all }: Budget, categoryKey: string, from: string): string[] {
-  const later = Object.keys(months).filter(it => it >= from).sort();
+  const later = Object.keys(months)
+    .filter(it => it >= from)
+    .sort();
   const next = later.findIndex((it, i) => i > 0 && Object.hasOwn(all[categoryKey]!.limits, it));
   return next < 0 ? later : later.slice(0, next);
 }
@@ -104,51 +205,114 @@ function held({ months, categories: all }: Budget, categoryKey: string, from: st
 /** How much more of a month is planned with this limit. */
 function moreIn(budget: Budget, categoryKey: string, of: string, limit: number): number {
   const spent = spentIn(budget, categoryKey, of);
-  return round(Math.max(limit, spent) - Math.max(limitIn(budget.categories[categoryKey]!, of) ?? 0, spent));
+  return round(
+    Math.max(limit, spent) - Math.max(limitIn(budget.categories[categoryKey]!, of) ?? 0, spent),
+  );
 }
 
 /** Turns down to plan more than the income of the month allows. */
 function affordable(free: number, more: number, of: string): void {
-  if (more > Math.max(0, free)) refuse("precondition_failed", `${more} more would be planned in ${of}, and ${Math.max(0, free)} of its income is free`, "choose a smaller limit, or lower another one first");
+  if (more > Math.max(0, free))
+    refuse(
+      "precondition_failed",
+      `${more} more would be planned in ${of}, and ${Math.max(0, free)} of its income is free`,
+      "choose a smaller limit, or lower another one first",
+    );
 }
 
 export const summaries = {
   get_category_summary: tool({
     effect: "read",
-    summary: "Get one category in a month: its limit, what is spent and left, how many expenses, the largest of them, and the month before.",
-    input: { category_id: categoryId, month: month.optional().describe("Month, YYYY-MM; this month if not given") },
+    summary:
+      "Get one category in a month: its limit, what is spent and left, how many expenses, the largest of them, and the month before.",
+    input: {
+      category_id: categoryId,
+      month: month.optional().describe("Month, YYYY-MM; this month if not given"),
+    },
     returns: {
-      ...categoryRow, month: z.string(), kind: z.string(), status: z.string(), fixed: z.boolean(), ...money, expenses: z.int(),
-      largest: z.object({ expense: label("expense"), expense_id: id("expense"), day: day(), amount: cents() }).optional(), spent_before: cents().optional().describe("In the month before"),
+      ...categoryRow,
+      month: z.string(),
+      kind: z.string(),
+      status: z.string(),
+      fixed: z.boolean(),
+      ...money,
+      expenses: z.int(),
+      largest: z
+        .object({
+          expense: label("expense"),
+          expense_id: id("expense"),
+          day: day(),
+          amount: cents(),
+        })
+        .optional(),
+      spent_before: cents().optional().describe("In the month before"),
     },
     run(budget, { category_id, month: of }, { now }) {
       const { name, kind, status, fixed } = categoryOf(budget, category_id);
       const wanted = of ?? now.slice(0, 7);
       monthOf(budget, wanted);
-      const lines = Object.entries(budget.expenses).filter(([, it]) => it.category_id === category_id && it.day.startsWith(wanted));
+      const lines = Object.entries(budget.expenses).filter(
+        ([, it]) => it.category_id === category_id && it.day.startsWith(wanted),
+      );
       const [largest] = lines.sort(([a, x], [b, y]) => y.amount - x.amount || (a < b ? -1 : 1));
       const last = monthBefore(wanted);
       return given({
-        category: name, category_id, month: wanted, kind, status, fixed, ...standing(budget, category_id, wanted), expenses: lines.length,
-        largest: largest && { expense: largest[1].text, expense_id: largest[0], day: largest[1].day, amount: largest[1].amount },
-        spent_before: Object.hasOwn(budget.months, last) ? spentIn(budget, category_id, last) : undefined,
+        category: name,
+        category_id,
+        month: wanted,
+        kind,
+        status,
+        fixed,
+        ...standing(budget, category_id, wanted),
+        expenses: lines.length,
+        largest: largest && {
+          expense: largest[1].text,
+          expense_id: largest[0],
+          day: largest[1].day,
+          amount: largest[1].amount,
+        },
+        spent_before: Object.hasOwn(budget.months, last)
+          ? spentIn(budget, category_id, last)
+          : undefined,
       });
     },
   }),
   get_monthly_summary: tool({
     effect: "read",
-    summary: "Get a whole month: its income, what of it is spent, held back for limits, saved and free, and the categories with the most spending.",
+    summary:
+      "Get a whole month: its income, what of it is spent, held back for limits, saved and free, and the categories with the most spending.",
     input: { month: month.optional().describe("Month, YYYY-MM; this month if not given") },
     returns: {
-      month: z.string(), status: z.string(), income: cents(), spent: cents(), reserved: cents().describe("Of limits, not yet spent"), saved: cents(), free: cents().describe("Income less all the others"),
-      expenses: z.int(), categories: z.array(z.object({ ...categoryRow, spent: cents() })).describe("The five with the most"),
+      month: z.string(),
+      status: z.string(),
+      income: cents(),
+      spent: cents(),
+      reserved: cents().describe("Of limits, not yet spent"),
+      saved: cents(),
+      free: cents().describe("Income less all the others"),
+      expenses: z.int(),
+      categories: z
+        .array(z.object({ ...categoryRow, spent: cents() }))
+        .describe("The five with the most"),
     },
     run(budget, { month: of }, { now }) {
       const wanted = of ?? now.slice(0, 7);
       const { status } = monthOf(budget, wanted);
-      const spent = Object.entries(budget.categories).map(([category_id, { name }]) => ({ category: name, category_id, spent: spentIn(budget, category_id, wanted) }));
-      const most = spent.filter(it => it.spent > 0).sort((a, b) => b.spent - a.spent || (a.category < b.category ? -1 : 1));
-      return { month: wanted, status, ...balanceOf(budget, wanted), expenses: Object.values(budget.expenses).filter(it => it.day.startsWith(wanted)).length, categories: most.slice(0, mostShown) };
+      const spent = Object.entries(budget.categories).map(([category_id, { name }]) => ({
+        category: name,
+        category_id,
+        spent: spentIn(budget, category_id, wanted),
+      }));
+      const most = spent
+        .filter(it => it.spent > 0)
+        .sort((a, b) => b.spent - a.spent || (a.category < b.category ? -1 : 1));
+      return {
+        month: wanted,
+        status,
+        ...balanceOf(budget, wanted),
+        expenses: Object.values(budget.expenses).filter(it => it.day.startsWith(wanted)).length,
+        categories: most.slice(0, mostShown),
+      };
     },
   }),
 };

@@ -17,7 +17,14 @@ const row = { ...goalRow, target: cents(), saved: cents(), missing: cents(), by:
 function standing(budget: Budget, goalKey: string) {
   const { name, target: wanted, by } = budget.goals[goalKey]!;
   const saved = savedFor(budget, goalKey);
-  return given({ goal: name, goal_id: goalKey, target: wanted, saved, missing: round(Math.max(0, wanted - saved)), by });
+  return given({
+    goal: name,
+    goal_id: goalKey,
+    target: wanted,
+    saved,
+    missing: round(Math.max(0, wanted - saved)),
+    by,
+  });
 }
 
 export const goals = {
@@ -25,9 +32,28 @@ export const goals = {
     effect: "write",
     summary: "Begin to save for something: how much it takes, and by when if that matters.",
     input: {
-      name: z.string().min(2).max(60).regex(/\S/).describe("What it is for").meta({
-        examples: ["New sofa", "Trip to the lakes", "Piano", "Camping gear", "Winter coat", "Anniversary dinner", "Language course", "Standing desk", "Telescope", "Balcony plants", "Bookshelf", "Surf lessons"],
-      }),
+      name: z
+        .string()
+        .min(2)
+        .max(60)
+        .regex(/\S/)
+        .describe("What it is for")
+        .meta({
+          examples: [
+            "New sofa",
+            "Trip to the lakes",
+            "Piano",
+            "Camping gear",
+            "Winter coat",
+            "Anniversary dinner",
+            "Language course",
+            "Standing desk",
+            "Telescope",
+            "Balcony plants",
+            "Bookshelf",
+            "Surf lessons",
+          ],
+        }),
       target: target.describe("How much it takes, in euros"),
       by: day().optional().describe("Day by which it should be there, after today"),
     },
@@ -35,10 +61,19 @@ export const goals = {
     run(budget, { name, target: wanted, by }, { now, newId }) {
       const old = before(budget);
       const today = now.slice(0, 10);
-      const same = Object.entries(old.goals).find(([, it]) => it.name.toLowerCase() === name.trim().toLowerCase());
-      if (same) refuse("conflict", `there is already a goal ${same[1].name} (${same[0]})`, "choose another name, or budget_contribute_to_goal");
-      if (by !== undefined && by <= today) refuse("precondition_failed", `${by} is not after today, ${today}`, "choose a later day");
-      if (Object.keys(old.goals).length >= mostGoals) refuse("limit_exceeded", `the budget has ${mostGoals} goals already`);
+      const same = Object.entries(old.goals).find(
+        ([, it]) => it.name.toLowerCase() === name.trim().toLowerCase(),
+      );
+      if (same)
+        refuse(
+          "conflict",
+          `there is already a goal ${same[1].name} (${same[0]})`,
+          "choose another name, or budget_contribute_to_goal",
+        );
+      if (by !== undefined && by <= today)
+        refuse("precondition_failed", `${by} is not after today, ${today}`, "choose a later day");
+      if (Object.keys(old.goals).length >= mostGoals)
+        refuse("limit_exceeded", `the budget has ${mostGoals} goals already`);
       const goal_id = newId("goal");
       budget.goals[goal_id] = given({ name: name.trim(), target: wanted, by, created: today });
       return given({ goal: name.trim(), goal_id, target: wanted, saved: 0, missing: wanted, by });
@@ -46,40 +81,85 @@ export const goals = {
   }),
   contribute_to_goal: tool({
     effect: "write",
-    summary: "Put money aside for a goal, out of what is free of this month's income and no more than the goal still needs.",
+    summary:
+      "Put money aside for a goal, out of what is free of this month's income and no more than the goal still needs.",
     input: { goal_id: goalId, amount: goalAmount.describe("Amount in euros") },
-    returns: { ...row, reached: z.boolean(), free: cents().describe("What is still free of this month") },
+    returns: {
+      ...row,
+      reached: z.boolean(),
+      free: cents().describe("What is still free of this month"),
+    },
     run(budget, { goal_id, amount: put }, { now, newId }) {
       const { name, target: wanted } = goalOf(budget, goal_id);
       const old = before(budget);
       const missing = round(wanted - savedFor(old, goal_id));
       const month = now.slice(0, 7);
-      if (missing <= 0) refuse("conflict", `${name} (${goal_id}) is reached: all of its ${wanted} is saved`, "choose another goal");
-      if (put > missing) refuse("precondition_failed", `${name} (${goal_id}) needs only ${missing} more of its ${wanted}`, `put aside at most ${missing}`);
+      if (missing <= 0)
+        refuse(
+          "conflict",
+          `${name} (${goal_id}) is reached: all of its ${wanted} is saved`,
+          "choose another goal",
+        );
+      if (put > missing)
+        refuse(
+          "precondition_failed",
+          `${name} (${goal_id}) needs only ${missing} more of its ${wanted}`,
+          `put aside at most ${missing}`,
+        );
       const { free } = balanceOf(old, month);
-      if (put > free) refuse("precondition_failed", `${put} is more than the ${Math.max(0, free)} that is free in ${month}`, "choose a smaller amount, or lower a limit with budget_set_category_limit");
+      if (put > free)
+        refuse(
+          "precondition_failed",
+          `${put} is more than the ${Math.max(0, free)} that is free in ${month}`,
+          "choose a smaller amount, or lower a limit with budget_set_category_limit",
+        );
       budget.contributions[newId("con")] = { goal_id, day: now.slice(0, 10), amount: put };
       const saved = round(wanted - missing + put);
-      return { ...standing(old, goal_id), saved, missing: round(missing - put), reached: put === missing, free: round(free - put) };
+      return {
+        ...standing(old, goal_id),
+        saved,
+        missing: round(missing - put),
+        reached: put === missing,
+        free: round(free - put),
+      };
     },
   }),
   list_goals: tool({
     effect: "read",
-    summary: "List savings goals by name with what is saved and missing, and what a month it takes to be there in time.",
+    summary:
+      "List savings goals by name with what is saved and missing, and what a month it takes to be there in time.",
     input: {
       name: label("goal").optional().describe("Only goals whose name contains this"),
-      status: z.enum(["saving", "reached"]).optional().describe("Only goals still being saved for, or only those reached"),
+      status: z
+        .enum(["saving", "reached"])
+        .optional()
+        .describe("Only goals still being saved for, or only those reached"),
       due_before: day().optional().describe("Only goals that should be reached before this day"),
       limit: listed,
     },
-    returns: { goals: z.array(z.object({ ...row, a_month: cents().optional().describe("What it takes a month from now on") })) },
+    returns: {
+      goals: z.array(
+        z.object({
+          ...row,
+          a_month: cents().optional().describe("What it takes a month from now on"),
+        }),
+      ),
+    },
     run(budget, { name, status, due_before, limit: most = 10 }, { now }) {
       const found = Object.entries(budget.goals)
-        .filter(([, it]) => (!name || has(it.name, name)) && (!due_before || (it.by !== undefined && it.by < due_before)))
+        .filter(
+          ([, it]) =>
+            (!name || has(it.name, name)) &&
+            (!due_before || (it.by !== undefined && it.by < due_before)),
+        )
         .sort(([, x], [, y]) => (x.name < y.name ? -1 : 1))
         .map(([goal_id]) => standing(budget, goal_id))
         .filter(it => !status || (status === "reached") === (it.missing === 0));
-      return { goals: found.slice(0, most).map(it => given({ ...it, a_month: aMonth(it.missing, it.by, now) })) };
+      return {
+        goals: found
+          .slice(0, most)
+          .map(it => given({ ...it, a_month: aMonth(it.missing, it.by, now) })),
+      };
     },
   }),
 };

@@ -1,25 +1,64 @@
-/** Parameters that several of the budget's tools share, so that one thing is named and described one way. */
+/**
+ * Parameters that several of the budget's tools share, so that one thing is named and described one
+ * way.
+ */
 import { z } from "zod";
 import { id, label, money } from "../../environment/entity.ts";
 import { monthPattern } from "./world.ts";
 
-export const categoryId = id("category").describe("Category id, as budget_list_categories gives it");
+export const categoryId = id("category").describe(
+  "Category id, as budget_list_categories gives it",
+);
 export const expenseId = id("expense").describe("Expense id, as budget_list_expenses gives it");
 export const goalId = id("goal").describe("Goal id, as budget_list_goals gives it");
-export const amount = money().meta({ examples: [4.5, 8, 12.5, 15, 18.9, 22, 27.4, 35, 42, 50, 64, 80] });
-export const limitAmount = money().meta({ examples: [40, 60, 75, 90, 120, 150, 180, 200, 250, 300] });
+export const amount = money().meta({
+  examples: [4.5, 8, 12.5, 15, 18.9, 22, 27.4, 35, 42, 50, 64, 80],
+});
+export const limitAmount = money().meta({
+  examples: [40, 60, 75, 90, 120, 150, 180, 200, 250, 300],
+});
 export const goalAmount = money().meta({ examples: [20, 25, 30, 40, 50, 60, 75, 100, 120, 150] });
 export const target = money().meta({ examples: [300, 450, 600, 800, 900, 1200, 1500, 2000, 2500] });
-export const month = z.string().regex(monthPattern).meta({ examples: ["2026-01", "2026-02", "2026-03"] });
-export const shop = z.string().min(2).max(80).regex(/\S/).meta({
-  examples: ["Market stall", "Ice cream", "Flea market", "Parking", "Bus ticket", "Street food", "Newspaper", "Cloakroom", "School fair", "Key copy", "Laundry", "Photo prints", "Ferry snack", "Museum shop", "Honey from the farm"],
-});
-export const listed = z.int().min(1).max(50).optional().describe("At most this many, 10 if not given");
+export const month = z
+  .string()
+  .regex(monthPattern)
+  .meta({ examples: ["2026-01", "2026-02", "2026-03"] });
+export const shop = z
+  .string()
+  .min(2)
+  .max(80)
+  .regex(/\S/)
+  .meta({
+    examples: [
+      "Market stall",
+      "Ice cream",
+      "Flea market",
+      "Parking",
+      "Bus ticket",
+      "Street food",
+      "Newspaper",
+      "Cloakroom",
+      "School fair",
+      "Key copy",
+      "Laundry",
+      "Photo prints",
+      "Ferry snack",
+      "Museum shop",
+      "Honey from the farm",
+    ],
+  });
+export const listed = z
+  .int()
+  .min(1)
+  .max(50)
+  .optional()
+  .describe("At most this many, 10 if not given");
 
 export const categoryRow = { category: label("category"), category_id: id("category") };
 export const goalRow = { goal: label("goal"), goal_id: id("goal") };
 
-
 /** An object without the keys whose values are undefined. */
 export const given = <T extends object>(it: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(it).filter(([, value]) => value !== undefined)) as { [K in keyof T]: Exclude<T[K], undefined> };
+  Object.fromEntries(Object.entries(it).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };

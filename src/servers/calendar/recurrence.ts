@@ -1,4 +1,7 @@
-/** Calendar arithmetic in whole minutes, and how a repeating event falls on days. Knows nothing of people or calendars. */
+/**
+ * Calendar arithmetic in whole minutes, and how a repeating event falls on days. Knows nothing of
+ * people or calendars.
+ */
 import { z } from "zod";
 import { day, minute } from "../../environment/entity.ts";
 import { minutesOf } from "../../environment/time.ts";
@@ -7,13 +10,15 @@ export const hour = 60;
 export const aDay = 24 * hour;
 
 export const startOfDay = (date: string): number => minutesOf(`${date}T00:00`);
-export const textOf = (minutes: number): string => new Date(minutes * 60_000).toISOString().slice(0, 16);
+export const textOf = (minutes: number): string =>
+  new Date(minutes * 60_000).toISOString().slice(0, 16);
 export const dateOf = (minutes: number): string => textOf(minutes).slice(0, 10);
 export const timeOf = (minutes: number): string => textOf(minutes).slice(11);
 export const minuteOfDay = (minutes: number): number => ((minutes % aDay) + aDay) % aDay;
 
 /** 1 January 1970 was a Thursday. */
-export const isWeekend = (minutes: number): boolean => [2, 3].includes(((Math.floor(minutes / aDay) % 7) + 7) % 7);
+export const isWeekend = (minutes: number): boolean =>
+  [2, 3].includes(((Math.floor(minutes / aDay) % 7) + 7) % 7);
 
 /** No series is longer: a year of weekdays. */
 export const longestSeries = 262;
@@ -75,7 +80,10 @@ function nth(first: number, every: Rule["every"], n: number): number {
   }
 }
 
-/** The same day of a later month, or that month's last day where it is shorter: 31 January, 28 February, 31 March. */
+/**
+ * The same day of a later month, or that month's last day where it is shorter: 31 January, 28
+ * February, 31 March.
+ */
 function monthsLater(first: number, n: number): number {
   const from = new Date(first * 60_000);
   const month = from.getUTCMonth() + n;
@@ -86,7 +94,9 @@ function monthsLater(first: number, n: number): number {
 
 /** The occurrences that overlap `[from, to)`, in order of start. */
 export function occurrencesOf(it: Timed, from: number, to: number): Occurrence[] {
-  return (Object.isFrozen(it) ? remembered(it) : occurring(it)).filter(occurrence => occurrence.start < to && occurrence.end > from);
+  return (Object.isFrozen(it) ? remembered(it) : occurring(it)).filter(
+    occurrence => occurrence.start < to && occurrence.end > from,
+  );
 }
 
 /** A frozen event is asked again and again, in every session that shares it. */
@@ -99,7 +109,9 @@ function remembered(it: Timed): readonly Occurrence[] {
 }
 
 function occurring({ start, minutes, repeats, exceptions }: Timed): readonly Occurrence[] {
-  const changed = new Map(Object.entries(exceptions ?? {}).map(([date, it]) => [startOfDay(date) / aDay, it]));
+  const changed = new Map(
+    Object.entries(exceptions ?? {}).map(([date, it]) => [startOfDay(date) / aDay, it]),
+  );
   const found: Occurrence[] = [];
   for (const planned of startsOf(start, repeats)) {
     const exception = changed.get(Math.floor(planned / aDay));

@@ -1,9 +1,24 @@
-/** The calendar's world: people, calendars, events with their guests, reminders; who is busy when, and who may change what. Knows no tools. */
+/**
+ * The calendar's world: people, calendars, events with their guests, reminders; who is busy when,
+ * and who may change what. Knows no tools.
+ */
 import { z } from "zod";
 import { minute } from "../../environment/entity.ts";
 import { before, need, refuse } from "../../environment/server.ts";
 import { minutesOf } from "../../environment/time.ts";
-import { aDay, allOccurrences, dateOf, Exceptions, isWeekend, minuteOfDay, occurrencesOf, Rule, textOf, timeOf, type Occurrence } from "./recurrence.ts";
+import {
+  aDay,
+  allOccurrences,
+  dateOf,
+  Exceptions,
+  isWeekend,
+  minuteOfDay,
+  occurrencesOf,
+  Rule,
+  textOf,
+  timeOf,
+  type Occurrence,
+} from "./recurrence.ts";
 
 export const responses = ["accepted", "tentative", "declined", "pending"] as const;
 
@@ -36,7 +51,10 @@ const Event = z.strictObject({
 });
 export type Event = z.infer<typeof Event>;
 
-const Reminder = z.strictObject({ event_id: z.string(), minutes_before: z.int().min(0).max(10_080) });
+const Reminder = z.strictObject({
+  event_id: z.string(),
+  minutes_before: z.int().min(0).max(10_080),
+});
 
 export const Diary = z
   .strictObject({
@@ -50,36 +68,63 @@ export const Diary = z
     reminders: z.record(z.string(), Reminder),
   })
   .superRefine((diary, context) => {
-    for (const [path, message] of danglingReferences(diary)) context.addIssue({ code: "custom", path, message });
+    for (const [path, message] of danglingReferences(diary))
+      context.addIssue({ code: "custom", path, message });
   });
 export type Diary = z.infer<typeof Diary>;
 
 type Shape = Pick<Diary, "user" | "people" | "calendars" | "events" | "reminders">;
 
 /** Where a person, calendar or event is named that does not exist. */
-function* danglingReferences({ user, people, calendars, events, reminders }: Shape): Generator<[string[], string]> {
+function* danglingReferences({
+  user,
+  people,
+  calendars,
+  events,
+  reminders,
+}: Shape): Generator<[string[], string]> {
   const person = (key: string) => !Object.hasOwn(people, key);
   if (person(user)) yield [["user"], `there is no person ${user}`];
-  for (const [key, it] of Object.entries(calendars)) if (person(it.owner)) yield [["calendars", key, "owner"], `there is no person ${it.owner}`];
+  for (const [key, it] of Object.entries(calendars))
+    if (person(it.owner)) yield [["calendars", key, "owner"], `there is no person ${it.owner}`];
   for (const [key, it] of Object.entries(events)) {
-    if (!Object.hasOwn(calendars, it.calendar_id)) yield [["events", key, "calendar_id"], `there is no calendar ${it.calendar_id}`];
-    for (const who of [it.organizer, ...Object.keys(it.attendees)]) if (person(who)) yield [["events", key], `there is no person ${who}`];
+    if (!Object.hasOwn(calendars, it.calendar_id))
+      yield [["events", key, "calendar_id"], `there is no calendar ${it.calendar_id}`];
+    for (const who of [it.organizer, ...Object.keys(it.attendees)])
+      if (person(who)) yield [["events", key], `there is no person ${who}`];
   }
-  for (const [key, it] of Object.entries(reminders)) if (!Object.hasOwn(events, it.event_id)) yield [["reminders", key, "event_id"], `there is no event ${it.event_id}`];
+  for (const [key, it] of Object.entries(reminders))
+    if (!Object.hasOwn(events, it.event_id))
+      yield [["reminders", key, "event_id"], `there is no event ${it.event_id}`];
 }
 
-export const eventOf = (diary: Diary, eventId: string): Event => need(diary.events, eventId, "event", "calendar_search_events finds an event by its title");
+export const eventOf = (diary: Diary, eventId: string): Event =>
+  need(diary.events, eventId, "event", "calendar_search_events finds an event by its title");
 
-export const calendarOf = (diary: Diary, calendarId: string) => need(diary.calendars, calendarId, "calendar", "calendar_list_calendars gives the ids");
+export const calendarOf = (diary: Diary, calendarId: string) =>
+  need(diary.calendars, calendarId, "calendar", "calendar_list_calendars gives the ids");
 
 /** The id of the person of that full name or e-mail address. */
 export function personOf(diary: Diary, called: string): string {
   const wanted = called.trim().toLowerCase();
   const all = Object.entries(diary.people);
-  const found = all.find(([, it]) => it.name.toLowerCase() === wanted || it.email.toLowerCase() === wanted);
+  const found = all.find(
+    ([, it]) => it.name.toLowerCase() === wanted || it.email.toLowerCase() === wanted,
+  );
   if (found) return found[0];
-  const near = all.filter(([, it]) => it.name.toLowerCase().split(" ").some(part => wanted.split(/[\s@.]+/).includes(part)));
-  return refuse("not_found", `there is no person ${called}`, near.length ? `did you mean ${near.map(([, it]) => it.name).join(" or ")}` : "give a full name or an e-mail address");
+  const near = all.filter(([, it]) =>
+    it.name
+      .toLowerCase()
+      .split(" ")
+      .some(part => wanted.split(/[\s@.]+/).includes(part)),
+  );
+  return refuse(
+    "not_found",
+    `there is no person ${called}`,
+    near.length
+      ? `did you mean ${near.map(([, it]) => it.name).join(" or ")}`
+      : "give a full name or an e-mail address",
+  );
 }
 
 /** Whether the event takes up the person's time: they organise it, or said yes or maybe. */
@@ -89,7 +134,8 @@ export function blocks(event: Event, personId: string): boolean {
 }
 
 const answersYes = ({ attendees }: Event, personId: string) =>
-  Object.hasOwn(attendees, personId) && (attendees[personId] === "accepted" || attendees[personId] === "tentative");
+  Object.hasOwn(attendees, personId) &&
+  (attendees[personId] === "accepted" || attendees[personId] === "tentative");
 
 export interface Busy extends Occurrence {
   readonly event_id: string;
@@ -97,25 +143,67 @@ export interface Busy extends Occurrence {
 }
 
 /** Every occurrence in `[from, to)` of the events that pass, by start, then title. */
-export function occurrences(diary: Diary, from: number, to: number, passes: (event: Event, eventId: string) => boolean): Busy[] {
+export function occurrences(
+  diary: Diary,
+  from: number,
+  to: number,
+  passes: (event: Event, eventId: string) => boolean,
+): Busy[] {
   const found: Busy[] = [];
   for (const [event_id, event] of Object.entries(diary.events)) {
     if (!passes(event, event_id)) continue;
     for (const it of occurrencesOf(event, from, to)) found.push({ ...it, event_id, event });
   }
-  return found.sort((a, b) => a.start - b.start || (a.event.title < b.event.title ? -1 : a.event.title > b.event.title ? 1 : a.event_id < b.event_id ? -1 : 1));
+  return found.sort(
+    (a, b) =>
+      a.start - b.start ||
+      (a.event.title < b.event.title
+        ? -1
+        : a.event.title > b.event.title
+          ? 1
+          : a.event_id < b.event_id
+            ? -1
+            : 1),
+  );
 }
 
-/** What takes up the person's time in `[from, to)`, other than one event, as it stood before the call. */
-export const busyTimes = (diary: Diary, personId: string, from: number, to: number, exceptId?: string): Busy[] =>
-  occurrences(before(diary), from, to, (event, eventId) => eventId !== exceptId && blocks(event, personId));
+/**
+ * What takes up the person's time in `[from, to)`, other than one event, as it stood before the
+ * call.
+ */
+export const busyTimes = (
+  diary: Diary,
+  personId: string,
+  from: number,
+  to: number,
+  exceptId?: string,
+): Busy[] =>
+  occurrences(
+    before(diary),
+    from,
+    to,
+    (event, eventId) => eventId !== exceptId && blocks(event, personId),
+  );
 
-export const overlaps = (a: Pick<Occurrence, "start" | "end">, b: Pick<Occurrence, "start" | "end">): boolean => a.start < b.end && b.start < a.end;
+export const overlaps = (
+  a: Pick<Occurrence, "start" | "end">,
+  b: Pick<Occurrence, "start" | "end">,
+): boolean => a.start < b.end && b.start < a.end;
 
 /** Refuses if one of the times meets something in the user's own diary. */
-export function notDoubleBooked(diary: Diary, times: readonly Pick<Occurrence, "start" | "end">[], exceptId?: string): void {
+export function notDoubleBooked(
+  diary: Diary,
+  times: readonly Pick<Occurrence, "start" | "end">[],
+  exceptId?: string,
+): void {
   if (times.length === 0) return;
-  const busy = busyTimes(diary, diary.user, times[0]!.start, Math.max(...times.map(it => it.end)), exceptId);
+  const busy = busyTimes(
+    diary,
+    diary.user,
+    times[0]!.start,
+    Math.max(...times.map(it => it.end)),
+    exceptId,
+  );
   for (const time of times) {
     const clash = busy.find(it => overlaps(it, time));
     if (clash)
@@ -130,56 +218,121 @@ export function notDoubleBooked(diary: Diary, times: readonly Pick<Occurrence, "
 /** The calendar, if the user may put an event into it. */
 export function writableCalendar(diary: Diary, calendarId: string) {
   const calendar = calendarOf(diary, calendarId);
-  if (calendar.access === "read") refuse("permission_denied", `calendar ${calendar.name} (${calendarId}) is read-only for you`, "use a calendar with owner or write access");
+  if (calendar.access === "read")
+    refuse(
+      "permission_denied",
+      `calendar ${calendar.name} (${calendarId}) is read-only for you`,
+      "use a calendar with owner or write access",
+    );
   return calendar;
 }
 
 /** Refuses a time that has passed, lies too far ahead, or is outside the hours of the calendar. */
-export function bookable(diary: Diary, calendarId: string, start: number, minutes: number, now: string): void {
-  if (start < minutesOf(now)) refuse("precondition_failed", `${textOf(start)} has passed: it is ${now}`, "choose a later time");
-  if (start > minutesOf(now) + 730 * aDay) refuse("limit_exceeded", "events can be planned at most two years ahead", `choose a day before ${dateOf(minutesOf(now) + 730 * aDay)}`);
+export function bookable(
+  diary: Diary,
+  calendarId: string,
+  start: number,
+  minutes: number,
+  now: string,
+): void {
+  if (start < minutesOf(now))
+    refuse(
+      "precondition_failed",
+      `${textOf(start)} has passed: it is ${now}`,
+      "choose a later time",
+    );
+  if (start > minutesOf(now) + 730 * aDay)
+    refuse(
+      "limit_exceeded",
+      "events can be planned at most two years ahead",
+      `choose a day before ${dateOf(minutesOf(now) + 730 * aDay)}`,
+    );
   withinHours(diary, calendarId, start, minutes);
 }
 
 /** Refuses a time outside the hours of the calendar. */
-export function withinHours(diary: Diary, calendarId: string, start: number, minutes: number): void {
+export function withinHours(
+  diary: Diary,
+  calendarId: string,
+  start: number,
+  minutes: number,
+): void {
   const { name, hours } = calendarOf(diary, calendarId);
   if (!hours) return;
-  const [from, to] = [hours.from, hours.to].map(it => minutesOf(`1970-01-01T${it}`)) as [number, number];
+  const [from, to] = [hours.from, hours.to].map(it => minutesOf(`1970-01-01T${it}`)) as [
+    number,
+    number,
+  ];
   if (isWeekend(start) || minuteOfDay(start) < from || minuteOfDay(start) + minutes > to)
-    refuse("precondition_failed", `${textOf(start)} for ${minutes} minutes does not fit: calendar ${name} takes events on weekdays from ${hours.from} to ${hours.to}`, "choose a time within, or another calendar");
+    refuse(
+      "precondition_failed",
+      `${textOf(start)} for ${minutes} minutes does not fit: calendar ${name} takes events on weekdays from ${hours.from} to ${hours.to}`,
+      "choose a time within, or another calendar",
+    );
 }
 
-/** The event, if the user may change it: it is the user's own, its calendar is writable, and it is not over. */
+/**
+ * The event, if the user may change it: it is the user's own, its calendar is writable, and it is
+ * not over.
+ */
 export function ownEvent(diary: Diary, eventId: string, now: string): Event {
   const event = eventOf(diary, eventId);
   writableCalendar(diary, event.calendar_id);
   if (event.organizer !== diary.user)
-    refuse("permission_denied", `only the organizer, ${diary.people[event.organizer]!.name}, may change ${event.title} (${eventId})`, "answer it with calendar_respond_to_invite instead");
+    refuse(
+      "permission_denied",
+      `only the organizer, ${diary.people[event.organizer]!.name}, may change ${event.title} (${eventId})`,
+      "answer it with calendar_respond_to_invite instead",
+    );
   notOver(event, eventId, now);
   return event;
 }
 
 export function notOver(event: Event, eventId: string, now: string): void {
-  if (nextOccurrence(before(event), now) === undefined) refuse("precondition_failed", `${event.title} (${eventId}) is over: it is ${now}`, "past events stay as they were");
+  if (nextOccurrence(before(event), now) === undefined)
+    refuse(
+      "precondition_failed",
+      `${event.title} (${eventId}) is over: it is ${now}`,
+      "past events stay as they were",
+    );
 }
 
 /** The occurrence that is on or comes next. */
-export const nextOccurrence = (event: Event, now: string): Occurrence | undefined => occurrencesOf(event, minutesOf(now), Infinity)[0];
+export const nextOccurrence = (event: Event, now: string): Occurrence | undefined =>
+  occurrencesOf(event, minutesOf(now), Infinity)[0];
 
-/** The next occurrence, or the last one of an event that is over; none if every occurrence is cancelled. */
-export const currentOccurrence = (event: Event, now: string): Occurrence | undefined => nextOccurrence(event, now) ?? allOccurrences(event).at(-1);
+/**
+ * The next occurrence, or the last one of an event that is over; none if every occurrence is
+ * cancelled.
+ */
+export const currentOccurrence = (event: Event, now: string): Occurrence | undefined =>
+  nextOccurrence(event, now) ?? allOccurrences(event).at(-1);
 
 /** The occurrence of a series on that day, if it is still ahead. */
 export function occurrenceOn(event: Event, eventId: string, date: string, now: string): Occurrence {
-  if (!event.repeats) refuse("precondition_failed", `${event.title} (${eventId}) does not repeat`, "leave the occurrence out, or use calendar_delete_event");
-  if (event.exceptions?.[date] === "cancelled") refuse("conflict", `${event.title} is already cancelled on ${date}`);
+  if (!event.repeats)
+    refuse(
+      "precondition_failed",
+      `${event.title} (${eventId}) does not repeat`,
+      "leave the occurrence out, or use calendar_delete_event",
+    );
+  if (event.exceptions?.[date] === "cancelled")
+    refuse("conflict", `${event.title} is already cancelled on ${date}`);
   const all = allOccurrences(before(event));
   const found = all.find(it => it.date === date) ?? all.find(it => dateOf(it.start) === date);
   if (!found) {
     const ahead = all.filter(it => it.start > minutesOf(now)).slice(0, 3);
-    refuse("not_found", `${event.title} (${eventId}) has no occurrence on ${date}`, ahead.length ? `the next are ${ahead.map(it => it.date).join(", ")}` : "the series is over");
+    refuse(
+      "not_found",
+      `${event.title} (${eventId}) has no occurrence on ${date}`,
+      ahead.length ? `the next are ${ahead.map(it => it.date).join(", ")}` : "the series is over",
+    );
   }
-  if (found.start < minutesOf(now)) refuse("precondition_failed", `${event.title} on ${date} has begun or is over: it is ${now}`, "past occurrences stay as they were");
+  if (found.start < minutesOf(now))
+    refuse(
+      "precondition_failed",
+      `${event.title} on ${date} has begun or is over: it is ${now}`,
+      "past occurrences stay as they were",
+    );
   return found;
 }

@@ -3,7 +3,17 @@ import { z } from "zod";
 import { day, id, label } from "../../environment/entity.ts";
 import { before, need, refuse, toolOf } from "../../environment/server.ts";
 import { contactId, dealId, given, owner, person, taskRow, taskTitles } from "./words.ts";
-import { contactOf, Crm, dealOf, notPast, openTasks, own, ownerNamed, stillOpen, userName } from "./world.ts";
+import {
+  contactOf,
+  Crm,
+  dealOf,
+  notPast,
+  openTasks,
+  own,
+  ownerNamed,
+  stillOpen,
+  userName,
+} from "./world.ts";
 
 const tool = toolOf(Crm);
 
@@ -12,22 +22,48 @@ const mostTasks = 6;
 export const activity = {
   add_note: tool({
     effect: "write",
-    summary: "Write a note on a deal, one's own or a colleague's, open or closed. Notes stay as they are written.",
+    summary:
+      "Write a note on a deal, one's own or a colleague's, open or closed. Notes stay as they are written.",
     input: {
       deal_id: dealId,
-      text: z.string().min(3).max(300).regex(/\S/).describe("What to remember").meta({
-        examples: [
-          "They decide at the end of the month", "Wants to see two variants", "Budget is fixed", "Prefers calls before noon", "Asked for references", "The board has to agree", "Another studio has made an offer", "Will send the logo files", "Liked the first sketches",
-          "Needs everything in two languages", "Contract goes through their lawyers", "Should be finished before summer",
-        ],
-      }),
+      text: z
+        .string()
+        .min(3)
+        .max(300)
+        .regex(/\S/)
+        .describe("What to remember")
+        .meta({
+          examples: [
+            "They decide at the end of the month",
+            "Wants to see two variants",
+            "Budget is fixed",
+            "Prefers calls before noon",
+            "Asked for references",
+            "The board has to agree",
+            "Another studio has made an offer",
+            "Will send the logo files",
+            "Liked the first sketches",
+            "Needs everything in two languages",
+            "Contract goes through their lawyers",
+            "Should be finished before summer",
+          ],
+        }),
     },
-    returns: { title: label("deal"), deal_id: id("deal"), note_id: id("note"), notes: z.int().describe("Notes on the deal now") },
+    returns: {
+      title: label("deal"),
+      deal_id: id("deal"),
+      note_id: id("note"),
+      notes: z.int().describe("Notes on the deal now"),
+    },
     run(crm, { deal_id, text }, { now, newId }) {
       const { title } = dealOf(crm, deal_id);
       const others = Object.values(before(crm.notes)).filter(it => it.deal_id === deal_id);
       const same = others.find(it => it.text.trim() === text.trim());
-      if (same) refuse("conflict", `${userName(crm, same.by)} wrote the same note on ${title} (${deal_id}) at ${same.at}`);
+      if (same)
+        refuse(
+          "conflict",
+          `${userName(crm, same.by)} wrote the same note on ${title} (${deal_id}) at ${same.at}`,
+        );
       const note_id = newId("note");
       crm.notes[note_id] = { deal_id, by: crm.user, at: now, text };
       return { title, deal_id, note_id, notes: others.length + 1 };
@@ -35,45 +71,117 @@ export const activity = {
   }),
   create_task: tool({
     effect: "write",
-    summary: "Plan something to do with a contact by a day, for the user or a colleague, on a deal of that contact or in general.",
+    summary:
+      "Plan something to do with a contact by a day, for the user or a colleague, on a deal of that contact or in general.",
     input: {
-      title: z.string().min(3).max(80).regex(/\S/).describe("What is to do").meta({ examples: taskTitles }),
+      title: z
+        .string()
+        .min(3)
+        .max(80)
+        .regex(/\S/)
+        .describe("What is to do")
+        .meta({ examples: taskTitles }),
       contact_id: contactId.describe("Contact it is about, as crm_list_contacts gives the id"),
       due: day().describe("Day by which it must be done, today or later"),
-      deal_id: dealId.optional().describe("Open deal of that contact it is for, as crm_list_deals gives the id"),
-      owner: owner.describe("Colleague who does it, by full name or e-mail address, the user if not given"),
+      deal_id: dealId
+        .optional()
+        .describe("Open deal of that contact it is for, as crm_list_deals gives the id"),
+      owner: owner.describe(
+        "Colleague who does it, by full name or e-mail address, the user if not given",
+      ),
     },
-    returns: { ...taskRow, contact: label("contact"), contact_id: id("contact"), owner: person(), open_tasks: z.int().describe("Open tasks with the contact now") },
+    returns: {
+      ...taskRow,
+      contact: label("contact"),
+      contact_id: id("contact"),
+      owner: person(),
+      open_tasks: z.int().describe("Open tasks with the contact now"),
+    },
     run(crm, { title, contact_id, due, deal_id, owner: whose }, { now, newId }) {
       const contact = contactOf(crm, contact_id);
-      if (contact.status === "left") refuse("precondition_failed", `${contact.name} (${contact_id}) has left ${crm.firms[contact.firm_id]!.name}`, "choose another contact of that firm");
+      if (contact.status === "left")
+        refuse(
+          "precondition_failed",
+          `${contact.name} (${contact_id}) has left ${crm.firms[contact.firm_id]!.name}`,
+          "choose another contact of that firm",
+        );
       notPast(due, now, "the due day");
       if (deal_id !== undefined) ofContact(crm, deal_id, contact_id);
       const userId = whose === undefined ? crm.user : ownerNamed(crm, whose);
       const open = openTasks(crm, it => it.contact_id === contact_id);
-      const same = open.find(([, it]) => it.title.toLowerCase() === title.trim().toLowerCase() && it.deal_id === deal_id);
-      if (same) refuse("conflict", `${same[1].title} with ${contact.name} is planned already, for ${same[1].due} (${same[0]})`);
-      if (open.length >= mostTasks) refuse("limit_exceeded", `${contact.name} (${contact_id}) has ${open.length} open tasks, and no more than ${mostTasks} may wait`, "crm_complete_task closes one");
+      const same = open.find(
+        ([, it]) => it.title.toLowerCase() === title.trim().toLowerCase() && it.deal_id === deal_id,
+      );
+      if (same)
+        refuse(
+          "conflict",
+          `${same[1].title} with ${contact.name} is planned already, for ${same[1].due} (${same[0]})`,
+        );
+      if (open.length >= mostTasks)
+        refuse(
+          "limit_exceeded",
+          `${contact.name} (${contact_id}) has ${open.length} open tasks, and no more than ${mostTasks} may wait`,
+          "crm_complete_task closes one",
+        );
       const task_id = newId("task");
-      crm.tasks[task_id] = { title, contact_id, due, owner: userId, status: "open", ...given({ deal_id }) };
-      return { task: title, task_id, due, contact: contact.name, contact_id, owner: userName(crm, userId), open_tasks: open.length + 1 };
+      crm.tasks[task_id] = {
+        title,
+        contact_id,
+        due,
+        owner: userId,
+        status: "open",
+        ...given({ deal_id }),
+      };
+      return {
+        task: title,
+        task_id,
+        due,
+        contact: contact.name,
+        contact_id,
+        owner: userName(crm, userId),
+        open_tasks: open.length + 1,
+      };
     },
   }),
   complete_task: tool({
     effect: "write",
     summary: "Mark a task of the user's own as done.",
     input: { task_id: id("task").describe("Task id, as crm_get_contact and crm_get_deal give it") },
-    returns: { ...taskRow, done: day(), contact: label("contact"), contact_id: id("contact"), open_tasks: z.int().describe("Open tasks with the contact now") },
+    returns: {
+      ...taskRow,
+      done: day(),
+      contact: label("contact"),
+      contact_id: id("contact"),
+      open_tasks: z.int().describe("Open tasks with the contact now"),
+    },
     run(crm, { task_id }, { now }) {
-      const task = need(crm.tasks, task_id, "task", "crm_get_contact and crm_get_deal give the ids of open tasks");
-      if (task.status === "done") refuse("conflict", `${task.title} (${task_id}) was done on ${task.done}`);
-      if (task.status === "dropped") refuse("precondition_failed", `${task.title} (${task_id}) was dropped when its deal was lost`);
+      const task = need(
+        crm.tasks,
+        task_id,
+        "task",
+        "crm_get_contact and crm_get_deal give the ids of open tasks",
+      );
+      if (task.status === "done")
+        refuse("conflict", `${task.title} (${task_id}) was done on ${task.done}`);
+      if (task.status === "dropped")
+        refuse(
+          "precondition_failed",
+          `${task.title} (${task_id}) was dropped when its deal was lost`,
+        );
       own(crm, `task ${task_id} (${task.title})`, task.owner);
       task.status = "done";
       task.done = now.slice(0, 10);
       const { title, due, done, contact_id } = task;
       const left = openTasks(crm, it => it.contact_id === contact_id).length - 1;
-      return { task: title, task_id, due, done, contact: contactOf(crm, contact_id).name, contact_id, open_tasks: left };
+      return {
+        task: title,
+        task_id,
+        due,
+        done,
+        contact: contactOf(crm, contact_id).name,
+        contact_id,
+        open_tasks: left,
+      };
     },
   }),
 };
@@ -83,5 +191,9 @@ function ofContact(crm: Crm, dealId: string, contactId: string): void {
   const deal = dealOf(crm, dealId);
   stillOpen(deal, dealId);
   if (deal.contact_id === contactId) return;
-  refuse("precondition_failed", `${deal.title} (${dealId}) is with ${contactOf(crm, deal.contact_id).name} (${deal.contact_id}), not with ${contactOf(crm, contactId).name}`, "choose that contact, or leave the deal out");
+  refuse(
+    "precondition_failed",
+    `${deal.title} (${dealId}) is with ${contactOf(crm, deal.contact_id).name} (${deal.contact_id}), not with ${contactOf(crm, contactId).name}`,
+    "choose that contact, or leave the deal out",
+  );
 }

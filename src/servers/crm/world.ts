@@ -1,4 +1,7 @@
-/** The CRM's world: users, firms, contacts, leads, deals, notes and tasks; who may change what, and which steps a lead and a deal may take. Knows no tools. */
+/**
+ * The CRM's world: users, firms, contacts, leads, deals, notes and tasks; who may change what, and
+ * which steps a lead and a deal may take. Knows no tools.
+ */
 import { z } from "zod";
 import { day, minute, money } from "../../environment/entity.ts";
 import { before, need, refuse } from "../../environment/server.ts";
@@ -89,7 +92,12 @@ const Deal = z.strictObject({
   lost_reason: z.enum(lostReasons).optional(),
 });
 
-const Note = z.strictObject({ deal_id: z.string(), by: z.string(), at: minute(), text: z.string().min(1) });
+const Note = z.strictObject({
+  deal_id: z.string(),
+  by: z.string(),
+  at: minute(),
+  text: z.string().min(1),
+});
 
 const Task = z.strictObject({
   title: z.string().min(1),
@@ -115,7 +123,8 @@ export const Crm = z
     tasks: z.record(z.string(), Task),
   })
   .superRefine((crm, context) => {
-    for (const [path, message] of danglingReferences(crm)) context.addIssue({ code: "custom", path, message });
+    for (const [path, message] of danglingReferences(crm))
+      context.addIssue({ code: "custom", path, message });
   });
 export type Crm = z.infer<typeof Crm>;
 export type Lead = z.infer<typeof Lead>;
@@ -124,64 +133,124 @@ export type Contact = z.infer<typeof Contact>;
 export type Task = z.infer<typeof Task>;
 
 /** Where a row names another that does not exist. */
-function* danglingReferences(crm: Pick<Crm, "user" | "users" | "firms" | "contacts" | "leads" | "deals" | "notes" | "tasks">): Generator<[string[], string]> {
-  const lacks = (table: object, key: string | undefined) => key !== undefined && !Object.hasOwn(table, key);
+function* danglingReferences(
+  crm: Pick<Crm, "user" | "users" | "firms" | "contacts" | "leads" | "deals" | "notes" | "tasks">,
+): Generator<[string[], string]> {
+  const lacks = (table: object, key: string | undefined) =>
+    key !== undefined && !Object.hasOwn(table, key);
   if (lacks(crm.users, crm.user)) yield [["user"], `there is no user ${crm.user}`];
   for (const [key, it] of Object.entries(crm.contacts)) {
-    if (lacks(crm.firms, it.firm_id)) yield [["contacts", key, "firm_id"], `there is no firm ${it.firm_id}`];
-    if (lacks(crm.users, it.owner)) yield [["contacts", key, "owner"], `there is no user ${it.owner}`];
+    if (lacks(crm.firms, it.firm_id))
+      yield [["contacts", key, "firm_id"], `there is no firm ${it.firm_id}`];
+    if (lacks(crm.users, it.owner))
+      yield [["contacts", key, "owner"], `there is no user ${it.owner}`];
   }
   for (const table of ["leads", "deals", "tasks", "notes"] as const) {
-    for (const [key, it] of Object.entries<{ contact_id?: string | undefined; deal_id?: string | undefined; owner?: string | undefined; by?: string }>(crm[table])) {
-      if (lacks(crm.contacts, it.contact_id)) yield [[table, key, "contact_id"], `there is no contact ${it.contact_id}`];
-      if (lacks(crm.deals, it.deal_id)) yield [[table, key, "deal_id"], `there is no deal ${it.deal_id}`];
-      if (lacks(crm.users, it.owner ?? it.by)) yield [[table, key], `there is no user ${it.owner ?? it.by}`];
+    for (const [key, it] of Object.entries<{
+      contact_id?: string | undefined;
+      deal_id?: string | undefined;
+      owner?: string | undefined;
+      by?: string;
+    }>(crm[table])) {
+      if (lacks(crm.contacts, it.contact_id))
+        yield [[table, key, "contact_id"], `there is no contact ${it.contact_id}`];
+      if (lacks(crm.deals, it.deal_id))
+        yield [[table, key, "deal_id"], `there is no deal ${it.deal_id}`];
+      if (lacks(crm.users, it.owner ?? it.by))
+        yield [[table, key], `there is no user ${it.owner ?? it.by}`];
     }
   }
 }
 
-export const leadOf = (crm: Crm, leadId: string): Lead => need(crm.leads, leadId, "lead", "crm_list_leads gives the ids");
-export const contactOf = (crm: Crm, contactId: string): Contact => need(crm.contacts, contactId, "contact", "crm_list_contacts gives the ids");
-export const dealOf = (crm: Crm, dealId: string): Deal => need(crm.deals, dealId, "deal", "crm_list_deals gives the ids");
+export const leadOf = (crm: Crm, leadId: string): Lead =>
+  need(crm.leads, leadId, "lead", "crm_list_leads gives the ids");
+export const contactOf = (crm: Crm, contactId: string): Contact =>
+  need(crm.contacts, contactId, "contact", "crm_list_contacts gives the ids");
+export const dealOf = (crm: Crm, dealId: string): Deal =>
+  need(crm.deals, dealId, "deal", "crm_list_deals gives the ids");
 
 export const userName = (crm: Crm, userId: string): string => crm.users[userId]!.name;
-export const ownerName = (crm: Crm, userId: string | undefined): string | undefined => (userId === undefined ? undefined : userName(crm, userId));
+export const ownerName = (crm: Crm, userId: string | undefined): string | undefined =>
+  userId === undefined ? undefined : userName(crm, userId);
 
 /** The user of that full name or e-mail address, by id. */
 export function userNamed(crm: Crm, name: string): string {
   const wanted = name.trim().toLowerCase();
-  const found = Object.entries(before(crm.users)).find(([, it]) => it.name.toLowerCase() === wanted || it.email.toLowerCase() === wanted);
+  const found = Object.entries(before(crm.users)).find(
+    ([, it]) => it.name.toLowerCase() === wanted || it.email.toLowerCase() === wanted,
+  );
   if (found) return found[0];
-  return refuse("not_found", `nobody called ${name} uses the CRM`, `choose one of ${Object.values(crm.users).map(it => it.name).join(", ")}`);
+  return refuse(
+    "not_found",
+    `nobody called ${name} uses the CRM`,
+    `choose one of ${Object.values(crm.users)
+      .map(it => it.name)
+      .join(", ")}`,
+  );
 }
 
 /** As `userNamed`, for somebody who is to own something. */
 export function ownerNamed(crm: Crm, name: string): string {
   const userId = userNamed(crm, name);
-  if (crm.users[userId]!.role === "viewer") refuse("precondition_failed", `${userName(crm, userId)} may only view the CRM and cannot own anything`, "choose a colleague who is a member");
+  if (crm.users[userId]!.role === "viewer")
+    refuse(
+      "precondition_failed",
+      `${userName(crm, userId)} may only view the CRM and cannot own anything`,
+      "choose a colleague who is a member",
+    );
   return userId;
 }
 
 /** Turns down what would change a colleague's record. */
 export function own(crm: Crm, what: string, owner: string | undefined): void {
-  if (owner !== undefined && owner !== crm.user) refuse("permission_denied", `${what} belongs to ${userName(crm, owner)}, and you may only change your own`, `ask ${userName(crm, owner)} to do it`);
+  if (owner !== undefined && owner !== crm.user)
+    refuse(
+      "permission_denied",
+      `${what} belongs to ${userName(crm, owner)}, and you may only change your own`,
+      `ask ${userName(crm, owner)} to do it`,
+    );
 }
 
 /** Turns down an e-mail address that a contact or an open lead has. */
 export function notKnown(crm: Crm, email: string, butLead?: string): void {
   const wanted = email.toLowerCase();
-  const contact = Object.entries(before(crm.contacts)).find(([, it]) => it.email.toLowerCase() === wanted);
-  if (contact) refuse("conflict", `${email} belongs to the contact ${contact[1].name} (${contact[0]})`, "use that contact");
-  const lead = Object.entries(before(crm.leads)).find(([key, it]) => key !== butLead && it.status !== "converted" && it.email.toLowerCase() === wanted);
-  if (lead) refuse("conflict", `${email} belongs to the lead ${lead[1].name} (${lead[0]}), which is ${lead[1].status}`, "use that lead");
+  const contact = Object.entries(before(crm.contacts)).find(
+    ([, it]) => it.email.toLowerCase() === wanted,
+  );
+  if (contact)
+    refuse(
+      "conflict",
+      `${email} belongs to the contact ${contact[1].name} (${contact[0]})`,
+      "use that contact",
+    );
+  const lead = Object.entries(before(crm.leads)).find(
+    ([key, it]) =>
+      key !== butLead && it.status !== "converted" && it.email.toLowerCase() === wanted,
+  );
+  if (lead)
+    refuse(
+      "conflict",
+      `${email} belongs to the lead ${lead[1].name} (${lead[0]}), which is ${lead[1].status}`,
+      "use that lead",
+    );
 }
 
 /** The contact, if a new deal may be opened with it. */
 export function dealable(crm: Crm, contactId: string): Contact {
   const contact = contactOf(crm, contactId);
   const firm = crm.firms[contact.firm_id]!;
-  if (contact.status === "left") refuse("precondition_failed", `${contact.name} (${contactId}) has left ${firm.name}`, `choose another contact of ${firm.name}`);
-  if (firm.status === "blocked") refuse("precondition_failed", `${firm.name} is blocked for unpaid bills: no new deals with it`, "choose a contact of another firm");
+  if (contact.status === "left")
+    refuse(
+      "precondition_failed",
+      `${contact.name} (${contactId}) has left ${firm.name}`,
+      `choose another contact of ${firm.name}`,
+    );
+  if (firm.status === "blocked")
+    refuse(
+      "precondition_failed",
+      `${firm.name} is blocked for unpaid bills: no new deals with it`,
+      "choose a contact of another firm",
+    );
   return contact;
 }
 
@@ -189,19 +258,39 @@ export const isClosed = (deal: Deal): boolean => deal.stage === "won" || deal.st
 
 /** Turns down what cannot be done any more with a closed deal. */
 export function stillOpen(deal: Deal, dealId: string): void {
-  if (isClosed(deal)) refuse("precondition_failed", `${deal.title} (${dealId}) was ${deal.stage} on ${deal.closed} and stays closed`, "crm_create_deal opens a new one");
+  if (isClosed(deal))
+    refuse(
+      "precondition_failed",
+      `${deal.title} (${dealId}) was ${deal.stage} on ${deal.closed} and stays closed`,
+      "crm_create_deal opens a new one",
+    );
 }
 
 /** Turns down an open deal of the same firm that is called the same. */
 export function titleIsFree(crm: Crm, title: string, firmId: string): void {
   const { deals, contacts } = before(crm);
   const wanted = title.trim().toLowerCase();
-  const same = Object.entries(deals).find(([, it]) => !isClosed(it) && it.title.toLowerCase() === wanted && contacts[it.contact_id]?.firm_id === firmId);
-  if (same) refuse("conflict", `there is already an open deal ${same[1].title} (${same[0]}) with that firm`, "choose another title, or go on with that deal");
+  const same = Object.entries(deals).find(
+    ([, it]) =>
+      !isClosed(it) &&
+      it.title.toLowerCase() === wanted &&
+      contacts[it.contact_id]?.firm_id === firmId,
+  );
+  if (same)
+    refuse(
+      "conflict",
+      `there is already an open deal ${same[1].title} (${same[0]}) with that firm`,
+      "choose another title, or go on with that deal",
+    );
 }
 
 export function notPast(date: string, now: string, what: string): void {
-  if (date < now.slice(0, 10)) refuse("precondition_failed", `${what} ${date} is past: today is ${now.slice(0, 10)}`, "choose today or a later day");
+  if (date < now.slice(0, 10))
+    refuse(
+      "precondition_failed",
+      `${what} ${date} is past: today is ${now.slice(0, 10)}`,
+      "choose today or a later day",
+    );
 }
 
 /** Open tasks that pass, the most urgent first. */

@@ -1,9 +1,20 @@
-/** The mailbox's tools for drafts: begun, changed, sent or thrown away. Until it is sent a draft may lack its recipients. */
+/**
+ * The mailbox's tools for drafts: begun, changed, sent or thrown away. Until it is sent a draft may
+ * lack its recipients.
+ */
 import { z } from "zod";
 import { id, label } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
 import { attachments, draftId, people, sent, subject, text } from "./words.ts";
-import { addressesOf, deliverable, draftOf, Mailbox, namesOf, postNew, type Draft } from "./world.ts";
+import {
+  addressesOf,
+  deliverable,
+  draftOf,
+  Mailbox,
+  namesOf,
+  postNew,
+  type Draft,
+} from "./world.ts";
 
 const tool = toolOf(Mailbox);
 
@@ -13,24 +24,57 @@ const draftRow = { subject: label("draft"), draft_id: id("draft"), to: z.array(z
 /** Drafts are told apart by their subjects. */
 function subjectIsFree(mailbox: Mailbox, subject: string, but?: string): void {
   const wanted = subject.trim().toLowerCase();
-  const same = Object.entries(before(mailbox).drafts).find(([key, it]) => key !== but && it.subject.toLowerCase() === wanted);
-  if (same) refuse("conflict", `there is already a draft "${same[1].subject}" (${same[0]})`, "email_update_draft changes it, and another subject makes another draft");
+  const same = Object.entries(before(mailbox).drafts).find(
+    ([key, it]) => key !== but && it.subject.toLowerCase() === wanted,
+  );
+  if (same)
+    refuse(
+      "conflict",
+      `there is already a draft "${same[1].subject}" (${same[0]})`,
+      "email_update_draft changes it, and another subject makes another draft",
+    );
 }
 
 export const drafts = {
   create_draft: tool({
     effect: "write",
-    summary: "Begin a message without sending it. Recipients may come later, with email_update_draft.",
-    input: { subject: subject.describe("Subject"), text: text.describe("The message so far"), to, attachments: attachments.optional() },
+    summary:
+      "Begin a message without sending it. Recipients may come later, with email_update_draft.",
+    input: {
+      subject: subject.describe("Subject"),
+      text: text.describe("The message so far"),
+      to,
+      attachments: attachments.optional(),
+    },
     returns: { ...draftRow, drafts: z.int().describe("Drafts there are now") },
-    run(mailbox, { subject: about, text: words, to: names = [], attachments: files }, { now, newId }) {
+    run(
+      mailbox,
+      { subject: about, text: words, to: names = [], attachments: files },
+      { now, newId },
+    ) {
       const kept = Object.keys(before(mailbox).drafts);
       subjectIsFree(mailbox, about);
-      if (kept.length >= mailbox.limits.drafts) refuse("limit_exceeded", `${kept.length} drafts are kept, and ${mailbox.limits.drafts} is the most`, "send one with email_send_draft or delete one with email_delete_draft");
+      if (kept.length >= mailbox.limits.drafts)
+        refuse(
+          "limit_exceeded",
+          `${kept.length} drafts are kept, and ${mailbox.limits.drafts} is the most`,
+          "send one with email_send_draft or delete one with email_delete_draft",
+        );
       const recipients = addressesOf(mailbox, names);
       const draft_id = newId("drf");
-      mailbox.drafts[draft_id] = { to: recipients, subject: about, text: words, ...(files ? { attachments: files } : {}), saved: now };
-      return { subject: about, draft_id, to: namesOf(mailbox, recipients), drafts: kept.length + 1 };
+      mailbox.drafts[draft_id] = {
+        to: recipients,
+        subject: about,
+        text: words,
+        ...(files ? { attachments: files } : {}),
+        saved: now,
+      };
+      return {
+        subject: about,
+        draft_id,
+        to: namesOf(mailbox, recipients),
+        drafts: kept.length + 1,
+      };
     },
   }),
   update_draft: tool({
@@ -46,11 +90,23 @@ export const drafts = {
     returns: { ...draftRow, changed: z.array(z.string()) },
     run(mailbox, { draft_id, to: names, ...values }, { now }) {
       const draft = draftOf(mailbox, draft_id);
-      const wanted: Partial<Draft> = Object.fromEntries(Object.entries({ ...values, to: names && addressesOf(mailbox, names) }).filter(([, it]) => it !== undefined));
+      const wanted: Partial<Draft> = Object.fromEntries(
+        Object.entries({ ...values, to: names && addressesOf(mailbox, names) }).filter(
+          ([, it]) => it !== undefined,
+        ),
+      );
       const keys = Object.keys(wanted) as (keyof Draft)[];
-      if (keys.length === 0) refuse("invalid_params", "nothing to change is given", "give to, subject, text or attachments");
-      const changed = keys.filter(key => JSON.stringify(wanted[key]) !== JSON.stringify(draft[key]));
-      if (changed.length === 0) refuse("conflict", `the draft "${draft.subject}" (${draft_id}) is like that already`);
+      if (keys.length === 0)
+        refuse(
+          "invalid_params",
+          "nothing to change is given",
+          "give to, subject, text or attachments",
+        );
+      const changed = keys.filter(
+        key => JSON.stringify(wanted[key]) !== JSON.stringify(draft[key]),
+      );
+      if (changed.length === 0)
+        refuse("conflict", `the draft "${draft.subject}" (${draft_id}) is like that already`);
       if (values.subject !== undefined) subjectIsFree(mailbox, values.subject, draft_id);
       Object.assign(draft, wanted, { saved: now });
       return { subject: draft.subject, draft_id, to: namesOf(mailbox, draft.to), changed };
@@ -63,10 +119,26 @@ export const drafts = {
     input: { draft_id: draftId },
     returns: sent,
     run(mailbox, { draft_id }, moment) {
-      const { to: recipients, cc, subject: about, text: words, attachments: files } = draftOf(mailbox, draft_id);
-      if (recipients.length === 0) refuse("precondition_failed", `the draft "${about}" (${draft_id}) has no recipients`, "email_update_draft gives it some");
+      const {
+        to: recipients,
+        cc,
+        subject: about,
+        text: words,
+        attachments: files,
+      } = draftOf(mailbox, draft_id);
+      if (recipients.length === 0)
+        refuse(
+          "precondition_failed",
+          `the draft "${about}" (${draft_id}) has no recipients`,
+          "email_update_draft gives it some",
+        );
       const left_today = deliverable(mailbox, recipients, cc ?? [], moment.now);
-      const { thread_id, message_id } = postNew(mailbox, about, { to: recipients, cc, text: words, attachments: files }, moment);
+      const { thread_id, message_id } = postNew(
+        mailbox,
+        about,
+        { to: recipients, cc, text: words, attachments: files },
+        moment,
+      );
       const names = namesOf(mailbox, [...recipients, ...(cc ?? [])]);
       delete mailbox.drafts[draft_id];
       return { subject: about, thread_id, message_id, to: names, left_today };
@@ -77,7 +149,10 @@ export const drafts = {
     summary: "Throw a draft away. It cannot be brought back.",
     destructive: true,
     input: { draft_id: draftId },
-    returns: { deleted: z.string().describe("Subject of the draft that is gone"), drafts: z.int().describe("Drafts there are now") },
+    returns: {
+      deleted: z.string().describe("Subject of the draft that is gone"),
+      drafts: z.int().describe("Drafts there are now"),
+    },
     run(mailbox, { draft_id }) {
       const { subject: deleted } = draftOf(mailbox, draft_id);
       delete mailbox.drafts[draft_id];

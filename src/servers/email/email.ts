@@ -11,7 +11,8 @@ const { list_drafts, list_labels, ...threads } = reading;
 export const email = defineServer({
   name: "email",
   category: "Productivity",
-  summary: "threads of messages in folders and under labels, drafts, addresses, limits on what is sent",
+  summary:
+    "threads of messages in folders and under labels, drafts, addresses, limits on what is sent",
   schema: Mailbox,
   tools: { ...threads, ...sending, list_drafts, ...drafts, list_labels, ...sorting },
 });

@@ -1,4 +1,7 @@
-/** Parameters and results that several of the mailbox's tools share, so that one thing is named and described one way. */
+/**
+ * Parameters and results that several of the mailbox's tools share, so that one thing is named and
+ * described one way.
+ */
 import { z } from "zod";
 import { id, label, spokenId } from "../../environment/entity.ts";
 
@@ -11,21 +14,72 @@ export const labelId = id("label").describe("Label id, as email_list_labels give
 export const person = () => spokenId("person");
 export const people = z.array(person()).min(1).max(20);
 
-export const subject = z.string().min(2).max(100).regex(/\S/).meta({
-  examples: [
-    "Question about the schedule", "Photos from Friday", "New price list", "Draft for the brochure", "Meeting next week", "Thank you", "Logo files", "Change of plan", "Short update", "Print run", "Test results", "Summer plans", "Missing attachment", "Second proposal",
-  ],
-});
-export const text = z.string().min(2).max(2000).regex(/\S/).meta({
-  examples: [
-    "Thanks, that works for me", "Please send me the latest version", "I will call you tomorrow morning.", "Here is what we agreed on.", "Please have a look and tell me what you think.", "We need one more day for this.", "Sounds good, go ahead.",
-    "Can we talk about it on Thursday?", "The files are ready.", "I am out of office on Friday.", "Who takes care of the printing?", "Sorry for the late answer, all is fine.",
-  ],
-});
-const fileName = z.string().max(64).regex(/^[\p{L}\d][\p{L}\d _.-]{0,58}\.(pdf|png|jpg|csv|txt|docx|xlsx|zip|svg|pptx)$/u);
-export const attachments = z.array(fileName).min(1).max(5).describe("Names of the files that go with it, at most five").meta({
-  examples: [["proposal.pdf"], ["logo.svg"], ["budget.xlsx"], ["photos.zip"], ["schedule.pdf"], ["brief.docx"], ["mockup.png"], ["slides.pptx"], ["contract.pdf"]],
-});
+export const subject = z
+  .string()
+  .min(2)
+  .max(100)
+  .regex(/\S/)
+  .meta({
+    examples: [
+      "Question about the schedule",
+      "Photos from Friday",
+      "New price list",
+      "Draft for the brochure",
+      "Meeting next week",
+      "Thank you",
+      "Logo files",
+      "Change of plan",
+      "Short update",
+      "Print run",
+      "Test results",
+      "Summer plans",
+      "Missing attachment",
+      "Second proposal",
+    ],
+  });
+export const text = z
+  .string()
+  .min(2)
+  .max(2000)
+  .regex(/\S/)
+  .meta({
+    examples: [
+      "Thanks, that works for me",
+      "Please send me the latest version",
+      "I will call you tomorrow morning.",
+      "Here is what we agreed on.",
+      "Please have a look and tell me what you think.",
+      "We need one more day for this.",
+      "Sounds good, go ahead.",
+      "Can we talk about it on Thursday?",
+      "The files are ready.",
+      "I am out of office on Friday.",
+      "Who takes care of the printing?",
+      "Sorry for the late answer, all is fine.",
+    ],
+  });
+const fileName = z
+  .string()
+  .max(64)
+  .regex(/^[\p{L}\d][\p{L}\d _.-]{0,58}\.(pdf|png|jpg|csv|txt|docx|xlsx|zip|svg|pptx)$/u);
+export const attachments = z
+  .array(fileName)
+  .min(1)
+  .max(5)
+  .describe("Names of the files that go with it, at most five")
+  .meta({
+    examples: [
+      ["proposal.pdf"],
+      ["logo.svg"],
+      ["budget.xlsx"],
+      ["photos.zip"],
+      ["schedule.pdf"],
+      ["brief.docx"],
+      ["mockup.png"],
+      ["slides.pptx"],
+      ["contract.pdf"],
+    ],
+  });
 
 export const sent = {
   subject: label("thread"),
@@ -34,4 +88,3 @@ export const sent = {
   to: z.array(z.string()).describe("Who receives it"),
   left_today: z.int().describe("Messages that may still be sent today"),
 };
-

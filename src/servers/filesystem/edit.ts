@@ -1,6 +1,6 @@
 /**
- * The few ways in which the tree changes: put an entry in, take one out, rewrite a file, each with its permissions, the
- * quota and the time. Does not know which tool asked.
+ * The few ways in which the tree changes: put an entry in, take one out, rewrite a file, each with
+ * its permissions, the quota and the time. Does not know which tool asked.
  */
 import { before, refuse } from "../../environment/server.ts";
 import { allow, free, pathOf, shown, type Found, type Place } from "./resolve.ts";
@@ -25,8 +25,17 @@ export function reserve(world: World, bytes: number, entries = 0): void {
   const { quota } = before(world);
   const now = used(world);
   if (now.bytes + bytes > quota.bytes)
-    refuse("limit_exceeded", `no space: ${bytes} bytes needed, ${Math.max(0, quota.bytes - now.bytes)} of ${quota.bytes} free`, "filesystem_rm with permanent: true frees space, filesystem_du finds large files");
-  if (now.entries + entries > quota.entries) refuse("limit_exceeded", `the disk holds at most ${quota.entries} files and directories`, "remove some with permanent: true");
+    refuse(
+      "limit_exceeded",
+      `no space: ${bytes} bytes needed, ${Math.max(0, quota.bytes - now.bytes)} of ${quota.bytes} free`,
+      "filesystem_rm with permanent: true frees space, filesystem_du finds large files",
+    );
+  if (now.entries + entries > quota.entries)
+    refuse(
+      "limit_exceeded",
+      `the disk holds at most ${quota.entries} files and directories`,
+      "remove some with permanent: true",
+    );
 }
 
 /** The directory at these names, in the draft that a write may change. */
@@ -53,10 +62,16 @@ export function set(world: World, at: readonly string[], entry: Entry, now: stri
 export function removable(world: World, { at, parent, entry }: Found): void {
   const here = pathOf(at);
   if (at.length === 0) refuse("permission_denied", "the root directory stays where it is");
-  if (`${world.cwd}/`.startsWith(`${here}/`)) refuse("precondition_failed", `${shown(world, at)} holds the current directory`, "filesystem_cd to another directory first");
+  if (`${world.cwd}/`.startsWith(`${here}/`))
+    refuse(
+      "precondition_failed",
+      `${shown(world, at)} holds the current directory`,
+      "filesystem_cd to another directory first",
+    );
   allow(world, parent, "w", at.slice(0, -1));
   const isSticky = parent.mode.length === 4 && world.user !== "root";
-  if (isSticky && entry.owner !== world.user && parent.owner !== world.user) refuse("permission_denied", `only ${entry.owner} may remove or move ${shown(world, at)}`);
+  if (isSticky && entry.owner !== world.user && parent.owner !== world.user)
+    refuse("permission_denied", `only ${entry.owner} may remove or move ${shown(world, at)}`);
 }
 
 /** Takes an entry out of its directory; what it was stays in hand as a frozen value. */
@@ -70,11 +85,22 @@ export function take(world: World, place: Found, now: string): Entry {
 
 /** The entry at a place, in the draft. */
 export function draftOf<T extends Entry>(world: World, { at }: Found<T>): T {
-  return (at.length === 0 ? world.root : directoryAt(world, at.slice(0, -1)).entries[at.at(-1)!]) as T;
+  return (
+    at.length === 0 ? world.root : directoryAt(world, at.slice(0, -1)).entries[at.at(-1)!]
+  ) as T;
 }
 
-/** Gives a file another text, `grown` bytes longer: whether there is room is known before the text is made. */
-export function rewrite(world: World, place: Found<File>, grown: number, text: () => string, now: string): void {
+/**
+ * Gives a file another text, `grown` bytes longer: whether there is room is known before the text
+ * is made.
+ */
+export function rewrite(
+  world: World,
+  place: Found<File>,
+  grown: number,
+  text: () => string,
+  now: string,
+): void {
   allow(world, place.entry, "w", place.at);
   reserve(world, grown);
   const file = draftOf(world, place);
@@ -88,15 +114,29 @@ export function made(world: World, mode: string, now: string) {
   return { owner: user, group: users[user]!.groups[0]!, mode, modified: now };
 }
 
-export const emptyDirectory = (world: World, now: string): Directory => ({ type: "directory", ...made(world, "755", now), entries: {} });
-export const newFile = (world: World, text: string, now: string): File => ({ type: "file", ...made(world, "644", now), text });
+export const emptyDirectory = (world: World, now: string): Directory => ({
+  type: "directory",
+  ...made(world, "755", now),
+  entries: {},
+});
+export const newFile = (world: World, text: string, now: string): File => ({
+  type: "file",
+  ...made(world, "644", now),
+  text,
+});
 
 /** An entry with all that is in it, made the current user's own. */
 export function adopted(world: World, entry: Entry, now: string): Entry {
   const { owner, group } = made(world, "644", now);
   const own = { owner, group, modified: now };
   if (entry.type !== "directory") return { ...entry, ...own };
-  return { ...entry, ...own, entries: Object.fromEntries(Object.entries(entry.entries).map(([name, it]) => [name, adopted(world, it, now)])) };
+  return {
+    ...entry,
+    ...own,
+    entries: Object.fromEntries(
+      Object.entries(entry.entries).map(([name, it]) => [name, adopted(world, it, now)]),
+    ),
+  };
 }
 
 /** A copy that belongs to the current user. Refuses where something in it may not be read. */

@@ -1,12 +1,40 @@
-/** Tools that look around: where one is, what is there, and how much room it takes. Only `cd` changes anything. */
+/**
+ * Tools that look around: where one is, what is there, and how much room it takes. Only `cd`
+ * changes anything.
+ */
 import { z } from "zod";
 import { minute } from "../../environment/entity.ts";
 import { before, Refusal, refuse } from "../../environment/server.ts";
-import { absolute, allow, brief, find, findDirectory, listed, locate, may, pathOf, shown, whatIs } from "./resolve.ts";
+import {
+  absolute,
+  allow,
+  brief,
+  find,
+  findDirectory,
+  listed,
+  locate,
+  may,
+  pathOf,
+  shown,
+  whatIs,
+} from "./resolve.ts";
 import { used } from "./edit.ts";
-import { deepest, kindOf, nameOf, path, sizeOf, sorted, tool, type Directory, type Entry, type World } from "./world.ts";
+import {
+  deepest,
+  kindOf,
+  nameOf,
+  path,
+  sizeOf,
+  sorted,
+  tool,
+  type Directory,
+  type Entry,
+  type World,
+} from "./world.ts";
 
-/** Paths by what stands there, the empty kinds left out: each list feeds the tools for that kind. */
+/**
+ * Paths by what stands there, the empty kinds left out: each list feeds the tools for that kind.
+ */
 const grouped = {
   files: z.array(path.file).optional(),
   directories: z.array(path.directory).optional(),
@@ -14,16 +42,27 @@ const grouped = {
   zips: z.array(path.zip).optional(),
   tars: z.array(path.tar).optional(),
 };
-const groupOf = { file: "files", directory: "directories", link: "links", zip: "zips", tar: "tars" } as const;
+const groupOf = {
+  file: "files",
+  directory: "directories",
+  link: "links",
+  zip: "zips",
+  tar: "tars",
+} as const;
 
 function group(entries: readonly (readonly [string, Entry])[]) {
-  const groups: Partial<Record<keyof typeof grouped, string[]>> = entries.length === 0 ? { files: [] } : {};
+  const groups: Partial<Record<keyof typeof grouped, string[]>> =
+    entries.length === 0 ? { files: [] } : {};
   for (const [at, it] of entries) (groups[groupOf[kindOf(it)]] ??= []).push(at);
   return groups;
 }
 
 /** Everything below a directory that the user may see, shallow before deep. */
-export function below(world: World, start: { at: readonly string[]; entry: Directory }, levels = deepest): [string[], Entry][] {
+export function below(
+  world: World,
+  start: { at: readonly string[]; entry: Directory },
+  levels = deepest,
+): [string[], Entry][] {
   const seen: [string[], Entry][] = [];
   let level: [readonly string[], Directory][] = [[start.at, start.entry]];
   for (let n = 0; n < levels && level.length > 0; n++) {
@@ -44,7 +83,8 @@ export function below(world: World, start: { at: readonly string[]; entry: Direc
 export function matches(pattern: string, name: string): boolean {
   let [p, n, star, back] = [0, 0, -1, 0];
   while (n < name.length) {
-    if (p < pattern.length && (pattern[p] === "?" || pattern[p] === name[n]) && pattern[p] !== "*") [p, n] = [p + 1, n + 1];
+    if (p < pattern.length && (pattern[p] === "?" || pattern[p] === name[n]) && pattern[p] !== "*")
+      [p, n] = [p + 1, n + 1];
     else if (pattern[p] === "*") [star, back, p] = [p, n, p + 1];
     else if (star >= 0) [p, n, back] = [star + 1, back + 1, back + 1];
     else return false;
@@ -80,15 +120,23 @@ export const placeTools = {
   }),
   ls: tool({
     effect: "read",
-    summary: "List what is in a directory, by kind: files, directories, links and archives. An archive's own listing shows what it holds.",
+    summary:
+      "List what is in a directory, by kind: files, directories, links and archives. An archive's own listing shows what it holds.",
     requires: ["cd"],
     input: {
       path: inDirectory.describe("Directory to list, the current one if not given"),
-      order: z.enum(["name", "size", "modified"]).optional().describe("By name (the default), largest first, or newest first"),
+      order: z
+        .enum(["name", "size", "modified"])
+        .optional()
+        .describe("By name (the default), largest first, or newest first"),
       all: z.boolean().optional().describe("Also names that begin with a dot"),
       limit: limit.describe("At most this many, 20 if not given"),
     },
-    returns: { count: z.int().describe("How many there are in all"), ...grouped, contains: z.array(z.string()).optional().describe("Names in an archive") },
+    returns: {
+      count: z.int().describe("How many there are in all"),
+      ...grouped,
+      contains: z.array(z.string()).optional().describe("Names in an archive"),
+    },
     run(world, { path: given = ".", order = "name", all = false, limit: most = 20 }) {
       const place = find(world, given);
       const { entry, at } = place;
@@ -100,8 +148,14 @@ export const placeTools = {
       const { entries } = listed(world, given).entry;
       const rows = sorted(entries).filter(([name]) => all || !name.startsWith("."));
       if (order === "size") rows.sort(([, a], [, b]) => sizeOf(b).bytes - sizeOf(a).bytes);
-      if (order === "modified") rows.sort(([, a], [, b]) => (a.modified === b.modified ? 0 : a.modified < b.modified ? 1 : -1));
-      return { count: rows.length, ...group(rows.slice(0, most).map(([name, it]) => [shown(world, [...at, name]), it])) };
+      if (order === "modified")
+        rows.sort(([, a], [, b]) =>
+          a.modified === b.modified ? 0 : a.modified < b.modified ? 1 : -1,
+        );
+      return {
+        count: rows.length,
+        ...group(rows.slice(0, most).map(([name, it]) => [shown(world, [...at, name]), it])),
+      };
     },
   }),
   tree: tool({
@@ -117,27 +171,40 @@ export const placeTools = {
       const place = listed(world, given);
       const seen = below(world, place, depth);
       const directories = seen.filter(([, it]) => it.type === "directory").length;
-      return { directories, files: seen.length - directories, lines: outline(world, place.entry, depth, "").slice(0, most) };
+      return {
+        directories,
+        files: seen.length - directories,
+        lines: outline(world, place.entry, depth, "").slice(0, most),
+      };
     },
   }),
 };
 
 const namesIn = (entries: Readonly<Record<string, Entry>>, prefix = ""): string[] =>
-  sorted(entries).flatMap(([name, it]) => (it.type === "directory" ? [`${prefix}${name}/`, ...namesIn(it.entries, `${prefix}${name}/`)] : [`${prefix}${name}`]));
+  sorted(entries).flatMap(([name, it]) =>
+    it.type === "directory"
+      ? [`${prefix}${name}/`, ...namesIn(it.entries, `${prefix}${name}/`)]
+      : [`${prefix}${name}`],
+  );
 
 function outline(world: World, directory: Directory, depth: number, indent: string): string[] {
-  if (!may(world, directory, "r") || !may(world, directory, "x")) return [`${indent}(permission denied)`];
+  if (!may(world, directory, "r") || !may(world, directory, "x"))
+    return [`${indent}(permission denied)`];
   return sorted(directory.entries).flatMap(([name, it]) => {
     if (it.type === "link") return [`${indent}${name} -> ${it.target}`];
     if (it.type !== "directory") return [`${indent}${name}`];
-    return [`${indent}${name}/`, ...(depth > 1 ? outline(world, it, depth - 1, `${indent}  `) : [])];
+    return [
+      `${indent}${name}/`,
+      ...(depth > 1 ? outline(world, it, depth - 1, `${indent}  `) : []),
+    ];
   });
 }
 
 export const lookTools = {
   stat: tool({
     effect: "read",
-    summary: "Show what a path is: kind, size in bytes, mode, owner, group and when it changed. A link is shown itself, not what it leads to.",
+    summary:
+      "Show what a path is: kind, size in bytes, mode, owner, group and when it changed. A link is shown itself, not what it leads to.",
     input: { path: path.file.describe("File, directory, link or archive") },
     returns: {
       path: path.file,
@@ -151,14 +218,25 @@ export const lookTools = {
     run(world, { path: given }) {
       const { entry, at } = find(world, given, { follow: false });
       const { owner, group: of, modified } = entry;
-      return { path: shown(world, at), kind: kindOf(entry), bytes: sizeOf(entry).bytes, mode: entry.type === "link" ? "777" : entry.mode, owner, group: of, modified };
+      return {
+        path: shown(world, at),
+        kind: kindOf(entry),
+        bytes: sizeOf(entry).bytes,
+        mode: entry.type === "link" ? "777" : entry.mode,
+        owner,
+        group: of,
+        modified,
+      };
     },
   }),
   exists: tool({
     effect: "read",
     summary: "Tell whether there is anything at a path, and what kind of thing.",
     input: { path: path.file.describe("Path to try") },
-    returns: { exists: z.boolean(), kind: z.enum(["file", "directory", "link", "zip", "tar"]).optional() },
+    returns: {
+      exists: z.boolean(),
+      kind: z.enum(["file", "directory", "link", "zip", "tar"]).optional(),
+    },
     run(world, { path: given }) {
       const entry = entryAt(world, given);
       return entry ? { exists: true, kind: kindOf(entry) } : { exists: false };
@@ -166,30 +244,58 @@ export const lookTools = {
   }),
   find: tool({
     effect: "read",
-    summary: "Find files and directories below a directory by name or by a pattern with * and ?, and get their paths.",
+    summary:
+      "Find files and directories below a directory by name or by a pattern with * and ?, and get their paths.",
     requires: ["cd"],
     input: {
       name: nameOf("file").optional().describe("Name, or pattern such as *.csv"),
       directory: inDirectory.describe("Directory to search, the current one if not given"),
-      kind: z.enum(["file", "directory", "link", "zip", "tar"]).optional().describe("Only this kind"),
+      kind: z
+        .enum(["file", "directory", "link", "zip", "tar"])
+        .optional()
+        .describe("Only this kind"),
       limit: limit.describe("At most this many, 100 if not given"),
     },
-    returns: { count: z.int(), ...grouped, files: z.array(z.object({ name: nameOf("file"), path: path.file })).optional() },
+    returns: {
+      count: z.int(),
+      ...grouped,
+      files: z.array(z.object({ name: nameOf("file"), path: path.file })).optional(),
+    },
     run(world, { name = "*", directory = ".", kind, limit: most = 100 }) {
-      const hits = below(world, listed(world, directory)).filter(([at, it]) => (!kind || kindOf(it) === kind) && matches(name, at.at(-1)!));
-      const { files, ...rest } = group(hits.slice(0, most).map(([at, it]) => [shown(world, at), it]));
-      return { count: hits.length, ...(files ? { files: files.map(it => ({ name: it.split("/").at(-1)!, path: it })) } : {}), ...rest };
+      const hits = below(world, listed(world, directory)).filter(
+        ([at, it]) => (!kind || kindOf(it) === kind) && matches(name, at.at(-1)!),
+      );
+      const { files, ...rest } = group(
+        hits.slice(0, most).map(([at, it]) => [shown(world, at), it]),
+      );
+      return {
+        count: hits.length,
+        ...(files ? { files: files.map(it => ({ name: it.split("/").at(-1)!, path: it })) } : {}),
+        ...rest,
+      };
     },
   }),
   readlink: tool({
     effect: "read",
     summary: "Show where a symbolic link leads. There need not be anything at its target.",
     input: { path: path.link.describe("Symbolic link") },
-    returns: { target: path.file.optional(), directory: path.directory.optional().describe("In place of target, where it leads to a directory") },
+    returns: {
+      target: path.file.optional(),
+      directory: path.directory
+        .optional()
+        .describe("In place of target, where it leads to a directory"),
+    },
     run(world, { path: given }) {
       const { entry, at } = find(world, given, { follow: false });
-      if (entry.type !== "link") refuse("precondition_failed", `${brief(given)} is not a symbolic link but ${whatIs(entry)}`);
-      const target = absolute(world, entry.target.startsWith("/") ? entry.target : `${pathOf(at.slice(0, -1))}/${entry.target}`);
+      if (entry.type !== "link")
+        refuse(
+          "precondition_failed",
+          `${brief(given)} is not a symbolic link but ${whatIs(entry)}`,
+        );
+      const target = absolute(
+        world,
+        entry.target.startsWith("/") ? entry.target : `${pathOf(at.slice(0, -1))}/${entry.target}`,
+      );
       return { [isDirectory(world, target) ? "directory" : "target"]: shown(world, target) };
     },
   }),
@@ -219,18 +325,37 @@ export const roomTools = {
   du: tool({
     effect: "read",
     summary: "Add up the size of a directory and name its largest files.",
-    input: { path: path.directory.describe("Directory to measure"), top: z.int().min(1).max(20).optional().describe("How many of the largest files, 3 if not given") },
-    returns: { bytes: z.int(), files: z.int(), largest: z.array(z.object({ path: path.file, bytes: z.int() })) },
+    input: {
+      path: path.directory.describe("Directory to measure"),
+      top: z
+        .int()
+        .min(1)
+        .max(20)
+        .optional()
+        .describe("How many of the largest files, 3 if not given"),
+    },
+    returns: {
+      bytes: z.int(),
+      files: z.int(),
+      largest: z.array(z.object({ path: path.file, bytes: z.int() })),
+    },
     run(world, { path: given, top = 3 }) {
       const place = listed(world, given);
       const files = below(world, place).filter(([, it]) => it.type !== "directory");
-      const sizes = files.map(([at, it]) => ({ path: shown(world, at), bytes: sizeOf(it).bytes })).sort((a, b) => b.bytes - a.bytes || (a.path < b.path ? -1 : 1));
-      return { bytes: sizes.reduce((sum, it) => sum + it.bytes, 0), files: files.length, largest: sizes.slice(0, top) };
+      const sizes = files
+        .map(([at, it]) => ({ path: shown(world, at), bytes: sizeOf(it).bytes }))
+        .sort((a, b) => b.bytes - a.bytes || (a.path < b.path ? -1 : 1));
+      return {
+        bytes: sizes.reduce((sum, it) => sum + it.bytes, 0),
+        files: files.length,
+        largest: sizes.slice(0, top),
+      };
     },
   }),
   df: tool({
     effect: "read",
-    summary: "Show the disk quota in bytes: size, used, free, and how much of it lies in the trash.",
+    summary:
+      "Show the disk quota in bytes: size, used, free, and how much of it lies in the trash.",
     requires: ["rm", "truncate", "cp", "zip", "tar_create"],
     input: {},
     returns: { size: z.int(), used: z.int(), free: z.int(), trash: z.int() },

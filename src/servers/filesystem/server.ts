@@ -1,6 +1,7 @@
 /**
- * A POSIX tree with a shell's forty words: directories, files, links and archives under owners, modes and a quota, with a
- * current directory and a trash. The order of the tools is the order in which models see them.
+ * A POSIX tree with a shell's forty words: directories, files, links and archives under owners,
+ * modes and a quota, with a current directory and a trash. The order of the tools is the order in
+ * which models see them.
  */
 import { defineServer } from "../../environment/server.ts";
 import { archiveTools } from "./archive.ts";
@@ -20,11 +21,26 @@ const { rm, list_trash, restore_trash } = trashTools;
 export const filesystem = defineServer({
   name: "filesystem",
   category: "Productivity",
-  summary: "a home and a shared folder: files, directories, links, archives, permissions, quota and a trash",
+  summary:
+    "a home and a shared folder: files, directories, links, archives, permissions, quota and a trash",
   schema: World,
   tools: {
-    pwd, cd, ls, tree, stat, exists, find,
-    mkdir, rmdir, touch, rm, mv, cp, rename, ln, readlink,
+    pwd,
+    cd,
+    ls,
+    tree,
+    stat,
+    exists,
+    find,
+    mkdir,
+    rmdir,
+    touch,
+    rm,
+    mv,
+    cp,
+    rename,
+    ln,
+    readlink,
     ...viewTools,
     ...searchTools,
     diff: compareTools.diff,
@@ -33,6 +49,7 @@ export const filesystem = defineServer({
     ...roomTools,
     ...archiveTools,
     checksum: compareTools.checksum,
-    list_trash, restore_trash,
+    list_trash,
+    restore_trash,
   },
 });

@@ -1,13 +1,31 @@
-/** What a delivery service knows: restaurants with hours and menus, one basket, promo codes, orders and how far each has come. Knows no tools. */
+/**
+ * What a delivery service knows: restaurants with hours and menus, one basket, promo codes, orders
+ * and how far each has come. Knows no tools.
+ */
 import { z } from "zod";
 import { cents, day, minute, money } from "../../environment/entity.ts";
 import { need, refuse } from "../../environment/server.ts";
 import { minuteAfter, weekdayOf } from "../../environment/time.ts";
 import { round, sum } from "../../environment/money.ts";
 
-export const diets = ["vegan", "vegetarian", "gluten_free", "lactose_free", "nut_free", "halal"] as const;
+export const diets = [
+  "vegan",
+  "vegetarian",
+  "gluten_free",
+  "lactose_free",
+  "nut_free",
+  "halal",
+] as const;
 export const destinations = ["home", "studio"] as const;
-export const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"] as const;
+export const weekdays = [
+  "Sunday",
+  "Monday",
+  "Tuesday",
+  "Wednesday",
+  "Thursday",
+  "Friday",
+  "Saturday",
+] as const;
 
 const clockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/);
 const minutes = z.int().min(1).max(180);
@@ -54,7 +72,12 @@ const Dish = z.strictObject({
 });
 export type Dish = z.infer<typeof Dish>;
 
-const Line = z.strictObject({ dish_id: z.string(), quantity: z.int().min(1).max(20), choices: z.array(z.string()), note: z.string().max(120).optional() });
+const Line = z.strictObject({
+  dish_id: z.string(),
+  quantity: z.int().min(1).max(20),
+  choices: z.array(z.string()),
+  note: z.string().max(120).optional(),
+});
 export type Line = z.infer<typeof Line>;
 
 const Promo = z.strictObject({
@@ -87,7 +110,13 @@ const Order = z.strictObject({
   promo: z.string().optional(),
   tip: cents(),
   cancelled: minute().optional(),
-  rating: z.strictObject({ stars: z.int().min(1).max(5), comment: z.string().max(300).optional(), at: minute() }).optional(),
+  rating: z
+    .strictObject({
+      stars: z.int().min(1).max(5),
+      comment: z.string().max(300).optional(),
+      at: minute(),
+    })
+    .optional(),
 });
 export type Order = z.infer<typeof Order>;
 
@@ -97,57 +126,102 @@ export const Deliveries = z.strictObject({
   restaurants: z.record(z.string(), Restaurant),
   dishes: z.record(z.string(), Dish),
   promos: z.record(z.string().regex(/^[A-Z0-9]{4,16}$/), Promo),
-  basket: z.strictObject({ restaurant_id: z.string().optional(), lines: z.array(Line), promo: z.string().optional() }),
+  basket: z.strictObject({
+    restaurant_id: z.string().optional(),
+    lines: z.array(Line),
+    promo: z.string().optional(),
+  }),
   orders: z.record(z.string(), Order),
 });
 export type Deliveries = z.infer<typeof Deliveries>;
 
-
-export const restaurantOf = ({ restaurants }: Deliveries, key: string): Restaurant => need(restaurants, key, "restaurant", "food_delivery_search_restaurants gives the ids");
-export const orderOf = ({ orders }: Deliveries, key: string): Order => need(orders, key, "order", "food_delivery_list_orders gives the ids");
+export const restaurantOf = ({ restaurants }: Deliveries, key: string): Restaurant =>
+  need(restaurants, key, "restaurant", "food_delivery_search_restaurants gives the ids");
+export const orderOf = ({ orders }: Deliveries, key: string): Order =>
+  need(orders, key, "order", "food_delivery_list_orders gives the ids");
 
 /** The dish, if it is on a menu still. */
 export function dishOf({ dishes }: Deliveries, key: string): Dish {
   const dish = need(dishes, key, "dish", "food_delivery_get_menu gives the ids");
-  return dish.status === "gone" ? refuse("not_found", `${dish.name} (${key}) is no longer on the menu`, "food_delivery_get_menu shows what is") : dish;
+  return dish.status === "gone"
+    ? refuse(
+        "not_found",
+        `${dish.name} (${key}) is no longer on the menu`,
+        "food_delivery_get_menu shows what is",
+      )
+    : dish;
 }
 
 /** Whether the kitchen works at a minute, and if not, in words why. */
-export function kitchenAt({ name, opens, closes, closed_on }: Restaurant, at: string): { isOpen: boolean; why: string } {
+export function kitchenAt(
+  { name, opens, closes, closed_on }: Restaurant,
+  at: string,
+): { isOpen: boolean; why: string } {
   const weekday = weekdays[weekdayOf(at)]!;
   if (weekday === closed_on) return { isOpen: false, why: `${name} is closed on ${weekday}s` };
-  return { isOpen: at.slice(11) >= opens && at.slice(11) < closes, why: `${name} cooks from ${opens} to ${closes}` };
+  return {
+    isOpen: at.slice(11) >= opens && at.slice(11) < closes,
+    why: `${name} cooks from ${opens} to ${closes}`,
+  };
 }
 
 /** The first minute from `from` on at which an order could be at the door. */
 export function earliest(restaurant: Restaurant, from: string): string {
   for (let days = 0; ; days++) {
     const date = minuteAfter(from, days * 1440).slice(0, 10);
-    const start = days === 0 && from.slice(11) > restaurant.opens ? from : `${date}T${restaurant.opens}`;
-    if (kitchenAt(restaurant, start).isOpen) return minuteAfter(start, restaurant.cooking + restaurant.ride);
+    const start =
+      days === 0 && from.slice(11) > restaurant.opens ? from : `${date}T${restaurant.opens}`;
+    if (kitchenAt(restaurant, start).isOpen)
+      return minuteAfter(start, restaurant.cooking + restaurant.ride);
   }
 }
 
 /** One of the dish with what was chosen. */
 export const priceOf = (dish: Dish, choices: readonly string[]): number =>
-  sum([dish.price, ...(dish.options ?? []).flatMap(group => choices.map(it => (Object.hasOwn(group.choices, it) ? group.choices[it]! : 0)))]);
+  sum([
+    dish.price,
+    ...(dish.options ?? []).flatMap(group =>
+      choices.map(it => (Object.hasOwn(group.choices, it) ? group.choices[it]! : 0)),
+    ),
+  ]);
 
-export const subtotalOf = ({ dishes }: Deliveries, lines: readonly Line[]): number => sum(lines.map(it => it.quantity * priceOf(dishes[it.dish_id]!, it.choices)));
+export const subtotalOf = ({ dishes }: Deliveries, lines: readonly Line[]): number =>
+  sum(lines.map(it => it.quantity * priceOf(dishes[it.dish_id]!, it.choices)));
 
 /** What a promo takes off, once the dishes come to its minimum. */
-export function discountOf(promo: Promo | undefined, subtotal: number, delivery_fee: number): number {
+export function discountOf(
+  promo: Promo | undefined,
+  subtotal: number,
+  delivery_fee: number,
+): number {
   if (!promo || subtotal < promo.minimum) return 0;
   if (promo.kind === "free delivery") return delivery_fee;
-  return promo.kind === "percent" ? round((subtotal * promo.value) / 100) : Math.min(promo.value, subtotal);
+  return promo.kind === "percent"
+    ? round((subtotal * promo.value) / 100)
+    : Math.min(promo.value, subtotal);
 }
 
 /** Minutes after which a kitchen begins with an order that is wanted at once. */
 const grace = 3;
 
 /** When each stage of an order begins. */
-export function stagesOf({ placed, wanted, cooking, ride }: Pick<Order, "placed" | "wanted" | "cooking" | "ride">): { preparing: string; onTheWay: string; delivered: string } {
-  const preparing = wanted === undefined ? minuteAfter(placed, grace) : minuteAfter(wanted, -cooking - ride);
-  return { preparing, onTheWay: minuteAfter(preparing, cooking), delivered: minuteAfter(preparing, cooking + ride) };
+export function stagesOf({
+  placed,
+  wanted,
+  cooking,
+  ride,
+}: Pick<Order, "placed" | "wanted" | "cooking" | "ride">): {
+  preparing: string;
+  onTheWay: string;
+  delivered: string;
+} {
+  const preparing =
+    wanted === undefined ? minuteAfter(placed, grace) : minuteAfter(wanted, -cooking - ride);
+  return {
+    preparing,
+    onTheWay: minuteAfter(preparing, cooking),
+    delivered: minuteAfter(preparing, cooking + ride),
+  };
 }
 
 export type Stage = "placed" | "preparing" | "on the way" | "delivered" | "cancelled";
@@ -155,10 +229,20 @@ export type Stage = "placed" | "preparing" | "on the way" | "delivered" | "cance
 export function stageOf(order: Order, now: string): Stage {
   if (order.cancelled !== undefined) return "cancelled";
   const { preparing, onTheWay, delivered } = stagesOf(order);
-  return now < preparing ? "placed" : now < onTheWay ? "preparing" : now < delivered ? "on the way" : "delivered";
+  return now < preparing
+    ? "placed"
+    : now < onTheWay
+      ? "preparing"
+      : now < delivered
+        ? "on the way"
+        : "delivered";
 }
 
-export const dishesTotal = ({ lines }: Pick<Order, "lines">): number => sum(lines.map(it => it.quantity * it.price));
-export const totalOf = (order: Order): number => sum([dishesTotal(order), order.delivery_fee, -order.discount, order.tip]);
-export const ratingOf = ({ stars, ratings }: Restaurant): number => (ratings === 0 ? 0 : Math.round((stars / ratings) * 10) / 10);
-export const piecesIn = (lines: readonly Pick<Line, "quantity">[]): number => lines.reduce((n, it) => n + it.quantity, 0);
+export const dishesTotal = ({ lines }: Pick<Order, "lines">): number =>
+  sum(lines.map(it => it.quantity * it.price));
+export const totalOf = (order: Order): number =>
+  sum([dishesTotal(order), order.delivery_fee, -order.discount, order.tip]);
+export const ratingOf = ({ stars, ratings }: Restaurant): number =>
+  ratings === 0 ? 0 : Math.round((stars / ratings) * 10) / 10;
+export const piecesIn = (lines: readonly Pick<Line, "quantity">[]): number =>
+  lines.reduce((n, it) => n + it.quantity, 0);

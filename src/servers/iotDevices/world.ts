@@ -1,15 +1,47 @@
-/** The flat's world: rooms, devices by kind, sensors, scenes, automations, and what happened at the locks. Knows no tools and does not reckon with time. */
+/**
+ * The flat's world: rooms, devices by kind, sensors, scenes, automations, and what happened at the
+ * locks. Knows no tools and does not reckon with time.
+ */
 import { z } from "zod";
 import { day, minute } from "../../environment/entity.ts";
 import { need, refuse } from "../../environment/server.ts";
 
-export const colors = ["warm white", "cool white", "red", "orange", "yellow", "green", "blue", "purple", "pink"] as const;
+export const colors = [
+  "warm white",
+  "cool white",
+  "red",
+  "orange",
+  "yellow",
+  "green",
+  "blue",
+  "purple",
+  "pink",
+] as const;
 export const rhythms = ["daily", "weekdays", "weekends"] as const;
-export const sensorKinds = ["temperature", "humidity", "light", "power", "air", "motion", "window", "leak", "smoke"] as const;
-export const deviceKinds = ["light", "plug", "fan", "thermostat", "blinds", "lock", "vacuum"] as const;
+export const sensorKinds = [
+  "temperature",
+  "humidity",
+  "light",
+  "power",
+  "air",
+  "motion",
+  "window",
+  "leak",
+  "smoke",
+] as const;
+export const deviceKinds = [
+  "light",
+  "plug",
+  "fan",
+  "thermostat",
+  "blinds",
+  "lock",
+  "vacuum",
+] as const;
 export const modes = ["home", "away", "night"] as const;
 
-export const clockTime = () => z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time of day, HH:MM");
+export const clockTime = () =>
+  z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time of day, HH:MM");
 
 const percent = z.int().min(0).max(100);
 const watts = z.number().min(0).max(10_000);
@@ -29,7 +61,12 @@ const Room = z.strictObject({
 });
 
 /** `offline`: it does not answer. */
-const any = { name: z.string().min(1), room_id: z.string(), model: z.string(), offline: z.literal(true).optional() };
+const any = {
+  name: z.string().min(1),
+  room_id: z.string(),
+  model: z.string(),
+  offline: z.literal(true).optional(),
+};
 const childLock = z.literal(true).optional();
 
 const Light = z.strictObject({
@@ -56,12 +93,31 @@ const Plug = z.strictObject({
   essential: z.literal(true).optional(),
 });
 
-const Fan = z.strictObject({ ...any, kind: z.literal("fan"), speed: z.int().min(0).max(5), speeds: z.int().min(2).max(5), watts, child_lock: childLock });
+const Fan = z.strictObject({
+  ...any,
+  kind: z.literal("fan"),
+  speed: z.int().min(0).max(5),
+  speeds: z.int().min(2).max(5),
+  watts,
+  child_lock: childLock,
+});
 
-const Thermostat = z.strictObject({ ...any, kind: z.literal("thermostat"), is_on: z.boolean(), target: degrees, watts, child_lock: childLock });
+const Thermostat = z.strictObject({
+  ...any,
+  kind: z.literal("thermostat"),
+  is_on: z.boolean(),
+  target: degrees,
+  watts,
+  child_lock: childLock,
+});
 
 /** Position 0 is down, 100 is all the way up. */
-const Blinds = z.strictObject({ ...any, kind: z.literal("blinds"), position: percent, battery: percent });
+const Blinds = z.strictObject({
+  ...any,
+  kind: z.literal("blinds"),
+  position: percent,
+  battery: percent,
+});
 
 const Lock = z.strictObject({
   ...any,
@@ -70,7 +126,13 @@ const Lock = z.strictObject({
   /** The door is not shut. */
   ajar: z.literal(true).optional(),
   battery: percent,
-  codes: z.array(z.strictObject({ pin: z.string().regex(/^\d{4}$/), holder: z.string(), until: day().optional() })),
+  codes: z.array(
+    z.strictObject({
+      pin: z.string().regex(/^\d{4}$/),
+      holder: z.string(),
+      until: day().optional(),
+    }),
+  ),
 });
 
 const Vacuum = z.strictObject({
@@ -85,7 +147,15 @@ const Vacuum = z.strictObject({
   rooms: z.array(z.string()),
 });
 
-export const Device = z.discriminatedUnion("kind", [Light, Plug, Fan, Thermostat, Blinds, Lock, Vacuum]);
+export const Device = z.discriminatedUnion("kind", [
+  Light,
+  Plug,
+  Fan,
+  Thermostat,
+  Blinds,
+  Lock,
+  Vacuum,
+]);
 export type Device = z.infer<typeof Device>;
 export type Kind = Device["kind"];
 export type OfKind<K extends Kind> = Extract<Device, { kind: K }>;
@@ -111,18 +181,38 @@ const Action = z.strictObject({
 });
 export type Action = z.infer<typeof Action>;
 
-const Scene = z.strictObject({ name: z.string().min(1), actions: z.array(Action).min(1), mode: z.enum(modes).optional(), last: minute().optional() });
+const Scene = z.strictObject({
+  name: z.string().min(1),
+  actions: z.array(Action).min(1),
+  mode: z.enum(modes).optional(),
+  last: minute().optional(),
+});
 export type Scene = z.infer<typeof Scene>;
 
 const Trigger = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("time"), at: clockTime(), days: z.enum(rhythms) }),
-  z.strictObject({ kind: z.literal("sensor"), sensor_id: z.string(), above: z.number().optional(), below: z.number().optional() }),
+  z.strictObject({
+    kind: z.literal("sensor"),
+    sensor_id: z.string(),
+    above: z.number().optional(),
+    below: z.number().optional(),
+  }),
 ]);
 export type Trigger = z.infer<typeof Trigger>;
 
-const Automation = z.strictObject({ name: z.string().min(1), scene_id: z.string(), when: Trigger, enabled: z.boolean() });
+const Automation = z.strictObject({
+  name: z.string().min(1),
+  scene_id: z.string(),
+  when: Trigger,
+  enabled: z.boolean(),
+});
 
-const Happening = z.strictObject({ lock_id: z.string(), at: minute(), action: z.enum(["locked", "unlocked", "wrong code"]), by: z.string() });
+const Happening = z.strictObject({
+  lock_id: z.string(),
+  at: minute(),
+  action: z.enum(["locked", "unlocked", "wrong code"]),
+  by: z.string(),
+});
 
 export const Home = z.strictObject({
   owner: z.string(),
@@ -134,7 +224,10 @@ export const Home = z.strictObject({
   rooms: z.record(z.string(), Room),
   devices: z.record(z.string(), Device),
   /** Devices that are gone, by the id that scenes may still name. */
-  removed: z.record(z.string(), z.strictObject({ name: z.string(), room_id: z.string(), on: day() })),
+  removed: z.record(
+    z.string(),
+    z.strictObject({ name: z.string(), room_id: z.string(), on: day() }),
+  ),
   sensors: z.record(z.string(), Sensor),
   scenes: z.record(z.string(), Scene),
   automations: z.record(z.string(), Automation),
@@ -142,37 +235,63 @@ export const Home = z.strictObject({
 });
 export type Home = z.infer<typeof Home>;
 
-export const roomOf = (home: Home, roomId: string) => need(home.rooms, roomId, "room", "iot_devices_list_rooms gives the ids");
+export const roomOf = (home: Home, roomId: string) =>
+  need(home.rooms, roomId, "room", "iot_devices_list_rooms gives the ids");
 
-export const deviceOf = (home: Home, deviceId: string): Device => need(home.devices, deviceId, "device", "iot_devices_list_devices gives the ids of a room");
+export const deviceOf = (home: Home, deviceId: string): Device =>
+  need(home.devices, deviceId, "device", "iot_devices_list_devices gives the ids of a room");
 
 const article = (noun: string) => (noun === "blinds" ? noun : `a ${noun}`);
 
 /** The device, if it is of that kind and answers. */
 export function ready<K extends Kind>(home: Home, deviceId: string, kind: K): OfKind<K> {
   const device = deviceOf(home, deviceId);
-  if (device.kind !== kind) refuse("precondition_failed", `${deviceId} (${device.name}) is ${article(device.kind)}, not ${article(kind)}`, "iot_devices_list_devices groups a room's devices by what they take");
+  if (device.kind !== kind)
+    refuse(
+      "precondition_failed",
+      `${deviceId} (${device.name}) is ${article(device.kind)}, not ${article(kind)}`,
+      "iot_devices_list_devices groups a room's devices by what they take",
+    );
   answering(home, deviceId, device);
   return device as OfKind<K>;
 }
 
 /** Refuses a device that is off the network. */
 export function answering(home: Home, deviceId: string, device: Device): void {
-  if (device.offline) refuse("precondition_failed", `${placed(home, deviceId, device)} ${be(device)} offline`, "somebody has to look after it; choose another device meanwhile");
+  if (device.offline)
+    refuse(
+      "precondition_failed",
+      `${placed(home, deviceId, device)} ${be(device)} offline`,
+      "somebody has to look after it; choose another device meanwhile",
+    );
 }
 
 /** What several things in one device are called. */
-export const be = ({ name }: Pick<Device, "name">): "is" | "are" => (/(lights|blinds)$/.test(name) ? "are" : "is");
+export const be = ({ name }: Pick<Device, "name">): "is" | "are" =>
+  /(lights|blinds)$/.test(name) ? "are" : "is";
 
 /** `the ceiling light in the kitchen (dev_101)`; a vacuum goes by its proper name. */
-export const placed = (home: Home, deviceId: string, { name, room_id }: Pick<Device, "name" | "room_id">): string =>
+export const placed = (
+  home: Home,
+  deviceId: string,
+  { name, room_id }: Pick<Device, "name" | "room_id">,
+): string =>
   `${/^[A-Z]/.test(name) ? "" : "the "}${name} in the ${home.rooms[room_id]!.name} (${deviceId})`;
 
 /** Refuses what small hands are kept from. */
-export function unlockedForChildren(home: Home, deviceId: string, device: OfKind<"plug" | "fan" | "thermostat">): void {
-  if (device.child_lock) refuse("permission_denied", `${placed(home, deviceId, device)} has its child lock on`, "the lock is released at the device itself");
+export function unlockedForChildren(
+  home: Home,
+  deviceId: string,
+  device: OfKind<"plug" | "fan" | "thermostat">,
+): void {
+  if (device.child_lock)
+    refuse(
+      "permission_denied",
+      `${placed(home, deviceId, device)} has its child lock on`,
+      "the lock is released at the device itself",
+    );
 }
 
-
 /** Rows of a table with their ids. */
-export const rowsOf = <Row>(table: Readonly<Record<string, Row>>): (readonly [string, Row])[] => Object.entries(table);
+export const rowsOf = <Row>(table: Readonly<Record<string, Row>>): (readonly [string, Row])[] =>
+  Object.entries(table);

@@ -1,123 +1,300 @@
-/** The tracker's tools that only look: projects, issues by list or by words, one issue in full, comments, sprints, and where the time went. */
+/**
+ * The tracker's tools that only look: projects, issues by list or by words, one issue in full,
+ * comments, sprints, and where the time went.
+ */
 import { z } from "zod";
 import { day, id, label, minute } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
 import { has } from "../../environment/words.ts";
-import { due, given, issueId, issueKey, issueRow, limit, person, projectId, projectKey, sprintId, sprintRow, tag } from "./words.ts";
 import {
-  byKey, isClosed, issueOf, openBlockers, pointsIn, priorities, projectIdOf, projectOf, sprintOf, statuses, subtasksOf, Tracker, types, userName, userNamed, workflows, type Issue, type Link,
+  due,
+  given,
+  issueId,
+  issueKey,
+  issueRow,
+  limit,
+  person,
+  projectId,
+  projectKey,
+  sprintId,
+  sprintRow,
+  tag,
+} from "./words.ts";
+import {
+  byKey,
+  isClosed,
+  issueOf,
+  openBlockers,
+  pointsIn,
+  priorities,
+  projectIdOf,
+  projectOf,
+  sprintOf,
+  statuses,
+  subtasksOf,
+  Tracker,
+  types,
+  userName,
+  userNamed,
+  workflows,
+  type Issue,
+  type Link,
 } from "./world.ts";
 
 const tool = toolOf(Tracker);
 
 /** The most pressing first, then by key. */
-const byPriority = ([a, x]: [string, Issue], [b, y]: [string, Issue]) => priorities.indexOf(x.priority) - priorities.indexOf(y.priority) || byKey(a, b);
+const byPriority = ([a, x]: [string, Issue], [b, y]: [string, Issue]) =>
+  priorities.indexOf(x.priority) - priorities.indexOf(y.priority) || byKey(a, b);
 
 const rowOf = (tracker: Tracker, [issue_id, it]: [string, Issue]) =>
-  given({ title: it.title, issue_id, status: it.status, priority: it.priority, assignee: it.assignee && userName(tracker, it.assignee), due: it.due });
+  given({
+    title: it.title,
+    issue_id,
+    status: it.status,
+    priority: it.priority,
+    assignee: it.assignee && userName(tracker, it.assignee),
+    due: it.due,
+  });
 
-const listed = z.array(z.object({ ...issueRow, priority: z.string(), assignee: person().optional(), due: day().optional() }));
+const listed = z.array(
+  z.object({
+    ...issueRow,
+    priority: z.string(),
+    assignee: person().optional(),
+    due: day().optional(),
+  }),
+);
 
 export const projects = {
   list_projects: tool({
     effect: "read",
-    summary: "List projects with their keys, leads, members and labels, all of them or only those whose name contains some words or that a person belongs to.",
+    summary:
+      "List projects with their keys, leads, members and labels, all of them or only those whose name contains some words or that a person belongs to.",
     input: {
       name: label("project").optional().describe("Only projects whose name contains this"),
-      member: person().optional().describe("Only projects of this person, by full name or e-mail address"),
-      status: z.enum(["active", "archived"]).optional().describe("Only active or only archived projects"),
+      member: person()
+        .optional()
+        .describe("Only projects of this person, by full name or e-mail address"),
+      status: z
+        .enum(["active", "archived"])
+        .optional()
+        .describe("Only active or only archived projects"),
     },
     returns: {
-      projects: z.array(z.object({
-        name: label("project"), project_id: projectKey(), status: z.string(), open_issues: z.int(), lead: person(), members: z.array(person()), labels: z.array(tag()),
-      })),
+      projects: z.array(
+        z.object({
+          name: label("project"),
+          project_id: projectKey(),
+          status: z.string(),
+          open_issues: z.int(),
+          lead: person(),
+          members: z.array(person()),
+          labels: z.array(tag()),
+        }),
+      ),
     },
     run(tracker, { name, member, status }) {
       const userId = member === undefined ? undefined : userNamed(tracker, member);
       const open = new Map<string, number>();
-      for (const [key, it] of Object.entries(tracker.issues)) if (!isClosed(it)) open.set(projectIdOf(key), (open.get(projectIdOf(key)) ?? 0) + 1);
+      for (const [key, it] of Object.entries(tracker.issues))
+        if (!isClosed(it)) open.set(projectIdOf(key), (open.get(projectIdOf(key)) ?? 0) + 1);
       return {
         projects: Object.entries(tracker.projects)
-          .filter(([, it]) => (!name || has(it.name, name)) && (!userId || it.members.includes(userId)) && (!status || it.status === status))
+          .filter(
+            ([, it]) =>
+              (!name || has(it.name, name)) &&
+              (!userId || it.members.includes(userId)) &&
+              (!status || it.status === status),
+          )
           .map(([project_id, it]) => ({
-            name: it.name, project_id, status: it.status, open_issues: open.get(project_id) ?? 0, lead: userName(tracker, it.lead), members: it.members.map(who => userName(tracker, who)), labels: it.labels,
+            name: it.name,
+            project_id,
+            status: it.status,
+            open_issues: open.get(project_id) ?? 0,
+            lead: userName(tracker, it.lead),
+            members: it.members.map(who => userName(tracker, who)),
+            labels: it.labels,
           })),
       };
     },
   }),
   list_issues: tool({
     effect: "read",
-    summary: "List issues, the most pressing first, by project, status, assignee, label or sprint: the open ones, unless a closed status is asked for.",
+    summary:
+      "List issues, the most pressing first, by project, status, assignee, label or sprint: the open ones, unless a closed status is asked for.",
     input: {
-      project_id: projectId.optional().describe("Only issues of this project, by its key, like WEB"),
+      project_id: projectId
+        .optional()
+        .describe("Only issues of this project, by its key, like WEB"),
       status: z.enum(statuses).optional().describe("Only issues in this status"),
-      assignee: person().optional().describe("Only issues of this person, by full name or e-mail address"),
-      unassigned: z.boolean().optional().describe("True for issues only that are assigned to nobody"),
+      assignee: person()
+        .optional()
+        .describe("Only issues of this person, by full name or e-mail address"),
+      unassigned: z
+        .boolean()
+        .optional()
+        .describe("True for issues only that are assigned to nobody"),
       label: tag().optional().describe("Only issues with this label"),
       sprint_id: sprintId.optional().describe("Only issues in this sprint, closed ones as well"),
       priority: z.enum(priorities).optional().describe("Only issues of this priority"),
       limit,
     },
     returns: { issues: listed },
-    run(tracker, { project_id, status, assignee, unassigned, label: wanted, sprint_id, priority, limit: most = 10 }) {
+    run(
+      tracker,
+      {
+        project_id,
+        status,
+        assignee,
+        unassigned,
+        label: wanted,
+        sprint_id,
+        priority,
+        limit: most = 10,
+      },
+    ) {
       const userId = assignee === undefined ? undefined : userNamed(tracker, assignee);
       if (sprint_id !== undefined) sprintOf(tracker, sprint_id);
       const labels = project_id === undefined ? undefined : projectOf(tracker, project_id).labels;
-      if (wanted !== undefined && labels?.includes(wanted) === false) refuse("not_found", `project ${project_id} has no label ${wanted}`, `its labels are ${labels.join(", ")}`);
-      const found = Object.entries(tracker.issues).filter(([key, it]) =>
-        (!project_id || projectIdOf(key) === project_id) && (status ? it.status === status : sprint_id !== undefined || !isClosed(it)) && (!userId || it.assignee === userId) && (!unassigned || it.assignee === undefined) &&
-        (!wanted || it.labels?.includes(wanted)) && (!sprint_id || it.sprint_id === sprint_id) && (!priority || it.priority === priority));
-      return { issues: found.sort(byPriority).slice(0, most).map(it => rowOf(tracker, it)) };
+      if (wanted !== undefined && labels?.includes(wanted) === false)
+        refuse(
+          "not_found",
+          `project ${project_id} has no label ${wanted}`,
+          `its labels are ${labels.join(", ")}`,
+        );
+      const found = Object.entries(tracker.issues).filter(
+        ([key, it]) =>
+          (!project_id || projectIdOf(key) === project_id) &&
+          (status ? it.status === status : sprint_id !== undefined || !isClosed(it)) &&
+          (!userId || it.assignee === userId) &&
+          (!unassigned || it.assignee === undefined) &&
+          (!wanted || it.labels?.includes(wanted)) &&
+          (!sprint_id || it.sprint_id === sprint_id) &&
+          (!priority || it.priority === priority),
+      );
+      return {
+        issues: found
+          .sort(byPriority)
+          .slice(0, most)
+          .map(it => rowOf(tracker, it)),
+      };
     },
   }),
   search_issues: tool({
     effect: "read",
-    summary: "Find issues of all projects, open and closed, by words in their titles or descriptions, or by key.",
+    summary:
+      "Find issues of all projects, open and closed, by words in their titles or descriptions, or by key.",
     input: {
-      query: label("issue").describe("Words that stand in the title or the description, or a key like WEB-12"),
+      query: label("issue").describe(
+        "Words that stand in the title or the description, or a key like WEB-12",
+      ),
       type: z.enum(types).optional().describe("Only issues of this type"),
       limit,
     },
     returns: { issues: listed },
     run(tracker, { query, type, limit: most = 10 }) {
       const key = query.trim().toUpperCase();
-      const found = Object.entries(tracker.issues).filter(([issue_id, it]) => (issue_id === key || has(it.title, query) || (it.description !== undefined && has(it.description, query))) && (!type || it.type === type));
+      const found = Object.entries(tracker.issues).filter(
+        ([issue_id, it]) =>
+          (issue_id === key ||
+            has(it.title, query) ||
+            (it.description !== undefined && has(it.description, query))) &&
+          (!type || it.type === type),
+      );
       // titles before descriptions
-      found.sort((a, b) => Number(has(b[1].title, query)) - Number(has(a[1].title, query)) || byKey(a[0], b[0]));
+      found.sort(
+        (a, b) =>
+          Number(has(b[1].title, query)) - Number(has(a[1].title, query)) || byKey(a[0], b[0]),
+      );
       return { issues: found.slice(0, most).map(it => rowOf(tracker, it)) };
     },
   }),
   get_issue: tool({
     effect: "read",
-    summary: "Get one issue in full: its status and the statuses it may go to, sprint, subtasks, links, labels, description, and the time logged on it.",
+    summary:
+      "Get one issue in full: its status and the statuses it may go to, sprint, subtasks, links, labels, description, and the time logged on it.",
     input: { issue_id: issueId },
     returns: {
-      ...issueRow, next_statuses: z.array(z.string()), type: z.string(), priority: z.string(), project_id: projectKey(), reporter: person(), assignee: person().optional(),
-      created: day(), due: due.optional(), closed: day().optional(), points: z.int().optional(), sprint: label("sprint").optional(), sprint_id: id("sprint").optional(), parent_id: issueKey().optional(),
-      labels: z.array(tag()).optional(), description: z.string().optional(), blocked: z.boolean().describe("Whether an open issue blocks it"), comments: z.int(), logged_minutes: z.int(),
+      ...issueRow,
+      next_statuses: z.array(z.string()),
+      type: z.string(),
+      priority: z.string(),
+      project_id: projectKey(),
+      reporter: person(),
+      assignee: person().optional(),
+      created: day(),
+      due: due.optional(),
+      closed: day().optional(),
+      points: z.int().optional(),
+      sprint: label("sprint").optional(),
+      sprint_id: id("sprint").optional(),
+      parent_id: issueKey().optional(),
+      labels: z.array(tag()).optional(),
+      description: z.string().optional(),
+      blocked: z.boolean().describe("Whether an open issue blocks it"),
+      comments: z.int(),
+      logged_minutes: z.int(),
       subtasks: z.array(z.object(issueRow)).optional(),
-      links: z.array(z.object({ ...issueRow, link: z.enum(["blocks", "blocked_by", "duplicates", "duplicated_by", "relates_to"]) })).optional(),
+      links: z
+        .array(
+          z.object({
+            ...issueRow,
+            link: z.enum(["blocks", "blocked_by", "duplicates", "duplicated_by", "relates_to"]),
+          }),
+        )
+        .optional(),
     },
     run(tracker, { issue_id }) {
       const it = issueOf(tracker, issue_id);
       const { workflow } = projectOf(tracker, projectIdOf(issue_id));
-      const subtasks = subtasksOf(tracker, issue_id).map(([key, { title, status }]) => ({ title, issue_id: key, status }));
+      const subtasks = subtasksOf(tracker, issue_id).map(([key, { title, status }]) => ({
+        title,
+        issue_id: key,
+        status,
+      }));
       const links = linksOf(tracker, issue_id);
-      const sprintOrParents = it.sprint_id ?? (it.parent_id === undefined ? undefined : tracker.issues[it.parent_id]!.sprint_id);
+      const sprintOrParents =
+        it.sprint_id ??
+        (it.parent_id === undefined ? undefined : tracker.issues[it.parent_id]!.sprint_id);
       return given({
-        title: it.title, issue_id, status: it.status, next_statuses: [...workflows[workflow][it.status]], type: it.type, priority: it.priority, project_id: projectIdOf(issue_id),
-        reporter: userName(tracker, it.reporter), assignee: it.assignee && userName(tracker, it.assignee), created: it.created, due: it.due, closed: it.closed, points: it.points,
-        sprint: sprintOrParents && tracker.sprints[sprintOrParents]!.name, sprint_id: sprintOrParents, parent_id: it.parent_id, labels: it.labels, description: it.description,
+        title: it.title,
+        issue_id,
+        status: it.status,
+        next_statuses: [...workflows[workflow][it.status]],
+        type: it.type,
+        priority: it.priority,
+        project_id: projectIdOf(issue_id),
+        reporter: userName(tracker, it.reporter),
+        assignee: it.assignee && userName(tracker, it.assignee),
+        created: it.created,
+        due: it.due,
+        closed: it.closed,
+        points: it.points,
+        sprint: sprintOrParents && tracker.sprints[sprintOrParents]!.name,
+        sprint_id: sprintOrParents,
+        parent_id: it.parent_id,
+        labels: it.labels,
+        description: it.description,
         blocked: openBlockers(tracker, issue_id).length > 0,
-        comments: Object.values(tracker.comments).filter(comment => comment.issue_id === issue_id).length,
-        logged_minutes: Object.values(tracker.work).reduce((sum, work) => (work.issue_id === issue_id ? sum + work.minutes : sum), 0),
-        subtasks: subtasks.length ? subtasks : undefined, links: links.length ? links : undefined,
+        comments: Object.values(tracker.comments).filter(comment => comment.issue_id === issue_id)
+          .length,
+        logged_minutes: Object.values(tracker.work).reduce(
+          (sum, work) => (work.issue_id === issue_id ? sum + work.minutes : sum),
+          0,
+        ),
+        subtasks: subtasks.length ? subtasks : undefined,
+        links: links.length ? links : undefined,
       });
     },
   }),
 };
 
-const backwards = { blocks: "blocked_by", duplicates: "duplicated_by", relates_to: "relates_to" } as const satisfies Record<Link["kind"], string>;
+const backwards = {
+  blocks: "blocked_by",
+  duplicates: "duplicated_by",
+  relates_to: "relates_to",
+} as const satisfies Record<Link["kind"], string>;
 
 /** An issue's links, seen from it. */
 function linksOf({ links, issues }: Tracker, issueId: string) {
@@ -133,15 +310,32 @@ export const comments = {
   list_comments: tool({
     effect: "read",
     summary: "List the comments on one issue, newest first.",
-    input: { issue_id: issueId, by: person().optional().describe("Only comments by this person, by full name or e-mail address"), limit },
-    returns: { comments: z.array(z.object({ comment_id: id("comment"), by: person(), at: minute(), text: z.string() })) },
+    input: {
+      issue_id: issueId,
+      by: person()
+        .optional()
+        .describe("Only comments by this person, by full name or e-mail address"),
+      limit,
+    },
+    returns: {
+      comments: z.array(
+        z.object({ comment_id: id("comment"), by: person(), at: minute(), text: z.string() }),
+      ),
+    },
     run(tracker, { issue_id, by, limit: most = 10 }) {
       issueOf(tracker, issue_id);
       const userId = by === undefined ? undefined : userNamed(tracker, by);
       const found = Object.entries(tracker.comments)
         .filter(([, it]) => it.issue_id === issue_id && (!userId || it.by === userId))
         .sort(([a, x], [b, y]) => (x.at === y.at ? (a < b ? 1 : -1) : x.at < y.at ? 1 : -1));
-      return { comments: found.slice(0, most).map(([comment_id, it]) => ({ comment_id, by: userName(tracker, it.by), at: it.at, text: it.text })) };
+      return {
+        comments: found.slice(0, most).map(([comment_id, it]) => ({
+          comment_id,
+          by: userName(tracker, it.by),
+          at: it.at,
+          text: it.text,
+        })),
+      };
     },
   }),
 };
@@ -149,22 +343,52 @@ export const comments = {
 export const sprintLists = {
   list_sprints: tool({
     effect: "read",
-    summary: "List sprints in the order of their starts with the points they take and have, by name, project or status.",
+    summary:
+      "List sprints in the order of their starts with the points they take and have, by name, project or status.",
     input: {
       name: label("sprint").optional().describe("Only sprints whose name contains this"),
       project_id: projectId.optional().describe("Only sprints of this project"),
-      status: z.enum(["planned", "active", "closed"]).optional().describe("Only sprints in this status"),
+      status: z
+        .enum(["planned", "active", "closed"])
+        .optional()
+        .describe("Only sprints in this status"),
       limit,
     },
-    returns: { sprints: z.array(z.object({ ...sprintRow, project_id: projectKey(), status: z.string(), start: day(), end: day(), capacity: z.int(), planned_points: z.int(), open_issues: z.int() })) },
+    returns: {
+      sprints: z.array(
+        z.object({
+          ...sprintRow,
+          project_id: projectKey(),
+          status: z.string(),
+          start: day(),
+          end: day(),
+          capacity: z.int(),
+          planned_points: z.int(),
+          open_issues: z.int(),
+        }),
+      ),
+    },
     run(tracker, { name, project_id, status, limit: most = 10 }) {
       if (project_id !== undefined) projectOf(tracker, project_id);
       const found = Object.entries(tracker.sprints)
-        .filter(([, it]) => (!name || has(it.name, name)) && (!project_id || it.project_id === project_id) && (!status || it.status === status))
-        .sort(([a, x], [b, y]) => (x.start === y.start ? (a < b ? -1 : 1) : x.start < y.start ? -1 : 1));
+        .filter(
+          ([, it]) =>
+            (!name || has(it.name, name)) &&
+            (!project_id || it.project_id === project_id) &&
+            (!status || it.status === status),
+        )
+        .sort(([a, x], [b, y]) =>
+          x.start === y.start ? (a < b ? -1 : 1) : x.start < y.start ? -1 : 1,
+        );
       return {
         sprints: found.slice(0, most).map(([sprint_id, { name: sprint, ...it }]) => ({
-          sprint, sprint_id, ...it, planned_points: pointsIn(tracker, sprint_id), open_issues: Object.values(tracker.issues).filter(issue => issue.sprint_id === sprint_id && !isClosed(issue)).length,
+          sprint,
+          sprint_id,
+          ...it,
+          planned_points: pointsIn(tracker, sprint_id),
+          open_issues: Object.values(tracker.issues).filter(
+            issue => issue.sprint_id === sprint_id && !isClosed(issue),
+          ).length,
         })),
       };
     },
@@ -174,26 +398,52 @@ export const sprintLists = {
 export const reports = {
   get_time_report: tool({
     effect: "read",
-    summary: "Get the minutes logged on a project between two days, all of them or one person's, in all and by issue, the most first.",
+    summary:
+      "Get the minutes logged on a project between two days, all of them or one person's, in all and by issue, the most first.",
     input: {
       project_id: projectId,
       from: day().optional().describe("First day; the beginning of the project if not given"),
       to: day().optional().describe("Last day; today if not given"),
-      person: person().optional().describe("Only the work of this person, by full name or e-mail address"),
+      person: person()
+        .optional()
+        .describe("Only the work of this person, by full name or e-mail address"),
     },
-    returns: { project: label("project"), project_id: projectKey(), minutes: z.int(), entries: z.int(), issues: z.array(z.object({ title: label("issue"), issue_id: issueKey(), minutes: z.int() })).describe("The ten with the most time") },
+    returns: {
+      project: label("project"),
+      project_id: projectKey(),
+      minutes: z.int(),
+      entries: z.int(),
+      issues: z
+        .array(z.object({ title: label("issue"), issue_id: issueKey(), minutes: z.int() }))
+        .describe("The ten with the most time"),
+    },
     run(tracker, { project_id, from, to, person: who }, { now }) {
       const { name: project } = projectOf(tracker, project_id);
       const userId = who === undefined ? undefined : userNamed(tracker, who);
       const last = to ?? now.slice(0, 10);
-      if (from !== undefined && from > last) refuse("invalid_params", `from ${from} is after to ${last}`);
-      const lines = Object.values(tracker.work).filter(it => projectIdOf(it.issue_id) === project_id && (!from || it.day >= from) && it.day <= last && (!userId || it.by === userId));
+      if (from !== undefined && from > last)
+        refuse("invalid_params", `from ${from} is after to ${last}`);
+      const lines = Object.values(tracker.work).filter(
+        it =>
+          projectIdOf(it.issue_id) === project_id &&
+          (!from || it.day >= from) &&
+          it.day <= last &&
+          (!userId || it.by === userId),
+      );
       const byIssue = new Map<string, number>();
-      for (const it of lines) byIssue.set(it.issue_id, (byIssue.get(it.issue_id) ?? 0) + it.minutes);
+      for (const it of lines)
+        byIssue.set(it.issue_id, (byIssue.get(it.issue_id) ?? 0) + it.minutes);
       const most = [...byIssue].sort(([a, x], [b, y]) => y - x || byKey(a, b)).slice(0, 10);
       return {
-        project, project_id, minutes: lines.reduce((sum, it) => sum + it.minutes, 0), entries: lines.length,
-        issues: most.map(([issue_id, minutes]) => ({ title: tracker.issues[issue_id]!.title, issue_id, minutes })),
+        project,
+        project_id,
+        minutes: lines.reduce((sum, it) => sum + it.minutes, 0),
+        entries: lines.length,
+        issues: most.map(([issue_id, minutes]) => ({
+          title: tracker.issues[issue_id]!.title,
+          issue_id,
+          minutes,
+        })),
       };
     },
   }),

@@ -11,7 +11,9 @@ const radians = (degrees: number) => (degrees * Math.PI) / 180;
 /** Metres between two points as the crow flies. */
 export function metersBetween(a: Point, b: Point): number {
   const [north, east] = [radians(b.latitude - a.latitude), radians(b.longitude - a.longitude)];
-  const chord = Math.sin(north / 2) ** 2 + Math.cos(radians(a.latitude)) * Math.cos(radians(b.latitude)) * Math.sin(east / 2) ** 2;
+  const chord =
+    Math.sin(north / 2) ** 2 +
+    Math.cos(radians(a.latitude)) * Math.cos(radians(b.latitude)) * Math.sin(east / 2) ** 2;
   return 2 * radius * Math.asin(Math.min(1, Math.sqrt(chord)));
 }
 
@@ -22,7 +24,10 @@ export interface Foot {
   readonly meters: number;
 }
 
-/** Where a line of points comes nearest to a point. Lines are short: a plane is good enough between two of their points. */
+/**
+ * Where a line of points comes nearest to a point. Lines are short: a plane is good enough between
+ * two of their points.
+ */
 export function footOn(line: readonly (readonly [number, number])[], point: Point): Foot {
   const feet = line.slice(1).map((end, at): Foot => {
     const start = line[at]!;
@@ -30,8 +35,12 @@ export function footOn(line: readonly (readonly [number, number])[], point: Poin
     const [along, across] = [end[0] - start[0], (end[1] - start[1]) * narrow];
     const [toPoint, aside] = [point.latitude - start[0], (point.longitude - start[1]) * narrow];
     const length = along ** 2 + across ** 2;
-    const share = length === 0 ? 0 : Math.min(1, Math.max(0, (toPoint * along + aside * across) / length));
-    const foot = { latitude: start[0] + share * (end[0] - start[0]), longitude: start[1] + share * (end[1] - start[1]) };
+    const share =
+      length === 0 ? 0 : Math.min(1, Math.max(0, (toPoint * along + aside * across) / length));
+    const foot = {
+      latitude: start[0] + share * (end[0] - start[0]),
+      longitude: start[1] + share * (end[1] - start[1]),
+    };
     return { at, point: foot, meters: metersBetween(point, foot) };
   });
   return feet.reduce((best, it) => (it.meters < best.meters ? it : best));
@@ -48,7 +57,10 @@ export function pointAlong(line: readonly (readonly [number, number])[], share: 
   );
   const part = Math.min(1, 1 + left / Math.max(1, lengths[at]!));
   const [start, end] = [points[at]!, points[at + 1]!];
-  return { latitude: fine(start.latitude + part * (end.latitude - start.latitude)), longitude: fine(start.longitude + part * (end.longitude - start.longitude)) };
+  return {
+    latitude: fine(start.latitude + part * (end.latitude - start.latitude)),
+    longitude: fine(start.longitude + part * (end.longitude - start.longitude)),
+  };
 }
 
 /** Five decimals are a metre. */

@@ -1,4 +1,7 @@
-/** A map of the home city and the cities it has to do with: 16 tools, in their fixed order. Knows no sessions. */
+/**
+ * A map of the home city and the cities it has to do with: 16 tools, in their fixed order. Knows no
+ * sessions.
+ */
 import { defineServer } from "../../environment/server.ts";
 import { finding } from "./places.ts";
 import { ways } from "./routes.ts";
@@ -12,7 +15,8 @@ export type { Atlas } from "./world.ts";
 export const maps = defineServer({
   name: "maps",
   category: "Travel",
-  summary: "places, streets and cities, routes by every mode, traffic and closures, saved places and shared routes",
+  summary:
+    "places, streets and cities, routes by every mode, traffic and closures, saved places and shared routes",
   schema: Atlas,
   tools: { ...finding, ...routes, ...ground, ...keeping, share_route },
 });

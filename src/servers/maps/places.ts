@@ -26,7 +26,9 @@ const degrees = (most: number, what: string, examples: readonly number[]) =>
     .max(most)
     .describe(what)
     .meta({ examples: [...examples] });
-const listed = z.array(z.object({ name: label("place"), place_id: id("place"), category: z.string() }));
+const listed = z.array(
+  z.object({ name: label("place"), place_id: id("place"), category: z.string() }),
+);
 
 /** Whether a place is open, if its hours are known. */
 function isOpen({ hours, gone }: Place, now: string): boolean | undefined {
@@ -36,7 +38,8 @@ function isOpen({ hours, gone }: Place, now: string): boolean | undefined {
 }
 
 const row = ([place_id, { name, category }]: [string, Place]) => ({ name, place_id, category });
-const byName = ([a, x]: [string, Place], [b, y]: [string, Place]) => (x.name === y.name ? (a < b ? -1 : 1) : x.name < y.name ? -1 : 1);
+const byName = ([a, x]: [string, Place], [b, y]: [string, Place]) =>
+  x.name === y.name ? (a < b ? -1 : 1) : x.name < y.name ? -1 : 1;
 
 const rounded = (meters: number) => Math.round(meters);
 /** Nearer than this a point has a place's address; farther than the second it is on no street. */
@@ -45,8 +48,11 @@ const [atTheDoor, onTheStreet, inTheCity] = [40, 400, 12_000];
 export const finding = {
   geocode: tool({
     effect: "read",
-    summary: "Turn a street address or a city's name into coordinates, and say which place is there.",
-    input: { address: label("address").describe("House number, street and city, or a city's name alone") },
+    summary:
+      "Turn a street address or a city's name into coordinates, and say which place is there.",
+    input: {
+      address: label("address").describe("House number, street and city, or a city's name alone"),
+    },
     returns: {
       address: label("address"),
       latitude: z.number(),
@@ -59,31 +65,71 @@ export const finding = {
     },
     run(atlas, { address }) {
       const [first = "", second = ""] = address.split(",").map(it => it.trim());
-      const city = Object.values(atlas.cities).find(it => it.name.toLowerCase() === first.toLowerCase() && !second);
-      if (city) return { address: city.name, latitude: city.latitude, longitude: city.longitude, precision: "city" };
+      const city = Object.values(atlas.cities).find(
+        it => it.name.toLowerCase() === first.toLowerCase() && !second,
+      );
+      if (city)
+        return {
+          address: city.name,
+          latitude: city.latitude,
+          longitude: city.longitude,
+          precision: "city",
+        };
       const own = second ? cityNamed(atlas, second).city_id : undefined;
-      const here = Object.entries(atlas.places).filter(([, it]) => it.address.toLowerCase() === first.toLowerCase() && (!own || it.city_id === own));
+      const here = Object.entries(atlas.places).filter(
+        ([, it]) =>
+          it.address.toLowerCase() === first.toLowerCase() && (!own || it.city_id === own),
+      );
       const [known] = here;
       if (known) {
         const { latitude, longitude } = known[1];
-        return { address: addressOf(atlas, known[1]), latitude, longitude, precision: "place", places: here.map(([place_id, it]) => ({ name: it.name, place_id })) };
+        return {
+          address: addressOf(atlas, known[1]),
+          latitude,
+          longitude,
+          precision: "place",
+          places: here.map(([place_id, it]) => ({ name: it.name, place_id })),
+        };
       }
       const home = atlas.cities[atlas.home_city]!.name;
       const [, house = "", streetName = first] = /^(\d{1,3}) (.+)$/.exec(first) ?? [];
-      const street = Object.values(atlas.streets).find(it => it.name.toLowerCase() === streetName.toLowerCase() && it.kind !== "ferry");
+      const street = Object.values(atlas.streets).find(
+        it => it.name.toLowerCase() === streetName.toLowerCase() && it.kind !== "ferry",
+      );
       if (!street || (own && own !== atlas.home_city))
-        return refuse("not_found", `there is no address ${address} on this map`, "write it as number, street and city, or look for a place with maps_search_places");
-      if (house && Number(house) > street.numbers) refuse("not_found", `${street.name} has house numbers up to ${street.numbers}, not ${house}`);
+        return refuse(
+          "not_found",
+          `there is no address ${address} on this map`,
+          "write it as number, street and city, or look for a place with maps_search_places",
+        );
+      if (house && Number(house) > street.numbers)
+        refuse(
+          "not_found",
+          `${street.name} has house numbers up to ${street.numbers}, not ${house}`,
+        );
       const point = pointAlong(street.line, house ? Number(house) / street.numbers : 0.5);
-      return { address: `${house ? `${house} ` : ""}${street.name}, ${home}`, ...point, precision: "street" };
+      return {
+        address: `${house ? `${house} ` : ""}${street.name}, ${home}`,
+        ...point,
+        precision: "street",
+      };
     },
   }),
   reverse_geocode: tool({
     effect: "read",
-    summary: "Say what is at a point given by its coordinates: the nearest place with its address, the street, or the city.",
+    summary:
+      "Say what is at a point given by its coordinates: the nearest place with its address, the street, or the city.",
     input: {
-      latitude: degrees(90, "Degrees north", [43.4612, 43.4631, 43.4592, 43.4666, 43.4594, 43.4678, 43.4641, 43.4574]),
-      longitude: degrees(180, "Degrees east; west is negative", [-3.8053, -3.8093, -3.8032, -3.8145, -3.8119, -3.8043, -3.8075, -3.8161]),
+      latitude: degrees(
+        90,
+        "Degrees north",
+        [43.4612, 43.4631, 43.4592, 43.4666, 43.4594, 43.4678, 43.4641, 43.4574],
+      ),
+      longitude: degrees(
+        180,
+        "Degrees east; west is negative",
+        [-3.8053, -3.8093, -3.8032, -3.8145, -3.8119, -3.8043, -3.8075, -3.8161],
+      ),
     },
     returns: {
       address: label("address").optional(),
@@ -94,16 +140,33 @@ export const finding = {
       meters: z.int().describe("How far it is from the point"),
     },
     run(atlas, point) {
-      const city = Object.values(atlas.cities).reduce((best, it) => (metersBetween(point, it) < metersBetween(point, best) ? it : best));
-      const [place_id, place] = Object.entries(atlas.places).reduce((best, it) => (metersBetween(point, it[1]) < metersBetween(point, best[1]) ? it : best));
+      const city = Object.values(atlas.cities).reduce((best, it) =>
+        metersBetween(point, it) < metersBetween(point, best) ? it : best,
+      );
+      const [place_id, place] = Object.entries(atlas.places).reduce((best, it) =>
+        metersBetween(point, it[1]) < metersBetween(point, best[1]) ? it : best,
+      );
       const toPlace = metersBetween(point, place);
-      if (toPlace <= atTheDoor) return { address: addressOf(atlas, place), city: cityOf(atlas, place).name, place: place.name, place_id, meters: rounded(toPlace) };
+      if (toPlace <= atTheDoor)
+        return {
+          address: addressOf(atlas, place),
+          city: cityOf(atlas, place).name,
+          place: place.name,
+          place_id,
+          meters: rounded(toPlace),
+        };
       const streets = Object.values(atlas.streets)
         .filter(it => it.kind !== "ferry")
         .map(it => ({ name: it.name, meters: footOn(it.line, point).meters }));
       const street = streets.reduce((best, it) => (it.meters < best.meters ? it : best));
       if (street.meters <= onTheStreet)
-        return { street: street.name, city: atlas.cities[atlas.home_city]!.name, place: place.name, place_id, meters: rounded(street.meters) };
+        return {
+          street: street.name,
+          city: atlas.cities[atlas.home_city]!.name,
+          place: place.name,
+          place_id,
+          meters: rounded(street.meters),
+        };
       const toCity = metersBetween(point, city);
       if (toCity > inTheCity)
         refuse(
@@ -116,7 +179,8 @@ export const finding = {
   }),
   search_places: tool({
     effect: "read",
-    summary: "Find places by words of their name, by category or city, in the order of their names. For what is close to somewhere use maps_nearby_places.",
+    summary:
+      "Find places by words of their name, by category or city, in the order of their names. For what is close to somewhere use maps_nearby_places.",
     input: {
       name: label("place").optional().describe("Only places whose name contains these words"),
       category,
@@ -136,13 +200,21 @@ export const finding = {
           (!open_now || isOpen(it, now) === true),
       );
       const exact = name?.trim().toLowerCase();
-      const sorted = found.sort((a, b) => Number(b[1].name.toLowerCase() === exact) - Number(a[1].name.toLowerCase() === exact) || byName(a, b));
-      return { places: sorted.slice(0, most).map(row), ...(found.length > most ? { more: found.length - most } : {}) };
+      const sorted = found.sort(
+        (a, b) =>
+          Number(b[1].name.toLowerCase() === exact) - Number(a[1].name.toLowerCase() === exact) ||
+          byName(a, b),
+      );
+      return {
+        places: sorted.slice(0, most).map(row),
+        ...(found.length > most ? { more: found.length - most } : {}),
+      };
     },
   }),
   get_place: tool({
     effect: "read",
-    summary: "Get one place in full: address, coordinates, phone, rating, opening hours and whether it is open now.",
+    summary:
+      "Get one place in full: address, coordinates, phone, rating, opening hours and whether it is open now.",
     input: { place_id: placeId },
     returns: {
       name: label("place"),
@@ -172,7 +244,11 @@ export const finding = {
         longitude,
         phone: phone ?? "not listed",
         rating: rating === undefined ? "not rated" : `${rating} of 5`,
-        hours: gone ? "closed for good" : hours ? `${hours.opens} to ${hours.closes}${hours.closed_on ? `, closed on ${hours.closed_on}` : ""}` : "not listed",
+        hours: gone
+          ? "closed for good"
+          : hours
+            ? `${hours.opens} to ${hours.closes}${hours.closed_on ? `, closed on ${hours.closed_on}` : ""}`
+            : "not listed",
         ...(open === undefined ? {} : { open }),
         ...(gone ? { closed_for_good: true } : {}),
       };
@@ -180,7 +256,8 @@ export const finding = {
   }),
   nearby_places: tool({
     effect: "read",
-    summary: "List the places around a place, nearest first, with how far they are as the crow flies.",
+    summary:
+      "List the places around a place, nearest first, with how far they are as the crow flies.",
     input: {
       place_id: placeId.describe("Place in the middle, as maps_search_places gives it"),
       category,
@@ -194,14 +271,33 @@ export const finding = {
       open_now: openNow,
       limit,
     },
-    returns: { places: z.array(z.object({ name: label("place"), place_id: id("place"), category: z.string(), meters: z.int() })) },
+    returns: {
+      places: z.array(
+        z.object({
+          name: label("place"),
+          place_id: id("place"),
+          category: z.string(),
+          meters: z.int(),
+        }),
+      ),
+    },
     run(atlas, { place_id, category: kind, radius = 500, open_now, limit: most = 8 }, { now }) {
       const middle = placeOf(atlas, place_id);
       const around = Object.entries(atlas.places)
-        .filter(([other, it]) => other !== place_id && !it.gone && (!kind || it.category === kind) && (!open_now || isOpen(it, now) === true))
+        .filter(
+          ([other, it]) =>
+            other !== place_id &&
+            !it.gone &&
+            (!kind || it.category === kind) &&
+            (!open_now || isOpen(it, now) === true),
+        )
         .map(it => ({ ...row(it), meters: rounded(metersBetween(middle, it[1])) }))
         .filter(it => it.meters <= radius);
-      return { places: around.sort((a, b) => a.meters - b.meters || (a.place_id < b.place_id ? -1 : 1)).slice(0, most) };
+      return {
+        places: around
+          .sort((a, b) => a.meters - b.meters || (a.place_id < b.place_id ? -1 : 1))
+          .slice(0, most),
+      };
     },
   }),
 };

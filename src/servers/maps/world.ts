@@ -1,14 +1,46 @@
 /**
- * What a map holds: cities, the home city's streets as lines of points, places on them, tram and bus lines, ferries between cities, what
- * stands in the way on a street, and what the user has saved and shared. Knows no ways yet.
+ * What a map holds: cities, the home city's streets as lines of points, places on them, tram and
+ * bus lines, ferries between cities, what stands in the way on a street, and what the user has
+ * saved and shared. Knows no ways yet.
  */
 import { z } from "zod";
 import { minute } from "../../environment/entity.ts";
 import { need, refuse } from "../../environment/server.ts";
 
 export const categories = [
-  "home", "office", "cafe", "bakery", "restaurant", "bar", "supermarket", "pharmacy", "shop", "hairdresser", "gym", "school", "library", "cinema", "theatre", "museum", "landmark",
-  "viewpoint", "venue", "doctor", "hospital", "station", "airport", "ferry terminal", "garage", "fuel station", "charging station", "parking", "park", "beach", "bank", "post office", "hotel",
+  "home",
+  "office",
+  "cafe",
+  "bakery",
+  "restaurant",
+  "bar",
+  "supermarket",
+  "pharmacy",
+  "shop",
+  "hairdresser",
+  "gym",
+  "school",
+  "library",
+  "cinema",
+  "theatre",
+  "museum",
+  "landmark",
+  "viewpoint",
+  "venue",
+  "doctor",
+  "hospital",
+  "station",
+  "airport",
+  "ferry terminal",
+  "garage",
+  "fuel station",
+  "charging station",
+  "parking",
+  "park",
+  "beach",
+  "bank",
+  "post office",
+  "hotel",
 ] as const;
 
 export const modes = ["walking", "cycling", "driving", "transit"] as const;
@@ -63,7 +95,13 @@ const Place = z.strictObject({
   elevation: z.int(),
   phone: z.string().optional(),
   rating: z.number().min(1).max(5).optional(),
-  hours: z.strictObject({ opens: clock, closes: clock, closed_on: z.enum(["Sunday", "Monday"]).optional() }).optional(),
+  hours: z
+    .strictObject({
+      opens: clock,
+      closes: clock,
+      closed_on: z.enum(["Sunday", "Monday"]).optional(),
+    })
+    .optional(),
   /** Has shut for good. */
   gone: z.literal(true).optional(),
 });
@@ -100,7 +138,12 @@ const Incident = z.strictObject({
   until: minute(),
 });
 
-const Saved = z.strictObject({ place_id: z.string(), list: z.enum(lists), note: z.string().optional(), at: minute() });
+const Saved = z.strictObject({
+  place_id: z.string(),
+  list: z.enum(lists),
+  note: z.string().optional(),
+  at: minute(),
+});
 
 const Shared = z.strictObject({
   from_place: z.string(),
@@ -121,7 +164,10 @@ export const Atlas = z.strictObject({
   ferries: z.record(z.string(), Ferry),
   incidents: z.record(z.string(), Incident),
   /** People with whom a route can be shared. `muted` ones take none. */
-  contacts: z.record(z.string(), z.strictObject({ name: z.string(), email: z.string(), muted: z.literal(true).optional() })),
+  contacts: z.record(
+    z.string(),
+    z.strictObject({ name: z.string(), email: z.string(), muted: z.literal(true).optional() }),
+  ),
   saved: z.record(z.string(), Saved),
   shared: z.record(z.string(), Shared),
   /** How many places a list holds, and how many routes may be shared at one time. */
@@ -129,11 +175,13 @@ export const Atlas = z.strictObject({
 });
 export type Atlas = z.infer<typeof Atlas>;
 
-export const placeOf = (atlas: Atlas, placeId: string): Place => need(atlas.places, placeId, "place", "maps_search_places gives the ids");
+export const placeOf = (atlas: Atlas, placeId: string): Place =>
+  need(atlas.places, placeId, "place", "maps_search_places gives the ids");
 
 export const cityOf = (atlas: Atlas, place: Place) => atlas.cities[place.city_id]!;
 
-export const addressOf = (atlas: Atlas, place: Place): string => `${place.address}, ${cityOf(atlas, place).name}`;
+export const addressOf = (atlas: Atlas, place: Place): string =>
+  `${place.address}, ${cityOf(atlas, place).name}`;
 
 /** The city of that name, whatever its case. */
 export function cityNamed(atlas: Atlas, name: string) {
@@ -152,4 +200,5 @@ export function cityNamed(atlas: Atlas, name: string) {
 
 /** Every word of the query is in the text. */
 /** The closures and works that are on at that time, by street. */
-export const incidentsAt = ({ incidents }: Atlas, at: string) => Object.values(incidents).filter(it => it.from <= at && at < it.until);
+export const incidentsAt = ({ incidents }: Atlas, at: string) =>
+  Object.values(incidents).filter(it => it.from <= at && at < it.until);

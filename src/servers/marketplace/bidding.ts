@@ -1,4 +1,7 @@
-/** The tools for bids: to make them, to see them, to take them back in time, and for a seller to accept one. Knows how listings end and sell. */
+/**
+ * The tools for bids: to make them, to see them, to take them back in time, and for a seller to
+ * accept one. Knows how listings end and sell.
+ */
 import { z } from "zod";
 import { cents, id, label, minute, money } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
@@ -6,7 +9,19 @@ import { minuteAfter } from "../../environment/time.ts";
 import { round } from "../../environment/money.ts";
 import { limit, listingId, prices, rightsOf } from "./looking.ts";
 import { ownId } from "./offering.ts";
-import { bidOf, called, leaders, leastBid, listingOf, Market, ownListing, standing, standingOf, statusOf, stillOffered } from "./world.ts";
+import {
+  bidOf,
+  called,
+  leaders,
+  leastBid,
+  listingOf,
+  Market,
+  ownListing,
+  standing,
+  standingOf,
+  statusOf,
+  stillOffered,
+} from "./world.ts";
 
 /** A bid above so many times what is needed is taken for a slip. */
 const slip = 2;
@@ -18,88 +33,265 @@ const nameOf = ({ members }: Pick<Market, "members">, member: string) => members
 export const bidding = {
   place_bid: tool({
     effect: "write",
-    summary: "Bid on somebody else's open listing. The bid has to beat the highest one by the listing's step; a bid of buy_now buys it at once.",
-    input: { listing_id: listingId, amount: money().describe("Bid in euros").meta({ examples: prices }) },
-    returns: { bid_id: id("own_bid"), title: label("listing"), listing_id: id("listing"), amount: cents(), status: z.enum(["leading", "won"]), ends: minute(), retract_until: minute().optional() },
+    summary:
+      "Bid on somebody else's open listing. The bid has to beat the highest one by the listing's step; a bid of buy_now buys it at once.",
+    input: {
+      listing_id: listingId,
+      amount: money().describe("Bid in euros").meta({ examples: prices }),
+    },
+    returns: {
+      bid_id: id("own_bid"),
+      title: label("listing"),
+      listing_id: id("listing"),
+      amount: cents(),
+      status: z.enum(["leading", "won"]),
+      ends: minute(),
+      retract_until: minute().optional(),
+    },
     run(market, { listing_id, amount }, { now, newId }) {
       const { customer, terms } = market;
       const listing = listingOf(market, listing_id);
-      if (listing.seller_id === customer) refuse("permission_denied", `${called(listing, listing_id)} is your own listing, and nobody bids on their own`, "choose a listing of somebody else");
+      if (listing.seller_id === customer)
+        refuse(
+          "permission_denied",
+          `${called(listing, listing_id)} is your own listing, and nobody bids on their own`,
+          "choose a listing of somebody else",
+        );
       rightsOf(before(market), listing.seller_id);
       stillOffered(listing, listing_id);
-      if (statusOf(listing, now) === "ended") refuse("precondition_failed", `the bidding for ${called(listing, listing_id)} ended at ${listing.ends}`, "marketplace_search_listings shows what is open");
+      if (statusOf(listing, now) === "ended")
+        refuse(
+          "precondition_failed",
+          `the bidding for ${called(listing, listing_id)} ended at ${listing.ends}`,
+          "marketplace_search_listings shows what is open",
+        );
       const leading = leaders(before(market).bids);
       const top = leading.get(listing_id)?.bid;
-      if (top?.bidder_id === customer) refuse("conflict", `you lead ${called(listing, listing_id)} already with ${top.amount}`, "wait until somebody bids more");
+      if (top?.bidder_id === customer)
+        refuse(
+          "conflict",
+          `you lead ${called(listing, listing_id)} already with ${top.amount}`,
+          "wait until somebody bids more",
+        );
       const least = leastBid(listing, top);
-      if (amount < least) refuse("precondition_failed", `${amount} is too little for ${called(listing, listing_id)}: the next bid has to be at least ${least}`, `bid ${least} or more`);
+      if (amount < least)
+        refuse(
+          "precondition_failed",
+          `${amount} is too little for ${called(listing, listing_id)}: the next bid has to be at least ${least}`,
+          `bid ${least} or more`,
+        );
       const buys = listing.buy_now !== undefined && amount >= listing.buy_now;
       const most = Math.max(round(slip * least), listing.buy_now ?? 0);
-      if (amount > most) refuse("limit_exceeded", `${amount} for ${called(listing, listing_id)} looks like a slip: ${least} is enough, and more than ${most} is not taken`, `bid between ${least} and ${most}`);
+      if (amount > most)
+        refuse(
+          "limit_exceeded",
+          `${amount} for ${called(listing, listing_id)} looks like a slip: ${least} is enough, and more than ${most} is not taken`,
+          `bid between ${least} and ${most}`,
+        );
       const price = buys ? listing.buy_now! : amount;
-      const bound = round([...leading.values()].reduce((sum, it) => sum + (it.bid.bidder_id === customer && market.listings[it.bid.listing_id]!.status === "open" ? it.bid.amount : 0), 0));
+      const bound = round(
+        [...leading.values()].reduce(
+          (sum, it) =>
+            sum +
+            (it.bid.bidder_id === customer && market.listings[it.bid.listing_id]!.status === "open"
+              ? it.bid.amount
+              : 0),
+          0,
+        ),
+      );
       if (round(bound + price) > terms.bidding_limit)
-        refuse("limit_exceeded", `your leading bids come to ${bound} and may come to ${terms.bidding_limit}: another ${price} is too much`, "bid less, or take a bid back with marketplace_retract_bid");
+        refuse(
+          "limit_exceeded",
+          `your leading bids come to ${bound} and may come to ${terms.bidding_limit}: another ${price} is too much`,
+          "bid less, or take a bid back with marketplace_retract_bid",
+        );
       const bid_id = newId("bid");
-      market.bids[bid_id] = { listing_id, bidder_id: customer, amount: price, at: now, retracted: false };
-      if (!buys) return { bid_id, title: listing.title, listing_id, amount: price, status: "leading" as const, ends: listing.ends, retract_until: minuteAfter(now, terms.retract_minutes) };
+      market.bids[bid_id] = {
+        listing_id,
+        bidder_id: customer,
+        amount: price,
+        at: now,
+        retracted: false,
+      };
+      if (!buys)
+        return {
+          bid_id,
+          title: listing.title,
+          listing_id,
+          amount: price,
+          status: "leading" as const,
+          ends: listing.ends,
+          retract_until: minuteAfter(now, terms.retract_minutes),
+        };
       listing.status = "sold";
       listing.sold_by = bid_id;
-      return { bid_id, title: listing.title, listing_id, amount: price, status: "won" as const, ends: listing.ends };
+      return {
+        bid_id,
+        title: listing.title,
+        listing_id,
+        amount: price,
+        status: "won" as const,
+        ends: listing.ends,
+      };
     },
   }),
   list_bids: tool({
     effect: "read",
-    summary: "List the bids on one of the customer's own listings, highest first: who bid how much and when, and how each stands.",
+    summary:
+      "List the bids on one of the customer's own listings, highest first: who bid how much and when, and how each stands.",
     input: { listing_id: ownId, limit },
-    returns: { title: label("offer"), listing_id: id("offer"), in_all: z.int(), bids: z.array(z.object({ bid_id: id("bid"), bidder: z.string(), amount: cents(), at: minute(), standing: z.enum(["leading", "outbid", "retracted", "won"]) })) },
+    returns: {
+      title: label("offer"),
+      listing_id: id("offer"),
+      in_all: z.int(),
+      bids: z.array(
+        z.object({
+          bid_id: id("bid"),
+          bidder: z.string(),
+          amount: cents(),
+          at: minute(),
+          standing: z.enum(["leading", "outbid", "retracted", "won"]),
+        }),
+      ),
+    },
     run(market, { listing_id, limit: most = 10 }) {
       const listing = ownListing(market, listing_id);
       const [top] = standing(market.bids, listing_id);
-      const all = Object.entries(market.bids).filter(([, it]) => it.listing_id === listing_id).sort(([, a], [, b]) => b.amount - a.amount);
-      return { title: listing.title, listing_id, in_all: all.length, bids: all.slice(0, most).map(([bid_id, it]) => ({ bid_id, bidder: nameOf(market, it.bidder_id), amount: it.amount, at: it.at, standing: standingOf(bid_id, it, listing, top?.[0]) })) };
+      const all = Object.entries(market.bids)
+        .filter(([, it]) => it.listing_id === listing_id)
+        .sort(([, a], [, b]) => b.amount - a.amount);
+      return {
+        title: listing.title,
+        listing_id,
+        in_all: all.length,
+        bids: all.slice(0, most).map(([bid_id, it]) => ({
+          bid_id,
+          bidder: nameOf(market, it.bidder_id),
+          amount: it.amount,
+          at: it.at,
+          standing: standingOf(bid_id, it, listing, top?.[0]),
+        })),
+      };
     },
   }),
   retract_bid: tool({
     effect: "write",
-    summary: "Take back one of the customer's own bids, shortly after it was made and before anybody has bid more. The bid before it leads again.",
+    summary:
+      "Take back one of the customer's own bids, shortly after it was made and before anybody has bid more. The bid before it leads again.",
     destructive: true,
-    input: { bid_id: id("own_bid").describe("Id of one of the customer's bids, as marketplace_place_bid and marketplace_get_listing give it") },
-    returns: { bid_id: id("own_bid"), title: label("listing"), listing_id: id("listing"), retracted: cents(), highest_bid: cents().optional(), next_bid: cents() },
+    input: {
+      bid_id: id("own_bid").describe(
+        "Id of one of the customer's bids, as marketplace_place_bid and marketplace_get_listing give it",
+      ),
+    },
+    returns: {
+      bid_id: id("own_bid"),
+      title: label("listing"),
+      listing_id: id("listing"),
+      retracted: cents(),
+      highest_bid: cents().optional(),
+      next_bid: cents(),
+    },
     run(market, { bid_id }, { now }) {
-      const bid = bidOf(market, bid_id, "marketplace_get_listing gives the ids of your own bids on a listing");
+      const bid = bidOf(
+        market,
+        bid_id,
+        "marketplace_get_listing gives the ids of your own bids on a listing",
+      );
       const listing = listingOf(market, bid.listing_id);
       const what = `the bid of ${bid.amount} on ${called(listing, bid.listing_id)}`;
-      if (bid.bidder_id !== market.customer) refuse("permission_denied", `${what} was made by ${nameOf(market, bid.bidder_id)}, and only they can take it back`, "marketplace_search_listings with involving bid_on shows where you have bid");
+      if (bid.bidder_id !== market.customer)
+        refuse(
+          "permission_denied",
+          `${what} was made by ${nameOf(market, bid.bidder_id)}, and only they can take it back`,
+          "marketplace_search_listings with involving bid_on shows where you have bid",
+        );
       if (bid.retracted) refuse("conflict", `${what} was already taken back`);
       if (listing.sold_by === bid_id) refuse("precondition_failed", `${what} has won and stands`);
-      if (statusOf(listing, now) !== "open") refuse("precondition_failed", `${what} stands, since the listing is ${statusOf(listing, now)}`);
+      if (statusOf(listing, now) !== "open")
+        refuse(
+          "precondition_failed",
+          `${what} stands, since the listing is ${statusOf(listing, now)}`,
+        );
       const last = minuteAfter(bid.at, market.terms.retract_minutes);
-      if (now > last) refuse("precondition_failed", `${what} could be taken back until ${last}, ${market.terms.retract_minutes} minutes after it was made`);
+      if (now > last)
+        refuse(
+          "precondition_failed",
+          `${what} could be taken back until ${last}, ${market.terms.retract_minutes} minutes after it was made`,
+        );
       const [top, second] = standing(before(market).bids, bid.listing_id);
-      if (top![0] !== bid_id) refuse("precondition_failed", `${what} was outbid with ${top![1].amount} by ${nameOf(market, top![1].bidder_id)}, so it stands`, "it binds to nothing while it is outbid");
+      if (top![0] !== bid_id)
+        refuse(
+          "precondition_failed",
+          `${what} was outbid with ${top![1].amount} by ${nameOf(market, top![1].bidder_id)}, so it stands`,
+          "it binds to nothing while it is outbid",
+        );
       bid.retracted = true;
-      return { bid_id, title: listing.title, listing_id: bid.listing_id, retracted: bid.amount, ...(second ? { highest_bid: second[1].amount } : {}), next_bid: leastBid(listing, second?.[1]) };
+      return {
+        bid_id,
+        title: listing.title,
+        listing_id: bid.listing_id,
+        retracted: bid.amount,
+        ...(second ? { highest_bid: second[1].amount } : {}),
+        next_bid: leastBid(listing, second?.[1]),
+      };
     },
   }),
   accept_bid: tool({
     effect: "write",
-    summary: "Sell one of the customer's own listings to the highest bidder, by accepting that bid, before or after its end.",
+    summary:
+      "Sell one of the customer's own listings to the highest bidder, by accepting that bid, before or after its end.",
     destructive: true,
-    input: { bid_id: id("bid").describe("Id of a bid on one of the customer's own listings, as marketplace_list_bids gives it") },
-    returns: { bid_id: id("bid"), title: label("offer"), listing_id: id("offer"), buyer: z.string(), price: cents(), status: z.string() },
+    input: {
+      bid_id: id("bid").describe(
+        "Id of a bid on one of the customer's own listings, as marketplace_list_bids gives it",
+      ),
+    },
+    returns: {
+      bid_id: id("bid"),
+      title: label("offer"),
+      listing_id: id("offer"),
+      buyer: z.string(),
+      price: cents(),
+      status: z.string(),
+    },
     run(market, { bid_id }) {
-      const bid = bidOf(market, bid_id, "marketplace_list_bids gives the ids of the bids on your own listings");
+      const bid = bidOf(
+        market,
+        bid_id,
+        "marketplace_list_bids gives the ids of the bids on your own listings",
+      );
       const listing = listingOf(market, bid.listing_id);
       if (listing.seller_id !== market.customer)
-        refuse("permission_denied", `${called(listing, bid.listing_id)} belongs to ${nameOf(market, listing.seller_id)}, and only its seller may accept a bid`, "marketplace_list_my_listings shows your own");
+        refuse(
+          "permission_denied",
+          `${called(listing, bid.listing_id)} belongs to ${nameOf(market, listing.seller_id)}, and only its seller may accept a bid`,
+          "marketplace_list_my_listings shows your own",
+        );
       stillOffered(listing, bid.listing_id);
-      if (bid.retracted) refuse("precondition_failed", `${nameOf(market, bid.bidder_id)} has taken the bid of ${bid.amount} back`, "marketplace_list_bids shows which bids stand");
+      if (bid.retracted)
+        refuse(
+          "precondition_failed",
+          `${nameOf(market, bid.bidder_id)} has taken the bid of ${bid.amount} back`,
+          "marketplace_list_bids shows which bids stand",
+        );
       const [top] = standing(before(market).bids, bid.listing_id);
-      if (top![0] !== bid_id) refuse("precondition_failed", `${bid.amount} is not the highest bid: ${nameOf(market, top![1].bidder_id)} has bid ${top![1].amount} (${top![0]})`, `accept ${top![0]}`);
+      if (top![0] !== bid_id)
+        refuse(
+          "precondition_failed",
+          `${bid.amount} is not the highest bid: ${nameOf(market, top![1].bidder_id)} has bid ${top![1].amount} (${top![0]})`,
+          `accept ${top![0]}`,
+        );
       listing.status = "sold";
       listing.sold_by = bid_id;
-      return { bid_id, title: listing.title, listing_id: bid.listing_id, buyer: nameOf(market, bid.bidder_id), price: bid.amount, status: listing.status };
+      return {
+        bid_id,
+        title: listing.title,
+        listing_id: bid.listing_id,
+        buyer: nameOf(market, bid.bidder_id),
+        price: bid.amount,
+        status: listing.status,
+      };
     },
   }),
 };

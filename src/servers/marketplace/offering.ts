@@ -1,4 +1,7 @@
-/** The tools of a seller: to offer something, to change or withdraw the offer, and to see what one offers. Knows no bids but to count them. */
+/**
+ * The tools of a seller: to offer something, to change or withdraw the offer, and to see what one
+ * offers. Knows no bids but to count them.
+ */
 import { z } from "zod";
 import { cents, id, label, minute, money } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
@@ -6,51 +9,134 @@ import { minuteAfter } from "../../environment/time.ts";
 import { has } from "../../environment/words.ts";
 import { round } from "../../environment/money.ts";
 import { limit, prices } from "./looking.ts";
-import { called, categories, conditions, leaders, leastBid, Market, ownListing, standing, statusOf, stillOffered, type Listing } from "./world.ts";
+import {
+  called,
+  categories,
+  conditions,
+  leaders,
+  leastBid,
+  Market,
+  ownListing,
+  standing,
+  statusOf,
+  stillOffered,
+  type Listing,
+} from "./world.ts";
 
 const title = z.string().min(3).max(80);
 const titles = [
-  "Oak bookshelf", "Film scanner", "City bicycle", "Acoustic guitar", "Winter coat", "Espresso machine", "Board game bundle", "Desk chair", "Vinyl collection", "Camera tripod", "Floor lamp", "Rowing machine", "Sewing machine", "Wall clock",
+  "Oak bookshelf",
+  "Film scanner",
+  "City bicycle",
+  "Acoustic guitar",
+  "Winter coat",
+  "Espresso machine",
+  "Board game bundle",
+  "Desk chair",
+  "Vinyl collection",
+  "Camera tripod",
+  "Floor lamp",
+  "Rowing machine",
+  "Sewing machine",
+  "Wall clock",
 ];
 const description = z.string().min(2).max(500);
 const descriptions = [
-  "Used for two years, well kept.", "A few scratches on one side.", "Pick-up only.", "From a home without smokers.", "Works as on the first day.", "Comes with the original box.", "Selling because I am moving.", "Recently repaired.",
+  "Used for two years, well kept.",
+  "A few scratches on one side.",
+  "Pick-up only.",
+  "From a home without smokers.",
+  "Works as on the first day.",
+  "Comes with the original box.",
+  "Selling because I am moving.",
+  "Recently repaired.",
 ];
-const days = z.int().min(1).max(14).meta({ examples: [3, 5, 7, 7, 10, 14] });
-export const ownId = id("offer").describe("Id of one of the customer's own listings, as marketplace_list_my_listings gives it");
-const open = { title: label("offer"), listing_id: id("offer"), start_price: cents(), next_bid: cents(), ends: minute() };
+const days = z
+  .int()
+  .min(1)
+  .max(14)
+  .meta({ examples: [3, 5, 7, 7, 10, 14] });
+export const ownId = id("offer").describe(
+  "Id of one of the customer's own listings, as marketplace_list_my_listings gives it",
+);
+const open = {
+  title: label("offer"),
+  listing_id: id("offer"),
+  start_price: cents(),
+  next_bid: cents(),
+  ends: minute(),
+};
 
 const tool = toolOf(Market);
 
 const stepOf = (price: number) => (price < 50 ? 2 : price < 200 ? 5 : 10);
 
 function checkPrices(start: number, buy: number | undefined): void {
-  if (buy !== undefined && buy <= start) refuse("precondition_failed", `buy_now ${buy} has to be more than the first price ${start}`, "choose a higher buy_now, or leave it out");
+  if (buy !== undefined && buy <= start)
+    refuse(
+      "precondition_failed",
+      `buy_now ${buy} has to be more than the first price ${start}`,
+      "choose a higher buy_now, or leave it out",
+    );
 }
 
 export const offering = {
   create_listing: tool({
     effect: "write",
-    summary: "Offer something for sale, for some days: others bid from the first price on, and a bid of buy_now buys it at once.",
+    summary:
+      "Offer something for sale, for some days: others bid from the first price on, and a bid of buy_now buys it at once.",
     input: {
       title: title.describe("What it is, in a few words").meta({ examples: titles }),
       category: z.enum(categories).describe("Category"),
       condition: z.enum(conditions).describe("Condition"),
-      start_price: money().describe("The first bid has to be at least this").meta({ examples: prices.slice(0, 14) }),
-      buy_now: money().optional().describe("A bid of this much buys it at once").meta({ examples: prices.slice(6) }),
+      start_price: money()
+        .describe("The first bid has to be at least this")
+        .meta({ examples: prices.slice(0, 14) }),
+      buy_now: money()
+        .optional()
+        .describe("A bid of this much buys it at once")
+        .meta({ examples: prices.slice(6) }),
       days: days.optional().describe("For how many days, 7 if not given"),
-      description: description.optional().describe("What a buyer should know").meta({ examples: descriptions }),
+      description: description
+        .optional()
+        .describe("What a buyer should know")
+        .meta({ examples: descriptions }),
     },
     returns: open,
-    run(market, { title, category, condition, start_price, buy_now, days = 7, description = "" }, { now, newId }) {
+    run(
+      market,
+      { title, category, condition, start_price, buy_now, days = 7, description = "" },
+      { now, newId },
+    ) {
       checkPrices(start_price, buy_now);
-      const own = Object.entries(before(market).listings).filter(([, it]) => it.seller_id === market.customer && statusOf(it, now) === "open");
+      const own = Object.entries(before(market).listings).filter(
+        ([, it]) => it.seller_id === market.customer && statusOf(it, now) === "open",
+      );
       const same = own.find(([, it]) => it.title.toLowerCase() === title.toLowerCase());
-      if (same) refuse("conflict", `${called(same[1], same[0])} is already on offer until ${same[1].ends}`, "marketplace_update_listing changes it");
-      if (own.length >= market.terms.most_listings) refuse("limit_exceeded", `${own.length} listings are open, and no more than ${market.terms.most_listings} may be`, "marketplace_close_listing withdraws one");
+      if (same)
+        refuse(
+          "conflict",
+          `${called(same[1], same[0])} is already on offer until ${same[1].ends}`,
+          "marketplace_update_listing changes it",
+        );
+      if (own.length >= market.terms.most_listings)
+        refuse(
+          "limit_exceeded",
+          `${own.length} listings are open, and no more than ${market.terms.most_listings} may be`,
+          "marketplace_close_listing withdraws one",
+        );
       const listing: Listing = {
-        title, category, condition, description, seller_id: market.customer, start_price, step: stepOf(start_price), ...(buy_now === undefined ? {} : { buy_now }), opened: now.slice(0, 10),
-        ends: minuteAfter(now, days * 1440), status: "open",
+        title,
+        category,
+        condition,
+        description,
+        seller_id: market.customer,
+        start_price,
+        step: stepOf(start_price),
+        ...(buy_now === undefined ? {} : { buy_now }),
+        opened: now.slice(0, 10),
+        ends: minuteAfter(now, days * 1440),
+        status: "open",
       };
       const listing_id = newId("lst");
       market.listings[listing_id] = listing;
@@ -59,14 +145,24 @@ export const offering = {
   }),
   update_listing: tool({
     effect: "write",
-    summary: "Change one of the customer's own listings: its description at any time, its title and prices while nobody has bid; once somebody has, it can only be kept open for longer.",
+    summary:
+      "Change one of the customer's own listings: its description at any time, its title and prices while nobody has bid; once somebody has, it can only be kept open for longer.",
     idempotent: true,
     input: {
       listing_id: ownId,
       title: title.optional().describe("New title").meta({ examples: titles }),
-      description: description.optional().describe("New description").meta({ examples: descriptions }),
-      start_price: money().optional().describe("New first price").meta({ examples: prices.slice(0, 14) }),
-      buy_now: money().optional().describe("New price for buying at once").meta({ examples: prices.slice(6) }),
+      description: description
+        .optional()
+        .describe("New description")
+        .meta({ examples: descriptions }),
+      start_price: money()
+        .optional()
+        .describe("New first price")
+        .meta({ examples: prices.slice(0, 14) }),
+      buy_now: money()
+        .optional()
+        .describe("New price for buying at once")
+        .meta({ examples: prices.slice(6) }),
       days: days.optional().describe("Let it end as many days from now"),
     },
     returns: open,
@@ -74,59 +170,153 @@ export const offering = {
       const listing = ownListing(market, listing_id);
       stillOffered(listing, listing_id);
       const changes = {
-        ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }), ...(start_price === undefined ? {} : { start_price, step: stepOf(start_price) }),
-        ...(buy_now === undefined ? {} : { buy_now }), ...(days === undefined ? {} : { ends: minuteAfter(now, days * 1440) }),
+        ...(title === undefined ? {} : { title }),
+        ...(description === undefined ? {} : { description }),
+        ...(start_price === undefined ? {} : { start_price, step: stepOf(start_price) }),
+        ...(buy_now === undefined ? {} : { buy_now }),
+        ...(days === undefined ? {} : { ends: minuteAfter(now, days * 1440) }),
       };
-      if (Object.keys(changes).length === 0) refuse("invalid_params", "nothing to change was given", "give a title, description, start_price, buy_now or days");
+      if (Object.keys(changes).length === 0)
+        refuse(
+          "invalid_params",
+          "nothing to change was given",
+          "give a title, description, start_price, buy_now or days",
+        );
       const bids = standing(before(market).bids, listing_id);
-      if (bids.length > 0 && (title !== undefined || start_price !== undefined || buy_now !== undefined))
-        refuse("precondition_failed", `${called(listing, listing_id)} has ${bids.length} bids, so its title and prices stand`, "its description and days can still be changed");
-      if (bids.length > 0 && statusOf(listing, now) === "ended") refuse("precondition_failed", `the bidding for ${called(listing, listing_id)} ended at ${listing.ends} with ${bids.length} bids`, "marketplace_accept_bid sells it to the highest bidder");
+      if (
+        bids.length > 0 &&
+        (title !== undefined || start_price !== undefined || buy_now !== undefined)
+      )
+        refuse(
+          "precondition_failed",
+          `${called(listing, listing_id)} has ${bids.length} bids, so its title and prices stand`,
+          "its description and days can still be changed",
+        );
+      if (bids.length > 0 && statusOf(listing, now) === "ended")
+        refuse(
+          "precondition_failed",
+          `the bidding for ${called(listing, listing_id)} ended at ${listing.ends} with ${bids.length} bids`,
+          "marketplace_accept_bid sells it to the highest bidder",
+        );
       if (bids.length > 0 && changes.ends !== undefined && changes.ends < listing.ends)
-        refuse("precondition_failed", `${called(listing, listing_id)} has ${bids.length} bids, so it cannot end before ${listing.ends}`, "it can only be kept open for longer");
-      if (Object.entries(changes).every(([key, it]) => listing[key as keyof typeof changes] === it)) refuse("conflict", `${called(listing, listing_id)} is like that already`, "marketplace_get_listing shows it");
+        refuse(
+          "precondition_failed",
+          `${called(listing, listing_id)} has ${bids.length} bids, so it cannot end before ${listing.ends}`,
+          "it can only be kept open for longer",
+        );
+      if (Object.entries(changes).every(([key, it]) => listing[key as keyof typeof changes] === it))
+        refuse(
+          "conflict",
+          `${called(listing, listing_id)} is like that already`,
+          "marketplace_get_listing shows it",
+        );
       checkPrices(start_price ?? listing.start_price, buy_now ?? listing.buy_now);
       Object.assign(listing, changes);
-      return { title: listing.title, listing_id, start_price: listing.start_price, next_bid: leastBid(listing, bids[0]?.[1]), ends: listing.ends };
+      return {
+        title: listing.title,
+        listing_id,
+        start_price: listing.start_price,
+        next_bid: leastBid(listing, bids[0]?.[1]),
+        ends: listing.ends,
+      };
     },
   }),
   close_listing: tool({
     effect: "write",
-    summary: "Withdraw one of the customer's own listings that nobody has bid on. It cannot be opened again.",
+    summary:
+      "Withdraw one of the customer's own listings that nobody has bid on. It cannot be opened again.",
     destructive: true,
     input: { listing_id: ownId },
-    returns: { title: label("offer"), listing_id: id("offer"), status: z.string(), open_listings: z.int().describe("How many are open now") },
+    returns: {
+      title: label("offer"),
+      listing_id: id("offer"),
+      status: z.string(),
+      open_listings: z.int().describe("How many are open now"),
+    },
     run(market, { listing_id }, { now }) {
       const listing = ownListing(market, listing_id);
       stillOffered(listing, listing_id);
       const [top] = standing(before(market).bids, listing_id);
-      if (top) refuse("precondition_failed", `${called(listing, listing_id)} has a bid of ${top[1].amount} by ${market.members[top[1].bidder_id]!.name}, so it cannot be withdrawn`, "marketplace_accept_bid sells it");
-      const others = Object.entries(before(market).listings).filter(([key, it]) => key !== listing_id && it.seller_id === market.customer && statusOf(it, now) === "open");
+      if (top)
+        refuse(
+          "precondition_failed",
+          `${called(listing, listing_id)} has a bid of ${top[1].amount} by ${market.members[top[1].bidder_id]!.name}, so it cannot be withdrawn`,
+          "marketplace_accept_bid sells it",
+        );
+      const others = Object.entries(before(market).listings).filter(
+        ([key, it]) =>
+          key !== listing_id && it.seller_id === market.customer && statusOf(it, now) === "open",
+      );
       listing.status = "withdrawn";
-      return { title: listing.title, listing_id, status: listing.status, open_listings: others.length };
+      return {
+        title: listing.title,
+        listing_id,
+        status: listing.status,
+        open_listings: others.length,
+      };
     },
   }),
   list_my_listings: tool({
     effect: "read",
-    summary: "List what the customer offers or has offered, what ends last on top: how many bids each has and what the highest is, or what it was sold for.",
+    summary:
+      "List what the customer offers or has offered, what ends last on top: how many bids each has and what the highest is, or what it was sold for.",
     input: {
       title: label("offer").optional().describe("Only listings whose title contains this"),
-      status: z.enum(["open", "ended", "sold", "withdrawn"]).optional().describe("Only listings that stand like this; ended ones wait for a bid to be accepted"),
-      with_bids: z.boolean().optional().describe("True for only those with bids, false for only those without"),
+      status: z
+        .enum(["open", "ended", "sold", "withdrawn"])
+        .optional()
+        .describe("Only listings that stand like this; ended ones wait for a bid to be accepted"),
+      with_bids: z
+        .boolean()
+        .optional()
+        .describe("True for only those with bids, false for only those without"),
       limit,
     },
-    returns: { listings: z.array(z.object({ title: label("offer"), listing_id: id("offer"), status: z.string(), bids: z.int(), highest_bid: cents().optional(), start_price: cents(), ends: minute() })), earned: cents().describe("What all sold ones brought") },
+    returns: {
+      listings: z.array(
+        z.object({
+          title: label("offer"),
+          listing_id: id("offer"),
+          status: z.string(),
+          bids: z.int(),
+          highest_bid: cents().optional(),
+          start_price: cents(),
+          ends: minute(),
+        }),
+      ),
+      earned: cents().describe("What all sold ones brought"),
+    },
     run({ listings, bids, customer }, { title, status, with_bids, limit: most = 10 }, { now }) {
       const leading = leaders(bids);
       const own = Object.entries(listings).filter(([, it]) => it.seller_id === customer);
-      const found = own.filter(([key, it]) => (!title || has(it.title, title)) && (!status || statusOf(it, now) === status) && (with_bids === undefined || leading.has(key) === with_bids));
-      found.sort(([a, x], [b, y]) => (x.ends === y.ends ? (a < b ? -1 : 1) : x.ends < y.ends ? 1 : -1));
+      const found = own.filter(
+        ([key, it]) =>
+          (!title || has(it.title, title)) &&
+          (!status || statusOf(it, now) === status) &&
+          (with_bids === undefined || leading.has(key) === with_bids),
+      );
+      found.sort(([a, x], [b, y]) =>
+        x.ends === y.ends ? (a < b ? -1 : 1) : x.ends < y.ends ? 1 : -1,
+      );
       return {
         listings: found.slice(0, most).map(([key, it]) => {
           const top = leading.get(key);
-          return { title: it.title, listing_id: key, status: statusOf(it, now), bids: top?.count ?? 0, ...(top ? { highest_bid: top.bid.amount } : {}), start_price: it.start_price, ends: it.ends };
+          return {
+            title: it.title,
+            listing_id: key,
+            status: statusOf(it, now),
+            bids: top?.count ?? 0,
+            ...(top ? { highest_bid: top.bid.amount } : {}),
+            start_price: it.start_price,
+            ends: it.ends,
+          };
         }),
-        earned: round(own.reduce((total, [, it]) => total + (it.sold_by === undefined ? 0 : bids[it.sold_by]!.amount), 0)),
+        earned: round(
+          own.reduce(
+            (total, [, it]) => total + (it.sold_by === undefined ? 0 : bids[it.sold_by]!.amount),
+            0,
+          ),
+        ),
       };
     },
   }),

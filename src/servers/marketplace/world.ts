@@ -1,13 +1,23 @@
 /**
- * A marketplace for used things: members, what they auction, bids, messages and ratings. A listing ends by the clock; it is sold when
- * its seller accepts a bid, or when a bid reaches its price for buying at once. Knows no tools.
+ * A marketplace for used things: members, what they auction, bids, messages and ratings. A listing
+ * ends by the clock; it is sold when its seller accepts a bid, or when a bid reaches its price for
+ * buying at once. Knows no tools.
  */
 import { z } from "zod";
 import { day, minute, money } from "../../environment/entity.ts";
 import { need, refuse } from "../../environment/server.ts";
 import { round } from "../../environment/money.ts";
 
-export const categories = ["furniture", "electronics", "bicycles", "photography", "music", "books", "clothing", "collectibles"] as const;
+export const categories = [
+  "furniture",
+  "electronics",
+  "bicycles",
+  "photography",
+  "music",
+  "books",
+  "clothing",
+  "collectibles",
+] as const;
 export const conditions = ["new", "like_new", "good", "worn", "for_parts"] as const;
 
 const Member = z.strictObject({
@@ -38,11 +48,30 @@ const Listing = z.strictObject({
 });
 export type Listing = z.infer<typeof Listing>;
 
-const Bid = z.strictObject({ listing_id: z.string(), bidder_id: z.string(), amount: money(), at: minute(), retracted: z.boolean() });
+const Bid = z.strictObject({
+  listing_id: z.string(),
+  bidder_id: z.string(),
+  amount: money(),
+  at: minute(),
+  retracted: z.boolean(),
+});
 export type Bid = z.infer<typeof Bid>;
 
-const Message = z.strictObject({ listing_id: z.string(), from: z.string(), to: z.string(), text: z.string().max(500), at: minute() });
-const Rating = z.strictObject({ seller_id: z.string(), by: z.string(), listing_id: z.string(), stars: z.int().min(1).max(5), text: z.string().max(300), date: day() });
+const Message = z.strictObject({
+  listing_id: z.string(),
+  from: z.string(),
+  to: z.string(),
+  text: z.string().max(500),
+  at: minute(),
+});
+const Rating = z.strictObject({
+  seller_id: z.string(),
+  by: z.string(),
+  listing_id: z.string(),
+  stars: z.int().min(1).max(5),
+  text: z.string().max(300),
+  date: day(),
+});
 
 export const Market = z.strictObject({
   /** The member for whom the agent works. */
@@ -65,55 +94,94 @@ export const Market = z.strictObject({
 });
 export type Market = z.infer<typeof Market>;
 
+export const listingOf = (market: Pick<Market, "listings">, listingId: string) =>
+  need(market.listings, listingId, "listing", "marketplace_search_listings gives the ids");
+export const bidOf = (market: Pick<Market, "bids">, bidId: string, hint: string) =>
+  need(market.bids, bidId, "bid", hint);
 
-export const listingOf = (market: Pick<Market, "listings">, listingId: string) => need(market.listings, listingId, "listing", "marketplace_search_listings gives the ids");
-export const bidOf = (market: Pick<Market, "bids">, bidId: string, hint: string) => need(market.bids, bidId, "bid", hint);
-
-export const statusOf = ({ status, ends }: Listing, now: string): "open" | "ended" | "sold" | "withdrawn" => (status === "open" && ends <= now ? "ended" : status);
+export const statusOf = (
+  { status, ends }: Listing,
+  now: string,
+): "open" | "ended" | "sold" | "withdrawn" => (status === "open" && ends <= now ? "ended" : status);
 
 /** A listing's bids that stand, highest first. */
 export const standing = (bids: Market["bids"], listingId: string): [string, Bid][] =>
-  Object.entries(bids).filter(([, it]) => it.listing_id === listingId && !it.retracted).sort(([, a], [, b]) => b.amount - a.amount);
+  Object.entries(bids)
+    .filter(([, it]) => it.listing_id === listingId && !it.retracted)
+    .sort(([, a], [, b]) => b.amount - a.amount);
 
 /** How a bid on a listing stands. */
-export function standingOf(bidId: string, bid: Bid, { sold_by }: Pick<Listing, "sold_by">, top: string | undefined): "won" | "retracted" | "leading" | "outbid" {
+export function standingOf(
+  bidId: string,
+  bid: Bid,
+  { sold_by }: Pick<Listing, "sold_by">,
+  top: string | undefined,
+): "won" | "retracted" | "leading" | "outbid" {
   if (bidId === sold_by) return "won";
-  return bid.retracted ? "retracted" : bidId === top && sold_by === undefined ? "leading" : "outbid";
+  return bid.retracted
+    ? "retracted"
+    : bidId === top && sold_by === undefined
+      ? "leading"
+      : "outbid";
 }
 
 /** Every listing's highest bid that stands, and how many stand. */
-export function leaders(bids: Market["bids"]): ReadonlyMap<string, { readonly bidId: string; readonly bid: Bid; readonly count: number }> {
+export function leaders(
+  bids: Market["bids"],
+): ReadonlyMap<string, { readonly bidId: string; readonly bid: Bid; readonly count: number }> {
   const found = new Map<string, { bidId: string; bid: Bid; count: number }>();
   for (const [bidId, bid] of Object.entries(bids)) {
     if (bid.retracted) continue;
     const known = found.get(bid.listing_id);
     const count = 1 + (known?.count ?? 0);
-    found.set(bid.listing_id, known && known.bid.amount >= bid.amount ? { ...known, count } : { bidId, bid, count });
+    found.set(
+      bid.listing_id,
+      known && known.bid.amount >= bid.amount ? { ...known, count } : { bidId, bid, count },
+    );
   }
   return found;
 }
 
 /** The least that the next bid has to be. */
-export const leastBid = (listing: Listing, top: Bid | undefined) => (top ? round(top.amount + listing.step) : listing.start_price);
+export const leastBid = (listing: Listing, top: Bid | undefined) =>
+  top ? round(top.amount + listing.step) : listing.start_price;
 
 /** A seller's mean rating in tenths, or nothing where nobody has rated them. */
 export function ratingOf(ratings: Market["ratings"], sellerId: string): number | undefined {
-  const stars = Object.values(ratings).filter(it => it.seller_id === sellerId).map(it => it.stars);
-  return stars.length === 0 ? undefined : Math.round((10 * stars.reduce((a, b) => a + b, 0)) / stars.length) / 10;
+  const stars = Object.values(ratings)
+    .filter(it => it.seller_id === sellerId)
+    .map(it => it.stars);
+  return stars.length === 0
+    ? undefined
+    : Math.round((10 * stars.reduce((a, b) => a + b, 0)) / stars.length) / 10;
 }
 
 export const called = (listing: Listing, listingId: string) => `${listing.title} (${listingId})`;
 
 /** The customer's own listing, or a refusal. */
-export function ownListing(market: Pick<Market, "listings" | "members" | "customer">, listingId: string): Listing {
-  const listing = need(market.listings, listingId, "listing", "marketplace_list_my_listings gives the ids of your own");
+export function ownListing(
+  market: Pick<Market, "listings" | "members" | "customer">,
+  listingId: string,
+): Listing {
+  const listing = need(
+    market.listings,
+    listingId,
+    "listing",
+    "marketplace_list_my_listings gives the ids of your own",
+  );
   if (listing.seller_id !== market.customer)
-    refuse("permission_denied", `${called(listing, listingId)} belongs to ${market.members[listing.seller_id]!.name}, and only its seller may do that`, "marketplace_list_my_listings shows your own");
+    refuse(
+      "permission_denied",
+      `${called(listing, listingId)} belongs to ${market.members[listing.seller_id]!.name}, and only its seller may do that`,
+      "marketplace_list_my_listings shows your own",
+    );
   return listing;
 }
 
 /** Turns down what cannot be done once a listing is sold or withdrawn. */
 export function stillOffered(listing: Listing, listingId: string): void {
-  if (listing.status === "sold") refuse("conflict", `${called(listing, listingId)} is already sold`);
-  if (listing.status === "withdrawn") refuse("conflict", `${called(listing, listingId)} was withdrawn`);
+  if (listing.status === "sold")
+    refuse("conflict", `${called(listing, listingId)} is already sold`);
+  if (listing.status === "withdrawn")
+    refuse("conflict", `${called(listing, listingId)} was withdrawn`);
 }

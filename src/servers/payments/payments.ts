@@ -1,6 +1,7 @@
 /**
- * What a studio bills and what its customers pay: invoices with lines, payments in whole or in part, refunds, and a log of
- * events that goes out to webhooks. What is overdue follows from the session's day. Knows no bank account and no sessions.
+ * What a studio bills and what its customers pay: invoices with lines, payments in whole or in
+ * part, refunds, and a log of events that goes out to webhooks. What is overdue follows from the
+ * session's day. Knows no bank account and no sessions.
  */
 import { defineServer } from "../../environment/server.ts";
 import { hooks, paymentTools } from "./incoming.ts";

@@ -1,40 +1,97 @@
-/** The tools for finding out what the chain has, and where: stores, items, shelves. Knows reservations only as what cannot be sold. */
+/**
+ * The tools for finding out what the chain has, and where: stores, items, shelves. Knows
+ * reservations only as what cannot be sold.
+ */
 import { z } from "zod";
 import { cents, day, id, label, minute } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
 import { has } from "../../environment/words.ts";
-import { availableNow, categories, Chain, isOpenAt, itemOf, kilometres, onHand, opensNext, reservedNow, storeOf } from "./world.ts";
+import {
+  availableNow,
+  categories,
+  Chain,
+  isOpenAt,
+  itemOf,
+  kilometres,
+  onHand,
+  opensNext,
+  reservedNow,
+  storeOf,
+} from "./world.ts";
 
 export const storeId = id("store").describe("Store id, as retail_chain_list_stores gives it");
 export const itemId = id("item").describe("Item id, as retail_chain_search_items gives it");
-export const limit = z.int().min(1).max(50).optional().describe("At most this many, 10 if not given");
-export const quantity = z.int().min(1).max(99).meta({ examples: [1, 1, 2, 2, 3, 4, 5, 6, 8, 10] });
+export const limit = z
+  .int()
+  .min(1)
+  .max(50)
+  .optional()
+  .describe("At most this many, 10 if not given");
+export const quantity = z
+  .int()
+  .min(1)
+  .max(99)
+  .meta({ examples: [1, 1, 2, 2, 3, 4, 5, 6, 8, 10] });
 
 const tool = toolOf(Chain);
 
-const unitsOf = ({ lines }: Chain["shipments"][string]) => Object.values(lines).reduce((a, b) => a + b, 0);
+const unitsOf = ({ lines }: Chain["shipments"][string]) =>
+  Object.values(lines).reduce((a, b) => a + b, 0);
 
 const storeTools = {
   list_stores: tool({
     effect: "read",
-    summary: "List the chain's stores by city, name, or who looks after them, and whether each is open now.",
+    summary:
+      "List the chain's stores by city, name, or who looks after them, and whether each is open now.",
     input: {
       name: label("store").optional().describe("Only stores whose name contains this"),
-      city: z.string().min(1).max(60).optional().describe("Only stores in this city").meta({ examples: ["Hamburg", "Lyon", "Porto", "Lisbon", "Madrid", "Berlin", "Vienna", "Dublin"] }),
+      city: z
+        .string()
+        .min(1)
+        .max(60)
+        .optional()
+        .describe("Only stores in this city")
+        .meta({
+          examples: ["Hamburg", "Lyon", "Porto", "Lisbon", "Madrid", "Berlin", "Vienna", "Dublin"],
+        }),
       mine: z.boolean().optional().describe("True for only those that the user looks after"),
       open_now: z.boolean().optional().describe("True for only those that are open now"),
       limit,
     },
-    returns: { stores: z.array(z.object({ store: label("store"), store_id: id("store"), city: z.string(), address: z.string(), open: z.boolean() })) },
+    returns: {
+      stores: z.array(
+        z.object({
+          store: label("store"),
+          store_id: id("store"),
+          city: z.string(),
+          address: z.string(),
+          open: z.boolean(),
+        }),
+      ),
+    },
     run({ stores, user }, { name, city, mine, open_now, limit: most = 10 }, { now }) {
-      const found = Object.entries(stores).filter(([key, it]) =>
-        (!name || has(it.name, name)) && (!city || has(it.city, city)) && (mine === undefined || user.looks_after.includes(key) === mine) && (open_now === undefined || isOpenAt(it, now) === open_now));
-      return { stores: found.slice(0, most).map(([store_id, it]) => ({ store: it.name, store_id, city: it.city, address: it.address, open: isOpenAt(it, now) })) };
+      const found = Object.entries(stores).filter(
+        ([key, it]) =>
+          (!name || has(it.name, name)) &&
+          (!city || has(it.city, city)) &&
+          (mine === undefined || user.looks_after.includes(key) === mine) &&
+          (open_now === undefined || isOpenAt(it, now) === open_now),
+      );
+      return {
+        stores: found.slice(0, most).map(([store_id, it]) => ({
+          store: it.name,
+          store_id,
+          city: it.city,
+          address: it.address,
+          open: isOpenAt(it, now),
+        })),
+      };
     },
   }),
   get_store: tool({
     effect: "read",
-    summary: "Get one store in full: address, hours, when it opens next, whether it keeps reservations, and the shipments that it expects.",
+    summary:
+      "Get one store in full: address, hours, when it opens next, whether it keeps reservations, and the shipments that it expects.",
     input: { store_id: storeId },
     returns: {
       store: label("store"),
@@ -49,17 +106,52 @@ const storeTools = {
       reopens: day().optional().describe("First day after a renovation"),
       pickup: z.boolean().describe("Whether it keeps reservations"),
       looked_after: z.boolean().describe("Whether the user may change what lies there"),
-      shipments: z.array(z.object({ number: label("shipment"), shipment_id: id("shipment"), sender: z.string(), expected: day(), units: z.int() })).optional().describe("Expected ones, if there are any"),
+      shipments: z
+        .array(
+          z.object({
+            number: label("shipment"),
+            shipment_id: id("shipment"),
+            sender: z.string(),
+            expected: day(),
+            units: z.int(),
+          }),
+        )
+        .optional()
+        .describe("Expected ones, if there are any"),
     },
     run(chain, { store_id }, { now }) {
       const it = storeOf(chain, store_id);
       const next = opensNext(it, now);
       const isClosed = it.reopens !== undefined && it.reopens > now.slice(0, 10);
-      const shipments = Object.entries(chain.shipments).filter(([, row]) => row.store_id === store_id && row.received === undefined).sort(([, a], [, b]) => (a.expected === b.expected ? a.number - b.number : a.expected < b.expected ? -1 : 1));
+      const shipments = Object.entries(chain.shipments)
+        .filter(([, row]) => row.store_id === store_id && row.received === undefined)
+        .sort(([, a], [, b]) =>
+          a.expected === b.expected ? a.number - b.number : a.expected < b.expected ? -1 : 1,
+        );
       return {
-        store: it.name, store_id, city: it.city, address: it.address, phone: it.phone, hours: `${it.opens} to ${it.closes}`, ...(it.closed_on.length > 0 ? { closed_on: it.closed_on.join(", ") } : {}), open: isOpenAt(it, now),
-        ...(next === undefined ? {} : { opens_next: next }), ...(isClosed ? { reopens: it.reopens } : {}), pickup: it.pickup, looked_after: chain.user.looks_after.includes(store_id),
-        ...(shipments.length > 0 ? { shipments: shipments.map(([shipment_id, row]) => ({ number: String(row.number), shipment_id, sender: row.sender, expected: row.expected, units: unitsOf(row) })) } : {}),
+        store: it.name,
+        store_id,
+        city: it.city,
+        address: it.address,
+        phone: it.phone,
+        hours: `${it.opens} to ${it.closes}`,
+        ...(it.closed_on.length > 0 ? { closed_on: it.closed_on.join(", ") } : {}),
+        open: isOpenAt(it, now),
+        ...(next === undefined ? {} : { opens_next: next }),
+        ...(isClosed ? { reopens: it.reopens } : {}),
+        pickup: it.pickup,
+        looked_after: chain.user.looks_after.includes(store_id),
+        ...(shipments.length > 0
+          ? {
+              shipments: shipments.map(([shipment_id, row]) => ({
+                number: String(row.number),
+                shipment_id,
+                sender: row.sender,
+                expected: row.expected,
+                units: unitsOf(row),
+              })),
+            }
+          : {}),
       };
     },
   }),
@@ -68,37 +160,88 @@ const storeTools = {
 const itemTools = {
   search_items: tool({
     effect: "read",
-    summary: "Find items that the chain sells, by name or brand, category or price, with how many can be had in all stores together.",
+    summary:
+      "Find items that the chain sells, by name or brand, category or price, with how many can be had in all stores together.",
     input: {
       name: label("item").optional().describe("Only items whose name or brand contains this"),
       category: z.enum(categories).optional().describe("Only items of this category"),
-      max_price: z.number().min(1).max(10_000).optional().describe("Only items that cost at most this much").meta({ examples: [20, 30, 40, 50, 75, 100, 150, 200, 300] }),
+      max_price: z
+        .number()
+        .min(1)
+        .max(10_000)
+        .optional()
+        .describe("Only items that cost at most this much")
+        .meta({ examples: [20, 30, 40, 50, 75, 100, 150, 200, 300] }),
       limit,
     },
-    returns: { items: z.array(z.object({ item: label("item"), item_id: id("item"), brand: z.string(), category: z.string(), price: cents(), available: z.int(), stores: z.int().describe("How many stores have some") })) },
+    returns: {
+      items: z.array(
+        z.object({
+          item: label("item"),
+          item_id: id("item"),
+          brand: z.string(),
+          category: z.string(),
+          price: cents(),
+          available: z.int(),
+          stores: z.int().describe("How many stores have some"),
+        }),
+      ),
+    },
     run(chain, { name, category, max_price, limit: most = 10 }, { now }) {
-      const found = Object.entries(chain.items).filter(([, it]) => (!name || has(`${it.name} ${it.brand}`, name)) && (!category || it.category === category) && (max_price === undefined || it.price <= max_price));
+      const found = Object.entries(chain.items).filter(
+        ([, it]) =>
+          (!name || has(`${it.name} ${it.brand}`, name)) &&
+          (!category || it.category === category) &&
+          (max_price === undefined || it.price <= max_price),
+      );
       const available = availableNow(chain, now);
       const stores = Object.keys(chain.stores);
       return {
         items: found.slice(0, most).map(([item_id, it]) => {
           const left = stores.map(store => available(store, item_id)).filter(n => n > 0);
-          return { item: it.name, item_id, brand: it.brand, category: it.category, price: it.price, available: left.reduce((a, b) => a + b, 0), stores: left.length };
+          return {
+            item: it.name,
+            item_id,
+            brand: it.brand,
+            category: it.category,
+            price: it.price,
+            available: left.reduce((a, b) => a + b, 0),
+            stores: left.length,
+          };
         }),
       };
     },
   }),
   get_inventory: tool({
     effect: "read",
-    summary: "Show what one store has: of each item how many lie there, how many of those are reserved and how many can be sold; fewest first.",
+    summary:
+      "Show what one store has: of each item how many lie there, how many of those are reserved and how many can be sold; fewest first.",
     input: {
       store_id: storeId,
       name: label("item").optional().describe("Only items whose name contains this"),
       category: z.enum(categories).optional().describe("Only items of this category"),
-      at_most: z.int().min(0).max(999).optional().describe("Only items of which no more than this can be sold; 0 for what is sold out").meta({ examples: [0, 1, 2, 3, 5, 10] }),
+      at_most: z
+        .int()
+        .min(0)
+        .max(999)
+        .optional()
+        .describe("Only items of which no more than this can be sold; 0 for what is sold out")
+        .meta({ examples: [0, 1, 2, 3, 5, 10] }),
       limit,
     },
-    returns: { store: label("store"), store_id: id("store"), items: z.array(z.object({ item: label("item"), item_id: id("item"), on_hand: z.int(), reserved: z.int(), available: z.int() })) },
+    returns: {
+      store: label("store"),
+      store_id: id("store"),
+      items: z.array(
+        z.object({
+          item: label("item"),
+          item_id: id("item"),
+          on_hand: z.int(),
+          reserved: z.int(),
+          available: z.int(),
+        }),
+      ),
+    },
     run(chain, { store_id, name, category, at_most, limit: most = 10 }, { now }) {
       const store = storeOf(chain, store_id);
       const reserved = reservedNow(chain, now);
@@ -109,19 +252,51 @@ const itemTools = {
         return [{ item: it.name, item_id, on_hand, reserved: held, available: on_hand - held }];
       });
       const found = rows.filter(it => at_most === undefined || it.available <= at_most);
-      return { store: store.name, store_id, items: found.sort((a, b) => (a.available === b.available ? (a.item < b.item ? -1 : 1) : a.available - b.available)).slice(0, most) };
+      return {
+        store: store.name,
+        store_id,
+        items: found
+          .sort((a, b) =>
+            a.available === b.available ? (a.item < b.item ? -1 : 1) : a.available - b.available,
+          )
+          .slice(0, most),
+      };
     },
   }),
   find_item_nearby: tool({
     effect: "read",
-    summary: "Find the stores that can sell a quantity of an item now, nearest first as seen from one of the stores.",
+    summary:
+      "Find the stores that can sell a quantity of an item now, nearest first as seen from one of the stores.",
     input: {
       item_id: itemId,
-      near_store_id: id("store").optional().describe("Store from which distances count; the first that the user looks after if not given"),
+      near_store_id: id("store")
+        .optional()
+        .describe(
+          "Store from which distances count; the first that the user looks after if not given",
+        ),
       quantity: quantity.optional().describe("How many are needed, 1 if not given"),
-      max_km: z.int().min(0).max(20_000).optional().describe("Only stores at most this far away").meta({ examples: [5, 10, 50, 100, 500, 1000, 1500, 2000] }),
+      max_km: z
+        .int()
+        .min(0)
+        .max(20_000)
+        .optional()
+        .describe("Only stores at most this far away")
+        .meta({ examples: [5, 10, 50, 100, 500, 1000, 1500, 2000] }),
     },
-    returns: { item: label("item"), item_id: id("item"), stores: z.array(z.object({ store: label("store"), store_id: id("store"), city: z.string(), km: z.int(), available: z.int(), pickup: z.boolean() })) },
+    returns: {
+      item: label("item"),
+      item_id: id("item"),
+      stores: z.array(
+        z.object({
+          store: label("store"),
+          store_id: id("store"),
+          city: z.string(),
+          km: z.int(),
+          available: z.int(),
+          pickup: z.boolean(),
+        }),
+      ),
+    },
     run(chain, { item_id, near_store_id, quantity: wanted = 1, max_km }, { now }) {
       const item = itemOf(chain, item_id);
       const near = storeOf(chain, near_store_id ?? chain.user.looks_after[0]!);
@@ -129,15 +304,38 @@ const itemTools = {
       const rows = Object.entries(chain.stores).flatMap(([store_id, it]) => {
         const left = available(store_id, item_id);
         const isClosed = it.reopens !== undefined && it.reopens > now.slice(0, 10);
-        return left >= wanted && !isClosed ? [{ store: it.name, store_id, city: it.city, km: kilometres(near, it), available: left, pickup: it.pickup }] : [];
+        return left >= wanted && !isClosed
+          ? [
+              {
+                store: it.name,
+                store_id,
+                city: it.city,
+                km: kilometres(near, it),
+                available: left,
+                pickup: it.pickup,
+              },
+            ]
+          : [];
       });
-      return { item: item.name, item_id, stores: rows.filter(it => max_km === undefined || it.km <= max_km).sort((a, b) => (a.km === b.km ? (a.store < b.store ? -1 : 1) : a.km - b.km)).slice(0, 10) };
+      return {
+        item: item.name,
+        item_id,
+        stores: rows
+          .filter(it => max_km === undefined || it.km <= max_km)
+          .sort((a, b) => (a.km === b.km ? (a.store < b.store ? -1 : 1) : a.km - b.km))
+          .slice(0, 10),
+      };
     },
   }),
 };
 
 /** How many of an item lie in a store, or a refusal where the store does not sell it. */
 export const soldAt = (chain: Chain, store: string, item: string): number =>
-  onHand(chain, store, item) ?? refuse("precondition_failed", `the store ${storeOf(chain, store).name} (${store}) does not sell ${itemOf(chain, item).name} (${item})`, "retail_chain_find_item_nearby finds the stores that have it");
+  onHand(chain, store, item) ??
+  refuse(
+    "precondition_failed",
+    `the store ${storeOf(chain, store).name} (${store}) does not sell ${itemOf(chain, item).name} (${item})`,
+    "retail_chain_find_item_nearby finds the stores that have it",
+  );
 
 export const looking = { ...storeTools, ...itemTools };

@@ -1,6 +1,7 @@
 /**
- * A chain of stores as somebody sees it who shops there and looks after some of its shelves: stock by store, reservations that lapse,
- * shipments between stores. Knows no tills, no web shop and no sessions.
+ * A chain of stores as somebody sees it who shops there and looks after some of its shelves: stock
+ * by store, reservations that lapse, shipments between stores. Knows no tills, no web shop and no
+ * sessions.
  */
 import { defineServer } from "../../environment/server.ts";
 import { reserving, stocking } from "./acting.ts";

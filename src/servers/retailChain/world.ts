@@ -1,14 +1,32 @@
 /**
- * A chain of stores: what each has on its shelves, what is reserved there and what is on its way to it. What can be sold is what lies
- * there less what is reserved; a reservation lapses by the clock and the store's hours. Knows no tools.
+ * A chain of stores: what each has on its shelves, what is reserved there and what is on its way to
+ * it. What can be sold is what lies there less what is reserved; a reservation lapses by the clock
+ * and the store's hours. Knows no tools.
  */
 import { z } from "zod";
 import { day, minute, money } from "../../environment/entity.ts";
 import { need, refuse } from "../../environment/server.ts";
 import { dayAfter, weekdayOf } from "../../environment/time.ts";
 
-export const categories = ["tents", "clothing", "footwear", "climbing", "cooking", "packs", "lights", "water"] as const;
-export const weekdays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"] as const;
+export const categories = [
+  "tents",
+  "clothing",
+  "footwear",
+  "climbing",
+  "cooking",
+  "packs",
+  "lights",
+  "water",
+] as const;
+export const weekdays = [
+  "sunday",
+  "monday",
+  "tuesday",
+  "wednesday",
+  "thursday",
+  "friday",
+  "saturday",
+] as const;
 
 const time = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/);
 const count = z.int().min(0).max(9999);
@@ -30,9 +48,21 @@ const Store = z.strictObject({
 });
 export type Store = z.infer<typeof Store>;
 
-const Item = z.strictObject({ name: z.string().min(1).max(80), brand: z.string(), category: z.enum(categories), price: money() });
+const Item = z.strictObject({
+  name: z.string().min(1).max(80),
+  brand: z.string(),
+  category: z.enum(categories),
+  price: money(),
+});
 
-const Reservation = z.strictObject({ item_id: z.string(), store_id: z.string(), quantity: z.int().min(1).max(99), made: minute(), until: minute(), status: z.enum(["held", "collected", "cancelled"]) });
+const Reservation = z.strictObject({
+  item_id: z.string(),
+  store_id: z.string(),
+  quantity: z.int().min(1).max(99),
+  made: minute(),
+  until: minute(),
+  status: z.enum(["held", "collected", "cancelled"]),
+});
 export type Reservation = z.infer<typeof Reservation>;
 
 const Shipment = z.strictObject({
@@ -67,19 +97,32 @@ export const Chain = z.strictObject({
 });
 export type Chain = z.infer<typeof Chain>;
 
-export const storeOf = (chain: Pick<Chain, "stores">, storeId: string) => need(chain.stores, storeId, "store", "retail_chain_list_stores gives the ids");
-export const itemOf = (chain: Pick<Chain, "items">, itemId: string) => need(chain.items, itemId, "item", "retail_chain_search_items gives the ids");
+export const storeOf = (chain: Pick<Chain, "stores">, storeId: string) =>
+  need(chain.stores, storeId, "store", "retail_chain_list_stores gives the ids");
+export const itemOf = (chain: Pick<Chain, "items">, itemId: string) =>
+  need(chain.items, itemId, "item", "retail_chain_search_items gives the ids");
 
-export const statusOf = ({ status, until }: Reservation, now: string): "held" | "expired" | "collected" | "cancelled" => (status === "held" && until <= now ? "expired" : status);
+export const statusOf = (
+  { status, until }: Reservation,
+  now: string,
+): "held" | "expired" | "collected" | "cancelled" =>
+  status === "held" && until <= now ? "expired" : status;
 
 /** How many of an item lie in a store, or nothing where it is not sold. */
-export const onHand = ({ stock }: Pick<Chain, "stock">, storeId: string, itemId: string): number | undefined => {
+export const onHand = (
+  { stock }: Pick<Chain, "stock">,
+  storeId: string,
+  itemId: string,
+): number | undefined => {
   const shelf = Object.hasOwn(stock, storeId) ? stock[storeId]! : {};
   return Object.hasOwn(shelf, itemId) ? shelf[itemId] : undefined;
 };
 
 /** How many of an item are reserved in a store now, for any store and item. */
-export function reservedNow({ reservations }: Pick<Chain, "reservations">, now: string): (storeId: string, itemId: string) => number {
+export function reservedNow(
+  { reservations }: Pick<Chain, "reservations">,
+  now: string,
+): (storeId: string, itemId: string) => number {
   const held = new Map<string, number>();
   for (const it of Object.values(reservations)) {
     const key = `${it.store_id} ${it.item_id}`;
@@ -89,15 +132,23 @@ export function reservedNow({ reservations }: Pick<Chain, "reservations">, now: 
 }
 
 /** How many of an item a store can sell now, for any store and item. */
-export function availableNow(chain: Pick<Chain, "stock" | "reservations">, now: string): (storeId: string, itemId: string) => number {
+export function availableNow(
+  chain: Pick<Chain, "stock" | "reservations">,
+  now: string,
+): (storeId: string, itemId: string) => number {
   const reserved = reservedNow(chain, now);
   return (storeId, itemId) => (onHand(chain, storeId, itemId) ?? 0) - reserved(storeId, itemId);
 }
 
 const dayNameOf = (date: string) => weekdays[weekdayOf(date)]!;
 
-export const isClosedOn = (store: Store, date: string) => store.closed_on.includes(dayNameOf(date)) || (store.reopens !== undefined && date < store.reopens);
-export const isOpenAt = (store: Store, now: string) => !isClosedOn(store, now.slice(0, 10)) && now.slice(11) >= store.opens && now.slice(11) < store.closes;
+export const isClosedOn = (store: Store, date: string) =>
+  store.closed_on.includes(dayNameOf(date)) ||
+  (store.reopens !== undefined && date < store.reopens);
+export const isOpenAt = (store: Store, now: string) =>
+  !isClosedOn(store, now.slice(0, 10)) &&
+  now.slice(11) >= store.opens &&
+  now.slice(11) < store.closes;
 
 /** When a store opens next, or nothing where it is open. */
 export function opensNext(store: Store, now: string): string | undefined {
@@ -108,10 +159,13 @@ export function opensNext(store: Store, now: string): string | undefined {
   return `${date}T${store.opens}`;
 }
 
-/** When a reservation made now lapses: as the store closes on the last of so many opening days after today. */
+/**
+ * When a reservation made now lapses: as the store closes on the last of so many opening days after
+ * today.
+ */
 export function lapses(store: Store, now: string, days: number): string {
   let date = now.slice(0, 10);
-  for (let left = days; left > 0; ) {
+  for (let left = days; left > 0;) {
     date = dayAfter(date, 1);
     if (!isClosedOn(store, date)) left--;
   }
@@ -121,24 +175,45 @@ export function lapses(store: Store, now: string, days: number): string {
 /** Turns down what nobody can do in a store that is being renovated. */
 export function trading(store: Store, storeId: string, now: string): void {
   if (store.reopens !== undefined && now.slice(0, 10) < store.reopens)
-    refuse("precondition_failed", `the store ${store.name} (${storeId}) is closed for renovation until ${store.reopens}`, "retail_chain_find_item_nearby finds other stores");
+    refuse(
+      "precondition_failed",
+      `the store ${store.name} (${storeId}) is closed for renovation until ${store.reopens}`,
+      "retail_chain_find_item_nearby finds other stores",
+    );
 }
 
 /** Turns down who does not look after a store. */
 export function mayMove(chain: Pick<Chain, "user" | "stores">, storeId: string): void {
   const { looks_after } = chain.user;
   if (!looks_after.includes(storeId))
-    refuse("permission_denied", `you do not look after the store ${chain.stores[storeId]!.name} (${storeId}), only after ${looks_after.map(it => `${chain.stores[it]!.name} (${it})`).join(", ")}`, "choose one of those stores");
+    refuse(
+      "permission_denied",
+      `you do not look after the store ${chain.stores[storeId]!.name} (${storeId}), only after ${looks_after.map(it => `${chain.stores[it]!.name} (${it})`).join(", ")}`,
+      "choose one of those stores",
+    );
 }
 
 /** Turns down more than the shelf takes. */
-export function fitsShelf({ terms, items }: Pick<Chain, "terms" | "items">, itemId: string, after: number): void {
-  if (after > terms.shelf_space) refuse("limit_exceeded", `a store has room for ${terms.shelf_space} of ${items[itemId]!.name} (${itemId}), and ${after} would lie there`, "move some to another store with retail_chain_transfer_stock first");
+export function fitsShelf(
+  { terms, items }: Pick<Chain, "terms" | "items">,
+  itemId: string,
+  after: number,
+): void {
+  if (after > terms.shelf_space)
+    refuse(
+      "limit_exceeded",
+      `a store has room for ${terms.shelf_space} of ${items[itemId]!.name} (${itemId}), and ${after} would lie there`,
+      "move some to another store with retail_chain_transfer_stock first",
+    );
 }
 
 /** Whole kilometres as the crow flies. */
 export function kilometres(a: Store, b: Store): number {
   const radians = Math.PI / 180;
-  const h = Math.sin(((b.latitude - a.latitude) * radians) / 2) ** 2 + Math.cos(a.latitude * radians) * Math.cos(b.latitude * radians) * Math.sin(((b.longitude - a.longitude) * radians) / 2) ** 2;
+  const h =
+    Math.sin(((b.latitude - a.latitude) * radians) / 2) ** 2 +
+    Math.cos(a.latitude * radians) *
+      Math.cos(b.latitude * radians) *
+      Math.sin(((b.longitude - a.longitude) * radians) / 2) ** 2;
   return Math.round(2 * 6371 * Math.asin(Math.sqrt(h)));
 }

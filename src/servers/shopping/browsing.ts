@@ -1,4 +1,7 @@
-/** The tools for looking around in the shop: categories, products, stock and what others think of them. Knows no cart and no orders but to see what was bought. */
+/**
+ * The tools for looking around in the shop: categories, products, stock and what others think of
+ * them. Knows no cart and no orders but to see what was bought.
+ */
 import { z } from "zod";
 import { cents, day, id, label } from "../../environment/entity.ts";
 import { before, need, refuse, toolOf } from "../../environment/server.ts";
@@ -7,9 +10,20 @@ import { has } from "../../environment/words.ts";
 import { productOf, ratingsOf, Shop, statusOf } from "./world.ts";
 
 export const productId = id("product").describe("Product id, as shopping_search_products gives it");
-export const limit = z.int().min(1).max(50).optional().describe("At most this many, 10 if not given");
+export const limit = z
+  .int()
+  .min(1)
+  .max(50)
+  .optional()
+  .describe("At most this many, 10 if not given");
 const stars = z.int().min(1).max(5);
-const priced = { product: label("product"), product_id: id("product"), price: cents(), rating: z.number().optional().describe("Mean of all reviews, 1 to 5"), in_stock: z.boolean() };
+const priced = {
+  product: label("product"),
+  product_id: id("product"),
+  price: cents(),
+  rating: z.number().optional().describe("Mean of all reviews, 1 to 5"),
+  in_stock: z.boolean(),
+};
 
 const tool = toolOf(Shop);
 
@@ -19,41 +33,96 @@ const rowsOf = (shop: Shop) => {
   return (product_id: string) => {
     const it = shop.products[product_id]!;
     const rating = ratingOf(product_id);
-    return { product: it.name, product_id, price: it.price, ...(rating === undefined ? {} : { rating }), in_stock: it.stock > 0 && it.status === "active" };
+    return {
+      product: it.name,
+      product_id,
+      price: it.price,
+      ...(rating === undefined ? {} : { rating }),
+      in_stock: it.stock > 0 && it.status === "active",
+    };
   };
 };
 
 const catalogTools = {
   list_categories: tool({
     effect: "read",
-    summary: "List the shop's categories with how many products each has, all of them or only those whose name contains some words.",
-    input: { name: label("category").optional().describe("Only categories whose name contains this") },
-    returns: { categories: z.array(z.object({ category: label("category"), category_id: id("category"), products: z.int() })) },
+    summary:
+      "List the shop's categories with how many products each has, all of them or only those whose name contains some words.",
+    input: {
+      name: label("category").optional().describe("Only categories whose name contains this"),
+    },
+    returns: {
+      categories: z.array(
+        z.object({ category: label("category"), category_id: id("category"), products: z.int() }),
+      ),
+    },
     run: ({ categories, products }, { name }) => ({
       categories: Object.entries(categories)
         .filter(([, it]) => !name || has(it.name, name))
-        .map(([category_id, it]) => ({ category: it.name, category_id, products: Object.values(products).filter(row => row.category_id === category_id && row.status === "active").length })),
+        .map(([category_id, it]) => ({
+          category: it.name,
+          category_id,
+          products: Object.values(products).filter(
+            row => row.category_id === category_id && row.status === "active",
+          ).length,
+        })),
     }),
   }),
   search_products: tool({
     effect: "read",
-    summary: "Find products by words of their name or brand, category, price or rating. Discontinued ones are left out unless their name is asked for.",
+    summary:
+      "Find products by words of their name or brand, category, price or rating. Discontinued ones are left out unless their name is asked for.",
     input: {
       name: label("product").optional().describe("Only products whose name or brand contains this"),
-      category_id: id("category").optional().describe("Only products of this category, as shopping_list_categories gives it"),
-      max_price: z.number().min(1).max(10_000).optional().describe("Only products that cost at most this much").meta({ examples: [10, 15, 20, 25, 30, 40, 50, 60, 75, 100, 150, 200] }),
-      min_rating: z.number().min(1).max(5).optional().describe("Only products rated at least this well").meta({ examples: [3, 3.5, 4, 4.5] }),
+      category_id: id("category")
+        .optional()
+        .describe("Only products of this category, as shopping_list_categories gives it"),
+      max_price: z
+        .number()
+        .min(1)
+        .max(10_000)
+        .optional()
+        .describe("Only products that cost at most this much")
+        .meta({ examples: [10, 15, 20, 25, 30, 40, 50, 60, 75, 100, 150, 200] }),
+      min_rating: z
+        .number()
+        .min(1)
+        .max(5)
+        .optional()
+        .describe("Only products rated at least this well")
+        .meta({ examples: [3, 3.5, 4, 4.5] }),
       in_stock: z.boolean().optional().describe("True for only those that can be had now"),
-      sort: z.enum(["price_low", "price_high", "rating", "name"]).optional().describe("Cheapest, dearest or best rated first, or by name; the shop's own order if not given"),
+      sort: z
+        .enum(["price_low", "price_high", "rating", "name"])
+        .optional()
+        .describe(
+          "Cheapest, dearest or best rated first, or by name; the shop's own order if not given",
+        ),
       limit,
     },
     returns: { products: z.array(z.object(priced)) },
     run(shop, { name, category_id, max_price, min_rating, in_stock, sort, limit: most = 10 }) {
-      if (category_id) need(shop.categories, category_id, "category", "shopping_list_categories gives the ids");
-      const found = Object.entries(shop.products).filter(([, it]) =>
-        (name ? has(`${it.name} ${it.brand}`, name) : it.status === "active") && (!category_id || it.category_id === category_id) && (max_price === undefined || it.price <= max_price));
-      const rows = found.map(([product_id]) => product_id).map(rowsOf(shop)).filter(it => (!in_stock || it.in_stock) && (min_rating === undefined || (it.rating ?? 0) >= min_rating));
-      const order = { price_low: (it: (typeof rows)[number]) => it.price, price_high: (it: (typeof rows)[number]) => -it.price, rating: (it: (typeof rows)[number]) => -(it.rating ?? 0) };
+      if (category_id)
+        need(shop.categories, category_id, "category", "shopping_list_categories gives the ids");
+      const found = Object.entries(shop.products).filter(
+        ([, it]) =>
+          (name ? has(`${it.name} ${it.brand}`, name) : it.status === "active") &&
+          (!category_id || it.category_id === category_id) &&
+          (max_price === undefined || it.price <= max_price),
+      );
+      const rows = found
+        .map(([product_id]) => product_id)
+        .map(rowsOf(shop))
+        .filter(
+          it =>
+            (!in_stock || it.in_stock) &&
+            (min_rating === undefined || (it.rating ?? 0) >= min_rating),
+        );
+      const order = {
+        price_low: (it: (typeof rows)[number]) => it.price,
+        price_high: (it: (typeof rows)[number]) => -it.price,
+        rating: (it: (typeof rows)[number]) => -(it.rating ?? 0),
+      };
       if (sort === "name") rows.sort((a, b) => (a.product < b.product ? -1 : 1));
       else if (sort) rows.sort((a, b) => order[sort](a) - order[sort](b));
       return { products: rows.slice(0, most) };
@@ -61,7 +130,8 @@ const catalogTools = {
   }),
   get_product: tool({
     effect: "read",
-    summary: "Get one product in full: brand, category, price, features, rating, how many one order may have and whether it can be sent back.",
+    summary:
+      "Get one product in full: brand, category, price, features, rating, how many one order may have and whether it can be sent back.",
     input: { product_id: productId },
     returns: {
       product: label("product"),
@@ -82,49 +152,131 @@ const catalogTools = {
       const it = productOf(shop, product_id);
       const rating = ratingsOf(shop.reviews)(product_id);
       return {
-        product: it.name, product_id, brand: it.brand, category: shop.categories[it.category_id]!.name, category_id: it.category_id, price: it.price, status: it.status, features: it.features,
-        ...(rating === undefined ? {} : { rating }), reviews: Object.values(shop.reviews).filter(row => row.product_id === product_id).length,
-        most_per_order: it.limit, returnable: it.returnable, bought_before: wasBought(shop, product_id),
+        product: it.name,
+        product_id,
+        brand: it.brand,
+        category: shop.categories[it.category_id]!.name,
+        category_id: it.category_id,
+        price: it.price,
+        status: it.status,
+        features: it.features,
+        ...(rating === undefined ? {} : { rating }),
+        reviews: Object.values(shop.reviews).filter(row => row.product_id === product_id).length,
+        most_per_order: it.limit,
+        returnable: it.returnable,
+        bought_before: wasBought(shop, product_id),
       };
     },
   }),
   compare_products: tool({
     effect: "read",
-    summary: "Put two to four products side by side: price, rating, stock, features; and which is cheapest and which is rated best.",
-    input: { product_ids: z.array(id("product")).min(2).max(4).describe("Product ids, as shopping_search_products gives them") },
-    returns: { products: z.array(z.object({ ...priced, features: z.record(z.string(), z.string()) })), cheapest: z.string(), best_rated: z.string().optional() },
+    summary:
+      "Put two to four products side by side: price, rating, stock, features; and which is cheapest and which is rated best.",
+    input: {
+      product_ids: z
+        .array(id("product"))
+        .min(2)
+        .max(4)
+        .describe("Product ids, as shopping_search_products gives them"),
+    },
+    returns: {
+      products: z.array(z.object({ ...priced, features: z.record(z.string(), z.string()) })),
+      cheapest: z.string(),
+      best_rated: z.string().optional(),
+    },
     run(shop, { product_ids }) {
-      if (new Set(product_ids).size < product_ids.length) refuse("invalid_params", "product_ids names a product twice", "name each product once");
+      if (new Set(product_ids).size < product_ids.length)
+        refuse("invalid_params", "product_ids names a product twice", "name each product once");
       const row = rowsOf(shop);
       const rows = product_ids.map(it => {
         const { features } = productOf(shop, it);
         return { ...row(it), features };
       });
       const cheapest = rows.reduce((a, b) => (b.price < a.price ? b : a));
-      const best = rows.filter(it => it.rating !== undefined).reduce<(typeof rows)[number] | undefined>((a, b) => (a && a.rating! >= b.rating! ? a : b), undefined);
-      return { products: rows, cheapest: cheapest.product, ...(best ? { best_rated: best.product } : {}) };
+      const best = rows
+        .filter(it => it.rating !== undefined)
+        .reduce<(typeof rows)[number] | undefined>(
+          (a, b) => (a && a.rating! >= b.rating! ? a : b),
+          undefined,
+        );
+      return {
+        products: rows,
+        cheapest: cheapest.product,
+        ...(best ? { best_rated: best.product } : {}),
+      };
     },
   }),
   check_stock: tool({
     effect: "read",
-    summary: "Check whether a quantity of a product can be had now, and when it would arrive by standard and by express delivery.",
-    input: { product_id: productId, quantity: z.int().min(1).max(99).optional().describe("How many, 1 if not given").meta({ examples: [1, 2, 3, 4, 5, 6, 8, 10] }) },
-    returns: { product: label("product"), product_id: id("product"), stock: z.int(), available: z.boolean(), standard: day().optional(), express: day().optional(), restock: day().optional() },
+    summary:
+      "Check whether a quantity of a product can be had now, and when it would arrive by standard and by express delivery.",
+    input: {
+      product_id: productId,
+      quantity: z
+        .int()
+        .min(1)
+        .max(99)
+        .optional()
+        .describe("How many, 1 if not given")
+        .meta({ examples: [1, 2, 3, 4, 5, 6, 8, 10] }),
+    },
+    returns: {
+      product: label("product"),
+      product_id: id("product"),
+      stock: z.int(),
+      available: z.boolean(),
+      standard: day().optional(),
+      express: day().optional(),
+      restock: day().optional(),
+    },
     run(shop, { product_id, quantity = 1 }, { now }) {
       const { name, stock, status, restock } = productOf(shop, product_id);
-      if (status === "discontinued") refuse("precondition_failed", `${name} (${product_id}) is no longer sold`, "shopping_get_recommendations finds something like it");
+      if (status === "discontinued")
+        refuse(
+          "precondition_failed",
+          `${name} (${product_id}) is no longer sold`,
+          "shopping_get_recommendations finds something like it",
+        );
       const available = stock >= quantity;
-      return { product: name, product_id, stock, available, ...(available ? { standard: dayAfter(now, 4), express: dayAfter(now, 1) } : restock ? { restock } : {}) };
+      return {
+        product: name,
+        product_id,
+        stock,
+        available,
+        ...(available
+          ? { standard: dayAfter(now, 4), express: dayAfter(now, 1) }
+          : restock
+            ? { restock }
+            : {}),
+      };
     },
   }),
   get_recommendations: tool({
     effect: "read",
-    summary: "Get products to buy instead of a product or along with it: others of its category that can be had now, best rated first.",
-    input: { product_id: productId, max_price: z.number().min(1).max(10_000).optional().describe("Only products that cost at most this much").meta({ examples: [15, 20, 25, 30, 40, 50, 75, 100] }), limit },
+    summary:
+      "Get products to buy instead of a product or along with it: others of its category that can be had now, best rated first.",
+    input: {
+      product_id: productId,
+      max_price: z
+        .number()
+        .min(1)
+        .max(10_000)
+        .optional()
+        .describe("Only products that cost at most this much")
+        .meta({ examples: [15, 20, 25, 30, 40, 50, 75, 100] }),
+      limit,
+    },
     returns: { products: z.array(z.object(priced)) },
     run(shop, { product_id, max_price, limit: most = 10 }) {
       const { category_id } = productOf(shop, product_id);
-      const alike = Object.entries(shop.products).filter(([key, it]) => key !== product_id && it.category_id === category_id && it.status === "active" && it.stock > 0 && (max_price === undefined || it.price <= max_price));
+      const alike = Object.entries(shop.products).filter(
+        ([key, it]) =>
+          key !== product_id &&
+          it.category_id === category_id &&
+          it.status === "active" &&
+          it.stock > 0 &&
+          (max_price === undefined || it.price <= max_price),
+      );
       const rows = alike.map(([key]) => key).map(rowsOf(shop));
       return { products: rows.sort((a, b) => (b.rating ?? 0) - (a.rating ?? 0)).slice(0, most) };
     },
@@ -135,51 +287,153 @@ const reviewTools = {
   get_reviews: tool({
     effect: "read",
     summary: "Read what customers think of a product, newest first, with the mean of their stars.",
-    input: { product_id: productId, stars: stars.optional().describe("Only reviews with exactly this many stars").meta({ examples: [1, 2, 3, 4, 5] }), limit },
+    input: {
+      product_id: productId,
+      stars: stars
+        .optional()
+        .describe("Only reviews with exactly this many stars")
+        .meta({ examples: [1, 2, 3, 4, 5] }),
+      limit,
+    },
     returns: {
       product: label("product"),
       product_id: id("product"),
       rating: z.number().optional(),
-      reviews: z.array(z.object({ title: label("review"), review_id: id("review"), author: z.string(), stars: z.int(), text: z.string(), date: day() })),
+      reviews: z.array(
+        z.object({
+          title: label("review"),
+          review_id: id("review"),
+          author: z.string(),
+          stars: z.int(),
+          text: z.string(),
+          date: day(),
+        }),
+      ),
     },
     run(shop, { product_id, stars: exactly, limit: most = 10 }) {
       const { name } = productOf(shop, product_id);
       const rating = ratingsOf(shop.reviews)(product_id);
-      const found = Object.entries(shop.reviews).filter(([, it]) => it.product_id === product_id && (exactly === undefined || it.stars === exactly));
-      found.sort(([a, x], [b, y]) => (x.date === y.date ? (a < b ? 1 : -1) : x.date < y.date ? 1 : -1));
-      const reviews = found.slice(0, most).map(([review_id, it]) => ({ title: it.title, review_id, author: it.author, stars: it.stars, text: it.text, date: it.date }));
+      const found = Object.entries(shop.reviews).filter(
+        ([, it]) => it.product_id === product_id && (exactly === undefined || it.stars === exactly),
+      );
+      found.sort(([a, x], [b, y]) =>
+        x.date === y.date ? (a < b ? 1 : -1) : x.date < y.date ? 1 : -1,
+      );
+      const reviews = found.slice(0, most).map(([review_id, it]) => ({
+        title: it.title,
+        review_id,
+        author: it.author,
+        stars: it.stars,
+        text: it.text,
+        date: it.date,
+      }));
       return { product: name, product_id, ...(rating === undefined ? {} : { rating }), reviews };
     },
   }),
   add_review: tool({
     effect: "write",
-    summary: "Publish the customer's own review of a product that was delivered to them, once for each product.",
+    summary:
+      "Publish the customer's own review of a product that was delivered to them, once for each product.",
     input: {
       product_id: productId,
       stars: stars.describe("1 is worst, 5 is best").meta({ examples: [1, 2, 3, 4, 5] }),
-      title: z.string().min(2).max(80).describe("The review in a few words").meta({
-        examples: ["My honest opinion", "After a month of use", "First impressions", "What I think of it", "After daily use", "A short review", "Used every weekend", "Half a year later", "Bought for my kitchen table", "How it holds up"],
-      }),
-      text: z.string().min(2).max(500).optional().describe("The review in full").meta({
-        examples: ["I have had it for three weeks now.", "Measure your space before you order.", "Delivery was on time, the box was large.", "I use it on most days.", "I bought it after reading many reviews.", "It looks as it does in the pictures.", "My first one was a gift.", "The manual is short, which I like."],
-      }),
+      title: z
+        .string()
+        .min(2)
+        .max(80)
+        .describe("The review in a few words")
+        .meta({
+          examples: [
+            "My honest opinion",
+            "After a month of use",
+            "First impressions",
+            "What I think of it",
+            "After daily use",
+            "A short review",
+            "Used every weekend",
+            "Half a year later",
+            "Bought for my kitchen table",
+            "How it holds up",
+          ],
+        }),
+      text: z
+        .string()
+        .min(2)
+        .max(500)
+        .optional()
+        .describe("The review in full")
+        .meta({
+          examples: [
+            "I have had it for three weeks now.",
+            "Measure your space before you order.",
+            "Delivery was on time, the box was large.",
+            "I use it on most days.",
+            "I bought it after reading many reviews.",
+            "It looks as it does in the pictures.",
+            "My first one was a gift.",
+            "The manual is short, which I like.",
+          ],
+        }),
     },
-    returns: { title: label("review"), review_id: id("review"), product: z.string(), rating: z.number().describe("The product's mean with this review") },
+    returns: {
+      title: label("review"),
+      review_id: id("review"),
+      product: z.string(),
+      rating: z.number().describe("The product's mean with this review"),
+    },
     run(shop, { product_id, stars: given, title, text = "" }, { now, newId }) {
       const { name } = productOf(before(shop), product_id);
       if (!wasBought(before(shop), product_id))
-        refuse("permission_denied", `${name} (${product_id}) is in none of your delivered orders, and only what was delivered can be reviewed`, "shopping_list_orders with status delivered shows what can be reviewed");
-      const known = Object.entries(before(shop).reviews).find(([, it]) => it.product_id === product_id && it.author === shop.customer);
-      if (known) refuse("conflict", `you have reviewed ${name} already, on ${known[1].date}: ${known[1].title}`, "review another product");
+        refuse(
+          "permission_denied",
+          `${name} (${product_id}) is in none of your delivered orders, and only what was delivered can be reviewed`,
+          "shopping_list_orders with status delivered shows what can be reviewed",
+        );
+      const known = Object.entries(before(shop).reviews).find(
+        ([, it]) => it.product_id === product_id && it.author === shop.customer,
+      );
+      if (known)
+        refuse(
+          "conflict",
+          `you have reviewed ${name} already, on ${known[1].date}: ${known[1].title}`,
+          "review another product",
+        );
       const review_id = newId("rev");
-      shop.reviews[review_id] = { product_id, author: shop.customer, stars: given, title, text, date: now.slice(0, 10) };
+      shop.reviews[review_id] = {
+        product_id,
+        author: shop.customer,
+        stars: given,
+        title,
+        text,
+        date: now.slice(0, 10),
+      };
       return { title, review_id, product: name, rating: ratingsOf(shop.reviews)(product_id)! };
     },
   }),
 };
 
-const wasBought = ({ orders }: Shop, product: string) => Object.values(orders).some(it => statusOf(it) === "delivered" && Object.values(it.items).some(item => item.product_id === product));
+const wasBought = ({ orders }: Shop, product: string) =>
+  Object.values(orders).some(
+    it =>
+      statusOf(it) === "delivered" &&
+      Object.values(it.items).some(item => item.product_id === product),
+  );
 
-const { list_categories, search_products, get_product, compare_products, check_stock, get_recommendations } = catalogTools;
+const {
+  list_categories,
+  search_products,
+  get_product,
+  compare_products,
+  check_stock,
+  get_recommendations,
+} = catalogTools;
 
-export const browsing = { list_categories, search_products, get_product, compare_products, ...reviewTools, get_recommendations, check_stock };
+export const browsing = {
+  list_categories,
+  search_products,
+  get_product,
+  compare_products,
+  ...reviewTools,
+  get_recommendations,
+  check_stock,
+};

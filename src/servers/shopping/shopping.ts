@@ -1,6 +1,7 @@
 /**
- * An online shop as one customer sees it: a catalog with stock and reviews, a cart with coupons, orders on their way, and returns.
- * Money is in euros and cents. Knows no bank, no seller and no sessions.
+ * An online shop as one customer sees it: a catalog with stock and reviews, a cart with coupons,
+ * orders on their way, and returns. Money is in euros and cents. Knows no bank, no seller and no
+ * sessions.
  */
 import { defineServer } from "../../environment/server.ts";
 import { browsing } from "./browsing.ts";

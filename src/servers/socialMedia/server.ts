@@ -1,4 +1,7 @@
-/** A social network as one of its members sees it: 15 tools, in their fixed order. Knows no sessions. */
+/**
+ * A social network as one of its members sees it: 15 tools, in their fixed order. Knows no
+ * sessions.
+ */
 import { defineServer } from "../../environment/server.ts";
 import { answering, reading, writing } from "./posts.ts";
 import { circles, profiles } from "./profiles.ts";

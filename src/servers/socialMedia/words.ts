@@ -1,36 +1,97 @@
-/** Parameters and results that several of the network's tools share, so that one thing is named and described one way. */
+/**
+ * Parameters and results that several of the network's tools share, so that one thing is named and
+ * described one way.
+ */
 import { z } from "zod";
 import { id, label, minute } from "../../environment/entity.ts";
 import { headline, visibilities, type Network, type Post } from "./world.ts";
 
-export const profileId = id("profile").describe("Profile id, as social_media_search_users gives it");
-export const postId = id("post").describe("Post id, as social_media_get_feed or social_media_search_posts gives it");
+export const profileId = id("profile").describe(
+  "Profile id, as social_media_search_users gives it",
+);
+export const postId = id("post").describe(
+  "Post id, as social_media_get_feed or social_media_search_posts gives it",
+);
 /** A hashtag is its own name. */
 export const hashtag = () => label("hashtag").max(60);
-export const limit = z.int().min(1).max(50).optional().describe("At most this many, 10 if not given");
+export const limit = z
+  .int()
+  .min(1)
+  .max(50)
+  .optional()
+  .describe("At most this many, 10 if not given");
 export const visibility = z.enum(visibilities).optional();
 
-export const newPost = z.string().min(3).max(280).regex(/\S/).meta({
-  examples: [
-    "First warm evening on the terrace. #spring", "New posters are up at the theatre. #posters", "Does anybody have a spare easel? #help", "Three days of proofs, one tiny typo. #print", "The studio smells of fresh paint. #studio",
-    "Walked to the lighthouse and back. #outdoors", "Our new logo animation is finished. #motion", "Reading on the ferry all day. #books", "Looking for a letterpress workshop. #letterpress", "Fresh type samples came by mail. #typography",
-    "Homemade bread, second try. #baking", "Colour tests for the spring catalogue. #colour", "Rain, coffee, wireframes. #design", "The harbour was golden this morning. #photo",
-  ],
-});
-export const newComment = z.string().min(1).max(280).regex(/\S/).meta({
-  examples: ["This looks wonderful!", "Where can I get one?", "Count me in.", "So well done, congratulations!", "I was there too, what a day.", "Please show more of this.", "The colours are perfect.", "Thank you for sharing this.", "Which paper is that?", "Made my morning."],
-});
+export const newPost = z
+  .string()
+  .min(3)
+  .max(280)
+  .regex(/\S/)
+  .meta({
+    examples: [
+      "First warm evening on the terrace. #spring",
+      "New posters are up at the theatre. #posters",
+      "Does anybody have a spare easel? #help",
+      "Three days of proofs, one tiny typo. #print",
+      "The studio smells of fresh paint. #studio",
+      "Walked to the lighthouse and back. #outdoors",
+      "Our new logo animation is finished. #motion",
+      "Reading on the ferry all day. #books",
+      "Looking for a letterpress workshop. #letterpress",
+      "Fresh type samples came by mail. #typography",
+      "Homemade bread, second try. #baking",
+      "Colour tests for the spring catalogue. #colour",
+      "Rain, coffee, wireframes. #design",
+      "The harbour was golden this morning. #photo",
+    ],
+  });
+export const newComment = z
+  .string()
+  .min(1)
+  .max(280)
+  .regex(/\S/)
+  .meta({
+    examples: [
+      "This looks wonderful!",
+      "Where can I get one?",
+      "Count me in.",
+      "So well done, congratulations!",
+      "I was there too, what a day.",
+      "Please show more of this.",
+      "The colours are perfect.",
+      "Thank you for sharing this.",
+      "Which paper is that?",
+      "Made my morning.",
+    ],
+  });
 
-export const postRow = { post: label("post"), post_id: id("post"), author: label("profile"), author_id: id("profile"), at: minute() };
+export const postRow = {
+  post: label("post"),
+  post_id: id("post"),
+  author: label("profile"),
+  author_id: id("profile"),
+  at: minute(),
+};
 
 /** A post as lists show it. */
-export function rowOf({ profiles, posts }: Network, postKey: string, { author, at, text, shared }: Post) {
+export function rowOf(
+  { profiles, posts }: Network,
+  postKey: string,
+  { author, at, text, shared }: Post,
+) {
   const original = shared === undefined ? undefined : posts[shared]!;
   const words = text || (original ? original.text : "");
-  return { post: headline(words), post_id: postKey, author: profiles[author]!.name, author_id: author, at };
+  return {
+    post: headline(words),
+    post_id: postKey,
+    author: profiles[author]!.name,
+    author_id: author,
+    at,
+  };
 }
-
 
 /** An object without the keys whose values are undefined. */
 export const given = <T extends object>(it: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(it).filter(([, value]) => value !== undefined)) as { [K in keyof T]: Exclude<T[K], undefined> };
+  Object.fromEntries(Object.entries(it).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };

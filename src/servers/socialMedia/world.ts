@@ -1,6 +1,6 @@
 /**
- * A social network as one of its members sees it: profiles, who follows whom, posts with likes and shares, comments; who may see
- * what. Counts are always counted. Knows no tools.
+ * A social network as one of its members sees it: profiles, who follows whom, posts with likes and
+ * shares, comments; who may see what. Counts are always counted. Knows no tools.
  */
 import { z } from "zod";
 import { day, minute } from "../../environment/entity.ts";
@@ -44,7 +44,12 @@ const Post = z.strictObject({
   shared: z.string().optional(),
 });
 
-const Comment = z.strictObject({ post_id: z.string(), by: z.string(), at: minute(), text: z.string().min(1) });
+const Comment = z.strictObject({
+  post_id: z.string(),
+  by: z.string(),
+  at: minute(),
+  text: z.string().min(1),
+});
 
 export const Network = z
   .strictObject({
@@ -56,54 +61,90 @@ export const Network = z
     comments: z.record(z.string(), Comment),
   })
   .superRefine((network, context) => {
-    for (const [path, message] of danglingReferences(network)) context.addIssue({ code: "custom", path, message });
+    for (const [path, message] of danglingReferences(network))
+      context.addIssue({ code: "custom", path, message });
   });
 export type Network = z.infer<typeof Network>;
 export type Profile = z.infer<typeof Profile>;
 export type Post = z.infer<typeof Post>;
 
 /** Where a row names another that does not exist. */
-function* danglingReferences({ user, profiles, follows, posts, comments }: Pick<Network, "user" | "profiles" | "follows" | "posts" | "comments">): Generator<[string[], string]> {
+function* danglingReferences({
+  user,
+  profiles,
+  follows,
+  posts,
+  comments,
+}: Pick<Network, "user" | "profiles" | "follows" | "posts" | "comments">): Generator<
+  [string[], string]
+> {
   const stranger = (key: string) => !Object.hasOwn(profiles, key);
   if (stranger(user)) yield [["user"], `there is no profile ${user}`];
-  for (const [key, it] of Object.entries(profiles)) for (const who of it.blocks ?? []) if (stranger(who)) yield [["profiles", key, "blocks"], `there is no profile ${who}`];
-  for (const [key, it] of Object.entries(follows)) for (const who of [it.follower, it.followed]) if (stranger(who)) yield [["follows", key], `there is no profile ${who}`];
+  for (const [key, it] of Object.entries(profiles))
+    for (const who of it.blocks ?? [])
+      if (stranger(who)) yield [["profiles", key, "blocks"], `there is no profile ${who}`];
+  for (const [key, it] of Object.entries(follows))
+    for (const who of [it.follower, it.followed])
+      if (stranger(who)) yield [["follows", key], `there is no profile ${who}`];
   for (const [key, it] of Object.entries(posts)) {
-    for (const who of [it.author, ...it.likes]) if (stranger(who)) yield [["posts", key], `there is no profile ${who}`];
-    if (it.shared !== undefined && !Object.hasOwn(posts, it.shared)) yield [["posts", key, "shared"], `there is no post ${it.shared}`];
+    for (const who of [it.author, ...it.likes])
+      if (stranger(who)) yield [["posts", key], `there is no profile ${who}`];
+    if (it.shared !== undefined && !Object.hasOwn(posts, it.shared))
+      yield [["posts", key, "shared"], `there is no post ${it.shared}`];
   }
   for (const [key, it] of Object.entries(comments)) {
-    if (!Object.hasOwn(posts, it.post_id)) yield [["comments", key, "post_id"], `there is no post ${it.post_id}`];
+    if (!Object.hasOwn(posts, it.post_id))
+      yield [["comments", key, "post_id"], `there is no post ${it.post_id}`];
     if (stranger(it.by)) yield [["comments", key, "by"], `there is no profile ${it.by}`];
   }
 }
 
-export const profileOf = (network: Network, profileId: string): Profile => need(network.profiles, profileId, "profile", "social_media_search_users gives the ids");
+export const profileOf = (network: Network, profileId: string): Profile =>
+  need(network.profiles, profileId, "profile", "social_media_search_users gives the ids");
 
 /** How one profile follows another, by id of the follow, if it does. */
-export function followOf({ follows }: Network, follower: string, followed: string): [string, Network["follows"][string]] | undefined {
-  return Object.entries(follows).find(([, it]) => it.follower === follower && it.followed === followed);
+export function followOf(
+  { follows }: Network,
+  follower: string,
+  followed: string,
+): [string, Network["follows"][string]] | undefined {
+  return Object.entries(follows).find(
+    ([, it]) => it.follower === follower && it.followed === followed,
+  );
 }
 
-export const isFollowing = (network: Network, followed: string): boolean => followOf(network, network.user, followed)?.[1].status === "following";
+export const isFollowing = (network: Network, followed: string): boolean =>
+  followOf(network, network.user, followed)?.[1].status === "following";
 
 const blocked = (by: Profile, whom: string): boolean => by.blocks?.includes(whom) ?? false;
 
 /** The profile, if neither it nor the user has blocked the other. */
 export function reachable(network: Network, profileId: string): Profile {
   const profile = profileOf(network, profileId);
-  if (blocked(profile, network.user)) refuse("permission_denied", `${profile.name} (@${profile.handle}) has blocked you`, "there is nothing that you can do about it here");
-  if (blocked(network.profiles[network.user]!, profileId)) refuse("permission_denied", `you have blocked ${profile.name} (@${profile.handle})`, "unblock the profile in the settings of the app first");
+  if (blocked(profile, network.user))
+    refuse(
+      "permission_denied",
+      `${profile.name} (@${profile.handle}) has blocked you`,
+      "there is nothing that you can do about it here",
+    );
+  if (blocked(network.profiles[network.user]!, profileId))
+    refuse(
+      "permission_denied",
+      `you have blocked ${profile.name} (@${profile.handle})`,
+      "unblock the profile in the settings of the app first",
+    );
   return profile;
 }
 
 /** As `reachable`, for what a private profile shows to its followers alone. */
 export function openTo(network: Network, profileId: string): Profile {
   const profile = reachable(network, profileId);
-  if (!profile.private || profileId === network.user || isFollowing(before(network), profileId)) return profile;
+  if (!profile.private || profileId === network.user || isFollowing(before(network), profileId))
+    return profile;
   const isAsked = followOf(before(network), network.user, profileId) !== undefined;
   return refuse(
-    "permission_denied", `the profile of ${profile.name} (@${profile.handle}) is private, and you do not follow it`,
+    "permission_denied",
+    `the profile of ${profile.name} (@${profile.handle}) is private, and you do not follow it`,
     isAsked ? "your request waits for an answer" : "social_media_follow_user asks to follow it",
   );
 }
@@ -113,20 +154,43 @@ export function canSee(network: Network, { author, visibility, status }: Post): 
   if (status === "deleted") return false;
   if (author === network.user) return true;
   const profile = network.profiles[author]!;
-  if (visibility === "only_me" || blocked(profile, network.user) || blocked(network.profiles[network.user]!, author)) return false;
+  if (
+    visibility === "only_me" ||
+    blocked(profile, network.user) ||
+    blocked(network.profiles[network.user]!, author)
+  )
+    return false;
   return (visibility === "public" && !profile.private) || isFollowing(network, author);
 }
 
 /** The post, if the user may see it; otherwise says why not. */
 export function postOf(network: Network, postId: string): Post {
-  const post = need(network.posts, postId, "post", "social_media_search_posts and social_media_get_feed give the ids");
+  const post = need(
+    network.posts,
+    postId,
+    "post",
+    "social_media_search_posts and social_media_get_feed give the ids",
+  );
   const { author, visibility, status } = post;
   if (author !== network.user) openTo(network, author);
-  if (status === "deleted") refuse("precondition_failed", `${named(network, postId)} was deleted by ${network.profiles[author]!.name}`, "choose another post");
+  if (status === "deleted")
+    refuse(
+      "precondition_failed",
+      `${named(network, postId)} was deleted by ${network.profiles[author]!.name}`,
+      "choose another post",
+    );
   if (author === network.user) return post;
-  if (visibility === "only_me") refuse("permission_denied", `${named(network, postId)} is for ${network.profiles[author]!.name} alone`);
+  if (visibility === "only_me")
+    refuse(
+      "permission_denied",
+      `${named(network, postId)} is for ${network.profiles[author]!.name} alone`,
+    );
   if (visibility === "followers" && !isFollowing(before(network), author))
-    refuse("permission_denied", `${named(network, postId)} is for the followers of ${network.profiles[author]!.name}, and you are not one`, "social_media_follow_user follows the profile");
+    refuse(
+      "permission_denied",
+      `${named(network, postId)} is for the followers of ${network.profiles[author]!.name}, and you are not one`,
+      "social_media_follow_user follows the profile",
+    );
   return post;
 }
 
@@ -138,14 +202,21 @@ export function named({ posts }: Network, postId: string): string {
 
 /** By what people name a post: its first sentence, without hashtags. */
 export function headline(text: string): string {
-  const first = text.split(/(?<=[.!?])\s|\s#/)[0]!.trim().replace(/[.!]$/, "");
+  const first = text
+    .split(/(?<=[.!?])\s|\s#/)[0]!
+    .trim()
+    .replace(/[.!]$/, "");
   return (first.startsWith("#") ? text : first).slice(0, 120) || "a post without words";
 }
 
-export const hashtagsIn = (text: string): string[] => [...new Set([...text.matchAll(/#([\p{L}\d_]+)/gu)].map(it => it[1]!.toLowerCase()))].slice(0, 10);
+export const hashtagsIn = (text: string): string[] =>
+  [...new Set([...text.matchAll(/#([\p{L}\d_]+)/gu)].map(it => it[1]!.toLowerCase()))].slice(0, 10);
 
 /** Newest first. */
-export const byTime = ([a, x]: [string, { at: string }], [b, y]: [string, { at: string }]): number => (x.at === y.at ? (a < b ? 1 : -1) : x.at < y.at ? 1 : -1);
+export const byTime = (
+  [a, x]: [string, { at: string }],
+  [b, y]: [string, { at: string }],
+): number => (x.at === y.at ? (a < b ? 1 : -1) : x.at < y.at ? 1 : -1);
 
 /** Of posts and shares, within the hour before. */
 const mostPosts = 4;
@@ -156,5 +227,9 @@ export function notTooFast({ user, posts }: Network, now: string): void {
   const recent = Object.values(posts).filter(it => it.author === user && it.at > hourAgo);
   if (recent.length < mostPosts) return;
   const first = recent.map(it => it.at).sort()[0]!;
-  refuse("limit_exceeded", `you have posted ${recent.length} times since ${first}, and the network takes ${mostPosts} posts an hour`, "wait for an hour to pass");
+  refuse(
+    "limit_exceeded",
+    `you have posted ${recent.length} times since ${first}, and the network takes ${mostPosts} posts an hour`,
+    "wait for an hour to pass",
+  );
 }

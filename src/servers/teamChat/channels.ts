@@ -4,7 +4,16 @@ import { day, id, label } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
 import { has } from "../../environment/words.ts";
 import { channelId, limit, messageRow, person, rowOf } from "./words.ts";
-import { Chat, inTime, isIn, liveChannel, nameOf, presentMember, visibleChannel, type Channel } from "./world.ts";
+import {
+  Chat,
+  inTime,
+  isIn,
+  liveChannel,
+  nameOf,
+  presentMember,
+  visibleChannel,
+  type Channel,
+} from "./world.ts";
 
 const tool = toolOf(Chat);
 
@@ -12,51 +21,127 @@ const latest = 5;
 
 const channelRow = { name: label("channel"), channel_id: id("channel") };
 
-const channelName = z.string().min(2).max(39).regex(/^[\p{Ll}\d][\p{Ll}\d-]{1,38}$/u).meta({
-  examples: ["website-ideas", "spring-party", "book-club", "type-talk", "client-feedback", "photo-days", "new-office", "quick-wins", "running", "podcast", "summer-school", "prototype"],
-});
+const channelName = z
+  .string()
+  .min(2)
+  .max(39)
+  .regex(/^[\p{Ll}\d][\p{Ll}\d-]{1,38}$/u)
+  .meta({
+    examples: [
+      "website-ideas",
+      "spring-party",
+      "book-club",
+      "type-talk",
+      "client-feedback",
+      "photo-days",
+      "new-office",
+      "quick-wins",
+      "running",
+      "podcast",
+      "summer-school",
+      "prototype",
+    ],
+  });
 
 /** By name, so that lists stand still. */
-const byName = ([a, x]: [string, Channel], [b, y]: [string, Channel]) => (x.name === y.name ? (a < b ? -1 : 1) : x.name < y.name ? -1 : 1);
+const byName = ([a, x]: [string, Channel], [b, y]: [string, Channel]) =>
+  x.name === y.name ? (a < b ? -1 : 1) : x.name < y.name ? -1 : 1;
 
 export const channels = {
   list_channels: tool({
     effect: "read",
-    summary: "List the channels that the user can see, by name: public ones and those they are in. Archived ones only if asked for.",
+    summary:
+      "List the channels that the user can see, by name: public ones and those they are in. Archived ones only if asked for.",
     input: {
-      name: label("channel").optional().describe("Only channels whose name contains this, archived ones as well"),
+      name: label("channel")
+        .optional()
+        .describe("Only channels whose name contains this, archived ones as well"),
       kind: z.enum(["public", "private"]).optional().describe("Only channels of this kind"),
-      joined: z.boolean().optional().describe("True for channels that the user is in, false for those they are not in"),
+      joined: z
+        .boolean()
+        .optional()
+        .describe("True for channels that the user is in, false for those they are not in"),
       archived: z.boolean().optional().describe("True for archived channels only"),
       limit,
     },
-    returns: { channels: z.array(z.object({ ...channelRow, kind: z.string(), members: z.int(), joined: z.boolean(), archived: z.literal(true).optional() })) },
+    returns: {
+      channels: z.array(
+        z.object({
+          ...channelRow,
+          kind: z.string(),
+          members: z.int(),
+          joined: z.boolean(),
+          archived: z.literal(true).optional(),
+        }),
+      ),
+    },
     run(chat, { name, kind, joined, archived, limit: most = 7 }) {
-      const isWanted = (it: Channel) => (archived === undefined ? name !== undefined || !it.archived : archived === (it.archived !== undefined));
+      const isWanted = (it: Channel) =>
+        archived === undefined
+          ? name !== undefined || !it.archived
+          : archived === (it.archived !== undefined);
       const found = Object.entries(chat.channels).filter(
-        ([, it]) => (it.kind === "public" || isIn(it, chat.user)) && isWanted(it) && (!name || has(it.name, name.replace(/^#/, ""))) && (!kind || it.kind === kind) && (joined === undefined || joined === isIn(it, chat.user)),
+        ([, it]) =>
+          (it.kind === "public" || isIn(it, chat.user)) &&
+          isWanted(it) &&
+          (!name || has(it.name, name.replace(/^#/, ""))) &&
+          (!kind || it.kind === kind) &&
+          (joined === undefined || joined === isIn(it, chat.user)),
       );
       return {
-        channels: found.sort(byName).slice(0, most).map(([channel_id, it]) => ({
-          name: it.name, channel_id, kind: it.kind, members: it.members.length, joined: isIn(it, chat.user), ...(it.archived ? { archived: true as const } : {}),
-        })),
+        channels: found
+          .sort(byName)
+          .slice(0, most)
+          .map(([channel_id, it]) => ({
+            name: it.name,
+            channel_id,
+            kind: it.kind,
+            members: it.members.length,
+            joined: isIn(it, chat.user),
+            ...(it.archived ? { archived: true as const } : {}),
+          })),
       };
     },
   }),
   get_channel: tool({
     effect: "read",
-    summary: "Get one channel: topic, owner, who may write there, and its latest messages without their answers.",
+    summary:
+      "Get one channel: topic, owner, who may write there, and its latest messages without their answers.",
     input: { channel_id: channelId },
     returns: {
-      ...channelRow, topic: z.string().optional(), kind: z.string(), owner: person(), members: z.int(), joined: z.boolean(), announcements: z.literal(true).optional(), archived: day().optional(),
-      messages: z.array(z.object({ ...messageRow, replies: z.int().optional() })).describe("The latest five, the latest first"),
+      ...channelRow,
+      topic: z.string().optional(),
+      kind: z.string(),
+      owner: person(),
+      members: z.int(),
+      joined: z.boolean(),
+      announcements: z.literal(true).optional(),
+      archived: day().optional(),
+      messages: z
+        .array(z.object({ ...messageRow, replies: z.int().optional() }))
+        .describe("The latest five, the latest first"),
     },
     run(chat, { channel_id }) {
-      const { name, topic, kind, owner, members, announcements, archived } = visibleChannel(chat, channel_id);
+      const { name, topic, kind, owner, members, announcements, archived } = visibleChannel(
+        chat,
+        channel_id,
+      );
       const all = Object.entries(chat.messages).filter(([, it]) => it.channel_id === channel_id);
-      const roots = all.filter(([, it]) => it.reply_to === undefined).sort(inTime).toReversed().slice(0, latest);
+      const roots = all
+        .filter(([, it]) => it.reply_to === undefined)
+        .sort(inTime)
+        .toReversed()
+        .slice(0, latest);
       return {
-        name, channel_id, ...(topic === undefined ? {} : { topic }), kind, owner: nameOf(chat, owner), members: members.length, joined: members.includes(chat.user), ...(announcements ? { announcements } : {}), ...(archived ? { archived } : {}),
+        name,
+        channel_id,
+        ...(topic === undefined ? {} : { topic }),
+        kind,
+        owner: nameOf(chat, owner),
+        members: members.length,
+        joined: members.includes(chat.user),
+        ...(announcements ? { announcements } : {}),
+        ...(archived ? { archived } : {}),
         messages: roots.map(([message_id, it]) => {
           const replies = all.filter(([, other]) => other.reply_to === message_id).length;
           return { ...rowOf(chat, message_id, it, 50), ...(replies ? { replies } : {}) };
@@ -69,37 +154,99 @@ export const channels = {
     summary: "Open a channel that the user owns, and put people into it.",
     input: {
       name: channelName.describe("Name in small letters, digits and hyphens, without #"),
-      topic: z.string().min(2).max(120).regex(/\S/).optional().describe("What it is for").meta({ examples: ["What we could do better", "Everything about the launch", "Questions and answers", "Plans for the summer", "Links worth reading", "Who is where", "Ideas without a client", "Feedback from outside"] }),
-      kind: z.enum(["public", "private"]).optional().describe("Whether everybody or only members see it, public if not given"),
-      people: z.array(person()).min(1).max(20).optional().describe("Full names or e-mail addresses of those who are in it from the beginning"),
+      topic: z
+        .string()
+        .min(2)
+        .max(120)
+        .regex(/\S/)
+        .optional()
+        .describe("What it is for")
+        .meta({
+          examples: [
+            "What we could do better",
+            "Everything about the launch",
+            "Questions and answers",
+            "Plans for the summer",
+            "Links worth reading",
+            "Who is where",
+            "Ideas without a client",
+            "Feedback from outside",
+          ],
+        }),
+      kind: z
+        .enum(["public", "private"])
+        .optional()
+        .describe("Whether everybody or only members see it, public if not given"),
+      people: z
+        .array(person())
+        .min(1)
+        .max(20)
+        .optional()
+        .describe("Full names or e-mail addresses of those who are in it from the beginning"),
     },
     returns: { ...channelRow, kind: z.string(), members: z.int() },
     run(chat, { name, topic, kind = "public", people = [] }, { now, newId }) {
       const all = Object.entries(before(chat).channels);
       const same = all.find(([, it]) => it.name === name);
-      if (same) refuse("conflict", `there is already a channel #${name} (${same[0]})${same[1].archived ? ", which is archived" : ""}`, "choose another name");
+      if (same)
+        refuse(
+          "conflict",
+          `there is already a channel #${name} (${same[0]})${same[1].archived ? ", which is archived" : ""}`,
+          "choose another name",
+        );
       const owned = all.filter(([, it]) => it.owner === chat.user && !it.archived).length;
-      if (owned >= chat.limits.owned) refuse("limit_exceeded", `you own ${owned} channels, and ${chat.limits.owned} is the most`, "team_chat_archive_channel puts one away");
+      if (owned >= chat.limits.owned)
+        refuse(
+          "limit_exceeded",
+          `you own ${owned} channels, and ${chat.limits.owned} is the most`,
+          "team_chat_archive_channel puts one away",
+        );
       const members = [...new Set([chat.user, ...people.map(it => presentMember(chat, it))])];
       for (const it of members) withinGuestLimit(chat, it);
       const channel_id = newId("chn");
-      chat.channels[channel_id] = { name, ...(topic === undefined ? {} : { topic }), kind, owner: chat.user, members, created: now.slice(0, 10) };
+      chat.channels[channel_id] = {
+        name,
+        ...(topic === undefined ? {} : { topic }),
+        kind,
+        owner: chat.user,
+        members,
+        created: now.slice(0, 10),
+      };
       return { name, channel_id, kind, members: members.length };
     },
   }),
   archive_channel: tool({
     effect: "write",
-    summary: "Put away a channel that the user owns: it can still be read, and nothing is written there any more. There is no way back.",
+    summary:
+      "Put away a channel that the user owns: it can still be read, and nothing is written there any more. There is no way back.",
     destructive: true,
     input: { channel_id: channelId },
     returns: { ...channelRow, archived: day(), told: z.int().describe("Members who are told") },
     run(chat, { channel_id }, { now }) {
       const channel = visibleChannel(chat, channel_id);
-      if (channel.archived) refuse("conflict", `#${channel.name} (${channel_id}) is archived since ${channel.archived}`);
-      if (channel.owner !== chat.user) refuse("permission_denied", `#${channel.name} (${channel_id}) belongs to ${nameOf(chat, channel.owner)}, and only its owner can archive it`, `ask ${nameOf(chat, channel.owner)}`);
-      if (channel.announcements) refuse("precondition_failed", `#${channel.name} (${channel_id}) is for announcements to everybody and stays`);
+      if (channel.archived)
+        refuse(
+          "conflict",
+          `#${channel.name} (${channel_id}) is archived since ${channel.archived}`,
+        );
+      if (channel.owner !== chat.user)
+        refuse(
+          "permission_denied",
+          `#${channel.name} (${channel_id}) belongs to ${nameOf(chat, channel.owner)}, and only its owner can archive it`,
+          `ask ${nameOf(chat, channel.owner)}`,
+        );
+      if (channel.announcements)
+        refuse(
+          "precondition_failed",
+          `#${channel.name} (${channel_id}) is for announcements to everybody and stays`,
+        );
       channel.archived = now.slice(0, 10);
-      return { name: channel.name, channel_id, archived: channel.archived, told: channel.members.length - 1 };
+      return {
+        name: channel.name,
+        channel_id,
+        archived: channel.archived,
+        told: channel.members.length - 1,
+      };
     },
   }),
 };
@@ -107,33 +254,79 @@ export const channels = {
 export const members = {
   list_members: tool({
     effect: "read",
-    summary: "List people in the chat by name with their jobs and whether they are there, all of them or those of one channel.",
+    summary:
+      "List people in the chat by name with their jobs and whether they are there, all of them or those of one channel.",
     input: {
       channel_id: channelId.optional().describe("Only people in this channel"),
-      status: z.enum(["active", "away", "deactivated"]).optional().describe("Only people who are there, away, or no longer with us"),
+      status: z
+        .enum(["active", "away", "deactivated"])
+        .optional()
+        .describe("Only people who are there, away, or no longer with us"),
       role: z.enum(["admin", "member", "guest"]).optional().describe("Only people with this role"),
       limit: limit.describe("At most this many, 10 if not given"),
     },
-    returns: { members: z.array(z.object({ person: person(), title: z.string().optional(), role: z.string().optional().describe("Absent for ordinary members"), status: z.string() })) },
+    returns: {
+      members: z.array(
+        z.object({
+          person: person(),
+          title: z.string().optional(),
+          role: z.string().optional().describe("Absent for ordinary members"),
+          status: z.string(),
+        }),
+      ),
+    },
     run(chat, { channel_id, status, role, limit: most = 10 }) {
       const channel = channel_id === undefined ? undefined : visibleChannel(chat, channel_id);
-      const found = Object.entries(chat.members).filter(([key, it]) => (!channel || isIn(channel, key)) && (!status || it.status === status) && (!role || it.role === role));
+      const found = Object.entries(chat.members).filter(
+        ([key, it]) =>
+          (!channel || isIn(channel, key)) &&
+          (!status || it.status === status) &&
+          (!role || it.role === role),
+      );
       found.sort(([, x], [, y]) => (x.name < y.name ? -1 : 1));
-      return { members: found.slice(0, most).map(([, it]) => ({ person: it.name, ...(it.title === undefined ? {} : { title: it.title }), ...(it.role === "member" ? {} : { role: it.role }), status: it.status })) };
+      return {
+        members: found.slice(0, most).map(([, it]) => ({
+          person: it.name,
+          ...(it.title === undefined ? {} : { title: it.title }),
+          ...(it.role === "member" ? {} : { role: it.role }),
+          status: it.status,
+        })),
+      };
     },
   }),
   invite_member: tool({
     effect: "write",
-    summary: "Put a person into a channel, or join a public one with the user's own name. Into a private channel only its owner invites.",
-    input: { channel_id: channelId, person: person().describe("Full name or e-mail address of the person, as team_chat_list_members gives it") },
-    returns: { ...channelRow, person: person(), members: z.int().describe("People in the channel now") },
+    summary:
+      "Put a person into a channel, or join a public one with the user's own name. Into a private channel only its owner invites.",
+    input: {
+      channel_id: channelId,
+      person: person().describe(
+        "Full name or e-mail address of the person, as team_chat_list_members gives it",
+      ),
+    },
+    returns: {
+      ...channelRow,
+      person: person(),
+      members: z.int().describe("People in the channel now"),
+    },
     run(chat, { channel_id, person: who }) {
       const channel = liveChannel(chat, channel_id);
       const memberId = presentMember(chat, who);
       const name = nameOf(chat, memberId);
-      if (isIn(channel, memberId)) refuse("conflict", `${name} is in #${channel.name} (${channel_id}) already`);
-      if (channel.kind === "private" && channel.owner !== chat.user) refuse("permission_denied", `#${channel.name} (${channel_id}) is private, and only its owner ${nameOf(chat, channel.owner)} invites`, `ask ${nameOf(chat, channel.owner)}`);
-      if (memberId !== chat.user && !isIn(channel, chat.user)) refuse("permission_denied", `you are not a member of #${channel.name} (${channel_id}) and cannot invite others`, `join it first, with ${nameOf(chat, chat.user)} as the person`);
+      if (isIn(channel, memberId))
+        refuse("conflict", `${name} is in #${channel.name} (${channel_id}) already`);
+      if (channel.kind === "private" && channel.owner !== chat.user)
+        refuse(
+          "permission_denied",
+          `#${channel.name} (${channel_id}) is private, and only its owner ${nameOf(chat, channel.owner)} invites`,
+          `ask ${nameOf(chat, channel.owner)}`,
+        );
+      if (memberId !== chat.user && !isIn(channel, chat.user))
+        refuse(
+          "permission_denied",
+          `you are not a member of #${channel.name} (${channel_id}) and cannot invite others`,
+          `join it first, with ${nameOf(chat, chat.user)} as the person`,
+        );
       withinGuestLimit(chat, memberId);
       channel.members.push(memberId);
       return { name: channel.name, channel_id, person: name, members: channel.members.length };
@@ -146,5 +339,10 @@ function withinGuestLimit(chat: Chat, memberId: string): void {
   const { members: all, channels: rooms, limits } = before(chat);
   if (all[memberId]!.role !== "guest") return;
   const there = Object.values(rooms).filter(it => !it.archived && isIn(it, memberId));
-  if (there.length >= limits.guest) refuse("limit_exceeded", `${all[memberId]!.name} is a guest, and guests are in no more than ${limits.guest} ${limits.guest === 1 ? "channel" : "channels"}: ${there.map(it => `#${it.name}`).join(", ")}`, "archive one of those, or ask somebody of the studio");
+  if (there.length >= limits.guest)
+    refuse(
+      "limit_exceeded",
+      `${all[memberId]!.name} is a guest, and guests are in no more than ${limits.guest} ${limits.guest === 1 ? "channel" : "channels"}: ${there.map(it => `#${it.name}`).join(", ")}`,
+      "archive one of those, or ask somebody of the studio",
+    );
 }

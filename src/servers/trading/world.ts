@@ -1,4 +1,7 @@
-/** A brokerage account and its markets: exchanges with their hours, symbols with their books and history, cash, positions, orders, alerts. Knows no tools. */
+/**
+ * A brokerage account and its markets: exchanges with their hours, symbols with their books and
+ * history, cash, positions, orders, alerts. Knows no tools.
+ */
 import { z } from "zod";
 import { cents, day, minute } from "../../environment/entity.ts";
 import { need, refuse } from "../../environment/server.ts";
@@ -59,7 +62,12 @@ const Order = z.strictObject({
 });
 export type Order = z.infer<typeof Order>;
 
-const Alert = z.strictObject({ symbol: z.string(), direction: z.enum(["above", "below"]), price, status: z.enum(["waiting", "reached"]) });
+const Alert = z.strictObject({
+  symbol: z.string(),
+  direction: z.enum(["above", "below"]),
+  price,
+  status: z.enum(["waiting", "reached"]),
+});
 
 export const Market = z.strictObject({
   /** What was paid in when the account was opened. */
@@ -80,28 +88,46 @@ export const Market = z.strictObject({
 });
 export type Market = z.infer<typeof Market>;
 
-
 /** The symbol as it is written, and what is listed under it. */
-export function listed({ symbols }: Pick<Market, "symbols">, called: string): { symbol: string; listing: Listing } {
+export function listed(
+  { symbols }: Pick<Market, "symbols">,
+  called: string,
+): { symbol: string; listing: Listing } {
   const symbol = called.trim().toUpperCase();
   if (Object.hasOwn(symbols, symbol)) return { symbol, listing: symbols[symbol]! };
   const near = Object.entries(symbols).filter(([, it]) => has(it.name, called.trim()));
-  return refuse("not_found", `there is no symbol ${called}`, near.length ? `did you mean ${near.map(([key, it]) => `${key} (${it.name})`).join(" or ")}` : "trading_search_symbols finds symbols by name");
+  return refuse(
+    "not_found",
+    `there is no symbol ${called}`,
+    near.length
+      ? `did you mean ${near.map(([key, it]) => `${key} (${it.name})`).join(" or ")}`
+      : "trading_search_symbols finds symbols by name",
+  );
 }
 
-export const orderOf = ({ orders }: Market, orderId: string): Order => need(orders, orderId, "order", "trading_list_orders gives the ids");
+export const orderOf = ({ orders }: Market, orderId: string): Order =>
+  need(orders, orderId, "order", "trading_list_orders gives the ids");
 
 /** Whether an exchange trades at this minute, and in words when it does. */
-export function hoursOf({ name, opens, closes, holidays }: Market["exchanges"][string], now: string): { isOpen: boolean; why: string } {
+export function hoursOf(
+  { name, opens, closes, holidays }: Market["exchanges"][string],
+  now: string,
+): { isOpen: boolean; why: string } {
   const [date, time] = [now.slice(0, 10), now.slice(11)];
   const weekday = weekdayOf(date);
-  if (weekday === 0 || weekday === 6) return { isOpen: false, why: `${name} is closed at the weekend` };
+  if (weekday === 0 || weekday === 6)
+    return { isOpen: false, why: `${name} is closed at the weekend` };
   if (holidays.includes(date)) return { isOpen: false, why: `${name} has a holiday on ${date}` };
-  return { isOpen: time >= opens && time < closes, why: `${name} trades from ${opens} to ${closes}, and it is ${time}` };
+  return {
+    isOpen: time >= opens && time < closes,
+    why: `${name} trades from ${opens} to ${closes}, and it is ${time}`,
+  };
 }
 
-export const filledOf = (order: Pick<Order, "fills">): number => order.fills.reduce((sum, it) => sum + it.shares, 0);
-export const restOf = (order: Pick<Order, "fills" | "shares">): number => order.shares - filledOf(order);
+export const filledOf = (order: Pick<Order, "fills">): number =>
+  order.fills.reduce((sum, it) => sum + it.shares, 0);
+export const restOf = (order: Pick<Order, "fills" | "shares">): number =>
+  order.shares - filledOf(order);
 
 export type OrderStatus = "open" | "partly filled" | "filled" | "cancelled" | "expired";
 
@@ -111,30 +137,64 @@ export function statusOf(order: Order, now: string): OrderStatus {
   return order.fills.length > 0 ? "partly filled" : "open";
 }
 
-export const isWorking = (order: Order, now: string): boolean => order.status === "working" && statusOf(order, now) !== "expired";
+export const isWorking = (order: Order, now: string): boolean =>
+  order.status === "working" && statusOf(order, now) !== "expired";
 
 /** How a person says an order: `buy 40 HLYN at 12.50`. */
-export const wordsOf = ({ side, shares, symbol, price: limit }: Pick<Order, "side" | "shares" | "symbol" | "price">): string =>
+export const wordsOf = ({
+  side,
+  shares,
+  symbol,
+  price: limit,
+}: Pick<Order, "side" | "shares" | "symbol" | "price">): string =>
   `${side} ${shares} ${symbol} at ${limit === undefined ? "market" : limit.toFixed(2)}`;
 
 /** What an open buy order may still cost. */
-const reserveOf = (order: Order, fee: number) => (order.side === "buy" && order.price !== undefined ? round(restOf(order) * order.price + fee) : 0);
+const reserveOf = (order: Order, fee: number) =>
+  order.side === "buy" && order.price !== undefined ? round(restOf(order) * order.price + fee) : 0;
 
 /** Cash that open orders hold back, one order left out. */
 export const reservedCash = ({ orders, fee }: Market, now: string, exceptId?: string): number =>
-  sum(Object.entries(orders).map(([key, it]) => (key !== exceptId && isWorking(it, now) ? reserveOf(it, fee) : 0)));
+  sum(
+    Object.entries(orders).map(([key, it]) =>
+      key !== exceptId && isWorking(it, now) ? reserveOf(it, fee) : 0,
+    ),
+  );
 
 /** Shares of a symbol that open orders offer for sale, one order left out. */
-export const reservedShares = ({ orders }: Market, symbol: string, now: string, exceptId?: string): number =>
-  Object.entries(orders).reduce((sum, [key, it]) => sum + (key !== exceptId && it.symbol === symbol && it.side === "sell" && isWorking(it, now) ? restOf(it) : 0), 0);
+export const reservedShares = (
+  { orders }: Market,
+  symbol: string,
+  now: string,
+  exceptId?: string,
+): number =>
+  Object.entries(orders).reduce(
+    (sum, [key, it]) =>
+      sum +
+      (key !== exceptId && it.symbol === symbol && it.side === "sell" && isWorking(it, now)
+        ? restOf(it)
+        : 0),
+    0,
+  );
 
-export const sharesOf = ({ positions }: Market, symbol: string): number => (Object.hasOwn(positions, symbol) ? positions[symbol]!.shares : 0);
+export const sharesOf = ({ positions }: Market, symbol: string): number =>
+  Object.hasOwn(positions, symbol) ? positions[symbol]!.shares : 0;
 
 /** One side of a book with the account's own orders in their places. */
-export function bookOf(market: Market, symbol: string, side: Side, now: string): (Resting & { order_id?: string })[] {
+export function bookOf(
+  market: Market,
+  symbol: string,
+  side: Side,
+  now: string,
+): (Resting & { order_id?: string })[] {
   const { bids, asks } = market.symbols[symbol]!;
   const own = Object.entries(market.orders).flatMap(([order_id, it]) =>
-    it.symbol === symbol && it.side === side && it.price !== undefined && isWorking(it, now) ? [{ price: it.price, shares: restOf(it), at: it.at, order_id }] : []);
+    it.symbol === symbol && it.side === side && it.price !== undefined && isWorking(it, now)
+      ? [{ price: it.price, shares: restOf(it), at: it.at, order_id }]
+      : [],
+  );
   const better = side === "buy" ? -1 : 1;
-  return [...(side === "buy" ? bids : asks), ...own].sort((a, b) => (a.price === b.price ? (a.at < b.at ? -1 : a.at > b.at ? 1 : 0) : better * (a.price - b.price)));
+  return [...(side === "buy" ? bids : asks), ...own].sort((a, b) =>
+    a.price === b.price ? (a.at < b.at ? -1 : a.at > b.at ? 1 : 0) : better * (a.price - b.price),
+  );
 }

@@ -1,28 +1,49 @@
-/** The agency's tools that look for flights: airports, flights on a day, what a flight offers, and its seats. They change nothing. */
+/**
+ * The agency's tools that look for flights: airports, flights on a day, what a flight offers, and
+ * its seats. They change nothing.
+ */
 import { z } from "zod";
 import { cents, day, id, label, minute, spokenId } from "../../environment/entity.ts";
 import { need, refuse, toolOf } from "../../environment/server.ts";
 import { minuteAfter, minutesOf } from "../../environment/time.ts";
 import { hasWords } from "../../environment/words.ts";
 import { round } from "../../environment/money.ts";
-import { Agency, closes, fareRules, fares, flightOf, legroomFee, type Fare, type Flight } from "./world.ts";
+import {
+  Agency,
+  closes,
+  fareRules,
+  fares,
+  flightOf,
+  legroomFee,
+  type Fare,
+  type Flight,
+} from "./world.ts";
 
 const tool = toolOf(Agency);
 
-export const airportCode = spokenId("airport").describe("Airport code of three letters, as travel_booking_search_airports gives it");
-export const flightId = id("flight").describe("Flight id, as travel_booking_search_flights gives it");
+export const airportCode = spokenId("airport").describe(
+  "Airport code of three letters, as travel_booking_search_airports gives it",
+);
+export const flightId = id("flight").describe(
+  "Flight id, as travel_booking_search_flights gives it",
+);
 
 /** What a fare of a flight costs. */
-export const fareOf = (flight: Pick<Flight, "price">, fare: Fare): number => round(Math.round(flight.price * fareRules[fare].factor));
+export const fareOf = (flight: Pick<Flight, "price">, fare: Fare): number =>
+  round(Math.round(flight.price * fareRules[fare].factor));
 
 /** Rows with more room for the legs: the first, and the one at the exits. */
-export const isRoomy = (seat: string, { rows }: Pick<Flight, "rows">): boolean => [1, Math.ceil(rows / 2)].includes(Number(seat.slice(0, -1)));
+export const isRoomy = (seat: string, { rows }: Pick<Flight, "rows">): boolean =>
+  [1, Math.ceil(rows / 2)].includes(Number(seat.slice(0, -1)));
 
 /** Whether one can still get onto a flight, and if not, why. */
 export function shutOf(flight: Flight, now: string): string | undefined {
-  if (flight.status === "cancelled") return `${flight.number} on ${flight.departs.slice(0, 10)} is cancelled`;
+  if (flight.status === "cancelled")
+    return `${flight.number} on ${flight.departs.slice(0, 10)} is cancelled`;
   if (flight.departs <= now) return `${flight.number} left at ${flight.departs}`;
-  return minuteAfter(now, closes * 60) > flight.departs ? `${flight.number} leaves at ${flight.departs} and closed ${closes} hour before` : undefined;
+  return minuteAfter(now, closes * 60) > flight.departs
+    ? `${flight.number} leaves at ${flight.departs} and closed ${closes} hour before`
+    : undefined;
 }
 
 const wordsOf = (fare: Fare) => {
@@ -32,14 +53,31 @@ const wordsOf = (fare: Fare) => {
 };
 
 const codeOf = ({ airports }: Agency, code: string) =>
-  need(airports, code.trim().toUpperCase(), "airport", "travel_booking_search_airports gives the codes") && code.trim().toUpperCase();
+  need(
+    airports,
+    code.trim().toUpperCase(),
+    "airport",
+    "travel_booking_search_airports gives the codes",
+  ) && code.trim().toUpperCase();
 
 export const flights = {
   search_airports: tool({
     effect: "read",
-    summary: "List airports with their codes, all of them or only those whose name or city contains some words.",
-    input: { name: label("airport").optional().describe("Only airports whose name or city contains this") },
-    returns: { airports: z.array(z.object({ airport: label("airport"), code: spokenId("airport"), city: label("city"), country: z.string() })) },
+    summary:
+      "List airports with their codes, all of them or only those whose name or city contains some words.",
+    input: {
+      name: label("airport").optional().describe("Only airports whose name or city contains this"),
+    },
+    returns: {
+      airports: z.array(
+        z.object({
+          airport: label("airport"),
+          code: spokenId("airport"),
+          city: label("city"),
+          country: z.string(),
+        }),
+      ),
+    },
     run: ({ airports }, { name }) => ({
       airports: Object.entries(airports)
         .filter(([code, it]) => !name || hasWords(`${it.name} ${it.city} ${code}`, name))
@@ -49,7 +87,8 @@ export const flights = {
   }),
   search_flights: tool({
     effect: "read",
-    summary: "Find flights from an airport that have not closed, in order of time, with price and seats left: by where they go, day, number or price.",
+    summary:
+      "Find flights from an airport that have not closed, in order of time, with price and seats left: by where they go, day, number or price.",
     input: {
       from: airportCode.describe("Airport code of three letters where it leaves"),
       to: spokenId("airport").optional().describe("Airport code of three letters where it goes"),
@@ -87,8 +126,18 @@ export const flights = {
     run(agency, { from: start, to: end, date, number, max_price, limit = 10 }, { now }) {
       const from = codeOf(agency, start);
       const to = end === undefined ? undefined : codeOf(agency, end);
-      if (from === to) refuse("invalid_params", `the flight would leave and land at ${from}`, "give two different airports");
-      if (date !== undefined && date < now.slice(0, 10)) refuse("precondition_failed", `${date} has passed: today is ${now.slice(0, 10)}`, "choose a later day");
+      if (from === to)
+        refuse(
+          "invalid_params",
+          `the flight would leave and land at ${from}`,
+          "give two different airports",
+        );
+      if (date !== undefined && date < now.slice(0, 10))
+        refuse(
+          "precondition_failed",
+          `${date} has passed: today is ${now.slice(0, 10)}`,
+          "choose a later day",
+        );
       const found = Object.entries(agency.flights).filter(
         ([, it]) =>
           it.from === from &&
@@ -98,26 +147,27 @@ export const flights = {
           (max_price === undefined || it.price <= max_price) &&
           !shutOf(it, now),
       );
-      found.sort(([a, x], [b, y]) => (x.departs === y.departs ? (a < b ? -1 : 1) : x.departs < y.departs ? -1 : 1));
+      found.sort(([a, x], [b, y]) =>
+        x.departs === y.departs ? (a < b ? -1 : 1) : x.departs < y.departs ? -1 : 1,
+      );
       return {
-        flights: found
-          .slice(0, limit)
-          .map(([flight_id, it]) => ({
-            number: it.number,
-            flight_id,
-            to: it.to,
-            date: it.departs.slice(0, 10),
-            departs: it.departs.slice(11),
-            price: it.price,
-            seats_left: it.free.length,
-          })),
+        flights: found.slice(0, limit).map(([flight_id, it]) => ({
+          number: it.number,
+          flight_id,
+          to: it.to,
+          date: it.departs.slice(0, 10),
+          departs: it.departs.slice(11),
+          price: it.price,
+          seats_left: it.free.length,
+        })),
         ...(found.length > limit ? { more: found.length - limit } : {}),
       };
     },
   }),
   get_flight: tool({
     effect: "read",
-    summary: "Get one flight in full: airline, times, status, seats left, and what each fare costs and allows.",
+    summary:
+      "Get one flight in full: airline, times, status, seats left, and what each fare costs and allows.",
     input: { flight_id: flightId },
     returns: {
       number: label("flight"),
@@ -152,7 +202,8 @@ export const flights = {
   }),
   get_seat_map: tool({
     effect: "read",
-    summary: "List the free seats of a flight, by window or aisle if wanted, and which of them have more room for the legs.",
+    summary:
+      "List the free seats of a flight, by window or aisle if wanted, and which of them have more room for the legs.",
     input: {
       flight_id: flightId,
       kind: z.enum(["window", "aisle"]).optional().describe("Only seats of this kind"),
@@ -160,17 +211,38 @@ export const flights = {
     },
     returns: {
       free: z.int().describe("How many of these are free"),
-      seats: z.array(z.object({ seat: spokenId("seat"), kind: z.string(), extra: cents().optional().describe("Fee for legroom") })),
+      seats: z.array(
+        z.object({
+          seat: spokenId("seat"),
+          kind: z.string(),
+          extra: cents().optional().describe("Fee for legroom"),
+        }),
+      ),
     },
     run(agency, { flight_id, kind, legroom }, { now }) {
       const flight = flightOf(agency, flight_id);
-      if (flight.departs <= now) refuse("precondition_failed", `${flight.number} left at ${flight.departs}`, "choose a flight that has not left");
+      if (flight.departs <= now)
+        refuse(
+          "precondition_failed",
+          `${flight.number} left at ${flight.departs}`,
+          "choose a flight that has not left",
+        );
       const kindOf = (seat: string) => ("AD".includes(seat.slice(-1)) ? "window" : "aisle");
-      const seats = flight.free.filter(it => (!kind || kindOf(it) === kind) && (!legroom || isRoomy(it, flight)));
-      return { free: seats.length, seats: seats.slice(0, 14).map(seat => ({ seat, kind: kindOf(seat), ...(isRoomy(seat, flight) ? { extra: legroomFee } : {}) })) };
+      const seats = flight.free.filter(
+        it => (!kind || kindOf(it) === kind) && (!legroom || isRoomy(it, flight)),
+      );
+      return {
+        free: seats.length,
+        seats: seats.slice(0, 14).map(seat => ({
+          seat,
+          kind: kindOf(seat),
+          ...(isRoomy(seat, flight) ? { extra: legroomFee } : {}),
+        })),
+      };
     },
   }),
 };
 
 /** Hours from now to a departure. */
-export const hoursTo = (departs: string, now: string): number => (minutesOf(departs) - minutesOf(now)) / 60;
+export const hoursTo = (departs: string, now: string): number =>
+  (minutesOf(departs) - minutesOf(now)) / 60;

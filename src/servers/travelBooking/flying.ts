@@ -1,22 +1,46 @@
-/** The agency's tools that book, seat, change and cancel flights. Each keeps free seats, the booking and the card's money together. */
+/**
+ * The agency's tools that book, seat, change and cancel flights. Each keeps free seats, the booking
+ * and the card's money together.
+ */
 import { z } from "zod";
 import { cents, id, label, minute, spokenId } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
 import { minuteAfter } from "../../environment/time.ts";
 import { round } from "../../environment/money.ts";
 import { fareOf, flightId, hoursTo, isRoomy, shutOf } from "./flights.ts";
-import { Agency, charge, fareRules, fares, flightBookingOf, flightOf, legroomFee, newReference, routeOf, travellerNamed, type Flight, type FlightBooking } from "./world.ts";
+import {
+  Agency,
+  charge,
+  fareRules,
+  fares,
+  flightBookingOf,
+  flightOf,
+  legroomFee,
+  newReference,
+  routeOf,
+  travellerNamed,
+  type Flight,
+  type FlightBooking,
+} from "./world.ts";
 
 const tool = toolOf(Agency);
 
-export const flightBookingId = id("flight_booking").describe("Id of the flight booking, as travel_booking_list_bookings gives it");
-export const traveller = label("traveller").optional().describe("Full name of the traveller, the customer if not given");
+export const flightBookingId = id("flight_booking").describe(
+  "Id of the flight booking, as travel_booking_list_bookings gives it",
+);
+export const traveller = label("traveller")
+  .optional()
+  .describe("Full name of the traveller, the customer if not given");
 
 /** Countries for which an identity card of the union is not enough. */
 const passportCountries = ["United Kingdom", "Ireland"];
 
 /** Refuses a traveller whose document does not last until the flight, or is not enough for it. */
-function mayTravel({ travellers, airports }: Agency, travellerId: string, { from, to, departs, number }: Flight): void {
+function mayTravel(
+  { travellers, airports }: Agency,
+  travellerId: string,
+  { from, to, departs, number }: Flight,
+): void {
   const { name, document } = travellers[travellerId]!;
   if (document.expires < departs.slice(0, 10))
     refuse(
@@ -24,17 +48,31 @@ function mayTravel({ travellers, airports }: Agency, travellerId: string, { from
       `${name}'s ${document.kind} expires on ${document.expires}, before ${number} on ${departs.slice(0, 10)}`,
       "the document must be renewed first; book for somebody else, or an earlier flight",
     );
-  const abroad = [from, to].map(it => airports[it]!.country).find(it => passportCountries.includes(it));
+  const abroad = [from, to]
+    .map(it => airports[it]!.country)
+    .find(it => passportCountries.includes(it));
   if (abroad && document.kind !== "passport")
-    refuse("precondition_failed", `${abroad} asks for a passport, and ${name} has an ${document.kind}`, "book for a traveller with a passport");
+    refuse(
+      "precondition_failed",
+      `${abroad} asks for a passport, and ${name} has an ${document.kind}`,
+      "book for a traveller with a passport",
+    );
 }
 
 /** Refuses a second flight of the same traveller at the same time. */
-function notInTheAir({ flights, flight_bookings, travellers }: Agency, travellerId: string, wanted: Flight, but?: string): void {
+function notInTheAir(
+  { flights, flight_bookings, travellers }: Agency,
+  travellerId: string,
+  wanted: Flight,
+  but?: string,
+): void {
   for (const [id, it] of Object.entries(flight_bookings)) {
     if (id === but || it.traveller_id !== travellerId || it.status === "cancelled") continue;
     const other = flights[it.flight_id]!;
-    if (other.departs < minuteAfter(wanted.departs, wanted.minutes) && wanted.departs < minuteAfter(other.departs, other.minutes))
+    if (
+      other.departs < minuteAfter(wanted.departs, wanted.minutes) &&
+      wanted.departs < minuteAfter(other.departs, other.minutes)
+    )
       refuse(
         "conflict",
         `${travellers[travellerId]!.name} is on ${other.number} at ${other.departs} already (booking ${it.reference})`,
@@ -45,37 +83,70 @@ function notInTheAir({ flights, flight_bookings, travellers }: Agency, traveller
 
 function bookable(agency: Agency, flight: Flight, now: string): void {
   const shut = shutOf(flight, now);
-  if (shut) refuse("precondition_failed", shut, "travel_booking_search_flights lists flights that can be booked");
-  if (flight.free.length === 0) refuse("precondition_failed", `${flight.number} on ${flight.departs.slice(0, 10)} is sold out`, "choose another day or flight");
+  if (shut)
+    refuse(
+      "precondition_failed",
+      shut,
+      "travel_booking_search_flights lists flights that can be booked",
+    );
+  if (flight.free.length === 0)
+    refuse(
+      "precondition_failed",
+      `${flight.number} on ${flight.departs.slice(0, 10)} is sold out`,
+      "choose another day or flight",
+    );
 }
 
 /** A booking that can still be acted on, with its flight. */
-function ahead(agency: Agency, bookingId: string, now: string): { booking: FlightBooking; flight: Flight } {
+function ahead(
+  agency: Agency,
+  bookingId: string,
+  now: string,
+): { booking: FlightBooking; flight: Flight } {
   const booking = flightBookingOf(agency, bookingId);
-  if (booking.status === "cancelled") refuse("conflict", `booking ${booking.reference} is cancelled already`);
+  if (booking.status === "cancelled")
+    refuse("conflict", `booking ${booking.reference} is cancelled already`);
   const flight = flightOf(agency, booking.flight_id);
-  if (flight.departs <= now) refuse("precondition_failed", `${flight.number} of booking ${booking.reference} left at ${flight.departs}`);
+  if (flight.departs <= now)
+    refuse(
+      "precondition_failed",
+      `${flight.number} of booking ${booking.reference} left at ${flight.departs}`,
+    );
   return { booking, flight };
 }
 
 /** Without a wish one gets the seat farthest back that costs nothing. */
-const seatAtRandom = (flight: Flight): string => flight.free.findLast(it => !isRoomy(it, flight)) ?? flight.free.at(-1)!;
+const seatAtRandom = (flight: Flight): string =>
+  flight.free.findLast(it => !isRoomy(it, flight)) ?? flight.free.at(-1)!;
 
-const seatOrder = (a: string, b: string) => Number(a.slice(0, -1)) - Number(b.slice(0, -1)) || (a < b ? -1 : 1);
+const seatOrder = (a: string, b: string) =>
+  Number(a.slice(0, -1)) - Number(b.slice(0, -1)) || (a < b ? -1 : 1);
 
 /** Moves the free seats of a flight. */
 function seats(agency: Agency, flightId: string, change: { taken?: string; given?: string }): void {
   const { free } = before(agency).flights[flightId]!;
   const left = free.filter(it => it !== change.taken);
-  agency.flights[flightId]!.free = change.given === undefined ? left : [...left, change.given].sort(seatOrder);
+  agency.flights[flightId]!.free =
+    change.given === undefined ? left : [...left, change.given].sort(seatOrder);
 }
 
 export const flying = {
   book_flight: tool({
     effect: "write",
-    summary: "Book a flight for one traveller and pay for it with the card on file. A seat is given at once; travel_booking_select_seat changes it.",
-    input: { flight_id: flightId, fare: z.enum(fares).describe("Fare, which says what can be changed and given back"), traveller },
-    returns: { flight_booking: label("flight_booking"), flight_booking_id: id("flight_booking"), reference: spokenId("reference"), seat: z.string(), paid: cents() },
+    summary:
+      "Book a flight for one traveller and pay for it with the card on file. A seat is given at once; travel_booking_select_seat changes it.",
+    input: {
+      flight_id: flightId,
+      fare: z.enum(fares).describe("Fare, which says what can be changed and given back"),
+      traveller,
+    },
+    returns: {
+      flight_booking: label("flight_booking"),
+      flight_booking_id: id("flight_booking"),
+      reference: spokenId("reference"),
+      seat: z.string(),
+      paid: cents(),
+    },
     run(agency, { flight_id, fare, traveller: name }, { now, newId, random }) {
       const stood = before(agency);
       const flight = flightOf(stood, flight_id);
@@ -89,15 +160,27 @@ export const flying = {
       seats(agency, flight_id, { taken: seat });
       const flight_booking_id = newId("fbk");
       const reference = newReference(random);
-      agency.flight_bookings[flight_booking_id] = { reference, flight_id, traveller_id, fare, seat, paid, status: "confirmed" };
+      agency.flight_bookings[flight_booking_id] = {
+        reference,
+        flight_id,
+        traveller_id,
+        fare,
+        seat,
+        paid,
+        status: "confirmed",
+      };
       return { flight_booking: routeOf(stood, flight), flight_booking_id, reference, seat, paid };
     },
   }),
   select_seat: tool({
     effect: "write",
-    summary: "Move a booked traveller to another free seat of the flight. Legroom costs extra, and so does any choice on a light fare.",
+    summary:
+      "Move a booked traveller to another free seat of the flight. Legroom costs extra, and so does any choice on a light fare.",
     idempotent: true,
-    input: { flight_booking_id: flightBookingId, seat: spokenId("seat").describe("Seat such as 12A, as travel_booking_get_seat_map gives it") },
+    input: {
+      flight_booking_id: flightBookingId,
+      seat: spokenId("seat").describe("Seat such as 12A, as travel_booking_get_seat_map gives it"),
+    },
     returns: { reference: spokenId("reference"), seat: spokenId("seat"), fee: cents() },
     run(agency, { flight_booking_id, seat: asked }, { now }) {
       const stood = before(agency);
@@ -106,9 +189,18 @@ export const flying = {
       if (shut) refuse("precondition_failed", shut);
       const seat = asked.trim().toUpperCase();
       if (!/^[1-9]\d?[A-D]$/.test(seat) || Number(seat.slice(0, -1)) > flight.rows)
-        refuse("invalid_params", `${flight.number} has no seat ${asked}: rows go from 1 to ${flight.rows}, letters from A to D`);
-      if (booking.seat === seat) refuse("conflict", `booking ${booking.reference} has seat ${seat} already`);
-      if (!flight.free.includes(seat)) refuse("conflict", `seat ${seat} of ${flight.number} is taken`, `free are ${flight.free.slice(0, 8).join(", ") || "none"}`);
+        refuse(
+          "invalid_params",
+          `${flight.number} has no seat ${asked}: rows go from 1 to ${flight.rows}, letters from A to D`,
+        );
+      if (booking.seat === seat)
+        refuse("conflict", `booking ${booking.reference} has seat ${seat} already`);
+      if (!flight.free.includes(seat))
+        refuse(
+          "conflict",
+          `seat ${seat} of ${flight.number} is taken`,
+          `free are ${flight.free.slice(0, 8).join(", ") || "none"}`,
+        );
       const fee = fareRules[booking.fare].seatFee + (isRoomy(seat, flight) ? legroomFee : 0);
       charge(agency, fee, `seat ${seat}`);
       seats(agency, booking.flight_id, { taken: seat, given: booking.seat });
@@ -122,15 +214,28 @@ export const flying = {
     effect: "write",
     summary:
       "Move a flight booking to another flight from the same airport. The fare says what it costs and until when; the difference in price is charged or given back.",
-    input: { flight_booking_id: flightBookingId, flight_id: flightId.describe("Flight to change to, as travel_booking_search_flights gives it") },
-    returns: { reference: spokenId("reference"), number: label("flight"), departs: minute(), seat: z.string(), charged: cents(), given_back: cents() },
+    input: {
+      flight_booking_id: flightBookingId,
+      flight_id: flightId.describe(
+        "Flight to change to, as travel_booking_search_flights gives it",
+      ),
+    },
+    returns: {
+      reference: spokenId("reference"),
+      number: label("flight"),
+      departs: minute(),
+      seat: z.string(),
+      charged: cents(),
+      given_back: cents(),
+    },
     run(agency, { flight_booking_id, flight_id }, { now }) {
       const stood = before(agency);
       const { booking, flight } = ahead(stood, flight_booking_id, now);
       const wanted = flightOf(stood, flight_id);
       const { changeFee, hours } = fareRules[booking.fare];
       const isCalledOff = flight.status === "cancelled";
-      if (booking.flight_id === flight_id) refuse("conflict", `booking ${booking.reference} is for that flight already`);
+      if (booking.flight_id === flight_id)
+        refuse("conflict", `booking ${booking.reference} is for that flight already`);
       if (wanted.from !== flight.from)
         refuse(
           "precondition_failed",
@@ -138,13 +243,22 @@ export const flying = {
           `choose a flight that leaves from ${stood.airports[flight.from]!.city} as well`,
         );
       if (changeFee === undefined && !isCalledOff)
-        return refuse("permission_denied", `booking ${booking.reference} has the fare light, which cannot be changed`, "book the other flight instead");
+        return refuse(
+          "permission_denied",
+          `booking ${booking.reference} has the fare light, which cannot be changed`,
+          "book the other flight instead",
+        );
       if (hoursTo(flight.departs, now) < hours && !isCalledOff)
-        refuse("precondition_failed", `the fare ${booking.fare} can be changed up to ${hours} hours before, and ${flight.number} leaves at ${flight.departs}`);
+        refuse(
+          "precondition_failed",
+          `the fare ${booking.fare} can be changed up to ${hours} hours before, and ${flight.number} leaves at ${flight.departs}`,
+        );
       bookable(stood, wanted, now);
       mayTravel(stood, booking.traveller_id, wanted);
       notInTheAir(stood, booking.traveller_id, wanted, flight_booking_id);
-      const charged = isCalledOff ? 0 : round((changeFee ?? 0) + fareOf(wanted, booking.fare) - fareOf(flight, booking.fare));
+      const charged = isCalledOff
+        ? 0
+        : round((changeFee ?? 0) + fareOf(wanted, booking.fare) - fareOf(flight, booking.fare));
       charge(agency, charged, `the change to ${wanted.number}`);
       const seat = seatAtRandom(wanted);
       seats(agency, booking.flight_id, { given: booking.seat });
@@ -153,15 +267,34 @@ export const flying = {
       own.flight_id = flight_id;
       own.seat = seat;
       own.paid = round(Math.max(0, booking.paid + charged));
-      return { reference: booking.reference, number: wanted.number, departs: wanted.departs, seat, charged: Math.max(0, charged), given_back: Math.max(0, -charged) };
+      return {
+        reference: booking.reference,
+        number: wanted.number,
+        departs: wanted.departs,
+        seat,
+        charged: Math.max(0, charged),
+        given_back: Math.max(0, -charged),
+      };
     },
   }),
   cancel_flight: tool({
     effect: "write",
-    summary: "Cancel a flight booking before it leaves. What comes back depends on the fare; a fare that gives nothing back must be accepted.",
+    summary:
+      "Cancel a flight booking before it leaves. What comes back depends on the fare; a fare that gives nothing back must be accepted.",
     destructive: true,
-    input: { flight_booking_id: flightBookingId, accept_no_refund: z.boolean().optional().describe("True to cancel although nothing is given back") },
-    returns: { reference: spokenId("reference"), status: z.string(), refund: cents(), card_left: cents() },
+    input: {
+      flight_booking_id: flightBookingId,
+      accept_no_refund: z
+        .boolean()
+        .optional()
+        .describe("True to cancel although nothing is given back"),
+    },
+    returns: {
+      reference: spokenId("reference"),
+      status: z.string(),
+      refund: cents(),
+      card_left: cents(),
+    },
     run(agency, { flight_booking_id, accept_no_refund }, { now }) {
       const stood = before(agency);
       const { booking, flight } = ahead(stood, flight_booking_id, now);
@@ -169,7 +302,10 @@ export const flying = {
       const inTime = hoursTo(flight.departs, now) >= hours;
       const insured = booking.insurance?.cover === "plus" ? 0.8 : 0;
       const back = flight.status === "cancelled" ? 1 : Math.max(inTime ? share : 0, insured);
-      const why = booking.fare === "light" ? "the fare light is not refundable" : `${flight.number} leaves in less than ${hours} hours`;
+      const why =
+        booking.fare === "light"
+          ? "the fare light is not refundable"
+          : `${flight.number} leaves in less than ${hours} hours`;
       if (back === 0 && !accept_no_refund)
         refuse(
           "precondition_failed",
@@ -182,7 +318,12 @@ export const flying = {
       const own = agency.flight_bookings[flight_booking_id]!;
       own.status = "cancelled";
       own.paid = round(booking.paid - refund);
-      return { reference: booking.reference, status: own.status, refund, card_left: agency.card.left };
+      return {
+        reference: booking.reference,
+        status: own.status,
+        refund,
+        card_left: agency.card.left,
+      };
     },
   }),
 };

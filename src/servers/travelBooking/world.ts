@@ -1,6 +1,7 @@
 /**
- * A travel agency as its customer sees it: airports and flights with their free seats, hotels with their rooms, travellers and their
- * documents, bookings with what was paid for them, and itineraries. Money is in euros, all times are those of the home city.
+ * A travel agency as its customer sees it: airports and flights with their free seats, hotels with
+ * their rooms, travellers and their documents, bookings with what was paid for them, and
+ * itineraries. Money is in euros, all times are those of the home city.
  */
 import { z } from "zod";
 import { cents, day, minute } from "../../environment/entity.ts";
@@ -15,18 +16,32 @@ export const covers = ["basic", "plus"] as const;
 
 /** What a fare costs and allows. */
 export const fareRules: Readonly<
-  Record<Fare, { readonly factor: number; readonly changeFee: number | undefined; readonly refund: number; readonly hours: number; readonly seatFee: number }>
+  Record<
+    Fare,
+    {
+      readonly factor: number;
+      readonly changeFee: number | undefined;
+      readonly refund: number;
+      readonly hours: number;
+      readonly seatFee: number;
+    }
+  >
 > = {
   light: { factor: 1, changeFee: undefined, refund: 0, hours: 0, seatFee: 9 },
   standard: { factor: 1.35, changeFee: 35, refund: 0.6, hours: 24, seatFee: 0 },
   flex: { factor: 1.9, changeFee: 0, refund: 1, hours: 2, seatFee: 0 },
 };
 
-/** Hours before departure at which a flight closes, and what a seat with more room for the legs costs. */
+/**
+ * Hours before departure at which a flight closes, and what a seat with more room for the legs
+ * costs.
+ */
 export const closes = 1;
 export const legroomFee = 18;
 
-/** Days before check-in up to which a stay is cancelled for nothing; `strict` gives nothing back. */
+/**
+ * Days before check-in up to which a stay is cancelled for nothing; `strict` gives nothing back.
+ */
 export const cancelDays = { flexible: 1, moderate: 5, strict: undefined } as const;
 
 const amount = z.number().min(0).max(1_000_000);
@@ -51,7 +66,12 @@ const Flight = z.strictObject({
 });
 export type Flight = z.infer<typeof Flight>;
 
-const Room = z.strictObject({ kind: z.enum(roomKinds), price: amount, sleeps: z.int().min(1).max(6), count: z.int().min(0).max(20) });
+const Room = z.strictObject({
+  kind: z.enum(roomKinds),
+  price: amount,
+  sleeps: z.int().min(1).max(6),
+  count: z.int().min(0).max(20),
+});
 
 const Hotel = z.strictObject({
   name: z.string(),
@@ -61,14 +81,21 @@ const Hotel = z.strictObject({
   rating: z.number().min(1).max(10),
   cancellation: z.enum(["flexible", "moderate", "strict"]),
   rooms: z.array(Room).min(1).max(4),
-  /** Nights on which other guests have all rooms of a kind; `to` is the morning on which they are free again. */
+  /**
+   * Nights on which other guests have all rooms of a kind; `to` is the morning on which they are
+   * free again.
+   */
   full: z.array(z.strictObject({ kind: z.enum(roomKinds), from: day(), to: day() })).max(8),
 });
 export type Hotel = z.infer<typeof Hotel>;
 
 const Traveller = z.strictObject({
   name: z.string(),
-  document: z.strictObject({ kind: z.enum(["passport", "identity card"]), number: z.string(), expires: day() }),
+  document: z.strictObject({
+    kind: z.enum(["passport", "identity card"]),
+    number: z.string(),
+    expires: day(),
+  }),
 });
 
 const FlightBooking = z.strictObject({
@@ -120,13 +147,18 @@ export type Agency = z.infer<typeof Agency>;
 
 export const nightsOf = (from: string, to: string): number => daysBetween(from, to);
 
-export const flightOf = (agency: Agency, id: string) => need(agency.flights, id, "flight", "travel_booking_search_flights gives the ids");
-export const hotelOf = (agency: Agency, id: string) => need(agency.hotels, id, "hotel", "travel_booking_search_hotels gives the ids");
-export const flightBookingOf = (agency: Agency, id: string) => need(agency.flight_bookings, id, "flight booking", "travel_booking_list_bookings gives the ids");
-export const hotelBookingOf = (agency: Agency, id: string) => need(agency.hotel_bookings, id, "hotel booking", "travel_booking_list_bookings gives the ids");
+export const flightOf = (agency: Agency, id: string) =>
+  need(agency.flights, id, "flight", "travel_booking_search_flights gives the ids");
+export const hotelOf = (agency: Agency, id: string) =>
+  need(agency.hotels, id, "hotel", "travel_booking_search_hotels gives the ids");
+export const flightBookingOf = (agency: Agency, id: string) =>
+  need(agency.flight_bookings, id, "flight booking", "travel_booking_list_bookings gives the ids");
+export const hotelBookingOf = (agency: Agency, id: string) =>
+  need(agency.hotel_bookings, id, "hotel booking", "travel_booking_list_bookings gives the ids");
 
 /** `Port Alder to Lisbon` */
-export const routeOf = (agency: Agency, { from, to }: Pick<Flight, "from" | "to">): string => `${agency.airports[from]!.city} to ${agency.airports[to]!.city}`;
+export const routeOf = (agency: Agency, { from, to }: Pick<Flight, "from" | "to">): string =>
+  `${agency.airports[from]!.city} to ${agency.airports[to]!.city}`;
 
 /** The traveller of that name; the customer where none is given. */
 export function travellerNamed({ travellers, self }: Agency, name: string | undefined): string {
@@ -145,7 +177,9 @@ export function travellerNamed({ travellers, self }: Agency, name: string | unde
   );
 }
 
-/** Takes money from the card, or gives it back where the amount is negative. `agency` is the draft. */
+/**
+ * Takes money from the card, or gives it back where the amount is negative. `agency` is the draft.
+ */
 export function charge(agency: Agency, euros: number, what: string): void {
   const { card } = agency;
   if (euros > card.left)
@@ -160,6 +194,7 @@ export function charge(agency: Agency, euros: number, what: string): void {
 /** Three letters and three digits. Letters that are taken for digits are left out. */
 export function newReference(random: () => number): string {
   const letters = "ABCDEFGHJKLMNPQRSTUVWXYZ";
-  const of = (signs: string, n: number) => Array.from({ length: n }, () => signs[Math.floor(random() * signs.length)]!).join("");
+  const of = (signs: string, n: number) =>
+    Array.from({ length: n }, () => signs[Math.floor(random() * signs.length)]!).join("");
   return of(letters, 3) + of("0123456789", 3);
 }

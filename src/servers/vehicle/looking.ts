@@ -1,10 +1,22 @@
-/** The vehicles' tools that look: which there are, how each is, its tires, its route and its trips. What follows from the time is the motion's affair. */
+/**
+ * The vehicles' tools that look: which there are, how each is, its tires, its route and its trips.
+ * What follows from the time is the motion's affair.
+ */
 import { z } from "zod";
 import { day, id, label, minute } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
 import { minuteAfter } from "../../environment/time.ts";
 import { has } from "../../environment/words.ts";
-import { drivenSince, inKm, leftAfter, kmTo, minutesFor, rangeOf, softTires, tenth } from "./motion.ts";
+import {
+  drivenSince,
+  inKm,
+  leftAfter,
+  kmTo,
+  minutesFor,
+  rangeOf,
+  softTires,
+  tenth,
+} from "./motion.ts";
 import { vehicleId } from "./words.ts";
 import { called, Garage, placeOf, purposes, tireNames, vehicleOf, type Vehicle } from "./world.ts";
 
@@ -25,30 +37,56 @@ function at(vehicle: Vehicle, now: string): Vehicle {
   };
 }
 
-const percent = (store: { level: number; capacity: number }) => Math.round((100 * store.level) / store.capacity);
+const percent = (store: { level: number; capacity: number }) =>
+  Math.round((100 * store.level) / store.capacity);
 
 /** `at Harbor Studio`, `3.2 km from Harbor Studio` */
 const whereIs = (garage: Garage, { place_id, away, speed }: Vehicle): string =>
-  away === 0 && speed === 0 ? `at ${garage.places[place_id]!.name}` : away === 0 ? `leaving ${garage.places[place_id]!.name}` : `${away} km from ${garage.places[place_id]!.name}`;
+  away === 0 && speed === 0
+    ? `at ${garage.places[place_id]!.name}`
+    : away === 0
+      ? `leaving ${garage.places[place_id]!.name}`
+      : `${away} km from ${garage.places[place_id]!.name}`;
 
-const byName = <Row extends { name: string }>(a: readonly [string, Row], b: readonly [string, Row]) => (a[1].name < b[1].name ? -1 : a[1].name > b[1].name ? 1 : a[0] < b[0] ? -1 : 1);
+const byName = <Row extends { name: string }>(
+  a: readonly [string, Row],
+  b: readonly [string, Row],
+) => (a[1].name < b[1].name ? -1 : a[1].name > b[1].name ? 1 : a[0] < b[0] ? -1 : 1);
 
 const vehicles = {
   list_vehicles: tool({
     effect: "read",
-    summary: "List the vehicles that the user may drive or see, where each is and how far it gets on what it holds, all of them or only those whose name contains some words.",
+    summary:
+      "List the vehicles that the user may drive or see, where each is and how far it gets on what it holds, all of them or only those whose name contains some words.",
     input: { name: label("vehicle").optional().describe("Only vehicles whose name contains this") },
-    returns: { vehicles: z.array(z.object({ vehicle: label("vehicle"), vehicle_id: id("vehicle"), where: z.string(), range: z.int().describe("Kilometres"), access: z.string() })) },
+    returns: {
+      vehicles: z.array(
+        z.object({
+          vehicle: label("vehicle"),
+          vehicle_id: id("vehicle"),
+          where: z.string(),
+          range: z.int().describe("Kilometres"),
+          access: z.string(),
+        }),
+      ),
+    },
     run: (garage, { name }, { now }) => ({
       vehicles: Object.entries(garage.vehicles)
         .filter(([, it]) => !name || has(it.name, name))
         .sort(byName)
-        .map(([vehicle_id, it]) => ({ vehicle: it.name, vehicle_id, where: whereIs(garage, at(it, now)), range: rangeOf(at(it, now)), access: it.access })),
+        .map(([vehicle_id, it]) => ({
+          vehicle: it.name,
+          vehicle_id,
+          where: whereIs(garage, at(it, now)),
+          range: rangeOf(at(it, now)),
+          access: it.access,
+        })),
     }),
   }),
   get_vehicle_status: tool({
     effect: "read",
-    summary: "Get how one vehicle is: engine, gear, brake, speed, drive mode, doors, climate, lights and wipers, fuel and charge.",
+    summary:
+      "Get how one vehicle is: engine, gear, brake, speed, drive mode, doors, climate, lights and wipers, fuel and charge.",
     input: { vehicle_id: vehicleId },
     returns: {
       vehicle: label("vehicle"),
@@ -84,12 +122,18 @@ const vehicles = {
         speed: it.speed,
         ...(it.cruise === undefined ? {} : { cruise: it.cruise }),
         mode: it.mode,
-        doors: it.open.length > 0 ? `${it.open.join(" and ")} open` : it.locked ? "locked" : "unlocked",
-        climate: it.climate.fan === 0 ? "off" : `${it.climate.temperature} °C, fan ${it.climate.fan}`,
+        doors:
+          it.open.length > 0 ? `${it.open.join(" and ")} open` : it.locked ? "locked" : "unlocked",
+        climate:
+          it.climate.fan === 0 ? "off" : `${it.climate.temperature} °C, fan ${it.climate.fan}`,
         headlights: it.lamps,
         wipers: it.wipers,
-        ...(it.tank ? { fuel: `${tenth(it.tank.level)} of ${it.tank.capacity} l of ${it.tank.fuel}` } : {}),
-        ...(it.battery ? { charge: `${percent(it.battery)} percent of ${it.battery.capacity} kWh` } : {}),
+        ...(it.tank
+          ? { fuel: `${tenth(it.tank.level)} of ${it.tank.capacity} l of ${it.tank.fuel}` }
+          : {}),
+        ...(it.battery
+          ? { charge: `${percent(it.battery)} percent of ${it.battery.capacity} kWh` }
+          : {}),
         range: rangeOf(it),
         odometer: it.odometer,
         outside: garage.weather.outside,
@@ -137,15 +181,30 @@ const journeys = {
     },
     run(garage, { vehicle_id }, { now }) {
       const it = at(vehicleOf(garage, vehicle_id), now);
-      if (!it.route) refuse("precondition_failed", `${called(it, vehicle_id)} has no destination`, "vehicle_set_navigation sets one");
+      if (!it.route)
+        refuse(
+          "precondition_failed",
+          `${called(it, vehicle_id)} has no destination`,
+          "vehicle_set_navigation sets one",
+        );
       const { place_id, km, delay } = it.route;
       const minutes = minutesFor(km) + delay;
-      return { vehicle: it.name, vehicle_id, destination: placeOf(garage, place_id).name, place_id, distance: inKm(km), minutes, arrival: minuteAfter(now, minutes), range: rangeOf(it) };
+      return {
+        vehicle: it.name,
+        vehicle_id,
+        destination: placeOf(garage, place_id).name,
+        place_id,
+        distance: inKm(km),
+        minutes,
+        arrival: minuteAfter(now, minutes),
+        range: rangeOf(it),
+      };
     },
   }),
   get_trip_log: tool({
     effect: "read",
-    summary: "Get the trips that a vehicle has made, newest first, by day, purpose or driver, and how far all that fit come to.",
+    summary:
+      "Get the trips that a vehicle has made, newest first, by day, purpose or driver, and how far all that fit come to.",
     input: {
       vehicle_id: vehicleId,
       from_date: day().optional().describe("First day"),
@@ -154,19 +213,45 @@ const journeys = {
       limit: z.int().min(1).max(50).optional().describe("At most this many, 5 if not given"),
     },
     returns: {
-      trips: z.array(z.object({ to: z.string(), trip_id: id("trip"), from: z.string(), start: minute(), distance: z.string(), driver: z.string() })),
+      trips: z.array(
+        z.object({
+          to: z.string(),
+          trip_id: id("trip"),
+          from: z.string(),
+          start: minute(),
+          distance: z.string(),
+          driver: z.string(),
+        }),
+      ),
       count: z.int().describe("Trips that fit, those left out included"),
       distance: z.string().describe("Of all that fit"),
     },
     run(garage, { vehicle_id, from_date, to_date, purpose, limit = 5 }) {
       vehicleOf(garage, vehicle_id);
-      if (from_date && to_date && from_date > to_date) refuse("invalid_params", `from_date ${from_date} is after to_date ${to_date}`);
-      const found = Object.entries(garage.trips).filter(([, it]) =>
-        it.vehicle_id === vehicle_id && it.minutes !== undefined && (!from_date || it.start.slice(0, 10) >= from_date) && (!to_date || it.start.slice(0, 10) <= to_date) && (!purpose || it.purpose === purpose));
-      found.sort(([a, x], [b, y]) => (x.start < y.start ? 1 : x.start > y.start ? -1 : a < b ? -1 : 1));
-      const name = (place: string | undefined) => (place === undefined ? "on the road" : garage.places[place]!.name);
+      if (from_date && to_date && from_date > to_date)
+        refuse("invalid_params", `from_date ${from_date} is after to_date ${to_date}`);
+      const found = Object.entries(garage.trips).filter(
+        ([, it]) =>
+          it.vehicle_id === vehicle_id &&
+          it.minutes !== undefined &&
+          (!from_date || it.start.slice(0, 10) >= from_date) &&
+          (!to_date || it.start.slice(0, 10) <= to_date) &&
+          (!purpose || it.purpose === purpose),
+      );
+      found.sort(([a, x], [b, y]) =>
+        x.start < y.start ? 1 : x.start > y.start ? -1 : a < b ? -1 : 1,
+      );
+      const name = (place: string | undefined) =>
+        place === undefined ? "on the road" : garage.places[place]!.name;
       return {
-        trips: found.slice(0, limit).map(([trip_id, it]) => ({ to: name(it.to), trip_id, from: name(it.from), start: it.start, distance: inKm(it.km), driver: it.driver })),
+        trips: found.slice(0, limit).map(([trip_id, it]) => ({
+          to: name(it.to),
+          trip_id,
+          from: name(it.from),
+          start: it.start,
+          distance: inKm(it.km),
+          driver: it.driver,
+        })),
         count: found.length,
         distance: inKm(found.reduce((sum, [, it]) => sum + it.km, 0)),
       };
@@ -174,20 +259,64 @@ const journeys = {
   }),
   find_destinations: tool({
     effect: "read",
-    summary: "Find places to drive to by name or category, in town and beyond; with a vehicle, the nearest first and how far each is.",
+    summary:
+      "Find places to drive to by name or category, in town and beyond; with a vehicle, the nearest first and how far each is.",
     input: {
       name: label("place").optional().describe("Only places whose name contains this"),
-      category: z.string().min(2).max(40).optional().describe("Only places of this category, such as fuel station, charging station, restaurant, city").meta({ examples: ["fuel station", "charging station", "restaurant", "supermarket", "doctor", "shop", "city", "hotel", "parking", "theatre"] }),
+      category: z
+        .string()
+        .min(2)
+        .max(40)
+        .optional()
+        .describe(
+          "Only places of this category, such as fuel station, charging station, restaurant, city",
+        )
+        .meta({
+          examples: [
+            "fuel station",
+            "charging station",
+            "restaurant",
+            "supermarket",
+            "doctor",
+            "shop",
+            "city",
+            "hotel",
+            "parking",
+            "theatre",
+          ],
+        }),
       vehicle_id: vehicleId.optional().describe("Vehicle from which to count"),
       limit: z.int().min(1).max(50).optional().describe("At most this many, 25 if not given"),
     },
-    returns: { places: z.array(z.object({ place: label("place"), place_id: id("place"), category: z.string(), distance: z.string().optional() })) },
+    returns: {
+      places: z.array(
+        z.object({
+          place: label("place"),
+          place_id: id("place"),
+          category: z.string(),
+          distance: z.string().optional(),
+        }),
+      ),
+    },
     run(garage, { name, category, vehicle_id, limit = 25 }, { now }) {
       const vehicle = vehicle_id === undefined ? undefined : at(vehicleOf(garage, vehicle_id), now);
-      const found = Object.entries(garage.places).filter(([, it]) => (!name || has(it.name, name)) && (!category || has(it.category, category))).sort(byName);
-      const rows = found.map(([place_id, it]) => ({ place: it.name, place_id, category: it.category, km: vehicle && kmTo(garage, vehicle, place_id) }));
+      const found = Object.entries(garage.places)
+        .filter(
+          ([, it]) => (!name || has(it.name, name)) && (!category || has(it.category, category)),
+        )
+        .sort(byName);
+      const rows = found.map(([place_id, it]) => ({
+        place: it.name,
+        place_id,
+        category: it.category,
+        km: vehicle && kmTo(garage, vehicle, place_id),
+      }));
       if (vehicle) rows.sort((a, b) => a.km! - b.km!);
-      return { places: rows.slice(0, limit).map(({ km, ...it }) => ({ ...it, ...(km === undefined ? {} : { distance: inKm(km) }) })) };
+      return {
+        places: rows
+          .slice(0, limit)
+          .map(({ km, ...it }) => ({ ...it, ...(km === undefined ? {} : { distance: inKm(km) }) })),
+      };
     },
   }),
 };

@@ -1,4 +1,7 @@
-/** Parameters that several of the vehicles' tools share, so that one thing is named and described one way. */
+/**
+ * Parameters that several of the vehicles' tools share, so that one thing is named and described
+ * one way.
+ */
 import { id } from "../../environment/entity.ts";
 
 export const vehicleId = id("vehicle").describe("Vehicle id, as vehicle_list_vehicles gives it");

@@ -1,4 +1,7 @@
-/** The world of some vehicles: the vehicles with all that can be set on them, the places they drive to, and the trips they have made. Knows no tools and no time. */
+/**
+ * The world of some vehicles: the vehicles with all that can be set on them, the places they drive
+ * to, and the trips they have made. Knows no tools and no time.
+ */
 import { z } from "zod";
 import { minute } from "../../environment/entity.ts";
 import { need, refuse } from "../../environment/server.ts";
@@ -15,7 +18,11 @@ const kilometres = z.number().min(0).max(1_000_000);
 const bar = z.number().min(0).max(6);
 
 /** What it drives on: litres of fuel, or kilowatt hours. */
-const Store = z.strictObject({ capacity: z.number().min(1).max(200), level: z.number().min(0).max(200), per_100: z.number().min(1).max(50) });
+const Store = z.strictObject({
+  capacity: z.number().min(1).max(200),
+  level: z.number().min(0).max(200),
+  per_100: z.number().min(1).max(50),
+});
 
 const Vehicle = z.strictObject({
   name: z.string().min(1),
@@ -38,7 +45,9 @@ const Vehicle = z.strictObject({
   place_id: z.string(),
   away: kilometres,
   /** Where it is bound for, how far that is, and what traffic adds, in minutes. */
-  route: z.strictObject({ place_id: z.string(), km: kilometres, delay: z.int().min(0).max(60) }).optional(),
+  route: z
+    .strictObject({ place_id: z.string(), km: kilometres, delay: z.int().min(0).max(60) })
+    .optional(),
   /** The trip that it is on, as long as its engine is. */
   trip_id: z.string().optional(),
   /** Before the first trip of the log, and now. */
@@ -90,34 +99,54 @@ export type Trip = z.infer<typeof Trip>;
 
 export const Garage = z.strictObject({
   user: z.string(),
-  weather: z.strictObject({ outside: z.number().min(-30).max(45), rain: z.enum(["none", "light", "heavy"]) }),
+  weather: z.strictObject({
+    outside: z.number().min(-30).max(45),
+    rain: z.enum(["none", "light", "heavy"]),
+  }),
   vehicles: z.record(z.string(), Vehicle),
   places: z.record(z.string(), Place),
   trips: z.record(z.string(), Trip),
 });
 export type Garage = z.infer<typeof Garage>;
 
-export const vehicleOf = (garage: Garage, vehicleId: string): Vehicle => need(garage.vehicles, vehicleId, "vehicle", "vehicle_list_vehicles gives the ids");
+export const vehicleOf = (garage: Garage, vehicleId: string): Vehicle =>
+  need(garage.vehicles, vehicleId, "vehicle", "vehicle_list_vehicles gives the ids");
 
-export const placeOf = (garage: Garage, placeId: string): Place => need(garage.places, placeId, "place", "vehicle_find_destinations gives the ids");
+export const placeOf = (garage: Garage, placeId: string): Place =>
+  need(garage.places, placeId, "place", "vehicle_find_destinations gives the ids");
 
 /** `the studio van (veh_104)` */
-export const called = ({ name }: Pick<Vehicle, "name">, vehicleId: string): string => `the ${name} (${vehicleId})`;
+export const called = ({ name }: Pick<Vehicle, "name">, vehicleId: string): string =>
+  `the ${name} (${vehicleId})`;
 
 /** The vehicle, if the user may steer it. */
 export function steered(garage: Garage, vehicleId: string): Vehicle {
   const vehicle = vehicleOf(garage, vehicleId);
-  if (vehicle.access === "view") refuse("permission_denied", `you may see where ${called(vehicle, vehicleId)} is, and not steer it`, "choose another vehicle; vehicle_list_vehicles says which may be driven");
+  if (vehicle.access === "view")
+    refuse(
+      "permission_denied",
+      `you may see where ${called(vehicle, vehicleId)} is, and not steer it`,
+      "choose another vehicle; vehicle_list_vehicles says which may be driven",
+    );
   return vehicle;
 }
 
 /** Refuses what needs the engine. */
 export function running(vehicle: Vehicle, vehicleId: string, what: string): void {
-  if (vehicle.engine === "off") refuse("precondition_failed", `the engine of ${called(vehicle, vehicleId)} is off, and ${what}`, "vehicle_start_engine starts it");
+  if (vehicle.engine === "off")
+    refuse(
+      "precondition_failed",
+      `the engine of ${called(vehicle, vehicleId)} is off, and ${what}`,
+      "vehicle_start_engine starts it",
+    );
 }
 
 /** Refuses what must not happen on the move. */
 export function standing(vehicle: Vehicle, vehicleId: string, what: string): void {
-  if (vehicle.speed > 0) refuse("precondition_failed", `${called(vehicle, vehicleId)} is driving at ${vehicle.speed} km/h: ${what}`, "vehicle_press_brake stops it");
+  if (vehicle.speed > 0)
+    refuse(
+      "precondition_failed",
+      `${called(vehicle, vehicleId)} is driving at ${vehicle.speed} km/h: ${what}`,
+      "vehicle_press_brake stops it",
+    );
 }
-

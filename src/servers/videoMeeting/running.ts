@@ -1,4 +1,7 @@
-/** The tools of a meeting that runs: start and end it, let people in, record it, and find recordings. A recording lasts until its meeting ends. */
+/**
+ * The tools of a meeting that runs: start and end it, let people in, record it, and find
+ * recordings. A recording lasts until its meeting ends.
+ */
 import { z } from "zod";
 import { day, id, label, minute } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
@@ -9,20 +12,34 @@ import { endOf, hosted, hostOf, led, linkOf, meetingOf, personOf, Rooms } from "
 
 const tool = toolOf(Rooms);
 
-/** Minutes before the start from which a co-host may open the room, and days before from which a host may. */
+/**
+ * Minutes before the start from which a co-host may open the room, and days before from which a
+ * host may.
+ */
 const coHostEarly = 15;
 const hostEarlyDays = 7;
 
 export const running = {
   start_meeting: tool({
     effect: "write",
-    summary: "Start a scheduled meeting: the host up to a week before its time, a co-host from a quarter of an hour before. A plan lets only so many run at once.",
+    summary:
+      "Start a scheduled meeting: the host up to a week before its time, a co-host from a quarter of an hour before. A plan lets only so many run at once.",
     input: { meeting_id: meetingId },
-    returns: { topic: label("meeting"), meeting_id: id("meeting"), status: z.string(), started_at: minute(), link: z.string() },
+    returns: {
+      topic: label("meeting"),
+      meeting_id: id("meeting"),
+      status: z.string(),
+      started_at: minute(),
+      link: z.string(),
+    },
     run(rooms, { meeting_id }, { now }) {
       const stood = before(rooms);
       const meeting = led(stood, meeting_id, "start it");
-      if (meeting.status === "running") refuse("conflict", `${meeting.topic} (${meeting_id}) is running since ${meeting.started_at}`);
+      if (meeting.status === "running")
+        refuse(
+          "conflict",
+          `${meeting.topic} (${meeting_id}) is running since ${meeting.started_at}`,
+        );
       scheduled(meeting, meeting_id);
       if (endOf(meeting) < now)
         refuse(
@@ -44,7 +61,9 @@ export const running = {
           "video_meeting_update_meeting moves it",
         );
       const { name, plan, limits } = hostOf(stood, meeting);
-      const open = Object.values(stood.meetings).filter(it => it.host === meeting.host && it.status === "running");
+      const open = Object.values(stood.meetings).filter(
+        it => it.host === meeting.host && it.status === "running",
+      );
       if (open.length >= limits.running)
         refuse(
           "limit_exceeded",
@@ -52,12 +71,19 @@ export const running = {
           "end one first",
         );
       Object.assign(rooms.meetings[meeting_id]!, { status: "running", started_at: now });
-      return { topic: meeting.topic, meeting_id, status: "running", started_at: now, link: linkOf(stood, meeting) };
+      return {
+        topic: meeting.topic,
+        meeting_id,
+        status: "running",
+        started_at: now,
+        link: linkOf(stood, meeting),
+      };
     },
   }),
   end_meeting: tool({
     effect: "write",
-    summary: "End a running meeting that the user hosts, for everybody; a recording of it stops as well.",
+    summary:
+      "End a running meeting that the user hosts, for everybody; a recording of it stops as well.",
     destructive: true,
     input: { meeting_id: meetingId },
     returns: {
@@ -74,13 +100,27 @@ export const running = {
         refuse(
           "precondition_failed",
           `${meeting.topic} (${meeting_id}) is ${meeting.status}, not running`,
-          meeting.status === "scheduled" ? "video_meeting_cancel_meeting calls it off" : "choose a meeting that runs",
+          meeting.status === "scheduled"
+            ? "video_meeting_cancel_meeting calls it off"
+            : "choose a meeting that runs",
         );
       const lasted = (from: string) => Math.min(480, minutesOf(now) - minutesOf(from));
       Object.assign(rooms.meetings[meeting_id]!, { status: "ended", ended_at: now });
-      const recorded = Object.entries(stood.recordings).find(([, it]) => it.meeting_id === meeting_id && it.status === "recording");
-      if (recorded) Object.assign(rooms.recordings[recorded[0]]!, { status: "processing", minutes: lasted(recorded[1].started_at) });
-      return { topic: meeting.topic, meeting_id, status: "ended", minutes: lasted(meeting.started_at!), ...(recorded ? { recording_id: recorded[0] } : {}) };
+      const recorded = Object.entries(stood.recordings).find(
+        ([, it]) => it.meeting_id === meeting_id && it.status === "recording",
+      );
+      if (recorded)
+        Object.assign(rooms.recordings[recorded[0]]!, {
+          status: "processing",
+          minutes: lasted(recorded[1].started_at),
+        });
+      return {
+        topic: meeting.topic,
+        meeting_id,
+        status: "ended",
+        minutes: lasted(meeting.started_at!),
+        ...(recorded ? { recording_id: recorded[0] } : {}),
+      };
     },
   }),
   add_participant: tool({
@@ -90,7 +130,10 @@ export const running = {
     input: {
       meeting_id: meetingId,
       person: label("person").describe("Full name or e-mail address of the person"),
-      role: z.enum(["guest", "co-host"]).optional().describe("What the person is in the meeting, guest if not given"),
+      role: z
+        .enum(["guest", "co-host"])
+        .optional()
+        .describe("What the person is in the meeting, guest if not given"),
     },
     returns: {
       person: label("person"),
@@ -103,14 +146,25 @@ export const running = {
       const stood = before(rooms);
       const meeting = led(stood, meeting_id, "invite people");
       if (meeting.status === "ended" || meeting.status === "cancelled")
-        refuse("precondition_failed", `${meeting.topic} (${meeting_id}) is ${meeting.status}`, "choose a meeting that is ahead or running");
+        refuse(
+          "precondition_failed",
+          `${meeting.topic} (${meeting_id}) is ${meeting.status}`,
+          "choose a meeting that is ahead or running",
+        );
       const who = personOf(stood, person);
       const { name } = stood.people[who]!;
       if (role === "co-host" && meeting.host !== stood.user)
-        refuse("permission_denied", `only ${stood.people[meeting.host]!.name}, the host, names co-hosts of ${meeting.topic}`, "invite as guest");
+        refuse(
+          "permission_denied",
+          `only ${stood.people[meeting.host]!.name}, the host, names co-hosts of ${meeting.topic}`,
+          "invite as guest",
+        );
       if (who === meeting.host) refuse("conflict", `${name} hosts ${meeting.topic}`);
-      const known = Object.hasOwn(meeting.participants, who) ? meeting.participants[who] : undefined;
-      if (known === role || (known === "co-host" && role === "guest")) refuse("conflict", `${name} is invited to ${meeting.topic} already, as ${known}`);
+      const known = Object.hasOwn(meeting.participants, who)
+        ? meeting.participants[who]
+        : undefined;
+      if (known === role || (known === "co-host" && role === "guest"))
+        refuse("conflict", `${name} is invited to ${meeting.topic} already, as ${known}`);
       const { plan, name: host, limits } = hostOf(stood, meeting);
       const many = Object.keys(meeting.participants).length + 1;
       if (known === undefined && many + 1 > limits.people)
@@ -121,7 +175,13 @@ export const running = {
         );
       rooms.meetings[meeting_id]!.participants[who] = role;
       const now = known === undefined ? many : many - 1;
-      return { person: name, role, meeting_id, participants: now, places_left: limits.people - 1 - now };
+      return {
+        person: name,
+        role,
+        meeting_id,
+        participants: now,
+        places_left: limits.people - 1 - now,
+      };
     },
   }),
   start_recording: tool({
@@ -129,7 +189,13 @@ export const running = {
     summary:
       "Record a running meeting until it ends. The host can if the plan records, co-hosts where the meeting lets them, and nobody while a participant does not agree.",
     input: { meeting_id: meetingId },
-    returns: { topic: label("recording"), recording_id: id("recording"), meeting_id: id("meeting"), started_at: minute(), status: z.string() },
+    returns: {
+      topic: label("recording"),
+      recording_id: id("recording"),
+      meeting_id: id("meeting"),
+      started_at: minute(),
+      status: z.string(),
+    },
     run(rooms, { meeting_id }, { now, newId }) {
       const stood = before(rooms);
       const meeting = led(stood, meeting_id, "record it");
@@ -137,28 +203,63 @@ export const running = {
         refuse(
           "precondition_failed",
           `${meeting.topic} (${meeting_id}) is ${meeting.status}, not running`,
-          meeting.status === "scheduled" ? "video_meeting_start_meeting starts it" : "choose a meeting that runs",
+          meeting.status === "scheduled"
+            ? "video_meeting_start_meeting starts it"
+            : "choose a meeting that runs",
         );
       const { name, plan, limits } = hostOf(stood, meeting);
-      if (!limits.records) refuse("permission_denied", `the ${plan} plan of ${name}, who hosts ${meeting.topic}, does not record`, "ask for notes instead");
+      if (!limits.records)
+        refuse(
+          "permission_denied",
+          `the ${plan} plan of ${name}, who hosts ${meeting.topic}, does not record`,
+          "ask for notes instead",
+        );
       if (meeting.host !== stood.user && meeting.recording !== "co-hosts")
-        refuse("permission_denied", `${meeting.topic} is recorded by its host ${name} alone`, `ask ${name} to record it`);
-      if (Object.values(stood.recordings).some(it => it.meeting_id === meeting_id && it.status === "recording"))
+        refuse(
+          "permission_denied",
+          `${meeting.topic} is recorded by its host ${name} alone`,
+          `ask ${name} to record it`,
+        );
+      if (
+        Object.values(stood.recordings).some(
+          it => it.meeting_id === meeting_id && it.status === "recording",
+        )
+      )
         refuse("conflict", `${meeting.topic} (${meeting_id}) is being recorded already`);
-      const against = [meeting.host, ...Object.keys(meeting.participants)].find(it => stood.people[it]!.unrecorded);
+      const against = [meeting.host, ...Object.keys(meeting.participants)].find(
+        it => stood.people[it]!.unrecorded,
+      );
       if (against)
-        refuse("precondition_failed", `${stood.people[against]!.name} is in ${meeting.topic} and does not agree to be recorded`, "hold it without a recording");
+        refuse(
+          "precondition_failed",
+          `${stood.people[against]!.name} is in ${meeting.topic} and does not agree to be recorded`,
+          "hold it without a recording",
+        );
       const recording_id = newId("rec");
-      rooms.recordings[recording_id] = { meeting_id, started_at: now, status: "recording", by: stood.user };
-      return { topic: meeting.topic, recording_id, meeting_id, started_at: now, status: "recording" };
+      rooms.recordings[recording_id] = {
+        meeting_id,
+        started_at: now,
+        status: "recording",
+        by: stood.user,
+      };
+      return {
+        topic: meeting.topic,
+        recording_id,
+        meeting_id,
+        started_at: now,
+        status: "recording",
+      };
     },
   }),
   list_recordings: tool({
     effect: "read",
-    summary: "List recordings, newest first: all of them, or those of one meeting, of a topic, or since a day.",
+    summary:
+      "List recordings, newest first: all of them, or those of one meeting, of a topic, or since a day.",
     input: {
       meeting_id: id("meeting").optional().describe("Only recordings of this meeting, by its id"),
-      topic: label("recording").optional().describe("Only recordings of meetings whose topic contains this"),
+      topic: label("recording")
+        .optional()
+        .describe("Only recordings of meetings whose topic contains this"),
       since: day().optional().describe("Only recordings from this day on"),
       limit: z
         .int()
@@ -169,7 +270,15 @@ export const running = {
         .meta({ examples: [1, 2, 3, 5] }),
     },
     returns: {
-      recordings: z.array(z.object({ topic: label("recording"), recording_id: id("recording"), started_at: minute(), minutes: z.int().optional(), status: z.string() })),
+      recordings: z.array(
+        z.object({
+          topic: label("recording"),
+          recording_id: id("recording"),
+          started_at: minute(),
+          minutes: z.int().optional(),
+          status: z.string(),
+        }),
+      ),
       more: z.int().optional(),
     },
     run(rooms, { meeting_id, topic, since, limit = 10 }) {
@@ -181,17 +290,17 @@ export const running = {
           (!topic || hasWords(topicOf(it.meeting_id), topic)) &&
           (!since || it.started_at.slice(0, 10) >= since),
       );
-      found.sort(([a, x], [b, y]) => (x.started_at === y.started_at ? (a < b ? -1 : 1) : x.started_at < y.started_at ? 1 : -1));
+      found.sort(([a, x], [b, y]) =>
+        x.started_at === y.started_at ? (a < b ? -1 : 1) : x.started_at < y.started_at ? 1 : -1,
+      );
       return {
-        recordings: found
-          .slice(0, limit)
-          .map(([recording_id, it]) => ({
-            topic: topicOf(it.meeting_id),
-            recording_id,
-            started_at: it.started_at,
-            ...(it.minutes === undefined ? {} : { minutes: it.minutes }),
-            status: it.status,
-          })),
+        recordings: found.slice(0, limit).map(([recording_id, it]) => ({
+          topic: topicOf(it.meeting_id),
+          recording_id,
+          started_at: it.started_at,
+          ...(it.minutes === undefined ? {} : { minutes: it.minutes }),
+          status: it.status,
+        })),
         ...(found.length > limit ? { more: found.length - limit } : {}),
       };
     },

@@ -1,4 +1,7 @@
-/** Video meetings of one person among colleagues and clients: 10 tools, in their fixed order. Knows no sessions. */
+/**
+ * Video meetings of one person among colleagues and clients: 10 tools, in their fixed order. Knows
+ * no sessions.
+ */
 import { defineServer } from "../../environment/server.ts";
 import { planning } from "./planning.ts";
 import { running } from "./running.ts";
@@ -9,7 +12,8 @@ export type { Rooms } from "./world.ts";
 export const videoMeeting = defineServer({
   name: "video_meeting",
   category: "Lifestyle",
-  summary: "meetings with hosts and guests, their start and end, plans and their limits, recordings",
+  summary:
+    "meetings with hosts and guests, their start and end, plans and their limits, recordings",
   schema: Rooms,
   tools: { ...planning, ...running },
 });

@@ -1,13 +1,16 @@
 /**
- * Video meetings as one person at a studio sees them: people, meetings with a host and guests, and recordings. What a meeting may be depends
- * on its host's plan. Knows no calls yet.
+ * Video meetings as one person at a studio sees them: people, meetings with a host and guests, and
+ * recordings. What a meeting may be depends on its host's plan. Knows no calls yet.
  */
 import { z } from "zod";
 import { minute } from "../../environment/entity.ts";
 import { need, refuse } from "../../environment/server.ts";
 import { minuteAfter } from "../../environment/time.ts";
 
-/** Of the host: how many there may be in a meeting, the host among them, how long it may be, and how many may run at one time. */
+/**
+ * Of the host: how many there may be in a meeting, the host among them, how long it may be, and how
+ * many may run at one time.
+ */
 export const plans = {
   basic: { people: 5, minutes: 40, running: 1, records: false },
   pro: { people: 9, minutes: 180, running: 3, records: true },
@@ -61,20 +64,28 @@ export const Rooms = z.strictObject({
 });
 export type Rooms = z.infer<typeof Rooms>;
 
-export const endOf = ({ start, minutes }: Pick<Meeting, "start" | "minutes">): string => minuteAfter(start, minutes);
+export const endOf = ({ start, minutes }: Pick<Meeting, "start" | "minutes">): string =>
+  minuteAfter(start, minutes);
 
-export const meetingOf = (rooms: Rooms, id: string): Meeting => need(rooms.meetings, id, "meeting", "video_meeting_list_meetings gives the ids");
+export const meetingOf = (rooms: Rooms, id: string): Meeting =>
+  need(rooms.meetings, id, "meeting", "video_meeting_list_meetings gives the ids");
 
-export const linkOf = ({ domain }: Rooms, { code }: Meeting): string => `https://meet.${domain}/${code}`;
+export const linkOf = ({ domain }: Rooms, { code }: Meeting): string =>
+  `https://meet.${domain}/${code}`;
 
 /** What the user is in a meeting. */
-export const roleOf = ({ user }: Rooms, { host, participants }: Meeting): "host" | "co-host" | "guest" | "none" =>
+export const roleOf = (
+  { user }: Rooms,
+  { host, participants }: Meeting,
+): "host" | "co-host" | "guest" | "none" =>
   host === user ? "host" : Object.hasOwn(participants, user) ? participants[user]! : "none";
 
 /** The person of that full name or e-mail address. */
 export function personOf({ people }: Rooms, wanted: string): string {
   const words = wanted.trim().toLowerCase();
-  const found = Object.entries(people).find(([, it]) => it.name.toLowerCase() === words || it.email === words);
+  const found = Object.entries(people).find(
+    ([, it]) => it.name.toLowerCase() === words || it.email === words,
+  );
   return (
     found?.[0] ??
     refuse(
@@ -88,7 +99,10 @@ export function personOf({ people }: Rooms, wanted: string): string {
   );
 }
 
-export const hostOf = ({ people }: Rooms, { host }: Pick<Meeting, "host">) => ({ ...people[host]!, limits: plans[people[host]!.plan] });
+export const hostOf = ({ people }: Rooms, { host }: Pick<Meeting, "host">) => ({
+  ...people[host]!,
+  limits: plans[people[host]!.plan],
+});
 
 /** Refuses everybody but the host. */
 export function hosted(rooms: Rooms, id: string, what: string): Meeting {

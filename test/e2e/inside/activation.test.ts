@@ -1,4 +1,7 @@
-/** The extension as its host sees it: it activates and registers what its manifest lists. Runs inside the extension host. */
+/**
+ * The extension as its host sees it: it activates and registers what its manifest lists. Runs
+ * inside the extension host.
+ */
 import assert from "node:assert/strict";
 import { describe, it } from "mocha";
 import { commands, extensions } from "vscode";

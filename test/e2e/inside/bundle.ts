@@ -1,4 +1,7 @@
-/** Bundles the suites that run inside the extension host into a folder that the host can load them from. */
+/**
+ * Bundles the suites that run inside the extension host into a folder that the host can load them
+ * from.
+ */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -12,10 +15,18 @@ export const carrierFolder = join(insideFolder, "carrier");
 export async function bundleInside(): Promise<void> {
   rmSync(insideFolder, { recursive: true, force: true });
   mkdirSync(carrierFolder, { recursive: true });
-  const manifest = { name: "carrier", publisher: "prove-rl", version: "0.0.1", engines: { vscode: "*" }, main: "./carrier.cjs" };
+  const manifest = {
+    name: "carrier",
+    publisher: "prove-rl",
+    version: "0.0.1",
+    engines: { vscode: "*" },
+    main: "./carrier.cjs",
+  };
   writeFileSync(join(carrierFolder, "package.json"), JSON.stringify(manifest));
   writeFileSync(join(carrierFolder, "carrier.cjs"), "exports.activate = () => {};\n");
-  const files = readdirSync(import.meta.dirname).filter(it => it.endsWith(".test.ts") || it === "run.ts");
+  const files = readdirSync(import.meta.dirname).filter(
+    it => it.endsWith(".test.ts") || it === "run.ts",
+  );
   await build({
     entryPoints: files.map(it => join(import.meta.dirname, it)),
     outdir: insideFolder,
