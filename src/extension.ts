@@ -12,35 +12,35 @@ import {
   type Uri,
   type WebviewPanel,
 } from "vscode";
-import { AgentOffer } from "./editor/agentOffer.ts";
-import { isTranscript } from "./editor/attempts.ts";
-import { commands, type Command } from "./editor/commands.ts";
-import { ConnectedViews } from "./editor/connectedViews.ts";
-import { Connections } from "./editor/connections.ts";
-import { Debugging } from "./editor/debug.ts";
-import { Definitions } from "./editor/definitions.ts";
-import { EndpointKeys } from "./editor/endpointKeys.ts";
-import { registerFixtureChecks } from "./editor/fixtureChecks.ts";
-import { FixtureFiles } from "./editor/fixtureFiles.ts";
-import { GraphPages } from "./editor/graphPages.ts";
-import type { Ground, House } from "./editor/house.ts";
-import { LiveSessions } from "./editor/liveSessions.ts";
-import type { PageKind } from "./editor/page.ts";
-import { ProveFolder } from "./editor/proveFolder.ts";
-import { ReadOnlyFiles } from "./editor/readOnlyFiles.ts";
-import { report, reporting } from "./editor/report.ts";
-import { RewardPages } from "./editor/rewardPages.ts";
-import { RunPages } from "./editor/runPages.ts";
-import { Runs } from "./editor/runs.ts";
-import { RunsTree } from "./editor/runsTree.ts";
-import { ServersTree } from "./editor/serversTree.ts";
-import { SessionViews } from "./editor/sessionViews.ts";
-import { Synthesis } from "./editor/synthesis.ts";
-import { SynthesisPages } from "./editor/synthesisPages.ts";
-import { TasksTree } from "./editor/tasksTree.ts";
-import { Training } from "./editor/training.ts";
-import { registerTranscriptLenses } from "./editor/transcriptLenses.ts";
-import { Transcripts } from "./editor/transcripts.ts";
+import { AgentOffer } from "./editor/agents/agentOffer.ts";
+import { isTranscript } from "./editor/trajectories/attempts.ts";
+import { commands, type Command } from "./editor/shared/commands.ts";
+import { ConnectedViews } from "./editor/servers/connectedViews.ts";
+import { Connections } from "./editor/servers/connections.ts";
+import { Debugging } from "./editor/trajectories/debugging.ts";
+import { Definitions } from "./editor/servers/definitions.ts";
+import { EndpointKeys } from "./editor/synthesis/endpointKeys.ts";
+import { registerFixtureChecks } from "./editor/fixtures/fixtureChecks.ts";
+import { FixtureFiles } from "./editor/fixtures/fixtureFiles.ts";
+import { GraphPages } from "./editor/graph/graphPages.ts";
+import type { Ground, House } from "./editor/shared/services.ts";
+import { LiveSessions } from "./editor/servers/liveSessions.ts";
+import type { PageKind } from "./editor/shared/page.ts";
+import { ProveFolder } from "./editor/shared/proveFolder.ts";
+import { ReadOnlyFiles } from "./editor/shared/readOnlyFiles.ts";
+import { report, reporting } from "./editor/shared/report.ts";
+import { RewardPages } from "./editor/trajectories/rewardPages.ts";
+import { RunPages } from "./editor/runs/runPages.ts";
+import { Runs } from "./editor/runs/runs.ts";
+import { RunsTree } from "./editor/runs/runsTree.ts";
+import { ServersTree } from "./editor/servers/serversTree.ts";
+import { SessionViews } from "./editor/servers/sessionViews.ts";
+import { Synthesis } from "./editor/synthesis/synthesis.ts";
+import { SynthesisPages } from "./editor/synthesis/synthesisPages.ts";
+import { TasksTree } from "./editor/tasks/tasksTree.ts";
+import { Training } from "./editor/runs/training.ts";
+import { registerTranscriptLenses } from "./editor/trajectories/transcriptLenses.ts";
+import { Transcripts } from "./editor/trajectories/transcripts.ts";
 
 export function activate({
   extensionUri: extension,

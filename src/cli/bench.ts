@@ -3,7 +3,7 @@
  * machine, and say which.
  */
 import { cpus } from "node:os";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import { environmentRows, measureCrowd, memoryRows } from "./benchEnvironment.ts";
 import { servingRows, serveEmptyTool, type Row } from "./benchServing.ts";
 import { synthesisRows } from "./benchSynthesis.ts";

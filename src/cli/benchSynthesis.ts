@@ -6,9 +6,9 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { audited } from "../synthesis/audit.ts";
-import { graphOf } from "../synthesis/graph.ts";
-import { readPhrases } from "../synthesis/phrase.ts";
+import { audited } from "../synthesis/graph/verifyEdges.ts";
+import { graphOf } from "../synthesis/graph/dependencyGraph.ts";
+import { readPhrases } from "../synthesis/text/templates.ts";
 import type { Row } from "./benchServing.ts";
 import type { Terminal } from "./command.ts";
 import { synthesize } from "./synthesize.ts";

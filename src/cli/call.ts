@@ -1,5 +1,5 @@
 /** `call`: one call in a fresh session, to see what a tool answers and what it changes. */
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import { openSession } from "../environment/session.ts";
 import type { Called, Outcome, Patch } from "../environment/outcome.ts";
 import { visible } from "../trajectory/visible.ts";

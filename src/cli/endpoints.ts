@@ -2,7 +2,7 @@
  * An endpoint as a person names it on the command line: address and model as options, the key from
  * the environment alone. Says where things go before anything leaves the machine. Knows no wire.
  */
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import { openEndpoint, type Endpoint, type EndpointOptions } from "../policy/endpoint.ts";
 import { EndpointFault } from "../policy/endpointFault.ts";
 import { visible } from "../trajectory/visible.ts";

@@ -1,7 +1,7 @@
 /** `evaluate`: one greedy attempt at each task, and what it adds up to. */
 import { resolve } from "node:path";
 import { evaluate as evaluateTasks, type Evaluation } from "../evaluation/evaluate.ts";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import { partNames } from "../reward/breakdown.ts";
 import { paper, provePlus } from "../reward/profiles.ts";
 import { readTasks } from "../trajectory/file.ts";

@@ -2,7 +2,7 @@
  * Watches a trainer from the terminal: a line of progress for each step, and Ctrl-C as a request to
  * stop. Knows no run files.
  */
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import type { TrainerFact } from "../protocol/trainer.ts";
 import type { Attachment } from "../run/attach.ts";
 import type { StepMetrics } from "../run/metrics.ts";

@@ -4,21 +4,27 @@
  */
 import { mkdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { Mistake } from "../mistake.ts";
-import { audited, type Verdict } from "../synthesis/audit.ts";
-import { auditFiles, auditLine, readAudit, verdictOn, type Audit } from "../synthesis/eligible.ts";
-import { graphOf, type Edge } from "../synthesis/graph.ts";
+import { Mistake } from "../userError.ts";
+import { audited, type Verdict } from "../synthesis/graph/verifyEdges.ts";
+import {
+  auditFiles,
+  auditLine,
+  readAudit,
+  verdictOn,
+  type Audit,
+} from "../synthesis/graph/edgeVerdicts.ts";
+import { graphOf, type Edge } from "../synthesis/graph/dependencyGraph.ts";
 import {
   agreement,
   declaredLabels,
   labelsByNames,
   type Label,
   type PublishedTool,
-} from "../synthesis/label.ts";
-import { Ledger } from "../synthesis/ledger.ts";
-import { labelledBy } from "../synthesis/modelLabels.ts";
-import { observe, observedVerdicts } from "../synthesis/observed.ts";
-import { readPhrases } from "../synthesis/phrase.ts";
+} from "../synthesis/graph/labels.ts";
+import { Ledger } from "../synthesis/graph/labelLedger.ts";
+import { labelledBy } from "../synthesis/graph/modelLabels.ts";
+import { observe, observedVerdicts } from "../synthesis/graph/observedServer.ts";
+import { readPhrases } from "../synthesis/text/templates.ts";
 import { writeWhole } from "../trajectory/file.ts";
 import { visible } from "../trajectory/visible.ts";
 import { seedOf } from "./call.ts";

@@ -2,10 +2,15 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { Mistake } from "../mistake.ts";
-import { importFormats, taskFrom, type ImportFormat, type Skipped } from "../synthesis/imported.ts";
+import { Mistake } from "../userError.ts";
+import {
+  importFormats,
+  taskFrom,
+  type ImportFormat,
+  type Skipped,
+} from "../synthesis/pipeline/importedTasks.ts";
 import { jsonLines } from "../trajectory/file.ts";
-import { LineWriter } from "../trajectory/lines.ts";
+import { LineWriter } from "../storage/jsonLines.ts";
 import { taskLine } from "../trajectory/taskLine.ts";
 import type { Command } from "./command.ts";
 import { countIn } from "./number.ts";

@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import type { Evaluation } from "../evaluation/evaluate.ts";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import { readModelFolder, type StoredModel } from "../model/modelFolder.ts";
 import { rollout } from "../policy/rollout.ts";
 import { provePlus } from "../reward/profiles.ts";
@@ -20,9 +20,9 @@ import {
 } from "../run/config.ts";
 import { createRun } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
-import { synthesize } from "../synthesis/synthesize.ts";
+import { synthesize } from "../synthesis/pipeline/synthesize.ts";
 import { attemptsOn } from "../trajectory/attempt.ts";
-import { writeWhole } from "../run/disk.ts";
+import { writeWhole } from "../storage/disk.ts";
 import type { Task } from "../trajectory/task.ts";
 import { taskLine } from "../trajectory/taskLine.ts";
 import { version } from "../version.ts";

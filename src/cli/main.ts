@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { openCatalog } from "../environment/catalog.ts";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import { servers as catalogServers } from "../servers/catalog.ts";
 import { version } from "../version.ts";
 import type { Command, Terminal } from "./command.ts";

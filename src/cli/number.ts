@@ -1,5 +1,5 @@
 /** Numbers as people give them in options. */
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import type { Values } from "./command.ts";
 
 /**

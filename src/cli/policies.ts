@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { startBackend } from "../compute/backend.ts";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import {
   chainOf,
   checkTools,

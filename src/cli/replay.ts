@@ -1,6 +1,6 @@
 /** `replay`: recorded attempts run again on fresh sessions, and what differs. */
 import { resolve } from "node:path";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import { readAll } from "../trajectory/recorded.ts";
 import { checkReplay, type Replay } from "../trajectory/replay.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";

@@ -4,7 +4,7 @@
 import { once } from "node:events";
 import { resolve } from "node:path";
 import type { Writable } from "node:stream";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import { partNames, type Breakdown, type PartName } from "../reward/breakdown.ts";
 import { profiles, type Profile } from "../reward/profiles.ts";
 import { isScored, score as scoreAttempt } from "../reward/reward.ts";
@@ -12,7 +12,7 @@ import { successOf, type Success } from "../reward/success.ts";
 import { closingOf, noteOf } from "../reward/words.ts";
 import { attemptsOn } from "../trajectory/attempt.ts";
 import { readTasks } from "../trajectory/file.ts";
-import { linesOf } from "../trajectory/lines.ts";
+import { linesOf } from "../storage/jsonLines.ts";
 import { readAll, type Recorded } from "../trajectory/recorded.ts";
 import { changeOf } from "../trajectory/replay.ts";
 import { transcriptOf } from "../trajectory/transcript.ts";

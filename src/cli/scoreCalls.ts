@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import type { Json, JsonObject } from "../environment/json.ts";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import type { GoalStep, ScoredCall } from "../reward/align.ts";
 import { partNames, type PartName } from "../reward/breakdown.ts";
 import type { Profile } from "../reward/profiles.ts";

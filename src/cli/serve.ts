@@ -1,5 +1,5 @@
 /** `serve`: the HTTP service in this process, until Ctrl-C. */
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import { serve as startServing } from "../service/serve.ts";
 import { tokenFrom } from "../service/token.ts";
 import type { Command, Values } from "./command.ts";

@@ -1,5 +1,5 @@
 /** `stdio`: a server over MCP on stdin and stdout. */
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import { serveStdio } from "../mcp/stdio.ts";
 import { fixtureNameOf, seedOf } from "./call.ts";
 import type { Command } from "./command.ts";

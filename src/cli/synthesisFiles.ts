@@ -6,19 +6,19 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { Mistake } from "../mistake.ts";
-import { beganAt } from "../run/lock.ts";
+import { Mistake } from "../userError.ts";
+import { beganAt } from "../storage/fileLock.ts";
 import {
   rejectedFile,
   rejectedLine,
   reportFile,
   writeReport,
   type Report,
-} from "../synthesis/report.ts";
-import type { Attempted } from "../synthesis/synthesize.ts";
-import { Tally } from "../synthesis/tally.ts";
+} from "../synthesis/pipeline/report.ts";
+import type { Attempted } from "../synthesis/pipeline/synthesize.ts";
+import { Tally } from "../synthesis/pipeline/reportCounts.ts";
 import { jsonLines, readTasks } from "../trajectory/file.ts";
-import { LineWriter } from "../trajectory/lines.ts";
+import { LineWriter } from "../storage/jsonLines.ts";
 import type { Task } from "../trajectory/task.ts";
 import { taskLine } from "../trajectory/taskLine.ts";
 import type { Terminal } from "./command.ts";

@@ -4,12 +4,12 @@
  */
 import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import type { PolicyFault } from "../policy/policy.ts";
-import { auditFiles, readAudit } from "../synthesis/eligible.ts";
-import type { Report } from "../synthesis/report.ts";
-import { rejectedFile, reportFile } from "../synthesis/report.ts";
-import type { Synthesis } from "../synthesis/studio.ts";
+import { auditFiles, readAudit } from "../synthesis/graph/edgeVerdicts.ts";
+import type { Report } from "../synthesis/pipeline/report.ts";
+import { rejectedFile, reportFile } from "../synthesis/pipeline/report.ts";
+import type { Synthesis } from "../synthesis/pipeline/synthesizer.ts";
 import { seedOf } from "./call.ts";
 import type { Command, Terminal, Values } from "./command.ts";
 import { countIn } from "./number.ts";

@@ -3,14 +3,14 @@
  * that a talk needs; and the attempts that come of it. Knows neither files nor how a talk goes.
  */
 import { existsSync } from "node:fs";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import type { ChatModel } from "../policy/chatModel.ts";
 import { PolicyFault } from "../policy/policy.ts";
-import { castOf, type Cast } from "../synthesis/endpointTeacher.ts";
-import { readRejected, rejectedFile } from "../synthesis/report.ts";
-import { synthesizeSideBySide } from "../synthesis/sideBySide.ts";
-import type { Synthesis } from "../synthesis/studio.ts";
-import { synthesize, type Attempted } from "../synthesis/synthesize.ts";
+import { castOf, type Cast } from "../synthesis/teachers/chatModelTeacher.ts";
+import { readRejected, rejectedFile } from "../synthesis/pipeline/report.ts";
+import { synthesizeSideBySide } from "../synthesis/pipeline/concurrentSynthesis.ts";
+import type { Synthesis } from "../synthesis/pipeline/synthesizer.ts";
+import { synthesize, type Attempted } from "../synthesis/pipeline/synthesize.ts";
 import { readTasks } from "../trajectory/file.ts";
 import type { Terminal, Values } from "./command.ts";
 import { endpointChoice, mistakeOf, openChosen, sent, type EndpointChoice } from "./endpoints.ts";

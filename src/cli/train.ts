@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import { readModelFolder } from "../model/modelFolder.ts";
 import { attach } from "../run/attach.ts";
 import {

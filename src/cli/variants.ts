@@ -5,10 +5,10 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { Mistake } from "../mistake.ts";
-import { variantsOf } from "../synthesis/variants.ts";
+import { Mistake } from "../userError.ts";
+import { variantsOf } from "../synthesis/pipeline/variants.ts";
 import { readTasks } from "../trajectory/file.ts";
-import { LineWriter } from "../trajectory/lines.ts";
+import { LineWriter } from "../storage/jsonLines.ts";
 import type { Task } from "../trajectory/task.ts";
 import { taskLine } from "../trajectory/taskLine.ts";
 import { seedOf } from "./call.ts";

@@ -5,7 +5,7 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import { startBackend } from "../compute/backend.ts";
 import type { Catalog } from "../environment/catalog.ts";
 import type { Architecture } from "../model/architecture.ts";

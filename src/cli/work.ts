@@ -4,7 +4,7 @@
  */
 import { dirname } from "node:path";
 import { openCatalog } from "../environment/catalog.ts";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import type { Work, WorkAsk, WorkSays } from "../protocol/work.ts";
 import type { Command, Terminal } from "./command.ts";
 import { EditorModel } from "./editorModel.ts";

@@ -6,11 +6,11 @@ import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, relative, resolve, join } from "node:path";
 import { fixtureFile } from "../environment/fixture.ts";
 import { openCatalog, type Catalog } from "../environment/catalog.ts";
-import { Mistake } from "../mistake.ts";
-import { shippedSeed } from "../world/canon.ts";
-import { parts } from "../world/parts.ts";
-import type { Size } from "../world/part.ts";
-import { disagreementsOf, fixtureText, makeWorld } from "../world/world.ts";
+import { Mistake } from "../userError.ts";
+import { shippedSeed } from "../servers/shared/cast.ts";
+import { parts } from "../servers/generators.ts";
+import type { Size } from "../servers/shared/generator.ts";
+import { disagreementsOf, fixtureText, makeWorld } from "../servers/generateFixtures.ts";
 import { seedOf } from "./call.ts";
 import type { Command, Terminal } from "./command.ts";
 

@@ -7,7 +7,7 @@ import * as tf from "@tensorflow/tfjs-core";
 import "@tensorflow/tfjs-core/dist/register_all_gradients";
 import "@tensorflow/tfjs-core/dist/public/chained_ops/register_all_chained_ops";
 import "@tensorflow/tfjs-backend-cpu";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import { registerCpuSegmentSum } from "./replacements.ts";
 import { assertComputes } from "./selfTest.ts";
 import { startTensorflow } from "./tensorflow.ts";

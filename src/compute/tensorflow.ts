@@ -5,7 +5,7 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import * as tf from "@tensorflow/tfjs-core";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 
 const version = "4.22.0";
 

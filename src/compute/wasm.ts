@@ -7,7 +7,7 @@ import { readFile } from "node:fs/promises";
 import { join, sep } from "node:path";
 import * as tf from "@tensorflow/tfjs-core";
 import { setWasmPaths } from "@tensorflow/tfjs-backend-wasm";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import { registerFusedKernels } from "./fusedKernels.ts";
 import type { Kernels } from "./kernelTypes.ts";
 import { registerReplacements } from "./replacements.ts";

@@ -3,7 +3,7 @@
  * names. The list itself is handed in. Does not know tasks, and reads a fixture only when it is
  * first asked for.
  */
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import { findFixture, fixtureNames, type Fixture, type FixtureFolders } from "./fixture.ts";
 import { digestOf, freeze } from "./digest.ts";
 import { openSession, type Session } from "./session.ts";

@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import { minute } from "./entity.ts";
 import { digestOf, freeze, type Digest } from "./digest.ts";
 import type { JsonObject } from "./json.ts";

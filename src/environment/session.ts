@@ -5,12 +5,12 @@
  */
 import type { z } from "zod";
 import type { Fixture } from "./fixture.ts";
-import { misfit } from "./fits.ts";
+import { misfit } from "./typeCheck.ts";
 import { digestOf, freeze, succeed, type Digest } from "./digest.ts";
 import { draftOf, finished, type Change } from "./draft.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { Called, ErrorType, Fault, Patch } from "./outcome.ts";
-import { unsound } from "./sound.ts";
+import { unsound } from "./argumentLimits.ts";
 import { minuteAfter } from "./time.ts";
 import { Refusal, type Moment, type Server, type Tool } from "./server.ts";
 

@@ -3,7 +3,7 @@
  * neither sessions nor who sent it.
  */
 import { z } from "zod";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import { minute } from "./entity.ts";
 import { freeze } from "./digest.ts";
 import type { Server } from "./server.ts";

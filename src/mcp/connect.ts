@@ -11,11 +11,11 @@ import {
   McpError,
   type Tool as ListedTool,
 } from "@modelcontextprotocol/sdk/types.js";
-import { misfit } from "../environment/fits.ts";
+import { misfit } from "../environment/typeCheck.ts";
 import { canonical, type JsonObject } from "../environment/json.ts";
 import type { Fault, Outcome } from "../environment/outcome.ts";
 import type { JsonSchema, Tool } from "../environment/server.ts";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import { version } from "../version.ts";
 import { Child } from "./child.ts";
 import type { Entry } from "./entries.ts";

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { z } from "zod";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 
 export interface Entry {
   readonly name: string;

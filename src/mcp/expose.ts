@@ -4,7 +4,7 @@
  * finds it. Knows no trajectories, and of control only that there may be more methods.
  */
 import { Server as McpServer } from "@modelcontextprotocol/sdk/server/index.js";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import type { Fault, Outcome } from "../environment/outcome.ts";
 import type { Server, Tool } from "../environment/server.ts";
 import type { Session } from "../environment/session.ts";

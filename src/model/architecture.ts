@@ -1,5 +1,5 @@
 /** The sizes of a model, and from them the names and shapes of its parameters. No tensors here. */
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 
 /** The sizes of a model. Weights of the same architecture are interchangeable. */
 export interface Architecture {

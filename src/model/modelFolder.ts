@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import { chatDigest, toolsDigest } from "./chat.ts";
 import type { Tool } from "./surface.ts";
 import { parseTokenizer, type Tokenizer } from "./tokenizer.ts";

@@ -4,7 +4,7 @@
  */
 import { open, readFile, rename, rm } from "node:fs/promises";
 import { z } from "zod";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import { fromHalf, toHalf } from "./half.ts";
 
 export interface NamedArray {

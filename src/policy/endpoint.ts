@@ -4,9 +4,9 @@
  * which an endpoint fails is an `EndpointFault`.
  */
 import { setTimeout } from "node:timers/promises";
-import { chanceOf, type Chance } from "../environment/chance.ts";
+import { chanceOf, type Chance } from "../environment/random.ts";
 import type { Json, JsonObject } from "../environment/json.ts";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import type { ChatAnswer, ChatModel, ChatRequest } from "./chatModel.ts";
 import { EndpointFault, excerpt } from "./endpointFault.ts";
 import { Key } from "./endpointKey.ts";

@@ -2,7 +2,7 @@
  * An endpoint's key: the header it goes into, and its removal from whatever comes back. It is in no
  * error, and no property shows it.
  */
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 
 export class Key {
   readonly #key: string;

@@ -8,7 +8,7 @@ import { fixtureDigest } from "../environment/fixture.ts";
 import { menuOf } from "../environment/menu.ts";
 import type { Tool } from "../environment/server.ts";
 import type { Session } from "../environment/session.ts";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import type { Task } from "../trajectory/task.ts";
 import {
   callEventOf,

@@ -4,7 +4,7 @@
  * one can attach again.
  */
 import { connect, type Socket } from "node:net";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import type {
   TrainerAsk,
   TrainerFact,
@@ -14,7 +14,7 @@ import type {
 } from "../protocol/trainer.ts";
 import { readEnd } from "./folder.ts";
 import { onLines } from "./lineSocket.ts";
-import { readLock } from "./lock.ts";
+import { readLock } from "../storage/fileLock.ts";
 
 export interface Attachment {
   /**

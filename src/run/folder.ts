@@ -6,7 +6,7 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import { runConfig, runFormat, type RunConfig } from "./config.ts";
 import {
   appendLine,
@@ -16,7 +16,7 @@ import {
   renameOver,
   writeWhole,
   type TornLine,
-} from "./disk.ts";
+} from "../storage/disk.ts";
 import { stepMetrics, type StepMetrics } from "./metrics.ts";
 
 export const runFile = (folder: string) => join(folder, "run.json");

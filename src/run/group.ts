@@ -5,7 +5,7 @@
 import { z } from "zod";
 import type { Breakdown } from "../reward/breakdown.ts";
 import { trajectorySchema } from "../trajectory/trajectory.ts";
-import { onDisk, readLines, writeWhole, type TornLine } from "./disk.ts";
+import { onDisk, readLines, writeWhole, type TornLine } from "../storage/disk.ts";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { groupsFile } from "./folder.ts";

@@ -6,9 +6,9 @@ import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import { attach, type Attachment } from "./attach.ts";
-import { onDisk } from "./disk.ts";
+import { onDisk } from "../storage/disk.ts";
 import { clearEnd, readEnd } from "./folder.ts";
 
 export interface StartOptions {

@@ -4,7 +4,7 @@
  */
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
-import { onDisk } from "./disk.ts";
+import { onDisk } from "../storage/disk.ts";
 import type { StepMetrics } from "./metrics.ts";
 
 /** An event file of one run. After a resume a new file says from which step on it holds. */

@@ -6,7 +6,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Catalog } from "../environment/catalog.ts";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import { Failure } from "./failure.ts";
 import { gateOf, isLoopback } from "./gate.ts";
 import { Routes, send } from "./routes.ts";

@@ -3,7 +3,7 @@
  * an argument, and never shown.
  */
 import { readFileSync, statSync } from "node:fs";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 
 /**
  * The token, or undefined where there is none to be had. Throws a `Mistake` where it will not do.

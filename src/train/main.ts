@@ -4,7 +4,7 @@
  * servers there are.
  */
 import { openCatalog } from "../environment/catalog.ts";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import { servers } from "../servers/catalog.ts";
 import { writeEnd } from "../run/folder.ts";
 import { train, type Said, type Setup, type Told } from "./loop.ts";

@@ -5,7 +5,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { runningBackend } from "../compute/backend.ts";
 import type { WasmMemory } from "../compute/wasm.ts";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import type { Gradients, Model } from "../model/transformer.ts";
 
 export interface AdamWOptions {

@@ -2,7 +2,7 @@
  * What an optimizer remembers, as a file beside a checkpoint's weights. Full precision: a resumed
  * run must equal an unbroken one.
  */
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import { readWeights, writeWeights, type NamedArray } from "../model/weights.ts";
 import type { OptimizerState } from "./optimizer.ts";
 

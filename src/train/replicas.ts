@@ -12,7 +12,7 @@ import {
 } from "node:worker_threads";
 import * as tf from "@tensorflow/tfjs-core";
 import { runningBackend } from "../compute/backend.ts";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import type { Gradients } from "../model/transformer.ts";
 import { openExchange, shareMemory, type Exchange, type SharedMemory } from "./exchange.ts";
 

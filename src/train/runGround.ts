@@ -3,7 +3,7 @@
  * of them. Knows no replicas.
  */
 import type { Catalog } from "../environment/catalog.ts";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import type { Aim } from "../model/modelFolder.ts";
 import type { Tokenizer } from "../model/tokenizer.ts";
 import type { RunConfig } from "../run/config.ts";

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { readFileSync } from "node:fs";
 import type { Catalog } from "../environment/catalog.ts";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import { sizeOf } from "../model/architecture.ts";
 import {
   checkTools,
@@ -39,7 +39,7 @@ import {
   type RunEnd,
 } from "../run/folder.ts";
 import { writeGroups, type GroupLine } from "../run/group.ts";
-import { releaseLock, takeLock } from "../run/lock.ts";
+import { releaseLock, takeLock } from "../storage/fileLock.ts";
 import type { StepMetrics } from "../run/metrics.ts";
 import { openEvents } from "../run/tensorboard.ts";
 import type { Said, Setup, Told } from "./loop.ts";

@@ -6,7 +6,7 @@
 import { openByName, type Catalog } from "../environment/catalog.ts";
 import type { Tool } from "../environment/server.ts";
 import type { State } from "../environment/session.ts";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import type { Task } from "./task.ts";
 import { callsOf, type Finished, type Trajectory } from "./trajectory.ts";
 

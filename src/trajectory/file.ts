@@ -5,8 +5,8 @@
 import { createReadStream, type Stats } from "node:fs";
 import { rename, rm, stat, writeFile } from "node:fs/promises";
 import type { z } from "zod";
-import { Mistake } from "../mistake.ts";
-import { linesOf, orMistake, writeMistake } from "./lines.ts";
+import { Mistake } from "../userError.ts";
+import { linesOf, orMistake, writeMistake } from "../storage/jsonLines.ts";
 import { taskFormat, type Task } from "./task.ts";
 import { migrated, taskLineSchema, taskOfLine } from "./taskLine.ts";
 import {

@@ -5,7 +5,7 @@
  */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { Mistake } from "../mistake.ts";
+import { Mistake } from "../userError.ts";
 import { jsonLines, parseTask, parseTrajectory, readTrajectories, type Reading } from "./file.ts";
 import type { Task } from "./task.ts";
 import type { Trajectory } from "./trajectory.ts";

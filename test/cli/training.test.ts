@@ -12,7 +12,7 @@ import { evaluate } from "../../src/cli/evaluate.ts";
 import { loop } from "../../src/cli/loop.ts";
 import { train } from "../../src/cli/train.ts";
 import { latestCheckpoint, readMetrics } from "../../src/run/folder.ts";
-import { readLock } from "../../src/run/lock.ts";
+import { readLock } from "../../src/storage/fileLock.ts";
 import { root } from "../contracts/doors.ts";
 import { runCommand } from "./terminal.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
-import { Mistake } from "../../src/mistake.ts";
+import { Mistake } from "../../src/userError.ts";
 import { programs } from "./numbers.ts";
 
 const empty = mkdtempSync(join(tmpdir(), "prove-"));

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openByName } from "../../src/environment/catalog.ts";
 import { digestOf, freeze } from "../../src/environment/digest.ts";
-import { misfit } from "../../src/environment/fits.ts";
+import { misfit } from "../../src/environment/typeCheck.ts";
 import { canonical, type Json, type JsonObject } from "../../src/environment/json.ts";
 import type { Server } from "../../src/environment/server.ts";
 import type { Session } from "../../src/environment/session.ts";

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { readLock } from "../../src/run/lock.ts";
+import { readLock } from "../../src/storage/fileLock.ts";
 import { synthesized } from "./tasks.ts";
 import { checkSeen, Workbench } from "./workbench.ts";
 

@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openCatalog } from "../../src/environment/catalog.ts";
-import { gradeOf } from "../../src/editor/grade.ts";
+import { gradeOf } from "../../src/editor/trajectories/grade.ts";
 import { servers } from "../../src/servers/catalog.ts";
 import { readTasks, readTrajectories } from "../../src/trajectory/file.ts";
 import { checkReplay } from "../../src/trajectory/replay.ts";

@@ -13,7 +13,7 @@ import {
   score,
   type LossOf,
 } from "../../src/model/transformer.ts";
-import { Mistake } from "../../src/mistake.ts";
+import { Mistake } from "../../src/userError.ts";
 import { checkClose, programs, randomArray } from "../compute/numbers.ts";
 import { apart, sheaves, tiny, tokens } from "./tiny.ts";
 

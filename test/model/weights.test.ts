@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { fromHalf, toHalf } from "../../src/model/half.ts";
 import { readWeights, writeWeights, type Weights } from "../../src/model/weights.ts";
-import { Mistake } from "../../src/mistake.ts";
+import { Mistake } from "../../src/userError.ts";
 import { randomArray } from "../compute/numbers.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "prove-"));

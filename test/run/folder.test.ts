@@ -13,9 +13,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import { Mistake } from "../../src/mistake.ts";
+import { Mistake } from "../../src/userError.ts";
 import { runFormat, sftDefaults, type RunConfig } from "../../src/run/config.ts";
-import { appendLine, writeWhole } from "../../src/run/disk.ts";
+import { appendLine, writeWhole } from "../../src/storage/disk.ts";
 import {
   appendMetrics,
   checkpointsOf,

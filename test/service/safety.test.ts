@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Mistake } from "../../src/mistake.ts";
+import { Mistake } from "../../src/userError.ts";
 import { serve, type Serving } from "../../src/service/serve.ts";
 import { newSessionId } from "../../src/service/sessionId.ts";
 import { tokenFrom } from "../../src/service/token.ts";

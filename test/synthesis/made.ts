@@ -1,8 +1,8 @@
 /** Tasks for tests, made on the shipped servers. */
 import { join } from "node:path";
-import type { Synthesis } from "../../src/synthesis/studio.ts";
-import type { RejectedLine } from "../../src/synthesis/report.ts";
-import { synthesize } from "../../src/synthesis/synthesize.ts";
+import type { Synthesis } from "../../src/synthesis/pipeline/synthesizer.ts";
+import type { RejectedLine } from "../../src/synthesis/pipeline/report.ts";
+import { synthesize } from "../../src/synthesis/pipeline/synthesize.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { catalog, root } from "../contracts/doors.ts";
 

@@ -1,7 +1,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
-import { Mistake } from "../../src/mistake.ts";
+import { Mistake } from "../../src/userError.ts";
 import { initialize, type Gradients, type Model } from "../../src/model/transformer.ts";
 import { adamW } from "../../src/train/optimizer.ts";
 import { checkClose, programs, randomArray } from "../compute/numbers.ts";

@@ -3,7 +3,7 @@ import { startBackend } from "../../src/compute/backend.ts";
 import { pack, type Sheaf } from "../../src/model/packed.ts";
 import { disposeGradients, gradients, initialize } from "../../src/model/transformer.ts";
 import { adamW } from "../../src/train/optimizer.ts";
-import { Mistake } from "../../src/mistake.ts";
+import { Mistake } from "../../src/userError.ts";
 import { joinReplicas, type Replica } from "../../src/train/replicas.ts";
 import * as tf from "@tensorflow/tfjs-core";
 import { sheaves, tiny } from "../model/tiny.ts";

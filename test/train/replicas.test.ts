@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { beforeAll, describe, expect, test } from "vitest";
-import { Mistake } from "../../src/mistake.ts";
+import { Mistake } from "../../src/userError.ts";
 import { aloneReplica, joinReplicas, startReplicas } from "../../src/train/replicas.ts";
 import { checkClose, programs } from "../compute/numbers.ts";
 import type { Said, Setup } from "./replicaProgram.ts";

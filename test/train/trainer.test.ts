@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { Mistake } from "../../src/mistake.ts";
+import { Mistake } from "../../src/userError.ts";
 import { startBackend } from "../../src/compute/backend.ts";
 import { openCatalog } from "../../src/environment/catalog.ts";
 import { limits } from "../../src/model/chat.ts";
@@ -32,10 +32,10 @@ import {
   readMetrics,
 } from "../../src/run/folder.ts";
 import { readGroups } from "../../src/run/group.ts";
-import { readLock } from "../../src/run/lock.ts";
+import { readLock } from "../../src/storage/fileLock.ts";
 import { startTrainer } from "../../src/run/start.ts";
 import { servers } from "../../src/servers/catalog.ts";
-import { synthesize } from "../../src/synthesis/synthesize.ts";
+import { synthesize } from "../../src/synthesis/pipeline/synthesize.ts";
 import { taskLine } from "../../src/trajectory/taskLine.ts";
 import { programs } from "../compute/numbers.ts";
 

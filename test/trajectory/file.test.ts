@@ -13,7 +13,7 @@ import {
   writeTrajectory,
   writeWhole,
 } from "../../src/trajectory/file.ts";
-import { LineWriter, linesOf, type Disk } from "../../src/trajectory/lines.ts";
+import { LineWriter, linesOf, type Disk } from "../../src/storage/jsonLines.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { taskLine } from "../../src/trajectory/taskLine.ts";
 import { moveFifty, moveTwice, readOnly } from "./made.ts";

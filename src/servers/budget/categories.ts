@@ -8,7 +8,7 @@ import { before, refuse, toolOf } from "../../environment/server.ts";
 import { has } from "../../environment/words.ts";
 import { round } from "../../environment/money.ts";
 import { categoryId, categoryRow, given, limitAmount, month } from "./words.ts";
-import { balanceOf, Budget, categoryOf, limitIn, monthOf, spentIn, stillOpen } from "./world.ts";
+import { balanceOf, Budget, categoryOf, limitIn, monthOf, spentIn, stillOpen } from "./state.ts";
 
 const tool = toolOf(Budget);
 

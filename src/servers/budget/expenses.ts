@@ -19,7 +19,7 @@ import {
   sum,
   takes,
   type Expense,
-} from "./world.ts";
+} from "./state.ts";
 
 const tool = toolOf(Budget);
 

@@ -6,7 +6,7 @@ import { daysBetween } from "../../environment/time.ts";
 import { has } from "../../environment/words.ts";
 import { round } from "../../environment/money.ts";
 import { given, goalAmount, goalId, goalRow, listed, target } from "./words.ts";
-import { balanceOf, Budget, goalOf, savedFor } from "./world.ts";
+import { balanceOf, Budget, goalOf, savedFor } from "./state.ts";
 
 const tool = toolOf(Budget);
 

@@ -3,7 +3,7 @@ import { defineServer } from "../../environment/server.ts";
 import { categories, summaries } from "./categories.ts";
 import { expenses } from "./expenses.ts";
 import { goals } from "./goals.ts";
-import { Budget } from "./world.ts";
+import { Budget } from "./state.ts";
 
 export const budget = defineServer({
   name: "budget",
@@ -13,4 +13,4 @@ export const budget = defineServer({
   tools: { ...categories, ...expenses, ...summaries, ...goals },
 });
 
-export { balanceOf, type Budget } from "./world.ts";
+export { balanceOf, type Budget } from "./state.ts";

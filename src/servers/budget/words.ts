@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { id, label, money } from "../../environment/entity.ts";
-import { monthPattern } from "./world.ts";
+import { monthPattern } from "./state.ts";
 
 export const categoryId = id("category").describe(
   "Category id, as budget_list_categories gives it",

@@ -20,7 +20,7 @@ import {
   personOf,
   type Busy,
   type Event,
-} from "./world.ts";
+} from "./state.ts";
 import { calendarId, eventId, name, people, slot } from "./words.ts";
 
 const tool = toolOf(Diary);

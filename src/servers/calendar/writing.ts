@@ -23,7 +23,7 @@ import {
   withinHours,
   writableCalendar,
   type Event,
-} from "./world.ts";
+} from "./state.ts";
 import {
   calendarId,
   eventId,

@@ -13,7 +13,7 @@ import {
   ownerNamed,
   stillOpen,
   userName,
-} from "./world.ts";
+} from "./state.ts";
 
 const tool = toolOf(Crm);
 

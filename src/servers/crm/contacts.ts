@@ -29,7 +29,7 @@ import {
   ownerName,
   ownerNamed,
   userNamed,
-} from "./world.ts";
+} from "./state.ts";
 
 const tool = toolOf(Crm);
 

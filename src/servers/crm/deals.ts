@@ -37,7 +37,7 @@ import {
   userNamed,
   type Deal,
   type Stage,
-} from "./world.ts";
+} from "./state.ts";
 
 const tool = toolOf(Crm);
 

@@ -35,7 +35,7 @@ import {
   userNamed,
   type Lead,
   type LeadStatus,
-} from "./world.ts";
+} from "./state.ts";
 
 const tool = toolOf(Crm);
 

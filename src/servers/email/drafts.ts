@@ -14,7 +14,7 @@ import {
   namesOf,
   postNew,
   type Draft,
-} from "./world.ts";
+} from "./state.ts";
 
 const tool = toolOf(Mailbox);
 

@@ -19,7 +19,7 @@ import {
   threadOf,
   type Message,
   type Thread,
-} from "./world.ts";
+} from "./state.ts";
 
 const tool = toolOf(Mailbox);
 

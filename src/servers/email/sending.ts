@@ -13,7 +13,7 @@ import {
   threadOf,
   type Letter,
   type Message,
-} from "./world.ts";
+} from "./state.ts";
 
 const tool = toolOf(Mailbox);
 

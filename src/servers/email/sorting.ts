@@ -6,7 +6,7 @@ import { z } from "zod";
 import { id, label } from "../../environment/entity.ts";
 import { before, refuse, toolOf } from "../../environment/server.ts";
 import { labelId, threadId } from "./words.ts";
-import { labelOf, Mailbox, messagesIn, threadOf, type Thread } from "./world.ts";
+import { labelOf, Mailbox, messagesIn, threadOf, type Thread } from "./state.ts";
 
 const tool = toolOf(Mailbox);
 

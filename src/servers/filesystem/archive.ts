@@ -28,7 +28,7 @@ import {
   type Directory,
   type Entry,
   type World,
-} from "./world.ts";
+} from "./state.ts";
 
 const source = path.directory.describe("Directory to pack, or a single file");
 const destination = path.directory.describe("Directory to unpack into");

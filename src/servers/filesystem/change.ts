@@ -30,7 +30,7 @@ import {
   tool,
   type Entry,
   type World,
-} from "./world.ts";
+} from "./state.ts";
 
 /** The place of this name in the directory that a path leads to. */
 function placeIn(world: World, given: string, name: string): Place {

@@ -4,7 +4,7 @@
  */
 import { before, refuse } from "../../environment/server.ts";
 import { allow, free, pathOf, shown, type Found, type Place } from "./resolve.ts";
-import { reachOf, sizeOf, type Directory, type Entry, type File, type World } from "./world.ts";
+import { reachOf, sizeOf, type Directory, type Entry, type File, type World } from "./state.ts";
 
 /** What the disk holds, the trash included. */
 export function used(world: World): { bytes: number; entries: number; trash: number } {

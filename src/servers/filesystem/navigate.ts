@@ -30,7 +30,7 @@ import {
   type Directory,
   type Entry,
   type World,
-} from "./world.ts";
+} from "./state.ts";
 
 /**
  * Paths by what stands there, the empty kinds left out: each list feeds the tools for that kind.

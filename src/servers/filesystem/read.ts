@@ -8,7 +8,7 @@ import { canonical } from "../../environment/json.ts";
 import { refuse } from "../../environment/server.ts";
 import { allow, brief, find, listed, may, readable, shown, whatIs } from "./resolve.ts";
 import { below } from "./navigate.ts";
-import { bytesIn, path, tool, type File, type World } from "./world.ts";
+import { bytesIn, path, tool, type File, type World } from "./state.ts";
 
 /** The lines of a text; the newline at its end begins no further one. */
 export const linesOf = (text: string): string[] =>

@@ -13,7 +13,7 @@ import {
   type Entry,
   type File,
   type World,
-} from "./world.ts";
+} from "./state.ts";
 
 /** Where a path leads, links resolved. The directory it is in exists; the entry itself may not. */
 export interface Place {

@@ -10,7 +10,7 @@ import { lookTools, placeTools, roomTools } from "./navigate.ts";
 import { compareTools, searchTools, viewTools } from "./read.ts";
 import { textTools } from "./text.ts";
 import { trashTools } from "./trash.ts";
-import { World } from "./world.ts";
+import { World } from "./state.ts";
 
 const { pwd, cd, ls, tree } = placeTools;
 const { stat, exists, find, readlink } = lookTools;

@@ -4,7 +4,7 @@ import { refuse } from "../../environment/server.ts";
 import { newFile, put, reserve, rewrite } from "./edit.ts";
 import { brief, find, locate, onlyFile, readable, shown, type Found } from "./resolve.ts";
 import { linesOf } from "./read.ts";
-import { bytesIn, newPath, path, tool } from "./world.ts";
+import { bytesIn, newPath, path, tool } from "./state.ts";
 
 const longestText = 20_000;
 const line = [

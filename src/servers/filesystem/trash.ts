@@ -7,7 +7,7 @@ import { id, minute } from "../../environment/entity.ts";
 import { need, refuse } from "../../environment/server.ts";
 import { put, take } from "./edit.ts";
 import { brief, find, locate, pathOf, shown } from "./resolve.ts";
-import { nameOf, path, tool } from "./world.ts";
+import { nameOf, path, tool } from "./state.ts";
 
 export const trashTools = {
   rm: tool({

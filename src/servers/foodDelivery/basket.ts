@@ -26,7 +26,7 @@ import {
   type Dish,
   type Line,
   type Order,
-} from "./world.ts";
+} from "./state.ts";
 
 const mostPieces = 30;
 const mostAlike = 20;

@@ -12,7 +12,7 @@ import {
   restaurantOf,
   Deliveries,
   type Restaurant,
-} from "./world.ts";
+} from "./state.ts";
 
 export const restaurantId = id("restaurant").describe(
   "Restaurant id, as food_delivery_search_restaurants gives it",

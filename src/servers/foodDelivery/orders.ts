@@ -16,7 +16,7 @@ import {
   stagesOf,
   totalOf,
   type Stage,
-} from "./world.ts";
+} from "./state.ts";
 
 const orderId = id("order").describe("Order id, as food_delivery_list_orders gives it");
 const stages = ["placed", "preparing", "on the way", "delivered", "cancelled"] as const;

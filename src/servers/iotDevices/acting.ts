@@ -19,7 +19,7 @@ import {
   unlockedForChildren,
   type Device,
   type OfKind,
-} from "./world.ts";
+} from "./state.ts";
 
 const tool = toolOf(Home);
 

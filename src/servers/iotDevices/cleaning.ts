@@ -6,7 +6,7 @@ import { id, label } from "../../environment/entity.ts";
 import { refuse, toolOf } from "../../environment/server.ts";
 import { chargeOf } from "./physics.ts";
 import { vacuumId } from "./words.ts";
-import { Home, placed, ready, roomOf } from "./world.ts";
+import { Home, placed, ready, roomOf } from "./state.ts";
 
 const tool = toolOf(Home);
 

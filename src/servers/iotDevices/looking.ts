@@ -18,7 +18,7 @@ import {
   thermostatIn,
 } from "./physics.ts";
 import { answeringSensor, deviceId, roomId } from "./words.ts";
-import { deviceKinds, deviceOf, Home, roomOf, rowsOf, sensorKinds, type Device } from "./world.ts";
+import { deviceKinds, deviceOf, Home, roomOf, rowsOf, sensorKinds, type Device } from "./state.ts";
 
 const tool = toolOf(Home);
 

@@ -3,7 +3,7 @@
  * what a sensor reads and how full a battery is. Reads frozen states only and changes nothing.
  */
 import { minutesBetween } from "../../environment/time.ts";
-import { rowsOf, type Device, type Home, type OfKind, type Sensor } from "./world.ts";
+import { rowsOf, type Device, type Home, type OfKind, type Sensor } from "./state.ts";
 
 /** Degrees a minute: under heating, at an open window, and left alone. */
 const pace = { heating: 0.1, airing: 0.1, cooling: 0.02 };

@@ -21,7 +21,7 @@ import {
   type Device,
   type Scene,
   type Trigger,
-} from "./world.ts";
+} from "./state.ts";
 
 const tool = toolOf(Home);
 

@@ -7,7 +7,7 @@ import { acting } from "./acting.ts";
 import { cleaning } from "./cleaning.ts";
 import { looking } from "./looking.ts";
 import { staging } from "./scenes.ts";
-import { Home } from "./world.ts";
+import { Home } from "./state.ts";
 
 const {
   list_rooms,

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { id } from "../../environment/entity.ts";
 import { refuse } from "../../environment/server.ts";
-import type { Sensor } from "./world.ts";
+import type { Sensor } from "./state.ts";
 
 export const roomId = id("room").describe("Room id, as iot_devices_list_rooms gives it");
 export const deviceId = id("device").describe("Device id, as iot_devices_list_devices gives it");

@@ -42,7 +42,7 @@ import {
   type Issue,
   type Link,
   type Status,
-} from "./world.ts";
+} from "./state.ts";
 
 const tool = toolOf(Tracker);
 

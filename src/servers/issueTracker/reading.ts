@@ -39,7 +39,7 @@ import {
   workflows,
   type Issue,
   type Link,
-} from "./world.ts";
+} from "./state.ts";
 
 const tool = toolOf(Tracker);
 

@@ -6,7 +6,7 @@ import { defineServer } from "../../environment/server.ts";
 import { labelling, linking, making, moving } from "./issues.ts";
 import { comments, projects, reports, sprintLists } from "./reading.ts";
 import { sprints, timekeeping } from "./sprints.ts";
-import { Tracker } from "./world.ts";
+import { Tracker } from "./state.ts";
 
 const { create_subtask, ...filing } = making;
 
@@ -31,4 +31,4 @@ export const issueTracker = defineServer({
   },
 });
 
-export type { Tracker } from "./world.ts";
+export type { Tracker } from "./state.ts";

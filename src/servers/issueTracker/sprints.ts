@@ -17,7 +17,7 @@ import {
   sprintOf,
   Tracker,
   userName,
-} from "./world.ts";
+} from "./state.ts";
 
 const tool = toolOf(Tracker);
 

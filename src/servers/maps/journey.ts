@@ -17,7 +17,7 @@ import {
   type Mode,
   type Place,
   type Street,
-} from "./world.ts";
+} from "./state.ts";
 import { ridesBetween } from "./transit.ts";
 
 export interface Step {

@@ -5,7 +5,7 @@ import { refuse, toolOf } from "../../environment/server.ts";
 import { hasWords } from "../../environment/words.ts";
 import { isWithin, timeOf, dayNameOf } from "./clock.ts";
 import { footOn, metersBetween, pointAlong } from "./geometry.ts";
-import { addressOf, Atlas, categories, cityNamed, cityOf, placeOf, type Place } from "./world.ts";
+import { addressOf, Atlas, categories, cityNamed, cityOf, placeOf, type Place } from "./state.ts";
 
 const tool = toolOf(Atlas);
 

@@ -3,7 +3,7 @@
  * is shut; it does not know why.
  */
 import { footOn, metersBetween, type Point } from "./geometry.ts";
-import type { Atlas, Place, Street } from "./world.ts";
+import type { Atlas, Place, Street } from "./state.ts";
 
 /** A stretch of a way along one street. */
 export interface Stretch {

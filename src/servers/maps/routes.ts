@@ -9,7 +9,7 @@ import { minuteAfter, minutesOf } from "../../environment/time.ts";
 
 import { journeyOf, quickest, told, tripOf, type Journey } from "./journey.ts";
 import { placeId } from "./places.ts";
-import { Atlas, modes, placeOf } from "./world.ts";
+import { Atlas, modes, placeOf } from "./state.ts";
 
 const tool = toolOf(Atlas);
 

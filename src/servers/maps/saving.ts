@@ -10,7 +10,7 @@ import { elsewhere } from "./clock.ts";
 import { metersBetween } from "./geometry.ts";
 import { slownessOf } from "./journey.ts";
 import { placeId } from "./places.ts";
-import { Atlas, cityNamed, incidentsAt, lists, placeOf } from "./world.ts";
+import { Atlas, cityNamed, incidentsAt, lists, placeOf } from "./state.ts";
 
 const tool = toolOf(Atlas);
 

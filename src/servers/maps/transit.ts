@@ -6,7 +6,7 @@ import { refuse } from "../../environment/server.ts";
 import { isWithin, timeOf } from "./clock.ts";
 import { metersBetween } from "./geometry.ts";
 import type { Journey, Step, Trip } from "./journey.ts";
-import { placeOf, type Atlas, type Line, type Place } from "./world.ts";
+import { placeOf, type Atlas, type Line, type Place } from "./state.ts";
 
 export type Walk = (walk: { readonly from: Place; readonly to: Place }) => Journey | undefined;
 

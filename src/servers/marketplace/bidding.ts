@@ -21,7 +21,7 @@ import {
   standingOf,
   statusOf,
   stillOffered,
-} from "./world.ts";
+} from "./state.ts";
 
 /** A bid above so many times what is needed is taken for a slip. */
 const slip = 2;

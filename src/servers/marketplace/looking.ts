@@ -18,7 +18,7 @@ import {
   standing,
   standingOf,
   statusOf,
-} from "./world.ts";
+} from "./state.ts";
 
 export const listingId = id("listing").describe(
   "Listing id, as marketplace_search_listings gives it",

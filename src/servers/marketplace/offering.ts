@@ -21,7 +21,7 @@ import {
   statusOf,
   stillOffered,
   type Listing,
-} from "./world.ts";
+} from "./state.ts";
 
 const title = z.string().min(3).max(80);
 const titles = [

@@ -18,8 +18,8 @@ import {
   newestFirst,
   paymentOf,
   refundedOf,
-} from "./world.ts";
-import type { Payment } from "./world.ts";
+} from "./state.ts";
+import type { Payment } from "./state.ts";
 
 const mostWebhooks = 6;
 const paymentId = id("payment").describe("Payment id, as payments_list_payments gives it");

@@ -21,7 +21,7 @@ import {
   statusOf,
   totalOf,
   type Invoice,
-} from "./world.ts";
+} from "./state.ts";
 
 const invoiceId = id("invoice").describe("Invoice id, as payments_list_invoices gives it");
 const urgency = ["overdue", "open", "draft", "paid", "void"] as const;

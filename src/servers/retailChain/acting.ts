@@ -19,7 +19,7 @@ import {
   statusOf,
   storeOf,
   trading,
-} from "./world.ts";
+} from "./state.ts";
 
 const reasons = ["counted", "damaged", "stolen", "found", "returned"] as const;
 const tool = toolOf(Chain);

@@ -17,7 +17,7 @@ import {
   opensNext,
   reservedNow,
   storeOf,
-} from "./world.ts";
+} from "./state.ts";
 
 export const storeId = id("store").describe("Store id, as retail_chain_list_stores gives it");
 export const itemId = id("item").describe("Item id, as retail_chain_search_items gives it");

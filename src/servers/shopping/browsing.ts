@@ -7,7 +7,7 @@ import { cents, day, id, label } from "../../environment/entity.ts";
 import { before, need, refuse, toolOf } from "../../environment/server.ts";
 import { dayAfter } from "../../environment/time.ts";
 import { has } from "../../environment/words.ts";
-import { productOf, ratingsOf, Shop, statusOf } from "./world.ts";
+import { productOf, ratingsOf, Shop, statusOf } from "./state.ts";
 
 export const productId = id("product").describe("Product id, as shopping_search_products gives it");
 export const limit = z

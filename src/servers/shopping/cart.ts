@@ -18,7 +18,7 @@ import {
   Shop,
   sumsOf,
   type Order,
-} from "./world.ts";
+} from "./state.ts";
 
 const mostLines = 20;
 const lineId = id("cart_line").describe("Line id, as shopping_get_cart gives it");

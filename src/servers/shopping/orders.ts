@@ -20,7 +20,7 @@ import {
   statusOf,
   totalOf,
   type Order,
-} from "./world.ts";
+} from "./state.ts";
 
 const orderId = id("order").describe("Order id, as shopping_list_orders gives it");
 const status = z.enum(["processing", "shipped", "delivered", "cancelled"]);

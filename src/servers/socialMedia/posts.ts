@@ -30,7 +30,7 @@ import {
   openTo,
   postOf,
   type Post,
-} from "./world.ts";
+} from "./state.ts";
 
 const tool = toolOf(Network);
 

@@ -17,7 +17,7 @@ import {
   profileOf,
   reachable,
   type Profile,
-} from "./world.ts";
+} from "./state.ts";
 
 const tool = toolOf(Network);
 

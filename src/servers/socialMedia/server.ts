@@ -5,7 +5,7 @@
 import { defineServer } from "../../environment/server.ts";
 import { answering, reading, writing } from "./posts.ts";
 import { circles, profiles } from "./profiles.ts";
-import { Network } from "./world.ts";
+import { Network } from "./state.ts";
 
 export const socialMedia = defineServer({
   name: "social_media",
@@ -15,4 +15,4 @@ export const socialMedia = defineServer({
   tools: { ...profiles, ...circles, ...writing, ...reading, ...answering },
 });
 
-export type { Network } from "./world.ts";
+export type { Network } from "./state.ts";

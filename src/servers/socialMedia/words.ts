@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { id, label, minute } from "../../environment/entity.ts";
-import { headline, visibilities, type Network, type Post } from "./world.ts";
+import { headline, visibilities, type Network, type Post } from "./state.ts";
 
 export const profileId = id("profile").describe(
   "Profile id, as social_media_search_users gives it",

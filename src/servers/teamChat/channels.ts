@@ -13,7 +13,7 @@ import {
   presentMember,
   visibleChannel,
   type Channel,
-} from "./world.ts";
+} from "./state.ts";
 
 const tool = toolOf(Chat);
 

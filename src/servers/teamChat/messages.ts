@@ -29,7 +29,7 @@ import {
   visibleChannel,
   visibleMessage,
   type Channel,
-} from "./world.ts";
+} from "./state.ts";
 
 const tool = toolOf(Chat);
 

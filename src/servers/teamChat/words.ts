@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { day, id, label, spokenId } from "../../environment/entity.ts";
-import { nameOf, reactionsOf, type Chat, type Message } from "./world.ts";
+import { nameOf, reactionsOf, type Chat, type Message } from "./state.ts";
 
 export const channelId = id("channel").describe("Channel id, as team_chat_list_channels gives it");
 export const messageId = id("message").describe("Message id, as team_chat_get_channel gives it");

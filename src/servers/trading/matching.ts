@@ -15,7 +15,7 @@ import {
   type Market,
   type Order,
   type Side,
-} from "./world.ts";
+} from "./state.ts";
 
 interface Take {
   readonly price: number;

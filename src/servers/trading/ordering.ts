@@ -19,7 +19,7 @@ import {
   statusOf,
   wordsOf,
   type Order,
-} from "./world.ts";
+} from "./state.ts";
 
 const orderId = id("order").describe("Order id, as trading_list_orders gives it");
 const price = z.number().min(0.01).max(100_000);

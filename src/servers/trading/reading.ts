@@ -21,7 +21,7 @@ import {
   statusOf,
   wordsOf,
   type Listing,
-} from "./world.ts";
+} from "./state.ts";
 
 export const symbolId = spokenId("symbol").describe(
   "Symbol, such as trading_search_symbols gives it",

@@ -17,7 +17,7 @@ import {
   legroomFee,
   type Fare,
   type Flight,
-} from "./world.ts";
+} from "./state.ts";
 
 const tool = toolOf(Agency);
 

@@ -21,7 +21,7 @@ import {
   travellerNamed,
   type Flight,
   type FlightBooking,
-} from "./world.ts";
+} from "./state.ts";
 
 const tool = toolOf(Agency);
 

@@ -20,7 +20,7 @@ import {
   travellerNamed,
   type Hotel,
   type HotelBooking,
-} from "./world.ts";
+} from "./state.ts";
 
 const tool = toolOf(Agency);
 

@@ -8,7 +8,7 @@ import { before, need, refuse, toolOf } from "../../environment/server.ts";
 import { minuteAfter } from "../../environment/time.ts";
 import { hasWords } from "../../environment/words.ts";
 import { round } from "../../environment/money.ts";
-import { Agency, charge, covers, nightsOf, routeOf } from "./world.ts";
+import { Agency, charge, covers, nightsOf, routeOf } from "./state.ts";
 
 const tool = toolOf(Agency);
 

@@ -18,7 +18,7 @@ import {
   standing,
   steered,
   wiperSpeeds,
-} from "./world.ts";
+} from "./state.ts";
 
 const tool = toolOf(Garage);
 

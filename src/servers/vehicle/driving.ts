@@ -19,7 +19,7 @@ import {
   standing,
   steered,
   type Vehicle,
-} from "./world.ts";
+} from "./state.ts";
 
 const tool = toolOf(Garage);
 

@@ -18,7 +18,7 @@ import {
   tenth,
 } from "./motion.ts";
 import { vehicleId } from "./words.ts";
-import { called, Garage, placeOf, purposes, tireNames, vehicleOf, type Vehicle } from "./world.ts";
+import { called, Garage, placeOf, purposes, tireNames, vehicleOf, type Vehicle } from "./state.ts";
 
 const tool = toolOf(Garage);
 

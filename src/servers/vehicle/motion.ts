@@ -3,7 +3,7 @@
  * it. Draws no ids and refuses nothing.
  */
 import { minutesBetween } from "../../environment/time.ts";
-import type { Garage, Place, Vehicle } from "./world.ts";
+import type { Garage, Place, Vehicle } from "./state.ts";
 
 export const tenth = (value: number): number => Math.round(value * 10) / 10;
 

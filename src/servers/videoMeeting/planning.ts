@@ -17,7 +17,7 @@ import {
   roleOf,
   Rooms,
   type Meeting,
-} from "./world.ts";
+} from "./state.ts";
 
 const tool = toolOf(Rooms);
 

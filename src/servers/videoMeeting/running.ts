@@ -8,7 +8,7 @@ import { before, refuse, toolOf } from "../../environment/server.ts";
 import { minuteAfter, minutesOf } from "../../environment/time.ts";
 import { hasWords } from "../../environment/words.ts";
 import { meetingId, scheduled } from "./planning.ts";
-import { endOf, hosted, hostOf, led, linkOf, meetingOf, personOf, Rooms } from "./world.ts";
+import { endOf, hosted, hostOf, led, linkOf, meetingOf, personOf, Rooms } from "./state.ts";
 
 const tool = toolOf(Rooms);
 

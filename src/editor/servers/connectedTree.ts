@@ -1,0 +1,175 @@
+/**
+ * Third-party servers as rows of the Servers view: each with its live sessions, their calls, and
+ * its tools once it has told of them.
+ */
+import { TreeItemCollapsibleState, type TreeItem } from "vscode";
+import type { ConnectedCall, ConnectedTool } from "../../mcp/connect.ts";
+import type { Entry } from "../../mcp/entries.ts";
+import { Mistake } from "../../userError.ts";
+import { visible } from "../../trajectory/visible.ts";
+import type { ConnectedLive, Connections } from "./connections.ts";
+import { icons, outcomeIcon } from "../shared/icons.ts";
+import { rowOf } from "../shared/treeItem.ts";
+
+export type ConnectedNode =
+  | { readonly kind: "connection"; readonly entry: Entry }
+  | { readonly kind: "connectionFault"; readonly why: string }
+  | {
+      readonly kind: "connectedTools";
+      readonly entry: Entry;
+      readonly tools: readonly ConnectedTool[];
+    }
+  | { readonly kind: "connectedTool"; readonly entry: Entry; readonly tool: ConnectedTool }
+  | { readonly kind: "connected"; readonly live: ConnectedLive }
+  | {
+      readonly kind: "connectedCall";
+      readonly live: ConnectedLive;
+      readonly call: ConnectedCall;
+      readonly number: number;
+    };
+
+export const isConnectedNode = (node: { readonly kind: string }): node is ConnectedNode =>
+  node.kind.startsWith("connect");
+
+/**
+ * The servers that the workspace names; a row that says what is wrong where the file does not fit.
+ */
+export function connectionsOf(connections: Connections): readonly ConnectedNode[] {
+  try {
+    return connections.entries().map(entry => ({ kind: "connection", entry }));
+  } catch (error) {
+    if (error instanceof Mistake) return [{ kind: "connectionFault", why: error.message }];
+    throw error;
+  }
+}
+
+export function childrenOfConnected(
+  node: ConnectedNode,
+  connections: Connections,
+): ConnectedNode[] {
+  switch (node.kind) {
+    case "connection": {
+      const { entry } = node;
+      const tools = connections.toolsOf(entry.name);
+      return [
+        ...connections.of(entry.name).map(live => ({ kind: "connected" as const, live })),
+        ...(tools.length ? [{ kind: "connectedTools" as const, entry, tools }] : []),
+      ];
+    }
+    case "connectedTools":
+      return node.tools.map(tool => ({ kind: "connectedTool", entry: node.entry, tool }));
+    case "connected":
+      return node.live.session.calls
+        .map((call, i) => ({
+          kind: "connectedCall" as const,
+          live: node.live,
+          call,
+          number: i + 1,
+        }))
+        .toReversed();
+    case "connectionFault":
+    case "connectedTool":
+    case "connectedCall":
+      return [];
+    default:
+      throw new Error(`no children of ${JSON.stringify(node satisfies never)}`);
+  }
+}
+
+const { Collapsed, Expanded, None } = TreeItemCollapsibleState;
+
+export function connectedItem(node: ConnectedNode): TreeItem {
+  switch (node.kind) {
+    case "connection": {
+      const { name, command, args, cwd, isDisposable } = node.entry;
+      const tooltip = `${visible([command, ...args].join(" "))} in ${visible(cwd)}. ${isDisposable ? "All its tools may be called." : "Only tools that are marked as read-only are called."}`;
+      return rowOf(name, Collapsed, {
+        icon: icons.connection,
+        description: isDisposable ? "connected · disposable" : "connected · read-only",
+        context: "connection",
+        tooltip,
+      });
+    }
+    case "connectionFault": {
+      const item = rowOf("mcp.json", None, {
+        icon: icons.torn,
+        description: visible(node.why),
+        context: "connectionFault",
+        tooltip: node.why,
+      });
+      item.command = { command: "prove.connectServer", title: "Connect Server…" };
+      return item;
+    }
+    case "connectedTools":
+      return rowOf("Tools", Collapsed, {
+        description: String(node.tools.length),
+        context: "connectedTools",
+      });
+    case "connectedTool":
+      return toolItem(node);
+    case "connected": {
+      const n = node.live.session.calls.length;
+      return rowOf(`Session ${node.live.number}`, Expanded, {
+        icon: icons.session,
+        description: n === 0 ? "as started" : `${n} ${n === 1 ? "call" : "calls"}`,
+        context: "connected",
+        tooltip: "A process of its own. What is in it cannot be seen.",
+      });
+    }
+    case "connectedCall":
+      return callItem(node);
+    default:
+      throw new Error(`no item for ${JSON.stringify(node satisfies never)}`);
+  }
+}
+
+function toolItem({
+  tool: { name, effect, summary, inputSchema },
+  entry,
+}: Extract<ConnectedNode, { kind: "connectedTool" }>): TreeItem {
+  const args = Object.keys((inputSchema["properties"] ?? {}) as object).join(", ");
+  const isOpen = effect === "read" || entry.isDisposable;
+  const what =
+    effect === "read"
+      ? "Reads."
+      : isOpen
+        ? "Writes."
+        : `Writes, and is not called: ${entry.name} is not disposable.`;
+  return rowOf(visible(name), None, {
+    icon: effect === "read" ? icons.readTool : icons.writeTool,
+    description: visible(`(${args})`),
+    context: isOpen ? "connectedTool" : "connectedTool.closed",
+    tooltip: `${visible(summary)} ${what}`,
+  });
+}
+
+function callItem(node: Extract<ConnectedNode, { kind: "connectedCall" }>): TreeItem {
+  const { outcome, name, arguments: args } = node.call;
+  const description = outcome.kind === "ok" ? "ok" : visible(`${outcome.kind}: ${outcome.message}`);
+  const item = rowOf(`${node.number} ${visible(name)}`, None, {
+    icon: outcomeIcon[outcome.kind],
+    description,
+    context: "connectedCall",
+    tooltip: JSON.stringify(args),
+  });
+  item.command = { command: "prove.showCall", title: "Show Call", arguments: [node] };
+  return item;
+}
+
+export function connectedId(node: ConnectedNode): string {
+  switch (node.kind) {
+    case "connection":
+    case "connectedTools":
+      return `${node.kind}/${node.entry.name}`;
+    case "connectionFault":
+      return node.kind;
+    case "connectedTool":
+      return `connectedTool/${node.entry.name}/${node.tool.name}`;
+    case "connected":
+      return `connected/${node.live.number}`;
+    case "connectedCall":
+      return `connectedCall/${node.live.number}/${node.number}`;
+    default:
+      throw new Error(`no id for ${JSON.stringify(node satisfies never)}`);
+  }
+}

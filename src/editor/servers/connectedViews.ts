@@ -1,0 +1,171 @@
+/**
+ * What a person does with third-party servers: name one, start it, call its tools, start it over,
+ * end it.
+ */
+import { Uri, window, workspace } from "vscode";
+import type { ConnectedCall, ConnectedTool } from "../../mcp/connect.ts";
+import type { Entry } from "../../mcp/entries.ts";
+import { Mistake } from "../../userError.ts";
+import { visible } from "../../trajectory/visible.ts";
+import { askArguments } from "./callPrompt.ts";
+import { isConnectedNode, type ConnectedNode } from "./connectedTree.ts";
+import type { ConnectedLive, Connections } from "./connections.ts";
+import { icons } from "../shared/icons.ts";
+import { mustBeTrusted } from "../shared/proveFolder.ts";
+import { pick } from "../shared/questions.ts";
+import { Remediable } from "../shared/report.ts";
+import type { ServersNode } from "./serversTree.ts";
+
+const firstText = `{
+  "servers": {
+    "memory": {
+      "command": "npx",
+      "args": ["-y", "@modelcontextprotocol/server-memory"],
+      "env": { "MEMORY_FILE_PATH": "\${workspaceFolder}/prove/memory.jsonl" }
+    }
+  }
+}
+`;
+
+export class ConnectedViews {
+  readonly #connections: Connections;
+
+  constructor(connections: Connections) {
+    this.#connections = connections;
+  }
+
+  /** Opens the file that names third-party servers, with an example in it where there was none. */
+  async edit(): Promise<void> {
+    const { file } = this.#connections;
+    if (!file)
+      throw new Remediable("no folder is open to keep mcp.json in", "open one", {
+        title: "Open Folder",
+        command: "vscode.openFolder",
+      });
+    mustBeTrusted("naming a server to connect");
+    try {
+      await workspace.fs.stat(file);
+    } catch {
+      await workspace.fs.writeFile(file, new TextEncoder().encode(firstText));
+    }
+    await window.showTextDocument(file);
+  }
+
+  async open(node: ServersNode | undefined): Promise<void> {
+    await this.#connections.open(entryOf(node));
+  }
+
+  /** Calls a tool in a session, asking for whatever the node does not say. */
+  async call(node: ServersNode | undefined): Promise<void> {
+    mustBeTrusted("calling a tool");
+    const live = await this.#sessionFor(node);
+    const tool = node?.kind === "connectedTool" ? node.tool : await pickTool(live);
+    const args = await askArguments({ tool, entities: () => [] });
+    const call = await this.#connections.call(live, tool.name, args);
+    const message = `${visible(tool.name)}: ${call.outcome.kind} — ${short(visible(call.outcome.kind === "ok" ? JSON.stringify(call.outcome.value) : call.outcome.message))}`;
+    const shown =
+      call.outcome.kind === "ok"
+        ? window.showInformationMessage(message, "Show Call")
+        : window.showWarningMessage(message, "Show Call");
+    void shown.then(
+      chosen =>
+        chosen &&
+        this.show({
+          kind: "connectedCall",
+          live,
+          call,
+          number: live.session.calls.indexOf(call) + 1,
+        }),
+    );
+  }
+
+  async reset(node: ServersNode | undefined): Promise<void> {
+    await this.#connections.reset(liveOf(node));
+  }
+
+  async fork(node: ServersNode | undefined): Promise<void> {
+    const live = liveOf(node);
+    const differences = await this.#connections.fork(live);
+    if (differences.length === 0) return;
+    const names = differences.map(it => it.call.name).join(", ");
+    void window.showWarningMessage(
+      `The fork of session ${live.number} was answered otherwise than the session itself: ${visible(names)}. What ${live.entry.name} keeps outside its process is not forked.`,
+    );
+  }
+
+  async close(node: ServersNode | undefined): Promise<void> {
+    await this.#connections.close(liveOf(node));
+  }
+
+  async show({
+    live,
+    number,
+    call,
+  }: Extract<ConnectedNode, { kind: "connectedCall" }>): Promise<void> {
+    await window.showTextDocument(
+      Uri.from({
+        scheme: "prove",
+        path: `/connected/${live.number}/${number}/${call.name.replaceAll(/[^\w.-]/g, "_")}.json`,
+      }),
+      { preview: true, preserveFocus: true },
+    );
+  }
+
+  /** The text of a read-only document of a call. */
+  text(path: string): string {
+    const [, session, number] = /^\/connected\/(\d+)\/(\d+)\//.exec(path) ?? [];
+    const call: ConnectedCall | undefined = this.#connections.get(Number(session))?.session.calls[
+      Number(number) - 1
+    ];
+    return call
+      ? `${JSON.stringify({ call: call.name, arguments: call.arguments, outcome: call.outcome }, null, 2)}\n`
+      : "// this session was closed or started over\n";
+  }
+
+  async #sessionFor(node: ServersNode | undefined): Promise<ConnectedLive> {
+    if (node?.kind === "connected") return node.live;
+    const entry = entryOf(node);
+    const open = this.#connections.of(entry.name);
+    if (open.length === 0) return this.#connections.open(entry);
+    if (open.length === 1) return open[0]!;
+    return (
+      await pick(
+        open.map(live => ({
+          label: `Session ${live.number}`,
+          description: `${live.session.calls.length} calls`,
+          iconPath: icons.session,
+          live,
+        })),
+        "Which session",
+      )
+    ).live;
+  }
+}
+
+async function pickTool({ session, entry }: ConnectedLive): Promise<ConnectedTool> {
+  const open = [...session.tools.values()].filter(it => it.effect === "read" || entry.isDisposable);
+  if (open.length === 0)
+    throw new Mistake(
+      `${entry.name} has no tool that is marked as read-only`,
+      `write "disposable": true into its entry in prove/mcp.json if everything it can reach may be changed`,
+    );
+  const items = open.map(tool => ({
+    label: visible(tool.name),
+    detail: visible(tool.summary),
+    iconPath: tool.effect === "read" ? icons.readTool : icons.writeTool,
+    tool,
+  }));
+  return (await pick(items, "Which tool to call")).tool;
+}
+
+function entryOf(node: ServersNode | undefined): Entry {
+  if (node && isConnectedNode(node) && "entry" in node) return node.entry;
+  return liveOf(node).entry;
+}
+
+function liveOf(node: ServersNode | undefined): ConnectedLive {
+  if (node && isConnectedNode(node) && "live" in node) return node.live;
+  throw new Error("the command was given no connected server");
+}
+
+const short = (text: string) => (text.length > 160 ? `${text.slice(0, 159)}…` : text);

@@ -1,0 +1,294 @@
+/**
+ * The Servers view: servers with their live sessions, fixtures and tools; a session with its
+ * entities and calls. Third-party servers come last.
+ */
+import {
+  EventEmitter,
+  TreeItemCollapsibleState,
+  type Disposable,
+  type TreeDataProvider,
+  type TreeItem,
+} from "vscode";
+import type { Server, Tool } from "../../environment/server.ts";
+import type { MadeCall } from "../../service/table.ts";
+import {
+  childrenOfConnected,
+  connectedId,
+  connectedItem,
+  connectionsOf,
+  isConnectedNode,
+  type ConnectedNode,
+} from "./connectedTree.ts";
+import type { Connections } from "./connections.ts";
+import type { FixtureFile } from "../fixtures/fixtureFiles.ts";
+import type { Ground } from "../shared/services.ts";
+import { icons, outcomeIcon } from "../shared/icons.ts";
+import { byHand, storyOf, titleOf, type LiveSession } from "./liveSessions.ts";
+import { setting } from "../shared/settings.ts";
+import { rowOf } from "../shared/treeItem.ts";
+import { childrenOf, inLine, sizeOf, type ValueNode } from "../shared/valueTree.ts";
+
+export type ServersNode = OwnNode | ConnectedNode;
+
+type OwnNode =
+  | { readonly kind: "server"; readonly server: Server }
+  | { readonly kind: "fixtures"; readonly server: Server }
+  | { readonly kind: "tools"; readonly server: Server }
+  | { readonly kind: "fixture"; readonly file: FixtureFile }
+  | { readonly kind: "tool"; readonly tool: Tool }
+  | { readonly kind: "session"; readonly live: LiveSession; readonly server: string }
+  | { readonly kind: "more"; readonly server: string; readonly count: number }
+  | { readonly kind: "calls"; readonly live: LiveSession; readonly server: string }
+  | {
+      readonly kind: "call";
+      readonly live: LiveSession;
+      readonly server: string;
+      readonly made: MadeCall;
+    }
+  | { readonly kind: "value"; readonly live: LiveSession; readonly value: ValueNode };
+
+const { Collapsed, Expanded, None } = TreeItemCollapsibleState;
+
+export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
+  readonly #changed = new EventEmitter<undefined>();
+  readonly onDidChangeTreeData = this.#changed.event;
+  readonly #ground: Ground;
+  readonly #connections: Connections;
+
+  constructor(ground: Ground, connections: Connections) {
+    this.#ground = ground;
+    this.#connections = connections;
+  }
+
+  refresh(): void {
+    this.#changed.fire(undefined);
+  }
+
+  dispose(): void {
+    this.#changed.dispose();
+  }
+
+  async getChildren(node?: ServersNode): Promise<ServersNode[]> {
+    if (!node)
+      return [
+        ...(await this.#ground.definitions.servers()).map(server => ({
+          kind: "server" as const,
+          server,
+        })),
+        ...connectionsOf(this.#connections),
+      ];
+    if (isConnectedNode(node)) return childrenOfConnected(node, this.#connections);
+    switch (node.kind) {
+      case "server":
+        return [
+          ...this.#sessionsOf(node.server.name),
+          { kind: "fixtures", server: node.server },
+          { kind: "tools", server: node.server },
+        ];
+      case "fixtures":
+        return this.#ground.fixtures.of(node.server.name).map(file => ({ kind: "fixture", file }));
+      case "tools":
+        return [...node.server.tools.values()].map(tool => ({ kind: "tool", tool }));
+      case "session":
+        return [
+          ...worldOf(node.live, node.server),
+          ...(node.live.calls.length ? [{ ...node, kind: "calls" as const }] : []),
+        ];
+      case "calls":
+        return node.live.calls.map(made => ({ ...node, kind: "call" as const, made })).toReversed();
+      case "value":
+        return childrenOf(node.value.value, node.value.path, lastPatches(node.live)).map(value => ({
+          kind: "value",
+          live: node.live,
+          value,
+        }));
+      case "fixture":
+      case "tool":
+      case "call":
+      case "more":
+        return [];
+      default:
+        throw new Error(`no children of ${JSON.stringify(node satisfies never)}`);
+    }
+  }
+
+  getTreeItem(node: ServersNode): TreeItem {
+    const item = isConnectedNode(node) ? connectedItem(node) : itemOf(node);
+    item.id = isConnectedNode(node) ? connectedId(node) : idOf(node);
+    return item;
+  }
+
+  /** For `reveal`: only what is revealed needs a parent. */
+  async getParent(node: ServersNode): Promise<ServersNode | undefined> {
+    if (node.kind !== "session") return undefined;
+    const server = (await this.#ground.definitions.servers()).find(it => it.name === node.server);
+    return server && { kind: "server", server };
+  }
+
+  #sessionsOf(server: string): ServersNode[] {
+    const live = this.#ground.sessions.of(server);
+    const shown = live
+      .slice(-mostShown)
+      .map(it => ({ kind: "session" as const, live: it, server }));
+    return live.length > mostShown
+      ? [{ kind: "more", server, count: live.length - mostShown }, ...shown]
+      : shown;
+  }
+}
+
+/** More sessions than this nobody opens by hand; a trainer opens thousands. */
+const mostShown = 100;
+
+const lastPatches = (live: LiveSession) => live.calls.at(-1)?.called.patches ?? [];
+
+/** The session's world, one node a collection, and its clock. */
+function worldOf(live: LiveSession, server: string): ServersNode[] {
+  const state = live.held.state[server]!;
+  const patches = lastPatches(live);
+  const world = childrenOf(state.world, `/${server}/world`, patches);
+  const clock = childrenOf({ clock: state.clock }, `/${server}`, patches);
+  return [...world, ...clock].map(value => ({ kind: "value", live, value }));
+}
+
+function itemOf(node: OwnNode): TreeItem {
+  switch (node.kind) {
+    case "server":
+      return serverItem(node.server);
+    case "fixtures":
+      return rowOf("Fixtures", Expanded, { context: "fixtures" });
+    case "tools":
+      return rowOf("Tools", Collapsed, {
+        description: String(node.server.tools.size),
+        context: "tools",
+      });
+    case "fixture":
+      return fixtureItem(node.file);
+    case "tool":
+      return toolItem(node.tool);
+    case "session":
+      return sessionItem(node.live);
+    case "more":
+      return rowOf(`${node.count} more`, None, { description: "older sessions", context: "more" });
+    case "calls":
+      return rowOf("Calls", Collapsed, {
+        description: String(node.live.calls.length),
+        context: "calls",
+      });
+    case "call":
+      return callItem(node);
+    case "value":
+      return valueItem(node.value);
+    default:
+      throw new Error(`no item for ${JSON.stringify(node satisfies never)}`);
+  }
+}
+
+function idOf(node: OwnNode): string {
+  switch (node.kind) {
+    case "server":
+    case "fixtures":
+    case "tools":
+      return `${node.kind}/${node.server.name}`;
+    case "fixture":
+      return `fixture/${node.file.server}/${node.file.name}`;
+    case "tool":
+      return `tool/${node.tool.name}`;
+    case "more":
+      return `more/${node.server}`;
+    case "session":
+    case "calls":
+      return `${node.kind}/${node.live.number}/${node.server}`;
+    case "call":
+      return `call/${node.live.number}/${node.server}/${node.made.number}`;
+    case "value":
+      return `value/${node.live.number}${node.value.path}`;
+    default:
+      throw new Error(`no id for ${JSON.stringify(node satisfies never)}`);
+  }
+}
+
+function serverItem({ name, tools, category, summary }: Server): TreeItem {
+  const offered = setting("agentServers").includes(name) ? " · offered to agents" : "";
+  return rowOf(name, Collapsed, {
+    icon: icons.server,
+    description: `${tools.size} tools · ${category}${offered}`,
+    context: "server",
+    tooltip: summary,
+  });
+}
+
+function fixtureItem(file: FixtureFile): TreeItem {
+  const description = { shipped: "shipped", copy: "your copy", own: "yours" }[file.is];
+  const item = rowOf(file.name, None, {
+    icon: icons.fixture,
+    description,
+    context: `fixture.${file.is}`,
+    tooltip: file.uri.fsPath,
+  });
+  item.command = {
+    command: "prove.openFixture",
+    title: "Open Fixture",
+    arguments: [{ kind: "fixture", file } satisfies ServersNode],
+  };
+  return item;
+}
+
+function toolItem(tool: Tool): TreeItem {
+  const args = Object.keys((tool.inputSchema["properties"] ?? {}) as object).join(", ");
+  return rowOf(tool.name.slice(tool.server.length + 1), None, {
+    icon: tool.effect === "read" ? icons.readTool : icons.writeTool,
+    description: args ? `(${args})` : "()",
+    context: "tool",
+    tooltip: `${tool.name}: ${tool.summary} ${tool.effect === "read" ? "Reads." : tool.destructive ? "Writes, and cannot be undone by a call." : "Writes."}`,
+  });
+}
+
+function sessionItem(live: LiveSession): TreeItem {
+  const { owner, id } = live.held;
+  const isOurs = owner === byHand;
+  // whoever knows an agent's session id may act in it: enough of it to know it by
+  const tooltip = isOurs ? "opened by hand" : `opened by ${owner} (${id.slice(0, 6)}…)`;
+  return rowOf(titleOf(live), Expanded, {
+    icon: isOurs ? icons.session : icons.othersSession,
+    description: storyOf(live),
+    context: isOurs ? "session" : "session.other",
+    tooltip,
+  });
+}
+
+function callItem(node: Extract<ServersNode, { kind: "call" }>): TreeItem {
+  const { name, called, number } = node.made;
+  const { outcome, patches } = called;
+  const description =
+    outcome.kind !== "ok"
+      ? `${outcome.kind}: ${outcome.message}`
+      : patches.length
+        ? "changed the state"
+        : "read";
+  const item = rowOf(`${number} ${name}`, None, {
+    icon: outcomeIcon[outcome.kind],
+    description,
+    context: "call",
+    tooltip: JSON.stringify(node.made.arguments),
+  });
+  item.command = {
+    command: "prove.showCall",
+    title: "Show Call and Its Change",
+    arguments: [node],
+  };
+  return item;
+}
+
+function valueItem({ key, value, changed }: ValueNode): TreeItem {
+  const size = sizeOf(value);
+  const isLeaf = value === null || typeof value !== "object" || Object.keys(value).length === 0;
+  const mark = changed === "here" ? "● " : changed === "below" ? "○ " : "";
+  const icon = size !== undefined && !isLeaf ? icons.entities : isLeaf ? icons.value : icons.entity;
+  const text = size === undefined || isLeaf ? inLine(value) : String(size);
+  return rowOf(key, isLeaf ? None : Collapsed, {
+    icon,
+    description: `${mark}${text}`,
+    context: "value",
+    ...(changed ? { tooltip: "changed by the last call" } : {}),
+  });
+}

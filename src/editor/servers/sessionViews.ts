@@ -1,0 +1,169 @@
+/**
+ * What a person does with live sessions: open one, call a tool in it, see what the call gave and
+ * what it changed. The texts shown are read-only documents, named by session and call.
+ */
+import { Uri, commands, window, type TextDocumentShowOptions } from "vscode";
+import { canonical } from "../../environment/json.ts";
+import type { Tool } from "../../environment/server.ts";
+import { Mistake } from "../../userError.ts";
+import type { MadeCall } from "../../service/table.ts";
+import { askArguments } from "./callPrompt.ts";
+import { entitiesOf } from "./entities.ts";
+import type { FixtureFile } from "../fixtures/fixtureFiles.ts";
+import type { Ground } from "../shared/services.ts";
+import { icons } from "../shared/icons.ts";
+import { storyOf, titleOf, type LiveSession } from "./liveSessions.ts";
+import { mustBeTrusted } from "../shared/proveFolder.ts";
+import { pick } from "../shared/questions.ts";
+import type { ServersNode } from "./serversTree.ts";
+
+export class SessionViews {
+  readonly #ground: Ground;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  /** Opens a session on a node's fixture, or on one that the person picks. */
+  async open(node: ServersNode | undefined): Promise<LiveSession> {
+    const { server, name } =
+      node?.kind === "fixture" ? node.file : await this.#pickFixture(serverOf(node));
+    return this.#ground.sessions.open(server, name);
+  }
+
+  /** Calls a tool in a session, asking for whatever the node does not say. */
+  async call(node: ServersNode | undefined): Promise<void> {
+    mustBeTrusted("calling a tool");
+    const live = await this.#sessionFor(node);
+    const tool =
+      node?.kind === "tool"
+        ? node.tool
+        : await this.#pickTool(live, node?.kind === "session" ? node.server : undefined);
+    const session = live.held.forked();
+    const args = await askArguments({
+      tool,
+      entities: kind => entitiesOf(kind, tool.server, session),
+      now: session.state[tool.server]!.clock,
+    });
+    await this.#tell(live, this.#ground.sessions.call(live, tool.name, args));
+  }
+
+  async reset(node: ServersNode | undefined): Promise<void> {
+    this.#ground.sessions.reset(await this.#chosenSession(node));
+  }
+
+  async fork(node: ServersNode | undefined): Promise<LiveSession> {
+    return this.#ground.sessions.fork(await this.#chosenSession(node));
+  }
+
+  async close(node: ServersNode | undefined): Promise<void> {
+    await this.#ground.sessions.close(await this.#chosenSession(node));
+  }
+
+  /** A call that changed the state as a comparison of before and after, any other as its record. */
+  async show(live: LiveSession, made: MadeCall): Promise<void> {
+    const options: TextDocumentShowOptions = { preview: true, preserveFocus: true };
+    const at = (what: string) =>
+      Uri.from({ scheme: "prove", path: `/sessions/${live.number}/${made.number}/${what}.json` });
+    if (made.called.patches.length)
+      await commands.executeCommand(
+        "vscode.diff",
+        at("before"),
+        at("after"),
+        `${made.name}: what it changed`,
+        options,
+      );
+    else await window.showTextDocument(at(made.name), options);
+  }
+
+  /** The text of a read-only document of a session. */
+  text(path: string): string {
+    const [, number, call, what] = /^\/sessions\/(\d+)\/(\d+)\/(.+)\.json$/.exec(path) ?? [];
+    const made = this.#ground.sessions
+      .get(Number(number))
+      ?.calls.find(it => it.number === Number(call));
+    if (!made) return "// this session was closed or reset\n";
+    if (what === "before" || what === "after") return pretty(made[what]);
+    return pretty({ call: made.name, arguments: made.arguments, ...made.called });
+  }
+
+  async #tell(live: LiveSession, made: MadeCall): Promise<void> {
+    const { outcome, patches } = made.called;
+    const given = outcome.kind === "ok" ? short(canonical(outcome.value)) : outcome.message;
+    const button = patches.length ? "Show Change" : "Show Call";
+    const message = `${made.name}: ${outcome.kind} — ${given}`;
+    const shown =
+      outcome.kind === "ok"
+        ? window.showInformationMessage(message, button)
+        : window.showWarningMessage(message, button);
+    if (patches.length) await this.show(live, made);
+    void shown.then(chosen => chosen && this.show(live, made));
+  }
+
+  /** The session to call in: the node's, the only one, a new one where there is none. */
+  async #sessionFor(node: ServersNode | undefined): Promise<LiveSession> {
+    if (node?.kind === "session") return node.live;
+    const server = serverOf(node);
+    const open = server ? this.#ground.sessions.of(server) : this.#ground.sessions.all;
+    if (open.length) return open.length === 1 ? open[0]! : this.#pickSession(open);
+    const { server: name, name: fixture } = await this.#pickFixture(server);
+    return this.#ground.sessions.open(name, fixture);
+  }
+
+  /** The session that a command is about. */
+  async #chosenSession(node: ServersNode | undefined): Promise<LiveSession> {
+    if (node?.kind === "session") return node.live;
+    const { all } = this.#ground.sessions;
+    if (all.length === 0) throw new Mistake("no session is open", "open one from the Servers view");
+    return all.length === 1 ? all[0]! : this.#pickSession(all);
+  }
+
+  async #pickSession(open: readonly LiveSession[]): Promise<LiveSession> {
+    const items = open.map(live => ({
+      label: titleOf(live),
+      description: `${live.held.servers.map(it => it.name).join(", ")} · ${storyOf(live)}`,
+      iconPath: icons.session,
+      live,
+    }));
+    return (await pick(items, "Which session")).live;
+  }
+
+  async #pickTool(live: LiveSession, server: string | undefined): Promise<Tool> {
+    const items = [...live.held.tools.values()]
+      .filter(it => server === undefined || it.server === server)
+      .map(tool => ({
+        label: tool.name,
+        detail: tool.summary,
+        iconPath: tool.effect === "read" ? icons.readTool : icons.writeTool,
+        tool,
+      }));
+    return (await pick(items, "Which tool to call")).tool;
+  }
+
+  async #pickFixture(server: string | undefined): Promise<FixtureFile> {
+    const { definitions, fixtures } = this.#ground;
+    const servers = server ? [server] : (await definitions.servers()).map(it => it.name);
+    const items = servers
+      .flatMap(name => fixtures.of(name))
+      .map(file => ({
+        label: server ? file.name : `${file.server} · ${file.name}`,
+        description: file.is === "shipped" ? "shipped" : "yours",
+        iconPath: icons.fixture,
+        file,
+      }));
+    if (items.length === 0)
+      throw new Mistake(`${server ?? "no server"} has no fixture`, "add one under prove/fixtures");
+    return items.length === 1
+      ? items[0]!.file
+      : (await pick(items, "Which fixture to start from")).file;
+  }
+}
+
+/** The server that a node is about, if it is about one. */
+function serverOf(node: ServersNode | undefined): string | undefined {
+  if (node?.kind === "server") return node.server.name;
+  return node?.kind === "tool" ? node.tool.server : undefined;
+}
+
+const pretty = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
+const short = (text: string) => (text.length > 160 ? `${text.slice(0, 159)}…` : text);

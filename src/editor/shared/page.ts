@@ -1,0 +1,104 @@
+/**
+ * A page in an editor tab: its shell with a strict content policy, and the typed channel over which
+ * it asks and hears. Knows nothing of what any page shows.
+ */
+import { randomBytes } from "node:crypto";
+import { Uri, ViewColumn, window, type WebviewPanel } from "vscode";
+import { Mistake } from "../../userError.ts";
+import type { PageAsks, PageHears, PageMap } from "../../protocol/pages.ts";
+import { report } from "./report.ts";
+
+/** What the editor answers to each of a page's requests. */
+export type Answers<Map extends PageMap> = {
+  readonly [Name in keyof Map["requests"]]: (
+    params: Map["requests"][Name]["params"],
+  ) => Map["requests"][Name]["result"] | Promise<Map["requests"][Name]["result"]>;
+};
+
+export interface PageKind {
+  /** The id of the panel, and of its script and style. */
+  readonly name: "reward" | "run" | "synthesis" | "graph";
+  readonly title: string;
+  readonly icon: string;
+  /** Opens beside what is being read, not over it. */
+  readonly isBeside?: true;
+}
+
+export interface Page<Map extends PageMap> {
+  readonly panel: WebviewPanel;
+  tell<Name extends keyof Map["events"] & string>(name: Name, body: Map["events"][Name]): void;
+}
+
+/** Opens a page. The panel is disposed by the person, or with the extension. */
+export function openPage<Map extends PageMap>(
+  extension: Uri,
+  kind: PageKind,
+  answers: Answers<Map>,
+): Page<Map> {
+  const panel = window.createWebviewPanel(`prove.${kind.name}`, kind.title, {
+    viewColumn: kind.isBeside ? ViewColumn.Beside : ViewColumn.Active,
+    preserveFocus: false,
+  });
+  return servePage(extension, panel, kind, answers);
+}
+
+/** Fills a panel, new or restored after a reload, and answers it. */
+export function servePage<Map extends PageMap>(
+  extension: Uri,
+  panel: WebviewPanel,
+  kind: PageKind,
+  answers: Answers<Map>,
+): Page<Map> {
+  panel.title = kind.title;
+  panel.iconPath = Uri.joinPath(extension, "resources", "icons", kind.icon);
+  panel.webview.options = {
+    enableScripts: true,
+    localResourceRoots: [
+      Uri.joinPath(extension, "dist", "webview"),
+      Uri.joinPath(extension, "media"),
+    ],
+  };
+  // the editor's own channel, which has no origins
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin
+  const hear = (message: PageHears<Map>) => panel.webview.postMessage(message);
+  panel.webview.onDidReceiveMessage(async (asked: PageAsks<Map>) => {
+    try {
+      const answer = answers[asked.name];
+      await hear({ kind: "reply", id: asked.id, result: await answer(asked.params) });
+    } catch (error) {
+      const refusal = error instanceof Mistake ? error : new Mistake("PROVE broke", "see the log");
+      report(error);
+      await hear({ kind: "refusal", id: asked.id, what: refusal.what, remedy: refusal.remedy });
+    }
+  });
+  panel.webview.html = shell(extension, panel, kind);
+  return {
+    panel,
+    tell: (name, body) => void hear({ kind: "event", name, body } as PageHears<Map>),
+  };
+}
+
+function shell(extension: Uri, { webview }: WebviewPanel, { name, title }: PageKind): string {
+  const nonce = randomBytes(16).toString("base64");
+  const at = (...parts: string[]) =>
+    webview.asWebviewUri(Uri.joinPath(extension, ...parts)).toString();
+  const policy = `default-src 'none'; style-src ${webview.cspSource} 'nonce-${nonce}'; font-src ${webview.cspSource}; img-src ${webview.cspSource}; script-src 'nonce-${nonce}'`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta property="csp-nonce" content="${nonce}">
+<title>${escaped(title)}</title>
+<link rel="stylesheet" href="${at("media", "page.css")}">
+<link rel="stylesheet" href="${at("media", `${name}.css`)}">
+</head>
+<body>
+<main id="page" aria-busy="true"></main>
+<script nonce="${nonce}" src="${at("dist", "webview", `${name}.js`)}"></script>
+</body>
+</html>`;
+}
+
+const escaped = (text: string) => text.replace(/[&<>"]/g, it => `&#${it.charCodeAt(0)};`);

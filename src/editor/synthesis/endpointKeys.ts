@@ -1,0 +1,118 @@
+/**
+ * The endpoint that a person names for a teacher: its address, its key in the editor's secret
+ * storage, and their consent before anything is sent off this machine. A key is stored for an
+ * address's origin and given out for that origin only.
+ */
+import { CancellationError, window, type Memento, type SecretStorage } from "vscode";
+import { Mistake } from "../../userError.ts";
+import { visible } from "../../trajectory/visible.ts";
+import { mustBeTrusted } from "../shared/proveFolder.ts";
+import { pick, typeText } from "../shared/questions.ts";
+import { setting } from "../shared/settings.ts";
+
+const secretOf = (origin: string) => `prove.endpoint.key ${origin}`;
+
+/** The origins that have a key, kept beside the secrets, which cannot be listed. */
+const origins = "prove.endpoint.origins";
+
+/** Why a text is no address of an endpoint, or undefined. */
+export function addressComplaint(text: string): string | undefined {
+  if (!URL.canParse(text)) return "an address such as http://127.0.0.1:8000/v1";
+  const { protocol, username, password, search, hash } = new URL(text);
+  if (protocol !== "http:" && protocol !== "https:")
+    return "an address that begins with http:// or https://";
+  if (username || password)
+    return "without a name or a password: a key is stored by Set Endpoint Key…";
+  return search || hash ? "without a ? or a #" : undefined;
+}
+
+/** Whether an address is this machine's own. */
+export const isLoopback = (url: string): boolean =>
+  /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
+
+export class EndpointKeys {
+  readonly #secrets: SecretStorage;
+  /** Of the person, on this machine. */
+  readonly #known: Memento;
+
+  constructor(secrets: SecretStorage, known: Memento) {
+    this.#secrets = secrets;
+    this.#known = known;
+  }
+
+  /** The key that is stored for an address, where there is one. */
+  async of(url: string): Promise<string | undefined> {
+    return this.#secrets.get(secretOf(new URL(url).origin));
+  }
+
+  /** Asks for an address and its key, and stores it. */
+  async set(): Promise<void> {
+    mustBeTrusted("storing a key");
+    const title = "Set Endpoint Key";
+    const url = await typeText(
+      { title, text: "The endpoint's address; the key is sent to that host and port only" },
+      { value: setting("endpoint.url"), placeholder: "https://…/v1", complaint: addressComplaint },
+    );
+    const { origin } = new URL(url);
+    const key = await typeText(
+      { title, text: `The key for ${origin}` },
+      {
+        isSecret: true,
+        complaint: text =>
+          /^[\x21-\x7e]+$/.test(text.trim()) ? undefined : "a key in one line, without blanks",
+      },
+    );
+    await this.#secrets.store(secretOf(origin), key.trim());
+    await this.#known.update(origins, [...new Set([...this.#origins, origin])].sort());
+    void window.showInformationMessage(`A key is stored for ${origin}.`);
+  }
+
+  /** Removes a stored key, the one that the person picks. */
+  async forget(): Promise<void> {
+    const all = this.#origins;
+    if (all.length === 0)
+      throw new Mistake("no endpoint key is stored", "there is nothing to forget");
+    const { label } = await pick(
+      all.map(it => ({ label: it })),
+      "Whose key to forget",
+    );
+    await this.#secrets.delete(secretOf(label));
+    await this.#known.update(
+      origins,
+      all.filter(it => it !== label),
+    );
+    void window.showInformationMessage(`The key for ${label} is forgotten.`);
+  }
+
+  /**
+   * Shows once for each host and port where requests go and what is in them, unless that is this
+   * machine. Throws a `CancellationError` where the person does not agree.
+   */
+  async agree(url: string, model: string): Promise<void> {
+    if (isLoopback(url)) return;
+    const { origin, protocol } = new URL(url);
+    const key = (await this.of(url)) !== undefined;
+    const agreed = `prove.endpoint.agreed ${origin} ${key ? "with key" : "without key"}`;
+    if (this.#known.get(agreed) === true) return;
+    const detail = [
+      visible(url),
+      `What leaves this machine: the conversations as they are made, the definitions of the chosen servers' tools, and what the tools answer from their fixtures, your own ones included.${key ? " The key that is stored for this address goes with each request." : ""}`,
+      ...(protocol === "http:"
+        ? [
+            `The connection is not encrypted: whoever is on the way can read it all${key ? ", the key too" : ""}.`,
+          ]
+        : []),
+    ].join("\n\n");
+    const chosen = await window.showWarningMessage(
+      `Send requests for ${visible(model)} to ${visible(origin)}?`,
+      { modal: true, detail },
+      "Send",
+    );
+    if (chosen !== "Send") throw new CancellationError();
+    await this.#known.update(agreed, true);
+  }
+
+  get #origins(): readonly string[] {
+    return this.#known.get<readonly string[]>(origins) ?? [];
+  }
+}

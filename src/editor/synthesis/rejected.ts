@@ -1,0 +1,94 @@
+/**
+ * The attempts that synthesis turned down: an index of their file for lists, and one of them in
+ * words, with the way it took through the state machine. Knows no editor.
+ */
+import { transitionsIn } from "../../synthesis/pipeline/stateLog.ts";
+import { rejectedFormat, type RejectedLine } from "../../synthesis/pipeline/report.ts";
+import type { TranscriptOptions } from "../../trajectory/transcript.ts";
+import type { LinePlace } from "../../storage/lineFile.ts";
+import { LineIndexes, type Entries } from "../../storage/lineIndex.ts";
+
+export interface RejectedEntry extends LinePlace {
+  readonly id: string;
+  readonly servers: string;
+  readonly reason: string;
+  readonly why: string;
+  readonly chain: string;
+  /** What the user said first; empty where nothing was said. */
+  readonly asked: string;
+  /** The state that it was turned down in; empty where it never began. */
+  readonly from: string;
+}
+
+const indexes = new LineIndexes(entryOf, 8);
+
+/** The rejections of a file as it is now; a file that grew is read on. */
+export const indexRejected = (file: string): Promise<Entries<RejectedEntry>> => indexes.of(file);
+
+function entryOf(text: string, { number, offset, bytes }: LinePlace): RejectedEntry | string {
+  let line: Partial<RejectedLine> | null;
+  try {
+    line = JSON.parse(text) as Partial<RejectedLine> | null;
+  } catch (error) {
+    return `the line is not JSON (${(error as Error).message})`;
+  }
+  if (line?.format !== rejectedFormat)
+    return `its format is ${String(line?.format)}, and this version reads ${rejectedFormat}`;
+  const { id, servers, reason, why = "", chain = [], events = [], log = [] } = line;
+  if (!id || !servers || !reason) return "it lacks what every rejected attempt has";
+  const asked = events.find(it => it.kind === "user");
+  const last = transitionsIn(log.slice(-1)).at(-1);
+  return {
+    id,
+    number,
+    offset,
+    bytes,
+    servers: servers.join(", "),
+    reason,
+    why: short(why),
+    chain: chain.join(" → "),
+    asked: short(asked?.kind === "user" ? asked.text : ""),
+    from: last === undefined ? "" : last.to === "reject" ? last.from : last.to,
+  };
+}
+
+const short = (text: string) => (text.length > 300 ? `${text.slice(0, 299)}…` : text);
+
+/**
+ * What stands around the talk of an attempt that was turned down: which one it is, and why, with
+ * its log step by step.
+ */
+export function wordsOfRejected({
+  id,
+  servers,
+  kind,
+  chain,
+  reason,
+  why,
+  log,
+}: RejectedLine): Pick<TranscriptOptions, "head" | "closing"> {
+  const steps = transitionsIn(log);
+  const from = Math.max(0, ...steps.map(it => nameOf(it).length));
+  const event = Math.max(0, ...steps.map(it => it.event.length));
+  const turns = [...new Set(steps.map(it => it.t))];
+  return {
+    head: [
+      `attempt ${id} · ${servers.join(", ")} · ${kind} · turned down`,
+      `reason: ${reason}`,
+      `chain: ${chain.join(" → ") || "none"}`,
+    ],
+    closing: [
+      `turned down: ${reason === why ? reason : `${reason}, ${why}`}`,
+      ...turns.flatMap(t => [
+        "",
+        `log of turn ${t}`,
+        ...steps
+          .filter(it => it.t === t)
+          .map(it => `    ${nameOf(it).padEnd(from)}  ${it.event.padEnd(event)} → ${it.to}`),
+      ]),
+    ],
+  };
+}
+
+const nameOf = ({ from, attempt }: { readonly from: string; readonly attempt: number }) =>
+  attempt > 1 ? `${from} (attempt ${attempt})` : from;

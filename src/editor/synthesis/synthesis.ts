@@ -1,0 +1,218 @@
+/**
+ * Synthesizing tasks from the editor: asks what to make, hands the work to the terminal program,
+ * and says what came of it. A synthesis that was ended before its time is remembered and can be
+ * gone on with.
+ */
+import { existsSync } from "node:fs";
+import { basename } from "node:path";
+import { CancellationError, Uri, window, workspace, type Memento } from "vscode";
+import { Mistake } from "../../userError.ts";
+import type { TeacherAsk } from "../../protocol/work.ts";
+import { readReport, reportFile } from "../../synthesis/pipeline/report.ts";
+import type { Definitions } from "../servers/definitions.ts";
+import type { EndpointKeys } from "./endpointKeys.ts";
+import { icons } from "../shared/icons.ts";
+import { editorModels } from "./languageModels.ts";
+import { mustBeTrusted, type ProveFolder } from "../shared/proveFolder.ts";
+import { pick } from "../shared/questions.ts";
+import { Remediable, reporting } from "../shared/report.ts";
+import { setting } from "../shared/settings.ts";
+import { askSynthesis, type SynthesisAsk, type TeacherChoice } from "./synthesisAsk.ts";
+import type { SynthesisPages } from "./synthesisPages.ts";
+import type { TasksTree } from "../tasks/tasksTree.ts";
+import { doWork } from "./work.ts";
+
+/** A synthesis that has begun and is not known to be done. */
+interface Begun {
+  readonly file: string;
+  readonly ask: SynthesisAsk;
+}
+
+const begunKey = "prove.synthesis.begun";
+
+export class Synthesis {
+  readonly #dist: string;
+  readonly #folder: ProveFolder;
+  readonly #definitions: Definitions;
+  readonly #tasks: TasksTree;
+  readonly #pages: SynthesisPages;
+  readonly #keys: EndpointKeys;
+  readonly #remembered: Memento;
+  /** Files that are being written from this window. */
+  readonly #underWay = new Set<string>();
+
+  constructor(
+    extension: Uri,
+    folder: ProveFolder,
+    definitions: Definitions,
+    tasks: TasksTree,
+    pages: SynthesisPages,
+    keys: EndpointKeys,
+    remembered: Memento,
+  ) {
+    this.#dist = Uri.joinPath(extension, "dist").fsPath;
+    this.#folder = folder;
+    this.#definitions = definitions;
+    this.#tasks = tasks;
+    this.#pages = pages;
+    this.#keys = keys;
+    this.#remembered = remembered;
+  }
+
+  /**
+   * Asks what to make and synthesizes it into a file of its own, or goes on with one that was
+   * begun.
+   */
+  async ask(): Promise<void> {
+    mustBeTrusted("synthesizing tasks");
+    const folder = this.#folder.part("tasks");
+    const begun = await this.#pickBegun();
+    if (begun) return this.#synthesize(begun, true);
+    const { ask, file } = await askSynthesis({
+      servers: await this.#definitions.servers(),
+      models: await editorModels(),
+      folder,
+      remembered: this.#remembered,
+      endpoint: { url: setting("endpoint.url"), model: setting("endpoint.model") },
+    });
+    await this.#synthesize({ file: file.fsPath, ask }, false);
+  }
+
+  /** Copies the example's tasks into the workspace. */
+  async copyExample(): Promise<void> {
+    mustBeTrusted("copying the example");
+    const from = Uri.joinPath(this.#folder.resources, "example", "prove", "tasks");
+    for (const [name] of await workspace.fs.readDirectory(from))
+      await workspace.fs.copy(
+        Uri.joinPath(from, name),
+        Uri.joinPath(this.#folder.part("tasks"), name),
+        { overwrite: true },
+      );
+    this.#tasks.refresh();
+  }
+
+  /**
+   * One that is unfinished and that the person wants to go on with; undefined where they want
+   * another.
+   */
+  async #pickBegun(): Promise<Begun | undefined> {
+    const begun = this.#begun.filter(it => existsSync(it.file) && !this.#underWay.has(it.file));
+    if (begun.length === 0) return undefined;
+    const items = await Promise.all(
+      begun.map(async it => ({
+        label: `Go on with ${nameOf(it)}`,
+        description: await this.#standing(it),
+        iconPath: icons.taskFile,
+        begun: it,
+      })),
+    );
+    return (
+      await pick([{ label: "New tasks…", begun: undefined }, ...items], {
+        title: "Synthesize Tasks",
+        text: "New tasks, or those that were begun",
+      })
+    ).begun;
+  }
+
+  async #synthesize(begun: Begun, resume: boolean): Promise<void> {
+    const { file, ask } = begun;
+    const teacher = await this.#teacher(ask.teacher);
+    const servers = ask.servers.length
+      ? ask.servers
+      : (await this.#definitions.servers()).map(it => it.name);
+    await this.#remember([...this.#begun.filter(it => it.file !== file), begun]);
+    this.#underWay.add(file);
+    try {
+      const said = await doWork(
+        {
+          kind: "synthesize",
+          out: file,
+          count: ask.count,
+          seed: ask.seed,
+          servers,
+          ...(ask.preset ? { preset: ask.preset } : {}),
+          fixtures: this.#folder.fixtures,
+          teacher,
+          ...(resume ? { resume } : {}),
+        },
+        `${resume ? "Going on with" : "Synthesizing"} ${nameOf(begun)}`,
+        { dist: this.#dist, cwd: this.#folder.resources.fsPath },
+      );
+      await this.#remember(this.#begun.filter(it => it.file !== file));
+      this.#tell(begun, said);
+    } catch (error) {
+      this.#tellUnfinished(begun);
+      // the cancel was the person's own
+      if (!(error instanceof CancellationError)) throw withKeyButton(error, ask.teacher);
+    } finally {
+      this.#underWay.delete(file);
+      this.#tasks.refresh();
+    }
+  }
+
+  async #teacher(choice: TeacherChoice): Promise<TeacherAsk> {
+    if (choice.kind !== "endpoint") return choice;
+    await this.#keys.agree(choice.url, choice.model);
+    const key = await this.#keys.of(choice.url);
+    return { ...choice, ...(key === undefined ? {} : { key }) };
+  }
+
+  #tell({ file }: Begun, said: readonly string[]): void {
+    const report = existsSync(reportFile(file)) ? readReport(reportFile(file)) : undefined;
+    const where = workspace.asRelativePath(file);
+    const words = report
+      ? `${counted(report.accepted, "task")} in ${where}; ${counted(report.attempts - report.accepted, "attempt")} turned down.`
+      : said.map(it => it.replace(file, where)).join(", ");
+    const told = window.showInformationMessage(words, "Show Synthesis");
+    reporting(Promise.resolve(told).then(chosen => chosen && this.#pages.show(file)));
+  }
+
+  #tellUnfinished(begun: Begun): void {
+    if (!existsSync(begun.file)) return;
+    const told = this.#standing(begun).then(it =>
+      window.showInformationMessage(
+        `${nameOf(begun)} is unfinished: ${it}. What is written stands.`,
+        "Go On",
+        "Show Synthesis",
+      ),
+    );
+    reporting(
+      told.then(chosen =>
+        chosen === "Go On" ? this.#synthesize(begun, true) : chosen && this.#pages.show(begun.file),
+      ),
+    );
+  }
+
+  async #standing({ file, ask }: Begun): Promise<string> {
+    const { entries } = await this.#tasks.fresh(Uri.file(file));
+    return `${entries.length.toLocaleString("en")} of ${counted(ask.count, "task")}`;
+  }
+
+  get #begun(): readonly Begun[] {
+    return this.#remembered.get<readonly Begun[]>(begunKey) ?? [];
+  }
+
+  async #remember(begun: readonly Begun[]): Promise<void> {
+    // those whose files are gone are forgotten
+    await this.#remembered.update(
+      begunKey,
+      begun.filter(it => existsSync(it.file) || this.#underWay.has(it.file) || it === begun.at(-1)),
+    );
+  }
+}
+
+/** In the editor a key that lacks is given by a command. */
+const withKeyButton = (error: unknown, { kind }: TeacherChoice): unknown =>
+  error instanceof Mistake && kind === "endpoint" && /\bkey\b/.test(error.remedy)
+    ? new Remediable(
+        error.what,
+        "store a key for that address, then go on with it",
+        { title: "Set Endpoint Key…", command: "prove.setEndpointKey" },
+        { cause: error },
+      )
+    : error;
+
+const nameOf = ({ file }: Begun) => basename(file, ".tasks.jsonl");
+
+const counted = (n: number, noun: string) =>
+  `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;

@@ -1,0 +1,158 @@
+/**
+ * The pages of syntheses: one a tasks file, with its state machine and what was turned down. Draws
+ * nothing.
+ */
+import { existsSync } from "node:fs";
+import { basename } from "node:path";
+import {
+  CancellationError,
+  Uri,
+  window,
+  workspace,
+  type Disposable,
+  type WebviewPanel,
+} from "vscode";
+import type { SynthesisPage } from "../../protocol/pages.ts";
+import { Mistake } from "../../userError.ts";
+import { rejectedFile } from "../../synthesis/pipeline/report.ts";
+import { addressOf, placeIn } from "../trajectories/attempts.ts";
+import { icons } from "../shared/icons.ts";
+import { openPage, servePage, type Answers, type Page } from "../shared/page.ts";
+import type { ProveFolder } from "../shared/proveFolder.ts";
+import { indexRejected } from "./rejected.ts";
+import { Remediable, reporting } from "../shared/report.ts";
+import { rejectedOf, viewOfSynthesis } from "./synthesisView.ts";
+import type { TasksNode, TasksTree } from "../tasks/tasksTree.ts";
+import type { Transcripts } from "../trajectories/transcripts.ts";
+
+/** Rejections that are listed at a time. */
+const listed = 100;
+
+export class SynthesisPages implements Disposable {
+  readonly #extension: Uri;
+  readonly #tasks: TasksTree;
+  readonly #transcripts: Transcripts;
+  readonly #open = new Map<string, Page<SynthesisPage>>();
+  readonly #following: Disposable;
+  /** Pages that are being told of a change. */
+  readonly #telling = new Set<string>();
+
+  constructor(extension: Uri, folder: ProveFolder, tasks: TasksTree, transcripts: Transcripts) {
+    this.#extension = extension;
+    this.#tasks = tasks;
+    this.#transcripts = transcripts;
+    this.#following = folder.onDidChange(part => {
+      if (part === "tasks")
+        for (const [file, page] of this.#open) if (page.panel.visible) this.#tell(file, page);
+    });
+  }
+
+  /**
+   * Shows the page of a task file: the one given, the one that is shown in the editor, or one that
+   * the person picks.
+   */
+  async open(on: TasksNode | Uri | undefined): Promise<void> {
+    this.show((await this.#meant(on)).fsPath);
+  }
+
+  show(file: string): void {
+    const open = this.#open.get(file);
+    if (open) open.panel.reveal();
+    else
+      this.#keep(file, openPage<SynthesisPage>(this.#extension, kindOf(file), this.#answers(file)));
+  }
+
+  /** Fills a panel that the window kept over a reload. */
+  restore(panel: WebviewPanel, file: string): void {
+    this.#keep(
+      file,
+      servePage<SynthesisPage>(this.#extension, panel, kindOf(file), this.#answers(file)),
+    );
+  }
+
+  dispose(): void {
+    this.#following.dispose();
+    for (const it of this.#open.values()) it.panel.dispose();
+  }
+
+  #keep(file: string, page: Page<SynthesisPage>): void {
+    this.#open.set(file, page);
+    page.panel.onDidDispose(() => this.#open.delete(file));
+  }
+
+  /**
+   * Its files were written: once at a time, so that a file that grows is not counted by many at
+   * once.
+   */
+  #tell(file: string, page: Page<SynthesisPage>): void {
+    if (this.#telling.has(file) || !existsSync(file)) return;
+    this.#telling.add(file);
+    const told = viewOfSynthesis(file).then(it => page.tell("changed", it));
+    reporting(told.finally(() => this.#telling.delete(file)));
+  }
+
+  #answers(file: string): Answers<SynthesisPage> {
+    return {
+      load: () => viewOfSynthesis(file),
+      async rejected({ choice, start }) {
+        const { entries } = await rejectedOf(file, choice);
+        const items = entries
+          .slice(start, start + listed)
+          .map(({ number, servers, reason, why, asked, chain }) => ({
+            line: number,
+            servers,
+            reason,
+            why,
+            asked,
+            chain,
+          }));
+        return { total: entries.length, items };
+      },
+      open: async ({ line }) => {
+        await this.#openRejected(rejectedFile(file), line);
+        return null;
+      },
+    };
+  }
+
+  async #openRejected(file: string, line: number): Promise<void> {
+    const entry = (await indexRejected(file)).entries.find(it => it.number === line);
+    if (!entry)
+      throw new Mistake(`${file} has changed since it was listed`, "choose the reason once more");
+    await this.#transcripts.open(
+      addressOf({ kind: "rejected", file, line: placeIn(entry) }, entry.id),
+    );
+  }
+
+  async #meant(on: TasksNode | Uri | undefined): Promise<Uri> {
+    if (on instanceof Uri) return on;
+    if (on) return on.file;
+    const shown = window.activeTextEditor?.document.uri;
+    if (shown?.scheme === "file" && shown.path.endsWith(".tasks.jsonl")) return shown;
+    const files = await this.#tasks.files();
+    if (files.length === 0)
+      throw new Remediable("there are no tasks yet", "synthesize some", {
+        title: "Synthesize Tasks…",
+        command: "prove.synthesizeTasks",
+      });
+    if (files.length === 1) return files[0]!;
+    const items = files.map(file => ({
+      label: basename(file.fsPath, ".tasks.jsonl"),
+      description: workspace.asRelativePath(file),
+      iconPath: icons.taskFile,
+      file,
+    }));
+    const chosen = await window.showQuickPick(items, {
+      title: "Show Synthesis",
+      placeHolder: "Of which tasks",
+    });
+    if (!chosen) throw new CancellationError();
+    return chosen.file;
+  }
+}
+
+const kindOf = (file: string) => ({
+  name: "synthesis" as const,
+  title: `Synthesis: ${basename(file, ".tasks.jsonl")}`,
+  icon: "synthesis.svg",
+});

@@ -1,0 +1,190 @@
+/**
+ * What the synthesis page shows of a tasks file: read off its report, or counted from the tasks'
+ * own logs while there is none. Knows no editor and draws nothing.
+ */
+import { existsSync } from "node:fs";
+import { basename } from "node:path";
+import type { SynthesisView, Tally, TransitionCount } from "../../protocol/pages.ts";
+import { transitionsIn } from "../../synthesis/pipeline/stateLog.ts";
+import {
+  readReport,
+  rejectedFile,
+  reportFile,
+  type Report,
+} from "../../synthesis/pipeline/report.ts";
+import type { Task } from "../../trajectory/task.ts";
+import { migrated } from "../../trajectory/taskLine.ts";
+import { textsAt } from "../../storage/lineFile.ts";
+import type { Entries } from "../../storage/lineIndex.ts";
+import { indexRejected, type RejectedEntry } from "./rejected.ts";
+import { inSlices, valuesOf, type FilterField } from "../tasks/taskFilter.ts";
+import { headOfTask, indexTasks, type TaskEntry } from "../tasks/taskIndex.ts";
+
+/** The view of a tasks file as its files are now. Throws a `Mistake` where one cannot be read. */
+export async function viewOfSynthesis(file: string): Promise<SynthesisView> {
+  const about = { file, name: basename(file, ".tasks.jsonl") };
+  const report = reportFile(file);
+  return existsSync(report)
+    ? { ...about, ...ofReport(readReport(report)) }
+    : { ...about, ...(await ofTasks(file)) };
+}
+
+type Shown = Omit<SynthesisView, "file" | "name">;
+
+function ofReport({
+  options,
+  attempts,
+  accepted,
+  by,
+  rejected,
+  transitions,
+  diversity,
+}: Report): Shown {
+  return {
+    from: "report",
+    options: Object.entries(options).map(
+      ([name, value]) =>
+        [
+          name,
+          Array.isArray(value)
+            ? value.length > 6
+              ? `${value.length} servers`
+              : value.join(", ")
+            : String(value),
+        ] as const,
+    ),
+    attempts,
+    accepted,
+    transitions: withScreen(transitions, accepted),
+    rejected: sorted(Object.entries(rejected)),
+    composition: Object.entries(by).map(([name, counts]) => ({
+      name,
+      counts: sorted(Object.entries(counts)),
+    })),
+    diversity: numbersIn(diversity),
+  };
+}
+
+async function ofTasks(file: string): Promise<Shown> {
+  const { entries } = await indexTasks(file);
+  const beside = rejectedFile(file);
+  const rejected = existsSync(beside) ? (await indexRejected(beside)).entries : [];
+  const steps = await stepsOf(file, entries);
+  const fields: readonly FilterField[] = ["server", "kind", "split", "info", "turns", "persona"];
+  return {
+    from: "tasks",
+    options: [],
+    attempts: entries.length + rejected.length,
+    accepted: entries.length,
+    transitions: withScreen(withRejected(steps, rejected), entries.length),
+    rejected: tally(rejected.map(it => it.reason)),
+    composition: await Promise.all(
+      fields.map(async name => ({ name, counts: sorted(await valuesOf(name, entries)) })),
+    ),
+    diversity: [],
+  };
+}
+
+/**
+ * The last state is followed by the screen, which keeps what replays, is told apart from the
+ * others, and so on.
+ */
+function withScreen(
+  transitions: readonly TransitionCount[],
+  accepted: number,
+): readonly TransitionCount[] {
+  const finished = transitions.reduce((sum, it) => sum + (it.to === "finish" ? it.n : 0), 0);
+  const screened = finished - accepted;
+  return [
+    ...transitions,
+    ...(accepted > 0 ? [{ from: "finish", event: "kept", to: "accept", n: accepted }] : []),
+    ...(screened > 0 ? [{ from: "finish", event: "screened", to: "reject", n: screened }] : []),
+  ];
+}
+
+/**
+ * Without a report only the last step of a rejection is counted: its file may be larger than that
+ * of the tasks.
+ */
+function withRejected(
+  steps: readonly TransitionCount[],
+  rejected: readonly RejectedEntry[],
+): readonly TransitionCount[] {
+  const last = tally(rejected.map(it => it.from).filter(it => it !== ""));
+  return [
+    ...steps,
+    ...last.map(([from, n]) =>
+      from === "finish"
+        ? { from: "continue", event: "end", to: "finish", n }
+        : { from, event: "turned down", to: "reject", n },
+    ),
+  ];
+}
+
+/**
+ * Steps of tasks that are counted already, by the list they are of: a file that grows is counted
+ * on.
+ */
+const counted = new WeakMap<
+  readonly TaskEntry[],
+  { seen: number; readonly counts: Map<string, TransitionCount> }
+>();
+
+async function stepsOf(
+  file: string,
+  entries: readonly TaskEntry[],
+): Promise<readonly TransitionCount[]> {
+  const known = counted.get(entries) ?? { seen: 0, counts: new Map<string, TransitionCount>() };
+  counted.set(entries, known);
+  const fresh = entries.slice(known.seen);
+  known.seen = entries.length;
+  for await (const { text } of textsAt(file, fresh)) {
+    const log = (migrated(headOfTask(text)) as Partial<Task> | undefined)?.provenance?.log ?? [];
+    for (const { from, event, to } of transitionsIn(log)) {
+      const key = `${from} ${to} ${event}`;
+      known.counts.set(key, { from, event, to, n: (known.counts.get(key)?.n ?? 0) + 1 });
+    }
+  }
+  return [...known.counts.values()];
+}
+
+/** The rejections of a tasks file that a person asks for. */
+export async function rejectedOf(
+  file: string,
+  { reason, from }: { readonly reason?: string; readonly from?: string },
+): Promise<{ readonly file: string; readonly entries: readonly RejectedEntry[] }> {
+  const beside = rejectedFile(file);
+  if (!existsSync(beside)) return { file: beside, entries: [] };
+  const index: Entries<RejectedEntry> = await indexRejected(beside);
+  const chosen: RejectedEntry[] = [];
+  await inSlices(index.entries, it => {
+    if ((reason === undefined || it.reason === reason) && (from === undefined || it.from === from))
+      chosen.push(it);
+  });
+  return { file: beside, entries: chosen };
+}
+
+const tally = (names: readonly string[]): Tally => {
+  const counts = new Map<string, number>();
+  for (const it of names) counts.set(it, (counts.get(it) ?? 0) + 1);
+  return sorted([...counts]);
+};
+
+/** Numbers in their order, names with the commonest first. */
+const sorted = (counts: Tally): Tally => {
+  const areNumbers = counts.length > 0 && counts.every(([it]) => /^\d+$/.test(it));
+  return counts.toSorted(([a, n], [b, m]) =>
+    areNumbers ? Number(a) - Number(b) : m - n || (a < b ? -1 : 1),
+  );
+};
+
+/** The numbers of a measure, those of its parts under their names: `distinct-1`. */
+function numbersIn(measure: unknown, path = ""): readonly (readonly [string, string])[] {
+  if (typeof measure === "number")
+    return [[path, Number.isInteger(measure) ? measure.toLocaleString("en") : measure.toFixed(3)]];
+  if (measure === null || typeof measure !== "object") return [];
+  const parts = Array.isArray(measure)
+    ? measure.map((it: unknown, i) => [`-${i + 1}`, it] as const)
+    : Object.entries(measure).map(([name, it]) => [path ? ` ${name}` : name, it] as const);
+  return parts.flatMap(([name, it]) => numbersIn(it, `${path}${name}`));
+}

@@ -1,0 +1,127 @@
+/**
+ * Where each task of a file begins, and the few words by which a tree shows and a filter finds it.
+ * A task's text is read only when it is opened. Knows no editor.
+ */
+import { parseTask } from "../../trajectory/file.ts";
+import { taskFormat, type Task } from "../../trajectory/task.ts";
+import { olderTaskFormat } from "../../trajectory/taskLine.ts";
+import { readJson, type LinePlace } from "../../storage/lineFile.ts";
+import { LineIndexes, type Entries } from "../../storage/lineIndex.ts";
+
+/** A task as its file's index knows it. */
+export interface TaskEntry extends LinePlace {
+  readonly id: string;
+  /** What the user says first. */
+  readonly asked: string;
+  readonly kind: Task["kind"];
+  readonly split: Task["split"];
+  readonly info: Task["info"];
+  readonly persona: string;
+  /** User turns. */
+  readonly turns: number;
+  readonly servers: readonly string[];
+  /** The calls that must happen, by name. */
+  readonly goals: readonly string[];
+  /** What was done to the task, `name=value`; knobs that were off are left out. */
+  readonly knobs: readonly string[];
+}
+
+export type TaskIndex = Entries<TaskEntry>;
+
+/**
+ * A tasks file's index as the file is now; a file that grew is read on. A line that is not a task
+ * is skipped and told.
+ */
+export const indexTasks = (file: string): Promise<TaskIndex> => indexes.of(file);
+
+/** One task, read and checked whole. */
+export const readTask = async (file: string, place: LinePlace): Promise<Task> =>
+  parseTask(await readJson(file, place), `${file}:${place.number}`);
+
+/**
+ * The entry of a line, or why it is none. Checks only what the entry needs: the whole task is
+ * checked when it is opened.
+ */
+function entryOf(
+  text: string,
+  { number, offset, bytes }: LinePlace,
+  whole: boolean,
+): TaskEntry | string {
+  let task: Partial<Task> | null;
+  try {
+    task = whole ? headOfTask(text) : (JSON.parse(text) as Partial<Task> | null);
+  } catch (error) {
+    return `the line is not JSON (${(error as Error).message})`;
+  }
+  if (![taskFormat, olderTaskFormat].includes(String(task?.format)))
+    return `its format is ${String(task?.format)}, and this version reads ${taskFormat}`;
+  const {
+    id,
+    turns,
+    kind,
+    split,
+    servers,
+    goals,
+    knobs = {},
+    info = "complete",
+    persona = "",
+  } = task!;
+  if (!id || !turns?.[0] || !kind || !split || !servers || !goals)
+    return "it lacks what every task has";
+  return {
+    id,
+    number,
+    offset,
+    bytes,
+    asked: turns[0].user,
+    kind: once(kind),
+    split: once(split),
+    info: once(info),
+    persona: once(persona),
+    turns: turns.length,
+    servers: listOnce(servers.map(it => it.name)),
+    goals: listOnce(goals.flatMap(it => it.calls.map(({ name }) => name))),
+    knobs: listOnce(
+      Object.entries(knobs).flatMap(([name, value]) =>
+        value === false || value === 0 || value === null
+          ? []
+          : [`${name}=${typeof value === "string" ? value : JSON.stringify(value)}`],
+      ),
+    ),
+  };
+}
+
+/**
+ * All of a task but its trajectory, which is most of the line and comes last; the whole of a line
+ * that is laid out otherwise. Inside a text the quotes would be escaped, so what is found is a key.
+ * Throws where the line is no JSON.
+ */
+export function headOfTask(text: string): Partial<Task> | null {
+  const at = text.indexOf(trajectory);
+  if (at >= 0 && text.endsWith("]}}"))
+    try {
+      return JSON.parse(`${text.slice(0, at)}}`) as Partial<Task>;
+    } catch {
+      // the key of an inner object: the whole line is parsed
+    }
+  return JSON.parse(text) as Partial<Task> | null;
+}
+
+const trajectory = ',"trajectory":{';
+
+/** Words that thousands of tasks share are kept once. */
+const words = new Map<string, string>();
+const lists = new Map<string, readonly string[]>();
+
+function once<T extends string>(word: T): T {
+  if (!words.has(word)) words.set(word, word);
+  return words.get(word) as T;
+}
+
+function listOnce(list: readonly string[]): readonly string[] {
+  const key = list.join(" ");
+  if (!lists.has(key)) lists.set(key, list.map(once));
+  return lists.get(key)!;
+}
+
+const indexes = new LineIndexes(entryOf);

@@ -1,0 +1,264 @@
+/**
+ * The Tasks view: the task files of the workspace, each with its tasks as its index shows them.
+ * Reads no task whole.
+ */
+import {
+  EventEmitter,
+  MarkdownString,
+  TreeItem,
+  TreeItemCollapsibleState,
+  Uri,
+  commands,
+  type Disposable,
+  type TreeDataProvider,
+} from "vscode";
+import { basename } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Task } from "../../trajectory/task.ts";
+import { icons } from "../shared/icons.ts";
+import { filesIn, type ProveFolder } from "../shared/proveFolder.ts";
+import { Filtered, parseFilter, type TaskFilter } from "./taskFilter.ts";
+import { indexTasks, readTask, type TaskEntry, type TaskIndex } from "./taskIndex.ts";
+import { askFilter, askSearch } from "./taskPrompts.ts";
+
+export type TasksNode =
+  | { readonly kind: "taskFile"; readonly file: Uri }
+  | {
+      readonly kind: "range";
+      readonly file: Uri;
+      readonly from: number;
+      readonly size: number;
+      readonly entries: readonly TaskEntry[];
+    }
+  | { readonly kind: "task"; readonly file: Uri; readonly entry: TaskEntry }
+  | { readonly kind: "skipped"; readonly file: Uri; readonly line: number; readonly why: string };
+
+/**
+ * More rows than this are shown in ranges, and more ranges in larger ones, so that a large file
+ * opens at once.
+ */
+const mostRows = 100;
+
+const { Collapsed, Expanded, None } = TreeItemCollapsibleState;
+
+export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
+  readonly #changed = new EventEmitter<undefined>();
+  readonly onDidChangeTreeData = this.#changed.event;
+  readonly #folder: ProveFolder;
+  readonly #indexes = new Map<string, Promise<TaskIndex>>();
+  readonly #filtered = new Map<string, Filtered>();
+  #filter: TaskFilter = parseFilter("");
+  #isDue = false;
+  /** Milliseconds that the last reading took. */
+  #took = 0;
+
+  constructor(folder: ProveFolder) {
+    this.#folder = folder;
+  }
+
+  /**
+   * Shows the files as they are now. A file that is being written is read on again and again, but a
+   * quarter of the time at most.
+   */
+  refresh(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    void this.#whenRead().then(() => {
+      this.#isDue = false;
+      this.#indexes.clear();
+      this.#changed.fire(undefined);
+    });
+  }
+
+  async #whenRead(): Promise<void> {
+    await Promise.allSettled(this.#indexes.values());
+    await pause(3 * this.#took);
+  }
+
+  dispose(): void {
+    this.#changed.dispose();
+  }
+
+  /** Asks for the filter that a task must pass to be shown; an empty one shows all. */
+  async askFilter(): Promise<void> {
+    this.#filter = parseFilter(await askFilter(this.#filter.text, () => this.#all()));
+    this.#filtered.clear();
+    await commands.executeCommand("setContext", "prove.isFiltered", this.#filter.text !== "");
+    this.#changed.fire(undefined);
+  }
+
+  /** Looks for words in all that tasks say; what is chosen is the task to open. */
+  async askSearch(): Promise<Extract<TasksNode, { kind: "task" }>> {
+    const { file, entry } = await askSearch(() => this.#all());
+    return { kind: "task", file: Uri.file(file), entry };
+  }
+
+  async #all(): Promise<readonly TaskIndex[]> {
+    return Promise.all((await this.files()).map(it => this.index(it)));
+  }
+
+  async files(): Promise<Uri[]> {
+    return this.#folder.uri ? filesIn(this.#folder.part("tasks"), ".tasks.jsonl") : [];
+  }
+
+  index(file: Uri): Promise<TaskIndex> {
+    const known = this.#indexes.get(file.fsPath);
+    if (known) return known;
+    const began = performance.now();
+    const index = indexTasks(file.fsPath).finally(() => (this.#took = performance.now() - began));
+    this.#indexes.set(file.fsPath, index);
+    return index;
+  }
+
+  /** The index of a file as it is written now. */
+  fresh(file: Uri): Promise<TaskIndex> {
+    this.#indexes.delete(file.fsPath);
+    return this.index(file);
+  }
+
+  /** A task of any file, by its id. */
+  async find(id: string): Promise<Task | undefined> {
+    for (const file of await this.files()) {
+      const entry = (await this.index(file)).entries.find(it => it.id === id);
+      if (entry) return readTask(file.fsPath, entry);
+    }
+    return undefined;
+  }
+
+  async getChildren(node?: TasksNode): Promise<TasksNode[]> {
+    if (!node) return this.#roots();
+    switch (node.kind) {
+      case "taskFile":
+        return this.#tasksOf(node.file);
+      case "range":
+        return rowsOf(node.file, node.entries, node.from);
+      case "task":
+      case "skipped":
+        return [];
+      default:
+        throw new Error(`no children of ${JSON.stringify(node satisfies never)}`);
+    }
+  }
+
+  async getTreeItem(node: TasksNode): Promise<TreeItem> {
+    switch (node.kind) {
+      case "taskFile":
+        return fileItem(
+          node.file,
+          await this.index(node.file),
+          await this.#shownOf(node.file),
+          this.#filter,
+        );
+      case "range":
+        return rangeItem(node, this.#filter);
+      case "task":
+        return taskItem(node);
+      case "skipped":
+        return skippedItem(node);
+      default:
+        throw new Error(`no item for ${JSON.stringify(node satisfies never)}`);
+    }
+  }
+
+  async #roots(): Promise<TasksNode[]> {
+    const files = await this.files();
+    const shown = await Promise.all(
+      files.map(async file => !this.#filter.text || (await this.#shownOf(file)).length > 0),
+    );
+    return files.flatMap((file, i) => (shown[i] ? [{ kind: "taskFile", file }] : []));
+  }
+
+  /** The tasks of a file that the filter lets through. */
+  async #shownOf(file: Uri): Promise<readonly TaskEntry[]> {
+    const { entries } = await this.index(file);
+    const known = this.#filtered.get(file.fsPath);
+    const filtered =
+      known?.of === entries && known.filter === this.#filter
+        ? known
+        : new Filtered(entries, this.#filter);
+    this.#filtered.set(file.fsPath, filtered);
+    return filtered.shown();
+  }
+
+  async #tasksOf(file: Uri): Promise<TasksNode[]> {
+    const { skipped } = await this.index(file);
+    const torn = skipped.slice(0, mostRows).map(it => ({ kind: "skipped" as const, file, ...it }));
+    return [...torn, ...rowsOf(file, await this.#shownOf(file), 0)];
+  }
+}
+
+/**
+ * Tasks as rows: as they are, or in ranges of a hundred, a thousand, … so that no row has more than
+ * a hundred below it.
+ */
+function rowsOf(file: Uri, entries: readonly TaskEntry[], start: number): TasksNode[] {
+  if (entries.length <= mostRows) return entries.map(entry => ({ kind: "task", file, entry }));
+  let size = mostRows;
+  while (entries.length / size > mostRows) size *= 10;
+  const ranges = Array.from({ length: Math.ceil(entries.length / size) }, (_, n) => n * size);
+  return ranges.map(from => ({
+    kind: "range",
+    file,
+    from: start + from,
+    size,
+    entries: entries.slice(from, from + size),
+  }));
+}
+
+function fileItem(
+  file: Uri,
+  { entries, skipped }: TaskIndex,
+  shown: readonly TaskEntry[],
+  filter: TaskFilter,
+): TreeItem {
+  const item = new TreeItem(
+    basename(file.fsPath, ".tasks.jsonl"),
+    filter.text ? Expanded : Collapsed,
+  );
+  item.id = `${file.toString()}?${filter.text}`;
+  item.description = `${filter.text ? `${whole(shown.length)} of ` : ""}${whole(entries.length)} tasks${skipped.length ? `, ${whole(skipped.length)} skipped` : ""}`;
+  item.iconPath = icons.taskFile;
+  item.resourceUri = file;
+  item.tooltip = file.fsPath;
+  item.contextValue = "taskFile";
+  return item;
+}
+
+function rangeItem(
+  { file, from, size, entries }: Extract<TasksNode, { kind: "range" }>,
+  filter: TaskFilter,
+): TreeItem {
+  const item = new TreeItem(`${whole(from + 1)}–${whole(from + entries.length)}`, Collapsed);
+  // by where it begins: it stays open while the file grows
+  item.id = `${file.toString()}?${filter.text}#${from}/${size}`;
+  item.contextValue = "range";
+  return item;
+}
+
+function taskItem(node: Extract<TasksNode, { kind: "task" }>): TreeItem {
+  const { asked, id, kind, split, servers, goals } = node.entry;
+  const item = new TreeItem(asked.length > 90 ? `${asked.slice(0, 89)}…` : asked, None);
+  item.id = `${node.file.toString()}#${node.entry.offset}`;
+  item.description = goals.length
+    ? `${servers.join(", ")} · ${goals.length} ${goals.length === 1 ? "call" : "calls"}`
+    : `${servers.join(", ")} · ${kind}`;
+  item.iconPath = goals.length ? icons.task : icons.abstention;
+  item.tooltip = new MarkdownString().appendText(
+    `${asked}\n\n${id}, ${kind}, ${split}\n${goals.join(" → ")}`,
+  );
+  item.contextValue = "task";
+  item.command = { command: "prove.openTranscript", title: "Open Transcript", arguments: [node] };
+  return item;
+}
+
+function skippedItem({ file, line, why }: Extract<TasksNode, { kind: "skipped" }>): TreeItem {
+  const item = new TreeItem(`line ${line} is skipped`, None);
+  item.description = why;
+  item.tooltip = why;
+  item.iconPath = icons.torn;
+  item.contextValue = "skipped";
+  item.command = { command: "vscode.open", title: "Open File", arguments: [file] };
+  return item;
+}
+
+const whole = (n: number) => n.toLocaleString("en");

@@ -1,0 +1,377 @@
+/**
+ * The debugger of trajectories: translates the debug adapter protocol into steps of a cursor and
+ * rows of values. Knows neither how a trajectory is replayed nor the editor that asks.
+ */
+import {
+  DebugSession,
+  Handles,
+  InitializedEvent,
+  OutputEvent,
+  StoppedEvent,
+  TerminatedEvent,
+} from "@vscode/debugadapter";
+import type { DebugProtocol } from "@vscode/debugprotocol";
+import { Mistake } from "../../userError.ts";
+import type { Place } from "../../trajectory/cursor.ts";
+import { isSilent } from "../../trajectory/transcript.ts";
+import {
+  entityOf,
+  framesAt,
+  headingsAt,
+  scopeAt,
+  valueRow,
+  type Shown,
+  type Stepping,
+} from "./stepping.ts";
+import { evaluate, Unreadable } from "./watch.ts";
+
+const thread = 1;
+
+interface LaunchArguments extends DebugProtocol.LaunchRequestArguments {
+  readonly transcript: string;
+  readonly stopOnEntry?: boolean;
+}
+
+interface Break {
+  readonly id: number;
+  readonly condition?: string;
+}
+
+const filters: readonly DebugProtocol.ExceptionBreakpointsFilter[] = [
+  {
+    filter: "failed",
+    label: "Calls That Fail",
+    description: "Stops at calls that were refused or not understood",
+    default: false,
+  },
+  {
+    filter: "differs",
+    label: "Replay Differs",
+    description: "Stops where the call gives something else than was recorded",
+    default: false,
+  },
+];
+
+export class TrajectoryDebugSession extends DebugSession {
+  readonly #load: (transcript: string) => Promise<Stepping>;
+  readonly #rows = new Handles<() => readonly Shown[]>();
+  /** By event. */
+  #breaks = new Map<number, Break>();
+  #filters = new Set<string>();
+  #stepping: Stepping | undefined;
+  #stopOnEntry = true;
+  #targets: number[] = [];
+
+  /**
+   * `load` reads the attempt of a transcript's address; a `Mistake` it throws is shown to the
+   * person.
+   */
+  constructor(load: (transcript: string) => Promise<Stepping>) {
+    super();
+    this.#load = load;
+    this.setDebuggerLinesStartAt1(true);
+    this.setDebuggerColumnsStartAt1(true);
+  }
+
+  protected override initializeRequest(response: DebugProtocol.InitializeResponse): void {
+    response.body = {
+      supportsConfigurationDoneRequest: true,
+      supportsStepBack: true,
+      supportsConditionalBreakpoints: true,
+      supportsBreakpointLocationsRequest: true,
+      supportsEvaluateForHovers: true,
+      supportsGotoTargetsRequest: true,
+      supportsRestartRequest: true,
+      supportsTerminateRequest: true,
+      exceptionBreakpointFilters: [...filters],
+    };
+    this.sendResponse(response);
+  }
+
+  protected override launchRequest(
+    response: DebugProtocol.LaunchResponse,
+    { transcript, stopOnEntry = true }: LaunchArguments,
+  ): void {
+    this.#load(transcript).then(
+      stepping => {
+        this.#stepping = stepping;
+        this.#stopOnEntry = stopOnEntry;
+        this.sendResponse(response);
+        // breakpoints are taken now that there are lines to set them on
+        this.sendEvent(new InitializedEvent());
+      },
+      (error: unknown) => this.#fail(response, error),
+    );
+  }
+
+  protected override configurationDoneRequest(
+    response: DebugProtocol.ConfigurationDoneResponse,
+  ): void {
+    this.sendResponse(response);
+    if (this.#stopOnEntry) this.#stopped("entry", this.#at.cursor.goTo(0));
+    else this.#goOn();
+  }
+
+  protected override setBreakPointsRequest(
+    response: DebugProtocol.SetBreakpointsResponse,
+    args: DebugProtocol.SetBreakpointsArguments,
+  ): void {
+    const { transcript } = this.#at;
+    this.#breaks = new Map();
+    response.body = {
+      breakpoints: (args.breakpoints ?? []).map(({ line, condition }, i) => {
+        const event = transcript.eventFrom(line - 1);
+        if (event === undefined)
+          return {
+            id: i + 1,
+            verified: false,
+            line,
+            message: "nothing happens at or after this line",
+          };
+        this.#breaks.set(event, { id: i + 1, ...(condition ? { condition } : {}) });
+        return { id: i + 1, verified: true, line: transcript.spans[event]!.first + 1 };
+      }),
+    };
+    this.sendResponse(response);
+  }
+
+  protected override setExceptionBreakPointsRequest(
+    response: DebugProtocol.SetExceptionBreakpointsResponse,
+    args: DebugProtocol.SetExceptionBreakpointsArguments,
+  ): void {
+    this.#filters = new Set(args.filters);
+    this.sendResponse(response);
+  }
+
+  protected override breakpointLocationsRequest(
+    response: DebugProtocol.BreakpointLocationsResponse,
+    { line, endLine = line }: DebugProtocol.BreakpointLocationsArguments,
+  ): void {
+    const lines =
+      this.#stepping?.transcript.spans
+        .map(it => it.first + 1)
+        .filter(it => it >= line && it <= endLine) ?? [];
+    response.body = { breakpoints: [...new Set(lines)].map(it => ({ line: it })) };
+    this.sendResponse(response);
+  }
+
+  protected override threadsRequest(response: DebugProtocol.ThreadsResponse): void {
+    response.body = {
+      threads: [
+        { id: thread, name: this.#stepping?.cursor.trajectory.header.policy ?? "trajectory" },
+      ],
+    };
+    this.sendResponse(response);
+  }
+
+  protected override stackTraceRequest(response: DebugProtocol.StackTraceResponse): void {
+    const { source, title, cursor } = this.#at;
+    const stackFrames = framesAt(this.#at, cursor.place).map(({ name, line }, id) => ({
+      id,
+      name,
+      line: line + 1,
+      column: 1,
+      source: { name: title, path: source },
+    }));
+    response.body = { stackFrames, totalFrames: stackFrames.length };
+    this.sendResponse(response);
+  }
+
+  protected override scopesRequest(response: DebugProtocol.ScopesResponse): void {
+    const headings = headingsAt(this.#at, this.#at.cursor.place);
+    response.body = {
+      scopes: headings.map(([name, rows]) => ({
+        name,
+        variablesReference: this.#rows.create(() => rows),
+        expensive: false,
+      })),
+    };
+    this.sendResponse(response);
+  }
+
+  protected override variablesRequest(
+    response: DebugProtocol.VariablesResponse,
+    { variablesReference }: DebugProtocol.VariablesArguments,
+  ): void {
+    const rows = this.#rows.get(variablesReference)?.() ?? [];
+    response.body = { variables: rows.map(it => this.#variable(it)) };
+    this.sendResponse(response);
+  }
+
+  protected override evaluateRequest(
+    response: DebugProtocol.EvaluateResponse,
+    { expression, context }: DebugProtocol.EvaluateArguments,
+  ): void {
+    const { place } = this.#at.cursor;
+    try {
+      const entity = entityOf(place.state, expression.trim());
+      const row = entity
+        ? valueRow(expression, entity.value, entity.path)
+        : valueRow(expression, evaluate(expression, scopeAt(this.#at, place)));
+      const { value, variablesReference } = this.#variable(row);
+      response.body = { result: value, variablesReference };
+      this.sendResponse(response);
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error;
+      // a hover rests on words that are no paths: it shows nothing
+      this.sendErrorResponse(response, { id: 2, format: context === "hover" ? "" : error.message });
+    }
+  }
+
+  protected override nextRequest(response: DebugProtocol.NextResponse): void {
+    this.sendResponse(response);
+    this.#step(1);
+  }
+
+  protected override stepInRequest(response: DebugProtocol.StepInResponse): void {
+    this.sendResponse(response);
+    this.#step(1);
+  }
+
+  /** Out of a turn: on to what the user says next, or to the end. */
+  protected override stepOutRequest(response: DebugProtocol.StepOutResponse): void {
+    this.sendResponse(response);
+    const { cursor } = this.#at;
+    this.#stopped(
+      "step",
+      cursor.continue(index => cursor.trajectory.events[index]?.kind === "user"),
+    );
+  }
+
+  protected override stepBackRequest(response: DebugProtocol.StepBackResponse): void {
+    this.sendResponse(response);
+    this.#step(-1);
+  }
+
+  protected override continueRequest(response: DebugProtocol.ContinueResponse): void {
+    this.sendResponse(response);
+    this.#goOn();
+  }
+
+  protected override reverseContinueRequest(response: DebugProtocol.ReverseContinueResponse): void {
+    this.sendResponse(response);
+    const place = this.#at.cursor.continueBack(index => this.#stopsAt(index));
+    this.#stopped(place.position === 0 ? "entry" : "breakpoint", place);
+  }
+
+  protected override gotoTargetsRequest(
+    response: DebugProtocol.GotoTargetsResponse,
+    { line }: DebugProtocol.GotoTargetsArguments,
+  ): void {
+    const { transcript } = this.#at;
+    const event = transcript.eventFrom(line - 1);
+    this.#targets = event === undefined ? [] : [event];
+    response.body = {
+      targets: this.#targets.map((it, id) => ({
+        id,
+        label: `line ${transcript.spans[it]!.first + 1}`,
+        line: transcript.spans[it]!.first + 1,
+      })),
+    };
+    this.sendResponse(response);
+  }
+
+  protected override gotoRequest(
+    response: DebugProtocol.GotoResponse,
+    { targetId }: DebugProtocol.GotoArguments,
+  ): void {
+    this.sendResponse(response);
+    this.#stopped("goto", this.#at.cursor.goTo(this.#targets[targetId]! + 1));
+  }
+
+  protected override restartRequest(response: DebugProtocol.RestartResponse): void {
+    this.sendResponse(response);
+    this.#stopped("entry", this.#at.cursor.goTo(0));
+  }
+
+  protected override terminateRequest(response: DebugProtocol.TerminateResponse): void {
+    this.sendResponse(response);
+    this.sendEvent(new TerminatedEvent());
+  }
+
+  get #at(): Stepping {
+    if (!this.#stepping) throw new Error("the trajectory was not launched");
+    return this.#stepping;
+  }
+
+  #step(by: 1 | -1): void {
+    const { cursor } = this.#at;
+    let place = by === 1 ? cursor.step() : cursor.stepBack();
+    while (place.index !== undefined && isSilent(cursor.trajectory.events, place.index))
+      place = by === 1 ? cursor.step() : cursor.stepBack();
+    this.#stopped("step", place);
+  }
+
+  /**
+   * On to the next breakpoint. At the end one can still go back; going on from there ends the
+   * session.
+   */
+  #goOn(): void {
+    const { cursor } = this.#at;
+    if (cursor.place.atEnd) return this.sendEvent(new TerminatedEvent());
+    const place = cursor.continue(index => this.#stopsAt(index));
+    this.#stopped(
+      place.index !== undefined && this.#breaks.has(place.index) ? "breakpoint" : "step",
+      place,
+    );
+  }
+
+  #stopsAt(index: number): boolean {
+    const place = this.#at.cursor.at(index + 1);
+    const { step } = place;
+    if (step && this.#filters.has("failed") && step.recorded.outcome !== "ok") return true;
+    if (step && this.#filters.has("differs") && step.verdict !== "same") return true;
+    const set = this.#breaks.get(index);
+    if (!set) return false;
+    if (set.condition === undefined) return true;
+    try {
+      return evaluate(set.condition, scopeAt(this.#at, place)) === true;
+    } catch (error) {
+      // what a condition names need not be there at every event
+      if (error instanceof Unreadable) return false;
+      throw error;
+    }
+  }
+
+  #stopped(reason: string, place: Place): void {
+    this.#rows.reset();
+    if (place.step && place.step.verdict !== "same")
+      this.#say(
+        `call ${place.step.call + 1}, ${place.step.recorded.name}: ${place.step.verdict}, another ${place.step.differs.join(", ")}\n`,
+      );
+    const event: DebugProtocol.StoppedEvent = new StoppedEvent(reason, thread);
+    if (place.atEnd) event.body.description = "At the end of the trajectory";
+    else if (place.position === 0) event.body.description = "Before the first event";
+    this.sendEvent(event);
+  }
+
+  #say(text: string): void {
+    this.sendEvent(new OutputEvent(text, "console"));
+  }
+
+  #variable({ name, text, rows, path }: Shown): DebugProtocol.Variable {
+    return {
+      name,
+      value: text,
+      variablesReference: rows ? this.#rows.create(rows) : 0,
+      ...(path === undefined ? {} : { evaluateName: path }),
+    };
+  }
+
+  #fail(response: DebugProtocol.Response, error: unknown): void {
+    if (!(error instanceof Mistake)) {
+      this.sendErrorResponse(response, {
+        id: 3,
+        format: "the trajectory could not be opened",
+        showUser: false,
+      });
+      throw error;
+    }
+    this.sendErrorResponse(response, {
+      id: 1,
+      format: "{_what}: {_remedy}",
+      variables: { _what: error.what, _remedy: error.remedy },
+      showUser: true,
+    });
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * What an attempt earned under every profile, and whether it succeeded; or why nothing can be said.
+ * Knows no editor.
+ */
+import type { Catalog } from "../../environment/catalog.ts";
+import { Mistake } from "../../userError.ts";
+import type { Breakdown } from "../../reward/breakdown.ts";
+import { profiles } from "../../reward/profiles.ts";
+import { isScored, score } from "../../reward/reward.ts";
+import { successOf, type Success } from "../../reward/success.ts";
+import { closingOf as closingWords } from "../../reward/words.ts";
+import { attemptsOn } from "../../trajectory/attempt.ts";
+import type { Task } from "../../trajectory/task.ts";
+import { finishedOf, type Trajectory } from "../../trajectory/trajectory.ts";
+
+export type Grade =
+  | { readonly breakdowns: readonly Breakdown[]; readonly success: Success }
+  | { readonly unscorable: string };
+
+export function gradeOf(catalog: Catalog, task: Task | undefined, trajectory: Trajectory): Grade {
+  const finished = finishedOf(trajectory);
+  if (!task) return { unscorable: "its task is not at hand" };
+  if (!finished) return { unscorable: "it has not ended" };
+  try {
+    const attempt = attemptsOn(catalog)(task, finished);
+    const scored = profiles.map(it => score(attempt, it));
+    const failed = scored.find(it => !isScored(it));
+    if (failed && !isScored(failed)) return { unscorable: failed.unscorable };
+    return { breakdowns: scored.filter(isScored), success: successOf(attempt) };
+  } catch (error) {
+    // a fixture or a tool has changed since: the transcript is still worth reading
+    if (error instanceof Mistake) return { unscorable: `${error.what}; ${error.remedy}` };
+    throw error;
+  }
+}
+
+/** Reward and success, for the end of a transcript. */
+export function closingOf(grade: Grade): readonly string[] {
+  if ("unscorable" in grade) return [`no reward: ${grade.unscorable}`];
+  const { breakdowns, success } = grade;
+  const [first, ...others] = breakdowns.map(closingWords);
+  return [
+    ...(first ?? []),
+    ...others.map(it => it[0]!),
+    `success: ${success.achieved ? "yes" : `no (${success.why.join("; ")})`}`,
+  ];
+}

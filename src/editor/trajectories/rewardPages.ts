@@ -1,0 +1,125 @@
+/**
+ * The reward pages: one an attempt, beside its transcript. Says what the page shows; draws nothing.
+ */
+import { Uri, type Disposable, type WebviewPanel } from "vscode";
+import { canonical } from "../../environment/json.ts";
+import type { RewardPage, RewardView } from "../../protocol/pages.ts";
+import { callsOf, type CallEvent } from "../../trajectory/trajectory.ts";
+import type { AttemptNode } from "./attempts.ts";
+import type { Debugging } from "./debugging.ts";
+import { openPage, servePage, type Answers, type Page } from "../shared/page.ts";
+import { reporting } from "../shared/report.ts";
+import { askedIn, type OpenAttempt, type Transcripts } from "./transcripts.ts";
+
+export class RewardPages implements Disposable {
+  readonly #extension: Uri;
+  readonly #transcripts: Transcripts;
+  readonly #debugging: Debugging;
+  readonly #open = new Map<string, Page<RewardPage>>();
+  readonly #following: Disposable;
+
+  constructor(extension: Uri, transcripts: Transcripts, debugging: Debugging) {
+    this.#extension = extension;
+    this.#transcripts = transcripts;
+    this.#debugging = debugging;
+    this.#following = transcripts.onDidChange(uri => {
+      const page = this.#open.get(uri.toString());
+      if (page) reporting(this.#view(uri).then(it => page.tell("changed", it)));
+    });
+  }
+
+  /** Shows the reward of a node's attempt, or of the transcript that is shown. */
+  async open(node: AttemptNode | Uri | undefined): Promise<void> {
+    const uri = this.#transcripts.addressFor(node);
+    const open = this.#open.get(uri.toString());
+    if (open) open.panel.reveal();
+    // read first: what cannot be read has no page
+    else
+      await this.#transcripts
+        .attempt(uri)
+        .then(() =>
+          this.#keep(uri, openPage<RewardPage>(this.#extension, kind(uri), this.#answers(uri))),
+        );
+  }
+
+  /** Fills a panel that the window kept over a reload. */
+  restore(panel: WebviewPanel, address: string): void {
+    const uri = Uri.parse(address, true);
+    this.#keep(uri, servePage<RewardPage>(this.#extension, panel, kind(uri), this.#answers(uri)));
+  }
+
+  dispose(): void {
+    this.#following.dispose();
+    for (const it of this.#open.values()) it.panel.dispose();
+  }
+
+  #keep(uri: Uri, page: Page<RewardPage>): void {
+    this.#open.set(uri.toString(), page);
+    page.panel.onDidDispose(() => this.#open.delete(uri.toString()));
+  }
+
+  #answers(uri: Uri): Answers<RewardPage> {
+    return {
+      load: () => this.#view(uri),
+      reveal: async ({ call }) => {
+        await this.#transcripts.reveal(uri.toString(), call);
+        return null;
+      },
+      step: async () => {
+        await this.#debugging.start(uri);
+        return null;
+      },
+    };
+  }
+
+  async #view(uri: Uri): Promise<RewardView> {
+    return viewOf(uri.toString(), await this.#transcripts.attempt(uri));
+  }
+}
+
+const kind = (uri: Uri) => ({
+  name: "reward" as const,
+  title: `Reward: ${uri.path
+    .split("/")
+    .at(-1)!
+    .replace(/\.transcript$/, "")}`,
+  icon: "reward.svg",
+  isBeside: true as const,
+});
+
+function viewOf(address: string, attempt: OpenAttempt): RewardView {
+  const { trajectory, task, grade } = attempt;
+  const end = trajectory.events.at(-1);
+  const ended =
+    end?.kind !== "ended"
+      ? "not ended"
+      : { policy: "ended by itself", limit: "ended by a limit", fault: "ended by a fault" }[end.by];
+  return {
+    address,
+    task: trajectory.header.task,
+    policy: trajectory.header.policy,
+    ended,
+    asked: askedIn(attempt),
+    calls: callsOf(trajectory).map(lineOf),
+    goals: (task?.goals ?? []).map(({ calls, after }) => ({
+      calls: calls.map(it => ({ name: it.name, arguments: canonical(it.arguments) })),
+      after: after.map(it => it.goal),
+    })),
+    ...("breakdowns" in grade
+      ? {
+          breakdowns: grade.breakdowns,
+          success: { value: grade.success.achieved, why: grade.success.why },
+        }
+      : {
+          breakdowns: [],
+          success: { value: false, why: [grade.unscorable] },
+          unscorable: grade.unscorable,
+        }),
+  };
+}
+
+const lineOf = ({ name, arguments: args, outcome }: CallEvent) => ({
+  name,
+  arguments: canonical(args),
+  outcome,
+});

@@ -1,0 +1,451 @@
+/**
+ * The map of a world: every place and city of the canon, the streets that its addresses stand on as
+ * lines that meet, more places around them, lines, ferries, works on the streets, and what the user
+ * has saved and shared. Knows no other server.
+ */
+import { maps, type Atlas } from "./server.ts";
+import type { Canon, Place as CanonPlace } from "../shared/cast.ts";
+import {
+  abroad,
+  around,
+  ferries,
+  heights,
+  incidents,
+  lands,
+  lines,
+  morePaths,
+  streetsByRole,
+  type Metres,
+} from "./generateValues.ts";
+import { partOf, type Scene } from "../shared/generator.ts";
+
+const metresPerDegree = 111_320;
+
+/** Of the small world: those that it needs to be one town, and some to go to. */
+const smallRoles = [
+  "home",
+  "studio",
+  "cafe",
+  "trattoria",
+  "library",
+  "station",
+  "airport",
+  "ferry",
+  "lodge",
+];
+const smallStreets = [
+  "quay",
+  "harbor",
+  "chapel",
+  "alder",
+  "market",
+  "bridge",
+  "customs",
+  "station",
+  "lighthouse",
+  "wall",
+];
+const smallCities = ["Lisbon", "London"];
+const smallAbroad = ["Lisbon Airport", "British Museum"];
+const smallIncidents = ["wall", "harbor", "Gull Island Ferry"];
+
+export const mapsPart = partOf<Atlas>({
+  server: maps,
+  make(scene) {
+    const { canon, size } = scene;
+    const cities = citiesOf(scene);
+    const home_city = Object.keys(cities)[0]!;
+    const streets = streetsOf(scene);
+    const places = placesOf(scene, cities, streets);
+    const placeByName = (name: string) =>
+      Object.entries(places).find(([, it]) => it.name === name)?.[0];
+    const roleId = (role: string) => placeByName(canon.place(role).name);
+    const contacts = Object.fromEntries(
+      [...canon.friends, ...canon.colleagues].slice(0, size === "small" ? 3 : 21).map((it, i) => [
+        scene.id("con"),
+        {
+          name: it.name,
+          email: it.email,
+          ...(i === 2 || i === 11 ? { muted: true as const } : {}),
+        },
+      ]),
+    );
+    return {
+      user: canon.user.name,
+      home_city,
+      cities,
+      streets,
+      places,
+      lines: Object.fromEntries(
+        lines.flatMap(({ stops, ...it }) => {
+          const known = stops.flatMap(role => roleId(role) ?? []);
+          return known.length >= 3 ? [[scene.id("lin"), { ...it, stops: known }]] : [];
+        }),
+      ),
+      ferries: ferriesOf(scene, cities),
+      incidents: Object.fromEntries(
+        incidents.flatMap(({ street, ...it }) => {
+          if (size === "small" && !smallIncidents.includes(street)) return [];
+          const street_id = Object.entries(streets).find(
+            ([, known]) =>
+              known.name ===
+              (streetsByRole.has(street)
+                ? streetNameOf(canon.place(streetsByRole.get(street)!.role))
+                : street),
+          )?.[0];
+          return street_id ? [[scene.id("inc"), { street_id, ...it, modes: [...it.modes] }]] : [];
+        }),
+      ),
+      contacts,
+      ...keptOf(scene, places, roleId, Object.keys(contacts)),
+    };
+  },
+  disagreements(state, _world, canon) {
+    const missing = canon.places.filter(
+      it =>
+        !Object.values(state.places).some(
+          own =>
+            own.name === it.name &&
+            own.category === it.category &&
+            own.latitude === it.latitude &&
+            own.longitude === it.longitude,
+        ),
+    );
+    const strange = Object.values(state.places).filter(
+      it => it.street_id && !it.address.endsWith(` ${state.streets[it.street_id]?.name}`),
+    );
+    const dangling = [
+      ...Object.values(state.places).map(it => [state.cities, it.city_id] as const),
+      ...Object.values(state.lines).flatMap(it =>
+        it.stops.map(stop => [state.places, stop] as const),
+      ),
+      ...Object.values(state.saved).map(it => [state.places, it.place_id] as const),
+      ...Object.values(state.incidents).map(it => [state.streets, it.street_id] as const),
+      ...Object.values(state.shared).flatMap(it => [
+        [state.places, it.from_place] as const,
+        [state.places, it.to_place] as const,
+        [state.contacts, it.contact_id] as const,
+      ]),
+    ].filter(([table, id]) => !Object.hasOwn(table, id));
+    // the small map has a part of the places only
+    const isWhole = Object.keys(state.cities).length >= canon.cities.length;
+    return [
+      ...(state.user === canon.user.name
+        ? []
+        : [`the user ${state.user} is not ${canon.user.name}`]),
+      ...(isWhole ? missing.map(it => `${it.name} is not on the map`) : []),
+      ...strange.map(it => `${it.name} does not stand on the street of its address`),
+      ...dangling.map(([, id]) => `${id} does not exist`),
+    ];
+  },
+});
+
+function citiesOf({ canon, size, id }: Scene): Atlas["cities"] {
+  const shown = canon.cities.filter(
+    (it, i) => i === 0 || size === "full" || smallCities.includes(it.name),
+  );
+  return Object.fromEntries(
+    shown.map(({ name, country, latitude, longitude, elevation, timezone }) => [
+      id("cit"),
+      {
+        name,
+        country,
+        latitude,
+        longitude,
+        elevation,
+        timezone,
+        land: lands[country] ?? ("mainland" as const),
+      },
+    ]),
+  );
+}
+
+/** `14 Quay Street, Port Alder`: `Quay Street`. */
+const streetNameOf = ({ address }: CanonPlace) =>
+  address.slice(address.indexOf(" ") + 1, address.lastIndexOf(","));
+const houseOf = ({ address }: CanonPlace) => address.slice(0, address.lastIndexOf(","));
+
+function streetsOf({ canon, size, id }: Scene): Atlas["streets"] {
+  const at = ([north, east]: Metres): [number, number] => {
+    const { latitude, longitude } = pointFrom(canon, north, east);
+    return [latitude, longitude];
+  };
+  // the small map keeps the corners only
+  const corners = (line: readonly Metres[]) =>
+    line.filter(
+      (point, i) => size === "full" || i === 0 || i === line.length - 1 || isCorner(point),
+    );
+  const shown = [...streetsByRole].filter(
+    ([word]) => size === "full" || smallStreets.includes(word),
+  );
+  const named = shown.map(
+    ([, { role, line, ...it }]) =>
+      [
+        id("str"),
+        { name: streetNameOf(canon.place(role)), ...it, line: corners(line).map(at) },
+      ] as const,
+  );
+  const more = morePaths
+    .filter(it => size === "full" || it.inSmall)
+    .map(
+      ({ name, kind, busy, numbers, line, hours }) =>
+        [
+          id("str"),
+          { name, kind, busy, numbers, line: line.map(at), ...(hours ? { hours } : {}) },
+        ] as const,
+    );
+  return Object.fromEntries([...named, ...more]);
+}
+
+/** Where two streets or more meet. */
+const isCorner = (point: Metres): boolean =>
+  [...streetsByRole.values(), ...morePaths].filter(it => it.line.includes(point)).length > 1;
+
+function pointFrom({ home }: Canon, north: number, east: number) {
+  const perDegreeEast = metresPerDegree * Math.cos((home.latitude * Math.PI) / 180);
+  const fine = (degrees: number) => Math.round(degrees * 1e5) / 1e5;
+  return {
+    latitude: fine(home.latitude + north / metresPerDegree),
+    longitude: fine(home.longitude + east / perDegreeEast),
+  };
+}
+
+function placesOf(
+  { canon, size, chance, id }: Scene,
+  cities: Atlas["cities"],
+  streets: Atlas["streets"],
+): Atlas["places"] {
+  const cityId = (name: string) => Object.entries(cities).find(([, it]) => it.name === name)?.[0];
+  const home = cityId(canon.home.name)!;
+  const streetId = (name: string) => Object.entries(streets).find(([, it]) => it.name === name)![0];
+  const places: Record<string, Atlas["places"][string]> = {};
+  for (const it of canon.places) {
+    if (size === "small" && !smallRoles.includes(it.role)) continue;
+    const category = it.category as Atlas["places"][string]["category"];
+    places[id("plc")] = {
+      name: it.name,
+      category,
+      city_id: home,
+      street_id: streetId(streetNameOf(it)),
+      address: houseOf(it),
+      latitude: it.latitude,
+      longitude: it.longitude,
+      elevation: heights.get(it.role) ?? canon.home.elevation + chance.below(18),
+      ...(category === "home" || size === "small" ? {} : { phone: it.phone }),
+      ...ratingOf(category, chance.below(18)),
+      ...hoursOf(category, chance.below(4)),
+    };
+  }
+  for (const it of around) {
+    if (size === "small" && !it.inSmall) continue;
+    const name = streetsByRole.has(it.street)
+      ? streetNameOf(canon.place(streetsByRole.get(it.street)!.role))
+      : it.street;
+    places[id("plc")] = {
+      name: it.name,
+      category: it.category,
+      city_id: home,
+      street_id: streetId(name),
+      address: `${it.house} ${name}`,
+      ...pointFrom(canon, it.at[0], it.at[1]),
+      elevation: it.elevation ?? canon.home.elevation + chance.below(18),
+      ...ratingOf(it.category, chance.below(18)),
+      ...hoursOf(it.category, chance.below(4)),
+      ...(it.gone ? { gone: true as const } : {}),
+    };
+  }
+  for (const { city, name, category, address, north, east } of abroad) {
+    const city_id = cityId(city);
+    if (!city_id || (size === "small" && !smallAbroad.includes(name))) continue;
+    const middle = cities[city_id]!;
+    const fine = (degrees: number) => Math.round(degrees * 1e5) / 1e5;
+    const perDegreeEast = metresPerDegree * Math.cos((middle.latitude * Math.PI) / 180);
+    places[id("plc")] = {
+      name,
+      category,
+      city_id,
+      address,
+      latitude: fine(middle.latitude + north / metresPerDegree),
+      longitude: fine(middle.longitude + east / perDegreeEast),
+      elevation: middle.elevation + chance.below(12),
+      ...ratingOf(category, chance.below(18)),
+      ...hoursOf(category, chance.below(4)),
+    };
+  }
+  return places;
+}
+
+const unrated = new Set([
+  "home",
+  "office",
+  "station",
+  "airport",
+  "ferry terminal",
+  "parking",
+  "fuel station",
+  "charging station",
+  "school",
+]);
+const ratingOf = (category: string, more: number) =>
+  unrated.has(category) ? {} : { rating: Math.round((3.2 + more / 10) * 10) / 10 };
+
+function hoursOf(category: string, variant: number): Pick<Atlas["places"][string], "hours"> {
+  const sunday = { closed_on: "Sunday" as const };
+  switch (category) {
+    case "cafe":
+    case "bakery":
+      return {
+        hours: {
+          opens: variant < 2 ? "07:30" : "08:00",
+          closes: variant === 1 ? "17:00" : "18:30",
+          ...(variant === 3 ? { closed_on: "Monday" } : {}),
+        },
+      };
+    case "restaurant":
+      return {
+        hours: {
+          opens: "12:00",
+          closes: variant < 2 ? "23:00" : "22:30",
+          ...(variant === 2 ? { closed_on: "Monday" } : {}),
+        },
+      };
+    case "bar":
+      return { hours: { opens: "18:00", closes: variant < 2 ? "01:00" : "02:00" } };
+    case "supermarket":
+      return { hours: { opens: "08:00", closes: "21:30", ...sunday } };
+    case "shop":
+    case "hairdresser":
+    case "pharmacy":
+    case "garage":
+      return {
+        hours: {
+          opens: variant < 2 ? "09:00" : "10:00",
+          closes: variant < 2 ? "18:30" : "20:00",
+          ...sunday,
+        },
+      };
+    case "bank":
+    case "post office":
+    case "doctor":
+      return { hours: { opens: variant < 2 ? "08:30" : "09:30", closes: "15:00", ...sunday } };
+    case "museum":
+    case "library":
+      return {
+        hours: {
+          opens: "10:00",
+          closes: variant < 2 ? "18:00" : "19:00",
+          closed_on: variant === 0 ? "Sunday" : "Monday",
+        },
+      };
+    case "gym":
+      return { hours: { opens: "06:30", closes: "22:00" } };
+    case "cinema":
+    case "theatre":
+      return { hours: { opens: "16:00", closes: "23:30" } };
+    default:
+      return {};
+  }
+}
+
+function ferriesOf({ canon, id }: Scene, cities: Atlas["cities"]): Atlas["ferries"] {
+  const cityId = (name: string) =>
+    Object.entries(cities).find(
+      ([, it]) => it.name === (name === "home" ? canon.home.name : name),
+    )?.[0];
+  return Object.fromEntries(
+    ferries.flatMap(({ from, to, ...it }) => {
+      const [from_city, to_city] = [cityId(from), cityId(to)];
+      if (!from_city || !to_city) return [];
+      return [
+        [
+          id("fer"),
+          {
+            name: `${cities[from_city]!.name}–${cities[to_city]!.name} ferry`,
+            from_city,
+            to_city,
+            ...it,
+          },
+        ],
+      ];
+    }),
+  );
+}
+
+const notes = [
+  "good coffee",
+  "ask for the table by the window",
+  "book ahead",
+  "closed at lunch",
+  "bring cash",
+  "recommended by a friend",
+  "for a client lunch",
+  "parking behind the house",
+  "great light for photos",
+  "birthday idea",
+];
+
+/** What the user has saved and shared: one list nearly full, one full. */
+function keptOf(
+  { canon, size, chance, id }: Scene,
+  places: Atlas["places"],
+  roleId: (role: string) => string | undefined,
+  contacts: readonly string[],
+): Pick<Atlas, "saved" | "shared" | "limits"> {
+  const saved: Record<string, Atlas["saved"][string]> = {};
+  const limits = size === "small" ? { per_list: 3, shares: 2 } : { per_list: 14, shares: 12 };
+  const keep = (place_id: string, list: Atlas["saved"][string]["list"], day: number) => {
+    saved[id("sav")] = {
+      place_id,
+      list,
+      ...(chance.happens(0.5) ? { note: chance.pick(notes) } : {}),
+      at: `2026-0${day > 28 ? 2 : 1}-${String(1 + (day % 27)).padStart(2, "0")}T${String(9 + chance.below(11)).padStart(2, "0")}:${chance.pick(["05", "20", "35", "50"])}`,
+    };
+  };
+  const open = Object.entries(places)
+    .filter(([, it]) => !it.gone && it.category !== "home")
+    .map(([place_id]) => place_id);
+  const wanted =
+    size === "small"
+      ? { favourites: ["cafe", "trattoria"], work: ["studio", "station", "library"] }
+      : {
+          favourites: ["cafe", "trattoria", "bakery", "park", "cinema", "curry"],
+          work: ["studio", "printer", "customs", "station", "post", "paper"],
+        };
+  const own = (roles: readonly string[]) => roles.flatMap(role => roleId(role) ?? []);
+  const more =
+    size === "small" ? { "want to go": 0, errands: 1 } : { "want to go": 14, errands: 7 };
+  for (const [i, it] of own(wanted.favourites).entries()) keep(it, "favourites", 3 * i);
+  for (const [i, it] of own(wanted.work).entries()) keep(it, "work", 4 + 3 * i);
+  for (const [i, it] of chance.shuffled(open).slice(0, more["want to go"]).entries())
+    keep(it, "want to go", 30 + i);
+  for (const [i, it] of chance.shuffled(open).slice(0, more.errands).entries())
+    keep(it, "errands", 2 * i);
+  const shared: Record<string, Atlas["shared"][string]> = {};
+  const trips =
+    size === "small"
+      ? ([["home", "studio", "cycling"]] as const)
+      : ([
+          ["home", "studio", "cycling"],
+          ["studio", "airport", "driving"],
+          ["station", "museum", "walking"],
+          ["home", "aunt", "driving"],
+          ["studio", "trattoria", "walking"],
+          ["home", "hospital", "transit"],
+          ["station", "studio", "walking"],
+        ] as const);
+  for (const [i, [from, to, mode]] of trips.entries()) {
+    const isOver = i === 2;
+    shared[id("shr")] = {
+      from_place: roleId(from)!,
+      to_place: roleId(to)!,
+      mode,
+      contact_id: contacts[(2 * i) % contacts.length]!,
+      at: isOver ? "2026-03-06T15:00" : "2026-03-09T08:10",
+      until: isOver
+        ? "2026-03-06T19:00"
+        : `2026-03-${i % 2 ? "10" : "09"}T${String(12 + i).padStart(2, "0")}:10`,
+    };
+  }
+  void canon;
+  return { saved, shared, limits };
+}

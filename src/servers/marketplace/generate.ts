@@ -1,0 +1,377 @@
+/**
+ * The marketplace of a world: the user of the canon among friends, colleagues and people of other
+ * firms, who offer, bid, write and rate. Knows no other server.
+ */
+import { minuteAfter } from "../../environment/time.ts";
+import { leastBid, marketplace, standing, statusOf, type MarketplaceWorld } from "./server.ts";
+import type { Canon } from "../shared/cast.ts";
+import {
+  answers,
+  offers,
+  ownOffers,
+  questions,
+  ratingTexts,
+  type Offer,
+} from "./generateValues.ts";
+import { partOf, type Scene } from "../shared/generator.ts";
+
+type Market = MarketplaceWorld;
+type Fate = "open" | "ended" | "sold" | "withdrawn";
+
+const minutesBefore = (now: string, minutes: number) => minuteAfter(now, -minutes);
+const dayOf = (now: string, days: number) => minutesBefore(now, -days * 1440).slice(0, 10);
+const cityOf = (canon: Canon, i: number) =>
+  canon.cities[i % 3 === 0 ? i % canon.cities.length : 0]!.name;
+
+/** Puts up the market row by row; members are found by name. */
+class Stalls {
+  readonly scene: Scene;
+  readonly state: Market;
+  readonly #members = new Map<string, string>();
+
+  constructor(scene: Scene) {
+    const isFull = scene.size === "full";
+    this.scene = scene;
+    this.state = {
+      customer: "",
+      terms: {
+        retract_minutes: 60,
+        most_listings: isFull ? 10 : 4,
+        bidding_limit: isFull ? 1500 : 600,
+        most_messages: 3,
+      },
+      members: {},
+      listings: {},
+      bids: {},
+      messages: {},
+      ratings: {},
+    };
+    const { canon } = scene;
+    const others = isFull
+      ? [...canon.friends, ...canon.prospects.map(it => it.contacts[0]!)]
+      : canon.friends.slice(2, 6);
+    for (const [i, { name }] of [canon.user, ...others].entries()) this.#join(name, i);
+    this.state.customer = this.member(canon.user.name);
+  }
+
+  #join(name: string, i: number): void {
+    const key = this.scene.id("mem");
+    this.#members.set(name, key);
+    const isGrumpy = i === (this.scene.size === "full" ? 9 : 4);
+    this.state.members[key] = {
+      name,
+      city: cityOf(this.scene.canon, i),
+      joined: dayOf(this.scene.canon.now, -200 - 137 * i),
+      blocks_customer: isGrumpy,
+    };
+  }
+
+  member = (name: string): string => this.#members.get(name)!;
+
+  /** Everybody but these. */
+  others = (...but: readonly string[]): string[] =>
+    Object.keys(this.state.members).filter(it => !but.includes(it));
+
+  offer(
+    [title, category, condition, start_price, description, buy_now]: Offer,
+    seller_id: string,
+    endsIn: number,
+  ): string {
+    const key = this.scene.id("lst");
+    const { now } = this.scene.canon;
+    // people end their auctions in the evening
+    const ends = `${dayOf(now, endsIn)}T${17 + (title.length % 5)}:${String((title.length * 5) % 60).padStart(2, "0")}`;
+    this.state.listings[key] = {
+      title,
+      category,
+      condition,
+      description,
+      seller_id,
+      start_price,
+      step: start_price < 50 ? 2 : start_price < 200 ? 5 : 10,
+      ...(buy_now === undefined ? {} : { buy_now }),
+      opened: dayOf(now, Math.min(endsIn, 0) - 4),
+      ends,
+      status: "open",
+    };
+    return key;
+  }
+
+  /** A bid that beats what stands, so long before now, and not after the end. */
+  bid(listing: string, bidder_id: string, minutesAgo: number, more = 0): string {
+    const it = this.state.listings[listing]!;
+    const [top] = standing(this.state.bids, listing);
+    const key = this.scene.id("bid");
+    const wanted = leastBid(it, top?.[1]) + more * it.step;
+    this.state.bids[key] = {
+      listing_id: listing,
+      bidder_id,
+      amount: Math.min(wanted, (it.buy_now ?? Infinity) - 1),
+      at: minutesBefore(
+        it.ends < this.scene.canon.now ? it.ends : this.scene.canon.now,
+        minutesAgo,
+      ),
+      retracted: false,
+    };
+    return key;
+  }
+
+  settle(listing: string, fate: Fate): void {
+    const it = this.state.listings[listing]!;
+    const [top] = standing(this.state.bids, listing);
+    if (fate === "withdrawn") it.status = "withdrawn";
+    if (fate !== "sold" || !top) return;
+    it.status = "sold";
+    it.sold_by = top[0];
+  }
+
+  rate(listing: string, stars: number, daysAgo: number): void {
+    const { seller_id, sold_by } = this.state.listings[listing]!;
+    this.state.ratings[this.scene.id("rtg")] = {
+      seller_id,
+      by: this.state.bids[sold_by!]!.bidder_id,
+      listing_id: listing,
+      stars,
+      text: this.scene.chance.pick(ratingTexts[stars]!),
+      date: dayOf(this.scene.canon.now, -daysAgo),
+    };
+  }
+
+  message(listing: string, from: string, minutesAgo: number, text: string): void {
+    const seller = this.state.listings[listing]!.seller_id;
+    const to = from === seller ? this.state.customer : seller;
+    this.state.messages[this.scene.id("msg")] = {
+      listing_id: listing,
+      from,
+      to,
+      text,
+      at: minutesBefore(this.scene.canon.now, minutesAgo),
+    };
+  }
+}
+
+function make(scene: Scene): Market {
+  const stalls = new Stalls(scene);
+  if (scene.size === "small") smallMarket(stalls);
+  else fullMarket(stalls);
+  return stalls.state;
+}
+
+function smallMarket(stalls: Stalls): void {
+  const { customer } = stalls.state;
+  const [one, two, three, four] = stalls.others(customer) as [string, string, string, string];
+  const listings = offers
+    .slice(0, 6)
+    .map((it, i) =>
+      stalls.offer(it, [one, two, three, four, one, two][i]!, [3, 1, 5, 6, -4, -20][i]!),
+    );
+  const own = ownOffers
+    .slice(0, 5)
+    .map((it, i) => stalls.offer(it, customer, [2, 6, -1, -12, 4][i]!));
+  stalls.bid(listings[0]!, two, 900);
+  stalls.bid(listings[0]!, three, 400, 1);
+  stalls.bid(listings[1]!, customer, 2000);
+  stalls.bid(listings[1]!, three, 300);
+  stalls.bid(listings[2]!, two, 500);
+  stalls.bid(listings[2]!, customer, 20);
+  stalls.bid(listings[4]!, customer, 3000);
+  stalls.bid(listings[5]!, customer, 600, 1);
+  stalls.settle(listings[5]!, "sold");
+  stalls.bid(own[0]!, one, 700);
+  stalls.bid(own[0]!, two, 100, 2);
+  stalls.bid(own[2]!, three, 900);
+  stalls.bid(own[3]!, one, 800);
+  stalls.settle(own[3]!, "sold");
+  stalls.rate(own[3]!, 5, 10);
+  stalls.message(listings[0]!, customer, 1500, questions[0]!);
+  stalls.message(listings[0]!, one, 1400, answers[0]!);
+}
+
+/**
+ * What happens to each offer of others: how many days until it ends (or since), and how it stands.
+ */
+function fullMarket(stalls: Stalls): void {
+  const { state, scene } = stalls;
+  const { chance } = scene;
+  const { customer } = state;
+  const sellers = stalls.others(customer);
+  const past = new Set([5, 11, 14, 17, 20, 23, 26, 29, 32, 34]);
+  for (const [i, it] of offers.entries()) {
+    const seller = sellers[(i * 5) % sellers.length]!;
+    const isPast = past.has(i);
+    const key = stalls.offer(it, seller, isPast ? -2 - chance.below(40) : chance.below(9));
+    const bidders = chance
+      .shuffled(stalls.others(seller, customer))
+      .slice(0, isPast ? 1 + chance.below(3) : chance.below(5));
+    for (const [n, bidder] of bidders.entries())
+      stalls.bid(key, bidder, 3900 - 700 * n - chance.below(400), chance.below(3));
+    if (isPast) pastOffer(stalls, key, i);
+    else if (i % 3 === 1) myBid(stalls, key, i);
+    if (!isPast && i % 5 === 0) talk(stalls, key, i);
+  }
+  ownMarket(stalls, sellers);
+  // others have bought from one another before, of which only what they say is left
+  for (const [i, seller] of sellers.entries()) if (i % 4 !== 3) strangers(stalls, seller, i);
+}
+
+function pastOffer(stalls: Stalls, key: string, i: number): void {
+  const { customer } = stalls.state;
+  if (i !== 29) stalls.bid(key, customer, 70 + i, 1);
+  stalls.settle(key, i % 4 === 2 ? "ended" : "sold");
+  if (stalls.state.listings[key]!.status === "sold" && i % 3 === 2 && i !== 29)
+    stalls.rate(key, 3 + (i % 3), 1);
+}
+
+/**
+ * Some bids of the user were made within the hour and lead, some lead for long, some were outbid.
+ */
+function myBid(stalls: Stalls, key: string, i: number): void {
+  const { state, scene } = stalls;
+  const { customer, listings } = state;
+  if (state.members[listings[key]!.seller_id]!.blocks_customer) return;
+  const isRecent = i % 2 === 1;
+  const bid = stalls.bid(key, customer, isRecent ? 5 + i : 700 + 10 * i);
+  if (i % 4 === 0)
+    stalls.bid(key, scene.chance.pick(stalls.others(customer, listings[key]!.seller_id)), 90 + i);
+  if (i === 19) state.bids[bid]!.retracted = true;
+}
+
+function talk(stalls: Stalls, key: string, i: number): void {
+  const { customer, listings, members } = stalls.state;
+  const seller = listings[key]!.seller_id;
+  if (members[seller]!.blocks_customer) return;
+  stalls.message(key, customer, 2000 - i, questions[i % questions.length]!);
+  if (i % 10 === 0) stalls.message(key, seller, 1800 - i, answers[i % answers.length]!);
+  else stalls.message(key, customer, 1500 - i, questions[(i + 1) % questions.length]!);
+}
+
+function ownMarket(stalls: Stalls, sellers: readonly string[]): void {
+  const { state, scene } = stalls;
+  const ends = [2, 6, -1, -12, 4, 1, 8, 3, -2, -30, 5, -3, -18, 7];
+  const fates: Fate[] = [
+    "open",
+    "open",
+    "ended",
+    "sold",
+    "open",
+    "open",
+    "open",
+    "open",
+    "ended",
+    "sold",
+    "open",
+    "ended",
+    "withdrawn",
+    "open",
+  ];
+  for (const [i, it] of ownOffers.entries()) {
+    const key = stalls.offer(it, state.customer, ends[i]!);
+    const bidders =
+      fates[i] === "withdrawn" || i % 5 === 1
+        ? []
+        : scene.chance.shuffled([...sellers]).slice(0, 1 + scene.chance.below(4));
+    for (const [n, bidder] of bidders.entries()) {
+      const bid = stalls.bid(
+        key,
+        bidder,
+        3800 - 700 * n - scene.chance.below(300),
+        scene.chance.below(2),
+      );
+      if (n === 1 && bidders.length > 2) state.bids[bid]!.retracted = true;
+    }
+    stalls.settle(key, fates[i]!);
+    if (fates[i] === "sold") stalls.rate(key, 5, 2);
+  }
+}
+
+/** A rating for a sale of long ago, whose listing is still there. */
+function strangers(stalls: Stalls, seller: string, i: number): void {
+  const { scene, state } = stalls;
+  const [title, category] = keepsakes[i % keepsakes.length]!;
+  const key = stalls.offer(
+    [`${title} of ${1950 + i}`, category, "good", 10 + i, "Sold."],
+    seller,
+    -60 - 9 * i,
+  );
+  stalls.bid(key, scene.chance.pick(stalls.others(seller, state.customer)), 60);
+  stalls.settle(key, "sold");
+  stalls.rate(
+    key,
+    scene.chance.weighted([2, 3, 4, 5], it => it * it),
+    50 + 9 * i,
+  );
+}
+
+const keepsakes = [
+  ["Postcard lot", "collectibles"],
+  ["Paperback bundle", "books"],
+  ["Scarf set", "clothing"],
+  ["Record box", "music"],
+  ["Cable box", "electronics"],
+] as const;
+
+function* contradictions(state: Market, canon: Canon): Generator<string> {
+  const { listings, bids, members, customer, ratings } = state;
+  if (members[customer]?.name !== canon.user.name)
+    yield `the customer ${customer} is not whom the world is about`;
+  const titles = Object.values(listings).map(it => it.title);
+  for (const it of titles)
+    if (titles.filter(other => other.toLowerCase().includes(it.toLowerCase())).length > 1)
+      yield `the title ${it} is part of another`;
+  for (const [key, it] of Object.entries(listings)) {
+    if (!Object.hasOwn(members, it.seller_id))
+      yield `listing ${key} is by ${it.seller_id}, who is no member`;
+    const stand = standing(bids, key);
+    if (it.sold_by !== undefined && it.sold_by !== stand[0]?.[0])
+      yield `listing ${key} was not sold to the highest bid`;
+    if ((it.status === "sold") !== (it.sold_by !== undefined))
+      yield `listing ${key} is ${it.status} and ${it.sold_by ? "has" : "lacks"} a bid that won`;
+    if (
+      stand.some(
+        ([, bid]) =>
+          bid.amount < it.start_price || (it.buy_now !== undefined && bid.amount >= it.buy_now),
+      )
+    )
+      yield `listing ${key} has a bid that it would not take`;
+    if (stand.some(([, bid], i) => i > 0 && bid.at > stand[i - 1]![1].at))
+      yield `listing ${key} has a lower bid after a higher one`;
+  }
+  for (const [key, it] of Object.entries(bids)) {
+    const listing = listings[it.listing_id];
+    if (!listing || !Object.hasOwn(members, it.bidder_id)) yield `bid ${key} is on or by nobody`;
+    else if (listing.seller_id === it.bidder_id) yield `bid ${key} is by the seller`;
+    else if (it.at > listing.ends || it.at > canon.now) yield `bid ${key} is late`;
+  }
+  const leading = Object.entries(listings).flatMap(([key, it]) =>
+    it.status === "open" ? standing(bids, key).slice(0, 1) : [],
+  );
+  const bound = leading
+    .filter(([, it]) => it.bidder_id === customer)
+    .reduce((sum, [, it]) => sum + it.amount, 0);
+  if (bound > state.terms.bidding_limit)
+    yield `the customer has bid ${bound}, which is more than allowed`;
+  if (
+    Object.values(listings).filter(
+      it => it.seller_id === customer && statusOf(it, canon.now) === "open",
+    ).length > state.terms.most_listings
+  )
+    yield "the customer has too many open listings";
+  for (const [key, it] of Object.entries(ratings)) {
+    const listing = listings[it.listing_id];
+    if (
+      listing?.sold_by === undefined ||
+      listing.seller_id !== it.seller_id ||
+      bids[listing.sold_by]!.bidder_id !== it.by
+    )
+      yield `rating ${key} is not by who bought it`;
+  }
+  for (const [key, it] of Object.entries(state.messages))
+    if (!Object.hasOwn(listings, it.listing_id) || it.at > canon.now)
+      yield `message ${key} is about nothing, or to come`;
+}
+
+export const marketplacePart = partOf<Market>({
+  server: marketplace,
+  make,
+  disagreements: (state, _world, canon) => [...contradictions(state, canon)],
+});

@@ -1,0 +1,20 @@
+/**
+ * A marketplace for used things as one member sees it: listings that end by the clock, bids,
+ * sellers and what is thought of them. Money is in euros and cents. Knows no bank, no shop and no
+ * sessions.
+ */
+import { defineServer } from "../../environment/server.ts";
+import { bidding } from "./bidding.ts";
+import { dealing, finding } from "./looking.ts";
+import { offering } from "./offering.ts";
+import { Market } from "./state.ts";
+
+export { leastBid, standing, statusOf, type Market as MarketplaceWorld } from "./state.ts";
+
+export const marketplace = defineServer({
+  name: "marketplace",
+  category: "Commerce",
+  summary: "listings with an end, bids and who leads, messages to sellers, ratings of purchases",
+  schema: Market,
+  tools: { ...finding, ...offering, ...bidding, ...dealing },
+});

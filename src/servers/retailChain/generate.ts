@@ -1,0 +1,334 @@
+/**
+ * The stores of the canon's outdoor brand, in the home city and in others: shelves, reservations of
+ * the canon's user, shipments on their way. Knows no other server.
+ */
+import { dayAfter } from "../../environment/time.ts";
+import { availableNow, lapses, retailChain, type RetailChainWorld } from "./server.ts";
+import type { Canon } from "../shared/cast.ts";
+import { partOf, type Scene } from "../shared/generator.ts";
+import { branches, gear } from "./generateValues.ts";
+
+type Chain = RetailChainWorld;
+type Store = Chain["stores"][string];
+
+/**
+ * Of the home city's stores: by which place's street, house number, metres north and east of the
+ * centre.
+ */
+const atHome = [
+  ["books", 47, -90, 320],
+  ["optician", 14, 65, 10],
+  ["printer", 71, -690, -380],
+] as const;
+const kilometre = 0.00898;
+
+/** Puts up the chain row by row; stores and items are found by name. */
+class Racks {
+  readonly scene: Scene;
+  readonly state: Chain;
+  readonly #stores = new Map<string, string>();
+  readonly #items = new Map<string, string>();
+  #number = 20_400;
+
+  constructor(scene: Scene) {
+    const isFull = scene.size === "full";
+    this.scene = scene;
+    this.state = {
+      name: scene.canon.clients[1]!.legal,
+      user: { name: scene.canon.user.name, looks_after: [] },
+      terms: {
+        hold_days: 2,
+        most_reservations: isFull ? 9 : 3,
+        most_units: 4,
+        shelf_space: isFull ? 60 : 40,
+      },
+      stores: {},
+      items: {},
+      stock: {},
+      reservations: {},
+      shipments: {},
+    };
+    for (const [name, brand, category, price] of gear.slice(0, isFull ? gear.length : 8)) {
+      const key = scene.id("itm");
+      this.#items.set(name, key);
+      this.state.items[key] = { name, brand, category, price };
+    }
+  }
+
+  get today(): string {
+    return this.scene.canon.now.slice(0, 10);
+  }
+
+  /** Stores of the home city are called by their street, others by city and quarter. */
+  open(): void {
+    const { canon, size } = this.scene;
+    for (const [i, [role, house, north, east]] of atHome.entries()) {
+      const street = canon.place(role).address.split(",")[0]!.replace(/^\d+ /, "");
+      this.#put(
+        street,
+        canon.home,
+        `${house} ${street}, ${canon.home.name}`,
+        north / 1000,
+        east / 1000,
+        { closed_on: ["sunday"] },
+      );
+      if (i < 2) this.state.user.looks_after.push(this.#stores.get(street)!);
+    }
+    for (const [i, [name, quarter, address, north, east]] of branches
+      .slice(0, size === "full" ? branches.length : 3)
+      .entries()) {
+      const city = canon.cities.find(it => it.name === name)!;
+      const quirks: Partial<Store> = {
+        closed_on: i % 3 === 0 ? ["sunday", "monday"] : i % 5 === 1 ? [] : ["sunday"],
+        ...(i % 4 === 1 ? { pickup: false } : {}),
+        ...(i % 6 === 2 ? { reopens: dayAfter(this.today, 12 + i) } : {}),
+        ...(i % 4 === 3 ? { opens: "10:00", closes: "19:00" } : {}),
+      };
+      this.#put(`${name} ${quarter}`, city, `${address}, ${name}`, north, east, quirks);
+    }
+    if (size === "full")
+      this.state.user.looks_after.push(this.store("Porto Baixa"), this.store("Hamburg Ottensen"));
+  }
+
+  #put(
+    name: string,
+    city: Canon["home"],
+    address: string,
+    north: number,
+    east: number,
+    quirks: Partial<Store>,
+  ): void {
+    const key = this.scene.id("sto");
+    this.#stores.set(name, key);
+    const round = (degrees: number) => Math.round(degrees * 1e5) / 1e5;
+    const east1 = kilometre / Math.cos((city.latitude * Math.PI) / 180);
+    this.state.stores[key] = {
+      name,
+      city: city.name,
+      address,
+      latitude: round(city.latitude + north * kilometre),
+      longitude: round(city.longitude + east * east1),
+      phone: `+34 600 02 ${String(Math.floor(this.#stores.size / 10)).padStart(2, "0")} ${this.#stores.size % 10}0`,
+      opens: "09:00",
+      closes: "20:00",
+      closed_on: [],
+      pickup: true,
+      ...quirks,
+    };
+    this.state.stock[key] = {};
+  }
+
+  store = (name: string): string => this.#stores.get(name)!;
+  item = (name: string): string => this.#items.get(name)!;
+  /** The stores in the order in which they were put up. */
+  get keys(): string[] {
+    return [...this.#stores.values()];
+  }
+
+  lay(store: string, item: string, n: number): void {
+    this.state.stock[store]![item] = n;
+  }
+
+  reserve(
+    item: string,
+    store: string,
+    quantity: number,
+    daysAgo: number,
+    status: "held" | "collected" | "cancelled",
+  ): void {
+    const made = `${dayAfter(this.today, -daysAgo)}T${daysAgo === 0 ? "08" : "16"}:${String(5 + ((quantity * 13 + daysAgo * 7) % 50)).padStart(2, "0")}`;
+    this.state.reservations[this.scene.id("res")] = {
+      item_id: item,
+      store_id: store,
+      quantity,
+      made,
+      until: lapses(this.state.stores[store]!, made, this.state.terms.hold_days),
+      status,
+    };
+  }
+
+  /** Expected so many days from today; earlier ones may have been taken in. */
+  ship(
+    store: string,
+    sender: string,
+    days: number,
+    lines: Readonly<Record<string, number>>,
+    isReceived = false,
+  ): void {
+    const expected = dayAfter(this.today, days);
+    this.#number += 1 + (this.#number % 3);
+    this.state.shipments[this.scene.id("shp")] = {
+      number: this.#number,
+      store_id: store,
+      sender,
+      expected,
+      ...(isReceived ? { received: `${expected}T10:${10 + (this.#number % 50)}` } : {}),
+      lines: { ...lines },
+    };
+  }
+}
+
+function make(scene: Scene): Chain {
+  const racks = new Racks(scene);
+  racks.open();
+  if (scene.size === "small") smallChain(racks);
+  else fullChain(racks);
+  return racks.state;
+}
+
+function smallChain(racks: Racks): void {
+  const [quay, market, station, hamburg, lyon] = racks.keys as [
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
+  const amounts = [
+    [6, 12, 0, 3, 9, 1, 20, 5],
+    [2, 7, 4, 0, 38, 3, 11, 8],
+    [4, 3, 5, 2, 6, 4],
+    [9, 15, 8, 7, 12, 6, 14, 10],
+    [3, 0, 6, 2, 5, 8, 4, 1],
+    [5, 5, 5, 5, 5, 5, 5, 5],
+  ];
+  const items = Object.keys(racks.state.items);
+  for (const [i, store] of racks.keys.entries())
+    for (const [j, n] of amounts[i]!.entries()) racks.lay(store, items[j]!, n);
+  const [tent, shell, runners, , burner, pack, lantern, filter] = items as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
+  racks.reserve(tent, quay, 2, 0, "held");
+  racks.reserve(runners, market, 1, 2, "held");
+  racks.reserve(lantern, station, 2, 9, "held");
+  racks.reserve(shell, hamburg, 1, 20, "collected");
+  racks.reserve(filter, market, 1, 5, "cancelled");
+  racks.ship(quay, "Stoneway", 0, { [runners]: 8 });
+  racks.ship(market, "Embra", -1, { [burner]: 6 });
+  racks.ship(market, "Carria", 3, { [pack]: 5, [tent]: 2 });
+  racks.ship(lyon, "Norrun", 0, { [tent]: 4 });
+  racks.ship(quay, "Klarwell", -6, { [filter]: 5 }, true);
+}
+
+function fullChain(racks: Racks): void {
+  const { scene, state } = racks;
+  const { chance } = scene;
+  const items = Object.keys(state.items);
+  for (const store of racks.keys)
+    for (const item of items)
+      if (chance.happens(0.88))
+        racks.lay(
+          store,
+          item,
+          chance.weighted(
+            [0, 1 + chance.below(4), 5 + chance.below(20), 25 + chance.below(20)],
+            it => (it === 0 ? 1 : it < 5 ? 2 : it < 25 ? 5 : 1),
+          ),
+        );
+  const isOpen = (store: string) =>
+    state.stores[store]!.pickup && state.stores[store]!.reopens === undefined;
+  const stores = racks.keys.filter(isOpen);
+  const wanted = chance.shuffled(items);
+  const some = (store: string, n: number) =>
+    wanted.filter(it => (state.stock[store]![it] ?? 0) >= n);
+  const taken = new Set<string>();
+  const reserve = (i: number, daysAgo: number, status: "held" | "collected" | "cancelled") => {
+    const store = stores[i % stores.length]!;
+    const quantity = 1 + (i % 3);
+    const item = some(store, quantity).find(it => !taken.has(it))!;
+    taken.add(item);
+    racks.reserve(item, store, quantity, daysAgo, status);
+  };
+  for (let i = 0; i < 6; i++) reserve(i, i % 2, "held");
+  for (let i = 6; i < 12; i++) reserve(i, 6 + i, "held");
+  for (let i = 12; i < 17; i++) reserve(i, 3 + 2 * i, "collected");
+  for (let i = 17; i < 21; i++) reserve(i, 2 + i, "cancelled");
+  const own = state.user.looks_after;
+  for (let i = 0; i < 40; i++) {
+    const store = i % 2 === 0 ? own[(i / 2) % own.length]! : chance.pick(racks.keys);
+    const item = chance.pick(items);
+    const sender =
+      i % 7 === 3
+        ? state.stores[chance.pick(racks.keys.filter(it => it !== store))]!.name
+        : state.items[item]!.brand;
+    const others = items.filter(
+      it => it !== item && state.items[it]!.brand === state.items[item]!.brand && i % 7 !== 3,
+    );
+    const lines = {
+      [item]: 2 + chance.below(9),
+      ...(others.length > 0 && chance.happens(0.5)
+        ? { [chance.pick(others)]: 1 + chance.below(6) }
+        : {}),
+    };
+    const days = i < 12 ? -1 * (i % 2) : i < 22 ? 1 + chance.below(9) : -2 - chance.below(30);
+    racks.ship(store, sender, days, lines, i >= 22);
+  }
+}
+
+function* contradictions(state: Chain, canon: Canon): Generator<string> {
+  const { stores, items, stock, reservations, shipments, user, terms } = state;
+  if (user.name !== canon.user.name) yield `the user ${user.name} is not whom the world is about`;
+  if (state.name !== canon.clients[1]!.legal) yield `${state.name} is no firm of outdoor equipment`;
+  for (const rows of [stores, items])
+    for (const it of Object.values(rows))
+      if (
+        Object.values(rows).filter(other =>
+          other.name.toLowerCase().includes(it.name.toLowerCase()),
+        ).length > 1
+      )
+        yield `the name ${it.name} is part of another`;
+  for (const it of user.looks_after)
+    if (!Object.hasOwn(stores, it)) yield `${user.name} looks after ${it}, which is no store`;
+  for (const [key, it] of Object.entries(stores)) {
+    if (!canon.cities.some(city => city.name === it.city) || !it.address.endsWith(it.city))
+      yield `store ${key} is at ${it.address}, which is in no city`;
+    if (canon.places.some(place => place.address === it.address))
+      yield `store ${key} is where another place is`;
+    if (!Object.hasOwn(stock, key)) yield `store ${key} has no shelves`;
+  }
+  const available = availableNow(state, canon.now);
+  for (const [store, shelf] of Object.entries(stock)) {
+    if (!Object.hasOwn(stores, store)) yield `there is stock in ${store}, which is no store`;
+    for (const [item, n] of Object.entries(shelf)) {
+      if (!Object.hasOwn(items, item)) yield `store ${store} has ${item}, which is no item`;
+      if (n > terms.shelf_space)
+        yield `store ${store} has ${n} of ${item}, more than there is room for`;
+      if (available(store, item) < 0) yield `store ${store} has fewer of ${item} than are reserved`;
+    }
+  }
+  const held = Object.values(reservations).filter(
+    it => it.status === "held" && it.until > canon.now,
+  );
+  if (held.length > terms.most_reservations) yield `${held.length} reservations are held`;
+  for (const [key, it] of Object.entries(reservations)) {
+    if (!Object.hasOwn(stores, it.store_id) || !Object.hasOwn(items, it.item_id))
+      yield `reservation ${key} is of nothing`;
+    else if (
+      it.until !== lapses(stores[it.store_id]!, it.made, terms.hold_days) ||
+      it.made > canon.now
+    )
+      yield `reservation ${key} has the wrong times`;
+  }
+  const numbers = Object.values(shipments).map(it => it.number);
+  if (new Set(numbers).size < numbers.length) yield "two shipments have one number";
+  for (const [key, it] of Object.entries(shipments)) {
+    if (!Object.hasOwn(stores, it.store_id))
+      yield `shipment ${key} goes to ${it.store_id}, which is no store`;
+    if ((it.received ?? "") > canon.now) yield `shipment ${key} was taken in before it came`;
+    for (const item of Object.keys(it.lines))
+      if (!Object.hasOwn(items, item)) yield `shipment ${key} brings ${item}, which is no item`;
+  }
+}
+
+export const retailChainPart = partOf<Chain>({
+  server: retailChain,
+  make,
+  disagreements: (state, _world, canon) => [...contradictions(state, canon)],
+});

@@ -1,0 +1,19 @@
+/**
+ * A chain of stores as somebody sees it who shops there and looks after some of its shelves: stock
+ * by store, reservations that lapse, shipments between stores. Knows no tills, no web shop and no
+ * sessions.
+ */
+import { defineServer } from "../../environment/server.ts";
+import { reserving, stocking } from "./acting.ts";
+import { looking } from "./looking.ts";
+import { Chain } from "./state.ts";
+
+export { availableNow, lapses, statusOf, type Chain as RetailChainWorld } from "./state.ts";
+
+export const retailChain = defineServer({
+  name: "retail_chain",
+  category: "Commerce",
+  summary: "stores with hours and shelves, reservations that lapse, shipments between stores",
+  schema: Chain,
+  tools: { ...looking, ...reserving, ...stocking },
+});

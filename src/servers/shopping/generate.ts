@@ -1,0 +1,443 @@
+/**
+ * The online shop of a world: its goods, what people wrote of them, and what the user of the canon
+ * has ordered, wished for and put into the cart. Orders go to the user's own home. Knows no other
+ * server.
+ */
+import { dayAfter } from "../../environment/time.ts";
+import { flawOf, goodsOf, shopping, statusOf, type ShoppingWorld } from "./server.ts";
+import type { Canon } from "../shared/cast.ts";
+import { partOf, type Scene } from "../shared/generator.ts";
+import { couponPlans, goods, opinions, type Goods, type Quirk } from "./generateValues.ts";
+
+type Order = ShoppingWorld["orders"][string];
+type Stage = "processing" | "shipped" | "delivered" | "cancelled";
+
+const smallGoods: Readonly<Record<string, number>> = { Kitchen: 5, Audio: 3, Desk: 4 };
+const smallCoupons = ["SPRING10", "WINTER15", "BIG25", "THANKS8", "EASTER20"];
+
+/** Fills the shop row by row; products are found by name. */
+class Shelves {
+  readonly scene: Scene;
+  readonly state: ShoppingWorld;
+  readonly #byName = new Map<string, string>();
+  #number = 4103;
+
+  constructor(scene: Scene) {
+    const { canon } = scene;
+    this.scene = scene;
+    this.state = {
+      customer: canon.user.name,
+      address: canon.place("home").address,
+      store_credit: 42.5,
+      terms: {
+        delivery_fee: 4.9,
+        express_fee: 9.9,
+        free_delivery_from: 60,
+        cash_limit: 150,
+        return_days: 30,
+        most_wishes: scene.size === "full" ? 12 : 3,
+      },
+      categories: {},
+      products: {},
+      reviews: {},
+      coupons: {},
+      cart: { lines: {} },
+      wishes: {},
+      orders: {},
+      returns: {},
+    };
+  }
+
+  get today(): string {
+    return this.scene.canon.now.slice(0, 10);
+  }
+
+  product(name: string): string {
+    return this.#byName.get(name)!;
+  }
+
+  /** Goods of all categories, mixed, so that the shop's own order shows something of each. */
+  stock(): void {
+    const { scene, state } = this;
+    const chosen = Object.entries(goods).filter(
+      ([category]) => scene.size === "full" || category in smallGoods,
+    );
+    const ids = new Map(chosen.map(([category]) => [category, scene.id("cat")]));
+    for (const [category, key] of ids) state.categories[key] = { name: category };
+    const all = chosen.flatMap(([category, list]) =>
+      list
+        .slice(0, scene.size === "full" ? list.length : smallGoods[category])
+        .map(it => [ids.get(category)!, it] as const),
+    );
+    for (const [category, it] of scene.size === "full" ? scene.chance.shuffled(all) : all)
+      this.#put(category, it);
+  }
+
+  #put(category_id: string, [name, brand, price, features, quirk]: Goods): void {
+    const { scene, state } = this;
+    const is = (it: Quirk) => quirk === it;
+    const key = scene.id("prd");
+    this.#byName.set(name, key);
+    state.products[key] = {
+      name,
+      brand,
+      category_id,
+      price,
+      stock: is("out") || is("gone") ? 0 : is("low") ? 2 : 6 + scene.chance.below(40),
+      limit: is("few") ? 2 : price > 60 ? 5 : 10,
+      status: is("gone") ? "discontinued" : "active",
+      returnable: !is("kept"),
+      ...(is("out") ? { restock: dayAfter(this.today, 6 + scene.chance.below(12)) } : {}),
+      features: { ...features },
+    };
+  }
+
+  coupon({
+    code,
+    title,
+    kind,
+    value,
+    minimum,
+    category,
+    starts,
+    expires,
+  }: (typeof couponPlans)[number]): string {
+    const key = this.scene.id("cpn");
+    const of =
+      category === undefined
+        ? undefined
+        : Object.entries(this.state.categories).find(([, it]) => it.name === category)![0];
+    this.state.coupons[key] = {
+      code,
+      title,
+      kind,
+      value,
+      minimum,
+      ...(of ? { category_id: of } : {}),
+      starts: dayAfter(this.today, starts),
+      expires: dayAfter(this.today, expires),
+      used: false,
+    };
+    return key;
+  }
+
+  order(
+    daysAgo: number,
+    stage: Stage,
+    wanted: readonly (readonly [name: string, quantity: number, price?: number | undefined])[],
+    more: { pay_with?: Order["pay_with"]; express?: boolean; coupon?: string } = {},
+  ): string {
+    const { scene, state } = this;
+    const { chance } = scene;
+    const placed = `${dayAfter(this.today, -daysAgo)}T${String(7 + chance.below(daysAgo === 0 ? 1 : 15)).padStart(2, "0")}:${String(chance.below(60)).padStart(2, "0")}`;
+    const items = Object.fromEntries(
+      wanted.map(([name, quantity, price]) => [
+        scene.id("item"),
+        {
+          product_id: this.product(name),
+          quantity,
+          price: price ?? state.products[this.product(name)]!.price,
+        },
+      ]),
+    );
+    const total = goodsOf(Object.values(items));
+    const coupon = more.coupon === undefined ? undefined : state.coupons[more.coupon]!;
+    const discount = !coupon
+      ? 0
+      : coupon.kind === "percent"
+        ? Math.round(total * coupon.value) / 100
+        : coupon.value;
+    if (coupon && stage !== "cancelled") coupon.used = true;
+    const sent = dayAfter(placed, 1);
+    const days = more.express ? 1 : 4;
+    const isSent = stage === "shipped" || stage === "delivered";
+    const key = scene.id("ord");
+    this.#number += 1 + chance.below(7);
+    state.orders[key] = {
+      number: this.#number,
+      placed,
+      ...(isSent ? { shipped: `${sent}T06:30` } : {}),
+      ...(stage === "delivered"
+        ? { delivered: `${dayAfter(placed, days)}T${10 + chance.below(8)}:15` }
+        : {}),
+      ...(stage === "cancelled" ? { cancelled: `${placed.slice(0, 10)}T23:10` } : {}),
+      expected: dayAfter(placed, days),
+      delivery: more.express ? "express" : "standard",
+      pay_with: more.pay_with ?? "card",
+      items,
+      ...(more.coupon === undefined ? {} : { coupon: more.coupon }),
+      discount,
+      delivery_fee: more.express
+        ? state.terms.express_fee
+        : total >= state.terms.free_delivery_from
+          ? 0
+          : state.terms.delivery_fee,
+      ...(isSent ? { parcel: `PK${70_000_000 + chance.below(9_999_999)}` } : {}),
+    };
+    return key;
+  }
+
+  review(name: string, author: string, stars: number, daysAgo: number): void {
+    const [title, text] = this.scene.chance.pick(opinions[stars]!);
+    this.state.reviews[this.scene.id("rev")] = {
+      product_id: this.product(name),
+      author,
+      stars,
+      title,
+      text,
+      date: dayAfter(this.today, -daysAgo),
+    };
+  }
+
+  wish(name: string, daysAgo: number, price?: number): void {
+    const key = this.product(name);
+    this.state.wishes[key] = {
+      added: dayAfter(this.today, -daysAgo),
+      price: price ?? this.state.products[key]!.price,
+    };
+  }
+
+  inCart(name: string, quantity: number): void {
+    this.state.cart.lines[this.scene.id("line")] = { product_id: this.product(name), quantity };
+  }
+
+  return(
+    order: string,
+    at: number,
+    reason: ShoppingWorld["returns"][string]["reason"],
+    status: "requested" | "refunded",
+  ): void {
+    const { items, discount } = this.state.orders[order]!;
+    const [item_id, it] = Object.entries(items)[0]!;
+    const refund =
+      Math.round(it.price * 100 * (1 - discount / goodsOf(Object.values(items)))) / 100;
+    this.state.returns[this.scene.id("ret")] = {
+      item_id,
+      quantity: 1,
+      reason,
+      at: `${dayAfter(this.today, -at)}T18:20`,
+      refund,
+      status,
+    };
+  }
+}
+
+function make(scene: Scene): ShoppingWorld {
+  const shelves = new Shelves(scene);
+  shelves.stock();
+  if (scene.size === "small") smallHistory(shelves);
+  else fullHistory(shelves);
+  return shelves.state;
+}
+
+function smallHistory(shelves: Shelves): void {
+  const { user, friends } = shelves.scene.canon;
+  const coupons = new Map(
+    couponPlans
+      .filter(it => smallCoupons.includes(it.code))
+      .map(it => [it.code, shelves.coupon(it)]),
+  );
+  shelves.order(75, "delivered", [
+    ["Laptop stand", 1, 36],
+    ["Earbuds", 1],
+  ]);
+  const recent = shelves.order(
+    20,
+    "delivered",
+    [
+      ["Moka pot", 2],
+      ["LED desk lamp", 1],
+    ],
+    { coupon: coupons.get("THANKS8")! },
+  );
+  shelves.order(12, "cancelled", [["Cast iron pan", 1]]);
+  shelves.order(3, "shipped", [["Mechanical keyboard", 1]]);
+  shelves.order(
+    1,
+    "processing",
+    [
+      ["Cast iron pan", 1],
+      ["Earbuds", 1],
+    ],
+    { pay_with: "store_credit" },
+  );
+  shelves.return(recent, 5, "damaged", "requested");
+  shelves.review("Moka pot", friends[2]!.name, 5, 40);
+  shelves.review("Moka pot", friends[3]!.name, 4, 9);
+  shelves.review("Laptop stand", user.name, 4, 60);
+  shelves.review("Cast iron pan", friends[4]!.name, 2, 30);
+  shelves.wish("Ceramic coffee grinder", 25, 42);
+  shelves.wish("Chef's knife", 4);
+  shelves.inCart("LED desk lamp", 1);
+  shelves.inCart("Moka pot", 2);
+}
+
+function fullHistory(shelves: Shelves): void {
+  const { scene, state } = shelves;
+  const { chance, canon } = scene;
+  const coupons = new Map(couponPlans.map(it => [it.code, shelves.coupon(it)]));
+  const sold = Object.values(state.products).map(it => it.name);
+  const some = (n: number) =>
+    chance
+      .shuffled(sold)
+      .slice(0, n)
+      .map(
+        name =>
+          [
+            name,
+            chance.weighted([1, 2, 3], it => [0, 8, 3, 1][it]!),
+            chance.happens(0.25) ? older(state.products[shelves.product(name)]!.price) : undefined,
+          ] as const,
+      );
+  const days = [
+    214, 201, 188, 176, 163, 155, 147, 139, 128, 117, 108, 99, 90, 83, 76, 68, 61, 54, 47, 40, 33,
+    29, 26, 22, 19, 16, 13, 10, 8,
+  ];
+  for (const [i, daysAgo] of days.entries()) {
+    const coupon =
+      daysAgo === 188
+        ? "APP5"
+        : daysAgo === 54
+          ? "NEWYEAR20"
+          : daysAgo === 22
+            ? "BDAY15"
+            : undefined;
+    const stage = i % 7 === 5 ? "cancelled" : "delivered";
+    const bought = coupon
+      ? ([
+          ["Record player", 1],
+          ["Moka pot", 1],
+        ] as const)
+      : some(1 + chance.below(4));
+    const key = shelves.order(daysAgo, stage, bought, {
+      express: chance.happens(0.2),
+      ...(coupon ? { coupon: coupons.get(coupon)! } : {}),
+      pay_with: chance.weighted(["card", "store_credit", "on_delivery"] as const, it =>
+        it === "card" ? 6 : 1,
+      ),
+    });
+    if (stage === "delivered" && i % 6 === 2)
+      shelves.return(
+        key,
+        Math.max(1, daysAgo - 9),
+        chance.pick(["damaged", "does_not_fit", "not_as_described"] as const),
+        daysAgo > 30 ? "refunded" : "requested",
+      );
+  }
+  for (const [daysAgo, express] of [
+    [3, false],
+    [3, false],
+    [2, false],
+    [1, true],
+  ] as const)
+    shelves.order(daysAgo, "shipped", some(1 + chance.below(3)), { express });
+  for (const [daysAgo, pay_with] of [
+    [1, "card"],
+    [1, "store_credit"],
+    [0, "on_delivery"],
+    [0, "card"],
+  ] as const)
+    shelves.order(daysAgo, "processing", some(1 + chance.below(3)), { pay_with });
+  const authors = [...canon.friends, ...canon.colleagues].map(it => it.name);
+  for (const name of chance.shuffled(sold).slice(0, 26))
+    for (const author of chance.shuffled(authors).slice(0, 1 + chance.below(4)))
+      shelves.review(
+        name,
+        author,
+        chance.weighted([1, 2, 3, 4, 5], it => [0, 1, 2, 3, 6, 7][it]!),
+        3 + chance.below(300),
+      );
+  const bought = new Set(
+    Object.values(state.orders)
+      .filter(it => it.delivered)
+      .flatMap(it => Object.values(it.items).map(item => state.products[item.product_id]!.name)),
+  );
+  for (const name of chance.shuffled([...bought]).slice(0, 7))
+    shelves.review(name, canon.user.name, 3 + chance.below(3), 2 + chance.below(90));
+  const wished = chance
+    .shuffled(sold.filter(it => state.products[shelves.product(it)]!.status === "active"))
+    .slice(0, 7);
+  for (const [i, name] of wished.entries())
+    shelves.wish(
+      name,
+      3 + 9 * i,
+      i % 3 === 1 ? older(state.products[shelves.product(name)]!.price) : undefined,
+    );
+  for (const [name, quantity] of [
+    ["Insulated bottle", 2],
+    ["Dotted notebook", 3],
+    ["Bamboo cutting board", 1],
+    ["Head torch", 1],
+  ] as const)
+    shelves.inCart(name, quantity);
+  state.cart.coupon = coupons.get("SPRING10")!;
+}
+
+/** What something cost before it was made cheaper. */
+const older = (price: number) => Math.round(price * 11) / 10;
+
+function* contradictions(state: ShoppingWorld, canon: Canon): Generator<string> {
+  if (state.customer !== canon.user.name || state.address !== canon.place("home").address)
+    yield `${state.customer} at ${state.address} is not whom the world is about`;
+  const { products, orders, coupons } = state;
+  const names = Object.values(products).map(it => it.name);
+  for (const it of names)
+    if (names.some(other => other !== it && other.toLowerCase().includes(it.toLowerCase())))
+      yield `the name ${it} is part of another product's`;
+  for (const [key, it] of Object.entries(products))
+    if (!Object.hasOwn(state.categories, it.category_id))
+      yield `product ${key} is of category ${it.category_id}, which does not exist`;
+  for (const product of [
+    ...Object.values(state.reviews).map(it => it.product_id),
+    ...Object.values(state.cart.lines).map(it => it.product_id),
+    ...Object.keys(state.wishes),
+  ])
+    if (!Object.hasOwn(products, product)) yield `there is no product ${product}`;
+  if (Object.keys(state.wishes).length > state.terms.most_wishes) yield "the wish list is too long";
+  for (const [key, it] of Object.entries(state.cart.lines))
+    if (it.quantity > products[it.product_id]!.stock)
+      yield `there is not enough for cart line ${key}`;
+  if (
+    state.cart.coupon !== undefined &&
+    flawOf(state, coupons[state.cart.coupon]!, canon.now.slice(0, 10))
+  )
+    yield "the cart's coupon does not count";
+  for (const [key, it] of Object.entries(coupons))
+    if (it.used !== Object.values(orders).some(order => order.coupon === key && !order.cancelled))
+      yield `coupon ${it.code} ${it.used ? "was used by no order" : "is in an order and not used"}`;
+  yield* badOrders(state, canon);
+}
+
+function* badOrders(
+  { orders, products, returns, reviews, customer }: ShoppingWorld,
+  canon: Canon,
+): Generator<string> {
+  const delivered = new Set<string>();
+  for (const [key, it] of Object.entries(orders)) {
+    if (it.placed > canon.now) yield `order ${key} is to come`;
+    const times = [it.placed, it.shipped, it.delivered].filter(time => time !== undefined);
+    if (times.some((time, i) => time > (times[i + 1] ?? canon.now)))
+      yield `order ${key} has its times in the wrong order`;
+    if (it.discount > goodsOf(Object.values(it.items)))
+      yield `order ${key} takes off more than it comes to`;
+    for (const item of Object.values(it.items)) {
+      if (!Object.hasOwn(products, item.product_id))
+        yield `order ${key} has ${item.product_id}, which is no product`;
+      if (statusOf(it) === "delivered") delivered.add(item.product_id);
+    }
+  }
+  for (const [key, it] of Object.entries(returns)) {
+    const order = Object.values(orders).find(row => Object.hasOwn(row.items, it.item_id));
+    if (!order?.delivered || it.at < order.delivered || it.at > canon.now)
+      yield `return ${key} is of something that was not delivered by then`;
+  }
+  for (const it of Object.values(reviews))
+    if (it.author === customer && !delivered.has(it.product_id))
+      yield `${customer} reviews ${it.product_id}, which was never delivered`;
+}
+
+export const shoppingPart = partOf<ShoppingWorld>({
+  server: shopping,
+  make,
+  disagreements: (state, _world, canon) => [...contradictions(state, canon)],
+});

@@ -1,0 +1,214 @@
+/**
+ * The chat's part of a world: the channels that are told of roles, with the canon's people in them,
+ * on days before its now. Knows whom a guest is from.
+ */
+import { teamChat, type Chat } from "./server.ts";
+import type { emojis } from "./state.ts";
+import type { Canon } from "../shared/cast.ts";
+import { firstChannels, formerColleague, moreChannels, type ToldChannel } from "./generateTexts.ts";
+import { dayFrom } from "../shared/dates.ts";
+import { partOf, type Scene } from "../shared/generator.ts";
+
+type Emoji = (typeof emojis)[number];
+
+const slug = (name: string) =>
+  name
+    .normalize("NFD")
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-");
+
+/** Of the studio, those who are in the small world's channels. */
+const fewest = [0, 1, 2, 3, 5, 6];
+
+/** Who may write announcements beside their owner. */
+const admins = [3, 6];
+
+/** A world's chat while it is made. */
+class Making {
+  readonly state: Chat;
+  readonly canon: Canon;
+  readonly #id: Scene["id"];
+  readonly #chance: Scene["chance"];
+  /** Members by role: `2` of the staff, `g0` a guest. */
+  readonly #ids = new Map<string, string>();
+
+  constructor({ canon, id, chance, size }: Scene) {
+    this.canon = canon;
+    this.#id = id;
+    this.#chance = chance;
+    const isFull = size === "full";
+    this.state = {
+      user: "",
+      limits: isFull ? { owned: 8, guest: 2 } : { owned: 3, guest: 1 },
+      members: {},
+      channels: {},
+      messages: {},
+    };
+    for (const i of isFull ? canon.staff.keys() : fewest) {
+      const { name, email, job } = canon.staff[i]!;
+      this.#member(String(i), {
+        name,
+        email,
+        ...(i === 0 ? {} : { title: job }),
+        role: admins.includes(i) ? "admin" : "member",
+        status: i === 5 || i === 12 ? "away" : "active",
+      });
+    }
+    this.state.user = this.#ids.get("0")!;
+    for (const [i, it] of canon.clients.entries())
+      if (isFull || i === 0)
+        this.#member(`g${i}`, {
+          name: it.contacts[0]!.name,
+          email: it.contacts[0]!.email,
+          title: `guest from ${it.name}`,
+          role: "guest",
+          status: "active",
+        });
+    this.#member("former", {
+      name: formerColleague.name,
+      email: `${formerColleague.user}@${canon.studio.domain}`,
+      title: "designer",
+      role: "member",
+      status: "deactivated",
+    });
+  }
+
+  #member(role: string, row: Chat["members"][string]): void {
+    const key = this.#id("mem");
+    this.#ids.set(role, key);
+    this.state.members[key] = row;
+  }
+
+  channel(told: ToldChannel): void {
+    const { canon, state } = this;
+    const channelId = this.#id("chn");
+    const inside = [
+      ...(told.members ?? canon.staff.keys()),
+      ...(told.guests ?? []).map(it => `g${it}`),
+    ].flatMap(it => this.#ids.get(String(it)) ?? []);
+    const oldest = Math.max(...told.talk.map(it => Number(it.split("|")[1])));
+    state.channels[channelId] = {
+      name: this.#told(told.name),
+      ...(told.topic === undefined ? {} : { topic: this.#told(told.topic) }),
+      kind: told.kind ?? "public",
+      owner: this.#ids.get(String(told.owner))!,
+      members: inside,
+      created: dayFrom(-oldest - 90 - this.#chance.below(600)),
+      ...(told.announcements ? { announcements: told.announcements } : {}),
+      ...(told.archived === undefined ? {} : { archived: dayFrom(-told.archived) }),
+    };
+    let [root, last] = ["", ""];
+    for (const line of told.talk) {
+      const isReply = line.startsWith("+");
+      const key = this.#message(
+        channelId,
+        isReply ? line.slice(1) : line,
+        isReply ? root : undefined,
+        last,
+      );
+      last = state.messages[key]!.at;
+      if (!isReply) root = key;
+    }
+  }
+
+  #message(channelId: string, line: string, root: string | undefined, after: string): string {
+    const [who, days, text, reacted = ""] = line.split("|") as [string, string, string, string?];
+    const early = Number(days) === 0 ? 7 * 60 + 30 : 8 * 60 + 30;
+    const at = (minutes: number) =>
+      `${dayFrom(-Number(days))}T${String(Math.floor(minutes / 60)).padStart(2, "0")}:${String(minutes % 60).padStart(2, "0")}`;
+    // whoever answers on the same day does so later
+    const begun = after.startsWith(dayFrom(-Number(days)))
+      ? Number(after.slice(11, 13)) * 60 + Number(after.slice(14)) + 4
+      : early;
+    const time =
+      begun + this.#chance.below(Number(days) === 0 ? 35 : root === undefined ? 420 : 60);
+    const mentions = [...text.matchAll(/@\{s(\d+)\}/g)].flatMap(it => this.#ids.get(it[1]!) ?? []);
+    const reactions = Object.fromEntries(
+      reacted.split(" ").length < 2
+        ? []
+        : [...reacted.matchAll(/(\w+) ([\d,]+)/g)].map(([, emoji, roles]) => [
+            emoji as Emoji,
+            roles!.split(",").flatMap(it => this.#ids.get(it) ?? []),
+          ]),
+    );
+    const key = this.#id("msg");
+    this.state.messages[key] = {
+      channel_id: channelId,
+      by: this.#ids.get(who)!,
+      at: at(time),
+      text: this.#told(text),
+      ...(root === undefined ? {} : { reply_to: root }),
+      ...(mentions.length ? { mentions } : {}),
+      ...(Object.keys(reactions).length ? { reactions } : {}),
+    };
+    return key;
+  }
+
+  /** A told text with the names of this world. */
+  #told(text: string): string {
+    const { canon } = this;
+    return text.replaceAll(/\{(slug|client|place:|s)(\w+)\}/g, (_, kind: string, which: string) => {
+      if (kind === "s") return canon.staff[Number(which)]!.first;
+      if (kind === "place:") return canon.place(which).name;
+      const { name } = canon.clients[Number(which)]!;
+      return kind === "slug" ? slug(name) : name;
+    });
+  }
+}
+
+export const teamChatPart = partOf<Chat>({
+  server: teamChat,
+  make(scene) {
+    const making = new Making(scene);
+    for (const it of firstChannels) making.channel(it);
+    if (scene.size === "full")
+      for (const it of scene.chance.shuffled(moreChannels)) making.channel(it);
+    return making.state;
+  },
+  disagreements: (state, _world, canon) => [...within(state, canon), ...withCanon(state, canon)],
+});
+
+function within({ members, channels, messages, limits, user }: Chat, canon: Canon): string[] {
+  const wrong: string[] = [];
+  const names = Object.values(channels).map(it => it.name);
+  if (new Set(names).size < names.length) wrong.push("two channels have one name");
+  for (const [key, it] of Object.entries(channels)) {
+    if (!it.members.includes(it.owner)) wrong.push(`${key} belongs to somebody who is not in it`);
+    if (it.members.some(memberId => members[memberId]!.status === "deactivated"))
+      wrong.push(`${key} has a member who is deactivated`);
+  }
+  for (const [key, it] of Object.entries(messages)) {
+    const channel = channels[it.channel_id]!;
+    if (!channel.members.includes(it.by))
+      wrong.push(`${key} is by somebody who is not in #${channel.name}`);
+    if (it.mentions?.some(memberId => !channel.members.includes(memberId)))
+      wrong.push(`${key} mentions somebody who is not in #${channel.name}`);
+    if (it.at > canon.now) wrong.push(`${key} is from ${it.at}, which is to come`);
+    if (it.at.slice(0, 10) < channel.created) wrong.push(`${key} is older than #${channel.name}`);
+    if (channel.archived && it.at.slice(0, 10) > channel.archived)
+      wrong.push(`${key} was written after #${channel.name} was archived`);
+    if (it.reply_to !== undefined && messages[it.reply_to]!.at >= it.at)
+      wrong.push(`${key} answers what came later`);
+  }
+  const open = Object.values(channels).filter(it => !it.archived);
+  if (open.filter(it => it.owner === user).length > limits.owned)
+    wrong.push(`the user owns more than ${limits.owned} channels`);
+  for (const [key, it] of Object.entries(members))
+    if (it.role === "guest" && open.filter(of => of.members.includes(key)).length > limits.guest)
+      wrong.push(`the guest ${it.name} is in more than ${limits.guest} channels`);
+  return wrong;
+}
+
+function withCanon({ user, members }: Chat, canon: Canon): string[] {
+  const emails = new Map(
+    [...canon.staff, ...canon.clients.flatMap(it => it.contacts)].map(it => [it.name, it.email]),
+  );
+  const wrong = Object.values(members).flatMap(it =>
+    it.status === "deactivated" || emails.get(it.name) === it.email
+      ? []
+      : [`${it.name} <${it.email}> is of neither the studio nor a client`],
+  );
+  return members[user]!.email === canon.user.email
+    ? wrong
+    : [...wrong, `the user is ${members[user]!.name}, not ${canon.user.name}`];
+}

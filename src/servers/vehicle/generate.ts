@@ -1,0 +1,320 @@
+/**
+ * The vehicles that the canon's user may drive: where they stand, how they are, and the trips that
+ * brought them there. Knows the canon's places by role.
+ */
+import type { Chance } from "../../environment/random.ts";
+import { kmTo, minutesFor, roadKm, tenth } from "./motion.ts";
+import { vehicle } from "./server.ts";
+import type { Garage, Place, Vehicle } from "./state.ts";
+import type { Canon } from "../shared/cast.ts";
+import { partOf, type Scene, type World } from "../shared/generator.ts";
+import { vehiclePlans, type VehiclePlan } from "./generateValues.ts";
+import { dayFrom } from "../shared/dates.ts";
+
+/** What stations sell, by the role of the place, in euros. */
+const sold: Readonly<Record<string, NonNullable<Place["sells"]>>> = {
+  fuel: { petrol: 1.62, diesel: 1.54 },
+  supermarket: { petrol: 1.57, diesel: 1.49 },
+  charger: { power: 0.49 },
+  parking: { power: 0.58 },
+  lodge: { power: 0.62 },
+};
+
+const fewRoles = [
+  "home",
+  "studio",
+  "cafe",
+  "grocery",
+  "printer",
+  "fuel",
+  "charger",
+  "aunt",
+  "station",
+  "beach",
+];
+const fewCities = ["Madrid", "Paris"];
+/** No road leads there. */
+const islands = new Set(["United Kingdom", "Ireland"]);
+
+interface Map {
+  readonly places: Garage["places"];
+  /** Ids by role. */
+  readonly by: ReadonlyMap<string, string>;
+}
+
+function mapOf({ canon, size, id }: Scene): Map {
+  const places: Garage["places"] = {};
+  const by = new Map<string, string>();
+  for (const { role, name, category, address, latitude, longitude } of canon.places) {
+    if (size === "small" && !fewRoles.includes(role)) continue;
+    const key = id("plc");
+    by.set(role, key);
+    places[key] = {
+      name,
+      category,
+      address,
+      latitude,
+      longitude,
+      ...(sold[role] ? { sells: sold[role] } : {}),
+    };
+  }
+  for (const { name, country, latitude, longitude } of canon.cities.slice(1))
+    if (!islands.has(country) && (size === "full" || fewCities.includes(name)))
+      places[id("plc")] = {
+        name,
+        category: "city",
+        address: `${name}, ${country}`,
+        latitude,
+        longitude,
+      };
+  return { places, by };
+}
+
+const dayBefore = (days: number) => dayFrom(-days);
+
+/** Who drives it, by whose it is. */
+function driversOf(
+  whose: VehiclePlan["whose"],
+  { user, colleagues, friends }: Canon,
+): readonly string[] {
+  switch (whose) {
+    case "user":
+    case "shared":
+      return [user.name];
+    case "studio":
+      return [user.name, ...colleagues.slice(0, 6).map(it => it.name)];
+    case "brother":
+      return [friends[0]!.name];
+    case "aunt":
+      return [friends[1]!.name, user.name];
+    default:
+      return whose satisfies never;
+  }
+}
+
+/** Trips one after the other, the last one to where it stands now. */
+function tripsOf(
+  plan: VehiclePlan,
+  vehicle_id: string,
+  map: Map,
+  { canon, chance, size }: Scene,
+): Garage["trips"][string][] {
+  const drivers = driversOf(plan.whose, canon);
+  const goals = [...map.by.values()];
+  const cities = Object.keys(map.places).filter(
+    it =>
+      map.places[it]!.category === "city" &&
+      roadKm(map.places[it]!, map.places[map.by.get("home")!]!) < 900,
+  );
+  const goesFar = size === "full" && plan.whose !== "shared";
+  const here = map.by.get(plan.at)!;
+  const n = size === "small" ? plan.few! : 8 + chance.below(5);
+  const trips: Garage["trips"][string][] = [];
+  let from = chance.pick(goals.filter(it => it !== here));
+  for (let i = 0; i < n; i++) {
+    const next = goesFar && i < n - 2 && chance.happens(0.12) ? cities : goals;
+    const to =
+      i === n - 1
+        ? here
+        : chance.pick(next.filter(it => it !== from && (i < n - 2 || it !== here)));
+    const km = tenth(
+      Math.max(0.2, roadKm(map.places[from]!, map.places[to]!)) + chance.below(4) / 10,
+    );
+    const start = `${dayBefore(1 + (n - 1 - i) * 3 + chance.below(3))}T${timeOfDay(chance)}`;
+    const purpose =
+      plan.whose === "studio"
+        ? chance.happens(0.8)
+          ? "business"
+          : "private"
+        : chance.happens(0.15)
+          ? "business"
+          : "private";
+    trips.push({
+      vehicle_id,
+      driver: chance.pick(drivers),
+      purpose,
+      from,
+      to,
+      start,
+      minutes: minutesFor(km) + chance.below(6),
+      km,
+    });
+    from = to;
+  }
+  return trips;
+}
+
+const timeOfDay = (chance: Chance) =>
+  `${String(8 + chance.below(12)).padStart(2, "0")}:${chance.pick(["00", "05", "15", "20", "30", "40", "45", "55"])}`;
+
+function vehicleOf(
+  plan: VehiclePlan,
+  map: Map,
+  driven: number,
+  trip_id: string | undefined,
+): Vehicle {
+  const { name, model, plate, goal, trip: _, away = 0, first, tank, battery, ...rest } = plan.as;
+  const place_id = map.by.get(plan.at)!;
+  const made: Vehicle = {
+    name,
+    model,
+    plate,
+    access: "drive",
+    ...(tank ? { tank } : {}),
+    ...(battery ? { battery } : {}),
+    modes: ["comfort", "eco"],
+    mode: "comfort",
+    engine: "off",
+    gear: "park",
+    brake: false,
+    speed: 0,
+    open: [],
+    locked: true,
+    climate: { temperature: 20, fan: 0 },
+    lamps: "off",
+    wipers: "off",
+    washer: 70,
+    place_id,
+    away,
+    ...(trip_id === undefined ? {} : { trip_id }),
+    odometer_first: first,
+    odometer: tenth(first + driven + away),
+    tires: { "front left": 2.4, "front right": 2.4, "rear left": 2.4, "rear right": 2.4 },
+    pressure: 2.4,
+    ...rest,
+  };
+  if (goal !== undefined)
+    made.route = {
+      place_id: map.by.get(goal)!,
+      km: tenth(
+        Math.max(0.4, roadKm(map.places[place_id]!, map.places[map.by.get(goal)!]!) - away),
+      ),
+      delay: 2,
+    };
+  return made;
+}
+
+export const vehiclePart = partOf<Garage>({
+  server: vehicle,
+  make(scene) {
+    const { canon, size, id } = scene;
+    const map = mapOf(scene);
+    const vehicles: Garage["vehicles"] = {};
+    const trips: Garage["trips"] = {};
+    for (const plan of vehiclePlans.filter(it => size === "full" || it.few)) {
+      const vehicle_id = id("veh");
+      const own = tripsOf(plan, vehicle_id, map, scene);
+      for (const it of own) trips[id("trip")] = it;
+      const { trip: start, away = 0 } = plan.as;
+      const under = start === undefined ? undefined : id("trip");
+      if (under !== undefined)
+        trips[under] = {
+          vehicle_id,
+          driver: own.at(-1)!.driver,
+          purpose: "private",
+          from: map.by.get(plan.at)!,
+          start: start!,
+          km: away,
+        };
+      vehicles[vehicle_id] = vehicleOf(
+        plan,
+        map,
+        tenth(own.reduce((sum, it) => sum + it.km, 0)),
+        under,
+      );
+    }
+    return {
+      user: canon.user.name,
+      weather: { outside: 9, rain: "light" },
+      vehicles,
+      places: map.places,
+      trips,
+    };
+  },
+  disagreements(garage, world, canon) {
+    return [
+      ...(garage.user === canon.user.name
+        ? []
+        : [`the user ${garage.user} is not ${canon.user.name}`]),
+      ...dangling(garage),
+      ...sums(garage),
+      ...misplaced(garage, world, canon),
+    ];
+  },
+});
+
+function dangling({ vehicles, places, trips }: Garage): string[] {
+  const lost: string[] = [];
+  const expect = (table: object, key: string | undefined, whose: string) =>
+    void (
+      key === undefined ||
+      Object.hasOwn(table, key) ||
+      lost.push(`${whose} names ${key}, which is not there`)
+    );
+  for (const it of Object.values(vehicles))
+    for (const key of [it.place_id, it.route?.place_id]) expect(places, key, it.name);
+  for (const it of Object.values(vehicles)) expect(trips, it.trip_id, it.name);
+  for (const [key, it] of Object.entries(trips)) {
+    expect(vehicles, it.vehicle_id, key);
+    for (const place of [it.from, it.to]) expect(places, place, key);
+  }
+  return lost;
+}
+
+/**
+ * Odometers are what they were plus all trips, stores hold no more than they can, and what moves
+ * knows since when.
+ */
+function sums(garage: Garage): string[] {
+  return Object.entries(garage.vehicles).flatMap(([key, it]) => {
+    const km = Object.values(garage.trips).reduce(
+      (sum, trip) => (trip.vehicle_id === key ? sum + trip.km : sum),
+      0,
+    );
+    return [
+      ...(Math.abs(it.odometer_first + km - it.odometer) < 0.05
+        ? []
+        : [
+            `the odometer of ${it.name} shows ${it.odometer}, and its trips come to ${tenth(it.odometer_first + km)}`,
+          ]),
+      ...[it.tank, it.battery].flatMap(store =>
+        store && store.level > store.capacity ? [`${it.name} holds more than it can`] : [],
+      ),
+      ...((it.engine === "on") === (it.trip_id !== undefined) &&
+      (it.trip_id === undefined || garage.trips[it.trip_id]?.minutes === undefined)
+        ? []
+        : [`${it.name} is on no trip that goes on`]),
+      ...(it.speed > 0 === (it.since !== undefined) &&
+      (it.speed === 0 || (it.engine === "on" && !it.brake))
+        ? []
+        : [`${it.name} moves and does not`]),
+      ...(it.route && kmTo(garage, it, it.route.place_id) > 2000
+        ? [`${it.name} is bound for the end of the world`]
+        : []),
+    ];
+  });
+}
+
+/** Places lie where the canon has them, and the map too. */
+function misplaced({ places }: Garage, world: World, canon: Canon): string[] {
+  const all = new Map<string, Omit<Place, "name" | "category">>();
+  for (const it of canon.places) all.set(it.name, it);
+  for (const it of canon.cities) all.set(it.name, { ...it, address: `${it.name}, ${it.country}` });
+  const mapped = world.get("maps") as
+    | Readonly<Record<"places" | "cities", Readonly<Record<string, { readonly name: string }>>>>
+    | undefined;
+  const onMap =
+    mapped &&
+    new Set([...Object.values(mapped.places), ...Object.values(mapped.cities)].map(it => it.name));
+  return Object.values(places).flatMap(it => {
+    const known = all.get(it.name);
+    const lies =
+      known?.address === it.address &&
+      known.latitude === it.latitude &&
+      known.longitude === it.longitude;
+    return [
+      ...(lies ? [] : [`${it.name} is not at ${it.address}`]),
+      ...(!onMap || onMap.size < 60 || onMap.has(it.name) ? [] : [`${it.name} is not on the map`]),
+    ];
+  });
+}

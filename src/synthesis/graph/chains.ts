@@ -1,0 +1,106 @@
+/**
+ * Chains of tools to make conversations of: simple paths in the dependency graph, the tools used
+ * least so far first, so that every tool gets its turn. Knows no entities and no words.
+ */
+import type { Server } from "../../environment/server.ts";
+import type { Chance } from "../../environment/random.ts";
+import { eligible, type Audit } from "./edgeVerdicts.ts";
+import { graphOf, type Edge, type Graph } from "./dependencyGraph.ts";
+
+/** How long chains are, by weight. */
+const lengths = [
+  { tools: 2, weight: 0.3 },
+  { tools: 3, weight: 0.3 },
+  { tools: 4, weight: 0.25 },
+  { tools: 5, weight: 0.15 },
+];
+
+/** Chains that end with a tool that changes something. */
+const mutatingEnds = 0.7;
+
+export interface Chain {
+  /** Full tool names, in the order of the path. */
+  readonly tools: readonly string[];
+  /** The edges walked, one fewer than the tools. */
+  readonly edges: readonly Edge[];
+}
+
+/**
+ * How often each tool has been called, and, for less, wished for in vain: tools are drawn so that
+ * this evens out.
+ */
+export type Uses = Map<string, number>;
+
+/** The weight by which a tool is drawn. */
+export const rarityOf = (tool: string, uses: Uses): number => 1 / (1 + (uses.get(tool) ?? 0)) ** 3;
+
+/** A draw that leads to no such path is made again so often. */
+const draws = 8;
+
+/** What chains are drawn from. */
+export interface Ways {
+  readonly server: Server;
+  readonly uses: Uses;
+  /** Edges that were turned down are not walked. */
+  readonly audit: Audit;
+}
+
+/**
+ * A path of two to five tools with at least one explicit edge, or undefined where there seems to be
+ * none.
+ */
+export function chainOf(ways: Ways, chance: Chance): Chain | undefined {
+  for (let draw = 0; draw < draws; draw++) {
+    const chain = drawn(ways, chance);
+    if (chain) return chain;
+  }
+  return undefined;
+}
+
+function drawn({ server, uses, audit }: Ways, chance: Chance): Chain | undefined {
+  const graph = eligible(graphOf(server), audit);
+  const wanted = chance.weighted(lengths, it => it.weight).tools;
+  const rarity = (tool: string) => rarityOf(tool, uses);
+  const ends = [...server.tools.values()].filter(it => graph.to(it.name).length > 0);
+  const writes = ends.filter(it => it.effect === "write");
+  const pool = writes.length > 0 && chance.happens(mutatingEnds) ? writes : ends;
+  if (pool.length === 0) return undefined;
+  let tools = [chance.weighted(pool, it => rarity(it.name)).name];
+  const edges: Edge[] = [];
+  while (tools.length < wanted) {
+    const edge = before(graph, tools, rarity, chance);
+    if (!edge) break;
+    tools = [edge.a, ...tools];
+    edges.unshift(edge);
+  }
+  return edges.some(it => it.kind === "explicit") ? { tools, edges } : undefined;
+}
+
+/** An edge that leads to the path's first tool from one that is not on it yet. */
+function before(
+  graph: Graph,
+  tools: readonly string[],
+  rarity: (tool: string) => number,
+  chance: Chance,
+): Edge | undefined {
+  const choices = graph.to(tools[0]!).filter(it => !tools.includes(it.a));
+  return choices.length === 0
+    ? undefined
+    : chance.weighted(choices, it => rarity(it.a) * it.confidence);
+}
+
+/**
+ * Counts tools as used; in vain counts for a third, so that what cannot be had is not asked for
+ * forever.
+ */
+export function used(tools: Iterable<string>, uses: Uses, isInVain = false): void {
+  for (const it of tools) uses.set(it, (uses.get(it) ?? 0) + (isInVain ? 1 / 3 : 1));
+}
+
+/** Tools that no edge which works touches: they come into conversations as wishes of their own. */
+export const loners = ({ server, audit }: Pick<Ways, "server" | "audit">): readonly string[] => {
+  const graph = eligible(graphOf(server), audit);
+  return [...server.tools.keys()].filter(
+    it => graph.from(it).length === 0 && graph.to(it).length === 0,
+  );
+};

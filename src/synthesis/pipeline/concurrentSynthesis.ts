@@ -1,0 +1,92 @@
+/**
+ * Synthesis by a cast that takes its time: several places of the file are worked on at once, and
+ * what comes of them is told in the order of the file. Goes on after tasks that are there already.
+ * Knows neither models nor files.
+ */
+import { PolicyFault } from "../../policy/policy.ts";
+import type { Slot } from "./composition.ts";
+import { Kept } from "./filter.ts";
+import { Studio, type Synthesis } from "./synthesizer.ts";
+import { attempt, patience, serversFor, slotsFor, type Attempted } from "./synthesize.ts";
+
+export interface SideBySide {
+  /** Places worked on at once. */
+  readonly concurrency: number;
+  /** Attempts that were made before, in their order: they come first, as they are. */
+  readonly there: readonly Attempted[];
+}
+
+/** Attempts in a row that a fault of the model's cut off, after which the fault goes up. */
+const mostFaults = 5;
+
+/**
+ * A stream of attempts that ends when there are as many tasks as wanted. Throws a `PolicyFault`
+ * where the model no longer answers.
+ */
+export async function* synthesizeSideBySide(
+  synthesis: Synthesis,
+  { concurrency, there }: SideBySide,
+): AsyncGenerator<Attempted> {
+  const servers = serversFor(synthesis);
+  const stop = new AbortController();
+  const signal = synthesis.signal ? AbortSignal.any([synthesis.signal, stop.signal]) : stop.signal;
+  const work = { ...synthesis, servers, signal };
+  const [studio, kept] = [new Studio(work), new Kept()];
+  const slots = slotsFor(work);
+  let slot = slots.next();
+  for (const attempted of there) {
+    yield attempted;
+    if (attempted.kind === "rejected") continue;
+    kept.add(attempted.task);
+    studio.kept(attempted.task);
+    if (!slot.done) slot = slots.next(attempted.task.servers[0]!.name);
+  }
+  let [n, faults] = [Math.max(-1, ...there.map(numberOf)) + 1, 0];
+
+  /** All that is tried for one place, the last one accepted unless nothing came of it. */
+  async function filled({ kind, servers: order }: Slot): Promise<Attempted[]> {
+    const all: Attempted[] = [];
+    for (let i = 0; i < order.length * patience; i++) {
+      signal.throwIfAborted();
+      const aim = { n: n++, home: order[Math.floor(i / patience)]!, kind };
+      const attempted = await attempt(aim, work, studio, kept).catch((error: unknown) => {
+        if (!(error instanceof PolicyFault) || ++faults >= mostFaults) throw error;
+        return undefined;
+      });
+      if (!attempted) continue;
+      faults = 0;
+      all.push(attempted);
+      if (attempted.kind === "accepted") break;
+    }
+    return all;
+  }
+
+  const lanes: Promise<Attempted[]>[] = [];
+  try {
+    for (;;) {
+      while (lanes.length < concurrency && !slot.done) {
+        const lane = filled(slot.value);
+        // it is waited for in its turn; until then nobody minds
+        lane.catch(() => {});
+        lanes.push(lane);
+        slot = slots.next(slot.value.servers[0]!);
+      }
+      const lane = lanes.shift();
+      if (!lane) return;
+      const attempts = await lane;
+      yield* attempts;
+      if (attempts.at(-1)?.kind !== "accepted") return;
+    }
+  } finally {
+    stop.abort(new Error("nobody waits for it"));
+    await Promise.allSettled(lanes);
+  }
+}
+
+/** An attempt's number, with which its id ends. */
+const numberOf = (attempted: Attempted): number =>
+  Number(
+    /-(\d+)$/.exec(
+      attempted.kind === "accepted" ? attempted.task.id : attempted.rejected.id,
+    )?.[1] ?? -1,
+  );

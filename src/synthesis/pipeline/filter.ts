@@ -1,0 +1,151 @@
+/**
+ * What a conversation must pass before it is a task: it replays byte for byte, it says nothing that
+ * would give the answer away, its secrets have a source, and nothing like it is there already. Does
+ * not know how it was made.
+ */
+import { openByName, type Catalog } from "../../environment/catalog.ts";
+import { canonical, type Json, type JsonObject } from "../../environment/json.ts";
+import type { Task } from "../../trajectory/task.ts";
+import { callsOf, type CallEvent } from "../../trajectory/trajectory.ts";
+import { declarationsOf } from "../graph/declarations.ts";
+import { holds } from "./goals.ts";
+
+/** More failed calls than this share, and a conversation is of no use. */
+const mostErrors = 0.3;
+
+type Rejection = "replay" | "errors" | "leak" | "provenance" | "duplicate";
+
+/** Why a task may not be kept, or undefined. */
+export function screened(
+  task: Task,
+  catalog: Catalog,
+): { reason: Rejection; why: string } | undefined {
+  const calls = callsOf(task.trajectory);
+  const failed = calls.filter(it => it.outcome !== "ok").length;
+  if (failed > mostErrors * calls.length)
+    return { reason: "errors", why: `${failed} of ${calls.length} calls failed` };
+  const differs = replayed(task, calls, catalog);
+  if (differs !== undefined) return { reason: "replay", why: differs };
+  const leak = leaked(task, catalog);
+  if (leak !== undefined) return { reason: "leak", why: leak };
+  const secret = unsourced(task, catalog);
+  return secret === undefined ? undefined : { reason: "provenance", why: secret };
+}
+
+/** Does it all again on a fresh session that offers the task's own menu. */
+function replayed(task: Task, calls: readonly CallEvent[], catalog: Catalog): string | undefined {
+  const session = openByName(catalog, task.trajectory.header);
+  for (const [i, it] of calls.entries()) {
+    const { outcome, digest } = session.call(it.name, it.arguments);
+    const isSame =
+      outcome.kind === "ok"
+        ? canonical(outcome.value) === canonical(it.value)
+        : outcome.message === it.error;
+    if (outcome.kind !== it.outcome || digest !== it.digest || !isSame)
+      return `call ${i} (${it.name}) answers otherwise`;
+  }
+  return undefined;
+}
+
+/** What the user says holds no call, no tool's name and no id that only a look-up could know. */
+function leaked(task: Task, catalog: Catalog): string | undefined {
+  const text = task.turns.map(it => it.user).join("\n");
+  const names = [...task.menu.map(it => it.name), ...task.hidden].find(it => holds(text, it));
+  if (names !== undefined) return `the user says ${names}`;
+  for (const { calls } of task.goals) {
+    for (const call of calls) {
+      if (Object.keys(call.arguments).length > 0 && text.includes(JSON.stringify(call.arguments)))
+        return `the user says the arguments of ${call.name}`;
+      const id = unspokenIds(call.name, call.arguments, catalog).find(it => holds(text, it));
+      if (id !== undefined) return `the user says the id ${id}`;
+    }
+  }
+  return undefined;
+}
+
+function unspokenIds(name: string, args: JsonObject, catalog: Catalog): string[] {
+  const tool = catalog.tools.get(name)!;
+  const { inputs } = declarationsOf(catalog.server(tool.server)).get(name)!;
+  return inputs.flatMap(it =>
+    it.spoken || args[it.key] === undefined
+      ? []
+      : [args[it.key]].flat().filter(id => typeof id === "string"),
+  );
+}
+
+/** Every sensitive value was said by the user or shown by a tool before it was used. */
+function unsourced(task: Task, catalog: Catalog): string | undefined {
+  let known = "";
+  for (const event of task.trajectory.events) {
+    if (event.kind === "user") known += `\n${event.text}`;
+    if (event.kind !== "call") continue;
+    const tool = catalog.tools.get(event.name);
+    const secrets = tool
+      ? declarationsOf(catalog.server(tool.server))
+          .get(event.name)!
+          .values.filter(it => it.sensitive)
+      : [];
+    const args = event.arguments as JsonObject;
+    const unknown = secrets.find(
+      ({ key }) => args[key] !== undefined && !holds(known, wordOf(args[key])),
+    );
+    if (unknown) return `${event.name} uses a ${unknown.key} that nobody gave`;
+    known += `\n${JSON.stringify(event.value ?? event.error)}`;
+  }
+  return undefined;
+}
+
+const wordOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** How alike two conversations of one server may be: the share of calls they have in common. */
+const likeness = 0.7;
+
+/**
+ * The conversations kept so far, found by the calls they make. Jaccard on tool and arguments, first
+ * come first kept.
+ */
+export class Kept {
+  readonly #byItem = new Map<string, number[]>();
+  readonly #sizes: number[] = [];
+
+  /** Whether nothing like it is kept yet; if so, it is from now on. */
+  add(task: Task): boolean {
+    const items = signatureOf(task);
+    const least = Math.ceil(likeness * items.length);
+    // whatever shares enough items shares one of these, the rarest
+    const probes = items
+      .toSorted((a, b) => this.#count(a) - this.#count(b))
+      .slice(0, items.length - least + 1);
+    const alike = new Set(probes.flatMap(it => this.#byItem.get(it) ?? []));
+    for (const other of alike) {
+      const shared = items.filter(it => this.#byItem.get(it)?.includes(other)).length;
+      if (shared / (items.length + this.#sizes[other]! - shared) >= likeness) return false;
+    }
+    const own = this.#sizes.push(items.length) - 1;
+    for (const it of items) {
+      const at = this.#byItem.get(it);
+      if (at) at.push(own);
+      else this.#byItem.set(it, [own]);
+    }
+    return true;
+  }
+
+  #count(item: string): number {
+    return this.#byItem.get(item)?.length ?? 0;
+  }
+}
+
+/**
+ * Tool and arguments of each call, repeats numbered; of a talk without calls, what was asked first.
+ */
+function signatureOf({ trajectory, servers, turns }: Task): string[] {
+  const seen = new Map<string, number>();
+  const home = `${servers[0]!.name}/${servers[0]!.fixture}`;
+  const items = callsOf(trajectory).map(it => {
+    const item = `${home} ${it.name} ${canonical(it.arguments)}`;
+    const n = (seen.get(item) ?? 0) + 1;
+    seen.set(item, n);
+    return n === 1 ? item : `${item} #${n}`;
+  });
+  return items.length > 0 ? items : [`"${turns[0]!.user}"`];
+}

@@ -1,0 +1,126 @@
+/**
+ * What a synthesis leaves beside its tasks: the attempts that were turned down, a line each, and
+ * the report that counts it all. Knows the shapes of these files and where they lie, not how a task
+ * is made.
+ */
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import { Mistake } from "../../userError.ts";
+import { jsonLines, writeWhole } from "../../trajectory/file.ts";
+import { event } from "../../trajectory/trajectory.ts";
+import { logSchema } from "./stateLog.ts";
+
+export const rejectedFormat = "prove/rejected@1";
+export const reportFormat = "prove/report@1";
+
+/** An attempt that became no task. */
+export const rejectedSchema = z.strictObject({
+  format: z.literal(rejectedFormat),
+  /** What the task's id would have been. */
+  id: z.string(),
+  /** By name, the home first. */
+  servers: z.array(z.string()).min(1),
+  kind: z.enum(["normal", "clarify", "abstain", "irrelevant"]),
+  chain: z.array(z.string()),
+  /**
+   * One of few words: chain, query, teacher, length, broken, menu, no goals, split, replay, errors,
+   * leak, provenance, duplicate.
+   */
+  reason: z.string(),
+  /** The same in full, for a person. */
+  why: z.string(),
+  log: logSchema,
+  /** What was said and called so far, without patches. */
+  events: z.array(event),
+});
+
+export type RejectedLine = z.infer<typeof rejectedSchema>;
+
+const counts = z.record(z.string(), z.int().min(0));
+
+export const reportSchema = z.strictObject({
+  format: z.literal(reportFormat),
+  options: z.strictObject({
+    count: z.int(),
+    seed: z.int(),
+    servers: z.array(z.string()),
+    teacher: z.string(),
+    preset: z.string(),
+    menu: z.string(),
+    split: z.string().optional(),
+  }),
+  attempts: z.int(),
+  accepted: z.int(),
+  /**
+   * How many tasks of each sort, by what they are sorted: server, kind, split, info, persona,
+   * turns, goals, calls, tools, and every knob.
+   */
+  by: z.record(z.string(), counts),
+  /** By reason. */
+  rejected: counts,
+  /** Of accepted and rejected attempts together. */
+  transitions: z.array(
+    z.strictObject({ from: z.string(), event: z.string(), to: z.string(), n: z.int() }),
+  ),
+  /** Of all that users say: what `diversityOf` measures. */
+  diversity: z.record(z.string(), z.json()),
+});
+
+export type Report = z.infer<typeof reportSchema>;
+
+/**
+ * The rejections that belong to a tasks file, and its report: `NAME.rejected.jsonl` and
+ * `NAME.report.json` beside `NAME.tasks.jsonl`.
+ */
+export const rejectedFile = (tasks: string): string => `${stemOf(tasks)}.rejected.jsonl`;
+export const reportFile = (tasks: string): string => `${stemOf(tasks)}.report.json`;
+
+const stemOf = (tasks: string): string => tasks.replace(/(\.tasks)?\.jsonl$/, "");
+
+export const rejectedLine = (rejected: RejectedLine): string => JSON.stringify(rejected);
+
+/** Reads a file of rejections. Throws a `Mistake` with file and line where one does not fit. */
+export async function* readRejected(
+  file: string,
+  signal?: AbortSignal,
+): AsyncGenerator<RejectedLine> {
+  for await (const { json, number } of jsonLines(file, signal ? { signal } : {}))
+    yield parseRejected(json, `${file}:${number}`);
+}
+
+/** A rejection of parsed JSON, or a `Mistake` that says where it was and what does not fit. */
+export function parseRejected(json: unknown, place: string): RejectedLine {
+  const result = rejectedSchema.safeParse(json);
+  // as it stands: a copy would lack keys such as __proto__ that a policy may have written
+  if (result.success) return json as RejectedLine;
+  const issue = result.error.issues[0]!;
+  throw new Mistake(
+    `${place} is not a rejected attempt: at /${issue.path.join("/")}: ${issue.message}`,
+    "synthesize again, into another file",
+  );
+}
+
+/** Reads a report. Throws a `Mistake` where the file is none. */
+export function readReport(file: string): Report {
+  let json: unknown;
+  try {
+    json = JSON.parse(readFileSync(file, "utf8"));
+  } catch (cause) {
+    throw new Mistake(
+      `${file} is not a report of a synthesis (${(cause as Error).message})`,
+      "synthesize again, into another file",
+      { cause },
+    );
+  }
+  const result = reportSchema.safeParse(json);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0]!;
+  throw new Mistake(
+    `${file} is not a report of a synthesis: at /${issue.path.join("/")}: ${issue.message}`,
+    "synthesize again, into another file",
+  );
+}
+
+/** Writes a report, whole or not at all. */
+export const writeReport = (file: string, report: Report): Promise<void> =>
+  writeWhole(file, `${JSON.stringify(report, undefined, 1)}\n`);

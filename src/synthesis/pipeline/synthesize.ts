@@ -1,0 +1,253 @@
+/**
+ * The pipeline, read top to bottom: slot, brief, stage, conversation, goals, menu, screen. A stream
+ * of accepted tasks and of what was rejected and why; the same seed gives the same bytes. Does not
+ * know where tasks are written or which model will learn from them.
+ */
+import { Mistake } from "../../userError.ts";
+import { callBudget, taskFormat, type Task } from "../../trajectory/task.ts";
+import type { Event } from "../../trajectory/trajectory.ts";
+import { chanceOf, type Chance } from "../../environment/random.ts";
+import { crosses } from "./crossServerPlan.ts";
+import type { Brief } from "./taskSpecification.ts";
+import { slotsOf, type Kind } from "./composition.ts";
+import { goalsOf } from "./goals.ts";
+import { graphOf } from "../graph/dependencyGraph.ts";
+import { logOf } from "./stateLog.ts";
+import { converse } from "./stateMachine.ts";
+import { menuFor } from "./menu.ts";
+import { presets } from "./presets.ts";
+import { rejectedFormat, type RejectedLine } from "./report.ts";
+import { Kept, screened } from "./filter.ts";
+import { heldOutServers, isHeldOut, splitOf } from "./split.ts";
+import { Studio, type Stage, type Synthesis } from "./synthesizer.ts";
+import { worldGraph } from "../user/crossServerScene.ts";
+
+/** One attempt at a task: kept, or turned down with the course it took. */
+export type Attempted =
+  | { readonly kind: "accepted"; readonly task: Task }
+  | { readonly kind: "rejected"; readonly rejected: RejectedLine };
+
+/**
+ * Attempts at one place in the file on one server that come to nothing: it has no more of that kind
+ * to give.
+ */
+export const patience = 60;
+
+/**
+ * A stream of attempts that ends when there are as many tasks as wanted, or when no server has more
+ * to give.
+ */
+export async function* synthesize(synthesis: Synthesis): AsyncGenerator<Attempted> {
+  const { signal } = synthesis;
+  const servers = serversFor(synthesis);
+  const work = { ...synthesis, servers };
+  const studio = new Studio(work);
+  const kept = new Kept();
+  const slots = slotsFor(work);
+  let n = 0;
+  for (let slot = slots.next(); !slot.done;) {
+    const { kind, servers: order } = slot.value;
+    let taken: string | undefined;
+    for (let i = 0; i < order.length * patience && taken === undefined; i++) {
+      signal?.throwIfAborted();
+      const home = order[Math.floor(i / patience)]!;
+      const attempted = await attempt({ n: n++, home, kind }, work, studio, kept);
+      if (attempted.kind === "accepted") taken = attempted.task.servers[0]!.name;
+      yield attempted;
+    }
+    if (taken === undefined) return;
+    slot = slots.next(taken);
+  }
+}
+
+/** Where tasks of a split can be made. Throws a `Mistake` where none of the servers has any. */
+export function serversFor({ servers, split }: Synthesis): readonly string[] {
+  if (split === undefined) return servers;
+  const fitting = servers.filter(it => isHeldOut(it) === (split === "heldout-server"));
+  if (fitting.length > 0) return fitting;
+  throw new Mistake(
+    `none of ${servers.join(", ")} has tasks of the split ${split}`,
+    split === "heldout-server"
+      ? `choose some of ${heldOutServers.join(", ")}`
+      : "choose others, or leave --split away",
+  );
+}
+
+/** The places in the file, by the preset's mixture. */
+export function slotsFor({
+  preset = "paper",
+  count = Infinity,
+  split,
+  servers,
+}: Synthesis): ReturnType<typeof slotsOf> {
+  const { mixture } = presets[preset];
+  // what calls nothing has no chain of tools to hold out
+  return slotsOf(split === "heldout-chain" ? { ...mixture, abstain: 0 } : mixture, count, servers);
+}
+
+interface Aim {
+  readonly n: number;
+  readonly home: string;
+  readonly kind: Kind;
+}
+
+export async function attempt(
+  aim: Aim,
+  synthesis: Synthesis,
+  studio: Studio,
+  kept: Kept,
+): Promise<Attempted> {
+  const { catalog, seed, split, distinct = true } = synthesis;
+  const chance = chanceOf(seed, "task", aim.n);
+  const brief = studio.brief(aim, chance);
+  let log: string[] = [];
+  let events: readonly Event[] = [];
+  const rejected = (reason: string, why: string): Attempted => {
+    studio.failed(brief?.chain ?? [], brief?.crossing);
+    const { id, chain, servers } = brief ?? {
+      id: `${aim.home}-${seed}-${aim.n}`,
+      chain: [],
+      servers: [{ name: aim.home }],
+    };
+    return {
+      kind: "rejected",
+      rejected: {
+        format: rejectedFormat,
+        id,
+        servers: servers.map(it => it.name),
+        kind: aim.kind,
+        chain: [...chain],
+        reason,
+        why,
+        log,
+        events: events.map(withoutPatches),
+      },
+    };
+  };
+  if (!brief) return rejected("chain", "no chain here");
+  const stage = studio.stage(brief, aim.n, chance);
+  if (typeof stage === "string") return rejected("query", stage);
+  const course = await converse(stage.conversation);
+  log = logOf(course.log);
+  ({ events } = stage.conversation.talk);
+  if (course.rejected !== undefined) return rejected(course.rejected.reason, course.rejected.why);
+  const task = taskOf(brief, stage, log, synthesis, chance);
+  if (typeof task === "string") return rejected(task, whys[task]);
+  if (split !== undefined && task.split !== split) return rejected("split", `it is ${task.split}`);
+  const flaw = screened(task, catalog);
+  if (flaw) return rejected(flaw.reason, flaw.why);
+  if (distinct && !kept.add(task))
+    return rejected("duplicate", "a task kept before makes nearly the same calls");
+  studio.kept(task);
+  return { kind: "accepted", task };
+}
+
+/** Why a finished talk makes no task. */
+const whys = {
+  "no goals": "no call succeeded",
+  "no crossing": "nothing went from one server to another",
+  "no obstacle": "what was hidden was not missed",
+  "not idle": "something was called where nothing could be done",
+  short: "there was nothing more to say after one turn",
+  length: "it takes more calls than a task may",
+  menu: "what it calls does not fit on a menu",
+} as const;
+
+/** The task, or why there is none. */
+function taskOf(
+  brief: Brief,
+  stage: Stage,
+  log: string[],
+  { catalog, menu: kind, preset = "paper" }: Synthesis,
+  chance: Chance,
+): Task | keyof typeof whys {
+  const { talk } = stage.conversation;
+  const servers = brief.servers.map(it => catalog.server(it.name));
+  const graph = brief.crossing ? worldGraph(servers) : graphOf(catalog.server(brief.home));
+  const goals = goalsOf(talk.events, graph);
+  const turns = turnsOf(talk.events, goals);
+  const calls = talk.events.filter(it => it.kind === "call");
+  const { flaw, info, knobs: more } = stage.ended();
+  if (flaw !== undefined) return flaw;
+  if (goals.length === 0 && brief.kind === "normal") return "no goals";
+  if (calls.length > 0 && (brief.kind === "irrelevant" || brief.kind === "abstain"))
+    return "not idle";
+  if (
+    brief.crossing &&
+    !crosses(goals, brief.crossing.servers, it => catalog.tools.get(it)!.server)
+  )
+    return "no crossing";
+  if (turns.length < 2 && !brief.isOneTurn && preset === "paper") return "short";
+  if (calls.length > presets[preset].mostCalls[kind]) return "length";
+  const called = new Set(calls.map(it => it.name));
+  const { distractors, isFar, stripsEnums } = brief;
+  const { menu, hidden, knobs } = menuFor(
+    {
+      kind,
+      servers,
+      called: new Set([...called, ...stage.shown]),
+      hidden: stage.hidden,
+      distractors,
+      isFar,
+      stripsEnums,
+    },
+    chance,
+  );
+  if (menu.length === 0 || (kind === "chain" && preset === "student" && called.size > menu.length))
+    return "menu";
+  const header = { ...talk.header, menu: menu.map(it => it.name) };
+  const tools = goals.flatMap(it => it.calls.map(call => call.name));
+  return {
+    format: taskFormat,
+    id: header.task,
+    servers: [...header.servers],
+    catalog: header.catalog,
+    seed: header.seed,
+    split: splitOf(tools.length > 0 ? tools : brief.chain, tools.length > 0 ? "" : brief.home),
+    kind: brief.kind,
+    persona: brief.persona.name,
+    now: talk.now,
+    menu,
+    hidden,
+    turns,
+    goals,
+    knobs: {
+      ...knobs,
+      ...more,
+      lists: brief.listsFirst,
+      failedCalls: calls.filter(it => it.outcome !== "ok").length,
+    },
+    info,
+    chain: [...brief.chain],
+    budget: {
+      calls: callBudget(goals),
+      assistantMessages: Math.max(callBudget(goals) + turns.length, turns.length + 1),
+    },
+    provenance: { teacher: header.policy, graph: graph.hash, log },
+    trajectory: {
+      header,
+      events: [...talk.events.map(withoutPatches), { kind: "ended", by: "policy" }],
+    },
+  };
+}
+
+function turnsOf(events: readonly Event[], goals: Task["goals"]): Task["turns"] {
+  const turns: Task["turns"] = [];
+  for (const event of events) {
+    if (event.kind === "user")
+      turns.push({
+        user: event.text,
+        goals: goals.flatMap((it, i) => (it.turn === turns.length ? [i] : [])),
+        reply: "",
+      });
+    else if (event.kind === "assistant" && event.text !== "") turns.at(-1)!.reply = event.text;
+  }
+  return turns;
+}
+
+/** Files keep no patches: replay brings them back. */
+function withoutPatches(event: Event): Event {
+  if (event.kind !== "call") return event;
+  const { patches: _, ...rest } = event;
+  return rest;
+}

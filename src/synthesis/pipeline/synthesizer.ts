@@ -1,0 +1,484 @@
+/**
+ * Everything in place for a conversation: what it is to be about, a live session, who speaks and
+ * who teaches. What all attempts of one synthesis share is kept here: phrases, samples, and how
+ * often each tool has been used. Does not judge what comes of it.
+ */
+import { join } from "node:path";
+import { openByName, remember, type Catalog } from "../../environment/catalog.ts";
+import { chanceOf, type Chance } from "../../environment/random.ts";
+import { fixtureDigest } from "../../environment/fixture.ts";
+import { variantNamed } from "../../environment/variant.ts";
+import type { Task } from "../../trajectory/task.ts";
+import {
+  trajectoryFormat,
+  type CallEvent,
+  type Event,
+  type Header,
+} from "../../trajectory/trajectory.ts";
+import { abstentionOf } from "../user/abstentionTurn.ts";
+import { readAbstentions, type Abstentions } from "../text/abstentions.ts";
+import { Author } from "../user/userSimulator.ts";
+import { readBridges } from "../graph/crossServerLinks.ts";
+import type { Crossing } from "./crossServerPlan.ts";
+import { briefFor, fewVariants, type Brief, type Ground } from "./taskSpecification.ts";
+import { rarityOf, used, type Uses } from "../graph/chains.ts";
+import type { Kind } from "./composition.ts";
+import type { Cast, Part } from "../teachers/chatModelTeacher.ts";
+import type { Plan } from "../teachers/turnPrompt.ts";
+import { declarationsOf, type EntityInput } from "../graph/declarations.ts";
+import { auditFiles, readAudit, type Audit } from "../graph/edgeVerdicts.ts";
+import { holds } from "./goals.ts";
+import type { Conversation, Speaker } from "./stateMachine.ts";
+import { readManners, type Manners } from "../text/personas.ts";
+import { hiddenFor } from "./menu.ts";
+import { readPhrases, type Phrases } from "../text/templates.ts";
+import type { Plot } from "../user/userPlan.ts";
+import { presets, type MenuKind, type Preset } from "./presets.ts";
+import { sampleOf, type Sample } from "../user/entitySampling.ts";
+import { GraphTeacher, Refusing, type Teacher } from "../teachers/graphTeacher.ts";
+import type { Scene } from "../user/intent.ts";
+import { worldScene, type Share } from "../user/crossServerScene.ts";
+
+export interface Synthesis {
+  readonly catalog: Catalog;
+  /** The product's `resources` folder: phrases and personas. */
+  readonly resources: string;
+  readonly seed: number;
+  /** Servers to make tasks on, by name. */
+  readonly servers: readonly string[];
+  readonly menu: MenuKind;
+  /** The paper's mixture where absent. */
+  readonly preset?: Preset["name"];
+  /** As many tasks are made, of each kind the exact number; endlessly many where absent. */
+  readonly count?: number;
+  /** Only tasks of this split. */
+  readonly split?: Task["split"];
+  /** Share of tasks with a single user turn, where not the preset's. */
+  readonly oneTurn?: number;
+  /** Share of the normal tasks that need several servers; the preset's where absent. */
+  readonly crossing?: number;
+  /** Variants of each fixture, under other ids; 0 for the fixtures as they are. */
+  readonly variants?: number;
+  /** What was said of the graphs' edges; the verdicts that ship where absent. */
+  readonly audit?: Audit;
+  /** False keeps tasks that make the same calls as an earlier one. */
+  readonly distinct?: boolean;
+  /** Who words the user's turns and answers them, in place of the graph. */
+  readonly cast?: Cast;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Shares of what is ours: refusals that the user runs into, look-ups asked for aloud, missing
+ * look-ups rather than missing ends.
+ */
+const shares = { refusals: 0.35, courted: 0.15, saidLookUp: 0.15, hiddenLookUp: 0.4 };
+
+const none: ReadonlySet<string> = new Set();
+
+/** Samples of a fixture that has no variants. */
+const stretches = 4;
+
+/** Samples that are remembered. */
+const mostSamples = 256;
+
+/** A conversation that can begin. */
+export interface Stage {
+  readonly conversation: Conversation;
+  /** Full names of tools that are not on offer. */
+  readonly hidden: ReadonlySet<string>;
+  /** Full names of tools that are on offer although nothing calls them. */
+  readonly shown: readonly string[];
+  /**
+   * What the talk came to, once it is over: why it is not of the kind that was wanted, and what the
+   * task records of it.
+   */
+  ended(): {
+    readonly flaw?: "no obstacle";
+    readonly info: Task["info"];
+    readonly knobs: Task["knobs"];
+  };
+}
+
+export class Studio {
+  readonly #of: Synthesis;
+  readonly #manners: Manners;
+  readonly #abstentions: Abstentions;
+  readonly #ground: Ground;
+  readonly #phrases = new Map<string, Phrases>();
+  readonly #uses: Uses = new Map();
+  readonly #infos = new Map<Task["info"], number>();
+  readonly #samples = new Map<string, Sample>();
+
+  constructor(synthesis: Synthesis) {
+    this.#of = synthesis;
+    const { catalog, resources, seed, servers, variants = fewVariants } = synthesis;
+    const preset = presets[synthesis.preset ?? "paper"];
+    const { oneTurn = preset.oneTurn, crossing = preset.crossing } = synthesis;
+    this.#manners = readManners(resources);
+    this.#abstentions = readAbstentions(resources);
+    const isHere = (tool: string) => servers.includes(catalog.tools.get(tool)!.server);
+    const bridges =
+      crossing > 0 && servers.length > 1
+        ? readBridges(resources, catalog).filter(it => isHere(it.from) && isHere(it.to))
+        : [];
+    const names = new Map([...catalog.servers.keys()].map(it => [it, catalog.fixtureNames(it)]));
+    this.#ground = {
+      catalog,
+      seed,
+      preset,
+      oneTurn,
+      variants,
+      crossing,
+      bridges,
+      manners: this.#manners,
+      uses: this.#uses,
+      infos: this.#infos,
+      audit: synthesis.audit ?? readAudit(auditFiles(resources)),
+      servers,
+      fixtures: it => names.get(it)!,
+    };
+    for (const name of servers)
+      this.#phrases.set(name, readPhrases(join(resources, "phrases"), catalog.server(name)));
+  }
+
+  /** What attempt number n sets out to make, or undefined where its draw leads nowhere. */
+  brief(
+    aim: { readonly n: number; readonly home: string; readonly kind: Kind },
+    chance: Chance,
+  ): Brief | undefined {
+    return briefFor(this.#ground, aim, chance);
+  }
+
+  /** A live session, who speaks and who teaches; or why there is none. */
+  stage(brief: Brief, n: number, chance: Chance): Stage | string {
+    const { catalog } = this.#of;
+    const { kind, crossing } = brief;
+    const session = openByName(catalog, { servers: brief.servers, seed: brief.sessionSeed });
+    const now = session.state[brief.home]!.clock;
+    const shares = brief.servers
+      .slice(0, crossing?.servers.length ?? 1)
+      .map(it => this.#share(it, n));
+    const home = shares[0]!;
+    const scenery = crossing
+      ? worldScene(shares)
+      : { declarations: declarationsOf(home.server), phrases: home.phrases, sample: home.sample };
+    const scene: Scene = {
+      ...scenery,
+      persona: brief.persona,
+      isMinimal: brief.info === "minimal",
+      now,
+      chance,
+      met: new Map(),
+      focus: [],
+      recent: [],
+    };
+    const talk = {
+      header: headerOf(brief, catalog, this.#of.cast?.name),
+      tools: [...session.tools.values()],
+      now,
+      events: [] as Event[],
+    };
+    const held = {
+      session,
+      talk,
+      chance,
+      ...(brief.isOneTurn
+        ? { minTurns: 1, maxTurns: 1 }
+        : { minTurns: 2, maxTurns: kind === "irrelevant" ? 2 : 3 }),
+    };
+    const isTerse = kind === "irrelevant" && this.#ground.preset.name === "student";
+    const wished = brief.like
+      ? brief.like.tools
+      : crossing
+        ? [...crossing.steps.keys()]
+        : kind === "irrelevant"
+          ? brief.chain.slice(isTerse ? -1 : -3)
+          : wishedFor(brief.chain, scene, chance);
+    const hidden =
+      brief.like?.hidden ??
+      (kind === "irrelevant"
+        ? hiddenFor(wished, home.server)
+        : kind === "clarify"
+          ? this.#missing(brief, wished, chance)
+          : none);
+    const plot = this.#plotOf(brief, { session, wished, hidden: isTerse ? none : hidden });
+    if (kind === "abstain") {
+      const said = abstentionOf(brief.home, plot, scene, this.#abstentions);
+      if (!said) return "nothing to say";
+      const { speaker, teacher } = told(said, catalog);
+      return {
+        conversation: this.#played({ ...held, speaker, teacher }, { brief, scene, hidden }),
+        hidden,
+        shown: said.tool === undefined ? [] : [said.tool],
+        ended: () => ({ info: brief.info, knobs: { abstention: said.sort } }),
+      };
+    }
+    const author = new Author(plot, scene);
+    const teacher = isTerse
+      ? new Refusing(this.#manners, chance)
+      : new GraphTeacher(author, this.#manners);
+    const speaker = speakerOf(author, teacher, catalog, talk.events);
+    return {
+      conversation: this.#played({ ...held, speaker, teacher }, { brief, scene, hidden, author }),
+      hidden,
+      shown: [],
+      ended: () => endOf(author, brief),
+    };
+  }
+
+  /** As the cast plays it, where there is one: on the tools that a menu may show. */
+  #played(
+    conversation: Conversation,
+    {
+      brief,
+      scene,
+      hidden,
+      author,
+    }: { brief: Brief; scene: Scene; hidden: ReadonlySet<string>; author?: Author },
+  ): Conversation {
+    const { cast, signal } = this.#of;
+    if (!cast) return conversation;
+    const needed = brief.crossing?.servers ?? [brief.home];
+    const tools = conversation.talk.tools.filter(
+      it => !hidden.has(it.name) && needed.includes(it.server) !== brief.isFar,
+    );
+    const talk = { ...conversation.talk, tools };
+    const { persona, now, isMinimal, sample } = scene;
+    const plan = (kind: Plan["kind"], plain: string): Plan => ({
+      kind,
+      plain,
+      turn: author?.turn,
+      persona,
+      now,
+      isMinimal,
+      sample,
+      tools,
+      events: talk.events,
+    });
+    const heard: Part["heard"] = done =>
+      author?.heard(done.map(({ wish, call }) => ({ wish, outcome: outcomeOf(call) })));
+    return {
+      ...conversation,
+      talk,
+      ...cast.play({ planner: conversation.speaker, plan, heard, talk, signal }),
+    };
+  }
+
+  #share({ name, fixture }: Brief["servers"][number], n: number): Share {
+    return {
+      server: this.#of.catalog.server(name),
+      phrases: this.#phrases.get(name)!,
+      sample: this.#sample(name, fixture, n),
+    };
+  }
+
+  #plotOf(
+    { kind, crossing, like, info, isOneTurn, listsFirst }: Brief,
+    {
+      session,
+      wished,
+      hidden,
+    }: { session: Plot["session"]; wished: readonly string[]; hidden: ReadonlySet<string> },
+  ): Plot {
+    const isIrrelevant = kind === "irrelevant";
+    return {
+      session,
+      manners: this.#manners,
+      tools: wished,
+      ...(crossing ? { steps: crossing.steps } : {}),
+      ...(like?.script ? { script: like.script } : {}),
+      info,
+      isOneTurn,
+      refusals: isIrrelevant
+        ? { met: 0, courted: 0 }
+        : { met: shares.refusals, courted: shares.courted },
+      listsFirst,
+      rarity: tool => rarityOf(tool, this.#uses),
+      ...(hidden.size > 0
+        ? { missing: { hidden, words: this.#abstentions.obstacles, isAll: isIrrelevant } }
+        : {}),
+      longestResult: this.#ground.preset.longestResult,
+      breath: this.#ground.preset.breath,
+      guesses: this.#ground.preset.guesses,
+      goesOn: !isOneTurn && !isIrrelevant && this.#ground.preset.name === "paper",
+    };
+  }
+
+  /** Told of a task that is kept, so that the next ones use other tools. */
+  kept({ chain, goals, knobs, kind, info }: Task): void {
+    if (kind === "normal") this.#infos.set(info, (this.#infos.get(info) ?? 0) + 1);
+    if (typeof knobs["bridges"] === "string") used(knobs["bridges"].split(", "), this.#uses);
+    const called = new Set(goals.flatMap(it => it.calls.map(call => call.name)));
+    used(called, this.#uses);
+    used(
+      chain.filter(it => !called.has(it)),
+      this.#uses,
+      true,
+    );
+  }
+
+  /** Told of a chain that came to nothing. */
+  failed(chain: readonly string[], crossing?: Crossing): void {
+    used([...chain, ...(crossing?.bridges ?? [])], this.#uses, true);
+  }
+
+  /**
+   * One tool of the chain and what would do as well: the later ones rather, so that something can
+   * be done before.
+   */
+  #missing({ home, chain }: Brief, wished: readonly string[], chance: Chance): Set<string> {
+    const server = this.#of.catalog.server(home);
+    const silent = chain.filter(it => !wished.includes(it));
+    const target =
+      silent.length > 0 && chance.happens(shares.hiddenLookUp)
+        ? chance.pick(silent)
+        : chance.weighted(wished, it => 1 + wished.indexOf(it));
+    return hiddenFor([target], server);
+  }
+
+  /**
+   * Kept by fixture; another for every variant and every stretch of tasks, so that no few things
+   * are all that is ever talked about.
+   */
+  #sample(name: string, fixture: string, n: number): Sample {
+    const { catalog, seed } = this.#of;
+    const key = `${name}/${fixture}/${variantNamed(fixture) ? 0 : Math.floor(n / 20) % stretches}`;
+    let sample = this.#samples.get(key);
+    if (!sample) {
+      const session = openByName(catalog, { servers: [{ name, fixture }], seed });
+      sample = sampleOf(catalog.server(name), session, chanceOf(seed, "sample", key));
+    }
+    remember(this.#samples, key, sample, mostSamples);
+    return sample;
+  }
+}
+
+/** What the teacher's trajectory pins. Its menu is drawn when it is known which tools it calls. */
+const headerOf = (
+  { id, servers, sessionSeed }: Brief,
+  catalog: Catalog,
+  teacher = "graph",
+): Header => ({
+  kind: "header",
+  format: trajectoryFormat,
+  id: `${id}/${teacher}`,
+  task: id,
+  servers: servers.map(it => ({
+    ...it,
+    digest: fixtureDigest(catalog.fixture(it.name, it.fixture)),
+  })),
+  catalog: catalog.hash(servers.map(it => it.name)),
+  seed: sessionSeed,
+  menu: [],
+  policy: teacher,
+});
+
+/**
+ * The chain's tools that the user asks for: a look-up that only finds what the next tool takes goes
+ * unsaid.
+ */
+function wishedFor(
+  chain: readonly string[],
+  { declarations, sample }: Pick<Scene, "declarations" | "sample">,
+  chance: Chance,
+): readonly string[] {
+  return chain.filter((name, i) => {
+    const { tool, inputs, labels } = declarations.get(name)!;
+    const next = chain[i + 1] === undefined ? undefined : declarations.get(chain[i + 1]!);
+    if (!next || tool.effect === "write") return true;
+    // what people say themselves needs no look-up, unless it goes by another name too
+    const isHidden = (input: EntityInput) =>
+      !input.spoken || labels.some(it => it.entity === input.entity);
+    const fed = declarations
+      .get(name)!
+      .outputs.filter(it =>
+        next.inputs.some(input => input.required && isHidden(input) && input.entity === it.entity),
+      );
+    const hangsOn = (entity: string) => Object.keys(sample.things.get(entity)?.[0]?.context ?? {});
+    const isLookUp = fed.some(it =>
+      inputs.every(input => !input.required || hangsOn(it.entity).includes(input.entity)),
+    );
+    return !isLookUp || chance.happens(shares.saidLookUp);
+  });
+}
+
+/** The author as the machine knows a speaker. */
+function speakerOf(
+  author: Author,
+  teacher: GraphTeacher | Refusing,
+  catalog: Catalog,
+  events: readonly Event[],
+): Speaker {
+  return {
+    say: kind => author.say(kind)?.text,
+    flaw: text => flawOf(text, catalog),
+    get stuck() {
+      return author.stuck;
+    },
+    get owes() {
+      return author.owes;
+    },
+    get hasMore() {
+      return author.hasMore;
+    },
+    heard() {
+      const last = events.at(-1);
+      if (teacher instanceof GraphTeacher)
+        author.heard(
+          teacher.answered.map(({ wish, call }) => ({ wish, outcome: outcomeOf(call) })),
+          last?.kind === "assistant" ? last.text : "",
+        );
+    },
+  };
+}
+
+/** What a talk is worth once it is over. */
+function endOf(author: Author, { kind, info, crossing }: Brief): ReturnType<Stage["ended"]> {
+  const met = author.obstacle;
+  return {
+    ...(kind === "clarify" && !met ? { flaw: "no obstacle" as const } : {}),
+    info: info === "missing" && !author.hasWithheld ? "complete" : info,
+    knobs: {
+      ...(crossing
+        ? { across: crossing.servers.length, bridges: crossing.bridges.join(", ") }
+        : {}),
+      ...(kind === "clarify" && met ? { obstacle: met.kind } : {}),
+    },
+  };
+}
+
+/** One thing said and one thing answered. */
+function told(
+  { user, reply }: { user: string; reply: string },
+  catalog: Catalog,
+): { speaker: Speaker; teacher: Teacher } {
+  return {
+    speaker: {
+      say: () => user,
+      stuck: undefined,
+      flaw: text => flawOf(text, catalog),
+      owes: false,
+      hasMore: false,
+      heard: () => {},
+    },
+    teacher: {
+      name: "graph",
+      next: async () => ({ text: reply, calls: [] }),
+      means: () => ["give-up"],
+    },
+  };
+}
+
+/** Why no user may say this. */
+const flawOf = (text: string, catalog: Catalog): string | undefined =>
+  [...catalog.tools.keys()].some(it => holds(text, it))
+    ? "names a tool"
+    : /[{}|\u0000-\u0008]/.test(text)
+      ? "has a slot left open"
+      : undefined;
+
+const outcomeOf = (call: CallEvent) =>
+  call.outcome === "ok"
+    ? ({ kind: "ok", value: call.value ?? null } as const)
+    : ({ kind: call.outcome, type: "internal", message: call.error ?? "" } as const);

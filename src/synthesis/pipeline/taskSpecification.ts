@@ -1,0 +1,245 @@
+/**
+ * What an attempt sets out to make: the chain, the people, the fixtures, and every coin that is
+ * tossed beforehand. What all attempts of one synthesis share is handed in. Opens no session.
+ */
+import type { Catalog } from "../../environment/catalog.ts";
+import type { Chance } from "../../environment/random.ts";
+import type { Server } from "../../environment/server.ts";
+import { variantName } from "../../environment/variant.ts";
+import type { Task } from "../../trajectory/task.ts";
+import type { Bridge } from "../graph/crossServerLinks.ts";
+import { crossingOf, type Crossing } from "./crossServerPlan.ts";
+import { chainOf, loners, rarityOf, type Uses, type Ways } from "../graph/chains.ts";
+import type { Kind } from "./composition.ts";
+import { declarationsOf } from "../graph/declarations.ts";
+import type { Audit } from "../graph/edgeVerdicts.ts";
+import { personaOf, type Manners, type Persona } from "../text/personas.ts";
+import { isKin } from "./menu.ts";
+import type { Plot } from "../user/userPlan.ts";
+import type { Preset } from "./presets.ts";
+import { isHeldOut } from "./split.ts";
+
+/** Shares of the paper, and what is ours: look-ups in whole lists, tools that no edge touches. */
+const shares = {
+  missing: 0.2,
+  minimal: 0.2,
+  enumsStripped: 0.3,
+  far: 0.5,
+  lists: 0.08,
+  listsWhenMinimal: 0.75,
+  loner: 0.08,
+};
+
+/**
+ * Variants of a fixture, where nothing else is said; of those, the ones in use at a time, and for
+ * how many attempts on a server.
+ */
+const variety = { variants: 40, atOnce: 2, attempts: 40 };
+
+export interface Brief {
+  /** Of the task. */
+  readonly id: string;
+  /** The server that the talk is about. */
+  readonly home: string;
+  readonly chain: readonly string[];
+  readonly kind: Kind;
+  readonly info: Task["info"];
+  readonly isOneTurn: boolean;
+  readonly listsFirst: boolean;
+  /** Those that are opened, the home first. */
+  readonly servers: readonly { readonly name: string; readonly fixture: string }[];
+  readonly sessionSeed: number;
+  readonly persona: Persona;
+  /** Tools of other servers on the menu; `mixed` has some among the company. */
+  readonly distractors: number | "mixed";
+  readonly stripsEnums: boolean;
+  /** Of a talk that nothing can do: only tools of other servers are on offer. */
+  readonly isFar: boolean;
+  /** What takes it from one server to another; absent where it stays at home. */
+  readonly crossing?: Crossing;
+  /** What is to be as in another task; absent where nothing is. */
+  readonly like?: Likeness;
+}
+
+/** The plan of a talk that there is already. */
+export interface Likeness {
+  /** Full names of the tools that it calls. */
+  readonly tools: readonly string[];
+  /** What each turn asks for; absent where nothing is to be done. */
+  readonly script?: Plot["script"];
+  /** Full names of the tools that are not to be had. */
+  readonly hidden?: ReadonlySet<string>;
+}
+
+/** What attempts share. */
+export interface Ground {
+  readonly catalog: Catalog;
+  readonly seed: number;
+  readonly preset: Preset;
+  readonly oneTurn: number;
+  readonly variants: number;
+  /** Share of the normal tasks that need several servers, and what leads from one to another. */
+  readonly crossing: number;
+  readonly bridges: readonly Bridge[];
+  /** How much was told in the normal tasks so far. */
+  readonly infos: ReadonlyMap<Task["info"], number>;
+  /** Names of a server's fixtures. */
+  readonly fixtures: (server: string) => readonly string[];
+  readonly manners: Manners;
+  readonly uses: Uses;
+  /** What was said of the graphs' edges. */
+  readonly audit: Audit;
+  /** Servers that tasks are made on, and all there are for distractors. */
+  readonly servers: readonly string[];
+}
+
+/** What attempt number n is to make on a server, or undefined where its draw leads nowhere. */
+export function briefFor(
+  ground: Ground,
+  { n, home, kind }: { n: number; home: string; kind: Kind },
+  chance: Chance,
+): Brief | undefined {
+  const { catalog, seed, preset, oneTurn, manners, uses, bridges, servers } = ground;
+  const chain =
+    kind === "abstain"
+      ? []
+      : chainFor({ server: catalog.server(home), uses, audit: ground.audit }, chance);
+  if (!chain) return undefined;
+  const info = toldIn(ground.infos, chance);
+  const crossing =
+    kind === "normal" && bridges.length > 0 && chance.happens(ground.crossing)
+      ? crossingOf(bridges, servers, home, uses, chance)
+      : undefined;
+  const isFar = kind === "irrelevant" && chance.happens(shares.far);
+  const distractors =
+    preset.mixed > 0 ? "mixed" : chance.happens(preset.distractors) ? 3 + chance.below(6) : 0;
+  const needed = crossing ? crossing.servers : [home];
+  const others = chance
+    .shuffled(othersThan(needed, ground))
+    .slice(0, companyOf(distractors, kind, isFar, ground, chance));
+  const fixtures = crossing
+    ? sharedFixture(crossing, ground, n, chance)
+    : [{ name: home, fixture: fixtureFor(ground, home, n, chance) }];
+  return {
+    id: `${needed[0]!}-${seed}-${n}`,
+    home: needed[0]!,
+    chain: crossing ? crossing.chain : chain,
+    kind,
+    info: kind !== "normal" || (crossing && info === "missing") ? "complete" : info,
+    isOneTurn:
+      kind === "abstain" ||
+      (preset.name === "student" && kind === "irrelevant") ||
+      chance.happens(oneTurn),
+    listsFirst: chance.happens(info === "minimal" ? shares.listsWhenMinimal : shares.lists),
+    servers: [
+      ...fixtures,
+      ...others.map(name => ({ name, fixture: fixtureFor(ground, name, n, chance) })),
+    ],
+    sessionSeed: chance.below(100_000),
+    persona: personaOf(manners, chance),
+    distractors,
+    stripsEnums: chance.happens(shares.enumsStripped),
+    isFar: isFar && others.length > 0,
+    ...(crossing ? { crossing } : {}),
+  };
+}
+
+/**
+ * How much the user is to tell: by the shares, and the more of what has come about less often. Not
+ * everything can be left out.
+ */
+function toldIn(infos: Ground["infos"], chance: Chance): Task["info"] {
+  const all = [...infos.values()].reduce((a, b) => a + b, 0);
+  const due = (info: "missing" | "minimal") =>
+    Math.max(0, shares[info] + (all < few ? 0 : 3 * (shares[info] - (infos.get(info) ?? 0) / all)));
+  const [missing, minimal] = [due("missing"), due("minimal")];
+  return chance.weighted(
+    ["complete", "missing", "minimal"] as const,
+    it => ({ complete: Math.max(0.1, 1 - missing - minimal), missing, minimal })[it],
+  );
+}
+
+/** Too few to tell a share by. */
+const few = 50;
+
+/** How many servers are opened beside those that are needed. */
+function companyOf(
+  distractors: Brief["distractors"],
+  kind: Kind,
+  isFar: boolean,
+  { preset }: Ground,
+  chance: Chance,
+): number {
+  if (distractors === "mixed")
+    return kind === "irrelevant" || chance.happens(preset.mixed) ? 1 + chance.below(2) : 0;
+  return distractors > 0 || isFar ? 2 + chance.below(2) : 0;
+}
+
+/** Fixtures of one world for all servers of a talk. */
+function sharedFixture(
+  { servers }: Crossing,
+  ground: Ground,
+  n: number,
+  chance: Chance,
+): Brief["servers"] {
+  const [first, ...others] = servers.map(ground.fixtures);
+  const fixture = chance.pick(first!.filter(it => others.every(list => list.includes(it))));
+  return servers.map(name => ({ name, fixture: numbered(ground, name, fixture, n, chance) }));
+}
+
+function chainFor(ways: Ways, chance: Chance): readonly string[] | undefined {
+  const chain = chainOf(ways, chance);
+  const alone = loners(ways);
+  if (!chain) return undefined;
+  return alone.length > 0 && chance.happens(shares.loner)
+    ? [...chain.tools, chance.weighted(alone, it => rarityOf(it, ways.uses))]
+    : chain.tools;
+}
+
+/**
+ * Servers whose tools have nothing to do with these. A held-out one is shown by tasks on held-out
+ * ones only.
+ */
+function othersThan(needed: readonly string[], { catalog, servers, preset }: Ground): string[] {
+  const all = preset.name === "paper" ? [...catalog.servers.keys()] : servers;
+  const isApart = (it: string) =>
+    needed.every(own => own !== it && (preset.name === "student" || !isKin(own, it)));
+  return all.filter(it => isApart(it) && (!isHeldOut(it) || needed.some(isHeldOut)));
+}
+
+/** One of the server's fixtures. */
+const fixtureFor = (ground: Ground, name: string, n: number, chance: Chance): string =>
+  numbered(ground, name, chance.pick(ground.fixtures(name)), n, chance);
+
+/**
+ * The fixture with its ids renumbered, where ids are what has to be found out. Few variants are in
+ * use at a time.
+ */
+function numbered(
+  { catalog, servers, variants }: Ground,
+  name: string,
+  fixture: string,
+  n: number,
+  chance: Chance,
+): string {
+  const stretch = Math.floor(n / (variety.attempts * servers.length));
+  const number =
+    1 + ((stretch * variety.atOnce + chance.below(variety.atOnce)) % Math.max(1, variants));
+  return hasHiddenIds(catalog.server(name)) && variants > 0
+    ? variantName(fixture, number)
+    : fixture;
+}
+
+export const fewVariants = variety.variants;
+
+const hidden = new WeakMap<Server, boolean>();
+
+/** Whether most ids are such as nobody says, so that they must be read off results. */
+export function hasHiddenIds(server: Server): boolean {
+  let known = hidden.get(server);
+  if (known === undefined) {
+    const inputs = [...declarationsOf(server).values()].flatMap(it => it.inputs);
+    hidden.set(server, (known = inputs.filter(it => !it.spoken).length * 2 > inputs.length));
+  }
+  return known;
+}

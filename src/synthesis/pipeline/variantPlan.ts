@@ -1,0 +1,161 @@
+/**
+ * What a task asks for, read off its trajectory: the wishes of each turn, without the look-ups that
+ * nobody asked for, and the bridges between its servers. Knows what was called, not which words
+ * were said.
+ */
+import type { Catalog } from "../../environment/catalog.ts";
+import type { Json, JsonObject } from "../../environment/json.ts";
+import type { Chance } from "../../environment/random.ts";
+import type { Task } from "../../trajectory/task.ts";
+import { callsOf, type CallEvent, type Event } from "../../trajectory/trajectory.ts";
+import type { Bridge } from "../graph/crossServerLinks.ts";
+import { crossingOver, type Crossing } from "./crossServerPlan.ts";
+import type { Likeness } from "./taskSpecification.ts";
+import { declarationsOf } from "../graph/declarations.ts";
+
+const never = { met: 0, courted: 0 };
+const always = { met: 1, courted: 1 };
+
+/**
+ * A task's plan, to be followed with other things and words. What the transcript leaves open is
+ * drawn.
+ */
+export function planOf(
+  task: Task,
+  catalog: Catalog,
+  bridges: readonly Bridge[],
+  chance: Chance,
+): { readonly like: Likeness; readonly crossing?: Crossing } {
+  const tools = [...new Set([...task.chain, ...callsOf(task.trajectory).map(it => it.name)])];
+  const hidden = task.hidden.length > 0 ? { hidden: new Set(task.hidden) } : {};
+  if (task.kind === "abstain") return { like: { tools: task.chain } };
+  if (task.kind === "irrelevant")
+    return {
+      like: {
+        tools: task.turns.length === 1 ? task.chain.slice(-1) : task.chain.slice(-3),
+        ...hidden,
+      },
+    };
+  const known = new Set<string>();
+  const turns = turnsOf(task.trajectory.events).map(calls => wishesIn(calls, known, catalog));
+  if (task.kind === "clarify") withObstacle(turns, task, chance);
+  if (task.info === "missing") withQuestion(turns);
+  const crossing = crossingIn(task, turns, bridges, catalog);
+  const script = turns.map(({ wishes, isRefused }) => ({
+    tools: wishes,
+    refusals: isRefused ? always : never,
+  }));
+  return {
+    like: { tools: crossing ? [...crossing.steps.keys(), ...tools] : tools, script, ...hidden },
+    ...(crossing ? { crossing } : {}),
+  };
+}
+
+interface Asked {
+  /** Full tool names, in order. */
+  wishes: string[];
+  /** The last of them was turned down. */
+  isRefused: boolean;
+}
+
+function turnsOf(events: readonly Event[]): CallEvent[][] {
+  const turns: CallEvent[][] = [];
+  for (const event of events) {
+    if (event.kind === "user") turns.push([]);
+    else if (event.kind === "call") turns.at(-1)?.push(event);
+  }
+  return turns;
+}
+
+/**
+ * What was asked for in a turn: every call but the reads that another one needed, and but those
+ * that were put right in the same turn. `known` grows by what is shown.
+ */
+function wishesIn(calls: readonly CallEvent[], known: Set<string>, catalog: Catalog): Asked {
+  const asked = calls.filter((it, i) => {
+    const later = calls.slice(i + 1);
+    const isAsked =
+      it.outcome === "ok"
+        ? !isLookUp(it, later, known, catalog)
+        : !later.some(other => other.name === it.name && other.outcome === "ok");
+    for (const text of textsIn(it.value ?? null)) known.add(text);
+    return isAsked;
+  });
+  return {
+    wishes: asked.map(it => it.name),
+    isRefused: asked.length > 0 && asked.at(-1)!.outcome !== "ok",
+  };
+}
+
+/** A read that names no plain value, and that is the first to show what a later call takes. */
+function isLookUp(
+  call: CallEvent,
+  later: readonly CallEvent[],
+  known: ReadonlySet<string>,
+  catalog: Catalog,
+): boolean {
+  const tool = catalog.tools.get(call.name)!;
+  const { values } = declarationsOf(catalog.server(tool.server)).get(call.name)!;
+  if (tool.effect === "write" || values.some(it => it.key in (call.arguments as JsonObject)))
+    return false;
+  const [given, shown] = [new Set(textsIn(call.arguments)), new Set(textsIn(call.value ?? null))];
+  return later.some(it =>
+    [...textsIn(it.arguments)].some(
+      value => shown.has(value) && !given.has(value) && !known.has(value),
+    ),
+  );
+}
+
+function* textsIn(value: Json): Generator<string> {
+  if (typeof value === "string" && value.length > 2) yield value;
+  else if (typeof value === "number" && !Number.isInteger(value)) yield String(value);
+  else if (value !== null && typeof value === "object")
+    for (const it of Object.values(value)) yield* textsIn(it);
+}
+
+/** What could not be done is asked for where nothing was called, or at the end of some turn. */
+function withObstacle(turns: Asked[], { chain, hidden, knobs, info }: Task, chance: Chance): void {
+  const [missed, others] = [
+    chain.filter(it => hidden.includes(it)),
+    chain.filter(it => !hidden.includes(it)),
+  ];
+  const wish = knobs["obstacle"] === "tool" ? missed[0] : (others.at(-1) ?? missed[0]);
+  if (wish === undefined) return;
+  const idle = turns.findIndex(
+    (it, i) => it.wishes.length === 0 && !(i === 0 && info === "missing"),
+  );
+  turns[idle >= 0 ? idle : chance.below(turns.length)]!.wishes.push(wish);
+}
+
+/** What the first turn left out is called for in the second. */
+function withQuestion(turns: readonly Asked[]): void {
+  const [first, second] = turns;
+  first?.wishes.push(...(second?.wishes.slice(0, 1) ?? []));
+  // the answer is no wish of its own
+  if (second) second.wishes = second.wishes.slice(0, 1);
+}
+
+/** The bridges that were walked, in place of the tools at their ends. */
+function crossingIn(
+  { knobs, servers }: Task,
+  turns: readonly Asked[],
+  bridges: readonly Bridge[],
+  catalog: Catalog,
+): Crossing | undefined {
+  if (typeof knobs["bridges"] !== "string") return undefined;
+  const names = knobs["bridges"].split(", ");
+  const [first] = names.map(name => bridges.find(it => it.name === name));
+  if (!first) return undefined;
+  const isAsked = turns.some(it => it.wishes.includes(first.from));
+  const crossing = crossingOver(
+    names,
+    isAsked,
+    bridges,
+    servers.map(it => it.name).filter(it => catalog.servers.has(it)),
+  );
+  if (!crossing) return undefined;
+  const left = [...crossing.steps].map(([name, { bridge, at }]) => ({ name, tool: bridge[at] }));
+  for (const turn of turns)
+    turn.wishes = turn.wishes.map(tool => (left[0]?.tool === tool ? left.shift()!.name : tool));
+  return crossing;
+}

@@ -1,0 +1,167 @@
+/**
+ * More tasks like a given one: the same tools called in the same turns, of the same kind and with
+ * as much said, about other things and in other words. What a trainer asks for when a task is at
+ * its student's boundary. Knows no student and no files.
+ */
+import type { Catalog } from "../../environment/catalog.ts";
+import type { Chance } from "../../environment/random.ts";
+import { variantName, variantNamed } from "../../environment/variant.ts";
+import { Mistake } from "../../userError.ts";
+import type { Task } from "../../trajectory/task.ts";
+import { readBridges, type Bridge } from "../graph/crossServerLinks.ts";
+import { hasHiddenIds, type Brief } from "./taskSpecification.ts";
+import { personaOf, readManners, type Manners } from "../text/personas.ts";
+import { Kept } from "./filter.ts";
+import { Studio, type Synthesis } from "./synthesizer.ts";
+import { attempt } from "./synthesize.ts";
+import { planOf } from "./variantPlan.ts";
+
+export interface VariantOrder {
+  readonly catalog: Catalog;
+  /** The product's `resources` folder. */
+  readonly resources: string;
+  readonly seed: number;
+  readonly count: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Attempts in a row that come to nothing: the worlds have no more of this shape to give. */
+const patience = 300;
+
+/** Renumbered fixtures that one order draws from: building one takes as long as many attempts. */
+const renumbered = 4;
+
+/**
+ * Variants of a task, as many as wanted or as there are; equal orders give equal bytes. Throws a
+ * `Mistake` where a server of the task is not there.
+ */
+export async function* variantsOf(
+  task: Task,
+  { catalog, resources, seed, count, signal }: VariantOrder,
+): AsyncGenerator<Task> {
+  for (const { name } of task.servers)
+    if (!catalog.servers.has(name))
+      throw new Mistake(
+        `task ${task.id} is of ${name}, which is not here`,
+        "start it, or choose another task",
+      );
+  const servers = task.servers.map(it => it.name);
+  const work: Synthesis = {
+    catalog,
+    resources,
+    seed,
+    servers,
+    menu: task.knobs["menu"] === "full" ? "full" : "chain",
+    ...(signal ? { signal } : {}),
+  };
+  const studio = new Likely(work, task, {
+    bridges: readBridges(resources, catalog),
+    manners: readManners(resources),
+  });
+  const kept = new Kept();
+  kept.add(task);
+  const shape = shapeOf(task);
+  let barren = 0;
+  for (let n = 0, made = 0; made < count && barren < patience; n++, barren++) {
+    signal?.throwIfAborted();
+    const attempted = await attempt(
+      { n, home: servers[0]!, kind: task.kind },
+      { ...work, distinct: false },
+      studio,
+      kept,
+    );
+    if (
+      attempted.kind === "rejected" ||
+      shapeOf(attempted.task) !== shape ||
+      !kept.add(attempted.task)
+    )
+      continue;
+    barren = -1;
+    made++;
+    yield attempted.task;
+  }
+}
+
+/**
+ * Equal for tasks of one shape: kind, what is said, turns, and the tools of the goals in their
+ * order and turn.
+ */
+export const shapeOf = ({ kind, info, turns, goals }: Task): string =>
+  JSON.stringify([
+    kind,
+    info,
+    turns.length,
+    goals.map(it => [it.turn, it.calls.map(call => call.name)]),
+  ]);
+
+/** A studio all of whose briefs are like one task. */
+class Likely extends Studio {
+  readonly #work: Synthesis;
+  readonly #task: Task;
+  readonly #ground: { readonly bridges: readonly Bridge[]; readonly manners: Manners };
+
+  constructor(
+    work: Synthesis,
+    task: Task,
+    ground: { bridges: readonly Bridge[]; manners: Manners },
+  ) {
+    super(work);
+    this.#work = work;
+    this.#task = task;
+    this.#ground = ground;
+  }
+
+  override brief({ n }: { readonly n: number }, chance: Chance): Brief {
+    const { id, kind, info, turns, chain, knobs, servers } = this.#task;
+    const { catalog, seed } = this.#work;
+    const { bridges, manners } = this.#ground;
+    const { like, crossing } = planOf(this.#task, catalog, bridges, chance);
+    const fixture = this.#fixture(chance);
+    return {
+      id: `${id}-v${seed}-${n}`,
+      home: servers[0]!.name,
+      chain,
+      kind,
+      info,
+      isOneTurn: turns.length === 1,
+      listsFirst: knobs["lists"] === true,
+      servers: servers.map(({ name }) => ({
+        name,
+        fixture: numbered(
+          catalog,
+          name,
+          catalog.fixtureNames(name).includes(fixture) ? fixture : catalog.fixtureNames(name)[0]!,
+          seed,
+          chance,
+        ),
+      })),
+      sessionSeed: chance.below(100_000),
+      persona: personaOf(manners, chance),
+      distractors: Number(knobs["distractors"] ?? 0),
+      stripsEnums: knobs["enumsStripped"] === true,
+      isFar:
+        kind === "irrelevant" &&
+        !this.#task.menu.some(it => it.name.startsWith(`${servers[0]!.name}_`)),
+      ...(crossing ? { crossing } : {}),
+      like,
+    };
+  }
+
+  /** A world: mostly the task's own. */
+  #fixture(chance: Chance): string {
+    const [home] = this.#task.servers;
+    const own = variantNamed(home!.fixture)?.of ?? home!.fixture;
+    return chance.happens(0.85) ? own : chance.pick(this.#work.catalog.fixtureNames(home!.name));
+  }
+}
+
+const numbered = (
+  catalog: Catalog,
+  name: string,
+  fixture: string,
+  seed: number,
+  chance: Chance,
+): string =>
+  hasHiddenIds(catalog.server(name))
+    ? variantName(fixture, 1 + ((seed * renumbered + chance.below(renumbered)) % 40))
+    : fixture;

@@ -1,0 +1,132 @@
+/**
+ * A chat model in both parts of a talk: it words the user's turns and, as the assistant, makes the
+ * calls. The assistant sees what a policy sees and nothing of the plan. Does not judge whether the
+ * calls were the right ones.
+ */
+import type { Tool } from "../../environment/server.ts";
+import type { ChatMessage, ChatModel } from "../../policy/chatModel.ts";
+import { chatTool, messageIn, messagesOf } from "../../policy/endpointPolicy.ts";
+import type { AssistantMessage, Talk } from "../../policy/policy.ts";
+import type { CallEvent } from "../../trajectory/trajectory.ts";
+import type { Plan } from "./turnPrompt.ts";
+import { EndpointSpeaker, type Speaking } from "./chatModelUser.ts";
+import { holds } from "../pipeline/goals.ts";
+import { hides, idIn } from "./grounding.ts";
+import { fits } from "./turnCheck.ts";
+import type { Speaker } from "../pipeline/stateMachine.ts";
+import type { Recovery, Teacher } from "./graphTeacher.ts";
+
+/** Who plays a talk that has been planned. */
+export interface Cast {
+  /** How the teacher is named in tasks. */
+  readonly name: string;
+  play(part: Part): { readonly speaker: Speaker; readonly teacher: Teacher };
+}
+
+/** What there is to play. */
+export interface Part extends Omit<Speaking, "model"> {
+  readonly talk: Talk;
+}
+
+/** A cast of one chat model. `name`: such as `endpoint:gemma` or `editor:gpt`. */
+export const castOf = (model: ChatModel, name: string): Cast => ({
+  name,
+  play(part) {
+    const speaker = new EndpointSpeaker({ ...part, model });
+    return {
+      speaker,
+      teacher: new EndpointTeacher({
+        model,
+        name,
+        planOf: () => speaker.plan,
+        talk: part.talk,
+        signal: part.signal,
+      }),
+    };
+  },
+});
+
+/**
+ * How freely the assistant answers at first, and how much more freely after each message that could
+ * not be used.
+ */
+const temperature = { first: 0.2, more: 0.1 };
+
+/** Tokens of a message at most, and characters of a reply. */
+const longestMessage = 1200;
+const longestReply = 4000;
+
+interface Teaching {
+  readonly model: ChatModel;
+  readonly name: string;
+  /** What the user's turn was about: how well a call could be made good, never what to call. */
+  readonly planOf: () => Plan | undefined;
+  readonly talk: Talk;
+  readonly signal: AbortSignal | undefined;
+}
+
+export class EndpointTeacher implements Teacher {
+  readonly name: string;
+  readonly #of: Teaching;
+  #complaints = 0;
+
+  constructor(teaching: Teaching) {
+    this.name = teaching.name;
+    this.#of = teaching;
+  }
+
+  async next(
+    talk: Talk,
+    recovery?: { readonly kind: Recovery; readonly failed: CallEvent },
+    complaint?: string,
+  ): Promise<AssistantMessage> {
+    this.#complaints = complaint === undefined ? 0 : this.#complaints + 1;
+    const remark =
+      complaint === undefined
+        ? recovery && remarks[recovery.kind]
+        : `Your last message was not used: ${complaint}. Write it again.`;
+    const messages: ChatMessage[] = [
+      ...messagesOf(talk),
+      ...(remark === undefined ? [] : [{ role: "user" as const, content: `(${remark})` }]),
+    ];
+    const heat = temperature.first + temperature.more * this.#complaints;
+    const answer = await this.#of.model.complete(
+      { messages, tools: talk.tools.map(chatTool), temperature: heat, maxTokens: longestMessage },
+      this.#of.signal,
+    );
+    const message = messageIn(answer);
+    if (recovery?.kind === "give-up") return { ...message, calls: [] };
+    // what is said beside calls is said to nobody
+    return message.calls.length > 0 ? { ...message, text: "" } : message;
+  }
+
+  /** What the user said to do in that case, or nothing more; a mistake of its own it can mend. */
+  means(failed: CallEvent): readonly Recovery[] {
+    const wish = this.#of.planOf()?.turn?.wishes.find(it => fits(failed, it));
+    if (!wish) return ["retry", "alternative", "give-up"];
+    return wish.otherwise ? ["retry", "give-up"] : ["give-up"];
+  }
+
+  flaw(text: string): string | undefined {
+    const tool = this.#of.talk.tools.find((it: Tool) => holds(text, it.name));
+    if (tool) return `it names the tool ${tool.name}`;
+    const plan = this.#of.planOf();
+    const said = this.#of.talk.events
+      .flatMap(it => (it.kind === "user" ? [it.text] : []))
+      .join("\n");
+    const id = plan && idIn(text, { ...plan, plain: said });
+    if (id !== undefined) return `it says the identifier ${id}, which means nothing to the user`;
+    if (text.length > longestReply) return `it has ${text.length} characters`;
+    return /^\s*[[{]|```|<\/?tool_call>/.test(text) || hides(text)
+      ? "it is no message to a person"
+      : undefined;
+  }
+}
+
+const remarks: Readonly<Record<Recovery, string>> = {
+  retry:
+    "That call failed. Mend it if the answer tells you how, or do what was asked for in that case.",
+  alternative: "That call failed. Try another way with the tools on offer, if there is one.",
+  "give-up":
+    "Call nothing more. Tell the user in one or two sentences what was done, what could not be done and why.",
+};

@@ -1,0 +1,28 @@
+/**
+ * What people say before they ask for something, and that asks for nothing. Knows no wishes: it is
+ * true whatever they want.
+ */
+import { contracted, type Manners } from "./personas.ts";
+import type { Scene } from "../user/intent.ts";
+
+/**
+ * How often something is said that asks for nothing: by most people, and more often where the tool
+ * has words for it.
+ */
+const odds = { anybody: 0.03, ownWords: 0.08 };
+
+/** Why a tool is asked for, now and then; else nothing. */
+export function reasonFor(
+  tool: string,
+  { persona, chance, phrases, isMinimal }: Scene,
+  manners: Manners,
+): string {
+  const own = phrases.tools[tool]?.reasons;
+  if (isMinimal || !chance.happens((persona.talks ?? odds.anybody) + (own ? odds.ownWords : 0)))
+    return "";
+  const lists = [own, own, phrases.reasons, persona.reasons, manners.reasons].filter(
+    it => it !== undefined,
+  );
+  const reason = chance.pick(chance.pick(lists));
+  return persona.contracts ? contracted(reason) : reason;
+}

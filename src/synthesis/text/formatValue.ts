@@ -1,0 +1,147 @@
+/**
+ * How plain values are said, so that the value can be read back from the words: `2026-03-12` as `12
+ * March`, `2026-02` as `February`, 45.5 as 45.50 where it is money. Dates leave out the year only
+ * where the reader has it from the talk's own day. Knows no tools.
+ */
+import type { Json } from "../../environment/json.ts";
+import type { JsonSchema } from "../../environment/server.ts";
+import type { Chance } from "../../environment/random.ts";
+
+const months = [
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December",
+];
+const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
+/** How a persona says days. */
+export type DateStyle =
+  "plain" | "day-first" | "month-first" | "relative" | "short" | "long" | "weekday";
+
+/** How a persona says days and times of day. */
+export interface TimeStyle {
+  readonly dates: DateStyle;
+  readonly clock?: 12 | undefined;
+}
+
+const pattern = {
+  date: /^\d{4}-\d{2}-\d{2}$/,
+  minute: /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/,
+  month: /^\d{4}-(0[1-9]|1[0-2])$/,
+};
+
+/** The words for a value. `now` is the talk's time. */
+export function said(
+  value: Json,
+  now: string,
+  { dates, clock }: TimeStyle,
+  chance: Chance,
+  isMoney = false,
+): string {
+  if (typeof value === "number")
+    return isMoney && !Number.isInteger(value) ? value.toFixed(2) : String(value);
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value !== "string") return JSON.stringify(value);
+  if (pattern.minute.test(value))
+    return `${saidDate(value.slice(0, 10), now, dates, chance)} at ${saidTime(value.slice(11), clock)}`;
+  if (pattern.date.test(value)) return saidDate(value, now, dates, chance);
+  if (pattern.month.test(value)) return saidMonth(value, now);
+  return value;
+}
+
+/** A value in a reply: days and times as words, all else as it is. */
+export const replied = (value: Json, now: string, chance: Chance, isMoney = false): string =>
+  said(value, now, { dates: "day-first" }, chance, isMoney);
+
+const moneyKeys =
+  /(^|_)(amount|price|balance|total|subtotal|paid|fee|fees|cost|costs|refund|refunded|deposit|tip|bid|estimate|income|spent|saved|owed|due|rent|charge|fare|closing|opening|money|revenue|cash|worth|target|value|spread|profit|loss|gain|highest|lowest|payable|payout|debt)(_|$)/;
+const otherUnits =
+  /(^|_)(rating|stars|score|temperature|distance|km|hours|minutes|percent|rate|litres|kwh|bytes|count|days|lat|lng|latitude|longitude|shares|quantity|weight|at|on|date)(_|$)/;
+
+/**
+ * Whether a number of this name and schema is a sum of money: by its description, else by its name.
+ */
+export function isMoney(key: string, schema: JsonSchema | undefined): boolean {
+  if (
+    schema &&
+    /\beuros?\b/i.test(typeof schema["description"] === "string" ? schema["description"] : "")
+  )
+    return true;
+  return moneyKeys.test(key) && !otherUnits.test(key);
+}
+
+function saidDate(date: string, now: string, style: DateStyle, chance: Chance): string {
+  const away = (Date.parse(date) - Date.parse(now.slice(0, 10))) / 86_400_000;
+  const weekday = weekdays[new Date(`${date}T00:00Z`).getUTCDay()]!;
+  if (style === "plain") return date;
+  if (style === "relative") {
+    const relative = relativeDay(
+      away,
+      weekday,
+      new Date(`${now.slice(0, 10)}T00:00Z`).getUTCDay(),
+      chance,
+    );
+    if (relative !== undefined) return relative;
+  }
+  const [day, month] = [String(Number(date.slice(8))), months[Number(date.slice(5, 7)) - 1]!];
+  const year = date.slice(0, 4) === now.slice(0, 4) ? "" : date.slice(0, 4);
+  switch (style) {
+    case "month-first":
+      return `${month} ${day}${year && `, ${year}`}`;
+    case "short":
+      return `${day} ${month.slice(0, 3)}${year && ` ${year}`}`;
+    case "long":
+      return `the ${ordinal(Number(day))} of ${month}${year && ` ${year}`}`;
+    case "weekday":
+      return `${weekday} ${day} ${month}${year && ` ${year}`}`;
+    default:
+      return `${day} ${month}${year && ` ${year}`}`;
+  }
+}
+
+/** Words that mean one day only, seen from the talk's own: weeks begin on Monday. */
+function relativeDay(
+  away: number,
+  weekday: string,
+  today: number,
+  chance: Chance,
+): string | undefined {
+  if (away === 0) return "today";
+  if (away === 1) return "tomorrow";
+  if (away === -1) return "yesterday";
+  if (away === 2 && chance.happens(0.4)) return "the day after tomorrow";
+  if (away > 1 && away < 7) return chance.pick([weekday, `this ${weekday}`]);
+  if (away === 14 && chance.happens(0.4)) return "two weeks from today";
+  const toNextMonday = (8 - today) % 7 || 7;
+  return away >= toNextMonday && away < toNextMonday + 7 && away >= 7 && chance.happens(0.7)
+    ? `${weekday} next week`
+    : undefined;
+}
+
+const ordinal = (n: number): string =>
+  `${n}${n > 3 && n < 21 ? "th" : (["th", "st", "nd", "rd"][n % 10] ?? "th")}`;
+
+/** `16:15` as `4:15 pm`. */
+function saidTime(time: string, clock: 12 | undefined): string {
+  if (clock !== 12) return time;
+  const hour = Number(time.slice(0, 2));
+  return `${hour % 12 || 12}${time.slice(3) === "00" ? "" : time.slice(2)} ${hour < 12 ? "am" : "pm"}`;
+}
+
+function saidMonth(month: string, now: string): string {
+  const name = months[Number(month.slice(5)) - 1]!;
+  return month.slice(0, 4) === now.slice(0, 4) ? name : `${name} ${month.slice(0, 4)}`;
+}
+
+/** A day some days after another. */
+export const dayAfter = (date: string, days: number): string =>
+  new Date(Date.parse(date) + days * 86_400_000).toISOString().slice(0, 10);

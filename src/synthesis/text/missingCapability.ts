@@ -1,0 +1,85 @@
+/**
+ * What a talk comes up against when a tool is not to be had: the tool itself, or the look-up of
+ * what was named; and the words for it. Knows clauses and words, not how they were planned.
+ */
+import type { Chance } from "../../environment/random.ts";
+import { isRequest } from "./personas.ts";
+import type { Wish } from "../user/intent.ts";
+
+export type Obstacle =
+  | { readonly kind: "tool" }
+  | { readonly kind: "thing"; readonly noun: string; readonly said: string };
+
+/** Words about what cannot be done: of the assistant, and of the user who then goes on. */
+export interface ObstacleWords {
+  /** `{clause}` is what was asked for, as the assistant says it. */
+  readonly request: readonly string[];
+  /** Where it cannot be taken up in those words: what was asked, and what was to be done. */
+  readonly question: readonly string[];
+  readonly deed: readonly string[];
+  /** The same after something that was done, and after something else that could not be done. */
+  readonly rest: { readonly question: readonly string[]; readonly deed: readonly string[] };
+  readonly again: {
+    readonly request: readonly string[];
+    readonly question: readonly string[];
+    readonly deed: readonly string[];
+  };
+  /** `{thing}` is how it was named, `{noun}` what it is. */
+  readonly thing: readonly string[];
+  readonly goOn: readonly string[];
+  /** After a question that the user cannot answer. */
+  readonly unknown: readonly string[];
+}
+
+/**
+ * Where in the talk it comes up: alone, last of several things asked for in one breath, or as the
+ * next thing that cannot be done.
+ */
+export type Standing = "alone" | "rest" | "again";
+
+/** What the assistant says instead of doing it. */
+export function saidOf(
+  obstacle: Obstacle,
+  { clause, tool }: Wish,
+  words: ObstacleWords,
+  standing: Standing,
+  chance: Chance,
+): string {
+  if (obstacle.kind === "thing") {
+    const { noun, said } = obstacle;
+    return chance
+      .pick(words.thing)
+      .replaceAll("{thing}", () => yours(said))
+      .replaceAll("{noun}", noun);
+  }
+  const isPlain =
+    isRequest(clause) && clause.length < longest && !/[,:;.!]( |$)/.test(bare(clause));
+  if (isPlain)
+    return chance
+      .pick(standing === "again" ? words.again.request : words.request)
+      .replace("{clause}", () => yours(clause));
+  const own = standing === "alone" ? words : words[standing];
+  return chance.pick(tool.effect === "read" ? own.question : own.deed);
+}
+
+/** Words that are taken up again: of a longer clause only that it cannot be done is said. */
+const longest = 110;
+
+/** The user's words about themselves as the assistant says them; what is quoted stays as it is. */
+const yours = (text: string): string =>
+  bare(text)
+    .split(/("[^"]*"|“[^”]*”)/)
+    .map((part, i) => (i % 2 === 1 ? part : turned(part)))
+    .join("");
+
+const turned = (text: string): string =>
+  text
+    .replaceAll(/\b(my|our)\b/gi, "your")
+    .replaceAll(/\bmine\b/gi, "yours")
+    .replaceAll(/\bmyself\b/gi, "yourself")
+    .replaceAll(/\bI am\b/g, "you are")
+    .replaceAll(/\bI'm\b/g, "you're")
+    .replaceAll(/\b(me|us|I|we)\b/g, "you");
+
+/** Without the marks that stand around a value's own words. */
+export const bare = (text: string): string => text.replaceAll(/[\u0001\u0002]/g, "");

@@ -1,0 +1,316 @@
+/**
+ * Who is talking, and how clauses become a user's turn: openers, joiners, politeness, small talk,
+ * read from resources/personas.json. Knows no tools.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import type { Chance } from "../../environment/random.ts";
+import { tidy } from "./templates.ts";
+
+const texts = z.array(z.string()).min(1);
+const share = z.number().min(0).max(1);
+
+const persona = z.strictObject({
+  name: z.string(),
+  weight: z.number().positive(),
+  open: texts.optional(),
+  /** Frames for the first clause: `could you {clause}?` */
+  ask: texts,
+  close: texts.optional(),
+  /** In place of the manners' own words before a follow-up. */
+  followUp: texts.optional(),
+  dates: z.enum(["plain", "day-first", "month-first", "relative", "short", "long", "weekday"]),
+  /** Says 4:15 pm. */
+  clock: z.literal(12).optional(),
+  /** Writes without capitals and full stops. */
+  casual: z.literal(true).optional(),
+  /** Says "what's" and "I'd". */
+  contracts: z.literal(true).optional(),
+  /**
+   * How often a question is asked in a roundabout way, a value is put right while it is said,
+   * something is said that asks for nothing, requests are numbered, and the last of them comes as
+   * an afterthought.
+   */
+  indirect: share.optional(),
+  corrects: share.optional(),
+  talks: share.optional(),
+  numbers: share.optional(),
+  afterthoughts: share.optional(),
+  /** Small talk of this persona's own. */
+  reasons: texts.optional(),
+});
+
+const personasSchema = z.strictObject({
+  format: z.literal("prove/personas@1"),
+  joiners: z.strictObject({
+    and: texts,
+    sentence: texts,
+    afterthought: texts,
+    several: z.strictObject({ 2: texts, 3: texts }),
+  }),
+  followUp: texts,
+  clarification: texts,
+  /** In place of both where the answer was that there is nothing. */
+  sober: texts,
+  /** Before the answer to a question. */
+  answering: texts,
+  /** After a refusal: before the next try, and before something else. */
+  refused: texts,
+  leaveIt: texts,
+  indirect: texts,
+  corrections: texts,
+  reasons: texts,
+  /** How the assistant begins: after a change, after a look-up, before a question. */
+  openers: z.strictObject({ write: texts, read: texts, ask: texts }),
+  /** Between what is done and what has to be asked or could not be done. */
+  asking: texts,
+  but: texts,
+  /** What was done where the first choice was refused. */
+  instead: texts,
+  accept: texts,
+  giveUp: texts,
+  nothing: texts,
+  done: texts,
+  cannot: texts,
+  personas: z.array(persona).min(1),
+});
+
+export type Manners = z.infer<typeof personasSchema>;
+export type Persona = z.infer<typeof persona>;
+
+export const readManners = (resources: string): Manners =>
+  personasSchema.parse(JSON.parse(readFileSync(join(resources, "personas.json"), "utf8")));
+
+export const personaOf = ({ personas }: Manners, chance: Chance): Persona =>
+  chance.weighted(personas, it => it.weight);
+
+/**
+ * Where in a talk a turn stands; `instead` after a refusal, with the same wish changed, `moving-on`
+ * with another, and `bare` after words of its own.
+ */
+export type Opening =
+  "first" | "follow-up" | "clarification" | "answer" | "instead" | "moving-on" | "bare";
+
+/**
+ * One user turn out of clauses. A clause that ends in `?` is a sentence of its own; the others run
+ * on, the first of them framed.
+ */
+export function turnOf(
+  clauses: readonly string[],
+  opening: Opening,
+  persona: Persona,
+  manners: Manners,
+  chance: Chance,
+  reason = "",
+): string {
+  const numbered =
+    opening === "first" && reason === ""
+      ? numberedOf(clauses, persona, manners, chance)
+      : undefined;
+  if (numbered !== undefined)
+    return finished(chance.pick(persona.open ?? [""]) + numbered, persona);
+  const isBare = opening === "answer" || opening === "clarification" || opening === "instead";
+  const sentences = sentencesOf(clauses, persona, manners, chance);
+  const first = sentences[0]!;
+  const start = leadOf(opening, first, persona, manners, chance);
+  const isRunOn = runsInto(start) && reason === "";
+  const said = isBare ? "" : reason;
+  const frame =
+    isBare || (isRunOn && /^(now|next|and|also)/i.test(start)) || !isRequest(first)
+      ? "{clause}"
+      : frameFor(first, persona, chance);
+  const framed =
+    first.endsWith("?") && !isBare
+      ? indirect(first, persona, manners, chance)
+      : frame.replace("{clause}", () => first);
+  const opened =
+    isRunOn || (persona.casual && opening !== "bare" && start === "" && said === "")
+      ? framed
+      : capitalized(framed);
+  const spoken = [opened, ...sentences.slice(1).map(capitalized)].map(closed).join(" ");
+  const close = opening === "first" && !persona.casual ? chance.pick(persona.close ?? [""]) : "";
+  return finished(
+    `${start}${said === "" ? "" : `${runsInto(start) ? said.replace(/^(?!I\b)./, it => it.toLowerCase()) : said} `}${spoken}`,
+    persona,
+    close,
+  );
+}
+
+function leadOf(
+  opening: Opening,
+  first: string,
+  persona: Persona,
+  manners: Manners,
+  chance: Chance,
+): string {
+  const leads = {
+    first: persona.open ?? [""],
+    "follow-up": persona.followUp && chance.happens(0.7) ? persona.followUp : manners.followUp,
+    clarification: manners.clarification,
+    answer: manners.answering,
+    instead: manners.refused,
+    "moving-on": manners.leaveIt,
+    bare: [""],
+  }[opening];
+  const isBare = opening === "answer" || opening === "clarification" || opening === "instead";
+  // "Now " and "And " run on into a request, not into "I have …" or a question; nothing runs into
+  // "all right, …"
+  const suits = (it: string) =>
+    it === "" ||
+    !runsInto(it) ||
+    (isBare
+      ? !/^(all right|ok|no|yes|right|oh)\b/i.test(first)
+      : opening === "first" || isRequest(first));
+  const suiting = leads.filter(suits);
+  return suiting.length === 0 ? "" : chance.pick(suiting);
+}
+
+const runsInto = (text: string): boolean => /[a-z,:] $/.test(text);
+
+/** A frame that the clause reads well in. */
+function frameFor(clause: string, { ask }: Persona, chance: Chance): string {
+  const suits = (it: string) =>
+    (/\{clause\}\??$/.test(it) || !/[,;:]/.test(clause)) &&
+    (!/for (me|us)/.test(it) || !/\b(me|us|my)\b/.test(clause)) &&
+    (!/quickly|real quick|maybe/.test(it) ||
+      !/^first\b|\b(quickly|right away|at once|maybe)\b/.test(clause)) &&
+    (!/I (need|want|would like) to|we need/.test(it) ||
+      !/\b(me|tell|remind|let|check|make sure|see to it)\b/.test(clause)) &&
+    (!/go ahead/.test(it) || !/^go\b/.test(clause)) &&
+    (!it.endsWith("?") || !/[;]/.test(clause)) &&
+    (!/pl(ease|s)|kindly/.test(it) || !/please/.test(clause));
+  const suiting = ask.filter(suits);
+  return suiting.length === 0 ? "{clause}" : chance.pick(suiting);
+}
+
+/** Requests as a list, where each is plain enough for it. */
+function numberedOf(
+  clauses: readonly string[],
+  persona: Persona,
+  { joiners }: Manners,
+  chance: Chance,
+): string | undefined {
+  const leads =
+    clauses.length === 2
+      ? joiners.several[2]
+      : clauses.length === 3
+        ? joiners.several[3]
+        : undefined;
+  if (!leads || clauses.some(it => /;/.test(it)) || !chance.happens(persona.numbers ?? 0.02))
+    return undefined;
+  const items = clauses.map(
+    (it, i) =>
+      `${i + 1}) ${it}${i === clauses.length - 1 ? (it.endsWith("?") ? "" : ".") : it.endsWith("?") ? "" : ","}`,
+  );
+  return `${chance.pick(leads)}${items.join(" ")}`;
+}
+
+const finished = (text: string, { casual }: Persona, close = ""): string => {
+  const whole = tidy(unmarked(text)) + close;
+  return casual ? whole.replace(/\.$/, "") : whole;
+};
+
+/** How often plain requests go "first …, then …". */
+const inOrder = 0.12;
+
+function sentencesOf(
+  clauses: readonly string[],
+  persona: Persona,
+  manners: Manners,
+  chance: Chance,
+): string[] {
+  if (
+    clauses.length > 1 &&
+    clauses.every(it => isRequest(it) && !/[,;:]/.test(it)) &&
+    chance.happens(inOrder)
+  )
+    return [sequenceOf(clauses)];
+  const sentences: string[] = [];
+  for (const [i, clause] of clauses.entries()) {
+    const follows = i > 0 && isRequest(clause);
+    const isLast = i === clauses.length - 1;
+    if (follows && isLast && chance.happens(persona.afterthoughts ?? 0.06)) {
+      sentences.push(`${chance.pick(manners.joiners.afterthought).slice(2)}${clause}`);
+      continue;
+    }
+    const runsOn = follows && !sentences.at(-1)!.endsWith("?");
+    const before = sentences.at(-1) ?? "";
+    const and = manners.joiners.and.filter(it => it.startsWith(",") || !before.includes(","));
+    const joiner = runsOn
+      ? chance.pick(
+          chance.happens(0.65) && !/[;:]|, .*,/.test(before) ? and : manners.joiners.sentence,
+        )
+      : ". ";
+    if (runsOn && !joiner.startsWith(".")) sentences.push(`${sentences.pop()!}${joiner}${clause}`);
+    else sentences.push(`${i > 0 ? joiner.slice(2) : ""}${clause}`);
+  }
+  return sentences;
+}
+
+const sequenceOf = ([first, second, third]: readonly string[]): string =>
+  `first ${first}, then ${second}${third === undefined ? "" : `, and finally ${third}`}`;
+
+/** A clause that begins with a verb, so that it can be asked for politely. */
+export const isRequest = (clause: string): boolean =>
+  !/\?["”]?$/.test(clause) &&
+  !/^["“'~#\d(]|^(?:booking|invoice|order) (?:number |no\. )?\u0001?[\w-]+ (?:is|was|has|had|belongs|goes|came|should|can|needs|must|will)\b|^(\u0001|don't\b|do not\b|I\b|I'|my\b|the\b|on\b|at\b|in\b|if\b|there\b|it\b|and\b|another\b|then\b|that\b|this\b|we\b|as\b|for\b|from\b|no\b|once\b|when\b|since\b|a\b|an\b|one\b|some\b|both\b|somebody\b|nobody\b|nothing\b|every(?:one|body|thing)\b|anybody\b|these\b|those\b|our\b|their\b|his\b|her\b|as\b|not\b|just\b|with\b|without\b|by\b|after\b|before\b|because\b|instead\b|today\b|tomorrow\b|you\b|there's\b)/.test(
+    clause,
+  );
+
+/**
+ * "What is the balance of X?" as "Could you tell me what the balance of X is?", where that is sure
+ * to come out right.
+ */
+function indirect(question: string, persona: Persona, manners: Manners, chance: Chance): string {
+  if (!chance.happens(persona.indirect ?? 0.03)) return question;
+  const asked = question.match(/^(what|who) (?:is|'s) (the [^,?]*)\?$/);
+  const turned =
+    asked && !/ (like|that|which|who|when|where|if|on my|doing)\b/.test(asked[2]!)
+      ? `${asked[1]!} ${asked[2]!} is`
+      : undefined;
+  const kept =
+    /^(how (much|many \w+|much \w+) (is|are) (in|on|left|planned|open)\b|(which|what) \w+ (are|is) (planned|open|free|near|in|on|due|left|booked|running|online|offline|on offer)\b|who (is coming|has|owns|wrote|sent|sells|runs|hosts)\b)[^,]*\?$/.test(
+      question,
+    )
+      ? question.slice(0, -1)
+      : undefined;
+  const clause = turned ?? kept;
+  return clause === undefined
+    ? question
+    : chance.pick(manners.indirect).replace("{clause}", () => clause);
+}
+
+const contractions: readonly [RegExp, string][] = [
+  [/\bwhat is (?=the |in |on |my |left|\{)/g, "what's "],
+  [/\bwhere is\b/g, "where's"],
+  [/\bwho is\b/g, "who's"],
+  [/\bI would like\b/g, "I'd like"],
+  [/^I am /g, "I'm "],
+  [/^I have (?=lost|just|got)/g, "I've "],
+  [/\bdo not\b/g, "don't"],
+  [/\bdoes not\b/g, "doesn't"],
+  [/\bcannot\b/g, "can't"],
+  [/\bis not\b/g, "isn't"],
+  [/^there is /g, "there's "],
+  [/^it is /g, "it's "],
+  [/\bI will\b/g, "I'll"],
+  [/\bhas not\b/g, "hasn't"],
+];
+
+/** What people shorten when they type as they speak. */
+export const contracted = (text: string): string =>
+  contractions.reduce((it, [long, short]) => it.replaceAll(long, short), text);
+
+const closed = (text: string) => (/[.?!]["”]?$/.test(text) ? text : `${text}.`);
+
+/**
+ * Stands before a value's own words in a clause, so that they keep their case at the start of a
+ * sentence.
+ */
+const mark = "\u0001";
+export const verbatim = (value: string): string => mark + value;
+export const unmarked = (text: string): string => text.replaceAll(mark, "");
+
+/** The first letter in upper case, unless it belongs to a value. */
+export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

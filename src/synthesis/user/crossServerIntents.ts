@@ -1,0 +1,304 @@
+/**
+ * A wish over a bridge, tried out before it is said: the call that shows a value, made silently or
+ * asked for just before, and the call of the other server that takes it. Knows the words of
+ * bridges, not how turns are made of them.
+ */
+import type { Json } from "../../environment/json.ts";
+import type { Chance } from "../../environment/random.ts";
+import { holds } from "../pipeline/goals.ts";
+import { valueAt, type Bridge } from "../graph/crossServerLinks.ts";
+import { verbatim } from "../text/personas.ts";
+import { fixedBy, slotsOf, textOf, type Form } from "../text/templates.ts";
+import { whyNot } from "./userPlan.ts";
+import { isEmpty, type Rehearsal, type Trial } from "./feasibility.ts";
+import { isMoney, replied } from "../text/formatValue.ts";
+import type { Thing } from "./entitySampling.ts";
+import type { Passed, Wish } from "./intent.ts";
+
+/** Draws of a case and of a wish before a step is given up. */
+const tries = 12;
+
+/** The walk over bridges in one talk: it keeps to the case that was drawn for each. */
+export class Walk {
+  readonly #cases = new Map<Bridge, Chosen>();
+
+  /**
+   * The wish over a bridge, or the wish that leads onto one, kept; or why there is none. `form`
+   * draws the words for what leads onto it.
+   */
+  step(
+    { bridge, at }: Step,
+    heard: string,
+    form: () => Form,
+    rehearsal: Rehearsal,
+  ): Trial | string {
+    const { chance } = rehearsal.scene;
+    let why = "";
+    for (let attempt = 0; attempt < tries; attempt++) {
+      const chosen = (at === "to" && this.#cases.get(bridge)) || caseOf(bridge, chance);
+      const trials =
+        at === "to"
+          ? crossed(bridge, chosen, heard, rehearsal)
+          : leading(bridge, chosen, form(), rehearsal);
+      why = whyNot(typeof trials === "string" ? trials : trials.trial);
+      if (
+        typeof trials === "string" ||
+        trials.trial.outcome.kind !== "ok" ||
+        (isEmpty(trials.trial.outcome.value) && (at === "from" || !chance.happens(0.3)))
+      )
+        continue;
+      if (at === "from" && !leadsOn(trials.trial, bridge, chosen, heard, rehearsal)) {
+        why = "it leads nowhere";
+        continue;
+      }
+      this.#cases.set(bridge, chosen);
+      for (const it of [trials.source, trials.trial]) if (it) rehearsal.keep(it);
+      return trials.trial;
+    }
+    return `no sensible ${bridge[at]} over ${bridge.name} (${why})`;
+  }
+}
+
+/** Whether a bridge can be walked from what this wish shows. */
+function leadsOn(
+  trial: Trial,
+  bridge: Bridge,
+  chosen: Chosen,
+  heard: string,
+  rehearsal: Rehearsal,
+): boolean {
+  const aside = rehearsal.aside();
+  aside.keep(trial);
+  return [1, 2].some(() => {
+    const crossing = crossed(bridge, chosen, heard, aside);
+    return typeof crossing !== "string" && crossing.trial.outcome.kind === "ok";
+  });
+}
+
+/**
+ * One step of a talk over several servers: the first call of a bridge where it is asked for, or the
+ * wish over it.
+ */
+export interface Step {
+  readonly bridge: Bridge;
+  readonly at: "from" | "to";
+}
+
+/** A case of a bridge, drawn: one value for each argument. */
+type Chosen = Readonly<Record<string, Json>>;
+
+/**
+ * The wish over a bridge: said by its `after` where the first call is what was granted last, else
+ * by its `forms`. With it the trial of the first call, where that goes unsaid. `heard` is what the
+ * user has said before.
+ */
+function crossed(
+  bridge: Bridge,
+  chosen: Chosen,
+  heard: string,
+  rehearsal: Rehearsal,
+): { readonly source?: Trial; readonly trial: Trial } | string {
+  const { chance } = rehearsal.scene;
+  const { last } = rehearsal;
+  if (bridge.after && last?.wish.tool.name === bridge.from) {
+    const trial = taken(bridge, chosen, chance.pick(bridge.after), { ...last, heard }, rehearsal);
+    return typeof trial === "string" ? trial : { trial };
+  }
+  if (!bridge.forms) return `${bridge.from} was not asked for`;
+  const form = chance.pick(bridge.forms);
+  const source = shown(bridge, chosen, form, rehearsal);
+  if (typeof source === "string") return source;
+  if (source.outcome.kind !== "ok") return source.outcome.message;
+  const trial = taken(
+    bridge,
+    chosen,
+    form,
+    { wish: source.wish, value: source.outcome.value, heard },
+    rehearsal,
+    true,
+  );
+  return typeof trial === "string" ? trial : { source, trial };
+}
+
+/**
+ * The first call of a bridge as a wish of its own, said like any other, about what the case names.
+ */
+function leading(
+  bridge: Bridge,
+  chosen: Chosen,
+  form: Form,
+  rehearsal: Rehearsal,
+): { readonly source?: Trial; readonly trial: Trial } | string {
+  const { from } = bridge;
+  const passed = given(chosen, "from.", from, rehearsal);
+  if (typeof passed === "string") return passed;
+  // a case that the words leave out, or that they gainsay
+  const unsaid = Object.entries(passed.values).find(
+    ([key, it]) => !slotsOf(textOf(form)).includes(key) && fixedBy(form)[key] !== it,
+  );
+  if (unsaid) return `nobody says ${unsaid[0]}`;
+  const trial = rehearsal.attempt({
+    declared: rehearsal.scene.declarations.get(from)!,
+    form,
+    passed,
+  });
+  if (typeof trial === "string") return trial;
+  return unfit(bridge, trial.wish) ?? { trial };
+}
+
+/** Why the first call shows no value of use. */
+function unfit({ needs, without }: Bridge, first: Wish): string | undefined {
+  const has = (key: string) => first.arguments[key] !== undefined;
+  const lacks = needs?.find(it => !has(it));
+  return lacks === undefined
+    ? without?.find(has) && "it is asked for too much"
+    : `${lacks} is not asked for`;
+}
+
+/** The first call, made to be read from: its words are how the clause names what it is about. */
+function shown(
+  { from, with: fixed = {} }: Bridge,
+  chosen: Chosen,
+  form: string,
+  rehearsal: Rehearsal,
+): Trial | string {
+  const passed = given(chosen, "from.", from, rehearsal);
+  if (typeof passed === "string") return passed;
+  const say = slotsOf(form)
+    .flatMap(it => (it.startsWith("from.") ? [`{${it.slice(5)}}`] : []))
+    .join(" ");
+  return rehearsal.attempt({
+    declared: rehearsal.scene.declarations.get(from)!,
+    form: { say: say || " ", with: fixed },
+    passed,
+  });
+}
+
+interface First {
+  readonly wish: Wish;
+  readonly value: Json;
+  readonly heard: string;
+}
+
+/** The call that takes what the first one showed. */
+function taken(
+  bridge: Bridge,
+  chosen: Chosen,
+  form: string,
+  first: First,
+  rehearsal: Rehearsal,
+  isSilent = false,
+): Trial | string {
+  const declared = rehearsal.scene.declarations.get(bridge.to)!;
+  const passed = given(chosen, "", bridge.to, rehearsal);
+  if (typeof passed === "string") return passed;
+  const flaw = unfit(bridge, first.wish);
+  if (flaw !== undefined) return flaw;
+  const values: Record<string, Json> = { ...passed.values };
+  const things: Record<string, Thing> = { ...passed.things };
+  for (const [key, path] of Object.entries(bridge.fill)) {
+    const value = path.startsWith("=")
+      ? first.wish.arguments[path.slice(1)]
+      : valueAt(first.value, path);
+    if (value === undefined || value === null || value === "" || typeof value === "object")
+      return `${bridge.from} shows no ${path} here`;
+    const make = bridge.like?.[key];
+    if (
+      bridge.never?.[key]?.includes(value) ||
+      (make !== undefined && !new RegExp(make, "u").test(wordOf(value)))
+    )
+      return `${wordOf(value)} makes no sense there`;
+    const input = declared.inputs.find(it => it.key === key);
+    if (input && !input.spoken) {
+      const thing = rehearsal.named(input.entity, wordOf(value));
+      if (!thing) return `there is no ${input.entity} called ${wordOf(value)}`;
+      things[key] = thing;
+    }
+    const isText = declared.values.find(it => it.key === key)?.schema["type"] === "string";
+    values[key] = isText ? wordOf(value) : value;
+  }
+  const trial = rehearsal.attempt({
+    declared,
+    form: {
+      say: form,
+      with: bridge.fixed ?? {},
+      reply: (!isSilent && bridge.added) || bridge.reply,
+    },
+    passed: {
+      values,
+      things,
+      said: saidOf(first, rehearsal),
+      ...(isSilent ? { before: { wish: first.wish, shows: first.value } } : {}),
+    },
+  });
+  if (typeof trial === "string") return trial;
+  // a value that the user says flows from nowhere
+  const said = `${first.heard}\n${first.wish.clause}\n${trial.wish.clause}`;
+  return Object.keys(bridge.fill).every(key => holds(said, wordOf(values[key]!)))
+    ? "the user says it already"
+    : trial;
+}
+
+const wordOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** A case's values for the arguments of one of the two calls. */
+function given(
+  chosen: Chosen,
+  prefix: "" | "from.",
+  tool: string,
+  rehearsal: Rehearsal,
+): Passed | string {
+  const values: Record<string, Json> = {};
+  const things: Record<string, Thing> = {};
+  for (const [name, value] of Object.entries(chosen)) {
+    if (name.startsWith("from.") !== (prefix === "from.")) continue;
+    const key = name.slice(prefix.length);
+    const input = rehearsal.scene.declarations.get(tool)!.inputs.find(it => it.key === key);
+    if (input && !input.spoken) {
+      const thing = rehearsal.named(input.entity, wordOf(value));
+      if (!thing) return `there is no ${input.entity} called ${wordOf(value)}`;
+      things[key] = thing;
+    }
+    values[key] = value;
+  }
+  return { values, things, said: {} };
+}
+
+/** Words for `{from.…}`: arguments as they were named, and every plain field of the result. */
+function saidOf({ wish, value }: First, { scene }: Rehearsal): Record<string, string> {
+  const said: Record<string, string> = {};
+  for (const [path, it] of plainFields(value, ""))
+    said[`from.${path}`] = verbatim(replied(it, scene.now, scene.chance, isSum(path)));
+  // a thing goes by its mention, a value as the result has it
+  const { inputs } = scene.declarations.get(wish.tool.name)!;
+  for (const [key, it] of Object.entries(wish.said))
+    if (inputs.some(input => input.key === key) || said[`from.${key}`] === undefined)
+      said[`from.${key}`] = it;
+  return said;
+}
+
+const isSum = (path: string): boolean =>
+  isMoney(path.split(".").at(-1)!, undefined) ||
+  /(^|\.)(left|missing|last|buy_now|free)$/.test(path);
+
+function* plainFields(value: Json, path: string): Generator<readonly [string, Json]> {
+  if (value === null) return;
+  if (typeof value !== "object") yield [path, value];
+  else if (Array.isArray(value)) {
+    if (value.length > 0) yield* plainFields(value.at(-1) as Json, `${path}.last`);
+    if (value.length > 0) yield* plainFields(value[0] as Json, `${path}.0`);
+  } else
+    for (const [key, it] of Object.entries(value))
+      yield* plainFields(it, path ? `${path}.${key}` : key);
+}
+
+/** One of a bridge's cases, with one value for each argument. */
+function caseOf({ cases }: Bridge, chance: Chance): Chosen {
+  if (!cases) return {};
+  return Object.fromEntries(
+    Object.entries(chance.pick(cases)).map(([key, it]) => [
+      key,
+      Array.isArray(it) ? chance.pick(it as readonly Json[]) : it,
+    ]),
+  );
+}

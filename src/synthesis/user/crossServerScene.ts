@@ -1,0 +1,132 @@
+/**
+ * Several servers of one world as one thing to talk about: their declarations, phrases and samples
+ * side by side, each entity under its server's name, so that a category of the budget is none of
+ * the shop. Knows no bridges and no turns.
+ */
+import type { Server } from "../../environment/server.ts";
+import { digestOf, freeze } from "../../environment/digest.ts";
+import { declarationsOf, prefixed, type Declarations } from "../graph/declarations.ts";
+import { graphOf, type Graph } from "../graph/dependencyGraph.ts";
+import { argumentPhrases, slotsOf, type Phrases } from "../text/templates.ts";
+import type { Sample, Thing } from "./entitySampling.ts";
+import type { Scene } from "./intent.ts";
+
+/** What one server brings to a scene of several. */
+export interface Share {
+  readonly server: Server;
+  readonly phrases: Phrases;
+  readonly sample: Sample;
+}
+
+/** All servers' declarations, phrases and things, the first server's manners first. */
+export function worldScene(
+  shares: readonly Share[],
+): Pick<Scene, "declarations" | "phrases" | "sample"> {
+  const declarations: Declarations = new Map(shares.flatMap(({ server }) => declaredIn(server)));
+  const samples = new Map(shares.map(it => [it.server.name, it]));
+  const things = new Map(
+    shares.flatMap(it =>
+      [...it.sample.things].map(
+        ([entity, list]) =>
+          [`${it.server.name}.${entity}`, list.map(thing => thingOf(thing, it))] as const,
+      ),
+    ),
+  );
+  return {
+    declarations,
+    phrases: phrasesOf(shares),
+    sample: {
+      things,
+      find(entity, id) {
+        const at = entity.indexOf(".");
+        const share = samples.get(entity.slice(0, at));
+        const thing = share?.sample.find(entity.slice(at + 1), id);
+        return thing && thingOf(thing, share!);
+      },
+    },
+  };
+}
+
+/** The edges within each of the servers, as one graph. */
+export function worldGraph(servers: readonly Server[]): Graph {
+  const graphs = new Map(servers.map(it => [it.name, graphOf(it)]));
+  const of = (tool: string) => graphs.get(servers.find(it => it.tools.has(tool))?.name ?? "");
+  return {
+    server: servers.map(it => it.name).join(", "),
+    edges: [...graphs.values()].flatMap(it => it.edges),
+    hash: digestOf(freeze([...graphs.values()].map(it => it.hash))),
+    from: tool => of(tool)?.from(tool) ?? [],
+    to: tool => of(tool)?.to(tool) ?? [],
+  };
+}
+
+const declared = new WeakMap<Server, [string, ReturnType<typeof prefixed>][]>();
+
+function declaredIn(server: Server): [string, ReturnType<typeof prefixed>][] {
+  let known = declared.get(server);
+  if (!known)
+    declared.set(
+      server,
+      (known = [...declarationsOf(server)].map(([name, it]) => [name, prefixed(it)])),
+    );
+  return known;
+}
+
+/**
+ * A thing under its server's name. A fact that is called like an entity of the server is found
+ * under that name too.
+ */
+function thingOf(thing: Thing, { server, phrases }: Share): Thing {
+  const prefix = `${server.name}.`;
+  const named = Object.entries(thing.facts).flatMap(([key, it]) =>
+    key in phrases.entities ? [[`${prefix}${key}`, it] as const] : [],
+  );
+  return {
+    ...thing,
+    entity: `${prefix}${thing.entity}`,
+    facts: { ...thing.facts, ...Object.fromEntries(named) },
+    context: Object.fromEntries(
+      Object.entries(thing.context).map(([entity, id]) => [`${prefix}${entity}`, id]),
+    ),
+  };
+}
+
+function phrasesOf(shares: readonly Share[]): Phrases {
+  const entities: Phrases["entities"] = {};
+  const args: Phrases["arguments"] = {};
+  const tools: Phrases["tools"] = {};
+  for (const { server, phrases } of shares) {
+    for (const [entity, it] of Object.entries(phrases.entities)) {
+      const isEntity = (slot: string) =>
+        slot in phrases.entities && slot !== "label" && slot !== "id";
+      const renamed = (texts: readonly string[]) =>
+        texts.map(text =>
+          slotsOf(text).reduce(
+            (said, slot) =>
+              isEntity(slot) ? said.replaceAll(`{${slot}}`, `{${server.name}.${slot}}`) : said,
+            text,
+          ),
+        );
+      entities[`${server.name}.${entity}`] = {
+        ...it,
+        mention: renamed(it.mention),
+        ...(it.known ? { known: renamed(it.known) } : {}),
+      };
+    }
+    for (const tool of server.tools.values()) {
+      tools[tool.name] = phrases.tools[tool.name]!;
+      for (const key of Object.keys((tool.inputSchema["properties"] ?? {}) as object)) {
+        const words = argumentPhrases(phrases, tool.name, key);
+        if (words) args[`${tool.name}.${key}`] = words;
+      }
+    }
+  }
+  const self = shares.map(it => it.phrases.self).find(it => it !== undefined);
+  return {
+    ...shares[0]!.phrases,
+    ...(self === undefined ? {} : { self }),
+    entities,
+    arguments: args,
+    tools,
+  };
+}

@@ -1,0 +1,131 @@
+/**
+ * What there is to talk about: the entities of a live session, found by calling read tools only,
+ * with what their rows say about them. Knows no chains and no words.
+ */
+import type { Json, JsonObject } from "../../environment/json.ts";
+import type { Server } from "../../environment/server.ts";
+import type { Session } from "../../environment/session.ts";
+import type { Chance } from "../../environment/random.ts";
+import { declarationsOf, shownBy, type Declared, type Shown } from "../graph/declarations.ts";
+
+/** An entity, as a person can speak of it and as a call can find it. */
+export interface Thing {
+  readonly entity: string;
+  readonly id: string;
+  readonly label?: string;
+  /** Plain fields of the rows that showed it. */
+  readonly facts: JsonObject;
+  /**
+   * Ids, by entity, that the look-up which shows it needs first: the account on which a card hangs.
+   */
+  readonly context: Readonly<Record<string, string>>;
+}
+
+export interface Sample {
+  /** By entity, in the order of discovery. */
+  readonly things: ReadonlyMap<string, readonly Thing[]>;
+  /** The one of that id, whatever the entity's cap. */
+  find(entity: string, id: string): Thing | undefined;
+}
+
+/** Kept of one entity; calls made in all; things descended into by one tool. */
+const caps = { things: 30, calls: 150, descents: 8 };
+
+/**
+ * Looks around in a session with its read tools: first those that need nothing, then those that
+ * need what has been found.
+ */
+export function sampleOf(server: Server, session: Session, chance: Chance): Sample {
+  const found = new Map<string, Map<string, Thing>>();
+  const tools = [...declarationsOf(server).values()].filter(isDiscovery);
+  const asked = new Set<string>();
+  for (let round = 0; round < 3; round++) {
+    for (const declared of tools) {
+      for (const args of argumentsFor(declared, found, chance)) {
+        const key = `${declared.tool.name} ${JSON.stringify(args)}`;
+        if (asked.has(key) || asked.size >= caps.calls) continue;
+        asked.add(key);
+        const { outcome } = session.call(declared.tool.name, args);
+        if (outcome.kind === "ok") keep(declared, args, outcome.value, found);
+      }
+    }
+  }
+  const things = new Map(
+    [...found].map(([entity, all]) => [
+      entity,
+      chance.shuffled([...all.values()]).slice(0, caps.things),
+    ]),
+  );
+  return { things, find: (entity, id) => found.get(entity)?.get(id) };
+}
+
+/** A read whose required inputs are entities alone: nothing has to be made up to call it. */
+const isDiscovery = ({ tool, labels, values, inputs, outputs }: Declared): boolean =>
+  tool.effect === "read" &&
+  outputs.length > 0 &&
+  [...labels, ...values].every(it => !it.required) &&
+  inputs.filter(it => it.required).length <= 1;
+
+function argumentsFor(
+  { inputs, values }: Declared,
+  found: ReadonlyMap<string, ReadonlyMap<string, Thing>>,
+  chance: Chance,
+): JsonObject[] {
+  const input = inputs.find(it => it.required);
+  const most = mostRows(values);
+  // some show more where nothing narrows them down
+  if (!input) return "limit" in most ? [most, {}] : [most];
+  const known = [...(found.get(input.entity)?.values() ?? [])];
+  return chance
+    .shuffled(known)
+    .slice(0, caps.descents)
+    .map(it => ({ [input.key]: input.many ? [it.id] : it.id, ...most }));
+}
+
+/**
+ * As many rows as a look-up gives, so that not the first of them are all that is ever talked about.
+ */
+function mostRows(values: Declared["values"]): JsonObject {
+  const most = values.find(it => it.key === "limit")?.schema["maximum"];
+  return typeof most === "number" ? { limit: most } : {};
+}
+
+function keep(
+  declared: Declared,
+  args: JsonObject,
+  value: Json,
+  found: Map<string, Map<string, Thing>>,
+): void {
+  const context = contextOf(declared, args);
+  for (const it of shownBy(declared, value)) {
+    const all = found.get(it.entity) ?? new Map<string, Thing>();
+    found.set(it.entity, all);
+    all.set(it.id, merged(all.get(it.id), it, context));
+  }
+}
+
+/** The entities that a call named, by which its rows hang. */
+export function contextOf({ inputs }: Declared, args: JsonObject): Record<string, string> {
+  const context: Record<string, string> = {};
+  for (const { key, entity, many } of inputs) {
+    const id = args[key];
+    if (!many && typeof id === "string") context[entity] = id;
+  }
+  return context;
+}
+
+/** What is known already stays: the shallowest way to a thing comes first. */
+export function merged(
+  before: Thing | undefined,
+  shown: Shown,
+  context: Readonly<Record<string, string>>,
+): Thing {
+  const { [shown.entity]: _, ...others } = context;
+  if (!before) return { ...shown, context: others };
+  const label = before.label ?? shown.label;
+  return {
+    ...before,
+    ...(label === undefined ? {} : { label }),
+    facts: { ...shown.facts, ...before.facts },
+  };
+}

@@ -1,0 +1,579 @@
+/**
+ * One thing the user wants: a call with all its arguments, and the clause that asks for it. Values
+ * come from declarations and phrases, entities from the sample and from the talk so far. Knows no
+ * sessions: whether the call succeeds is tried elsewhere.
+ */
+import type { Json, JsonObject } from "../../environment/json.ts";
+import type { JsonSchema, Tool } from "../../environment/server.ts";
+import type { Chance } from "../../environment/random.ts";
+import type { Declarations, Declared, EntityInput } from "../graph/declarations.ts";
+import { contracted, isRequest, verbatim, type Manners, type Persona } from "../text/personas.ts";
+import {
+  argumentPhrases,
+  chosen,
+  filled,
+  fixedBy,
+  listed,
+  repliesTo,
+  slotsOf,
+  textOf,
+  type Form,
+  type Phrases,
+  type Reply,
+} from "../text/templates.ts";
+import { keyOf } from "./lookUps.ts";
+import { dayAfter, isMoney, said } from "../text/formatValue.ts";
+import type { Sample, Thing } from "./entitySampling.ts";
+
+/** What a clause needs to know of the talk it is said in. */
+export interface Scene {
+  readonly declarations: Declarations;
+  readonly phrases: Phrases;
+  readonly persona: Persona;
+  readonly sample: Sample;
+  readonly now: string;
+  readonly chance: Chance;
+  /** Things that results have shown or the user has named, by `keyOf`. */
+  readonly met: ReadonlyMap<string, Thing>;
+  /** Things of the last wish: what flows on, and what `it` can mean. */
+  readonly focus: readonly Thing[];
+  /** Things named in the last two wishes: with two of a kind, nobody knows which `it` is. */
+  readonly recent: readonly Thing[];
+  /**
+   * Things that the last reply read out, in its order, so that "the second one" means one of them.
+   */
+  readonly listed?: readonly Thing[];
+  /** Ways to put a value right while it is said. */
+  readonly corrections?: Manners["corrections"];
+  /** Letters of an answer, where it has to be short. */
+  readonly breath?: number | undefined;
+  /** People half say names that the assistant then has to put right. */
+  readonly guesses?: boolean | undefined;
+  /** Entities are named in the fewest words. */
+  readonly isMinimal: boolean;
+}
+
+export interface Wish {
+  readonly tool: Tool;
+  readonly arguments: JsonObject;
+  /** The things that its arguments name; those whose ids were said aloud need no look-up. */
+  readonly things: readonly Named[];
+  readonly clause: string;
+  /** The form that the clause was made from, its choices made. */
+  readonly template: string;
+  /** What answers this way of asking; the tool's own replies where absent. */
+  readonly replies?: readonly Reply[];
+  /** How each argument was said, for replies. */
+  readonly said: Readonly<Record<string, string>>;
+  /**
+   * A read that nobody asks for and that has to be made first: some of the arguments are read off
+   * what it shows.
+   */
+  readonly before?: { readonly wish: Wish; readonly shows: Json };
+}
+
+/** What the result of one call passes on to another. */
+export interface Passed {
+  /** By argument. */
+  readonly values: Readonly<Record<string, Json>>;
+  /** Those among them that name something of the other server by its label, by argument. */
+  readonly things: Readonly<Record<string, Thing>>;
+  /** Words for slots that are no arguments. */
+  readonly said: Readonly<Record<string, string>>;
+  readonly before?: Wish["before"];
+}
+
+/** A thing as a clause names it. */
+export interface Named {
+  readonly thing: Thing;
+  readonly isSpoken: boolean;
+  /** The user's own words where they are not its label: what it can be looked up by. */
+  readonly words?: string | undefined;
+}
+
+export interface Asking {
+  readonly declared: Declared;
+  readonly form: Form;
+  /**
+   * Arguments that stay as they were, but for those that the form has a slot for: they change,
+   * unless all is settled.
+   */
+  readonly kept?: Wish;
+  readonly isSettled?: boolean;
+  /** Things that flow in from the call before, by argument. */
+  readonly flow?: Readonly<Record<string, readonly Thing[]>>;
+  /** An argument that the form leaves out and that is chosen all the same. */
+  readonly withheld?: string;
+  readonly passed?: Passed;
+}
+
+interface Filling {
+  readonly arguments: Record<string, Json>;
+  readonly things: Named[];
+  readonly said: Record<string, string>;
+}
+
+/** A wish with every argument chosen, or undefined where there is nothing to choose from. */
+export function wishFor(scene: Scene, asking: Asking): Wish | undefined {
+  const { declared, kept, withheld, passed } = asking;
+  const plain = chosen(textOf(asking.form), scene.chance);
+  const form = scene.persona.contracts ? contracted(plain) : plain;
+  const fixed = fixedBy(asking.form);
+  const slots = slotsOf(form);
+  const filling: Filling = {
+    arguments: { ...kept?.arguments, ...fixed },
+    things: [],
+    said: { ...carried(asking), ...passed?.said },
+  };
+  const wanted = new Set([...slots, ...(withheld === undefined ? [] : [withheld])]);
+  if (kept)
+    filling.things.push(
+      ...kept.things.filter(
+        ({ thing }) => !slots.some(key => [kept.arguments[key] ?? []].flat().includes(thing.id)),
+      ),
+    );
+  for (const input of declared.inputs) {
+    if (passed?.values[input.key] !== undefined) {
+      const named = passed.things[input.key];
+      if (named && isSelf(scene, named)) return undefined;
+      fillPassed(scene, input, passed, filling);
+      continue;
+    }
+    if (!wanted.has(input.key) && (kept || !input.required || input.key in fixed)) continue;
+    if (!fillEntity(scene, asking, input, filling)) return undefined;
+  }
+  for (const { key, entity } of declared.labels) {
+    const given = passed?.values[key];
+    if (!wanted.has(key) && given === undefined) continue;
+    const label =
+      given !== undefined
+        ? given
+        : asking.isSettled
+          ? kept?.arguments[key]
+          : pickThing(scene, entity, [], it => it.label !== undefined)?.label;
+    if (typeof label !== "string") return undefined;
+    filling.arguments[key] = label;
+    filling.said[key] = verbatim(label);
+  }
+  for (const value of declared.values) {
+    const given = passed?.values[value.key];
+    if (!wanted.has(value.key) && given === undefined) continue;
+    const settled =
+      given !== undefined ? given : asking.isSettled ? kept?.arguments[value.key] : undefined;
+    const chosenValue =
+      settled ??
+      pickValue(
+        scene,
+        declared.tool,
+        value.key,
+        value.schema,
+        value.sensitive ? filling : undefined,
+      );
+    if (chosenValue === undefined) return undefined;
+    filling.arguments[value.key] = chosenValue;
+    filling.said[value.key] = sayValue(scene, declared.tool, value.key, value.schema, chosenValue);
+  }
+  const slip = withheld === undefined ? slipOf(scene, asking, form, filling) : undefined;
+  const clause = filled(form, slot => (slip?.key === slot ? slip.text : filling.said[slot]));
+  if (clause === undefined) return undefined;
+  const replies =
+    repliesTo(asking.form) ?? (asksTheSame(asking, slots) ? kept?.replies : undefined);
+  return {
+    ...filling,
+    tool: declared.tool,
+    arguments: inOrder(declared.tool, filling.arguments),
+    clause,
+    template: form,
+    ...(replies ? { replies } : {}),
+    ...(passed?.before ? { before: passed.before } : {}),
+  };
+}
+
+/** Words of the wish before; what they read off another result is of that one alone. */
+const carried = ({ kept, isSettled }: Asking): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(kept?.said ?? {}).filter(([slot]) => isSettled || !slot.startsWith("from.")),
+  );
+
+/**
+ * The value that was missing, or the same question about another thing: what suited the wish before
+ * suits this one.
+ */
+const asksTheSame = ({ declared, isSettled }: Asking, slots: readonly string[]): boolean =>
+  isSettled === true || slots.every(slot => declared.inputs.some(it => it.key === slot));
+
+/** A value that is put right while it is said: `40, no, 45 euros`. The last word counts. */
+function slipOf(
+  scene: Scene,
+  { declared, kept }: Asking,
+  form: string,
+  filling: Filling,
+): { key: string; text: string } | undefined {
+  const { corrections, persona, chance, isMinimal } = scene;
+  if (!corrections || kept || isMinimal || !chance.happens(persona.corrects ?? 0.008))
+    return undefined;
+  const open = declared.values.filter(
+    it =>
+      form.includes(`{${it.key}}`) &&
+      !argumentPhrases(scene.phrases, declared.tool.name, it.key)?.words,
+  );
+  const value = open.find(
+    it =>
+      typeof filling.arguments[it.key] === "number" ||
+      takes(it.schema, "2026-03-09") ||
+      takes(it.schema, "2026-03-09T10:30"),
+  );
+  if (!value) return undefined;
+  const first = pickValue(scene, declared.tool, value.key, value.schema, undefined);
+  if (first === undefined || first === filling.arguments[value.key]) return undefined;
+  const [before, final] = [
+    said(first, scene.now, persona, chance, isMoney(value.key, value.schema)),
+    filling.said[value.key]!,
+  ];
+  const text = chance
+    .pick(corrections)
+    .replace("{first}", () => verbatim(before))
+    .replace("{clause}", () => final);
+  // what follows the value in the clause must not run on from the slip
+  return new RegExp(
+    `\\{${value.key}\\}(\\?|,|$| (from|to|into|in|on|for|of|with|at|before|until|as)\\b)`,
+  ).test(form) && isRequest(form)
+    ? { key: value.key, text }
+    : undefined;
+}
+
+/** The arguments in the order in which the tool declares them. */
+const inOrder = (tool: Tool, args: Readonly<Record<string, Json>>): JsonObject =>
+  Object.fromEntries(
+    Object.keys((tool.inputSchema["properties"] ?? {}) as object).flatMap(key =>
+      args[key] === undefined ? [] : [[key, args[key]]],
+    ),
+  );
+
+/** Things tried for one argument until one can be named. */
+const namings = 5;
+
+function fillEntity(scene: Scene, asking: Asking, input: EntityInput, filling: Filling): boolean {
+  const { key, spoken } = input;
+  let things: Thing[] = [];
+  let mentions: (Mention | undefined)[] = [];
+  // not everything has a name of its own: another of its kind may
+  for (let attempt = 0; attempt < namings; attempt++) {
+    things = asking.isSettled
+      ? settledThings(asking, input)
+      : chosenThings(scene, asking, input, filling);
+    if (things.length === 0) return spoken && !input.many && fillSpoken(scene, input, filling);
+    mentions = things.map(it => mentionOf(scene, it, spoken));
+    if (asking.isSettled || !mentions.includes(undefined)) break;
+  }
+  if (mentions.includes(undefined)) return false;
+  filling.arguments[key] = input.many ? things.map(it => it.id) : things[0]!.id;
+  filling.said[key] = listed(mentions.map(it => it!.text));
+  for (const [i, it] of things.entries())
+    filling.things.push({ thing: it, isSpoken: mentions[i]!.isSpoken, words: mentions[i]!.words });
+  return true;
+}
+
+/** What another result said: a name as it is, else the thing of that label. */
+function fillPassed(
+  scene: Scene,
+  { key, entity, many }: EntityInput,
+  { values, things }: Passed,
+  filling: Filling,
+): void {
+  const value = values[key] as string;
+  const thing = things[key] ?? { entity, id: value, facts: {}, context: {} };
+  filling.arguments[key] = many ? [thing.id] : thing.id;
+  filling.said[key] = (things[key] && mentionOf(scene, thing, false)?.text) ?? verbatim(value);
+  filling.things.push({ thing, isSpoken: things[key] === undefined });
+}
+
+function settledThings({ kept }: Asking, { key, entity }: EntityInput): Thing[] {
+  const ids = [kept?.arguments[key] ?? []].flat();
+  return (kept?.things ?? []).flatMap(({ thing }) =>
+    thing.entity === entity && ids.includes(thing.id) ? [thing] : [],
+  );
+}
+
+/**
+ * What flows in from the wish before, or anything else of that kind that this wish does not name
+ * yet.
+ */
+function chosenThings(
+  scene: Scene,
+  { flow, kept }: Asking,
+  { key, entity, many }: EntityInput,
+  filling: Filling,
+): Thing[] {
+  const taken = filling.things.filter(it => it.thing.entity === entity).map(it => it.thing.id);
+  if (kept && typeof kept.arguments[key] === "string") taken.push(kept.arguments[key]);
+  const flowing = flow?.[key]?.filter(it => !taken.includes(it.id) && !isSelf(scene, it));
+  const n = many ? 1 + scene.chance.below(2) : 1;
+  const things: Thing[] = [];
+  for (let i = 0; i < n; i++) {
+    const thing =
+      (i === 0 && flowing?.length ? scene.chance.pick(flowing) : undefined) ??
+      pickThing(scene, entity, [...taken, ...things.map(it => it.id)]);
+    if (thing) things.push(thing);
+  }
+  return things;
+}
+
+/** A value that a person may say although no result has shown it, such as a time that suits. */
+function fillSpoken(scene: Scene, { key, entity, schema }: EntityInput, filling: Filling): boolean {
+  const value = madeUp(scene, schema, undefined);
+  if (typeof value !== "string") return false;
+  filling.arguments[key] = value;
+  filling.said[key] = said(value, scene.now, scene.persona, scene.chance);
+  filling.things.push({ thing: { entity, id: value, facts: {}, context: {} }, isSpoken: true });
+  return true;
+}
+
+/** Whether a thing is the user. */
+const isSelf = ({ phrases: { self } }: Scene, { id, label }: Thing): boolean =>
+  self !== undefined && (label === self || id === self);
+
+function pickThing(
+  scene: Scene,
+  entity: string,
+  taken: readonly string[],
+  fits: (it: Thing) => boolean = () => true,
+): Thing | undefined {
+  const things = (scene.sample.things.get(entity) ?? []).map(it => scene.met.get(keyOf(it)) ?? it);
+  const choices = things.filter(it => !taken.includes(it.id) && !isSelf(scene, it) && fits(it));
+  return choices.length === 0 ? undefined : scene.chance.pick(choices);
+}
+
+interface Mention {
+  readonly text: string;
+  readonly isSpoken: boolean;
+  readonly words?: string;
+}
+
+/**
+ * How often a thing is pointed at in the list just read out, and how often one is named sloppily.
+ */
+const odds = { again: 0.7, ordinal: 0.45, short: 0.12, half: 0.1 };
+
+/**
+ * How the user names a thing: as `it` where that is clear, briefly where it is known, else so that
+ * it can be looked up.
+ */
+function mentionOf(scene: Scene, thing: Thing, maySayId: boolean): Mention | undefined {
+  const { chance, phrases, focus, recent, met } = scene;
+  const words = phrases.entities[thing.entity];
+  if (!words) return undefined;
+  const alike = focus.filter(it => it.entity === thing.entity);
+  const isClear =
+    alike.length === 1 &&
+    alike[0]!.id === thing.id &&
+    recent.every(it => it.entity !== thing.entity || it.id === thing.id);
+  const clear = (words.again ?? []).filter(
+    it => isClear && (focus.length === 1 || it.includes(words.noun)),
+  );
+  const place = placeOf(scene, thing);
+  if (place !== undefined && chance.happens(odds.ordinal)) return { text: place, isSpoken: false };
+  if (clear.length > 0 && chance.happens(odds.again))
+    return { text: chance.pick(clear), isSpoken: false };
+  const isMet = met.has(keyOf(thing));
+  const short =
+    !isMet &&
+    words.short &&
+    !(maySayId && (thing.label ?? thing.id) === thing.id) &&
+    chance.happens(odds.short)
+      ? shortly(scene, thing, words.short)
+      : undefined;
+  const halves =
+    scene.guesses && !isMet && maySayId ? (words.short ?? []).filter(it => !it.includes('"')) : [];
+  const half =
+    halves.length > 0 && chance.happens(odds.half)
+      ? shortly(scene, { ...thing, label: thing.id }, halves)
+      : undefined;
+  if (short) return short;
+  if (half) return { ...half, isSpoken: true };
+  const context = Object.keys(thing.context);
+  const forms = isMet
+    ? (words.known ?? words.mention.filter(it => !slotsOf(it).some(slot => context.includes(slot))))
+    : words.mention;
+  // words without a slot, such as "that reminder", name only what is clear anyway
+  const usable = (forms.length > 0 ? forms : words.mention).filter(
+    it =>
+      (maySayId || !it.includes("{id}")) &&
+      (slotsOf(it).length > 0 || isClear) &&
+      !slotsOf(it).some(slot => phrases.self !== undefined && thing.facts[slot] === phrases.self) &&
+      isUnique(scene, thing, it),
+  );
+  if (usable.length === 0)
+    return clear.length > 0 ? { text: chance.pick(clear), isSpoken: false } : undefined;
+  const form = chosen(
+    scene.isMinimal ? usable.reduce((a, b) => (b.length < a.length ? b : a)) : chance.pick(usable),
+    chance,
+  );
+  const text = filled(form, slot => sayPart(scene, thing, slot));
+  if (text === undefined)
+    return clear.length > 0 ? { text: chance.pick(clear), isSpoken: false } : undefined;
+  return { text, isSpoken: form.includes("{id}") };
+}
+
+const places = ["first", "second", "third"];
+
+/** Its place in the list just read out: `the second one`. */
+function placeOf(
+  { listed: rows, recent, phrases, chance }: Scene,
+  thing: Thing,
+): string | undefined {
+  const alike = rows?.filter(it => it.entity === thing.entity) ?? [];
+  const at = alike.findIndex(it => it.id === thing.id);
+  if (at < 0 || at >= places.length || alike.length < 2) return undefined;
+  const isOther =
+    alike.length === 2 &&
+    recent.some(it => it.id === alike[1 - at]!.id && it.entity === thing.entity);
+  return isOther && chance.happens(0.7)
+    ? "the other one"
+    : `the ${places[at]!} ${chance.happens(0.6) ? "one" : phrases.entities[thing.entity]!.noun}`;
+}
+
+/** A part of its name, or all of it in lower case, where nothing else is called like that. */
+function shortly(
+  { sample, chance }: Scene,
+  { entity, id, label }: Thing,
+  forms: readonly string[],
+): Mention | undefined {
+  if (label === undefined) return undefined;
+  const [first, lower] = [label.split(" ")[0]!, label.toLowerCase()];
+  const form = chosen(chance.pick(forms), chance);
+  const words = form.includes("{first}") ? first : lower;
+  const holdsWords = (other: string) =>
+    ` ${other.toLowerCase()} `.includes(` ${words.toLowerCase()} `);
+  if (
+    words === label ||
+    words.length < 3 ||
+    (sample.things.get(entity) ?? []).some(
+      it => it.id !== id && it.label !== undefined && holdsWords(it.label),
+    )
+  )
+    return undefined;
+  return { text: filled(form, () => verbatim(words))!, isSpoken: false, words };
+}
+
+function sayPart(scene: Scene, thing: Thing, slot: string): string | undefined {
+  if (slot === "id") return verbatim(said(thing.id, scene.now, scene.persona, scene.chance));
+  if (slot === "label") return thing.label === undefined ? undefined : verbatim(thing.label);
+  const fact = thing.facts[slot];
+  if (fact !== undefined)
+    return said(fact, scene.now, scene.persona, scene.chance, isMoney(slot, undefined));
+  const id = thing.context[slot];
+  const other = id === undefined ? undefined : scene.sample.find(slot, id);
+  return other && mentionOf({ ...scene, focus: [], listed: [] }, other, false)?.text;
+}
+
+/** No other thing of its kind would be named by the same words. */
+function isUnique({ sample, met }: Scene, thing: Thing, form: string): boolean {
+  const slots = slotsOf(form);
+  const signature = (it: Thing) =>
+    JSON.stringify(
+      slots.map(slot =>
+        slot === "id" ? it.id : slot === "label" ? it.label : (it.facts[slot] ?? it.context[slot]),
+      ),
+    );
+  const own = signature(thing);
+  const others = [
+    ...(sample.things.get(thing.entity) ?? []),
+    ...[...met.values()].filter(it => it.entity === thing.entity),
+  ];
+  return others.every(it => it.id === thing.id || signature(it) !== own);
+}
+
+function pickValue(
+  scene: Scene,
+  tool: Tool,
+  key: string,
+  schema: JsonSchema,
+  filling: Filling | undefined,
+): Json | undefined {
+  // a secret is one that belongs to something named beside it, where its row tells it
+  const owner = filling?.things.find(it => it.thing.facts[key] !== undefined);
+  if (owner) return owner.thing.facts[key];
+  const phrases = argumentPhrases(scene.phrases, tool.name, key);
+  if (phrases?.values) return scene.chance.pick(phrases.values);
+  if (phrases?.words && !schema["enum"])
+    return asJson(scene.chance.pick(Object.keys(phrases.words)), schema);
+  return madeUp(scene, schema, phrases?.days);
+}
+
+const asJson = (word: string, schema: JsonSchema): Json =>
+  schema["type"] === "string" ? word : (JSON.parse(word) as Json);
+
+function madeUp(
+  { now, chance }: Pick<Scene, "now" | "chance">,
+  schema: JsonSchema,
+  days: readonly [number, number] = [1, 21],
+): Json | undefined {
+  const list = (schema["enum"] ?? schema["examples"]) as readonly Json[] | undefined;
+  if (list?.length) return chance.pick(list);
+  const day = () => dayAfter(now.slice(0, 10), days[0] + chance.below(days[1] - days[0] + 1));
+  const hour = () =>
+    `${String(9 + chance.below(8)).padStart(2, "0")}:${chance.pick(["00", "00", "30", "15", "45"])}`;
+  if (takes(schema, "2026-03-09")) return day();
+  if (takes(schema, "2026-03-09T10:30")) {
+    // people meet on weekdays, mostly
+    const [first, second] = [day(), day()];
+    return `${[0, 6].includes(new Date(first).getUTCDay()) ? second : first}T${hour()}`;
+  }
+  switch (schema["type"]) {
+    case "integer":
+    case "number": {
+      const [least, most] = [
+        (schema["minimum"] as number | undefined) ?? 1,
+        (schema["maximum"] as number | undefined) ?? 60,
+      ];
+      return (
+        Math.ceil(least) + chance.below(Math.max(1, Math.min(most, least + 60) - Math.ceil(least)))
+      );
+    }
+    case "boolean":
+      return chance.happens(0.5);
+    case "array": {
+      const one = madeUp({ now, chance }, (schema["items"] ?? {}) as JsonSchema, days);
+      return one === undefined ? undefined : [one];
+    }
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * Whether a schema wants strings of this make: by its pattern, where that does not take any word.
+ */
+function takes(schema: JsonSchema, example: string): boolean {
+  const pattern = schema["pattern"];
+  if (typeof pattern !== "string") return false;
+  let regex = patterns.get(pattern);
+  if (!regex) patterns.set(pattern, (regex = new RegExp(pattern, "u")));
+  return regex.test(example) && !regex.test("x");
+}
+
+const patterns = new Map<string, RegExp>();
+
+function sayValue(
+  { phrases, now, persona, chance }: Scene,
+  tool: Tool,
+  key: string,
+  schema: JsonSchema,
+  value: Json,
+): string {
+  const words = argumentPhrases(phrases, tool.name, key);
+  const plain = words?.words?.[typeof value === "string" ? value : JSON.stringify(value)];
+  const spoken = plain
+    ? chance.pick(plain)
+    : verbatim(
+        Array.isArray(value)
+          ? listed(value.map(String))
+          : said(value, now, persona, chance, isMoney(key, schema)),
+      );
+  return words?.say
+    ? filled(chosen(chance.pick(words.say), chance), slot =>
+        slot === "value" ? spoken : undefined,
+      )!
+    : spoken;
+}

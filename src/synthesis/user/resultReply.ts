@@ -1,0 +1,255 @@
+/**
+ * What the assistant makes of one result: the reply that fits it, with its values in people's
+ * words. Knows one wish and its call, not the message that the reply becomes a part of.
+ */
+import type { Json, JsonObject } from "../../environment/json.ts";
+import type { JsonSchema } from "../../environment/server.ts";
+import type { CallEvent } from "../../trajectory/trajectory.ts";
+import { shownBy } from "../graph/declarations.ts";
+import { unmarked, verbatim, type Manners } from "../text/personas.ts";
+import { chosen, fieldOf, filled, fitting, listed, slotsOf } from "../text/templates.ts";
+import { isEmpty } from "./feasibility.ts";
+import { endMark, hasVerb, sameDays, type Answer } from "../text/renderReply.ts";
+import { isMoney, replied } from "../text/formatValue.ts";
+import { keyOf } from "./lookUps.ts";
+import type { Scene, Wish } from "./intent.ts";
+
+/** Rows of a listing that a reply reads out: all of a short one, the first of a long one. */
+const mostItems = { whole: 4, part: 3 };
+
+/** An answer, and what it has read out in order. */
+export interface Told extends Answer {
+  readonly listed: readonly { readonly entity: string; readonly id: string }[];
+}
+
+/**
+ * The reply to a wish that was granted, with its values marked; `before` is the answer that it
+ * stands after.
+ */
+export function told(
+  wish: Wish,
+  call: CallEvent,
+  scene: Scene,
+  manners: Manners,
+  { isAlone = true, before = "" } = {},
+): Told {
+  const { phrases, chance } = scene;
+  const words = phrases.tools[wish.tool.name]!;
+  const isWrite = wish.tool.effect === "write";
+  const list = Object.values((call.value ?? {}) as JsonObject).find(it => Array.isArray(it)) as
+    readonly Json[] | undefined;
+  const nothing = (): Told => ({
+    text: chance.pick(words.empty ?? manners.nothing),
+    isWrite,
+    listed: [],
+  });
+  const of = (path: string): Json | undefined =>
+    fieldOf(call.value, path) ?? (path === "count" ? list?.length : undefined);
+  // beside other answers, "At nine." would hang in the air
+  const order = <T>(them: readonly T[]): readonly T[] => {
+    const shuffled = chance.shuffled(them);
+    const rank = (it: T) => 2 * Number(!isSentence(it)) + Number(beginsLike(it, before));
+    return isAlone ? shuffled : shuffled.toSorted((a, b) => rank(a) - rank(b));
+  };
+  const made = fitting(wish.replies ?? [], of, order);
+  const own = fitting(words.reply ?? manners.done, of, order);
+  if (isEmpty(call.value) && !hasConditions(wish.replies ?? words.reply ?? [])) return nothing();
+  const slot = (key: string) => fieldSaid(key, wish, call, list, scene);
+  let shortest: Told | undefined;
+  for (const strict of [true, false]) {
+    for (const form of [...made, ...own]) {
+      // no rows to read out: what was asked for is not there
+      if (
+        list?.length === 0 &&
+        made.length > 0 &&
+        form === own[0] &&
+        made.every(it => readsOut(it))
+      )
+        return nothing();
+      const reply = chosen(form, chance);
+      if (strict && saysTwice(reply, slot)) continue;
+      const text = filled(reply, slot);
+      if (text === undefined) continue;
+      const said = {
+        text,
+        isWrite,
+        listed: readsOut(reply) && list ? listedBy(wish, call, list, scene) : [],
+      };
+      const room =
+        scene.breath === undefined ? Infinity : isAlone ? scene.breath : scene.breath / 2;
+      if (text.length <= room) return said;
+      if (!shortest || text.length < shortest.text.length) shortest = said;
+    }
+    if (shortest) return shortest;
+  }
+  return list?.length === 0 ? nothing() : { text: chance.pick(manners.done), isWrite, listed: [] };
+}
+
+const wordsOf = (reply: unknown): string =>
+  typeof reply === "string" ? reply : ((reply as { say?: string }).say ?? "");
+const beginsLike = (reply: unknown, before: string): boolean =>
+  before !== "" &&
+  wordsOf(reply).split(" ").slice(0, 2).join(" ") === before.split(" ").slice(0, 2).join(" ");
+const isSentence = (reply: unknown): boolean => hasVerb.test(wordsOf(reply));
+const hasConditions = (replies: readonly unknown[]): boolean =>
+  replies.some(it => typeof it !== "string");
+const readsOut = (form: string): boolean => /\{items\}/.test(form);
+
+/** "Off instead of off": two slots with the same words, where these are no numbers. */
+function saysTwice(form: string, slot: (key: string) => string | undefined): boolean {
+  const values = slotsOf(form).flatMap(it => {
+    const text = slot(it);
+    return text === undefined ? [] : [unmarked(text).replaceAll(endMark, "").toLowerCase()];
+  });
+  const compares = /\b(instead of|rather than|was|from .* to|to .* from|now|before)\b/.test(form);
+  return values.some((it, i) => values.indexOf(it) !== i && (compares || !/^-?[\d.]+$/.test(it)));
+}
+
+/** A field of the result, else an argument as the user said it. */
+export function fieldSaid(
+  slot: string,
+  wish: Wish,
+  call: CallEvent,
+  list: readonly Json[] | undefined,
+  scene: Scene,
+): string | undefined {
+  const { phrases, now, chance } = scene;
+  const schema = wish.tool.outputSchema;
+  if (slot.endsWith(".size")) {
+    const size = fieldOf(call.value, slot.slice(0, -".size".length));
+    return typeof size === "number"
+      ? verbatim(
+          replied(Math.abs(size), now, chance, isMoneyAt(schema, slot.slice(0, -".size".length))),
+        ) + endMark
+      : undefined;
+  }
+  const own = fieldOf(call.value, slot);
+  if (own !== undefined && own !== null && typeof own !== "object")
+    return verbatim(replied(own, now, chance, isMoneyAt(schema, slot))) + endMark;
+  if (slot === "count") return list && String(list.length);
+  if (slot === "items")
+    return list && list.length > 0
+      ? itemsOf(list, phrases.tools[wish.tool.name]?.item, (it, key) =>
+          replied(it, now, chance, isMoneyAt(rowSchema(schema, list, call), key)),
+        )
+      : undefined;
+  // the assistant says days in its own way
+  const given = wish.arguments[slot];
+  if (
+    wish.said[slot] !== undefined &&
+    typeof given === "string" &&
+    /^\d{4}-\d{2}(-\d{2}(T\d{2}:\d{2})?)?$/.test(given)
+  )
+    return verbatim(replied(given, now, chance)) + endMark;
+  const said = pointing.test(wish.said[slot] ?? "")
+    ? (nameOf(wish, slot, scene) ?? wish.said[slot])
+    : wish.said[slot];
+  // "my" is the user's alone
+  return said === undefined
+    ? undefined
+    : said.replace(/^my /, "your ").replace(/ my /g, " your ") + endMark;
+}
+
+/** Words that name a thing only where the talk has just come to it. */
+export const pointing = /^(it|that|this|them|there|the same|the other|the (first|second|third))\b/;
+
+/** What a thing that the user has only pointed at is called. */
+function nameOf(
+  { things, arguments: args }: Wish,
+  slot: string,
+  { phrases, met }: Scene,
+): string | undefined {
+  const named = things.find(it => it.thing.id === args[slot])?.thing;
+  const thing = named && (met.get(keyOf(named)) ?? named);
+  const words = thing && phrases.entities[thing.entity];
+  const form =
+    words &&
+    [...(words.known ?? []), ...words.mention].find(
+      it => slotsOf(it).every(key => key === "label" || key === "id") && slotsOf(it).length > 0,
+    );
+  return (
+    form &&
+    filled(form, key =>
+      key === "id"
+        ? verbatim(thing.id)
+        : thing.label === undefined
+          ? undefined
+          : verbatim(thing.label),
+    )
+  );
+}
+
+function itemsOf(
+  list: readonly Json[],
+  item: string | undefined,
+  say: (value: Json, key: string) => string,
+): string {
+  const most = list.length <= mostItems.whole ? mostItems.whole : mostItems.part;
+  const words = list.slice(0, most).map(it => {
+    if (it === null || typeof it !== "object")
+      return (
+        filled(item ?? "{value}", slot => (slot === "value" ? verbatim(say(it, "")) : undefined)) ??
+        verbatim(say(it, ""))
+      );
+    const first = Object.values(it)[0];
+    return (
+      filled(item ?? "", slot => {
+        const value = fieldOf(it, slot);
+        return value === undefined || value === null ? undefined : verbatim(say(value, slot));
+      }) || verbatim(say(first ?? "", ""))
+    );
+  });
+  const clean = sameDays(words.map(it => unmarked(it).replace(/[,;.]$/, "")));
+  const more = list.length - words.length;
+  const [first, ...others] = more > 0 ? [...clean, `${more} more`] : clean;
+  return (
+    listed([words[0]!.startsWith(verbatim("")) ? verbatim(first!) : first!, ...others]) + endMark
+  );
+}
+
+/** The things whose rows were read out. */
+function listedBy(
+  wish: Wish,
+  call: CallEvent,
+  list: readonly Json[],
+  { declarations }: Scene,
+): Told["listed"] {
+  const declared = declarations.get(wish.tool.name);
+  const read = list.length <= mostItems.whole ? list.length : mostItems.part;
+  if (!declared) return [];
+  const shown = shownBy(declared, call.value ?? null);
+  return list.slice(0, read).flatMap(row => {
+    const ids = row !== null && typeof row === "object" ? Object.values(row) : [row];
+    const first = shown.find(it => ids.includes(it.id));
+    return first ? [{ entity: first.entity, id: first.id }] : [];
+  });
+}
+
+/** Whether the field of a result at a dotted path is a sum of money. */
+function isMoneyAt(schema: JsonSchema | undefined, path: string): boolean {
+  let at: JsonSchema | undefined = schema;
+  const keys = path.split(".");
+  for (const key of keys) at = at === undefined ? undefined : propertyOf(at, key);
+  return isMoney(keys.at(-1)!, at);
+}
+
+function propertyOf(schema: JsonSchema, key: string): JsonSchema | undefined {
+  const own = (schema["properties"] as Record<string, JsonSchema> | undefined)?.[key];
+  if (own) return own;
+  for (const branch of ((schema["anyOf"] ?? schema["oneOf"]) as
+    readonly JsonSchema[] | undefined) ?? []) {
+    const found = propertyOf(branch, key);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function rowSchema(
+  schema: JsonSchema,
+  list: readonly Json[],
+  call: CallEvent,
+): JsonSchema | undefined {
+  const key = Object.entries((call.value ?? {}) as JsonObject).find(([, it]) => it === list)?.[0];
+  const field = key === undefined ? undefined : propertyOf(schema, key);
+  return field?.["items"] as JsonSchema | undefined;
+}

@@ -1,0 +1,131 @@
+/**
+ * What the user's side of a talk is told and tells: the plot, the turns that come of it, and what
+ * makes a wish unlikely beside the one before it. Values and judgements only.
+ */
+import type { Session } from "../../environment/session.ts";
+import type { Step } from "./crossServerIntents.ts";
+import type { ObstacleWords } from "../text/missingCapability.ts";
+import type { Manners } from "../text/personas.ts";
+import type { Trial } from "./feasibility.ts";
+import { keyOf } from "./lookUps.ts";
+import type { Wish } from "./intent.ts";
+
+/** What a user turn asks for, as the teacher is told it. */
+export interface Turn {
+  readonly text: string;
+  readonly wishes: readonly Planned[];
+  /** What the assistant has to ask before it can go on. */
+  readonly question?: string;
+}
+
+export interface Planned extends Wish {
+  /** What the user said to do if this one is refused. */
+  readonly otherwise?: Wish;
+  /** Why it cannot be done, and what the assistant says to that. */
+  readonly blocked?: string;
+}
+
+export interface Plot {
+  readonly session: Session;
+  readonly manners: Manners;
+  /** Full tool names of what is wanted, in order, or names of steps. */
+  readonly tools: readonly string[];
+  /**
+   * What each turn asks for, tools or steps, and how likely it is refused; where absent, one thing
+   * leads to another.
+   */
+  readonly script?: readonly {
+    readonly tools: readonly string[];
+    readonly refusals: Plot["refusals"];
+  }[];
+  /** Wishes over bridges to other servers, by name. */
+  readonly steps?: ReadonlyMap<string, Step>;
+  readonly info: "complete" | "missing" | "minimal";
+  /** The user says everything in one turn. */
+  readonly isOneTurn: boolean;
+  /**
+   * Of the wishes that the session would refuse, the share that are said all the same; and of
+   * those, the share that are looked for.
+   */
+  readonly refusals: { readonly met: number; readonly courted: number };
+  /** Look-ups by a whole list, where it is short. */
+  readonly listsFirst: boolean;
+  /** Characters of a result that is asked for. */
+  readonly longestResult?: number;
+  /** Letters of an answer, where it has to be short. */
+  readonly breath?: number | undefined;
+  /** People half say names. */
+  readonly guesses?: boolean | undefined;
+  /** The weight by which a tool is chosen that the chain does not name. */
+  readonly rarity: (tool: string) => number;
+  /**
+   * Tools that are not to be had, and what is said to that: of a talk in which nothing can be done,
+   * all that is asked for.
+   */
+  readonly missing?: {
+    readonly hidden: ReadonlySet<string>;
+    readonly words: ObstacleWords;
+    readonly isAll: boolean;
+  };
+  /** Where nothing follows from what was said, something else is asked for. */
+  readonly goesOn?: boolean;
+}
+
+/** Why a trial is of no use. */
+export const whyNot = (trial: Trial | string): string =>
+  typeof trial === "string"
+    ? trial
+    : trial.outcome.kind === "ok"
+      ? "nothing in the result"
+      : trial.outcome.message;
+
+/**
+ * Two changes in a row to one and the same thing and nothing else, or the end of what has just been
+ * made.
+ */
+export function turnsAround(before: Wish | undefined, wish: Wish): boolean {
+  const [thing, ...others] = wish.things;
+  if (
+    !before ||
+    !thing ||
+    others.length > 0 ||
+    before.tool.effect === "read" ||
+    wish.tool.effect === "read"
+  )
+    return false;
+  if (before.things.length === 1) return keyOf(before.things[0]!.thing) === keyOf(thing.thing);
+  return wish.tool.destructive && before.things.every(it => it.thing.entity !== thing.thing.entity);
+}
+
+/** An amount comes down; anything else is another. */
+export function givesWay(wish: Wish, refused: Wish, key: string): boolean {
+  const [now, before] = [wish.arguments[key], refused.arguments[key]];
+  return typeof now === "number" && typeof before === "number" ? now < before : now !== before;
+}
+
+/** What leads to the second choice where that is something else. */
+export const ifNot = [
+  "if that is not possible,",
+  "if that does not work,",
+  "if it cannot be done,",
+  "should that be impossible,",
+];
+
+/** Clauses that speak of one thing only. */
+const twinless = /\b(it|its|is|has|was|does|ends|who|whose|that|which|whether|how|what|one|and)\b/;
+
+/**
+ * Whether a clause still reads well with two things in one place: nothing in it speaks of one, and
+ * nothing hangs on the name.
+ */
+export const takesTwo = (template: string, key: string): boolean =>
+  !twinless.test(template) &&
+  new RegExp(
+    `^[^{]*(\\{\\w+\\}[^{]*)*\\{${key}\\}(,|$| (from|to|into|in|on|with|for|at|by|out|right|at once|too|off|as|until|now)\\b)`,
+  ).test(template);
+
+/** Whether the last sentence of an answer is that there is nothing. */
+export const saysNothing = (answer: string): boolean =>
+  /^(No\b|None|Nobody|Nothing|Never|Not yet|There (is|are|was|were) (no|none|nothing)\b|I found (no|none|nothing)\b|I see (no|none)\b)/.test(
+    answer.split(/(?<=[.!?]) /).at(-1)!,
+  );

@@ -1,0 +1,126 @@
+/** How a run stands that no trainer holds, as far as its files tell, and the attempts it kept. */
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { indexGroups } from "../../../src/editor/runs/groupIndex.ts";
+import { RunWatch } from "../../../src/editor/runs/runWatch.ts";
+import { sftDefaults } from "../../../src/run/config.ts";
+import { appendMetrics, writeEnd, type RunEnd } from "../../../src/run/folder.ts";
+import type { StepMetrics } from "../../../src/run/metrics.ts";
+
+const root = mkdtempSync(join(tmpdir(), "prove-watch-"));
+afterAll(() => rmSync(root, { recursive: true }));
+
+let folder = "";
+let n = 0;
+beforeEach(() => {
+  folder = join(root, `run-${++n}`);
+  mkdirSync(folder);
+  const config = {
+    format: "prove/run@1",
+    version: "0.1.0",
+    began: "2026-03-09T09:00:00.000Z",
+    method: "sft",
+    tasks: "/gone.tasks.jsonl",
+    split: "train",
+    seed: 1,
+    backend: "auto",
+    workers: 2,
+    steps: 5,
+    saveEvery: 50,
+    profile: "paper",
+    keepGroups: 0,
+    sft: sftDefaults,
+  };
+  writeFileSync(join(folder, "run.json"), JSON.stringify(config));
+});
+
+const step = (at: number): StepMetrics => ({
+  step: at,
+  method: "sft",
+  loss: 1 / at,
+  gradientNorm: 1,
+  learningRate: 1e-3,
+  tokens: 100,
+  taught: 20,
+  conversations: 4,
+  seconds: { learning: 1, total: 1 },
+});
+
+const check = (steps: number, end: RunEnd | undefined, expected: object) => {
+  for (let at = 1; at <= steps; at++) appendMetrics(folder, step(at));
+  if (end) writeEnd(folder, end);
+  const watch = new RunWatch(folder);
+  expect(watch.standing).toMatchObject({ step: steps, steps: 5, ...expected });
+  watch.dispose();
+};
+
+test("a run that was begun and never took a step", () =>
+  check(0, undefined, { state: "stopped", doing: "no step was done" }));
+test("a trainer that died without a word", () =>
+  check(3, undefined, { state: "stopped", doing: "broke off after step 3" }));
+test("a run that was stopped", () =>
+  check(3, { by: "stop", step: 3 }, { state: "stopped", doing: "stopped after step 3" }));
+test("a run whose steps are done", () =>
+  check(5, { by: "steps", step: 5 }, { state: "finished", doing: "all 5 steps are done" }));
+test("a run whose time was up", () =>
+  check(4, { by: "time", step: 4 }, { state: "finished", doing: "4 steps in its time" }));
+test("a run that could not go on says what and remedy", () =>
+  check(
+    2,
+    { by: "failed", step: 2, what: "the disk is full", remedy: "free some space" },
+    { state: "failed", doing: "the disk is full: free some space" },
+  ));
+
+test("a torn last line of its metrics hides no other", () => {
+  appendMetrics(folder, step(1));
+  appendFileSync(join(folder, "metrics.jsonl"), '{"step":2,"met');
+  const watch = new RunWatch(folder);
+  expect(watch.steps.map(it => it.step)).toEqual([1]);
+  watch.dispose();
+});
+
+test("a folder without run.json is a mistake that says so, and nobody can be asked where no trainer is at work", async () => {
+  expect(() => new RunWatch(root)).toThrow(/is not a run folder/);
+  const watch = new RunWatch(folder);
+  expect(await watch.attach()).toBe(false);
+  await expect(watch.request("pause")).rejects.toMatchObject({
+    what: expect.stringContaining("no trainer is at work"),
+    remedy: expect.stringContaining("resume"),
+  });
+  watch.dispose();
+});
+
+test("kept attempts are listed by task; a torn one is counted", async () => {
+  const file = join(folder, "3.jsonl");
+  const line = (task: string, attempt: number, total: number) =>
+    JSON.stringify({
+      task,
+      attempt,
+      advantage: total - 1,
+      success: total > 1,
+      breakdown: { total, n: 2 },
+    });
+  writeFileSync(
+    file,
+    [line("t-1", 0, 1.3), line("t-1", 1, 0.5), line("t-2", 0, 1), '{"task":"t-'].join("\n"),
+  );
+  const { groups, torn } = await indexGroups(file);
+  expect(torn).toBe(1);
+  expect(
+    groups.map(it => [
+      it.task,
+      it.entries.map(({ number, total, success, calls }) => [number, total, success, calls]),
+    ]),
+  ).toEqual([
+    [
+      "t-1",
+      [
+        [1, 1.3, true, 2],
+        [2, 0.5, false, 2],
+      ],
+    ],
+    ["t-2", [[3, 1, false, 2]]],
+  ]);
+});

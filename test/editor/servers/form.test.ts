@@ -1,0 +1,159 @@
+/** A tool's arguments as a person fills them in. */
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { formOf, parseField, type Field } from "../../../src/editor/servers/form.ts";
+import { day, id, minute, money } from "../../../src/environment/entity.ts";
+import type { JsonSchema } from "../../../src/environment/server.ts";
+import { banking } from "../../../src/servers/banking/server.ts";
+import { servers } from "../../../src/servers/catalog.ts";
+
+test("the fields of a real tool, required ones first", () => {
+  const fields = formOf(banking.tools.get("banking_list_transactions")!);
+  expect(fields.map(it => `${it.key}${it.isRequired ? "" : "?"} ${it.kind}`)).toEqual([
+    "account_id text",
+    "from_date? day",
+    "to_date? day",
+    "text? text",
+    "min_amount? number",
+    "limit? number",
+  ]);
+  expect(fields[0]).toMatchObject({
+    entity: "account",
+    description: expect.stringContaining("Account id"),
+  });
+  const kinds = formOf(banking.tools.get("banking_list_accounts")!).find(it => it.key === "kind");
+  expect(kinds).toMatchObject({ kind: "choice", choices: ["checking", "savings", "credit"] });
+});
+
+test("no argument of any server is left to be written as JSON", () => {
+  const unasked = (field: Field): readonly string[] => {
+    if (field.kind === "json") return [field.key];
+    if (field.kind === "list") return unasked(field.item);
+    if (field.kind === "record") return field.fields.flatMap(unasked);
+    return field.kind === "either" ? field.branches.flatMap(unasked) : [];
+  };
+  const tools = servers.flatMap(it => [...it.tools.values()]);
+  expect(
+    tools.flatMap(tool =>
+      formOf(tool)
+        .flatMap(unasked)
+        .map(it => `${tool.name}.${it}`),
+    ),
+  ).toEqual([]);
+});
+
+/** A tool with one argument `x`, by our own schema. */
+const ours = (x: z.ZodType) => {
+  const input = z.strictObject({ x, other: z.string().min(3) });
+  return formOf({ inputSchema: z.toJSONSchema(input, { io: "input" }) as JsonSchema, input })[0]!;
+};
+/** The same, as a server that is not ours publishes it. */
+const theirs = (x: JsonSchema) =>
+  formOf({ inputSchema: { type: "object", properties: { x }, required: ["x"] } })[0]!;
+const check = (field: Field, typed: string, expected: unknown) =>
+  expect(parseField(field, typed)).toEqual(expected);
+
+describe("what is typed becomes a value", () => {
+  test("text is text, even where it looks like a number", () =>
+    check(theirs({ type: "string" }), "42", { value: "42" }));
+  test("a number", () => check(theirs({ type: "number" }), "42.5", { value: 42.5 }));
+  test("a day", () => check(ours(day()), "2026-03-09", { value: "2026-03-09" }));
+  test("a day and time", () =>
+    check(ours(minute()), "2026-03-09T10:30", { value: "2026-03-09T10:30" }));
+  test("what cannot be asked for in parts is JSON", () =>
+    check(theirs({ type: "object" }), '{"a": 1}', { value: { a: 1 } }));
+  test("no number", () =>
+    check(theirs({ type: "number" }), "forty", { why: "x must be a number" }));
+  test("a fraction where a whole number is wanted", () =>
+    check(theirs({ type: "integer" }), "1.5", { why: "x must be an integer, not 1.5" }));
+  test("a record of the wrong things", () =>
+    check(theirs({ type: "object" }), "[1]", { why: "x must be an object, not an array" }));
+  test("no JSON", () =>
+    check(theirs({ type: "object" }), "{", { why: "x must be a record, written as JSON" }));
+});
+
+describe("a rule that is broken is told as it is typed", () => {
+  const cases: [what: string, field: Field, typed: string, why: string][] = [
+    ["too much", ours(z.int().min(1).max(50)), "51", "x must be at most 50"],
+    ["too little", ours(z.int().min(1).max(50)), "0", "x must be at least 1"],
+    ["a third decimal of money", ours(money()), "12.345", "x must have at most two decimals"],
+    ["no money at all", ours(money()), "-3", "x must be at least 0.01"],
+    ["nothing", ours(z.string().min(1)), "", "x must not be empty"],
+    ["a long text", ours(z.string().max(3)), "four", "x must have at most 3 characters"],
+    ["a pattern", ours(z.string().regex(/^[A-Z]{3}$/)), "eur", "x must look like /^[A-Z]{3}$/"],
+    [
+      "a day that does not exist",
+      ours(day()),
+      "2026-02-30",
+      "x must be a day that exists, YYYY-MM-DD",
+    ],
+    [
+      "a time with a zone",
+      ours(minute()),
+      "2026-03-09T10:30Z",
+      "x must be in the session's own time, without Z",
+    ],
+    [
+      "a time that does not exist",
+      ours(minute()),
+      "2026-03-09T25:30",
+      "x must be a minute that exists, YYYY-MM-DDTHH:MM",
+    ],
+    [
+      "another's range",
+      theirs({ type: "number", exclusiveMinimum: 0 }),
+      "0",
+      "x must be more than 0",
+    ],
+    [
+      "another's day",
+      theirs({ type: "string", format: "date" }),
+      "2026-02-30",
+      "x must be a valid date",
+    ],
+    ["another's pattern", theirs({ type: "string", pattern: "^a" }), "b", "x must look like /^a/"],
+  ];
+  test.each(cases)("%s", (_, field, typed, why) => check(field, typed, { why }));
+});
+
+describe("what has parts is asked in parts", () => {
+  const line = z.strictObject({
+    product: id("product").describe("Which"),
+    quantity: z.int().min(1).max(9),
+    gift: z.boolean().optional(),
+  });
+  const lines = ours(z.array(line).min(1).max(2));
+
+  test("a list of records, each part under its own rule", () => {
+    if (lines.kind !== "list" || lines.item.kind !== "record")
+      throw new Error("not a list of records");
+    expect(lines).toMatchObject({ least: 1, most: 2 });
+    const [product, quantity, gift] = lines.item.fields;
+    expect([product, quantity, gift].map(it => it!.kind)).toEqual(["text", "number", "choice"]);
+    expect(product).toMatchObject({ entity: "product", description: "Which" });
+    check(quantity!, "10", { why: "quantity must be at most 9" });
+    check(quantity!, "3", { value: 3 });
+  });
+
+  test("the list as a whole is under its own", () => {
+    const one = { product: "p_1", quantity: 1 };
+    expect(lines.complaint([one])).toBeUndefined();
+    expect(lines.complaint([])).toBe("x must have at least 1 item");
+    expect(lines.complaint([one, one, one])).toBe("x must have at most 2 items");
+    expect(lines.complaint([one, { ...one, quantity: 0 }])).toBe(
+      "x at 1.quantity must be at least 1",
+    );
+  });
+
+  test("one of several kinds", () => {
+    const either = ours(z.union([z.literal("all"), z.array(z.string()).max(2), z.null()]));
+    if (either.kind !== "either") throw new Error("not one of several");
+    expect(either.branches.map(it => it.kind)).toEqual(["choice", "list", "choice"]);
+    expect(either.branches[1]!.complaint(["a"])).toBeUndefined();
+    expect(either.branches[1]!.complaint(["a", "b", "c"])).toBe("x does not fit");
+  });
+
+  test("a schema that makes no sense keeps nothing from being typed", () => {
+    check(theirs({ type: "string", pattern: "(" }), "b", { value: "b" });
+  });
+});

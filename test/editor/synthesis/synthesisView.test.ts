@@ -1,0 +1,202 @@
+/**
+ * What the synthesis page shows of a tasks file and of what lies beside it, and a rejected attempt
+ * in words.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { indexRejected, wordsOfRejected } from "../../../src/editor/synthesis/rejected.ts";
+import { rejectedOf, viewOfSynthesis } from "../../../src/editor/synthesis/synthesisView.ts";
+import {
+  rejectedFormat,
+  rejectedLine,
+  reportFormat,
+  type RejectedLine,
+  type Report,
+} from "../../../src/synthesis/pipeline/report.ts";
+import { taskLine } from "../../../src/trajectory/taskLine.ts";
+import { moveFifty } from "../../trajectory/made.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "prove-synthesis-view-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const sound =
+  "query -text-> check-query -sound-> turn -said-> ask -text-> respond -answered-> continue";
+const rejected = (id: string, change: Partial<RejectedLine>): RejectedLine => ({
+  format: rejectedFormat,
+  id,
+  servers: ["banking", "calendar"],
+  kind: "normal",
+  chain: ["banking_list_accounts", "banking_transfer"],
+  reason: "duplicate",
+  why: "a task kept before makes nearly the same calls",
+  log: [`${sound} -end-> finish`],
+  events: [{ kind: "user", text: "Move 50 euros." }],
+  ...change,
+});
+const vague = rejected("r-2", {
+  reason: "query",
+  why: "it names a tool",
+  log: [
+    "query -text-> check-query -it names a tool-> query#2 -text-> check-query#2 -it names a tool-> reject",
+  ],
+  events: [],
+});
+const none = rejected("r-3", {
+  reason: "chain",
+  why: "no chain here",
+  chain: [],
+  log: [],
+  events: [],
+});
+
+let n = 0;
+const lain = async (report?: Report) => {
+  const own = join(folder, String(++n));
+  mkdirSync(own);
+  const task = await moveFifty();
+  const logged = {
+    ...task,
+    provenance: {
+      ...task.provenance,
+      log: [`${sound} -follow-up-> query`, `${sound} -end-> finish`],
+    },
+  };
+  writeFileSync(join(own, "few.tasks.jsonl"), `${taskLine(logged)}\n`);
+  writeFileSync(
+    join(own, "few.rejected.jsonl"),
+    [rejected("r-1", {}), vague, none].map(it => `${rejectedLine(it)}\n`).join(""),
+  );
+  if (report) writeFileSync(join(own, "few.report.json"), JSON.stringify(report));
+  return join(own, "few.tasks.jsonl");
+};
+
+test("without a report the steps of tasks are counted, and the last ones of what was turned down", async () => {
+  const view = await viewOfSynthesis(await lain());
+  expect(view).toMatchObject({
+    name: "few",
+    from: "tasks",
+    attempts: 4,
+    accepted: 1,
+    rejected: [
+      ["chain", 1],
+      ["duplicate", 1],
+      ["query", 1],
+    ],
+  });
+  const n = (from: string, to: string) =>
+    view.transitions
+      .filter(it => it.from === from && it.to === to)
+      .reduce((sum, it) => sum + it.n, 0);
+  expect({
+    sound: n("check-query", "turn"),
+    again: n("continue", "query"),
+    vague: n("check-query", "reject"),
+    kept: n("finish", "accept"),
+    screened: n("finish", "reject"),
+  }).toEqual({ sound: 2, again: 1, vague: 1, kept: 1, screened: 1 });
+});
+
+test("a file that grows is counted on", async () => {
+  const file = await lain();
+  const before = await viewOfSynthesis(file);
+  writeFileSync(file, `${taskLine(await moveFifty())}\n`, { flag: "a" });
+  const after = await viewOfSynthesis(file);
+  expect([before.accepted, after.accepted]).toEqual([1, 2]);
+  expect(after.transitions.find(it => it.to === "turn")!.n).toBeGreaterThanOrEqual(
+    before.transitions.find(it => it.to === "turn")!.n,
+  );
+});
+
+test("a report says it all: the screen is what finished and was not kept", async () => {
+  const report: Report = {
+    format: reportFormat,
+    options: {
+      count: 10,
+      seed: 1,
+      servers: ["banking"],
+      teacher: "graph",
+      preset: "paper",
+      menu: "chain",
+    },
+    attempts: 15,
+    accepted: 10,
+    by: { turns: { "3": 6, "2": 4 }, kind: { clarify: 3, normal: 7 } },
+    rejected: { query: 1, duplicate: 4 },
+    transitions: [{ from: "continue", event: "end", to: "finish", n: 14 }],
+    diversity: { distinct: [0.25, 0.5], turns: 2000 },
+  };
+  expect(await viewOfSynthesis(await lain(report))).toMatchObject({
+    from: "report",
+    attempts: 15,
+    transitions: [{ n: 14 }, { to: "accept", n: 10 }, { from: "finish", to: "reject", n: 4 }],
+    rejected: [
+      ["duplicate", 4],
+      ["query", 1],
+    ],
+    composition: [
+      {
+        name: "turns",
+        counts: [
+          ["2", 4],
+          ["3", 6],
+        ],
+      },
+      {
+        name: "kind",
+        counts: [
+          ["normal", 7],
+          ["clarify", 3],
+        ],
+      },
+    ],
+    diversity: [
+      ["distinct-1", "0.250"],
+      ["distinct-2", "0.500"],
+      ["turns", "2,000"],
+    ],
+  });
+});
+
+const checkRejected = async (
+  choice: { reason?: string; from?: string },
+  expected: readonly string[],
+) => expect((await rejectedOf(await lain(), choice)).entries.map(it => it.id)).toEqual(expected);
+
+test("rejections are listed by their reason", () =>
+  checkRejected({ reason: "duplicate" }, ["r-1"]));
+test("rejections are listed by the state they were turned down in", () =>
+  checkRejected({ from: "check-query" }, ["r-2"]));
+test("what passed the machine was turned down by the screen", () =>
+  checkRejected({ from: "finish" }, ["r-1"]));
+
+test("a line that is no rejection is told and hides no other", async () => {
+  const file = join(folder, "odd.rejected.jsonl");
+  writeFileSync(file, `{"format":"prove/rejected@9"}\n${rejectedLine(none)}\n`);
+  expect(await indexRejected(file)).toMatchObject({
+    entries: [{ id: "r-3" }],
+    skipped: [
+      { line: 1, why: "its format is prove/rejected@9, and this version reads prove/rejected@1" },
+    ],
+  });
+});
+
+test("a rejected attempt is told with its reason and its way, step by step", () => {
+  expect(wordsOfRejected(vague)).toEqual({
+    head: [
+      "attempt r-2 · banking, calendar · normal · turned down",
+      "reason: query",
+      "chain: banking_list_accounts → banking_transfer",
+    ],
+    closing: [
+      "turned down: query, it names a tool",
+      "",
+      "log of turn 1",
+      "    query                    text            → check-query",
+      "    check-query              it names a tool → query",
+      "    query (attempt 2)        text            → check-query",
+      "    check-query (attempt 2)  it names a tool → reject",
+    ],
+  });
+});

@@ -1,0 +1,271 @@
+/**
+ * The debugger of trajectories, driven over its protocol as an editor drives it: what a person sees
+ * at each stop.
+ */
+import type { DebugProtocol } from "@vscode/debugprotocol";
+import { expect, test } from "vitest";
+import { TrajectoryDebugSession } from "../../../src/editor/trajectories/debugAdapter.ts";
+import { gradeOf } from "../../../src/editor/trajectories/grade.ts";
+import type { Stepping } from "../../../src/editor/trajectories/stepping.ts";
+import { Mistake } from "../../../src/userError.ts";
+import { rollout } from "../../../src/policy/rollout.ts";
+import { scripted } from "../../../src/policy/scripted.ts";
+import { Cursor } from "../../../src/trajectory/cursor.ts";
+import { transcriptOf } from "../../../src/trajectory/transcript.ts";
+import { checkGolden } from "../../golden.ts";
+import { calling, catalog, lookUp, moveFifty, saying, transfer } from "../../trajectory/made.ts";
+
+const source = "prove:/transcripts/made/t-move.transcript";
+
+/** Moves too much, then to the wrong account. */
+async function stumbling(): Promise<Stepping> {
+  const task = await moveFifty();
+  const trajectory = await rollout(
+    task,
+    scripted("student", [
+      calling(lookUp),
+      calling(transfer("acc_108", 1e5), transfer("acc_115", 50)),
+      saying("Moved."),
+    ]),
+    catalog,
+  );
+  return {
+    source,
+    title: "t-move",
+    cursor: new Cursor(catalog, trajectory),
+    transcript: transcriptOf(trajectory, { task }),
+    task,
+    grade: gradeOf(catalog, task, trajectory),
+  };
+}
+
+/** An editor's end of the protocol. */
+class Editor {
+  readonly #session: TrajectoryDebugSession;
+  readonly #waiting = new Map<number, (response: DebugProtocol.Response) => void>();
+  readonly events: DebugProtocol.Event[] = [];
+  #sent = 0;
+
+  constructor(load: () => Promise<Stepping>) {
+    this.#session = new TrajectoryDebugSession(load);
+    this.#session.onDidSendMessage(it => {
+      const message = it as DebugProtocol.Event | DebugProtocol.Response;
+      if (message.type === "event") this.events.push(message as DebugProtocol.Event);
+      else
+        this.#waiting.get((message as DebugProtocol.Response).request_seq)?.(
+          message as DebugProtocol.Response,
+        );
+    });
+  }
+
+  send(command: string, args: object = {}): Promise<DebugProtocol.Response> {
+    const seq = ++this.#sent;
+    return new Promise(resolve => {
+      this.#waiting.set(seq, resolve);
+      this.#session.handleMessage({
+        type: "request",
+        seq,
+        command,
+        arguments: args,
+      } as DebugProtocol.Request);
+    });
+  }
+
+  /** Starts as an editor does: breakpoints are set once the adapter is ready for them. */
+  async start(
+    breakpoints: readonly DebugProtocol.SourceBreakpoint[] = [],
+    filters: readonly string[] = [],
+  ): Promise<DebugProtocol.Breakpoint[]> {
+    await this.send("initialize", { adapterID: "prove", linesStartAt1: true });
+    await this.send("launch", { transcript: source });
+    const set = (await this.send("setBreakpoints", { source: { path: source }, breakpoints }))
+      .body as DebugProtocol.SetBreakpointsResponse["body"];
+    await this.send("setExceptionBreakpoints", { filters });
+    await this.send("configurationDone");
+    return set.breakpoints;
+  }
+
+  get stopped(): string {
+    const stop = this.events.findLast(it => it.event === "stopped") as
+      DebugProtocol.StoppedEvent | undefined;
+    return [stop?.body.reason, stop?.body.description].filter(Boolean).join(", ");
+  }
+
+  /** What the Call Stack and the Variables show; of Step, rows that open are open. */
+  async seen(): Promise<string> {
+    const { stackFrames } = (await this.send("stackTrace", { threadId: 1 }))
+      .body as DebugProtocol.StackTraceResponse["body"];
+    const { scopes } = (await this.send("scopes", { frameId: 0 }))
+      .body as DebugProtocol.ScopesResponse["body"];
+    const lines = [
+      `stopped: ${this.stopped}`,
+      ...stackFrames.map(it => `  at ${it.name}, line ${it.line}`),
+    ];
+    for (const it of scopes)
+      lines.push(
+        `  ${it.name}`,
+        ...(await this.#rows(it.variablesReference, it.name === "Step" ? 2 : 1, "    ")),
+      );
+    return `${lines.join("\n")}\n`;
+  }
+
+  /** The rows under one heading. */
+  async rows(heading: string, depth: number): Promise<string[]> {
+    const { scopes } = (await this.send("scopes", { frameId: 0 }))
+      .body as DebugProtocol.ScopesResponse["body"];
+    return this.#rows(scopes.find(it => it.name === heading)!.variablesReference, depth, "");
+  }
+
+  async line(): Promise<number | undefined> {
+    return (
+      (await this.send("stackTrace", { threadId: 1 }))
+        .body as DebugProtocol.StackTraceResponse["body"]
+    ).stackFrames[0]?.line;
+  }
+
+  async #rows(variablesReference: number, depth: number, margin: string): Promise<string[]> {
+    const { variables } = (await this.send("variables", { variablesReference }))
+      .body as DebugProtocol.VariablesResponse["body"];
+    const lines: string[] = [];
+    for (const it of variables) {
+      lines.push(`${margin}${it.name}: ${it.value}`);
+      if (it.variablesReference && depth > 1)
+        lines.push(...(await this.#rows(it.variablesReference, depth - 1, `${margin}  `)));
+    }
+    return lines;
+  }
+}
+
+test("stepping from the first event to the last shows what happened, what it changed and what it earned", async () => {
+  const editor = new Editor(stumbling);
+  await editor.start();
+  let text = await editor.seen();
+  for (let n = 0; n < 6; n++) {
+    await editor.send("next", { threadId: 1 });
+    text += `\nstep over\n${await editor.seen()}`;
+  }
+  checkGolden("debugging.txt", text);
+});
+
+test("stepping back gives the state that was", async () => {
+  const editor = new Editor(stumbling);
+  await editor.start();
+  const balance = async () =>
+    (
+      (
+        await editor.send("evaluate", {
+          expression: "banking.world.accounts.acc_101.balance",
+          context: "watch",
+        })
+      ).body as DebugProtocol.EvaluateResponse["body"]
+    ).result;
+  for (let n = 0; n < 4; n++) await editor.send("next");
+  expect(await balance()).toBe("3098.95");
+  await editor.send("stepBack");
+  expect(await balance()).toBe("3148.95");
+  await editor.send("next");
+  expect(await balance()).toBe("3098.95");
+  await editor.send("reverseContinue");
+  expect(editor.stopped).toBe("entry, Before the first event");
+  expect(await balance()).toBe("3148.95");
+});
+
+test("breakpoints take hold at the next event, forth and back, and only where their condition holds", async () => {
+  const editor = new Editor(stumbling);
+  const { transcript } = await stumbling();
+  const lines = transcript.spans.map(it => it.first + 1);
+  const set = await editor.start([
+    { line: 1 },
+    { line: lines[4]! + 1, condition: 'outcome == "ok"' },
+    { line: lines[5]!, condition: "arguments.amount <= 50" },
+    { line: 10_000 },
+  ]);
+  expect(set.map(it => [it.verified, it.line])).toEqual([
+    [true, lines[0]],
+    [true, lines[4]],
+    [true, lines[5]],
+    [false, 10_000],
+  ]);
+  const stops: (number | undefined)[] = [];
+  for (const command of [
+    "continue",
+    "continue",
+    "continue",
+    "reverseContinue",
+    "reverseContinue",
+    "reverseContinue",
+  ]) {
+    await editor.send(command);
+    stops.push(await editor.line());
+  }
+  expect(stops).toEqual([lines[0], lines[5], lines.at(-1), lines[5], lines[0], 1]);
+});
+
+test("going on from the end ends the session, and not before", async () => {
+  const editor = new Editor(stumbling);
+  await editor.start();
+  await editor.send("continue");
+  expect(editor.stopped).toBe("step, At the end of the trajectory");
+  expect(editor.events.some(it => it.event === "terminated")).toBe(false);
+  await editor.send("continue");
+  expect(editor.events.some(it => it.event === "terminated")).toBe(true);
+});
+
+test("a call's reward opens to its evidence, a total to its parts", async () => {
+  const editor = new Editor(stumbling);
+  await editor.start([], ["failed"]);
+  await editor.send("continue");
+  expect(await editor.rows("Reward", 2)).toEqual([
+    "this call: valid ⅔ · serves goal 2 · 2 of 3 arguments (amount should be 50)",
+    "  validity: 0.67, insufficient funds: Everyday has 3448.95 available, 100000 needed",
+    "  serves: goal 2",
+    "  arguments: 2 of 3 equal",
+    "paper: 1.2278",
+    "  validity: 0.8889 × 0.5 = 0.4444",
+    "  coverage: 1.0000 × 0.5 = 0.5000",
+    "  efficiency: 0.0000 × 0.15 = 0.0000",
+    "  name: 1.0000 × 0.2 = 0.2000",
+    "  argument: 0.8333 × 0.1 = 0.0833",
+    "prove-plus: 1.2278",
+    "  validity: 0.8889 × 0.5 = 0.4444",
+    "  coverage: 1.0000 × 0.5 = 0.5000",
+    "  efficiency: 0.0000 × 0.15 = 0.0000",
+    "  name: 1.0000 × 0.2 = 0.2000",
+    "  argument: 0.8333 × 0.1 = 0.0833",
+    "  success: 0.0000 × 1 = 0.0000",
+    "success: no: /banking/world/accounts/acc_108/balance is 3500, not 3550",
+  ]);
+});
+
+test("calls that fail can be stopped at", async () => {
+  const editor = new Editor(stumbling);
+  await editor.start([], ["failed"]);
+  await editor.send("continue");
+  const outcome = await editor.send("evaluate", { expression: "outcome", context: "repl" });
+  expect(outcome.body).toMatchObject({ result: '"refused"' });
+});
+
+test("a pointer on an id shows its entity, a watch that names nothing says so", async () => {
+  const editor = new Editor(stumbling);
+  await editor.start();
+  const hovered = await editor.send("evaluate", { expression: "acc_108", context: "hover" });
+  expect((hovered.body as DebugProtocol.EvaluateResponse["body"]).result).toContain(
+    'name: "Savings"',
+  );
+  const watched = await editor.send("evaluate", {
+    expression: "banking.world.cats",
+    context: "watch",
+  });
+  expect(watched).toMatchObject({ success: false, message: "there is no banking.world.cats" });
+});
+
+test("a trajectory that cannot be opened fails the launch with what and remedy", async () => {
+  const editor = new Editor(() =>
+    Promise.reject(new Mistake("there is no server banking", "choose one of calendar")),
+  );
+  await editor.send("initialize", { adapterID: "prove" });
+  expect(await editor.send("launch", { transcript: source })).toMatchObject({
+    success: false,
+    message: "there is no server banking: choose one of calendar",
+  });
+});

@@ -1,0 +1,51 @@
+/** The language of watches and conditions: paths and comparisons, and nothing else. */
+import { describe, expect, test } from "vitest";
+import { evaluate, Unreadable, type Scope } from "../../../src/editor/trajectories/watch.ts";
+
+const scope: Scope = {
+  banking: {
+    world: {
+      accounts: { acc_101: { balance: 12.5, name: "Everyday" } },
+      tags: ["a", "b"],
+      "odd key": 1,
+    },
+    clock: "2026-03-09T09:00",
+  },
+  call: { name: "banking_transfer", error: null },
+};
+
+const check = (text: string, expected: unknown) => expect(evaluate(text, scope)).toEqual(expected);
+const checkRefused = (text: string, why: RegExp) => {
+  expect(() => evaluate(text, scope)).toThrow(Unreadable);
+  expect(() => evaluate(text, scope)).toThrow(why);
+};
+
+test("a path leads into values", () => {
+  check("banking.world.accounts.acc_101.balance", 12.5);
+  check(" banking . world . tags [ 1 ] ", "b");
+  check('banking.world["odd key"]', 1);
+  check("banking.world.tags.0", "a");
+  check("call", { name: "banking_transfer", error: null });
+});
+
+test("a comparison is true or false", () => {
+  check("banking.world.accounts.acc_101.balance > 12", true);
+  check("banking.world.accounts.acc_101.balance <= -12", false);
+  check('call.name == "banking_transfer"', true);
+  check("call.error != null", false);
+  check('banking.clock >= "2026-03-09"', true);
+  check('banking.world.tags == "a"', false);
+});
+
+describe("what is refused, with the reason", () => {
+  test("a path that leads nowhere", () =>
+    checkRefused("banking.world.cards", /there is no banking\.world\.cards/));
+  test("what values inherit", () =>
+    checkRefused("banking.constructor", /there is no banking\.constructor/));
+  test("what every object has", () => checkRefused("call.__proto__", /there is no/));
+  test("a call", () => checkRefused("process.exit()", /there is no process/));
+  test("more than one comparison", () => checkRefused("1 < 2 < 3", /is more than/));
+  test("an order of different kinds", () => checkRefused("call.name > 3", /have no order/));
+  test("nothing", () => checkRefused("", /is no path/));
+  test("a torn bracket", () => checkRefused("banking.world.tags[", /is more than/));
+});

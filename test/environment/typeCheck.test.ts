@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { misfit } from "../../src/environment/typeCheck.ts";
+import type { Json } from "../../src/environment/json.ts";
+
+const schema = {
+  type: "object",
+  required: ["n"],
+  properties: {
+    n: { type: "integer" },
+    x: { type: "number" },
+    s: { type: "string", maxLength: 2 },
+    e: { enum: ["a", "b"] },
+    list: {
+      type: "array",
+      items: { type: "object", required: ["id"], properties: { id: { type: "string" } } },
+    },
+    maybe: { anyOf: [{ type: "string" }, { type: "null" }] },
+  },
+} as const;
+
+const cases: [args: unknown, why: string | undefined][] = [
+  [{ n: 1 }, undefined],
+  [{ n: 3.0 }, undefined],
+  [{ n: 1, x: 2 }, undefined],
+  [{ n: 1, extra: true }, undefined],
+  [{ n: 1, s: "far too long for the whole schema" }, undefined],
+  [{ n: 1, e: "z" }, undefined],
+  [{ n: 1, maybe: null }, undefined],
+  [{}, "missing required argument n"],
+  [{ n: 1.5 }, "n must be an integer, not 1.5"],
+  [{ n: "1" }, "n must be an integer, not a string"],
+  [{ n: 1, x: Number.NaN }, "x must be a number, not NaN"],
+  [{ n: 1, e: 4 }, "e must be a string, not 4"],
+  [{ n: 1, maybe: 3 }, "maybe must be a string, not 3"],
+  [{ n: 1, s: null }, "s must be a string, not null"],
+  [{ n: 1, list: [{ id: "a" }, {}] }, "missing required argument list[1].id"],
+  [{ n: 1, list: { id: "a" } }, "list must be an array, not an object"],
+  [null, "arguments must be an object, not null"],
+  [[], "arguments must be an object, not an array"],
+];
+for (const [args, why] of cases)
+  test(`${JSON.stringify(args)} ${why === undefined ? "fits" : `does not: ${why}`}`, () =>
+    expect(misfit(schema as unknown as Record<string, Json>, args)).toBe(why));

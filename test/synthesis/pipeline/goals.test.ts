@@ -1,0 +1,114 @@
+/** Goals are what a transcript did; edges are the values that flowed in it. */
+import { expect, test } from "vitest";
+import type { Json } from "../../../src/environment/json.ts";
+import { goalsOf, holds } from "../../../src/synthesis/pipeline/goals.ts";
+import { graphOf } from "../../../src/synthesis/graph/dependencyGraph.ts";
+import type { Event } from "../../../src/trajectory/trajectory.ts";
+import { library } from "../library.ts";
+
+const user = (text: string): Event => ({ kind: "user", text });
+const call = (
+  message: number,
+  name: string,
+  args: Record<string, Json>,
+  value: Json | undefined,
+): Event => ({
+  kind: "call",
+  message,
+  name: `library_${name}`,
+  arguments: args,
+  digest: "",
+  ...(value === undefined ? { outcome: "refused", error: "no" } : { outcome: "ok", value }),
+});
+
+const rows = (...events: Event[]) =>
+  goalsOf(events, graphOf(library)).map(
+    it =>
+      `${it.turn}: ${it.calls.map(({ name }) => name.slice(8)).join("+")}${it.after.map(of => ` <- ${of.goal} ${of.kind}${of.via ? ` ${of.via}` : ""}`).join("")}`,
+  );
+
+test("values flow from the latest result that shows them; calls of one message are one goal", () => {
+  expect(
+    rows(
+      user("Lend Emma to Ada, pin 4321."),
+      call(0, "list_books", { title: "Emma" }, { books: [{ title: "Emma", book_id: "book_11" }] }),
+      call(0, "find_member", { name: "Ada" }, { name: "Ada", member_id: "mem_21" }),
+      call(1, "get_book", { book_id: "book_11" }, { title: "Emma", book_id: "book_11" }),
+      call(
+        2,
+        "lend",
+        { book_id: "book_11", member_id: "mem_21", pin: "4321" },
+        { loan_id: "loan_7" },
+      ),
+      user("And back."),
+      call(3, "return_loan", { loan_id: "loan_7" }, { loan_id: "loan_7" }),
+    ),
+  ).toEqual([
+    "0: list_books+find_member",
+    "0: get_book <- 0 explicit book_id",
+    "0: lend <- 0 explicit member_id <- 1 explicit book_id",
+    "1: return_loan <- 2 explicit loan_id",
+  ]);
+});
+
+test("what the user said flows from nowhere", () => {
+  expect(
+    rows(
+      user("Return loan_31."),
+      call(0, "list_books", {}, { loan: "loan_31" }),
+      call(1, "return_loan", { loan_id: "loan_31" }, {}),
+    ),
+  ).toEqual(["0: list_books", "0: return_loan"]);
+  expect(
+    rows(
+      user("Return it."),
+      call(0, "list_books", {}, { loan: "loan_31" }),
+      call(1, "return_loan", { loan_id: "loan_31" }, {}),
+      user("loan_31"),
+    ),
+  ).toEqual(["0: list_books", "0: return_loan <- 0 explicit loan_id"]);
+});
+
+test("a precondition is an implicit edge to its latest call", () => {
+  expect(
+    rows(
+      user("a"),
+      call(0, "open_desk", {}, { open: true }),
+      call(1, "open_desk", {}, { open: true }),
+      call(2, "lend", { pin: "4321" }, {}),
+    ),
+  ).toEqual(["0: open_desk", "0: open_desk", "0: lend <- 1 implicit"]);
+});
+
+test("failed calls are no goals, and carry no values", () => {
+  expect(
+    rows(
+      user("a"),
+      call(0, "find_member", { name: "Bo" }, undefined),
+      call(1, "list_books", {}, { books: [] }),
+    ),
+  ).toEqual(["0: list_books"]);
+  expect(rows(user("a"))).toEqual([]);
+});
+
+test("small numbers, booleans and short words do not make edges", () => {
+  expect(
+    rows(
+      user("a"),
+      call(0, "list_books", {}, { n: 3, yes: true, s: "ab", big: 12 }),
+      call(1, "get_book", { n: 3, yes: true, s: "ab" }, {}),
+      call(2, "get_book", { big: 12 }, {}),
+    ),
+  ).toEqual(["0: list_books", "0: get_book", "0: get_book <- 0 explicit big"]);
+});
+
+const tokens: [text: string, value: string, is: boolean][] = [
+  ["it ends in 4321.", "4321", true],
+  ["14321", "4321", false],
+  ["book_112", "book_11", false],
+  ["café", "caf", false],
+  ["x book_112 book_11", "book_11", true],
+];
+test.each(tokens)("%s holds %s: %s", (text, value, is) => {
+  expect(holds(text, value)).toBe(is);
+});

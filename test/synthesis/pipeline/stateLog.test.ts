@@ -1,0 +1,46 @@
+/** Logs as text: what the machine did can be written on a line a turn and read back. */
+import { expect, test } from "vitest";
+import { logOf, transitionsIn, type Transition } from "../../../src/synthesis/pipeline/stateLog.ts";
+
+const step = (
+  t: number,
+  from: Transition["from"],
+  event: string,
+  to: Transition["to"],
+  attempt = 1,
+): Transition => ({ t, from, event, to, attempt });
+
+const talk = [
+  step(1, "query", "text", "check-query"),
+  step(1, "check-query", "names a tool", "query"),
+  step(1, "query", "text", "check-query", 2),
+  step(1, "check-query", "sound", "turn", 2),
+  step(1, "turn", "said", "ask"),
+  step(1, "ask", "text", "respond"),
+  step(1, "respond", "answered", "continue"),
+  step(1, "continue", "follow-up", "query"),
+  step(2, "query", "nothing to say", "reject"),
+];
+
+test("a line a turn, attempts behind the states they were made in", () => {
+  expect(logOf(talk)).toEqual([
+    "query -text-> check-query -names a tool-> query#2 -text-> check-query#2 -sound-> turn -said-> ask -text-> respond -answered-> continue -follow-up-> query",
+    "query -nothing to say-> reject",
+  ]);
+});
+
+test("what was written is read back", () => {
+  expect(transitionsIn(logOf(talk))).toEqual(talk);
+  expect(logOf([])).toEqual([]);
+  expect(transitionsIn([])).toEqual([]);
+});
+
+test("an event that looks like an arrow does no harm", () => {
+  expect(transitionsIn(logOf([step(1, "query", "a -> b", "reject")]))).toEqual([
+    step(1, "query", "a > b", "reject"),
+  ]);
+});
+
+test("what is no log tells nothing", () => {
+  expect(transitionsIn(["", "hello", "query -text-> nowhere", "ask"])).toEqual([]);
+});

@@ -1,0 +1,190 @@
+/** What a model may make of a plan for the user's turn, and what it may not. */
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../src/environment/json.ts";
+import type { Plan } from "../../../src/synthesis/teachers/turnPrompt.ts";
+import { ungrounded } from "../../../src/synthesis/teachers/grounding.ts";
+import type { Thing } from "../../../src/synthesis/user/entitySampling.ts";
+import type { Wish } from "../../../src/synthesis/user/intent.ts";
+import { catalog } from "../../contracts/doors.ts";
+
+const thing = (entity: string, id: string, label?: string): Thing => ({
+  entity,
+  id,
+  ...(label === undefined ? {} : { label }),
+  facts: {},
+  context: {},
+});
+const flat = thing("account", "acc_104", "Shared flat");
+const everyday = thing("account", "acc_101", "Everyday");
+const standup = thing("event", "evt_7", "Morning standup");
+const message = thing("message", "msg_12");
+
+function planOf(
+  plain: string,
+  tool: string,
+  args: JsonObject,
+  said: Record<string, string>,
+  things: readonly Thing[],
+  more: Partial<Plan> = {},
+): Plan {
+  const wish: Wish = {
+    tool: catalog.tools.get(tool)!,
+    arguments: args,
+    things: things.map(it => ({ thing: it, isSpoken: false })),
+    clause: plain,
+    template: plain,
+    said,
+  };
+  return {
+    plain,
+    turn: { text: plain, wishes: [wish] },
+    kind: "open",
+    persona: { name: "plain", weight: 1, ask: ["{clause}"], dates: "plain" },
+    now: "2026-03-09T09:00",
+    isMinimal: false,
+    sample: {
+      things: new Map([
+        ["account", [flat, everyday]],
+        ["event", [standup]],
+        ["message", [message]],
+      ]),
+      find: () => undefined,
+    },
+    tools: [],
+    events: [],
+    ...more,
+  };
+}
+
+const transfer = planOf(
+  "I should like you to set up a transfer of 1200.50 from the Shared flat account to my Everyday account on the 9th of April.",
+  "banking_transfer",
+  { from_account: "acc_104", to_account: "acc_101", amount: 1200.5, date: "2026-04-09" },
+  {
+    from_account: "the Shared flat account",
+    to_account: "my Everyday account",
+    amount: "1200.50",
+    date: "the 9th of April",
+  },
+  [flat, everyday],
+);
+
+describe("a transfer may be asked for", () => {
+  test.each([
+    "Hiya! Can you move 1,200.50 euros from Shared flat to Everyday on 9 April?",
+    "On April 9th, please send €1200.5 from the shared flat account over to my everyday account.",
+    "pls set up 1200.50 shared flat -> everyday, 2026-04-09",
+    "Hi, it's rent time. I need 1200.50 to go from Shared flat to Everyday on Thursday the 9th of April, thanks!",
+  ])("%s", text => {
+    expect(ungrounded(text, transfer)).toBeUndefined();
+  });
+
+  test.each([
+    ["loses a value", "Can you move some money from Shared flat to Everyday on 9 April?"],
+    ["loses a value", "Can you move 1200 euros from Shared flat to Everyday on 9 April?"],
+    ["loses a value", "Can you move 1200.50 euros to Everyday on 9 April?"],
+    ["loses a value", "Can you move 1200.50 euros from Shared flat to Everyday soon?"],
+    ["loses a value", "Can you move 1200.50 euros from Shared flat to Everyday on 19 April?"],
+    ["says an id", "Can you move 1200.50 euros from Shared flat (acc_104) to Everyday on 9 April?"],
+    [
+      "makes something up",
+      "Can you move 1200.50 euros from Shared flat to Everyday on 9 April? Thanks, Tom",
+    ],
+    [
+      "makes something up",
+      "Can you move 1200.50 euros from Shared flat to Everyday on 9 April? It is for 3 people at 400.17 each.",
+    ],
+    [
+      "makes something up",
+      "Can you move 1200.50 euros from Shared flat to Everyday on 9 April, and mail ana@example.com?",
+    ],
+    [
+      "makes something up",
+      'Can you move 1200.50 euros from Shared flat to Everyday on 9 April with the note "rent"?',
+    ],
+    [
+      "makes something up",
+      "Can you move 1200.50 euros from Shared flat to Everyday on 9 April, or tomorrow?",
+    ],
+    [
+      "makes something up",
+      "Can you move 1200.50 euros from Shared flat to Everyday on Friday 9 April?",
+    ],
+  ])("but it %s: %s", (event, text) => {
+    expect(ungrounded(text, transfer)?.event).toBe(event);
+  });
+});
+
+describe("times", () => {
+  const meeting = planOf(
+    "put Cover story into my calendar for 10 Mar at 14:30",
+    "calendar_create_event",
+    { title: "Cover story", start: "2026-03-10T14:30" },
+    { title: "Cover story", start: "10 Mar at 14:30" },
+    [],
+  );
+
+  test.each([
+    "tomorrow at 2:30 pm please: Cover story",
+    "Cover story, 10 March, 14:30, in my calendar",
+    "Could you add Cover story on Tuesday at 14.30?",
+    "add 'Cover story' for March 10 at 2:30pm",
+  ])("may be said as %s", text => {
+    expect(ungrounded(text, meeting)).toBeUndefined();
+  });
+
+  test.each([
+    "tomorrow at 2:30 am please: Cover story",
+    "Cover story on 11 March at 14:30",
+    "Cover story on Wednesday at 14:30",
+    "Cover story tomorrow afternoon",
+  ])("are lost in %s", text => {
+    expect(ungrounded(text, meeting)?.event).toMatch(/loses a value|makes something up/);
+  });
+});
+
+test("a thing without a name keeps all that tells it from others", () => {
+  const words = 'the message sent on 2026-02-13 in the conversation "Stand 14 is yours"';
+  const plan = planOf(
+    `Show me ${words} in full.`,
+    "email_get_message",
+    { message_id: "msg_12" },
+    { message_id: words },
+    [message],
+  );
+  expect(
+    ungrounded('In "Stand 14 is yours", show me the whole message from 13 February.', plan),
+  ).toBeUndefined();
+  expect(ungrounded('Show me the whole message in "Stand 14 is yours".', plan)?.event).toBe(
+    "loses a value",
+  );
+  expect(ungrounded("Show me the whole message from 13 February.", plan)?.event).toBe(
+    "loses a value",
+  );
+});
+
+test("what has to be asked for is not said beforehand, though it is there", () => {
+  const plan = planOf(
+    "Could you please skip one of my series the next time?",
+    "calendar_list_events",
+    {},
+    {},
+    [],
+    { turn: { text: "", wishes: [], question: "Which one?" } },
+  );
+  expect(ungrounded("Would you skip one of my series next time?", plan)).toBeUndefined();
+  expect(ungrounded("Would you skip my Morning standup next time?", plan)?.event).toBe(
+    "makes something up",
+  );
+});
+
+test("a busy person's message is short", () => {
+  const plan = planOf("freeze my card", "banking_freeze_card", {}, {}, [], { isMinimal: true });
+  expect(ungrounded("please freeze my card, quickly", plan)).toBeUndefined();
+  expect(
+    ungrounded(
+      "please freeze my card because i left it in a shop this morning and now i am worried that somebody might use it",
+      plan,
+    )?.event,
+  ).toBe("too long");
+});

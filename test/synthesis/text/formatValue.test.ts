@@ -1,0 +1,110 @@
+/**
+ * What is said can be read back: a reader who knows the talk's day finds the value in the words.
+ */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { chanceOf } from "../../../src/environment/random.ts";
+import {
+  dayAfter,
+  isMoney,
+  said,
+  type DateStyle,
+} from "../../../src/synthesis/text/formatValue.ts";
+
+const now = "2026-03-09T09:00";
+const styles: readonly DateStyle[] = [
+  "plain",
+  "day-first",
+  "month-first",
+  "relative",
+  "short",
+  "long",
+  "weekday",
+];
+const months = [
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December",
+];
+const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
+/** A person reading a day. */
+function dayIn(text: string): string {
+  if (/^\d{4}-/.test(text)) return text;
+  if (text === "today") return now.slice(0, 10);
+  const ahead = {
+    yesterday: -1,
+    tomorrow: 1,
+    "the day after tomorrow": 2,
+    "two weeks from today": 14,
+  }[text];
+  if (ahead !== undefined) return dayAfter(now.slice(0, 10), ahead);
+  const weekday = weekdays.indexOf(text.replace(/this | next week/g, ""));
+  if (text.endsWith("next week")) return dayAfter(now.slice(0, 10), 7 + ((weekday + 6) % 7));
+  if (weekday >= 0)
+    return dayAfter(now.slice(0, 10), (weekday - new Date(now.slice(0, 10)).getUTCDay() + 7) % 7);
+  const month =
+    months.findIndex(
+      it =>
+        text.includes(it.slice(0, 3) === "Mar" ? " Mar" : it.slice(0, 3)) || text.startsWith(it),
+    ) + 1;
+  const [day = "", year = "2026"] = text.match(/\d+/g)!;
+  return `${year}-${String(month).padStart(2, "0")}-${day.padStart(2, "0")}`;
+}
+
+test("days, in every style", () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: -500, max: 700 }),
+      fc.constantFrom(...styles),
+      fc.integer(),
+      (days, style, seed) => {
+        const day = dayAfter(now.slice(0, 10), days);
+        expect(dayIn(said(day, now, { dates: style }, chanceOf(seed)))).toBe(day);
+      },
+    ),
+  );
+});
+
+const cases: [value: string | number | boolean, style: DateStyle, words: string][] = [
+  ["2026-03-12", "day-first", "12 March"],
+  ["2026-03-12", "month-first", "March 12"],
+  ["2027-03-12", "month-first", "March 12, 2027"],
+  ["2026-03-10", "relative", "tomorrow"],
+  ["2026-03-30", "relative", "30 March"],
+  ["2026-03-12T14:30", "day-first", "12 March at 14:30"],
+  ["2026-02", "plain", "February"],
+  ["2025-12", "plain", "December 2025"],
+  [1200, "plain", "1200"],
+  [49.5, "plain", "49.5"],
+  [0.125, "plain", "0.125"],
+  ["Emma", "plain", "Emma"],
+  [true, "plain", "yes"],
+];
+test.each(cases)("%s, %s: %s", (value, style, words) => {
+  expect(said(value, now, { dates: style }, chanceOf(1))).toBe(words);
+});
+
+test("money has its cents, and the clock of some has twelve hours", () => {
+  expect([45.5, 45, 3.999].map(it => said(it, now, { dates: "plain" }, chanceOf(1), true))).toEqual(
+    ["45.50", "45", "4.00"],
+  );
+  expect(
+    ["2026-03-12T16:15", "2026-03-12T00:00", "2026-03-12T12:30"].map(it =>
+      said(it, now, { dates: "month-first", clock: 12 }, chanceOf(1)),
+    ),
+  ).toEqual(["March 12 at 4:15 pm", "March 12 at 12 am", "March 12 at 12:30 pm"]);
+  expect(
+    ["balance", "money_in", "rating", "amount", "distance_km"].map(it => isMoney(it, undefined)),
+  ).toEqual([true, true, false, true, false]);
+  expect(isMoney("limit", { description: "Limit a month, in euros" })).toBe(true);
+});

@@ -1,0 +1,258 @@
+/** Several answers as one message, and a refusal without what only a machine would say. */
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { chanceOf } from "../../../src/environment/random.ts";
+import {
+  saidOf,
+  type ObstacleWords,
+  type Standing,
+} from "../../../src/synthesis/text/missingCapability.ts";
+import { isRequest, readManners, verbatim } from "../../../src/synthesis/text/personas.ts";
+import {
+  endMark,
+  isClause,
+  messageOf,
+  reasonOf,
+  sameDays,
+  singular,
+} from "../../../src/synthesis/text/renderReply.ts";
+import { catalog, root } from "../../contracts/doors.ts";
+
+const manners = readManners(join(root, "resources"));
+const plainly = {
+  ...manners,
+  openers: { write: [""], read: [""], ask: [""] },
+  asking: ["As for the rest: "],
+  but: ["But "],
+};
+const value = (text: string) => verbatim(text) + endMark;
+const say = (
+  texts: string[],
+  more: {
+    question?: string;
+    sorry?: string;
+    isBrief?: boolean;
+    seed?: number;
+    openers?: boolean;
+  } = {},
+) => {
+  const answers = texts.map(text => ({ text, isWrite: true }));
+  const isThing = (it: string) => it === "Travel card" || it === "notes.txt";
+  return messageOf(
+    {
+      answers,
+      question: more.question,
+      sorry: more.sorry,
+      isThing,
+      before: "",
+      isBrief: more.isBrief ?? true,
+    },
+    more.openers ? manners : plainly,
+    chanceOf(more.seed ?? 1),
+  );
+};
+
+const messages: [text: string, said: string][] = [
+  [
+    say(["Done, the card is frozen.", "Done, the account holds 20 euros."]),
+    "Done, the card is frozen. The account holds 20 euros.",
+  ],
+  [
+    say([`${value("notes.txt")} is written.`, `${value("notes.txt")} belongs to ben now.`]),
+    "notes.txt is written. It belongs to ben now.",
+  ],
+  [
+    say([`The ${value("Gym")} bill is paid.`, "That card is frozen.", "That card is frozen."]),
+    "The Gym bill is paid. That card is frozen. The same goes for the other one.",
+  ],
+  [
+    say([`The ${value("Travel card")} is frozen.`, `The ${value("Gift card")} is frozen.`]),
+    "The Travel card is frozen, and so is the Gift card.",
+  ],
+  [
+    say(["It is planned."], { question: "Which card is it?" }),
+    "It is planned. As for the rest: which card is it?",
+  ],
+  [say([], { question: "Which card is it?" }), "Which card is it?"],
+  [
+    say(["It is planned."], { sorry: "I am sorry, but the card is frozen." }),
+    "It is planned. But the card is frozen.",
+  ],
+  [
+    say(["It is planned."], { sorry: "Sorry, but I can't freeze the card." }),
+    "It is planned. But I can't freeze the card.",
+  ],
+  [
+    say(["It is planned."], { sorry: `${verbatim("Julien Moreau")} hosts it.` }),
+    "It is planned. But Julien Moreau hosts it.",
+  ],
+  [say([], { sorry: "The card is frozen." }), "The card is frozen."],
+  [
+    say([
+      `Two ${value("tents")} are yours. You have until ${value("Friday")}.`,
+      `A ${value("kettle")} is yours. You have until ${value("Friday")}.`,
+    ]),
+    "Two tents are yours. You have until Friday. A kettle is yours.",
+  ],
+  [
+    say([`It says: "${value("Redo the logo")}"`, "It is planned."]),
+    'It says: "Redo the logo". It is planned.',
+  ],
+  [say([`They say: "${value("It came early.")}".`]), 'They say: "It came early."'],
+  [say(["It takes 45.5 euros and 1 minutes."]), "It takes 45.50 euros and 1 minute."],
+  [
+    say(["It is from 9 March at 10:30 until 9 March at 11:00."]),
+    "It is on 9 March from 10:30 to 11:00.",
+  ],
+];
+test.each(messages)("%s", (text, said) => {
+  expect(text).toBe(said);
+});
+
+test("no message says Done twice, however it is put together", () => {
+  for (let seed = 0; seed < 60; seed++) {
+    const text = say(
+      [
+        "Done, the card is frozen.",
+        "Done, the account holds 20 euros now.",
+        "Done, it is planned for Friday.",
+      ],
+      { seed, openers: true, isBrief: false },
+    );
+    expect(text.match(/\bDone\b/g) ?? []).toHaveLength(1);
+    expect(text).toMatch(/^[A-Z].*\.$/);
+  }
+});
+
+test("what is said of one thing in one sentence names it once", () => {
+  const both = [
+    `"${value("Open evening")}" is waiting among your drafts.`,
+    `"${value("Open evening")}" is addressed to Paul.`,
+  ];
+  const said = new Set(
+    Array.from({ length: 40 }, (_, seed) => say(both, { seed, isBrief: false })),
+  );
+  expect(said).toContain('"Open evening" is waiting among your drafts and is addressed to Paul.');
+  for (const it of said) expect(it).not.toMatch(/and "Open evening"/);
+});
+
+const plain = {
+  request: ["I can't {clause}."],
+  question: ["I can't see that."],
+  deed: ["I can't do that."],
+};
+const words: ObstacleWords = {
+  ...plain,
+  rest: { question: ["I can't see the last of it."], deed: ["I can't do the last of it."] },
+  again: {
+    request: ["I can't {clause} either."],
+    question: ["That neither."],
+    deed: ["Nor that."],
+  },
+  thing: ["I can't find {thing}."],
+  goOn: [""],
+  unknown: [""],
+};
+const inabilities: [clause: string, standing: Standing, said: string][] = [
+  [
+    'write "I like my desk" under my post',
+    "alone",
+    'I can\'t write "I like my desk" under your post.',
+  ],
+  ["read me my mail", "again", "I can't read you your mail either."],
+  ["my post is old, delete it", "rest", "I can't do the last of it."],
+  ["my post is old, delete it", "again", "Nor that."],
+];
+test.each(inabilities)("what cannot be done (%s, %s): %s", (clause, standing, said) => {
+  const tool = catalog.tools.get("social_media_delete_post")!;
+  expect(
+    saidOf(
+      { kind: "tool" },
+      { clause, tool, arguments: {}, things: [], template: clause, said: {} },
+      words,
+      standing,
+      chanceOf(1),
+    ),
+  ).toBe(said);
+});
+
+test("a clause is asked for politely only where it is a request", () => {
+  const requests = ["book a table", "order 2 pizzas", "call Emma"];
+  const others = [
+    '"Sprint planning" takes place weekly, plan it',
+    "one of my expenses is wrong",
+    "don't wait for me",
+    "booking PMM637 belongs to it, put it there",
+    "order 4162 is late, cancel it",
+  ];
+  expect(requests.filter(it => !isRequest(it))).toEqual([]);
+  expect(others.filter(isRequest)).toEqual([]);
+});
+
+describe("a refusal", () => {
+  const cases: [error: string, reason: string][] = [
+    ["account acc_498 (Old student account) is closed", "the Old student account is closed"],
+    [
+      "card card_602 (Travel card) is frozen since 2026-03-09",
+      "the Travel card is frozen since 9 March",
+    ],
+    [
+      "Quarterly planning (evt_518) is like that already",
+      "Quarterly planning is like that already",
+    ],
+    ["Morning run (evt_326) repeats every_two_weeks", "Morning run repeats every two weeks"],
+    ["VL 216 on 2026-03-13 is sold out", "VL 216 on 13 March is sold out"],
+    [
+      "the limit of Books and films is already 60 in 2026-03",
+      "the limit of Books and films is already 60 in March",
+    ],
+    ["Skyline Airways <no-reply@skyline.example> takes no mail", "Skyline Airways takes no mail"],
+    [
+      "Anton Gruber (lead_4) is converted already, into the contact con_921 and the deal deal_514",
+      "Anton Gruber is converted already, into that contact and that deal",
+    ],
+    [
+      "the user hosts Orchard Foods (mtg_1) from 2026-03-10T09:00 to 2026-03-10T10:00",
+      "you host Orchard Foods from 10 March at 09:00 to 10 March at 10:00",
+    ],
+    ["~/old_notes.txt already exists", "~/old_notes.txt already exists"],
+  ];
+  test.each(cases)("%s", (error, reason) => {
+    expect(reasonOf(error, "2026-03-09T09:00", chanceOf(1))).toBe(reason);
+  });
+
+  test("stands behind words that want a sentence only where it is one", () => {
+    expect(isClause("the card is frozen")).toBe(true);
+    expect(isClause("insufficient funds: Savings has 20 available")).toBe(false);
+  });
+});
+
+test("one of anything is one", () => {
+  expect(
+    [
+      "1 files",
+      "1 open tasks",
+      "1 entries",
+      "1 matches",
+      "21 files",
+      "3.1 litres",
+      "1 is there",
+    ].map(singular),
+  ).toEqual([
+    "1 file",
+    "1 open task",
+    "1 entry",
+    "1 match",
+    "21 files",
+    "3.1 litres",
+    "1 is there",
+  ]);
+});
+
+test("times of one day say it once", () => {
+  expect(sameDays(["12 March at 09:00", "12 March at 10:30", "13 March at 09:00"])).toEqual([
+    "12 March at 09:00",
+    "10:30",
+    "13 March at 09:00",
+  ]);
+});

@@ -1,0 +1,312 @@
+/**
+ * Phrase files: the shipped ones are sound, a flawed one says where, and forms become sentences.
+ */
+import { describe, expect, test } from "vitest";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { servers } from "../../../src/servers/catalog.ts";
+import { banking } from "../../../src/servers/banking/server.ts";
+import { chanceOf } from "../../../src/environment/random.ts";
+import {
+  contracted,
+  isRequest,
+  readManners,
+  turnOf,
+  verbatim,
+  type Opening,
+  type Persona,
+} from "../../../src/synthesis/text/personas.ts";
+import {
+  chosen,
+  filled,
+  fitting,
+  flawsOf,
+  listed,
+  parsePhrases,
+  readPhrases,
+  tidy,
+} from "../../../src/synthesis/text/templates.ts";
+import { root } from "../../contracts/doors.ts";
+import { library } from "../library.ts";
+
+const folder = join(root, "resources/phrases");
+
+test.each(servers.map(it => [it.name, it] as const))(
+  "%s has sound phrases of its own for every tool",
+  (name, server) => {
+    const own = parsePhrases(
+      server,
+      readFileSync(join(folder, `${name}.json`), "utf8"),
+      `${name}.json`,
+    );
+    expect(Object.keys(own.tools).toSorted()).toEqual([...server.tools.keys()].toSorted());
+  },
+);
+
+test("a server without a file is spoken of plainly, by what it declares", () => {
+  const { tools, entities } = readPhrases(folder, library);
+  expect(flawsOf(readPhrases(folder, library), library)).toEqual([]);
+  expect(tools["library_lend"]!.forms).toEqual([
+    "lend with book {book_id} and member {member_id} and pin {pin}",
+  ]);
+  expect(entities["book"]!.mention).toEqual(["the book {label}"]);
+  expect(entities["shelf"]!.mention).toEqual(["{id}"]);
+});
+
+describe("a flawed file", () => {
+  const plain = {
+    format: "prove/phrases@1",
+    server: "banking",
+    entities: {},
+    arguments: {},
+    tools: {},
+  };
+  const deposit = { forms: ["deposit {amount} to {account_id}"] };
+  const cases: [what: string, file: unknown, text: RegExp][] = [
+    ["of another server", { ...plain, server: "calendar" }, /server is calendar, not banking/],
+    [
+      "with an unknown tool",
+      { ...plain, tools: { banking_fly: deposit } },
+      /banking has no tool banking_fly/,
+    ],
+    [
+      "with an unknown slot",
+      {
+        ...plain,
+        tools: { banking_deposit: { forms: ["deposit {amount} to {account_id} {soon}"] } },
+      },
+      /slot \{soon\} that is no argument/,
+    ],
+    [
+      "that leaves an argument out",
+      { ...plain, tools: { banking_deposit: { forms: ["deposit {amount}"] } } },
+      /"deposit \{amount\}" does not say account_id/,
+    ],
+    [
+      "whose answer does not answer",
+      {
+        ...plain,
+        tools: {
+          banking_deposit: {
+            ...deposit,
+            missing: {
+              amount: { forms: ["deposit to {account_id}"], ask: ["How much?"], answer: ["a lot"] },
+            },
+          },
+        },
+      },
+      /does not answer with \{amount\}/,
+    ],
+    [
+      "that says what is missing",
+      {
+        ...plain,
+        tools: {
+          banking_deposit: {
+            ...deposit,
+            missing: { amount: { forms: deposit.forms, ask: ["How much?"], answer: ["{amount}"] } },
+          },
+        },
+      },
+      /says amount, which it should leave out/,
+    ],
+    [
+      "that asks with what it wants to hear",
+      {
+        ...plain,
+        tools: {
+          banking_deposit: {
+            ...deposit,
+            missing: {
+              amount: {
+                forms: ["deposit to {account_id}"],
+                ask: ["Is it {amount}?"],
+                answer: ["{amount}"],
+              },
+            },
+          },
+        },
+      },
+      /says what it asks for/,
+    ],
+    [
+      "with a short name of other slots",
+      {
+        ...plain,
+        entities: {
+          account: { noun: "account", mention: ["{label}"], short: ["the {label} one"] },
+        },
+      },
+      /short form with other slots/,
+    ],
+    [
+      "of another shape",
+      { ...plain, tools: { banking_deposit: {} } },
+      /no phrase file at \/tools\/banking_deposit\/forms/,
+    ],
+  ];
+  test.each(cases)("%s says where", (_, file, text) => {
+    expect(() => parsePhrases(banking, JSON.stringify(file), "b.json")).toThrow(text);
+  });
+
+  test("that is no JSON says so", () => {
+    expect(() => parsePhrases(banking, "{", "b.json")).toThrow(/b\.json is not JSON/);
+  });
+});
+
+test("choices are made, inner ones first", () => {
+  const all = new Set(
+    Array.from({ length: 60 }, (_, i) => chosen("(move|(quickly |)send) it", chanceOf(i))),
+  );
+  expect([...all].toSorted()).toEqual(["move it", "quickly send it", "send it"]);
+});
+
+const fillings: [form: string, slots: Record<string, string>, text: string | undefined][] = [
+  ["freeze {card}", { card: "the Travel card" }, "freeze the Travel card"],
+  ["my {label} account", { label: "Old account" }, "my Old account"],
+  ["move it on {day}", { day: "tomorrow" }, "move it tomorrow"],
+  ["it says {text}.", { text: "Bye." }, "it says Bye."],
+  ["freeze {card}", {}, undefined],
+];
+test.each(fillings)("%s with %o: %s", (form, slots, text) => {
+  expect(filled(form, slot => slots[slot])).toBe(text);
+});
+
+const replies = [
+  "It is there.",
+  { say: "It is gone.", if: { status: "gone" } },
+  { say: "It is in the red.", if: { balance: "<0" } },
+  { say: "Either.", if: { status: ["new", "open"] } },
+  { say: "Nobody knows.", if: { owner: null } },
+];
+const fits: [value: Record<string, string | number>, first: string[]][] = [
+  [{ status: "gone", owner: "Ana" }, ["It is gone.", "It is there."]],
+  [{ balance: -3, owner: "Ana" }, ["It is in the red.", "It is there."]],
+  [{ balance: 3, owner: "Ana" }, ["It is there."]],
+  [{ status: "open", owner: "Ana" }, ["Either.", "It is there."]],
+  [{}, ["Nobody knows.", "It is there."]],
+];
+test.each(fits)("of replies, %o gets those made for it first", (value, said) => {
+  expect(
+    fitting(
+      replies,
+      path => value[path],
+      it => it,
+    ),
+  ).toEqual(said);
+});
+
+const tidied: [text: string, tidy: string][] = [
+  ["call off it", "call it off"],
+  ["put Budget check-in in my calendar", "put Budget check-in in my calendar"],
+  ["the empty folder the folder ~/spare", "the empty folder ~/spare"],
+  ["and .profile?", "and .profile?"],
+  ["see to it that that issue is closed", "see to it that that issue is closed"],
+  ["comment on this one", "comment on this one"],
+  ["on this Friday", "this Friday"],
+  ["on the day after tomorrow", "the day after tomorrow"],
+];
+test.each(tidied)("%s: %s", (text, whole) => {
+  expect(tidy(text)).toBe(whole);
+});
+
+test("people who type as they speak shorten what can be shortened", () => {
+  expect(
+    [
+      "what is the balance of {account}?",
+      "tell me where I am",
+      "I would like to pay",
+      "I do not need it",
+      "check how warm it is in here",
+    ].map(contracted),
+  ).toEqual([
+    "what's the balance of {account}?",
+    "tell me where I am",
+    "I'd like to pay",
+    "I don't need it",
+    "check how warm it is in here",
+  ]);
+});
+
+test("only what begins with a verb can be framed", () => {
+  expect(
+    [
+      "freeze it",
+      "nobody should see it",
+      "I lost it, freeze it",
+      "how much is left?",
+      "the card was stolen",
+    ].map(isRequest),
+  ).toEqual([true, false, false, false, false]);
+});
+
+test("lists are read out", () => {
+  expect([["a"], ["a", "b"], ["a", "b", "c"]].map(listed)).toEqual(["a", "a and b", "a, b and c"]);
+});
+
+describe("a turn", () => {
+  const manners = readManners(join(root, "resources"));
+  const persona = (it: Partial<Persona>): Persona => ({
+    name: "x",
+    weight: 1,
+    ask: ["{clause}"],
+    dates: "plain",
+    numbers: 0,
+    indirect: 0,
+    afterthoughts: 0,
+    ...it,
+  });
+  const say = (clauses: string[], it: Partial<Persona> = {}, opening: Opening = "first") =>
+    turnOf(
+      clauses,
+      opening,
+      persona(it),
+      {
+        ...manners,
+        joiners: {
+          ...manners.joiners,
+          and: [" and "],
+          sentence: [". Then "],
+          afterthought: [". Then "],
+        },
+        followUp: ["Now "],
+      },
+      chanceOf(3),
+    );
+  const cases: [text: string, said: string][] = [
+    [say(["freeze it"]), "Freeze it."],
+    [say(["how much is in it?", "freeze it"]), "How much is in it? Freeze it."],
+    [say(["freeze it", "thaw it"]), "Freeze it and thaw it."],
+    [
+      say(["freeze it", "I have 20 in cash, deposit it"]),
+      "Freeze it. I have 20 in cash, deposit it.",
+    ],
+    [say(["freeze it"], { ask: ["could you {clause}?"] }), "Could you freeze it?"],
+    [say(["I lost it, freeze it"], { ask: ["could you {clause}?"] }), "I lost it, freeze it."],
+    [say(["freeze it"], { open: ["Hi! "], close: [" Thanks!"] }), "Hi! Freeze it. Thanks!"],
+    [say(["freeze it"], { casual: true }), "freeze it"],
+    [say([`${verbatim("notes.txt")}, please`], {}, "answer"), "notes.txt, please."],
+    [say(["freeze it"], {}, "follow-up"), "Now freeze it."],
+    [
+      say(["what is the balance of Savings?"], { indirect: 1 }).replace(
+        /^(Do you know|Could you tell me|Can you tell me|Would you mind telling me)/,
+        "Tell me",
+      ),
+      "Tell me what the balance of Savings is?",
+    ],
+    [
+      say(["freeze it", "thaw it"], { numbers: 1 }).replace(/^Two things(?:, please)?: /, ""),
+      "1) freeze it, 2) thaw it.",
+    ],
+    [say(["show me the list"], { ask: ["could you {clause} for me?"] }), "Show me the list."],
+    [
+      say(["how much is left?"], {}, "clarification")
+        .replace(/^And how/, "How")
+        .replace(/^OK, how/, "How"),
+      "How much is left?",
+    ],
+  ];
+  test.each(cases)("%s", (text, said) => {
+    expect(text).toBe(said);
+  });
+});
