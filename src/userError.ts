@@ -2,7 +2,7 @@
  * The one error that a person can fix: what happened to what, and what to do about it. Any room may
  * throw it.
  */
-export class Mistake extends Error {
+export class UserError extends Error {
   override readonly name = "Mistake";
   readonly what: string;
   readonly remedy: string;

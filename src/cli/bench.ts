@@ -3,7 +3,7 @@
  * machine, and say which.
  */
 import { cpus } from "node:os";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { environmentRows, measureCrowd, memoryRows } from "./benchEnvironment.ts";
 import { servingRows, serveEmptyTool, type Row } from "./benchServing.ts";
 import { synthesisRows } from "./benchSynthesis.ts";
@@ -34,7 +34,7 @@ export const bench: Command = {
     if (values["reference"]) return serveEmptyTool(terminal);
     if (values["crowd"]) return measureCrowd(terminal);
     if (group !== undefined && !Object.hasOwn(groups, group))
-      throw new Mistake(
+      throw new UserError(
         `there is no benchmark ${group}`,
         `choose one of ${Object.keys(groups).join(", ")}`,
       );

@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { openByName, type Catalog } from "../environment/catalog.ts";
 import type { Session } from "../environment/session.ts";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { synthesize } from "../synthesis/pipeline/synthesize.ts";
 import type { Benchmark } from "./bench.ts";
 import type { Row } from "./benchServing.ts";
@@ -127,7 +127,10 @@ export async function* memoryRows(signal: AbortSignal): AsyncGenerator<Row> {
       once(child, "exit") as Promise<[number]>,
     ]);
     if (code !== 0)
-      throw new Mistake("the process that measures memory ended badly", "read what it said above");
+      throw new UserError(
+        "the process that measures memory ended badly",
+        "read what it said above",
+      );
     runs.push(Number(said));
   }
   yield { name: "environment.sessions.memory", unit: "MB", runs };
@@ -137,7 +140,7 @@ export async function* memoryRows(signal: AbortSignal): AsyncGenerator<Row> {
 export async function measureCrowd(terminal: Terminal): Promise<number> {
   const { gc } = globalThis;
   if (!gc)
-    throw new Mistake(
+    throw new UserError(
       "memory is measured with the collector at hand",
       "run prove-rl bench environment, which sees to it",
     );

@@ -1,5 +1,5 @@
 /** `call`: one call in a fresh session, to see what a tool answers and what it changes. */
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { openSession } from "../environment/session.ts";
 import type { Called, Outcome, Patch } from "../environment/outcome.ts";
 import { visible } from "../trajectory/visible.ts";
@@ -19,7 +19,7 @@ export const call: Command = {
   async run(terminal, [name, text = "{}"], values) {
     const { catalog, print } = terminal;
     if (name === undefined)
-      throw new Mistake("call needs the name of a tool", `usage: prove-rl ${call.usage}`);
+      throw new UserError("call needs the name of a tool", `usage: prove-rl ${call.usage}`);
     if (typeof values["connect"] === "string") {
       const args = argumentsOf(text);
       return show(
@@ -30,7 +30,7 @@ export const call: Command = {
     }
     const tool = catalog.tools.get(name);
     const server = tool && catalog.server(tool.server);
-    if (!server) throw new Mistake(`there is no tool ${name}`, "prove-rl tools lists them");
+    if (!server) throw new UserError(`there is no tool ${name}`, "prove-rl tools lists them");
     const session = openSession({
       servers: [{ server, fixture: catalog.fixture(server.name, fixtureNameOf(values)) }],
       seed: seedOf(values),
@@ -57,7 +57,7 @@ export function seedOf(values: Values): number {
   const text = (values["seed"] as string | undefined) ?? "1";
   const seed = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(seed))
-    throw new Mistake(`--seed ${text} is not a whole number`, "give a number such as 1");
+    throw new UserError(`--seed ${text} is not a whole number`, "give a number such as 1");
   return seed;
 }
 
@@ -65,7 +65,7 @@ function argumentsOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    throw new Mistake(
+    throw new UserError(
       `the arguments are not JSON (${(cause as Error).message})`,
       `write them as '{"key": "value"}'`,
       { cause },

@@ -2,7 +2,7 @@
  * An endpoint as a person names it on the command line: address and model as options, the key from
  * the environment alone. Says where things go before anything leaves the machine. Knows no wire.
  */
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { openEndpoint, type Endpoint, type EndpointOptions } from "../policy/endpoint.ts";
 import { EndpointFault } from "../policy/endpointFault.ts";
 import { visible } from "../trajectory/visible.ts";
@@ -85,7 +85,7 @@ export const sent = {
 /** A fault of an endpoint as a person's affair; anything else as it is. */
 export const mistakeOf = (error: unknown): unknown =>
   error instanceof EndpointFault
-    ? new Mistake(error.message, error.remedy, { cause: error })
+    ? new UserError(error.message, error.remedy, { cause: error })
     : error;
 
 const isLoopback = (host: string): boolean =>

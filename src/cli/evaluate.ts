@@ -1,7 +1,7 @@
 /** `evaluate`: one greedy attempt at each task, and what it adds up to. */
 import { resolve } from "node:path";
 import { evaluate as evaluateTasks, type Evaluation } from "../evaluation/evaluate.ts";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { partNames } from "../reward/breakdown.ts";
 import { paper, provePlus } from "../reward/profiles.ts";
 import { readTasks } from "../trajectory/file.ts";
@@ -28,7 +28,7 @@ export const evaluate: Command = {
     const { cwd, print, say } = terminal;
     const [file, spec] = [values["tasks"], values["policy"]] as (string | undefined)[];
     if (file === undefined || spec === undefined)
-      throw new Mistake(
+      throw new UserError(
         "evaluate needs a tasks file and a policy",
         `usage: prove-rl ${evaluate.usage}`,
       );
@@ -51,7 +51,8 @@ export const evaluate: Command = {
 function splitNamed(name: string): Task["split"] {
   const splits: readonly Task["split"][] = ["heldout-chain", "heldout-server", "train"];
   const split = splits.find(it => it === name);
-  if (!split) throw new Mistake(`there is no split ${name}`, `choose one of ${splits.join(", ")}`);
+  if (!split)
+    throw new UserError(`there is no split ${name}`, `choose one of ${splits.join(", ")}`);
   return split;
 }
 
@@ -65,7 +66,7 @@ async function tasksIn(
   for await (const task of readTasks(file, { onTorn: say }))
     if (task.split === split && tasks.length < limit) tasks.push(task);
   if (tasks.length === 0)
-    throw new Mistake(
+    throw new UserError(
       `${file} holds no tasks of the split ${split}`,
       "choose another split, or synthesize more tasks",
     );

@@ -2,7 +2,7 @@
  * Watches a trainer from the terminal: a line of progress for each step, and Ctrl-C as a request to
  * stop. Knows no run files.
  */
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import type { TrainerFact } from "../protocol/trainer.ts";
 import type { Attachment } from "../run/attach.ts";
 import type { StepMetrics } from "../run/metrics.ts";
@@ -38,14 +38,14 @@ export async function follow(
     signal.removeEventListener("abort", stop);
     attachment.close();
   }
-  throw new Mistake(
+  throw new UserError(
     "the trainer died",
     "read trainer.log in the run folder, then go on with --resume",
   );
 }
 
 function ended(fact: TrainerFact): { by: "steps" | "time" | "stop"; step: number } | undefined {
-  if (fact.kind === "failed") throw new Mistake(fact.what, fact.remedy);
+  if (fact.kind === "failed") throw new UserError(fact.what, fact.remedy);
   return fact.kind === "finished" ? { by: fact.by, step: fact.step } : undefined;
 }
 

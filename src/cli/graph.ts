@@ -4,7 +4,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { audited, type Verdict } from "../synthesis/graph/verifyEdges.ts";
 import {
   auditFiles,
@@ -96,7 +96,7 @@ async function keep(
   values: Values,
 ): Promise<void> {
   if (!values["verify"])
-    throw new Mistake("--out keeps what a run has shown, and nothing was run", "add --verify");
+    throw new UserError("--out keeps what a run has shown, and nothing was run", "add --verify");
   const ran = found.flatMap(({ edges }) =>
     edges.filter(it => it.verified === "works" || it.verified === "fails"),
   );
@@ -123,9 +123,12 @@ function labellerOf(values: Values): Labeller {
     (values["by"] as string | undefined) ??
     (values["connect"] === undefined ? "declared" : "names");
   const found = labellers.find(it => it === by);
-  if (!found) throw new Mistake(`nobody labels by ${by}`, `choose ${labellers.join(", ")}`);
+  if (!found) throw new UserError(`nobody labels by ${by}`, `choose ${labellers.join(", ")}`);
   if (found === "declared" && values["connect"] !== undefined)
-    throw new Mistake("a connected server declares no entities", "choose --by names or --by model");
+    throw new UserError(
+      "a connected server declares no entities",
+      "choose --by names or --by model",
+    );
   return found;
 }
 
@@ -208,7 +211,7 @@ async function labelsOf(
   const { prove, signal, progress } = terminal;
   const model = values["model"] as string | undefined;
   if (model === undefined)
-    throw new Mistake(
+    throw new UserError(
       "--by model needs to know which model labels",
       "add --model, as the endpoint names it",
     );

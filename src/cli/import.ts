@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import {
   importFormats,
   taskFrom,
@@ -22,20 +22,20 @@ export const importTasks: Command = {
   options: { out: { type: "string" }, count: { type: "string" }, json: { type: "boolean" } },
   async run({ cwd, print, say, progress, signal }, [format, from, ...more], values) {
     if (format === undefined || !Object.hasOwn(importFormats, format))
-      throw new Mistake(
+      throw new UserError(
         `there is no format ${format ?? "given"}`,
         `choose ${Object.keys(importFormats).join(" or ")}`,
       );
     if (from === undefined || more.length > 0)
-      throw new Mistake("import needs one file to read", `usage: prove-rl ${importTasks.usage}`);
+      throw new UserError("import needs one file to read", `usage: prove-rl ${importTasks.usage}`);
     const out = values["out"] as string | undefined;
     if (!out)
-      throw new Mistake(
+      throw new UserError(
         "import needs a file to write to",
         "add --out, such as --out prove/tasks/abstain.tasks.jsonl",
       );
     const file = resolve(cwd, out);
-    if (existsSync(file)) throw new Mistake(`${out} exists already`, "write to another file");
+    if (existsSync(file)) throw new UserError(`${out} exists already`, "write to another file");
     const most = countIn(values, "count", "number of tasks") ?? Infinity;
     const report = { file, imported: 0, skipped: {} as Partial<Record<Skipped, number>> };
     let writer: LineWriter | undefined;
@@ -64,7 +64,7 @@ export const importTasks: Command = {
       writer?.close();
     }
     if (report.imported === 0)
-      throw new Mistake(
+      throw new UserError(
         `${from} has no row of ${format} whose right answer is no call`,
         "check that the file is of that set",
       );
@@ -85,7 +85,7 @@ async function* rowsOf(
   say: (line: string) => void,
 ): AsyncGenerator<{ json: unknown; number: number }> {
   const text = await readFile(file, "utf8").catch((cause: Error) => {
-    throw new Mistake(`cannot read ${file} (${cause.message})`, "check the path", { cause });
+    throw new UserError(`cannot read ${file} (${cause.message})`, "check the path", { cause });
   });
   if (!/^\s*\[/.test(text)) {
     yield* jsonLines(file, { onTorn: say });
@@ -95,7 +95,7 @@ async function* rowsOf(
   try {
     rows = JSON.parse(text);
   } catch (cause) {
-    throw new Mistake(
+    throw new UserError(
       `${file} is neither JSON Lines nor a JSON array (${(cause as Error).message})`,
       "fetch the file again",
       { cause },

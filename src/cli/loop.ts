@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import type { Evaluation } from "../evaluation/evaluate.ts";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { readModelFolder, type StoredModel } from "../model/modelFolder.ts";
 import { rollout } from "../policy/rollout.ts";
 import { provePlus } from "../reward/profiles.ts";
@@ -118,7 +118,7 @@ export const loop: Command = {
 function numberOf(option: string, text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 1)
-    throw new Mistake(
+    throw new UserError(
       `--${option} ${text} is not a whole number above zero`,
       "give a number such as 200",
     );
@@ -159,7 +159,7 @@ async function makeTasks(
     progress(`${split}: ${tasks.length}/${count} tasks`);
     if (tasks.length === count) return tasks;
   }
-  throw new Mistake(
+  throw new UserError(
     `the servers gave ${tasks.length} tasks of the split ${split}, ${count} were wanted`,
     "ask for fewer",
   );

@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { openCatalog } from "../environment/catalog.ts";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { servers as catalogServers } from "../servers/catalog.ts";
 import { version } from "../version.ts";
 import type { Command, Terminal } from "./command.ts";
@@ -47,7 +47,7 @@ async function main([name, ...args]: string[]): Promise<number> {
   try {
     const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
     if (!load)
-      throw new Mistake(
+      throw new UserError(
         `there is no command ${name}`,
         `choose one of ${Object.keys(commands).join(", ")}`,
       );
@@ -67,9 +67,13 @@ function parsed(name: string, command: Command, args: string[]) {
   try {
     return parseArgs({ args, options: command.options, allowPositionals: true, strict: true });
   } catch (cause) {
-    throw new Mistake(`${name}: ${(cause as Error).message}`, `usage: prove-rl ${command.usage}`, {
-      cause,
-    });
+    throw new UserError(
+      `${name}: ${(cause as Error).message}`,
+      `usage: prove-rl ${command.usage}`,
+      {
+        cause,
+      },
+    );
   }
 }
 
@@ -81,7 +85,7 @@ function terminalOf(cwd: string): Terminal {
   const prove = join(cwd, "prove");
   const stop = new AbortController();
   const interrupted = () => {
-    stop.abort(new Mistake("stopped by Ctrl-C", "run it again to go on"));
+    stop.abort(new UserError("stopped by Ctrl-C", "run it again to go on"));
     // a command that does not let go within two seconds is let go of
     setTimeout(() => process.exit(130), 1_800).unref();
   };
@@ -133,7 +137,7 @@ function folderAbove(from: string, name: string): string {
 }
 
 function report(error: unknown): number {
-  if (error instanceof Mistake) {
+  if (error instanceof UserError) {
     process.stderr.write(`${clear}prove-rl: ${error.what}\n  ${error.remedy}\n`);
     return 2;
   }

@@ -1,5 +1,5 @@
 /** Numbers as people give them in options. */
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import type { Values } from "./command.ts";
 
 /**
@@ -11,6 +11,6 @@ export function countIn(values: Values, option: string, what = "number"): number
   if (text === undefined) return undefined;
   const n = Number(text);
   if (!/^\d+$/.test(text) || n < 1 || !Number.isSafeInteger(n))
-    throw new Mistake(`--${option} ${text} is not a ${what}`, "give a whole number from 1 on");
+    throw new UserError(`--${option} ${text} is not a ${what}`, "give a whole number from 1 on");
   return n;
 }

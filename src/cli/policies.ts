@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { startBackend } from "../compute/backend.ts";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import {
   chainOf,
   checkTools,
@@ -56,7 +56,7 @@ export async function openPolicy(
     return openAsked(spec.slice("endpoint:".length), terminal, values);
   const folder = resolve(terminal.cwd, spec);
   if (!existsSync(folder))
-    throw new Mistake(
+    throw new UserError(
       `there is no policy ${spec}`,
       "give a run folder, a model folder, endpoint:MODEL, scripted:teacher or scripted:idle",
     );
@@ -65,7 +65,7 @@ export async function openPolicy(
 
 function openAsked(model: string, terminal: Pick<Terminal, "say">, values: Values): OpenedPolicy {
   if (model === "")
-    throw new Mistake(
+    throw new UserError(
       "endpoint: names no model",
       "give its name as the endpoint knows it, such as endpoint:qwen3-4b",
     );
@@ -131,7 +131,7 @@ export function checkUnseen(
       task.split === "heldout-chain"
         ? `the tools ${chainOf(task).join(", ")} together`
         : `the servers ${aboutIn(task).join(", ")}`;
-    throw new Mistake(
+    throw new UserError(
       `task ${task.id} is not held out for the model in ${folder}: it was trained on ${what}`,
       "measure it on tasks made by this version of PROVE, or with --split train",
     );
@@ -156,6 +156,7 @@ function teachers(tasks: readonly Task[]): Policy {
   const byTask = new Map(tasks.map(it => [it.id, teacherOf(it)]));
   return {
     name: "scripted:teacher",
-    next: (talk, signal) => byTask.get(talk.header.task)!.next(talk, signal),
+    next: (conversation, signal) =>
+      byTask.get(conversation.header.task)!.next(conversation, signal),
   };
 }

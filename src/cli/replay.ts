@@ -1,6 +1,6 @@
 /** `replay`: recorded attempts run again on fresh sessions, and what differs. */
 import { resolve } from "node:path";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { readAll } from "../trajectory/recorded.ts";
 import { checkReplay, type Replay } from "../trajectory/replay.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
@@ -15,12 +15,12 @@ export const replay: Command = {
   async run(terminal, files, values) {
     const { cwd, say, signal, progress } = terminal;
     if (files.length === 0)
-      throw new Mistake("replay needs a file", `usage: prove-rl ${replay.usage}`);
+      throw new UserError("replay needs a file", `usage: prove-rl ${replay.usage}`);
     let attempts = 0;
     let steps = 0;
     let different = 0;
     let unreadable = 0;
-    const onMistake = ({ what, remedy }: Mistake) => {
+    const onMistake = ({ what, remedy }: UserError) => {
       unreadable++;
       say(`${what}\n  ${remedy}`);
     };
@@ -65,7 +65,7 @@ function run({ catalog }: Terminal, trajectory: Trajectory): Result {
     return checkReplay(catalog, trajectory);
   } catch (error) {
     // one that cannot be run does not stop the others
-    if (error instanceof Mistake)
+    if (error instanceof UserError)
       return { verdict: "gone", steps: 0, what: error.what, remedy: error.remedy };
     throw error;
   }

@@ -4,7 +4,7 @@
 import { once } from "node:events";
 import { resolve } from "node:path";
 import type { Writable } from "node:stream";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { partNames, type Breakdown, type PartName } from "../reward/breakdown.ts";
 import { profiles, type Profile } from "../reward/profiles.ts";
 import { isScored, score as scoreAttempt } from "../reward/reward.ts";
@@ -40,7 +40,7 @@ export const score: Command = {
     const json = values["json"] === true;
     if (values["calls"]) return scoreStdin(terminal, callsProfile(profile), json);
     if (files.length === 0)
-      throw new Mistake("score needs a file, or --calls", `usage: prove-rl ${score.usage}`);
+      throw new UserError("score needs a file, or --calls", `usage: prove-rl ${score.usage}`);
     return scoreFiles(terminal, files, {
       profile,
       json,
@@ -54,7 +54,7 @@ export const score: Command = {
 function profileOf(name = "paper"): Profile {
   const profile = profiles.find(it => it.name === name);
   if (profile) return profile;
-  throw new Mistake(
+  throw new UserError(
     `there is no reward profile ${name}`,
     `choose one of ${profiles.map(it => it.name).join(", ")}`,
   );
@@ -102,7 +102,7 @@ async function scoreFiles(
   const attemptOf = attemptsOn(catalog);
   const tally = new Tally();
   let unreadable = 0;
-  const onMistake = ({ what, remedy }: Mistake) => {
+  const onMistake = ({ what, remedy }: UserError) => {
     unreadable++;
     say(`${what}\n  ${remedy}`);
   };
@@ -145,7 +145,7 @@ async function scoreFiles(
         : { why: breakdown.unscorable };
     } catch (error) {
       // one task that no longer runs does not stop the others
-      if (error instanceof Mistake) return { why: `${error.what}: ${error.remedy}` };
+      if (error instanceof UserError) return { why: `${error.what}: ${error.remedy}` };
       throw error;
     }
   }

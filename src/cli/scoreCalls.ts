@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import type { Json, JsonObject } from "../environment/json.ts";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import type { GoalStep, ScoredCall } from "../reward/align.ts";
 import { partNames, type PartName } from "../reward/breakdown.ts";
 import type { Profile } from "../reward/profiles.ts";
@@ -83,7 +83,7 @@ export function scoreLine(text: string, profile: Profile): Answer {
 /** The profile as it is without a server, or a `Mistake` where it needs one. */
 export function callsProfile(profile: Profile): Profile {
   if (profile.success === 0) return profile;
-  throw new Mistake(
+  throw new UserError(
     `profile ${profile.name} needs the final worlds, which calls alone do not give`,
     "score a tasks file, or use --profile paper",
   );

@@ -1,5 +1,5 @@
 /** `serve`: the HTTP service in this process, until Ctrl-C. */
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { serve as startServing } from "../service/serve.ts";
 import { tokenFrom } from "../service/token.ts";
 import type { Command, Values } from "./command.ts";
@@ -46,7 +46,7 @@ function wholeNumber(
   if (text === undefined) return otherwise;
   const number = Number(text);
   if (!/^\d+$/.test(text) || number < min || number > max)
-    throw new Mistake(
+    throw new UserError(
       `--${name} ${text} is not a whole number from ${min} to ${max}`,
       `give a number such as ${otherwise}`,
     );

@@ -1,5 +1,5 @@
 /** `stdio`: a server over MCP on stdin and stdout. */
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { serveStdio } from "../mcp/stdio.ts";
 import { fixtureNameOf, seedOf } from "./call.ts";
 import type { Command } from "./command.ts";
@@ -10,7 +10,7 @@ export const stdio: Command = {
   options: { fixture: { type: "string" }, seed: { type: "string" } },
   async run({ catalog, signal }, [name], values) {
     if (name === undefined)
-      throw new Mistake("stdio needs the name of a server", `usage: prove-rl ${stdio.usage}`);
+      throw new UserError("stdio needs the name of a server", `usage: prove-rl ${stdio.usage}`);
     const server = catalog.server(name);
     await serveStdio(
       server,

@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { beganAt } from "../storage/fileLock.ts";
 import {
   rejectedFile,
@@ -85,8 +85,8 @@ export async function writeSynthesis(
   }
 }
 
-const otherwiseMade = (file: string, { id }: Task): Mistake =>
-  new Mistake(
+const otherwiseMade = (file: string, { id }: Task): UserError =>
+  new UserError(
     `${file} was made with other options, servers or phrases (task ${id} differs)`,
     "repeat the command that made it, or write to another file",
   );
@@ -130,14 +130,14 @@ function locked(file: string): () => void {
     } catch (cause) {
       const { code, message } = cause as NodeJS.ErrnoException;
       if (code !== "EEXIST")
-        throw new Mistake(
+        throw new UserError(
           `${lock} could not be written (${message})`,
           "check the folder and its permissions",
           { cause },
         );
       const holder = holderOf(lock);
       if (holder !== undefined)
-        throw new Mistake(
+        throw new UserError(
           `process ${holder} is writing ${file}`,
           "wait until it is done, or write to another file",
           { cause },
@@ -145,7 +145,10 @@ function locked(file: string): () => void {
       rmSync(lock, { force: true });
     }
   }
-  throw new Mistake(`${lock} is taken again and again`, "wait until nobody else writes that file");
+  throw new UserError(
+    `${lock} is taken again and again`,
+    "wait until nobody else writes that file",
+  );
 }
 
 /** The process that holds a lock, or undefined where it has gone or its id is another's. */

@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import type { PolicyFault } from "../policy/policy.ts";
 import { auditFiles, readAudit } from "../synthesis/graph/edgeVerdicts.ts";
 import type { Report } from "../synthesis/pipeline/report.ts";
@@ -39,7 +39,7 @@ export const synthesize: Command = {
   },
   async run(terminal, positionals, values) {
     if (positionals.length > 0)
-      throw new Mistake(
+      throw new UserError(
         `synthesize takes no ${positionals[0]}`,
         `usage: prove-rl ${synthesize.usage}`,
       );
@@ -85,7 +85,7 @@ export async function synthesizeBy(
 function countOf(values: Values): number {
   const count = countIn(values, "count", "number of tasks");
   if (count === undefined)
-    throw new Mistake(
+    throw new UserError(
       "synthesize needs to know how many tasks to make",
       "add --count, such as --count 300",
     );
@@ -102,7 +102,7 @@ function synthesisOf(
     .filter(it => it !== "");
   const servers = (names ?? [...catalog.servers.keys()]).map(it => catalog.server(it).name);
   if (servers.length === 0)
-    throw new Mistake(
+    throw new UserError(
       "--servers names no server",
       `choose some of ${[...catalog.servers.keys()].join(", ")}`,
     );
@@ -129,19 +129,19 @@ function oneOf<const T extends string>(
 ): T | undefined {
   const given = values[option] as string | undefined;
   if (given === undefined || choices.includes(given as T)) return given as T | undefined;
-  throw new Mistake(`there is no ${option} ${given}`, `choose ${choices.join(" or ")}`);
+  throw new UserError(`there is no ${option} ${given}`, `choose ${choices.join(" or ")}`);
 }
 
 function fileOf({ cwd }: Terminal, values: Values): string {
   const out = values["out"] as string | undefined;
   if (!out)
-    throw new Mistake(
+    throw new UserError(
       "synthesize needs a file to write to",
       "add --out, such as --out prove/tasks/first.tasks.jsonl",
     );
   const file = isAbsolute(out) ? out : join(cwd, out);
   if (existsSync(file) && !values["resume"])
-    throw new Mistake(
+    throw new UserError(
       `${out} exists already`,
       "add --resume to go on with it, or write to another file",
     );

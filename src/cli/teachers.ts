@@ -3,7 +3,7 @@
  * that a talk needs; and the attempts that come of it. Knows neither files nor how a talk goes.
  */
 import { existsSync } from "node:fs";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import type { ChatModel } from "../policy/chatModel.ts";
 import { PolicyFault } from "../policy/policy.ts";
 import { castOf, type Cast } from "../synthesis/teachers/chatModelTeacher.ts";
@@ -30,16 +30,16 @@ export function teacherIn(
   const model = values["model"] as string | undefined;
   if (name === undefined || name === "graph") {
     if (model !== undefined)
-      throw new Mistake(
+      throw new UserError(
         `the graph needs no model ${model}`,
         "add --teacher endpoint, or leave --model away",
       );
     return undefined;
   }
   if (name !== "endpoint")
-    throw new Mistake(`there is no teacher ${name}`, "choose graph or endpoint");
+    throw new UserError(`there is no teacher ${name}`, "choose graph or endpoint");
   if (!model)
-    throw new Mistake(
+    throw new UserError(
       "--teacher endpoint needs to know which model teaches",
       "add --model, as the endpoint names it",
     );
@@ -85,13 +85,13 @@ export async function* attemptsBy(
 }
 
 /** Why a synthesis ended before its time, and how it goes on. */
-export function endedBy(fault: PolicyFault, accepted: number, file: string): Mistake {
+export function endedBy(fault: PolicyFault, accepted: number, file: string): UserError {
   const known = mistakeOf(fault);
   const [what, remedy] =
-    known instanceof Mistake
+    known instanceof UserError
       ? [known.what, known.remedy]
       : [fault.message, "choose another model, or try again later"];
-  return new Mistake(
+  return new UserError(
     `${what}; ${accepted} tasks are in ${file}`,
     `${remedy}, and go on with --resume`,
     { cause: fault },
@@ -106,7 +106,7 @@ async function attemptsIn(file: string, teacher: string): Promise<readonly Attem
   if (!existsSync(file)) return all;
   for await (const task of readTasks(file)) {
     if (task.provenance.teacher !== teacher)
-      throw new Mistake(
+      throw new UserError(
         `${file} was taught by ${task.provenance.teacher}, not by ${teacher}`,
         "repeat the command that made it, or write to another file",
       );

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { readModelFolder } from "../model/modelFolder.ts";
 import { attach } from "../run/attach.ts";
 import {
@@ -48,7 +48,7 @@ export const train: Command = {
     const folder =
       values["run"] === undefined ? undefined : resolve(terminal.cwd, values["run"] as string);
     if (folder === undefined)
-      throw new Mistake("train needs a run folder", `usage: prove-rl ${train.usage}`);
+      throw new UserError("train needs a run folder", `usage: prove-rl ${train.usage}`);
     if (values["resume"]) readRun(folder);
     else begin(folder, terminal, values);
     const running = values["resume"] ? await attach(folder) : undefined;
@@ -92,7 +92,7 @@ export const earlyModel = (resources: string): string => join(resources, "models
 function begin(folder: string, { cwd, resources }: Terminal, values: Values): void {
   const tasks = values["tasks"] as string | undefined;
   if (tasks === undefined)
-    throw new Mistake(
+    throw new UserError(
       "train needs a tasks file",
       "make one with prove-rl synthesize, or go on with a run by --resume",
     );
@@ -129,7 +129,7 @@ function begin(folder: string, { cwd, resources }: Terminal, values: Values): vo
   });
   if (!config.success) {
     const issue = config.error.issues[0]!;
-    throw new Mistake(
+    throw new UserError(
       `the run's ${issue.path.join(".") || "settings"} cannot be used: ${issue.message}`,
       `usage: prove-rl ${train.usage}`,
     );
@@ -140,7 +140,7 @@ function begin(folder: string, { cwd, resources }: Terminal, values: Values): vo
 
 function checkProfile({ profile }: RunConfig): void {
   if (!profiles.some(it => it.name === profile))
-    throw new Mistake(
+    throw new UserError(
       `there is no reward profile ${profile}`,
       `choose one of ${profiles.map(it => it.name).join(", ")}`,
     );
@@ -162,7 +162,7 @@ export function settingsIn(file: string): Settings {
   try {
     json = JSON.parse(readFileSync(file, "utf8"));
   } catch (cause) {
-    throw new Mistake(
+    throw new UserError(
       `cannot read ${file} (${(cause as Error).message})`,
       "give a JSON file of settings",
       { cause },
@@ -171,7 +171,7 @@ export function settingsIn(file: string): Settings {
   const parsed = settings.safeParse(json);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
-  throw new Mistake(
+  throw new UserError(
     `${file} does not fit at /${issue.path.join("/")}: ${issue.message}`,
     "docs/training.md lists the settings",
   );

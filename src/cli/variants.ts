@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { variantsOf } from "../synthesis/pipeline/variants.ts";
 import { readTasks } from "../trajectory/file.ts";
 import { LineWriter } from "../storage/jsonLines.ts";
@@ -28,25 +28,25 @@ export const variants: Command = {
   },
   async run({ cwd, catalog, resources, print, say, progress, signal }, [from, ...more], values) {
     if (from === undefined || more.length > 0)
-      throw new Mistake(
+      throw new UserError(
         "variants needs one tasks file to read",
         `usage: prove-rl ${variants.usage}`,
       );
     const [id, out] = [values["task"] as string | undefined, values["out"] as string | undefined];
     if (!id)
-      throw new Mistake(
+      throw new UserError(
         "variants needs to know which task to vary",
         "add --task with the id of one of the file's tasks",
       );
     if (!out)
-      throw new Mistake(
+      throw new UserError(
         "variants needs a file to write to",
         "add --out, such as --out prove/tasks/more.tasks.jsonl",
       );
     const count = countOf(values);
     const seed = seedOf(values);
     const file = resolve(cwd, out);
-    if (existsSync(file)) throw new Mistake(`${out} exists already`, "write to another file");
+    if (existsSync(file)) throw new UserError(`${out} exists already`, "write to another file");
     const task = await taskIn(resolve(cwd, from), id, { onTorn: say, signal });
     const began = performance.now();
     let writer: LineWriter | undefined;
@@ -64,7 +64,7 @@ export const variants: Command = {
     }
     const seconds = Math.round((performance.now() - began) / 10) / 100;
     if (made === 0)
-      throw new Mistake(
+      throw new UserError(
         `nothing else in the worlds makes a task like ${id}`,
         "choose another task, or add fixtures under prove/fixtures",
       );
@@ -87,7 +87,7 @@ async function taskIn(
     if (it.id === id) return it;
     tasks++;
   }
-  throw new Mistake(
+  throw new UserError(
     `${file} has no task ${id} among its ${tasks}`,
     "copy the id from the file or from the Tasks view",
   );
@@ -96,6 +96,9 @@ async function taskIn(
 function countOf(values: Values): number {
   const count = countIn(values, "count", "number of tasks");
   if (count === undefined)
-    throw new Mistake("variants needs to know how many to make", "add --count, such as --count 20");
+    throw new UserError(
+      "variants needs to know how many to make",
+      "add --count, such as --count 20",
+    );
   return count;
 }

@@ -5,7 +5,7 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { startBackend } from "../compute/backend.ts";
 import type { Catalog } from "../environment/catalog.ts";
 import type { Architecture } from "../model/architecture.ts";
@@ -71,7 +71,7 @@ export const warmStart: Command = {
   async run(terminal, _positionals, values) {
     const { cwd, resources, catalog, dist, print } = terminal;
     if (values["tasks"] === undefined || values["run"] === undefined)
-      throw new Mistake(
+      throw new UserError(
         "warm-start needs a tasks file and a run folder",
         `usage: prove-rl ${warmStart.usage}`,
       );

@@ -4,7 +4,7 @@
  */
 import { dirname } from "node:path";
 import { openCatalog } from "../environment/catalog.ts";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import type { Work, WorkAsk, WorkSays } from "../protocol/work.ts";
 import type { Command, Terminal } from "./command.ts";
 import { EditorModel } from "./editorModel.ts";
@@ -18,7 +18,7 @@ export const work: Command = {
   options: {},
   async run(terminal) {
     if (!process.send)
-      throw new Mistake(
+      throw new UserError(
         "work has no channel to speak over",
         "it is started by the editor; run the command itself instead",
       );
@@ -51,7 +51,7 @@ export const work: Command = {
       return 0;
     } catch (error) {
       if (stop.signal.aborted) say({ kind: "cancelled" });
-      else if (error instanceof Mistake)
+      else if (error instanceof UserError)
         say({ kind: "failed", what: error.what, remedy: error.remedy });
       else throw error;
       return 1;

@@ -6,7 +6,7 @@ import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, relative, resolve, join } from "node:path";
 import { fixtureFile } from "../environment/fixture.ts";
 import { openCatalog, type Catalog } from "../environment/catalog.ts";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { shippedSeed } from "../servers/shared/cast.ts";
 import { parts } from "../servers/generators.ts";
 import type { Size } from "../servers/shared/generator.ts";
@@ -32,7 +32,10 @@ export const world: Command = {
     const size = sizeOf(values["size"]);
     const name = (values["name"] as string | undefined) ?? `world-${seed}`;
     if (!/^[a-z][a-z0-9-]{0,40}$/.test(name))
-      throw new Mistake(`${name} is no name of a fixture`, "use small letters, digits and hyphens");
+      throw new UserError(
+        `${name} is no name of a fixture`,
+        "use small letters, digits and hyphens",
+      );
     const folder = resolve(
       terminal.cwd,
       (values["out"] as string | undefined) ?? join(terminal.prove, "fixtures"),
@@ -86,7 +89,7 @@ function checked({ catalog, print, say }: Terminal, name: string, seed: number):
 
 function sizeOf(value: unknown): Size {
   if (value === undefined || value === "full" || value === "small") return value ?? "full";
-  throw new Mistake(
+  throw new UserError(
     `--size ${JSON.stringify(value)} is not full or small`,
     "leave it out for full",
   );

@@ -7,7 +7,7 @@ import * as tf from "@tensorflow/tfjs-core";
 import "@tensorflow/tfjs-core/dist/register_all_gradients";
 import "@tensorflow/tfjs-core/dist/public/chained_ops/register_all_chained_ops";
 import "@tensorflow/tfjs-backend-cpu";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { registerCpuSegmentSum } from "./replacements.ts";
 import { assertComputes } from "./selfTest.ts";
 import { startTensorflow } from "./tensorflow.ts";
@@ -94,7 +94,7 @@ async function start(
     case "cpu":
       registerCpuSegmentSum();
       if (!(await tf.setBackend("cpu")))
-        throw new Mistake("the cpu backend did not start", "install the package again");
+        throw new UserError("the cpu backend did not start", "install the package again");
       await assertComputes();
       return { name, notes: [], memory: undefined };
     default:

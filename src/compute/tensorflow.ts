@@ -5,7 +5,7 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import * as tf from "@tensorflow/tfjs-core";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 
 const version = "4.22.0";
 
@@ -18,7 +18,7 @@ export async function startTensorflow(
   named: boolean,
 ): Promise<string[]> {
   if (folder === undefined)
-    throw new Mistake(
+    throw new UserError(
       "no folder with @tensorflow/tfjs-node-gpu is configured",
       `install @tensorflow/tfjs-node-gpu@${version} in a folder and name that folder`,
     );
@@ -46,7 +46,7 @@ function load(folder: string): void {
   try {
     createRequire(join(folder, "any.js"))("@tensorflow/tfjs-node-gpu");
   } catch (cause) {
-    throw new Mistake(
+    throw new UserError(
       `@tensorflow/tfjs-node-gpu cannot be loaded from ${folder}`,
       `install version ${version} there, with its native library`,
       { cause },

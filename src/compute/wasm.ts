@@ -7,7 +7,7 @@ import { readFile } from "node:fs/promises";
 import { join, sep } from "node:path";
 import * as tf from "@tensorflow/tfjs-core";
 import { setWasmPaths } from "@tensorflow/tfjs-backend-wasm";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { registerFusedKernels } from "./fusedKernels.ts";
 import type { Kernels } from "./kernelTypes.ts";
 import { registerReplacements } from "./replacements.ts";
@@ -84,7 +84,7 @@ async function loadKernels(file: string, relaxed: boolean): Promise<WasmMemory> 
   const backend = tf.backend() as unknown as BackendWasm;
   const { wasm } = backend;
   const bytes = await readFile(file).catch((cause: unknown) => {
-    throw new Mistake(
+    throw new UserError(
       `the kernels ${file} cannot be read`,
       "build the programs again, or install the package again",
       { cause },

@@ -3,7 +3,7 @@
  * names. The list itself is handed in. Does not know tasks, and reads a fixture only when it is
  * first asked for.
  */
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { findFixture, fixtureNames, type Fixture, type FixtureFolders } from "./fixture.ts";
 import { digestOf, freeze } from "./digest.ts";
 import { openSession, type Session } from "./session.ts";
@@ -50,7 +50,7 @@ export function openCatalog(list: readonly Server[], folders: FixtureFolders): C
   const server = (name: string): Server => {
     const found = servers.get(name);
     if (found) return found;
-    throw new Mistake(
+    throw new UserError(
       `there is no server ${name}`,
       `choose one of ${[...servers.keys()].join(", ")}`,
     );

@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { minute } from "./entity.ts";
 import { digestOf, freeze, type Digest } from "./digest.ts";
 import type { JsonObject } from "./json.ts";
@@ -47,7 +47,7 @@ export function parseFixture(server: Server, text: string, file: string): Fixtur
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw new Mistake(
+    throw new UserError(
       `${file} is not JSON (${(cause as Error).message})`,
       "mend the text, or restore the shipped fixture",
       { cause },
@@ -56,7 +56,7 @@ export function parseFixture(server: Server, text: string, file: string): Fixtur
   const parsed = fixtureSchema(server).safeParse(json);
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!;
-    throw new Mistake(
+    throw new UserError(
       `${file} does not fit the schema of ${server.name} at /${issue.path.join("/")}: ${issue.message}`,
       "mend that value, or restore the shipped fixture",
     );
@@ -79,7 +79,7 @@ export function findFixture(folders: FixtureFolders, server: Server, name: strin
       text = readFileSync(file, "utf8");
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === "ENOENT") continue;
-      throw new Mistake(
+      throw new UserError(
         `cannot read ${file} (${(cause as Error).message})`,
         "check the file's permissions",
         { cause },
@@ -88,7 +88,7 @@ export function findFixture(folders: FixtureFolders, server: Server, name: strin
     return parseFixture(server, text, file);
   }
   const names = fixtureNames(folders, server.name);
-  throw new Mistake(
+  throw new UserError(
     `${server.name} has no fixture ${name}`,
     names.length ? `choose one of ${names.join(", ")}` : "add one under prove/fixtures",
   );
@@ -103,7 +103,7 @@ export function fixtureNames(folders: FixtureFolders, server: string): readonly 
       files = readdirSync(join(folder, server));
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === "ENOENT") continue;
-      throw new Mistake(
+      throw new UserError(
         `cannot list ${join(folder, server)} (${(cause as Error).message})`,
         "check the folder's permissions",
         { cause },

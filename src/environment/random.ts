@@ -3,23 +3,23 @@
  * with it.
  */
 
-export interface Chance {
+export interface Random {
   /** A number in [0, 1). */
   next(): number;
   /** A whole number in [0, n). */
-  below(n: number): number;
+  integer(n: number): number;
   /** True with this probability. */
-  happens(probability: number): boolean;
+  boolean(probability: number): boolean;
   /** One of a list that is not empty. */
   pick<T>(list: readonly T[]): T;
   /** One of a list that is not empty, each as likely as its weight. */
-  weighted<T>(list: readonly T[], weight: (it: T) => number): T;
+  pickWeighted<T>(list: readonly T[], weight: (it: T) => number): T;
   /** The list in another order. */
-  shuffled<T>(list: readonly T[]): T[];
+  shuffle<T>(list: readonly T[]): T[];
 }
 
 /** A stream that depends on the seed and on every word of the key. */
-export function chanceOf(seed: number, ...key: readonly (string | number)[]): Chance {
+export function createRandom(seed: number, ...key: readonly (string | number)[]): Random {
   let state = (seed ^ 0x9e3779b9) >>> 0;
   const text = key.join("/");
   for (let i = 0; i < text.length; i++)
@@ -31,20 +31,20 @@ export function chanceOf(seed: number, ...key: readonly (string | number)[]): Ch
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
   };
   for (let i = 0; i < 4; i++) next();
-  const below = (n: number) => Math.floor(next() * n);
+  const integer = (n: number) => Math.floor(next() * n);
   return {
     next,
-    below,
-    happens: probability => next() < probability,
-    pick: list => list[below(list.length)]!,
-    weighted(list, weight) {
+    integer,
+    boolean: probability => next() < probability,
+    pick: list => list[integer(list.length)]!,
+    pickWeighted(list, weight) {
       let left = next() * list.reduce((sum, it) => sum + weight(it), 0);
       return list.find(it => (left -= weight(it)) < 0) ?? list.at(-1)!;
     },
-    shuffled(list) {
+    shuffle(list) {
       const order = [...list];
       for (let i = order.length - 1; i > 0; i--) {
-        const j = below(i + 1);
+        const j = integer(i + 1);
         [order[i], order[j]] = [order[j]!, order[i]!];
       }
       return order;

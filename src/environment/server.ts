@@ -12,7 +12,7 @@ export type JsonSchema = JsonObject;
 /**
  * What a tool may know besides the world and its arguments: the session's own time, ids and chance.
  */
-export interface Moment {
+export interface ToolContext {
   /** The session's time, `YYYY-MM-DDTHH:MM`. */
   readonly now: string;
   /** A new id `<prefix>_<number>`, never given twice in a session. Write tools only. */
@@ -47,7 +47,7 @@ export interface ToolDefinition<
   run: (
     world: World,
     args: z.output<z.ZodObject<Input>>,
-    moment: Moment,
+    context: ToolContext,
   ) => z.input<z.ZodObject<Returns>>;
 }
 
@@ -66,7 +66,7 @@ export interface Tool {
   /** Published JSON Schema (draft 2020-12) of arguments and of `structuredContent`. */
   readonly inputSchema: JsonSchema;
   readonly outputSchema: JsonSchema;
-  readonly run: (world: unknown, args: JsonObject, moment: Moment) => Json;
+  readonly run: (world: unknown, args: JsonObject, context: ToolContext) => Json;
 }
 
 export interface Server {
@@ -184,7 +184,7 @@ export function refuse(
  * The entity of that id, or a `not_found` refusal. Own keys only, so `__proto__` is just another
  * unknown id.
  */
-export function need<T>(
+export function findEntity<T>(
   entities: Readonly<Record<string, T>>,
   id: string,
   noun: string,

@@ -12,7 +12,7 @@ import type { Json, JsonObject } from "./json.ts";
 import type { Called, ErrorType, Fault, Patch } from "./outcome.ts";
 import { unsound } from "./argumentLimits.ts";
 import { minuteAfter } from "./time.ts";
-import { Refusal, type Moment, type Server, type Tool } from "./server.ts";
+import { Refusal, type ToolContext, type Server, type Tool } from "./server.ts";
 
 /**
  * The state of one server: its world, its time, and how far its seeded generator has been drawn.
@@ -164,11 +164,11 @@ export class Session {
 
   #write(tool: Tool, args: JsonObject): Called {
     const before = this.#state[tool.server]!;
-    const moment = momentOf(before, keyOf(this.seed, tool.server));
+    const context = momentOf(before, keyOf(this.seed, tool.server));
     const draft = draftOf<Writable>(before);
-    const value = tool.run(draft.value.world, args, moment);
+    const value = tool.run(draft.value.world, args, context);
     draft.value.clock = ticked(before.clock);
-    draft.value.draws = moment.draws;
+    draft.value.draws = context.draws;
     const { after, changes } = draft.finish();
     const state = Object.freeze({ ...this.#state, [tool.server]: after });
     succeed(this.#state, state, [tool.server]);
@@ -245,19 +245,19 @@ const notInARead = (): never => {
 };
 
 /** Ids and chance by counter, so that the number of draws is the generator's whole state. */
-function momentOf(state: ServerState, key: number): Moment & { draws: number } {
-  const moment = {
+function momentOf(state: ServerState, key: number): ToolContext & { draws: number } {
+  const context = {
     now: state.clock,
     draws: state.draws,
-    random: () => mix(key, moment.draws++) / 2 ** 32,
+    random: () => mix(key, context.draws++) / 2 ** 32,
     // an affine walk over four-digit numbers: no id comes twice, and none meets a fixture's (under
     // 1000)
     newId: (prefix: string) => {
-      const n = moment.draws++;
+      const n = context.draws++;
       return `${prefix}_${n < 9000 ? 1000 + ((n * 7919 + (key % 9000)) % 9000) : 10_000 + n}`;
     },
   };
-  return moment;
+  return context;
 }
 
 /** FNV-1a over seed and server name: one generator a server. */

@@ -3,7 +3,7 @@
  * neither sessions nor who sent it.
  */
 import { z } from "zod";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { minute } from "./entity.ts";
 import { freeze } from "./digest.ts";
 import type { Server } from "./server.ts";
@@ -31,7 +31,7 @@ export function stateFrom(servers: readonly Server[], value: unknown): State {
     .safeParse(value);
   if (parsed.success) return freeze(parsed.data) as unknown as State;
   const issue = parsed.error.issues[0]!;
-  throw new Mistake(
+  throw new UserError(
     `the state does not fit at /${issue.path.join("/")}: ${issue.message}`,
     "send a state as a session of the same servers gave it",
   );

@@ -15,7 +15,7 @@ import { misfit } from "../environment/typeCheck.ts";
 import { canonical, type JsonObject } from "../environment/json.ts";
 import type { Fault, Outcome } from "../environment/outcome.ts";
 import type { JsonSchema, Tool } from "../environment/server.ts";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { version } from "../version.ts";
 import { Child } from "./child.ts";
 import type { Entry } from "./entries.ts";
@@ -266,17 +266,17 @@ const heard = ({ said }: Child) => {
   return last ? ` (it said: ${last})` : "";
 };
 
-function cannotOpen(entry: Entry, child: Child, limits: Limits, cause: Error): Mistake {
+function cannotOpen(entry: Entry, child: Child, limits: Limits, cause: Error): UserError {
   const where = `entry ${entry.name} of prove/mcp.json`;
   const code = (cause as NodeJS.ErrnoException).code;
   if (code === "ENOENT" || code === "EACCES" || code === "EINVAL")
-    return new Mistake(
+    return new UserError(
       `${entry.name} cannot be started (${cause.message})`,
       `correct command and cwd in ${where}; on Windows a .cmd script is started by cmd with /c`,
       { cause },
     );
   if (cause instanceof McpError && cause.code === (ErrorCode.RequestTimeout as number))
-    return new Mistake(
+    return new UserError(
       `${entry.name} did not answer within ${limits.start / 1000} s of its start${heard(child)}`,
       `see that ${where} starts an MCP server that speaks over stdin and stdout`,
       { cause },
@@ -285,7 +285,7 @@ function cannotOpen(entry: Entry, child: Child, limits: Limits, cause: Error): M
     cause instanceof McpError && cause.code === (ErrorCode.ConnectionClosed as number)
       ? (child.ended() ?? "ended")
       : `is no MCP server that can be spoken to (${cause.message})`;
-  return new Mistake(`${entry.name} ${how}${heard(child)}`, `correct ${where}`, { cause });
+  return new UserError(`${entry.name} ${how}${heard(child)}`, `correct ${where}`, { cause });
 }
 
 /** As many pages of tools as a server of good will has. */

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { z } from "zod";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 
 export interface Entry {
   readonly name: string;
@@ -82,7 +82,7 @@ export function readEntries(file: string, folder: string): ReadonlyMap<string, E
     text = readFileSync(file, "utf8");
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return new Map();
-    throw new Mistake(
+    throw new UserError(
       `cannot read ${file} (${(cause as Error).message})`,
       "check the file's permissions",
       { cause },
@@ -97,7 +97,7 @@ export function findEntry(file: string, folder: string, name: string): Entry {
   const found = entries.get(name);
   if (found) return found;
   const example = `{"servers": {"${name}": {"command": "npx", "args": ["-y", "<package>"]}}}`;
-  throw new Mistake(
+  throw new UserError(
     `${file} has no server ${name}`,
     entries.size ? `choose one of ${[...entries.keys()].join(", ")}` : `write ${example} into it`,
   );
@@ -112,7 +112,7 @@ export function parseEntries(
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw new Mistake(`${file} is not JSON (${(cause as Error).message})`, "mend the text", {
+    throw new UserError(`${file} is not JSON (${(cause as Error).message})`, "mend the text", {
       cause,
     });
   }
@@ -120,7 +120,7 @@ export function parseEntries(
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!;
     const why = issue.code === "invalid_key" ? issue.issues[0]!.message : issue.message;
-    throw new Mistake(
+    throw new UserError(
       `${file} does not fit at /${issue.path.join("/")}: ${why}`,
       "mend that place",
     );
@@ -149,7 +149,7 @@ function entryOf(
   const filled = (text: string) => {
     const asked = /\$\{(?:input|env|command|config):[^}]*\}/.exec(text);
     if (asked)
-      throw new Mistake(
+      throw new UserError(
         `${file} has ${asked[0]} in server ${name}`,
         "write the value itself; only ${workspaceFolder} is filled in",
       );

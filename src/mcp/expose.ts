@@ -4,7 +4,7 @@
  * finds it. Knows no trajectories, and of control only that there may be more methods.
  */
 import { Server as McpServer } from "@modelcontextprotocol/sdk/server/index.js";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import type { Fault, Outcome } from "../environment/outcome.ts";
 import type { Server, Tool } from "../environment/server.ts";
 import type { Session } from "../environment/session.ts";
@@ -94,7 +94,7 @@ function guarded<T>(run: () => T): T {
   try {
     return run();
   } catch (error) {
-    throw error instanceof Mistake
+    throw error instanceof UserError
       ? new RequestFault("invalid params", error.message, { cause: error })
       : error;
   }

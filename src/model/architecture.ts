@@ -1,5 +1,5 @@
 /** The sizes of a model, and from them the names and shapes of its parameters. No tensors here. */
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 
 /** The sizes of a model. Weights of the same architecture are interchangeable. */
 export interface Architecture {
@@ -85,14 +85,14 @@ export function checkArchitecture(architecture: Architecture): void {
   const wrong = Object.entries(architecture).find(([, n]) => !Number.isInteger(n) || n < 1);
   const remedy = "choose sizes that fit together";
   if (wrong)
-    throw new Mistake(`a model's ${wrong[0]} is ${wrong[1]}`, "use a whole number above zero");
+    throw new UserError(`a model's ${wrong[0]} is ${wrong[1]}`, "use a whole number above zero");
   if (width % 4 !== 0 || hidden % 4 !== 0)
-    throw new Mistake(
+    throw new UserError(
       `a model's width ${width} and hidden ${hidden} are not both multiples of 4`,
       remedy,
     );
   if (headWidth % 8 !== 0)
-    throw new Mistake(`a model's headWidth ${headWidth} is not a multiple of 8`, remedy);
+    throw new UserError(`a model's headWidth ${headWidth} is not a multiple of 8`, remedy);
   if (heads % kvHeads !== 0)
-    throw new Mistake(`a model's ${heads} heads cannot share ${kvHeads} kvHeads evenly`, remedy);
+    throw new UserError(`a model's ${heads} heads cannot share ${kvHeads} kvHeads evenly`, remedy);
 }

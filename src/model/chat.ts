@@ -4,7 +4,7 @@
  * no rewards.
  */
 import { hash } from "node:crypto";
-import type { AssistantMessage, Call, Talk } from "../policy/policy.ts";
+import type { AssistantMessage, Call, Conversation } from "../policy/policy.ts";
 import { Aliases } from "./aliases.ts";
 import { read, resultRows, written, type Tool } from "./surface.ts";
 import { marks, type Mark, type Tokenizer } from "./tokenizer.ts";
@@ -23,7 +23,7 @@ export const limits = {
   context: 768,
 } as const;
 
-type Event = Talk["events"][number];
+type Event = Conversation["events"][number];
 type CallStep = Extract<Event, { kind: "call" }>;
 
 /** A conversation as ids, and for each whether the policy wrote it. */
@@ -42,12 +42,16 @@ export interface Written {
 }
 
 /** Menu, time and first user turn. The mark by which the policy is asked to speak follows. */
-export function openingIds(tokenizer: Tokenizer, talk: Talk, aliases = new Aliases()): number[] {
-  const user = talk.events.find(it => it.kind === "user")?.text ?? "";
+export function openingIds(
+  tokenizer: Tokenizer,
+  conversation: Conversation,
+  aliases = new Aliases(),
+): number[] {
+  const user = conversation.events.find(it => it.kind === "user")?.text ?? "";
   return [
     tokenizer.mark("<menu>"),
-    ...talk.tools.flatMap(tool => cardIds(tokenizer, tool)),
-    ...tokenizer.encode(` now ${talk.now.replace("T", " ")}`),
+    ...conversation.tools.flatMap(tool => cardIds(tokenizer, tool)),
+    ...tokenizer.encode(` now ${conversation.now.replace("T", " ")}`),
     tokenizer.mark("<user>"),
     ...tokenizer.encode(` ${aliases.shown(user)}`),
   ];
@@ -57,7 +61,7 @@ export function openingIds(tokenizer: Tokenizer, talk: Talk, aliases = new Alias
  * The whole conversation so far. It ends with the mark by which the policy is asked to speak,
  * unless the policy spoke last.
  */
-export function writtenTalk(tokenizer: Tokenizer, talk: Talk): Written {
+export function writtenTalk(tokenizer: Tokenizer, conversation: Conversation): Written {
   const it: Written = {
     ids: [],
     mask: [],
@@ -68,26 +72,26 @@ export function writtenTalk(tokenizer: Tokenizer, talk: Talk): Written {
   };
   const give = (ids: readonly number[]) => add(it, ids, 0, -1);
   const speak = tokenizer.mark("<asst>");
-  give(openingIds(tokenizer, talk, it.aliases));
+  give(openingIds(tokenizer, conversation, it.aliases));
   let opening = it.ids.length + 1;
   let isFirst = true;
   let spoke = false;
-  for (const [i, event] of talk.events.entries()) {
+  for (const [i, event] of conversation.events.entries()) {
     if (event.kind === "user" && !isFirst)
       give([
         tokenizer.mark("<user>"),
         ...tokenizer.encode(` ${it.aliases.shown(event.text)}`).slice(0, limits.turn),
       ]);
     if (event.kind === "user") isFirst = false;
-    if (event.kind === "call") give(resultIds(tokenizer, talk.tools, event, it.aliases));
+    if (event.kind === "call") give(resultIds(tokenizer, conversation.tools, event, it.aliases));
     if (event.kind === "assistant") {
       give([speak]);
       const own =
         event.tokens ??
         messageIds(
           tokenizer,
-          talk.tools,
-          { text: event.text, calls: callsAfter(talk.events, i) },
+          conversation.tools,
+          { text: event.text, calls: callsAfter(conversation.events, i) },
           it.aliases,
         );
       add(it, own, 1, event.message, event.logprobs);
@@ -393,7 +397,7 @@ function shapeOf(schema: unknown): unknown {
   });
 }
 
-const specimen = ((): Talk => {
+const specimen = ((): Conversation => {
   const property = (type: string, more: object = {}) => ({ type, ...more });
   const tool = {
     name: "specimen_tool",

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { chatDigest, toolsDigest } from "./chat.ts";
 import type { Tool } from "./surface.ts";
 import { parseTokenizer, type Tokenizer } from "./tokenizer.ts";
@@ -77,14 +77,14 @@ export function readModelFolder(folder: string): StoredModel {
   try {
     tokenizer = parseTokenizer(readFileSync(join(folder, "tokenizer.json"), "utf8"));
   } catch (cause) {
-    throw new Mistake(
+    throw new UserError(
       `${folder} has no readable tokenizer.json`,
       "copy the whole model folder again",
       { cause },
     );
   }
   if (chatDigest(tokenizer) !== config.chat)
-    throw new Mistake(
+    throw new UserError(
       `the model in ${folder} learned to read conversations in another way than this version of PROVE writes them`,
       "remake it with prove-rl warm-start, or use the version that made it",
     );
@@ -96,7 +96,7 @@ function configIn(folder: string): ModelConfig {
   try {
     text = readFileSync(join(folder, "config.json"), "utf8");
   } catch (cause) {
-    throw new Mistake(
+    throw new UserError(
       `${folder} is not a model folder: it has no readable config.json`,
       "choose a checkpoint, or the warm start in resources/models",
       { cause },
@@ -106,7 +106,7 @@ function configIn(folder: string): ModelConfig {
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw new Mistake(
+    throw new UserError(
       `${join(folder, "config.json")} is not JSON (${(cause as Error).message})`,
       "copy the model folder again",
       { cause },
@@ -114,14 +114,14 @@ function configIn(folder: string): ModelConfig {
   }
   const format = (json as { format?: unknown } | null)?.format;
   if (format !== modelFormat)
-    throw new Mistake(
+    throw new UserError(
       `${join(folder, "config.json")} has the format ${String(format)}, not ${modelFormat}`,
       "use the version of PROVE that wrote it",
     );
   const parsed = modelConfig.safeParse(json);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
-  throw new Mistake(
+  throw new UserError(
     `${join(folder, "config.json")} does not fit at /${issue.path.join("/")}: ${issue.message}`,
     "copy the model folder again",
   );
@@ -134,7 +134,7 @@ export async function loadModel({ folder, config }: StoredModel): Promise<Model>
   for (const { name, shape } of parametersOf(config.architecture)) {
     const found = arrays.get(name);
     if (found && found.shape.join() === shape.join()) continue;
-    throw new Mistake(
+    throw new UserError(
       `${file} ${found ? `holds ${name} as [${found.shape.join(", ")}], not [${shape.join(", ")}]` : `has no ${name}`}`,
       "copy the whole model folder again",
     );
@@ -189,7 +189,7 @@ export function checkTools(
       Object.hasOwn(config.saw.servers, server) &&
       config.saw.servers[server] !== digestOf(server)
     )
-      throw new Mistake(
+      throw new UserError(
         `the model in ${folder} learned the tools of ${server} as they were; they have changed since`,
         "remake it with prove-rl warm-start, or use the version that made it",
       );

@@ -3,7 +3,7 @@
  * chooses their next tokens together. Conversations that begin alike are worked once up to where
  * they part. Knows no rewards and no tasks.
  */
-import type { AssistantMessage, Policy, Talk } from "../policy/policy.ts";
+import type { AssistantMessage, Policy, Conversation } from "../policy/policy.ts";
 import type { Aliases } from "./aliases.ts";
 import { endsMessage, limits, parseMessage, writtenTalk } from "./chat.ts";
 import { openDecoder, type Chosen, type Decoder, type Feed } from "./generate.ts";
@@ -34,7 +34,7 @@ export const openStudent = (model: Model, tokenizer: Tokenizer, options: Student
 
 /** A conversation that waits for the student's next message. */
 interface Waiting {
-  readonly talk: Talk;
+  readonly conversation: Conversation;
   /** Everything said so far, up to the mark by which the student is asked to speak. */
   readonly ids: readonly number[];
   readonly opening: number;
@@ -67,8 +67,8 @@ class Batch implements Student {
     this.#decoder = openDecoder(model, { slots: options.slots ?? 64 });
   }
 
-  next(talk: Talk, signal?: AbortSignal): Promise<AssistantMessage> {
-    const { ids, mask, opening, aliases } = writtenTalk(this.#tokenizer, talk);
+  next(conversation: Conversation, signal?: AbortSignal): Promise<AssistantMessage> {
+    const { ids, mask, opening, aliases } = writtenTalk(this.#tokenizer, conversation);
     const sampled = mask.reduce((sum, it) => sum + it, 0);
     if (opening > limits.prompt || sampled >= limits.sampled || ids.length >= this.#decoder.context)
       return Promise.resolve({
@@ -81,7 +81,7 @@ class Batch implements Student {
       });
     return new Promise((resolve, reject) => {
       this.#waiting.push({
-        talk,
+        conversation,
         ids,
         opening,
         aliases,
@@ -96,11 +96,11 @@ class Batch implements Student {
     });
   }
 
-  ended(talk: Talk): void {
-    const held = this.#held.get(talk.header.id);
+  ended(conversation: Conversation): void {
+    const held = this.#held.get(conversation.header.id);
     if (!held) return;
     this.#decoder.release(held.slot);
-    this.#held.delete(talk.header.id);
+    this.#held.delete(conversation.header.id);
   }
 
   dispose(): void {
@@ -156,10 +156,10 @@ class Batch implements Student {
     const fresh = new Map<string, Waiting[]>();
     const still: Waiting[] = [];
     for (const it of this.#waiting) {
-      const held = this.#held.get(it.talk.header.id);
+      const held = this.#held.get(it.conversation.header.id);
       if (held) this.#rewind(held, it);
       else if (this.#held.size < this.#decoder.slots) {
-        this.#held.set(it.talk.header.id, { slot: this.#decoder.open(), ids: [] });
+        this.#held.set(it.conversation.header.id, { slot: this.#decoder.open(), ids: [] });
         const prompt = it.ids.slice(0, it.opening).join();
         fresh.set(prompt, [...(fresh.get(prompt) ?? []), it]);
       } else {
@@ -176,7 +176,7 @@ class Batch implements Student {
 
   /** Works the prompt that several conversations begin with once, up to its last token. */
   #share([first, ...others]: readonly Waiting[]): void {
-    const held = (it: Waiting) => this.#held.get(it.talk.header.id)!;
+    const held = (it: Waiting) => this.#held.get(it.conversation.header.id)!;
     const prompt = first!.ids.slice(0, first!.opening - 1);
     this.#decoder.feed([{ slot: held(first!).slot, ids: prompt }]);
     this.#decoder.copy(
@@ -187,20 +187,24 @@ class Batch implements Student {
   }
 
   /** A slot whose sequence is not how this conversation begins starts over. */
-  #rewind(held: { slot: number; ids: number[] }, { talk, ids }: Waiting): void {
+  #rewind(held: { slot: number; ids: number[] }, { conversation, ids }: Waiting): void {
     if (held.ids.length < ids.length && held.ids.every((id, i) => id === ids[i])) return;
     this.#decoder.release(held.slot);
-    this.#held.set(talk.header.id, { slot: this.#decoder.open(), ids: [] });
+    this.#held.set(conversation.header.id, { slot: this.#decoder.open(), ids: [] });
   }
 
   #feed(of: Waiting): { of: Waiting; feed: Feed } {
-    const held = this.#held.get(of.talk.header.id)!;
+    const held = this.#held.get(of.conversation.header.id)!;
     const fresh = [
       ...of.ids.slice(held.ids.length),
       ...of.said.slice(Math.max(0, held.ids.length - of.ids.length)),
     ];
     held.ids.push(...fresh);
-    const uniform = chance(this.#options.seed, of.talk.header.id, of.sampled + of.said.length);
+    const uniform = random(
+      this.#options.seed,
+      of.conversation.header.id,
+      of.sampled + of.said.length,
+    );
     return {
       of,
       feed: {
@@ -222,7 +226,7 @@ class Batch implements Student {
     if (!isWhole && !isCut) return;
     this.#speaking = this.#speaking.filter(other => other !== it);
     const spoken = isWhole
-      ? parseMessage(this.#tokenizer, it.talk.tools, it.said, it.aliases)
+      ? parseMessage(this.#tokenizer, it.conversation.tools, it.said, it.aliases)
       : { text: this.#tokenizer.decode(it.said), calls: [] };
     it.resolve({
       ...spoken,
@@ -240,7 +244,7 @@ const breath = () => new Promise<void>(resolve => void setImmediate(resolve));
  * A number in [0, 1) that depends on nothing but its arguments (the finalizer of MurmurHash3 over
  * FNV-1a).
  */
-function chance(seed: number, id: string, n: number): number {
+function random(seed: number, id: string, n: number): number {
   let key = (2166136261 ^ seed) >>> 0;
   for (let i = 0; i < id.length; i++) key = Math.imul(key ^ id.charCodeAt(i), 16777619) >>> 0;
   let h = (key + Math.imul(n + 1, 0x9e3779b9)) >>> 0;

@@ -3,9 +3,9 @@
  * same value is the same tokens in a message, a result and a call. Written values read back
  * exactly, with the help of the tool's schema.
  */
-import type { Call, Talk } from "../policy/policy.ts";
+import type { Call, Conversation } from "../policy/policy.ts";
 
-export type Tool = Talk["tools"][number];
+export type Tool = Conversation["tools"][number];
 export type JsonSchema = Tool["inputSchema"];
 type Json = Call["arguments"];
 type JsonObject = Readonly<Record<string, Json>>;

@@ -4,7 +4,7 @@
  */
 import { open, readFile, rename, rm } from "node:fs/promises";
 import { z } from "zod";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { fromHalf, toHalf } from "./half.ts";
 
 export interface NamedArray {
@@ -44,7 +44,7 @@ export async function writeWeights(
   try {
     await writeWhole(file, [length, header, ...numbers]);
   } catch (cause) {
-    throw new Mistake(
+    throw new UserError(
       `the weights ${file} could not be written`,
       "make room or choose another folder; what stood there is untouched",
       { cause },
@@ -103,10 +103,10 @@ const metadataEntry = z.record(z.string(), z.string());
  */
 export async function readWeights(file: string): Promise<Weights> {
   const bytes = await readFile(file).catch((cause: unknown) => {
-    throw new Mistake(`the weights ${file} cannot be read`, "name a file that exists", { cause });
+    throw new UserError(`the weights ${file} cannot be read`, "name a file that exists", { cause });
   });
   const wrong = (why: string, cause?: unknown) =>
-    new Mistake(
+    new UserError(
       `${file} is not a whole safetensors file: ${why}`,
       "copy it again, or choose another checkpoint",
       { cause },

@@ -4,9 +4,9 @@
  * which an endpoint fails is an `EndpointFault`.
  */
 import { setTimeout } from "node:timers/promises";
-import { chanceOf, type Chance } from "../environment/random.ts";
+import { createRandom, type Random } from "../environment/random.ts";
 import type { Json, JsonObject } from "../environment/json.ts";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import type { ChatAnswer, ChatModel, ChatRequest } from "./chatModel.ts";
 import { EndpointFault, excerpt } from "./endpointFault.ts";
 import { Key } from "./endpointKey.ts";
@@ -66,7 +66,7 @@ export class Endpoint implements ChatModel {
   readonly #pace: Pace;
   readonly #time: Time;
   readonly #timeout: number;
-  readonly #chance: Chance;
+  readonly #random: Random;
   readonly #without = new Set<Habit>();
   #lasting: EndpointFault | undefined;
   #inVain = 0;
@@ -89,7 +89,7 @@ export class Endpoint implements ChatModel {
     this.#pace = new Pace({ concurrency, perMinute, tokens, time });
     this.#time = time;
     this.#timeout = timeout;
-    this.#chance = chanceOf(seed, "endpoint");
+    this.#random = createRandom(seed, "endpoint");
   }
 
   /** Tokens read and written so far. */
@@ -112,7 +112,7 @@ export class Endpoint implements ChatModel {
       }
       const pause =
         tried.pause ??
-        Math.round(tries.firstPause * 2 ** (attempt - 1) * (0.5 + this.#chance.next()));
+        Math.round(tries.firstPause * 2 ** (attempt - 1) * (0.5 + this.#random.next()));
       const isNobody = tried.kind === "unreachable" && !this.#hasAnswered;
       const isLast =
         !tried.mayPass ||
@@ -293,18 +293,18 @@ export class Endpoint implements ChatModel {
 
 function addressOf(url: string): URL {
   if (!URL.canParse(url))
-    throw new Mistake(
+    throw new UserError(
       `${excerpt(url)} is no address of an endpoint`,
       "give a base URL such as http://127.0.0.1:8000/v1",
     );
   const address = new URL(url);
   if (address.protocol !== "http:" && address.protocol !== "https:")
-    throw new Mistake(
+    throw new UserError(
       `an endpoint is not reached by ${address.protocol}`,
       "give a base URL that begins with http:// or https://",
     );
   if (address.username !== "" || address.password !== "")
-    throw new Mistake(
+    throw new UserError(
       `the address of the endpoint at ${address.host} holds a name or a password`,
       "take it out, and set the key as PROVE_API_KEY",
     );

@@ -2,7 +2,7 @@
  * An endpoint's key: the header it goes into, and its removal from whatever comes back. It is in no
  * error, and no property shows it.
  */
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 
 export class Key {
   readonly #key: string;
@@ -12,7 +12,7 @@ export class Key {
     this.#key = key.trim();
     // what a header refuses is quoted in the error of whoever refuses it
     if (!/^[\x21-\x7e]+$/.test(this.#key))
-      throw new Mistake(
+      throw new UserError(
         "the endpoint's key holds characters that no key has",
         "copy it again, in one line and without quotes",
       );

@@ -9,17 +9,21 @@ import { weekdayName } from "../environment/time.ts";
 import { excerptOf } from "../trajectory/excerpt.ts";
 import type { CallEvent, Event } from "../trajectory/trajectory.ts";
 import type { ChatAnswer, ChatMessage, ChatModel, ChatTool } from "./chatModel.ts";
-import type { AssistantMessage, Policy, Talk } from "./policy.ts";
+import type { AssistantMessage, Policy, Conversation } from "./policy.ts";
 
 /**
  * Takes the next turn with a chat model. Evaluation asks for the likeliest answer: temperature 0.
  */
 export const endpointPolicy = (model: ChatModel, temperature = 0): Policy => ({
   name: `endpoint:${model.name}`,
-  next: async (talk, signal) =>
+  next: async (conversation, signal) =>
     messageIn(
       await model.complete(
-        { messages: messagesOf(talk), tools: talk.tools.map(chatTool), temperature },
+        {
+          messages: messagesOf(conversation),
+          tools: conversation.tools.map(chatTool),
+          temperature,
+        },
         signal,
       ),
     ),
@@ -50,7 +54,7 @@ function published(schema: Json): Json {
 }
 
 /** The talk so far, from the system's message on. */
-export function messagesOf({ now, events }: Pick<Talk, "now" | "events">): ChatMessage[] {
+export function messagesOf({ now, events }: Pick<Conversation, "now" | "events">): ChatMessage[] {
   const messages: ChatMessage[] = [{ role: "system", content: instructions(now) }];
   for (const [i, event] of events.entries()) {
     if (event.kind === "user") messages.push({ role: "user", content: event.text });

@@ -28,7 +28,7 @@ export interface AssistantMessage {
 }
 
 /** What a policy sees: the tools on offer and everything said and done so far. Never the goals. */
-export interface Talk {
+export interface Conversation {
   readonly header: Header;
   /** The tools on offer, in menu order. */
   readonly tools: readonly Tool[];
@@ -48,7 +48,7 @@ export class PolicyFault extends Error {
 export interface Policy {
   /** How the policy names itself in headers and tables. */
   readonly name: string;
-  next(talk: Talk, signal?: AbortSignal): Promise<AssistantMessage>;
+  next(conversation: Conversation, signal?: AbortSignal): Promise<AssistantMessage>;
   /** Told once when an attempt ends, so that what was kept for it can go. */
-  ended?(talk: Talk): void;
+  ended?(conversation: Conversation): void;
 }

@@ -8,7 +8,7 @@ import { fixtureDigest } from "../environment/fixture.ts";
 import { menuOf } from "../environment/menu.ts";
 import type { Tool } from "../environment/server.ts";
 import type { Session } from "../environment/session.ts";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import type { Task } from "../trajectory/task.ts";
 import {
   callEventOf,
@@ -20,7 +20,7 @@ import {
   type Header,
   type Trajectory,
 } from "../trajectory/trajectory.ts";
-import { PolicyFault, type AssistantMessage, type Policy, type Talk } from "./policy.ts";
+import { PolicyFault, type AssistantMessage, type Policy, type Conversation } from "./policy.ts";
 
 export interface RolloutOptions {
   /** Rejects the rollout with its reason. */
@@ -46,7 +46,12 @@ export async function rollout(
   const header = headerOf(task, catalog, policy, options.id);
   const session = openByName(catalog, header);
   const events: Event[] = [];
-  const talk: Talk = { header, tools: offeredBy(task, session), now: task.now, events };
+  const conversation: Conversation = {
+    header,
+    tools: offeredBy(task, session),
+    now: task.now,
+    events,
+  };
   const append = (event: Event) => {
     events.push(event);
     options.onEvent?.(event);
@@ -56,7 +61,7 @@ export async function rollout(
     append(
       await converse({
         policy,
-        talk,
+        conversation,
         session,
         append,
         users: task.turns.map(it => it.user),
@@ -65,14 +70,14 @@ export async function rollout(
       }),
     );
   } finally {
-    policy.ended?.(talk);
+    policy.ended?.(conversation);
   }
   return finishedOf({ header, events })!;
 }
 
-interface Conversation {
+interface ConversationLoop {
   readonly policy: Policy;
-  readonly talk: Talk;
+  readonly conversation: Conversation;
   readonly session: Session;
   readonly append: (event: Event) => void;
   /** What the user says, one text a turn. */
@@ -83,18 +88,18 @@ interface Conversation {
 
 async function converse({
   policy,
-  talk,
+  conversation,
   session,
   append,
   users,
   maxMessages,
   signal,
-}: Conversation): Promise<EndedEvent> {
+}: ConversationLoop): Promise<EndedEvent> {
   let turn = 0;
   append({ kind: "user", text: users[turn++]! });
   for (let message = 0; message < maxMessages; message++) {
     signal?.throwIfAborted();
-    const answer = await ask(policy, talk, signal);
+    const answer = await ask(policy, conversation, signal);
     if (answer instanceof PolicyFault) return { kind: "ended", by: "fault", fault: answer.message };
     append(assistantEventOf(message, answer));
     const broken = runCalls(answer, message, session, append);
@@ -109,11 +114,11 @@ async function converse({
 
 async function ask(
   policy: Policy,
-  talk: Talk,
+  conversation: Conversation,
   signal: AbortSignal | undefined,
 ): Promise<AssistantMessage | PolicyFault> {
   try {
-    return await policy.next(talk, signal);
+    return await policy.next(conversation, signal);
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof PolicyFault) return error;
@@ -182,7 +187,7 @@ function offeredBy(task: Task, session: Session): readonly Tool[] {
   const tools = menuOf(session.tools, task.menu, task.tools);
   const missing = task.menu.find(({ name }) => !tools.some(it => it.name === name));
   if (missing)
-    throw new Mistake(
+    throw new UserError(
       `task ${task.id} offers ${missing.name}, which none of its servers has`,
       "synthesize the task anew",
     );

@@ -14,7 +14,8 @@ const silence: AssistantMessage = { text: "", calls: [] };
  */
 export const scripted = (name: string, messages: readonly AssistantMessage[]): Policy => ({
   name,
-  next: async talk => messages[talk.events.filter(it => it.kind === "assistant").length] ?? silence,
+  next: async conversation =>
+    messages[conversation.events.filter(it => it.kind === "assistant").length] ?? silence,
 });
 
 /** A task's own teacher, doing again what it did. */

@@ -4,7 +4,7 @@
  * one can attach again.
  */
 import { connect, type Socket } from "node:net";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import type {
   TrainerAsk,
   TrainerFact,
@@ -59,7 +59,7 @@ function attachmentOn(socket: Socket, folder: string): Attachment {
     answers.delete(said.id);
   });
   const gone = () =>
-    new Mistake("the trainer has gone", "look into the run folder; the run can be resumed");
+    new UserError("the trainer has gone", "look into the run folder; the run can be resumed");
   socket.on("close", () => {
     // a trainer that was ending as we came has said its last word to the folder only
     const end = isOver ? undefined : readEnd(folder);

@@ -6,7 +6,7 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { runConfig, runFormat, type RunConfig } from "./config.ts";
 import {
   appendLine,
@@ -32,7 +32,7 @@ export const checkpointFolder = (folder: string, step: number) =>
  */
 export function createRun(folder: string, config: RunConfig, start: string): void {
   if (existsSync(runFile(folder)))
-    throw new Mistake(
+    throw new UserError(
       `${folder} already holds a run`,
       "go on with it by --resume, or choose another folder",
     );
@@ -56,7 +56,7 @@ export function readRun(folder: string): RunConfig {
   try {
     text = readFileSync(runFile(folder), "utf8");
   } catch (cause) {
-    throw new Mistake(
+    throw new UserError(
       `${folder} is not a run folder: it has no readable run.json`,
       "choose a folder that prove-rl train wrote",
       { cause },
@@ -66,7 +66,7 @@ export function readRun(folder: string): RunConfig {
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw new Mistake(
+    throw new UserError(
       `${runFile(folder)} is not JSON (${(cause as Error).message})`,
       "begin a new run in another folder",
       { cause },
@@ -74,14 +74,14 @@ export function readRun(folder: string): RunConfig {
   }
   const format = (json as { format?: unknown } | null)?.format;
   if (format !== runFormat)
-    throw new Mistake(
+    throw new UserError(
       `${runFile(folder)} has the format ${String(format)}, not ${runFormat}`,
       "open it with the version of PROVE that wrote it",
     );
   const parsed = runConfig.safeParse(json);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
-  throw new Mistake(
+  throw new UserError(
     `${runFile(folder)} does not fit at /${issue.path.join("/")}: ${issue.message}`,
     "mend that value, or begin a new run",
   );
@@ -118,7 +118,7 @@ export function latestCheckpoint(folder: string): {
 } {
   const step = checkpointsOf(folder).at(-1);
   if (step === undefined)
-    throw new Mistake(
+    throw new UserError(
       `${folder} has no checkpoint`,
       "begin the run anew in another folder: nothing of it can be gone on with",
     );

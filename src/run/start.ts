@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { attach, type Attachment } from "./attach.ts";
 import { onDisk } from "../storage/disk.ts";
 import { clearEnd, readEnd } from "./folder.ts";
@@ -39,7 +39,7 @@ export async function startTrainer({
   const running = await attach(folder);
   if (running) {
     running.close();
-    throw new Mistake(`${folder} is being trained already`, "attach to it, or stop it first");
+    throw new UserError(`${folder} is being trained already`, "attach to it, or stop it first");
   }
   clearEnd(folder);
   const log = onDisk(logFile(folder), () => openSync(logFile(folder), "a"));
@@ -59,17 +59,21 @@ export async function startTrainer({
     const attachment = await attach(folder);
     if (attachment) return attachment;
     if (failure)
-      throw new Mistake(`cannot start ${node} (${failure.message})`, "check that this Node runs", {
-        cause: failure,
-      });
+      throw new UserError(
+        `cannot start ${node} (${failure.message})`,
+        "check that this Node runs",
+        {
+          cause: failure,
+        },
+      );
     if (isOver) throw notBegun(folder);
     await sleep(wait);
   }
 }
 
-function notBegun(folder: string): Mistake {
+function notBegun(folder: string): UserError {
   const end = readEnd(folder);
   return end?.by === "failed"
-    ? new Mistake(end.what, end.remedy)
-    : new Mistake(`the trainer of ${folder} ended before it began`, `read ${logFile(folder)}`);
+    ? new UserError(end.what, end.remedy)
+    : new UserError(`the trainer of ${folder} ended before it began`, `read ${logFile(folder)}`);
 }

@@ -33,7 +33,7 @@ export function makeWorld(
     const state = part.make({
       canon,
       size,
-      chance: chanceFor(canon, server, size),
+      random: chanceFor(canon, server, size),
       world,
       shipped: it => shipped(it, size).state,
       id: counted(),

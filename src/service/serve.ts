@@ -6,7 +6,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Catalog } from "../environment/catalog.ts";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { Failure } from "./failure.ts";
 import { gateOf, isLoopback } from "./gate.ts";
 import { Routes, send } from "./routes.ts";
@@ -48,7 +48,7 @@ const reapEveryMs = 15_000;
 export async function serve(options: ServeOptions): Promise<Serving> {
   const { catalog, host = "127.0.0.1", port = 0, token, capacity, clock } = options;
   if (!isLoopback(host) && token === undefined)
-    throw new Mistake(
+    throw new UserError(
       `${host} can be reached from other machines and there is no token`,
       "set PROVE_TOKEN, name a file with --token-file, or serve on 127.0.0.1",
     );
@@ -102,7 +102,7 @@ function listening(server: Server, host: string, port: number): Promise<void> {
           ? "choose another port, or 0 for any free one"
           : "choose another host or port";
       reject(
-        new Mistake(`cannot listen on ${host}:${port} (${cause.code ?? cause.message})`, remedy, {
+        new UserError(`cannot listen on ${host}:${port} (${cause.code ?? cause.message})`, remedy, {
           cause,
         }),
       );
@@ -114,7 +114,7 @@ function listening(server: Server, host: string, port: number): Promise<void> {
 /** What the other side is told: its own mistakes in full, of ours only that there was one. */
 function failureOf(error: unknown, onBug: ServeOptions["onBug"]): Failure {
   if (error instanceof Failure) return error;
-  if (error instanceof Mistake) return new Failure("INVALID_REQUEST", error.message);
+  if (error instanceof UserError) return new Failure("INVALID_REQUEST", error.message);
   onBug?.(error);
   return new Failure(
     "INTERNAL",

@@ -3,7 +3,7 @@
  * an argument, and never shown.
  */
 import { readFileSync, statSync } from "node:fs";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 
 /**
  * The token, or undefined where there is none to be had. Throws a `Mistake` where it will not do.
@@ -23,11 +23,11 @@ function readPrivate(file: string): string {
     const { mode } = statSync(file);
     // Windows keeps who may read a file elsewhere
     if (process.platform !== "win32" && (mode & 0o077) !== 0)
-      throw new Mistake(`others can read ${file}`, `make it yours alone: chmod 600 ${file}`);
+      throw new UserError(`others can read ${file}`, `make it yours alone: chmod 600 ${file}`);
     return readFileSync(file, "utf8").trim();
   } catch (cause) {
-    if (cause instanceof Mistake) throw cause;
-    throw new Mistake(
+    if (cause instanceof UserError) throw cause;
+    throw new UserError(
       `cannot read the token from ${file} (${(cause as NodeJS.ErrnoException).code ?? (cause as Error).message})`,
       "name a file that holds the token",
       { cause },
@@ -37,7 +37,7 @@ function readPrivate(file: string): string {
 
 function checked(token: string, from: string): string {
   if (/^[\x21-\x7e]{16,512}$/.test(token)) return token;
-  throw new Mistake(
+  throw new UserError(
     `the token in ${from} is not 16 to 512 letters, digits and signs`,
     "make one, for instance with: openssl rand -hex 32",
   );

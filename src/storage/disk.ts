@@ -15,7 +15,7 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 
 /** Replaces a file's text; whoever reads meanwhile sees the old text or the new one. */
 export function writeWhole(file: string, text: string | Uint8Array): void {
@@ -77,19 +77,19 @@ export function onDisk<T>(file: string, write: () => T): T {
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     if (code === "ENOSPC" || code === "EDQUOT")
-      throw new Mistake(
+      throw new UserError(
         `the disk is full: cannot write ${file}`,
         "free some space, then go on with --resume; what was written is kept",
         { cause },
       );
     if (code === "EACCES" || code === "EPERM" || code === "EROFS")
-      throw new Mistake(
+      throw new UserError(
         `may not write ${file}`,
         "check the folder's permissions, or choose another folder",
         { cause },
       );
     if (code === "ENOENT" || code === "ENOTDIR")
-      throw new Mistake(
+      throw new UserError(
         `cannot write ${file} (${message})`,
         "make its folder first, or choose another one",
         { cause },
@@ -119,7 +119,7 @@ export function readLines<T>(
     text = readFileSync(file, "utf8");
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return { lines, torn };
-    throw new Mistake(
+    throw new UserError(
       `cannot read ${file} (${(cause as Error).message})`,
       "check the file's permissions",
       { cause },

@@ -7,7 +7,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { writeWhole } from "./disk.ts";
 
 const lockSchema = z.object({
@@ -48,7 +48,7 @@ export function readLock(folder: string): Lock | undefined {
 export function takeLock(folder: string, address: string): void {
   const held = readLock(folder);
   if (held && held.pid !== process.pid)
-    throw new Mistake(
+    throw new UserError(
       `${folder} is being trained by process ${held.pid}`,
       "attach to it, stop it first, or choose another folder",
     );

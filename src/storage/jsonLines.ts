@@ -13,7 +13,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 
 export interface Line {
   /** From 1. */
@@ -63,7 +63,7 @@ export async function* linesOf(
     held.push(Buffer.from(chunk.subarray(from0)));
     heldBytes += chunk.length - from0;
     if (heldBytes > longest)
-      throw new Mistake(
+      throw new UserError(
         `line ${number} of ${from} is longer than 64 MiB`,
         "give a file of JSON Lines, one object a line",
       );
@@ -158,15 +158,15 @@ export class LineWriter {
 }
 
 /** A failed write in words: the disk is full, or whatever else it was. */
-export function writeMistake(file: string, cause: NodeJS.ErrnoException, kept: string): Mistake {
+export function writeMistake(file: string, cause: NodeJS.ErrnoException, kept: string): UserError {
   const full = cause.code === "ENOSPC" || cause.code === "EDQUOT" || cause.code === "EFBIG";
   if (full)
-    return new Mistake(
+    return new UserError(
       `the disk is full: ${file} could not be written (${kept})`,
       "free some space, then run it again",
       { cause },
     );
-  return new Mistake(
+  return new UserError(
     `${file} could not be written (${cause.message}; ${kept})`,
     "check the folder and its permissions",
     { cause },
@@ -180,8 +180,8 @@ export function orMistake<T>(file: string, open: () => T): T {
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     if (code === "ENOENT")
-      throw new Mistake(`there is no file ${file}`, "check the path", { cause });
-    throw new Mistake(
+      throw new UserError(`there is no file ${file}`, "check the path", { cause });
+    throw new UserError(
       `${file} could not be opened (${message})`,
       "check the path and its permissions",
       { cause },

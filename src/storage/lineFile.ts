@@ -4,7 +4,7 @@
  */
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { linesOf, type Line } from "./jsonLines.ts";
 
 export type LinePlace = Pick<Line, "number" | "offset" | "bytes">;
@@ -30,7 +30,7 @@ export async function* linesIn(file: string, { offset, lines } = theStart): Asyn
     for await (const line of linesOf(chunks, file))
       yield { ...line, offset: line.offset + offset, number: line.number + lines };
   } catch (cause) {
-    if (cause instanceof Mistake) throw cause;
+    if (cause instanceof UserError) throw cause;
     throw unreadable(file, cause as Error);
   }
 }
@@ -40,8 +40,8 @@ export async function readJson(file: string, { offset, bytes }: LinePlace): Prom
   try {
     return JSON.parse((await readPart(file, offset, bytes)).toString("utf8")) as unknown;
   } catch (cause) {
-    if (cause instanceof Mistake) throw cause;
-    throw new Mistake(
+    if (cause instanceof UserError) throw cause;
+    throw new UserError(
       `${file} has changed since it was listed`,
       "refresh the view and open it again",
       { cause },
@@ -94,4 +94,6 @@ export async function* textsAt<Place extends LinePlace>(
 }
 
 const unreadable = (file: string, cause: Error) =>
-  new Mistake(`cannot read ${file} (${cause.message})`, "check that it is still there", { cause });
+  new UserError(`cannot read ${file} (${cause.message})`, "check that it is still there", {
+    cause,
+  });

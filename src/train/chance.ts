@@ -22,10 +22,10 @@ function finalized(it: number): number {
 
 /** 0…n-1 in an order that the keys decide (Fisher and Yates). */
 export function shuffled(n: number, ...keys: readonly number[]): number[] {
-  const chance = chanceOf(...keys);
+  const random = chanceOf(...keys);
   const order = Array.from({ length: n }, (_, i) => i);
   for (let i = n - 1; i > 0; i--) {
-    const j = Math.floor(chance() * (i + 1));
+    const j = Math.floor(random() * (i + 1));
     [order[i], order[j]] = [order[j]!, order[i]!];
   }
   return order;

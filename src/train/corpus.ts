@@ -6,7 +6,7 @@ import type { Catalog } from "../environment/catalog.ts";
 import { menuOf } from "../environment/menu.ts";
 import { limits, writtenTalk } from "../model/chat.ts";
 import type { Tokenizer } from "../model/tokenizer.ts";
-import type { Talk } from "../policy/policy.ts";
+import type { Conversation } from "../policy/policy.ts";
 import type { SftSettings } from "../run/config.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
@@ -27,7 +27,7 @@ export interface Corpus {
   readonly kept: number;
 }
 
-export interface Conversation {
+export interface EncodedConversation {
   readonly ids: readonly number[];
   /**
    * Beside `ids`: 0 for what was given, 1 for what is to be taught, 2 for what was said in error
@@ -40,13 +40,17 @@ export const [given, taught, silent] = [0, 1, 2];
 
 export const corpusSize = (corpus: Corpus): number => corpus.starts.length - 1;
 
-export function conversationAt({ ids, parts, starts }: Corpus, i: number): Conversation {
+export function conversationAt({ ids, parts, starts }: Corpus, i: number): EncodedConversation {
   const [from, to] = [starts[i]!, starts[i + 1]!];
   return { ids: [...ids.subarray(from, to)], parts: [...parts.subarray(from, to)] };
 }
 
 /** The talk of a task as it stood at the end of a trajectory. */
-export const talkOf = (catalog: Catalog, task: Task, { header, events }: Trajectory): Talk => ({
+export const talkOf = (
+  catalog: Catalog,
+  task: Task,
+  { header, events }: Trajectory,
+): Conversation => ({
   header,
   tools: menuOf(catalog.tools, task.menu, task.tools),
   now: task.now,
@@ -73,20 +77,20 @@ export async function buildCorpus(
     seed,
   }: { catalog: Catalog; tokenizer: Tokenizer; settings: SftSettings; seed: number },
 ): Promise<Built> {
-  const training: Conversation[] = [];
-  const validation: Conversation[] = [];
+  const training: EncodedConversation[] = [];
+  const validation: EncodedConversation[] = [];
   let n = 0;
   let overLong = 0;
   let slips = 0;
   for await (const task of tasks) {
-    const chance = chanceOf(seed, n++);
+    const random = chanceOf(seed, n++);
     const plain = teachable(tokenizer, talkOf(catalog, task, task.trajectory));
     if (!plain) overLong++;
     else if (n % 50 === 0 && validation.length < 200) validation.push(plain);
     else training.push(plain);
     if (plain && n % 50 === 0) continue;
     const slip =
-      plain && chance() < settings.slips ? await withSlip(task, catalog, chance) : undefined;
+      plain && random() < settings.slips ? await withSlip(task, catalog, random) : undefined;
     const erring =
       slip && teachable(tokenizer, talkOf(catalog, task, slip.trajectory), slip.message);
     if (erring) {
@@ -101,11 +105,15 @@ export async function buildCorpus(
  * A conversation as a student would hold it, or undefined where it is too long for that. `erring`
  * is a message not to be learned.
  */
-export function teachable(tokenizer: Tokenizer, talk: Talk, erring = -1): Conversation | undefined {
-  const events = talk.events.map(it =>
+export function teachable(
+  tokenizer: Tokenizer,
+  conversation: Conversation,
+  erring = -1,
+): EncodedConversation | undefined {
+  const events = conversation.events.map(it =>
     it.kind === "assistant" ? { ...it, text: terse(it.text) } : it,
   );
-  const { ids, mask, message, opening } = writtenTalk(tokenizer, { ...talk, events });
+  const { ids, mask, message, opening } = writtenTalk(tokenizer, { ...conversation, events });
   const sampled = mask.reduce((sum, it) => sum + it, 0);
   if (opening > limits.prompt || sampled > limits.sampled || ids.length > limits.context)
     return undefined;
@@ -132,7 +140,10 @@ export function terse(text: string): string {
   return said === "" ? `${text.slice(0, breath - 1).replace(/\s\S*$/, "")}…` : said;
 }
 
-function laidOut(training: readonly Conversation[], validation: readonly Conversation[]): Corpus {
+function laidOut(
+  training: readonly EncodedConversation[],
+  validation: readonly EncodedConversation[],
+): Corpus {
   const all = [...training, ...validation];
   const total = all.reduce((sum, it) => sum + it.ids.length, 0);
   const ids = new Uint16Array(new SharedArrayBuffer(total * 2));

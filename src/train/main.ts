@@ -4,7 +4,7 @@
  * servers there are.
  */
 import { openCatalog } from "../environment/catalog.ts";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { servers } from "../servers/catalog.ts";
 import { writeEnd } from "../run/folder.ts";
 import { train, type Said, type Setup, type Told } from "./loop.ts";
@@ -30,7 +30,7 @@ async function codeOf(folder: string, fixtures: readonly string[]): Promise<numb
     const end = await runTrainer(folder, openCatalog(servers, fixtures), fixtures);
     return end.by === "failed" ? 1 : 0;
   } catch (error) {
-    if (!(error instanceof Mistake)) throw error;
+    if (!(error instanceof UserError)) throw error;
     process.stderr.write(`${error.what}\n  ${error.remedy}\n`);
     writeEnd(folder, { by: "failed", step: 0, what: error.what, remedy: error.remedy });
     return 2;

@@ -5,7 +5,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { runningBackend } from "../compute/backend.ts";
 import type { WasmMemory } from "../compute/wasm.ts";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import type { Gradients, Model } from "../model/transformer.ts";
 
 export interface AdamWOptions {
@@ -58,7 +58,7 @@ export function adamW(model: Model, options: Partial<AdamWOptions> = {}): Optimi
     step(gradients, learningRate) {
       const norm = memory ? normInPlace(memory, gradients) : normOf(gradients);
       if (!Number.isFinite(norm))
-        throw new Mistake(
+        throw new UserError(
           `the gradient of step ${step + 1} is not a finite number`,
           "resume from a checkpoint with a lower learning rate",
         );

@@ -2,7 +2,7 @@
  * What an optimizer remembers, as a file beside a checkpoint's weights. Full precision: a resumed
  * run must equal an unbroken one.
  */
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { readWeights, writeWeights, type NamedArray } from "../model/weights.ts";
 import type { OptimizerState } from "./optimizer.ts";
 
@@ -24,7 +24,7 @@ export async function readOptimizer(file: string): Promise<OptimizerState> {
   const { arrays, metadata } = await readWeights(file);
   const step = Number(metadata["step"]);
   if (!Number.isInteger(step))
-    throw new Mistake(
+    throw new UserError(
       `${file} does not say how many steps it has done`,
       "resume from an earlier checkpoint",
     );

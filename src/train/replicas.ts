@@ -12,7 +12,7 @@ import {
 } from "node:worker_threads";
 import * as tf from "@tensorflow/tfjs-core";
 import { runningBackend } from "../compute/backend.ts";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import type { Gradients } from "../model/transformer.ts";
 import { openExchange, shareMemory, type Exchange, type SharedMemory } from "./exchange.ts";
 
@@ -118,7 +118,7 @@ function failureOf(rank: number, cause: unknown): Error {
     message = String(cause),
   } = cause as { name?: string; what?: string; remedy?: string; message?: string };
   if (name === "Mistake" && what !== undefined && remedy !== undefined)
-    return new Mistake(what, remedy, { cause });
+    return new UserError(what, remedy, { cause });
   return new Error(`replica ${rank} failed: ${message}`, { cause });
 }
 

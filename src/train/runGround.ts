@@ -3,7 +3,7 @@
  * of them. Knows no replicas.
  */
 import type { Catalog } from "../environment/catalog.ts";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import type { Aim } from "../model/modelFolder.ts";
 import type { Tokenizer } from "../model/tokenizer.ts";
 import type { RunConfig } from "../run/config.ts";
@@ -46,12 +46,12 @@ export async function groundOf(
       : undefined;
   if (!built) for await (const task of chosen()) tasks.push(withoutTeacher(task));
   if (aims.length === 0)
-    throw new Mistake(
+    throw new UserError(
       `${config.tasks} holds no tasks of the split ${config.split}`,
       "synthesize some, or choose another split",
     );
   if (built?.corpus.kept === 0)
-    throw new Mistake(
+    throw new UserError(
       `every conversation of ${config.tasks} is longer than the student can hold`,
       "synthesize with --preset student",
     );

@@ -12,7 +12,7 @@ import {
   given,
   taught,
   silent,
-  type Conversation,
+  type EncodedConversation,
   type Corpus,
 } from "./corpus.ts";
 import { drawing } from "./chance.ts";
@@ -90,7 +90,7 @@ export function openSft(
 }
 
 /** A conversation for the packer; its first token has nothing before it that could foretell it. */
-const sheafOf = ({ ids, parts }: Conversation, weightOfGiven: number): Sheaf => ({
+const sheafOf = ({ ids, parts }: EncodedConversation, weightOfGiven: number): Sheaf => ({
   prefix: [],
   branches: [
     { ids, mask: parts.map((part, i) => (i > 0 && isTarget(part, weightOfGiven) ? 1 : 0)) },

@@ -24,13 +24,13 @@ export interface Slip {
 export async function withSlip(
   task: Task,
   catalog: Catalog,
-  chance: () => number,
+  random: () => number,
 ): Promise<Slip | undefined> {
   const right = messagesOf(task.trajectory.events);
   const places = right.flatMap((it, i) => (it.calls.length === 1 ? [i] : []));
-  const at = places[Math.floor(chance() * places.length)];
+  const at = places[Math.floor(random() * places.length)];
   if (at === undefined) return undefined;
-  const wrong = wronged(right[at]!.calls[0]!, catalog, chance);
+  const wrong = wronged(right[at]!.calls[0]!, catalog, random);
   if (!wrong) return undefined;
   const messages: AssistantMessage[] = right.toSpliced(at, 0, { text: "", calls: [wrong] });
   const trajectory = await rollout(task, scripted("scripted:slip", messages), catalog, {
@@ -51,17 +51,17 @@ export async function withSlip(
  * A call with one thing wrong that its tool must notice: an id that is none, a key left out, a
  * number as a word, or another tool's key.
  */
-function wronged(call: Call, catalog: Catalog, chance: () => number): Call | undefined {
+function wronged(call: Call, catalog: Catalog, random: () => number): Call | undefined {
   const schema = catalog.tools.get(call.name)?.inputSchema;
   const args = call.arguments as Readonly<Record<string, Json>>;
   const required = ((schema?.["required"] ?? []) as readonly string[]).filter(it => it in args);
   const ids = Object.keys(args).filter(
     it => typeof args[it] === "string" && /_\d+$/.test(args[it]),
   );
-  const pick = <T>(list: readonly T[]): T => list[Math.floor(chance() * list.length)]!;
-  if (ids.length > 0 && chance() < 0.7) {
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
+  if (ids.length > 0 && random() < 0.7) {
     const key = pick(ids);
-    const digits = () => String(100 + Math.floor(chance() * 900));
+    const digits = () => String(100 + Math.floor(random() * 900));
     return {
       name: call.name,
       arguments: { ...args, [key]: (args[key] as string).replace(/\d+$/, digits) },

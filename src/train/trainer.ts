@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { readFileSync } from "node:fs";
 import type { Catalog } from "../environment/catalog.ts";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { sizeOf } from "../model/architecture.ts";
 import {
   checkTools,
@@ -100,7 +100,7 @@ class Trainer {
       end = await this.#train(this.#config);
       this.#state = "finished";
     } catch (error) {
-      if (!(error instanceof Mistake)) console.error(error);
+      if (!(error instanceof UserError)) console.error(error);
       this.#state = "failed";
       end = failureOf(error, this.#step);
     }
@@ -363,7 +363,7 @@ function stateIn(folder: string, step: number): { readonly spent: number } {
       .object({ spent: z.number() })
       .parse(JSON.parse(readFileSync(join(folder, "state.json"), "utf8")));
   } catch (cause) {
-    throw new Mistake(
+    throw new UserError(
       `${folder} has no readable state.json`,
       "delete that checkpoint's folder and resume from the one before",
       { cause },
@@ -374,8 +374,8 @@ function stateIn(folder: string, step: number): { readonly spent: number } {
 function failureOf(error: unknown, step: number): RunEnd {
   // what a worker threw comes wrapped
   const mistake = [error, (error as Error).cause].find(
-    it => it instanceof Mistake || (it as Error | undefined)?.name === "Mistake",
-  ) as Mistake | undefined;
+    it => it instanceof UserError || (it as Error | undefined)?.name === "Mistake",
+  ) as UserError | undefined;
   if (mistake) return { by: "failed", step, what: mistake.what, remedy: mistake.remedy };
   return {
     by: "failed",

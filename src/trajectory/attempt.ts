@@ -6,7 +6,7 @@
 import { openByName, type Catalog } from "../environment/catalog.ts";
 import type { Tool } from "../environment/server.ts";
 import type { State } from "../environment/session.ts";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import type { Task } from "./task.ts";
 import { callsOf, type Finished, type Trajectory } from "./trajectory.ts";
 
@@ -54,7 +54,7 @@ function goalsRun(catalog: Catalog, task: Task) {
     for (const call of goal.calls) {
       const { outcome } = session.call(call.name, call.arguments);
       if (outcome.kind === "ok") continue;
-      throw new Mistake(
+      throw new UserError(
         `task ${task.id}: goal ${i + 1}, ${call.name}, is ${outcome.kind} (${outcome.message})`,
         "restore the fixture it was made on, or synthesize it anew",
       );

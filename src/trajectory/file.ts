@@ -5,7 +5,7 @@
 import { createReadStream, type Stats } from "node:fs";
 import { rename, rm, stat, writeFile } from "node:fs/promises";
 import type { z } from "zod";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { linesOf, orMistake, writeMistake } from "../storage/jsonLines.ts";
 import { taskFormat, type Task } from "./task.ts";
 import { migrated, taskLineSchema, taskOfLine } from "./taskLine.ts";
@@ -50,7 +50,7 @@ export async function* readTrajectories(
       };
     } else if (current) current.events.push(parsed(event, json, place, "an event of a trajectory"));
     else
-      throw new Mistake(
+      throw new UserError(
         `${place} comes before a header`,
         "a trajectory file begins with a line of kind header",
       );
@@ -155,7 +155,7 @@ function mustBeJson(text: string, place: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new Mistake(
+    throw new UserError(
       `${place} is not JSON (${(cause as Error).message})`,
       "mend or delete that line",
       { cause },
@@ -178,7 +178,7 @@ function parsed<T>(
   const result = schema.safeParse(json);
   if (result.success) return json as T;
   const issue = result.error.issues[0]!;
-  throw new Mistake(
+  throw new UserError(
     `${place} is not ${noun}: at /${issue.path.join("/")}: ${issue.message}`,
     "mend or delete that line",
   );
@@ -191,11 +191,11 @@ function refuseOtherFormat(json: unknown, place: string, noun: string, format: s
   const [kind, version] = format.split("@") as [string, string];
   const [foundKind, foundVersion] = typeof found === "string" ? found.split("@") : [];
   if (foundKind === kind && Number(foundVersion) > Number(version))
-    throw new Mistake(
+    throw new UserError(
       `${place} has the format ${String(found)}, which is newer than ${format}, the newest this program reads`,
       "update PROVE",
     );
-  throw new Mistake(
+  throw new UserError(
     `${place} is not ${noun} (format ${JSON.stringify(found) ?? "missing"})`,
     `its format must be ${format}`,
   );

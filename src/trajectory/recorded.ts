@@ -5,7 +5,7 @@
  */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { Mistake } from "../userError.ts";
+import { UserError } from "../userError.ts";
 import { jsonLines, parseTask, parseTrajectory, readTrajectories, type Reading } from "./file.ts";
 import type { Task } from "./task.ts";
 import type { Trajectory } from "./trajectory.ts";
@@ -18,7 +18,7 @@ export interface Recorded {
 
 export interface ReadingAll extends Reading {
   /** Told what is wrong with a file; the others are still read. */
-  readonly onMistake: (mistake: Mistake) => void;
+  readonly onMistake: (mistake: UserError) => void;
 }
 
 /**
@@ -34,7 +34,7 @@ export async function* readAll(
       for (const file of await filesIn(path)) yield* readRecorded(file, reading);
     } catch (error) {
       // being told to stop is a mistake of no file's
-      if (!(error instanceof Mistake) || reading.signal?.aborted) throw error;
+      if (!(error instanceof UserError) || reading.signal?.aborted) throw error;
       reading.onMistake(error);
     }
   }
@@ -56,7 +56,7 @@ async function* readRecorded(file: string, reading: Reading): AsyncGenerator<Rec
         break;
       }
       default:
-        throw new Mistake(
+        throw new UserError(
           `${place} is neither a task nor the header of a trajectory`,
           "give *.tasks.jsonl or *.trajectory.jsonl files",
         );
@@ -78,7 +78,7 @@ async function filesIn(path: string): Promise<readonly string[]> {
   if (!isFolder) return [path];
   const names = (await readdir(path)).filter(it => it.endsWith(".jsonl"));
   if (names.length === 0)
-    throw new Mistake(
+    throw new UserError(
       `there are no *.jsonl files in ${path}`,
       "give a folder that holds tasks or trajectories",
     );

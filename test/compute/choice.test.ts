@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
-import { Mistake } from "../../src/userError.ts";
+import { UserError } from "../../src/userError.ts";
 import { programs } from "./numbers.ts";
 
 const empty = mkdtempSync(join(tmpdir(), "prove-"));
@@ -20,7 +20,7 @@ test("a folder without TensorFlow is passed over by auto", async () => {
 
 test("asked for by name, TensorFlow that is not there is a mistake with a remedy", async () => {
   await expect(startBackend("tensorflow", { programs, tensorflow: empty })).rejects.toThrow(
-    Mistake,
+    UserError,
   );
   await expect(startBackend("tensorflow", { programs })).rejects.toThrow(
     /no folder with @tensorflow\/tfjs-node-gpu is configured: install/,

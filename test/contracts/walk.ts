@@ -12,7 +12,7 @@ export interface Call {
 }
 
 /** mulberry32 */
-export function chance(seed: number): () => number {
+export function randomNumbers(seed: number): () => number {
   let s = seed >>> 0;
   return () => {
     s = (s + 0x6d2b79f5) >>> 0;
@@ -27,7 +27,7 @@ export function chance(seed: number): () => number {
  * down.
  */
 export function walk(server: Server, session: Session, n: number, seed: number): Call[] {
-  const random = chance(seed);
+  const random = randomNumbers(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
   const known = new Map<string, string[]>();
   const tools = [...server.tools.values()];

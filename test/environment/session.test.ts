@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { parseFixture } from "../../src/environment/fixture.ts";
 import { digestOf, freeze } from "../../src/environment/digest.ts";
 import { canonical, type Json } from "../../src/environment/json.ts";
-import { defineServer, need, refuse, toolOf } from "../../src/environment/server.ts";
+import { defineServer, findEntity, refuse, toolOf } from "../../src/environment/server.ts";
 import { openSession } from "../../src/environment/session.ts";
 import { id } from "../../src/environment/entity.ts";
 
@@ -35,7 +35,7 @@ const notes = defineServer({
       input: { note_id: id("note"), tag: z.string() },
       returns: { tags: z.array(z.string()) },
       run: ({ notes: all }, { note_id, tag }) => {
-        const note = need(all, note_id, "note");
+        const note = findEntity(all, note_id, "note");
         note.tags.push(tag);
         if (note.tags.length > 2) refuse("limit_exceeded", "two tags are enough", "drop one");
         return { tags: note.tags };
@@ -46,7 +46,7 @@ const notes = defineServer({
       summary: "read a note",
       input: { note_id: id("note") },
       returns: { text: z.string() },
-      run: ({ notes: all }, { note_id }) => ({ text: need(all, note_id, "note").text }),
+      run: ({ notes: all }, { note_id }) => ({ text: findEntity(all, note_id, "note").text }),
     }),
     spoil: tool({
       effect: "read",

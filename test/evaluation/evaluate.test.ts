@@ -108,9 +108,9 @@ test("tokens are counted where the policy reports them, speed where a clock is g
 test("what a fault cut off counts in no mean, and is said", async () => {
   const failing: Policy = {
     name: "failing",
-    async next(talk) {
-      if (talk.header.task === "t-read") throw new PolicyFault("the endpoint is down");
-      return teacher.next(talk);
+    async next(conversation) {
+      if (conversation.header.task === "t-read") throw new PolicyFault("the endpoint is down");
+      return teacher.next(conversation);
     },
   };
   const { metrics, rows } = await evaluate(tasks, failing, { catalog });
@@ -133,11 +133,11 @@ test("rows stand in the tasks' order, however many attempts run at once", async 
   let most = 0;
   const slow: Policy = {
     name: "slow",
-    async next(talk) {
+    async next(conversation) {
       most = Math.max(most, ++running);
       await new Promise(resolve => setImmediate(resolve));
       running--;
-      return teacher.next(talk);
+      return teacher.next(conversation);
     },
   };
   const { rows } = await evaluate(many, slow, { catalog, concurrency: 5 });

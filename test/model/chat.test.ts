@@ -13,9 +13,9 @@ import {
 } from "../../src/model/chat.ts";
 import { read, written } from "../../src/model/surface.ts";
 import { marks, trainTokenizer } from "../../src/model/tokenizer.ts";
-import type { Call, Talk } from "../../src/policy/policy.ts";
+import type { Call, Conversation } from "../../src/policy/policy.ts";
 
-type Tool = Talk["tools"][number];
+type Tool = Conversation["tools"][number];
 const tool = (name: string, properties: object, required: string[], outputSchema: object = {}) =>
   ({
     name,
@@ -66,7 +66,7 @@ const tokenizer = trainTokenizer(
   600,
 );
 
-const header: Talk["header"] = {
+const header: Conversation["header"] = {
   kind: "header",
   format: "prove/trajectory@1",
   id: "t",
@@ -77,7 +77,7 @@ const header: Talk["header"] = {
   menu: [],
   policy: "p",
 };
-const talkOf = (events: Talk["events"]): Talk => ({
+const talkOf = (events: Conversation["events"]): Conversation => ({
   header,
   tools,
   now: "2026-03-02T09:00",

@@ -9,11 +9,11 @@ import { limits } from "../../src/model/chat.ts";
 import { openStudent, type Student } from "../../src/model/student.ts";
 import { trainTokenizer } from "../../src/model/tokenizer.ts";
 import { initialize, type Model } from "../../src/model/transformer.ts";
-import type { AssistantMessage, Talk } from "../../src/policy/policy.ts";
+import type { AssistantMessage, Conversation } from "../../src/policy/policy.ts";
 import { programs } from "../compute/numbers.ts";
 
 const tokenizer = trainTokenizer([], [], [], 480);
-const talkOf = (id: string, ...said: string[]): Talk => ({
+const talkOf = (id: string, ...said: string[]): Conversation => ({
   header: {
     kind: "header",
     format: "prove/trajectory@1",
@@ -93,10 +93,10 @@ describe("a student", () => {
   );
 
   test("says the same when it goes on as when it is asked anew", async () => {
-    const [first] = asked as [Talk];
+    const [first] = asked as [Conversation];
     const student = open(0);
     const said = await student.next(first);
-    const later: Talk = {
+    const later: Conversation = {
       ...first,
       events: [
         ...first.events,

@@ -13,7 +13,7 @@ import {
   score,
   type LossOf,
 } from "../../src/model/transformer.ts";
-import { Mistake } from "../../src/userError.ts";
+import { UserError } from "../../src/userError.ts";
 import { checkClose, programs, randomArray } from "../compute/numbers.ts";
 import { apart, sheaves, tiny, tokens } from "./tiny.ts";
 
@@ -190,7 +190,7 @@ describe("a model", () => {
 
   const refuse = (change: Partial<Architecture>, message: RegExp) =>
     test(`${JSON.stringify(change)} is a mistake`, () => {
-      expect(() => initialize({ ...tiny, ...change }, 1)).toThrow(Mistake);
+      expect(() => initialize({ ...tiny, ...change }, 1)).toThrow(UserError);
       expect(() => initialize({ ...tiny, ...change }, 1)).toThrow(message);
     });
   refuse({ layers: 0 }, /layers is 0/);

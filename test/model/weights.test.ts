@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { fromHalf, toHalf } from "../../src/model/half.ts";
 import { readWeights, writeWeights, type Weights } from "../../src/model/weights.ts";
-import { Mistake } from "../../src/userError.ts";
+import { UserError } from "../../src/userError.ts";
 import { randomArray } from "../compute/numbers.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "prove-"));
@@ -73,7 +73,7 @@ describe("a file that is not whole weights is a mistake that names it", () => {
       const broken = join(folder, "broken.safetensors");
       writeFileSync(broken, await content());
       const reading = readWeights(broken);
-      await expect(reading).rejects.toThrow(Mistake);
+      await expect(reading).rejects.toThrow(UserError);
       await expect(reading).rejects.toThrow(message);
       await expect(reading).rejects.toThrow("broken.safetensors");
     });
@@ -100,13 +100,13 @@ describe("a file that is not whole weights is a mistake that names it", () => {
 });
 
 test("a missing file is a mistake", async () => {
-  await expect(readWeights(join(folder, "none"))).rejects.toThrow(Mistake);
+  await expect(readWeights(join(folder, "none"))).rejects.toThrow(UserError);
 });
 
 test("a folder that cannot be written to leaves what stood there, and no temporary file", async () => {
   await writeWeights(file, some(), "F32");
   const before = readFileSync(file);
-  await expect(writeWeights(join(file, "inside"), some(), "F32")).rejects.toThrow(Mistake);
+  await expect(writeWeights(join(file, "inside"), some(), "F32")).rejects.toThrow(UserError);
   expect(readFileSync(file)).toEqual(before);
   expect(readdirSync(folder).filter(it => it.endsWith(".writing"))).toEqual([]);
 });

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import { Mistake } from "../../src/userError.ts";
+import { UserError } from "../../src/userError.ts";
 import { runFormat, sftDefaults, type RunConfig } from "../../src/run/config.ts";
 import { appendLine, writeWhole } from "../../src/storage/disk.ts";
 import {
@@ -78,7 +78,7 @@ const mistakeOf = (act: () => unknown): string => {
   try {
     act();
   } catch (error) {
-    if (error instanceof Mistake) return error.message;
+    if (error instanceof UserError) return error.message;
     throw error;
   }
   throw new Error("nothing was thrown");

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Mistake } from "../../src/userError.ts";
+import { UserError } from "../../src/userError.ts";
 import { serve, type Serving } from "../../src/service/serve.ts";
 import { newSessionId } from "../../src/service/sessionId.ts";
 import { tokenFrom } from "../../src/service/token.ts";
@@ -253,7 +253,7 @@ test.each(["0.0.0.0", "192.168.0.1", "::", "example.com"])(
   "does not listen on %s without a token",
   async host => {
     await expect(serve({ catalog, host })).rejects.toThrow(
-      new Mistake(
+      new UserError(
         `${host} can be reached from other machines and there is no token`,
         "set PROVE_TOKEN, name a file with --token-file, or serve on 127.0.0.1",
       ),
@@ -284,7 +284,7 @@ describe("a token", () => {
     mode => {
       write(token, mode);
       expect(() => tokenFrom(undefined, file)).toThrow(
-        new Mistake(`others can read ${file}`, `make it yours alone: chmod 600 ${file}`),
+        new UserError(`others can read ${file}`, `make it yours alone: chmod 600 ${file}`),
       );
     },
   );

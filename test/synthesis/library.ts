@@ -6,7 +6,7 @@ import { z } from "zod";
 import { openCatalog, type Catalog } from "../../src/environment/catalog.ts";
 import { id, label, sensitive, spokenId } from "../../src/environment/entity.ts";
 import { fixtureFormat, type Fixture } from "../../src/environment/fixture.ts";
-import { defineServer, need, refuse, toolOf } from "../../src/environment/server.ts";
+import { defineServer, findEntity, refuse, toolOf } from "../../src/environment/server.ts";
 import { openSession, type Session } from "../../src/environment/session.ts";
 
 const Library = z.strictObject({
@@ -63,7 +63,7 @@ export const library = defineServer({
         loans: z.array(z.object({ by: z.string(), loan_id: id("loan") })),
       },
       run({ books, loans, members }, { book_id }) {
-        const { title, copies } = need(books, book_id, "book");
+        const { title, copies } = findEntity(books, book_id, "book");
         const own = Object.entries(loans).filter(([, it]) => it.book === book_id);
         return {
           title,
@@ -93,8 +93,8 @@ export const library = defineServer({
       returns: { loan_id: id("loan") },
       run({ isOpen, books, members, loans }, { book_id, member_id, pin }, { newId }) {
         if (!isOpen) refuse("precondition_failed", "the desk is closed");
-        const book = need(books, book_id, "book");
-        if (need(members, member_id, "member").pin !== pin)
+        const book = findEntity(books, book_id, "book");
+        if (findEntity(members, member_id, "member").pin !== pin)
           refuse("permission_denied", "the pin is wrong");
         if (book.copies === 0) refuse("precondition_failed", `no copy of ${book.title} is left`);
         book.copies--;
@@ -109,7 +109,7 @@ export const library = defineServer({
       input: { loan_id: id("loan") },
       returns: { loan_id: id("loan") },
       run({ books, loans }, { loan_id }) {
-        const loan = need(loans, loan_id, "loan");
+        const loan = findEntity(loans, loan_id, "loan");
         books[loan.book]!.copies++;
         delete loans[loan_id];
         return { loan_id };

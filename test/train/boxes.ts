@@ -9,7 +9,7 @@ import { z } from "zod";
 import { openCatalog, type Catalog } from "../../src/environment/catalog.ts";
 import { id, label } from "../../src/environment/entity.ts";
 import { fixtureDigest } from "../../src/environment/fixture.ts";
-import { defineServer, need, refuse, toolOf } from "../../src/environment/server.ts";
+import { defineServer, findEntity, refuse, toolOf } from "../../src/environment/server.ts";
 import { limits } from "../../src/model/chat.ts";
 import type { Architecture } from "../../src/model/architecture.ts";
 import { trainTokenizer, type Tokenizer } from "../../src/model/tokenizer.ts";
@@ -45,7 +45,7 @@ export const boxes = defineServer({
       input: { box_id: id("box") },
       returns: { box_id: id("box") },
       run({ boxes: all }, { box_id }) {
-        need(all, box_id, "box").isOpen = true;
+        findEntity(all, box_id, "box").isOpen = true;
         return { box_id };
       },
     }),

@@ -1,7 +1,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
-import { Mistake } from "../../src/userError.ts";
+import { UserError } from "../../src/userError.ts";
 import { initialize, type Gradients, type Model } from "../../src/model/transformer.ts";
 import { adamW } from "../../src/train/optimizer.ts";
 import { checkClose, programs, randomArray } from "../compute/numbers.ts";
@@ -89,7 +89,7 @@ describe.each(["wasm", "cpu"] as const)("AdamW on %s", name => {
     const model = initialize(tiny, 1);
     const optimizer = adamW(model);
     const before = values(model, "norm");
-    expect(() => optimizer.step(gradientsOf(model, { norm: NaN }), 0.01)).toThrow(Mistake);
+    expect(() => optimizer.step(gradientsOf(model, { norm: NaN }), 0.01)).toThrow(UserError);
     expect(values(model, "norm")).toEqual(before);
     expect(optimizer.state().step).toBe(0);
   });

@@ -3,7 +3,7 @@ import { startBackend } from "../../src/compute/backend.ts";
 import { pack, type Sheaf } from "../../src/model/packed.ts";
 import { disposeGradients, gradients, initialize } from "../../src/model/transformer.ts";
 import { adamW } from "../../src/train/optimizer.ts";
-import { Mistake } from "../../src/userError.ts";
+import { UserError } from "../../src/userError.ts";
 import { joinReplicas, type Replica } from "../../src/train/replicas.ts";
 import * as tf from "@tensorflow/tfjs-core";
 import { sheaves, tiny } from "../model/tiny.ts";
@@ -90,7 +90,7 @@ await joinReplicas<Setup, string, Said>(replica => {
       if (replica.rank === 1) throw new Error("no memory left");
       return replica.barrier();
     case "mistake":
-      throw new Mistake("the checkpoint is gone", "choose another");
+      throw new UserError("the checkpoint is gone", "choose another");
     case "wait":
       replica.say({ waits: true });
       if (replica.rank === 0) replica.barrier();

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { beforeAll, describe, expect, test } from "vitest";
-import { Mistake } from "../../src/userError.ts";
+import { UserError } from "../../src/userError.ts";
 import { aloneReplica, joinReplicas, startReplicas } from "../../src/train/replicas.ts";
 import { checkClose, programs } from "../compute/numbers.ts";
 import type { Said, Setup } from "./replicaProgram.ts";
@@ -94,7 +94,7 @@ describe("when something goes wrong", () => {
   test("a mistake of the person's is still one, with its remedy", () =>
     expect(run(2, { do: "mistake" })).rejects.toSatisfy(
       it =>
-        it instanceof Mistake &&
+        it instanceof UserError &&
         it.what === "the checkpoint is gone" &&
         it.remedy === "choose another",
     ));

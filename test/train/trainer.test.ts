@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { Mistake } from "../../src/userError.ts";
+import { UserError } from "../../src/userError.ts";
 import { startBackend } from "../../src/compute/backend.ts";
 import { openCatalog } from "../../src/environment/catalog.ts";
 import { limits } from "../../src/model/chat.ts";
@@ -265,7 +265,7 @@ describe("a run that cannot begin says why", () => {
   const check = async (folder: string, why: RegExp) => {
     const failing = startOn(folder).then(async it => {
       const last = (await finish(it)).at(-1)!;
-      if (last.kind === "failed") throw new Mistake(last.what, last.remedy);
+      if (last.kind === "failed") throw new UserError(last.what, last.remedy);
     });
     await expect(failing).rejects.toThrow(why);
     expect(readEnd(folder)).toMatchObject({

@@ -20,7 +20,7 @@ import {
 } from "vscode";
 import { randomBytes } from "node:crypto";
 import type { Server } from "../../environment/server.ts";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 import type { Serving } from "../../service/serve.ts";
 import { version } from "../../version.ts";
 import type { Ground } from "../shared/services.ts";
@@ -89,7 +89,7 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
     mustBeTrusted("offering a server to agents");
     const server = (await this.offered()).find(it => labelOf(it.name) === label);
     if (!server)
-      throw new Mistake(
+      throw new UserError(
         `${label} is no longer offered`,
         "offer it again with PROVE: Offer Server to Agents…",
       );

@@ -3,7 +3,7 @@
  */
 import { CancellationError, window, type Disposable, type Uri, type WebviewPanel } from "vscode";
 import type { Server } from "../../environment/server.ts";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 import type { GraphPage, GraphView } from "../../protocol/pages.ts";
 import { verdictOn, type Audit } from "../../synthesis/graph/edgeVerdicts.ts";
 import { graphOf } from "../../synthesis/graph/dependencyGraph.ts";
@@ -56,7 +56,7 @@ export class GraphPages implements Disposable {
       load: async () => {
         const server = (await this.#definitions.servers()).find(it => it.name === name);
         if (!server)
-          throw new Mistake(`there is no server ${name}`, "open the graph of another one");
+          throw new UserError(`there is no server ${name}`, "open the graph of another one");
         return viewOfGraph(server, await this.#definitions.audit());
       },
     };

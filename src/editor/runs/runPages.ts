@@ -4,7 +4,7 @@
  */
 import { basename } from "node:path";
 import { CancellationError, window, type Disposable, type Uri, type WebviewPanel } from "vscode";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 import type { RunPage, RunView } from "../../protocol/pages.ts";
 import { groupsFile } from "../../run/folder.ts";
 import { indexGroups } from "./groupIndex.ts";
@@ -104,7 +104,7 @@ export class RunPages implements Disposable {
     const kept = keptSteps(watch.folder);
     const near = kept.toSorted((a, b) => Math.abs(a - step) - Math.abs(b - step))[0];
     if (near === undefined)
-      throw new Mistake(
+      throw new UserError(
         `${nameOf(watch)} keeps no attempts`,
         "set keepGroups in its configuration",
       );

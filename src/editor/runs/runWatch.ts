@@ -9,14 +9,14 @@ import { attach, type Attachment } from "../../run/attach.ts";
 import type { RunConfig } from "../../run/config.ts";
 import { checkpointsOf, readEnd, readMetrics, readRun, type RunEnd } from "../../run/folder.ts";
 import type { StepMetrics } from "../../run/metrics.ts";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 
 export type RunChange =
   | { readonly kind: "stood" }
   | { readonly kind: "stepped"; readonly steps: readonly StepMetrics[] }
   | { readonly kind: "saved"; readonly step: number }
   | { readonly kind: "finished"; readonly by: "steps" | "time" | "stop" }
-  | { readonly kind: "failed"; readonly mistake: Mistake };
+  | { readonly kind: "failed"; readonly mistake: UserError };
 
 export class RunWatch {
   readonly folder: string;
@@ -102,7 +102,7 @@ export class RunWatch {
   /** Asks the trainer. Throws a `Mistake` where none is at work. */
   async request(ask: TrainerRequest): Promise<void> {
     if (!(await this.attach()))
-      throw new Mistake(
+      throw new UserError(
         `no trainer is at work on ${this.folder}`,
         "resume the training to go on with it",
       );
@@ -148,7 +148,7 @@ export class RunWatch {
       case "finished":
         return this.#tell({ kind: "finished", by: fact.by });
       case "failed":
-        return this.#tell({ kind: "failed", mistake: new Mistake(fact.what, fact.remedy) });
+        return this.#tell({ kind: "failed", mistake: new UserError(fact.what, fact.remedy) });
       default:
         throw new Error(`the trainer said ${JSON.stringify(fact satisfies never)}`);
     }

@@ -4,7 +4,7 @@
  */
 import { basename } from "node:path";
 import { EventEmitter, type Disposable, type Event } from "vscode";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 import { runsIn } from "../../run/folder.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
 import { report, reporting } from "../shared/report.ts";
@@ -51,7 +51,7 @@ export class Runs implements Disposable {
         reporting(watch.attach());
       } catch (error) {
         // the folder went away while we watched it
-        if (!(error instanceof Mistake)) throw error;
+        if (!(error instanceof UserError)) throw error;
         watch.dispose();
         this.#watches.delete(watch.folder);
       }
@@ -68,7 +68,7 @@ export class Runs implements Disposable {
     try {
       return [this.watch(folder)];
     } catch (error) {
-      if (!(error instanceof Mistake)) throw error;
+      if (!(error instanceof UserError)) throw error;
       if (!this.#broken.has(folder)) report(error);
       this.#broken.add(folder);
       return [];

@@ -13,7 +13,7 @@ import {
   type CancellationToken,
   type Progress,
 } from "vscode";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 import { grpoDefaults, runFormat, type RunConfig } from "../../run/config.ts";
 import { createRun } from "../../run/folder.ts";
 import { startTrainer } from "../../run/start.ts";
@@ -94,7 +94,7 @@ export class Training {
     mustBeTrusted("training");
     if (await watch.attach()) return watch.request(request);
     if (request !== "resume")
-      throw new Mistake(`${nameOf(watch)} is not being trained`, "there is nothing to stop");
+      throw new UserError(`${nameOf(watch)} is not being trained`, "there is nothing to stop");
     await this.#launch(watch.folder);
   }
 
@@ -195,7 +195,7 @@ export class Training {
     if (chosen.file) return chosen.file;
     await this.#synthesis.copyExample();
     const [copied] = await this.#tasks.files();
-    if (!copied) throw new Mistake("the example has no tasks", "synthesize some");
+    if (!copied) throw new UserError("the example has no tasks", "synthesize some");
     return copied;
   }
 

@@ -5,7 +5,7 @@
 import { TreeItemCollapsibleState, type TreeItem } from "vscode";
 import type { ConnectedCall, ConnectedTool } from "../../mcp/connect.ts";
 import type { Entry } from "../../mcp/entries.ts";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 import { visible } from "../../trajectory/visible.ts";
 import type { ConnectedLive, Connections } from "./connections.ts";
 import { icons, outcomeIcon } from "../shared/icons.ts";
@@ -38,7 +38,7 @@ export function connectionsOf(connections: Connections): readonly ConnectedNode[
   try {
     return connections.entries().map(entry => ({ kind: "connection", entry }));
   } catch (error) {
-    if (error instanceof Mistake) return [{ kind: "connectionFault", why: error.message }];
+    if (error instanceof UserError) return [{ kind: "connectionFault", why: error.message }];
     throw error;
   }
 }

@@ -5,7 +5,7 @@
 import { Uri, window, workspace } from "vscode";
 import type { ConnectedCall, ConnectedTool } from "../../mcp/connect.ts";
 import type { Entry } from "../../mcp/entries.ts";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 import { visible } from "../../trajectory/visible.ts";
 import { askArguments } from "./callPrompt.ts";
 import { isConnectedNode, type ConnectedNode } from "./connectedTree.ts";
@@ -145,7 +145,7 @@ export class ConnectedViews {
 async function pickTool({ session, entry }: ConnectedLive): Promise<ConnectedTool> {
   const open = [...session.tools.values()].filter(it => it.effect === "read" || entry.isDisposable);
   if (open.length === 0)
-    throw new Mistake(
+    throw new UserError(
       `${entry.name} has no tool that is marked as read-only`,
       `write "disposable": true into its entry in prove/mcp.json if everything it can reach may be changed`,
     );

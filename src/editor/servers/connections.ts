@@ -21,7 +21,7 @@ import type {
   Difference,
 } from "../../mcp/connect.ts";
 import { readEntries, type Entry } from "../../mcp/entries.ts";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 import { visible } from "../../trajectory/visible.ts";
 import { mustBeTrusted, type ProveFolder } from "../shared/proveFolder.ts";
 import { report } from "../shared/report.ts";
@@ -140,7 +140,7 @@ export class Connections implements Disposable {
   #held({ number, entry }: ConnectedLive): Held {
     const held = this.#sessions.get(number);
     if (!held)
-      throw new Mistake(`session ${number} of ${entry.name} was closed`, "open another one");
+      throw new UserError(`session ${number} of ${entry.name} was closed`, "open another one");
     return held;
   }
 

@@ -5,7 +5,7 @@
  */
 import { EventEmitter, type Disposable, type Event } from "vscode";
 import type { JsonObject } from "../../environment/json.ts";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 import type { Change, HeldSession, MadeCall, SessionTable } from "../../service/table.ts";
 import type { Definitions } from "./definitions.ts";
 import { mustBeTrusted } from "../shared/proveFolder.ts";
@@ -120,7 +120,7 @@ export class LiveSessions implements Disposable {
    */
   #open({ held, number }: LiveSession): HeldSession {
     if (!this.#sessions.has(held))
-      throw new Mistake(`session ${number} was closed`, "open another one");
+      throw new UserError(`session ${number} was closed`, "open another one");
     return held;
   }
 

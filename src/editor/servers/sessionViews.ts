@@ -5,7 +5,7 @@
 import { Uri, commands, window, type TextDocumentShowOptions } from "vscode";
 import { canonical } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 import type { MadeCall } from "../../service/table.ts";
 import { askArguments } from "./callPrompt.ts";
 import { entitiesOf } from "./entities.ts";
@@ -114,7 +114,8 @@ export class SessionViews {
   async #chosenSession(node: ServersNode | undefined): Promise<LiveSession> {
     if (node?.kind === "session") return node.live;
     const { all } = this.#ground.sessions;
-    if (all.length === 0) throw new Mistake("no session is open", "open one from the Servers view");
+    if (all.length === 0)
+      throw new UserError("no session is open", "open one from the Servers view");
     return all.length === 1 ? all[0]! : this.#pickSession(all);
   }
 
@@ -152,7 +153,10 @@ export class SessionViews {
         file,
       }));
     if (items.length === 0)
-      throw new Mistake(`${server ?? "no server"} has no fixture`, "add one under prove/fixtures");
+      throw new UserError(
+        `${server ?? "no server"} has no fixture`,
+        "add one under prove/fixtures",
+      );
     return items.length === 1
       ? items[0]!.file
       : (await pick(items, "Which fixture to start from")).file;

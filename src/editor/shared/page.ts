@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { Uri, ViewColumn, window, type WebviewPanel } from "vscode";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 import type { PageAsks, PageHears, PageMap } from "../../protocol/pages.ts";
 import { report } from "./report.ts";
 
@@ -66,7 +66,8 @@ export function servePage<Map extends PageMap>(
       const answer = answers[asked.name];
       await hear({ kind: "reply", id: asked.id, result: await answer(asked.params) });
     } catch (error) {
-      const refusal = error instanceof Mistake ? error : new Mistake("PROVE broke", "see the log");
+      const refusal =
+        error instanceof UserError ? error : new UserError("PROVE broke", "see the log");
       report(error);
       await hear({ kind: "refusal", id: asked.id, what: refusal.what, remedy: refusal.remedy });
     }

@@ -5,7 +5,7 @@
 import { execFile, fork, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 
 /**
  * A Node to start programs with. `isElectron`: the editor's own runtime, which must be told to be a
@@ -27,12 +27,12 @@ export async function findNode(chosen: string): Promise<NodeProgram> {
   if (chosen) {
     const version = await versionOf(chosen);
     if (version === undefined)
-      throw new Mistake(
+      throw new UserError(
         `prove.node names ${chosen}, which is no Node.js program`,
         "correct the setting, or empty it",
       );
     if (!isNewEnough(version))
-      throw new Mistake(
+      throw new UserError(
         `prove.node names a Node.js ${version}, and ${oldest.join(".")} or newer is needed`,
         "name a newer one, or empty the setting",
       );

@@ -4,7 +4,7 @@
  */
 import { EventEmitter, RelativePattern, Uri, workspace, type Disposable, type Event } from "vscode";
 import type { FixtureFolders } from "../../environment/fixture.ts";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 import { Remediable } from "./report.ts";
 import { setting } from "./settings.ts";
 
@@ -138,7 +138,7 @@ export async function filesIn(folder: Uri, ending: string): Promise<Uri[]> {
       .map(name => Uri.joinPath(folder, name));
   } catch (cause) {
     if ((cause as { code?: string }).code === "FileNotFound") return [];
-    throw new Mistake(
+    throw new UserError(
       `cannot list ${folder.fsPath} (${(cause as Error).message})`,
       "check the folder's permissions",
       { cause },

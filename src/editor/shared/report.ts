@@ -4,7 +4,7 @@
  * log, and says so.
  */
 import { CancellationError, commands, window, type LogOutputChannel } from "vscode";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 
 /** What a button does: a command of the editor. */
 export interface Button {
@@ -14,7 +14,7 @@ export interface Button {
 }
 
 /** A mistake whose remedy is a command. */
-export class Remediable extends Mistake {
+export class Remediable extends UserError {
   readonly button: Button;
 
   constructor(what: string, remedy: string, button: Button, options?: ErrorOptions) {
@@ -33,7 +33,7 @@ export const theLog = (): LogOutputChannel =>
 export function report(error: unknown): void {
   if (error instanceof CancellationError || (error instanceof Error && error.name === "AbortError"))
     return;
-  if (error instanceof Mistake) {
+  if (error instanceof UserError) {
     theLog().warn(
       error.message,
       ...(error.cause instanceof Error ? [error.cause.stack ?? error.cause.message] : []),

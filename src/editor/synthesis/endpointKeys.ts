@@ -4,7 +4,7 @@
  * address's origin and given out for that origin only.
  */
 import { CancellationError, window, type Memento, type SecretStorage } from "vscode";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 import { visible } from "../../trajectory/visible.ts";
 import { mustBeTrusted } from "../shared/proveFolder.ts";
 import { pick, typeText } from "../shared/questions.ts";
@@ -71,7 +71,7 @@ export class EndpointKeys {
   async forget(): Promise<void> {
     const all = this.#origins;
     if (all.length === 0)
-      throw new Mistake("no endpoint key is stored", "there is nothing to forget");
+      throw new UserError("no endpoint key is stored", "there is nothing to forget");
     const { label } = await pick(
       all.map(it => ({ label: it })),
       "Whose key to forget",

@@ -6,7 +6,7 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { CancellationError, Uri, window, workspace, type Memento } from "vscode";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 import type { TeacherAsk } from "../../protocol/work.ts";
 import { readReport, reportFile } from "../../synthesis/pipeline/report.ts";
 import type { Definitions } from "../servers/definitions.ts";
@@ -203,7 +203,7 @@ export class Synthesis {
 
 /** In the editor a key that lacks is given by a command. */
 const withKeyButton = (error: unknown, { kind }: TeacherChoice): unknown =>
-  error instanceof Mistake && kind === "endpoint" && /\bkey\b/.test(error.remedy)
+  error instanceof UserError && kind === "endpoint" && /\bkey\b/.test(error.remedy)
     ? new Remediable(
         error.what,
         "store a key for that address, then go on with it",

@@ -13,7 +13,7 @@ import {
   type WebviewPanel,
 } from "vscode";
 import type { SynthesisPage } from "../../protocol/pages.ts";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 import { rejectedFile } from "../../synthesis/pipeline/report.ts";
 import { addressOf, placeIn } from "../trajectories/attempts.ts";
 import { icons } from "../shared/icons.ts";
@@ -118,7 +118,7 @@ export class SynthesisPages implements Disposable {
   async #openRejected(file: string, line: number): Promise<void> {
     const entry = (await indexRejected(file)).entries.find(it => it.number === line);
     if (!entry)
-      throw new Mistake(`${file} has changed since it was listed`, "choose the reason once more");
+      throw new UserError(`${file} has changed since it was listed`, "choose the reason once more");
     await this.#transcripts.open(
       addressOf({ kind: "rejected", file, line: placeIn(entry) }, entry.id),
     );

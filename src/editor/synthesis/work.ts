@@ -10,7 +10,7 @@ import {
   type CancellationToken,
   type Progress,
 } from "vscode";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 import type { Work, WorkAsk, WorkSays } from "../../protocol/work.ts";
 import { ModelAnswers } from "./languageModels.ts";
 import { findNode, forkProgram } from "../shared/program.ts";
@@ -67,7 +67,7 @@ function followed(
     );
     child.once("error", cause =>
       reject(
-        new Mistake(
+        new UserError(
           `the terminal program did not start (${cause.message})`,
           "check the setting prove.node",
           { cause },
@@ -76,7 +76,7 @@ function followed(
     );
     child.once("exit", code =>
       reject(
-        new Mistake(
+        new UserError(
           `the terminal program ended with ${code} before its work was done`,
           stderr.trim() || "run it again",
           { cause: new Error(stderr) },
@@ -98,7 +98,7 @@ function followed(
         case "cancelled":
           return reject(new CancellationError());
         case "failed":
-          return reject(new Mistake(said.what, said.remedy));
+          return reject(new UserError(said.what, said.remedy));
         case "model-ask":
           return void answers.answer(said);
         case "model-cancel":

@@ -4,7 +4,7 @@
  */
 import { basename } from "node:path";
 import { Uri } from "vscode";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 import { groupsFile, readRun } from "../../run/folder.ts";
 import { parseRejected, type RejectedLine } from "../../synthesis/pipeline/report.ts";
 import { readTrajectories } from "../../trajectory/file.ts";
@@ -111,7 +111,7 @@ async function readFromGroup({
   const json = (await readJson(file, line)) as { trajectory?: unknown } | null;
   const parsed = trajectorySchema.safeParse(json?.trajectory);
   if (!parsed.success)
-    throw new Mistake(
+    throw new UserError(
       `${file}:${line.number} is no attempt`,
       "open it with the version of PROVE that wrote it",
     );
@@ -148,7 +148,7 @@ async function readFromFile(file: string, find: FindTask): Promise<KeptAttempt> 
     const task = await find(trajectory.header.task);
     return { trajectory, ...(task ? { task } : {}) };
   }
-  throw new Mistake(`${file} holds no trajectory`, "choose another file");
+  throw new UserError(`${file} holds no trajectory`, "choose another file");
 }
 
 /** A run may be kept longer than its tasks: then its attempts are shown without their goals. */
@@ -157,7 +157,7 @@ async function taskIn(file: string, id: string): Promise<Task | undefined> {
     const entry = (await indexTasks(file)).entries.find(it => it.id === id);
     return entry && (await readTask(file, entry));
   } catch (error) {
-    if (error instanceof Mistake) return undefined;
+    if (error instanceof UserError) return undefined;
     throw error;
   }
 }

@@ -11,7 +11,7 @@ import {
   TerminatedEvent,
 } from "@vscode/debugadapter";
 import type { DebugProtocol } from "@vscode/debugprotocol";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 import type { Place } from "../../trajectory/cursor.ts";
 import { isSilent } from "../../trajectory/transcript.ts";
 import {
@@ -359,7 +359,7 @@ export class TrajectoryDebugSession extends DebugSession {
   }
 
   #fail(response: DebugProtocol.Response, error: unknown): void {
-    if (!(error instanceof Mistake)) {
+    if (!(error instanceof UserError)) {
       this.sendErrorResponse(response, {
         id: 3,
         format: "the trajectory could not be opened",

@@ -3,7 +3,7 @@
  * itself.
  */
 import { DebugAdapterInlineImplementation, Uri, debug, type Disposable } from "vscode";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 import { Cursor } from "../../trajectory/cursor.ts";
 import { isTranscript, type AttemptNode } from "./attempts.ts";
 import { TrajectoryDebugSession } from "./debugAdapter.ts";
@@ -52,7 +52,7 @@ export class Debugging implements Disposable {
       },
       { suppressSaveBeforeStart: true },
     );
-    if (!isStarted) throw new Mistake("the debug session did not start", "see the Debug Console");
+    if (!isStarted) throw new UserError("the debug session did not start", "see the Debug Console");
   }
 
   dispose(): void {
@@ -62,11 +62,11 @@ export class Debugging implements Disposable {
   async #load(address: string): Promise<Stepping> {
     const uri = Uri.parse(address, true);
     if (!isTranscript(uri))
-      throw new Mistake(`${address} is no transcript`, "start it by Step Through Trajectory");
+      throw new UserError(`${address} is no transcript`, "start it by Step Through Trajectory");
     const { catalog, trajectory, transcript, task, grade, rejected } =
       await this.#transcripts.attempt(uri);
     if (rejected)
-      throw new Mistake(
+      throw new UserError(
         `${rejected.id} was turned down and cannot be replayed`,
         "step through a task instead",
       );

@@ -3,7 +3,7 @@
  * Knows no editor.
  */
 import type { Catalog } from "../../environment/catalog.ts";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 import type { Breakdown } from "../../reward/breakdown.ts";
 import { profiles } from "../../reward/profiles.ts";
 import { isScored, score } from "../../reward/reward.ts";
@@ -29,7 +29,7 @@ export function gradeOf(catalog: Catalog, task: Task | undefined, trajectory: Tr
     return { breakdowns: scored.filter(isScored), success: successOf(attempt) };
   } catch (error) {
     // a fixture or a tool has changed since: the transcript is still worth reading
-    if (error instanceof Mistake) return { unscorable: `${error.what}; ${error.remedy}` };
+    if (error instanceof UserError) return { unscorable: `${error.what}; ${error.remedy}` };
     throw error;
   }
 }

@@ -17,7 +17,7 @@ import {
   type TextEditor,
 } from "vscode";
 import type { Catalog } from "../../environment/catalog.ts";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 import { noteOf } from "../../reward/words.ts";
 import { transcriptOf, type Transcript } from "../../trajectory/transcript.ts";
 import {
@@ -68,7 +68,7 @@ export class Transcripts implements Disposable {
         { kind: "file", file: given.fsPath },
         given.path.split("/").at(-1)!.replace(".trajectory.jsonl", ""),
       );
-    throw new Mistake("no trajectory is shown", "open a task from the Tasks view first");
+    throw new UserError("no trajectory is shown", "open a task from the Tasks view first");
   }
 
   /** The attempt of a transcript's address, read once while its document is open. */

@@ -5,7 +5,13 @@
  */
 import { z } from "zod";
 import { cents, day, id, label, minute, money, sensitive } from "../../environment/entity.ts";
-import { defineServer, need, refuse, toolOf, type Moment } from "../../environment/server.ts";
+import {
+  defineServer,
+  findEntity,
+  refuse,
+  toolOf,
+  type ToolContext,
+} from "../../environment/server.ts";
 import { has } from "../../environment/words.ts";
 import { round } from "../../environment/money.ts";
 
@@ -67,7 +73,12 @@ const Bank = z.strictObject({
 type Bank = z.infer<typeof Bank>;
 
 function openAccount(bank: Bank, accountId: string) {
-  const account = need(bank.accounts, accountId, "account", "banking_list_accounts gives the ids");
+  const account = findEntity(
+    bank.accounts,
+    accountId,
+    "account",
+    "banking_list_accounts gives the ids",
+  );
   if (account.status === "closed")
     refuse("precondition_failed", `account ${accountId} (${account.name}) is closed`);
   return account;
@@ -93,9 +104,9 @@ function payingAccount(bank: Bank, accountId: string, amount: number) {
 type Booking = Omit<z.infer<typeof Transaction>, "at">;
 
 /** Writes one line of the ledger and moves the balance with it. */
-function book(bank: Bank, moment: Pick<Moment, "now" | "newId">, booking: Booking): string {
-  const transactionId = moment.newId("txn");
-  bank.transactions[transactionId] = { ...booking, amount: round(booking.amount), at: moment.now };
+function book(bank: Bank, context: Pick<ToolContext, "now" | "newId">, booking: Booking): string {
+  const transactionId = context.newId("txn");
+  bank.transactions[transactionId] = { ...booking, amount: round(booking.amount), at: context.now };
   const account = bank.accounts[booking.account_id]!;
   account.balance = round(account.balance + booking.amount);
   return transactionId;
@@ -169,7 +180,7 @@ const accountTools = {
       ),
     },
     run({ accounts, cards }, { account_id }) {
-      const { name, status, access } = need(
+      const { name, status, access } = findEntity(
         accounts,
         account_id,
         "account",
@@ -196,7 +207,7 @@ const accountTools = {
     input: { account_id: accountId },
     returns: { name: label("account"), balance, available: cents() },
     run({ accounts }, { account_id }) {
-      const it = need(accounts, account_id, "account", "banking_list_accounts gives the ids");
+      const it = findEntity(accounts, account_id, "account", "banking_list_accounts gives the ids");
       return { name: it.name, balance: it.balance, available: round(it.balance + it.overdraft) };
     },
   }),
@@ -227,7 +238,7 @@ const accountTools = {
       ),
     },
     run(bank, { account_id, from_date, to_date, text, min_amount, limit: most = 10 }) {
-      need(bank.accounts, account_id, "account", "banking_list_accounts gives the ids");
+      findEntity(bank.accounts, account_id, "account", "banking_list_accounts gives the ids");
       if (from_date && to_date && from_date > to_date)
         refuse("invalid_params", `from_date ${from_date} is after to_date ${to_date}`);
       const lines = ledger(
@@ -272,7 +283,7 @@ const accountTools = {
         at,
         kind,
         amount: booked,
-      } = need(
+      } = findEntity(
         transactions,
         transaction_id,
         "transaction",
@@ -302,7 +313,7 @@ const accountTools = {
       transactions: z.int(),
     },
     run(bank, { account_id, month }, { now }) {
-      const account = need(
+      const account = findEntity(
         bank.accounts,
         account_id,
         "account",
@@ -335,18 +346,18 @@ const transferTools = {
       amount: amount.describe("Amount in euros"),
     },
     returns: { transaction_id: id("transaction"), from_balance: balance, to_balance: balance },
-    run(bank, { from_account, to_account, amount: moved }, moment) {
+    run(bank, { from_account, to_account, amount: moved }, context) {
       if (from_account === to_account)
         refuse("invalid_params", "from_account and to_account are the same account");
       const from = payingAccount(bank, from_account, moved);
       const to = openAccount(bank, to_account);
-      const transaction_id = book(bank, moment, {
+      const transaction_id = book(bank, context, {
         account_id: from_account,
         amount: -moved,
         kind: "transfer",
         text: `Transfer to ${to.name}`,
       });
-      book(bank, moment, {
+      book(bank, context, {
         account_id: to_account,
         amount: moved,
         kind: "transfer",
@@ -394,7 +405,7 @@ const transferTools = {
     },
     returns: { scheduled_id: id("scheduled_transfer"), status: z.string() },
     run({ scheduled }, { scheduled_id }) {
-      const planned = need(
+      const planned = findEntity(
         scheduled,
         scheduled_id,
         "scheduled transfer",
@@ -425,7 +436,7 @@ const transferTools = {
     },
     run({ scheduled, accounts }, { from_account }) {
       if (from_account)
-        need(accounts, from_account, "account", "banking_list_accounts gives the ids");
+        findEntity(accounts, from_account, "account", "banking_list_accounts gives the ids");
       const pending = Object.entries(scheduled).filter(
         ([, it]) => it.status === "pending" && (!from_account || it.from_account === from_account),
       );
@@ -447,9 +458,9 @@ const cashTools = {
     summary: "Pay cash into an account.",
     input: { account_id: accountId, amount: amount.describe("Amount in euros") },
     returns: { transaction_id: id("transaction"), balance },
-    run(bank, { account_id, amount: paid }, moment) {
+    run(bank, { account_id, amount: paid }, context) {
       const account = openAccount(bank, account_id);
-      const transaction_id = book(bank, moment, {
+      const transaction_id = book(bank, context, {
         account_id,
         amount: paid,
         kind: "deposit",
@@ -463,8 +474,8 @@ const cashTools = {
     summary: "Take out cash with a card. The card must be active, and its daily limit holds.",
     input: { card_id: cardId, amount: amount.describe("Amount in euros") },
     returns: { transaction_id: id("transaction"), balance },
-    run(bank, { card_id, amount: taken }, moment) {
-      const card = need(
+    run(bank, { card_id, amount: taken }, context) {
+      const card = findEntity(
         bank.cards,
         card_id,
         "card",
@@ -482,7 +493,7 @@ const cashTools = {
         it =>
           it.card_id === card_id &&
           it.kind === "withdrawal" &&
-          it.at.slice(0, 10) === moment.now.slice(0, 10),
+          it.at.slice(0, 10) === context.now.slice(0, 10),
       );
       const used = round(today.reduce((total, [, it]) => total - it.amount, 0));
       if (used + taken > card.daily_limit)
@@ -491,7 +502,7 @@ const cashTools = {
           `${card.name} allows ${card.daily_limit} in cash a day, and ${used} is used`,
           `${round(card.daily_limit - used)} is left for today`,
         );
-      const transaction_id = book(bank, moment, {
+      const transaction_id = book(bank, context, {
         account_id: card.account_id,
         amount: -taken,
         kind: "withdrawal",
@@ -507,7 +518,7 @@ const cashTools = {
     input: { card_id: cardId },
     returns: { card: label("card"), card_id: id("card"), status: z.string() },
     run({ cards }, { card_id }) {
-      const card = need(
+      const card = findEntity(
         cards,
         card_id,
         "card",
@@ -530,7 +541,7 @@ const cashTools = {
     },
     returns: { card: label("card"), card_id: id("card"), status: z.string() },
     run({ cards }, { card_id, last_digits }) {
-      const card = need(
+      const card = findEntity(
         cards,
         card_id,
         "card",
@@ -556,12 +567,12 @@ const payeeTools = {
     summary: "Pay a payee's open bill from an account, in full.",
     input: { account_id: accountId.describe("Account that pays"), payee_id: payeeId },
     returns: { transaction_id: id("transaction"), paid: cents(), balance },
-    run(bank, { account_id, payee_id }, moment) {
-      const payee = need(bank.payees, payee_id, "payee", "banking_list_payees gives the ids");
+    run(bank, { account_id, payee_id }, context) {
+      const payee = findEntity(bank.payees, payee_id, "payee", "banking_list_payees gives the ids");
       const { bill } = payee;
       if (!bill) refuse("precondition_failed", `${payee.name} has no open bill`);
       const account = payingAccount(bank, account_id, bill.amount);
-      const transaction_id = book(bank, moment, {
+      const transaction_id = book(bank, context, {
         account_id,
         amount: -bill.amount,
         kind: "bill",

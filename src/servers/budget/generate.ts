@@ -76,7 +76,7 @@ function keyOf(text: string, { clients, place }: Canon): string {
   return "utilities";
 }
 
-function make({ canon, chance, world, size, id }: Scene): Budget {
+function make({ canon, random, world, size, id }: Scene): Budget {
   const ledger = world.get("banking") as unknown as Ledger;
   const income = incomeIn(ledger);
   const months = [...income.keys()];
@@ -99,7 +99,7 @@ function make({ canon, chance, world, size, id }: Scene): Budget {
   for (const it of plans) ids.set(it.key, openCategory(state, it, months, isFull, id));
   const lines = [
     ...paidIn(ledger).map(it => ({ ...it, source: "bank" as const, key: keyOf(it.text, canon) })),
-    ...(isFull ? cashIn(months, plans, chance) : smallCash).map(it => ({
+    ...(isFull ? cashIn(months, plans, random) : smallCash).map(it => ({
       ...it,
       method: "cash" as const,
       source: "own" as const,
@@ -161,18 +161,18 @@ const smallCash = [
 function cashIn(
   months: readonly string[],
   plans: readonly CategoryPlan[],
-  chance: Scene["chance"],
+  random: Scene["random"],
 ) {
   const open = plans.filter(it => cashPools[it.key] !== undefined);
   return months.flatMap(month => {
     const last = month === months.at(-1) ? 8 : 28;
     return open.flatMap(plan => {
-      const pool = chance.shuffled([...cashPools[plan.key]!]);
-      const lines = pool.slice(0, 1 + chance.below(month === months.at(-1) ? 1 : 2));
+      const pool = random.shuffle([...cashPools[plan.key]!]);
+      const lines = pool.slice(0, 1 + random.integer(month === months.at(-1) ? 1 : 2));
       return lines.map(([text, least, most]) => ({
         key: plan.key,
-        day: `${month}-${String(1 + chance.below(last)).padStart(2, "0")}`,
-        amount: Math.round((least + chance.next() * (most - least)) * 10) / 10,
+        day: `${month}-${String(1 + random.integer(last)).padStart(2, "0")}`,
+        amount: Math.round((least + random.next() * (most - least)) * 10) / 10,
         text,
       }));
     });

@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import { day, money } from "../../environment/entity.ts";
-import { before, need, refuse } from "../../environment/server.ts";
+import { before, findEntity, refuse } from "../../environment/server.ts";
 import { round } from "../../environment/money.ts";
 
 export const monthPattern = /^\d{4}-(0[1-9]|1[0-2])$/;
@@ -88,11 +88,11 @@ export const sum = (amounts: readonly { readonly amount: number }[]): number =>
   round(amounts.reduce((total, it) => total + it.amount, 0));
 
 export const categoryOf = (budget: Budget, categoryId: string): Category =>
-  need(budget.categories, categoryId, "category", "budget_list_categories gives the ids");
+  findEntity(budget.categories, categoryId, "category", "budget_list_categories gives the ids");
 export const expenseOf = (budget: Budget, expenseId: string): Expense =>
-  need(budget.expenses, expenseId, "expense", "budget_list_expenses gives the ids");
+  findEntity(budget.expenses, expenseId, "expense", "budget_list_expenses gives the ids");
 export const goalOf = (budget: Budget, goalId: string): Goal =>
-  need(budget.goals, goalId, "goal", "budget_list_goals gives the ids");
+  findEntity(budget.goals, goalId, "goal", "budget_list_goals gives the ids");
 
 /** The month, if the budget has it. */
 export function monthOf({ months }: Budget, month: string) {

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { minute } from "../../environment/entity.ts";
-import { before, need, refuse } from "../../environment/server.ts";
+import { before, findEntity, refuse } from "../../environment/server.ts";
 import { minutesOf } from "../../environment/time.ts";
 import {
   aDay,
@@ -99,10 +99,10 @@ function* danglingReferences({
 }
 
 export const eventOf = (diary: Diary, eventId: string): Event =>
-  need(diary.events, eventId, "event", "calendar_search_events finds an event by its title");
+  findEntity(diary.events, eventId, "event", "calendar_search_events finds an event by its title");
 
 export const calendarOf = (diary: Diary, calendarId: string) =>
-  need(diary.calendars, calendarId, "calendar", "calendar_list_calendars gives the ids");
+  findEntity(diary.calendars, calendarId, "calendar", "calendar_list_calendars gives the ids");
 
 /** The id of the person of that full name or e-mail address. */
 export function personOf(diary: Diary, called: string): string {

@@ -1,7 +1,7 @@
 /** The CRM's tools for what is said and what is to do: notes on deals, and tasks with contacts. */
 import { z } from "zod";
 import { day, id, label } from "../../environment/entity.ts";
-import { before, need, refuse, toolOf } from "../../environment/server.ts";
+import { before, findEntity, refuse, toolOf } from "../../environment/server.ts";
 import { contactId, dealId, given, owner, person, taskRow, taskTitles } from "./words.ts";
 import {
   contactOf,
@@ -155,7 +155,7 @@ export const activity = {
       open_tasks: z.int().describe("Open tasks with the contact now"),
     },
     run(crm, { task_id }, { now }) {
-      const task = need(
+      const task = findEntity(
         crm.tasks,
         task_id,
         "task",

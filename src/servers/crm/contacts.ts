@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { id, label } from "../../environment/entity.ts";
-import { before, need, refuse, toolOf } from "../../environment/server.ts";
+import { before, findEntity, refuse, toolOf } from "../../environment/server.ts";
 import { has } from "../../environment/words.ts";
 import {
   contactId,
@@ -171,7 +171,7 @@ export const contacts = {
     },
     returns: { ...contactRow, firm: label("firm"), firm_id: id("firm") },
     run(crm, { name, firm_id, email: address, job: work, phone: number }, { newId }) {
-      const firm = need(
+      const firm = findEntity(
         crm.firms,
         firm_id,
         "firm",

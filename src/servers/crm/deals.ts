@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { cents, day, id, label, minute } from "../../environment/entity.ts";
-import { before, refuse, toolOf, type Moment } from "../../environment/server.ts";
+import { before, refuse, toolOf, type ToolContext } from "../../environment/server.ts";
 import { has } from "../../environment/words.ts";
 import {
   amount,
@@ -220,7 +220,7 @@ export const deals = {
       next_stages: z.array(z.string()),
       dropped_tasks: z.int().optional(),
     },
-    run(crm, { deal_id, stage, lost_reason, amount: sum }, moment) {
+    run(crm, { deal_id, stage, lost_reason, amount: sum }, context) {
       const deal = dealOf(crm, deal_id);
       stillOpen(deal, deal_id);
       own(crm, `deal ${deal_id} (${deal.title})`, deal.owner);
@@ -229,7 +229,7 @@ export const deals = {
       if (deal.stage !== stage || !isNewAmount) stepTo(deal, deal_id, stage, lost_reason);
       deal.stage = stage;
       const dropped =
-        stage === "won" || stage === "lost" ? close(crm, deal_id, lost_reason, moment) : 0;
+        stage === "won" || stage === "lost" ? close(crm, deal_id, lost_reason, context) : 0;
       return given({
         title: deal.title,
         deal_id,
@@ -272,7 +272,7 @@ function close(
   crm: Crm,
   dealId: string,
   lostReason: Deal["lost_reason"],
-  { now }: Pick<Moment, "now">,
+  { now }: Pick<ToolContext, "now">,
 ): number {
   const deal = crm.deals[dealId]!;
   const tasks = openTasks(crm, it => it.deal_id === dealId);

@@ -2,7 +2,7 @@
  * The CRM's part of a world: the canon's clients and prospects with their people, and others who
  * have only asked so far. Knows what each stage of a deal and a lead must have.
  */
-import type { Chance } from "../../environment/random.ts";
+import type { Random } from "../../environment/random.ts";
 import { dayAfter } from "../../environment/time.ts";
 import { crm, type Crm } from "./server.ts";
 import type { Canon, Colleague } from "../shared/cast.ts";
@@ -28,15 +28,15 @@ type Status = Table<"leads">["status"];
 /** A world's CRM while it is made: its rows, and the names that are still free. */
 class Making {
   readonly state: Crm;
-  readonly chance: Chance;
+  readonly random: Random;
   readonly id: Scene["id"];
   readonly #names: string[];
   readonly #phones: () => string;
   /** What a lead asks for: everything once before anything twice. */
   readonly ask: () => string;
 
-  constructor({ canon, chance, id, size }: Scene) {
-    this.chance = chance;
+  constructor({ canon, random, id, size }: Scene) {
+    this.random = random;
     this.id = id;
     const staff = size === "full" ? canon.staff : [0, 5, 7, 13].map(i => canon.staff[i]!);
     const users = Object.fromEntries(
@@ -55,11 +55,11 @@ class Making {
       notes: {},
       tasks: {},
     };
-    const family = chance.shuffled([...lastNames]);
-    this.#names = chance
-      .shuffled([...firstNames])
+    const family = random.shuffle([...lastNames]);
+    this.#names = random
+      .shuffle([...firstNames])
       .map((it, i) => `${it} ${family[i % family.length]!}`);
-    const wishes = chance.shuffled([...asks]);
+    const wishes = random.shuffle([...asks]);
     let asked = 0;
     this.ask = () => wishes[asked++ % wishes.length]!;
     let n = 0;
@@ -97,7 +97,7 @@ class Making {
     this.state.contacts[contactId] = {
       name: it.name,
       firm_id: firmId,
-      ...(this.chance.happens(0.35) ? { job: this.chance.pick(jobs) } : {}),
+      ...(this.random.boolean(0.35) ? { job: this.random.pick(jobs) } : {}),
       email: it.email,
       phone: it.phone,
       ...(owner ? { owner } : {}),
@@ -114,15 +114,15 @@ class Making {
     owner: string,
     closes: number | undefined,
   ): string {
-    const { chance, state } = this;
+    const { random, state } = this;
     const dealId = this.id("deal");
     const isClosed = stage === "won" || stage === "lost";
     const amount =
-      stage === "discovery" && (closes === undefined || chance.happens(0.6))
+      stage === "discovery" && (closes === undefined || random.boolean(0.6))
         ? undefined
-        : 50 * (12 + chance.below(260));
+        : 50 * (12 + random.integer(260));
     const opened = dayFrom(
-      isClosed ? (closes ?? 0) - 20 - chance.below(60) : -5 - chance.below(70),
+      isClosed ? (closes ?? 0) - 20 - random.integer(60) : -5 - random.integer(70),
     );
     state.deals[dealId] = {
       title: `${state.firms[state.contacts[contactId]!.firm_id]!.name} ${project}`,
@@ -138,7 +138,7 @@ class Making {
           : { closes: dayFrom(closes) }),
       ...(stage === "lost"
         ? {
-            lost_reason: chance.pick([
+            lost_reason: random.pick([
               "price",
               "competitor",
               "timing",
@@ -158,23 +158,23 @@ class Making {
     domain: string,
     more: Partial<Table<"leads">> = {},
   ): void {
-    const { chance } = this;
+    const { random } = this;
     const { name, email, phone } = this.stranger(domain);
     const needsEstimate = status === "qualified" || status === "converted";
     this.state.leads[this.id("lead")] = {
       name,
       firm,
       email,
-      ...(chance.happens(0.7) ? { phone } : {}),
-      source: chance.pick(["website", "referral", "event", "phone", "social"] as const),
+      ...(random.boolean(0.7) ? { phone } : {}),
+      source: random.pick(["website", "referral", "event", "phone", "social"] as const),
       status,
       ...(owner ? { owner } : {}),
-      created: dayFrom(-1 - chance.below(status === "new" || status === "qualified" ? 25 : 70)),
-      ...(needsEstimate || (status === "contacted" && chance.happens(0.4))
-        ? { estimate: 100 * (8 + chance.below(110)) }
+      created: dayFrom(-1 - random.integer(status === "new" || status === "qualified" ? 25 : 70)),
+      ...(needsEstimate || (status === "contacted" && random.boolean(0.4))
+        ? { estimate: 100 * (8 + random.integer(110)) }
         : {}),
       asked: this.ask(),
-      ...(status === "disqualified" ? { reason: chance.pick(reasons) } : {}),
+      ...(status === "disqualified" ? { reason: random.pick(reasons) } : {}),
       ...more,
     };
   }
@@ -199,7 +199,7 @@ class Making {
   }
 
   note(dealId: string, by: string, day: number, text: string): void {
-    const at = `${dayFrom(day)}T${String(9 + this.chance.below(9)).padStart(2, "0")}:${this.chance.pick(["05", "15", "20", "30", "40", "50"])}`;
+    const at = `${dayFrom(day)}T${String(9 + this.random.integer(9)).padStart(2, "0")}:${this.random.pick(["05", "15", "20", "30", "40", "50"])}`;
     this.state.notes[this.id("note")] = { deal_id: dealId, by, at, text };
   }
 }
@@ -211,7 +211,7 @@ const isViewer = ({ job }: Colleague): boolean => job === "facilities" || job ==
  * one begins with.
  */
 function first(making: Making, canon: Canon): void {
-  const { chance } = making;
+  const { random } = making;
   const [user, farid, hugo] = [0, 5, 7].map(it => making.member(canon, it)) as [
     string,
     string,
@@ -260,11 +260,11 @@ function first(making: Making, canon: Canon): void {
   making.lead("disqualified", user, firmsBeyond[5]!.name, firmsBeyond[5]!.domain);
   making.lead("new", undefined, firmsBeyond[6]!.name, firmsBeyond[6]!.domain);
   making.lead("qualified", user, firmsBeyond[0]!.name, firmsBeyond[0]!.domain);
-  converted(making, hotelier, booking, chance);
+  converted(making, hotelier, booking, random);
 }
 
 /** The lead that a contact was, with their first deal. */
-function converted(making: Making, contactId: string, dealId: string, chance: Chance): void {
+function converted(making: Making, contactId: string, dealId: string, random: Random): void {
   const contact = making.state.contacts[contactId]!;
   const opened = making.state.deals[dealId]!.opened;
   const firm = making.state.firms[contact.firm_id]!.name;
@@ -273,11 +273,11 @@ function converted(making: Making, contactId: string, dealId: string, chance: Ch
     firm,
     email: contact.email,
     phone: contact.phone!,
-    source: chance.pick(["referral", "event", "website"] as const),
+    source: random.pick(["referral", "event", "website"] as const),
     status: "converted",
     owner: making.state.user,
     created: dayAfter(opened, -9),
-    estimate: 100 * (10 + chance.below(60)),
+    estimate: 100 * (10 + random.integer(60)),
     asked: making.ask(),
     contact_id: contactId,
     deal_id: dealId,
@@ -286,33 +286,33 @@ function converted(making: Making, contactId: string, dealId: string, chance: Ch
 
 /** What the full world has beyond the small one's. */
 function rest(making: Making, canon: Canon): void {
-  const { chance, state } = making;
+  const { random, state } = making;
   const members = [0, 5, 7, 11, 1, 4].map(it => making.member(canon, it));
-  const anyone = () => (chance.happens(0.7) ? state.user : chance.pick(members));
-  const someone = () => (chance.happens(0.12) ? undefined : anyone());
+  const anyone = () => (random.boolean(0.7) ? state.user : random.pick(members));
+  const someone = () => (random.boolean(0.12) ? undefined : anyone());
   for (const it of canon.prospects.slice(2))
     making.contact(
       it.contacts[0]!,
-      making.firm(it, chance.happens(0.25) ? "client" : "prospect"),
+      making.firm(it, random.boolean(0.25) ? "client" : "prospect"),
       anyone(),
     );
   for (const it of firmsBeyond.slice(7, 19)) {
     const firmId = making.firm(
-      { ...it, city: chance.pick(canon.cities).name },
-      chance.pick(["client", "prospect", "prospect", "blocked"] as const),
+      { ...it, city: random.pick(canon.cities).name },
+      random.pick(["client", "prospect", "prospect", "blocked"] as const),
     );
-    for (let i = 0; i < 1 + chance.below(3); i++)
+    for (let i = 0; i < 1 + random.integer(3); i++)
       making.contact(
         making.stranger(it.domain),
         firmId,
         someone(),
-        chance.happens(0.12) ? "left" : "active",
+        random.boolean(0.12) ? "left" : "active",
       );
   }
   for (const contactId of Object.keys(state.contacts)) dealsWith(making, contactId, anyone);
   for (const [dealId, deal] of Object.entries(state.deals))
-    if (deal.stage !== "won" && chance.happens(0.6))
-      making.note(dealId, anyone(), -1 - chance.below(40), chance.pick(noteTexts));
+    if (deal.stage !== "won" && random.boolean(0.6))
+      making.note(dealId, anyone(), -1 - random.integer(40), random.pick(noteTexts));
   const leadStatuses: readonly Status[] = [
     "new",
     "new",
@@ -323,14 +323,14 @@ function rest(making: Making, canon: Canon): void {
     "disqualified",
   ];
   for (const it of firmsBeyond.slice(19))
-    making.lead(chance.pick(leadStatuses), someone(), it.name, it.domain);
+    making.lead(random.pick(leadStatuses), someone(), it.name, it.domain);
   for (const [dealId, { contact_id, stage }] of Object.entries(state.deals))
     if (
       stage === "proposal" &&
       Object.values(state.leads).every(it => it.contact_id !== contact_id) &&
-      chance.happens(0.35)
+      random.boolean(0.35)
     )
-      converted(making, contact_id, dealId, chance);
+      converted(making, contact_id, dealId, random);
 }
 
 /**
@@ -338,7 +338,7 @@ function rest(making: Making, canon: Canon): void {
  * one.
  */
 function dealsWith(making: Making, contactId: string, anyone: () => string): void {
-  const { chance, state } = making;
+  const { random, state } = making;
   const contact = state.contacts[contactId]!;
   const firm = state.firms[contact.firm_id]!;
   const taken = new Set(Object.values(state.deals).map(it => it.title));
@@ -355,36 +355,40 @@ function dealsWith(making: Making, contactId: string, anyone: () => string): voi
         "paused",
         "lost",
       ];
-  for (let i = 0; i < 1 + chance.below(2); i++) {
-    const project = chance.pick(dealProjects.filter(it => !taken.has(`${firm.name} ${it}`)));
-    const stage = firm.status === "client" && chance.happens(0.2) ? "won" : chance.pick(stages);
+  for (let i = 0; i < 1 + random.integer(2); i++) {
+    const project = random.pick(dealProjects.filter(it => !taken.has(`${firm.name} ${it}`)));
+    const stage = firm.status === "client" && random.boolean(0.2) ? "won" : random.pick(stages);
     const isClosed = stage === "won" || stage === "lost";
-    const owner = chance.happens(0.75) ? (contact.owner ?? state.user) : anyone();
+    const owner = random.boolean(0.75) ? (contact.owner ?? state.user) : anyone();
     const dealId = making.deal(
       contactId,
       project,
       stage,
       owner,
-      isClosed ? -3 - chance.below(120) : chance.happens(0.15) ? undefined : chance.below(75) - 12,
+      isClosed
+        ? -3 - random.integer(120)
+        : random.boolean(0.15)
+          ? undefined
+          : random.integer(75) - 12,
     );
     taken.add(`${firm.name} ${project}`);
-    if (chance.happens(0.55))
+    if (random.boolean(0.55))
       making.task(
         contactId,
-        chance.pick(taskTexts),
-        isClosed ? -20 : chance.below(24) - 5,
+        random.pick(taskTexts),
+        isClosed ? -20 : random.integer(24) - 5,
         owner,
         stage === "won" ? "done" : stage === "lost" ? "dropped" : "open",
         dealId,
       );
   }
-  const titles = chance
-    .shuffled([...taskTexts])
+  const titles = random
+    .shuffle([...taskTexts])
     .filter(title =>
       Object.values(state.tasks).every(it => it.contact_id !== contactId || it.title !== title),
     );
-  if (!isOver && chance.happens(0.5))
-    making.task(contactId, titles[0]!, chance.below(20) - 3, contact.owner ?? state.user, "open");
+  if (!isOver && random.boolean(0.5))
+    making.task(contactId, titles[0]!, random.integer(20) - 3, contact.owner ?? state.user, "open");
 }
 
 export const crmPart = partOf<Crm>({

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { cents, day, id, label, money } from "../../environment/entity.ts";
-import { before, refuse, toolOf, type Moment } from "../../environment/server.ts";
+import { before, refuse, toolOf, type ToolContext } from "../../environment/server.ts";
 import { has } from "../../environment/words.ts";
 import {
   amount,
@@ -302,7 +302,7 @@ export const leads = {
       deal_id: id("deal"),
       amount: money().optional(),
     },
-    run(crm, { lead_id, title, amount: sum }, moment) {
+    run(crm, { lead_id, title, amount: sum }, context) {
       const lead = leadOf(crm, lead_id);
       if (lead.status === "converted")
         refuse(
@@ -317,9 +317,9 @@ export const leads = {
           "crm_update_lead changes the status",
         );
       notKnown(crm, lead.email, lead_id);
-      const { firm_id, is_new_firm } = firmFor(crm, lead, moment);
+      const { firm_id, is_new_firm } = firmFor(crm, lead, context);
       titleIsFree(crm, title, firm_id);
-      const [contact_id, deal_id] = [moment.newId("con"), moment.newId("deal")];
+      const [contact_id, deal_id] = [context.newId("con"), context.newId("deal")];
       crm.contacts[contact_id] = {
         name: lead.name,
         firm_id,
@@ -333,7 +333,7 @@ export const leads = {
         contact_id,
         stage: "discovery",
         owner: crm.user,
-        opened: moment.now.slice(0, 10),
+        opened: context.now.slice(0, 10),
         ...given({ amount: sum ?? lead.estimate }),
       };
       Object.assign(lead, { status: "converted", contact_id, deal_id });
@@ -355,7 +355,7 @@ export const leads = {
 function firmFor(
   crm: Crm,
   lead: Lead,
-  { newId }: Moment,
+  { newId }: ToolContext,
 ): { firm_id: string; is_new_firm: boolean } {
   const wanted = lead.firm.toLowerCase();
   const known = Object.entries(before(crm.firms)).find(

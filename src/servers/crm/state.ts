@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { day, minute, money } from "../../environment/entity.ts";
-import { before, need, refuse } from "../../environment/server.ts";
+import { before, findEntity, refuse } from "../../environment/server.ts";
 
 export const sources = ["website", "referral", "event", "phone", "social"] as const;
 export const leadStatuses = ["new", "contacted", "qualified", "disqualified", "converted"] as const;
@@ -163,11 +163,11 @@ function* danglingReferences(
 }
 
 export const leadOf = (crm: Crm, leadId: string): Lead =>
-  need(crm.leads, leadId, "lead", "crm_list_leads gives the ids");
+  findEntity(crm.leads, leadId, "lead", "crm_list_leads gives the ids");
 export const contactOf = (crm: Crm, contactId: string): Contact =>
-  need(crm.contacts, contactId, "contact", "crm_list_contacts gives the ids");
+  findEntity(crm.contacts, contactId, "contact", "crm_list_contacts gives the ids");
 export const dealOf = (crm: Crm, dealId: string): Deal =>
-  need(crm.deals, dealId, "deal", "crm_list_deals gives the ids");
+  findEntity(crm.deals, dealId, "deal", "crm_list_deals gives the ids");
 
 export const userName = (crm: Crm, userId: string): string => crm.users[userId]!.name;
 export const ownerName = (crm: Crm, userId: string | undefined): string | undefined =>

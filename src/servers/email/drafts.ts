@@ -118,7 +118,7 @@ export const drafts = {
     destructive: true,
     input: { draft_id: draftId },
     returns: sent,
-    run(mailbox, { draft_id }, moment) {
+    run(mailbox, { draft_id }, context) {
       const {
         to: recipients,
         cc,
@@ -132,12 +132,12 @@ export const drafts = {
           `the draft "${about}" (${draft_id}) has no recipients`,
           "email_update_draft gives it some",
         );
-      const left_today = deliverable(mailbox, recipients, cc ?? [], moment.now);
+      const left_today = deliverable(mailbox, recipients, cc ?? [], context.now);
       const { thread_id, message_id } = postNew(
         mailbox,
         about,
         { to: recipients, cc, text: words, attachments: files },
-        moment,
+        context,
       );
       const names = namesOf(mailbox, [...recipients, ...(cc ?? [])]);
       delete mailbox.drafts[draft_id];

@@ -77,7 +77,7 @@ function told(
   });
 }
 
-function make({ canon, chance, size, id }: Scene): Mailbox {
+function make({ canon, random, size, id }: Scene): Mailbox {
   const isFull = size === "full";
   const mailbox: Mailbox = {
     user: "",
@@ -114,7 +114,7 @@ function make({ canon, chance, size, id }: Scene): Mailbox {
   }
   /** When a message of that day came; none today is later than now. */
   const timeOn = (days: number) =>
-    `${dayFrom(-days)}T${String(days === 0 ? 7 + chance.below(2) : 8 + chance.below(11)).padStart(2, "0")}:${String(5 * chance.below(12)).padStart(2, "0")}`;
+    `${dayFrom(-days)}T${String(days === 0 ? 7 + random.integer(2) : 8 + random.integer(11)).padStart(2, "0")}:${String(5 * random.integer(12)).padStart(2, "0")}`;
 
   const write = (it: Told): void => {
     const writer = writerOf(canon, it.with);
@@ -128,7 +128,7 @@ function make({ canon, chance, size, id }: Scene): Mailbox {
     let { days } = it;
     for (const _ of it.lines) {
       times.unshift(timeOn(days));
-      days += 1 + chance.below(2);
+      days += 1 + random.integer(2);
     }
     for (const [i, line] of it.lines.entries()) {
       const [, mark, text, files] = /^([<>]) (.*?)(?: \[([^\]]+)\])?$/.exec(line)!;
@@ -149,7 +149,7 @@ function make({ canon, chance, size, id }: Scene): Mailbox {
   };
   for (const it of firstThreads) write(it);
   if (isFull) {
-    for (const it of chance.shuffled(moreThreads)) write(it);
+    for (const it of random.shuffle(moreThreads)) write(it);
     for (const [i] of canon.staff.entries()) address(`staff${i}`);
     for (const [i] of canon.friends.entries()) address(`friend${i}`);
     for (const [i] of canon.prospects.entries()) address(`prospect${i}`);

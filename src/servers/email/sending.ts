@@ -1,5 +1,5 @@
 /** The mailbox's tools that send: new messages, answers and forwards. What is sent stays. */
-import { refuse, toolOf, type Moment } from "../../environment/server.ts";
+import { refuse, toolOf, type ToolContext } from "../../environment/server.ts";
 import { attachments, messageId, people, sent, subject, text } from "./words.ts";
 import {
   addressesOf,
@@ -20,7 +20,7 @@ const tool = toolOf(Mailbox);
 const cc = people.optional().describe("Full names or e-mail addresses of those who get a copy");
 
 /** Answers in the thread of a message. */
-function answer(mailbox: Mailbox, message: Message, letter: Letter, moment: Moment) {
+function answer(mailbox: Mailbox, message: Message, letter: Letter, context: ToolContext) {
   const { thread_id } = message;
   const thread = threadOf(mailbox, thread_id);
   if (thread.folder === "Spam")
@@ -29,8 +29,8 @@ function answer(mailbox: Mailbox, message: Message, letter: Letter, moment: Mome
       `"${thread.subject}" (${thread_id}) is in Spam and is not answered`,
       "email_archive_thread takes it out of Spam",
     );
-  const left_today = deliverable(mailbox, letter.to, letter.cc ?? [], moment.now);
-  const message_id = post(mailbox, thread_id, letter, moment);
+  const left_today = deliverable(mailbox, letter.to, letter.cc ?? [], context.now);
+  const message_id = post(mailbox, thread_id, letter, context);
   return {
     subject: thread.subject,
     thread_id,
@@ -58,16 +58,16 @@ export const sending = {
     run(
       mailbox,
       { to: names, subject: about, text: words, cc: copies = [], attachments: files },
-      moment,
+      context,
     ) {
       const to = addressesOf(mailbox, names);
       const others = addressesOf(mailbox, copies).filter(it => !to.includes(it));
-      const left_today = deliverable(mailbox, to, others, moment.now);
+      const left_today = deliverable(mailbox, to, others, context.now);
       const { thread_id, message_id } = postNew(
         mailbox,
         about,
         { to, cc: others, text: words, attachments: files },
-        moment,
+        context,
       );
       return {
         subject: about,
@@ -87,14 +87,14 @@ export const sending = {
       attachments: attachments.optional(),
     },
     returns: sent,
-    run(mailbox, { message_id, text: words, attachments: files }, moment) {
+    run(mailbox, { message_id, text: words, attachments: files }, context) {
       const message = messageOf(mailbox, message_id);
       // whoever answers their own message writes on to the same people
       const to =
         message.from === mailbox.user
           ? message.to.filter(it => it !== mailbox.user)
           : [message.from];
-      return answer(mailbox, message, { to: [...to], text: words, attachments: files }, moment);
+      return answer(mailbox, message, { to: [...to], text: words, attachments: files }, context);
     },
   }),
   reply_all: tool({
@@ -106,7 +106,7 @@ export const sending = {
       attachments: attachments.optional(),
     },
     returns: sent,
-    run(mailbox, { message_id, text: words, attachments: files }, moment) {
+    run(mailbox, { message_id, text: words, attachments: files }, context) {
       const message = messageOf(mailbox, message_id);
       const others = (ids: readonly string[]) =>
         ids.filter(it => it !== mailbox.user && it !== message.from);
@@ -119,7 +119,7 @@ export const sending = {
           `nobody but ${namesOf(mailbox, to).join("")} and the user has this message: there are no others to answer`,
           "email_reply answers one person",
         );
-      return answer(mailbox, message, { to, cc: copies, text: words, attachments: files }, moment);
+      return answer(mailbox, message, { to, cc: copies, text: words, attachments: files }, context);
     },
   }),
   forward: tool({
@@ -132,7 +132,7 @@ export const sending = {
       text: text.optional().describe("What to say about it"),
     },
     returns: sent,
-    run(mailbox, { message_id, to: names, text: words }, moment) {
+    run(mailbox, { message_id, to: names, text: words }, context) {
       const message = messageOf(mailbox, message_id);
       const to = addressesOf(mailbox, names);
       const known = to.find(it =>
@@ -144,14 +144,14 @@ export const sending = {
           `${nameOf(mailbox, known)} has this message already`,
           "forward it to somebody else, or use email_reply",
         );
-      const left_today = deliverable(mailbox, to, [], moment.now);
+      const left_today = deliverable(mailbox, to, [], context.now);
       const about = `Fwd: ${threadOf(mailbox, message.thread_id).subject.replace(/^Fwd: /, "")}`;
       const quoted = `${words === undefined ? "" : `${words}\n\n`}${nameOf(mailbox, message.from)} wrote on ${message.at.slice(0, 10)}:\n${message.text}`;
       const { thread_id, message_id: forwarded } = postNew(
         mailbox,
         about,
         { to, text: quoted, attachments: message.attachments },
-        moment,
+        context,
       );
       return {
         subject: about,

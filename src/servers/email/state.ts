@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { minute } from "../../environment/entity.ts";
-import { before, need, refuse, type Moment } from "../../environment/server.ts";
+import { before, findEntity, refuse, type ToolContext } from "../../environment/server.ts";
 
 export const folders = ["Inbox", "Sent", "Archive", "Spam"] as const;
 export type Folder = (typeof folders)[number];
@@ -102,11 +102,11 @@ function* danglingReferences(
 }
 
 export const threadOf = (mailbox: Mailbox, threadId: string): Thread =>
-  need(mailbox.threads, threadId, "thread", "email_search_mail gives the ids of threads");
+  findEntity(mailbox.threads, threadId, "thread", "email_search_mail gives the ids of threads");
 export const draftOf = (mailbox: Mailbox, draftId: string): Draft =>
-  need(mailbox.drafts, draftId, "draft", "email_list_drafts gives the ids");
+  findEntity(mailbox.drafts, draftId, "draft", "email_list_drafts gives the ids");
 export const labelOf = (mailbox: Mailbox, labelId: string) =>
-  need(mailbox.labels, labelId, "label", "email_list_labels gives the ids");
+  findEntity(mailbox.labels, labelId, "label", "email_list_labels gives the ids");
 
 /** The message of that id; a draft is none. */
 export function messageOf(mailbox: Mailbox, messageId: string): Message {
@@ -116,7 +116,7 @@ export function messageOf(mailbox: Mailbox, messageId: string): Message {
       `${messageId} (${mailbox.drafts[messageId]!.subject}) is a draft, and nobody has received it yet`,
       "email_send_draft sends it, email_update_draft changes it",
     );
-  return need(
+  return findEntity(
     mailbox.messages,
     messageId,
     "message",
@@ -225,7 +225,7 @@ export function post(
   mailbox: Mailbox,
   threadId: string,
   { to, cc = [], text, attachments = [] }: Letter,
-  { now, newId }: Moment,
+  { now, newId }: ToolContext,
 ): string {
   const messageId = newId("msg");
   mailbox.messages[messageId] = {
@@ -245,9 +245,9 @@ export function postNew(
   mailbox: Mailbox,
   subject: string,
   letter: Letter,
-  moment: Moment,
+  context: ToolContext,
 ): { thread_id: string; message_id: string } {
-  const thread_id = moment.newId("thr");
+  const thread_id = context.newId("thr");
   mailbox.threads[thread_id] = { subject, folder: "Sent", labels: [] };
-  return { thread_id, message_id: post(mailbox, thread_id, letter, moment) };
+  return { thread_id, message_id: post(mailbox, thread_id, letter, context) };
 }

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { id, minute } from "../../environment/entity.ts";
-import { need, refuse } from "../../environment/server.ts";
+import { findEntity, refuse } from "../../environment/server.ts";
 import { put, take } from "./edit.ts";
 import { brief, find, locate, pathOf, shown } from "./resolve.ts";
 import { nameOf, path, tool } from "./state.ts";
@@ -91,7 +91,7 @@ export const trashTools = {
     },
     returns: { path: path.file },
     run(world, { trash_id, directory }, { now }) {
-      const { name, from, entry } = need(
+      const { name, from, entry } = findEntity(
         world.trash,
         trash_id,
         "item in the trash with id",

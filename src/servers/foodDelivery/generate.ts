@@ -54,7 +54,7 @@ class Town {
   readonly #orders: Omit<Order, "number">[] = [];
 
   constructor(scene: Scene) {
-    const { canon, chance, size } = scene;
+    const { canon, random, size } = scene;
     this.scene = scene;
     this.state = {
       customer: canon.user.name,
@@ -68,7 +68,7 @@ class Town {
     const roles = size === "full" ? Object.keys(kitchens) : inSmall;
     for (const role of roles) {
       const [place, kitchen] = [canon.place(role), kitchens[role]!];
-      const ratings = 40 + chance.below(300);
+      const ratings = 40 + random.integer(300);
       const key = scene.id("rst");
       this.#ids.set(role, key);
       this.state.restaurants[key] = {
@@ -83,7 +83,7 @@ class Town {
         delivery_fee: kitchen.fee,
         cooking: kitchen.cooking,
         ride: kitchen.ride,
-        stars: Math.round(ratings * (3.7 + chance.next() * 1.2)),
+        stars: Math.round(ratings * (3.7 + random.next() * 1.2)),
         ratings,
       };
       for (const it of kitchen.card.slice(0, size === "full" ? 9 : 5))
@@ -106,25 +106,25 @@ class Town {
   }
 
   /** Dishes of one restaurant for at least its least order. */
-  lines(role: string, want = 1 + this.scene.chance.below(3)): Line[] {
-    const { chance } = this.scene;
-    const own = chance.shuffled(
+  lines(role: string, want = 1 + this.scene.random.integer(3)): Line[] {
+    const { random } = this.scene;
+    const own = random.shuffle(
       Object.entries(this.state.dishes).filter(
         ([, it]) => it.restaurant_id === this.restaurant(role),
       ),
     );
     const lines: Line[] = own
       .slice(0, want)
-      .map(([dish_id, dish]) => this.line(dish_id, dish, chance.happens(0.3) ? 2 : 1));
+      .map(([dish_id, dish]) => this.line(dish_id, dish, random.boolean(0.3) ? 2 : 1));
     for (let i = 0; dishesTotal({ lines }) < kitchens[role]!.minimum; i++)
       lines[i % lines.length]!.quantity++;
     return lines;
   }
 
   line(dish_id: string, dish: Dish, quantity: number): Line {
-    const { chance } = this.scene;
+    const { random } = this.scene;
     const choices = (dish.options ?? []).flatMap(it =>
-      it.required || chance.happens(0.4) ? [chance.pick(Object.keys(it.choices))] : [],
+      it.required || random.boolean(0.4) ? [random.pick(Object.keys(it.choices))] : [],
     );
     return { dish_id, quantity, choices, price: priceOf(dish, choices) };
   }
@@ -369,42 +369,42 @@ function full(scene: Scene): FoodDeliveryWorld {
 
 /** An order of some days ago, from a kitchen that worked then. */
 function past(town: Town, back: number): void {
-  const { canon, chance } = town.scene;
-  const isMorning = chance.happens(0.35);
-  const hour = isMorning ? 9 + chance.below(2) : 18 + chance.below(3);
+  const { canon, random } = town.scene;
+  const isMorning = random.boolean(0.35);
+  const hour = isMorning ? 9 + random.integer(2) : 18 + random.integer(3);
   const placed = onDay(
     canon.now,
     back,
-    `${String(hour).padStart(2, "0")}:${String(chance.below(60)).padStart(2, "0")}`,
+    `${String(hour).padStart(2, "0")}:${String(random.integer(60)).padStart(2, "0")}`,
   );
   const roles = (isMorning ? mornings : evenings).filter(
     it => kitchenAt(town.state.restaurants[town.restaurant(it)]!, placed).isOpen,
   );
-  const role = chance.pick(roles);
+  const role = random.pick(roles);
   // a few weeks ago most things cost a little less
   const lines = town
     .lines(role)
     .map(it =>
-      back > 25 && chance.happens(0.6)
+      back > 25 && random.boolean(0.6)
         ? { ...it, price: Math.round((it.price - 0.3) * 100) / 100 }
         : it,
     );
-  if (chance.happens(0.1))
+  if (random.boolean(0.1))
     return town.order(role, placed, { lines, cancelled: minuteAfter(placed, 2) });
   const { delivered } = stagesOf({
     placed,
     cooking: kitchens[role]!.cooking,
     ride: kitchens[role]!.ride,
   });
-  const isRated = chance.happens(back > 14 ? 0.6 : 0.25);
+  const isRated = random.boolean(back > 14 ? 0.6 : 0.25);
   const rating = {
-    stars: chance.pick([3, 4, 4, 5, 5, 5, 2]),
-    at: minuteAfter(delivered, 60 + chance.below(600)),
+    stars: random.pick([3, 4, 4, 5, 5, 5, 2]),
+    at: minuteAfter(delivered, 60 + random.integer(600)),
   };
   town.order(role, placed, {
     lines,
-    destination: isMorning && chance.happens(0.5) ? "studio" : "home",
-    tip: chance.happens(back > 7 ? 0.4 : 0.2) ? 1 + chance.below(4) : 0,
+    destination: isMorning && random.boolean(0.5) ? "studio" : "home",
+    tip: random.boolean(back > 7 ? 0.4 : 0.2) ? 1 + random.integer(4) : 0,
     ...(isRated ? { rating } : {}),
   });
 }

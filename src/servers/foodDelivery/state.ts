@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { cents, day, minute, money } from "../../environment/entity.ts";
-import { need, refuse } from "../../environment/server.ts";
+import { findEntity, refuse } from "../../environment/server.ts";
 import { minuteAfter, weekdayOf } from "../../environment/time.ts";
 import { round, sum } from "../../environment/money.ts";
 
@@ -136,13 +136,13 @@ export const Deliveries = z.strictObject({
 export type Deliveries = z.infer<typeof Deliveries>;
 
 export const restaurantOf = ({ restaurants }: Deliveries, key: string): Restaurant =>
-  need(restaurants, key, "restaurant", "food_delivery_search_restaurants gives the ids");
+  findEntity(restaurants, key, "restaurant", "food_delivery_search_restaurants gives the ids");
 export const orderOf = ({ orders }: Deliveries, key: string): Order =>
-  need(orders, key, "order", "food_delivery_list_orders gives the ids");
+  findEntity(orders, key, "order", "food_delivery_list_orders gives the ids");
 
 /** The dish, if it is on a menu still. */
 export function dishOf({ dishes }: Deliveries, key: string): Dish {
-  const dish = need(dishes, key, "dish", "food_delivery_get_menu gives the ids");
+  const dish = findEntity(dishes, key, "dish", "food_delivery_get_menu gives the ids");
   return dish.status === "gone"
     ? refuse(
         "not_found",

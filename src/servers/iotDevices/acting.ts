@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { id, label, sensitive } from "../../environment/entity.ts";
-import { before, refuse, toolOf, type Moment } from "../../environment/server.ts";
+import { before, refuse, toolOf, type ToolContext } from "../../environment/server.ts";
 import { climateIn, drawIn, drawOf, inDegrees, isWindowOpen, thermostatIn } from "./physics.ts";
 import { blindsId, deviceId, fanId, lightId, lockId, roomId } from "./words.ts";
 import {
@@ -417,7 +417,7 @@ export function turnBolt(
   lock: OfKind<"lock">,
   isLocked: boolean,
   by: string,
-  { now, newId }: Pick<Moment, "now" | "newId">,
+  { now, newId }: Pick<ToolContext, "now" | "newId">,
 ): void {
   lock.is_locked = isLocked;
   home.log[newId("log")] = {
@@ -434,7 +434,7 @@ const doors = {
     summary: "Lock a door. It must be shut.",
     input: { device_id: lockId },
     returns: { door: label("lock"), device_id: id("lock"), state: z.string(), battery: z.int() },
-    run(home, { device_id }, moment) {
+    run(home, { device_id }, context) {
       const lock = turnable(home, device_id);
       if (lock.is_locked) refuse("conflict", `the ${lock.name} (${device_id}) is already locked`);
       if (lock.ajar)
@@ -443,7 +443,7 @@ const doors = {
           `the ${lock.name} (${device_id}) is not shut`,
           "somebody has to shut it first",
         );
-      turnBolt(home, device_id, lock, true, home.owner, moment);
+      turnBolt(home, device_id, lock, true, home.owner, context);
       return { door: lock.name, device_id, state: "locked", battery: lock.battery };
     },
   }),
@@ -463,7 +463,7 @@ const doors = {
       state: z.string(),
       opened_for: z.string(),
     },
-    run(home, { device_id, pin }, moment) {
+    run(home, { device_id, pin }, context) {
       const lock = turnable(home, device_id);
       if (!lock.is_locked) refuse("conflict", `the ${lock.name} (${device_id}) is not locked`);
       const code =
@@ -473,7 +473,7 @@ const doors = {
           `that code does not open the ${lock.name} (${device_id})`,
           "ask the user for the code of this door",
         );
-      if (code.until && code.until < moment.now.slice(0, 10))
+      if (code.until && code.until < context.now.slice(0, 10))
         refuse(
           "permission_denied",
           `that code of ${code.holder} for the ${lock.name} (${device_id}) ended on ${code.until}`,
@@ -485,7 +485,7 @@ const doors = {
           `the alarm is armed in away mode: unlocking the ${lock.name} (${device_id}) would set it off`,
           "activate a scene that sets home mode first",
         );
-      turnBolt(home, device_id, lock, false, code.holder, moment);
+      turnBolt(home, device_id, lock, false, code.holder, context);
       return { door: lock.name, device_id, state: "unlocked", opened_for: code.holder };
     },
   }),

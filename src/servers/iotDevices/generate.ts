@@ -2,7 +2,7 @@
  * The flat of the canon's user as a smart home: devices in its rooms, who has a code, what happened
  * at the doors. Knows the pools by shape, not by content.
  */
-import type { Chance } from "../../environment/random.ts";
+import type { Random } from "../../environment/random.ts";
 import { drawIn } from "./physics.ts";
 import { iotDevices } from "./server.ts";
 import type { Action, Device, Home, OfKind, Sensor } from "./state.ts";
@@ -82,14 +82,14 @@ const codesOf = (canon: Canon) => [
 function deviceOf(
   fitting: Fitting,
   room: { id: string; name: string },
-  { canon, chance, size }: Scene,
+  { canon, random, size }: Scene,
 ): Device {
   const { name, ...rest } = fitting;
   const isSilent = offline.has(`${room.name}/${name}`) && (size === "full" || name === "stereo");
   const placed = {
     name,
     room_id: room.id,
-    model: chance.pick(models[fitting.kind]),
+    model: random.pick(models[fitting.kind]),
     ...(isSilent ? { offline: true as const } : {}),
   };
   const device = { ...placed, ...rest } as Device;
@@ -112,8 +112,8 @@ function deviceOf(
         ...device,
         ...(size === "full" && device.dims
           ? {
-              brightness: chance.pick([20, 30, 40, 50, 60, 70, 80, 100]),
-              is_on: chance.happens(0.15) !== device.is_on,
+              brightness: random.pick([20, 30, 40, 50, 60, 70, 80, 100]),
+              is_on: random.boolean(0.15) !== device.is_on,
             }
           : {}),
       };
@@ -138,13 +138,13 @@ function sensorOf(
   kind: Sensor["kind"],
   level: number | boolean | undefined,
   room: { id: string; name: string },
-  { chance, size }: Scene,
+  { random, size }: Scene,
 ): Sensor {
   const name = `${room.name} ${sensorWords[kind]}`;
   const isSilent = silent.has(name) && (size === "full" || kind === "smoke");
   const battery = isSilent
     ? 3
-    : chance.pick([9, 14, 22, 35, 41, 48, 56, 63, 67, 72, 78, 81, 85, 90, 94, 97, 100]);
+    : random.pick([9, 14, 22, 35, 41, 48, 56, 63, 67, 72, 78, 81, 85, 90, 94, 97, 100]);
   return {
     name,
     room_id: room.id,
@@ -176,7 +176,7 @@ function scenesOf(
   plans: readonly ScenePlan[],
   fitted: Fitted,
   removed: Home["removed"],
-  { id, chance }: Scene,
+  { id, random }: Scene,
 ): Home["scenes"] {
   const made: Home["scenes"] = {};
   for (const { name, mode, moves, lost } of plans) {
@@ -188,7 +188,7 @@ function scenesOf(
       removed[gone] = {
         name: lost,
         room_id: fitted.rooms.get(moves[0]!.room)!,
-        on: chance.pick(["2025-11-23", "2026-01-17", "2026-02-14"]),
+        on: random.pick(["2025-11-23", "2026-01-17", "2026-02-14"]),
       };
       actions.push({ device_id: gone, do: "on" });
     }
@@ -197,9 +197,9 @@ function scenesOf(
       name,
       actions,
       ...(mode ? { mode } : {}),
-      ...(chance.happens(0.5)
+      ...(random.boolean(0.5)
         ? {
-            last: `2026-03-0${2 + chance.below(6)}T${10 + chance.below(12)}:${chance.pick(["05", "20", "40", "55"])}`,
+            last: `2026-03-0${2 + random.integer(6)}T${10 + random.integer(12)}:${random.pick(["05", "20", "40", "55"])}`,
           }
         : {}),
     };
@@ -235,16 +235,16 @@ function automationsOf(
 function logOf(
   lock: OfKind<"lock">,
   n: number,
-  chance: Chance,
+  random: Random,
 ): Omit<Home["log"][string], "lock_id">[] {
   const entries: Omit<Home["log"][string], "lock_id">[] = [];
   for (let i = n; i > 0; i--) {
     const locks = (i % 2 === 1) === lock.is_locked;
-    const at = `2026-03-0${9 - i > 0 ? 9 - i : 1}T${String(locks ? 19 + chance.below(4) : 8 + chance.below(8)).padStart(2, "0")}:${chance.pick(["03", "12", "27", "38", "44", "51"])}`;
+    const at = `2026-03-0${9 - i > 0 ? 9 - i : 1}T${String(locks ? 19 + random.integer(4) : 8 + random.integer(8)).padStart(2, "0")}:${random.pick(["03", "12", "27", "38", "44", "51"])}`;
     entries.push({
       at,
       action: locks ? "locked" : "unlocked",
-      by: chance.pick(lock.codes.filter(it => !it.until)).holder,
+      by: random.pick(lock.codes.filter(it => !it.until)).holder,
     });
   }
   if (n > 4) entries.splice(2, 0, { at: entries[1]!.at, action: "wrong code", by: "unknown" });
@@ -254,7 +254,7 @@ function logOf(
 export const iotDevicesPart = partOf<Home>({
   server: iotDevices,
   make(scene) {
-    const { canon, size, chance, id } = scene;
+    const { canon, size, random, id } = scene;
     const few = size === "small";
     const rooms: Home["rooms"] = {};
     const devices: Home["devices"] = {};
@@ -302,7 +302,7 @@ export const iotDevicesPart = partOf<Home>({
     const log: Home["log"] = {};
     for (const [lock_id, it] of Object.entries(devices))
       if (it.kind === "lock" && it.codes.length > 0)
-        for (const entry of logOf(it, few ? small.log : 7, chance))
+        for (const entry of logOf(it, few ? small.log : 7, random))
           log[id("log")] = { lock_id, ...entry };
     return {
       owner: canon.user.name,

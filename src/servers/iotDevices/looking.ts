@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { day, id, label, minute } from "../../environment/entity.ts";
-import { need, refuse, toolOf } from "../../environment/server.ts";
+import { findEntity, refuse, toolOf } from "../../environment/server.ts";
 import { has } from "../../environment/words.ts";
 import {
   chargeOf,
@@ -402,7 +402,7 @@ const sensors = {
       battery: z.int(),
     },
     run(home, { sensor_id }, { now }) {
-      const sensor = need(
+      const sensor = findEntity(
         home.sensors,
         sensor_id,
         "sensor",

@@ -1,7 +1,7 @@
 /** The flat's scenes, which move many devices at once, and the automations that activate them. */
 import { z } from "zod";
 import { id, label, minute } from "../../environment/entity.ts";
-import { before, need, refuse, toolOf, type Moment } from "../../environment/server.ts";
+import { before, findEntity, refuse, toolOf, type ToolContext } from "../../environment/server.ts";
 import { dayAfter, weekdayOf } from "../../environment/time.ts";
 import { has } from "../../environment/words.ts";
 import { carried, isOn, movable, settleClimate, switchOff, switchOn, turnBolt } from "./acting.ts";
@@ -29,7 +29,7 @@ const mostScenes = 60;
 const mostAutomations = 60;
 
 const sceneOf = (home: Home, scene_id: string): Scene =>
-  need(home.scenes, scene_id, "scene", "iot_devices_list_scenes gives the ids");
+  findEntity(home.scenes, scene_id, "scene", "iot_devices_list_scenes gives the ids");
 
 const names = [
   "Movie night",
@@ -89,9 +89,9 @@ function act(
   device: Device,
   { device_id, do: what, level = 100 }: Action,
   by: string,
-  moment: Pick<Moment, "now" | "newId">,
+  context: Pick<ToolContext, "now" | "newId">,
 ): void {
-  const { now } = moment;
+  const { now } = context;
   answering(home, device_id, device);
   if (what === "off") switchOff(home, device_id, device, now);
   else if (what === "open" || what === "close")
@@ -103,7 +103,7 @@ function act(
         `the ${device.name} (${device_id}) is not shut`,
         "somebody has to shut it first",
       );
-    turnBolt(home, device_id, device, true, by, moment);
+    turnBolt(home, device_id, device, true, by, context);
   } else if (what === "set" && device.kind === "thermostat") {
     settleClimate(home, device.room_id, now);
     Object.assign(device, { is_on: true, target: level });
@@ -243,7 +243,7 @@ const scenes = {
       changed: z.int().describe("Devices that did something"),
       mode: z.string(),
     },
-    run(home, { scene_id }, moment) {
+    run(home, { scene_id }, context) {
       const scene = sceneOf(home, scene_id);
       complete(home, scene_id, scene);
       const frozen = before(home);
@@ -257,18 +257,18 @@ const scenes = {
         );
       if (scene.mode) home.mode = scene.mode;
       for (const it of todo)
-        act(home, home.devices[it.device_id]!, it, `the ${scene.name} scene`, moment);
+        act(home, home.devices[it.device_id]!, it, `the ${scene.name} scene`, context);
       const moved = todo.map(it => it.device_id);
       const rooms = new Map(moved.map(it => [frozen.devices[it]!.room_id, 0]));
       for (const room of rooms.keys()) {
         const sum = (of: Home) =>
           moved
             .filter(it => frozen.devices[it]!.room_id === room)
-            .reduce((total, it) => total + drawOf(frozen, of.devices[it]!, moment.now), 0);
+            .reduce((total, it) => total + drawOf(frozen, of.devices[it]!, context.now), 0);
         const extra = sum(home) - sum(frozen);
-        if (extra > 0) carried(home, room, Math.round(extra), drawIn(frozen, room, moment.now));
+        if (extra > 0) carried(home, room, Math.round(extra), drawIn(frozen, room, context.now));
       }
-      scene.last = moment.now;
+      scene.last = context.now;
       return { scene: scene.name, scene_id, changed: todo.length, mode: home.mode };
     },
   }),
@@ -446,7 +446,12 @@ function triggerOf(home: Home, { at, days = "daily", sensor_id, above, below }: 
       refuse("invalid_params", "above and below belong to a sensor", "leave them out with at");
     return { kind: "time", at, days };
   }
-  const sensor = need(home.sensors, sensor_id!, "sensor", "iot_devices_list_sensors gives the ids");
+  const sensor = findEntity(
+    home.sensors,
+    sensor_id!,
+    "sensor",
+    "iot_devices_list_sensors gives the ids",
+  );
   if (sensor.tripped !== undefined) {
     if (above !== undefined || below !== undefined)
       refuse(

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { day, minute } from "../../environment/entity.ts";
-import { need, refuse } from "../../environment/server.ts";
+import { findEntity, refuse } from "../../environment/server.ts";
 
 export const colors = [
   "warm white",
@@ -236,10 +236,10 @@ export const Home = z.strictObject({
 export type Home = z.infer<typeof Home>;
 
 export const roomOf = (home: Home, roomId: string) =>
-  need(home.rooms, roomId, "room", "iot_devices_list_rooms gives the ids");
+  findEntity(home.rooms, roomId, "room", "iot_devices_list_rooms gives the ids");
 
 export const deviceOf = (home: Home, deviceId: string): Device =>
-  need(home.devices, deviceId, "device", "iot_devices_list_devices gives the ids of a room");
+  findEntity(home.devices, deviceId, "device", "iot_devices_list_devices gives the ids of a room");
 
 const article = (noun: string) => (noun === "blinds" ? noun : `a ${noun}`);
 

@@ -2,7 +2,7 @@
  * The issue tracker's part of a world: the studio's projects for its clients and itself, with
  * issues in every state that a workflow has. Knows which sprint takes what.
  */
-import type { Chance } from "../../environment/random.ts";
+import type { Random } from "../../environment/random.ts";
 import { issueTracker, type Tracker } from "./server.ts";
 import type { Canon } from "../shared/cast.ts";
 import { dayFrom } from "../shared/dates.ts";
@@ -78,13 +78,13 @@ const fullPlans = ({ clients, place }: Canon): readonly Plan[] => [
 /** A tracker while it is made. */
 class Making {
   readonly state: Tracker;
-  readonly chance: Chance;
+  readonly random: Random;
   readonly id: Scene["id"];
   readonly #users: readonly string[];
   readonly #subtasks: string[];
 
-  constructor({ canon, chance, id, size }: Scene) {
-    this.chance = chance;
+  constructor({ canon, random, id, size }: Scene) {
+    this.random = random;
     this.id = id;
     const staff =
       size === "full"
@@ -93,7 +93,7 @@ class Making {
     const users = Object.fromEntries(staff.map(({ name, email }) => [id("usr"), { name, email }]));
     const ids = new Map(Object.entries(users).map(([key, it]) => [it.email, key]));
     this.#users = canon.staff.map(it => ids.get(it.email) ?? "");
-    this.#subtasks = chance.shuffled([...subtasks]);
+    this.#subtasks = random.shuffle([...subtasks]);
     this.state = {
       user: this.#users[0]!,
       users,
@@ -127,14 +127,14 @@ class Making {
     const project = this.state.projects[key]!;
     const issueId = `${key}-${++project.last}`;
     const isClosed = issue.status === "done" || issue.status === "cancelled";
-    const made = issue.created ?? dayFrom(-15 - this.chance.below(55));
+    const made = issue.created ?? dayFrom(-15 - this.random.integer(55));
     this.state.issues[issueId] = {
       title,
       type: "task",
       priority: "medium",
       reporter: project.lead,
       created: made,
-      ...(isClosed ? { closed: dayFrom(-1 - this.chance.below(6)) } : {}),
+      ...(isClosed ? { closed: dayFrom(-1 - this.random.integer(6)) } : {}),
       ...issue,
     };
     return issueId;
@@ -177,7 +177,7 @@ class Making {
   }
 
   comment(issueId: string, by: string, day: number, text: string): void {
-    const at = `${dayFrom(day)}T${String(9 + this.chance.below(9)).padStart(2, "0")}:${this.chance.pick(["05", "10", "25", "30", "45", "55"])}`;
+    const at = `${dayFrom(day)}T${String(9 + this.random.integer(9)).padStart(2, "0")}:${this.random.pick(["05", "10", "25", "30", "45", "55"])}`;
     this.state.comments[this.id("cmt")] = { issue_id: issueId, by, at, text };
   }
 
@@ -306,16 +306,22 @@ function first(making: Making): void {
 
 /** What the full world has beyond the small one's. */
 function rest(making: Making, canon: Canon): void {
-  const { state, chance } = making;
+  const { state, random } = making;
   for (const plan of fullPlans(canon)) {
     making.project(plan);
     const { topic } = plan;
     if (!topic.sprints) continue;
-    const n = 2 + chance.below(9);
-    making.sprint(topic.key, `${topic.sprints} ${n}`, "closed", -2, 16 + 4 * chance.below(4));
-    making.sprint(topic.key, `${topic.sprints} ${n + 1}`, "active", 0, 16 + 4 * chance.below(4));
-    if (chance.happens(0.7))
-      making.sprint(topic.key, `${topic.sprints} ${n + 2}`, "planned", 2, 20 + 4 * chance.below(4));
+    const n = 2 + random.integer(9);
+    making.sprint(topic.key, `${topic.sprints} ${n}`, "closed", -2, 16 + 4 * random.integer(4));
+    making.sprint(topic.key, `${topic.sprints} ${n + 1}`, "active", 0, 16 + 4 * random.integer(4));
+    if (random.boolean(0.7))
+      making.sprint(
+        topic.key,
+        `${topic.sprints} ${n + 2}`,
+        "planned",
+        2,
+        20 + 4 * random.integer(4),
+      );
   }
   for (const { topic, workflow, isArchived } of [...smallPlans, ...fullPlans(canon)]) {
     const taken = new Set(Object.values(state.issues).map(it => it.title));
@@ -323,7 +329,7 @@ function rest(making: Making, canon: Canon): void {
       if (!taken.has(title)) someIssue(making, topic, title, workflow, isArchived ?? false);
   }
   linked(making);
-  talk(making);
+  conversation(making);
 }
 
 const moods: Readonly<Record<Plan["workflow"], readonly Issue["status"][]>> = {
@@ -359,56 +365,56 @@ function someIssue(
   workflow: Plan["workflow"],
   isArchived: boolean,
 ): void {
-  const { state, chance } = making;
-  const status = isArchived ? chance.pick(["todo", "done"] as const) : chance.pick(moods[workflow]);
+  const { state, random } = making;
+  const status = isArchived ? random.pick(["todo", "done"] as const) : random.pick(moods[workflow]);
   const project = state.projects[key]!;
-  const isMine = project.members.includes(state.user) && chance.happens(0.4);
+  const isMine = project.members.includes(state.user) && random.boolean(0.4);
   const assignee =
-    status === "todo" && chance.happens(0.45)
+    status === "todo" && random.boolean(0.45)
       ? undefined
       : isMine
         ? state.user
-        : chance.pick(project.members);
+        : random.pick(project.members);
   const points =
-    chance.happens(0.75) && workflow !== "support" ? chance.pick([1, 2, 3, 5, 8]) : undefined;
+    random.boolean(0.75) && workflow !== "support" ? random.pick([1, 2, 3, 5, 8]) : undefined;
   const isClosed = status === "done" || status === "cancelled";
   const sprint = points === undefined ? undefined : sprintFor(making, key, status, points);
   const closed = isArchived
-    ? dayFrom(-160 - chance.below(30))
+    ? dayFrom(-160 - random.integer(30))
     : sprint && isClosed
-      ? dayFrom(-11 + chance.below(8))
-      : dayFrom(-2 - chance.below(20));
+      ? dayFrom(-11 + random.integer(8))
+      : dayFrom(-2 - random.integer(20));
   const issueId = making.issue(key, title, {
     status,
-    type: chance.pick(["bug", "task", "story", "request"] as const),
-    priority: chance.pick(["urgent", "high", "medium", "medium", "medium", "low"] as const),
-    reporter: chance.pick(project.members),
-    created: dayFrom(isArchived ? -230 - chance.below(60) : -25 - chance.below(60)),
+    type: random.pick(["bug", "task", "story", "request"] as const),
+    priority: random.pick(["urgent", "high", "medium", "medium", "medium", "low"] as const),
+    reporter: random.pick(project.members),
+    created: dayFrom(isArchived ? -230 - random.integer(60) : -25 - random.integer(60)),
     ...(assignee === undefined ? {} : { assignee }),
     ...(points === undefined ? {} : { points }),
     ...(sprint === undefined ? {} : { sprint_id: sprint }),
     ...(isClosed ? { closed } : {}),
-    ...(!isClosed && !isArchived && chance.happens(0.3)
-      ? { due: dayFrom(chance.below(35) - 6) }
+    ...(!isClosed && !isArchived && random.boolean(0.3)
+      ? { due: dayFrom(random.integer(35) - 6) }
       : {}),
-    ...(chance.happens(0.7)
-      ? { labels: chance.shuffled([...labels]).slice(0, 1 + chance.below(2)) }
+    ...(random.boolean(0.7)
+      ? { labels: random.shuffle([...labels]).slice(0, 1 + random.integer(2)) }
       : {}),
-    ...(chance.happens(0.2) ? { description: chance.pick(descriptions) } : {}),
+    ...(random.boolean(0.2) ? { description: random.pick(descriptions) } : {}),
   });
   if (status !== "in_progress" && status !== "in_review" && status !== "done") return;
-  for (let i = chance.happens(0.35) ? 1 + chance.below(2) : 0; i > 0; i--)
+  for (let i = random.boolean(0.35) ? 1 + random.integer(2) : 0; i > 0; i--)
     making.subtask(
       issueId,
       isClosed
         ? { status: "done", closed, assignee: assignee! }
-        : { status: chance.pick(["todo", "done"] as const), assignee: assignee! },
+        : { status: random.pick(["todo", "done"] as const), assignee: assignee! },
     );
 }
 
 /** A sprint of the project that such an issue can be in, if one has room. */
 function sprintFor(
-  { state, chance }: Making,
+  { state, random }: Making,
   key: string,
   status: Issue["status"],
   points: number,
@@ -417,7 +423,7 @@ function sprintFor(
     status === "done" || status === "cancelled"
       ? "closed"
       : status === "todo"
-        ? chance.pick(["planned", "active", undefined] as const)
+        ? random.pick(["planned", "active", undefined] as const)
         : "active";
   const found = Object.entries(state.sprints).find(
     ([, it]) => it.project_id === key && it.status === wanted,
@@ -435,7 +441,7 @@ function sprintFor(
  * duplicates that are closed.
  */
 function linked(making: Making): void {
-  const { state, chance } = making;
+  const { state, random } = making;
   for (const [key, { status }] of Object.entries(state.projects)) {
     if (status === "archived") continue;
     const own = Object.entries(state.issues).filter(
@@ -449,9 +455,9 @@ function linked(making: Making): void {
       .map(([issueId]) => issueId);
     for (let i = 0; i + 3 < open.length; i += 4)
       making.link(
-        chance.pick(["blocks", "blocks", "relates_to"] as const),
+        random.pick(["blocks", "blocks", "relates_to"] as const),
         open[i]!,
-        open[i + 1 + chance.below(2)]!,
+        open[i + 1 + random.integer(2)]!,
       );
     const cancelled = own.find(([, it]) => it.status === "cancelled");
     if (cancelled && open[0]) making.link("duplicates", cancelled[0], open[0]);
@@ -462,25 +468,25 @@ function linked(making: Making): void {
 const workdays = [-3, -4, -5, -6, -7, -10, -11, -12, -13, -14];
 
 /** Comments and hours on what has been worked on. */
-function talk(making: Making): void {
-  const { state, chance } = making;
+function conversation(making: Making): void {
+  const { state, random } = making;
   for (const [issueId, { status, assignee, parent_id }] of Object.entries(state.issues)) {
     const project = state.projects[issueId.split("-")[0]!]!;
     if (project.status === "archived" || parent_id !== undefined) continue;
-    if (status !== "todo" && assignee && chance.happens(0.6))
+    if (status !== "todo" && assignee && random.boolean(0.6))
       making.work(
         issueId,
         assignee,
-        chance.pick(workdays),
-        15 * (1 + chance.below(14)),
-        chance.happens(0.5) ? chance.pick(workNotes) : undefined,
+        random.pick(workdays),
+        15 * (1 + random.integer(14)),
+        random.boolean(0.5) ? random.pick(workNotes) : undefined,
       );
-    if (chance.happens(0.4))
+    if (random.boolean(0.4))
       making.comment(
         issueId,
-        chance.pick(project.members),
-        chance.pick(workdays.slice(0, 5)),
-        chance.pick(remarks),
+        random.pick(project.members),
+        random.pick(workdays.slice(0, 5)),
+        random.pick(remarks),
       );
   }
 }

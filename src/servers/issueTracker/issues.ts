@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { day, id, label } from "../../environment/entity.ts";
-import { before, refuse, toolOf, type Moment } from "../../environment/server.ts";
+import { before, refuse, toolOf, type ToolContext } from "../../environment/server.ts";
 import {
   due,
   given,
@@ -270,7 +270,7 @@ function settle(
   tracker: Tracker,
   issue: Issue,
   status: Status,
-  { now }: Pick<Moment, "now">,
+  { now }: Pick<ToolContext, "now">,
 ): void {
   issue.status = status;
   if (isClosed(issue)) issue.closed = now.slice(0, 10);
@@ -303,7 +303,7 @@ export const moving = {
         .optional()
         .describe("Issues that nothing open blocks any more"),
     },
-    run(tracker, { issue_id, status }, moment) {
+    run(tracker, { issue_id, status }, context) {
       const issue = ownIssue(tracker, issue_id);
       stepTo(tracker, issue_id, issue, status);
       const old = before(tracker);
@@ -318,7 +318,7 @@ export const moving = {
                   openBlockers(old, it.to).length === 1,
               )
               .map(it => it.to);
-      settle(tracker, issue, status, moment);
+      settle(tracker, issue, status, context);
       const { workflow } = projectOf(tracker, projectIdOf(issue_id));
       return given({
         title: issue.title,
@@ -504,12 +504,12 @@ export const linking = {
       other_id: issueKey(),
       closed: day().optional(),
     },
-    run(tracker, { issue_id, kind, other_id }, moment) {
+    run(tracker, { issue_id, kind, other_id }, context) {
       const issue = ownIssue(tracker, issue_id);
       const other = ownIssue(tracker, other_id);
       linkable(tracker, kind, issue_id, other_id);
-      tracker.links[moment.newId("lnk")] = { kind, from: issue_id, to: other_id };
-      if (kind === "duplicates" && !isClosed(issue)) settle(tracker, issue, "cancelled", moment);
+      tracker.links[context.newId("lnk")] = { kind, from: issue_id, to: other_id };
+      if (kind === "duplicates" && !isClosed(issue)) settle(tracker, issue, "cancelled", context);
       return given({
         title: issue.title,
         issue_id,

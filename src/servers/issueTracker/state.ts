@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import { day, minute } from "../../environment/entity.ts";
-import { before, need, refuse } from "../../environment/server.ts";
+import { before, findEntity, refuse } from "../../environment/server.ts";
 
 export const statuses = [
   "todo",
@@ -185,11 +185,16 @@ export const byKey = (a: string, b: string): number => {
 };
 
 export const projectOf = (tracker: Tracker, projectId: string): Project =>
-  need(tracker.projects, projectId, "project", "issue_tracker_list_projects gives the keys");
+  findEntity(tracker.projects, projectId, "project", "issue_tracker_list_projects gives the keys");
 export const issueOf = (tracker: Tracker, issueId: string): Issue =>
-  need(tracker.issues, issueId, "issue", "issue_tracker_search_issues finds an issue by its words");
+  findEntity(
+    tracker.issues,
+    issueId,
+    "issue",
+    "issue_tracker_search_issues finds an issue by its words",
+  );
 export const sprintOf = (tracker: Tracker, sprintId: string): Sprint =>
-  need(tracker.sprints, sprintId, "sprint", "issue_tracker_list_sprints gives the ids");
+  findEntity(tracker.sprints, sprintId, "sprint", "issue_tracker_list_sprints gives the ids");
 
 export const isClosed = ({ status }: Issue): boolean => status === "done" || status === "cancelled";
 export const userName = ({ users }: Tracker, userId: string): string => users[userId]!.name;

@@ -211,7 +211,7 @@ function pointFrom({ home }: Canon, north: number, east: number) {
 }
 
 function placesOf(
-  { canon, size, chance, id }: Scene,
+  { canon, size, random, id }: Scene,
   cities: Atlas["cities"],
   streets: Atlas["streets"],
 ): Atlas["places"] {
@@ -230,10 +230,10 @@ function placesOf(
       address: houseOf(it),
       latitude: it.latitude,
       longitude: it.longitude,
-      elevation: heights.get(it.role) ?? canon.home.elevation + chance.below(18),
+      elevation: heights.get(it.role) ?? canon.home.elevation + random.integer(18),
       ...(category === "home" || size === "small" ? {} : { phone: it.phone }),
-      ...ratingOf(category, chance.below(18)),
-      ...hoursOf(category, chance.below(4)),
+      ...ratingOf(category, random.integer(18)),
+      ...hoursOf(category, random.integer(4)),
     };
   }
   for (const it of around) {
@@ -248,9 +248,9 @@ function placesOf(
       street_id: streetId(name),
       address: `${it.house} ${name}`,
       ...pointFrom(canon, it.at[0], it.at[1]),
-      elevation: it.elevation ?? canon.home.elevation + chance.below(18),
-      ...ratingOf(it.category, chance.below(18)),
-      ...hoursOf(it.category, chance.below(4)),
+      elevation: it.elevation ?? canon.home.elevation + random.integer(18),
+      ...ratingOf(it.category, random.integer(18)),
+      ...hoursOf(it.category, random.integer(4)),
       ...(it.gone ? { gone: true as const } : {}),
     };
   }
@@ -267,9 +267,9 @@ function placesOf(
       address,
       latitude: fine(middle.latitude + north / metresPerDegree),
       longitude: fine(middle.longitude + east / perDegreeEast),
-      elevation: middle.elevation + chance.below(12),
-      ...ratingOf(category, chance.below(18)),
-      ...hoursOf(category, chance.below(4)),
+      elevation: middle.elevation + random.integer(12),
+      ...ratingOf(category, random.integer(18)),
+      ...hoursOf(category, random.integer(4)),
     };
   }
   return places;
@@ -386,7 +386,7 @@ const notes = [
 
 /** What the user has saved and shared: one list nearly full, one full. */
 function keptOf(
-  { canon, size, chance, id }: Scene,
+  { canon, size, random, id }: Scene,
   places: Atlas["places"],
   roleId: (role: string) => string | undefined,
   contacts: readonly string[],
@@ -397,8 +397,8 @@ function keptOf(
     saved[id("sav")] = {
       place_id,
       list,
-      ...(chance.happens(0.5) ? { note: chance.pick(notes) } : {}),
-      at: `2026-0${day > 28 ? 2 : 1}-${String(1 + (day % 27)).padStart(2, "0")}T${String(9 + chance.below(11)).padStart(2, "0")}:${chance.pick(["05", "20", "35", "50"])}`,
+      ...(random.boolean(0.5) ? { note: random.pick(notes) } : {}),
+      at: `2026-0${day > 28 ? 2 : 1}-${String(1 + (day % 27)).padStart(2, "0")}T${String(9 + random.integer(11)).padStart(2, "0")}:${random.pick(["05", "20", "35", "50"])}`,
     };
   };
   const open = Object.entries(places)
@@ -416,9 +416,9 @@ function keptOf(
     size === "small" ? { "want to go": 0, errands: 1 } : { "want to go": 14, errands: 7 };
   for (const [i, it] of own(wanted.favourites).entries()) keep(it, "favourites", 3 * i);
   for (const [i, it] of own(wanted.work).entries()) keep(it, "work", 4 + 3 * i);
-  for (const [i, it] of chance.shuffled(open).slice(0, more["want to go"]).entries())
+  for (const [i, it] of random.shuffle(open).slice(0, more["want to go"]).entries())
     keep(it, "want to go", 30 + i);
-  for (const [i, it] of chance.shuffled(open).slice(0, more.errands).entries())
+  for (const [i, it] of random.shuffle(open).slice(0, more.errands).entries())
     keep(it, "errands", 2 * i);
   const shared: Record<string, Atlas["shared"][string]> = {};
   const trips =

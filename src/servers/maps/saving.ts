@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { id, label, minute } from "../../environment/entity.ts";
-import { before, need, refuse, toolOf } from "../../environment/server.ts";
+import { before, findEntity, refuse, toolOf } from "../../environment/server.ts";
 import { hasWords } from "../../environment/words.ts";
 import { elsewhere } from "./clock.ts";
 import { metersBetween } from "./geometry.ts";
@@ -236,7 +236,7 @@ export const keeping = {
     },
     run(atlas, { saved_id }) {
       const map = before(atlas);
-      const { place_id, list: from } = need(
+      const { place_id, list: from } = findEntity(
         map.saved,
         saved_id,
         "saved place",

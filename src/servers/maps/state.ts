@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import { minute } from "../../environment/entity.ts";
-import { need, refuse } from "../../environment/server.ts";
+import { findEntity, refuse } from "../../environment/server.ts";
 
 export const categories = [
   "home",
@@ -176,7 +176,7 @@ export const Atlas = z.strictObject({
 export type Atlas = z.infer<typeof Atlas>;
 
 export const placeOf = (atlas: Atlas, placeId: string): Place =>
-  need(atlas.places, placeId, "place", "maps_search_places gives the ids");
+  findEntity(atlas.places, placeId, "place", "maps_search_places gives the ids");
 
 export const cityOf = (atlas: Atlas, place: Place) => atlas.cities[place.city_id]!;
 

@@ -132,7 +132,7 @@ class Stalls {
       by: this.state.bids[sold_by!]!.bidder_id,
       listing_id: listing,
       stars,
-      text: this.scene.chance.pick(ratingTexts[stars]!),
+      text: this.scene.random.pick(ratingTexts[stars]!),
       date: dayOf(this.scene.canon.now, -daysAgo),
     };
   }
@@ -192,22 +192,22 @@ function smallMarket(stalls: Stalls): void {
  */
 function fullMarket(stalls: Stalls): void {
   const { state, scene } = stalls;
-  const { chance } = scene;
+  const { random } = scene;
   const { customer } = state;
   const sellers = stalls.others(customer);
   const past = new Set([5, 11, 14, 17, 20, 23, 26, 29, 32, 34]);
   for (const [i, it] of offers.entries()) {
     const seller = sellers[(i * 5) % sellers.length]!;
     const isPast = past.has(i);
-    const key = stalls.offer(it, seller, isPast ? -2 - chance.below(40) : chance.below(9));
-    const bidders = chance
-      .shuffled(stalls.others(seller, customer))
-      .slice(0, isPast ? 1 + chance.below(3) : chance.below(5));
+    const key = stalls.offer(it, seller, isPast ? -2 - random.integer(40) : random.integer(9));
+    const bidders = random
+      .shuffle(stalls.others(seller, customer))
+      .slice(0, isPast ? 1 + random.integer(3) : random.integer(5));
     for (const [n, bidder] of bidders.entries())
-      stalls.bid(key, bidder, 3900 - 700 * n - chance.below(400), chance.below(3));
+      stalls.bid(key, bidder, 3900 - 700 * n - random.integer(400), random.integer(3));
     if (isPast) pastOffer(stalls, key, i);
     else if (i % 3 === 1) myBid(stalls, key, i);
-    if (!isPast && i % 5 === 0) talk(stalls, key, i);
+    if (!isPast && i % 5 === 0) conversation(stalls, key, i);
   }
   ownMarket(stalls, sellers);
   // others have bought from one another before, of which only what they say is left
@@ -232,11 +232,11 @@ function myBid(stalls: Stalls, key: string, i: number): void {
   const isRecent = i % 2 === 1;
   const bid = stalls.bid(key, customer, isRecent ? 5 + i : 700 + 10 * i);
   if (i % 4 === 0)
-    stalls.bid(key, scene.chance.pick(stalls.others(customer, listings[key]!.seller_id)), 90 + i);
+    stalls.bid(key, scene.random.pick(stalls.others(customer, listings[key]!.seller_id)), 90 + i);
   if (i === 19) state.bids[bid]!.retracted = true;
 }
 
-function talk(stalls: Stalls, key: string, i: number): void {
+function conversation(stalls: Stalls, key: string, i: number): void {
   const { customer, listings, members } = stalls.state;
   const seller = listings[key]!.seller_id;
   if (members[seller]!.blocks_customer) return;
@@ -269,13 +269,13 @@ function ownMarket(stalls: Stalls, sellers: readonly string[]): void {
     const bidders =
       fates[i] === "withdrawn" || i % 5 === 1
         ? []
-        : scene.chance.shuffled([...sellers]).slice(0, 1 + scene.chance.below(4));
+        : scene.random.shuffle([...sellers]).slice(0, 1 + scene.random.integer(4));
     for (const [n, bidder] of bidders.entries()) {
       const bid = stalls.bid(
         key,
         bidder,
-        3800 - 700 * n - scene.chance.below(300),
-        scene.chance.below(2),
+        3800 - 700 * n - scene.random.integer(300),
+        scene.random.integer(2),
       );
       if (n === 1 && bidders.length > 2) state.bids[bid]!.retracted = true;
     }
@@ -293,11 +293,11 @@ function strangers(stalls: Stalls, seller: string, i: number): void {
     seller,
     -60 - 9 * i,
   );
-  stalls.bid(key, scene.chance.pick(stalls.others(seller, state.customer)), 60);
+  stalls.bid(key, scene.random.pick(stalls.others(seller, state.customer)), 60);
   stalls.settle(key, "sold");
   stalls.rate(
     key,
-    scene.chance.weighted([2, 3, 4, 5], it => it * it),
+    scene.random.pickWeighted([2, 3, 4, 5], it => it * it),
     50 + 9 * i,
   );
 }

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { cents, day, id, label, minute, money } from "../../environment/entity.ts";
-import { before, need, refuse, toolOf } from "../../environment/server.ts";
+import { before, findEntity, refuse, toolOf } from "../../environment/server.ts";
 import { has } from "../../environment/words.ts";
 import {
   called,
@@ -266,10 +266,11 @@ export const dealing = {
           `${called(listing, listing_id)} was withdrawn`,
           "marketplace_get_seller_profile shows what else the seller offers",
         );
-      const talk = Object.values(before(market).messages)
+      const conversation = Object.values(before(market).messages)
         .filter(it => it.listing_id === listing_id && (it.from === customer || it.to === customer))
         .sort((a, b) => (a.at < b.at ? -1 : 1));
-      const unanswered = talk.length - 1 - talk.findLastIndex(it => it.from !== customer);
+      const unanswered =
+        conversation.length - 1 - conversation.findLastIndex(it => it.from !== customer);
       const name = market.members[listing.seller_id]!.name;
       if (unanswered >= terms.most_messages)
         refuse(
@@ -277,7 +278,7 @@ export const dealing = {
           `${name} has not answered the last ${unanswered} messages about ${called(listing, listing_id)}`,
           "wait for an answer",
         );
-      if (talk.at(-1)?.from === customer && talk.at(-1)!.text === text)
+      if (conversation.at(-1)?.from === customer && conversation.at(-1)!.text === text)
         refuse(
           "conflict",
           `the last message about ${called(listing, listing_id)} says just that`,
@@ -335,7 +336,7 @@ export const dealing = {
         .describe("What the customer has bought"),
     },
     run({ members, listings, bids, ratings, customer }, { seller_id }, { now }) {
-      const { name, city, joined } = need(
+      const { name, city, joined } = findEntity(
         members,
         seller_id,
         "seller",

@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import { day, minute, money } from "../../environment/entity.ts";
-import { need, refuse } from "../../environment/server.ts";
+import { findEntity, refuse } from "../../environment/server.ts";
 import { round } from "../../environment/money.ts";
 
 export const categories = [
@@ -95,9 +95,9 @@ export const Market = z.strictObject({
 export type Market = z.infer<typeof Market>;
 
 export const listingOf = (market: Pick<Market, "listings">, listingId: string) =>
-  need(market.listings, listingId, "listing", "marketplace_search_listings gives the ids");
+  findEntity(market.listings, listingId, "listing", "marketplace_search_listings gives the ids");
 export const bidOf = (market: Pick<Market, "bids">, bidId: string, hint: string) =>
-  need(market.bids, bidId, "bid", hint);
+  findEntity(market.bids, bidId, "bid", hint);
 
 export const statusOf = (
   { status, ends }: Listing,
@@ -163,7 +163,7 @@ export function ownListing(
   market: Pick<Market, "listings" | "members" | "customer">,
   listingId: string,
 ): Listing {
-  const listing = need(
+  const listing = findEntity(
     market.listings,
     listingId,
     "listing",

@@ -162,7 +162,7 @@ class Books {
   }
 
   #time(): string {
-    return `${String(8 + this.scene.chance.below(10)).padStart(2, "0")}:${String(this.scene.chance.below(60)).padStart(2, "0")}`;
+    return `${String(8 + this.scene.random.integer(10)).padStart(2, "0")}:${String(this.scene.random.integer(60)).padStart(2, "0")}`;
   }
 
   /** The log of what these books hold, from a day on. */
@@ -291,10 +291,10 @@ function make(scene: Scene): PaymentsWorld {
 }
 
 /** Some lines of work that add up to an amount in whole tens. */
-function linesFor(total: number, { chance }: Scene): Line[] {
-  const [first, second] = chance.shuffled(work) as [string, string];
-  if (total < 250 || chance.happens(0.4)) return [{ text: first, quantity: 1, unit_price: total }];
-  const part = 10 * Math.max(4, Math.round((total / 10) * (0.2 + 0.3 * chance.next())));
+function linesFor(total: number, { random }: Scene): Line[] {
+  const [first, second] = random.shuffle(work) as [string, string];
+  if (total < 250 || random.boolean(0.4)) return [{ text: first, quantity: 1, unit_price: total }];
+  const part = 10 * Math.max(4, Math.round((total / 10) * (0.2 + 0.3 * random.next())));
   const n = part % 30 === 0 ? 3 : part % 20 === 0 ? 2 : 1;
   return [
     { text: first, quantity: 1, unit_price: total - part },
@@ -308,7 +308,7 @@ function linesFor(total: number, { chance }: Scene): Line[] {
  */
 function lastYear(books: Books, written: readonly Written[]): void {
   const { scene } = books;
-  const { canon, chance } = scene;
+  const { canon, random } = scene;
   const yearly = [
     [9, 8450],
     [6, 5120],
@@ -331,18 +331,18 @@ function lastYear(books: Books, written: readonly Written[]): void {
       "void",
       issued,
       dayAfter(issued, 30),
-      linesFor(150 + 10 * chance.below(40), scene),
+      linesFor(150 + 10 * random.integer(40), scene),
     );
   }
   for (let number = 12; number <= 37; number++) {
     const issued = dayAfter("2025-03-15", (number - 12) * 11);
     const it = known.get(number);
-    const from = it ? undefined : chance.weighted(left, row => row.n);
+    const from = it ? undefined : random.pickWeighted(left, row => row.n);
     const share =
       from &&
       (from.n === 1
         ? from.total
-        : 10 * Math.max(9, Math.round((from.total / from.n / 10) * (0.6 + 0.8 * chance.next()))));
+        : 10 * Math.max(9, Math.round((from.total / from.n / 10) * (0.6 + 0.8 * random.next()))));
     if (from) {
       from.total -= share!;
       from.n--;
@@ -357,9 +357,9 @@ function lastYear(books: Books, written: readonly Written[]): void {
       it?.lines ?? linesFor(share!, scene),
     );
     const isSmall = share !== undefined && share < 200;
-    const days = chance.happens(0.3)
-      ? [dayAfter(issued, 8 + chance.below(8)), dayAfter(issued, 24 + chance.below(6))]
-      : [dayAfter(issued, 12 + chance.below(20))];
+    const days = random.boolean(0.3)
+      ? [dayAfter(issued, 8 + random.integer(8)), dayAfter(issued, 24 + random.integer(6))]
+      : [dayAfter(issued, 12 + random.integer(20))];
     books.paid(
       key,
       days,

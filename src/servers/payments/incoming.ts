@@ -165,13 +165,13 @@ export const paymentTools = {
       refunded_in_all: cents(),
       invoice_left: cents().describe("What the invoice has left to pay now"),
     },
-    run(ledger, { payment_id, amount: given, reason = "requested by the customer" }, moment) {
+    run(ledger, { payment_id, amount: given, reason = "requested by the customer" }, context) {
       const payment = paymentOf(ledger, payment_id);
       const called = `the payment for ${payment.reference} (${payment_id})`;
       const left = round(payment.amount - refundedOf(payment));
       if (left === 0) refuse("conflict", `${called} was already given back in full`);
       const last = lastRefundDay(ledger, payment);
-      if (moment.now.slice(0, 10) > last)
+      if (context.now.slice(0, 10) > last)
         refuse(
           "precondition_failed",
           `${called} could be given back until ${last}, ${ledger.refund_days[payment.method]} days after it was made by ${payment.method.replace("_", " ")}`,
@@ -184,9 +184,9 @@ export const paymentTools = {
           `${called} has ${left} that can be given back, ${refunded} is more`,
           `give at most ${left}`,
         );
-      payment.refunds.push({ amount: refunded, at: moment.now, reason });
+      payment.refunds.push({ amount: refunded, at: context.now, reason });
       const invoice = ledger.invoices[payment.invoice_id]!;
-      log(ledger, moment, "payment.refunded", payment.reference);
+      log(ledger, context, "payment.refunded", payment.reference);
       return {
         reference: payment.reference,
         payment_id,
@@ -244,7 +244,7 @@ export const hooks = {
       events: z.array(z.string()),
       webhooks: z.int().describe("How many there are now"),
     },
-    run(ledger, { url, events: wanted }, moment) {
+    run(ledger, { url, events: wanted }, context) {
       if (!/^https:\/\/[a-z0-9][a-z0-9.-]*(:\d+)?(\/\S*)?$/i.test(url))
         refuse(
           "invalid_params",
@@ -264,10 +264,10 @@ export const hooks = {
           "limit_exceeded",
           `there are ${mostWebhooks} webhooks already, and no more are allowed`,
         );
-      const webhook_id = moment.newId("whk");
+      const webhook_id = context.newId("whk");
       const events = kinds.filter(it => wanted.includes(it));
       ledger.webhooks[webhook_id] = { url, events, status: "active" };
-      log(ledger, moment, "webhook.registered", url);
+      log(ledger, context, "webhook.registered", url);
       return { url, webhook_id, events, webhooks: known.length + 1 };
     },
   }),

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { cents, day, id, label, money } from "../../environment/entity.ts";
-import { before, need, refuse, toolOf } from "../../environment/server.ts";
+import { before, findEntity, refuse, toolOf } from "../../environment/server.ts";
 import { dayAfter } from "../../environment/time.ts";
 import { has } from "../../environment/words.ts";
 import { round, sum } from "../../environment/money.ts";
@@ -87,9 +87,9 @@ export const invoiceTools = {
       total: cents(),
       due: day(),
     },
-    run(ledger, { customer_id, lines, send_on, due: wanted }, moment) {
-      const today = moment.now.slice(0, 10);
-      const customer = need(
+    run(ledger, { customer_id, lines, send_on, due: wanted }, context) {
+      const today = context.now.slice(0, 10);
+      const customer = findEntity(
         ledger.customers,
         customer_id,
         "customer",
@@ -116,7 +116,7 @@ export const invoiceTools = {
           "choose a later last day to pay",
         );
       const total = totalOf({ lines });
-      const owed = owedBy(before(ledger), customer_id, moment.now);
+      const owed = owedBy(before(ledger), customer_id, context.now);
       if (issued === today && round(owed + total) > customer.credit)
         refuse(
           "limit_exceeded",
@@ -126,13 +126,13 @@ export const invoiceTools = {
       const number =
         1 + Math.max(0, ...Object.values(before(ledger).invoices).map(it => it.number));
       const invoice: Invoice = { number, customer_id, status: "open", issued, due, lines };
-      const invoice_id = moment.newId("inv");
+      const invoice_id = context.newId("inv");
       ledger.invoices[invoice_id] = invoice;
-      log(ledger, moment, "invoice.created", `invoice ${number}`);
+      log(ledger, context, "invoice.created", `invoice ${number}`);
       return {
         number: String(number),
         invoice_id,
-        status: statusOf(invoice, moment.now),
+        status: statusOf(invoice, context.now),
         total,
         due,
       };
@@ -280,11 +280,11 @@ export const settling = {
       left: cents(),
       status,
     },
-    run(ledger, { invoice_id, method, amount: given }, moment) {
+    run(ledger, { invoice_id, method, amount: given }, context) {
       const invoice = invoiceOf(ledger, invoice_id);
       const { number } = invoice;
       const called = `invoice ${number} (${invoice_id})`;
-      const state = statusOf(invoice, moment.now);
+      const state = statusOf(invoice, context.now);
       if (state === "paid")
         refuse("conflict", `${called} is already paid`, "payments_get_invoice shows its payments");
       if (state === "void")
@@ -323,25 +323,25 @@ export const settling = {
           "record a smaller amount, or another method",
         );
       const isWhole = own.length === 0 && paid === left;
-      const payment_id = moment.newId("pmt");
+      const payment_id = context.newId("pmt");
       ledger.payments[payment_id] = {
         invoice_id,
         reference: `invoice ${number}${isWhole ? "" : ` part ${own.length + 1}`}`,
         amount: paid,
         method,
-        at: moment.now,
+        at: context.now,
         refunds: [],
       };
       if (paid === left) invoice.status = "paid";
-      log(ledger, moment, "payment.received", `invoice ${number}`);
-      if (paid === left) log(ledger, moment, "invoice.paid", `invoice ${number}`);
+      log(ledger, context, "payment.received", `invoice ${number}`);
+      if (paid === left) log(ledger, context, "invoice.paid", `invoice ${number}`);
       return {
         reference: ledger.payments[payment_id].reference,
         payment_id,
         invoice: String(number),
         paid,
         left: round(left - paid),
-        status: statusOf(invoice, moment.now),
+        status: statusOf(invoice, context.now),
       };
     },
   }),
@@ -357,7 +357,7 @@ export const settling = {
       status,
       cancelled: cents().describe("What is no longer owed"),
     },
-    run(ledger, { invoice_id }, moment) {
+    run(ledger, { invoice_id }, context) {
       const invoice = invoiceOf(ledger, invoice_id);
       const called = `invoice ${invoice.number} (${invoice_id})`;
       if (invoice.status === "void") refuse("conflict", `${called} is already void`);
@@ -370,7 +370,7 @@ export const settling = {
         );
       const cancelled = leftOf(before(ledger), invoice_id, invoice);
       invoice.status = "void";
-      log(ledger, moment, "invoice.voided", `invoice ${invoice.number}`);
+      log(ledger, context, "invoice.voided", `invoice ${invoice.number}`);
       return { number: String(invoice.number), invoice_id, status: "void" as const, cancelled };
     },
   }),

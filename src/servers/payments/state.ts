@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { day, minute, money } from "../../environment/entity.ts";
-import { need, type Moment } from "../../environment/server.ts";
+import { findEntity, type ToolContext } from "../../environment/server.ts";
 import { dayAfter } from "../../environment/time.ts";
 import { round, sum } from "../../environment/money.ts";
 
@@ -115,9 +115,9 @@ export function statusOf(
 }
 
 export const invoiceOf = (ledger: Ledger, invoiceId: string) =>
-  need(ledger.invoices, invoiceId, "invoice", "payments_list_invoices gives the ids");
+  findEntity(ledger.invoices, invoiceId, "invoice", "payments_list_invoices gives the ids");
 export const paymentOf = (ledger: Ledger, paymentId: string) =>
-  need(ledger.payments, paymentId, "payment", "payments_list_payments gives the ids");
+  findEntity(ledger.payments, paymentId, "payment", "payments_list_payments gives the ids");
 
 /** What a customer has been billed and not paid. */
 export const owedBy = (ledger: Ledger, customerId: string, now: string) =>
@@ -129,7 +129,7 @@ export const owedBy = (ledger: Ledger, customerId: string, now: string) =>
 
 export function log(
   ledger: Ledger,
-  { now, newId }: Pick<Moment, "now" | "newId">,
+  { now, newId }: Pick<ToolContext, "now" | "newId">,
   kind: (typeof kinds)[number],
   about: string,
 ): void {

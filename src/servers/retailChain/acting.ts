@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { day, id, label, minute } from "../../environment/entity.ts";
-import { before, need, refuse, toolOf } from "../../environment/server.ts";
+import { before, findEntity, refuse, toolOf } from "../../environment/server.ts";
 import { dayAfter } from "../../environment/time.ts";
 import { has } from "../../environment/words.ts";
 import { itemId, limit, quantity, soldAt, storeId } from "./looking.ts";
@@ -125,7 +125,7 @@ export const reserving = {
       available: z.int().describe("How many the store can sell now"),
     },
     run(chain, { reservation_id }, { now }) {
-      const it = need(
+      const it = findEntity(
         chain.reservations,
         reservation_id,
         "reservation",
@@ -282,7 +282,7 @@ export const stocking = {
       ),
     },
     run(chain, { shipment_id }, { now }) {
-      const shipment = need(
+      const shipment = findEntity(
         chain.shipments,
         shipment_id,
         "shipment",

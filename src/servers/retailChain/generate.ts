@@ -219,23 +219,23 @@ function smallChain(racks: Racks): void {
 
 function fullChain(racks: Racks): void {
   const { scene, state } = racks;
-  const { chance } = scene;
+  const { random } = scene;
   const items = Object.keys(state.items);
   for (const store of racks.keys)
     for (const item of items)
-      if (chance.happens(0.88))
+      if (random.boolean(0.88))
         racks.lay(
           store,
           item,
-          chance.weighted(
-            [0, 1 + chance.below(4), 5 + chance.below(20), 25 + chance.below(20)],
+          random.pickWeighted(
+            [0, 1 + random.integer(4), 5 + random.integer(20), 25 + random.integer(20)],
             it => (it === 0 ? 1 : it < 5 ? 2 : it < 25 ? 5 : 1),
           ),
         );
   const isOpen = (store: string) =>
     state.stores[store]!.pickup && state.stores[store]!.reopens === undefined;
   const stores = racks.keys.filter(isOpen);
-  const wanted = chance.shuffled(items);
+  const wanted = random.shuffle(items);
   const some = (store: string, n: number) =>
     wanted.filter(it => (state.stock[store]![it] ?? 0) >= n);
   const taken = new Set<string>();
@@ -252,22 +252,22 @@ function fullChain(racks: Racks): void {
   for (let i = 17; i < 21; i++) reserve(i, 2 + i, "cancelled");
   const own = state.user.looks_after;
   for (let i = 0; i < 40; i++) {
-    const store = i % 2 === 0 ? own[(i / 2) % own.length]! : chance.pick(racks.keys);
-    const item = chance.pick(items);
+    const store = i % 2 === 0 ? own[(i / 2) % own.length]! : random.pick(racks.keys);
+    const item = random.pick(items);
     const sender =
       i % 7 === 3
-        ? state.stores[chance.pick(racks.keys.filter(it => it !== store))]!.name
+        ? state.stores[random.pick(racks.keys.filter(it => it !== store))]!.name
         : state.items[item]!.brand;
     const others = items.filter(
       it => it !== item && state.items[it]!.brand === state.items[item]!.brand && i % 7 !== 3,
     );
     const lines = {
-      [item]: 2 + chance.below(9),
-      ...(others.length > 0 && chance.happens(0.5)
-        ? { [chance.pick(others)]: 1 + chance.below(6) }
+      [item]: 2 + random.integer(9),
+      ...(others.length > 0 && random.boolean(0.5)
+        ? { [random.pick(others)]: 1 + random.integer(6) }
         : {}),
     };
-    const days = i < 12 ? -1 * (i % 2) : i < 22 ? 1 + chance.below(9) : -2 - chance.below(30);
+    const days = i < 12 ? -1 * (i % 2) : i < 22 ? 1 + random.integer(9) : -2 - random.integer(30);
     racks.ship(store, sender, days, lines, i >= 22);
   }
 }

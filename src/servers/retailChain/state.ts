@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import { day, minute, money } from "../../environment/entity.ts";
-import { need, refuse } from "../../environment/server.ts";
+import { findEntity, refuse } from "../../environment/server.ts";
 import { dayAfter, weekdayOf } from "../../environment/time.ts";
 
 export const categories = [
@@ -98,9 +98,9 @@ export const Chain = z.strictObject({
 export type Chain = z.infer<typeof Chain>;
 
 export const storeOf = (chain: Pick<Chain, "stores">, storeId: string) =>
-  need(chain.stores, storeId, "store", "retail_chain_list_stores gives the ids");
+  findEntity(chain.stores, storeId, "store", "retail_chain_list_stores gives the ids");
 export const itemOf = (chain: Pick<Chain, "items">, itemId: string) =>
-  need(chain.items, itemId, "item", "retail_chain_search_items gives the ids");
+  findEntity(chain.items, itemId, "item", "retail_chain_search_items gives the ids");
 
 export const statusOf = (
   { status, until }: Reservation,

@@ -2,7 +2,7 @@
  * Who and what a world is about: the same people, firms, places and dates for all its servers. Seed
  * 1 is the shipped world; another seed casts the same roles with other names. Knows no server.
  */
-import { chanceOf, type Chance } from "../../environment/random.ts";
+import { createRandom, type Random } from "../../environment/random.ts";
 import { cities, clients, homes, people, places, prospects, streets, studios } from "./names.ts";
 
 export interface Person {
@@ -102,11 +102,11 @@ const jobs = [
 
 /** The roles of a world with the names that this seed gives them. */
 export function canonOf(seed: number): Canon {
-  const chance = chanceOf(seed, "canon");
+  const random = createRandom(seed, "canon");
   const shuffled = <T>(list: readonly T[]): readonly T[] =>
-    seed === shippedSeed ? list : chance.shuffled([...list]);
+    seed === shippedSeed ? list : random.shuffle([...list]);
   const chosen = (names: readonly string[]): string =>
-    seed === shippedSeed ? names[0]! : chance.pick(names);
+    seed === shippedSeed ? names[0]! : random.pick(names);
   const names = shuffled(people);
   const roads = shuffled(streets);
   const home: City = {
@@ -203,8 +203,8 @@ export function canonOf(seed: number): Canon {
 }
 
 /** Chance for one server's part of a world: what one server draws moves nothing of another's. */
-export const chanceFor = (canon: Canon, server: string, size: string): Chance =>
-  chanceOf(canon.seed, "world", server, size);
+export const chanceFor = (canon: Canon, server: string, size: string): Random =>
+  createRandom(canon.seed, "world", server, size);
 
 function personOf(name: string, domain: string, i: number): Person {
   const [first, ...rest] = name.split(" ");

@@ -2,7 +2,7 @@
  * One server's share in a world: how its state is made from the canon, and what in it has to agree
  * with the other servers. Knows no other part.
  */
-import type { Chance } from "../../environment/random.ts";
+import type { Random } from "../../environment/random.ts";
 import type { JsonObject } from "../../environment/json.ts";
 import type { Server } from "../../environment/server.ts";
 import type { Canon } from "./cast.ts";
@@ -19,7 +19,7 @@ export type World = ReadonlyMap<string, JsonObject>;
 export interface Scene {
   readonly canon: Canon;
   readonly size: Size;
-  readonly chance: Chance;
+  readonly random: Random;
   /** The states that stand already: banking, calendar and filesystem come before all others. */
   readonly world: World;
   /** The state of this size that ships with the server. */

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { cents, day, id, label } from "../../environment/entity.ts";
-import { before, need, refuse, toolOf } from "../../environment/server.ts";
+import { before, findEntity, refuse, toolOf } from "../../environment/server.ts";
 import { dayAfter } from "../../environment/time.ts";
 import { has } from "../../environment/words.ts";
 import { productOf, ratingsOf, Shop, statusOf } from "./state.ts";
@@ -103,7 +103,12 @@ const catalogTools = {
     returns: { products: z.array(z.object(priced)) },
     run(shop, { name, category_id, max_price, min_rating, in_stock, sort, limit: most = 10 }) {
       if (category_id)
-        need(shop.categories, category_id, "category", "shopping_list_categories gives the ids");
+        findEntity(
+          shop.categories,
+          category_id,
+          "category",
+          "shopping_list_categories gives the ids",
+        );
       const found = Object.entries(shop.products).filter(
         ([, it]) =>
           (name ? has(`${it.name} ${it.brand}`, name) : it.status === "active") &&

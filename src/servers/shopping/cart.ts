@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { cents, day, id, label, spokenId } from "../../environment/entity.ts";
-import { before, need, refuse, toolOf, type Moment } from "../../environment/server.ts";
+import { before, findEntity, refuse, toolOf, type ToolContext } from "../../environment/server.ts";
 import { dayAfter } from "../../environment/time.ts";
 import { has } from "../../environment/words.ts";
 import { round } from "../../environment/money.ts";
@@ -28,7 +28,7 @@ const sums = { goods: cents(), discount: cents(), delivery_fee: cents(), total: 
 const tool = toolOf(Shop);
 
 const lineOf = (shop: Shop, line: string) =>
-  need(
+  findEntity(
     shop.cart.lines,
     line,
     "cart line",
@@ -336,7 +336,7 @@ const buyingTools = {
       address: z.string(),
       store_credit: cents(),
     },
-    run(shop, { pay_with, delivery = "standard" }, moment) {
+    run(shop, { pay_with, delivery = "standard" }, context) {
       const lines = Object.values(before(shop).cart.lines);
       if (lines.length === 0)
         refuse(
@@ -362,7 +362,7 @@ const buyingTools = {
       const [order_id, order] = placed(
         shop,
         { pay_with, delivery, discount, delivery_fee },
-        moment,
+        context,
       );
       if (pay_with === "store_credit") shop.store_credit = round(shop.store_credit - total);
       return {
@@ -384,7 +384,7 @@ const buyingTools = {
 function placed(
   shop: Shop,
   terms: Pick<Order, "pay_with" | "delivery" | "discount" | "delivery_fee">,
-  { now, newId }: Moment,
+  { now, newId }: ToolContext,
 ): [string, Order] {
   const { cart, products, orders } = before(shop);
   const number = 1 + Math.max(1000, ...Object.values(orders).map(it => it.number));

@@ -69,7 +69,7 @@ class Shelves {
         .slice(0, scene.size === "full" ? list.length : smallGoods[category])
         .map(it => [ids.get(category)!, it] as const),
     );
-    for (const [category, it] of scene.size === "full" ? scene.chance.shuffled(all) : all)
+    for (const [category, it] of scene.size === "full" ? scene.random.shuffle(all) : all)
       this.#put(category, it);
   }
 
@@ -83,11 +83,11 @@ class Shelves {
       brand,
       category_id,
       price,
-      stock: is("out") || is("gone") ? 0 : is("low") ? 2 : 6 + scene.chance.below(40),
+      stock: is("out") || is("gone") ? 0 : is("low") ? 2 : 6 + scene.random.integer(40),
       limit: is("few") ? 2 : price > 60 ? 5 : 10,
       status: is("gone") ? "discontinued" : "active",
       returnable: !is("kept"),
-      ...(is("out") ? { restock: dayAfter(this.today, 6 + scene.chance.below(12)) } : {}),
+      ...(is("out") ? { restock: dayAfter(this.today, 6 + scene.random.integer(12)) } : {}),
       features: { ...features },
     };
   }
@@ -128,8 +128,8 @@ class Shelves {
     more: { pay_with?: Order["pay_with"]; express?: boolean; coupon?: string } = {},
   ): string {
     const { scene, state } = this;
-    const { chance } = scene;
-    const placed = `${dayAfter(this.today, -daysAgo)}T${String(7 + chance.below(daysAgo === 0 ? 1 : 15)).padStart(2, "0")}:${String(chance.below(60)).padStart(2, "0")}`;
+    const { random } = scene;
+    const placed = `${dayAfter(this.today, -daysAgo)}T${String(7 + random.integer(daysAgo === 0 ? 1 : 15)).padStart(2, "0")}:${String(random.integer(60)).padStart(2, "0")}`;
     const items = Object.fromEntries(
       wanted.map(([name, quantity, price]) => [
         scene.id("item"),
@@ -152,13 +152,13 @@ class Shelves {
     const days = more.express ? 1 : 4;
     const isSent = stage === "shipped" || stage === "delivered";
     const key = scene.id("ord");
-    this.#number += 1 + chance.below(7);
+    this.#number += 1 + random.integer(7);
     state.orders[key] = {
       number: this.#number,
       placed,
       ...(isSent ? { shipped: `${sent}T06:30` } : {}),
       ...(stage === "delivered"
-        ? { delivered: `${dayAfter(placed, days)}T${10 + chance.below(8)}:15` }
+        ? { delivered: `${dayAfter(placed, days)}T${10 + random.integer(8)}:15` }
         : {}),
       ...(stage === "cancelled" ? { cancelled: `${placed.slice(0, 10)}T23:10` } : {}),
       expected: dayAfter(placed, days),
@@ -172,13 +172,13 @@ class Shelves {
         : total >= state.terms.free_delivery_from
           ? 0
           : state.terms.delivery_fee,
-      ...(isSent ? { parcel: `PK${70_000_000 + chance.below(9_999_999)}` } : {}),
+      ...(isSent ? { parcel: `PK${70_000_000 + random.integer(9_999_999)}` } : {}),
     };
     return key;
   }
 
   review(name: string, author: string, stars: number, daysAgo: number): void {
-    const [title, text] = this.scene.chance.pick(opinions[stars]!);
+    const [title, text] = this.scene.random.pick(opinions[stars]!);
     this.state.reviews[this.scene.id("rev")] = {
       product_id: this.product(name),
       author,
@@ -274,19 +274,19 @@ function smallHistory(shelves: Shelves): void {
 
 function fullHistory(shelves: Shelves): void {
   const { scene, state } = shelves;
-  const { chance, canon } = scene;
+  const { random, canon } = scene;
   const coupons = new Map(couponPlans.map(it => [it.code, shelves.coupon(it)]));
   const sold = Object.values(state.products).map(it => it.name);
   const some = (n: number) =>
-    chance
-      .shuffled(sold)
+    random
+      .shuffle(sold)
       .slice(0, n)
       .map(
         name =>
           [
             name,
-            chance.weighted([1, 2, 3], it => [0, 8, 3, 1][it]!),
-            chance.happens(0.25) ? older(state.products[shelves.product(name)]!.price) : undefined,
+            random.pickWeighted([1, 2, 3], it => [0, 8, 3, 1][it]!),
+            random.boolean(0.25) ? older(state.products[shelves.product(name)]!.price) : undefined,
           ] as const,
       );
   const days = [
@@ -308,11 +308,11 @@ function fullHistory(shelves: Shelves): void {
           ["Record player", 1],
           ["Moka pot", 1],
         ] as const)
-      : some(1 + chance.below(4));
+      : some(1 + random.integer(4));
     const key = shelves.order(daysAgo, stage, bought, {
-      express: chance.happens(0.2),
+      express: random.boolean(0.2),
       ...(coupon ? { coupon: coupons.get(coupon)! } : {}),
-      pay_with: chance.weighted(["card", "store_credit", "on_delivery"] as const, it =>
+      pay_with: random.pickWeighted(["card", "store_credit", "on_delivery"] as const, it =>
         it === "card" ? 6 : 1,
       ),
     });
@@ -320,7 +320,7 @@ function fullHistory(shelves: Shelves): void {
       shelves.return(
         key,
         Math.max(1, daysAgo - 9),
-        chance.pick(["damaged", "does_not_fit", "not_as_described"] as const),
+        random.pick(["damaged", "does_not_fit", "not_as_described"] as const),
         daysAgo > 30 ? "refunded" : "requested",
       );
   }
@@ -330,32 +330,32 @@ function fullHistory(shelves: Shelves): void {
     [2, false],
     [1, true],
   ] as const)
-    shelves.order(daysAgo, "shipped", some(1 + chance.below(3)), { express });
+    shelves.order(daysAgo, "shipped", some(1 + random.integer(3)), { express });
   for (const [daysAgo, pay_with] of [
     [1, "card"],
     [1, "store_credit"],
     [0, "on_delivery"],
     [0, "card"],
   ] as const)
-    shelves.order(daysAgo, "processing", some(1 + chance.below(3)), { pay_with });
+    shelves.order(daysAgo, "processing", some(1 + random.integer(3)), { pay_with });
   const authors = [...canon.friends, ...canon.colleagues].map(it => it.name);
-  for (const name of chance.shuffled(sold).slice(0, 26))
-    for (const author of chance.shuffled(authors).slice(0, 1 + chance.below(4)))
+  for (const name of random.shuffle(sold).slice(0, 26))
+    for (const author of random.shuffle(authors).slice(0, 1 + random.integer(4)))
       shelves.review(
         name,
         author,
-        chance.weighted([1, 2, 3, 4, 5], it => [0, 1, 2, 3, 6, 7][it]!),
-        3 + chance.below(300),
+        random.pickWeighted([1, 2, 3, 4, 5], it => [0, 1, 2, 3, 6, 7][it]!),
+        3 + random.integer(300),
       );
   const bought = new Set(
     Object.values(state.orders)
       .filter(it => it.delivered)
       .flatMap(it => Object.values(it.items).map(item => state.products[item.product_id]!.name)),
   );
-  for (const name of chance.shuffled([...bought]).slice(0, 7))
-    shelves.review(name, canon.user.name, 3 + chance.below(3), 2 + chance.below(90));
-  const wished = chance
-    .shuffled(sold.filter(it => state.products[shelves.product(it)]!.status === "active"))
+  for (const name of random.shuffle([...bought]).slice(0, 7))
+    shelves.review(name, canon.user.name, 3 + random.integer(3), 2 + random.integer(90));
+  const wished = random
+    .shuffle(sold.filter(it => state.products[shelves.product(it)]!.status === "active"))
     .slice(0, 7);
   for (const [i, name] of wished.entries())
     shelves.wish(

@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import { cents, day, minute, money } from "../../environment/entity.ts";
-import { need, refuse } from "../../environment/server.ts";
+import { findEntity, refuse } from "../../environment/server.ts";
 import { round, sum } from "../../environment/money.ts";
 
 export const payments = ["card", "store_credit", "on_delivery"] as const;
@@ -116,9 +116,9 @@ export const Shop = z.strictObject({
 export type Shop = z.infer<typeof Shop>;
 
 export const productOf = (shop: Pick<Shop, "products">, productId: string) =>
-  need(shop.products, productId, "product", "shopping_search_products gives the ids");
+  findEntity(shop.products, productId, "product", "shopping_search_products gives the ids");
 export const orderOf = (shop: Pick<Shop, "orders">, orderId: string) =>
-  need(shop.orders, orderId, "order", "shopping_list_orders gives the ids");
+  findEntity(shop.orders, orderId, "order", "shopping_list_orders gives the ids");
 
 export const statusOf = (order: Order): "processing" | "shipped" | "delivered" | "cancelled" =>
   order.cancelled

@@ -2,7 +2,7 @@
  * The social network's part of a world: the canon's people and places as profiles, a few strangers
  * with many followers, and what they all post. Knows who would follow whom.
  */
-import type { Chance } from "../../environment/random.ts";
+import type { Random } from "../../environment/random.ts";
 import { minuteAfter } from "../../environment/time.ts";
 import { socialMedia, type Network } from "./server.ts";
 import type { Canon, Person } from "../shared/cast.ts";
@@ -34,11 +34,11 @@ const postingPlaces = ["cafe", "bakery", "books", "florist", "gym", "cinema", "c
 /** A network while it is made. */
 class Making {
   readonly state: Network;
-  readonly chance: Chance;
+  readonly random: Random;
   readonly id: Scene["id"];
 
-  constructor({ chance, id }: Scene) {
-    this.chance = chance;
+  constructor({ random, id }: Scene) {
+    this.random = random;
     this.id = id;
     this.state = { user: "", profiles: {}, follows: {}, posts: {}, comments: {} };
   }
@@ -55,7 +55,7 @@ class Making {
       handle,
       kind,
       private: false,
-      joined: dayFrom(-200 - this.chance.below(1800)),
+      joined: dayFrom(-200 - this.random.integer(1800)),
       ...more,
     };
     return profileId;
@@ -63,7 +63,7 @@ class Making {
 
   person({ name, user }: Person, more: Partial<Profile> = {}): string {
     return this.profile(name, user, "person", {
-      ...(this.chance.happens(0.4) ? { bio: this.chance.pick(bios) } : {}),
+      ...(this.random.boolean(0.4) ? { bio: this.random.pick(bios) } : {}),
       ...more,
     });
   }
@@ -81,7 +81,7 @@ class Making {
     )
       return;
     const since = dayFrom(
-      status === "requested" ? -1 - this.chance.below(9) : -10 - this.chance.below(400),
+      status === "requested" ? -1 - this.random.integer(9) : -10 - this.random.integer(400),
     );
     this.state.follows[this.id("fol")] = { follower, followed, status, since };
   }
@@ -107,7 +107,7 @@ class Making {
 
   /** A minute so many days ago. */
   ago(days: number): string {
-    return `${dayFrom(-days)}T${String(8 + this.chance.below(14)).padStart(2, "0")}:${String(5 * this.chance.below(12)).padStart(2, "0")}`;
+    return `${dayFrom(-days)}T${String(8 + this.random.integer(14)).padStart(2, "0")}:${String(5 * this.random.integer(12)).padStart(2, "0")}`;
   }
 }
 
@@ -187,7 +187,7 @@ function first(making: Making, canon: Canon): Cast {
 
 /** What the full world has beyond the small one's. */
 function rest(making: Making, canon: Canon, small: Cast): void {
-  const { chance, state } = making;
+  const { random, state } = making;
   const colleagues = [
     ...small.colleagues,
     ...canon.colleagues
@@ -220,7 +220,7 @@ function rest(making: Making, canon: Canon, small: Cast): void {
       making.profile(name, handle, "person", {
         bio,
         private: i === 3,
-        ...(chance.happens(0.6) ? { city: chance.pick(canon.cities.slice(1)).name } : {}),
+        ...(random.boolean(0.6) ? { city: random.pick(canon.cities.slice(1)).name } : {}),
       }),
     ),
   ];
@@ -228,14 +228,14 @@ function rest(making: Making, canon: Canon, small: Cast): void {
   state.profiles[strangers[8]!]!.blocks = [small.ana];
   const cast: Cast = { ana: small.ana, colleagues, friends, businesses, creators: strangers };
   circles(making, cast);
-  talk(making, cast);
+  conversation(making, cast);
 }
 
 function circles(
   making: Making,
   { ana, colleagues, friends, businesses, creators: strangers }: Cast,
 ): void {
-  const { chance, state } = making;
+  const { random, state } = making;
   const blocking = new Set([
     ...(state.profiles[ana]!.blocks ?? []),
     ...Object.entries(state.profiles)
@@ -244,41 +244,41 @@ function circles(
   ]);
   const open = (it: string) => !blocking.has(it);
   for (const it of [...colleagues, ...friends]) {
-    if (chance.happens(0.55))
+    if (random.boolean(0.55))
       making.follow(
         ana,
         it,
-        state.profiles[it]!.private && chance.happens(0.3) ? "requested" : "following",
+        state.profiles[it]!.private && random.boolean(0.3) ? "requested" : "following",
       );
-    if (chance.happens(0.65))
-      making.follow(it, ana, chance.happens(0.25) ? "requested" : "following");
+    if (random.boolean(0.65))
+      making.follow(it, ana, random.boolean(0.25) ? "requested" : "following");
   }
   for (const it of [...businesses, ...strangers].filter(open))
-    if (chance.happens(0.4))
+    if (random.boolean(0.4))
       making.follow(ana, it, state.profiles[it]!.private ? "requested" : "following");
   for (const it of strangers.filter(open).slice(0, 4))
-    if (chance.happens(0.5)) making.follow(it, ana);
+    if (random.boolean(0.5)) making.follow(it, ana);
   for (const it of [...colleagues, ...friends]) {
-    for (const other of chance
-      .shuffled([...colleagues, ...friends, ...businesses, ...strangers])
-      .slice(0, 1 + chance.below(2)))
+    for (const other of random
+      .shuffle([...colleagues, ...friends, ...businesses, ...strangers])
+      .slice(0, 1 + random.integer(2)))
       making.follow(it, other);
   }
 }
 
 /** A pool of which each text is used once, those that the small world uses left out. */
 function poolOf(
-  { chance, state }: Making,
+  { random, state }: Making,
   texts: readonly string[],
   before = "",
 ): () => string | undefined {
   const used = new Set(Object.values(state.posts).map(it => it.text));
-  const left = chance.shuffled(texts.filter(it => !used.has(before + it)));
+  const left = random.shuffle(texts.filter(it => !used.has(before + it)));
   return () => left.pop();
 }
 
-function talk(making: Making, cast: Cast): void {
-  const { chance, state } = making;
+function conversation(making: Making, cast: Cast): void {
+  const { random, state } = making;
   const groups: readonly (readonly [readonly string[], readonly string[], number])[] = [
     [[cast.ana, ...cast.colleagues], workPosts, 24],
     [cast.friends, lifePosts, 20],
@@ -290,10 +290,10 @@ function talk(making: Making, cast: Cast): void {
       const text = next();
       if (text !== undefined)
         making.post(
-          i < 9 && authors[0] === cast.ana ? cast.ana : chance.pick(authors),
+          i < 9 && authors[0] === cast.ana ? cast.ana : random.pick(authors),
           text,
-          making.ago(1 + chance.below(45)),
-          kindOfPost(chance),
+          making.ago(1 + random.integer(45)),
+          kindOfPost(random),
         );
     }
   }
@@ -307,22 +307,22 @@ function talk(making: Making, cast: Cast): void {
       making.post(
         author,
         `${state.profiles[author]!.name}: ${text}`,
-        making.ago(1 + chance.below(45)),
-        chance.happens(0.15) ? { comments: "closed" } : {},
+        making.ago(1 + random.integer(45)),
+        random.boolean(0.15) ? { comments: "closed" } : {},
       );
   }
   respond(making, [cast.ana, ...cast.colleagues, ...cast.friends]);
 }
 
-const kindOfPost = (chance: Chance): Partial<Post> => ({
-  ...(chance.happens(0.15) ? { visibility: "followers" as const } : {}),
-  ...(chance.happens(0.15) ? { comments: "closed" as const } : {}),
-  ...(chance.happens(0.07) ? { status: "deleted" as const } : {}),
+const kindOfPost = (random: Random): Partial<Post> => ({
+  ...(random.boolean(0.15) ? { visibility: "followers" as const } : {}),
+  ...(random.boolean(0.15) ? { comments: "closed" as const } : {}),
+  ...(random.boolean(0.07) ? { status: "deleted" as const } : {}),
 });
 
 /** Likes, comments and shares by those who may see the post. */
 function respond(making: Making, people: readonly string[]): void {
-  const { chance, state } = making;
+  const { random, state } = making;
   const sees = (who: string, { author, visibility }: Post) => {
     if (who === author) return false;
     if (
@@ -337,35 +337,35 @@ function respond(making: Making, people: readonly string[]): void {
       )
     );
   };
-  const left = chance.shuffled(passings.slice(1));
+  const left = random.shuffle(passings.slice(1));
   for (const [postId, post] of Object.entries(state.posts)) {
     // nobody has answered yet what was posted this morning
     if (post.at > dayFrom(0)) continue;
     const audience = people.filter(it => sees(it, post));
     if (post.likes.length === 0)
-      post.likes = audience.filter(it => chance.happens(it === state.user ? 0.3 : 0.16));
-    if (post.comments === "open" && audience.length > 0 && chance.happens(0.4))
+      post.likes = audience.filter(it => random.boolean(it === state.user ? 0.3 : 0.16));
+    if (post.comments === "open" && audience.length > 0 && random.boolean(0.4))
       making.comment(
         postId,
-        chance.pick(audience),
-        minuteAfter(post.at, 10 + chance.below(200)),
-        chance.pick(replies),
+        random.pick(audience),
+        minuteAfter(post.at, 10 + random.integer(200)),
+        random.pick(replies),
       );
     if (
       post.visibility !== "public" ||
       state.profiles[post.author]!.private ||
       post.shared !== undefined ||
       post.author === state.user ||
-      !chance.happens(0.12)
+      !random.boolean(0.12)
     )
       continue;
     const text = left.pop();
     const by =
       audience.length > 0
-        ? chance.pick([...audience, ...(audience.includes(state.user) ? [state.user] : [])])
+        ? random.pick([...audience, ...(audience.includes(state.user) ? [state.user] : [])])
         : undefined;
     if (text !== undefined && by !== undefined)
-      making.post(by, text, minuteAfter(post.at, 240 + chance.below(300)), { shared: postId });
+      making.post(by, text, minuteAfter(post.at, 240 + random.integer(300)), { shared: postId });
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { id, label, minute } from "../../environment/entity.ts";
-import { before, need, refuse, toolOf } from "../../environment/server.ts";
+import { before, findEntity, refuse, toolOf } from "../../environment/server.ts";
 import { has } from "../../environment/words.ts";
 import {
   given,
@@ -390,7 +390,7 @@ export const answering = {
         likes: [],
         shared: post_id,
       };
-      const original = need(old.posts, post_id, "post");
+      const original = findEntity(old.posts, post_id, "post");
       return {
         post: headline(text?.trim() || original.text),
         post_id: shareId,

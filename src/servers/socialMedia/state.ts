@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { day, minute } from "../../environment/entity.ts";
-import { before, need, refuse } from "../../environment/server.ts";
+import { before, findEntity, refuse } from "../../environment/server.ts";
 import { minuteAfter } from "../../environment/time.ts";
 
 export const visibilities = ["public", "followers", "only_me"] as const;
@@ -100,7 +100,7 @@ function* danglingReferences({
 }
 
 export const profileOf = (network: Network, profileId: string): Profile =>
-  need(network.profiles, profileId, "profile", "social_media_search_users gives the ids");
+  findEntity(network.profiles, profileId, "profile", "social_media_search_users gives the ids");
 
 /** How one profile follows another, by id of the follow, if it does. */
 export function followOf(
@@ -165,7 +165,7 @@ export function canSee(network: Network, { author, visibility, status }: Post): 
 
 /** The post, if the user may see it; otherwise says why not. */
 export function postOf(network: Network, postId: string): Post {
-  const post = need(
+  const post = findEntity(
     network.posts,
     postId,
     "post",

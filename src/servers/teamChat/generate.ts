@@ -28,14 +28,14 @@ class Making {
   readonly state: Chat;
   readonly canon: Canon;
   readonly #id: Scene["id"];
-  readonly #chance: Scene["chance"];
+  readonly #random: Scene["random"];
   /** Members by role: `2` of the staff, `g0` a guest. */
   readonly #ids = new Map<string, string>();
 
-  constructor({ canon, id, chance, size }: Scene) {
+  constructor({ canon, id, random, size }: Scene) {
     this.canon = canon;
     this.#id = id;
-    this.#chance = chance;
+    this.#random = random;
     const isFull = size === "full";
     this.state = {
       user: "",
@@ -86,19 +86,19 @@ class Making {
       ...(told.members ?? canon.staff.keys()),
       ...(told.guests ?? []).map(it => `g${it}`),
     ].flatMap(it => this.#ids.get(String(it)) ?? []);
-    const oldest = Math.max(...told.talk.map(it => Number(it.split("|")[1])));
+    const oldest = Math.max(...told.conversation.map(it => Number(it.split("|")[1])));
     state.channels[channelId] = {
       name: this.#told(told.name),
       ...(told.topic === undefined ? {} : { topic: this.#told(told.topic) }),
       kind: told.kind ?? "public",
       owner: this.#ids.get(String(told.owner))!,
       members: inside,
-      created: dayFrom(-oldest - 90 - this.#chance.below(600)),
+      created: dayFrom(-oldest - 90 - this.#random.integer(600)),
       ...(told.announcements ? { announcements: told.announcements } : {}),
       ...(told.archived === undefined ? {} : { archived: dayFrom(-told.archived) }),
     };
     let [root, last] = ["", ""];
-    for (const line of told.talk) {
+    for (const line of told.conversation) {
       const isReply = line.startsWith("+");
       const key = this.#message(
         channelId,
@@ -121,7 +121,7 @@ class Making {
       ? Number(after.slice(11, 13)) * 60 + Number(after.slice(14)) + 4
       : early;
     const time =
-      begun + this.#chance.below(Number(days) === 0 ? 35 : root === undefined ? 420 : 60);
+      begun + this.#random.integer(Number(days) === 0 ? 35 : root === undefined ? 420 : 60);
     const mentions = [...text.matchAll(/@\{s(\d+)\}/g)].flatMap(it => this.#ids.get(it[1]!) ?? []);
     const reactions = Object.fromEntries(
       reacted.split(" ").length < 2
@@ -162,7 +162,7 @@ export const teamChatPart = partOf<Chat>({
     const making = new Making(scene);
     for (const it of firstChannels) making.channel(it);
     if (scene.size === "full")
-      for (const it of scene.chance.shuffled(moreChannels)) making.channel(it);
+      for (const it of scene.random.shuffle(moreChannels)) making.channel(it);
     return making.state;
   },
   disagreements: (state, _world, canon) => [...within(state, canon), ...withCanon(state, canon)],

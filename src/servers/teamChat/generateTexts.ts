@@ -16,7 +16,7 @@ export interface ToldChannel {
   readonly announcements?: true;
   /** Days ago. */
   readonly archived?: number;
-  readonly talk: readonly string[];
+  readonly conversation: readonly string[];
 }
 
 /** Who left the studio before the canon's people were counted. */
@@ -30,7 +30,7 @@ export const firstChannels: readonly ToldChannel[] = [
     name: "general",
     topic: "What concerns all of us",
     owner: 6,
-    talk: [
+    conversation: [
       "6|3|The new plotter comes on Wednesday. @{s3}, is there a socket left?|thumbs_up 1,2",
       "+3|3|One, behind the plants.|laugh 0,6",
       "2|1|Who has seen the blue folder with the samples?|",
@@ -42,7 +42,7 @@ export const firstChannels: readonly ToldChannel[] = [
     topic: "For everybody to read",
     owner: 6,
     announcements: true,
-    talk: [
+    conversation: [
       "6|6|The studio is closed on Good Friday, 3 April.|heart 1,3",
       "+1|6|And on the Monday after?|",
       "+6|5|That one as well.",
@@ -55,7 +55,7 @@ export const firstChannels: readonly ToldChannel[] = [
     owner: 0,
     members: [0, 2, 5, 6],
     guests: [0],
-    talk: [
+    conversation: [
       "5|4|{client0} has signed! Kickoff is on Tuesday at eleven.|party 2,6",
       "+0|4|Wonderful. I book the big room.|",
       "g0|1|Can you send me the agenda before Tuesday, @{s0}?|",
@@ -66,7 +66,7 @@ export const firstChannels: readonly ToldChannel[] = [
     topic: "Our own site, and whose turn it is",
     owner: 1,
     members: [0, 1, 3, 6],
-    talk: [
+    conversation: [
       "1|2|The new start page is on the test server. @{s0}, please click everything.|eyes 0",
       "3|9|Certificates are renewed until December.|thumbs_up 1",
     ],
@@ -76,14 +76,14 @@ export const firstChannels: readonly ToldChannel[] = [
     topic: "Who eats where",
     owner: 2,
     members: [1, 2, 3],
-    talk: ["2|0|{place:tacos} at half past twelve, who is in?|thumbs_up 1"],
+    conversation: ["2|0|{place:tacos} at half past twelve, who is in?|thumbs_up 1"],
   },
   {
     name: "salaries",
     kind: "private",
     owner: 6,
     members: [5, 6],
-    talk: ["6|5|Please keep this between us until April.|"],
+    conversation: ["6|5|Please keep this between us until April.|"],
   },
   {
     name: "summer-party",
@@ -91,9 +91,9 @@ export const firstChannels: readonly ToldChannel[] = [
     owner: 0,
     members: [0, 2, 5],
     archived: 20,
-    talk: ["2|190|The lamps go back to the shop on Monday.|check 0"],
+    conversation: ["2|190|The lamps go back to the shop on Monday.|check 0"],
   },
-  { name: "poster-series", owner: 0, members: [0, 2], talk: ["2|1|Blue or green?|"] },
+  { name: "poster-series", owner: 0, members: [0, 2], conversation: ["2|1|Blue or green?|"] },
 ];
 
 export const moreChannels: readonly ToldChannel[] = [
@@ -103,7 +103,7 @@ export const moreChannels: readonly ToldChannel[] = [
     owner: 5,
     members: [0, 1, 2, 4, 5, 6],
     guests: [1],
-    talk: [
+    conversation: [
       "5|6|They want the catalogue in French as well. How much is that, @{s0}?|eyes 2",
       "+0|6|A third more, I would say.|thumbs_up 5",
       "g1|3|Our photographer comes with you to the rooftop, if that is all right.|heart 4",
@@ -117,7 +117,7 @@ export const moreChannels: readonly ToldChannel[] = [
     owner: 7,
     members: [0, 4, 7, 8],
     guests: [2],
-    talk: [
+    conversation: [
       "7|5|Proofs of the boxes come on Monday before lunch.|",
       "g2|4|The apricot label needs a larger fig. No, I mean a larger apricot.|laugh 0,7,8",
       "+8|4|It gets both.|party 4",
@@ -129,7 +129,7 @@ export const moreChannels: readonly ToldChannel[] = [
     name: "design",
     topic: "Work in progress, kind words, hard questions",
     owner: 8,
-    talk: [
+    conversation: [
       "8|7|Old typeface or new one? Arguments here, please.|eyes 2,4",
       "+2|7|Old, with new numerals.|thumbs_up 8",
       "+0|6|Old, and larger.|",
@@ -144,7 +144,7 @@ export const moreChannels: readonly ToldChannel[] = [
     topic: "Shoots, selections and borrowed cameras",
     owner: 4,
     members: [0, 2, 4, 8, 10],
-    talk: [
+    conversation: [
       "4|8|Camera two is at the doctor, back on Friday.|",
       "4|4|Sixty photos are left of four hundred.|party 0,2",
       "+10|4|Which twelve go?|",
@@ -158,7 +158,7 @@ export const moreChannels: readonly ToldChannel[] = [
     topic: "Paper, ink and deadlines at the printer",
     owner: 4,
     members: [0, 2, 3, 4, 13],
-    talk: [
+    conversation: [
       "13|10|Grey paper is ordered, two boxes.|thumbs_up 0",
       "4|5|{place:printer} keeps the price for the folders until the end of April.|check 0",
       "3|3|The big printer prints only when nobody looks.|laugh 0,2,4",
@@ -170,7 +170,7 @@ export const moreChannels: readonly ToldChannel[] = [
     name: "it-help",
     topic: "Something does not work",
     owner: 3,
-    talk: [
+    conversation: [
       "9|6|My mail asks for a password every hour.|",
       "+3|6|Old certificate. Restart and tell me.|",
       "+9|5|It is quiet now, thank you.|thanks 3",
@@ -185,7 +185,7 @@ export const moreChannels: readonly ToldChannel[] = [
     kind: "private",
     owner: 6,
     members: [0, 2, 6, 8],
-    talk: [
+    conversation: [
       "6|9|Eleven applications for the junior designer.|party 0",
       "+2|8|Four of them are very good.|",
       "8|5|The portfolio with the bridges is my favourite.|heart 2",
@@ -196,7 +196,7 @@ export const moreChannels: readonly ToldChannel[] = [
     name: "random",
     topic: "Everything else",
     owner: 11,
-    talk: [
+    conversation: [
       "11|8|There is a seagull in the stairwell.|laugh 0,1,3,4",
       "+13|8|Was. It has left with a croissant.|laugh 0,11",
       "10|4|My film of the harbour has won a small prize!|party 0,2,4,8",
@@ -209,7 +209,7 @@ export const moreChannels: readonly ToldChannel[] = [
     topic: "What we listen to",
     owner: 10,
     members: [1, 4, 9, 10, 11],
-    talk: [
+    conversation: [
       "10|7|The pianist from the open evening has a record.|heart 9",
       "9|2|Two tickets left for {place:concert} on Saturday.|",
     ],
@@ -219,7 +219,7 @@ export const moreChannels: readonly ToldChannel[] = [
     topic: "Who waters whom",
     owner: 13,
     members: [0, 8, 12, 13],
-    talk: [
+    conversation: [
       "13|9|The fig has a new leaf.|heart 8,12",
       "12|4|Watered everything but the cactus.|thanks 13",
       "8|1|The cactus is blooming. It must be spite.|laugh 0,13",
@@ -230,7 +230,7 @@ export const moreChannels: readonly ToldChannel[] = [
     topic: "Repairs, routes and rain",
     owner: 1,
     members: [1, 3, 9],
-    talk: [
+    conversation: [
       "3|5|{place:velo} mends brakes while you wait.|thumbs_up 9",
       "9|1|Sunday tour to the lighthouse, sixty kilometres.|",
     ],
@@ -240,7 +240,7 @@ export const moreChannels: readonly ToldChannel[] = [
     topic: "Website launch on 2 April",
     owner: 1,
     members: [0, 1, 2, 3, 10],
-    talk: [
+    conversation: [
       "1|8|The checklist has forty points. Half of them are done.|thumbs_up 0",
       "10|6|Forms cannot be used with the keyboard yet.|eyes 1",
       "+1|5|Mended.|thanks 10",
@@ -254,7 +254,7 @@ export const moreChannels: readonly ToldChannel[] = [
     kind: "private",
     owner: 12,
     members: [0, 6, 12],
-    talk: [
+    conversation: [
       "12|6|February is closed: a little better than planned.|party 6",
       "12|3|The taxi receipt from Lyon is missing, @{s0}.|",
       "+0|3|Sent.|thanks 12",
@@ -266,7 +266,7 @@ export const moreChannels: readonly ToldChannel[] = [
     topic: "Sent, paid, late",
     owner: 12,
     members: [0, 5, 7, 11, 12],
-    talk: [
+    conversation: [
       "12|7|38 to 41 are paid.|party 0,5",
       "12|4|42 and 43 are late. {s5} and {s7}, please call.|",
       "+5|4|{client1} pays this week.|",
@@ -279,7 +279,7 @@ export const moreChannels: readonly ToldChannel[] = [
     topic: "20 March, half past five",
     owner: 0,
     members: [0, 2, 4, 6, 10, 11, 13],
-    talk: [
+    conversation: [
       "0|9|Who makes the soup?|",
       "+13|9|I do. Two kinds.|heart 0,2,11",
       "10|7|The film needs a title.|",
@@ -291,7 +291,7 @@ export const moreChannels: readonly ToldChannel[] = [
     name: "press",
     owner: 11,
     members: [0, 6, 11],
-    talk: [
+    conversation: [
       "11|12|The local paper comes to the open evening.|party 0",
       "6|4|Nobody says anything about the tender, please.|check 0,11",
       "11|2|Press kit has a new cover, what do you think, @{s0}?|",
@@ -302,7 +302,7 @@ export const moreChannels: readonly ToldChannel[] = [
     kind: "private",
     owner: 0,
     members: [0, 5, 6, 8],
-    talk: [
+    conversation: [
       "0|6|The tender closes on 30 March. I write the concept, who takes the prices?|",
       "+5|6|I do.|thanks 0",
       "8|3|Sketches for the guide are in the folder.|fire 0,6",
@@ -314,7 +314,7 @@ export const moreChannels: readonly ToldChannel[] = [
     topic: "Is this a client?",
     owner: 5,
     members: [1, 5, 10],
-    talk: [
+    conversation: [
       "5|5|A maker of robots has asked for a website.|eyes 1,10",
       "10|4|Do the robots read it as well?|laugh 5",
     ],
@@ -324,7 +324,7 @@ export const moreChannels: readonly ToldChannel[] = [
     topic: "For everybody means everybody",
     owner: 10,
     members: [0, 1, 2, 8, 10],
-    talk: [
+    conversation: [
       "10|9|Office hour on Wednesday at half past one.|thumbs_up 1,8",
       "1|5|Screen reader reads our menu twice.|",
       "+10|5|Because it is there twice.|laugh 0,1",
@@ -336,7 +336,7 @@ export const moreChannels: readonly ToldChannel[] = [
     topic: "Three minutes at most",
     owner: 10,
     members: [4, 10],
-    talk: [
+    conversation: [
       "10|6|Title found: Everything at once.|heart 4",
       "4|2|Sound is too quiet in the second minute.|",
     ],
@@ -346,7 +346,7 @@ export const moreChannels: readonly ToldChannel[] = [
     topic: "Calls, rota and kind answers",
     owner: 9,
     members: [0, 3, 9, 12],
-    talk: [
+    conversation: [
       "9|6|Rota for April is in the folder. @{s0}, you have the second week.|check 0",
       "3|4|Three calls about the same form today.|eyes 9",
       "9|1|A client has sent cake. An actual cake.|party 0,3,12",
@@ -357,7 +357,7 @@ export const moreChannels: readonly ToldChannel[] = [
     topic: "Read, borrowed, never given back",
     owner: 8,
     members: [2, 8, 9, 11],
-    talk: ["8|14|The book about grids is back!|party 2", "11|3|Who has the atlas?|"],
+    conversation: ["8|14|The book about grids is back!|party 2", "11|3|Who has the atlas?|"],
   },
   {
     name: "spring-campaign",
@@ -365,7 +365,7 @@ export const moreChannels: readonly ToldChannel[] = [
     owner: 7,
     members: [0, 2, 7, 8],
     guests: [2],
-    talk: [
+    conversation: [
       "7|7|Nine slogans, I would bury seven.|laugh 0,2",
       "+0|6|Which two stay?|",
       "g2|4|We like the ladder.|thumbs_up 7",
@@ -378,7 +378,7 @@ export const moreChannels: readonly ToldChannel[] = [
     owner: 3,
     members: [0, 1, 3, 9],
     archived: 2,
-    talk: [
+    conversation: [
       "3|6|Moving tonight at eight.|",
       "3|3|All sites run on the new server.|party 0,1,9",
       "+1|3|Even faster than before.|",
@@ -390,7 +390,7 @@ export const moreChannels: readonly ToldChannel[] = [
     owner: 0,
     members: [0, 4, 5, 11],
     archived: 12,
-    talk: [
+    conversation: [
       "11|30|We have stand 14, near the entrance.|party 0",
       "5|18|It moves to autumn, so let us stop here.|check 0,4",
     ],
@@ -400,20 +400,20 @@ export const moreChannels: readonly ToldChannel[] = [
     owner: 8,
     members: [0, 2, 8],
     archived: 60,
-    talk: ["8|80|All cards are out.|party 0,2"],
+    conversation: ["8|80|All cards are out.|party 0,2"],
   },
   {
     name: "key-accounts",
     kind: "private",
     owner: 5,
     members: [5, 7, 11],
-    talk: ["5|3|Three offers are out, two look good.|"],
+    conversation: ["5|3|Three offers are out, two look good.|"],
   },
   {
     name: "running",
     topic: "Slow people welcome",
     owner: 11,
     members: [9, 11, 12],
-    talk: ["11|2|Thursday at seven, from the ferry and back.|thumbs_up 9,12"],
+    conversation: ["11|2|Thursday at seven, from the ferry and back.|thumbs_up 9,12"],
   },
 ];

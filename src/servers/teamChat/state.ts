@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { day, minute } from "../../environment/entity.ts";
-import { before, need, refuse } from "../../environment/server.ts";
+import { before, findEntity, refuse } from "../../environment/server.ts";
 
 export const emojis = [
   "thumbs_up",
@@ -132,7 +132,7 @@ export const isIn = ({ members }: Channel, memberId: string): boolean => members
 
 /** The channel, if the user may see it: a private one shows itself to its members alone. */
 export function visibleChannel(chat: Chat, channelId: string): Channel {
-  const channel = need(
+  const channel = findEntity(
     chat.channels,
     channelId,
     "channel",
@@ -173,7 +173,7 @@ export function joinedChannel(chat: Chat, channelId: string): Channel {
 
 /** The message, if the user may see its channel. */
 export function visibleMessage(chat: Chat, messageId: string): Message {
-  const message = need(
+  const message = findEntity(
     chat.messages,
     messageId,
     "message",

@@ -3,7 +3,7 @@
  * books, and the orders by which the positions came about. Cash and positions follow from the
  * orders' fills. Knows no other server.
  */
-import type { Chance } from "../../environment/random.ts";
+import type { Random } from "../../environment/random.ts";
 import { round } from "../../environment/money.ts";
 import { dayAfter, weekdayOf } from "../../environment/time.ts";
 import {
@@ -98,28 +98,28 @@ function historyOf(
   days: readonly string[],
   price: number,
   tick: number,
-  chance: Chance,
+  random: Random,
 ): Listing["history"] {
-  const drift = (chance.next() - 0.45) * 0.006;
-  let close = onTick(price * (0.88 + 0.16 * chance.next()), tick);
+  const drift = (random.next() - 0.45) * 0.006;
+  let close = onTick(price * (0.88 + 0.16 * random.next()), tick);
   return days.map(date => {
-    const open = onTick(close * (1 + (chance.next() - 0.5) * 0.012), tick);
-    close = onTick(open * (1 + drift + (chance.next() - 0.5) * 0.036), tick);
+    const open = onTick(close * (1 + (random.next() - 0.5) * 0.012), tick);
+    close = onTick(open * (1 + drift + (random.next() - 0.5) * 0.036), tick);
     const [low, high] = [Math.min(open, close), Math.max(open, close)];
     return [
       date,
       open,
-      onTick(high + tick * chance.below(4), tick),
-      onTick(low - tick * chance.below(4), tick),
+      onTick(high + tick * random.integer(4), tick),
+      onTick(low - tick * random.integer(4), tick),
       close,
-      100 * (20 + chance.below(400)),
+      100 * (20 + random.integer(400)),
     ];
   });
 }
 
 /** What others offer on one side, the best price first. */
 function offers(
-  { canon, chance }: Scene,
+  { canon, random }: Scene,
   best: number,
   away: 1 | -1,
   lot: number,
@@ -132,10 +132,10 @@ function offers(
   for (let i = 0; i < levels; i++) {
     const at =
       i < 2
-        ? `${canon.now.slice(0, 10)}T08:${String(31 + 7 * i + chance.below(7)).padStart(2, "0")}`
-        : `${dayAfter(canon.now, -3)}T${clock(630 + chance.below(360))}`;
-    rows.push({ price, shares: unit * (1 + chance.below(4)), at });
-    price = onTick(price + away * tick * (1 + chance.below(3)), tick);
+        ? `${canon.now.slice(0, 10)}T08:${String(31 + 7 * i + random.integer(7)).padStart(2, "0")}`
+        : `${dayAfter(canon.now, -3)}T${clock(630 + random.integer(360))}`;
+    rows.push({ price, shares: unit * (1 + random.integer(4)), at });
+    price = onTick(price + away * tick * (1 + random.integer(3)), tick);
   }
   return rows;
 }
@@ -146,12 +146,12 @@ function listingOf(
   [symbol, name, sector, place, around, lot, tick]: (typeof companies)[number],
   days: readonly string[],
 ): Listing {
-  const { chance, size } = scene;
-  const history = historyOf(days, around, tick, chance);
+  const { random, size } = scene;
+  const history = historyOf(days, around, tick, random);
   const close = history.at(-1)![4];
   const hasTraded = place === 0;
-  const open = hasTraded ? onTick(close * (1 + (chance.next() - 0.5) * 0.01), tick) : close;
-  const last = hasTraded ? onTick(open + tick * (chance.below(9) - 4), tick) : close;
+  const open = hasTraded ? onTick(close * (1 + (random.next() - 0.5) * 0.01), tick) : close;
+  const last = hasTraded ? onTick(open + tick * (random.integer(9) - 4), tick) : close;
   const levels = size === "full" ? 4 : 3;
   return {
     name,
@@ -165,7 +165,7 @@ function listingOf(
       open,
       high: Math.max(open, last),
       low: Math.min(open, last),
-      volume: hasTraded ? lot * (40 + chance.below(300)) : 0,
+      volume: hasTraded ? lot * (40 + random.integer(300)) : 0,
     },
     bids: offers(scene, onTick(last - tick, tick), -1, lot, tick, levels),
     asks: dry.includes(symbol)
@@ -215,15 +215,15 @@ class Account {
     daysAgo: number,
     more: { atMarket?: boolean; of?: number } = {},
   ): void {
-    const { chance, canon } = this.scene;
+    const { random, canon } = this.scene;
     const { history, tick, exchange } = this.state.symbols[symbol]!;
     const { opens, closes } = this.state.exchanges[exchange]!;
     let back = daysAgo;
     while (isWeekend(dayAfter(canon.now, -back))) back++;
     const date = dayAfter(canon.now, -back);
     const candle = history.find(it => it[0] === date);
-    const price = candle ? candle[4] : onTick(history[0]![1] * (0.86 + 0.18 * chance.next()), tick);
-    const minute = minutesOf(opens) + 5 + chance.below(minutesOf(closes) - minutesOf(opens) - 30);
+    const price = candle ? candle[4] : onTick(history[0]![1] * (0.86 + 0.18 * random.next()), tick);
+    const minute = minutesOf(opens) + 5 + random.integer(minutesOf(closes) - minutesOf(opens) - 30);
     const at = `${date}T${clock(minute)}`;
     const value = round(price * shares);
     this.state.cash = round(this.state.cash + (side === "buy" ? -value : value) - this.state.fee);
@@ -240,7 +240,7 @@ class Account {
       };
     const fills = [
       {
-        at: `${date}T${clock(minute + (more.atMarket ? 0 : 4 + chance.below(20)))}`,
+        at: `${date}T${clock(minute + (more.atMarket ? 0 : 4 + random.integer(20)))}`,
         shares,
         price,
         fee: this.state.fee,
@@ -266,14 +266,14 @@ class Account {
     daysAgo: number,
     more: { until?: number; cancelled?: boolean } = {},
   ): void {
-    const { canon, chance } = this.scene;
+    const { canon, random } = this.scene;
     const { last, tick, exchange } = this.state.symbols[symbol]!;
     const date = dayAfter(canon.now, -daysAgo);
     // one of today waited for the opening, or has just missed a trade
     const minute =
       daysAgo === 0
-        ? 511 + chance.below(25)
-        : minutesOf(this.state.exchanges[exchange]!.opens) + 30 + chance.below(240);
+        ? 511 + random.integer(25)
+        : minutesOf(this.state.exchanges[exchange]!.opens) + 30 + random.integer(240);
     const at = `${date}T${clock(minute)}`;
     const good_until =
       more.until === undefined ? {} : { good_until: dayAfter(canon.now, more.until) };
@@ -329,7 +329,7 @@ function small(scene: Scene): TradingWorld {
 }
 
 function full(scene: Scene): TradingWorld {
-  const { chance } = scene;
+  const { random } = scene;
   const account = new Account(scene, 32_000);
   const names = Object.keys(account.state.symbols);
   const lots = (symbol: string, value: number) => {
@@ -338,11 +338,11 @@ function full(scene: Scene): TradingWorld {
   };
   const held = names.filter((_, i) => i % 2 === 0 || i % 7 === 1).slice(0, 14);
   for (const [i, it] of held.entries())
-    account.traded(it, "buy", lots(it, 1200 + 150 * chance.below(8)), 170 - 8 * i, {
+    account.traded(it, "buy", lots(it, 1200 + 150 * random.integer(8)), 170 - 8 * i, {
       atMarket: i % 4 === 0,
     });
   for (const it of held.slice(0, 4))
-    account.traded(it, "buy", lots(it, 500), 20 + chance.below(20));
+    account.traded(it, "buy", lots(it, 500), 20 + random.integer(20));
   for (const [i, it] of held.slice(2, 8).entries())
     account.traded(it, "sell", lots(it, 350), 4 + 2 * i, { atMarket: i % 3 === 2 });
   const [first, second, third, fourth] = held as [string, string, string, string];

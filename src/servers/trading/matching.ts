@@ -2,7 +2,7 @@
  * How an order meets the book: what may be asked for, what it takes from whom at which price, and
  * what that moves. Knows no arguments of tools.
  */
-import { before, refuse, type Moment } from "../../environment/server.ts";
+import { before, refuse, type ToolContext } from "../../environment/server.ts";
 import { round, sum } from "../../environment/money.ts";
 import {
   bookOf,
@@ -160,7 +160,7 @@ export function execute(
   market: Market,
   order: Order,
   takes: readonly Take[],
-  { now }: Pick<Moment, "now">,
+  { now }: Pick<ToolContext, "now">,
 ): { alert_id: string; at: number }[] {
   const { symbol, side, shares } = order;
   const listing = market.symbols[symbol]!;

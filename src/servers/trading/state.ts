@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { cents, day, minute } from "../../environment/entity.ts";
-import { need, refuse } from "../../environment/server.ts";
+import { findEntity, refuse } from "../../environment/server.ts";
 import { weekdayOf } from "../../environment/time.ts";
 import { has } from "../../environment/words.ts";
 import { round, sum } from "../../environment/money.ts";
@@ -106,7 +106,7 @@ export function listed(
 }
 
 export const orderOf = ({ orders }: Market, orderId: string): Order =>
-  need(orders, orderId, "order", "trading_list_orders gives the ids");
+  findEntity(orders, orderId, "order", "trading_list_orders gives the ids");
 
 /** Whether an exchange trades at this minute, and in words when it does. */
 export function hoursOf(

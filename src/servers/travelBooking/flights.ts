@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { cents, day, id, label, minute, spokenId } from "../../environment/entity.ts";
-import { need, refuse, toolOf } from "../../environment/server.ts";
+import { findEntity, refuse, toolOf } from "../../environment/server.ts";
 import { minuteAfter, minutesOf } from "../../environment/time.ts";
 import { hasWords } from "../../environment/words.ts";
 import { round } from "../../environment/money.ts";
@@ -53,7 +53,7 @@ const wordsOf = (fare: Fare) => {
 };
 
 const codeOf = ({ airports }: Agency, code: string) =>
-  need(
+  findEntity(
     airports,
     code.trim().toUpperCase(),
     "airport",

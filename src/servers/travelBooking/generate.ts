@@ -3,7 +3,7 @@
  * hotels in its cities, who travels with the user, and what they have booked. The hotels are those
  * of the map. Knows no money but the card's.
  */
-import type { Chance } from "../../environment/random.ts";
+import type { Random } from "../../environment/random.ts";
 import { travelBooking, type Agency } from "./server.ts";
 import type { Atlas } from "../maps/server.ts";
 import type { Canon, City } from "../shared/cast.ts";
@@ -198,7 +198,7 @@ const hours = [
 ];
 
 /** Two or three days for each route from home and back, and a few between other cities. */
-function manyFlights({ canon, chance }: Scene): Plan[] {
+function manyFlights({ canon, random }: Scene): Plan[] {
   const { home, cities } = canon;
   const hub = cities.find(it => it.name === "Madrid")!;
   const routes = [
@@ -209,19 +209,19 @@ function manyFlights({ canon, chance }: Scene): Plan[] {
   ];
   const codes = Object.keys(airlines);
   const plans = routes.flatMap(([from, to], i): Plan[] => {
-    const [leaves, returns] = [chance.pick(hours.slice(0, 6)), chance.pick(hours.slice(5))];
-    const first = 1 + chance.below(4);
+    const [leaves, returns] = [random.pick(hours.slice(0, 6)), random.pick(hours.slice(5))];
+    const first = 1 + random.integer(4);
     return [0, 1, 2].flatMap(week => {
       const [out, back] = [
-        first + 9 * week + chance.below(3),
-        first + 9 * week + 4 + chance.below(3),
+        first + 9 * week + random.integer(3),
+        first + 9 * week + 4 + random.integer(3),
       ];
       const code = codes[i % codes.length]!;
-      const free = () => (chance.happens(0.09) ? 0 : 1 + chance.below(9));
+      const free = () => (random.boolean(0.09) ? 0 : 1 + random.integer(9));
       const status = (): Pick<Plan, "status"> =>
-        chance.happens(0.06)
+        random.boolean(0.06)
           ? { status: "cancelled" }
-          : chance.happens(0.07)
+          : random.boolean(0.07)
             ? { status: "delayed" }
             : {};
       if (from !== home && week === 2) return [];
@@ -294,29 +294,29 @@ function kilometres(a: City, b: City): number {
 }
 
 function flightOf(
-  { chance, size }: Scene,
+  { random, size }: Scene,
   { number, from, to, day, time, free, status = "scheduled" }: Plan,
 ): Flight {
   const distance = kilometres(from, to);
-  const rows = size === "small" ? 4 : chance.pick([6, 7, 8]);
+  const rows = size === "small" ? 4 : random.pick([6, 7, 8]);
   return {
     number,
     from: from.airport,
     to: to.airport,
     departs: `${day}T${time}`,
     minutes: 40 + 5 * Math.round(distance / 60),
-    price: Math.round(24 + distance * 0.055 + chance.below(30)),
+    price: Math.round(24 + distance * 0.055 + random.integer(30)),
     rows,
-    free: seats(chance, rows, free),
+    free: seats(random, rows, free),
     status,
   };
 }
 
-function seats(chance: Chance, rows: number, n: number): string[] {
+function seats(random: Random, rows: number, n: number): string[] {
   const all = Array.from({ length: rows }, (_, row) =>
     ["A", "B", "C", "D"].map(letter => `${row + 1}${letter}`),
   ).flat();
-  const chosen = new Set(chance.shuffled(all).slice(0, n));
+  const chosen = new Set(random.shuffle(all).slice(0, n));
   return all.filter(it => chosen.has(it));
 }
 
@@ -340,7 +340,7 @@ function hotelsOf(scene: Scene): Hotel[] {
 }
 
 function hotelOf(
-  { chance, size }: Scene,
+  { random, size }: Scene,
   {
     city,
     name,
@@ -349,18 +349,18 @@ function hotelOf(
   }: { city: string; name: string; address: string; stars: 2 | 3 | 4 | 5 },
 ): Hotel {
   const double = Math.round(
-    roomPrices[stars] * (dear.includes(city) ? 1.35 : 1) + chance.below(24),
+    roomPrices[stars] * (dear.includes(city) ? 1.35 : 1) + random.integer(24),
   );
   const rooms: Hotel["rooms"] = [
-    { kind: "single", price: Math.round(double * 0.8), sleeps: 1, count: 1 + chance.below(4) },
-    { kind: "double", price: double, sleeps: 2, count: 2 + chance.below(5) },
-    ...(stars > 2 && chance.happens(0.6)
+    { kind: "single", price: Math.round(double * 0.8), sleeps: 1, count: 1 + random.integer(4) },
+    { kind: "double", price: double, sleeps: 2, count: 2 + random.integer(5) },
+    ...(stars > 2 && random.boolean(0.6)
       ? [
           {
             kind: "family" as const,
             price: Math.round(double * 1.45),
             sleeps: 4,
-            count: 1 + chance.below(3),
+            count: 1 + random.integer(3),
           },
         ]
       : []),
@@ -370,31 +370,31 @@ function hotelOf(
             kind: "suite" as const,
             price: Math.round(double * 2.1),
             sleeps: 3,
-            count: 1 + chance.below(2),
+            count: 1 + random.integer(2),
           },
         ]
       : []),
   ];
-  const full = size === "small" || chance.happens(0.5) ? [1] : [];
+  const full = size === "small" || random.boolean(0.5) ? [1] : [];
   return {
     name,
     city,
     address,
     stars,
-    rating: Math.round((6.4 + stars * 0.4 + chance.below(14) / 10) * 10) / 10,
+    rating: Math.round((6.4 + stars * 0.4 + random.integer(14) / 10) * 10) / 10,
     cancellation:
       stars === 2
-        ? chance.happens(0.6)
+        ? random.boolean(0.6)
           ? "strict"
           : "moderate"
-        : chance.pick(["flexible", "flexible", "moderate", "strict"]),
+        : random.pick(["flexible", "flexible", "moderate", "strict"]),
     rooms: size === "small" ? rooms.slice(0, 2) : rooms,
     full: full.map(() => {
-      const from = chance.below(30);
+      const from = random.integer(30);
       return {
-        kind: chance.pick(rooms.slice(0, 2)).kind,
+        kind: random.pick(rooms.slice(0, 2)).kind,
         from: dayFrom(from),
-        to: dayFrom(from + 3 + chance.below(9)),
+        to: dayFrom(from + 3 + random.integer(9)),
       };
     }),
   };

@@ -44,10 +44,11 @@ function reference(scene: Scene): string {
   const known = taken.get(scene) ?? new Set();
   taken.set(scene, known);
   for (;;) {
-    const word = Array.from({ length: 3 }, () => letters[scene.chance.below(letters.length)]!).join(
-      "",
-    );
-    const made = word + String(100 + scene.chance.below(900));
+    const word = Array.from(
+      { length: 3 },
+      () => letters[scene.random.integer(letters.length)]!,
+    ).join("");
+    const made = word + String(100 + scene.random.integer(900));
     if (!known.has(made)) {
       known.add(made);
       return made;
@@ -64,7 +65,7 @@ function flightBooking(
   status: FlightBooking["status"] = "confirmed",
 ): FlightBooking {
   const flight = flights[flightId]!;
-  const seat = scene.chance.pick(flight.free);
+  const seat = scene.random.pick(flight.free);
   if (status === "confirmed") flight.free = flight.free.filter(it => it !== seat);
   const price = Math.round(flight.price * factors[fare]);
   return {
@@ -118,7 +119,7 @@ interface Journey {
  * document that is enough.
  */
 function journeysOf(
-  { chance, canon }: Scene,
+  { random, canon }: Scene,
   { flights, travellers, airports }: Ground,
   seen: ReadonlySet<string>,
 ): Journey[] {
@@ -131,11 +132,11 @@ function journeysOf(
   const [self, ...others] = Object.keys(travellers) as [string, ...string[]];
   const until = new Map<string, string>();
   const journeys: Journey[] = [];
-  for (const [i, code] of chance
-    .shuffled(Object.keys(airports).filter(it => it !== home && !seen.has(it)))
+  for (const [i, code] of random
+    .shuffle(Object.keys(airports).filter(it => it !== home && !seen.has(it)))
     .entries()) {
     const isAbroad = abroad.includes(airports[code]!.country);
-    const found = (i % 2 === 0 ? [self, ...others] : [...chance.shuffled(others), self]).flatMap(
+    const found = (i % 2 === 0 ? [self, ...others] : [...random.shuffle(others), self]).flatMap(
       traveller => {
         const { document } = travellers[traveller]!;
         const out = open.find(
@@ -188,7 +189,7 @@ function many(scene: Scene, ground: Ground): Booked {
     n: number,
     status?: HotelBooking["status"],
   ) => {
-    const hotelId = scene.chance.pick(
+    const hotelId = scene.random.pick(
       Object.keys(hotels).filter(
         it =>
           hotels[it]!.city === city &&
@@ -279,7 +280,7 @@ function stay(
     hotel_id,
     traveller_id,
     room: room.kind,
-    guests: scene.chance.happens(0.4) ? 2 : 1,
+    guests: scene.random.boolean(0.4) ? 2 : 1,
     check_in,
     check_out,
     paid,

@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import { cents, day, minute } from "../../environment/entity.ts";
-import { need, refuse } from "../../environment/server.ts";
+import { findEntity, refuse } from "../../environment/server.ts";
 import { daysBetween } from "../../environment/time.ts";
 import { round } from "../../environment/money.ts";
 
@@ -148,13 +148,23 @@ export type Agency = z.infer<typeof Agency>;
 export const nightsOf = (from: string, to: string): number => daysBetween(from, to);
 
 export const flightOf = (agency: Agency, id: string) =>
-  need(agency.flights, id, "flight", "travel_booking_search_flights gives the ids");
+  findEntity(agency.flights, id, "flight", "travel_booking_search_flights gives the ids");
 export const hotelOf = (agency: Agency, id: string) =>
-  need(agency.hotels, id, "hotel", "travel_booking_search_hotels gives the ids");
+  findEntity(agency.hotels, id, "hotel", "travel_booking_search_hotels gives the ids");
 export const flightBookingOf = (agency: Agency, id: string) =>
-  need(agency.flight_bookings, id, "flight booking", "travel_booking_list_bookings gives the ids");
+  findEntity(
+    agency.flight_bookings,
+    id,
+    "flight booking",
+    "travel_booking_list_bookings gives the ids",
+  );
 export const hotelBookingOf = (agency: Agency, id: string) =>
-  need(agency.hotel_bookings, id, "hotel booking", "travel_booking_list_bookings gives the ids");
+  findEntity(
+    agency.hotel_bookings,
+    id,
+    "hotel booking",
+    "travel_booking_list_bookings gives the ids",
+  );
 
 /** `Port Alder to Lisbon` */
 export const routeOf = (agency: Agency, { from, to }: Pick<Flight, "from" | "to">): string =>

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { cents, day, id, label, minute, spokenId } from "../../environment/entity.ts";
-import { before, need, refuse, toolOf } from "../../environment/server.ts";
+import { before, findEntity, refuse, toolOf } from "../../environment/server.ts";
 import { minuteAfter } from "../../environment/time.ts";
 import { hasWords } from "../../environment/words.ts";
 import { round } from "../../environment/money.ts";
@@ -333,7 +333,7 @@ export const planning = {
     },
     run(agency, { itinerary_id, reference: asked }, { now }) {
       const stood = before(agency);
-      const itinerary = need(
+      const itinerary = findEntity(
         stood.itineraries,
         itinerary_id,
         "itinerary",

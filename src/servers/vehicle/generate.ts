@@ -2,7 +2,7 @@
  * The vehicles that the canon's user may drive: where they stand, how they are, and the trips that
  * brought them there. Knows the canon's places by role.
  */
-import type { Chance } from "../../environment/random.ts";
+import type { Random } from "../../environment/random.ts";
 import { kmTo, minutesFor, roadKm, tenth } from "./motion.ts";
 import { vehicle } from "./server.ts";
 import type { Garage, Place, Vehicle } from "./state.ts";
@@ -97,7 +97,7 @@ function tripsOf(
   plan: VehiclePlan,
   vehicle_id: string,
   map: Map,
-  { canon, chance, size }: Scene,
+  { canon, random, size }: Scene,
 ): Garage["trips"][string][] {
   const drivers = driversOf(plan.whose, canon);
   const goals = [...map.by.values()];
@@ -108,35 +108,35 @@ function tripsOf(
   );
   const goesFar = size === "full" && plan.whose !== "shared";
   const here = map.by.get(plan.at)!;
-  const n = size === "small" ? plan.few! : 8 + chance.below(5);
+  const n = size === "small" ? plan.few! : 8 + random.integer(5);
   const trips: Garage["trips"][string][] = [];
-  let from = chance.pick(goals.filter(it => it !== here));
+  let from = random.pick(goals.filter(it => it !== here));
   for (let i = 0; i < n; i++) {
-    const next = goesFar && i < n - 2 && chance.happens(0.12) ? cities : goals;
+    const next = goesFar && i < n - 2 && random.boolean(0.12) ? cities : goals;
     const to =
       i === n - 1
         ? here
-        : chance.pick(next.filter(it => it !== from && (i < n - 2 || it !== here)));
+        : random.pick(next.filter(it => it !== from && (i < n - 2 || it !== here)));
     const km = tenth(
-      Math.max(0.2, roadKm(map.places[from]!, map.places[to]!)) + chance.below(4) / 10,
+      Math.max(0.2, roadKm(map.places[from]!, map.places[to]!)) + random.integer(4) / 10,
     );
-    const start = `${dayBefore(1 + (n - 1 - i) * 3 + chance.below(3))}T${timeOfDay(chance)}`;
+    const start = `${dayBefore(1 + (n - 1 - i) * 3 + random.integer(3))}T${timeOfDay(random)}`;
     const purpose =
       plan.whose === "studio"
-        ? chance.happens(0.8)
+        ? random.boolean(0.8)
           ? "business"
           : "private"
-        : chance.happens(0.15)
+        : random.boolean(0.15)
           ? "business"
           : "private";
     trips.push({
       vehicle_id,
-      driver: chance.pick(drivers),
+      driver: random.pick(drivers),
       purpose,
       from,
       to,
       start,
-      minutes: minutesFor(km) + chance.below(6),
+      minutes: minutesFor(km) + random.integer(6),
       km,
     });
     from = to;
@@ -144,8 +144,8 @@ function tripsOf(
   return trips;
 }
 
-const timeOfDay = (chance: Chance) =>
-  `${String(8 + chance.below(12)).padStart(2, "0")}:${chance.pick(["00", "05", "15", "20", "30", "40", "45", "55"])}`;
+const timeOfDay = (random: Random) =>
+  `${String(8 + random.integer(12)).padStart(2, "0")}:${random.pick(["00", "05", "15", "20", "30", "40", "45", "55"])}`;
 
 function vehicleOf(
   plan: VehiclePlan,

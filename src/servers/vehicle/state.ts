@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { minute } from "../../environment/entity.ts";
-import { need, refuse } from "../../environment/server.ts";
+import { findEntity, refuse } from "../../environment/server.ts";
 
 export const gears = ["park", "reverse", "neutral", "drive"] as const;
 export const modes = ["comfort", "eco", "sport", "electric"] as const;
@@ -110,10 +110,10 @@ export const Garage = z.strictObject({
 export type Garage = z.infer<typeof Garage>;
 
 export const vehicleOf = (garage: Garage, vehicleId: string): Vehicle =>
-  need(garage.vehicles, vehicleId, "vehicle", "vehicle_list_vehicles gives the ids");
+  findEntity(garage.vehicles, vehicleId, "vehicle", "vehicle_list_vehicles gives the ids");
 
 export const placeOf = (garage: Garage, placeId: string): Place =>
-  need(garage.places, placeId, "place", "vehicle_find_destinations gives the ids");
+  findEntity(garage.places, placeId, "place", "vehicle_find_destinations gives the ids");
 
 /** `the studio van (veh_104)` */
 export const called = ({ name }: Pick<Vehicle, "name">, vehicleId: string): string =>

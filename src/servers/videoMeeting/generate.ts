@@ -63,7 +63,7 @@ export const videoMeetingPart = partOf<Rooms>({
       const participants = Object.fromEntries(
         attendees.map(name => [
           idOf(name),
-          name === canon.user.name && scene.chance.happens(0.4)
+          name === canon.user.name && scene.random.boolean(0.4)
             ? ("co-host" as const)
             : ("guest" as const),
         ]),
@@ -167,15 +167,15 @@ type Wanted = Pick<Meeting, "topic" | "host" | "start" | "minutes" | "participan
 
 /** Adds a meeting with all that its state brings along, and gives its id. */
 function add(
-  { chance, id }: Scene,
+  { random, id }: Scene,
   rooms: Rooms,
   wanted: Wanted,
   status: Meeting["status"],
 ): string {
   const meeting_id = id("mtg");
-  const begun = minuteAfter(wanted.start, chance.below(3));
+  const begun = minuteAfter(wanted.start, random.integer(3));
   const hasBegun = status === "running" || status === "ended";
-  const code = () => [0, 1, 2].map(() => String(100 + chance.below(900))).join("-");
+  const code = () => [0, 1, 2].map(() => String(100 + random.integer(900))).join("-");
   rooms.meetings[meeting_id] = {
     topic: wanted.topic,
     host: wanted.host,
@@ -184,12 +184,12 @@ function add(
     status,
     participants: wanted.participants,
     code: code(),
-    waiting_room: wanted.waiting_room ?? chance.happens(0.3),
-    recording: wanted.recording ?? (chance.happens(0.5) ? "co-hosts" : "host"),
+    waiting_room: wanted.waiting_room ?? random.boolean(0.3),
+    recording: wanted.recording ?? (random.boolean(0.5) ? "co-hosts" : "host"),
     ...(wanted.agenda === undefined ? {} : { agenda: wanted.agenda }),
     ...(hasBegun ? { started_at: begun } : {}),
     ...(status === "ended"
-      ? { ended_at: minuteAfter(begun, Math.max(5, wanted.minutes - chance.below(9))) }
+      ? { ended_at: minuteAfter(begun, Math.max(5, wanted.minutes - random.integer(9))) }
       : {}),
     ...(wanted.event_id === undefined ? {} : { event_id: wanted.event_id }),
   };
@@ -240,7 +240,7 @@ const weekdaysFrom = (first: number, last: number) =>
   );
 
 function fill(scene: Scene, rooms: Rooms): void {
-  const { canon, chance } = scene;
+  const { canon, random } = scene;
   const ids = Object.keys(rooms.people);
   const idOf = (name: string) => ids.find(it => rooms.people[it]!.name === name)!;
   const staff = canon.colleagues.map(it => idOf(it.name));
@@ -255,7 +255,7 @@ function fill(scene: Scene, rooms: Rooms): void {
     guests: it.contacts.map(of => idOf(of.name)),
   }));
   const own = internal.map(topic => ({ topic, guests: [] as string[] }));
-  const wanted = chance.shuffled([...client, ...prospect, ...own]);
+  const wanted = random.shuffle([...client, ...prospect, ...own]);
   const [past, ahead] = [weekdaysFrom(-45, -1), weekdaysFrom(1, 30)];
   for (const [i, it] of wanted.entries()) {
     const [isRunning, isToday, isPast] = [i < 3, i < 12, i >= 12 && i < 36];
@@ -265,16 +265,16 @@ function fill(scene: Scene, rooms: Rooms): void {
         ? staff.find(who => rooms.people[who]!.plan === "pro")!
         : i % 5 < 4
           ? rooms.user
-          : (it.guests[0] ?? chance.pick(staff));
+          : (it.guests[0] ?? random.pick(staff));
     const { people: most, minutes: longest, records } = plans[rooms.people[host]!.plan];
-    const minutes = Math.min(longest, chance.pick([20, 30, 30, 45, 60, 60, 90]));
+    const minutes = Math.min(longest, random.pick([20, 30, 30, 45, 60, 60, 90]));
     const start = isRunning
       ? ["2026-03-09T08:30", "2026-03-09T08:45", "2026-03-09T08:50"][i]!
-      : slotFor(scene, rooms, isToday ? [0] : chance.shuffled(isPast ? past : ahead), minutes);
+      : slotFor(scene, rooms, isToday ? [0] : random.shuffle(isPast ? past : ahead), minutes);
     if (start === undefined) continue;
-    const others = chance
-      .shuffled([
-        ...new Set([...it.guests, ...chance.shuffled(staff).slice(0, 1 + chance.below(5))]),
+    const others = random
+      .shuffle([
+        ...new Set([...it.guests, ...random.shuffle(staff).slice(0, 1 + random.integer(5))]),
       ])
       .filter(who => who !== host)
       .slice(0, most - 2);
@@ -285,7 +285,7 @@ function fill(scene: Scene, rooms: Rooms): void {
             .filter(who => !others.includes(who))
             .slice(0, most - 1 - others.length - (i === 6 ? 1 : 0))
         : [];
-    const role = () => (chance.happens(0.3) ? ("co-host" as const) : ("guest" as const));
+    const role = () => (random.boolean(0.3) ? ("co-host" as const) : ("guest" as const));
     const participants = Object.fromEntries([
       ...(host === rooms.user
         ? []
@@ -311,26 +311,26 @@ function fill(scene: Scene, rooms: Rooms): void {
         minutes: isRunning ? Math.max(40, minutes) : minutes,
         participants,
         ...(i === 1 ? { recording: "co-hosts" as const } : {}),
-        ...(chance.happens(0.35) ? { agenda: chance.pick(agendas) } : {}),
+        ...(random.boolean(0.35) ? { agenda: random.pick(agendas) } : {}),
       },
       status,
     );
     const mayRecord =
       records && [host, ...Object.keys(participants)].every(who => !rooms.people[who]!.unrecorded);
-    if (mayRecord && status === "ended" && chance.happens(0.8)) record(scene, rooms, meeting_id);
+    if (mayRecord && status === "ended" && random.boolean(0.8)) record(scene, rooms, meeting_id);
   }
 }
 
 /** A time on one of these days at which neither the calendar nor another meeting keeps the user. */
 function slotFor(
-  { world, chance, canon }: Scene,
+  { world, random, canon }: Scene,
   rooms: Rooms,
   days: readonly number[],
   minutes: number,
 ): string | undefined {
   const diary = world.get("calendar") as Diary | undefined;
   for (const day of days) {
-    for (const time of chance.shuffled(times)) {
+    for (const time of random.shuffle(times)) {
       const start = `${dayFrom(day)}T${time}`;
       if (day === 0 && start <= canon.now) continue;
       const [from, to] = [minutesOf(start), minutesOf(start) + minutes];

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { minute } from "../../environment/entity.ts";
-import { need, refuse } from "../../environment/server.ts";
+import { findEntity, refuse } from "../../environment/server.ts";
 import { minuteAfter } from "../../environment/time.ts";
 
 /**
@@ -68,7 +68,7 @@ export const endOf = ({ start, minutes }: Pick<Meeting, "start" | "minutes">): s
   minuteAfter(start, minutes);
 
 export const meetingOf = (rooms: Rooms, id: string): Meeting =>
-  need(rooms.meetings, id, "meeting", "video_meeting_list_meetings gives the ids");
+  findEntity(rooms.meetings, id, "meeting", "video_meeting_list_meetings gives the ids");
 
 export const linkOf = ({ domain }: Rooms, { code }: Meeting): string =>
   `https://meet.${domain}/${code}`;

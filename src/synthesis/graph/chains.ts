@@ -3,7 +3,7 @@
  * least so far first, so that every tool gets its turn. Knows no entities and no words.
  */
 import type { Server } from "../../environment/server.ts";
-import type { Chance } from "../../environment/random.ts";
+import type { Random } from "../../environment/random.ts";
 import { eligible, type Audit } from "./edgeVerdicts.ts";
 import { graphOf, type Edge, type Graph } from "./dependencyGraph.ts";
 
@@ -49,26 +49,26 @@ export interface Ways {
  * A path of two to five tools with at least one explicit edge, or undefined where there seems to be
  * none.
  */
-export function chainOf(ways: Ways, chance: Chance): Chain | undefined {
+export function chainOf(ways: Ways, random: Random): Chain | undefined {
   for (let draw = 0; draw < draws; draw++) {
-    const chain = drawn(ways, chance);
+    const chain = drawn(ways, random);
     if (chain) return chain;
   }
   return undefined;
 }
 
-function drawn({ server, uses, audit }: Ways, chance: Chance): Chain | undefined {
+function drawn({ server, uses, audit }: Ways, random: Random): Chain | undefined {
   const graph = eligible(graphOf(server), audit);
-  const wanted = chance.weighted(lengths, it => it.weight).tools;
+  const wanted = random.pickWeighted(lengths, it => it.weight).tools;
   const rarity = (tool: string) => rarityOf(tool, uses);
   const ends = [...server.tools.values()].filter(it => graph.to(it.name).length > 0);
   const writes = ends.filter(it => it.effect === "write");
-  const pool = writes.length > 0 && chance.happens(mutatingEnds) ? writes : ends;
+  const pool = writes.length > 0 && random.boolean(mutatingEnds) ? writes : ends;
   if (pool.length === 0) return undefined;
-  let tools = [chance.weighted(pool, it => rarity(it.name)).name];
+  let tools = [random.pickWeighted(pool, it => rarity(it.name)).name];
   const edges: Edge[] = [];
   while (tools.length < wanted) {
-    const edge = before(graph, tools, rarity, chance);
+    const edge = before(graph, tools, rarity, random);
     if (!edge) break;
     tools = [edge.a, ...tools];
     edges.unshift(edge);
@@ -81,12 +81,12 @@ function before(
   graph: Graph,
   tools: readonly string[],
   rarity: (tool: string) => number,
-  chance: Chance,
+  random: Random,
 ): Edge | undefined {
   const choices = graph.to(tools[0]!).filter(it => !tools.includes(it.a));
   return choices.length === 0
     ? undefined
-    : chance.weighted(choices, it => rarity(it.a) * it.confidence);
+    : random.pickWeighted(choices, it => rarity(it.a) * it.confidence);
 }
 
 /**

@@ -31,7 +31,7 @@ import { z } from "zod";
 import type { Catalog } from "../../environment/catalog.ts";
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 import { slotsOf } from "../text/templates.ts";
 
 const json = z.json() as z.ZodType<Json>;
@@ -83,20 +83,20 @@ export function parseBridges(text: string, catalog: Catalog, file: string): read
   try {
     parsed = JSON.parse(text);
   } catch (cause) {
-    throw new Mistake(`${file} is not JSON (${(cause as Error).message})`, "mend the text", {
+    throw new UserError(`${file} is not JSON (${(cause as Error).message})`, "mend the text", {
       cause,
     });
   }
   const { success, data, error } = bridgesSchema.safeParse(parsed);
   if (!success) {
     const issue = error.issues[0]!;
-    throw new Mistake(
+    throw new UserError(
       `${file} is no file of bridges at /${issue.path.join("/")}: ${issue.message}`,
       "mend that value",
     );
   }
   const flaw = flawsOfBridges(data.bridges, catalog)[0];
-  if (flaw !== undefined) throw new Mistake(`${file}: ${flaw}`, "mend that bridge");
+  if (flaw !== undefined) throw new UserError(`${file}: ${flaw}`, "mend that bridge");
   return data.bridges;
 }
 

@@ -6,7 +6,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 import { graphWith, type Edge, type Graph } from "./dependencyGraph.ts";
 
 export const auditFormat = "prove/audit@1";
@@ -83,7 +83,7 @@ function entryIn(line: string, place: string): AuditEntry {
   try {
     json = JSON.parse(line);
   } catch (cause) {
-    throw new Mistake(
+    throw new UserError(
       `${place} is not JSON (${(cause as Error).message})`,
       "mend or delete the line",
       { cause },
@@ -92,7 +92,7 @@ function entryIn(line: string, place: string): AuditEntry {
   const parsed = entry.safeParse(json);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
-  throw new Mistake(
+  throw new UserError(
     `${place} is no verdict on an edge at /${issue.path.join("/")}: ${issue.message}`,
     "mend or delete the line",
     { cause: parsed.error },

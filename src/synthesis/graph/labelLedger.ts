@@ -6,7 +6,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
 import { digestOf, freeze } from "../../environment/digest.ts";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 import { LineWriter } from "../../storage/jsonLines.ts";
 import type { Label, PublishedTool } from "./labels.ts";
 
@@ -106,14 +106,14 @@ function parsedEntry(line: string, place: string): Entry {
   try {
     json = JSON.parse(line);
   } catch (cause) {
-    throw new Mistake(`${place} is not JSON`, "delete the line: its pair is asked about again", {
+    throw new UserError(`${place} is not JSON`, "delete the line: its pair is asked about again", {
       cause,
     });
   }
   const parsed = record.safeParse(json);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
-  throw new Mistake(
+  throw new UserError(
     `${place} is no label at /${issue.path.join("/")}: ${issue.message}`,
     "delete the line: its pair is asked about again",
     { cause: parsed.error },

@@ -4,7 +4,7 @@
  * calls, and neither chains nor tasks; the labels stay as they were.
  */
 import { openByName, type Catalog } from "../../environment/catalog.ts";
-import { chanceOf, type Chance } from "../../environment/random.ts";
+import { createRandom, type Random } from "../../environment/random.ts";
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Session } from "../../environment/session.ts";
 import { declarationsOf, shownBy, type Declarations } from "./declarations.ts";
@@ -48,7 +48,7 @@ export function* audited(edges: readonly Edge[], ground: Ground): Generator<Verd
   const places = ground.fixtures.map(it => new Place(ground, it));
   for (const edge of edges) {
     const { a, b, kind, via } = edge;
-    const chance = chanceOf(ground.seed, "audit", a, b, via?.input ?? "");
+    const random = createRandom(ground.seed, "audit", a, b, via?.input ?? "");
     let tries = 0;
     let why = "";
     let ran = false;
@@ -56,7 +56,7 @@ export function* audited(edges: readonly Edge[], ground: Ground): Generator<Verd
     while (tries < mostTries && !works) {
       const place = places[tries++ % places.length]!;
       const came =
-        kind === "explicit" ? place.flows(edge, chance) : place.establishes(edge, chance);
+        kind === "explicit" ? place.flows(edge, random) : place.establishes(edge, random);
       works = came === true;
       if (came === true) break;
       // what the second tool said says more than that it was never reached
@@ -93,22 +93,22 @@ class Place {
     this.#sample = sampleOf(
       catalog.server(server),
       session,
-      chanceOf(seed, "audit", server, fixture),
+      createRandom(seed, "audit", server, fixture),
     );
   }
 
   /** Hands what `a` shows to `b`. */
-  flows({ a, b, via }: Edge, chance: Chance): true | Failure {
+  flows({ a, b, via }: Edge, random: Random): true | Failure {
     const session = this.#open();
-    const first = this.#wish(a, chance);
+    const first = this.#wish(a, random);
     if (!first) return { ran: false, why: `no arguments for ${a}` };
     const { outcome } = session.call(a, first.arguments);
     if (outcome.kind !== "ok") return { ran: false, why: outcome.message };
-    const value = chance.pick(valuesAt(outcome.value, via!.output));
+    const value = random.pick(valuesAt(outcome.value, via!.output));
     if (value === undefined) return { ran: false, why: `${a} showed no ${via!.output}` };
     const args = this.#taking(
       b,
-      chance,
+      random,
       via!.input,
       value,
       this.#flow(a, b, via!.input, value, outcome.value),
@@ -117,9 +117,9 @@ class Place {
   }
 
   /** `b` is refused before `a` has run and granted after it. */
-  establishes({ a, b }: Edge, chance: Chance): true | Failure {
+  establishes({ a, b }: Edge, random: Random): true | Failure {
     const session = this.#open();
-    const [first, second] = [this.#wish(a, chance), this.#wish(b, chance)];
+    const [first, second] = [this.#wish(a, random), this.#wish(b, random)];
     if (!first || !second) return { ran: false, why: `no arguments for ${first ? b : a}` };
     if (session.fork().call(b, second.arguments).outcome.kind === "ok")
       return { ran: false, why: `${b} needs nothing here` };
@@ -135,7 +135,7 @@ class Place {
    */
   #taking(
     b: string,
-    chance: Chance,
+    random: Random,
     input: string,
     value: string,
     flow: Record<string, readonly Thing[]>,
@@ -143,7 +143,7 @@ class Place {
     const { inputs, labels, values } = this.#declarations.get(b)!;
     const isAlone = [...inputs, ...labels, ...values].every(it => !it.required || it.key === input);
     const args =
-      (this.#wish(b, chance, flow) ?? this.#wish(b, chance))?.arguments ??
+      (this.#wish(b, random, flow) ?? this.#wish(b, random))?.arguments ??
       (isAlone ? {} : undefined);
     const isMany = inputs.some(it => it.key === input && it.many);
     return args && { ...args, [input]: isMany ? [value] : value };
@@ -169,7 +169,7 @@ class Place {
 
   #wish(
     tool: string,
-    chance: Chance,
+    random: Random,
     flow?: Readonly<Record<string, readonly Thing[]>>,
   ): Wish | undefined {
     const scene: Scene = {
@@ -178,7 +178,7 @@ class Place {
       persona: plain,
       sample: this.#sample,
       now: this.#now,
-      chance,
+      random,
       met: new Map(),
       focus: [],
       recent: [],
@@ -186,7 +186,7 @@ class Place {
     };
     return wishFor(scene, {
       declared: this.#declarations.get(tool)!,
-      form: chance.pick(this.#phrases.tools[tool]!.forms),
+      form: random.pick(this.#phrases.tools[tool]!.forms),
       ...(flow ? { flow } : {}),
     });
   }

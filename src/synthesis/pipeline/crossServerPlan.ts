@@ -3,7 +3,7 @@
  * least used ones first, and whether the first call is asked for or goes unsaid. Knows no sessions
  * and no words.
  */
-import type { Chance } from "../../environment/random.ts";
+import type { Random } from "../../environment/random.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Bridge } from "../graph/crossServerLinks.ts";
 import type { Step } from "../user/crossServerIntents.ts";
@@ -36,25 +36,25 @@ export function crossingOf(
   servers: readonly string[],
   home: string,
   uses: ReadonlyMap<string, number>,
-  chance: Chance,
+  random: Random,
 ): Crossing | undefined {
   const endsOf = (it: Bridge) => [serverIn(it.from, servers), serverIn(it.to, servers)];
   const near = bridges.filter(it => !it.second && endsOf(it).includes(home));
   if (near.length === 0) return undefined;
   const rarity = (it: Bridge) => 1 / (1 + (uses.get(it.name) ?? 0)) ** 2;
-  const first = chance.weighted(near, rarity);
+  const first = random.pickWeighted(near, rarity);
   const followers = bridges.filter(
     it =>
       it.from === first.to && it.after && !(endsOf(first).includes(endsOf(it)[1]!) && it.second),
   );
   const second =
-    followers.length > 0 && chance.happens(shares.second)
-      ? chance.weighted(followers, rarity)
+    followers.length > 0 && random.boolean(shares.second)
+      ? random.pickWeighted(followers, rarity)
       : undefined;
   return planOf(
     first,
     second,
-    first.after !== undefined && (!first.forms || chance.happens(shares.asked)),
+    first.after !== undefined && (!first.forms || random.boolean(shares.asked)),
     endsOf,
   );
 }

@@ -58,9 +58,9 @@ export function when2CallRow(json: unknown): Abstention | Skipped {
       isTest: true,
     };
   }
-  const talk = row.messages.filter(it => it.role !== "system");
-  const said = row.chosen_response ?? talk.at(-1)!;
-  const asked = talk.filter(it => it !== said);
+  const conversation = row.messages.filter(it => it.role !== "system");
+  const said = row.chosen_response ?? conversation.at(-1)!;
+  const asked = conversation.filter(it => it !== said);
   if (asked.length !== 1 || asked[0]!.role !== "user" || said.role !== "assistant")
     return "not one question";
   if (/<toolcall/i.test(said.content)) return "a call";

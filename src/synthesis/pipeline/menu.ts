@@ -4,7 +4,7 @@
  * Knows names and declarations, not conversations.
  */
 import type { Server, Tool } from "../../environment/server.ts";
-import type { Chance } from "../../environment/random.ts";
+import type { Random } from "../../environment/random.ts";
 import { declarationsOf, type Declared } from "../graph/declarations.ts";
 import type { MenuKind } from "./presets.ts";
 
@@ -48,7 +48,7 @@ export interface Offer {
 const mostOnMenu = 8;
 
 /** The tools on offer: those that the talk called and others beside them, in a random order. */
-export function menuFor(offer: Offer, chance: Chance): Menu {
+export function menuFor(offer: Offer, random: Random): Menu {
   const { servers, called, hidden, kind, isFar, stripsEnums } = offer;
   const declared = servers.flatMap(it => [...declarationsOf(it).values()]);
   const needed = declared.filter(it => called.has(it.tool.name));
@@ -73,8 +73,8 @@ export function menuFor(offer: Offer, chance: Chance): Menu {
   let joined: number;
   if (offer.distractors === "mixed" && kind === "chain") {
     beside = isIdle
-      ? some(isFar ? foreign : others, 3 + chance.below(mostOnMenu - 2), chance)
-      : mixed(needed, others, chance);
+      ? some(isFar ? foreign : others, 3 + random.integer(mostOnMenu - 2), random)
+      : mixed(needed, others, random);
     joined = beside.filter(it => it.tool.server !== home).length;
   } else {
     const room = Math.max(0, mostOnMenu - needed.length);
@@ -82,25 +82,25 @@ export function menuFor(offer: Offer, chance: Chance): Menu {
       kind === "full"
         ? Infinity
         : isIdle
-          ? 3 + chance.below(mostOnMenu - 2)
+          ? 3 + random.integer(mostOnMenu - 2)
           : room === 0
             ? 0
-            : 1 + chance.below(room);
-    const far = some(foreign, offer.distractors === "mixed" ? 0 : offer.distractors, chance);
+            : 1 + random.integer(room);
+    const far = some(foreign, offer.distractors === "mixed" ? 0 : offer.distractors, random);
     beside = [
       ...(isFar
         ? some(
             foreign.filter(it => !far.includes(it)),
             n,
-            chance,
+            random,
           )
-        : some(own, n, chance)),
+        : some(own, n, random)),
       ...far,
     ];
     joined = far.length;
   }
-  const menu = chance
-    .shuffled([...needed, ...beside])
+  const menu = random
+    .shuffle([...needed, ...beside])
     .map(({ tool }): MenuEntry =>
       stripsEnums && hasEnum(tool) ? { name: tool.name, enumsStripped: true } : { name: tool.name },
     );
@@ -116,22 +116,22 @@ export function menuFor(offer: Offer, chance: Chance): Menu {
   };
 }
 
-const some = (list: readonly Declared[], n: number, chance: Chance): Declared[] =>
-  chance.shuffled(list).slice(0, n);
+const some = (list: readonly Declared[], n: number, random: Random): Declared[] =>
+  random.shuffle(list).slice(0, n);
 
 /** Company of every server that is open, at most one menu full. */
 function mixed(
   needed: readonly Declared[],
   others: readonly Declared[],
-  chance: Chance,
+  random: Random,
 ): Declared[] {
   const room = mostOnMenu - needed.length;
   if (room <= 0) return [];
   const foreign = others.filter(it => it.tool.server !== needed[0]?.tool.server);
-  const n = Math.min(room, others.length, 1 + chance.below(room));
+  const n = Math.min(room, others.length, 1 + random.integer(room));
   // at least one of every server that was opened for it
   const oneEach = [...new Set(foreign.map(it => it.tool.server))].map(server =>
-    chance.pick(foreign.filter(it => it.tool.server === server)),
+    random.pick(foreign.filter(it => it.tool.server === server)),
   );
   const chosen = oneEach.slice(0, room);
   return [
@@ -139,7 +139,7 @@ function mixed(
     ...some(
       others.filter(it => !chosen.includes(it)),
       Math.max(0, n - chosen.length),
-      chance,
+      random,
     ),
   ];
 }

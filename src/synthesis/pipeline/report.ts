@@ -5,7 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 import { jsonLines, writeWhole } from "../../trajectory/file.ts";
 import { event } from "../../trajectory/trajectory.ts";
 import { logSchema } from "./stateLog.ts";
@@ -94,7 +94,7 @@ export function parseRejected(json: unknown, place: string): RejectedLine {
   // as it stands: a copy would lack keys such as __proto__ that a policy may have written
   if (result.success) return json as RejectedLine;
   const issue = result.error.issues[0]!;
-  throw new Mistake(
+  throw new UserError(
     `${place} is not a rejected attempt: at /${issue.path.join("/")}: ${issue.message}`,
     "synthesize again, into another file",
   );
@@ -106,7 +106,7 @@ export function readReport(file: string): Report {
   try {
     json = JSON.parse(readFileSync(file, "utf8"));
   } catch (cause) {
-    throw new Mistake(
+    throw new UserError(
       `${file} is not a report of a synthesis (${(cause as Error).message})`,
       "synthesize again, into another file",
       { cause },
@@ -115,7 +115,7 @@ export function readReport(file: string): Report {
   const result = reportSchema.safeParse(json);
   if (result.success) return result.data;
   const issue = result.error.issues[0]!;
-  throw new Mistake(
+  throw new UserError(
     `${file} is not a report of a synthesis: at /${issue.path.join("/")}: ${issue.message}`,
     "synthesize again, into another file",
   );

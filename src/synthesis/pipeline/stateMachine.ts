@@ -5,9 +5,9 @@
  */
 import { misfit } from "../../environment/typeCheck.ts";
 import type { Session } from "../../environment/session.ts";
-import type { AssistantMessage, Talk } from "../../policy/policy.ts";
+import type { AssistantMessage, Conversation } from "../../policy/policy.ts";
 import { callEventOf, type CallEvent, type Event } from "../../trajectory/trajectory.ts";
-import type { Chance } from "../../environment/random.ts";
+import type { Random } from "../../environment/random.ts";
 import type { State, Transition } from "./stateLog.ts";
 import type { Recovery, Teacher } from "../teachers/graphTeacher.ts";
 
@@ -28,12 +28,12 @@ export interface Speaker {
   heard(calls: readonly CallEvent[], end: "answered" | "given-up"): string | undefined;
 }
 
-export interface Conversation {
+export interface ConversationSetup {
   readonly session: Session;
   readonly speaker: Speaker;
   readonly teacher: Teacher;
-  readonly talk: Talk & { readonly events: Event[] };
-  readonly chance: Chance;
+  readonly conversation: Conversation & { readonly events: Event[] };
+  readonly random: Random;
   /** Turns after which the talk ends; 1 for a talk of one turn. */
   readonly minTurns: number;
   readonly maxTurns: number;
@@ -51,7 +51,7 @@ const limits = { queries: 3, messages: 3, callsInTurn: 10, retriesOfCall: 2, ret
 const odds = { first: { followUp: 0.75 }, second: { end: 0.5, followUp: 0.375 } };
 
 /** Runs a conversation to its end on the live session; its events are appended to the talk. */
-export async function converse(conversation: Conversation): Promise<Course> {
+export async function converse(conversation: ConversationSetup): Promise<Course> {
   const run = new Run(conversation);
   while (run.state !== "finish" && run.state !== "reject") await run.step();
   return { log: run.log, ...(run.rejected ? { rejected: run.rejected } : {}) };
@@ -61,7 +61,7 @@ class Run {
   state: State = "query";
   rejected: Course["rejected"];
   readonly log: Transition[] = [];
-  readonly #of: Conversation;
+  readonly #of: ConversationSetup;
   #turn = 1;
   #attempt = 1;
   #kind: "open" | Continuation = "open";
@@ -77,7 +77,7 @@ class Run {
   #gaveUp = false;
   #ofCall = new Map<string, number>();
 
-  constructor(conversation: Conversation) {
+  constructor(conversation: ConversationSetup) {
     this.#of = conversation;
   }
 
@@ -152,7 +152,7 @@ class Run {
   }
 
   #begin(): void {
-    this.#of.talk.events.push({ kind: "user", text: this.#text });
+    this.#of.conversation.events.push({ kind: "user", text: this.#text });
     this.#attempt = 1;
     this.#calls = [];
     this.#retries = 0;
@@ -164,7 +164,7 @@ class Run {
   async #ask(): Promise<void> {
     const recovery = this.#recovery;
     this.#recovery = undefined;
-    this.#answer = await this.#of.teacher.next(this.#of.talk, recovery, this.#complaint);
+    this.#answer = await this.#of.teacher.next(this.#of.conversation, recovery, this.#complaint);
     this.#complaint = undefined;
     const { calls, text, cut } = this.#answer;
     if (cut || (calls.length === 0 && text.trim() === ""))
@@ -174,7 +174,7 @@ class Run {
 
   /** Names and types only: what the server thinks of a call is for the live session to say. */
   #checkCalls(): void {
-    const { tools } = this.#of.talk;
+    const { tools } = this.#of.conversation;
     for (const { name, arguments: args } of this.#answer!.calls) {
       const tool = tools.find(it => it.name === name);
       if (!tool) return this.#again("no such tool", `there is no tool ${name}`);
@@ -197,14 +197,14 @@ class Run {
   }
 
   #execute(): void {
-    const { session, talk } = this.#of;
+    const { session, conversation } = this.#of;
     const message = this.#message++;
-    talk.events.push({ kind: "assistant", message, text: this.#answer!.text });
+    conversation.events.push({ kind: "assistant", message, text: this.#answer!.text });
     this.#attempt = 1;
     const events = this.#answer!.calls.map(it =>
       callEventOf(message, it.name, it.arguments, session.call(it.name, it.arguments)),
     );
-    talk.events.push(...events);
+    conversation.events.push(...events);
     this.#calls.push(...events);
     const failed = events.filter(it => it.outcome !== "ok");
     if (events.some(it => it.outcome === "broken"))
@@ -240,12 +240,12 @@ class Run {
   async #respond(): Promise<void> {
     if (this.#recovery?.kind === "give-up") {
       this.#gaveUp = true;
-      this.#answer = await this.#of.teacher.next(this.#of.talk, this.#recovery);
+      this.#answer = await this.#of.teacher.next(this.#of.conversation, this.#recovery);
     }
     const text = this.#answer!.text.trim();
     const flaw = text === "" ? "empty" : this.#of.teacher.flaw?.(text);
     if (flaw !== undefined) return this.#again(text === "" ? flaw : "leaks", flaw);
-    this.#of.talk.events.push({ kind: "assistant", message: this.#message++, text });
+    this.#of.conversation.events.push({ kind: "assistant", message: this.#message++, text });
     const letDown = this.#of.speaker.heard(this.#calls, this.#gaveUp ? "given-up" : "answered");
     if (letDown !== undefined) return this.#reject("not done", "teacher", letDown);
     this.#attempt = 1;
@@ -253,8 +253,8 @@ class Run {
   }
 
   #continue(): void {
-    const { chance, minTurns, maxTurns, speaker } = this.#of;
-    const next = this.#drawn(chance);
+    const { random, minTurns, maxTurns, speaker } = this.#of;
+    const next = this.#drawn(random);
     const isOver =
       this.#turn >= maxTurns || (this.#turn >= minTurns && next === "end" && !speaker.hasMore);
     if (isOver && !speaker.owes) return this.#go("end", "finish");
@@ -263,8 +263,8 @@ class Run {
     this.#turn++;
   }
 
-  #drawn(chance: Chance): Continuation | "end" {
-    const x = chance.next();
+  #drawn(random: Random): Continuation | "end" {
+    const x = random.next();
     if (this.#turn < 2) return x < odds.first.followUp ? "follow-up" : "clarification";
     if (x < odds.second.end) return "end";
     return x < odds.second.end + odds.second.followUp ? "follow-up" : "clarification";

@@ -3,10 +3,10 @@
  * of accepted tasks and of what was rejected and why; the same seed gives the same bytes. Does not
  * know where tasks are written or which model will learn from them.
  */
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 import { callBudget, taskFormat, type Task } from "../../trajectory/task.ts";
 import type { Event } from "../../trajectory/trajectory.ts";
-import { chanceOf, type Chance } from "../../environment/random.ts";
+import { createRandom, type Random } from "../../environment/random.ts";
 import { crosses } from "./crossServerPlan.ts";
 import type { Brief } from "./taskSpecification.ts";
 import { slotsOf, type Kind } from "./composition.ts";
@@ -65,7 +65,7 @@ export function serversFor({ servers, split }: Synthesis): readonly string[] {
   if (split === undefined) return servers;
   const fitting = servers.filter(it => isHeldOut(it) === (split === "heldout-server"));
   if (fitting.length > 0) return fitting;
-  throw new Mistake(
+  throw new UserError(
     `none of ${servers.join(", ")} has tasks of the split ${split}`,
     split === "heldout-server"
       ? `choose some of ${heldOutServers.join(", ")}`
@@ -98,8 +98,8 @@ export async function attempt(
   kept: Kept,
 ): Promise<Attempted> {
   const { catalog, seed, split, distinct = true } = synthesis;
-  const chance = chanceOf(seed, "task", aim.n);
-  const brief = studio.brief(aim, chance);
+  const random = createRandom(seed, "task", aim.n);
+  const brief = studio.brief(aim, random);
   let log: string[] = [];
   let events: readonly Event[] = [];
   const rejected = (reason: string, why: string): Attempted => {
@@ -125,13 +125,13 @@ export async function attempt(
     };
   };
   if (!brief) return rejected("chain", "no chain here");
-  const stage = studio.stage(brief, aim.n, chance);
+  const stage = studio.stage(brief, aim.n, random);
   if (typeof stage === "string") return rejected("query", stage);
   const course = await converse(stage.conversation);
   log = logOf(course.log);
-  ({ events } = stage.conversation.talk);
+  ({ events } = stage.conversation.conversation);
   if (course.rejected !== undefined) return rejected(course.rejected.reason, course.rejected.why);
-  const task = taskOf(brief, stage, log, synthesis, chance);
+  const task = taskOf(brief, stage, log, synthesis, random);
   if (typeof task === "string") return rejected(task, whys[task]);
   if (split !== undefined && task.split !== split) return rejected("split", `it is ${task.split}`);
   const flaw = screened(task, catalog);
@@ -159,14 +159,14 @@ function taskOf(
   stage: Stage,
   log: string[],
   { catalog, menu: kind, preset = "paper" }: Synthesis,
-  chance: Chance,
+  random: Random,
 ): Task | keyof typeof whys {
-  const { talk } = stage.conversation;
+  const { conversation } = stage.conversation;
   const servers = brief.servers.map(it => catalog.server(it.name));
   const graph = brief.crossing ? worldGraph(servers) : graphOf(catalog.server(brief.home));
-  const goals = goalsOf(talk.events, graph);
-  const turns = turnsOf(talk.events, goals);
-  const calls = talk.events.filter(it => it.kind === "call");
+  const goals = goalsOf(conversation.events, graph);
+  const turns = turnsOf(conversation.events, goals);
+  const calls = conversation.events.filter(it => it.kind === "call");
   const { flaw, info, knobs: more } = stage.ended();
   if (flaw !== undefined) return flaw;
   if (goals.length === 0 && brief.kind === "normal") return "no goals";
@@ -191,11 +191,11 @@ function taskOf(
       isFar,
       stripsEnums,
     },
-    chance,
+    random,
   );
   if (menu.length === 0 || (kind === "chain" && preset === "student" && called.size > menu.length))
     return "menu";
-  const header = { ...talk.header, menu: menu.map(it => it.name) };
+  const header = { ...conversation.header, menu: menu.map(it => it.name) };
   const tools = goals.flatMap(it => it.calls.map(call => call.name));
   return {
     format: taskFormat,
@@ -206,7 +206,7 @@ function taskOf(
     split: splitOf(tools.length > 0 ? tools : brief.chain, tools.length > 0 ? "" : brief.home),
     kind: brief.kind,
     persona: brief.persona.name,
-    now: talk.now,
+    now: conversation.now,
     menu,
     hidden,
     turns,
@@ -226,7 +226,7 @@ function taskOf(
     provenance: { teacher: header.policy, graph: graph.hash, log },
     trajectory: {
       header,
-      events: [...talk.events.map(withoutPatches), { kind: "ended", by: "policy" }],
+      events: [...conversation.events.map(withoutPatches), { kind: "ended", by: "policy" }],
     },
   };
 }

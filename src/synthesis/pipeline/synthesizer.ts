@@ -5,7 +5,7 @@
  */
 import { join } from "node:path";
 import { openByName, remember, type Catalog } from "../../environment/catalog.ts";
-import { chanceOf, type Chance } from "../../environment/random.ts";
+import { createRandom, type Random } from "../../environment/random.ts";
 import { fixtureDigest } from "../../environment/fixture.ts";
 import { variantNamed } from "../../environment/variant.ts";
 import type { Task } from "../../trajectory/task.ts";
@@ -28,7 +28,7 @@ import type { Plan } from "../teachers/turnPrompt.ts";
 import { declarationsOf, type EntityInput } from "../graph/declarations.ts";
 import { auditFiles, readAudit, type Audit } from "../graph/edgeVerdicts.ts";
 import { holds } from "./goals.ts";
-import type { Conversation, Speaker } from "./stateMachine.ts";
+import type { ConversationSetup, Speaker } from "./stateMachine.ts";
 import { readManners, type Manners } from "../text/personas.ts";
 import { hiddenFor } from "./menu.ts";
 import { readPhrases, type Phrases } from "../text/templates.ts";
@@ -84,7 +84,7 @@ const mostSamples = 256;
 
 /** A conversation that can begin. */
 export interface Stage {
-  readonly conversation: Conversation;
+  readonly conversation: ConversationSetup;
   /** Full names of tools that are not on offer. */
   readonly hidden: ReadonlySet<string>;
   /** Full names of tools that are on offer although nothing calls them. */
@@ -145,13 +145,13 @@ export class Studio {
   /** What attempt number n sets out to make, or undefined where its draw leads nowhere. */
   brief(
     aim: { readonly n: number; readonly home: string; readonly kind: Kind },
-    chance: Chance,
+    random: Random,
   ): Brief | undefined {
-    return briefFor(this.#ground, aim, chance);
+    return briefFor(this.#ground, aim, random);
   }
 
   /** A live session, who speaks and who teaches; or why there is none. */
-  stage(brief: Brief, n: number, chance: Chance): Stage | string {
+  stage(brief: Brief, n: number, random: Random): Stage | string {
     const { catalog } = this.#of;
     const { kind, crossing } = brief;
     const session = openByName(catalog, { servers: brief.servers, seed: brief.sessionSeed });
@@ -168,12 +168,12 @@ export class Studio {
       persona: brief.persona,
       isMinimal: brief.info === "minimal",
       now,
-      chance,
+      random,
       met: new Map(),
       focus: [],
       recent: [],
     };
-    const talk = {
+    const conversation = {
       header: headerOf(brief, catalog, this.#of.cast?.name),
       tools: [...session.tools.values()],
       now,
@@ -181,8 +181,8 @@ export class Studio {
     };
     const held = {
       session,
-      talk,
-      chance,
+      conversation,
+      random,
       ...(brief.isOneTurn
         ? { minTurns: 1, maxTurns: 1 }
         : { minTurns: 2, maxTurns: kind === "irrelevant" ? 2 : 3 }),
@@ -194,13 +194,13 @@ export class Studio {
         ? [...crossing.steps.keys()]
         : kind === "irrelevant"
           ? brief.chain.slice(isTerse ? -1 : -3)
-          : wishedFor(brief.chain, scene, chance);
+          : wishedFor(brief.chain, scene, random);
     const hidden =
       brief.like?.hidden ??
       (kind === "irrelevant"
         ? hiddenFor(wished, home.server)
         : kind === "clarify"
-          ? this.#missing(brief, wished, chance)
+          ? this.#missing(brief, wished, random)
           : none);
     const plot = this.#plotOf(brief, { session, wished, hidden: isTerse ? none : hidden });
     if (kind === "abstain") {
@@ -216,9 +216,9 @@ export class Studio {
     }
     const author = new Author(plot, scene);
     const teacher = isTerse
-      ? new Refusing(this.#manners, chance)
+      ? new Refusing(this.#manners, random)
       : new GraphTeacher(author, this.#manners);
-    const speaker = speakerOf(author, teacher, catalog, talk.events);
+    const speaker = speakerOf(author, teacher, catalog, conversation.events);
     return {
       conversation: this.#played({ ...held, speaker, teacher }, { brief, scene, hidden, author }),
       hidden,
@@ -229,21 +229,21 @@ export class Studio {
 
   /** As the cast plays it, where there is one: on the tools that a menu may show. */
   #played(
-    conversation: Conversation,
+    setup: ConversationSetup,
     {
       brief,
       scene,
       hidden,
       author,
     }: { brief: Brief; scene: Scene; hidden: ReadonlySet<string>; author?: Author },
-  ): Conversation {
+  ): ConversationSetup {
     const { cast, signal } = this.#of;
-    if (!cast) return conversation;
+    if (!cast) return setup;
     const needed = brief.crossing?.servers ?? [brief.home];
-    const tools = conversation.talk.tools.filter(
+    const tools = setup.conversation.tools.filter(
       it => !hidden.has(it.name) && needed.includes(it.server) !== brief.isFar,
     );
-    const talk = { ...conversation.talk, tools };
+    const conversation = { ...setup.conversation, tools };
     const { persona, now, isMinimal, sample } = scene;
     const plan = (kind: Plan["kind"], plain: string): Plan => ({
       kind,
@@ -254,14 +254,14 @@ export class Studio {
       isMinimal,
       sample,
       tools,
-      events: talk.events,
+      events: conversation.events,
     });
     const heard: Part["heard"] = done =>
       author?.heard(done.map(({ wish, call }) => ({ wish, outcome: outcomeOf(call) })));
     return {
-      ...conversation,
-      talk,
-      ...cast.play({ planner: conversation.speaker, plan, heard, talk, signal }),
+      ...setup,
+      conversation,
+      ...cast.play({ planner: setup.speaker, plan, heard, conversation, signal }),
     };
   }
 
@@ -327,13 +327,13 @@ export class Studio {
    * One tool of the chain and what would do as well: the later ones rather, so that something can
    * be done before.
    */
-  #missing({ home, chain }: Brief, wished: readonly string[], chance: Chance): Set<string> {
+  #missing({ home, chain }: Brief, wished: readonly string[], random: Random): Set<string> {
     const server = this.#of.catalog.server(home);
     const silent = chain.filter(it => !wished.includes(it));
     const target =
-      silent.length > 0 && chance.happens(shares.hiddenLookUp)
-        ? chance.pick(silent)
-        : chance.weighted(wished, it => 1 + wished.indexOf(it));
+      silent.length > 0 && random.boolean(shares.hiddenLookUp)
+        ? random.pick(silent)
+        : random.pickWeighted(wished, it => 1 + wished.indexOf(it));
     return hiddenFor([target], server);
   }
 
@@ -347,7 +347,7 @@ export class Studio {
     let sample = this.#samples.get(key);
     if (!sample) {
       const session = openByName(catalog, { servers: [{ name, fixture }], seed });
-      sample = sampleOf(catalog.server(name), session, chanceOf(seed, "sample", key));
+      sample = sampleOf(catalog.server(name), session, createRandom(seed, "sample", key));
     }
     remember(this.#samples, key, sample, mostSamples);
     return sample;
@@ -381,7 +381,7 @@ const headerOf = (
 function wishedFor(
   chain: readonly string[],
   { declarations, sample }: Pick<Scene, "declarations" | "sample">,
-  chance: Chance,
+  random: Random,
 ): readonly string[] {
   return chain.filter((name, i) => {
     const { tool, inputs, labels } = declarations.get(name)!;
@@ -399,7 +399,7 @@ function wishedFor(
     const isLookUp = fed.some(it =>
       inputs.every(input => !input.required || hangsOn(it.entity).includes(input.entity)),
     );
-    return !isLookUp || chance.happens(shares.saidLookUp);
+    return !isLookUp || random.boolean(shares.saidLookUp);
   });
 }
 

@@ -3,7 +3,7 @@
  * tossed beforehand. What all attempts of one synthesis share is handed in. Opens no session.
  */
 import type { Catalog } from "../../environment/catalog.ts";
-import type { Chance } from "../../environment/random.ts";
+import type { Random } from "../../environment/random.ts";
 import type { Server } from "../../environment/server.ts";
 import { variantName } from "../../environment/variant.ts";
 import type { Task } from "../../trajectory/task.ts";
@@ -97,29 +97,29 @@ export interface Ground {
 export function briefFor(
   ground: Ground,
   { n, home, kind }: { n: number; home: string; kind: Kind },
-  chance: Chance,
+  random: Random,
 ): Brief | undefined {
   const { catalog, seed, preset, oneTurn, manners, uses, bridges, servers } = ground;
   const chain =
     kind === "abstain"
       ? []
-      : chainFor({ server: catalog.server(home), uses, audit: ground.audit }, chance);
+      : chainFor({ server: catalog.server(home), uses, audit: ground.audit }, random);
   if (!chain) return undefined;
-  const info = toldIn(ground.infos, chance);
+  const info = toldIn(ground.infos, random);
   const crossing =
-    kind === "normal" && bridges.length > 0 && chance.happens(ground.crossing)
-      ? crossingOf(bridges, servers, home, uses, chance)
+    kind === "normal" && bridges.length > 0 && random.boolean(ground.crossing)
+      ? crossingOf(bridges, servers, home, uses, random)
       : undefined;
-  const isFar = kind === "irrelevant" && chance.happens(shares.far);
+  const isFar = kind === "irrelevant" && random.boolean(shares.far);
   const distractors =
-    preset.mixed > 0 ? "mixed" : chance.happens(preset.distractors) ? 3 + chance.below(6) : 0;
+    preset.mixed > 0 ? "mixed" : random.boolean(preset.distractors) ? 3 + random.integer(6) : 0;
   const needed = crossing ? crossing.servers : [home];
-  const others = chance
-    .shuffled(othersThan(needed, ground))
-    .slice(0, companyOf(distractors, kind, isFar, ground, chance));
+  const others = random
+    .shuffle(othersThan(needed, ground))
+    .slice(0, companyOf(distractors, kind, isFar, ground, random));
   const fixtures = crossing
-    ? sharedFixture(crossing, ground, n, chance)
-    : [{ name: home, fixture: fixtureFor(ground, home, n, chance) }];
+    ? sharedFixture(crossing, ground, n, random)
+    : [{ name: home, fixture: fixtureFor(ground, home, n, random) }];
   return {
     id: `${needed[0]!}-${seed}-${n}`,
     home: needed[0]!,
@@ -129,16 +129,16 @@ export function briefFor(
     isOneTurn:
       kind === "abstain" ||
       (preset.name === "student" && kind === "irrelevant") ||
-      chance.happens(oneTurn),
-    listsFirst: chance.happens(info === "minimal" ? shares.listsWhenMinimal : shares.lists),
+      random.boolean(oneTurn),
+    listsFirst: random.boolean(info === "minimal" ? shares.listsWhenMinimal : shares.lists),
     servers: [
       ...fixtures,
-      ...others.map(name => ({ name, fixture: fixtureFor(ground, name, n, chance) })),
+      ...others.map(name => ({ name, fixture: fixtureFor(ground, name, n, random) })),
     ],
-    sessionSeed: chance.below(100_000),
-    persona: personaOf(manners, chance),
+    sessionSeed: random.integer(100_000),
+    persona: personaOf(manners, random),
     distractors,
-    stripsEnums: chance.happens(shares.enumsStripped),
+    stripsEnums: random.boolean(shares.enumsStripped),
     isFar: isFar && others.length > 0,
     ...(crossing ? { crossing } : {}),
   };
@@ -148,12 +148,12 @@ export function briefFor(
  * How much the user is to tell: by the shares, and the more of what has come about less often. Not
  * everything can be left out.
  */
-function toldIn(infos: Ground["infos"], chance: Chance): Task["info"] {
+function toldIn(infos: Ground["infos"], random: Random): Task["info"] {
   const all = [...infos.values()].reduce((a, b) => a + b, 0);
   const due = (info: "missing" | "minimal") =>
     Math.max(0, shares[info] + (all < few ? 0 : 3 * (shares[info] - (infos.get(info) ?? 0) / all)));
   const [missing, minimal] = [due("missing"), due("minimal")];
-  return chance.weighted(
+  return random.pickWeighted(
     ["complete", "missing", "minimal"] as const,
     it => ({ complete: Math.max(0.1, 1 - missing - minimal), missing, minimal })[it],
   );
@@ -168,11 +168,11 @@ function companyOf(
   kind: Kind,
   isFar: boolean,
   { preset }: Ground,
-  chance: Chance,
+  random: Random,
 ): number {
   if (distractors === "mixed")
-    return kind === "irrelevant" || chance.happens(preset.mixed) ? 1 + chance.below(2) : 0;
-  return distractors > 0 || isFar ? 2 + chance.below(2) : 0;
+    return kind === "irrelevant" || random.boolean(preset.mixed) ? 1 + random.integer(2) : 0;
+  return distractors > 0 || isFar ? 2 + random.integer(2) : 0;
 }
 
 /** Fixtures of one world for all servers of a talk. */
@@ -180,19 +180,19 @@ function sharedFixture(
   { servers }: Crossing,
   ground: Ground,
   n: number,
-  chance: Chance,
+  random: Random,
 ): Brief["servers"] {
   const [first, ...others] = servers.map(ground.fixtures);
-  const fixture = chance.pick(first!.filter(it => others.every(list => list.includes(it))));
-  return servers.map(name => ({ name, fixture: numbered(ground, name, fixture, n, chance) }));
+  const fixture = random.pick(first!.filter(it => others.every(list => list.includes(it))));
+  return servers.map(name => ({ name, fixture: numbered(ground, name, fixture, n, random) }));
 }
 
-function chainFor(ways: Ways, chance: Chance): readonly string[] | undefined {
-  const chain = chainOf(ways, chance);
+function chainFor(ways: Ways, random: Random): readonly string[] | undefined {
+  const chain = chainOf(ways, random);
   const alone = loners(ways);
   if (!chain) return undefined;
-  return alone.length > 0 && chance.happens(shares.loner)
-    ? [...chain.tools, chance.weighted(alone, it => rarityOf(it, ways.uses))]
+  return alone.length > 0 && random.boolean(shares.loner)
+    ? [...chain.tools, random.pickWeighted(alone, it => rarityOf(it, ways.uses))]
     : chain.tools;
 }
 
@@ -208,8 +208,8 @@ function othersThan(needed: readonly string[], { catalog, servers, preset }: Gro
 }
 
 /** One of the server's fixtures. */
-const fixtureFor = (ground: Ground, name: string, n: number, chance: Chance): string =>
-  numbered(ground, name, chance.pick(ground.fixtures(name)), n, chance);
+const fixtureFor = (ground: Ground, name: string, n: number, random: Random): string =>
+  numbered(ground, name, random.pick(ground.fixtures(name)), n, random);
 
 /**
  * The fixture with its ids renumbered, where ids are what has to be found out. Few variants are in
@@ -220,11 +220,11 @@ function numbered(
   name: string,
   fixture: string,
   n: number,
-  chance: Chance,
+  random: Random,
 ): string {
   const stretch = Math.floor(n / (variety.attempts * servers.length));
   const number =
-    1 + ((stretch * variety.atOnce + chance.below(variety.atOnce)) % Math.max(1, variants));
+    1 + ((stretch * variety.atOnce + random.integer(variety.atOnce)) % Math.max(1, variants));
   return hasHiddenIds(catalog.server(name)) && variants > 0
     ? variantName(fixture, number)
     : fixture;

@@ -5,7 +5,7 @@
  */
 import type { Catalog } from "../../environment/catalog.ts";
 import type { Json, JsonObject } from "../../environment/json.ts";
-import type { Chance } from "../../environment/random.ts";
+import type { Random } from "../../environment/random.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { callsOf, type CallEvent, type Event } from "../../trajectory/trajectory.ts";
 import type { Bridge } from "../graph/crossServerLinks.ts";
@@ -24,7 +24,7 @@ export function planOf(
   task: Task,
   catalog: Catalog,
   bridges: readonly Bridge[],
-  chance: Chance,
+  random: Random,
 ): { readonly like: Likeness; readonly crossing?: Crossing } {
   const tools = [...new Set([...task.chain, ...callsOf(task.trajectory).map(it => it.name)])];
   const hidden = task.hidden.length > 0 ? { hidden: new Set(task.hidden) } : {};
@@ -38,7 +38,7 @@ export function planOf(
     };
   const known = new Set<string>();
   const turns = turnsOf(task.trajectory.events).map(calls => wishesIn(calls, known, catalog));
-  if (task.kind === "clarify") withObstacle(turns, task, chance);
+  if (task.kind === "clarify") withObstacle(turns, task, random);
   if (task.info === "missing") withQuestion(turns);
   const crossing = crossingIn(task, turns, bridges, catalog);
   const script = turns.map(({ wishes, isRefused }) => ({
@@ -114,7 +114,7 @@ function* textsIn(value: Json): Generator<string> {
 }
 
 /** What could not be done is asked for where nothing was called, or at the end of some turn. */
-function withObstacle(turns: Asked[], { chain, hidden, knobs, info }: Task, chance: Chance): void {
+function withObstacle(turns: Asked[], { chain, hidden, knobs, info }: Task, random: Random): void {
   const [missed, others] = [
     chain.filter(it => hidden.includes(it)),
     chain.filter(it => !hidden.includes(it)),
@@ -124,7 +124,7 @@ function withObstacle(turns: Asked[], { chain, hidden, knobs, info }: Task, chan
   const idle = turns.findIndex(
     (it, i) => it.wishes.length === 0 && !(i === 0 && info === "missing"),
   );
-  turns[idle >= 0 ? idle : chance.below(turns.length)]!.wishes.push(wish);
+  turns[idle >= 0 ? idle : random.integer(turns.length)]!.wishes.push(wish);
 }
 
 /** What the first turn left out is called for in the second. */

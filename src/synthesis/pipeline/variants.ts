@@ -4,9 +4,9 @@
  * its student's boundary. Knows no student and no files.
  */
 import type { Catalog } from "../../environment/catalog.ts";
-import type { Chance } from "../../environment/random.ts";
+import type { Random } from "../../environment/random.ts";
 import { variantName, variantNamed } from "../../environment/variant.ts";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { readBridges, type Bridge } from "../graph/crossServerLinks.ts";
 import { hasHiddenIds, type Brief } from "./taskSpecification.ts";
@@ -41,7 +41,7 @@ export async function* variantsOf(
 ): AsyncGenerator<Task> {
   for (const { name } of task.servers)
     if (!catalog.servers.has(name))
-      throw new Mistake(
+      throw new UserError(
         `task ${task.id} is of ${name}, which is not here`,
         "start it, or choose another task",
       );
@@ -111,12 +111,12 @@ class Likely extends Studio {
     this.#ground = ground;
   }
 
-  override brief({ n }: { readonly n: number }, chance: Chance): Brief {
+  override brief({ n }: { readonly n: number }, random: Random): Brief {
     const { id, kind, info, turns, chain, knobs, servers } = this.#task;
     const { catalog, seed } = this.#work;
     const { bridges, manners } = this.#ground;
-    const { like, crossing } = planOf(this.#task, catalog, bridges, chance);
-    const fixture = this.#fixture(chance);
+    const { like, crossing } = planOf(this.#task, catalog, bridges, random);
+    const fixture = this.#fixture(random);
     return {
       id: `${id}-v${seed}-${n}`,
       home: servers[0]!.name,
@@ -132,11 +132,11 @@ class Likely extends Studio {
           name,
           catalog.fixtureNames(name).includes(fixture) ? fixture : catalog.fixtureNames(name)[0]!,
           seed,
-          chance,
+          random,
         ),
       })),
-      sessionSeed: chance.below(100_000),
-      persona: personaOf(manners, chance),
+      sessionSeed: random.integer(100_000),
+      persona: personaOf(manners, random),
       distractors: Number(knobs["distractors"] ?? 0),
       stripsEnums: knobs["enumsStripped"] === true,
       isFar:
@@ -148,10 +148,10 @@ class Likely extends Studio {
   }
 
   /** A world: mostly the task's own. */
-  #fixture(chance: Chance): string {
+  #fixture(random: Random): string {
     const [home] = this.#task.servers;
     const own = variantNamed(home!.fixture)?.of ?? home!.fixture;
-    return chance.happens(0.85) ? own : chance.pick(this.#work.catalog.fixtureNames(home!.name));
+    return random.boolean(0.85) ? own : random.pick(this.#work.catalog.fixtureNames(home!.name));
   }
 }
 
@@ -160,8 +160,8 @@ const numbered = (
   name: string,
   fixture: string,
   seed: number,
-  chance: Chance,
+  random: Random,
 ): string =>
   hasHiddenIds(catalog.server(name))
-    ? variantName(fixture, 1 + ((seed * renumbered + chance.below(renumbered)) % 40))
+    ? variantName(fixture, 1 + ((seed * renumbered + random.integer(renumbered)) % 40))
     : fixture;

@@ -6,7 +6,7 @@
 import type { Tool } from "../../environment/server.ts";
 import type { ChatMessage, ChatModel } from "../../policy/chatModel.ts";
 import { chatTool, messageIn, messagesOf } from "../../policy/endpointPolicy.ts";
-import type { AssistantMessage, Talk } from "../../policy/policy.ts";
+import type { AssistantMessage, Conversation } from "../../policy/policy.ts";
 import type { CallEvent } from "../../trajectory/trajectory.ts";
 import type { Plan } from "./turnPrompt.ts";
 import { EndpointSpeaker, type Speaking } from "./chatModelUser.ts";
@@ -25,7 +25,7 @@ export interface Cast {
 
 /** What there is to play. */
 export interface Part extends Omit<Speaking, "model"> {
-  readonly talk: Talk;
+  readonly conversation: Conversation;
 }
 
 /** A cast of one chat model. `name`: such as `endpoint:gemma` or `editor:gpt`. */
@@ -39,7 +39,7 @@ export const castOf = (model: ChatModel, name: string): Cast => ({
         model,
         name,
         planOf: () => speaker.plan,
-        talk: part.talk,
+        conversation: part.conversation,
         signal: part.signal,
       }),
     };
@@ -61,7 +61,7 @@ interface Teaching {
   readonly name: string;
   /** What the user's turn was about: how well a call could be made good, never what to call. */
   readonly planOf: () => Plan | undefined;
-  readonly talk: Talk;
+  readonly conversation: Conversation;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -76,7 +76,7 @@ export class EndpointTeacher implements Teacher {
   }
 
   async next(
-    talk: Talk,
+    conversation: Conversation,
     recovery?: { readonly kind: Recovery; readonly failed: CallEvent },
     complaint?: string,
   ): Promise<AssistantMessage> {
@@ -86,12 +86,17 @@ export class EndpointTeacher implements Teacher {
         ? recovery && remarks[recovery.kind]
         : `Your last message was not used: ${complaint}. Write it again.`;
     const messages: ChatMessage[] = [
-      ...messagesOf(talk),
+      ...messagesOf(conversation),
       ...(remark === undefined ? [] : [{ role: "user" as const, content: `(${remark})` }]),
     ];
     const heat = temperature.first + temperature.more * this.#complaints;
     const answer = await this.#of.model.complete(
-      { messages, tools: talk.tools.map(chatTool), temperature: heat, maxTokens: longestMessage },
+      {
+        messages,
+        tools: conversation.tools.map(chatTool),
+        temperature: heat,
+        maxTokens: longestMessage,
+      },
       this.#of.signal,
     );
     const message = messageIn(answer);
@@ -108,10 +113,10 @@ export class EndpointTeacher implements Teacher {
   }
 
   flaw(text: string): string | undefined {
-    const tool = this.#of.talk.tools.find((it: Tool) => holds(text, it.name));
+    const tool = this.#of.conversation.tools.find((it: Tool) => holds(text, it.name));
     if (tool) return `it names the tool ${tool.name}`;
     const plan = this.#of.planOf();
-    const said = this.#of.talk.events
+    const said = this.#of.conversation.events
       .flatMap(it => (it.kind === "user" ? [it.text] : []))
       .join("\n");
     const id = plan && idIn(text, { ...plan, plain: said });

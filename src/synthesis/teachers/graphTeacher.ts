@@ -4,10 +4,10 @@
  * not choose how to recover, only how well it can.
  */
 import { canonical, type Json } from "../../environment/json.ts";
-import type { AssistantMessage, Call, Talk } from "../../policy/policy.ts";
+import type { AssistantMessage, Call, Conversation } from "../../policy/policy.ts";
 import type { CallEvent } from "../../trajectory/trajectory.ts";
 import type { Author } from "../user/userSimulator.ts";
-import type { Chance } from "../../environment/random.ts";
+import type { Random } from "../../environment/random.ts";
 import { shownBy } from "../graph/declarations.ts";
 import { fieldSaid, told, type Told } from "../user/resultReply.ts";
 import { capitalized, verbatim, type Manners } from "../text/personas.ts";
@@ -30,7 +30,7 @@ export interface Teacher {
   readonly name: string;
   /** `complaint`: what was wrong with its message before, which nobody has seen. */
   next(
-    talk: Talk,
+    conversation: Conversation,
     recovery?: { readonly kind: Recovery; readonly failed: CallEvent },
     complaint?: string,
   ): Promise<AssistantMessage>;
@@ -76,7 +76,7 @@ export class GraphTeacher implements Teacher {
   }
 
   async next(
-    talk: Talk,
+    conversation: Conversation,
     recovery?: { readonly kind: Recovery; readonly failed: CallEvent },
   ): Promise<AssistantMessage> {
     if (this.#turn !== this.#author.turn) {
@@ -86,23 +86,23 @@ export class GraphTeacher implements Teacher {
       for (const it of this.#turn.wishes)
         for (const { thing, isSpoken } of it.things) if (isSpoken) this.#seen.add(keyOf(thing));
     }
-    this.#take(talk);
+    this.#take(conversation);
     if (recovery?.kind === "give-up")
-      return { text: this.#sorry(recovery.failed, talk), calls: [] };
+      return { text: this.#sorry(recovery.failed, conversation), calls: [] };
     if (recovery) {
       const wish = this.#wishOf(recovery.failed)?.otherwise;
       if (wish) return this.#for([wish]);
     }
     const wish = this.#turn.wishes[this.#at];
     if (wish?.blocked !== undefined)
-      return { text: this.#message(talk, { sorry: wish.blocked }), calls: [] };
+      return { text: this.#message(conversation, { sorry: wish.blocked }), calls: [] };
     // on the way to the second choice, the first has been refused already
     const second =
       wish?.otherwise && this.#done.some(it => it.wish === wish && it.call.outcome !== "ok")
         ? wish.otherwise
         : undefined;
     if (second) return this.#for([second]);
-    return wish ? this.#for(this.#alike()) : { text: this.#reply(talk), calls: [] };
+    return wish ? this.#for(this.#alike()) : { text: this.#reply(conversation), calls: [] };
   }
 
   /** What the user said to do in that case, or, for a look-up, another way to look. */
@@ -206,9 +206,9 @@ export class GraphTeacher implements Teacher {
   }
 
   /** Takes in what has been answered since it was last asked. */
-  #take(talk: Talk): void {
-    for (; this.#read < talk.events.length; this.#read++) {
-      const event = talk.events[this.#read]!;
+  #take(conversation: Conversation): void {
+    for (; this.#read < conversation.events.length; this.#read++) {
+      const event = conversation.events[this.#read]!;
       if (event.kind !== "call") continue;
       this.#tried.add(callKey(event.name, event.arguments));
       this.#answers.set(callKey(event.name, event.arguments), canonical(event.value ?? null));
@@ -226,11 +226,14 @@ export class GraphTeacher implements Teacher {
     }
   }
 
-  #reply(talk: Talk): string {
-    return this.#message(talk, {}) || this.#author.rehearsal.scene.chance.pick(this.#manners.done);
+  #reply(conversation: Conversation): string {
+    return (
+      this.#message(conversation, {}) ||
+      this.#author.rehearsal.scene.random.pick(this.#manners.done)
+    );
   }
 
-  #message(talk: Talk, { sorry }: { readonly sorry?: string }): string {
+  #message(conversation: Conversation, { sorry }: { readonly sorry?: string }): string {
     const { rehearsal } = this.#author;
     const { scene } = rehearsal;
     const fulfilled = this.#done.filter(it => it.call.outcome === "ok");
@@ -242,11 +245,11 @@ export class GraphTeacher implements Teacher {
         ...told(wish, call, scene, this.#manners, { isAlone, before: granted.at(-1)?.text ?? "" }),
       });
     const answers = granted.map(it => ({
-      text: this.#afterRefusal(it.wish, it.text, talk),
+      text: this.#afterRefusal(it.wish, it.text, conversation),
       isWrite: it.isWrite,
     }));
     rehearsal.readOut(isAlone ? granted[0]!.listed : []);
-    const before = talk.events.findLast(it => it.kind === "assistant" && it.text !== "");
+    const before = conversation.events.findLast(it => it.kind === "assistant" && it.text !== "");
     const { question } = this.#turn!;
     const message = {
       answers,
@@ -256,17 +259,17 @@ export class GraphTeacher implements Teacher {
       before: before?.kind === "assistant" ? before.text : "",
       isBrief: scene.breath !== undefined,
     };
-    return messageOf(message, this.#manners, scene.chance);
+    return messageOf(message, this.#manners, scene.random);
   }
 
   /** What was said to do in that case says why it came to it. */
-  #afterRefusal(wish: Wish, text: string, talk: Talk): string {
+  #afterRefusal(wish: Wish, text: string, conversation: Conversation): string {
     const first = this.#turn!.wishes.find(it => it.otherwise === wish);
     const failed = first && this.#done.find(it => it.wish === first && it.call.outcome !== "ok");
     if (!failed) return text;
-    const { chance } = this.#author.rehearsal.scene;
-    const why = reasonOf(failed.call.error ?? "it was refused", talk.now, chance);
-    const form = chance.pick(
+    const { random } = this.#author.rehearsal.scene;
+    const why = reasonOf(failed.call.error ?? "it was refused", conversation.now, random);
+    const form = random.pick(
       this.#manners.instead.filter(
         it => it.startsWith("{why}") || (isClause(why) && !why.includes(":")),
       ),
@@ -276,11 +279,11 @@ export class GraphTeacher implements Teacher {
       .replace("{reply}", () => capitalized(text.replace(/^Done[,:.] +/, "")));
   }
 
-  #sorry(failed: CallEvent, talk: Talk): string {
+  #sorry(failed: CallEvent, conversation: Conversation): string {
     const { scene } = this.#author.rehearsal;
-    const { phrases, chance } = scene;
+    const { phrases, random } = scene;
     const wish = this.#wishOf(failed);
-    const why = reasonOf(failed.error ?? "it was refused", talk.now, chance);
+    const why = reasonOf(failed.error ?? "it was refused", conversation.now, random);
     const own = (wish && phrases.tools[wish.tool.name]?.refused?.[failed.type ?? ""]) ?? [];
     const slot = (key: string) =>
       key === "why" ? named(why) : wish && fieldSaid(key, wish, failed, undefined, scene);
@@ -288,10 +291,10 @@ export class GraphTeacher implements Teacher {
     const colons = (text: string) => Math.max(1, text.split(": ").length - 1);
     const suits = (form: string) =>
       isClause(why) || !/(afraid|Unfortunately,|but|because|since|Sorry,) \{why\}/.test(form);
-    const texts = [...chance.shuffled(own), ...chance.shuffled(this.#manners.giveUp)]
+    const texts = [...random.shuffle(own), ...random.shuffle(this.#manners.giveUp)]
       .filter(suits)
-      .flatMap(it => filled(chosen(it, chance), slot) ?? []);
-    return this.#message(talk, {
+      .flatMap(it => filled(chosen(it, random), slot) ?? []);
+    return this.#message(conversation, {
       sorry: capitalized(texts.toSorted((a, b) => colons(a) - colons(b))[0] ?? `${why}.`),
     });
   }
@@ -303,13 +306,13 @@ export class Refusing implements Teacher {
   readonly #texts: readonly string[];
   readonly #first: number;
 
-  constructor({ cannot }: Manners, chance: Chance) {
+  constructor({ cannot }: Manners, random: Random) {
     this.#texts = cannot;
-    this.#first = cannot.indexOf(chance.pick(cannot));
+    this.#first = cannot.indexOf(random.pick(cannot));
   }
 
   /** Another sentence in each turn. */
-  async next({ events }: Talk): Promise<AssistantMessage> {
+  async next({ events }: Conversation): Promise<AssistantMessage> {
     const turn = events.filter(it => it.kind === "user").length - 1;
     return { text: this.#texts[(this.#first + turn) % this.#texts.length]!, calls: [] };
   }

@@ -288,8 +288,8 @@ function givenIn({ plain, turn, now, sample, isMinimal, events }: Plan): string 
     : [...(sample?.things.values() ?? [])]
         .flat()
         .map(it => `${it.label ?? ""} ${JSON.stringify(it.facts)}`);
-  const talk = events.flatMap(it =>
+  const conversation = events.flatMap(it =>
     it.kind === "user" || it.kind === "assistant" ? [it.text] : [],
   );
-  return [plain, now, ...wishes, ...things, ...talk].join("\n");
+  return [plain, now, ...wishes, ...things, ...conversation].join("\n");
 }

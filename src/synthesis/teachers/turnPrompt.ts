@@ -60,7 +60,7 @@ export function askedFor(
 }
 
 function briefOf({ plain, turn, kind, persona, now, isMinimal, sample, events }: Plan): JsonObject {
-  const talk = events.flatMap((it): JsonObject[] =>
+  const conversation = events.flatMap((it): JsonObject[] =>
     it.kind === "user"
       ? [{ person: it.text }]
       : it.kind === "assistant" && it.text !== ""
@@ -79,7 +79,7 @@ function briefOf({ plain, turn, kind, persona, now, isMinimal, sample, events }:
     },
     now: `${weekdayName(now)}, ${now.replace("T", " ")}`,
     turn: kind === "open" ? "first message" : kind,
-    ...(talk.length > 0 ? { talk_so_far: talk } : {}),
+    ...(conversation.length > 0 ? { talk_so_far: conversation } : {}),
     detail: isMinimal ? "only the goal, in as few words as a busy person uses" : "enough to act on",
     wants,
     ...(turn?.question === undefined

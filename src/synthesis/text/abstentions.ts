@@ -12,7 +12,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { Mistake } from "../../userError.ts";
+import { UserError } from "../../userError.ts";
 
 const texts = z.array(z.string().min(1)).min(1);
 const never = z.strictObject({ say: texts, it: z.string() });
@@ -50,7 +50,7 @@ export function readAbstentions(resources: string): Abstentions {
     JSON.parse(readFileSync(file, "utf8")),
   );
   if (success) return data;
-  throw new Mistake(
+  throw new UserError(
     `${file} does not fit at /${error.issues[0]!.path.join("/")}: ${error.issues[0]!.message}`,
     "mend that value",
   );

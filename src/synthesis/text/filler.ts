@@ -14,15 +14,15 @@ const odds = { anybody: 0.03, ownWords: 0.08 };
 /** Why a tool is asked for, now and then; else nothing. */
 export function reasonFor(
   tool: string,
-  { persona, chance, phrases, isMinimal }: Scene,
+  { persona, random, phrases, isMinimal }: Scene,
   manners: Manners,
 ): string {
   const own = phrases.tools[tool]?.reasons;
-  if (isMinimal || !chance.happens((persona.talks ?? odds.anybody) + (own ? odds.ownWords : 0)))
+  if (isMinimal || !random.boolean((persona.talks ?? odds.anybody) + (own ? odds.ownWords : 0)))
     return "";
   const lists = [own, own, phrases.reasons, persona.reasons, manners.reasons].filter(
     it => it !== undefined,
   );
-  const reason = chance.pick(chance.pick(lists));
+  const reason = random.pick(random.pick(lists));
   return persona.contracts ? contracted(reason) : reason;
 }

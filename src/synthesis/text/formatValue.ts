@@ -5,7 +5,7 @@
  */
 import type { Json } from "../../environment/json.ts";
 import type { JsonSchema } from "../../environment/server.ts";
-import type { Chance } from "../../environment/random.ts";
+import type { Random } from "../../environment/random.ts";
 
 const months = [
   "January",
@@ -44,7 +44,7 @@ export function said(
   value: Json,
   now: string,
   { dates, clock }: TimeStyle,
-  chance: Chance,
+  random: Random,
   isMoney = false,
 ): string {
   if (typeof value === "number")
@@ -52,15 +52,15 @@ export function said(
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value !== "string") return JSON.stringify(value);
   if (pattern.minute.test(value))
-    return `${saidDate(value.slice(0, 10), now, dates, chance)} at ${saidTime(value.slice(11), clock)}`;
-  if (pattern.date.test(value)) return saidDate(value, now, dates, chance);
+    return `${saidDate(value.slice(0, 10), now, dates, random)} at ${saidTime(value.slice(11), clock)}`;
+  if (pattern.date.test(value)) return saidDate(value, now, dates, random);
   if (pattern.month.test(value)) return saidMonth(value, now);
   return value;
 }
 
 /** A value in a reply: days and times as words, all else as it is. */
-export const replied = (value: Json, now: string, chance: Chance, isMoney = false): string =>
-  said(value, now, { dates: "day-first" }, chance, isMoney);
+export const replied = (value: Json, now: string, random: Random, isMoney = false): string =>
+  said(value, now, { dates: "day-first" }, random, isMoney);
 
 const moneyKeys =
   /(^|_)(amount|price|balance|total|subtotal|paid|fee|fees|cost|costs|refund|refunded|deposit|tip|bid|estimate|income|spent|saved|owed|due|rent|charge|fare|closing|opening|money|revenue|cash|worth|target|value|spread|profit|loss|gain|highest|lowest|payable|payout|debt)(_|$)/;
@@ -79,7 +79,7 @@ export function isMoney(key: string, schema: JsonSchema | undefined): boolean {
   return moneyKeys.test(key) && !otherUnits.test(key);
 }
 
-function saidDate(date: string, now: string, style: DateStyle, chance: Chance): string {
+function saidDate(date: string, now: string, style: DateStyle, random: Random): string {
   const away = (Date.parse(date) - Date.parse(now.slice(0, 10))) / 86_400_000;
   const weekday = weekdays[new Date(`${date}T00:00Z`).getUTCDay()]!;
   if (style === "plain") return date;
@@ -88,7 +88,7 @@ function saidDate(date: string, now: string, style: DateStyle, chance: Chance): 
       away,
       weekday,
       new Date(`${now.slice(0, 10)}T00:00Z`).getUTCDay(),
-      chance,
+      random,
     );
     if (relative !== undefined) return relative;
   }
@@ -113,16 +113,16 @@ function relativeDay(
   away: number,
   weekday: string,
   today: number,
-  chance: Chance,
+  random: Random,
 ): string | undefined {
   if (away === 0) return "today";
   if (away === 1) return "tomorrow";
   if (away === -1) return "yesterday";
-  if (away === 2 && chance.happens(0.4)) return "the day after tomorrow";
-  if (away > 1 && away < 7) return chance.pick([weekday, `this ${weekday}`]);
-  if (away === 14 && chance.happens(0.4)) return "two weeks from today";
+  if (away === 2 && random.boolean(0.4)) return "the day after tomorrow";
+  if (away > 1 && away < 7) return random.pick([weekday, `this ${weekday}`]);
+  if (away === 14 && random.boolean(0.4)) return "two weeks from today";
   const toNextMonday = (8 - today) % 7 || 7;
-  return away >= toNextMonday && away < toNextMonday + 7 && away >= 7 && chance.happens(0.7)
+  return away >= toNextMonday && away < toNextMonday + 7 && away >= 7 && random.boolean(0.7)
     ? `${weekday} next week`
     : undefined;
 }

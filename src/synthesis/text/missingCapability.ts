@@ -2,7 +2,7 @@
  * What a talk comes up against when a tool is not to be had: the tool itself, or the look-up of
  * what was named; and the words for it. Knows clauses and words, not how they were planned.
  */
-import type { Chance } from "../../environment/random.ts";
+import type { Random } from "../../environment/random.ts";
 import { isRequest } from "./personas.ts";
 import type { Wish } from "../user/intent.ts";
 
@@ -43,11 +43,11 @@ export function saidOf(
   { clause, tool }: Wish,
   words: ObstacleWords,
   standing: Standing,
-  chance: Chance,
+  random: Random,
 ): string {
   if (obstacle.kind === "thing") {
     const { noun, said } = obstacle;
-    return chance
+    return random
       .pick(words.thing)
       .replaceAll("{thing}", () => yours(said))
       .replaceAll("{noun}", noun);
@@ -55,11 +55,11 @@ export function saidOf(
   const isPlain =
     isRequest(clause) && clause.length < longest && !/[,:;.!]( |$)/.test(bare(clause));
   if (isPlain)
-    return chance
+    return random
       .pick(standing === "again" ? words.again.request : words.request)
       .replace("{clause}", () => yours(clause));
   const own = standing === "alone" ? words : words[standing];
-  return chance.pick(tool.effect === "read" ? own.question : own.deed);
+  return random.pick(tool.effect === "read" ? own.question : own.deed);
 }
 
 /** Words that are taken up again: of a longer clause only that it cannot be done is said. */

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import type { Chance } from "../../environment/random.ts";
+import type { Random } from "../../environment/random.ts";
 import { tidy } from "./templates.ts";
 
 const texts = z.array(z.string()).min(1);
@@ -82,8 +82,8 @@ export type Persona = z.infer<typeof persona>;
 export const readManners = (resources: string): Manners =>
   personasSchema.parse(JSON.parse(readFileSync(join(resources, "personas.json"), "utf8")));
 
-export const personaOf = ({ personas }: Manners, chance: Chance): Persona =>
-  chance.weighted(personas, it => it.weight);
+export const personaOf = ({ personas }: Manners, random: Random): Persona =>
+  random.pickWeighted(personas, it => it.weight);
 
 /**
  * Where in a talk a turn stands; `instead` after a refusal, with the same wish changed, `moving-on`
@@ -101,35 +101,35 @@ export function turnOf(
   opening: Opening,
   persona: Persona,
   manners: Manners,
-  chance: Chance,
+  random: Random,
   reason = "",
 ): string {
   const numbered =
     opening === "first" && reason === ""
-      ? numberedOf(clauses, persona, manners, chance)
+      ? numberedOf(clauses, persona, manners, random)
       : undefined;
   if (numbered !== undefined)
-    return finished(chance.pick(persona.open ?? [""]) + numbered, persona);
+    return finished(random.pick(persona.open ?? [""]) + numbered, persona);
   const isBare = opening === "answer" || opening === "clarification" || opening === "instead";
-  const sentences = sentencesOf(clauses, persona, manners, chance);
+  const sentences = sentencesOf(clauses, persona, manners, random);
   const first = sentences[0]!;
-  const start = leadOf(opening, first, persona, manners, chance);
+  const start = leadOf(opening, first, persona, manners, random);
   const isRunOn = runsInto(start) && reason === "";
   const said = isBare ? "" : reason;
   const frame =
     isBare || (isRunOn && /^(now|next|and|also)/i.test(start)) || !isRequest(first)
       ? "{clause}"
-      : frameFor(first, persona, chance);
+      : frameFor(first, persona, random);
   const framed =
     first.endsWith("?") && !isBare
-      ? indirect(first, persona, manners, chance)
+      ? indirect(first, persona, manners, random)
       : frame.replace("{clause}", () => first);
   const opened =
     isRunOn || (persona.casual && opening !== "bare" && start === "" && said === "")
       ? framed
       : capitalized(framed);
   const spoken = [opened, ...sentences.slice(1).map(capitalized)].map(closed).join(" ");
-  const close = opening === "first" && !persona.casual ? chance.pick(persona.close ?? [""]) : "";
+  const close = opening === "first" && !persona.casual ? random.pick(persona.close ?? [""]) : "";
   return finished(
     `${start}${said === "" ? "" : `${runsInto(start) ? said.replace(/^(?!I\b)./, it => it.toLowerCase()) : said} `}${spoken}`,
     persona,
@@ -142,11 +142,11 @@ function leadOf(
   first: string,
   persona: Persona,
   manners: Manners,
-  chance: Chance,
+  random: Random,
 ): string {
   const leads = {
     first: persona.open ?? [""],
-    "follow-up": persona.followUp && chance.happens(0.7) ? persona.followUp : manners.followUp,
+    "follow-up": persona.followUp && random.boolean(0.7) ? persona.followUp : manners.followUp,
     clarification: manners.clarification,
     answer: manners.answering,
     instead: manners.refused,
@@ -163,13 +163,13 @@ function leadOf(
       ? !/^(all right|ok|no|yes|right|oh)\b/i.test(first)
       : opening === "first" || isRequest(first));
   const suiting = leads.filter(suits);
-  return suiting.length === 0 ? "" : chance.pick(suiting);
+  return suiting.length === 0 ? "" : random.pick(suiting);
 }
 
 const runsInto = (text: string): boolean => /[a-z,:] $/.test(text);
 
 /** A frame that the clause reads well in. */
-function frameFor(clause: string, { ask }: Persona, chance: Chance): string {
+function frameFor(clause: string, { ask }: Persona, random: Random): string {
   const suits = (it: string) =>
     (/\{clause\}\??$/.test(it) || !/[,;:]/.test(clause)) &&
     (!/for (me|us)/.test(it) || !/\b(me|us|my)\b/.test(clause)) &&
@@ -181,7 +181,7 @@ function frameFor(clause: string, { ask }: Persona, chance: Chance): string {
     (!it.endsWith("?") || !/[;]/.test(clause)) &&
     (!/pl(ease|s)|kindly/.test(it) || !/please/.test(clause));
   const suiting = ask.filter(suits);
-  return suiting.length === 0 ? "{clause}" : chance.pick(suiting);
+  return suiting.length === 0 ? "{clause}" : random.pick(suiting);
 }
 
 /** Requests as a list, where each is plain enough for it. */
@@ -189,7 +189,7 @@ function numberedOf(
   clauses: readonly string[],
   persona: Persona,
   { joiners }: Manners,
-  chance: Chance,
+  random: Random,
 ): string | undefined {
   const leads =
     clauses.length === 2
@@ -197,13 +197,13 @@ function numberedOf(
       : clauses.length === 3
         ? joiners.several[3]
         : undefined;
-  if (!leads || clauses.some(it => /;/.test(it)) || !chance.happens(persona.numbers ?? 0.02))
+  if (!leads || clauses.some(it => /;/.test(it)) || !random.boolean(persona.numbers ?? 0.02))
     return undefined;
   const items = clauses.map(
     (it, i) =>
       `${i + 1}) ${it}${i === clauses.length - 1 ? (it.endsWith("?") ? "" : ".") : it.endsWith("?") ? "" : ","}`,
   );
-  return `${chance.pick(leads)}${items.join(" ")}`;
+  return `${random.pick(leads)}${items.join(" ")}`;
 }
 
 const finished = (text: string, { casual }: Persona, close = ""): string => {
@@ -218,28 +218,28 @@ function sentencesOf(
   clauses: readonly string[],
   persona: Persona,
   manners: Manners,
-  chance: Chance,
+  random: Random,
 ): string[] {
   if (
     clauses.length > 1 &&
     clauses.every(it => isRequest(it) && !/[,;:]/.test(it)) &&
-    chance.happens(inOrder)
+    random.boolean(inOrder)
   )
     return [sequenceOf(clauses)];
   const sentences: string[] = [];
   for (const [i, clause] of clauses.entries()) {
     const follows = i > 0 && isRequest(clause);
     const isLast = i === clauses.length - 1;
-    if (follows && isLast && chance.happens(persona.afterthoughts ?? 0.06)) {
-      sentences.push(`${chance.pick(manners.joiners.afterthought).slice(2)}${clause}`);
+    if (follows && isLast && random.boolean(persona.afterthoughts ?? 0.06)) {
+      sentences.push(`${random.pick(manners.joiners.afterthought).slice(2)}${clause}`);
       continue;
     }
     const runsOn = follows && !sentences.at(-1)!.endsWith("?");
     const before = sentences.at(-1) ?? "";
     const and = manners.joiners.and.filter(it => it.startsWith(",") || !before.includes(","));
     const joiner = runsOn
-      ? chance.pick(
-          chance.happens(0.65) && !/[;:]|, .*,/.test(before) ? and : manners.joiners.sentence,
+      ? random.pick(
+          random.boolean(0.65) && !/[;:]|, .*,/.test(before) ? and : manners.joiners.sentence,
         )
       : ". ";
     if (runsOn && !joiner.startsWith(".")) sentences.push(`${sentences.pop()!}${joiner}${clause}`);
@@ -262,8 +262,8 @@ export const isRequest = (clause: string): boolean =>
  * "What is the balance of X?" as "Could you tell me what the balance of X is?", where that is sure
  * to come out right.
  */
-function indirect(question: string, persona: Persona, manners: Manners, chance: Chance): string {
-  if (!chance.happens(persona.indirect ?? 0.03)) return question;
+function indirect(question: string, persona: Persona, manners: Manners, random: Random): string {
+  if (!random.boolean(persona.indirect ?? 0.03)) return question;
   const asked = question.match(/^(what|who) (?:is|'s) (the [^,?]*)\?$/);
   const turned =
     asked && !/ (like|that|which|who|when|where|if|on my|doing)\b/.test(asked[2]!)
@@ -278,7 +278,7 @@ function indirect(question: string, persona: Persona, manners: Manners, chance: 
   const clause = turned ?? kept;
   return clause === undefined
     ? question
-    : chance.pick(manners.indirect).replace("{clause}", () => clause);
+    : random.pick(manners.indirect).replace("{clause}", () => clause);
 }
 
 const contractions: readonly [RegExp, string][] = [

@@ -2,7 +2,7 @@
  * What the assistant says, put together: several answers become one message that reads as if it had
  * been meant as one, refusals lose what only a machine would say. Knows sentences, not calls.
  */
-import type { Chance } from "../../environment/random.ts";
+import type { Random } from "../../environment/random.ts";
 import { capitalized, unmarked, type Manners } from "./personas.ts";
 import { tidy } from "./templates.ts";
 import { replied } from "./formatValue.ts";
@@ -34,18 +34,18 @@ export interface Message {
 export function messageOf(
   { answers, question, sorry, isThing, before, isBrief }: Message,
   manners: Manners,
-  chance: Chance,
+  random: Random,
 ): string {
   const told = toldTogether(
     answers.map(it => it.text),
     isThing,
-    isBrief ? undefined : chance,
+    isBrief ? undefined : random,
   );
-  const opener = isBrief ? "" : openerOf(answers, { told, question, before }, manners, chance);
+  const opener = isBrief ? "" : openerOf(answers, { told, question, before }, manners, random);
   const asked =
     question === undefined
       ? []
-      : [told === "" ? question : led(chance.pick(manners.asking), question)];
+      : [told === "" ? question : led(random.pick(manners.asking), question)];
   const turned =
     sorry === undefined
       ? []
@@ -53,7 +53,7 @@ export function messageOf(
           told === ""
             ? sorry
             : turnedTo(
-                chance.pick(manners.but.filter(it => !it.includes(":") || !sorry.includes(":"))),
+                random.pick(manners.but.filter(it => !it.includes(":") || !sorry.includes(":"))),
                 sorry,
               ),
         ];
@@ -99,20 +99,20 @@ function openerOf(
   answers: readonly Answer[],
   { told, question, before }: { told: string; question: string | undefined; before: string },
   manners: Manners,
-  chance: Chance,
+  random: Random,
 ): string {
   const { write, read, ask } = manners.openers;
-  if (told === "" && question !== undefined) return fresh(ask, before, chance);
+  if (told === "" && question !== undefined) return fresh(ask, before, random);
   if (answers.length === 0 || startsKnown.test(unmarked(told))) return "";
   const suiting = (answers[0]!.isWrite ? write : read).filter(
     it => !it.startsWith("That ") || !told.startsWith("That "),
   );
-  return fresh(suiting, before, chance);
+  return fresh(suiting, before, random);
 }
 
 /** One that the message before did not begin with. */
-function fresh(openers: readonly string[], before: string, chance: Chance): string {
-  const opener = chance.pick(openers);
+function fresh(openers: readonly string[], before: string, random: Random): string {
+  const opener = random.pick(openers);
   return opener !== "" && before.startsWith(opener.trim()) ? "" : opener;
 }
 
@@ -120,7 +120,7 @@ function fresh(openers: readonly string[], before: string, chance: Chance): stri
 function toldTogether(
   sentences: readonly string[],
   isThing: Message["isThing"],
-  chance: Chance | undefined,
+  random: Random | undefined,
 ): string {
   let text = "";
   let last = "";
@@ -136,19 +136,19 @@ function toldTogether(
     const alike = text === "" ? undefined : andSoIs(last, next);
     if (text === "") text = next;
     else if (alike !== undefined) text = `${text.slice(0, -1)}, and so is ${alike}.`;
-    else if (!chance) text = `${text} ${next}`;
+    else if (!random) text = `${text} ${next}`;
     else if (
       joins === 0 &&
       runsOn(last) &&
       runsOn(next) &&
       last.length + next.length < 130 &&
-      chance.happens(0.5)
+      random.boolean(0.5)
     ) {
       const more = goesOn(last, capitalized(said)) ?? lowered(next);
-      text = `${text.slice(0, -1)}${last.includes(",") || more.includes(",") || (more === lowered(next) && chance.happens(0.4)) ? ", and" : " and"} ${more}`;
+      text = `${text.slice(0, -1)}${last.includes(",") || more.includes(",") || (more === lowered(next) && random.boolean(0.4)) ? ", and" : " and"} ${more}`;
       joins++;
     } else
-      text = `${text} ${joins === 0 && sentences.length > 1 && chance.happens(0.2) && /^(The|It|I|Your|There) /.test(next) && hasVerb.test(next) ? led(chance.pick(["Also, ", "And "]), next) : next}`;
+      text = `${text} ${joins === 0 && sentences.length > 1 && random.boolean(0.2) && /^(The|It|I|Your|There) /.test(next) && hasVerb.test(next) ? led(random.pick(["Also, ", "And "]), next) : next}`;
     last = next;
   }
   return text;
@@ -241,7 +241,7 @@ function andSoIs(last: string, next: string): string | undefined {
  * `card card_1 (Travel card) is frozen since 2026-03-09` as people say it: `the Travel card is
  * frozen since 9 March`.
  */
-export function reasonOf(error: string, now: string, chance: Chance): string {
+export function reasonOf(error: string, now: string, random: Random): string {
   return tidy(
     error
       .replaceAll(/\b(\w+) [a-z]+_\d+ \(([^)]+)\)/g, (_, noun: string, label: string) =>
@@ -250,9 +250,9 @@ export function reasonOf(error: string, now: string, chance: Chance): string {
       .replaceAll(/ \((?:booking )?[a-z]+_\d+\)/g, "")
       .replaceAll(/\b(?:(?:the|that|an?) )?(\w+) [a-z]+_\d+\b/g, "that $1")
       .replaceAll(/ <[\w.-]+@[\w.-]+>/g, "")
-      .replaceAll(/\b\d{4}-\d{2}-\d{2}(T\d{2}:\d{2})?\b/g, it => replied(it, now, chance))
+      .replaceAll(/\b\d{4}-\d{2}-\d{2}(T\d{2}:\d{2})?\b/g, it => replied(it, now, random))
       .replaceAll(/\bat (?=\d{1,2} [A-Z][a-z]+(?: \d{4})? at \d)/g, "on ")
-      .replaceAll(/\b\d{4}-\d{2}\b(?!-)/g, it => replied(it, now, chance))
+      .replaceAll(/\b\d{4}-\d{2}\b(?!-)/g, it => replied(it, now, random))
       .replaceAll(/(?<![/.~"\w])[a-z]+(?:_[a-z]+)+\b(?![./])/g, it => it.replaceAll("_", " "))
       .replaceAll(/\b(the|that|a) the\b/g, "$1")
       .replaceAll(

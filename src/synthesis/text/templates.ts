@@ -68,8 +68,8 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Server, Tool } from "../../environment/server.ts";
-import { Mistake } from "../../userError.ts";
-import type { Chance } from "../../environment/random.ts";
+import { UserError } from "../../userError.ts";
+import type { Random } from "../../environment/random.ts";
 import { declarationsOf } from "../graph/declarations.ts";
 
 const json = z.json() as z.ZodType<Json>;
@@ -153,28 +153,28 @@ export function parsePhrases(server: Server, text: string, file: string): Phrase
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw new Mistake(`${file} is not JSON (${(cause as Error).message})`, "mend the text", {
+    throw new UserError(`${file} is not JSON (${(cause as Error).message})`, "mend the text", {
       cause,
     });
   }
   const parsed = phrasesSchema.safeParse(json);
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!;
-    throw new Mistake(
+    throw new UserError(
       `${file} is no phrase file at /${issue.path.join("/")}: ${issue.message}`,
       "mend that value",
     );
   }
   const flaw = flawsOf(parsed.data, server)[0];
-  if (flaw !== undefined) throw new Mistake(`${file}: ${flaw}`, "mend that phrase");
+  if (flaw !== undefined) throw new UserError(`${file}: ${flaw}`, "mend that phrase");
   return parsed.data;
 }
 
 /** The sentence's words with every `(a|b)` chosen. */
-export function chosen(text: string, chance: Chance): string {
+export function chosen(text: string, random: Random): string {
   let open = text;
   for (;;) {
-    const next = open.replaceAll(/\(([^()]*)\)/g, (_, all: string) => chance.pick(all.split("|")));
+    const next = open.replaceAll(/\(([^()]*)\)/g, (_, all: string) => random.pick(all.split("|")));
     if (next === open) return tidy(next);
     open = next;
   }

@@ -3,7 +3,7 @@
  * offer can do it, a value is missing that only the user knows, or no tool is needed. Knows what is
  * said, not what is on the menu.
  */
-import type { Chance } from "../../environment/random.ts";
+import type { Random } from "../../environment/random.ts";
 import type { Abstentions } from "../text/abstentions.ts";
 import { Author } from "./userSimulator.ts";
 import type { Persona } from "../text/personas.ts";
@@ -29,46 +29,46 @@ export function abstentionOf(
   scene: Scene,
   words: Abstentions,
 ): Abstention | undefined {
-  const { chance, sample, persona } = scene;
-  const sort = chance.weighted(["cannot", "question", "no-need"] as const, it =>
+  const { random, sample, persona } = scene;
+  const sort = random.pickWeighted(["cannot", "question", "no-need"] as const, it =>
     it === "question" ? 0.4 : 0.3,
   );
   if (sort === "question") return questionOf(plot, scene, words);
   const own = words.servers[server];
-  const values = valuesFor(words, sample, chance);
+  const values = valuesFor(words, sample, random);
   if (sort === "cannot") {
-    const { say, it } = chance.pick(own && chance.happens(0.65) ? own.never : words.never);
-    const user = filledBy(chance.pick(say), values);
+    const { say, it } = random.pick(own && random.boolean(0.65) ? own.never : words.never);
+    const user = filledBy(random.pick(say), values);
     return user === undefined
       ? undefined
       : {
           sort,
-          user: spoken(user, persona, chance),
-          reply: chance.pick(words.cannot).replace("{it}", it),
+          user: spoken(user, persona, random),
+          reply: random.pick(words.cannot).replace("{it}", it),
         };
   }
-  const { say, reply } = chance.pick(own && chance.happens(0.4) ? own.idle : words.idle);
-  const i = chance.below(say.length);
+  const { say, reply } = random.pick(own && random.boolean(0.4) ? own.idle : words.idle);
+  const i = random.integer(say.length);
   const [user, answer] = [filledBy(say[i]!, values), filledBy(reply[i % reply.length]!, values)];
   return user === undefined || answer === undefined
     ? undefined
-    : { sort, user: spoken(user, persona, chance), reply: answer };
+    : { sort, user: spoken(user, persona, random), reply: answer };
 }
 
 /** A request with a required value left out, which the assistant has to ask for. */
 function questionOf(plot: Plot, scene: Scene, words: Abstentions): Abstention | undefined {
-  const { chance, phrases } = scene;
+  const { random, phrases } = scene;
   const tools = [...scene.declarations.keys()].filter(it => phrases.tools[it]?.missing);
   if (tools.length === 0) return undefined;
-  const tool = chance.weighted(tools, plot.rarity);
+  const tool = random.pickWeighted(tools, plot.rarity);
   const author = new Author({ ...plot, tools: [tool], info: "missing", isOneTurn: true }, scene);
   const turn = author.say("open");
   if (turn?.question === undefined) return undefined;
-  const question = bare(chosen(turn.question, chance));
+  const question = bare(chosen(turn.question, random));
   return {
     sort: "question",
     user: turn.text,
-    reply: chance.pick(words.asking).replace("{question}", () => question),
+    reply: random.pick(words.asking).replace("{question}", () => question),
     tool,
   };
 }
@@ -77,19 +77,19 @@ function questionOf(plot: Plot, scene: Scene, words: Abstentions): Abstention | 
 function valuesFor(
   { values, entities }: Abstentions,
   sample: Sample,
-  chance: Chance,
+  random: Random,
 ): (slot: string) => string | undefined {
-  const [a, b] = [13 + chance.below(60), 2 + chance.below(10)];
+  const [a, b] = [13 + random.integer(60), 2 + random.integer(10)];
   const numbers: Readonly<Record<string, number>> = { a, b, sum: a + b, times: a * b };
   const known = new Map<string, string | undefined>();
   const valueOf = (slot: string): string | undefined => {
     if (Object.hasOwn(numbers, slot)) return String(numbers[slot]);
     if (slot === "first") return [word("name")!, word("city")!].sort()[0];
-    if (values[slot]) return chance.pick(values[slot]);
+    if (values[slot]) return random.pick(values[slot]);
     const things = (sample.things.get(entities[slot] ?? slot) ?? []).filter(
       it => it.label !== undefined,
     );
-    return things.length === 0 ? undefined : chance.pick(things).label;
+    return things.length === 0 ? undefined : random.pick(things).label;
   };
   const word = (slot: string): string | undefined => {
     if (!known.has(slot)) known.set(slot, valueOf(slot));
@@ -104,8 +104,8 @@ function filledBy(text: string, word: (slot: string) => string | undefined): str
 }
 
 /** As this person would write it. */
-function spoken(text: string, { open, casual }: Persona, chance: Chance): string {
-  const lead = chance.pick((open ?? [""]).filter(it => it === "" || it.endsWith("! ")).concat(""));
+function spoken(text: string, { open, casual }: Persona, random: Random): string {
+  const lead = random.pick((open ?? [""]).filter(it => it === "" || it.endsWith("! ")).concat(""));
   const greets = /^(Good|Hello|Hi|Thanks|Sorry|Oops)\b/.test(text);
   return casual ? text.replace(/\.$/, "") : `${greets ? "" : lead}${text}`;
 }

@@ -4,7 +4,7 @@
  * bridges, not how turns are made of them.
  */
 import type { Json } from "../../environment/json.ts";
-import type { Chance } from "../../environment/random.ts";
+import type { Random } from "../../environment/random.ts";
 import { holds } from "../pipeline/goals.ts";
 import { valueAt, type Bridge } from "../graph/crossServerLinks.ts";
 import { verbatim } from "../text/personas.ts";
@@ -32,10 +32,10 @@ export class Walk {
     form: () => Form,
     rehearsal: Rehearsal,
   ): Trial | string {
-    const { chance } = rehearsal.scene;
+    const { random } = rehearsal.scene;
     let why = "";
     for (let attempt = 0; attempt < tries; attempt++) {
-      const chosen = (at === "to" && this.#cases.get(bridge)) || caseOf(bridge, chance);
+      const chosen = (at === "to" && this.#cases.get(bridge)) || caseOf(bridge, random);
       const trials =
         at === "to"
           ? crossed(bridge, chosen, heard, rehearsal)
@@ -44,7 +44,7 @@ export class Walk {
       if (
         typeof trials === "string" ||
         trials.trial.outcome.kind !== "ok" ||
-        (isEmpty(trials.trial.outcome.value) && (at === "from" || !chance.happens(0.3)))
+        (isEmpty(trials.trial.outcome.value) && (at === "from" || !random.boolean(0.3)))
       )
         continue;
       if (at === "from" && !leadsOn(trials.trial, bridge, chosen, heard, rehearsal)) {
@@ -98,14 +98,14 @@ function crossed(
   heard: string,
   rehearsal: Rehearsal,
 ): { readonly source?: Trial; readonly trial: Trial } | string {
-  const { chance } = rehearsal.scene;
+  const { random } = rehearsal.scene;
   const { last } = rehearsal;
   if (bridge.after && last?.wish.tool.name === bridge.from) {
-    const trial = taken(bridge, chosen, chance.pick(bridge.after), { ...last, heard }, rehearsal);
+    const trial = taken(bridge, chosen, random.pick(bridge.after), { ...last, heard }, rehearsal);
     return typeof trial === "string" ? trial : { trial };
   }
   if (!bridge.forms) return `${bridge.from} was not asked for`;
-  const form = chance.pick(bridge.forms);
+  const form = random.pick(bridge.forms);
   const source = shown(bridge, chosen, form, rehearsal);
   if (typeof source === "string") return source;
   if (source.outcome.kind !== "ok") return source.outcome.message;
@@ -268,7 +268,7 @@ function given(
 function saidOf({ wish, value }: First, { scene }: Rehearsal): Record<string, string> {
   const said: Record<string, string> = {};
   for (const [path, it] of plainFields(value, ""))
-    said[`from.${path}`] = verbatim(replied(it, scene.now, scene.chance, isSum(path)));
+    said[`from.${path}`] = verbatim(replied(it, scene.now, scene.random, isSum(path)));
   // a thing goes by its mention, a value as the result has it
   const { inputs } = scene.declarations.get(wish.tool.name)!;
   for (const [key, it] of Object.entries(wish.said))
@@ -293,12 +293,12 @@ function* plainFields(value: Json, path: string): Generator<readonly [string, Js
 }
 
 /** One of a bridge's cases, with one value for each argument. */
-function caseOf({ cases }: Bridge, chance: Chance): Chosen {
+function caseOf({ cases }: Bridge, random: Random): Chosen {
   if (!cases) return {};
   return Object.fromEntries(
-    Object.entries(chance.pick(cases)).map(([key, it]) => [
+    Object.entries(random.pick(cases)).map(([key, it]) => [
       key,
-      Array.isArray(it) ? chance.pick(it as readonly Json[]) : it,
+      Array.isArray(it) ? random.pick(it as readonly Json[]) : it,
     ]),
   );
 }

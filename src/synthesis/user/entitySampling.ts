@@ -5,7 +5,7 @@
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Server } from "../../environment/server.ts";
 import type { Session } from "../../environment/session.ts";
-import type { Chance } from "../../environment/random.ts";
+import type { Random } from "../../environment/random.ts";
 import { declarationsOf, shownBy, type Declared, type Shown } from "../graph/declarations.ts";
 
 /** An entity, as a person can speak of it and as a call can find it. */
@@ -35,13 +35,13 @@ const caps = { things: 30, calls: 150, descents: 8 };
  * Looks around in a session with its read tools: first those that need nothing, then those that
  * need what has been found.
  */
-export function sampleOf(server: Server, session: Session, chance: Chance): Sample {
+export function sampleOf(server: Server, session: Session, random: Random): Sample {
   const found = new Map<string, Map<string, Thing>>();
   const tools = [...declarationsOf(server).values()].filter(isDiscovery);
   const asked = new Set<string>();
   for (let round = 0; round < 3; round++) {
     for (const declared of tools) {
-      for (const args of argumentsFor(declared, found, chance)) {
+      for (const args of argumentsFor(declared, found, random)) {
         const key = `${declared.tool.name} ${JSON.stringify(args)}`;
         if (asked.has(key) || asked.size >= caps.calls) continue;
         asked.add(key);
@@ -53,7 +53,7 @@ export function sampleOf(server: Server, session: Session, chance: Chance): Samp
   const things = new Map(
     [...found].map(([entity, all]) => [
       entity,
-      chance.shuffled([...all.values()]).slice(0, caps.things),
+      random.shuffle([...all.values()]).slice(0, caps.things),
     ]),
   );
   return { things, find: (entity, id) => found.get(entity)?.get(id) };
@@ -69,15 +69,15 @@ const isDiscovery = ({ tool, labels, values, inputs, outputs }: Declared): boole
 function argumentsFor(
   { inputs, values }: Declared,
   found: ReadonlyMap<string, ReadonlyMap<string, Thing>>,
-  chance: Chance,
+  random: Random,
 ): JsonObject[] {
   const input = inputs.find(it => it.required);
   const most = mostRows(values);
   // some show more where nothing narrows them down
   if (!input) return "limit" in most ? [most, {}] : [most];
   const known = [...(found.get(input.entity)?.values() ?? [])];
-  return chance
-    .shuffled(known)
+  return random
+    .shuffle(known)
     .slice(0, caps.descents)
     .map(it => ({ [input.key]: input.many ? [it.id] : it.id, ...most }));
 }

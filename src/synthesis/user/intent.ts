@@ -5,7 +5,7 @@
  */
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { JsonSchema, Tool } from "../../environment/server.ts";
-import type { Chance } from "../../environment/random.ts";
+import type { Random } from "../../environment/random.ts";
 import type { Declarations, Declared, EntityInput } from "../graph/declarations.ts";
 import { contracted, isRequest, verbatim, type Manners, type Persona } from "../text/personas.ts";
 import {
@@ -32,7 +32,7 @@ export interface Scene {
   readonly persona: Persona;
   readonly sample: Sample;
   readonly now: string;
-  readonly chance: Chance;
+  readonly random: Random;
   /** Things that results have shown or the user has named, by `keyOf`. */
   readonly met: ReadonlyMap<string, Thing>;
   /** Things of the last wish: what flows on, and what `it` can mean. */
@@ -116,7 +116,7 @@ interface Filling {
 /** A wish with every argument chosen, or undefined where there is nothing to choose from. */
 export function wishFor(scene: Scene, asking: Asking): Wish | undefined {
   const { declared, kept, withheld, passed } = asking;
-  const plain = chosen(textOf(asking.form), scene.chance);
+  const plain = chosen(textOf(asking.form), scene.random);
   const form = scene.persona.contracts ? contracted(plain) : plain;
   const fixed = fixedBy(asking.form);
   const slots = slotsOf(form);
@@ -209,8 +209,8 @@ function slipOf(
   form: string,
   filling: Filling,
 ): { key: string; text: string } | undefined {
-  const { corrections, persona, chance, isMinimal } = scene;
-  if (!corrections || kept || isMinimal || !chance.happens(persona.corrects ?? 0.008))
+  const { corrections, persona, random, isMinimal } = scene;
+  if (!corrections || kept || isMinimal || !random.boolean(persona.corrects ?? 0.008))
     return undefined;
   const open = declared.values.filter(
     it =>
@@ -227,10 +227,10 @@ function slipOf(
   const first = pickValue(scene, declared.tool, value.key, value.schema, undefined);
   if (first === undefined || first === filling.arguments[value.key]) return undefined;
   const [before, final] = [
-    said(first, scene.now, persona, chance, isMoney(value.key, value.schema)),
+    said(first, scene.now, persona, random, isMoney(value.key, value.schema)),
     filling.said[value.key]!,
   ];
-  const text = chance
+  const text = random
     .pick(corrections)
     .replace("{first}", () => verbatim(before))
     .replace("{clause}", () => final);
@@ -308,11 +308,11 @@ function chosenThings(
   const taken = filling.things.filter(it => it.thing.entity === entity).map(it => it.thing.id);
   if (kept && typeof kept.arguments[key] === "string") taken.push(kept.arguments[key]);
   const flowing = flow?.[key]?.filter(it => !taken.includes(it.id) && !isSelf(scene, it));
-  const n = many ? 1 + scene.chance.below(2) : 1;
+  const n = many ? 1 + scene.random.integer(2) : 1;
   const things: Thing[] = [];
   for (let i = 0; i < n; i++) {
     const thing =
-      (i === 0 && flowing?.length ? scene.chance.pick(flowing) : undefined) ??
+      (i === 0 && flowing?.length ? scene.random.pick(flowing) : undefined) ??
       pickThing(scene, entity, [...taken, ...things.map(it => it.id)]);
     if (thing) things.push(thing);
   }
@@ -324,7 +324,7 @@ function fillSpoken(scene: Scene, { key, entity, schema }: EntityInput, filling:
   const value = madeUp(scene, schema, undefined);
   if (typeof value !== "string") return false;
   filling.arguments[key] = value;
-  filling.said[key] = said(value, scene.now, scene.persona, scene.chance);
+  filling.said[key] = said(value, scene.now, scene.persona, scene.random);
   filling.things.push({ thing: { entity, id: value, facts: {}, context: {} }, isSpoken: true });
   return true;
 }
@@ -341,7 +341,7 @@ function pickThing(
 ): Thing | undefined {
   const things = (scene.sample.things.get(entity) ?? []).map(it => scene.met.get(keyOf(it)) ?? it);
   const choices = things.filter(it => !taken.includes(it.id) && !isSelf(scene, it) && fits(it));
-  return choices.length === 0 ? undefined : scene.chance.pick(choices);
+  return choices.length === 0 ? undefined : scene.random.pick(choices);
 }
 
 interface Mention {
@@ -360,7 +360,7 @@ const odds = { again: 0.7, ordinal: 0.45, short: 0.12, half: 0.1 };
  * it can be looked up.
  */
 function mentionOf(scene: Scene, thing: Thing, maySayId: boolean): Mention | undefined {
-  const { chance, phrases, focus, recent, met } = scene;
+  const { random, phrases, focus, recent, met } = scene;
   const words = phrases.entities[thing.entity];
   if (!words) return undefined;
   const alike = focus.filter(it => it.entity === thing.entity);
@@ -372,21 +372,21 @@ function mentionOf(scene: Scene, thing: Thing, maySayId: boolean): Mention | und
     it => isClear && (focus.length === 1 || it.includes(words.noun)),
   );
   const place = placeOf(scene, thing);
-  if (place !== undefined && chance.happens(odds.ordinal)) return { text: place, isSpoken: false };
-  if (clear.length > 0 && chance.happens(odds.again))
-    return { text: chance.pick(clear), isSpoken: false };
+  if (place !== undefined && random.boolean(odds.ordinal)) return { text: place, isSpoken: false };
+  if (clear.length > 0 && random.boolean(odds.again))
+    return { text: random.pick(clear), isSpoken: false };
   const isMet = met.has(keyOf(thing));
   const short =
     !isMet &&
     words.short &&
     !(maySayId && (thing.label ?? thing.id) === thing.id) &&
-    chance.happens(odds.short)
+    random.boolean(odds.short)
       ? shortly(scene, thing, words.short)
       : undefined;
   const halves =
     scene.guesses && !isMet && maySayId ? (words.short ?? []).filter(it => !it.includes('"')) : [];
   const half =
-    halves.length > 0 && chance.happens(odds.half)
+    halves.length > 0 && random.boolean(odds.half)
       ? shortly(scene, { ...thing, label: thing.id }, halves)
       : undefined;
   if (short) return short;
@@ -404,14 +404,14 @@ function mentionOf(scene: Scene, thing: Thing, maySayId: boolean): Mention | und
       isUnique(scene, thing, it),
   );
   if (usable.length === 0)
-    return clear.length > 0 ? { text: chance.pick(clear), isSpoken: false } : undefined;
+    return clear.length > 0 ? { text: random.pick(clear), isSpoken: false } : undefined;
   const form = chosen(
-    scene.isMinimal ? usable.reduce((a, b) => (b.length < a.length ? b : a)) : chance.pick(usable),
-    chance,
+    scene.isMinimal ? usable.reduce((a, b) => (b.length < a.length ? b : a)) : random.pick(usable),
+    random,
   );
   const text = filled(form, slot => sayPart(scene, thing, slot));
   if (text === undefined)
-    return clear.length > 0 ? { text: chance.pick(clear), isSpoken: false } : undefined;
+    return clear.length > 0 ? { text: random.pick(clear), isSpoken: false } : undefined;
   return { text, isSpoken: form.includes("{id}") };
 }
 
@@ -419,7 +419,7 @@ const places = ["first", "second", "third"];
 
 /** Its place in the list just read out: `the second one`. */
 function placeOf(
-  { listed: rows, recent, phrases, chance }: Scene,
+  { listed: rows, recent, phrases, random }: Scene,
   thing: Thing,
 ): string | undefined {
   const alike = rows?.filter(it => it.entity === thing.entity) ?? [];
@@ -428,20 +428,20 @@ function placeOf(
   const isOther =
     alike.length === 2 &&
     recent.some(it => it.id === alike[1 - at]!.id && it.entity === thing.entity);
-  return isOther && chance.happens(0.7)
+  return isOther && random.boolean(0.7)
     ? "the other one"
-    : `the ${places[at]!} ${chance.happens(0.6) ? "one" : phrases.entities[thing.entity]!.noun}`;
+    : `the ${places[at]!} ${random.boolean(0.6) ? "one" : phrases.entities[thing.entity]!.noun}`;
 }
 
 /** A part of its name, or all of it in lower case, where nothing else is called like that. */
 function shortly(
-  { sample, chance }: Scene,
+  { sample, random }: Scene,
   { entity, id, label }: Thing,
   forms: readonly string[],
 ): Mention | undefined {
   if (label === undefined) return undefined;
   const [first, lower] = [label.split(" ")[0]!, label.toLowerCase()];
-  const form = chosen(chance.pick(forms), chance);
+  const form = chosen(random.pick(forms), random);
   const words = form.includes("{first}") ? first : lower;
   const holdsWords = (other: string) =>
     ` ${other.toLowerCase()} `.includes(` ${words.toLowerCase()} `);
@@ -457,11 +457,11 @@ function shortly(
 }
 
 function sayPart(scene: Scene, thing: Thing, slot: string): string | undefined {
-  if (slot === "id") return verbatim(said(thing.id, scene.now, scene.persona, scene.chance));
+  if (slot === "id") return verbatim(said(thing.id, scene.now, scene.persona, scene.random));
   if (slot === "label") return thing.label === undefined ? undefined : verbatim(thing.label);
   const fact = thing.facts[slot];
   if (fact !== undefined)
-    return said(fact, scene.now, scene.persona, scene.chance, isMoney(slot, undefined));
+    return said(fact, scene.now, scene.persona, scene.random, isMoney(slot, undefined));
   const id = thing.context[slot];
   const other = id === undefined ? undefined : scene.sample.find(slot, id);
   return other && mentionOf({ ...scene, focus: [], listed: [] }, other, false)?.text;
@@ -495,9 +495,9 @@ function pickValue(
   const owner = filling?.things.find(it => it.thing.facts[key] !== undefined);
   if (owner) return owner.thing.facts[key];
   const phrases = argumentPhrases(scene.phrases, tool.name, key);
-  if (phrases?.values) return scene.chance.pick(phrases.values);
+  if (phrases?.values) return scene.random.pick(phrases.values);
   if (phrases?.words && !schema["enum"])
-    return asJson(scene.chance.pick(Object.keys(phrases.words)), schema);
+    return asJson(scene.random.pick(Object.keys(phrases.words)), schema);
   return madeUp(scene, schema, phrases?.days);
 }
 
@@ -505,15 +505,15 @@ const asJson = (word: string, schema: JsonSchema): Json =>
   schema["type"] === "string" ? word : (JSON.parse(word) as Json);
 
 function madeUp(
-  { now, chance }: Pick<Scene, "now" | "chance">,
+  { now, random }: Pick<Scene, "now" | "random">,
   schema: JsonSchema,
   days: readonly [number, number] = [1, 21],
 ): Json | undefined {
   const list = (schema["enum"] ?? schema["examples"]) as readonly Json[] | undefined;
-  if (list?.length) return chance.pick(list);
-  const day = () => dayAfter(now.slice(0, 10), days[0] + chance.below(days[1] - days[0] + 1));
+  if (list?.length) return random.pick(list);
+  const day = () => dayAfter(now.slice(0, 10), days[0] + random.integer(days[1] - days[0] + 1));
   const hour = () =>
-    `${String(9 + chance.below(8)).padStart(2, "0")}:${chance.pick(["00", "00", "30", "15", "45"])}`;
+    `${String(9 + random.integer(8)).padStart(2, "0")}:${random.pick(["00", "00", "30", "15", "45"])}`;
   if (takes(schema, "2026-03-09")) return day();
   if (takes(schema, "2026-03-09T10:30")) {
     // people meet on weekdays, mostly
@@ -528,13 +528,14 @@ function madeUp(
         (schema["maximum"] as number | undefined) ?? 60,
       ];
       return (
-        Math.ceil(least) + chance.below(Math.max(1, Math.min(most, least + 60) - Math.ceil(least)))
+        Math.ceil(least) +
+        random.integer(Math.max(1, Math.min(most, least + 60) - Math.ceil(least)))
       );
     }
     case "boolean":
-      return chance.happens(0.5);
+      return random.boolean(0.5);
     case "array": {
-      const one = madeUp({ now, chance }, (schema["items"] ?? {}) as JsonSchema, days);
+      const one = madeUp({ now, random }, (schema["items"] ?? {}) as JsonSchema, days);
       return one === undefined ? undefined : [one];
     }
     default:
@@ -556,7 +557,7 @@ function takes(schema: JsonSchema, example: string): boolean {
 const patterns = new Map<string, RegExp>();
 
 function sayValue(
-  { phrases, now, persona, chance }: Scene,
+  { phrases, now, persona, random }: Scene,
   tool: Tool,
   key: string,
   schema: JsonSchema,
@@ -565,14 +566,14 @@ function sayValue(
   const words = argumentPhrases(phrases, tool.name, key);
   const plain = words?.words?.[typeof value === "string" ? value : JSON.stringify(value)];
   const spoken = plain
-    ? chance.pick(plain)
+    ? random.pick(plain)
     : verbatim(
         Array.isArray(value)
           ? listed(value.map(String))
-          : said(value, now, persona, chance, isMoney(key, schema)),
+          : said(value, now, persona, random, isMoney(key, schema)),
       );
   return words?.say
-    ? filled(chosen(chance.pick(words.say), chance), slot =>
+    ? filled(chosen(random.pick(words.say), random), slot =>
         slot === "value" ? spoken : undefined,
       )!
     : spoken;

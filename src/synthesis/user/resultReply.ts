@@ -33,13 +33,13 @@ export function told(
   manners: Manners,
   { isAlone = true, before = "" } = {},
 ): Told {
-  const { phrases, chance } = scene;
+  const { phrases, random } = scene;
   const words = phrases.tools[wish.tool.name]!;
   const isWrite = wish.tool.effect === "write";
   const list = Object.values((call.value ?? {}) as JsonObject).find(it => Array.isArray(it)) as
     readonly Json[] | undefined;
   const nothing = (): Told => ({
-    text: chance.pick(words.empty ?? manners.nothing),
+    text: random.pick(words.empty ?? manners.nothing),
     isWrite,
     listed: [],
   });
@@ -47,7 +47,7 @@ export function told(
     fieldOf(call.value, path) ?? (path === "count" ? list?.length : undefined);
   // beside other answers, "At nine." would hang in the air
   const order = <T>(them: readonly T[]): readonly T[] => {
-    const shuffled = chance.shuffled(them);
+    const shuffled = random.shuffle(them);
     const rank = (it: T) => 2 * Number(!isSentence(it)) + Number(beginsLike(it, before));
     return isAlone ? shuffled : shuffled.toSorted((a, b) => rank(a) - rank(b));
   };
@@ -66,7 +66,7 @@ export function told(
         made.every(it => readsOut(it))
       )
         return nothing();
-      const reply = chosen(form, chance);
+      const reply = chosen(form, random);
       if (strict && saysTwice(reply, slot)) continue;
       const text = filled(reply, slot);
       if (text === undefined) continue;
@@ -82,7 +82,7 @@ export function told(
     }
     if (shortest) return shortest;
   }
-  return list?.length === 0 ? nothing() : { text: chance.pick(manners.done), isWrite, listed: [] };
+  return list?.length === 0 ? nothing() : { text: random.pick(manners.done), isWrite, listed: [] };
 }
 
 const wordsOf = (reply: unknown): string =>
@@ -113,24 +113,24 @@ export function fieldSaid(
   list: readonly Json[] | undefined,
   scene: Scene,
 ): string | undefined {
-  const { phrases, now, chance } = scene;
+  const { phrases, now, random } = scene;
   const schema = wish.tool.outputSchema;
   if (slot.endsWith(".size")) {
     const size = fieldOf(call.value, slot.slice(0, -".size".length));
     return typeof size === "number"
       ? verbatim(
-          replied(Math.abs(size), now, chance, isMoneyAt(schema, slot.slice(0, -".size".length))),
+          replied(Math.abs(size), now, random, isMoneyAt(schema, slot.slice(0, -".size".length))),
         ) + endMark
       : undefined;
   }
   const own = fieldOf(call.value, slot);
   if (own !== undefined && own !== null && typeof own !== "object")
-    return verbatim(replied(own, now, chance, isMoneyAt(schema, slot))) + endMark;
+    return verbatim(replied(own, now, random, isMoneyAt(schema, slot))) + endMark;
   if (slot === "count") return list && String(list.length);
   if (slot === "items")
     return list && list.length > 0
       ? itemsOf(list, phrases.tools[wish.tool.name]?.item, (it, key) =>
-          replied(it, now, chance, isMoneyAt(rowSchema(schema, list, call), key)),
+          replied(it, now, random, isMoneyAt(rowSchema(schema, list, call), key)),
         )
       : undefined;
   // the assistant says days in its own way
@@ -140,7 +140,7 @@ export function fieldSaid(
     typeof given === "string" &&
     /^\d{4}-\d{2}(-\d{2}(T\d{2}:\d{2})?)?$/.test(given)
   )
-    return verbatim(replied(given, now, chance)) + endMark;
+    return verbatim(replied(given, now, random)) + endMark;
   const said = pointing.test(wish.said[slot] ?? "")
     ? (nameOf(wish, slot, scene) ?? wish.said[slot])
     : wish.said[slot];

@@ -183,7 +183,7 @@ export class Author {
   }
 
   #more(wanted: Opening = "follow-up"): Turn | undefined {
-    const { chance } = this.#scene;
+    const { random } = this.#scene;
     const isBlocked = this.turn.wishes.some(it => it.blocked !== undefined);
     const opening = isBlocked ? "moving-on" : wanted;
     // after a refusal, "it" would be what was refused
@@ -195,7 +195,7 @@ export class Author {
       this.#left = [next];
     }
     return this.#planned(
-      chance.happens(0.5) ? Math.min(mostWishes, this.#left.length) : 1,
+      random.boolean(0.5) ? Math.min(mostWishes, this.#left.length) : 1,
       opening,
       false,
     );
@@ -203,11 +203,11 @@ export class Author {
 
   /** Another wish that has nothing to do with what was said before. */
   #somethingElse(opening: Opening = "bare"): Turn | undefined {
-    const { chance, declarations } = this.#scene;
+    const { random, declarations } = this.#scene;
     const isBlocked = this.turn.wishes.some(it => it.blocked !== undefined);
     for (let attempt = 0; attempt < others; attempt++) {
       const tools = [...declarations.keys()].filter(it => !this.#plot.missing?.hidden.has(it));
-      this.#left = [chance.weighted(tools, this.#plot.rarity)];
+      this.#left = [random.pickWeighted(tools, this.#plot.rarity)];
       const turn = this.#planned(1, isBlocked ? "bare" : opening, false);
       if (!turn || turn.wishes.some(it => it.blocked !== undefined)) continue;
       return isBlocked ? this.#movedOn(turn) : turn;
@@ -220,7 +220,7 @@ export class Author {
     const { goOn, unknown } = this.#plot.missing!.words;
     return {
       ...turn,
-      text: this.#scene.chance.pick(this.obstacle!.kind === "thing" ? unknown : goOn) + turn.text,
+      text: this.#scene.random.pick(this.obstacle!.kind === "thing" ? unknown : goOn) + turn.text,
     };
   }
 
@@ -228,7 +228,7 @@ export class Author {
   #afterRefusal(refused: Wish): Turn | undefined {
     return (
       this.#instead(refused) ??
-      (this.#scene.chance.happens(odds.movesOn) ? this.#more("moving-on") : undefined)
+      (this.#scene.random.boolean(odds.movesOn) ? this.#more("moving-on") : undefined)
     );
   }
 
@@ -262,7 +262,7 @@ export class Author {
         const standing = clauses.length > 0 ? "rest" : this.obstacle ? "again" : "alone";
         this.obstacle ??= trial.obstacle;
         this.#left = isAll ? [...names.slice(i + 1), ...this.#left] : [];
-        const blocked = saidOf(trial.obstacle, trial.wish, words, standing, this.#scene.chance);
+        const blocked = saidOf(trial.obstacle, trial.wish, words, standing, this.#scene.random);
         return {
           text: this.#text(
             [...clauses, trial.wish.clause],
@@ -301,30 +301,30 @@ export class Author {
   }
 
   #text(clauses: readonly string[], opening: Opening, reason = ""): string {
-    const { persona, chance } = this.#scene;
+    const { persona, random } = this.#scene;
     const { manners } = this.#plot;
-    if (!this.#foundNothing) return turnOf(clauses, opening, persona, manners, chance, reason);
+    if (!this.#foundNothing) return turnOf(clauses, opening, persona, manners, random, reason);
     // nobody is pleased to hear that there is nothing
     return turnOf(
       clauses,
       opening,
       { ...persona, followUp: manners.sober },
       { ...manners, followUp: manners.sober, clarification: manners.sober },
-      chance,
+      random,
       reason,
     );
   }
 
   /** The same for another thing, in the same clause: `freeze the Travel card and the Gift card`. */
   #twin({ wish, declared, outcome }: Trial): { wish: Wish; clause: string } | undefined {
-    const { chance } = this.#scene;
+    const { random } = this.#scene;
     const { template } = wish;
     if (
       outcome.kind !== "ok" ||
       wish.before ||
       guessOf(wish) ||
       this.#plot.steps ||
-      !chance.happens(odds.twin) ||
+      !random.boolean(odds.twin) ||
       !isRequest(template)
     )
       return undefined;
@@ -339,13 +339,13 @@ export class Author {
     );
     if (open.length === 0 || declared.values.some(it => it.sensitive && it.key in wish.arguments))
       return undefined;
-    const { key } = chance.pick(open);
+    const { key } = random.pick(open);
     const other = this.#granted(
       { declared, form: `{${key}}`, kept: wish },
       it => it.arguments[key] !== wish.arguments[key],
     );
     if (!other || pointing.test(other.said[key]!)) return undefined;
-    const both = `${chance.happens(0.3) ? "both " : ""}${wish.said[key]!} and ${other.said[key]!}`;
+    const both = `${random.boolean(0.3) ? "both " : ""}${wish.said[key]!} and ${other.said[key]!}`;
     return {
       wish: other,
       clause: filled(template, slot => (slot === key ? both : wish.said[slot]))!,
@@ -355,7 +355,7 @@ export class Author {
   /** A wish for a tool that the session grants, or, now and then, one that it refuses. */
   #tried(name: string, before: Wish | undefined): Trial | undefined {
     const step = this.#plot.steps?.get(name);
-    const { declarations, phrases, chance } = this.#scene;
+    const { declarations, phrases, random } = this.#scene;
     if (step) {
       const trial = this.#walk.step(
         step,
@@ -368,8 +368,8 @@ export class Author {
     }
     const declared = declarations.get(name)!;
     const { met, courted } = this.#plot.script?.[this.#turns]?.refusals ?? this.#plot.refusals;
-    const mayFail = declared.tool.effect === "write" && chance.happens(met);
-    const courts = mayFail && chance.happens(courted);
+    const mayFail = declared.tool.effect === "write" && random.boolean(met);
+    const courts = mayFail && random.boolean(courted);
     const flow = this.#flow(declared, before);
     let why = "";
     for (let attempt = 0; attempt < tries; attempt++) {
@@ -392,7 +392,7 @@ export class Author {
       }
       if (
         trial.outcome.kind === "ok" &&
-        ((courts && attempt < tries / 2) || (isEmpty(trial.outcome.value) && !chance.happens(0.1)))
+        ((courts && attempt < tries / 2) || (isEmpty(trial.outcome.value) && !random.boolean(0.1)))
       )
         continue;
       if (!turnsAround(before, trial.wish)) this.rehearsal.keep(trial);
@@ -407,11 +407,11 @@ export class Author {
    * with the answer.
    */
   #withholding(name: string): { clause: string; question: string } | undefined {
-    const { declarations, phrases, chance, focus } = this.#scene;
+    const { declarations, phrases, random, focus } = this.#scene;
     const missing = phrases.tools[name]!.missing!;
     let why = "";
     for (let attempt = 0; attempt < tries; attempt++) {
-      const key = chance.pick(Object.keys(missing));
+      const key = random.pick(Object.keys(missing));
       const trial = this.rehearsal.attempt({
         declared: declarations.get(name)!,
         form: this.#formOf(missing[key]!.forms),
@@ -434,8 +434,8 @@ export class Author {
         )
       )
         continue;
-      const question = chance
-        .shuffled(missing[key]!.ask)
+      const question = random
+        .shuffle(missing[key]!.ask)
         .flatMap(it => filled(it, slot => wish.said[slot]?.replace(/^my /, "your ")) ?? [])[0];
       if (question === undefined) continue;
       this.#withheld = { wish, key };
@@ -447,10 +447,10 @@ export class Author {
   }
 
   #formOf(forms: readonly Form[]): Form {
-    const { isMinimal, chance } = this.#scene;
-    if (!isMinimal) return chance.pick(forms);
+    const { isMinimal, random } = this.#scene;
+    if (!isMinimal) return random.pick(forms);
     const byLength = forms.toSorted((a, b) => textOf(a).length - textOf(b).length);
-    return chance.pick(byLength.slice(0, Math.max(1, Math.ceil(forms.length / 2))));
+    return random.pick(byLength.slice(0, Math.max(1, Math.ceil(forms.length / 2))));
   }
 
   /** What the wish before passes on, by argument: the things it names or brings about. */
@@ -475,16 +475,16 @@ export class Author {
     // a way out does not hang on a question
     if (guessOf(trial.wish) || trial.wish.clause.endsWith("?")) return undefined;
     const { wish, outcome } = trial;
-    const { phrases, declarations, chance } = this.#scene;
+    const { phrases, declarations, random } = this.#scene;
     const words = phrases.tools[wish.tool.name]!.otherwise;
     const isNeeded = outcome.kind !== "ok";
-    if (isNeeded && chance.happens(words ? otherwise.anotherTool : otherwise.onlyTool))
+    if (isNeeded && random.boolean(words ? otherwise.anotherTool : otherwise.onlyTool))
       return this.#alternative(trial);
-    if (!words || !chance.happens(isNeeded ? otherwise.needed : otherwise.spare)) return undefined;
-    const [key, forms] = chance.pick(Object.entries(words));
+    if (!words || !random.boolean(isNeeded ? otherwise.needed : otherwise.spare)) return undefined;
+    const [key, forms] = random.pick(Object.entries(words));
     const stage = isNeeded ? this.rehearsal : this.rehearsal.aside();
     return this.#granted(
-      { declared: declarations.get(wish.tool.name)!, kept: wish, form: chance.pick(forms) },
+      { declared: declarations.get(wish.tool.name)!, kept: wish, form: random.pick(forms) },
       it => givesWay(it, wish, key),
       stage,
     );
@@ -495,7 +495,7 @@ export class Author {
    * possible, tell me where it is`.
    */
   #alternative({ wish }: Trial): Wish | undefined {
-    const { declarations, phrases, chance } = this.#scene;
+    const { declarations, phrases, random } = this.#scene;
     const [named] = wish.things;
     if (!named || wish.clause.endsWith("?") || this.#plot.steps) return undefined;
     const { thing } = named;
@@ -503,11 +503,11 @@ export class Author {
       it.tool.effect === "read" &&
       phrases.tools[it.tool.name] &&
       it.inputs.some(input => input.required && !input.many && input.entity === thing.entity);
-    for (const declared of chance
-      .shuffled([...declarations.values()].filter(fits))
+    for (const declared of random
+      .shuffle([...declarations.values()].filter(fits))
       .slice(0, others)) {
       const { key } = declared.inputs.find(it => it.required && it.entity === thing.entity)!;
-      const form = chance.pick(phrases.tools[declared.tool.name]!.forms);
+      const form = random.pick(phrases.tools[declared.tool.name]!.forms);
       const trial = this.rehearsal.attempt(
         { declared, form, flow: { [key]: [thing] } },
         { ...this.#scene, focus: [thing], recent: [thing] },
@@ -526,7 +526,7 @@ export class Author {
       )
         continue;
       this.rehearsal.keep(trial);
-      return { ...trial.wish, clause: `${chance.pick(ifNot)} ${trial.wish.clause}` };
+      return { ...trial.wish, clause: `${random.pick(ifNot)} ${trial.wish.clause}` };
     }
     return undefined;
   }
@@ -534,9 +534,9 @@ export class Author {
   /** The value that was asked for. */
   #answer({ wish, key }: { wish: Wish; key: string }): Turn | undefined {
     this.#withheld = undefined;
-    const { phrases, chance, declarations } = this.#scene;
+    const { phrases, random, declarations } = this.#scene;
     const declared = declarations.get(wish.tool.name)!;
-    const form = chance.pick(phrases.tools[wish.tool.name]!.missing![key]!.answer);
+    const form = random.pick(phrases.tools[wish.tool.name]!.missing![key]!.answer);
     const trial = this.rehearsal.attempt({ declared, form, kept: wish, isSettled: true });
     if (typeof trial === "string" || trial.outcome.kind !== "ok") return undefined;
     this.rehearsal.keep(trial);
@@ -548,13 +548,13 @@ export class Author {
   /** After a refusal: the same wish with one value changed so that it is granted. */
   #instead(refused: Wish): Turn | undefined {
     this.#refused = undefined;
-    const { phrases, declarations, chance } = this.#scene;
+    const { phrases, declarations, random } = this.#scene;
     const declared = declarations.get(refused.tool.name)!;
-    for (const [key, forms] of chance.shuffled(
+    for (const [key, forms] of random.shuffle(
       Object.entries(phrases.tools[refused.tool.name]!.instead ?? {}),
     )) {
       for (let attempt = 0; attempt < tries; attempt++) {
-        const wish = this.#granted({ declared, kept: refused, form: chance.pick(forms) }, it =>
+        const wish = this.#granted({ declared, kept: refused, form: random.pick(forms) }, it =>
           givesWay(it, refused, key),
         );
         if (wish) return { text: this.#text([wish.clause], "instead"), wishes: [wish] };
@@ -566,14 +566,14 @@ export class Author {
   /** The last wish once more, with other values where the form has slots. */
   #again(): Turn | undefined {
     const last = this.#last;
-    const { phrases, declarations, chance } = this.#scene;
+    const { phrases, declarations, random } = this.#scene;
     const forms = last && phrases.tools[last.tool.name]?.again;
     if (!forms) return undefined;
     for (let attempt = 0; attempt < tries; attempt++) {
       const wish = this.#granted({
         declared: declarations.get(last.tool.name)!,
         kept: last,
-        form: chance.pick(forms),
+        form: random.pick(forms),
       });
       if (wish) return { text: this.#text([wish.clause], "clarification"), wishes: [wish] };
     }
@@ -601,7 +601,7 @@ export class Author {
 
   /** A tool that takes what the talk is about now. */
   #successor(): string | undefined {
-    const { chance, focus, declarations } = this.#scene;
+    const { random, focus, declarations } = this.#scene;
     const last = this.#last;
     if (!last) return undefined;
     const inPlay = new Set(focus.map(it => it.entity));
@@ -611,6 +611,6 @@ export class Author {
     );
     return next.length === 0
       ? undefined
-      : chance.weighted(next, it => this.#plot.rarity(it.tool.name)).tool.name;
+      : random.pickWeighted(next, it => this.#plot.rarity(it.tool.name)).tool.name;
   }
 }

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { TrajectoryDebugSession } from "../../../src/editor/trajectories/debugAdapter.ts";
 import { gradeOf } from "../../../src/editor/trajectories/grade.ts";
 import type { Stepping } from "../../../src/editor/trajectories/stepping.ts";
-import { Mistake } from "../../../src/userError.ts";
+import { UserError } from "../../../src/userError.ts";
 import { rollout } from "../../../src/policy/rollout.ts";
 import { scripted } from "../../../src/policy/scripted.ts";
 import { Cursor } from "../../../src/trajectory/cursor.ts";
@@ -261,7 +261,7 @@ test("a pointer on an id shows its entity, a watch that names nothing says so", 
 
 test("a trajectory that cannot be opened fails the launch with what and remedy", async () => {
   const editor = new Editor(() =>
-    Promise.reject(new Mistake("there is no server banking", "choose one of calendar")),
+    Promise.reject(new UserError("there is no server banking", "choose one of calendar")),
   );
   await editor.send("initialize", { adapterID: "prove" });
   expect(await editor.send("launch", { transcript: source })).toMatchObject({

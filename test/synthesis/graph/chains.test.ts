@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { servers } from "../../../src/servers/catalog.ts";
 import { chainOf, loners, used, type Chain } from "../../../src/synthesis/graph/chains.ts";
-import { chanceOf } from "../../../src/environment/random.ts";
+import { createRandom } from "../../../src/environment/random.ts";
 import { auditFiles, eligible, readAudit } from "../../../src/synthesis/graph/edgeVerdicts.ts";
 import { graphOf } from "../../../src/synthesis/graph/dependencyGraph.ts";
 
@@ -15,7 +15,7 @@ const audit = readAudit(auditFiles(join(import.meta.dirname, "../../resources"))
 function chains(server: (typeof servers)[number], n: number): Chain[] {
   const uses = new Map<string, number>();
   return Array.from({ length: n }).flatMap((_, i) => {
-    const chain = chainOf({ server, uses, audit }, chanceOf(4, i));
+    const chain = chainOf({ server, uses, audit }, createRandom(4, i));
     if (chain) used(chain.tools, uses);
     return chain ?? [];
   });

@@ -5,7 +5,7 @@
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { chanceOf } from "../../../src/environment/random.ts";
+import { createRandom } from "../../../src/environment/random.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import { transcriptOf } from "../../../src/trajectory/transcript.ts";
 import { catalog } from "../../contracts/doors.ts";
@@ -27,8 +27,8 @@ beforeAll(async () => {
     preset: "paper",
     count: of,
   });
-  const numbers = chanceOf(4, "fifty")
-    .shuffled(tasks.map((_, i) => i))
+  const numbers = createRandom(4, "fifty")
+    .shuffle(tasks.map((_, i) => i))
     .slice(0, kept)
     .sort((a, b) => a - b);
   chosen = numbers.map((n, i) => [

@@ -10,7 +10,7 @@ const step = (
   attempt = 1,
 ): Transition => ({ t, from, event, to, attempt });
 
-const talk = [
+const conversation = [
   step(1, "query", "text", "check-query"),
   step(1, "check-query", "names a tool", "query"),
   step(1, "query", "text", "check-query", 2),
@@ -23,14 +23,14 @@ const talk = [
 ];
 
 test("a line a turn, attempts behind the states they were made in", () => {
-  expect(logOf(talk)).toEqual([
+  expect(logOf(conversation)).toEqual([
     "query -text-> check-query -names a tool-> query#2 -text-> check-query#2 -sound-> turn -said-> ask -text-> respond -answered-> continue -follow-up-> query",
     "query -nothing to say-> reject",
   ]);
 });
 
 test("what was written is read back", () => {
-  expect(transitionsIn(logOf(talk))).toEqual(talk);
+  expect(transitionsIn(logOf(conversation))).toEqual(conversation);
   expect(logOf([])).toEqual([]);
   expect(transitionsIn([])).toEqual([]);
 });

@@ -3,8 +3,8 @@
  * what they are told to.
  */
 import { describe, expect, test } from "vitest";
-import type { AssistantMessage, Call, Talk } from "../../../src/policy/policy.ts";
-import { chanceOf } from "../../../src/environment/random.ts";
+import type { AssistantMessage, Call, Conversation } from "../../../src/policy/policy.ts";
+import { createRandom } from "../../../src/environment/random.ts";
 import {
   converse,
   type Course,
@@ -63,7 +63,7 @@ async function hold({
   };
   const teacher: Teacher = {
     name: "told",
-    async next(_: Talk, recovery?: { kind: Recovery; failed: CallEvent }) {
+    async next(_: Conversation, recovery?: { kind: Recovery; failed: CallEvent }) {
       if (recovery) recoveries.push(`${recovery.kind} after ${recovery.failed.type}`);
       return messages.shift()!;
     },
@@ -80,7 +80,7 @@ async function hold({
     menu: [],
     policy: "told",
   } as const;
-  const talk = {
+  const conversation = {
     header: { ...header, servers: [], menu: [] },
     tools: [...session.tools.values()],
     now: "2026-03-09T09:00",
@@ -90,8 +90,8 @@ async function hold({
     session,
     speaker,
     teacher,
-    talk,
-    chance: chanceOf(seed),
+    conversation,
+    random: createRandom(seed),
     minTurns,
     maxTurns,
   });

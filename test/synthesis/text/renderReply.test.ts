@@ -1,7 +1,7 @@
 /** Several answers as one message, and a refusal without what only a machine would say. */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { chanceOf } from "../../../src/environment/random.ts";
+import { createRandom } from "../../../src/environment/random.ts";
 import {
   saidOf,
   type ObstacleWords,
@@ -48,7 +48,7 @@ const say = (
       isBrief: more.isBrief ?? true,
     },
     more.openers ? manners : plainly,
-    chanceOf(more.seed ?? 1),
+    createRandom(more.seed ?? 1),
   );
 };
 
@@ -171,7 +171,7 @@ test.each(inabilities)("what cannot be done (%s, %s): %s", (clause, standing, sa
       { clause, tool, arguments: {}, things: [], template: clause, said: {} },
       words,
       standing,
-      chanceOf(1),
+      createRandom(1),
     ),
   ).toBe(said);
 });
@@ -218,7 +218,7 @@ describe("a refusal", () => {
     ["~/old_notes.txt already exists", "~/old_notes.txt already exists"],
   ];
   test.each(cases)("%s", (error, reason) => {
-    expect(reasonOf(error, "2026-03-09T09:00", chanceOf(1))).toBe(reason);
+    expect(reasonOf(error, "2026-03-09T09:00", createRandom(1))).toBe(reason);
   });
 
   test("stands behind words that want a sentence only where it is one", () => {

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { servers } from "../../../src/servers/catalog.ts";
 import { banking } from "../../../src/servers/banking/server.ts";
-import { chanceOf } from "../../../src/environment/random.ts";
+import { createRandom } from "../../../src/environment/random.ts";
 import {
   contracted,
   isRequest,
@@ -156,7 +156,7 @@ describe("a flawed file", () => {
 
 test("choices are made, inner ones first", () => {
   const all = new Set(
-    Array.from({ length: 60 }, (_, i) => chosen("(move|(quickly |)send) it", chanceOf(i))),
+    Array.from({ length: 60 }, (_, i) => chosen("(move|(quickly |)send) it", createRandom(i))),
   );
   expect([...all].toSorted()).toEqual(["move it", "quickly send it", "send it"]);
 });
@@ -271,7 +271,7 @@ describe("a turn", () => {
         },
         followUp: ["Now "],
       },
-      chanceOf(3),
+      createRandom(3),
     );
   const cases: [text: string, said: string][] = [
     [say(["freeze it"]), "Freeze it."],

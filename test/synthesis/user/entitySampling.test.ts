@@ -1,13 +1,13 @@
 /** A sample holds what read tools show, and looking around changes nothing. */
 import { expect, test } from "vitest";
-import { chanceOf } from "../../../src/environment/random.ts";
+import { createRandom } from "../../../src/environment/random.ts";
 import { sampleOf } from "../../../src/synthesis/user/entitySampling.ts";
 import { library, openLibrary } from "../library.ts";
 
 test("things by entity, with label, facts and what they hang on", () => {
   const session = openLibrary();
   const before = session.digest;
-  const { things } = sampleOf(library, session, chanceOf(1));
+  const { things } = sampleOf(library, session, createRandom(1));
   expect(session.digest).toBe(before);
   const byId = Object.fromEntries(
     [...things].map(([entity, all]) => [entity, [...all].sort((a, b) => (a.id < b.id ? -1 : 1))]),
@@ -38,6 +38,6 @@ test("things by entity, with label, facts and what they hang on", () => {
 });
 
 test("a look-up that needs a name is not made up", () => {
-  const sample = sampleOf(library, openLibrary(), chanceOf(1));
+  const sample = sampleOf(library, openLibrary(), createRandom(1));
   expect(sample.find("member", "mem_21")).toBeUndefined();
 });
