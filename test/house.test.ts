@@ -72,12 +72,26 @@ test("the sources are seen", () => {
 describe("the manifest", () => {
   const listed = manifest.contributes.commands;
 
-  test("lists exactly the commands of the table", () => {
-    const table =
-      /export const commands = \{\n([\s\S]*?)\n\}/.exec(read("src/editor/commands.ts"))?.[1] ?? "";
-    const names = [...table.matchAll(/^ {2}(\w+)(?=[:(])/gm)].map(it => `prove.${it[1]}`);
+  test("lists exactly the commands that the features register", () => {
+    const editor = sources.filter(it => /^src\/(editor\/.*|extension)\.ts$/.test(it.path));
+    const tables = editor.flatMap(({ text }) =>
+      [...text.matchAll(/registerCommands\(context, (\{[\s\S]*?\})\);\n/g)].map(it => it[1]!),
+    );
+    const names = tables.flatMap(table =>
+      [...table.matchAll(/^(?:\{| {4})\s?(\w+)(?=[:(])/gm)].map(it => `prove.${it[1]}`),
+    );
     expect(names.length).toBeGreaterThan(0);
     expect(listed.map(it => it.command).toSorted()).toEqual(names.toSorted());
+    // every table is one of those above, and no command is registered in another way
+    const calls = editor.flatMap(({ path, text }) =>
+      [...text.matchAll(/\bregisterCommands?\(/g)].map(it => `${path} ${it[0]}`),
+    );
+    const others = calls.filter(it => !/(register|extension)\.ts registerCommands\($/.test(it));
+    expect(calls.length - others.length).toBe(tables.length);
+    expect(others.toSorted()).toEqual([
+      "src/editor/shared/commands.ts registerCommand(",
+      "src/editor/shared/commands.ts registerCommands(",
+    ]);
   });
 
   test("titles its commands alike, each once", () => {

@@ -23,7 +23,8 @@ import type { Server } from "../../environment/server.ts";
 import { UserError } from "../../userError.ts";
 import type { Serving } from "../../service/serve.ts";
 import { version } from "../../version.ts";
-import type { Ground } from "../shared/services.ts";
+import type { Definitions } from "../servers/definitions.ts";
+import type { LiveSessions } from "../servers/liveSessions.ts";
 import { icons } from "../shared/icons.ts";
 import { findNode } from "../shared/program.ts";
 import { mustBeTrusted } from "../shared/proveFolder.ts";
@@ -39,8 +40,13 @@ const fixture = "full";
 
 const labelOf = (server: string) => `PROVE ${server}`;
 
+export interface AgentDependencies {
+  readonly definitions: Definitions;
+  readonly sessions: LiveSessions;
+}
+
 export class AgentOffer implements McpServerDefinitionProvider, Disposable {
-  readonly #ground: Ground;
+  readonly #dependencies: AgentDependencies;
   /** The folder of the built programs. */
   readonly #dist: string;
   readonly #token = randomBytes(32).toString("base64url");
@@ -49,8 +55,8 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
   readonly #always: Disposable[];
   #serving: Promise<Serving> | undefined;
 
-  constructor(ground: Ground, extension: Uri) {
-    this.#ground = ground;
+  constructor(dependencies: AgentDependencies, extension: Uri) {
+    this.#dependencies = dependencies;
     this.#dist = Uri.joinPath(extension, "dist").fsPath;
     this.#always = [
       this.#changed,
@@ -67,7 +73,7 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
     const names = new Set(setting("agentServers"));
     return names.size === 0
       ? []
-      : (await this.#ground.definitions.servers()).filter(it => names.has(it.name));
+      : (await this.#dependencies.definitions.servers()).filter(it => names.has(it.name));
   }
 
   /** What there is to start; where it is reached is known once something listens. */
@@ -104,7 +110,7 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
     }
     const { held } =
       this.#sessionOf(server.name) ??
-      (await this.#ground.sessions.open(server.name, fixture, agent));
+      (await this.#dependencies.sessions.open(server.name, fixture, agent));
     const address = Uri.parse(`${serving.url}${serving.mcpPath(held.id, server.name)}`);
     return new McpHttpServerDefinition(
       label,
@@ -118,7 +124,7 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
   async ask(preferred?: string): Promise<void> {
     mustBeTrusted("offering a server to agents");
     const current = setting("agentServers");
-    const items = (await this.#ground.definitions.servers()).map(server => ({
+    const items = (await this.#dependencies.definitions.servers()).map(server => ({
       label: server.name,
       description: `${server.tools.size} tools · ${server.category}`,
       detail: server.summary,
@@ -166,14 +172,14 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
   /** What is no longer offered is closed. */
   #change(): void {
     const names = new Set(setting("agentServers"));
-    for (const live of this.#ground.sessions.all)
+    for (const live of this.#dependencies.sessions.all)
       if (live.held.owner === agent && live.held.servers.every(it => !names.has(it.name)))
-        reporting(this.#ground.sessions.close(live));
+        reporting(this.#dependencies.sessions.close(live));
     this.#changed.fire();
   }
 
   #sessionOf(server: string) {
-    return this.#ground.sessions.of(server).find(it => it.held.owner === agent);
+    return this.#dependencies.sessions.of(server).find(it => it.held.owner === agent);
   }
 
   #listen(): Promise<Serving> {
@@ -186,7 +192,7 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
   }
 
   async #serve(): Promise<Serving> {
-    const { definitions, sessions } = this.#ground;
+    const { definitions, sessions } = this.#dependencies;
     const [{ serve }, catalog, table] = await Promise.all([
       import("../../service/serve.ts"),
       definitions.followingCatalog(),

@@ -20,10 +20,10 @@ import {
   type ConnectedNode,
 } from "./connectedTree.ts";
 import type { Connections } from "./connections.ts";
-import type { FixtureFile } from "../fixtures/fixtureFiles.ts";
-import type { Ground } from "../shared/services.ts";
+import type { FixtureFile, FixtureFiles } from "../fixtures/fixtureFiles.ts";
 import { icons, outcomeIcon } from "../shared/icons.ts";
-import { byHand, storyOf, titleOf, type LiveSession } from "./liveSessions.ts";
+import { byHand, storyOf, titleOf, type LiveSession, type LiveSessions } from "./liveSessions.ts";
+import type { Definitions } from "./definitions.ts";
 import { setting } from "../shared/settings.ts";
 import { rowOf } from "../shared/treeItem.ts";
 import { childrenOf, inLine, sizeOf, type ValueNode } from "../shared/valueTree.ts";
@@ -49,15 +49,20 @@ type OwnNode =
 
 const { Collapsed, Expanded, None } = TreeItemCollapsibleState;
 
+export interface TreeDependencies {
+  readonly definitions: Definitions;
+  readonly fixtures: FixtureFiles;
+  readonly sessions: LiveSessions;
+  readonly connections: Connections;
+}
+
 export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
   readonly #changed = new EventEmitter<undefined>();
   readonly onDidChangeTreeData = this.#changed.event;
-  readonly #ground: Ground;
-  readonly #connections: Connections;
+  readonly #dependencies: TreeDependencies;
 
-  constructor(ground: Ground, connections: Connections) {
-    this.#ground = ground;
-    this.#connections = connections;
+  constructor(dependencies: TreeDependencies) {
+    this.#dependencies = dependencies;
   }
 
   refresh(): void {
@@ -71,13 +76,13 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
   async getChildren(node?: ServersNode): Promise<ServersNode[]> {
     if (!node)
       return [
-        ...(await this.#ground.definitions.servers()).map(server => ({
+        ...(await this.#dependencies.definitions.servers()).map(server => ({
           kind: "server" as const,
           server,
         })),
-        ...connectionsOf(this.#connections),
+        ...connectionsOf(this.#dependencies.connections),
       ];
-    if (isConnectedNode(node)) return childrenOfConnected(node, this.#connections);
+    if (isConnectedNode(node)) return childrenOfConnected(node, this.#dependencies.connections);
     switch (node.kind) {
       case "server":
         return [
@@ -86,7 +91,9 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
           { kind: "tools", server: node.server },
         ];
       case "fixtures":
-        return this.#ground.fixtures.of(node.server.name).map(file => ({ kind: "fixture", file }));
+        return this.#dependencies.fixtures
+          .of(node.server.name)
+          .map(file => ({ kind: "fixture", file }));
       case "tools":
         return [...node.server.tools.values()].map(tool => ({ kind: "tool", tool }));
       case "session":
@@ -121,12 +128,14 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
   /** For `reveal`: only what is revealed needs a parent. */
   async getParent(node: ServersNode): Promise<ServersNode | undefined> {
     if (node.kind !== "session") return undefined;
-    const server = (await this.#ground.definitions.servers()).find(it => it.name === node.server);
+    const server = (await this.#dependencies.definitions.servers()).find(
+      it => it.name === node.server,
+    );
     return server && { kind: "server", server };
   }
 
   #sessionsOf(server: string): ServersNode[] {
-    const live = this.#ground.sessions.of(server);
+    const live = this.#dependencies.sessions.of(server);
     const shown = live
       .slice(-mostShown)
       .map(it => ({ kind: "session" as const, live: it, server }));

@@ -9,26 +9,32 @@ import { UserError } from "../../userError.ts";
 import type { MadeCall } from "../../service/table.ts";
 import { askArguments } from "./callPrompt.ts";
 import { entitiesOf } from "./entities.ts";
-import type { FixtureFile } from "../fixtures/fixtureFiles.ts";
-import type { Ground } from "../shared/services.ts";
+import type { Definitions } from "./definitions.ts";
+import type { FixtureFile, FixtureFiles } from "../fixtures/fixtureFiles.ts";
 import { icons } from "../shared/icons.ts";
-import { storyOf, titleOf, type LiveSession } from "./liveSessions.ts";
+import { storyOf, titleOf, type LiveSession, type LiveSessions } from "./liveSessions.ts";
 import { mustBeTrusted } from "../shared/proveFolder.ts";
 import { pick } from "../shared/questions.ts";
 import type { ServersNode } from "./serversTree.ts";
 
-export class SessionViews {
-  readonly #ground: Ground;
+export interface SessionDependencies {
+  readonly definitions: Definitions;
+  readonly fixtures: FixtureFiles;
+  readonly sessions: LiveSessions;
+}
 
-  constructor(ground: Ground) {
-    this.#ground = ground;
+export class SessionViews {
+  readonly #dependencies: SessionDependencies;
+
+  constructor(dependencies: SessionDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** Opens a session on a node's fixture, or on one that the person picks. */
   async open(node: ServersNode | undefined): Promise<LiveSession> {
     const { server, name } =
       node?.kind === "fixture" ? node.file : await this.#pickFixture(serverOf(node));
-    return this.#ground.sessions.open(server, name);
+    return this.#dependencies.sessions.open(server, name);
   }
 
   /** Calls a tool in a session, asking for whatever the node does not say. */
@@ -45,19 +51,19 @@ export class SessionViews {
       entities: kind => entitiesOf(kind, tool.server, session),
       now: session.state[tool.server]!.clock,
     });
-    await this.#tell(live, this.#ground.sessions.call(live, tool.name, args));
+    await this.#tell(live, this.#dependencies.sessions.call(live, tool.name, args));
   }
 
   async reset(node: ServersNode | undefined): Promise<void> {
-    this.#ground.sessions.reset(await this.#chosenSession(node));
+    this.#dependencies.sessions.reset(await this.#chosenSession(node));
   }
 
   async fork(node: ServersNode | undefined): Promise<LiveSession> {
-    return this.#ground.sessions.fork(await this.#chosenSession(node));
+    return this.#dependencies.sessions.fork(await this.#chosenSession(node));
   }
 
   async close(node: ServersNode | undefined): Promise<void> {
-    await this.#ground.sessions.close(await this.#chosenSession(node));
+    await this.#dependencies.sessions.close(await this.#chosenSession(node));
   }
 
   /** A call that changed the state as a comparison of before and after, any other as its record. */
@@ -79,7 +85,7 @@ export class SessionViews {
   /** The text of a read-only document of a session. */
   text(path: string): string {
     const [, number, call, what] = /^\/sessions\/(\d+)\/(\d+)\/(.+)\.json$/.exec(path) ?? [];
-    const made = this.#ground.sessions
+    const made = this.#dependencies.sessions
       .get(Number(number))
       ?.calls.find(it => it.number === Number(call));
     if (!made) return "// this session was closed or reset\n";
@@ -104,16 +110,16 @@ export class SessionViews {
   async #sessionFor(node: ServersNode | undefined): Promise<LiveSession> {
     if (node?.kind === "session") return node.live;
     const server = serverOf(node);
-    const open = server ? this.#ground.sessions.of(server) : this.#ground.sessions.all;
+    const open = server ? this.#dependencies.sessions.of(server) : this.#dependencies.sessions.all;
     if (open.length) return open.length === 1 ? open[0]! : this.#pickSession(open);
     const { server: name, name: fixture } = await this.#pickFixture(server);
-    return this.#ground.sessions.open(name, fixture);
+    return this.#dependencies.sessions.open(name, fixture);
   }
 
   /** The session that a command is about. */
   async #chosenSession(node: ServersNode | undefined): Promise<LiveSession> {
     if (node?.kind === "session") return node.live;
-    const { all } = this.#ground.sessions;
+    const { all } = this.#dependencies.sessions;
     if (all.length === 0)
       throw new UserError("no session is open", "open one from the Servers view");
     return all.length === 1 ? all[0]! : this.#pickSession(all);
@@ -142,7 +148,7 @@ export class SessionViews {
   }
 
   async #pickFixture(server: string | undefined): Promise<FixtureFile> {
-    const { definitions, fixtures } = this.#ground;
+    const { definitions, fixtures } = this.#dependencies;
     const servers = server ? [server] : (await definitions.servers()).map(it => it.name);
     const items = servers
       .flatMap(name => fixtures.of(name))

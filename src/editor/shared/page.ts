@@ -3,7 +3,7 @@
  * it asks and hears. Knows nothing of what any page shows.
  */
 import { randomBytes } from "node:crypto";
-import { Uri, ViewColumn, window, type WebviewPanel } from "vscode";
+import { Uri, ViewColumn, window, type Disposable, type WebviewPanel } from "vscode";
 import { UserError } from "../../userError.ts";
 import type { PageAsks, PageHears, PageMap } from "../../protocol/pages.ts";
 import { report } from "./report.ts";
@@ -77,6 +77,27 @@ export function servePage<Map extends PageMap>(
     panel,
     tell: (name, body) => void hear({ kind: "event", name, body } as PageHears<Map>),
   };
+}
+
+/**
+ * Registers how a page is restored after the window was reloaded, from the state that the page
+ * saved. A page that cannot be restored is closed.
+ */
+export function registerPageRestorer(
+  page: PageKind["name"],
+  restore: (panel: WebviewPanel, state: Readonly<Record<string, string>>) => void,
+): Disposable {
+  return window.registerWebviewPanelSerializer(`prove.${page}`, {
+    deserializeWebviewPanel(panel, state) {
+      try {
+        restore(panel, state as Record<string, string>);
+      } catch (error) {
+        panel.dispose();
+        report(error);
+      }
+      return Promise.resolve();
+    },
+  });
 }
 
 function shell(extension: Uri, { webview }: WebviewPanel, { name, title }: PageKind): string {

@@ -1,7 +1,7 @@
 /**
- * The files of the scheme `prove`, which are made up when they are read: transcripts, shipped
- * fixtures, what a live session gave. They can be read and nothing else, and tabs that show them
- * come back after a reload. Knows nothing of their text.
+ * The read-only files of the scheme `prove`, whose text is built when they are read: transcripts,
+ * shipped fixtures, calls of live sessions. Tabs that show them are restored after a reload. Each
+ * feature provides the text of its own paths.
  */
 import {
   Disposable,
@@ -9,31 +9,52 @@ import {
   FileChangeType,
   FileSystemError,
   FileType,
+  MarkdownString,
+  workspace,
+  type ExtensionContext,
   type FileChangeEvent,
   type FileStat,
   type FileSystemProvider,
   type Uri,
 } from "vscode";
 
+/** Builds the text of a file when it is read. */
+export type ReadText = (uri: Uri) => string | Promise<string>;
+
+/** Registers the scheme `prove`. */
+export function registerReadOnlyFiles({ subscriptions }: ExtensionContext): ReadOnlyFiles {
+  const files = new ReadOnlyFiles();
+  subscriptions.push(
+    workspace.registerFileSystemProvider("prove", files, {
+      isReadonly: new MarkdownString(
+        "This is a record. A shipped fixture is edited by **PROVE: Edit Fixture**.",
+      ),
+      isCaseSensitive: true,
+    }),
+  );
+  return files;
+}
+
 export class ReadOnlyFiles implements FileSystemProvider {
-  readonly #textOf: (uri: Uri) => string | Promise<string>;
+  readonly #readers = new Map<string, ReadText>();
   readonly #changed = new EventEmitter<FileChangeEvent[]>();
   readonly onDidChangeFile = this.#changed.event;
-  /** Counts changes: an editor reads a file again when its time of change is another. */
+  /** The number of changes so far, reported as the time of change: an editor reads again when it differs. */
   #version = 1;
 
-  constructor(textOf: (uri: Uri) => string | Promise<string>) {
-    this.#textOf = textOf;
+  /** Sets who builds the text of the paths that begin with a prefix, such as `/sessions/`. */
+  provide(prefix: string, read: ReadText): void {
+    this.#readers.set(prefix, read);
   }
 
-  /** Lets whoever shows the file read it again. */
+  /** Makes editors that show the file read it again. */
   change(uri: Uri): void {
     this.#version++;
     this.#changed.fire([{ type: FileChangeType.Changed, uri }]);
   }
 
   watch(): Disposable {
-    // changes are told for every file, watched or not
+    // changes are reported for every file, watched or not
     return new Disposable(() => undefined);
   }
 
@@ -47,7 +68,9 @@ export class ReadOnlyFiles implements FileSystemProvider {
   }
 
   async readFile(uri: Uri): Promise<Uint8Array> {
-    return new TextEncoder().encode(await this.#textOf(uri));
+    const [, read] = [...this.#readers].find(([prefix]) => uri.path.startsWith(prefix)) ?? [];
+    if (!read) throw FileSystemError.FileNotFound(uri);
+    return new TextEncoder().encode(await read(uri));
   }
 
   readDirectory(uri: Uri): never {

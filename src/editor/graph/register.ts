@@ -1,0 +1,20 @@
+/** Registers the pages that show dependency graphs. */
+import type { ExtensionContext } from "vscode";
+import type { Definitions } from "../servers/definitions.ts";
+import type { ServersNode } from "../servers/serversTree.ts";
+import { registerCommands } from "../shared/commands.ts";
+import { registerPageRestorer } from "../shared/page.ts";
+import { GraphPages } from "./graphPages.ts";
+
+export interface GraphDependencies {
+  readonly definitions: Definitions;
+}
+
+export function registerGraph(context: ExtensionContext, { definitions }: GraphDependencies): void {
+  const pages = new GraphPages(context.extensionUri, definitions);
+  context.subscriptions.push(
+    pages,
+    registerPageRestorer("graph", (panel, state) => pages.restore(panel, state["server"] ?? "")),
+  );
+  registerCommands(context, { showGraph: (node?: ServersNode) => pages.open(node) });
+}

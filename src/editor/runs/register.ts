@@ -1,0 +1,48 @@
+/** Registers runs: the Runs view, the run pages and training. */
+import { window, type ExtensionContext, type Uri } from "vscode";
+import { registerCommands } from "../shared/commands.ts";
+import { registerPageRestorer } from "../shared/page.ts";
+import type { ProveFolder } from "../shared/proveFolder.ts";
+import type { Synthesis } from "../synthesis/synthesis.ts";
+import type { TasksNode, TasksTree } from "../tasks/tasksTree.ts";
+import type { Transcripts } from "../trajectories/transcripts.ts";
+import { RunPages } from "./runPages.ts";
+import { Runs } from "./runs.ts";
+import { RunsTree, type RunsNode } from "./runsTree.ts";
+import { Training } from "./training.ts";
+
+export interface RunDependencies {
+  readonly folder: ProveFolder;
+  readonly tasks: TasksTree;
+  readonly transcripts: Transcripts;
+  readonly synthesis: Synthesis;
+}
+
+export function registerRuns(
+  context: ExtensionContext,
+  { folder, tasks, transcripts, synthesis }: RunDependencies,
+): Runs {
+  const { extensionUri, subscriptions } = context;
+  const runs = new Runs(folder);
+  const tree = new RunsTree(runs);
+  const pages = new RunPages(extensionUri, runs, transcripts);
+  const training = new Training(extensionUri, folder, tasks, synthesis, runs, pages);
+  subscriptions.push(
+    runs,
+    tree,
+    pages,
+    window.createTreeView("prove.runs", { treeDataProvider: tree, showCollapseAll: true }),
+    folder.onDidChange(part => {
+      if (part === "runs") runs.refresh();
+    }),
+    registerPageRestorer("run", (panel, state) => pages.restore(panel, state["folder"] ?? "")),
+  );
+  registerCommands(context, {
+    startTraining: (node?: TasksNode | Uri) => training.start(node),
+    showRun: (node?: RunsNode) => pages.open(node),
+    pauseTraining: (node?: RunsNode) => training.ask("pause", node),
+    resumeTraining: (node?: RunsNode) => training.ask("resume", node),
+    stopTraining: (node?: RunsNode) => training.ask("stop", node),
+  });
+  return runs;
+}

@@ -1,0 +1,81 @@
+/**
+ * Registers the Servers view with the sessions that a person opens on the product's servers and on
+ * connected ones.
+ */
+import { window, workspace, type ExtensionContext } from "vscode";
+import type { FixtureFiles } from "../fixtures/fixtureFiles.ts";
+import { registerCommands } from "../shared/commands.ts";
+import type { ProveFolder } from "../shared/proveFolder.ts";
+import type { ReadOnlyFiles } from "../shared/readOnlyFiles.ts";
+import { reporting } from "../shared/report.ts";
+import { ConnectedViews } from "./connectedViews.ts";
+import { Connections } from "./connections.ts";
+import type { Definitions } from "./definitions.ts";
+import { LiveSessions } from "./liveSessions.ts";
+import { ServersTree, type ServersNode } from "./serversTree.ts";
+import { SessionViews } from "./sessionViews.ts";
+
+export interface ServerDependencies {
+  readonly folder: ProveFolder;
+  readonly files: ReadOnlyFiles;
+  readonly definitions: Definitions;
+  readonly fixtures: FixtureFiles;
+}
+
+export interface ServersFeature {
+  readonly sessions: LiveSessions;
+  refresh(): void;
+}
+
+type CallNode = Extract<ServersNode, { kind: "call" | "connectedCall" }>;
+
+export function registerServers(
+  context: ExtensionContext,
+  { folder, files, definitions, fixtures }: ServerDependencies,
+): ServersFeature {
+  const { subscriptions } = context;
+  const sessions = new LiveSessions(definitions);
+  const connections = new Connections(folder, context.workspaceState);
+  const sessionViews = new SessionViews({ definitions, fixtures, sessions });
+  const connectedViews = new ConnectedViews(connections);
+  const tree = new ServersTree({ definitions, fixtures, sessions, connections });
+  const view = window.createTreeView("prove.servers", {
+    treeDataProvider: tree,
+    showCollapseAll: true,
+  });
+  files.provide("/sessions/", ({ path }) => sessionViews.text(path));
+  files.provide("/connected/", ({ path }) => connectedViews.text(path));
+  subscriptions.push(
+    sessions,
+    connections,
+    tree,
+    view,
+    sessions.onDidChange(() => tree.refresh()),
+    connections.onDidChange(() => tree.refresh()),
+    folder.onDidChange(part => {
+      if (part === "fixtures" || part === "mcp.json") tree.refresh();
+    }),
+    // a server's row says whether it is offered to agents
+    workspace.onDidChangeConfiguration(it => {
+      if (it.affectsConfiguration("prove.agentServers")) tree.refresh();
+    }),
+    sessions.onDidOpen(live => {
+      const row = { kind: "session", live, server: live.held.servers[0]!.name } as const;
+      reporting(Promise.resolve(view.reveal(row, { expand: true, select: true })));
+    }),
+  );
+  // sessions on the product's servers are values, those on connected servers are processes
+  const viewsOf = (node: ServersNode | undefined) =>
+    node?.kind.startsWith("connect") ? connectedViews : sessionViews;
+  registerCommands(context, {
+    openSession: (node?: ServersNode) => viewsOf(node).open(node),
+    callTool: (node?: ServersNode) => viewsOf(node).call(node),
+    resetSession: (node?: ServersNode) => viewsOf(node).reset(node),
+    forkSession: (node?: ServersNode) => viewsOf(node).fork(node),
+    closeSession: (node?: ServersNode) => viewsOf(node).close(node),
+    connectServer: () => connectedViews.edit(),
+    showCall: (node: CallNode) =>
+      node.kind === "call" ? sessionViews.show(node.live, node.made) : connectedViews.show(node),
+  });
+  return { sessions, refresh: () => tree.refresh() };
+}

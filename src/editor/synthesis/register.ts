@@ -1,0 +1,48 @@
+/** Registers synthesis: its commands, the keys of endpoints, and the synthesis pages. */
+import type { ExtensionContext, Uri } from "vscode";
+import type { Definitions } from "../servers/definitions.ts";
+import { registerCommands } from "../shared/commands.ts";
+import { registerPageRestorer } from "../shared/page.ts";
+import type { ProveFolder } from "../shared/proveFolder.ts";
+import type { TasksNode, TasksTree } from "../tasks/tasksTree.ts";
+import type { Transcripts } from "../trajectories/transcripts.ts";
+import { EndpointKeys } from "./endpointKeys.ts";
+import { Synthesis } from "./synthesis.ts";
+import { SynthesisPages } from "./synthesisPages.ts";
+
+export interface SynthesisDependencies {
+  readonly folder: ProveFolder;
+  readonly definitions: Definitions;
+  readonly tasks: TasksTree;
+  readonly transcripts: Transcripts;
+}
+
+export function registerSynthesis(
+  context: ExtensionContext,
+  { folder, definitions, tasks, transcripts }: SynthesisDependencies,
+): Synthesis {
+  const { extensionUri, workspaceState } = context;
+  const pages = new SynthesisPages(extensionUri, folder, tasks, transcripts);
+  const keys = new EndpointKeys(context.secrets, context.globalState);
+  const synthesis = new Synthesis(
+    extensionUri,
+    folder,
+    definitions,
+    tasks,
+    pages,
+    keys,
+    workspaceState,
+  );
+  context.subscriptions.push(
+    pages,
+    registerPageRestorer("synthesis", (panel, state) => pages.restore(panel, state["file"] ?? "")),
+  );
+  registerCommands(context, {
+    synthesizeTasks: () => synthesis.ask(),
+    setEndpointKey: () => keys.set(),
+    forgetEndpointKey: () => keys.forget(),
+    showSynthesis: (node?: TasksNode | Uri) => pages.open(node),
+    copyExample: () => synthesis.copyExample(),
+  });
+  return synthesis;
+}

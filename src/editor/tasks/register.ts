@@ -1,0 +1,26 @@
+/** Registers the Tasks view with its filter and search. */
+import { commands, window, type ExtensionContext } from "vscode";
+import { registerCommands } from "../shared/commands.ts";
+import type { ProveFolder } from "../shared/proveFolder.ts";
+import { TasksTree } from "./tasksTree.ts";
+
+export interface TaskDependencies {
+  readonly folder: ProveFolder;
+}
+
+export function registerTasks(context: ExtensionContext, { folder }: TaskDependencies): TasksTree {
+  const tree = new TasksTree(folder);
+  context.subscriptions.push(
+    tree,
+    window.createTreeView("prove.tasks", { treeDataProvider: tree, showCollapseAll: true }),
+    folder.onDidChange(part => {
+      if (part === "tasks") tree.refresh();
+    }),
+  );
+  registerCommands(context, {
+    filterTasks: () => tree.askFilter(),
+    searchTasks: async () =>
+      commands.executeCommand("prove.openTranscript", await tree.askSearch()),
+  });
+  return tree;
+}

@@ -1,0 +1,50 @@
+/**
+ * Registers trajectories: their transcripts, the debugger that steps through them, and the reward
+ * pages.
+ */
+import { workspace, type ExtensionContext, type Uri } from "vscode";
+import type { FixtureFiles } from "../fixtures/fixtureFiles.ts";
+import type { Definitions } from "../servers/definitions.ts";
+import { registerCommands } from "../shared/commands.ts";
+import { registerPageRestorer } from "../shared/page.ts";
+import type { ReadOnlyFiles } from "../shared/readOnlyFiles.ts";
+import type { AttemptNode, FindTask } from "./attempts.ts";
+import { Debugging } from "./debugging.ts";
+import { RewardPages } from "./rewardPages.ts";
+import { registerTranscriptLenses } from "./transcriptLenses.ts";
+import { Transcripts } from "./transcripts.ts";
+
+export interface TrajectoryDependencies {
+  readonly files: ReadOnlyFiles;
+  readonly definitions: Definitions;
+  readonly fixtures: FixtureFiles;
+  readonly findTask: FindTask;
+}
+
+export function registerTrajectories(
+  context: ExtensionContext,
+  { files, definitions, fixtures, findTask }: TrajectoryDependencies,
+): Transcripts {
+  const transcripts = new Transcripts(definitions, findTask);
+  const debugging = new Debugging(transcripts);
+  const rewardPages = new RewardPages(context.extensionUri, transcripts, debugging);
+  files.provide("/transcripts/", uri => transcripts.text(uri));
+  context.subscriptions.push(
+    transcripts,
+    debugging,
+    rewardPages,
+    transcripts.onDidChange(uri => files.change(uri)),
+    // a grade depends on the fixture that the task starts from
+    workspace.onDidSaveTextDocument(it => fixtures.isMine(it.uri) && transcripts.refresh()),
+    registerPageRestorer("reward", (panel, state) =>
+      rewardPages.restore(panel, state["address"] ?? ""),
+    ),
+    ...registerTranscriptLenses(transcripts, definitions),
+  );
+  registerCommands(context, {
+    openTranscript: (attempt?: AttemptNode | Uri) => transcripts.open(attempt),
+    stepTrajectory: (attempt?: AttemptNode | Uri) => debugging.start(attempt),
+    showReward: (attempt?: AttemptNode | Uri) => rewardPages.open(attempt),
+  });
+  return transcripts;
+}
