@@ -9,11 +9,13 @@ import { openCatalog } from "../src/environment/catalog.ts";
 import type { AssistantMessage } from "../src/policy/policy.ts";
 import { rollout } from "../src/policy/rollout.ts";
 import { scripted } from "../src/policy/scripted.ts";
-import { servers } from "../src/servers/catalog.ts";
+import { loadServers } from "../src/servers/catalog.ts";
 import { synthesize } from "../src/synthesis/pipeline/synthesize.ts";
 import { trajectoryText } from "../src/trajectory/file.ts";
 import type { Task } from "../src/trajectory/task.ts";
 import { taskLine } from "../src/trajectory/taskLine.ts";
+
+const servers = await loadServers();
 
 const root = join(import.meta.dirname, "..");
 const resources = join(root, "resources");

@@ -7,9 +7,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { findFixture, fixtureNames } from "../src/environment/fixture.ts";
-import { servers } from "../src/servers/catalog.ts";
+import { loadServers } from "../src/servers/catalog.ts";
 import { version } from "../src/version.ts";
 import { importsOf, rules, type Source } from "./houseRules.ts";
+
+const servers = await loadServers();
 
 const root = join(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");

@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { openCatalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
-import { servers as catalogServers } from "../servers/catalog.ts";
+import { loadServers } from "../servers/catalog.ts";
 import { version } from "../version.ts";
 import type { Command, Terminal } from "./command.ts";
 
@@ -57,7 +57,7 @@ async function main([name, ...args]: string[]): Promise<number> {
       return 0;
     }
     const { positionals, values } = parsed(name, command, args);
-    return await command.run(terminalOf(process.cwd()), positionals, values);
+    return await command.run(await openTerminal(process.cwd()), positionals, values);
   } catch (error) {
     return report(error);
   }
@@ -77,7 +77,7 @@ function parsed(name: string, command: Command, args: string[]) {
   }
 }
 
-function terminalOf(cwd: string): Terminal {
+async function openTerminal(cwd: string): Promise<Terminal> {
   const resources = folderAbove(
     import.meta.dirname ?? dirname(new URL(import.meta.url).pathname),
     "resources",
@@ -107,7 +107,10 @@ function terminalOf(cwd: string): Terminal {
     resources,
     dist: join(resources, "..", "dist"),
     prove,
-    catalog: openCatalog(catalogServers, [join(prove, "fixtures"), join(resources, "fixtures")]),
+    catalog: openCatalog(await loadServers(), [
+      join(prove, "fixtures"),
+      join(resources, "fixtures"),
+    ]),
   };
 }
 

@@ -5,14 +5,14 @@
  */
 import { openCatalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
-import { servers } from "../servers/catalog.ts";
+import { loadServers } from "../servers/catalog.ts";
 import { writeEnd } from "../run/folder.ts";
 import { train, type Said, type Setup, type Told } from "./loop.ts";
 import { joinReplicas } from "./replicas.ts";
 import { runTrainer } from "./trainer.ts";
 
-const isReplica = await joinReplicas<Setup, Told, Said>(replica =>
-  train(replica, openCatalog(servers, replica.setup.fixtures)),
+const isReplica = await joinReplicas<Setup, Told, Said>(async replica =>
+  train(replica, openCatalog(await loadServers(), replica.setup.fixtures)),
 );
 if (!isReplica) {
   const [folder, ...fixtures] = process.argv.slice(2);
@@ -27,7 +27,7 @@ if (!isReplica) {
 
 async function codeOf(folder: string, fixtures: readonly string[]): Promise<number> {
   try {
-    const end = await runTrainer(folder, openCatalog(servers, fixtures), fixtures);
+    const end = await runTrainer(folder, openCatalog(await loadServers(), fixtures), fixtures);
     return end.by === "failed" ? 1 : 0;
   } catch (error) {
     if (!(error instanceof UserError)) throw error;

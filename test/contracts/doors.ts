@@ -7,9 +7,11 @@ import { z } from "zod";
 import { openByName, openCatalog } from "../../src/environment/catalog.ts";
 import { canonical, type Json } from "../../src/environment/json.ts";
 import { sessionKey } from "../../src/mcp/expose.ts";
-import { servers } from "../../src/servers/catalog.ts";
+import { loadServers } from "../../src/servers/catalog.ts";
 import { serve, type Serving } from "../../src/service/serve.ts";
 import { newSessionId } from "../../src/service/sessionId.ts";
+
+const servers = await loadServers();
 
 export const root = join(import.meta.dirname, "../..");
 export const catalog = openCatalog(servers, [join(root, "resources/fixtures")]);

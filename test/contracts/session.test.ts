@@ -2,9 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openByName } from "../../src/environment/catalog.ts";
 import type { JsonSchema } from "../../src/environment/server.ts";
-import { servers } from "../../src/servers/catalog.ts";
+import { loadServers } from "../../src/servers/catalog.ts";
 import { catalog, inProcess, overHttp, overStdio, type Door } from "./doors.ts";
 import { walk } from "./walk.ts";
+
+const servers = await loadServers();
 
 const expectedTools: Record<string, number> = {
   banking: 17,

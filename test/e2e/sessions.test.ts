@@ -4,9 +4,11 @@
  */
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Locator } from "playwright-core";
-import { servers as catalog } from "../../src/servers/catalog.ts";
+import { loadServers } from "../../src/servers/catalog.ts";
 import { beginMeter, endMeter, say } from "./meter.ts";
 import { checkGone, checkSeen, patience, Workbench } from "./workbench.ts";
+
+const catalog = await loadServers();
 
 let workbench: Workbench;
 const servers = () => workbench.rows("Servers");

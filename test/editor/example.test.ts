@@ -6,11 +6,13 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openCatalog } from "../../src/environment/catalog.ts";
 import { gradeOf } from "../../src/editor/trajectories/grade.ts";
-import { servers } from "../../src/servers/catalog.ts";
+import { loadServers } from "../../src/servers/catalog.ts";
 import { readTasks, readTrajectories } from "../../src/trajectory/file.ts";
 import { checkReplay } from "../../src/trajectory/replay.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { callsOf } from "../../src/trajectory/trajectory.ts";
+
+const servers = await loadServers();
 
 const root = join(import.meta.dirname, "../..");
 const catalog = openCatalog(servers, [join(root, "resources/fixtures")]);

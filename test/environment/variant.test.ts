@@ -2,9 +2,11 @@
 import { expect, test } from "vitest";
 import { fixtureDigest, fixtureSchema } from "../../src/environment/fixture.ts";
 import { openByName } from "../../src/environment/catalog.ts";
-import { servers } from "../../src/servers/catalog.ts";
+import { loadServers } from "../../src/servers/catalog.ts";
 import { variantNamed, variantOf } from "../../src/environment/variant.ts";
 import { catalog } from "../contracts/doors.ts";
+
+const servers = await loadServers();
 
 const names: [name: string, of: object | undefined][] = [
   ["full~17", { of: "full", number: 17 }],

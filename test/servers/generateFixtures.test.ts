@@ -5,12 +5,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { servers } from "../../src/servers/catalog.ts";
+import { loadServers } from "../../src/servers/catalog.ts";
 import { canonOf } from "../../src/servers/shared/cast.ts";
 import { parts } from "../../src/servers/generators.ts";
 import type { Size } from "../../src/servers/shared/generator.ts";
 import { disagreementsOf, fixtureText, makeWorld } from "../../src/servers/generateFixtures.ts";
 import { catalog, root } from "../contracts/doors.ts";
+
+const servers = await loadServers();
 
 const shipped = (server: string, size: Size) => catalog.fixture(server, size);
 const make = (seed: number, size: Size, name: string = size) =>

@@ -34,10 +34,12 @@ import {
 import { readGroups } from "../../src/run/group.ts";
 import { readLock } from "../../src/storage/fileLock.ts";
 import { startTrainer } from "../../src/run/start.ts";
-import { servers } from "../../src/servers/catalog.ts";
+import { loadServers } from "../../src/servers/catalog.ts";
 import { synthesize } from "../../src/synthesis/pipeline/synthesize.ts";
 import { taskLine } from "../../src/trajectory/taskLine.ts";
 import { programs } from "../compute/numbers.ts";
+
+const servers = await loadServers();
 
 const resources = join(import.meta.dirname, "../../resources");
 const fixtures = [join(resources, "fixtures")];

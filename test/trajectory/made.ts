@@ -5,9 +5,11 @@ import type { JsonObject } from "../../src/environment/json.ts";
 import type { AssistantMessage, Call } from "../../src/policy/policy.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import { scripted } from "../../src/policy/scripted.ts";
-import { servers } from "../../src/servers/catalog.ts";
+import { loadServers } from "../../src/servers/catalog.ts";
 import { callBudget, taskFormat, type Goal, type Task } from "../../src/trajectory/task.ts";
 import { join } from "node:path";
+
+const servers = await loadServers();
 
 export const catalog = openCatalog(servers, [
   join(import.meta.dirname, "../../resources/fixtures"),

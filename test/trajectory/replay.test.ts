@@ -3,12 +3,14 @@ import { describe, expect, test } from "vitest";
 import { openCatalog, type Catalog } from "../../src/environment/catalog.ts";
 import { freeze } from "../../src/environment/digest.ts";
 import { defineServer, toolOf, type Server } from "../../src/environment/server.ts";
-import { servers } from "../../src/servers/catalog.ts";
+import { loadServers } from "../../src/servers/catalog.ts";
 import { Cursor, type Place } from "../../src/trajectory/cursor.ts";
 import { checkReplay, replay } from "../../src/trajectory/replay.ts";
 import type { CallEvent, Trajectory } from "../../src/trajectory/trajectory.ts";
 import { z } from "zod";
 import { catalog, moveFifty, moveTwice } from "./made.ts";
+
+const servers = await loadServers();
 
 const { trajectory } = await moveTwice();
 const banking = catalog.server("banking");

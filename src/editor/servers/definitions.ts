@@ -5,7 +5,7 @@
  */
 import type { Catalog } from "../../environment/catalog.ts";
 import type { Server } from "../../environment/server.ts";
-import { loadServers } from "./loadServers.ts";
+import { loadServers } from "../../servers/catalog.ts";
 import type { Audit } from "../../synthesis/graph/edgeVerdicts.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
 

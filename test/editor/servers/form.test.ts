@@ -5,7 +5,9 @@ import { formOf, parseField, type Field } from "../../../src/editor/servers/form
 import { day, id, minute, money } from "../../../src/environment/entity.ts";
 import type { JsonSchema } from "../../../src/environment/server.ts";
 import { banking } from "../../../src/servers/banking/server.ts";
-import { servers } from "../../../src/servers/catalog.ts";
+import { loadServers } from "../../../src/servers/catalog.ts";
+
+const servers = await loadServers();
 
 test("the fields of a real tool, required ones first", () => {
   const fields = formOf(banking.tools.get("banking_list_transactions")!);

@@ -4,11 +4,13 @@
  */
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { servers } from "../../../src/servers/catalog.ts";
+import { loadServers } from "../../../src/servers/catalog.ts";
 import { chainOf, loners, used, type Chain } from "../../../src/synthesis/graph/chains.ts";
 import { createRandom } from "../../../src/environment/random.ts";
 import { auditFiles, eligible, readAudit } from "../../../src/synthesis/graph/edgeVerdicts.ts";
 import { graphOf } from "../../../src/synthesis/graph/dependencyGraph.ts";
+
+const servers = await loadServers();
 
 const audit = readAudit(auditFiles(join(import.meta.dirname, "../../resources")));
 

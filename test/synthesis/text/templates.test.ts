@@ -4,7 +4,7 @@
 import { describe, expect, test } from "vitest";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { servers } from "../../../src/servers/catalog.ts";
+import { loadServers } from "../../../src/servers/catalog.ts";
 import { banking } from "../../../src/servers/banking/server.ts";
 import { createRandom } from "../../../src/environment/random.ts";
 import {
@@ -28,6 +28,8 @@ import {
 } from "../../../src/synthesis/text/templates.ts";
 import { root } from "../../contracts/doors.ts";
 import { library } from "../library.ts";
+
+const servers = await loadServers();
 
 const folder = join(root, "resources/phrases");
 
