@@ -210,7 +210,7 @@ export const rules: readonly Rule[] = [
       { path: "src/reward/score.ts", text: `import { readFileSync } from "node:fs";` },
       { path: "src/reward/score.ts", text: `import { Mistake } from "../mistake.ts";` },
       {
-        path: "src/protocol/pages.ts",
+        path: "src/protocol/rewardPage.ts",
         text: `import { partNames } from "../reward/breakdown.ts";`,
       },
       {

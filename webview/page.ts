@@ -2,7 +2,7 @@
  * The page's end of the channel: ask the editor, hear what it tells. The reply's type follows from
  * the request's name. Knows no page's content.
  */
-import type { PageHears, PageMap } from "../src/protocol/pages.ts";
+import type { EditorMessage, PageContract } from "../src/protocol/pageChannel.ts";
 
 declare function acquireVsCodeApi(): {
   readonly postMessage: (message: unknown) => void;
@@ -10,7 +10,7 @@ declare function acquireVsCodeApi(): {
   setState(state: unknown): void;
 };
 
-export interface Channel<Map extends PageMap> {
+export interface Channel<Map extends PageContract> {
   ask<Name extends keyof Map["requests"] & string>(
     name: Name,
     params: Map["requests"][Name]["params"],
@@ -34,7 +34,7 @@ export class Refused extends Error {
 }
 
 /** Opens the channel. Once a page. */
-export function connect<Map extends PageMap>(): Channel<Map> {
+export function connect<Map extends PageContract>(): Channel<Map> {
   const editor = acquireVsCodeApi();
   const waiting = new globalThis.Map<
     number,
@@ -42,13 +42,13 @@ export function connect<Map extends PageMap>(): Channel<Map> {
   >();
   const listeners = new globalThis.Map<string, (body: never) => void>();
   let asked = 0;
-  window.addEventListener("message", (message: MessageEvent<PageHears<Map>>) => {
+  window.addEventListener("message", (message: MessageEvent<EditorMessage<Map>>) => {
     const heard = message.data;
     switch (heard.kind) {
-      case "reply":
+      case "result":
         waiting.get(heard.id)?.resolve(heard.result);
         return void waiting.delete(heard.id);
-      case "refusal":
+      case "failure":
         waiting.get(heard.id)?.reject(new Refused(heard.what, heard.remedy));
         return void waiting.delete(heard.id);
       case "event":

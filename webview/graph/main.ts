@@ -2,7 +2,7 @@
  * The page of a server's dependency graph: its picture, what the chosen tool needs and gives, a
  * filter, and all edges as a table. Draws what it is told.
  */
-import type { GraphPage, GraphView } from "../../src/protocol/pages.ts";
+import type { GraphPage, GraphView } from "../../src/protocol/graphPage.ts";
 import { element } from "../element.ts";
 import { connect } from "../page.ts";
 import { visible } from "../text.ts";

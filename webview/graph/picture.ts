@@ -2,7 +2,7 @@
  * The dependency graph as a picture: tools in columns, lines from what gives to what needs. What is
  * chosen stands out, the rest is dimmed.
  */
-import type { GraphEdge, GraphView } from "../../src/protocol/pages.ts";
+import type { GraphEdge, GraphView } from "../../src/protocol/graphPage.ts";
 import { drawn, element } from "../element.ts";
 import { visible } from "../text.ts";
 import { layout, type Spot } from "./layout.ts";

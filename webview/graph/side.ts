@@ -2,7 +2,7 @@
  * What stands beside the graph: what a tool needs and gives, edge by edge; with no tool chosen, how
  * to read the picture.
  */
-import type { GraphEdge, GraphView } from "../../src/protocol/pages.ts";
+import type { GraphEdge, GraphView } from "../../src/protocol/graphPage.ts";
 import { element } from "../element.ts";
 import { counted, fixed, visible } from "../text.ts";
 import { shortName, type Shown } from "./picture.ts";

@@ -7,7 +7,7 @@ import type {
   CallEvidence,
   CallLine,
   RewardView,
-} from "../../src/protocol/pages.ts";
+} from "../../src/protocol/rewardPage.ts";
 import { element } from "../element.ts";
 import { fixed, visible } from "../text.ts";
 

@@ -1,5 +1,10 @@
 /** The task's goals: which calls serve each, and where the order between goals was broken. */
-import type { Breakdown, GoalEvidence, GoalLine, RewardView } from "../../src/protocol/pages.ts";
+import type {
+  Breakdown,
+  GoalEvidence,
+  GoalLine,
+  RewardView,
+} from "../../src/protocol/rewardPage.ts";
 import { element } from "../element.ts";
 import { visible } from "../text.ts";
 

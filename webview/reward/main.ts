@@ -2,7 +2,7 @@
  * The reward of one attempt: what it earned by part, and why, call by call and goal by goal. Draws
  * what it is told; computes nothing.
  */
-import type { RewardPage, RewardView } from "../../src/protocol/pages.ts";
+import type { RewardPage, RewardView } from "../../src/protocol/rewardPage.ts";
 import { registerControls } from "../controls.ts";
 import { element } from "../element.ts";
 import { connect } from "../page.ts";
@@ -67,7 +67,7 @@ function header(view: RewardView): HTMLElement {
     element(
       "div",
       {},
-      element("h1", {}, visible(view.asked)),
+      element("h1", {}, visible(view.request)),
       element(
         "p",
         { class: "quiet" },

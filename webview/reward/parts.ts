@@ -2,7 +2,7 @@
  * The parts of a total as a table: score, weight, value, and a bar of what was earned within what
  * could be.
  */
-import type { Breakdown, Part } from "../../src/protocol/pages.ts";
+import type { Breakdown, Part } from "../../src/protocol/rewardPage.ts";
 import { element } from "../element.ts";
 import { fixed } from "../text.ts";
 

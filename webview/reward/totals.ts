@@ -1,7 +1,7 @@
 /**
  * The totals side by side, one a profile, and success; choosing a profile shows its parts below.
  */
-import type { Breakdown, RewardView } from "../../src/protocol/pages.ts";
+import type { Breakdown, RewardView } from "../../src/protocol/rewardPage.ts";
 import { element } from "../element.ts";
 import { counted, fixed, visible } from "../text.ts";
 

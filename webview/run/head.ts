@@ -2,7 +2,7 @@
  * The head of a run's page: its name, how it stands, what can be done with it, and the last step's
  * key numbers.
  */
-import type { RunStanding, RunView, StepMetrics } from "../../src/protocol/pages.ts";
+import type { RunStatus, RunView, StepMetrics } from "../../src/protocol/runPage.ts";
 import { element } from "../element.ts";
 import { counted, duration, fixed, percent, visible } from "../text.ts";
 
@@ -13,7 +13,7 @@ export interface Actions {
 }
 
 export function head(view: RunView, actions: Actions): HTMLElement {
-  const { state, doing } = view.standing;
+  const { state, activity } = view.status;
   return element(
     "header",
     { class: "head" },
@@ -25,22 +25,31 @@ export function head(view: RunView, actions: Actions): HTMLElement {
         "p",
         {},
         element("span", { class: `state ${state}`, role: "status" }, state),
-        element("span", { class: "quiet" }, ` ${visible(doing)}${timing(view.standing)}`),
+        element("span", { class: "quiet" }, ` ${visible(activity)}${timing(view.status)}`),
       ),
-      progress(view.standing),
+      progress(view.status),
     ),
     element("div", { class: "actions" }, ...buttons(state, actions)),
   );
 }
 
-const timing = ({ spent, seconds }: RunStanding) =>
-  spent === undefined
+const timing = ({ elapsedSeconds, limitSeconds }: RunStatus) =>
+  elapsedSeconds === undefined
     ? ""
-    : ` · ${duration(spent)}${seconds === undefined ? "" : ` of ${duration(seconds)}`}`;
+    : ` · ${duration(elapsedSeconds)}${limitSeconds === undefined ? "" : ` of ${duration(limitSeconds)}`}`;
 
-function progress({ step, steps, spent, seconds, state }: RunStanding): HTMLElement | undefined {
-  const share = Math.max(steps ? step / steps : 0, seconds && spent ? spent / seconds : 0);
-  if (!steps && !seconds) return undefined;
+function progress({
+  step,
+  steps,
+  elapsedSeconds,
+  limitSeconds,
+  state,
+}: RunStatus): HTMLElement | undefined {
+  const share = Math.max(
+    steps ? step / steps : 0,
+    limitSeconds && elapsedSeconds ? elapsedSeconds / limitSeconds : 0,
+  );
+  if (!steps && !limitSeconds) return undefined;
   const filling = element("span", { class: "filling" });
   filling.style.width = `${Math.min(100, share * 100).toFixed(1)}%`;
   return element(
@@ -57,7 +66,7 @@ function progress({ step, steps, spent, seconds, state }: RunStanding): HTMLElem
   );
 }
 
-function buttons(state: RunStanding["state"], { pause, resume, stop }: Actions): HTMLElement[] {
+function buttons(state: RunStatus["state"], { pause, resume, stop }: Actions): HTMLElement[] {
   const button = (text: string, appearance: string, act: () => void) => {
     const made = element("vscode-button", { appearance }, text);
     made.addEventListener("click", act);

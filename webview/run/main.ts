@@ -2,7 +2,7 @@
  * The page of one run: how it stands, its curves as they grow, and what it was asked to do. Draws
  * what it is told, once a frame at most.
  */
-import type { RunPage, RunStanding, RunView } from "../../src/protocol/pages.ts";
+import type { RunPage, RunStatus, RunView } from "../../src/protocol/runPage.ts";
 import { registerControls } from "../controls.ts";
 import { element } from "../element.ts";
 import { connect } from "../page.ts";
@@ -40,7 +40,7 @@ function start(loaded: RunView): void {
     isDue = false;
     const hasSteps = view.steps.length > 0;
     top.replaceChildren(head(view, actions));
-    numbers.replaceChildren(hasSteps ? keyNumbers(view.steps) : waiting(view.standing));
+    numbers.replaceChildren(hasSteps ? keyNumbers(view.steps) : waiting(view.status));
     curves.hidden = !hasSteps;
     if (hasSteps) plots.show(view.steps, view.checkpoints);
     below.replaceChildren(element("h2", {}, "Settings"), settings(view));
@@ -51,20 +51,20 @@ function start(loaded: RunView): void {
     isDue = true;
     requestAnimationFrame(draw);
   };
-  channel.on("stood", standing => change({ standing }));
-  channel.on("stepped", steps =>
+  channel.on("statusChanged", status => change({ status }));
+  channel.on("stepsDone", steps =>
     change({
       steps: [...view.steps.filter(it => it.step < (steps[0]?.step ?? Infinity)), ...steps],
     }),
   );
-  channel.on("saved", step =>
+  channel.on("checkpointSaved", step =>
     change({ checkpoints: [...view.checkpoints.filter(it => it !== step), step] }),
   );
   draw();
 }
 
 /** What stands in the place of the curves before there are any. */
-function waiting({ state }: RunStanding): HTMLElement {
+function waiting({ state }: RunStatus): HTMLElement {
   const isAtWork = state === "starting" || state === "training";
   return element(
     "p",

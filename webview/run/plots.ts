@@ -2,7 +2,7 @@
  * Which plots a run has, and which of its numbers each shows: one set for training on attempts, one
  * for supervised training.
  */
-import type { StepMetrics } from "../../src/protocol/pages.ts";
+import type { StepMetrics } from "../../src/protocol/runPage.ts";
 import { fixed } from "../text.ts";
 import { Plot, type PlotLook, type Series } from "./plot.ts";
 

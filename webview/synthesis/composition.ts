@@ -1,5 +1,5 @@
 /** What the accepted tasks are: a small chart of bars for each way to sort them. */
-import type { SynthesisView, Tally } from "../../src/protocol/pages.ts";
+import type { SynthesisView, Tally } from "../../src/protocol/synthesisPage.ts";
 import { element } from "../element.ts";
 import { percent, visible, whole } from "../text.ts";
 

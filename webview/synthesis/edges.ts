@@ -1,5 +1,5 @@
 /** Transitions put together to edges, with their shares. Pure; knows no elements. */
-import type { TransitionCount } from "../../src/protocol/pages.ts";
+import type { TransitionCount } from "../../src/protocol/synthesisPage.ts";
 
 export interface Edge {
   readonly from: string;

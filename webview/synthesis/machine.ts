@@ -2,7 +2,7 @@
  * The state machine as a picture: states in their groups, edges as wide as their share, counts upon
  * them. What is pointed at is read out below.
  */
-import type { TransitionCount } from "../../src/protocol/pages.ts";
+import type { TransitionCount } from "../../src/protocol/synthesisPage.ts";
 import { drawn, element } from "../element.ts";
 import { percent, visible, whole } from "../text.ts";
 import { edgesOf, kindOf, visitsOf, type Edge } from "./edges.ts";

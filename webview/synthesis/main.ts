@@ -2,7 +2,7 @@
  * The page of a synthesis: its state machine with what went along each edge, what was turned down
  * and why, and what the accepted tasks are. Draws what it is told.
  */
-import type { SynthesisPage, SynthesisView } from "../../src/protocol/pages.ts";
+import type { SynthesisPage, SynthesisView } from "../../src/protocol/synthesisPage.ts";
 import { element } from "../element.ts";
 import { connect } from "../page.ts";
 import { percent, visible, whole } from "../text.ts";

@@ -3,11 +3,11 @@
  * be opened one by one.
  */
 import type {
-  RejectedChoice,
   RejectedItem,
+  RejectedSelection,
   SynthesisPage,
   Tally,
-} from "../../src/protocol/pages.ts";
+} from "../../src/protocol/synthesisPage.ts";
 import { element } from "../element.ts";
 import type { Channel } from "../page.ts";
 import { visible, whole } from "../text.ts";
@@ -17,7 +17,7 @@ export class Rejections {
   readonly #channel: Channel<SynthesisPage>;
   readonly #reasons = element("div", { class: "reasons" });
   readonly #list = element("div", { class: "attempts" });
-  #choice: RejectedChoice | undefined;
+  #selection: RejectedSelection | undefined;
   /** Counts questions: an answer that came too late is not shown. */
   #asked = 0;
 
@@ -38,7 +38,7 @@ export class Rejections {
         ...rejected.map(([reason, n]) => this.#reason(reason, n, n / most)),
       );
     this.#mark();
-    if (rejected.length > 0 && !this.#choice)
+    if (rejected.length > 0 && !this.#selection)
       this.#list.replaceChildren(
         element(
           "p",
@@ -49,8 +49,8 @@ export class Rejections {
   }
 
   /** Lists what was turned down for a reason or from a state. */
-  choose(choice: RejectedChoice): void {
-    this.#choice = choice;
+  choose(selection: RejectedSelection): void {
+    this.#selection = selection;
     this.#mark();
     void this.#load(0);
   }
@@ -71,18 +71,18 @@ export class Rejections {
 
   #mark(): void {
     for (const it of this.#reasons.querySelectorAll<HTMLElement>(".reason"))
-      it.setAttribute("aria-pressed", String(it.dataset["reason"] === this.#choice?.reason));
+      it.setAttribute("aria-pressed", String(it.dataset["reason"] === this.#selection?.reason));
   }
 
   async #load(start: number): Promise<void> {
-    const choice = this.#choice!;
+    const selection = this.#selection!;
     const mine = ++this.#asked;
-    const { total, items } = await this.#channel.ask("rejected", { choice, start });
+    const { total, items } = await this.#channel.ask("rejected", { selection, start });
     if (mine !== this.#asked) return;
     const of =
-      choice.reason !== undefined
-        ? `for “${visible(choice.reason)}”`
-        : `in “${visible(choice.from ?? "")}”`;
+      selection.reason !== undefined
+        ? `for “${visible(selection.reason)}”`
+        : `in “${visible(selection.from ?? "")}”`;
     const rows = items.map(it => this.#row(it));
     const list = start > 0 ? this.#list.querySelector("ol") : undefined;
     if (list) list.append(...rows);
@@ -107,14 +107,14 @@ export class Rejections {
     this.#list.append(more);
   }
 
-  #row({ line, servers, reason, why, asked, chain }: RejectedItem): HTMLElement {
+  #row({ line, servers, reason, why, request, chain }: RejectedItem): HTMLElement {
     const open = element(
       "button",
       { type: "button", class: "link" },
-      visible(asked || chain || "(nothing was said)"),
+      visible(request || chain || "(nothing was said)"),
     );
     open.addEventListener("click", () => void this.#channel.ask("open", { line }));
-    const about = [servers, why && why !== reason ? why : reason, asked ? chain : ""].filter(
+    const about = [servers, why && why !== reason ? why : reason, request ? chain : ""].filter(
       it => it !== "",
     );
     return element("li", {}, open, element("span", { class: "quiet" }, visible(about.join(" · "))));

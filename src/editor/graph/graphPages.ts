@@ -4,7 +4,7 @@
 import { CancellationError, window, type Disposable, type Uri, type WebviewPanel } from "vscode";
 import type { Server } from "../../environment/server.ts";
 import { UserError } from "../../userError.ts";
-import type { GraphPage, GraphView } from "../../protocol/pages.ts";
+import type { GraphPage, GraphView } from "../../protocol/graphPage.ts";
 import { verdictOn, type Audit } from "../../synthesis/graph/edgeVerdicts.ts";
 import { graphOf } from "../../synthesis/graph/dependencyGraph.ts";
 import type { Definitions } from "../servers/definitions.ts";

@@ -5,7 +5,7 @@
 import { basename } from "node:path";
 import { CancellationError, window, type Disposable, type Uri, type WebviewPanel } from "vscode";
 import { UserError } from "../../userError.ts";
-import type { RunPage, RunView } from "../../protocol/pages.ts";
+import type { RunPage, RunView } from "../../protocol/runPage.ts";
 import { groupsFile } from "../../run/folder.ts";
 import { indexGroups } from "./groupIndex.ts";
 import { openPage, servePage, type Answers, type Page } from "../shared/page.ts";
@@ -62,13 +62,13 @@ export class RunPages implements Disposable {
     const listening = watch.listen(change => {
       switch (change.kind) {
         case "stepped":
-          return page.tell("stepped", change.steps);
+          return page.tell("stepsDone", change.steps);
         case "saved":
-          return page.tell("saved", change.step);
+          return page.tell("checkpointSaved", change.step);
         case "stood":
         case "finished":
         case "failed":
-          return page.tell("stood", watch.standing);
+          return page.tell("statusChanged", watch.status);
         default:
           throw new Error(`a run changed by ${JSON.stringify(change satisfies never)}`);
       }
@@ -134,7 +134,7 @@ export class RunPages implements Disposable {
     if (runs.length === 1) return runs[0]!;
     const items = runs.map(watch => ({
       label: nameOf(watch),
-      description: watch.standing.doing,
+      description: watch.status.activity,
       watch,
     }));
     const chosen = await window.showQuickPick(items, { placeHolder: "Which run to show" });
@@ -163,7 +163,7 @@ function viewOf(watch: RunWatch): RunView {
   return {
     run: nameOf(watch),
     folder: watch.folder,
-    standing: watch.standing,
+    status: watch.status,
     config: [
       ["method", config.method],
       ["tasks", basename(config.tasks)],

@@ -4,7 +4,7 @@
  * no views.
  */
 import type { TrainerFact, TrainerRequest, TrainerStatus } from "../../protocol/trainer.ts";
-import type { RunStanding } from "../../protocol/pages.ts";
+import type { RunStatus } from "../../protocol/runPage.ts";
 import { attach, type Attachment } from "../../run/attach.ts";
 import type { RunConfig } from "../../run/config.ts";
 import { checkpointsOf, readEnd, readMetrics, readRun, type RunEnd } from "../../run/folder.ts";
@@ -52,7 +52,7 @@ export class RunWatch {
     return this.#attachment !== undefined;
   }
 
-  get standing(): RunStanding {
+  get status(): RunStatus {
     const status = this.#status;
     if (status) {
       const { state, steps, seconds } = status;
@@ -68,11 +68,11 @@ export class RunWatch {
           : status.doing;
       return {
         state,
-        doing,
+        activity: doing,
         step,
-        spent,
+        elapsedSeconds: spent,
         ...(steps === undefined ? {} : { steps }),
-        ...(seconds === undefined ? {} : { seconds }),
+        ...(seconds === undefined ? {} : { limitSeconds: seconds }),
       };
     }
     const step = this.#steps.at(-1)?.step ?? 0;
@@ -158,24 +158,24 @@ export class RunWatch {
    * How a run without a trainer stands: as its last one left it, or, where that died without a
    * word, stopped.
    */
-  #ended(step: number): Pick<RunStanding, "state" | "doing"> {
+  #ended(step: number): Pick<RunStatus, "state" | "activity"> {
     const end = this.#end;
     switch (end?.by) {
       case undefined:
         return {
           state: "stopped",
-          doing: step === 0 ? "no step was done" : `broke off after step ${step}`,
+          activity: step === 0 ? "no step was done" : `broke off after step ${step}`,
         };
       case "stop":
-        return { state: "stopped", doing: `stopped after step ${step}` };
+        return { state: "stopped", activity: `stopped after step ${step}` };
       case "steps":
       case "time":
         return {
           state: "finished",
-          doing: end.by === "steps" ? `all ${step} steps are done` : `${step} steps in its time`,
+          activity: end.by === "steps" ? `all ${step} steps are done` : `${step} steps in its time`,
         };
       case "failed":
-        return { state: "failed", doing: `${end.what}: ${end.remedy}` };
+        return { state: "failed", activity: `${end.what}: ${end.remedy}` };
       default:
         throw new Error(`a run ended by ${JSON.stringify(end satisfies never)}`);
     }

@@ -218,7 +218,7 @@ function built(
 
 function runItem(node: Extract<RunsNode, { kind: "run" }>): TreeItem {
   const { watch } = node;
-  const { state, step, steps, doing } = watch.standing;
+  const { state, step, steps, activity } = watch.status;
   const last = watch.steps.at(-1);
   const reward = last?.method === "grpo" ? ` · reward ${last.reward.mean.toFixed(3)}` : "";
   const context = {
@@ -238,7 +238,7 @@ function runItem(node: Extract<RunsNode, { kind: "run" }>): TreeItem {
     context,
   );
   item.tooltip = new MarkdownString().appendText(
-    `${watch.folder}\n\n${doing}\n\n${watch.config.method} on ${basename(watch.config.tasks)}, reward ${watch.config.profile}`,
+    `${watch.folder}\n\n${activity}\n\n${watch.config.method} on ${basename(watch.config.tasks)}, reward ${watch.config.profile}`,
   );
   item.command = { command: "prove.showRun", title: "Show Run", arguments: [node] };
   return item;

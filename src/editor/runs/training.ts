@@ -132,13 +132,13 @@ export class Training {
     token: CancellationToken,
   ): Promise<void> {
     return new Promise(resolve => {
-      let shown = watch.standing.step;
+      let shown = watch.status.step;
       const show = () => {
-        const { step, steps, doing } = watch.standing;
+        const { step, steps, activity } = watch.status;
         const last = watch.steps.at(-1);
         const reward = last?.method === "grpo" ? ` · reward ${last.reward.mean.toFixed(3)}` : "";
         progress.report({
-          message: `${doing}${reward}`,
+          message: `${activity}${reward}`,
           increment: steps ? (100 * (step - shown)) / steps : 0,
         });
         shown = step;
@@ -205,7 +205,7 @@ export class Training {
       resume: ["paused", "stopped", "failed"],
       stop: ["starting", "training", "paused"],
     }[request];
-    const runs = this.#runs.all().filter(it => fitting.includes(it.standing.state));
+    const runs = this.#runs.all().filter(it => fitting.includes(it.status.state));
     if (runs.length === 0)
       throw new Remediable(`there is no run to ${request}`, "start one", {
         title: "Start Training",
@@ -214,7 +214,7 @@ export class Training {
     if (runs.length === 1) return runs[0]!;
     const items = runs.map(watch => ({
       label: nameOf(watch),
-      description: watch.standing.doing,
+      description: watch.status.activity,
       watch,
     }));
     const chosen = await window.showQuickPick(items, { placeHolder: `Which run to ${request}` });

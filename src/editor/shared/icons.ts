@@ -3,7 +3,7 @@
  */
 import { ThemeColor, ThemeIcon } from "vscode";
 import type { OutcomeKind } from "../../environment/outcome.ts";
-import type { RunState } from "../../protocol/pages.ts";
+import type { RunState } from "../../protocol/runPage.ts";
 
 const icon = (id: string, color?: string) =>
   color ? new ThemeIcon(id, new ThemeColor(color)) : new ThemeIcon(id);

@@ -5,11 +5,11 @@
 import { randomBytes } from "node:crypto";
 import { Uri, ViewColumn, window, type Disposable, type WebviewPanel } from "vscode";
 import { UserError } from "../../userError.ts";
-import type { PageAsks, PageHears, PageMap } from "../../protocol/pages.ts";
+import type { EditorMessage, PageContract, PageRequest } from "../../protocol/pageChannel.ts";
 import { report } from "./report.ts";
 
 /** What the editor answers to each of a page's requests. */
-export type Answers<Map extends PageMap> = {
+export type Answers<Map extends PageContract> = {
   readonly [Name in keyof Map["requests"]]: (
     params: Map["requests"][Name]["params"],
   ) => Map["requests"][Name]["result"] | Promise<Map["requests"][Name]["result"]>;
@@ -24,13 +24,13 @@ export interface PageKind {
   readonly isBeside?: true;
 }
 
-export interface Page<Map extends PageMap> {
+export interface Page<Map extends PageContract> {
   readonly panel: WebviewPanel;
   tell<Name extends keyof Map["events"] & string>(name: Name, body: Map["events"][Name]): void;
 }
 
 /** Opens a page. The panel is disposed by the person, or with the extension. */
-export function openPage<Map extends PageMap>(
+export function openPage<Map extends PageContract>(
   extension: Uri,
   kind: PageKind,
   answers: Answers<Map>,
@@ -43,7 +43,7 @@ export function openPage<Map extends PageMap>(
 }
 
 /** Fills a panel, new or restored after a reload, and answers it. */
-export function servePage<Map extends PageMap>(
+export function servePage<Map extends PageContract>(
   extension: Uri,
   panel: WebviewPanel,
   kind: PageKind,
@@ -60,22 +60,22 @@ export function servePage<Map extends PageMap>(
   };
   // the editor's own channel, which has no origins
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
-  const hear = (message: PageHears<Map>) => panel.webview.postMessage(message);
-  panel.webview.onDidReceiveMessage(async (asked: PageAsks<Map>) => {
+  const hear = (message: EditorMessage<Map>) => panel.webview.postMessage(message);
+  panel.webview.onDidReceiveMessage(async (asked: PageRequest<Map>) => {
     try {
       const answer = answers[asked.name];
-      await hear({ kind: "reply", id: asked.id, result: await answer(asked.params) });
+      await hear({ kind: "result", id: asked.id, result: await answer(asked.params) });
     } catch (error) {
       const refusal =
         error instanceof UserError ? error : new UserError("PROVE broke", "see the log");
       report(error);
-      await hear({ kind: "refusal", id: asked.id, what: refusal.what, remedy: refusal.remedy });
+      await hear({ kind: "failure", id: asked.id, what: refusal.what, remedy: refusal.remedy });
     }
   });
   panel.webview.html = shell(extension, panel, kind);
   return {
     panel,
-    tell: (name, body) => void hear({ kind: "event", name, body } as PageHears<Map>),
+    tell: (name, body) => void hear({ kind: "event", name, body } as EditorMessage<Map>),
   };
 }
 

@@ -12,7 +12,7 @@ import {
   type Disposable,
   type WebviewPanel,
 } from "vscode";
-import type { SynthesisPage } from "../../protocol/pages.ts";
+import type { SynthesisPage } from "../../protocol/synthesisPage.ts";
 import { UserError } from "../../userError.ts";
 import { rejectedFile } from "../../synthesis/pipeline/report.ts";
 import { addressOf, placeIn } from "../trajectories/attempts.ts";
@@ -94,8 +94,8 @@ export class SynthesisPages implements Disposable {
   #answers(file: string): Answers<SynthesisPage> {
     return {
       load: () => viewOfSynthesis(file),
-      async rejected({ choice, start }) {
-        const { entries } = await rejectedOf(file, choice);
+      async rejected({ selection, start }) {
+        const { entries } = await rejectedOf(file, selection);
         const items = entries
           .slice(start, start + listed)
           .map(({ number, servers, reason, why, asked, chain }) => ({
@@ -103,7 +103,7 @@ export class SynthesisPages implements Disposable {
             servers,
             reason,
             why,
-            asked,
+            request: asked,
             chain,
           }));
         return { total: entries.length, items };

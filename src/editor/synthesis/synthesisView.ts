@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
-import type { SynthesisView, Tally, TransitionCount } from "../../protocol/pages.ts";
+import type { SynthesisView, Tally, TransitionCount } from "../../protocol/synthesisPage.ts";
 import { transitionsIn } from "../../synthesis/pipeline/stateLog.ts";
 import {
   readReport,

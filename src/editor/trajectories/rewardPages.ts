@@ -3,7 +3,7 @@
  */
 import { Uri, type Disposable, type WebviewPanel } from "vscode";
 import { canonical } from "../../environment/json.ts";
-import type { RewardPage, RewardView } from "../../protocol/pages.ts";
+import type { RewardPage, RewardView } from "../../protocol/rewardPage.ts";
 import { callsOf, type CallEvent } from "../../trajectory/trajectory.ts";
 import type { AttemptNode } from "./attempts.ts";
 import type { Debugging } from "./debugging.ts";
@@ -99,7 +99,7 @@ function viewOf(address: string, attempt: OpenAttempt): RewardView {
     task: trajectory.header.task,
     policy: trajectory.header.policy,
     ended,
-    asked: askedIn(attempt),
+    request: askedIn(attempt),
     calls: callsOf(trajectory).map(lineOf),
     goals: (task?.goals ?? []).map(({ calls, after }) => ({
       calls: calls.map(it => ({ name: it.name, arguments: canonical(it.arguments) })),

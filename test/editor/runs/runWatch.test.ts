@@ -52,25 +52,25 @@ const check = (steps: number, end: RunEnd | undefined, expected: object) => {
   for (let at = 1; at <= steps; at++) appendMetrics(folder, step(at));
   if (end) writeEnd(folder, end);
   const watch = new RunWatch(folder);
-  expect(watch.standing).toMatchObject({ step: steps, steps: 5, ...expected });
+  expect(watch.status).toMatchObject({ step: steps, steps: 5, ...expected });
   watch.dispose();
 };
 
 test("a run that was begun and never took a step", () =>
-  check(0, undefined, { state: "stopped", doing: "no step was done" }));
+  check(0, undefined, { state: "stopped", activity: "no step was done" }));
 test("a trainer that died without a word", () =>
-  check(3, undefined, { state: "stopped", doing: "broke off after step 3" }));
+  check(3, undefined, { state: "stopped", activity: "broke off after step 3" }));
 test("a run that was stopped", () =>
-  check(3, { by: "stop", step: 3 }, { state: "stopped", doing: "stopped after step 3" }));
+  check(3, { by: "stop", step: 3 }, { state: "stopped", activity: "stopped after step 3" }));
 test("a run whose steps are done", () =>
-  check(5, { by: "steps", step: 5 }, { state: "finished", doing: "all 5 steps are done" }));
+  check(5, { by: "steps", step: 5 }, { state: "finished", activity: "all 5 steps are done" }));
 test("a run whose time was up", () =>
-  check(4, { by: "time", step: 4 }, { state: "finished", doing: "4 steps in its time" }));
+  check(4, { by: "time", step: 4 }, { state: "finished", activity: "4 steps in its time" }));
 test("a run that could not go on says what and remedy", () =>
   check(
     2,
     { by: "failed", step: 2, what: "the disk is full", remedy: "free some space" },
-    { state: "failed", doing: "the disk is full: free some space" },
+    { state: "failed", activity: "the disk is full: free some space" },
   ));
 
 test("a torn last line of its metrics hides no other", () => {

@@ -1,0 +1,56 @@
+/** What the reward page shows, and its requests and events. Types only. */
+import type { OutcomeKind } from "../environment/outcome.ts";
+import type { Breakdown } from "../reward/breakdown.ts";
+import type { PageContract } from "./pageChannel.ts";
+
+export type {
+  ArgumentEvidence,
+  Breakdown,
+  CallEvidence,
+  GoalEvidence,
+  Part,
+} from "../reward/breakdown.ts";
+
+/** One call of the attempt as the page lists it. */
+export interface CallLine {
+  readonly name: string;
+  /** Canonical text of the arguments. */
+  readonly arguments: string;
+  readonly outcome: OutcomeKind;
+}
+
+/** One goal of the task as the page lists it. */
+export interface GoalLine {
+  readonly calls: readonly { readonly name: string; readonly arguments: string }[];
+  /** Indices of the goals that must come before it. */
+  readonly after: readonly number[];
+}
+
+export interface RewardView {
+  /** Address of the transcript; the page finds the attempt by it after a reload. */
+  readonly address: string;
+  readonly task: string;
+  readonly policy: string;
+  /** How the attempt ended, as text. */
+  readonly ended: string;
+  /** The first message of the user. */
+  readonly request: string;
+  readonly calls: readonly CallLine[];
+  readonly goals: readonly GoalLine[];
+  /** One per profile, the paper's first; empty if the attempt cannot be scored. */
+  readonly breakdowns: readonly Breakdown[];
+  readonly unscorable?: string;
+  /** `why`: what is missing, one line per item. */
+  readonly success: { readonly value: boolean; readonly why: readonly string[] };
+}
+
+export interface RewardPage extends PageContract {
+  readonly requests: {
+    load: { params: null; result: RewardView };
+    /** Shows a call, by its position among the calls, in the transcript. */
+    reveal: { params: { call: number }; result: null };
+    /** Starts the debugger on the attempt. */
+    step: { params: null; result: null };
+  };
+  readonly events: { changed: RewardView };
+}

@@ -1,0 +1,48 @@
+/** What the run page shows, and its requests and events. Types only. */
+import type { StepMetrics } from "../run/metrics.ts";
+import type { PageContract } from "./pageChannel.ts";
+
+export type { StepMetrics } from "../run/metrics.ts";
+
+/** `stopped`: no trainer works on the run, and the run is not complete. */
+export type RunState =
+  "starting" | "training" | "paused" | "stopping" | "stopped" | "finished" | "failed";
+
+export interface RunStatus {
+  readonly state: RunState;
+  /** What is being done, or how the run ended, as text. */
+  readonly activity: string;
+  /** Steps done. */
+  readonly step: number;
+  /** Steps to do; absent if the run is limited by time only. */
+  readonly steps?: number;
+  readonly elapsedSeconds?: number;
+  readonly limitSeconds?: number;
+}
+
+export interface RunView {
+  readonly run: string;
+  /** The run's folder; the page finds the run by it after a reload. */
+  readonly folder: string;
+  readonly status: RunStatus;
+  /** The settings that the run was started with, as name and value. */
+  readonly config: readonly (readonly [string, string])[];
+  readonly steps: readonly StepMetrics[];
+  readonly checkpoints: readonly number[];
+}
+
+export interface RunPage extends PageContract {
+  readonly requests: {
+    load: { params: null; result: RunView };
+    pause: { params: null; result: null };
+    resume: { params: null; result: null };
+    stop: { params: null; result: null };
+    /** Lists the attempts of a step, to open one. */
+    openStep: { params: { step: number }; result: null };
+  };
+  readonly events: {
+    statusChanged: RunStatus;
+    stepsDone: readonly StepMetrics[];
+    checkpointSaved: number;
+  };
+}
