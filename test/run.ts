@@ -21,8 +21,8 @@ process.chdir(join(import.meta.dirname, ".."));
 const workbench = run("node", ["test/e2e/prepare.ts"]);
 await section("packages", () => check("npm", ["run", "--silent", "package"]));
 await section("types", () => check("tsc", ["--noEmit"]));
-await section("lint", () => check("oxlint", ["--deny-warnings"]));
-await section("units, contracts, goldens, house rules", () => suite("units", []));
+await section("lint", () => check("npm", ["run", "--silent", "lint"]));
+await section("units, contracts, goldens, conventions", () => suite("units", []));
 await section("workbench host", async () => counted((await workbench) === 0));
 await section("the packages, and the extension in a real workbench", () =>
   suite("workbench", ["--config", "test/e2e/vitest.config.ts"]),

@@ -1,5 +1,5 @@
 /**
- * The house rules hold in every file of the repository, the manifest lists exactly the commands
+ * The conventions hold in every file of the repository, the manifest lists exactly the commands
  * there are, and the shipped fixtures parse.
  */
 import { execFileSync } from "node:child_process";
@@ -9,7 +9,7 @@ import { describe, expect, test } from "vitest";
 import { findFixture, fixtureNames } from "../src/environment/fixture.ts";
 import { loadServers } from "../src/servers/catalog.ts";
 import { version } from "../src/version.ts";
-import { importsOf, rules, type Source } from "./houseRules.ts";
+import { conventions, type Source } from "./conventions.ts";
 
 const servers = await loadServers();
 
@@ -44,31 +44,31 @@ const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclud
   );
 const sources: readonly Source[] = files.map(path => ({ path, text: read(path) }));
 
-describe.each(rules)("$name", rule => {
-  test.each(rule.broken)("is seen to be broken by $path: $text", source => {
-    expect(rule.complaints(source)).not.toEqual([]);
+describe.each(conventions)("$name", convention => {
+  test.each(convention.violations)("the check notices $path: $text", source => {
+    expect(convention.findProblems(source)).not.toEqual([]);
   });
 
-  test("holds", () => {
-    expect(sources.flatMap(it => rule.complaints(it).map(why => `${it.path} ${why}`))).toEqual([]);
+  test("is kept", () => {
+    const problems = sources.flatMap(it =>
+      convention.findProblems(it).map(problem => `${it.path} ${problem}`),
+    );
+    expect(problems).toEqual([]);
   });
 });
 
-test("imports are found in every spelling", () => {
-  const text = `import "a";\nimport type { B } from "b";\nimport {\n  C,\n  type D,\n} from "c";\nexport * from "d";\nimport E, * as F from 'e';\nconst g = await import("f");\n * import x from "no";`;
-  expect(importsOf(text)).toEqual([
-    { target: "a", typesOnly: false },
-    { target: "b", typesOnly: true },
-    { target: "c", typesOnly: false },
-    { target: "d", typesOnly: false },
-    { target: "e", typesOnly: false },
-    { target: "f", typesOnly: false },
-  ]);
+test("source files are short: median at most 120 lines, 90% at most 280", () => {
+  const lengths = sources
+    .filter(it => /^(src|webview)\/.*\.ts$/.test(it.path))
+    .map(it => it.text.trimEnd().split("\n").length)
+    .toSorted((a, b) => a - b);
+  expect(lengths[Math.floor(lengths.length / 2)]).toBeLessThanOrEqual(120);
+  expect(lengths[Math.floor(lengths.length * 0.9)]).toBeLessThanOrEqual(280);
 });
 
-test("the sources are seen", () => {
+test("the source files are found", () => {
   expect(files).toContain("src/environment/session.ts");
-  expect(files).toContain("test/houseRules.ts");
+  expect(files).toContain("test/conventions.ts");
 });
 
 describe("the manifest", () => {

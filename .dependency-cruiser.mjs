@@ -1,0 +1,208 @@
+/**
+ * Which module may import which, checked by `npm run lint`. The table follows CONTRIBUTING.md: a
+ * module may import itself, the modules listed for it, and what is open to every module (zod, Node's
+ * built-ins, storage, userError.ts and version.ts). Import cycles are errors, type imports included.
+ */
+
+const tensorflow = ["@tensorflow/tfjs-core"];
+const domain = ["environment", "servers", "mcp", "trajectory", "policy", "synthesis", "reward"];
+const programs = ["evaluation", "run", "service", "engine", "protocol"];
+const numerics = ["compute", "model", "train"];
+
+/** @type {Record<string, { modules?: string[], packages?: string[], typesOnly?: boolean }>} */
+const modules = {
+  storage: { packages: ["jsonc-parser", "write-file-atomic"] },
+  environment: { packages: ["lru-cache"] },
+  servers: { modules: ["environment"] },
+  mcp: { modules: ["environment"], packages: ["@modelcontextprotocol/sdk"] },
+  trajectory: { modules: ["environment"] },
+  policy: { modules: ["trajectory", "environment"] },
+  synthesis: { modules: ["policy", "trajectory", "environment"], packages: ["lru-cache"] },
+  reward: { modules: ["trajectory", "environment"] },
+  evaluation: { modules: ["reward", "policy", "trajectory", "environment"] },
+  run: { modules: ["reward", "trajectory", "environment"] },
+  compute: {
+    packages: [
+      ...tensorflow,
+      "@tensorflow/tfjs-backend-cpu",
+      "@tensorflow/tfjs-backend-wasm",
+      "@tensorflow/tfjs-backend-webgpu",
+      "@tensorflow/tfjs-node-gpu",
+      "webgpu",
+    ],
+  },
+  model: { modules: ["compute", "policy", "trajectory"], packages: tensorflow },
+  train: {
+    modules: [
+      ...["model", "compute", "run", "evaluation", "reward", "policy"],
+      ...["trajectory", "environment", "protocol"],
+    ],
+    packages: tensorflow,
+  },
+  service: { modules: ["run", "reward", "policy", "trajectory", "environment", "mcp"] },
+  engine: { modules: ["run", "trajectory", "reward", "environment"] },
+  protocol: {
+    modules: ["environment", "trajectory", "reward", "run", "policy"],
+    typesOnly: true,
+  },
+  cli: { modules: [...domain, ...programs, ...numerics], packages: ["commander"] },
+  editor: {
+    modules: [...domain, ...programs],
+    packages: ["vscode", "@vscode/debugadapter", "@vscode/debugprotocol", "jsonc-parser"],
+  },
+};
+
+/** Entry programs that may import more than their module. */
+const exceptions = {
+  "src/mcp/stdio.ts": ["servers"],
+  "src/mcp/http.ts": ["servers"],
+  "src/run/attach.ts": ["protocol"],
+  "src/train/main.ts": ["servers", "mcp", "synthesis"],
+};
+
+const anyOf = names => `(${names.map(name => name.replaceAll(/[.\\/]/g, "\\$&")).join("|")})`;
+const openFiles = "^src/(storage/|(userError|version)\\.ts$)";
+/** The files of installed packages; `vscode` and the native backends have types only, or nothing. */
+const packagePath = names => `(^|node_modules/(@types/)?)${anyOf(names)}(/|$)`;
+
+/** What a module imports beyond its row. */
+const moduleRules = Object.entries(modules).flatMap(
+  ([name, { modules: allowed = [], packages = [] }]) => {
+    const from = {
+      path: `^src/${name}/`,
+      pathNot: Object.keys(exceptions).map(file => `^${file}$`),
+    };
+    const list = [name, ...allowed];
+    return [
+      {
+        name: `${name}: modules`,
+        comment: `${name} may import ${list.join(", ")}`,
+        severity: "error",
+        from,
+        to: { path: "^src/", pathNot: [`^src/${anyOf(list)}/`, openFiles] },
+      },
+      {
+        name: `${name}: packages`,
+        comment: `${name} may import zod${packages.map(it => `, ${it}`).join("")}`,
+        severity: "error",
+        from,
+        to: {
+          dependencyTypesNot: ["core", "local"],
+          pathNot: ["^src/", packagePath(["zod", ...packages])],
+        },
+      },
+    ];
+  },
+);
+
+/** The same for the entry programs. */
+const exceptionRules = Object.entries(exceptions).map(([file, more]) => {
+  const name = file.split("/")[1];
+  const list = [name, ...(modules[name].modules ?? []), ...more];
+  return {
+    name: `${file}: modules`,
+    severity: "error",
+    from: { path: `^${file}$` },
+    to: { path: "^src/", pathNot: [`^src/${anyOf(list)}/`, openFiles] },
+  };
+});
+
+/** The folders of synthesis, each with the folders it may import besides itself. */
+const synthesisFolders = {
+  text: ["graph"],
+  graph: ["text"],
+  user: ["text", "graph"],
+  teachers: ["user", "text", "graph"],
+  pipeline: ["teachers", "user", "text", "graph"],
+};
+const synthesisRules = Object.entries(synthesisFolders).map(([name, allowed]) => ({
+  name: `synthesis/${name}: folders`,
+  comment: `synthesis/${name} may import ${[name, ...allowed].join(", ")}`,
+  severity: "error",
+  from: { path: `^src/synthesis/${name}/` },
+  to: { path: "^src/synthesis/", pathNot: `^src/synthesis/${anyOf([name, ...allowed])}/` },
+}));
+
+/** Modules that do no input or output: of what is open to all others they may import types only. */
+const pureRules = [
+  {
+    name: "reward: no input or output",
+    severity: "error",
+    from: { path: "^src/reward/" },
+    to: { path: openFiles, dependencyTypesNot: ["type-only"] },
+  },
+  {
+    name: "reward: no built-ins",
+    severity: "error",
+    from: { path: "^src/reward/" },
+    to: { dependencyTypes: ["core", "npm", "npm-dev"], dependencyTypesNot: ["type-only"] },
+  },
+  {
+    name: "protocol: types only",
+    severity: "error",
+    from: { path: "^src/protocol/" },
+    to: { dependencyTypesNot: ["type-only"] },
+  },
+  {
+    name: "webview: pages import each other and types of protocol",
+    severity: "error",
+    from: { path: "^webview/" },
+    to: { path: "^src/", pathNot: "^src/protocol/" },
+  },
+  {
+    name: "webview: types only of protocol",
+    severity: "error",
+    from: { path: "^webview/" },
+    to: { path: "^src/", dependencyTypesNot: ["type-only"] },
+  },
+  {
+    name: "webview: neither Node nor the editor",
+    severity: "error",
+    from: { path: "^webview/" },
+    to: {
+      pathNot: [
+        "^webview/",
+        "^src/",
+        packagePath(["@vscode/webview-ui-toolkit", "@dagrejs/dagre"]),
+      ],
+    },
+  },
+  {
+    name: "src: only extension.ts imports the editor",
+    severity: "error",
+    from: { path: "^src/", pathNot: ["^src/editor/", "^src/extension\\.ts$"] },
+    to: { path: ["^src/editor/", packagePath(["vscode"])] },
+  },
+  {
+    name: "extension.ts: only the editor",
+    severity: "error",
+    from: { path: "^src/extension\\.ts$" },
+    to: { pathNot: ["^src/editor/", packagePath(["vscode"])] },
+  },
+  {
+    name: "src: no unknown module",
+    comment: "a new folder under src needs a row in the table",
+    severity: "error",
+    from: {},
+    to: { path: "^src/[^/]+/", pathNot: `^src/${anyOf(Object.keys(modules))}/` },
+  },
+];
+
+/** @type {Required<Pick<import("dependency-cruiser").IConfiguration, "forbidden" | "options">>} */
+const config = {
+  forbidden: [
+    { name: "no import cycles", severity: "error", from: {}, to: { circular: true } },
+    ...moduleRules,
+    ...exceptionRules,
+    ...synthesisRules,
+    ...pureRules,
+  ],
+  options: {
+    parser: "swc",
+    doNotFollow: { path: "node_modules" },
+    exclude: { path: "^src/compute/kernels" },
+    tsConfig: { fileName: "tsconfig.json" },
+  },
+};
+
+export default config;

@@ -1,0 +1,136 @@
+/**
+ * The conventions of the code base as functions from a source file to problems: names, size,
+ * opening comments, randomness and time. They read text, not syntax trees, because what they look
+ * for is spelled in one way here. Imports are checked by dependency-cruiser (architecture.test.ts).
+ */
+
+export interface Source {
+  /** From the repository's root, with forward slashes. */
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface Convention {
+  readonly name: string;
+  /** What is wrong with a file; empty where the convention is kept or does not apply. */
+  readonly findProblems: (source: Source) => readonly string[];
+  /** Files that break the convention, to prove that the check notices. */
+  readonly violations: readonly Source[];
+}
+
+const banned = [
+  "manager",
+  "helper",
+  "util",
+  "handler",
+  "service",
+  "wrapper",
+  "data",
+  "info",
+  "base",
+  "impl",
+];
+const bannedFiles = /(^|\/)(utils?|common|helpers?|lib|types|index)(\.ts$|\/)/;
+
+const wordsOf = (name: string) =>
+  name.split(/(?<=[a-z0-9])(?=[A-Z])|[_\W]+/).map(it => it.toLowerCase());
+const isBanned = (word: string) => banned.includes(word.replace(/s$/, "")) || banned.includes(word);
+
+function findNameProblems({ path, text }: Source): readonly string[] {
+  const file = path.replace("src/service/", "").replace(/^(src|webview)\//, "");
+  const inPath = wordsOf(file).filter(isBanned);
+  const declared = [
+    ...text.matchAll(
+      /^(?:export\s+)?(?:abstract\s+)?(?:async\s+)?(?:const|let|function\*?|class|interface|type)\s+(\w+)/gm,
+    ),
+  ].map(it => it[1]!);
+  return [
+    ...(bannedFiles.test(path) ? ["has a file name that says nothing about its content"] : []),
+    ...inPath.map(it => `has ${it} in its name`),
+    ...declared.filter(it => wordsOf(it).some(isBanned)).map(it => `declares ${it}`),
+  ];
+}
+
+const withoutComments = (text: string) =>
+  text.replaceAll(/\/\*[\s\S]*?\*\//g, "").replaceAll(/(?<=^|\s)\/\/.*$/gm, "");
+
+/** Forbids a spelling in the files that `where` matches. */
+const forbid = (name: string, where: RegExp, spelling: RegExp, violation: Source): Convention => ({
+  name,
+  findProblems: ({ path, text }) =>
+    where.test(path)
+      ? [...withoutComments(text).matchAll(spelling)].map(it => `says ${it[0].trim()}`)
+      : [],
+  violations: [violation],
+});
+
+const code = /^(src|webview)\/.*\.ts$/;
+
+/** Relative paths that lead above the repository's root, and absolute paths of a machine. */
+function findOutsidePaths({ path, text }: Source): readonly string[] {
+  const depth = path.split("/").length - 1;
+  const relative = [...text.matchAll(/(?<![\w./])((?:\.\.\/)+)shared\b/g)].filter(
+    it => it[1]!.length / "../".length > depth,
+  );
+  const absolute = [...text.matchAll(/(?<![\w.])\/work\//g)];
+  return [...relative, ...absolute].map(it => `mentions ${it[0]}`);
+}
+
+export const conventions: readonly Convention[] = [
+  {
+    name: "names say what a thing is",
+    findProblems: source => (code.test(source.path) ? findNameProblems(source) : []),
+    violations: [
+      { path: "src/run/folder.ts", text: "export class FolderManager {}" },
+      { path: "src/run/utils/folder.ts", text: "" },
+      { path: "src/run/index.ts", text: "" },
+      { path: "src/editor/tasks/treeHelpers.ts", text: "" },
+    ],
+  },
+  {
+    name: "at most 400 lines",
+    findProblems: ({ path, text }) => {
+      const lines = text.trimEnd().split("\n").length;
+      return /^(src|webview|test)\/.*\.ts$/.test(path) && lines > 400 ? [`has ${lines} lines`] : [];
+    },
+    violations: [
+      { path: "src/run/folder.ts", text: `/** A run's folder. */${"\n".repeat(400)}export {};` },
+    ],
+  },
+  {
+    name: "an opening comment in each file",
+    findProblems: ({ path, text }) =>
+      code.test(path) && !/^(#!.*\n)?\/(\*\*|\/) ?\S?/.test(text) ? ["has no opening comment"] : [],
+    violations: [{ path: "src/run/folder.ts", text: `import { join } from "node:path";` }],
+  },
+  forbid(
+    "no clock, random numbers or locale from outside a session",
+    /^src\/(environment|servers|synthesis|reward|trajectory)\//,
+    /\b(Date\.now|Math\.random|performance\.now|randomUUID|localeCompare|toLocale\w*|Intl\.\w+|new Date\(\))/g,
+    { path: "src/servers/banking/server.ts", text: "const now = Date.now();" },
+  ),
+  forbid(
+    "external text is shown as text",
+    code,
+    /\b(innerHTML|outerHTML|insertAdjacentHTML|document\.write|supportHtml)\b/g,
+    {
+      path: "webview/run/main.ts",
+      text: "element.innerHTML = reply;",
+    },
+  ),
+  forbid("no code is evaluated", code, /(?<![.\w])eval\(|\bnew Function\(|["']node:vm["']/g, {
+    path: "src/editor/trajectories/watch.ts",
+    text: "const value = eval(expression);",
+  }),
+  forbid(
+    "no default exports",
+    /^(src|webview|test)\/(?!.*vitest\.config).*\.ts$/,
+    /^export default\b/gm,
+    { path: "src/run/folder.ts", text: "export default 1;" },
+  ),
+  {
+    name: "no path outside the repository",
+    findProblems: findOutsidePaths,
+    violations: [{ path: "README.md", text: ["..", "shared", "paper.md"].join("/") }],
+  },
+];
