@@ -54,7 +54,7 @@ describe("a forbidden import is reported", () => {
     ],
     [
       "protocol: types only",
-      "src/protocol/pages.ts",
+      "src/protocol/rewardPage.ts",
       `import { value } from "../reward/breakdown.ts";`,
       "src/reward/breakdown.ts",
     ],
@@ -123,9 +123,9 @@ test("allowed imports are not reported", async () => {
   const files = {
     "src/reward/score.ts": `import type { Value } from "../trajectory/task.ts";`,
     "src/trajectory/task.ts": `import { value } from "../userError.ts";\nimport { join } from "node:path";\nexport type Value = 1;`,
-    "webview/run/main.ts": `import type { Value } from "../../src/protocol/pages.ts";`,
+    "webview/run/main.ts": `import type { Value } from "../../src/protocol/rewardPage.ts";`,
     ...target("src/userError.ts"),
-    ...target("src/protocol/pages.ts"),
+    ...target("src/protocol/rewardPage.ts"),
   };
   expect(await findViolations(files)).toEqual([]);
 });
