@@ -8,9 +8,13 @@ import { fixtureFile } from "../environment/fixture.ts";
 import { openCatalog, type Catalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
 import { shippedSeed } from "../servers/shared/cast.ts";
-import { parts } from "../servers/generators.ts";
-import type { Size } from "../servers/shared/generator.ts";
-import { disagreementsOf, fixtureText, makeWorld } from "../servers/generateFixtures.ts";
+import { generators } from "../servers/generators.ts";
+import type { FixtureSize } from "../servers/shared/generator.ts";
+import {
+  findInconsistencies,
+  formatFixture,
+  generateFixtures,
+} from "../servers/generateFixtures.ts";
 import { seedOf } from "./call.ts";
 import type { Command, Terminal } from "./command.ts";
 
@@ -40,15 +44,15 @@ export const world: Command = {
       terminal.cwd,
       (values["out"] as string | undefined) ?? join(terminal.prove, "fixtures"),
     );
-    for (const [server, fixture] of makeWorld(parts, {
+    for (const [server, fixture] of generateFixtures(generators, {
       seed,
       size,
       name,
-      shipped: shippedOf(terminal),
+      readShipped: shippedOf(terminal),
     })) {
       const file = fixtureFile(folder, server, name);
       mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(`${file}.new`, fixtureText(fixture));
+      writeFileSync(`${file}.new`, formatFixture(fixture));
       renameSync(`${file}.new`, file);
       terminal.print(relative(terminal.cwd, file));
     }
@@ -62,7 +66,7 @@ export function shippedOf({
   resources,
 }: Pick<Terminal, "catalog" | "resources">): (
   server: string,
-  size: Size,
+  size: FixtureSize,
 ) => ReturnType<Catalog["fixture"]> {
   const shipped = openCatalog([...catalog.servers.values()], [join(resources, "fixtures")]);
   return (server, size) => shipped.fixture(server, size);
@@ -73,8 +77,8 @@ function checked({ catalog, print, say }: Terminal, name: string, seed: number):
     [...catalog.servers.keys()].map(server => [server, catalog.fixture(server, name).state]),
   );
   // a world of its own names: those of the shipped one are seed 1's
-  const lines = disagreementsOf(
-    parts,
+  const lines = findInconsistencies(
+    generators,
     states,
     /^world-\d+$/.test(name) && seed === shippedSeed ? Number(name.slice("world-".length)) : seed,
   );
@@ -87,7 +91,7 @@ function checked({ catalog, print, say }: Terminal, name: string, seed: number):
   return lines.length === 0 ? 0 : 1;
 }
 
-function sizeOf(value: unknown): Size {
+function sizeOf(value: unknown): FixtureSize {
   if (value === undefined || value === "full" || value === "small") return value ?? "full";
   throw new UserError(
     `--size ${JSON.stringify(value)} is not full or small`,

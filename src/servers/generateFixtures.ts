@@ -1,101 +1,107 @@
 /**
- * A world of all servers from a seed, as fixtures, and what in it does not agree. Reads and writes
- * no files.
+ * Generates one consistent fixture per server from a seed, and reports inconsistencies between
+ * fixtures. Does not read or write files.
  */
 import { fixtureFormat, fixtureSchema, type Fixture } from "../environment/fixture.ts";
 import { freeze } from "../environment/digest.ts";
 import type { JsonObject } from "../environment/json.ts";
-import { canonOf, chanceFor, now } from "./shared/cast.ts";
-import { counted, type Part, type Size, type World } from "./shared/generator.ts";
+import { createCast, createServerRandom } from "./shared/cast.ts";
+import {
+  createIdCounter,
+  type FixtureGenerator,
+  type FixtureSize,
+  type GeneratedStates,
+} from "./shared/generator.ts";
+import { startTime } from "./shared/startTime.ts";
 
-export interface WorldOrder {
+export interface GenerationOptions {
   readonly seed: number;
-  readonly size: Size;
-  /** The name that its fixtures get. */
+  readonly size: FixtureSize;
+  /** The name of the generated fixtures. */
   readonly name: string;
-  /** The fixtures that ship with the hand-written servers. */
-  readonly shipped: (server: string, size: Size) => Fixture;
+  /** Reads a fixture that ships with the product. */
+  readonly readShipped: (server: string, size: FixtureSize) => Fixture;
 }
 
 /**
- * The fixtures of a world, by server, in the order of the parts. Equal orders give equal bytes.
- * Throws where a part does not fit its server's schema: a bug of ours.
+ * The fixtures by server, in the order of the generators. Equal options give equal bytes. Throws if
+ * a generated state does not match its server's schema, which is a bug.
  */
-export function makeWorld(
-  parts: readonly Part[],
-  { seed, size, name, shipped }: WorldOrder,
+export function generateFixtures(
+  generators: readonly FixtureGenerator[],
+  { seed, size, name, readShipped }: GenerationOptions,
 ): ReadonlyMap<string, Fixture> {
-  const canon = canonOf(seed);
-  const world = new Map<string, JsonObject>();
+  const cast = createCast(seed);
+  const states = new Map<string, JsonObject>();
   const fixtures = new Map<string, Fixture>();
-  for (const part of parts) {
-    const server = part.server.name;
-    const state = part.make({
-      canon,
+  for (const generator of generators) {
+    const server = generator.server.name;
+    const state = generator.generate({
+      cast,
       size,
-      random: chanceFor(canon, server, size),
-      world,
-      shipped: it => shipped(it, size).state,
-      id: counted(),
+      random: createServerRandom(cast, server, size),
+      states,
+      readShippedState: it => readShipped(it, size).state,
+      nextId: createIdCounter(),
     });
     const fixture = {
       format: fixtureFormat,
       server,
       name,
-      now,
+      now: startTime,
       state: JSON.parse(JSON.stringify(state)) as JsonObject,
     };
-    const parsed = fixtureSchema(part.server).safeParse(fixture);
+    const parsed = fixtureSchema(generator.server).safeParse(fixture);
     if (!parsed.success) {
       const issue = parsed.error.issues[0]!;
-      throw new Error(`world ${seed}: ${server} at /${issue.path.join("/")}: ${issue.message}`);
+      throw new Error(
+        `${server} generated from seed ${seed}: /${issue.path.join("/")}: ${issue.message}`,
+      );
     }
-    world.set(server, fixture.state);
+    states.set(server, fixture.state);
     fixtures.set(server, freeze(fixture) as Fixture);
   }
   return fixtures;
 }
 
-/**
- * Where the servers of a world contradict one another, a line each, begun with the server's name.
- */
-export function disagreementsOf(parts: readonly Part[], world: World, seed: number): string[] {
-  const canon = canonOf(seed);
-  return parts.flatMap(it =>
-    it.disagreements(world, canon).map(line => `${it.server.name}: ${line}`),
+/** One line for each inconsistency in or between the states, starting with the server's name. */
+export function findInconsistencies(
+  generators: readonly FixtureGenerator[],
+  states: GeneratedStates,
+  seed: number,
+): string[] {
+  const cast = createCast(seed);
+  return generators.flatMap(it =>
+    it.findInconsistencies(states, cast).map(line => `${it.server.name}: ${line}`),
   );
 }
 
-/** A fixture's text as it is kept in a file: tables with a row a line, to be read and compared. */
-export const fixtureText = (fixture: Fixture): string => `${lines(fixture, 0)}\n`;
+/** The text of a fixture file: tables have one row per line, so that a person can read and diff it. */
+export const formatFixture = (fixture: Fixture): string => `${formatValue(fixture, 0)}\n`;
 
 const rowDepth = 3;
-const widest = 110;
+const maxLineWidth = 110;
 
-function lines(value: unknown, depth: number): string {
-  const flat = spaced(value);
-  if (
-    value === null ||
-    typeof value !== "object" ||
-    depth >= rowDepth ||
-    (depth > 0 && flat.length <= widest)
-  )
-    return flat;
+function formatValue(value: unknown, depth: number): string {
+  const inline = formatInline(value);
+  const isInline = depth >= rowDepth || (depth > 0 && inline.length <= maxLineWidth);
+  if (value === null || typeof value !== "object" || isInline) return inline;
   const [open, close] = Array.isArray(value) ? "[]" : "{}";
-  const inner = Array.isArray(value)
-    ? value.map(it => lines(it, depth + 1))
-    : Object.entries(value).map(([key, it]) => `${JSON.stringify(key)}: ${lines(it, depth + 1)}`);
+  const items = Array.isArray(value)
+    ? value.map(it => formatValue(it, depth + 1))
+    : Object.entries(value).map(
+        ([key, it]) => `${JSON.stringify(key)}: ${formatValue(it, depth + 1)}`,
+      );
+  if (items.length === 0) return inline;
   const margin = "  ".repeat(depth);
-  return inner.length === 0
-    ? flat
-    : `${open}\n${inner.map(it => `${margin}  ${it}`).join(",\n")}\n${margin}${close}`;
+  return `${open}\n${items.map(it => `${margin}  ${it}`).join(",\n")}\n${margin}${close}`;
 }
 
 /** JSON on one line, with a space after each colon and comma. */
-function spaced(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(spaced).join(", ")}]`;
+function formatInline(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(formatInline).join(", ")}]`;
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   return `{${Object.entries(value)
-    .map(([key, it]) => `${JSON.stringify(key)}: ${spaced(it)}`)
+    .map(([key, it]) => `${JSON.stringify(key)}: ${formatInline(it)}`)
     .join(", ")}}`;
 }

@@ -1,44 +1,45 @@
-/**
- * All servers' parts of a world, in the order in which they are made. Knows which there are, not
- * what they hold.
- */
-import type { Part } from "./shared/generator.ts";
-import { handWrittenParts } from "./shared/handWritten.ts";
-import { tradingPart } from "./trading/generate.ts";
-import { paymentsPart } from "./payments/generate.ts";
-import { emailPart } from "./email/generate.ts";
-import { shoppingPart } from "./shopping/generate.ts";
-import { marketplacePart } from "./marketplace/generate.ts";
-import { retailChainPart } from "./retailChain/generate.ts";
-import { travelBookingPart } from "./travelBooking/generate.ts";
-import { mapsPart } from "./maps/generate.ts";
-import { socialMediaPart } from "./socialMedia/generate.ts";
-import { teamChatPart } from "./teamChat/generate.ts";
-import { iotDevicesPart } from "./iotDevices/generate.ts";
-import { vehiclePart } from "./vehicle/generate.ts";
-import { crmPart } from "./crm/generate.ts";
-import { issueTrackerPart } from "./issueTracker/generate.ts";
-import { budgetPart } from "./budget/generate.ts";
-import { foodDeliveryPart } from "./foodDelivery/generate.ts";
-import { videoMeetingPart } from "./videoMeeting/generate.ts";
+/** The fixture generators of all servers, in the order in which they run. */
+import type { FixtureGenerator } from "./shared/generator.ts";
+import { generator as banking } from "./banking/generate.ts";
+import { generator as calendar } from "./calendar/generate.ts";
+import { generator as filesystem } from "./filesystem/generate.ts";
+import { generator as trading } from "./trading/generate.ts";
+import { generator as payments } from "./payments/generate.ts";
+import { generator as email } from "./email/generate.ts";
+import { generator as shopping } from "./shopping/generate.ts";
+import { generator as marketplace } from "./marketplace/generate.ts";
+import { generator as retailChain } from "./retailChain/generate.ts";
+import { generator as travelBooking } from "./travelBooking/generate.ts";
+import { generator as maps } from "./maps/generate.ts";
+import { generator as socialMedia } from "./socialMedia/generate.ts";
+import { generator as teamChat } from "./teamChat/generate.ts";
+import { generator as iotDevices } from "./iotDevices/generate.ts";
+import { generator as vehicle } from "./vehicle/generate.ts";
+import { generator as crm } from "./crm/generate.ts";
+import { generator as issueTracker } from "./issueTracker/generate.ts";
+import { generator as budget } from "./budget/generate.ts";
+import { generator as foodDelivery } from "./foodDelivery/generate.ts";
+import { generator as videoMeeting } from "./videoMeeting/generate.ts";
 
-export const parts: readonly Part[] = [
-  ...handWrittenParts,
-  tradingPart,
-  paymentsPart,
-  emailPart,
-  shoppingPart,
-  marketplacePart,
-  retailChainPart,
-  travelBookingPart,
-  mapsPart,
-  socialMediaPart,
-  teamChatPart,
-  iotDevicesPart,
-  vehiclePart,
-  crmPart,
-  issueTrackerPart,
-  budgetPart,
-  foodDeliveryPart,
-  videoMeetingPart,
+export const generators: readonly FixtureGenerator[] = [
+  banking,
+  calendar,
+  filesystem,
+  trading,
+  payments,
+  email,
+  shopping,
+  marketplace,
+  retailChain,
+  travelBooking,
+  maps,
+  socialMedia,
+  teamChat,
+  iotDevices,
+  vehicle,
+  crm,
+  issueTracker,
+  budget,
+  foodDelivery,
+  videoMeeting,
 ];

@@ -1,85 +1,93 @@
 /**
- * The worlds that fixtures tell of: the shipped one is what the generator makes, and no world
- * contradicts itself.
+ * Generated fixtures: the shipped ones are what the generators produce, and the fixtures of one seed
+ * do not contradict one another.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { loadServers } from "../../src/servers/catalog.ts";
-import { canonOf } from "../../src/servers/shared/cast.ts";
-import { parts } from "../../src/servers/generators.ts";
-import type { Size } from "../../src/servers/shared/generator.ts";
-import { disagreementsOf, fixtureText, makeWorld } from "../../src/servers/generateFixtures.ts";
+import {
+  findInconsistencies,
+  formatFixture,
+  generateFixtures,
+} from "../../src/servers/generateFixtures.ts";
+import { generators } from "../../src/servers/generators.ts";
+import { createCast } from "../../src/servers/shared/cast.ts";
+import type { FixtureSize } from "../../src/servers/shared/generator.ts";
 import { catalog, root } from "../contracts/doors.ts";
 
 const servers = await loadServers();
 
-const shipped = (server: string, size: Size) => catalog.fixture(server, size);
-const make = (seed: number, size: Size, name: string = size) =>
-  makeWorld(parts, { seed, size, name, shipped });
-const states = (world: ReturnType<typeof make>) =>
-  new Map([...world].map(([server, it]) => [server, it.state]));
+const readShipped = (server: string, size: FixtureSize) => catalog.fixture(server, size);
+const generate = (seed: number, size: FixtureSize, name: string = size) =>
+  generateFixtures(generators, { seed, size, name, readShipped });
+const statesOf = (fixtures: ReturnType<typeof generate>) =>
+  new Map([...fixtures].map(([server, it]) => [server, it.state]));
 
-test("every server has its part", () =>
-  expect(parts.map(it => it.server.name).toSorted()).toEqual(
+test("every server has a generator", () =>
+  expect(generators.map(it => it.server.name).toSorted()).toEqual(
     servers.map(it => it.name).toSorted(),
   ));
 
-describe("the shipped world", () => {
-  const byHand = ["banking", "calendar", "filesystem"];
+describe("the shipped fixtures", () => {
+  const handWritten = ["banking", "calendar", "filesystem"];
   const limits = { small: [500, 8 * 1024], full: [25_000, 60 * 1024] } as const;
   for (const size of ["small", "full"] as const) {
-    const world = make(1, size);
-    for (const [server, fixture] of world) {
+    const fixtures = generate(1, size);
+    for (const [server, fixture] of fixtures) {
       const text = readFileSync(
         join(root, "resources/fixtures", server, `${size}.fixture.json`),
         "utf8",
       );
-      test(`${server} ${size} is as long as it should be`, () => {
+      test(`${server} ${size} has the expected length`, () => {
         expect(text.length).toBeGreaterThan(limits[size][0]);
         expect(text.length).toBeLessThan(limits[size][1]);
       });
-      const origin = byHand.includes(server)
-        ? "was written by hand"
-        : "`prove-rl world --seed 1` makes it";
+      const origin = handWritten.includes(server)
+        ? "it was written by hand"
+        : "`prove-rl world --seed 1` generates it";
       test(`${server} ${size} is as ${origin}`, () => {
-        expect(fixture.state).toEqual(shipped(server, size).state);
+        expect(fixture.state).toEqual(readShipped(server, size).state);
         expect(
-          byHand.includes(server) || text === fixtureText(fixture),
+          handWritten.includes(server) || text === formatFixture(fixture),
           "make it with --size and --name, and --out resources/fixtures",
         ).toBe(true);
       });
     }
     test(`${size}: no server contradicts itself or another`, () =>
-      expect(disagreementsOf(parts, states(world), 1)).toEqual([]));
+      expect(findInconsistencies(generators, statesOf(fixtures), 1)).toEqual([]));
   }
 });
 
 for (const seed of [2, 3, 77, 4711])
-  describe(`the world of seed ${seed}`, () => {
-    const [small, full] = [make(seed, "small"), make(seed, "full")];
-    test("agrees with itself, small and full", () =>
-      expect([small, full].flatMap(it => disagreementsOf(parts, states(it), seed))).toEqual([]));
-    test("comes out the same again", () =>
-      expect([...make(seed, "full").values()].map(fixtureText)).toEqual(
-        [...full.values()].map(fixtureText),
+  describe(`the fixtures of seed ${seed}`, () => {
+    const [small, full] = [generate(seed, "small"), generate(seed, "full")];
+    test("are consistent, small and full", () =>
+      expect(
+        [small, full].flatMap(it => findInconsistencies(generators, statesOf(it), seed)),
+      ).toEqual([]));
+    test("are the same when generated again", () =>
+      expect([...generate(seed, "full").values()].map(formatFixture)).toEqual(
+        [...full.values()].map(formatFixture),
       ));
-    test("tells of its own people only", () => {
-      const [canon, first] = [canonOf(seed), canonOf(1)];
-      const own = new Set(
+    test("name only people of their own cast", () => {
+      const [cast, shippedCast] = [createCast(seed), createCast(1)];
+      const ownNames = new Set(
         [
-          ...canon.staff,
-          ...canon.friends,
-          ...canon.clients.flatMap(it => it.contacts),
-          ...canon.prospects.flatMap(it => it.contacts),
+          ...cast.staff,
+          ...cast.friends,
+          ...cast.clients.flatMap(it => it.contacts),
+          ...cast.prospects.flatMap(it => it.contacts),
         ].map(it => it.name),
       );
-      const strangers = [...first.staff, ...first.friends]
+      const strangers = [...shippedCast.staff, ...shippedCast.friends]
         .map(it => it.name)
-        .filter(it => !own.has(it));
-      const told = [...full].flatMap(([server, it]) =>
-        strangers.filter(name => fixtureText(it).includes(name)).map(name => `${server}: ${name}`),
+        .filter(it => !ownNames.has(it));
+      const mentions = [...full].flatMap(([server, it]) =>
+        strangers
+          .filter(name => formatFixture(it).includes(name))
+          .map(name => `${server}: ${name}`),
       );
-      expect(told).toEqual([]);
+      expect(mentions).toEqual([]);
     });
   });

@@ -4,10 +4,14 @@
  * other server.
  */
 import { balanceOf, budget, type Budget } from "./server.ts";
-import type { Canon } from "../shared/cast.ts";
+import type { SharedCast } from "../shared/cast.ts";
 import { cashPools, categoryPlans, goalPlans, type CategoryPlan } from "./generateValues.ts";
-import { dayFrom } from "../shared/dates.ts";
-import { partOf, type Scene, type World } from "../shared/generator.ts";
+import { dayAfterStart } from "../shared/startTime.ts";
+import {
+  defineGenerator,
+  type GeneratorContext,
+  type GeneratedStates,
+} from "../shared/generator.ts";
 
 interface Ledger {
   readonly accounts: Readonly<Record<string, { readonly access: string }>>;
@@ -61,8 +65,8 @@ function incomeIn({ accounts, transactions }: Ledger): Map<string, number> {
 }
 
 /** The key of the category to which a merchant belongs. */
-function keyOf(text: string, { clients, place }: Canon): string {
-  const at = (...roles: string[]) => roles.some(it => text.startsWith(place(it).name));
+function keyOf(text: string, { clients, getPlace }: SharedCast): string {
+  const at = (...roles: string[]) => roles.some(it => text.startsWith(getPlace(it).name));
   if (text.startsWith(clients[2]!.name) || at("bakery")) return "groceries";
   if (text.startsWith(clients[1]!.name)) return "outdoors";
   if (at("cafe", "pasta")) return "eating";
@@ -76,13 +80,13 @@ function keyOf(text: string, { clients, place }: Canon): string {
   return "utilities";
 }
 
-function make({ canon, random, world, size, id }: Scene): Budget {
-  const ledger = world.get("banking") as unknown as Ledger;
+function generate({ cast, random, states, size, nextId }: GeneratorContext): Budget {
+  const ledger = states.get("banking") as unknown as Ledger;
   const income = incomeIn(ledger);
   const months = [...income.keys()];
   const isFull = size === "full";
   const state: Budget = {
-    owner: canon.user.name,
+    owner: cast.user.name,
     categories: {},
     expenses: {},
     months: {},
@@ -96,9 +100,9 @@ function make({ canon, random, world, size, id }: Scene): Budget {
     };
   const plans = categoryPlans.filter(it => isFull || it.small !== undefined);
   const ids = new Map<string, string>();
-  for (const it of plans) ids.set(it.key, openCategory(state, it, months, isFull, id));
+  for (const it of plans) ids.set(it.key, openCategory(state, it, months, isFull, nextId));
   const lines = [
-    ...paidIn(ledger).map(it => ({ ...it, source: "bank" as const, key: keyOf(it.text, canon) })),
+    ...paidIn(ledger).map(it => ({ ...it, source: "bank" as const, key: keyOf(it.text, cast) })),
     ...(isFull ? cashIn(months, plans, random) : smallCash).map(it => ({
       ...it,
       method: "cash" as const,
@@ -106,19 +110,19 @@ function make({ canon, random, world, size, id }: Scene): Budget {
     })),
   ].sort((a, b) => (a.day < b.day ? -1 : a.day > b.day ? 1 : 0));
   for (const { key, ...it } of lines)
-    state.expenses[id("exp")] = { category_id: ids.get(key)!, ...it };
+    state.expenses[nextId("exp")] = { category_id: ids.get(key)!, ...it };
   for (const it of goalPlans.filter(of => isFull || of.small)) {
-    const goalId = id("goal");
+    const goalId = nextId("goal");
     state.goals[goalId] = {
       name: it.name,
       target: it.target,
-      created: dayFrom(-90),
-      ...(it.by === undefined ? {} : { by: dayFrom(it.by) }),
+      created: dayAfterStart(-90),
+      ...(it.by === undefined ? {} : { by: dayAfterStart(it.by) }),
     };
     for (const [i, amount] of (isFull ? it.saved : it.saved.slice(-2)).entries()) {
       const month = months.slice(-(isFull ? it.saved.length : Math.min(2, it.saved.length)))[i];
       if (month && amount > 0)
-        state.contributions[id("con")] = {
+        state.contributions[nextId("con")] = {
           goal_id: goalId,
           day: `${month}-0${2 + (i % 4)}`,
           amount,
@@ -133,7 +137,7 @@ function openCategory(
   plan: CategoryPlan,
   months: readonly string[],
   isFull: boolean,
-  id: Scene["id"],
+  id: GeneratorContext["nextId"],
 ): string {
   const categoryId = id("cat");
   const limit = isFull ? plan.limit : plan.small;
@@ -151,17 +155,17 @@ function openCategory(
 }
 
 const smallCash = [
-  { key: "groceries", day: dayFrom(-2), amount: 12.5, text: "Farm eggs" },
-  { key: "eating", day: dayFrom(-1), amount: 31, text: "Brunch with friends" },
-  { key: "eating", day: dayFrom(-20), amount: 14.2, text: "Fish rolls" },
-  { key: "culture", day: dayFrom(-5), amount: 9.5, text: "Second-hand novels" },
+  { key: "groceries", day: dayAfterStart(-2), amount: 12.5, text: "Farm eggs" },
+  { key: "eating", day: dayAfterStart(-1), amount: 31, text: "Brunch with friends" },
+  { key: "eating", day: dayAfterStart(-20), amount: 14.2, text: "Fish rolls" },
+  { key: "culture", day: dayAfterStart(-5), amount: 9.5, text: "Second-hand novels" },
 ];
 
 /** Cash spent over the months, within what fixed categories allow. */
 function cashIn(
   months: readonly string[],
   plans: readonly CategoryPlan[],
-  random: Scene["random"],
+  random: GeneratorContext["random"],
 ) {
   const open = plans.filter(it => cashPools[it.key] !== undefined);
   return months.flatMap(month => {
@@ -179,15 +183,15 @@ function cashIn(
   });
 }
 
-export const budgetPart = partOf<Budget>({
+export const generator = defineGenerator<Budget>({
   server: budget,
-  make,
-  disagreements: (state, world, canon) => [
-    ...(state.owner === canon.user.name
+  generate,
+  findInconsistencies: (state, states, cast) => [
+    ...(state.owner === cast.user.name
       ? []
-      : [`the owner ${state.owner} is not ${canon.user.name}`]),
+      : [`the owner ${state.owner} is not ${cast.user.name}`]),
     ...within(state),
-    ...withBank(state, world),
+    ...withBank(state, states),
   ],
 });
 
@@ -211,8 +215,8 @@ function within(state: Budget): string[] {
 }
 
 /** The expenses that the bank reports, line by line, and what came in by month. */
-function withBank(state: Budget, world: World): string[] {
-  const bank = world.get("banking") as unknown as Ledger | undefined;
+function withBank(state: Budget, states: GeneratedStates): string[] {
+  const bank = states.get("banking") as unknown as Ledger | undefined;
   if (!bank) return [];
   const say = ({
     day,

@@ -5,7 +5,7 @@
 import type { Random } from "../../environment/random.ts";
 import { dayAfter } from "../../environment/time.ts";
 import { crm, type Crm } from "./server.ts";
-import type { Canon, Colleague } from "../shared/cast.ts";
+import type { SharedCast, Colleague } from "../shared/cast.ts";
 import {
   asks,
   dealProjects,
@@ -17,8 +17,12 @@ import {
   reasons,
   tasks as taskTexts,
 } from "./generateTexts.ts";
-import { partOf, type Scene, type World } from "../shared/generator.ts";
-import { dayFrom } from "../shared/dates.ts";
+import {
+  defineGenerator,
+  type GeneratorContext,
+  type GeneratedStates,
+} from "../shared/generator.ts";
+import { dayAfterStart } from "../shared/startTime.ts";
 
 type Table<Name extends "users" | "firms" | "contacts" | "leads" | "deals" | "notes" | "tasks"> =
   Crm[Name][string];
@@ -29,19 +33,19 @@ type Status = Table<"leads">["status"];
 class Making {
   readonly state: Crm;
   readonly random: Random;
-  readonly id: Scene["id"];
+  readonly id: GeneratorContext["nextId"];
   readonly #names: string[];
   readonly #phones: () => string;
   /** What a lead asks for: everything once before anything twice. */
   readonly ask: () => string;
 
-  constructor({ canon, random, id, size }: Scene) {
+  constructor({ cast, random, nextId, size }: GeneratorContext) {
     this.random = random;
-    this.id = id;
-    const staff = size === "full" ? canon.staff : [0, 5, 7, 13].map(i => canon.staff[i]!);
+    this.id = nextId;
+    const staff = size === "full" ? cast.staff : [0, 5, 7, 13].map(i => cast.staff[i]!);
     const users = Object.fromEntries(
       staff.map((it): [string, Table<"users">] => [
-        id("usr"),
+        nextId("usr"),
         { name: it.name, email: it.email, role: isViewer(it) ? "viewer" : "member" },
       ]),
     );
@@ -73,8 +77,8 @@ class Making {
   }
 
   /** The id of a member by place in the studio. */
-  member(canon: Canon, place: number): string {
-    const { email } = canon.staff[place]!;
+  member(cast: SharedCast, place: number): string {
+    const { email } = cast.staff[place]!;
     return Object.entries(this.state.users).find(([, it]) => it.email === email)![0];
   }
 
@@ -121,7 +125,7 @@ class Making {
       stage === "discovery" && (closes === undefined || random.boolean(0.6))
         ? undefined
         : 50 * (12 + random.integer(260));
-    const opened = dayFrom(
+    const opened = dayAfterStart(
       isClosed ? (closes ?? 0) - 20 - random.integer(60) : -5 - random.integer(70),
     );
     state.deals[dealId] = {
@@ -134,8 +138,8 @@ class Making {
       ...(closes === undefined
         ? {}
         : isClosed
-          ? { closed: dayFrom(closes) }
-          : { closes: dayFrom(closes) }),
+          ? { closed: dayAfterStart(closes) }
+          : { closes: dayAfterStart(closes) }),
       ...(stage === "lost"
         ? {
             lost_reason: random.pick([
@@ -169,7 +173,9 @@ class Making {
       source: random.pick(["website", "referral", "event", "phone", "social"] as const),
       status,
       ...(owner ? { owner } : {}),
-      created: dayFrom(-1 - random.integer(status === "new" || status === "qualified" ? 25 : 70)),
+      created: dayAfterStart(
+        -1 - random.integer(status === "new" || status === "qualified" ? 25 : 70),
+      ),
       ...(needsEstimate || (status === "contacted" && random.boolean(0.4))
         ? { estimate: 100 * (8 + random.integer(110)) }
         : {}),
@@ -191,15 +197,15 @@ class Making {
       title,
       contact_id: contactId,
       ...(dealId ? { deal_id: dealId } : {}),
-      due: dayFrom(due),
+      due: dayAfterStart(due),
       owner,
       status,
-      ...(status === "done" ? { done: dayFrom(Math.min(due, -1)) } : {}),
+      ...(status === "done" ? { done: dayAfterStart(Math.min(due, -1)) } : {}),
     };
   }
 
   note(dealId: string, by: string, day: number, text: string): void {
-    const at = `${dayFrom(day)}T${String(9 + this.random.integer(9)).padStart(2, "0")}:${this.random.pick(["05", "15", "20", "30", "40", "50"])}`;
+    const at = `${dayAfterStart(day)}T${String(9 + this.random.integer(9)).padStart(2, "0")}:${this.random.pick(["05", "15", "20", "30", "40", "50"])}`;
     this.state.notes[this.id("note")] = { deal_id: dealId, by, at, text };
   }
 }
@@ -210,20 +216,20 @@ const isViewer = ({ job }: Colleague): boolean => job === "facilities" || job ==
  * Firms, people, deals and leads in every state there is: what the small world has, and the full
  * one begins with.
  */
-function first(making: Making, canon: Canon): void {
+function first(making: Making, cast: SharedCast): void {
   const { random } = making;
-  const [user, farid, hugo] = [0, 5, 7].map(it => making.member(canon, it)) as [
+  const [user, farid, hugo] = [0, 5, 7].map(it => making.member(cast, it)) as [
     string,
     string,
     string,
   ];
-  const clients = canon.clients.map(it => making.firm(it, "client"));
-  const [hotels, books] = canon.prospects.slice(0, 2).map(it => making.firm(it, "prospect")) as [
+  const clients = cast.clients.map(it => making.firm(it, "client"));
+  const [hotels, books] = cast.prospects.slice(0, 2).map(it => making.firm(it, "prospect")) as [
     string,
     string,
   ];
-  const blocked = making.firm({ ...firmsBeyond[0]!, city: canon.cities[3]!.name }, "blocked");
-  const people = canon.clients.flatMap((it, i) =>
+  const blocked = making.firm({ ...firmsBeyond[0]!, city: cast.cities[3]!.name }, "blocked");
+  const people = cast.clients.flatMap((it, i) =>
     it.contacts.map(person => ({ person, firm: clients[i]! })),
   );
   const owners = [user, user, user, undefined, farid, undefined];
@@ -231,8 +237,8 @@ function first(making: Making, canon: Canon): void {
     making.contact(person, firm, owners[i], i === 3 ? "left" : "active"),
   );
   const [hotelier, bookseller] = [
-    making.contact(canon.prospects[0]!.contacts[0]!, hotels, user),
-    making.contact(canon.prospects[1]!.contacts[0]!, books, user),
+    making.contact(cast.prospects[0]!.contacts[0]!, hotels, user),
+    making.contact(cast.prospects[1]!.contacts[0]!, books, user),
   ];
   making.contact(making.stranger(firmsBeyond[0]!.domain), blocked, user);
   const portal = making.deal(contacts[0]!, "claims portal", "negotiation", user, 11);
@@ -285,12 +291,12 @@ function converted(making: Making, contactId: string, dealId: string, random: Ra
 }
 
 /** What the full world has beyond the small one's. */
-function rest(making: Making, canon: Canon): void {
+function rest(making: Making, cast: SharedCast): void {
   const { random, state } = making;
-  const members = [0, 5, 7, 11, 1, 4].map(it => making.member(canon, it));
+  const members = [0, 5, 7, 11, 1, 4].map(it => making.member(cast, it));
   const anyone = () => (random.boolean(0.7) ? state.user : random.pick(members));
   const someone = () => (random.boolean(0.12) ? undefined : anyone());
-  for (const it of canon.prospects.slice(2))
+  for (const it of cast.prospects.slice(2))
     making.contact(
       it.contacts[0]!,
       making.firm(it, random.boolean(0.25) ? "client" : "prospect"),
@@ -298,7 +304,7 @@ function rest(making: Making, canon: Canon): void {
     );
   for (const it of firmsBeyond.slice(7, 19)) {
     const firmId = making.firm(
-      { ...it, city: random.pick(canon.cities).name },
+      { ...it, city: random.pick(cast.cities).name },
       random.pick(["client", "prospect", "prospect", "blocked"] as const),
     );
     for (let i = 0; i < 1 + random.integer(3); i++)
@@ -391,18 +397,18 @@ function dealsWith(making: Making, contactId: string, anyone: () => string): voi
     making.task(contactId, titles[0]!, random.integer(20) - 3, contact.owner ?? state.user, "open");
 }
 
-export const crmPart = partOf<Crm>({
+export const generator = defineGenerator<Crm>({
   server: crm,
-  make(scene) {
-    const making = new Making(scene);
-    first(making, scene.canon);
-    if (scene.size === "full") rest(making, scene.canon);
+  generate(context) {
+    const making = new Making(context);
+    first(making, context.cast);
+    if (context.size === "full") rest(making, context.cast);
     return making.state;
   },
-  disagreements: (state, world, canon) => [
+  findInconsistencies: (state, states, cast) => [
     ...within(state),
-    ...withCanon(state, canon),
-    ...withInvoices(state, world, canon),
+    ...withCanon(state, cast),
+    ...withInvoices(state, states, cast),
   ],
 });
 
@@ -444,15 +450,15 @@ function within({ firms, contacts, leads, deals, tasks }: Crm): string[] {
   return wrong;
 }
 
-function withCanon({ user, users, firms, contacts }: Crm, canon: Canon): string[] {
-  const staff = new Map(canon.staff.map(it => [it.name, it.email]));
+function withCanon({ user, users, firms, contacts }: Crm, cast: SharedCast): string[] {
+  const staff = new Map(cast.staff.map(it => [it.name, it.email]));
   const wrong = Object.values(users).flatMap(it =>
     staff.get(it.name) === it.email ? [] : [`${it.name} <${it.email}> is not of the studio`],
   );
-  if (users[user]!.name !== canon.user.name)
-    wrong.push(`the user is ${users[user]!.name}, not ${canon.user.name}`);
+  if (users[user]!.name !== cast.user.name)
+    wrong.push(`the user is ${users[user]!.name}, not ${cast.user.name}`);
   const known = new Map(Object.values(contacts).map(it => [it.email, it]));
-  for (const firm of canon.clients) {
+  for (const firm of cast.clients) {
     if (Object.values(firms).every(it => it.name !== firm.name || it.status !== "client"))
       wrong.push(`${firm.name} is no client`);
     for (const it of firm.contacts)
@@ -463,10 +469,10 @@ function withCanon({ user, users, firms, contacts }: Crm, canon: Canon): string[
 }
 
 /** Whoever is billed is somebody the CRM knows. */
-function withInvoices({ contacts }: Crm, world: World, canon: Canon): string[] {
-  const text = JSON.stringify(world.get("payments") ?? null);
+function withInvoices({ contacts }: Crm, states: GeneratedStates, cast: SharedCast): string[] {
+  const text = JSON.stringify(states.get("payments") ?? null);
   const known = new Set(Object.values(contacts).map(it => it.email));
-  const billed = [...canon.clients, ...canon.prospects]
+  const billed = [...cast.clients, ...cast.prospects]
     .flatMap(it => it.contacts)
     .filter(it => text.includes(`"${it.email}"`));
   return billed.flatMap(it =>

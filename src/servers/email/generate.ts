@@ -4,8 +4,8 @@
  */
 import { email, type Mailbox } from "./server.ts";
 import { folders } from "./state.ts";
-import type { Canon } from "../shared/cast.ts";
-import { dayFrom } from "../shared/dates.ts";
+import type { SharedCast } from "../shared/cast.ts";
+import { dayAfterStart } from "../shared/startTime.ts";
 import {
   firstThreads,
   moreThreads,
@@ -14,7 +14,11 @@ import {
   toldDrafts,
   type Told,
 } from "./generateThreads.ts";
-import { partOf, type Scene, type World } from "../shared/generator.ts";
+import {
+  defineGenerator,
+  type GeneratorContext,
+  type GeneratedStates,
+} from "../shared/generator.ts";
 
 interface Writer {
   readonly name: string;
@@ -30,25 +34,25 @@ interface Writer {
 const gone = "client1b";
 
 /** Whoever has that role. */
-function writerOf(canon: Canon, role: string): Writer {
+function writerOf(cast: SharedCast, role: string): Writer {
   const place = /^place:(\w+)$/.exec(role);
   if (place) {
-    const { name } = canon.place(place[1]!);
+    const { name } = cast.getPlace(place[1]!);
     return { name, email: `office@${slug(name)}.example`, called: name, firm: name };
   }
   const [, kind, number, which] = /^([a-z]+)(\d*)([ab]?)$/.exec(role)!;
   const n = Number(number);
   const firm =
-    kind === "client" ? canon.clients[n] : kind === "prospect" ? canon.prospects[n] : undefined;
+    kind === "client" ? cast.clients[n] : kind === "prospect" ? cast.prospects[n] : undefined;
   const person =
     firm?.contacts[which === "b" ? 1 : 0] ??
-    (kind === "staff" ? canon.staff[n] : kind === "friend" ? canon.friends[n] : undefined);
+    (kind === "staff" ? cast.staff[n] : kind === "friend" ? cast.friends[n] : undefined);
   if (person)
     return {
       name: person.name,
       email: person.email,
-      called: person.first,
-      firm: firm?.name ?? canon.studio.name,
+      called: person.firstName,
+      firm: firm?.name ?? cast.studio.name,
       isGone: role === gone,
     };
   const sender = senders[role]!;
@@ -64,20 +68,20 @@ const slug = (name: string) =>
 /** A told text with the names of this world. */
 function told(
   text: string,
-  canon: Canon,
+  cast: SharedCast,
   { called, firm }: Pick<Writer, "called" | "firm">,
 ): string {
   return text.replaceAll(/\{([\w:]+)\}/g, (_, slot: string) => {
     if (slot === "they") return called;
     if (slot === "firm") return firm;
-    if (slot === "me") return canon.user.first;
-    if (slot.startsWith("email:")) return writerOf(canon, slot.slice("email:".length)).email;
-    if (/^client\d$/.test(slot)) return canon.clients[Number(slot.at(-1))]!.name;
-    return writerOf(canon, slot).called;
+    if (slot === "me") return cast.user.firstName;
+    if (slot.startsWith("email:")) return writerOf(cast, slot.slice("email:".length)).email;
+    if (/^client\d$/.test(slot)) return cast.clients[Number(slot.at(-1))]!.name;
+    return writerOf(cast, slot).called;
   });
 }
 
-function make({ canon, random, size, id }: Scene): Mailbox {
+function generate({ cast, random, size, nextId }: GeneratorContext): Mailbox {
   const isFull = size === "full";
   const mailbox: Mailbox = {
     user: "",
@@ -94,13 +98,13 @@ function make({ canon, random, size, id }: Scene): Mailbox {
   const address = (role: string): string => {
     const known = ids.get(role);
     if (known) return known;
-    const { name, email: mail, isDeaf, isGone } = writerOf(canon, role);
-    const key = id("adr");
+    const { name, email: mail, isDeaf, isGone } = writerOf(cast, role);
+    const key = nextId("adr");
     ids.set(role, key);
     mailbox.addresses[key] = {
       name,
       email: mail,
-      ...(isGone ? { bounces: `${dayFrom(-17)}T08:00` } : {}),
+      ...(isGone ? { bounces: `${dayAfterStart(-17)}T08:00` } : {}),
       ...(isDeaf ? { no_reply: true as const } : {}),
     };
     return key;
@@ -108,19 +112,19 @@ function make({ canon, random, size, id }: Scene): Mailbox {
   mailbox.user = address("staff0");
   const labels = new Map<string, string>();
   for (const name of [...folders, ...ownLabels.slice(0, isFull ? ownLabels.length : 5)]) {
-    const key = id("lab");
+    const key = nextId("lab");
     labels.set(name, key);
     mailbox.labels[key] = { name, kind: labels.size <= folders.length ? "system" : "own" };
   }
   /** When a message of that day came; none today is later than now. */
   const timeOn = (days: number) =>
-    `${dayFrom(-days)}T${String(days === 0 ? 7 + random.integer(2) : 8 + random.integer(11)).padStart(2, "0")}:${String(5 * random.integer(12)).padStart(2, "0")}`;
+    `${dayAfterStart(-days)}T${String(days === 0 ? 7 + random.integer(2) : 8 + random.integer(11)).padStart(2, "0")}:${String(5 * random.integer(12)).padStart(2, "0")}`;
 
   const write = (it: Told): void => {
-    const writer = writerOf(canon, it.with);
-    const thread = id("thr");
+    const writer = writerOf(cast, it.with);
+    const thread = nextId("thr");
     mailbox.threads[thread] = {
-      subject: told(it.subject, canon, writer),
+      subject: told(it.subject, cast, writer),
       folder: it.folder ?? "Inbox",
       labels: (it.labels ?? []).map(name => labels.get(name)!),
     };
@@ -135,13 +139,13 @@ function make({ canon, random, size, id }: Scene): Mailbox {
       const [from, to] =
         mark === ">" ? [mailbox.user, address(it.with)] : [address(it.with), mailbox.user];
       const cc = (it.cc ?? []).map(address);
-      mailbox.messages[id("msg")] = {
+      mailbox.messages[nextId("msg")] = {
         thread_id: thread,
         from,
         to: [to],
         ...(cc.length ? { cc } : {}),
         at: times[i]!,
-        text: told(text!, canon, writer),
+        text: told(text!, cast, writer),
         ...(files ? { attachments: files.split(", ") } : {}),
         ...(it.unread && i === it.lines.length - 1 ? { unread: true as const } : {}),
       };
@@ -150,17 +154,17 @@ function make({ canon, random, size, id }: Scene): Mailbox {
   for (const it of firstThreads) write(it);
   if (isFull) {
     for (const it of random.shuffle(moreThreads)) write(it);
-    for (const [i] of canon.staff.entries()) address(`staff${i}`);
-    for (const [i] of canon.friends.entries()) address(`friend${i}`);
-    for (const [i] of canon.prospects.entries()) address(`prospect${i}`);
+    for (const [i] of cast.staff.entries()) address(`staff${i}`);
+    for (const [i] of cast.friends.entries()) address(`friend${i}`);
+    for (const [i] of cast.prospects.entries()) address(`prospect${i}`);
   }
-  for (const [i] of canon.clients.entries())
+  for (const [i] of cast.clients.entries())
     for (const which of ["a", "b"]) address(`client${i}${which}`);
   for (const { subject, to, text, days, attachments } of toldDrafts.slice(
     0,
     isFull ? toldDrafts.length : 2,
   ))
-    mailbox.drafts[id("drf")] = {
+    mailbox.drafts[nextId("drf")] = {
       to: to.map(address),
       subject,
       text,
@@ -170,17 +174,20 @@ function make({ canon, random, size, id }: Scene): Mailbox {
   return mailbox;
 }
 
-export const emailPart = partOf<Mailbox>({
+export const generator = defineGenerator<Mailbox>({
   server: email,
-  make,
-  disagreements: (state, world, canon) => [
-    ...within(state, canon),
-    ...withCanon(state, canon),
-    ...withCrm(state, world, canon),
+  generate,
+  findInconsistencies: (state, states, cast) => [
+    ...within(state, cast),
+    ...withCanon(state, cast),
+    ...withCrm(state, states, cast),
   ],
 });
 
-function within({ threads, messages, drafts, addresses, limits }: Mailbox, canon: Canon): string[] {
+function within(
+  { threads, messages, drafts, addresses, limits }: Mailbox,
+  cast: SharedCast,
+): string[] {
   const wrong: string[] = [];
   const subjects = Object.values(threads).map(it => it.subject.toLowerCase());
   for (const it of new Set(subjects.filter((subject, i) => subjects.indexOf(subject) < i)))
@@ -195,18 +202,18 @@ function within({ threads, messages, drafts, addresses, limits }: Mailbox, canon
     if (Object.values(messages).every(it => it.thread_id !== key))
       wrong.push(`${key} has no messages`);
   for (const [key, it] of Object.entries(messages))
-    if (it.at > canon.now) wrong.push(`${key} is from ${it.at}, which is to come`);
+    if (it.at > cast.now) wrong.push(`${key} is from ${it.at}, which is to come`);
   if (Object.keys(drafts).length > limits.drafts)
     wrong.push(`${Object.keys(drafts).length} drafts are more than ${limits.drafts}`);
   return wrong;
 }
 
-function withCanon({ user, addresses }: Mailbox, canon: Canon): string[] {
+function withCanon({ user, addresses }: Mailbox, cast: SharedCast): string[] {
   const known = new Map(
     [
-      ...canon.staff,
-      ...canon.friends,
-      ...[...canon.clients, ...canon.prospects].flatMap(it => it.contacts),
+      ...cast.staff,
+      ...cast.friends,
+      ...[...cast.clients, ...cast.prospects].flatMap(it => it.contacts),
     ].map(it => [it.name, it.email]),
   );
   const wrong = Object.values(addresses).flatMap(it =>
@@ -214,18 +221,18 @@ function withCanon({ user, addresses }: Mailbox, canon: Canon): string[] {
       ? [`${it.name} has the address ${it.email}, not ${known.get(it.name)!}`]
       : [],
   );
-  return addresses[user]!.email === canon.user.email
+  return addresses[user]!.email === cast.user.email
     ? wrong
-    : [...wrong, `the user is ${addresses[user]!.name}, not ${canon.user.name}`];
+    : [...wrong, `the user is ${addresses[user]!.name}, not ${cast.user.name}`];
 }
 
 /** Clients' people who write are contacts of the CRM; mail to those who have left comes back. */
-function withCrm({ addresses }: Mailbox, world: World, canon: Canon): string[] {
-  const crm = world.get("crm") as
+function withCrm({ addresses }: Mailbox, states: GeneratedStates, cast: SharedCast): string[] {
+  const crm = states.get("crm") as
     { contacts: Record<string, { email: string; status: string }> } | undefined;
   if (!crm) return [];
   const contacts = new Map(Object.values(crm.contacts).map(it => [it.email, it.status]));
-  const clients = new Set(canon.clients.flatMap(it => it.contacts).map(it => it.email));
+  const clients = new Set(cast.clients.flatMap(it => it.contacts).map(it => it.email));
   return Object.values(addresses).flatMap(it => {
     const status = contacts.get(it.email);
     if (clients.has(it.email) && status === undefined)

@@ -13,9 +13,9 @@ import {
   stagesOf,
   type FoodDeliveryWorld,
 } from "./server.ts";
-import type { Canon } from "../shared/cast.ts";
+import type { SharedCast } from "../shared/cast.ts";
 import { dietLetters, kitchens, optionGroups, type Kitchen } from "./generateMenus.ts";
-import { partOf, type Scene } from "../shared/generator.ts";
+import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
 
 type Dish = FoodDeliveryWorld["dishes"][string];
 type Order = FoodDeliveryWorld["orders"][string];
@@ -48,17 +48,17 @@ function dishOf(
 
 /** Fills a service with restaurants, dishes and orders, one after the other. */
 class Town {
-  readonly scene: Scene;
+  readonly context: GeneratorContext;
   readonly state: FoodDeliveryWorld;
   readonly #ids = new Map<string, string>();
   readonly #orders: Omit<Order, "number">[] = [];
 
-  constructor(scene: Scene) {
-    const { canon, random, size } = scene;
-    this.scene = scene;
+  constructor(context: GeneratorContext) {
+    const { cast, random, size } = context;
+    this.context = context;
     this.state = {
-      customer: canon.user.name,
-      addresses: { home: canon.place("home").address, studio: canon.place("studio").address },
+      customer: cast.user.name,
+      addresses: { home: cast.getPlace("home").address, studio: cast.getPlace("studio").address },
       restaurants: {},
       dishes: {},
       promos: {},
@@ -67,9 +67,9 @@ class Town {
     };
     const roles = size === "full" ? Object.keys(kitchens) : inSmall;
     for (const role of roles) {
-      const [place, kitchen] = [canon.place(role), kitchens[role]!];
+      const [place, kitchen] = [cast.getPlace(role), kitchens[role]!];
       const ratings = 40 + random.integer(300);
-      const key = scene.id("rst");
+      const key = context.nextId("rst");
       this.#ids.set(role, key);
       this.state.restaurants[key] = {
         name: place.name,
@@ -87,7 +87,7 @@ class Town {
         ratings,
       };
       for (const it of kitchen.card.slice(0, size === "full" ? 9 : 5))
-        this.state.dishes[scene.id("dsh")] = dishOf(key, it);
+        this.state.dishes[context.nextId("dsh")] = dishOf(key, it);
     }
   }
 
@@ -106,8 +106,8 @@ class Town {
   }
 
   /** Dishes of one restaurant for at least its least order. */
-  lines(role: string, want = 1 + this.scene.random.integer(3)): Line[] {
-    const { random } = this.scene;
+  lines(role: string, want = 1 + this.context.random.integer(3)): Line[] {
+    const { random } = this.context;
     const own = random.shuffle(
       Object.entries(this.state.dishes).filter(
         ([, it]) => it.restaurant_id === this.restaurant(role),
@@ -122,7 +122,7 @@ class Town {
   }
 
   line(dish_id: string, dish: Dish, quantity: number): Line {
-    const { random } = this.scene;
+    const { random } = this.context;
     const choices = (dish.options ?? []).flatMap(it =>
       it.required || random.boolean(0.4) ? [random.pick(Object.keys(it.choices))] : [],
     );
@@ -150,7 +150,7 @@ class Town {
   done(): FoodDeliveryWorld {
     const sorted = this.#orders.sort((a, b) => (a.placed < b.placed ? -1 : 1));
     for (const [i, it] of sorted.entries())
-      this.state.orders[this.scene.id("ord")] = { number: firstNumber + 3 * i, ...it };
+      this.state.orders[this.context.nextId("ord")] = { number: firstNumber + 3 * i, ...it };
     return this.state;
   }
 }
@@ -158,9 +158,9 @@ class Town {
 const onDay = (now: string, daysAgo: number, time: string) =>
   `${minuteAfter(now, -daysAgo * 1440).slice(0, 10)}T${time}`;
 
-function small(scene: Scene): FoodDeliveryWorld {
-  const { now } = scene.canon;
-  const town = new Town(scene);
+function small(context: GeneratorContext): FoodDeliveryWorld {
+  const { now } = context.cast;
+  const town = new Town(context);
   const { state } = town;
   town.promo("BREAKFAST20", {
     title: "20 % off breakfast",
@@ -323,9 +323,9 @@ function promos(town: Town): void {
   });
 }
 
-function full(scene: Scene): FoodDeliveryWorld {
-  const { now } = scene.canon;
-  const town = new Town(scene);
+function full(context: GeneratorContext): FoodDeliveryWorld {
+  const { now } = context.cast;
+  const town = new Town(context);
   const { state } = town;
   promos(town);
   for (let back = 72; back > 0; back -= back > 14 ? 3 : 1) past(town, back);
@@ -369,11 +369,11 @@ function full(scene: Scene): FoodDeliveryWorld {
 
 /** An order of some days ago, from a kitchen that worked then. */
 function past(town: Town, back: number): void {
-  const { canon, random } = town.scene;
+  const { cast, random } = town.context;
   const isMorning = random.boolean(0.35);
   const hour = isMorning ? 9 + random.integer(2) : 18 + random.integer(3);
   const placed = onDay(
-    canon.now,
+    cast.now,
     back,
     `${String(hour).padStart(2, "0")}:${String(random.integer(60)).padStart(2, "0")}`,
   );
@@ -409,15 +409,15 @@ function past(town: Town, back: number): void {
   });
 }
 
-function* contradictions(state: FoodDeliveryWorld, canon: Canon): Generator<string> {
-  if (state.customer !== canon.user.name)
-    yield `the customer ${state.customer} is not ${canon.user.name}`;
+function* contradictions(state: FoodDeliveryWorld, cast: SharedCast): Generator<string> {
+  if (state.customer !== cast.user.name)
+    yield `the customer ${state.customer} is not ${cast.user.name}`;
   if (
-    state.addresses.home !== canon.place("home").address ||
-    state.addresses.studio !== canon.place("studio").address
+    state.addresses.home !== cast.getPlace("home").address ||
+    state.addresses.studio !== cast.getPlace("studio").address
   )
     yield "the customer's addresses are not those of the town";
-  const places = new Map(canon.places.map(it => [it.name, it]));
+  const places = new Map(cast.places.map(it => [it.name, it]));
   for (const [key, it] of Object.entries(state.restaurants)) {
     const place = places.get(it.name);
     if (place?.address !== it.address || !["restaurant", "bakery", "cafe"].includes(place.category))
@@ -438,14 +438,14 @@ function* contradictions(state: FoodDeliveryWorld, canon: Canon): Generator<stri
     for (const line of it.lines)
       if (state.dishes[line.dish_id]?.restaurant_id !== it.restaurant_id)
         yield `order ${it.number} has ${line.dish_id}, which ${restaurant?.name} does not cook`;
-    if (it.placed > canon.now) yield `order ${it.number} is to come`;
+    if (it.placed > cast.now) yield `order ${it.number} is to come`;
     if (it.promo !== undefined && !Object.hasOwn(state.promos, it.promo))
       yield `order ${it.number} used ${it.promo}, which is no promo code`;
     if (
       it.rating &&
-      (stageOf(it, canon.now) !== "delivered" ||
+      (stageOf(it, cast.now) !== "delivered" ||
         it.rating.at < stagesOf(it).delivered ||
-        it.rating.at > canon.now)
+        it.rating.at > cast.now)
     )
       yield `order ${it.number} was rated at the wrong time`;
     if (it.tip > 0 && it.cancelled !== undefined)
@@ -456,8 +456,8 @@ function* contradictions(state: FoodDeliveryWorld, canon: Canon): Generator<stri
       yield `the basket holds ${it.dish_id} of another restaurant`;
 }
 
-export const foodDeliveryPart = partOf<FoodDeliveryWorld>({
+export const generator = defineGenerator<FoodDeliveryWorld>({
   server: foodDelivery,
-  make: scene => (scene.size === "full" ? full(scene) : small(scene)),
-  disagreements: (state, _world, canon) => [...contradictions(state, canon)],
+  generate: context => (context.size === "full" ? full(context) : small(context)),
+  findInconsistencies: (state, _world, cast) => [...contradictions(state, cast)],
 });

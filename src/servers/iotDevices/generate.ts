@@ -6,7 +6,7 @@ import type { Random } from "../../environment/random.ts";
 import { drawIn } from "./physics.ts";
 import { iotDevices } from "./server.ts";
 import type { Action, Device, Home, OfKind, Sensor } from "./state.ts";
-import type { Canon } from "../shared/cast.ts";
+import type { SharedCast } from "../shared/cast.ts";
 import {
   automationPlans,
   models,
@@ -17,7 +17,7 @@ import {
   type Move,
   type ScenePlan,
 } from "./generateValues.ts";
-import { partOf, type Scene } from "../shared/generator.ts";
+import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
 
 const small = { scenes: 4, automations: 3, log: 3 };
 
@@ -40,10 +40,10 @@ const silent = new Set([
 ]);
 
 /** Codes that people know by heart; which doors each opens. */
-const codesOf = (canon: Canon) => [
+const codesOf = (cast: SharedCast) => [
   {
     pin: "4071",
-    holder: canon.user.name,
+    holder: cast.user.name,
     doors: [
       "front door",
       "building entrance",
@@ -53,10 +53,10 @@ const codesOf = (canon: Canon) => [
       "bike room door",
     ],
   },
-  { pin: "2958", holder: canon.friends[1]!.name, doors: ["front door", "building entrance"] },
+  { pin: "2958", holder: cast.friends[1]!.name, doors: ["front door", "building entrance"] },
   {
     pin: "6127",
-    holder: canon.user.name,
+    holder: cast.user.name,
     doors: ["cellar door", "desk drawer", "medicine cabinet", "bike room door"],
   },
   {
@@ -67,7 +67,7 @@ const codesOf = (canon: Canon) => [
   },
   {
     pin: "3394",
-    holder: canon.friends[0]!.name,
+    holder: cast.friends[0]!.name,
     doors: [
       "balcony door",
       "desk drawer",
@@ -82,7 +82,7 @@ const codesOf = (canon: Canon) => [
 function deviceOf(
   fitting: Fitting,
   room: { id: string; name: string },
-  { canon, random, size }: Scene,
+  { cast, random, size }: GeneratorContext,
 ): Device {
   const { name, ...rest } = fitting;
   const isSilent = offline.has(`${room.name}/${name}`) && (size === "full" || name === "stereo");
@@ -97,14 +97,14 @@ function deviceOf(
     case "lock":
       return {
         ...device,
-        codes: codesOf(canon)
+        codes: codesOf(cast)
           .filter(it => it.doors.includes(name))
           .map(({ pin, holder, until }) => ({ pin, holder, ...(until ? { until } : {}) })),
       };
     case "vacuum":
       return {
         ...device,
-        since: device.activity === "cleaning" ? "2026-03-09T08:52" : canon.now,
+        since: device.activity === "cleaning" ? "2026-03-09T08:52" : cast.now,
         rooms: device.activity === "cleaning" ? [room.id] : [],
       };
     case "light":
@@ -138,7 +138,7 @@ function sensorOf(
   kind: Sensor["kind"],
   level: number | boolean | undefined,
   room: { id: string; name: string },
-  { random, size }: Scene,
+  { random, size }: GeneratorContext,
 ): Sensor {
   const name = `${room.name} ${sensorWords[kind]}`;
   const isSilent = silent.has(name) && (size === "full" || kind === "smoke");
@@ -176,7 +176,7 @@ function scenesOf(
   plans: readonly ScenePlan[],
   fitted: Fitted,
   removed: Home["removed"],
-  { id, random }: Scene,
+  { nextId, random }: GeneratorContext,
 ): Home["scenes"] {
   const made: Home["scenes"] = {};
   for (const { name, mode, moves, lost } of plans) {
@@ -184,7 +184,7 @@ function scenesOf(
       .flatMap(it => actionsOf(fitted, it))
       .filter((it, i, all) => all.findIndex(other => other.device_id === it.device_id) === i);
     if (lost) {
-      const gone = id("dev");
+      const gone = nextId("dev");
       removed[gone] = {
         name: lost,
         room_id: fitted.rooms.get(moves[0]!.room)!,
@@ -193,7 +193,7 @@ function scenesOf(
       actions.push({ device_id: gone, do: "on" });
     }
     if (actions.length === 0) continue;
-    made[id("scn")] = {
+    made[nextId("scn")] = {
       name,
       actions,
       ...(mode ? { mode } : {}),
@@ -214,7 +214,7 @@ function automationsOf(
   plans: readonly AutomationPlan[],
   scenes: Home["scenes"],
   sensors: Home["sensors"],
-  id: Scene["id"],
+  id: GeneratorContext["nextId"],
 ): Home["automations"] {
   const made: Home["automations"] = {};
   for (const { name, scene, when, enabled = true } of plans) {
@@ -251,10 +251,10 @@ function logOf(
   return entries.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 }
 
-export const iotDevicesPart = partOf<Home>({
+export const generator = defineGenerator<Home>({
   server: iotDevices,
-  make(scene) {
-    const { canon, size, random, id } = scene;
+  generate(context) {
+    const { cast, size, random, nextId } = context;
     const few = size === "small";
     const rooms: Home["rooms"] = {};
     const devices: Home["devices"] = {};
@@ -270,43 +270,43 @@ export const iotDevicesPart = partOf<Home>({
       fittings,
       sensors: own,
     } of few ? roomPlans.filter(it => it.few) : roomPlans) {
-      const room = { id: id("room"), name };
+      const room = { id: nextId("room"), name };
       named.set(name, room.id);
       rooms[room.id] = {
         name,
         circuit,
         daylight,
-        climate: { temperature, at: canon.now },
+        climate: { temperature, at: cast.now },
         ...(threshold ? { threshold } : {}),
       };
       for (const it of few
         ? fittings.filter(fitting => some!.fittings.includes(fitting.name))
         : fittings)
-        devices[id("dev")] = deviceOf(it, room, scene);
+        devices[nextId("dev")] = deviceOf(it, room, context);
       for (const [kind, level] of few ? own.slice(0, some!.sensors) : own)
-        sensors[id("sen")] = sensorOf(kind, level, room, scene);
+        sensors[nextId("sen")] = sensorOf(kind, level, room, context);
     }
     const removed: Home["removed"] = {};
     const scenes = scenesOf(
       few ? scenePlans.slice(0, small.scenes) : scenePlans,
       { rooms: named, devices },
       removed,
-      scene,
+      context,
     );
     const automations = automationsOf(
       few ? automationPlans.slice(0, small.automations) : automationPlans,
       scenes,
       sensors,
-      id,
+      nextId,
     );
     const log: Home["log"] = {};
     for (const [lock_id, it] of Object.entries(devices))
       if (it.kind === "lock" && it.codes.length > 0)
         for (const entry of logOf(it, few ? small.log : 7, random))
-          log[id("log")] = { lock_id, ...entry };
+          log[nextId("log")] = { lock_id, ...entry };
     return {
-      owner: canon.user.name,
-      address: canon.place("home").address,
+      owner: cast.user.name,
+      address: cast.getPlace("home").address,
       mode: "home",
       outside: 9,
       rooms,
@@ -318,18 +318,18 @@ export const iotDevicesPart = partOf<Home>({
       log,
     };
   },
-  disagreements(home, _world, canon) {
+  findInconsistencies(home, _world, cast) {
     return [
-      ...(home.owner === canon.user.name
+      ...(home.owner === cast.user.name
         ? []
-        : [`the owner ${home.owner} is not ${canon.user.name}`]),
-      ...(home.address === canon.place("home").address
+        : [`the owner ${home.owner} is not ${cast.user.name}`]),
+      ...(home.address === cast.getPlace("home").address
         ? []
-        : [`the flat is at ${home.address}, not at ${canon.place("home").address}`]),
+        : [`the flat is at ${home.address}, not at ${cast.getPlace("home").address}`]),
       ...dangling(home),
       ...twice(home),
       ...Object.entries(home.rooms).flatMap(([key, it]) =>
-        drawIn(home, key, canon.now) <= it.circuit
+        drawIn(home, key, cast.now) <= it.circuit
           ? []
           : [`the ${it.name} draws more than its circuit carries`],
       ),

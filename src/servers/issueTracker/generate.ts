@@ -4,8 +4,8 @@
  */
 import type { Random } from "../../environment/random.ts";
 import { issueTracker, type Tracker } from "./server.ts";
-import type { Canon } from "../shared/cast.ts";
-import { dayFrom } from "../shared/dates.ts";
+import type { SharedCast } from "../shared/cast.ts";
+import { dayAfterStart } from "../shared/startTime.ts";
 import {
   catalogue,
   descriptions,
@@ -21,7 +21,7 @@ import {
   workNotes,
   type Topic,
 } from "./generateTexts.ts";
-import { partOf, type Scene } from "../shared/generator.ts";
+import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
 
 type Row<Name extends "projects" | "issues" | "sprints"> = Tracker[Name][string];
 type Issue = Row<"issues">;
@@ -48,7 +48,7 @@ const smallPlans: readonly Plan[] = [
     isArchived: true,
   },
 ];
-const fullPlans = ({ clients, place }: Canon): readonly Plan[] => [
+const fullPlans = ({ clients, getPlace }: SharedCast): readonly Plan[] => [
   {
     topic: portal,
     name: `${clients[0]!.name} claims portal`,
@@ -69,7 +69,7 @@ const fullPlans = ({ clients, place }: Canon): readonly Plan[] => [
   },
   {
     topic: exhibition,
-    name: `${place("museum").name} site`,
+    name: `${getPlace("museum").name} site`,
     workflow: "review",
     people: [0, 1, 4, 6, 10, 11],
   },
@@ -79,20 +79,22 @@ const fullPlans = ({ clients, place }: Canon): readonly Plan[] => [
 class Making {
   readonly state: Tracker;
   readonly random: Random;
-  readonly id: Scene["id"];
+  readonly id: GeneratorContext["nextId"];
   readonly #users: readonly string[];
   readonly #subtasks: string[];
 
-  constructor({ canon, random, id, size }: Scene) {
+  constructor({ cast, random, nextId, size }: GeneratorContext) {
     this.random = random;
-    this.id = id;
+    this.id = nextId;
     const staff =
       size === "full"
-        ? canon.staff
-        : canon.staff.filter((_, i) => smallPlans.some(it => it.people.includes(i)));
-    const users = Object.fromEntries(staff.map(({ name, email }) => [id("usr"), { name, email }]));
+        ? cast.staff
+        : cast.staff.filter((_, i) => smallPlans.some(it => it.people.includes(i)));
+    const users = Object.fromEntries(
+      staff.map(({ name, email }) => [nextId("usr"), { name, email }]),
+    );
     const ids = new Map(Object.entries(users).map(([key, it]) => [it.email, key]));
-    this.#users = canon.staff.map(it => ids.get(it.email) ?? "");
+    this.#users = cast.staff.map(it => ids.get(it.email) ?? "");
     this.#subtasks = random.shuffle([...subtasks]);
     this.state = {
       user: this.#users[0]!,
@@ -127,14 +129,14 @@ class Making {
     const project = this.state.projects[key]!;
     const issueId = `${key}-${++project.last}`;
     const isClosed = issue.status === "done" || issue.status === "cancelled";
-    const made = issue.created ?? dayFrom(-15 - this.random.integer(55));
+    const made = issue.created ?? dayAfterStart(-15 - this.random.integer(55));
     this.state.issues[issueId] = {
       title,
       type: "task",
       priority: "medium",
       reporter: project.lead,
       created: made,
-      ...(isClosed ? { closed: dayFrom(-1 - this.random.integer(6)) } : {}),
+      ...(isClosed ? { closed: dayAfterStart(-1 - this.random.integer(6)) } : {}),
       ...issue,
     };
     return issueId;
@@ -165,8 +167,8 @@ class Making {
       name,
       project_id: key,
       status,
-      start: dayFrom(7 * week),
-      end: dayFrom(7 * week + 11),
+      start: dayAfterStart(7 * week),
+      end: dayAfterStart(7 * week + 11),
       capacity,
     };
     return sprintId;
@@ -177,7 +179,7 @@ class Making {
   }
 
   comment(issueId: string, by: string, day: number, text: string): void {
-    const at = `${dayFrom(day)}T${String(9 + this.random.integer(9)).padStart(2, "0")}:${this.random.pick(["05", "10", "25", "30", "45", "55"])}`;
+    const at = `${dayAfterStart(day)}T${String(9 + this.random.integer(9)).padStart(2, "0")}:${this.random.pick(["05", "10", "25", "30", "45", "55"])}`;
     this.state.comments[this.id("cmt")] = { issue_id: issueId, by, at, text };
   }
 
@@ -185,7 +187,7 @@ class Making {
     this.state.work[this.id("wrk")] = {
       issue_id: issueId,
       by,
-      day: dayFrom(day),
+      day: dayAfterStart(day),
       minutes,
       ...(note === undefined ? {} : { note }),
     };
@@ -218,7 +220,7 @@ function first(making: Making): void {
     points: 5,
     sprint_id: active,
     labels: ["performance"],
-    due: dayFrom(4),
+    due: dayAfterStart(4),
   });
   const cases = making.issue("WEB", w[1]!, {
     status: "in_review",
@@ -257,7 +259,7 @@ function first(making: Making): void {
     assignee: ana,
     points: 1,
     sprint_id: past,
-    closed: dayFrom(-4),
+    closed: dayAfterStart(-4),
   });
   const rework = making.issue("WEB", w[7]!, {
     status: "todo",
@@ -290,12 +292,12 @@ function first(making: Making): void {
     assignee: david,
     labels: ["hardware"],
   });
-  making.issue("NWS", n[0]!, { status: "todo", type: "bug", created: dayFrom(-200) });
+  making.issue("NWS", n[0]!, { status: "todo", type: "bug", created: dayAfterStart(-200) });
   making.issue("NWS", n[1]!, {
     status: "done",
     assignee: ana,
-    created: dayFrom(-240),
-    closed: dayFrom(-180),
+    created: dayAfterStart(-240),
+    closed: dayAfterStart(-180),
   });
   making.comment(slow, ben, -4, remarks[0]!);
   making.comment(reset, jonas, -3, remarks[5]!);
@@ -305,9 +307,9 @@ function first(making: Making): void {
 }
 
 /** What the full world has beyond the small one's. */
-function rest(making: Making, canon: Canon): void {
+function rest(making: Making, cast: SharedCast): void {
   const { state, random } = making;
-  for (const plan of fullPlans(canon)) {
+  for (const plan of fullPlans(cast)) {
     making.project(plan);
     const { topic } = plan;
     if (!topic.sprints) continue;
@@ -323,7 +325,7 @@ function rest(making: Making, canon: Canon): void {
         20 + 4 * random.integer(4),
       );
   }
-  for (const { topic, workflow, isArchived } of [...smallPlans, ...fullPlans(canon)]) {
+  for (const { topic, workflow, isArchived } of [...smallPlans, ...fullPlans(cast)]) {
     const taken = new Set(Object.values(state.issues).map(it => it.title));
     for (const title of topic.titles)
       if (!taken.has(title)) someIssue(making, topic, title, workflow, isArchived ?? false);
@@ -380,22 +382,22 @@ function someIssue(
   const isClosed = status === "done" || status === "cancelled";
   const sprint = points === undefined ? undefined : sprintFor(making, key, status, points);
   const closed = isArchived
-    ? dayFrom(-160 - random.integer(30))
+    ? dayAfterStart(-160 - random.integer(30))
     : sprint && isClosed
-      ? dayFrom(-11 + random.integer(8))
-      : dayFrom(-2 - random.integer(20));
+      ? dayAfterStart(-11 + random.integer(8))
+      : dayAfterStart(-2 - random.integer(20));
   const issueId = making.issue(key, title, {
     status,
     type: random.pick(["bug", "task", "story", "request"] as const),
     priority: random.pick(["urgent", "high", "medium", "medium", "medium", "low"] as const),
     reporter: random.pick(project.members),
-    created: dayFrom(isArchived ? -230 - random.integer(60) : -25 - random.integer(60)),
+    created: dayAfterStart(isArchived ? -230 - random.integer(60) : -25 - random.integer(60)),
     ...(assignee === undefined ? {} : { assignee }),
     ...(points === undefined ? {} : { points }),
     ...(sprint === undefined ? {} : { sprint_id: sprint }),
     ...(isClosed ? { closed } : {}),
     ...(!isClosed && !isArchived && random.boolean(0.3)
-      ? { due: dayFrom(random.integer(35) - 6) }
+      ? { due: dayAfterStart(random.integer(35) - 6) }
       : {}),
     ...(random.boolean(0.7)
       ? { labels: random.shuffle([...labels]).slice(0, 1 + random.integer(2)) }
@@ -491,15 +493,15 @@ function conversation(making: Making): void {
   }
 }
 
-export const issueTrackerPart = partOf<Tracker>({
+export const generator = defineGenerator<Tracker>({
   server: issueTracker,
-  make(scene) {
-    const making = new Making(scene);
+  generate(context) {
+    const making = new Making(context);
     first(making);
-    if (scene.size === "full") rest(making, scene.canon);
+    if (context.size === "full") rest(making, context.cast);
     return making.state;
   },
-  disagreements: (state, _world, canon) => [...within(state), ...withCanon(state, canon)],
+  findInconsistencies: (state, _world, cast) => [...within(state), ...withCanon(state, cast)],
 });
 
 function within({ projects, issues, sprints, links, work }: Tracker): string[] {
@@ -549,20 +551,20 @@ function within({ projects, issues, sprints, links, work }: Tracker): string[] {
   return wrong;
 }
 
-function withCanon({ user, users, projects }: Tracker, canon: Canon): string[] {
-  const emails = new Map(canon.staff.map(it => [it.email, it.name]));
+function withCanon({ user, users, projects }: Tracker, cast: SharedCast): string[] {
+  const emails = new Map(cast.staff.map(it => [it.email, it.name]));
   const strangers = Object.values(users)
     .filter(it => emails.get(it.email) !== it.name)
     .map(it => `${it.name} <${it.email}> is not of the studio`);
   const named = Object.values(projects).map(it => it.name);
   const missing =
     named.length > smallPlans.length
-      ? canon.clients
+      ? cast.clients
           .filter(it => !named.some(name => name.startsWith(it.name)))
           .map(it => `no project is for ${it.name}`)
       : [];
   return [
-    ...(users[user]?.email === canon.user.email ? [] : [`the user is not ${canon.user.name}`]),
+    ...(users[user]?.email === cast.user.email ? [] : [`the user is not ${cast.user.name}`]),
     ...strangers,
     ...missing,
   ];

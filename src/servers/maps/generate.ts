@@ -4,7 +4,7 @@
  * has saved and shared. Knows no other server.
  */
 import { maps, type Atlas } from "./server.ts";
-import type { Canon, Place as CanonPlace } from "../shared/cast.ts";
+import type { SharedCast, CastPlace as CanonPlace } from "../shared/cast.ts";
 import {
   abroad,
   around,
@@ -17,7 +17,7 @@ import {
   streetsByRole,
   type Metres,
 } from "./generateValues.ts";
-import { partOf, type Scene } from "../shared/generator.ts";
+import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
 
 const metresPerDegree = 111_320;
 
@@ -49,20 +49,20 @@ const smallCities = ["Lisbon", "London"];
 const smallAbroad = ["Lisbon Airport", "British Museum"];
 const smallIncidents = ["wall", "harbor", "Gull Island Ferry"];
 
-export const mapsPart = partOf<Atlas>({
+export const generator = defineGenerator<Atlas>({
   server: maps,
-  make(scene) {
-    const { canon, size } = scene;
-    const cities = citiesOf(scene);
+  generate(context) {
+    const { cast, size } = context;
+    const cities = citiesOf(context);
     const home_city = Object.keys(cities)[0]!;
-    const streets = streetsOf(scene);
-    const places = placesOf(scene, cities, streets);
+    const streets = streetsOf(context);
+    const places = placesOf(context, cities, streets);
     const placeByName = (name: string) =>
       Object.entries(places).find(([, it]) => it.name === name)?.[0];
-    const roleId = (role: string) => placeByName(canon.place(role).name);
+    const roleId = (role: string) => placeByName(cast.getPlace(role).name);
     const contacts = Object.fromEntries(
-      [...canon.friends, ...canon.colleagues].slice(0, size === "small" ? 3 : 21).map((it, i) => [
-        scene.id("con"),
+      [...cast.friends, ...cast.colleagues].slice(0, size === "small" ? 3 : 21).map((it, i) => [
+        context.nextId("con"),
         {
           name: it.name,
           email: it.email,
@@ -71,7 +71,7 @@ export const mapsPart = partOf<Atlas>({
       ]),
     );
     return {
-      user: canon.user.name,
+      user: cast.user.name,
       home_city,
       cities,
       streets,
@@ -79,10 +79,10 @@ export const mapsPart = partOf<Atlas>({
       lines: Object.fromEntries(
         lines.flatMap(({ stops, ...it }) => {
           const known = stops.flatMap(role => roleId(role) ?? []);
-          return known.length >= 3 ? [[scene.id("lin"), { ...it, stops: known }]] : [];
+          return known.length >= 3 ? [[context.nextId("lin"), { ...it, stops: known }]] : [];
         }),
       ),
-      ferries: ferriesOf(scene, cities),
+      ferries: ferriesOf(context, cities),
       incidents: Object.fromEntries(
         incidents.flatMap(({ street, ...it }) => {
           if (size === "small" && !smallIncidents.includes(street)) return [];
@@ -90,18 +90,20 @@ export const mapsPart = partOf<Atlas>({
             ([, known]) =>
               known.name ===
               (streetsByRole.has(street)
-                ? streetNameOf(canon.place(streetsByRole.get(street)!.role))
+                ? streetNameOf(cast.getPlace(streetsByRole.get(street)!.role))
                 : street),
           )?.[0];
-          return street_id ? [[scene.id("inc"), { street_id, ...it, modes: [...it.modes] }]] : [];
+          return street_id
+            ? [[context.nextId("inc"), { street_id, ...it, modes: [...it.modes] }]]
+            : [];
         }),
       ),
       contacts,
-      ...keptOf(scene, places, roleId, Object.keys(contacts)),
+      ...keptOf(context, places, roleId, Object.keys(contacts)),
     };
   },
-  disagreements(state, _world, canon) {
-    const missing = canon.places.filter(
+  findInconsistencies(state, _world, cast) {
+    const missing = cast.places.filter(
       it =>
         !Object.values(state.places).some(
           own =>
@@ -128,11 +130,9 @@ export const mapsPart = partOf<Atlas>({
       ]),
     ].filter(([table, id]) => !Object.hasOwn(table, id));
     // the small map has a part of the places only
-    const isWhole = Object.keys(state.cities).length >= canon.cities.length;
+    const isWhole = Object.keys(state.cities).length >= cast.cities.length;
     return [
-      ...(state.user === canon.user.name
-        ? []
-        : [`the user ${state.user} is not ${canon.user.name}`]),
+      ...(state.user === cast.user.name ? [] : [`the user ${state.user} is not ${cast.user.name}`]),
       ...(isWhole ? missing.map(it => `${it.name} is not on the map`) : []),
       ...strange.map(it => `${it.name} does not stand on the street of its address`),
       ...dangling.map(([, id]) => `${id} does not exist`),
@@ -140,13 +140,13 @@ export const mapsPart = partOf<Atlas>({
   },
 });
 
-function citiesOf({ canon, size, id }: Scene): Atlas["cities"] {
-  const shown = canon.cities.filter(
+function citiesOf({ cast, size, nextId }: GeneratorContext): Atlas["cities"] {
+  const shown = cast.cities.filter(
     (it, i) => i === 0 || size === "full" || smallCities.includes(it.name),
   );
   return Object.fromEntries(
     shown.map(({ name, country, latitude, longitude, elevation, timezone }) => [
-      id("cit"),
+      nextId("cit"),
       {
         name,
         country,
@@ -165,9 +165,9 @@ const streetNameOf = ({ address }: CanonPlace) =>
   address.slice(address.indexOf(" ") + 1, address.lastIndexOf(","));
 const houseOf = ({ address }: CanonPlace) => address.slice(0, address.lastIndexOf(","));
 
-function streetsOf({ canon, size, id }: Scene): Atlas["streets"] {
+function streetsOf({ cast, size, nextId }: GeneratorContext): Atlas["streets"] {
   const at = ([north, east]: Metres): [number, number] => {
-    const { latitude, longitude } = pointFrom(canon, north, east);
+    const { latitude, longitude } = pointFrom(cast, north, east);
     return [latitude, longitude];
   };
   // the small map keeps the corners only
@@ -181,8 +181,8 @@ function streetsOf({ canon, size, id }: Scene): Atlas["streets"] {
   const named = shown.map(
     ([, { role, line, ...it }]) =>
       [
-        id("str"),
-        { name: streetNameOf(canon.place(role)), ...it, line: corners(line).map(at) },
+        nextId("str"),
+        { name: streetNameOf(cast.getPlace(role)), ...it, line: corners(line).map(at) },
       ] as const,
   );
   const more = morePaths
@@ -190,7 +190,7 @@ function streetsOf({ canon, size, id }: Scene): Atlas["streets"] {
     .map(
       ({ name, kind, busy, numbers, line, hours }) =>
         [
-          id("str"),
+          nextId("str"),
           { name, kind, busy, numbers, line: line.map(at), ...(hours ? { hours } : {}) },
         ] as const,
     );
@@ -201,7 +201,7 @@ function streetsOf({ canon, size, id }: Scene): Atlas["streets"] {
 const isCorner = (point: Metres): boolean =>
   [...streetsByRole.values(), ...morePaths].filter(it => it.line.includes(point)).length > 1;
 
-function pointFrom({ home }: Canon, north: number, east: number) {
+function pointFrom({ home }: SharedCast, north: number, east: number) {
   const perDegreeEast = metresPerDegree * Math.cos((home.latitude * Math.PI) / 180);
   const fine = (degrees: number) => Math.round(degrees * 1e5) / 1e5;
   return {
@@ -211,18 +211,18 @@ function pointFrom({ home }: Canon, north: number, east: number) {
 }
 
 function placesOf(
-  { canon, size, random, id }: Scene,
+  { cast, size, random, nextId }: GeneratorContext,
   cities: Atlas["cities"],
   streets: Atlas["streets"],
 ): Atlas["places"] {
   const cityId = (name: string) => Object.entries(cities).find(([, it]) => it.name === name)?.[0];
-  const home = cityId(canon.home.name)!;
+  const home = cityId(cast.home.name)!;
   const streetId = (name: string) => Object.entries(streets).find(([, it]) => it.name === name)![0];
   const places: Record<string, Atlas["places"][string]> = {};
-  for (const it of canon.places) {
+  for (const it of cast.places) {
     if (size === "small" && !smallRoles.includes(it.role)) continue;
     const category = it.category as Atlas["places"][string]["category"];
-    places[id("plc")] = {
+    places[nextId("plc")] = {
       name: it.name,
       category,
       city_id: home,
@@ -230,7 +230,7 @@ function placesOf(
       address: houseOf(it),
       latitude: it.latitude,
       longitude: it.longitude,
-      elevation: heights.get(it.role) ?? canon.home.elevation + random.integer(18),
+      elevation: heights.get(it.role) ?? cast.home.elevation + random.integer(18),
       ...(category === "home" || size === "small" ? {} : { phone: it.phone }),
       ...ratingOf(category, random.integer(18)),
       ...hoursOf(category, random.integer(4)),
@@ -239,16 +239,16 @@ function placesOf(
   for (const it of around) {
     if (size === "small" && !it.inSmall) continue;
     const name = streetsByRole.has(it.street)
-      ? streetNameOf(canon.place(streetsByRole.get(it.street)!.role))
+      ? streetNameOf(cast.getPlace(streetsByRole.get(it.street)!.role))
       : it.street;
-    places[id("plc")] = {
+    places[nextId("plc")] = {
       name: it.name,
       category: it.category,
       city_id: home,
       street_id: streetId(name),
       address: `${it.house} ${name}`,
-      ...pointFrom(canon, it.at[0], it.at[1]),
-      elevation: it.elevation ?? canon.home.elevation + random.integer(18),
+      ...pointFrom(cast, it.at[0], it.at[1]),
+      elevation: it.elevation ?? cast.home.elevation + random.integer(18),
       ...ratingOf(it.category, random.integer(18)),
       ...hoursOf(it.category, random.integer(4)),
       ...(it.gone ? { gone: true as const } : {}),
@@ -260,7 +260,7 @@ function placesOf(
     const middle = cities[city_id]!;
     const fine = (degrees: number) => Math.round(degrees * 1e5) / 1e5;
     const perDegreeEast = metresPerDegree * Math.cos((middle.latitude * Math.PI) / 180);
-    places[id("plc")] = {
+    places[nextId("plc")] = {
       name,
       category,
       city_id,
@@ -347,10 +347,10 @@ function hoursOf(category: string, variant: number): Pick<Atlas["places"][string
   }
 }
 
-function ferriesOf({ canon, id }: Scene, cities: Atlas["cities"]): Atlas["ferries"] {
+function ferriesOf({ cast, nextId }: GeneratorContext, cities: Atlas["cities"]): Atlas["ferries"] {
   const cityId = (name: string) =>
     Object.entries(cities).find(
-      ([, it]) => it.name === (name === "home" ? canon.home.name : name),
+      ([, it]) => it.name === (name === "home" ? cast.home.name : name),
     )?.[0];
   return Object.fromEntries(
     ferries.flatMap(({ from, to, ...it }) => {
@@ -358,7 +358,7 @@ function ferriesOf({ canon, id }: Scene, cities: Atlas["cities"]): Atlas["ferrie
       if (!from_city || !to_city) return [];
       return [
         [
-          id("fer"),
+          nextId("fer"),
           {
             name: `${cities[from_city]!.name}–${cities[to_city]!.name} ferry`,
             from_city,
@@ -386,7 +386,7 @@ const notes = [
 
 /** What the user has saved and shared: one list nearly full, one full. */
 function keptOf(
-  { canon, size, random, id }: Scene,
+  { cast, size, random, nextId }: GeneratorContext,
   places: Atlas["places"],
   roleId: (role: string) => string | undefined,
   contacts: readonly string[],
@@ -394,7 +394,7 @@ function keptOf(
   const saved: Record<string, Atlas["saved"][string]> = {};
   const limits = size === "small" ? { per_list: 3, shares: 2 } : { per_list: 14, shares: 12 };
   const keep = (place_id: string, list: Atlas["saved"][string]["list"], day: number) => {
-    saved[id("sav")] = {
+    saved[nextId("sav")] = {
       place_id,
       list,
       ...(random.boolean(0.5) ? { note: random.pick(notes) } : {}),
@@ -435,7 +435,7 @@ function keptOf(
         ] as const);
   for (const [i, [from, to, mode]] of trips.entries()) {
     const isOver = i === 2;
-    shared[id("shr")] = {
+    shared[nextId("shr")] = {
       from_place: roleId(from)!,
       to_place: roleId(to)!,
       mode,
@@ -446,6 +446,6 @@ function keptOf(
         : `2026-03-${i % 2 ? "10" : "09"}T${String(12 + i).padStart(2, "0")}:10`,
     };
   }
-  void canon;
+  void cast;
   return { saved, shared, limits };
 }

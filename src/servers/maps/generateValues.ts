@@ -4,7 +4,7 @@
  * role of a place on it, since every world names it anew. Knows no servers.
  */
 import type { categories, modes } from "./state.ts";
-import { hotels, sights, type Away } from "../shared/cities.ts";
+import { hotels, sights, type CityPlace } from "../shared/cities.ts";
 
 export type Metres = readonly [north: number, east: number];
 type Category = (typeof categories)[number];
@@ -467,7 +467,7 @@ const airports: Readonly<Record<string, Metres>> = {
 };
 
 /** Places of the other cities: an airport and a main station each, the hotels, and sights. */
-export const abroad: readonly (Away & { readonly category: Category })[] = [
+export const abroad: readonly (CityPlace & { readonly category: Category })[] = [
   ...Object.entries(airports).flatMap(([city, [north, east]]) => [
     {
       city,

@@ -4,7 +4,7 @@
  */
 import { minuteAfter } from "../../environment/time.ts";
 import { leastBid, marketplace, standing, statusOf, type MarketplaceWorld } from "./server.ts";
-import type { Canon } from "../shared/cast.ts";
+import type { SharedCast } from "../shared/cast.ts";
 import {
   answers,
   offers,
@@ -13,25 +13,25 @@ import {
   ratingTexts,
   type Offer,
 } from "./generateValues.ts";
-import { partOf, type Scene } from "../shared/generator.ts";
+import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
 
 type Market = MarketplaceWorld;
 type Fate = "open" | "ended" | "sold" | "withdrawn";
 
 const minutesBefore = (now: string, minutes: number) => minuteAfter(now, -minutes);
 const dayOf = (now: string, days: number) => minutesBefore(now, -days * 1440).slice(0, 10);
-const cityOf = (canon: Canon, i: number) =>
-  canon.cities[i % 3 === 0 ? i % canon.cities.length : 0]!.name;
+const cityOf = (cast: SharedCast, i: number) =>
+  cast.cities[i % 3 === 0 ? i % cast.cities.length : 0]!.name;
 
 /** Puts up the market row by row; members are found by name. */
 class Stalls {
-  readonly scene: Scene;
+  readonly context: GeneratorContext;
   readonly state: Market;
   readonly #members = new Map<string, string>();
 
-  constructor(scene: Scene) {
-    const isFull = scene.size === "full";
-    this.scene = scene;
+  constructor(context: GeneratorContext) {
+    const isFull = context.size === "full";
+    this.context = context;
     this.state = {
       customer: "",
       terms: {
@@ -46,22 +46,22 @@ class Stalls {
       messages: {},
       ratings: {},
     };
-    const { canon } = scene;
+    const { cast } = context;
     const others = isFull
-      ? [...canon.friends, ...canon.prospects.map(it => it.contacts[0]!)]
-      : canon.friends.slice(2, 6);
-    for (const [i, { name }] of [canon.user, ...others].entries()) this.#join(name, i);
-    this.state.customer = this.member(canon.user.name);
+      ? [...cast.friends, ...cast.prospects.map(it => it.contacts[0]!)]
+      : cast.friends.slice(2, 6);
+    for (const [i, { name }] of [cast.user, ...others].entries()) this.#join(name, i);
+    this.state.customer = this.member(cast.user.name);
   }
 
   #join(name: string, i: number): void {
-    const key = this.scene.id("mem");
+    const key = this.context.nextId("mem");
     this.#members.set(name, key);
-    const isGrumpy = i === (this.scene.size === "full" ? 9 : 4);
+    const isGrumpy = i === (this.context.size === "full" ? 9 : 4);
     this.state.members[key] = {
       name,
-      city: cityOf(this.scene.canon, i),
-      joined: dayOf(this.scene.canon.now, -200 - 137 * i),
+      city: cityOf(this.context.cast, i),
+      joined: dayOf(this.context.cast.now, -200 - 137 * i),
       blocks_customer: isGrumpy,
     };
   }
@@ -77,8 +77,8 @@ class Stalls {
     seller_id: string,
     endsIn: number,
   ): string {
-    const key = this.scene.id("lst");
-    const { now } = this.scene.canon;
+    const key = this.context.nextId("lst");
+    const { now } = this.context.cast;
     // people end their auctions in the evening
     const ends = `${dayOf(now, endsIn)}T${17 + (title.length % 5)}:${String((title.length * 5) % 60).padStart(2, "0")}`;
     this.state.listings[key] = {
@@ -101,14 +101,14 @@ class Stalls {
   bid(listing: string, bidder_id: string, minutesAgo: number, more = 0): string {
     const it = this.state.listings[listing]!;
     const [top] = standing(this.state.bids, listing);
-    const key = this.scene.id("bid");
+    const key = this.context.nextId("bid");
     const wanted = leastBid(it, top?.[1]) + more * it.step;
     this.state.bids[key] = {
       listing_id: listing,
       bidder_id,
       amount: Math.min(wanted, (it.buy_now ?? Infinity) - 1),
       at: minutesBefore(
-        it.ends < this.scene.canon.now ? it.ends : this.scene.canon.now,
+        it.ends < this.context.cast.now ? it.ends : this.context.cast.now,
         minutesAgo,
       ),
       retracted: false,
@@ -127,32 +127,32 @@ class Stalls {
 
   rate(listing: string, stars: number, daysAgo: number): void {
     const { seller_id, sold_by } = this.state.listings[listing]!;
-    this.state.ratings[this.scene.id("rtg")] = {
+    this.state.ratings[this.context.nextId("rtg")] = {
       seller_id,
       by: this.state.bids[sold_by!]!.bidder_id,
       listing_id: listing,
       stars,
-      text: this.scene.random.pick(ratingTexts[stars]!),
-      date: dayOf(this.scene.canon.now, -daysAgo),
+      text: this.context.random.pick(ratingTexts[stars]!),
+      date: dayOf(this.context.cast.now, -daysAgo),
     };
   }
 
   message(listing: string, from: string, minutesAgo: number, text: string): void {
     const seller = this.state.listings[listing]!.seller_id;
     const to = from === seller ? this.state.customer : seller;
-    this.state.messages[this.scene.id("msg")] = {
+    this.state.messages[this.context.nextId("msg")] = {
       listing_id: listing,
       from,
       to,
       text,
-      at: minutesBefore(this.scene.canon.now, minutesAgo),
+      at: minutesBefore(this.context.cast.now, minutesAgo),
     };
   }
 }
 
-function make(scene: Scene): Market {
-  const stalls = new Stalls(scene);
-  if (scene.size === "small") smallMarket(stalls);
+function generate(context: GeneratorContext): Market {
+  const stalls = new Stalls(context);
+  if (context.size === "small") smallMarket(stalls);
   else fullMarket(stalls);
   return stalls.state;
 }
@@ -191,8 +191,8 @@ function smallMarket(stalls: Stalls): void {
  * What happens to each offer of others: how many days until it ends (or since), and how it stands.
  */
 function fullMarket(stalls: Stalls): void {
-  const { state, scene } = stalls;
-  const { random } = scene;
+  const { state, context } = stalls;
+  const { random } = context;
   const { customer } = state;
   const sellers = stalls.others(customer);
   const past = new Set([5, 11, 14, 17, 20, 23, 26, 29, 32, 34]);
@@ -226,13 +226,13 @@ function pastOffer(stalls: Stalls, key: string, i: number): void {
  * Some bids of the user were made within the hour and lead, some lead for long, some were outbid.
  */
 function myBid(stalls: Stalls, key: string, i: number): void {
-  const { state, scene } = stalls;
+  const { state, context } = stalls;
   const { customer, listings } = state;
   if (state.members[listings[key]!.seller_id]!.blocks_customer) return;
   const isRecent = i % 2 === 1;
   const bid = stalls.bid(key, customer, isRecent ? 5 + i : 700 + 10 * i);
   if (i % 4 === 0)
-    stalls.bid(key, scene.random.pick(stalls.others(customer, listings[key]!.seller_id)), 90 + i);
+    stalls.bid(key, context.random.pick(stalls.others(customer, listings[key]!.seller_id)), 90 + i);
   if (i === 19) state.bids[bid]!.retracted = true;
 }
 
@@ -246,7 +246,7 @@ function conversation(stalls: Stalls, key: string, i: number): void {
 }
 
 function ownMarket(stalls: Stalls, sellers: readonly string[]): void {
-  const { state, scene } = stalls;
+  const { state, context } = stalls;
   const ends = [2, 6, -1, -12, 4, 1, 8, 3, -2, -30, 5, -3, -18, 7];
   const fates: Fate[] = [
     "open",
@@ -269,13 +269,13 @@ function ownMarket(stalls: Stalls, sellers: readonly string[]): void {
     const bidders =
       fates[i] === "withdrawn" || i % 5 === 1
         ? []
-        : scene.random.shuffle([...sellers]).slice(0, 1 + scene.random.integer(4));
+        : context.random.shuffle([...sellers]).slice(0, 1 + context.random.integer(4));
     for (const [n, bidder] of bidders.entries()) {
       const bid = stalls.bid(
         key,
         bidder,
-        3800 - 700 * n - scene.random.integer(300),
-        scene.random.integer(2),
+        3800 - 700 * n - context.random.integer(300),
+        context.random.integer(2),
       );
       if (n === 1 && bidders.length > 2) state.bids[bid]!.retracted = true;
     }
@@ -286,18 +286,18 @@ function ownMarket(stalls: Stalls, sellers: readonly string[]): void {
 
 /** A rating for a sale of long ago, whose listing is still there. */
 function strangers(stalls: Stalls, seller: string, i: number): void {
-  const { scene, state } = stalls;
+  const { context, state } = stalls;
   const [title, category] = keepsakes[i % keepsakes.length]!;
   const key = stalls.offer(
     [`${title} of ${1950 + i}`, category, "good", 10 + i, "Sold."],
     seller,
     -60 - 9 * i,
   );
-  stalls.bid(key, scene.random.pick(stalls.others(seller, state.customer)), 60);
+  stalls.bid(key, context.random.pick(stalls.others(seller, state.customer)), 60);
   stalls.settle(key, "sold");
   stalls.rate(
     key,
-    scene.random.pickWeighted([2, 3, 4, 5], it => it * it),
+    context.random.pickWeighted([2, 3, 4, 5], it => it * it),
     50 + 9 * i,
   );
 }
@@ -310,9 +310,9 @@ const keepsakes = [
   ["Cable box", "electronics"],
 ] as const;
 
-function* contradictions(state: Market, canon: Canon): Generator<string> {
+function* contradictions(state: Market, cast: SharedCast): Generator<string> {
   const { listings, bids, members, customer, ratings } = state;
-  if (members[customer]?.name !== canon.user.name)
+  if (members[customer]?.name !== cast.user.name)
     yield `the customer ${customer} is not whom the world is about`;
   const titles = Object.values(listings).map(it => it.title);
   for (const it of titles)
@@ -340,7 +340,7 @@ function* contradictions(state: Market, canon: Canon): Generator<string> {
     const listing = listings[it.listing_id];
     if (!listing || !Object.hasOwn(members, it.bidder_id)) yield `bid ${key} is on or by nobody`;
     else if (listing.seller_id === it.bidder_id) yield `bid ${key} is by the seller`;
-    else if (it.at > listing.ends || it.at > canon.now) yield `bid ${key} is late`;
+    else if (it.at > listing.ends || it.at > cast.now) yield `bid ${key} is late`;
   }
   const leading = Object.entries(listings).flatMap(([key, it]) =>
     it.status === "open" ? standing(bids, key).slice(0, 1) : [],
@@ -352,7 +352,7 @@ function* contradictions(state: Market, canon: Canon): Generator<string> {
     yield `the customer has bid ${bound}, which is more than allowed`;
   if (
     Object.values(listings).filter(
-      it => it.seller_id === customer && statusOf(it, canon.now) === "open",
+      it => it.seller_id === customer && statusOf(it, cast.now) === "open",
     ).length > state.terms.most_listings
   )
     yield "the customer has too many open listings";
@@ -366,12 +366,12 @@ function* contradictions(state: Market, canon: Canon): Generator<string> {
       yield `rating ${key} is not by who bought it`;
   }
   for (const [key, it] of Object.entries(state.messages))
-    if (!Object.hasOwn(listings, it.listing_id) || it.at > canon.now)
+    if (!Object.hasOwn(listings, it.listing_id) || it.at > cast.now)
       yield `message ${key} is about nothing, or to come`;
 }
 
-export const marketplacePart = partOf<Market>({
+export const generator = defineGenerator<Market>({
   server: marketplace,
-  make,
-  disagreements: (state, _world, canon) => [...contradictions(state, canon)],
+  generate,
+  findInconsistencies: (state, _world, cast) => [...contradictions(state, cast)],
 });

@@ -5,8 +5,12 @@
  */
 import { dayAfter } from "../../environment/time.ts";
 import { payments, statusOf, totalOf, type PaymentsWorld } from "./server.ts";
-import type { Canon, Firm } from "../shared/cast.ts";
-import { partOf, type Scene, type World } from "../shared/generator.ts";
+import type { SharedCast, Firm } from "../shared/cast.ts";
+import {
+  defineGenerator,
+  type GeneratorContext,
+  type GeneratedStates,
+} from "../shared/generator.ts";
 
 type Line = PaymentsWorld["invoices"][string]["lines"][number];
 type Method = PaymentsWorld["payments"][string]["method"];
@@ -82,12 +86,12 @@ function writtenIn(text: string): Written | undefined {
 
 /** Makes the books row by row, so that what belongs together is written together. */
 class Books {
-  readonly scene: Scene;
+  readonly context: GeneratorContext;
   readonly state: PaymentsWorld;
   readonly #customers = new Map<string, string>();
 
-  constructor(scene: Scene) {
-    this.scene = scene;
+  constructor(context: GeneratorContext) {
+    this.context = context;
     this.state = {
       refund_days: refundDays,
       cash_limit: 1000,
@@ -100,7 +104,7 @@ class Books {
   }
 
   customer(firm: Firm, rules: { credit: number; mandate?: boolean; archived?: boolean }): void {
-    const key = this.scene.id("cus");
+    const key = this.context.nextId("cus");
     const { name, email } = firm.contacts[0]!;
     this.#customers.set(firm.name, key);
     this.state.customers[key] = {
@@ -121,7 +125,7 @@ class Books {
     due: string,
     lines: readonly Line[],
   ): string {
-    const key = this.scene.id("inv");
+    const key = this.context.nextId("inv");
     this.state.invoices[key] = {
       number,
       customer_id: this.#customers.get(firm)!,
@@ -141,7 +145,7 @@ class Books {
     for (const [i, on] of days.entries()) {
       const amount = i === days.length - 1 ? total - part * i : part;
       const reference = `invoice ${invoice.number}${days.length === 1 && share === 1 ? "" : ` part ${i + 1}`}`;
-      this.state.payments[this.scene.id("pmt")] = {
+      this.state.payments[this.context.nextId("pmt")] = {
         invoice_id: invoiceId,
         reference,
         amount,
@@ -158,11 +162,11 @@ class Books {
   }
 
   webhook(path: string, events: Kind[], status: "active" | "failing"): void {
-    this.state.webhooks[this.scene.id("whk")] = { url: `https://${path}`, events, status };
+    this.state.webhooks[this.context.nextId("whk")] = { url: `https://${path}`, events, status };
   }
 
   #time(): string {
-    return `${String(8 + this.scene.random.integer(10)).padStart(2, "0")}:${String(this.scene.random.integer(60)).padStart(2, "0")}`;
+    return `${String(8 + this.context.random.integer(10)).padStart(2, "0")}:${String(this.context.random.integer(60)).padStart(2, "0")}`;
   }
 
   /** The log of what these books hold, from a day on. */
@@ -170,7 +174,7 @@ class Books {
     const { invoices, payments: received } = this.state;
     const told: { kind: Kind; at: string; about: string }[] = [];
     for (const it of Object.values(invoices)) {
-      if (it.issued <= this.scene.canon.now.slice(0, 10))
+      if (it.issued <= this.context.cast.now.slice(0, 10))
         told.push({
           kind: "invoice.created",
           at: `${it.issued}T08:${String(it.number % 60).padStart(2, "0")}`,
@@ -209,7 +213,7 @@ class Books {
         hook.status === "failing" && at >= "2026-03-01"
           ? ("failed" as const)
           : ("delivered" as const);
-      this.state.events[this.scene.id("evt")] = {
+      this.state.events[this.context.nextId("evt")] = {
         ...it,
         deliveries: Object.fromEntries(wanted.map(([key, hook]) => [key, result(hook, it.at)])),
       };
@@ -219,22 +223,22 @@ class Books {
 
 const usualMethods: readonly Method[] = ["bank_transfer", "direct_debit", "card"];
 
-function make(scene: Scene): PaymentsWorld {
-  const { canon, size } = scene;
-  const books = new Books(scene);
+function generate(context: GeneratorContext): PaymentsWorld {
+  const { cast, size } = context;
+  const books = new Books(context);
   const isFull = size === "full";
-  const today = canon.now.slice(0, 10);
-  for (const [i, firm] of canon.clients.entries())
+  const today = cast.now.slice(0, 10);
+  for (const [i, firm] of cast.clients.entries())
     books.customer(firm, { credit: [9000, 1200, 2500][i]!, mandate: i === 1 });
-  for (const [i, firm] of canon.prospects.slice(0, isFull ? 12 : 2).entries())
+  for (const [i, firm] of cast.prospects.slice(0, isFull ? 12 : 2).entries())
     books.customer(firm, {
       credit: 1500 + 500 * (i % 4),
       mandate: i % 3 === 0,
       archived: i === (isFull ? 5 : 1),
     });
   const methodOf = (firm: string) =>
-    usualMethods[canon.clients.findIndex(it => it.name === firm)] ?? "bank_transfer";
-  const written = writtenInvoices(scene.world.get("filesystem"));
+    usualMethods[cast.clients.findIndex(it => it.name === firm)] ?? "bank_transfer";
+  const written = writtenInvoices(context.states.get("filesystem"));
   if (isFull) lastYear(books, written);
   for (const it of written.filter(row => !isFull || row.number > 37)) {
     const due =
@@ -276,22 +280,22 @@ function make(scene: Scene): PaymentsWorld {
     books.refund("invoice 39 part 2", 50, `${dayAfter(today, -12)}T11:40`, "agreed discount");
   }
   books.webhook(
-    `books.${canon.studio.domain}/hooks/invoices`,
+    `books.${cast.studio.domain}/hooks/invoices`,
     ["invoice.created", "invoice.paid", "invoice.voided"],
     "active",
   );
   books.webhook(
-    `chat.${canon.studio.domain}/hooks/money`,
+    `chat.${cast.studio.domain}/hooks/money`,
     ["payment.received", "payment.refunded"],
     "failing",
   );
-  if (isFull) books.webhook(`reports.${canon.studio.domain}/push`, ["invoice.paid"], "active");
+  if (isFull) books.webhook(`reports.${cast.studio.domain}/push`, ["invoice.paid"], "active");
   books.log(isFull ? "2025-11-15" : dayAfter(today, -12));
   return books.state;
 }
 
 /** Some lines of work that add up to an amount in whole tens. */
-function linesFor(total: number, { random }: Scene): Line[] {
+function linesFor(total: number, { random }: GeneratorContext): Line[] {
   const [first, second] = random.shuffle(work) as [string, string];
   if (total < 250 || random.boolean(0.4)) return [{ text: first, quantity: 1, unit_price: total }];
   const part = 10 * Math.max(4, Math.round((total / 10) * (0.2 + 0.3 * random.next())));
@@ -307,8 +311,8 @@ function linesFor(total: number, { random }: Scene): Line[] {
  * yearly list on the disk says.
  */
 function lastYear(books: Books, written: readonly Written[]): void {
-  const { scene } = books;
-  const { canon, random } = scene;
+  const { context } = books;
+  const { cast, random } = context;
   const yearly = [
     [9, 8450],
     [6, 5120],
@@ -316,9 +320,9 @@ function lastYear(books: Books, written: readonly Written[]): void {
   ] as const;
   const known = new Map(written.map(it => [it.number, it]));
   const left = yearly.map(([n, total], i) => {
-    const own = written.filter(it => it.number <= 37 && it.firm === canon.clients[i]!.name);
+    const own = written.filter(it => it.number <= 37 && it.firm === cast.clients[i]!.name);
     return {
-      firm: canon.clients[i]!.name,
+      firm: cast.clients[i]!.name,
       n: n - own.length,
       total: total - own.reduce((sum, it) => sum + totalOf({ lines: [...it.lines] }), 0),
     };
@@ -327,11 +331,11 @@ function lastYear(books: Books, written: readonly Written[]): void {
     const issued = dayAfter("2025-02-03", 11 * (number - 9));
     books.invoice(
       number,
-      canon.clients[number % 3]!.name,
+      cast.clients[number % 3]!.name,
       "void",
       issued,
       dayAfter(issued, 30),
-      linesFor(150 + 10 * random.integer(40), scene),
+      linesFor(150 + 10 * random.integer(40), context),
     );
   }
   for (let number = 12; number <= 37; number++) {
@@ -354,7 +358,7 @@ function lastYear(books: Books, written: readonly Written[]): void {
       "paid",
       issued,
       dayAfter(issued, 30),
-      it?.lines ?? linesFor(share!, scene),
+      it?.lines ?? linesFor(share!, context),
     );
     const isSmall = share !== undefined && share < 200;
     const days = random.boolean(0.3)
@@ -363,7 +367,7 @@ function lastYear(books: Books, written: readonly Written[]): void {
     books.paid(
       key,
       days,
-      isSmall ? "cash" : usualMethods[canon.clients.findIndex(row => row.name === firm)]!,
+      isSmall ? "cash" : usualMethods[cast.clients.findIndex(row => row.name === firm)]!,
     );
   }
 }
@@ -373,10 +377,10 @@ function lastYear(books: Books, written: readonly Written[]): void {
  * firms that may become clients.
  */
 function newest(books: Books, last: number, isFull: boolean): void {
-  const { scene } = books;
-  const { canon } = scene;
-  const today = canon.now.slice(0, 10);
-  const [first, second, third] = canon.clients;
+  const { context } = books;
+  const { cast } = context;
+  const today = cast.now.slice(0, 10);
+  const [first, second, third] = cast.clients;
   const amounts = [480, 360, 260, 750, 540, 1200, 330, 690, 880, 450, 1500, 610, 270, 940];
   let number = last + 1;
   const bill = (firm: Firm, status: "open" | "void", issued: string) => {
@@ -386,7 +390,7 @@ function newest(books: Books, last: number, isFull: boolean): void {
       status,
       issued,
       dayAfter(issued, 30),
-      linesFor(amounts[number % amounts.length]!, scene),
+      linesFor(amounts[number % amounts.length]!, context),
     );
     number++;
   };
@@ -397,12 +401,16 @@ function newest(books: Books, last: number, isFull: boolean): void {
     bill(first!, "open", today);
     bill(second!, "void", today);
   }
-  for (const [i, firm] of canon.prospects.slice(0, isFull ? 6 : 2).entries())
+  for (const [i, firm] of cast.prospects.slice(0, isFull ? 6 : 2).entries())
     bill(firm, "open", dayAfter(today, 2 + 3 * i));
 }
 
-function* contradictions(state: PaymentsWorld, world: World, canon: Canon): Generator<string> {
-  const firms = new Map([...canon.clients, ...canon.prospects].map(it => [it.name, it]));
+function* contradictions(
+  state: PaymentsWorld,
+  states: GeneratedStates,
+  cast: SharedCast,
+): Generator<string> {
+  const firms = new Map([...cast.clients, ...cast.prospects].map(it => [it.name, it]));
   for (const [key, it] of Object.entries(state.customers)) {
     const contact = firms.get(it.name)?.contacts.find(person => person.name === it.contact);
     if (contact?.email !== it.email)
@@ -419,23 +427,23 @@ function* contradictions(state: PaymentsWorld, world: World, canon: Canon): Gene
       yield `invoice ${it.number} is paid with ${received} of ${totalOf(it)}`;
     if (it.status === "open" && received >= totalOf(it))
       yield `invoice ${it.number} is open with ${received} of ${totalOf(it)} received`;
-    if (statusOf(it, canon.now) === "draft" && received > 0)
+    if (statusOf(it, cast.now) === "draft" && received > 0)
       yield `the draft ${it.number} has been paid for`;
   }
   for (const [key, it] of Object.entries(state.payments)) {
     if (!Object.hasOwn(state.invoices, it.invoice_id))
       yield `payment ${key} is for ${it.invoice_id}, which is no invoice`;
-    if (it.at > canon.now) yield `payment ${key} is to come`;
+    if (it.at > cast.now) yield `payment ${key} is to come`;
     if (it.refunds.reduce((sum, row) => sum + row.amount, 0) > it.amount)
       yield `more of payment ${key} was given back than came in`;
   }
   for (const [key, it] of Object.entries(state.events))
-    if (it.at > canon.now) yield `event ${key} is to come`;
+    if (it.at > cast.now) yield `event ${key} is to come`;
   for (const [key, it] of Object.entries(state.events))
     for (const hook of Object.keys(it.deliveries))
       if (!Object.hasOwn(state.webhooks, hook))
         yield `event ${key} went to ${hook}, which is no webhook`;
-  for (const it of writtenInvoices(world.get("filesystem"))) {
+  for (const it of writtenInvoices(states.get("filesystem"))) {
     const own = Object.values(state.invoices).find(row => row.number === it.number);
     if (!own) yield `invoice ${it.number} of the disk is missing`;
     else if (
@@ -448,8 +456,8 @@ function* contradictions(state: PaymentsWorld, world: World, canon: Canon): Gene
   }
 }
 
-export const paymentsPart = partOf<PaymentsWorld>({
+export const generator = defineGenerator<PaymentsWorld>({
   server: payments,
-  make,
-  disagreements: (state, world, canon) => [...contradictions(state, world, canon)],
+  generate,
+  findInconsistencies: (state, states, cast) => [...contradictions(state, states, cast)],
 });

@@ -4,8 +4,8 @@
  */
 import { dayAfter } from "../../environment/time.ts";
 import { availableNow, lapses, retailChain, type RetailChainWorld } from "./server.ts";
-import type { Canon } from "../shared/cast.ts";
-import { partOf, type Scene } from "../shared/generator.ts";
+import type { SharedCast } from "../shared/cast.ts";
+import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
 import { branches, gear } from "./generateValues.ts";
 
 type Chain = RetailChainWorld;
@@ -24,18 +24,18 @@ const kilometre = 0.00898;
 
 /** Puts up the chain row by row; stores and items are found by name. */
 class Racks {
-  readonly scene: Scene;
+  readonly context: GeneratorContext;
   readonly state: Chain;
   readonly #stores = new Map<string, string>();
   readonly #items = new Map<string, string>();
   #number = 20_400;
 
-  constructor(scene: Scene) {
-    const isFull = scene.size === "full";
-    this.scene = scene;
+  constructor(context: GeneratorContext) {
+    const isFull = context.size === "full";
+    this.context = context;
     this.state = {
-      name: scene.canon.clients[1]!.legal,
-      user: { name: scene.canon.user.name, looks_after: [] },
+      name: context.cast.clients[1]!.legalName,
+      user: { name: context.cast.user.name, looks_after: [] },
       terms: {
         hold_days: 2,
         most_reservations: isFull ? 9 : 3,
@@ -49,25 +49,25 @@ class Racks {
       shipments: {},
     };
     for (const [name, brand, category, price] of gear.slice(0, isFull ? gear.length : 8)) {
-      const key = scene.id("itm");
+      const key = context.nextId("itm");
       this.#items.set(name, key);
       this.state.items[key] = { name, brand, category, price };
     }
   }
 
   get today(): string {
-    return this.scene.canon.now.slice(0, 10);
+    return this.context.cast.now.slice(0, 10);
   }
 
   /** Stores of the home city are called by their street, others by city and quarter. */
   open(): void {
-    const { canon, size } = this.scene;
+    const { cast, size } = this.context;
     for (const [i, [role, house, north, east]] of atHome.entries()) {
-      const street = canon.place(role).address.split(",")[0]!.replace(/^\d+ /, "");
+      const street = cast.getPlace(role).address.split(",")[0]!.replace(/^\d+ /, "");
       this.#put(
         street,
-        canon.home,
-        `${house} ${street}, ${canon.home.name}`,
+        cast.home,
+        `${house} ${street}, ${cast.home.name}`,
         north / 1000,
         east / 1000,
         { closed_on: ["sunday"] },
@@ -77,7 +77,7 @@ class Racks {
     for (const [i, [name, quarter, address, north, east]] of branches
       .slice(0, size === "full" ? branches.length : 3)
       .entries()) {
-      const city = canon.cities.find(it => it.name === name)!;
+      const city = cast.cities.find(it => it.name === name)!;
       const quirks: Partial<Store> = {
         closed_on: i % 3 === 0 ? ["sunday", "monday"] : i % 5 === 1 ? [] : ["sunday"],
         ...(i % 4 === 1 ? { pickup: false } : {}),
@@ -92,13 +92,13 @@ class Racks {
 
   #put(
     name: string,
-    city: Canon["home"],
+    city: SharedCast["home"],
     address: string,
     north: number,
     east: number,
     quirks: Partial<Store>,
   ): void {
-    const key = this.scene.id("sto");
+    const key = this.context.nextId("sto");
     this.#stores.set(name, key);
     const round = (degrees: number) => Math.round(degrees * 1e5) / 1e5;
     const east1 = kilometre / Math.cos((city.latitude * Math.PI) / 180);
@@ -137,7 +137,7 @@ class Racks {
     status: "held" | "collected" | "cancelled",
   ): void {
     const made = `${dayAfter(this.today, -daysAgo)}T${daysAgo === 0 ? "08" : "16"}:${String(5 + ((quantity * 13 + daysAgo * 7) % 50)).padStart(2, "0")}`;
-    this.state.reservations[this.scene.id("res")] = {
+    this.state.reservations[this.context.nextId("res")] = {
       item_id: item,
       store_id: store,
       quantity,
@@ -157,7 +157,7 @@ class Racks {
   ): void {
     const expected = dayAfter(this.today, days);
     this.#number += 1 + (this.#number % 3);
-    this.state.shipments[this.scene.id("shp")] = {
+    this.state.shipments[this.context.nextId("shp")] = {
       number: this.#number,
       store_id: store,
       sender,
@@ -168,10 +168,10 @@ class Racks {
   }
 }
 
-function make(scene: Scene): Chain {
-  const racks = new Racks(scene);
+function generate(context: GeneratorContext): Chain {
+  const racks = new Racks(context);
   racks.open();
-  if (scene.size === "small") smallChain(racks);
+  if (context.size === "small") smallChain(racks);
   else fullChain(racks);
   return racks.state;
 }
@@ -218,8 +218,8 @@ function smallChain(racks: Racks): void {
 }
 
 function fullChain(racks: Racks): void {
-  const { scene, state } = racks;
-  const { random } = scene;
+  const { context, state } = racks;
+  const { random } = context;
   const items = Object.keys(state.items);
   for (const store of racks.keys)
     for (const item of items)
@@ -272,10 +272,11 @@ function fullChain(racks: Racks): void {
   }
 }
 
-function* contradictions(state: Chain, canon: Canon): Generator<string> {
+function* contradictions(state: Chain, cast: SharedCast): Generator<string> {
   const { stores, items, stock, reservations, shipments, user, terms } = state;
-  if (user.name !== canon.user.name) yield `the user ${user.name} is not whom the world is about`;
-  if (state.name !== canon.clients[1]!.legal) yield `${state.name} is no firm of outdoor equipment`;
+  if (user.name !== cast.user.name) yield `the user ${user.name} is not whom the world is about`;
+  if (state.name !== cast.clients[1]!.legalName)
+    yield `${state.name} is no firm of outdoor equipment`;
   for (const rows of [stores, items])
     for (const it of Object.values(rows))
       if (
@@ -287,13 +288,13 @@ function* contradictions(state: Chain, canon: Canon): Generator<string> {
   for (const it of user.looks_after)
     if (!Object.hasOwn(stores, it)) yield `${user.name} looks after ${it}, which is no store`;
   for (const [key, it] of Object.entries(stores)) {
-    if (!canon.cities.some(city => city.name === it.city) || !it.address.endsWith(it.city))
+    if (!cast.cities.some(city => city.name === it.city) || !it.address.endsWith(it.city))
       yield `store ${key} is at ${it.address}, which is in no city`;
-    if (canon.places.some(place => place.address === it.address))
+    if (cast.places.some(place => place.address === it.address))
       yield `store ${key} is where another place is`;
     if (!Object.hasOwn(stock, key)) yield `store ${key} has no shelves`;
   }
-  const available = availableNow(state, canon.now);
+  const available = availableNow(state, cast.now);
   for (const [store, shelf] of Object.entries(stock)) {
     if (!Object.hasOwn(stores, store)) yield `there is stock in ${store}, which is no store`;
     for (const [item, n] of Object.entries(shelf)) {
@@ -304,7 +305,7 @@ function* contradictions(state: Chain, canon: Canon): Generator<string> {
     }
   }
   const held = Object.values(reservations).filter(
-    it => it.status === "held" && it.until > canon.now,
+    it => it.status === "held" && it.until > cast.now,
   );
   if (held.length > terms.most_reservations) yield `${held.length} reservations are held`;
   for (const [key, it] of Object.entries(reservations)) {
@@ -312,7 +313,7 @@ function* contradictions(state: Chain, canon: Canon): Generator<string> {
       yield `reservation ${key} is of nothing`;
     else if (
       it.until !== lapses(stores[it.store_id]!, it.made, terms.hold_days) ||
-      it.made > canon.now
+      it.made > cast.now
     )
       yield `reservation ${key} has the wrong times`;
   }
@@ -321,14 +322,14 @@ function* contradictions(state: Chain, canon: Canon): Generator<string> {
   for (const [key, it] of Object.entries(shipments)) {
     if (!Object.hasOwn(stores, it.store_id))
       yield `shipment ${key} goes to ${it.store_id}, which is no store`;
-    if ((it.received ?? "") > canon.now) yield `shipment ${key} was taken in before it came`;
+    if ((it.received ?? "") > cast.now) yield `shipment ${key} was taken in before it came`;
     for (const item of Object.keys(it.lines))
       if (!Object.hasOwn(items, item)) yield `shipment ${key} brings ${item}, which is no item`;
   }
 }
 
-export const retailChainPart = partOf<Chain>({
+export const generator = defineGenerator<Chain>({
   server: retailChain,
-  make,
-  disagreements: (state, _world, canon) => [...contradictions(state, canon)],
+  generate,
+  findInconsistencies: (state, _world, cast) => [...contradictions(state, cast)],
 });

@@ -1,16 +1,26 @@
 /**
- * Who and what a world is about: the same people, firms, places and dates for all its servers. Seed
- * 1 is the shipped world; another seed casts the same roles with other names. Knows no server.
+ * The people, companies and places that all servers of a fixture set share. Seed 1 gives the names of
+ * the shipped fixtures; any other seed gives the same roles other names.
  */
 import { createRandom, type Random } from "../../environment/random.ts";
-import { cities, clients, homes, people, places, prospects, streets, studios } from "./names.ts";
+import { otherCities, type City } from "./cities.ts";
+import { homePlaces } from "./homePlaces.ts";
+import {
+  clientNames,
+  homeCityNames,
+  personNames,
+  prospectNames,
+  streetNames,
+  studioNames,
+} from "./names.ts";
+import { startTime } from "./startTime.ts";
 
 export interface Person {
   readonly name: string;
-  readonly first: string;
-  readonly last: string;
-  /** The first name in lower case: a user name. */
-  readonly user: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  /** The first name in lower case. */
+  readonly userName: string;
   readonly email: string;
   readonly phone: string;
 }
@@ -20,10 +30,10 @@ export interface Colleague extends Person {
 }
 
 export interface Firm {
-  /** What people call it: "Northwind". */
+  /** The short name: "Northwind". */
   readonly name: string;
-  /** Its full name: "Northwind Insurance". */
-  readonly legal: string;
+  /** The full name: "Northwind Insurance". */
+  readonly legalName: string;
   readonly industry: string;
   readonly city: string;
   /** Of its e-mail addresses. */
@@ -31,20 +41,8 @@ export interface Firm {
   readonly contacts: readonly Person[];
 }
 
-export interface City {
-  readonly name: string;
-  readonly country: string;
-  /** Three letters. */
-  readonly airport: string;
-  /** Degrees north and east. */
-  readonly latitude: number;
-  readonly longitude: number;
-  /** Metres above the sea. */
-  readonly elevation: number;
-  readonly timezone: string;
-}
-
-export interface Place {
+/** A place in the home city. */
+export interface CastPlace {
   readonly role: string;
   readonly name: string;
   readonly category: string;
@@ -54,13 +52,13 @@ export interface Place {
   readonly phone: string;
 }
 
-export interface Canon {
+export interface SharedCast {
   readonly seed: number;
-  /** When every session of this world begins, `YYYY-MM-DDTHH:MM`, a Monday. */
+  /** The start time of every session. */
   readonly now: string;
-  /** Whom the agent works for. */
+  /** The person the agent works for. */
   readonly user: Colleague;
-  /** At the studio, the user not among them, in the order of the shipped calendar. */
+  /** The studio's staff without the user, in the order of the shipped calendar. */
   readonly colleagues: readonly Colleague[];
   /** The user and the colleagues. */
   readonly staff: readonly Colleague[];
@@ -69,19 +67,18 @@ export interface Canon {
   readonly studio: { readonly name: string; readonly domain: string };
   /** Three, in the order of the shipped invoices: an insurer, an outdoor brand, a food maker. */
   readonly clients: readonly Firm[];
-  /** Twelve firms that may become clients. */
+  /** Twelve companies that may become clients. */
   readonly prospects: readonly Firm[];
   readonly home: City;
   /** The home city first. */
   readonly cities: readonly City[];
-  /** In the home city, the user's own home and office among them. */
-  readonly places: readonly Place[];
-  /** The place of that role: `cafe`, `studio`, `home`. */
-  readonly place: (role: string) => Place;
+  /** In the home city, including the user's home and office. */
+  readonly places: readonly CastPlace[];
+  /** The place with that role, such as `cafe`, `studio` or `home`. */
+  readonly getPlace: (role: string) => CastPlace;
 }
 
 export const shippedSeed = 1;
-export const now = "2026-03-09T09:00";
 
 const jobs = [
   "owner",
@@ -100,147 +97,172 @@ const jobs = [
   "facilities",
 ];
 
-/** The roles of a world with the names that this seed gives them. */
-export function canonOf(seed: number): Canon {
+/** How a seed chooses names: the shipped seed takes the first name and keeps every order. */
+interface NameChoice {
+  shuffle<T>(list: readonly T[]): readonly T[];
+  pick(names: readonly string[]): string;
+}
+
+function createNameChoice(seed: number): NameChoice {
+  if (seed === shippedSeed) return { shuffle: list => list, pick: names => names[0]! };
   const random = createRandom(seed, "canon");
-  const shuffled = <T>(list: readonly T[]): readonly T[] =>
-    seed === shippedSeed ? list : random.shuffle([...list]);
-  const chosen = (names: readonly string[]): string =>
-    seed === shippedSeed ? names[0]! : random.pick(names);
-  const names = shuffled(people);
-  const roads = shuffled(streets);
-  const home: City = {
-    name: chosen(homes),
-    country: "Spain",
-    airport: "PLD",
-    latitude: 43.4623,
-    longitude: -3.81,
-    elevation: 15,
-    timezone: "Europe/Madrid",
-  };
-  const away = cities.map(([name, country, airport, latitude, longitude, elevation, timezone]) => ({
-    name,
-    country,
-    airport,
-    latitude,
-    longitude,
-    elevation,
-    timezone,
-  }));
-  const studio = chosen(studios);
-  const domain = domainOf(studio.split(" ")[0]!);
+  return { shuffle: list => random.shuffle([...list]), pick: names => random.pick(names) };
+}
+
+/** The cast of a seed. */
+export function createCast(seed: number): SharedCast {
+  const choice = createNameChoice(seed);
+  const names = choice.shuffle(personNames);
+  const streets = choice.shuffle(streetNames);
+  const home = createHomeCity(choice.pick(homeCityNames));
+  const studio = choice.pick(studioNames);
+  const domain = formatDomain(studio.split(" ")[0]!);
   const staff = names
-    .slice(0, 14)
-    .map((name, i) => ({ ...personOf(name, domain, i), job: jobs[i]! }));
+    .slice(0, jobs.length)
+    .map((name, i) => ({ ...createPerson(name, domain, i), job: jobs[i]! }));
   const user = staff[0]!;
-  const surnamed = (name: string, i: number) =>
-    i < 2 ? `${name.split(" ")[0]!} ${user.last}` : name;
-  const friends = names
-    .slice(14, 21)
-    .map((name, i) => personOf(surnamed(name, i), "postbox.example", 20 + i));
-  const contact = (name: string, firm: string, i: number) => personOf(name, domainOf(firm), 40 + i);
-  const clientFirms = clients.map(({ names: own, legal, industry, city }, i) => {
-    const name = chosen(own);
-    const contacts = [0, 1].map(j => contact(names[21 + 2 * i + j]!, name, 2 * i + j));
-    return {
-      name,
-      legal: `${name} ${legal}`.trim(),
-      industry,
-      city,
-      domain: domainOf(name),
-      contacts,
-    };
-  });
-  const prospectFirms = prospects.map(([own, industry, city], i) => {
-    const name = chosen(own);
-    return {
-      name,
-      legal: name,
-      industry,
-      city: city === "home" ? home.name : city,
-      domain: domainOf(name),
-      contacts: [contact(names[27 + i]!, name, 10 + i)],
-    };
-  });
-  const fixed: Readonly<Record<string, string>> = {
-    home: `${user.first}'s flat`,
+  const friends = createFriends(names.slice(14, 21), user.lastName);
+  const clients = createClients(names.slice(21), choice);
+  const prospects = createProspects(names.slice(27), home, choice);
+  const namesByRole = {
+    home: `${user.firstName}'s flat`,
     studio,
-    grocery: `${clientFirms[2]!.name} market hall`,
-    museum: prospectFirms[9]!.name,
+    grocery: `${clients[2]!.name} market hall`,
+    museum: prospects[9]!.name,
     airport: `${home.name} Airport`,
-    aunt: `Aunt ${friends[1]!.first}'s house`,
+    aunt: `Aunt ${friends[1]!.firstName}'s house`,
   };
-  const around = places.map(([role, category, own, house, street, north, east], i): Place => {
-    const name = chosen(own);
-    return {
-      role,
-      name: fixed[role] ?? name,
-      category,
-      address: `${house} ${roads[street]!}, ${home.name}`,
-      ...displaced(home, north, east),
-      phone: phoneOf(100 + i),
-    };
-  });
+  const places = createPlaces(home, streets, namesByRole, choice);
   return {
     seed,
-    now,
+    now: startTime,
     user,
     colleagues: staff.slice(1),
     staff,
     friends,
     studio: { name: studio, domain },
-    clients: clientFirms,
-    prospects: prospectFirms,
+    clients,
+    prospects,
     home,
-    cities: [home, ...away],
-    places: around,
-    place(role) {
-      const found = around.find(it => it.role === role);
-      if (!found) throw new Error(`no place has the role ${role}`);
-      return found;
+    cities: [home, ...otherCities],
+    places,
+    getPlace(role) {
+      const place = places.find(it => it.role === role);
+      if (!place) throw new Error(`no place has the role ${role}`);
+      return place;
     },
   };
 }
 
-/** Chance for one server's part of a world: what one server draws moves nothing of another's. */
-export const chanceFor = (canon: Canon, server: string, size: string): Random =>
-  createRandom(canon.seed, "world", server, size);
+/** The random numbers of one server's generator, independent of all other servers. */
+export const createServerRandom = (cast: SharedCast, server: string, size: string): Random =>
+  createRandom(cast.seed, "world", server, size);
 
-function personOf(name: string, domain: string, i: number): Person {
+const createHomeCity = (name: string): City => ({
+  name,
+  country: "Spain",
+  airport: "PLD",
+  latitude: 43.4623,
+  longitude: -3.81,
+  elevation: 15,
+  timezone: "Europe/Madrid",
+});
+
+/** The first two are relatives with the user's last name. */
+function createFriends(names: readonly string[], familyName: string): Person[] {
+  return names.map((name, i) =>
+    createPerson(i < 2 ? `${name.split(" ")[0]!} ${familyName}` : name, "postbox.example", 20 + i),
+  );
+}
+
+function createClients(contactNames: readonly string[], choice: NameChoice): Firm[] {
+  return clientNames.map(({ names, legal, industry, city }, i) => {
+    const name = choice.pick(names);
+    const domain = formatDomain(name);
+    return {
+      name,
+      legalName: `${name} ${legal}`.trim(),
+      industry,
+      city,
+      domain,
+      contacts: [0, 1].map(j => createPerson(contactNames[2 * i + j]!, domain, 40 + 2 * i + j)),
+    };
+  });
+}
+
+function createProspects(contactNames: readonly string[], home: City, choice: NameChoice): Firm[] {
+  return prospectNames.map(([names, industry, city], i) => {
+    const name = choice.pick(names);
+    const domain = formatDomain(name);
+    return {
+      name,
+      legalName: name,
+      industry,
+      city: city === "home" ? home.name : city,
+      domain,
+      contacts: [createPerson(contactNames[i]!, domain, 50 + i)],
+    };
+  });
+}
+
+function createPlaces(
+  home: City,
+  streets: readonly string[],
+  namesByRole: Readonly<Record<string, string>>,
+  choice: NameChoice,
+): CastPlace[] {
+  return homePlaces.map(([role, category, names, house, street, north, east], i) => {
+    const name = choice.pick(names);
+    return {
+      role,
+      name: namesByRole[role] ?? name,
+      category,
+      address: `${house} ${streets[street]!}, ${home.name}`,
+      ...offsetPosition(home, north, east),
+      phone: formatPhone(100 + i),
+    };
+  });
+}
+
+function createPerson(name: string, domain: string, number: number): Person {
   const [first, ...rest] = name.split(" ");
-  const user = plain(first!);
+  const userName = toSlug(first!);
   return {
     name,
-    first: first!,
-    last: rest.join(" "),
-    user,
-    email: `${user}@${domain}`,
-    phone: phoneOf(i),
+    firstName: first!,
+    lastName: rest.join(" "),
+    userName,
+    email: `${userName}@${domain}`,
+    phone: formatPhone(number),
   };
 }
 
-const domainOf = (name: string) => `${plain(name)}.example`;
-const plain = (name: string) =>
+const formatDomain = (name: string) => `${toSlug(name)}.example`;
+
+const toSlug = (name: string) =>
   name
     .normalize("NFD")
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, "");
-/** Of a range that no network gives out. */
-const phoneOf = (i: number) =>
-  `+34 600 01 ${String(Math.floor(i / 100)).padStart(2, "0")} ${String(i % 100).padStart(2, "0")}`;
+
+/** A number in a range that no network assigns. */
+function formatPhone(number: number): string {
+  const digits = String(number).padStart(4, "0");
+  return `+34 600 01 ${digits.slice(0, 2)} ${digits.slice(2)}`;
+}
 
 const metresPerDegree = 111_320;
 
-function displaced(
+function offsetPosition(
   from: City,
   north: number,
   east: number,
 ): { latitude: number; longitude: number } {
-  const perDegreeEast = metresPerDegree * Math.cos((from.latitude * Math.PI) / 180);
+  const metresPerDegreeEast = metresPerDegree * Math.cos((from.latitude * Math.PI) / 180);
   return {
-    latitude: fine(from.latitude + north / metresPerDegree),
-    longitude: fine(from.longitude + east / perDegreeEast),
+    latitude: roundDegrees(from.latitude + north / metresPerDegree),
+    longitude: roundDegrees(from.longitude + east / metresPerDegreeEast),
   };
 }
 
-const fine = (degrees: number) => Math.round(degrees * 1e5) / 1e5;
+const roundDegrees = (degrees: number) => Math.round(degrees * 1e5) / 1e5;

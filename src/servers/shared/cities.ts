@@ -1,9 +1,49 @@
 /**
- * What there is in the cities away from home: hotels, which a map and a travel agency both know,
- * and sights. Positions are metres north and east of the centre. Knows no servers.
+ * The cities other than the home city, with their hotels (used by the map and the travel agency) and
+ * their sights. Positions are metres north and east of the centre.
  */
 
-export interface Away {
+export interface City {
+  readonly name: string;
+  readonly country: string;
+  /** Three letters. */
+  readonly airport: string;
+  /** Degrees north and east. */
+  readonly latitude: number;
+  readonly longitude: number;
+  /** Metres above sea level. */
+  readonly elevation: number;
+  readonly timezone: string;
+}
+
+const city = (
+  name: string,
+  country: string,
+  airport: string,
+  latitude: number,
+  longitude: number,
+  elevation: number,
+  timezone: string,
+): City => ({ name, country, airport, latitude, longitude, elevation, timezone });
+
+export const otherCities: readonly City[] = [
+  city("Hamburg", "Germany", "HAM", 53.5511, 9.9937, 6, "Europe/Berlin"),
+  city("Lyon", "France", "LYS", 45.764, 4.8357, 173, "Europe/Paris"),
+  city("Porto", "Portugal", "OPO", 41.1579, -8.6291, 104, "Europe/Lisbon"),
+  city("Lisbon", "Portugal", "LIS", 38.7223, -9.1393, 15, "Europe/Lisbon"),
+  city("Madrid", "Spain", "MAD", 40.4168, -3.7038, 657, "Europe/Madrid"),
+  city("Paris", "France", "CDG", 48.8566, 2.3522, 35, "Europe/Paris"),
+  city("Berlin", "Germany", "BER", 52.52, 13.405, 34, "Europe/Berlin"),
+  city("Amsterdam", "Netherlands", "AMS", 52.3676, 4.9041, 2, "Europe/Amsterdam"),
+  city("London", "United Kingdom", "LHR", 51.5074, -0.1278, 11, "Europe/London"),
+  city("Barcelona", "Spain", "BCN", 41.3874, 2.1686, 12, "Europe/Madrid"),
+  city("Milan", "Italy", "MXP", 45.4642, 9.19, 120, "Europe/Rome"),
+  city("Copenhagen", "Denmark", "CPH", 55.6761, 12.5683, 5, "Europe/Copenhagen"),
+  city("Vienna", "Austria", "VIE", 48.2082, 16.3738, 171, "Europe/Vienna"),
+  city("Dublin", "Ireland", "DUB", 53.3498, -6.2603, 17, "Europe/Dublin"),
+];
+
+export interface CityPlace {
   readonly city: string;
   readonly name: string;
   readonly address: string;
@@ -11,18 +51,18 @@ export interface Away {
   readonly east: number;
 }
 
-export interface AwayHotel extends Away {
+export interface CityHotel extends CityPlace {
   readonly stars: 2 | 3 | 4 | 5;
 }
 
 const hotel = (
   city: string,
   name: string,
-  stars: AwayHotel["stars"],
+  stars: CityHotel["stars"],
   address: string,
   north: number,
   east: number,
-): AwayHotel => ({
+): CityHotel => ({
   city,
   name,
   stars,
@@ -31,7 +71,7 @@ const hotel = (
   east,
 });
 
-export const hotels: readonly AwayHotel[] = [
+export const hotels: readonly CityHotel[] = [
   hotel("Hamburg", "Hotel Speicher", 4, "12 Brooktorkai", -600, 400),
   hotel("Hamburg", "Alster House", 5, "30 Neuer Jungfernstieg", 700, -150),
   hotel("Hamburg", "Kiez Inn", 2, "88 Reeperbahn", -100, -2300),
@@ -76,7 +116,7 @@ export const hotels: readonly AwayHotel[] = [
   hotel("Dublin", "Temple Hostel", 2, "19 Fleet Street", -400, 100),
 ];
 
-export interface Sight extends Away {
+export interface Sight extends CityPlace {
   readonly category: "landmark" | "museum" | "park" | "viewpoint" | "restaurant" | "cafe";
 }
 

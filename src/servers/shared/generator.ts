@@ -1,72 +1,72 @@
 /**
- * One server's share in a world: how its state is made from the canon, and what in it has to agree
- * with the other servers. Knows no other part.
+ * The interface of a server's fixture generator: how its state is generated from the shared cast,
+ * and how its state is checked against the states of the other servers.
  */
-import type { Random } from "../../environment/random.ts";
 import type { JsonObject } from "../../environment/json.ts";
+import type { Random } from "../../environment/random.ts";
 import type { Server } from "../../environment/server.ts";
-import type { Canon } from "./cast.ts";
+import type { SharedCast } from "./cast.ts";
 
 /**
  * `small`: under 8 KB, to read and to test by hand. `full`: 25 to 60 KB, for thousands of different
  * tasks.
  */
-export type Size = "small" | "full";
+export type FixtureSize = "small" | "full";
 
-/** The states of a world's servers, by server name. */
-export type World = ReadonlyMap<string, JsonObject>;
+/** The states of one fixture set, by server name. */
+export type GeneratedStates = ReadonlyMap<string, JsonObject>;
 
-export interface Scene {
-  readonly canon: Canon;
-  readonly size: Size;
+export interface GeneratorContext {
+  readonly cast: SharedCast;
+  readonly size: FixtureSize;
   readonly random: Random;
-  /** The states that stand already: banking, calendar and filesystem come before all others. */
-  readonly world: World;
-  /** The state of this size that ships with the server. */
-  readonly shipped: (server: string) => JsonObject;
+  /** The states generated so far: banking, calendar and filesystem come before all others. */
+  readonly states: GeneratedStates;
+  /** Reads the state of this size that ships with a server. */
+  readonly readShippedState: (server: string) => JsonObject;
   /**
-   * The next id of this prefix: `inv_101`, `inv_104`, … Ids of a fixture stay under 1000, and those
-   * of a session begin there.
+   * The next id with this prefix: `inv_101`, `inv_104`, … Ids in a fixture stay below 1000, where
+   * the ids of a session begin.
    */
-  readonly id: (prefix: string) => string;
+  readonly nextId: (prefix: string) => string;
 }
 
-export interface Part {
+export interface FixtureGenerator {
   readonly server: Server;
-  /** The server's state in this world. Equal scenes give equal bytes. */
-  make(scene: Scene): object;
+  /** The server's state. Equal contexts give equal bytes. */
+  generate(context: GeneratorContext): object;
   /**
-   * Where the state contradicts itself or another server's (an invoice to nobody in the address
-   * book), a line each.
+   * Describes, in one line each, where the server's state contradicts itself or the state of another
+   * server, such as an invoice to a client who is not in the address book.
    */
-  disagreements(world: World, canon: Canon): readonly string[];
+  findInconsistencies(states: GeneratedStates, cast: SharedCast): readonly string[];
 }
 
-/** A part that knows its server's state by type. */
-export const partOf = <State extends object>(part: {
+/** Creates a generator from functions that have the type of the server's state. */
+export const defineGenerator = <State extends object>(generator: {
   server: Server;
-  make(scene: Scene): State;
-  disagreements(state: State, world: World, canon: Canon): readonly string[];
-}): Part => ({
-  server: part.server,
-  make: scene => part.make(scene),
-  disagreements: (world, canon) =>
-    part.disagreements(world.get(part.server.name) as State, world, canon),
+  generate(context: GeneratorContext): State;
+  findInconsistencies(state: State, states: GeneratedStates, cast: SharedCast): readonly string[];
+}): FixtureGenerator => ({
+  server: generator.server,
+  generate: context => generator.generate(context),
+  findInconsistencies: (states, cast) =>
+    generator.findInconsistencies(states.get(generator.server.name) as State, states, cast),
 });
 
-const step = 3;
-const first = 101;
+const firstNumber = 101;
+const numberStep = 3;
 
-/** Ids by prefix, counted from the beginning. */
-export function counted(): (prefix: string) => string {
-  const next = new Map<string, number>();
+/** Returns a function that gives the next id of a prefix. */
+export function createIdCounter(): (prefix: string) => string {
+  const nextNumbers = new Map<string, number>();
   return prefix => {
-    const n = next.get(prefix) ?? first;
-    if (n > 999)
-      throw new Error(
-        `a fixture has at most ${Math.floor((1000 - first) / step)} ids of ${prefix}`,
-      );
-    next.set(prefix, n + step);
-    return `${prefix}_${n}`;
+    const number = nextNumbers.get(prefix) ?? firstNumber;
+    if (number > 999) {
+      const most = Math.floor((1000 - firstNumber) / numberStep);
+      throw new Error(`a fixture has at most ${most} ids with the prefix ${prefix}`);
+    }
+    nextNumbers.set(prefix, number + numberStep);
+    return `${prefix}_${number}`;
   };
 }

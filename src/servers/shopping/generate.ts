@@ -5,8 +5,8 @@
  */
 import { dayAfter } from "../../environment/time.ts";
 import { flawOf, goodsOf, shopping, statusOf, type ShoppingWorld } from "./server.ts";
-import type { Canon } from "../shared/cast.ts";
-import { partOf, type Scene } from "../shared/generator.ts";
+import type { SharedCast } from "../shared/cast.ts";
+import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
 import { couponPlans, goods, opinions, type Goods, type Quirk } from "./generateValues.ts";
 
 type Order = ShoppingWorld["orders"][string];
@@ -17,17 +17,17 @@ const smallCoupons = ["SPRING10", "WINTER15", "BIG25", "THANKS8", "EASTER20"];
 
 /** Fills the shop row by row; products are found by name. */
 class Shelves {
-  readonly scene: Scene;
+  readonly context: GeneratorContext;
   readonly state: ShoppingWorld;
   readonly #byName = new Map<string, string>();
   #number = 4103;
 
-  constructor(scene: Scene) {
-    const { canon } = scene;
-    this.scene = scene;
+  constructor(context: GeneratorContext) {
+    const { cast } = context;
+    this.context = context;
     this.state = {
-      customer: canon.user.name,
-      address: canon.place("home").address,
+      customer: cast.user.name,
+      address: cast.getPlace("home").address,
       store_credit: 42.5,
       terms: {
         delivery_fee: 4.9,
@@ -35,7 +35,7 @@ class Shelves {
         free_delivery_from: 60,
         cash_limit: 150,
         return_days: 30,
-        most_wishes: scene.size === "full" ? 12 : 3,
+        most_wishes: context.size === "full" ? 12 : 3,
       },
       categories: {},
       products: {},
@@ -49,7 +49,7 @@ class Shelves {
   }
 
   get today(): string {
-    return this.scene.canon.now.slice(0, 10);
+    return this.context.cast.now.slice(0, 10);
   }
 
   product(name: string): string {
@@ -58,36 +58,36 @@ class Shelves {
 
   /** Goods of all categories, mixed, so that the shop's own order shows something of each. */
   stock(): void {
-    const { scene, state } = this;
+    const { context, state } = this;
     const chosen = Object.entries(goods).filter(
-      ([category]) => scene.size === "full" || category in smallGoods,
+      ([category]) => context.size === "full" || category in smallGoods,
     );
-    const ids = new Map(chosen.map(([category]) => [category, scene.id("cat")]));
+    const ids = new Map(chosen.map(([category]) => [category, context.nextId("cat")]));
     for (const [category, key] of ids) state.categories[key] = { name: category };
     const all = chosen.flatMap(([category, list]) =>
       list
-        .slice(0, scene.size === "full" ? list.length : smallGoods[category])
+        .slice(0, context.size === "full" ? list.length : smallGoods[category])
         .map(it => [ids.get(category)!, it] as const),
     );
-    for (const [category, it] of scene.size === "full" ? scene.random.shuffle(all) : all)
+    for (const [category, it] of context.size === "full" ? context.random.shuffle(all) : all)
       this.#put(category, it);
   }
 
   #put(category_id: string, [name, brand, price, features, quirk]: Goods): void {
-    const { scene, state } = this;
+    const { context, state } = this;
     const is = (it: Quirk) => quirk === it;
-    const key = scene.id("prd");
+    const key = context.nextId("prd");
     this.#byName.set(name, key);
     state.products[key] = {
       name,
       brand,
       category_id,
       price,
-      stock: is("out") || is("gone") ? 0 : is("low") ? 2 : 6 + scene.random.integer(40),
+      stock: is("out") || is("gone") ? 0 : is("low") ? 2 : 6 + context.random.integer(40),
       limit: is("few") ? 2 : price > 60 ? 5 : 10,
       status: is("gone") ? "discontinued" : "active",
       returnable: !is("kept"),
-      ...(is("out") ? { restock: dayAfter(this.today, 6 + scene.random.integer(12)) } : {}),
+      ...(is("out") ? { restock: dayAfter(this.today, 6 + context.random.integer(12)) } : {}),
       features: { ...features },
     };
   }
@@ -102,7 +102,7 @@ class Shelves {
     starts,
     expires,
   }: (typeof couponPlans)[number]): string {
-    const key = this.scene.id("cpn");
+    const key = this.context.nextId("cpn");
     const of =
       category === undefined
         ? undefined
@@ -127,12 +127,12 @@ class Shelves {
     wanted: readonly (readonly [name: string, quantity: number, price?: number | undefined])[],
     more: { pay_with?: Order["pay_with"]; express?: boolean; coupon?: string } = {},
   ): string {
-    const { scene, state } = this;
-    const { random } = scene;
+    const { context, state } = this;
+    const { random } = context;
     const placed = `${dayAfter(this.today, -daysAgo)}T${String(7 + random.integer(daysAgo === 0 ? 1 : 15)).padStart(2, "0")}:${String(random.integer(60)).padStart(2, "0")}`;
     const items = Object.fromEntries(
       wanted.map(([name, quantity, price]) => [
-        scene.id("item"),
+        context.nextId("item"),
         {
           product_id: this.product(name),
           quantity,
@@ -151,7 +151,7 @@ class Shelves {
     const sent = dayAfter(placed, 1);
     const days = more.express ? 1 : 4;
     const isSent = stage === "shipped" || stage === "delivered";
-    const key = scene.id("ord");
+    const key = context.nextId("ord");
     this.#number += 1 + random.integer(7);
     state.orders[key] = {
       number: this.#number,
@@ -178,8 +178,8 @@ class Shelves {
   }
 
   review(name: string, author: string, stars: number, daysAgo: number): void {
-    const [title, text] = this.scene.random.pick(opinions[stars]!);
-    this.state.reviews[this.scene.id("rev")] = {
+    const [title, text] = this.context.random.pick(opinions[stars]!);
+    this.state.reviews[this.context.nextId("rev")] = {
       product_id: this.product(name),
       author,
       stars,
@@ -198,7 +198,10 @@ class Shelves {
   }
 
   inCart(name: string, quantity: number): void {
-    this.state.cart.lines[this.scene.id("line")] = { product_id: this.product(name), quantity };
+    this.state.cart.lines[this.context.nextId("line")] = {
+      product_id: this.product(name),
+      quantity,
+    };
   }
 
   return(
@@ -211,7 +214,7 @@ class Shelves {
     const [item_id, it] = Object.entries(items)[0]!;
     const refund =
       Math.round(it.price * 100 * (1 - discount / goodsOf(Object.values(items)))) / 100;
-    this.state.returns[this.scene.id("ret")] = {
+    this.state.returns[this.context.nextId("ret")] = {
       item_id,
       quantity: 1,
       reason,
@@ -222,16 +225,16 @@ class Shelves {
   }
 }
 
-function make(scene: Scene): ShoppingWorld {
-  const shelves = new Shelves(scene);
+function generate(context: GeneratorContext): ShoppingWorld {
+  const shelves = new Shelves(context);
   shelves.stock();
-  if (scene.size === "small") smallHistory(shelves);
+  if (context.size === "small") smallHistory(shelves);
   else fullHistory(shelves);
   return shelves.state;
 }
 
 function smallHistory(shelves: Shelves): void {
-  const { user, friends } = shelves.scene.canon;
+  const { user, friends } = shelves.context.cast;
   const coupons = new Map(
     couponPlans
       .filter(it => smallCoupons.includes(it.code))
@@ -273,8 +276,8 @@ function smallHistory(shelves: Shelves): void {
 }
 
 function fullHistory(shelves: Shelves): void {
-  const { scene, state } = shelves;
-  const { random, canon } = scene;
+  const { context, state } = shelves;
+  const { random, cast } = context;
   const coupons = new Map(couponPlans.map(it => [it.code, shelves.coupon(it)]));
   const sold = Object.values(state.products).map(it => it.name);
   const some = (n: number) =>
@@ -338,7 +341,7 @@ function fullHistory(shelves: Shelves): void {
     [0, "card"],
   ] as const)
     shelves.order(daysAgo, "processing", some(1 + random.integer(3)), { pay_with });
-  const authors = [...canon.friends, ...canon.colleagues].map(it => it.name);
+  const authors = [...cast.friends, ...cast.colleagues].map(it => it.name);
   for (const name of random.shuffle(sold).slice(0, 26))
     for (const author of random.shuffle(authors).slice(0, 1 + random.integer(4)))
       shelves.review(
@@ -353,7 +356,7 @@ function fullHistory(shelves: Shelves): void {
       .flatMap(it => Object.values(it.items).map(item => state.products[item.product_id]!.name)),
   );
   for (const name of random.shuffle([...bought]).slice(0, 7))
-    shelves.review(name, canon.user.name, 3 + random.integer(3), 2 + random.integer(90));
+    shelves.review(name, cast.user.name, 3 + random.integer(3), 2 + random.integer(90));
   const wished = random
     .shuffle(sold.filter(it => state.products[shelves.product(it)]!.status === "active"))
     .slice(0, 7);
@@ -376,8 +379,8 @@ function fullHistory(shelves: Shelves): void {
 /** What something cost before it was made cheaper. */
 const older = (price: number) => Math.round(price * 11) / 10;
 
-function* contradictions(state: ShoppingWorld, canon: Canon): Generator<string> {
-  if (state.customer !== canon.user.name || state.address !== canon.place("home").address)
+function* contradictions(state: ShoppingWorld, cast: SharedCast): Generator<string> {
+  if (state.customer !== cast.user.name || state.address !== cast.getPlace("home").address)
     yield `${state.customer} at ${state.address} is not whom the world is about`;
   const { products, orders, coupons } = state;
   const names = Object.values(products).map(it => it.name);
@@ -399,24 +402,24 @@ function* contradictions(state: ShoppingWorld, canon: Canon): Generator<string> 
       yield `there is not enough for cart line ${key}`;
   if (
     state.cart.coupon !== undefined &&
-    flawOf(state, coupons[state.cart.coupon]!, canon.now.slice(0, 10))
+    flawOf(state, coupons[state.cart.coupon]!, cast.now.slice(0, 10))
   )
     yield "the cart's coupon does not count";
   for (const [key, it] of Object.entries(coupons))
     if (it.used !== Object.values(orders).some(order => order.coupon === key && !order.cancelled))
       yield `coupon ${it.code} ${it.used ? "was used by no order" : "is in an order and not used"}`;
-  yield* badOrders(state, canon);
+  yield* badOrders(state, cast);
 }
 
 function* badOrders(
   { orders, products, returns, reviews, customer }: ShoppingWorld,
-  canon: Canon,
+  cast: SharedCast,
 ): Generator<string> {
   const delivered = new Set<string>();
   for (const [key, it] of Object.entries(orders)) {
-    if (it.placed > canon.now) yield `order ${key} is to come`;
+    if (it.placed > cast.now) yield `order ${key} is to come`;
     const times = [it.placed, it.shipped, it.delivered].filter(time => time !== undefined);
-    if (times.some((time, i) => time > (times[i + 1] ?? canon.now)))
+    if (times.some((time, i) => time > (times[i + 1] ?? cast.now)))
       yield `order ${key} has its times in the wrong order`;
     if (it.discount > goodsOf(Object.values(it.items)))
       yield `order ${key} takes off more than it comes to`;
@@ -428,7 +431,7 @@ function* badOrders(
   }
   for (const [key, it] of Object.entries(returns)) {
     const order = Object.values(orders).find(row => Object.hasOwn(row.items, it.item_id));
-    if (!order?.delivered || it.at < order.delivered || it.at > canon.now)
+    if (!order?.delivered || it.at < order.delivered || it.at > cast.now)
       yield `return ${key} is of something that was not delivered by then`;
   }
   for (const it of Object.values(reviews))
@@ -436,8 +439,8 @@ function* badOrders(
       yield `${customer} reviews ${it.product_id}, which was never delivered`;
 }
 
-export const shoppingPart = partOf<ShoppingWorld>({
+export const generator = defineGenerator<ShoppingWorld>({
   server: shopping,
-  make,
-  disagreements: (state, _world, canon) => [...contradictions(state, canon)],
+  generate,
+  findInconsistencies: (state, _world, cast) => [...contradictions(state, cast)],
 });

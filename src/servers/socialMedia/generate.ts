@@ -5,9 +5,9 @@
 import type { Random } from "../../environment/random.ts";
 import { minuteAfter } from "../../environment/time.ts";
 import { socialMedia, type Network } from "./server.ts";
-import type { Canon, Person } from "../shared/cast.ts";
-import { dayFrom } from "../shared/dates.ts";
-import { partOf, type Scene } from "../shared/generator.ts";
+import type { SharedCast, Person } from "../shared/cast.ts";
+import { dayAfterStart } from "../shared/startTime.ts";
+import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
 import {
   bios,
   businessPosts,
@@ -35,11 +35,11 @@ const postingPlaces = ["cafe", "bakery", "books", "florist", "gym", "cinema", "c
 class Making {
   readonly state: Network;
   readonly random: Random;
-  readonly id: Scene["id"];
+  readonly id: GeneratorContext["nextId"];
 
-  constructor({ random, id }: Scene) {
+  constructor({ random, nextId }: GeneratorContext) {
     this.random = random;
-    this.id = id;
+    this.id = nextId;
     this.state = { user: "", profiles: {}, follows: {}, posts: {}, comments: {} };
   }
 
@@ -55,14 +55,14 @@ class Making {
       handle,
       kind,
       private: false,
-      joined: dayFrom(-200 - this.random.integer(1800)),
+      joined: dayAfterStart(-200 - this.random.integer(1800)),
       ...more,
     };
     return profileId;
   }
 
-  person({ name, user }: Person, more: Partial<Profile> = {}): string {
-    return this.profile(name, user, "person", {
+  person({ name, userName }: Person, more: Partial<Profile> = {}): string {
+    return this.profile(name, userName, "person", {
       ...(this.random.boolean(0.4) ? { bio: this.random.pick(bios) } : {}),
       ...more,
     });
@@ -80,7 +80,7 @@ class Making {
       )
     )
       return;
-    const since = dayFrom(
+    const since = dayAfterStart(
       status === "requested" ? -1 - this.random.integer(9) : -10 - this.random.integer(400),
     );
     this.state.follows[this.id("fol")] = { follower, followed, status, since };
@@ -107,11 +107,11 @@ class Making {
 
   /** A minute so many days ago. */
   ago(days: number): string {
-    return `${dayFrom(-days)}T${String(8 + this.random.integer(14)).padStart(2, "0")}:${String(5 * this.random.integer(12)).padStart(2, "0")}`;
+    return `${dayAfterStart(-days)}T${String(8 + this.random.integer(14)).padStart(2, "0")}:${String(5 * this.random.integer(12)).padStart(2, "0")}`;
   }
 }
 
-interface Cast {
+interface ProfileGroups {
   readonly ana: string;
   readonly colleagues: readonly string[];
   readonly friends: readonly string[];
@@ -123,29 +123,29 @@ interface Cast {
  * A post of every kind that a rule asks for: of a private profile, blocked either way, deleted,
  * closed to comments, for followers, already liked and shared.
  */
-function first(making: Making, canon: Canon): Cast {
+function first(making: Making, cast: SharedCast): ProfileGroups {
   const { state } = making;
-  const ana = making.person(canon.user, {
+  const ana = making.person(cast.user, {
     bio: "Posters, paper and a small studio",
-    city: canon.home.name,
+    city: cast.home.name,
     link: "ana.example",
     private: true,
   });
   state.user = ana;
-  const [ben, chloe] = canon.colleagues
+  const [ben, chloe] = cast.colleagues
     .slice(0, 2)
-    .map(it => making.person(it, { city: canon.home.name })) as [string, string];
-  const [brother, aunt, clara, marco] = canon.friends.slice(0, 4).map((it, i) =>
+    .map(it => making.person(it, { city: cast.home.name })) as [string, string];
+  const [brother, aunt, clara, marco] = cast.friends.slice(0, 4).map((it, i) =>
     making.person(it, {
       private: i === 1 || i === 3,
-      ...(i < 2 ? { city: canon.home.name } : {}),
+      ...(i < 2 ? { city: cast.home.name } : {}),
     }),
   ) as [string, string, string, string];
   const cafe = making.profile(
-    canon.place("cafe").name,
-    plain(canon.place("cafe").name),
+    cast.getPlace("cafe").name,
+    plain(cast.getPlace("cafe").name),
     "business",
-    { city: canon.home.name, bio: "Coffee, cake, window seats" },
+    { city: cast.home.name, bio: "Coffee, cake, window seats" },
   );
   const [drawer, printer] = creators
     .slice(0, 2)
@@ -186,24 +186,24 @@ function first(making: Making, canon: Canon): Cast {
 }
 
 /** What the full world has beyond the small one's. */
-function rest(making: Making, canon: Canon, small: Cast): void {
+function rest(making: Making, cast: SharedCast, small: ProfileGroups): void {
   const { random, state } = making;
   const colleagues = [
     ...small.colleagues,
-    ...canon.colleagues
+    ...cast.colleagues
       .slice(2)
-      .map((it, i) => making.person(it, { city: canon.home.name, private: i % 5 === 1 })),
+      .map((it, i) => making.person(it, { city: cast.home.name, private: i % 5 === 1 })),
   ];
   const friends = [
     ...small.friends,
-    ...canon.friends.slice(4).map((it, i) => making.person(it, { private: i === 1 })),
+    ...cast.friends.slice(4).map((it, i) => making.person(it, { private: i === 1 })),
   ];
-  const firms = [...canon.clients, ...canon.prospects.slice(0, 5)];
+  const firms = [...cast.clients, ...cast.prospects.slice(0, 5)];
   const businesses = [
     ...small.businesses,
     ...postingPlaces.slice(1).map(role =>
-      making.profile(canon.place(role).name, plain(canon.place(role).name), "business", {
-        city: canon.home.name,
+      making.profile(cast.getPlace(role).name, plain(cast.getPlace(role).name), "business", {
+        city: cast.home.name,
       }),
     ),
     ...firms.map(it =>
@@ -220,20 +220,26 @@ function rest(making: Making, canon: Canon, small: Cast): void {
       making.profile(name, handle, "person", {
         bio,
         private: i === 3,
-        ...(random.boolean(0.6) ? { city: random.pick(canon.cities.slice(1)).name } : {}),
+        ...(random.boolean(0.6) ? { city: random.pick(cast.cities.slice(1)).name } : {}),
       }),
     ),
   ];
   state.profiles[small.ana]!.blocks!.push(strangers[7]!);
   state.profiles[strangers[8]!]!.blocks = [small.ana];
-  const cast: Cast = { ana: small.ana, colleagues, friends, businesses, creators: strangers };
-  circles(making, cast);
-  conversation(making, cast);
+  const groups: ProfileGroups = {
+    ana: small.ana,
+    colleagues,
+    friends,
+    businesses,
+    creators: strangers,
+  };
+  circles(making, groups);
+  conversation(making, groups);
 }
 
 function circles(
   making: Making,
-  { ana, colleagues, friends, businesses, creators: strangers }: Cast,
+  { ana, colleagues, friends, businesses, creators: strangers }: ProfileGroups,
 ): void {
   const { random, state } = making;
   const blocking = new Set([
@@ -277,7 +283,7 @@ function poolOf(
   return () => left.pop();
 }
 
-function conversation(making: Making, cast: Cast): void {
+function conversation(making: Making, cast: ProfileGroups): void {
   const { random, state } = making;
   const groups: readonly (readonly [readonly string[], readonly string[], number])[] = [
     [[cast.ana, ...cast.colleagues], workPosts, 24],
@@ -340,7 +346,7 @@ function respond(making: Making, people: readonly string[]): void {
   const left = random.shuffle(passings.slice(1));
   for (const [postId, post] of Object.entries(state.posts)) {
     // nobody has answered yet what was posted this morning
-    if (post.at > dayFrom(0)) continue;
+    if (post.at > dayAfterStart(0)) continue;
     const audience = people.filter(it => sees(it, post));
     if (post.likes.length === 0)
       post.likes = audience.filter(it => random.boolean(it === state.user ? 0.3 : 0.16));
@@ -369,18 +375,18 @@ function respond(making: Making, people: readonly string[]): void {
   }
 }
 
-export const socialMediaPart = partOf<Network>({
+export const generator = defineGenerator<Network>({
   server: socialMedia,
-  make(scene) {
-    const making = new Making(scene);
-    const cast = first(making, scene.canon);
-    if (scene.size === "full") rest(making, scene.canon, cast);
+  generate(context) {
+    const making = new Making(context);
+    const cast = first(making, context.cast);
+    if (context.size === "full") rest(making, context.cast, cast);
     return making.state;
   },
-  disagreements: (state, _world, canon) => [...within(state, canon), ...withCanon(state, canon)],
+  findInconsistencies: (state, _world, cast) => [...within(state, cast), ...withCanon(state, cast)],
 });
 
-function within({ profiles, follows, posts, comments }: Network, { now }: Canon): string[] {
+function within({ profiles, follows, posts, comments }: Network, { now }: SharedCast): string[] {
   const wrong: string[] = [];
   for (const key of ["name", "handle"] as const) {
     const all = Object.values(profiles).map(it => it[key]);
@@ -419,19 +425,19 @@ function within({ profiles, follows, posts, comments }: Network, { now }: Canon)
   return wrong;
 }
 
-function withCanon({ user, profiles }: Network, canon: Canon): string[] {
+function withCanon({ user, profiles }: Network, cast: SharedCast): string[] {
   const known = new Set(
-    [...canon.staff, ...canon.friends]
+    [...cast.staff, ...cast.friends]
       .map(it => it.name)
       .concat(
-        [...canon.clients, ...canon.prospects, ...canon.places].map(it => it.name),
+        [...cast.clients, ...cast.prospects, ...cast.places].map(it => it.name),
         creators.map(it => it[0]),
       ),
   );
   const strangers = Object.values(profiles)
     .filter(it => !known.has(it.name))
     .map(it => `nobody knows ${it.name}`);
-  return profiles[user]?.name === canon.user.name
+  return profiles[user]?.name === cast.user.name
     ? strangers
-    : [`the user is not ${canon.user.name}`, ...strangers];
+    : [`the user is not ${cast.user.name}`, ...strangers];
 }

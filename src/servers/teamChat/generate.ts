@@ -4,10 +4,10 @@
  */
 import { teamChat, type Chat } from "./server.ts";
 import type { emojis } from "./state.ts";
-import type { Canon } from "../shared/cast.ts";
+import type { SharedCast } from "../shared/cast.ts";
 import { firstChannels, formerColleague, moreChannels, type ToldChannel } from "./generateTexts.ts";
-import { dayFrom } from "../shared/dates.ts";
-import { partOf, type Scene } from "../shared/generator.ts";
+import { dayAfterStart } from "../shared/startTime.ts";
+import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
 
 type Emoji = (typeof emojis)[number];
 
@@ -26,15 +26,15 @@ const admins = [3, 6];
 /** A world's chat while it is made. */
 class Making {
   readonly state: Chat;
-  readonly canon: Canon;
-  readonly #id: Scene["id"];
-  readonly #random: Scene["random"];
+  readonly cast: SharedCast;
+  readonly #id: GeneratorContext["nextId"];
+  readonly #random: GeneratorContext["random"];
   /** Members by role: `2` of the staff, `g0` a guest. */
   readonly #ids = new Map<string, string>();
 
-  constructor({ canon, id, random, size }: Scene) {
-    this.canon = canon;
-    this.#id = id;
+  constructor({ cast, nextId, random, size }: GeneratorContext) {
+    this.cast = cast;
+    this.#id = nextId;
     this.#random = random;
     const isFull = size === "full";
     this.state = {
@@ -44,8 +44,8 @@ class Making {
       channels: {},
       messages: {},
     };
-    for (const i of isFull ? canon.staff.keys() : fewest) {
-      const { name, email, job } = canon.staff[i]!;
+    for (const i of isFull ? cast.staff.keys() : fewest) {
+      const { name, email, job } = cast.staff[i]!;
       this.#member(String(i), {
         name,
         email,
@@ -55,7 +55,7 @@ class Making {
       });
     }
     this.state.user = this.#ids.get("0")!;
-    for (const [i, it] of canon.clients.entries())
+    for (const [i, it] of cast.clients.entries())
       if (isFull || i === 0)
         this.#member(`g${i}`, {
           name: it.contacts[0]!.name,
@@ -66,7 +66,7 @@ class Making {
         });
     this.#member("former", {
       name: formerColleague.name,
-      email: `${formerColleague.user}@${canon.studio.domain}`,
+      email: `${formerColleague.user}@${cast.studio.domain}`,
       title: "designer",
       role: "member",
       status: "deactivated",
@@ -80,10 +80,10 @@ class Making {
   }
 
   channel(told: ToldChannel): void {
-    const { canon, state } = this;
+    const { cast, state } = this;
     const channelId = this.#id("chn");
     const inside = [
-      ...(told.members ?? canon.staff.keys()),
+      ...(told.members ?? cast.staff.keys()),
       ...(told.guests ?? []).map(it => `g${it}`),
     ].flatMap(it => this.#ids.get(String(it)) ?? []);
     const oldest = Math.max(...told.conversation.map(it => Number(it.split("|")[1])));
@@ -93,9 +93,9 @@ class Making {
       kind: told.kind ?? "public",
       owner: this.#ids.get(String(told.owner))!,
       members: inside,
-      created: dayFrom(-oldest - 90 - this.#random.integer(600)),
+      created: dayAfterStart(-oldest - 90 - this.#random.integer(600)),
       ...(told.announcements ? { announcements: told.announcements } : {}),
-      ...(told.archived === undefined ? {} : { archived: dayFrom(-told.archived) }),
+      ...(told.archived === undefined ? {} : { archived: dayAfterStart(-told.archived) }),
     };
     let [root, last] = ["", ""];
     for (const line of told.conversation) {
@@ -115,9 +115,9 @@ class Making {
     const [who, days, text, reacted = ""] = line.split("|") as [string, string, string, string?];
     const early = Number(days) === 0 ? 7 * 60 + 30 : 8 * 60 + 30;
     const at = (minutes: number) =>
-      `${dayFrom(-Number(days))}T${String(Math.floor(minutes / 60)).padStart(2, "0")}:${String(minutes % 60).padStart(2, "0")}`;
+      `${dayAfterStart(-Number(days))}T${String(Math.floor(minutes / 60)).padStart(2, "0")}:${String(minutes % 60).padStart(2, "0")}`;
     // whoever answers on the same day does so later
-    const begun = after.startsWith(dayFrom(-Number(days)))
+    const begun = after.startsWith(dayAfterStart(-Number(days)))
       ? Number(after.slice(11, 13)) * 60 + Number(after.slice(14)) + 4
       : early;
     const time =
@@ -146,29 +146,29 @@ class Making {
 
   /** A told text with the names of this world. */
   #told(text: string): string {
-    const { canon } = this;
+    const { cast } = this;
     return text.replaceAll(/\{(slug|client|place:|s)(\w+)\}/g, (_, kind: string, which: string) => {
-      if (kind === "s") return canon.staff[Number(which)]!.first;
-      if (kind === "place:") return canon.place(which).name;
-      const { name } = canon.clients[Number(which)]!;
+      if (kind === "s") return cast.staff[Number(which)]!.firstName;
+      if (kind === "place:") return cast.getPlace(which).name;
+      const { name } = cast.clients[Number(which)]!;
       return kind === "slug" ? slug(name) : name;
     });
   }
 }
 
-export const teamChatPart = partOf<Chat>({
+export const generator = defineGenerator<Chat>({
   server: teamChat,
-  make(scene) {
-    const making = new Making(scene);
+  generate(context) {
+    const making = new Making(context);
     for (const it of firstChannels) making.channel(it);
-    if (scene.size === "full")
-      for (const it of scene.random.shuffle(moreChannels)) making.channel(it);
+    if (context.size === "full")
+      for (const it of context.random.shuffle(moreChannels)) making.channel(it);
     return making.state;
   },
-  disagreements: (state, _world, canon) => [...within(state, canon), ...withCanon(state, canon)],
+  findInconsistencies: (state, _world, cast) => [...within(state, cast), ...withCanon(state, cast)],
 });
 
-function within({ members, channels, messages, limits, user }: Chat, canon: Canon): string[] {
+function within({ members, channels, messages, limits, user }: Chat, cast: SharedCast): string[] {
   const wrong: string[] = [];
   const names = Object.values(channels).map(it => it.name);
   if (new Set(names).size < names.length) wrong.push("two channels have one name");
@@ -183,7 +183,7 @@ function within({ members, channels, messages, limits, user }: Chat, canon: Cano
       wrong.push(`${key} is by somebody who is not in #${channel.name}`);
     if (it.mentions?.some(memberId => !channel.members.includes(memberId)))
       wrong.push(`${key} mentions somebody who is not in #${channel.name}`);
-    if (it.at > canon.now) wrong.push(`${key} is from ${it.at}, which is to come`);
+    if (it.at > cast.now) wrong.push(`${key} is from ${it.at}, which is to come`);
     if (it.at.slice(0, 10) < channel.created) wrong.push(`${key} is older than #${channel.name}`);
     if (channel.archived && it.at.slice(0, 10) > channel.archived)
       wrong.push(`${key} was written after #${channel.name} was archived`);
@@ -199,16 +199,16 @@ function within({ members, channels, messages, limits, user }: Chat, canon: Cano
   return wrong;
 }
 
-function withCanon({ user, members }: Chat, canon: Canon): string[] {
+function withCanon({ user, members }: Chat, cast: SharedCast): string[] {
   const emails = new Map(
-    [...canon.staff, ...canon.clients.flatMap(it => it.contacts)].map(it => [it.name, it.email]),
+    [...cast.staff, ...cast.clients.flatMap(it => it.contacts)].map(it => [it.name, it.email]),
   );
   const wrong = Object.values(members).flatMap(it =>
     it.status === "deactivated" || emails.get(it.name) === it.email
       ? []
       : [`${it.name} <${it.email}> is of neither the studio nor a client`],
   );
-  return members[user]!.email === canon.user.email
+  return members[user]!.email === cast.user.email
     ? wrong
-    : [...wrong, `the user is ${members[user]!.name}, not ${canon.user.name}`];
+    : [...wrong, `the user is ${members[user]!.name}, not ${cast.user.name}`];
 }

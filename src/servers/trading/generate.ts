@@ -16,8 +16,8 @@ import {
   wordsOf,
   type TradingWorld,
 } from "./server.ts";
-import type { Canon } from "../shared/cast.ts";
-import { partOf, type Scene } from "../shared/generator.ts";
+import type { SharedCast } from "../shared/cast.ts";
+import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
 
 type Listing = TradingWorld["symbols"][string];
 type Order = TradingWorld["orders"][string];
@@ -71,21 +71,21 @@ function tradingDays(now: string, n: number): string[] {
   return days;
 }
 
-function exchangesOf({ canon, id }: Scene): TradingWorld["exchanges"] {
+function exchangesOf({ cast, nextId }: GeneratorContext): TradingWorld["exchanges"] {
   return {
-    [id("exc")]: {
-      name: `${canon.home.name} Exchange`,
+    [nextId("exc")]: {
+      name: `${cast.home.name} Exchange`,
       opens: "08:30",
       closes: "17:00",
       holidays: ["2026-04-03", "2026-04-06"],
     },
-    [id("exc")]: {
+    [nextId("exc")]: {
       name: "Nordic Exchange",
       opens: "09:00",
       closes: "17:30",
       holidays: ["2026-04-02", "2026-04-03"],
     },
-    [id("exc")]: {
+    [nextId("exc")]: {
       name: "Atlantic Exchange",
       opens: "15:30",
       closes: "22:00",
@@ -119,7 +119,7 @@ function historyOf(
 
 /** What others offer on one side, the best price first. */
 function offers(
-  { canon, random }: Scene,
+  { cast, random }: GeneratorContext,
   best: number,
   away: 1 | -1,
   lot: number,
@@ -132,8 +132,8 @@ function offers(
   for (let i = 0; i < levels; i++) {
     const at =
       i < 2
-        ? `${canon.now.slice(0, 10)}T08:${String(31 + 7 * i + random.integer(7)).padStart(2, "0")}`
-        : `${dayAfter(canon.now, -3)}T${clock(630 + random.integer(360))}`;
+        ? `${cast.now.slice(0, 10)}T08:${String(31 + 7 * i + random.integer(7)).padStart(2, "0")}`
+        : `${dayAfter(cast.now, -3)}T${clock(630 + random.integer(360))}`;
     rows.push({ price, shares: unit * (1 + random.integer(4)), at });
     price = onTick(price + away * tick * (1 + random.integer(3)), tick);
   }
@@ -141,12 +141,12 @@ function offers(
 }
 
 function listingOf(
-  scene: Scene,
+  context: GeneratorContext,
   exchange: string,
   [symbol, name, sector, place, around, lot, tick]: (typeof companies)[number],
   days: readonly string[],
 ): Listing {
-  const { random, size } = scene;
+  const { random, size } = context;
   const history = historyOf(days, around, tick, random);
   const close = history.at(-1)![4];
   const hasTraded = place === 0;
@@ -167,10 +167,10 @@ function listingOf(
       low: Math.min(open, last),
       volume: hasTraded ? lot * (40 + random.integer(300)) : 0,
     },
-    bids: offers(scene, onTick(last - tick, tick), -1, lot, tick, levels),
+    bids: offers(context, onTick(last - tick, tick), -1, lot, tick, levels),
     asks: dry.includes(symbol)
       ? []
-      : offers(scene, onTick(last + tick, tick), 1, lot, tick, levels),
+      : offers(context, onTick(last + tick, tick), 1, lot, tick, levels),
     history,
   };
 }
@@ -179,19 +179,19 @@ function listingOf(
  * An account whose orders are written down as they come about, so that cash and positions follow.
  */
 class Account {
-  readonly scene: Scene;
+  readonly context: GeneratorContext;
   readonly state: TradingWorld;
   readonly #drafts: Order[] = [];
 
-  constructor(scene: Scene, paidIn: number) {
-    this.scene = scene;
-    const isFull = scene.size === "full";
-    const exchanges = exchangesOf(scene);
-    const days = tradingDays(scene.canon.now, isFull ? 16 : 6);
+  constructor(context: GeneratorContext, paidIn: number) {
+    this.context = context;
+    const isFull = context.size === "full";
+    const exchanges = exchangesOf(context);
+    const days = tradingDays(context.cast.now, isFull ? 16 : 6);
     const symbols = Object.fromEntries(
       companies
         .slice(0, isFull ? companies.length : inSmall)
-        .map(it => [it[0], listingOf(scene, Object.keys(exchanges)[it[3]]!, it, days)]),
+        .map(it => [it[0], listingOf(context, Object.keys(exchanges)[it[3]]!, it, days)]),
     );
     this.state = {
       paid_in: paidIn,
@@ -215,12 +215,12 @@ class Account {
     daysAgo: number,
     more: { atMarket?: boolean; of?: number } = {},
   ): void {
-    const { random, canon } = this.scene;
+    const { random, cast } = this.context;
     const { history, tick, exchange } = this.state.symbols[symbol]!;
     const { opens, closes } = this.state.exchanges[exchange]!;
     let back = daysAgo;
-    while (isWeekend(dayAfter(canon.now, -back))) back++;
-    const date = dayAfter(canon.now, -back);
+    while (isWeekend(dayAfter(cast.now, -back))) back++;
+    const date = dayAfter(cast.now, -back);
     const candle = history.find(it => it[0] === date);
     const price = candle ? candle[4] : onTick(history[0]![1] * (0.86 + 0.18 * random.next()), tick);
     const minute = minutesOf(opens) + 5 + random.integer(minutesOf(closes) - minutesOf(opens) - 30);
@@ -266,9 +266,9 @@ class Account {
     daysAgo: number,
     more: { until?: number; cancelled?: boolean } = {},
   ): void {
-    const { canon, random } = this.scene;
+    const { cast, random } = this.context;
     const { last, tick, exchange } = this.state.symbols[symbol]!;
-    const date = dayAfter(canon.now, -daysAgo);
+    const date = dayAfter(cast.now, -daysAgo);
     // one of today waited for the opening, or has just missed a trade
     const minute =
       daysAgo === 0
@@ -276,7 +276,7 @@ class Account {
         : minutesOf(this.state.exchanges[exchange]!.opens) + 30 + random.integer(240);
     const at = `${date}T${clock(minute)}`;
     const good_until =
-      more.until === undefined ? {} : { good_until: dayAfter(canon.now, more.until) };
+      more.until === undefined ? {} : { good_until: dayAfter(cast.now, more.until) };
     this.#drafts.push({
       symbol,
       side,
@@ -292,7 +292,7 @@ class Account {
   alert(symbol: string, direction: "above" | "below", percent: number, isReached = false): void {
     const { last, tick } = this.state.symbols[symbol]!;
     const sign = (direction === "above") === isReached ? -1 : 1;
-    this.state.alerts[this.scene.id("alr")] = {
+    this.state.alerts[this.context.nextId("alr")] = {
       symbol,
       direction,
       price: onTick(last * (1 + (sign * percent) / 100), tick),
@@ -306,14 +306,14 @@ class Account {
     for (const it of this.#drafts.sort((a, b) => (a.at < b.at ? -1 : 1))) {
       if (said.has(wordsOf(it))) throw new Error(`two orders to ${wordsOf(it)}`);
       said.add(wordsOf(it));
-      this.state.orders[this.scene.id("ord")] = it;
+      this.state.orders[this.context.nextId("ord")] = it;
     }
     return this.state;
   }
 }
 
-function small(scene: Scene): TradingWorld {
-  const account = new Account(scene, 8000);
+function small(context: GeneratorContext): TradingWorld {
+  const account = new Account(context, 8000);
   account.traded("HLYN", "buy", 120, 40);
   account.traded("SKPR", "buy", 50, 33, { atMarket: true });
   account.traded("NUBE", "buy", 12, 26);
@@ -328,9 +328,9 @@ function small(scene: Scene): TradingWorld {
   return account.done();
 }
 
-function full(scene: Scene): TradingWorld {
-  const { random } = scene;
-  const account = new Account(scene, 32_000);
+function full(context: GeneratorContext): TradingWorld {
+  const { random } = context;
+  const account = new Account(context, 32_000);
   const names = Object.keys(account.state.symbols);
   const lots = (symbol: string, value: number) => {
     const { lot, last } = account.state.symbols[symbol]!;
@@ -386,7 +386,7 @@ function full(scene: Scene): TradingWorld {
   return account.done();
 }
 
-function* contradictions(state: TradingWorld, canon: Canon): Generator<string> {
+function* contradictions(state: TradingWorld, cast: SharedCast): Generator<string> {
   const shares = new Map<string, number>();
   let cash = state.paid_in;
   for (const [key, it] of Object.entries(state.orders)) {
@@ -398,21 +398,21 @@ function* contradictions(state: TradingWorld, canon: Canon): Generator<string> {
       cash = round(cash - sign * round(fill.price * fill.shares) - fill.fee);
     if ((it.status === "filled") !== (filledOf(it) === it.shares))
       yield `order ${key} is ${it.status} with ${filledOf(it)} of ${it.shares}`;
-    if (it.at > canon.now) yield `order ${key} is to come`;
-    if (isWorking(it, canon.now) && it.price === undefined)
+    if (it.at > cast.now) yield `order ${key} is to come`;
+    if (isWorking(it, cast.now) && it.price === undefined)
       yield `order ${key} rests without a price`;
   }
   if (cash !== state.cash) yield `the cash is ${state.cash}, and its orders leave ${cash}`;
-  if (reservedCash(state, canon.now) > state.cash) yield "more cash is reserved than there is";
+  if (reservedCash(state, cast.now) > state.cash) yield "more cash is reserved than there is";
   for (const [symbol, it] of Object.entries(state.symbols)) {
     const held = state.positions[symbol]?.shares ?? 0;
     if (held !== (shares.get(symbol) ?? 0))
       yield `${held} ${symbol} are held, and ${shares.get(symbol) ?? 0} were bought`;
-    if (reservedShares(state, symbol, canon.now) > held)
+    if (reservedShares(state, symbol, cast.now) > held)
       yield `more ${symbol} are offered than held`;
     const [bid, ask] = [
-      bookOf(state, symbol, "buy", canon.now)[0],
-      bookOf(state, symbol, "sell", canon.now)[0],
+      bookOf(state, symbol, "buy", cast.now)[0],
+      bookOf(state, symbol, "sell", cast.now)[0],
     ];
     if (bid && ask && bid.price >= ask.price)
       yield `the book of ${symbol} is crossed: ${bid.price} and ${ask.price}`;
@@ -433,8 +433,8 @@ function* contradictions(state: TradingWorld, canon: Canon): Generator<string> {
   }
 }
 
-export const tradingPart = partOf<TradingWorld>({
+export const generator = defineGenerator<TradingWorld>({
   server: trading,
-  make: scene => (scene.size === "full" ? full(scene) : small(scene)),
-  disagreements: (state, _world, canon) => [...contradictions(state, canon)],
+  generate: context => (context.size === "full" ? full(context) : small(context)),
+  findInconsistencies: (state, _world, cast) => [...contradictions(state, cast)],
 });

@@ -6,11 +6,12 @@
 import type { Random } from "../../environment/random.ts";
 import { travelBooking, type Agency } from "./server.ts";
 import type { Atlas } from "../maps/server.ts";
-import type { Canon, City } from "../shared/cast.ts";
+import type { SharedCast } from "../shared/cast.ts";
+import type { City } from "../shared/cities.ts";
 import { hotels as away } from "../shared/cities.ts";
-import { partOf, type Scene } from "../shared/generator.ts";
+import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
 import { bookedOf } from "./generateBookings.ts";
-import { dayFrom } from "../shared/dates.ts";
+import { dayAfterStart } from "../shared/startTime.ts";
 
 type Hotel = Agency["hotels"][string];
 type Flight = Agency["flights"][string];
@@ -25,11 +26,11 @@ const airlines = {
 
 const smallCities = ["Lisbon", "London"];
 
-export const travelBookingPart = partOf<Agency>({
+export const generator = defineGenerator<Agency>({
   server: travelBooking,
-  make(scene) {
-    const { canon, size } = scene;
-    const cities = canon.cities.filter(
+  generate(context) {
+    const { cast, size } = context;
+    const cities = cast.cities.filter(
       (it, i) => i === 0 || size === "full" || smallCities.includes(it.name),
     );
     const airports = Object.fromEntries(
@@ -39,49 +40,49 @@ export const travelBookingPart = partOf<Agency>({
       ]),
     );
     const flights = Object.fromEntries(
-      (size === "small" ? fewFlights(canon) : manyFlights(scene)).map(it => [
-        scene.id("flt"),
-        flightOf(scene, it),
+      (size === "small" ? fewFlights(cast) : manyFlights(context)).map(it => [
+        context.nextId("flt"),
+        flightOf(context, it),
       ]),
     );
-    const hotels = Object.fromEntries(hotelsOf(scene).map(it => [scene.id("htl"), it]));
-    const companions = canon.friends.slice(0, size === "small" ? 2 : 6).map(it => it.name);
+    const hotels = Object.fromEntries(hotelsOf(context).map(it => [context.nextId("htl"), it]));
+    const companions = cast.friends.slice(0, size === "small" ? 2 : 6).map(it => it.name);
     const travellers = Object.fromEntries(
-      [canon.user.name, ...companions].map((name, i) => [
-        scene.id("trv"),
+      [cast.user.name, ...companions].map((name, i) => [
+        context.nextId("trv"),
         { name, document: documents[i]! },
       ]),
     );
     return {
-      customer: canon.user.name,
+      customer: cast.user.name,
       self: Object.keys(travellers)[0]!,
-      home_country: canon.home.country,
+      home_country: cast.home.country,
       airlines,
       airports,
       flights,
       hotels,
       travellers,
-      ...bookedOf(scene, { flights, hotels, travellers, airports }),
+      ...bookedOf(context, { flights, hotels, travellers, airports }),
       card: { name: "Travel card", left: size === "small" ? 1250 : 3180.4 },
     };
   },
-  disagreements(state, world, canon) {
+  findInconsistencies(state, states, cast) {
     const { flights, hotels, travellers, airports, flight_bookings, hotel_bookings } = state;
     const references = [...Object.values(flight_bookings), ...Object.values(hotel_bookings)].map(
       it => it.reference,
     );
-    const codes = new Map(canon.cities.map(it => [it.airport, it.name]));
-    const map = world.get("maps") as Atlas | undefined;
+    const codes = new Map(cast.cities.map(it => [it.airport, it.name]));
+    const map = states.get("maps") as Atlas | undefined;
     const onMap = (it: Hotel) =>
       !map ||
       Object.values(map.places).some(
         place => place.name === it.name && place.address === it.address,
       );
-    const isWhole = Object.keys(airports).length === canon.cities.length;
+    const isWhole = Object.keys(airports).length === cast.cities.length;
     return [
-      ...(state.customer === canon.user.name && travellers[state.self]?.name === state.customer
+      ...(state.customer === cast.user.name && travellers[state.self]?.name === state.customer
         ? []
-        : [`the customer ${state.customer} is not ${canon.user.name}`]),
+        : [`the customer ${state.customer} is not ${cast.user.name}`]),
       ...Object.entries(airports).flatMap(([code, it]) =>
         codes.get(code) === it.city ? [] : [`${code} is not the airport of ${it.city}`],
       ),
@@ -150,7 +151,7 @@ interface Plan {
 }
 
 /** The small world's flights: one that can be had, and one for each reason why not. */
-function fewFlights({ home, cities }: Canon): Plan[] {
+function fewFlights({ home, cities }: SharedCast): Plan[] {
   const [lisbon, london] = smallCities.map(name => cities.find(it => it.name === name)!) as [
     City,
     City,
@@ -198,8 +199,8 @@ const hours = [
 ];
 
 /** Two or three days for each route from home and back, and a few between other cities. */
-function manyFlights({ canon, random }: Scene): Plan[] {
-  const { home, cities } = canon;
+function manyFlights({ cast, random }: GeneratorContext): Plan[] {
+  const { home, cities } = cast;
   const hub = cities.find(it => it.name === "Madrid")!;
   const routes = [
     ...cities.slice(1).map(it => [home, it] as const),
@@ -232,7 +233,7 @@ function manyFlights({ canon, random }: Scene): Plan[] {
           number: `${code} ${number}`,
           from,
           to,
-          day: dayFrom(out),
+          day: dayAfterStart(out),
           time: leaves,
           free: free(),
           ...status(),
@@ -241,7 +242,7 @@ function manyFlights({ canon, random }: Scene): Plan[] {
           number: `${code} ${number + 1}`,
           from: to,
           to: from,
-          day: dayFrom(back),
+          day: dayAfterStart(back),
           time: returns,
           free: free(),
           ...status(),
@@ -294,7 +295,7 @@ function kilometres(a: City, b: City): number {
 }
 
 function flightOf(
-  { random, size }: Scene,
+  { random, size }: GeneratorContext,
   { number, from, to, day, time, free, status = "scheduled" }: Plan,
 ): Flight {
   const distance = kilometres(from, to);
@@ -323,12 +324,12 @@ function seats(random: Random, rows: number, n: number): string[] {
 const roomPrices = { 2: 46, 3: 78, 4: 118, 5: 205 } as const;
 const dear = ["London", "Paris", "Copenhagen", "Amsterdam", "Dublin"];
 
-function hotelsOf(scene: Scene): Hotel[] {
-  const { canon, size } = scene;
-  const own = canon.places
+function hotelsOf(context: GeneratorContext): Hotel[] {
+  const { cast, size } = context;
+  const own = cast.places
     .filter(it => it.category === "hotel")
     .map((it, i) => ({
-      city: canon.home.name,
+      city: cast.home.name,
       name: it.name,
       address: it.address.slice(0, it.address.lastIndexOf(",")),
       stars: i === 0 ? (4 as const) : (3 as const),
@@ -336,11 +337,11 @@ function hotelsOf(scene: Scene): Hotel[] {
   const all = [...own, ...away];
   return (
     size === "small" ? away.filter(it => smallCities.includes(it.city)).slice(0, 5) : all
-  ).map(it => hotelOf(scene, it));
+  ).map(it => hotelOf(context, it));
 }
 
 function hotelOf(
-  { random, size }: Scene,
+  { random, size }: GeneratorContext,
   {
     city,
     name,
@@ -393,8 +394,8 @@ function hotelOf(
       const from = random.integer(30);
       return {
         kind: random.pick(rooms.slice(0, 2)).kind,
-        from: dayFrom(from),
-        to: dayFrom(from + 3 + random.integer(9)),
+        from: dayAfterStart(from),
+        to: dayAfterStart(from + 3 + random.integer(9)),
       };
     }),
   };

@@ -4,7 +4,7 @@
  */
 import { dayAfter, daysBetween } from "../../environment/time.ts";
 import type { Agency } from "./server.ts";
-import type { Scene } from "../shared/generator.ts";
+import type { GeneratorContext } from "../shared/generator.ts";
 
 type Ground = Pick<Agency, "flights" | "hotels" | "travellers" | "airports">;
 type Booked = Pick<Agency, "flight_bookings" | "hotel_bookings" | "itineraries">;
@@ -15,40 +15,40 @@ const fares = ["standard", "light", "flex"] as const;
 const factors = { light: 1, standard: 1.35, flex: 1.9 } as const;
 
 /** Takes seats out of the flights that it books. */
-export const bookedOf = (scene: Scene, ground: Ground): Booked =>
-  scene.size === "small" ? few(scene, ground) : many(scene, ground);
+export const bookedOf = (context: GeneratorContext, ground: Ground): Booked =>
+  context.size === "small" ? few(context, ground) : many(context, ground);
 
-function few(scene: Scene, ground: Ground): Booked {
-  const flight_bookings = fewFlights(scene, ground);
-  const hotel_bookings = fewStays(scene, ground);
+function few(context: GeneratorContext, ground: Ground): Booked {
+  const flight_bookings = fewFlights(context, ground);
+  const hotel_bookings = fewStays(context, ground);
   const [, out] = Object.values(flight_bookings);
   const [stay] = Object.values(hotel_bookings);
   return {
     flight_bookings,
     hotel_bookings,
     itineraries: {
-      [scene.id("iti")]: {
+      [context.nextId("iti")]: {
         name: "Lisbon long weekend",
         bookings: [out!.reference, stay!.reference],
       },
-      [scene.id("iti")]: { name: "Summer ideas", bookings: [] },
+      [context.nextId("iti")]: { name: "Summer ideas", bookings: [] },
     },
   };
 }
 
 const letters = "ABCDEFGHJKLMNPQRSTUVWXYZ";
-const taken = new WeakMap<Scene, Set<string>>();
+const taken = new WeakMap<GeneratorContext, Set<string>>();
 
 /** Three letters and three digits, none given twice in a scene. */
-function reference(scene: Scene): string {
-  const known = taken.get(scene) ?? new Set();
-  taken.set(scene, known);
+function reference(context: GeneratorContext): string {
+  const known = taken.get(context) ?? new Set();
+  taken.set(context, known);
   for (;;) {
     const word = Array.from(
       { length: 3 },
-      () => letters[scene.random.integer(letters.length)]!,
+      () => letters[context.random.integer(letters.length)]!,
     ).join("");
-    const made = word + String(100 + scene.random.integer(900));
+    const made = word + String(100 + context.random.integer(900));
     if (!known.has(made)) {
       known.add(made);
       return made;
@@ -57,7 +57,7 @@ function reference(scene: Scene): string {
 }
 
 function flightBooking(
-  scene: Scene,
+  context: GeneratorContext,
   { flights }: Ground,
   flightId: string,
   traveller_id: string,
@@ -65,11 +65,11 @@ function flightBooking(
   status: FlightBooking["status"] = "confirmed",
 ): FlightBooking {
   const flight = flights[flightId]!;
-  const seat = scene.random.pick(flight.free);
+  const seat = context.random.pick(flight.free);
   if (status === "confirmed") flight.free = flight.free.filter(it => it !== seat);
   const price = Math.round(flight.price * factors[fare]);
   return {
-    reference: reference(scene),
+    reference: reference(context),
     flight_id: flightId,
     traveller_id,
     fare,
@@ -79,7 +79,7 @@ function flightBooking(
   };
 }
 
-function fewFlights(scene: Scene, ground: Ground): Booked["flight_bookings"] {
+function fewFlights(context: GeneratorContext, ground: Ground): Booked["flight_bookings"] {
   const [past, , next, , , back, calledOff] = Object.keys(ground.flights) as [
     string,
     string,
@@ -95,7 +95,11 @@ function fewFlights(scene: Scene, ground: Ground): Booked["flight_bookings"] {
     traveller: string,
     fare: FlightBooking["fare"],
     status?: FlightBooking["status"],
-  ) => [scene.id("fbk"), flightBooking(scene, ground, flightId, traveller, fare, status)] as const;
+  ) =>
+    [
+      context.nextId("fbk"),
+      flightBooking(context, ground, flightId, traveller, fare, status),
+    ] as const;
   return Object.fromEntries([
     book(past, self, "flex"),
     book(next, self, "standard"),
@@ -119,11 +123,11 @@ interface Journey {
  * document that is enough.
  */
 function journeysOf(
-  { random, canon }: Scene,
+  { random, cast }: GeneratorContext,
   { flights, travellers, airports }: Ground,
   seen: ReadonlySet<string>,
 ): Journey[] {
-  const home = canon.home.airport;
+  const home = cast.home.airport;
   const open = Object.entries(flights)
     .filter(
       ([, it]) => it.free.length > 0 && it.status !== "cancelled" && it.departs > "2026-03-10",
@@ -167,7 +171,7 @@ function journeysOf(
   return journeys;
 }
 
-function many(scene: Scene, ground: Ground): Booked {
+function many(context: GeneratorContext, ground: Ground): Booked {
   const { flights, hotels } = ground;
   const booked: Booked = { flight_bookings: {}, hotel_bookings: {}, itineraries: {} };
   const fly = (
@@ -176,9 +180,9 @@ function many(scene: Scene, ground: Ground): Booked {
     n: number,
     status?: FlightBooking["status"],
   ) => {
-    const made = flightBooking(scene, ground, flightId, traveller, fares[n % 3]!, status);
+    const made = flightBooking(context, ground, flightId, traveller, fares[n % 3]!, status);
     if (n % 5 === 3 && made.paid > 0) made.insurance = insured(made.paid, n % 2 ? "plus" : "basic");
-    booked.flight_bookings[scene.id("fbk")] = made;
+    booked.flight_bookings[context.nextId("fbk")] = made;
     return made.reference;
   };
   const sleep = (
@@ -189,29 +193,29 @@ function many(scene: Scene, ground: Ground): Booked {
     n: number,
     status?: HotelBooking["status"],
   ) => {
-    const hotelId = scene.random.pick(
+    const hotelId = context.random.pick(
       Object.keys(hotels).filter(
         it =>
           hotels[it]!.city === city &&
           Object.values(booked.hotel_bookings).every(other => other.hotel_id !== it),
       ),
     );
-    const made = stay(scene, ground, hotelId, traveller, from, to, status);
+    const made = stay(context, ground, hotelId, traveller, from, to, status);
     if (n % 4 === 1 && made.paid > 0) made.insurance = insured(made.paid, "plus");
-    booked.hotel_bookings[scene.id("hbk")] = made;
+    booked.hotel_bookings[context.nextId("hbk")] = made;
     return made.reference;
   };
   const [self] = Object.keys(ground.travellers) as [string];
   const seen = new Set<string>();
   for (const [i, [flightId, it]] of Object.entries(flights)
-    .filter(([, it]) => it.departs < scene.canon.now)
+    .filter(([, it]) => it.departs < context.cast.now)
     .entries()) {
     fly(flightId, self, i);
     const day = it.departs.slice(0, 10);
     sleep(ground.airports[it.to]!.city, self, day, dayAfter(day, 2), i);
     seen.add(it.to);
   }
-  for (const [i, { city, out, back, traveller }] of journeysOf(scene, ground, seen).entries()) {
+  for (const [i, { city, out, back, traveller }] of journeysOf(context, ground, seen).entries()) {
     const calledOff = i % 6 === 4 ? "cancelled" : undefined;
     const [leaves, returns] = [out, back].map(it => flights[it]!.departs.slice(0, 10)) as [
       string,
@@ -222,9 +226,12 @@ function many(scene: Scene, ground: Ground): Booked {
       sleep(city, traveller, leaves, returns, i, calledOff),
       ...(i % 3 === 2 ? [] : [fly(back, traveller, i + 1, calledOff)]),
     ];
-    const name = nameOf(scene, city);
+    const name = nameOf(context, city);
     if (calledOff === undefined && Object.values(booked.itineraries).every(it => it.name !== name))
-      booked.itineraries[scene.id("iti")] = { name, bookings: i % 4 === 3 ? [] : own.slice(0, 2) };
+      booked.itineraries[context.nextId("iti")] = {
+        name,
+        bookings: i % 4 === 3 ? [] : own.slice(0, 2),
+      };
   }
   // flights that were called off under their passengers, on routes of which there is no other
   // booking
@@ -241,13 +248,13 @@ function many(scene: Scene, ground: Ground): Booked {
     routes.add(`${it.from} ${it.to}`);
     fly(flightId, self, i + 1);
   }
-  booked.itineraries[scene.id("iti")] = { name: "Summer ideas", bookings: [] };
+  booked.itineraries[context.nextId("iti")] = { name: "Summer ideas", bookings: [] };
   return booked;
 }
 
 /** Whom one visits there, or just where. */
-function nameOf({ canon }: Scene, city: string): string {
-  const client = canon.clients.find(it => it.city === city);
+function nameOf({ cast }: GeneratorContext, city: string): string {
+  const client = cast.clients.find(it => it.city === city);
   return client ? `${client.name} visit` : `Days in ${city}`;
 }
 
@@ -260,7 +267,7 @@ const insured = (paid: number, cover: "basic" | "plus") => ({
 });
 
 function stay(
-  scene: Scene,
+  context: GeneratorContext,
   { hotels }: Ground,
   hotel_id: string,
   traveller_id: string,
@@ -276,11 +283,11 @@ function stay(
   );
   const paid = status === "cancelled" ? 0 : room.price * daysBetween(check_in, check_out);
   return {
-    reference: reference(scene),
+    reference: reference(context),
     hotel_id,
     traveller_id,
     room: room.kind,
-    guests: scene.random.boolean(0.4) ? 2 : 1,
+    guests: context.random.boolean(0.4) ? 2 : 1,
     check_in,
     check_out,
     paid,
@@ -288,7 +295,7 @@ function stay(
   };
 }
 
-function fewStays(scene: Scene, ground: Ground): Booked["hotel_bookings"] {
+function fewStays(context: GeneratorContext, ground: Ground): Booked["hotel_bookings"] {
   const [first, second, third, london] = Object.keys(ground.hotels) as [
     string,
     string,
@@ -297,10 +304,10 @@ function fewStays(scene: Scene, ground: Ground): Booked["hotel_bookings"] {
   ];
   const [self, brother] = Object.keys(ground.travellers) as [string, string];
   const stays = [
-    stay(scene, ground, first, self, "2026-03-12", "2026-03-16"),
-    stay(scene, ground, london, self, "2026-03-20", "2026-03-22"),
-    stay(scene, ground, second, self, "2026-02-23", "2026-02-25"),
-    stay(scene, ground, third, brother, "2026-03-29", "2026-04-01", "cancelled"),
+    stay(context, ground, first, self, "2026-03-12", "2026-03-16"),
+    stay(context, ground, london, self, "2026-03-20", "2026-03-22"),
+    stay(context, ground, second, self, "2026-02-23", "2026-02-25"),
+    stay(context, ground, third, brother, "2026-03-29", "2026-04-01", "cancelled"),
   ];
-  return Object.fromEntries(stays.map(it => [scene.id("hbk"), it]));
+  return Object.fromEntries(stays.map(it => [context.nextId("hbk"), it]));
 }

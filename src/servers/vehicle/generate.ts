@@ -6,10 +6,14 @@ import type { Random } from "../../environment/random.ts";
 import { kmTo, minutesFor, roadKm, tenth } from "./motion.ts";
 import { vehicle } from "./server.ts";
 import type { Garage, Place, Vehicle } from "./state.ts";
-import type { Canon } from "../shared/cast.ts";
-import { partOf, type Scene, type World } from "../shared/generator.ts";
+import type { SharedCast } from "../shared/cast.ts";
+import {
+  defineGenerator,
+  type GeneratorContext,
+  type GeneratedStates,
+} from "../shared/generator.ts";
 import { vehiclePlans, type VehiclePlan } from "./generateValues.ts";
-import { dayFrom } from "../shared/dates.ts";
+import { dayAfterStart } from "../shared/startTime.ts";
 
 /** What stations sell, by the role of the place, in euros. */
 const sold: Readonly<Record<string, NonNullable<Place["sells"]>>> = {
@@ -42,12 +46,12 @@ interface Map {
   readonly by: ReadonlyMap<string, string>;
 }
 
-function mapOf({ canon, size, id }: Scene): Map {
+function mapOf({ cast, size, nextId }: GeneratorContext): Map {
   const places: Garage["places"] = {};
   const by = new Map<string, string>();
-  for (const { role, name, category, address, latitude, longitude } of canon.places) {
+  for (const { role, name, category, address, latitude, longitude } of cast.places) {
     if (size === "small" && !fewRoles.includes(role)) continue;
-    const key = id("plc");
+    const key = nextId("plc");
     by.set(role, key);
     places[key] = {
       name,
@@ -58,9 +62,9 @@ function mapOf({ canon, size, id }: Scene): Map {
       ...(sold[role] ? { sells: sold[role] } : {}),
     };
   }
-  for (const { name, country, latitude, longitude } of canon.cities.slice(1))
+  for (const { name, country, latitude, longitude } of cast.cities.slice(1))
     if (!islands.has(country) && (size === "full" || fewCities.includes(name)))
-      places[id("plc")] = {
+      places[nextId("plc")] = {
         name,
         category: "city",
         address: `${name}, ${country}`,
@@ -70,12 +74,12 @@ function mapOf({ canon, size, id }: Scene): Map {
   return { places, by };
 }
 
-const dayBefore = (days: number) => dayFrom(-days);
+const dayBefore = (days: number) => dayAfterStart(-days);
 
 /** Who drives it, by whose it is. */
 function driversOf(
   whose: VehiclePlan["whose"],
-  { user, colleagues, friends }: Canon,
+  { user, colleagues, friends }: SharedCast,
 ): readonly string[] {
   switch (whose) {
     case "user":
@@ -97,9 +101,9 @@ function tripsOf(
   plan: VehiclePlan,
   vehicle_id: string,
   map: Map,
-  { canon, random, size }: Scene,
+  { cast, random, size }: GeneratorContext,
 ): Garage["trips"][string][] {
-  const drivers = driversOf(plan.whose, canon);
+  const drivers = driversOf(plan.whose, cast);
   const goals = [...map.by.values()];
   const cities = Object.keys(map.places).filter(
     it =>
@@ -194,19 +198,19 @@ function vehicleOf(
   return made;
 }
 
-export const vehiclePart = partOf<Garage>({
+export const generator = defineGenerator<Garage>({
   server: vehicle,
-  make(scene) {
-    const { canon, size, id } = scene;
-    const map = mapOf(scene);
+  generate(context) {
+    const { cast, size, nextId } = context;
+    const map = mapOf(context);
     const vehicles: Garage["vehicles"] = {};
     const trips: Garage["trips"] = {};
     for (const plan of vehiclePlans.filter(it => size === "full" || it.few)) {
-      const vehicle_id = id("veh");
-      const own = tripsOf(plan, vehicle_id, map, scene);
-      for (const it of own) trips[id("trip")] = it;
+      const vehicle_id = nextId("veh");
+      const own = tripsOf(plan, vehicle_id, map, context);
+      for (const it of own) trips[nextId("trip")] = it;
       const { trip: start, away = 0 } = plan.as;
-      const under = start === undefined ? undefined : id("trip");
+      const under = start === undefined ? undefined : nextId("trip");
       if (under !== undefined)
         trips[under] = {
           vehicle_id,
@@ -224,21 +228,21 @@ export const vehiclePart = partOf<Garage>({
       );
     }
     return {
-      user: canon.user.name,
+      user: cast.user.name,
       weather: { outside: 9, rain: "light" },
       vehicles,
       places: map.places,
       trips,
     };
   },
-  disagreements(garage, world, canon) {
+  findInconsistencies(garage, states, cast) {
     return [
-      ...(garage.user === canon.user.name
+      ...(garage.user === cast.user.name
         ? []
-        : [`the user ${garage.user} is not ${canon.user.name}`]),
+        : [`the user ${garage.user} is not ${cast.user.name}`]),
       ...dangling(garage),
       ...sums(garage),
-      ...misplaced(garage, world, canon),
+      ...misplaced(garage, states, cast),
     ];
   },
 });
@@ -296,11 +300,11 @@ function sums(garage: Garage): string[] {
 }
 
 /** Places lie where the canon has them, and the map too. */
-function misplaced({ places }: Garage, world: World, canon: Canon): string[] {
+function misplaced({ places }: Garage, states: GeneratedStates, cast: SharedCast): string[] {
   const all = new Map<string, Omit<Place, "name" | "category">>();
-  for (const it of canon.places) all.set(it.name, it);
-  for (const it of canon.cities) all.set(it.name, { ...it, address: `${it.name}, ${it.country}` });
-  const mapped = world.get("maps") as
+  for (const it of cast.places) all.set(it.name, it);
+  for (const it of cast.cities) all.set(it.name, { ...it, address: `${it.name}, ${it.country}` });
+  const mapped = states.get("maps") as
     | Readonly<Record<"places" | "cities", Readonly<Record<string, { readonly name: string }>>>>
     | undefined;
   const onMap =

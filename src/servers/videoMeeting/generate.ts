@@ -9,7 +9,11 @@ import { allOccurrences, textOf } from "../calendar/recurrence.ts";
 import { videoMeeting, type Rooms } from "./server.ts";
 import { plans } from "./state.ts";
 import type { Person } from "../shared/cast.ts";
-import { partOf, type Scene, type World } from "../shared/generator.ts";
+import {
+  defineGenerator,
+  type GeneratorContext,
+  type GeneratedStates,
+} from "../shared/generator.ts";
 import {
   agendas,
   internal,
@@ -19,27 +23,27 @@ import {
   withProspects,
   type SmallMeeting,
 } from "./generateValues.ts";
-import { dayFrom } from "../shared/dates.ts";
+import { dayAfterStart } from "../shared/startTime.ts";
 
 type Meeting = Rooms["meetings"][string];
 type People = Rooms["people"];
 
-export const videoMeetingPart = partOf<Rooms>({
+export const generator = defineGenerator<Rooms>({
   server: videoMeeting,
-  make(scene) {
-    const { canon, size } = scene;
-    const calls = callsOf(scene.world);
+  generate(context) {
+    const { cast, size } = context;
+    const calls = callsOf(context.states);
     const callHosts = new Set(calls.map(it => it.host));
     const everybody: readonly Person[] =
       size === "small"
-        ? [...canon.staff.slice(0, 9), canon.clients[0]!.contacts[0]!]
-        : [...canon.staff, ...[...canon.clients, ...canon.prospects].flatMap(it => it.contacts)];
+        ? [...cast.staff.slice(0, 9), cast.clients[0]!.contacts[0]!]
+        : [...cast.staff, ...[...cast.clients, ...cast.prospects].flatMap(it => it.contacts)];
     const people: People = Object.fromEntries(
       everybody.map((it, i) => {
         const plan =
           i === 6 ? "business" : i === 0 || callHosts.has(it.name) || i % 3 === 2 ? "pro" : "basic";
         return [
-          scene.id("per"),
+          context.nextId("per"),
           {
             name: it.name,
             email: it.email,
@@ -53,8 +57,8 @@ export const videoMeetingPart = partOf<Rooms>({
     );
     const idOf = (name: string) => Object.entries(people).find(([, it]) => it.name === name)![0];
     const rooms: Rooms = {
-      user: idOf(canon.user.name),
-      domain: canon.studio.domain,
+      user: idOf(cast.user.name),
+      domain: cast.studio.domain,
       people,
       meetings: {},
       recordings: {},
@@ -63,25 +67,25 @@ export const videoMeetingPart = partOf<Rooms>({
       const participants = Object.fromEntries(
         attendees.map(name => [
           idOf(name),
-          name === canon.user.name && scene.random.boolean(0.4)
+          name === cast.user.name && context.random.boolean(0.4)
             ? ("co-host" as const)
             : ("guest" as const),
         ]),
       );
       add(
-        scene,
+        context,
         rooms,
         { topic: title, host: idOf(host), start, minutes, participants, event_id },
-        start < canon.now ? "ended" : "scheduled",
+        start < cast.now ? "ended" : "scheduled",
       );
     }
-    if (size === "small") for (const it of smallMeetings) addSmall(scene, rooms, it);
-    else fill(scene, rooms);
+    if (size === "small") for (const it of smallMeetings) addSmall(context, rooms, it);
+    else fill(context, rooms);
     return rooms;
   },
-  disagreements(state, world, canon) {
+  findInconsistencies(state, states, cast) {
     const names = new Map(
-      [...canon.staff, ...[...canon.clients, ...canon.prospects].flatMap(it => it.contacts)].map(
+      [...cast.staff, ...[...cast.clients, ...cast.prospects].flatMap(it => it.contacts)].map(
         it => [it.name, it.email],
       ),
     );
@@ -89,9 +93,9 @@ export const videoMeetingPart = partOf<Rooms>({
     const meetings = Object.values(state.meetings);
     const codes = meetings.map(it => it.code);
     return [
-      ...(nameOf(state.user) === canon.user.name
+      ...(nameOf(state.user) === cast.user.name
         ? []
-        : [`the user is ${nameOf(state.user)}, not ${canon.user.name}`]),
+        : [`the user is ${nameOf(state.user)}, not ${cast.user.name}`]),
       ...Object.values(state.people).flatMap(it =>
         names.get(it.name) === it.email ? [] : [`${it.name} <${it.email}> is nobody known`],
       ),
@@ -111,7 +115,7 @@ export const videoMeetingPart = partOf<Rooms>({
           ? []
           : [`${id} records a meeting that has not been`],
       ),
-      ...callsOf(world).flatMap(call => {
+      ...callsOf(states).flatMap(call => {
         const own = meetings.find(it => it.event_id === call.event_id);
         if (!own) return [`there is no meeting for ${call.title} (${call.event_id})`];
         const invited = Object.keys(own.participants).map(nameOf);
@@ -142,8 +146,8 @@ interface Call {
 }
 
 /** The calendar's video calls; a series with its next occurrence. */
-function callsOf(world: World): Call[] {
-  const diary = world.get("calendar") as Diary | undefined;
+function callsOf(states: GeneratedStates): Call[] {
+  const diary = states.get("calendar") as Diary | undefined;
   if (!diary) return [];
   const nameOf = (id: string) => diary.people[id]!.name;
   return Object.entries(diary.events).flatMap(([event_id, it]) => {
@@ -167,12 +171,12 @@ type Wanted = Pick<Meeting, "topic" | "host" | "start" | "minutes" | "participan
 
 /** Adds a meeting with all that its state brings along, and gives its id. */
 function add(
-  { random, id }: Scene,
+  { random, nextId }: GeneratorContext,
   rooms: Rooms,
   wanted: Wanted,
   status: Meeting["status"],
 ): string {
-  const meeting_id = id("mtg");
+  const meeting_id = nextId("mtg");
   const begun = minuteAfter(wanted.start, random.integer(3));
   const hasBegun = status === "running" || status === "ended";
   const code = () => [0, 1, 2].map(() => String(100 + random.integer(900))).join("-");
@@ -196,16 +200,16 @@ function add(
   return meeting_id;
 }
 
-function record({ id, canon }: Scene, rooms: Rooms, meeting_id: string): void {
+function record({ nextId, cast }: GeneratorContext, rooms: Rooms, meeting_id: string): void {
   const { host, started_at, ended_at } = rooms.meetings[meeting_id]!;
   const from = minuteAfter(started_at!, 1);
   const status =
     ended_at === undefined
       ? "recording"
-      : ended_at.slice(0, 10) >= dayFrom(-4) && ended_at < canon.now
+      : ended_at.slice(0, 10) >= dayAfterStart(-4) && ended_at < cast.now
         ? "processing"
         : "ready";
-  rooms.recordings[id("rec")] = {
+  rooms.recordings[nextId("rec")] = {
     meeting_id,
     started_at: from,
     ...(ended_at === undefined ? {} : { minutes: minutesOf(ended_at) - minutesOf(from) }),
@@ -215,7 +219,7 @@ function record({ id, canon }: Scene, rooms: Rooms, meeting_id: string): void {
 }
 
 function addSmall(
-  scene: Scene,
+  context: GeneratorContext,
   rooms: Rooms,
   { host, guests, coHosts = [], status = "scheduled", isRecorded, ...rest }: SmallMeeting,
 ): void {
@@ -225,32 +229,32 @@ function addSmall(
     ...coHosts.map(it => [ids[it]!, "co-host"] as const),
   ]);
   const meeting_id = add(
-    scene,
+    context,
     rooms,
     { ...rest, host: ids[host]!, participants, waiting_room: false },
     status,
   );
-  if (isRecorded) record(scene, rooms, meeting_id);
+  if (isRecorded) record(context, rooms, meeting_id);
 }
 
 /** Days from now on which the nth meeting is: past ones first, then today, then ahead. */
 const weekdaysFrom = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, i) => first + i).filter(
-    it => ![0, 6].includes(weekdayOf(dayFrom(it))),
+    it => ![0, 6].includes(weekdayOf(dayAfterStart(it))),
   );
 
-function fill(scene: Scene, rooms: Rooms): void {
-  const { canon, random } = scene;
+function fill(context: GeneratorContext, rooms: Rooms): void {
+  const { cast, random } = context;
   const ids = Object.keys(rooms.people);
   const idOf = (name: string) => ids.find(it => rooms.people[it]!.name === name)!;
-  const staff = canon.colleagues.map(it => idOf(it.name));
+  const staff = cast.colleagues.map(it => idOf(it.name));
   const client = withClients.flatMap(topic =>
-    canon.clients.map(it => ({
+    cast.clients.map(it => ({
       topic: `${it.name} ${topic}`,
       guests: it.contacts.map(of => idOf(of.name)),
     })),
   );
-  const prospect = canon.prospects.map((it, i) => ({
+  const prospect = cast.prospects.map((it, i) => ({
     topic: `${withProspects[i % withProspects.length]!} with ${it.name}`,
     guests: it.contacts.map(of => idOf(of.name)),
   }));
@@ -270,7 +274,7 @@ function fill(scene: Scene, rooms: Rooms): void {
     const minutes = Math.min(longest, random.pick([20, 30, 30, 45, 60, 60, 90]));
     const start = isRunning
       ? ["2026-03-09T08:30", "2026-03-09T08:45", "2026-03-09T08:50"][i]!
-      : slotFor(scene, rooms, isToday ? [0] : random.shuffle(isPast ? past : ahead), minutes);
+      : slotFor(context, rooms, isToday ? [0] : random.shuffle(isPast ? past : ahead), minutes);
     if (start === undefined) continue;
     const others = random
       .shuffle([
@@ -302,7 +306,7 @@ function fill(scene: Scene, rooms: Rooms): void {
           ? "cancelled"
           : "scheduled";
     const meeting_id = add(
-      scene,
+      context,
       rooms,
       {
         topic: it.topic,
@@ -317,22 +321,22 @@ function fill(scene: Scene, rooms: Rooms): void {
     );
     const mayRecord =
       records && [host, ...Object.keys(participants)].every(who => !rooms.people[who]!.unrecorded);
-    if (mayRecord && status === "ended" && random.boolean(0.8)) record(scene, rooms, meeting_id);
+    if (mayRecord && status === "ended" && random.boolean(0.8)) record(context, rooms, meeting_id);
   }
 }
 
 /** A time on one of these days at which neither the calendar nor another meeting keeps the user. */
 function slotFor(
-  { world, random, canon }: Scene,
+  { states, random, cast }: GeneratorContext,
   rooms: Rooms,
   days: readonly number[],
   minutes: number,
 ): string | undefined {
-  const diary = world.get("calendar") as Diary | undefined;
+  const diary = states.get("calendar") as Diary | undefined;
   for (const day of days) {
     for (const time of random.shuffle(times)) {
-      const start = `${dayFrom(day)}T${time}`;
-      if (day === 0 && start <= canon.now) continue;
+      const start = `${dayAfterStart(day)}T${time}`;
+      if (day === 0 && start <= cast.now) continue;
       const [from, to] = [minutesOf(start), minutesOf(start) + minutes];
       const isMet = Object.values(rooms.meetings).some(
         it => minutesOf(it.start) < to && from < minutesOf(it.start) + it.minutes,

@@ -1,0 +1,19 @@
+/** Generates the file system of a fixture set from the shipped fixture. */
+import { defineGenerator } from "../shared/generator.ts";
+import { generateFromShipped } from "../shared/shippedFixture.ts";
+import { filesystem } from "./server.ts";
+
+interface FilesystemState {
+  readonly users: Readonly<Record<string, { readonly name: string }>>;
+}
+
+export const generator = defineGenerator<FilesystemState>({
+  server: filesystem,
+  generate: context => generateFromShipped(filesystem, context) as unknown as FilesystemState,
+  findInconsistencies({ users }, _states, cast) {
+    const names = new Set([...cast.staff.map(it => it.name), "System"]);
+    return Object.values(users)
+      .filter(it => !names.has(it.name))
+      .map(it => `the user ${it.name} does not work at the studio`);
+  },
+});
