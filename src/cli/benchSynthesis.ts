@@ -6,9 +6,9 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { audited } from "../synthesis/graph/verifyEdges.ts";
-import { graphOf } from "../synthesis/graph/dependencyGraph.ts";
-import { readPhrases } from "../synthesis/text/templates.ts";
+import { verifyEdges } from "../synthesis/graph/verifyEdges.ts";
+import { dependencyGraphOf } from "../synthesis/graph/dependencyGraph.ts";
+import { readTemplates } from "../synthesis/text/templates.ts";
 import type { Row } from "./benchServing.ts";
 import type { Terminal } from "./command.ts";
 import { synthesize } from "./synthesize.ts";
@@ -50,10 +50,10 @@ function auditAll({ catalog, resources }: Terminal): number {
       catalog,
       server: name,
       fixtures: catalog.fixtureNames(name),
-      phrases: readPhrases(join(resources, "phrases"), server),
+      phrases: readTemplates(join(resources, "phrases"), server),
       seed: 1,
     };
-    for (const _ of audited(graphOf(server).edges, ground));
+    for (const _ of verifyEdges(dependencyGraphOf(server).edges, ground));
   }
   return (performance.now() - start) / 1000;
 }

@@ -5,26 +5,26 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { UserError } from "../userError.ts";
-import { audited, type Verdict } from "../synthesis/graph/verifyEdges.ts";
+import { verifyEdges, type EdgeVerification } from "../synthesis/graph/verifyEdges.ts";
 import {
-  auditFiles,
-  auditLine,
-  readAudit,
-  verdictOn,
-  type Audit,
+  listVerdictFiles,
+  formatVerdict,
+  readVerdicts,
+  findVerdict,
+  type EdgeVerdicts,
 } from "../synthesis/graph/edgeVerdicts.ts";
-import { graphOf, type Edge } from "../synthesis/graph/dependencyGraph.ts";
+import { dependencyGraphOf, type Edge } from "../synthesis/graph/dependencyGraph.ts";
 import {
-  agreement,
-  declaredLabels,
-  labelsByNames,
+  measureAgreement,
+  listDeclaredLabels,
+  labelByNames,
   type Label,
   type PublishedTool,
 } from "../synthesis/graph/labels.ts";
-import { Ledger } from "../synthesis/graph/labelLedger.ts";
-import { labelledBy } from "../synthesis/graph/modelLabels.ts";
-import { observe, observedVerdicts } from "../synthesis/graph/observedServer.ts";
-import { readPhrases } from "../synthesis/text/templates.ts";
+import { LabelCache } from "../synthesis/graph/labelLedger.ts";
+import { labelWithModel } from "../synthesis/graph/modelLabels.ts";
+import { observeServer, verifyObservedEdges } from "../synthesis/graph/observedServer.ts";
+import { readTemplates } from "../synthesis/text/templates.ts";
 import { writeWhole } from "../trajectory/file.ts";
 import { visible } from "../trajectory/visible.ts";
 import { seedOf } from "./call.ts";
@@ -74,7 +74,7 @@ export const graph: Command = {
 /** An edge of any labeller, with what running it showed. */
 type Shown = Pick<Edge, "a" | "b" | "kind" | "confidence"> & {
   via?: { output: string; input: string; entity?: string };
-} & Partial<Pick<Verdict, "verified" | "why">> & { rejected?: string };
+} & Partial<Pick<EdgeVerification, "verified" | "why">> & { rejected?: string };
 
 interface Found {
   readonly server: string;
@@ -82,7 +82,7 @@ interface Found {
   readonly by: string;
   readonly edges: readonly Shown[];
   /** How far the labels agree with the declarations, by kind of edge. */
-  readonly agreement?: Readonly<Record<string, ReturnType<typeof agreement>>>;
+  readonly agreement?: Readonly<Record<string, ReturnType<typeof measureAgreement>>>;
 }
 
 /**
@@ -101,7 +101,7 @@ async function keep(
     edges.filter(it => it.verified === "works" || it.verified === "fails"),
   );
   const lines = ran.map(({ a, b, via, verified, why = "the second call succeeds" }) =>
-    auditLine({
+    formatVerdict({
       a,
       b,
       ...(via ? { input: via.input } : {}),
@@ -140,23 +140,23 @@ async function ownGraph(
 ): Promise<Found> {
   const { catalog, resources, prove, signal, progress } = terminal;
   const server = catalog.server(name);
-  const audit = readAudit(auditFiles(resources, prove));
-  const { edges, hash } = graphOf(server);
-  const declared = declaredLabels({ edges });
+  const audit = readVerdicts(listVerdictFiles(resources, prove));
+  const { edges, hash } = dependencyGraphOf(server);
+  const declared = listDeclaredLabels({ edges });
   const labels =
     by === "declared"
       ? declared
       : await labelsOf(by, name, [...server.tools.values()], terminal, values);
-  const verdicts: Verdict[] = [];
+  const verdicts: EdgeVerification[] = [];
   if (values["verify"]) {
     const ground = {
       catalog,
       server: name,
       fixtures: catalog.fixtureNames(name),
-      phrases: readPhrases(join(resources, "phrases"), server),
+      phrases: readTemplates(join(resources, "phrases"), server),
       seed: seedOf(values),
     };
-    for (const it of audited(by === "declared" ? edges : edgesOf(labels), ground)) {
+    for (const it of verifyEdges(by === "declared" ? edges : edgesOf(labels), ground)) {
       signal.throwIfAborted();
       verdicts.push(it);
       progress(`${name}: ${verdicts.length} pairs run`);
@@ -171,8 +171,8 @@ async function ownGraph(
       ? {}
       : {
           agreement: {
-            explicit: agreement(labels, declared, "explicit"),
-            implicit: agreement(labels, declared, "implicit"),
+            explicit: measureAgreement(labels, declared, "explicit"),
+            implicit: measureAgreement(labels, declared, "implicit"),
           },
         }),
   };
@@ -186,12 +186,12 @@ function connectedGraph(
   values: Values,
 ): Promise<Found> {
   return connected(terminal, name, async session => {
-    const seen = await observe(session, terminal.signal);
+    const seen = await observeServer(session, terminal.signal);
     const labels = await labelsOf(by, name, seen.tools, terminal, values);
-    const verdicts: Verdict[] = [];
+    const verdicts: EdgeVerification[] = [];
     const edges = edgesOf(labels);
     if (values["verify"])
-      for await (const it of observedVerdicts(session, edges, seen, terminal.signal))
+      for await (const it of verifyObservedEdges(session, edges, seen, terminal.signal))
         verdicts.push(it);
     return { server: name, by, edges: shownOf(edges, verdicts, new Map()) };
   });
@@ -207,7 +207,7 @@ async function labelsOf(
   terminal: Terminal,
   values: Values,
 ): Promise<readonly Label[]> {
-  if (by === "names") return labelsByNames(tools);
+  if (by === "names") return labelByNames(tools);
   const { prove, signal, progress } = terminal;
   const model = values["model"] as string | undefined;
   if (model === undefined)
@@ -216,14 +216,19 @@ async function labelsOf(
       "add --model, as the endpoint names it",
     );
   const { endpoint, concurrency } = openChosen(endpointChoice(model, values), sent.graph, terminal);
-  const ledger = new Ledger(join(prove, "graphs", `${name}.labels.jsonl`));
+  const ledger = new LabelCache(join(prove, "graphs", `${name}.labels.jsonl`));
   const onProgress = (known: number, all: number) =>
     progress(`${name}: ${known} of ${all} pairs labelled`);
-  return labelledBy({ tools, model: endpoint, ledger, concurrency, signal, onProgress }).catch(
-    (error: unknown) => {
-      throw mistakeOf(error);
-    },
-  );
+  return labelWithModel({
+    tools,
+    model: endpoint,
+    cache: ledger,
+    concurrency,
+    signal,
+    onProgress,
+  }).catch((error: unknown) => {
+    throw mistakeOf(error);
+  });
 }
 
 const edgesOf = (labels: readonly Label[]): Edge[] =>
@@ -233,10 +238,14 @@ const edgesOf = (labels: readonly Label[]): Edge[] =>
       : [{ a, b, kind: label, ...(via ? { via: { ...via, entity: "" } } : {}), confidence }],
   );
 
-function shownOf(edges: readonly Edge[], verdicts: readonly Verdict[], audit: Audit): Shown[] {
+function shownOf(
+  edges: readonly Edge[],
+  verdicts: readonly EdgeVerification[],
+  audit: EdgeVerdicts,
+): Shown[] {
   return edges.map((edge, i) => {
     const verdict = verdicts[i];
-    const said = verdictOn(edge, audit);
+    const said = findVerdict(edge, audit);
     return {
       ...edge,
       ...(said?.verdict === "reject" ? { rejected: `${said.author}: ${said.reason}` } : {}),
@@ -249,7 +258,7 @@ function shownOf(edges: readonly Edge[], verdicts: readonly Verdict[], audit: Au
 
 function readable({ server, hash, by, edges, agreement: agreed }: Found): string[] {
   const ran = edges.filter(it => it.verified !== undefined);
-  const share = (of: Verdict["verified"]) =>
+  const share = (of: EdgeVerification["verified"]) =>
     `${ran.filter(it => it.verified === of).length} ${of === "untried" ? "untried" : of === "works" ? "work" : "fail"}`;
   return [
     `${server}: ${edges.length} edges ${by === "declared" ? `(${hash})` : `by ${by}`}${ran.length > 0 ? `, run: ${share("works")}, ${share("fails")}, ${share("untried")}` : ""}`,

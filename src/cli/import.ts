@@ -5,9 +5,9 @@ import { resolve } from "node:path";
 import { UserError } from "../userError.ts";
 import {
   importFormats,
-  taskFrom,
+  createImportedTask,
   type ImportFormat,
-  type Skipped,
+  type SkipReason,
 } from "../synthesis/pipeline/importedTasks.ts";
 import { jsonLines } from "../trajectory/file.ts";
 import { LineWriter } from "../storage/jsonLines.ts";
@@ -37,7 +37,7 @@ export const importTasks: Command = {
     const file = resolve(cwd, out);
     if (existsSync(file)) throw new UserError(`${out} exists already`, "write to another file");
     const most = countIn(values, "count", "number of tasks") ?? Infinity;
-    const report = { file, imported: 0, skipped: {} as Partial<Record<Skipped, number>> };
+    const report = { file, imported: 0, skipped: {} as Partial<Record<SkipReason, number>> };
     let writer: LineWriter | undefined;
     try {
       for await (const { json, number } of rowsOf(resolve(cwd, from), say)) {
@@ -50,7 +50,7 @@ export const importTasks: Command = {
         writer ??= new LineWriter(file);
         writer.append(
           taskLine(
-            taskFrom(row, {
+            createImportedTask(row, {
               format: format as ImportFormat,
               number,
               split: row.isTest ? "heldout-server" : "train",

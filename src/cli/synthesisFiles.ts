@@ -9,14 +9,14 @@ import { setImmediate } from "node:timers/promises";
 import { UserError } from "../userError.ts";
 import { beganAt } from "../storage/fileLock.ts";
 import {
-  rejectedFile,
-  rejectedLine,
-  reportFile,
+  rejectedFileFor,
+  formatRejected,
+  reportFileFor,
   writeReport,
   type Report,
 } from "../synthesis/pipeline/report.ts";
 import type { Attempted } from "../synthesis/pipeline/synthesize.ts";
-import { Tally } from "../synthesis/pipeline/reportCounts.ts";
+import { ReportCounts } from "../synthesis/pipeline/reportCounts.ts";
 import { jsonLines, readTasks } from "../trajectory/file.ts";
 import { LineWriter } from "../storage/jsonLines.ts";
 import type { Task } from "../trajectory/task.ts";
@@ -42,13 +42,13 @@ export async function writeSynthesis(
   const unlock = locked(file);
   // a file whose tasks are gone tells of others
   if (!existsSync(file))
-    for (const it of [rejectedFile(file), reportFile(file)]) rmSync(it, { force: true });
+    for (const it of [rejectedFileFor(file), reportFileFor(file)]) rmSync(it, { force: true });
   const writer = new LineWriter(file);
-  const turnedDown = new LineWriter(rejectedFile(file));
-  const tally = new Tally();
+  const turnedDown = new LineWriter(rejectedFileFor(file));
+  const tally = new ReportCounts();
   try {
     if (writer.torn !== undefined) say(`${file} ended in a torn line, which was cut off`);
-    let known = await linesIn(rejectedFile(file), signal);
+    let known = await linesIn(rejectedFileFor(file), signal);
     const there = readTasks(file, { signal })[Symbol.asyncIterator]();
     const next = async () => (await there.next()).value as Task | undefined;
     let written = await next();
@@ -60,23 +60,23 @@ export async function writeSynthesis(
         breathed = performance.now();
       }
       if (attempted.kind === "rejected") {
-        tally.turnDown(attempted.rejected);
+        tally.countRejected(attempted.rejected);
         if (known > 0) known--;
-        else turnedDown.append(rejectedLine(attempted.rejected));
+        else turnedDown.append(formatRejected(attempted.rejected));
         continue;
       }
       const line = taskLine(attempted.task);
       if (written === undefined) writer.append(line);
       else if (taskLine(written) !== line) throw otherwiseMade(file, written);
       if (written !== undefined) written = await next();
-      tally.keep(attempted.task);
+      tally.countAccepted(attempted.task);
       progress(
         `${tally.accepted} of ${options.count} tasks${paceOf(tally.accepted, options.count, performance.now() - began)}`,
       );
       if (tally.accepted === options.count) break;
     }
-    const report = tally.report(options);
-    await writeReport(reportFile(file), report);
+    const report = tally.createReport(options);
+    await writeReport(reportFileFor(file), report);
     return report;
   } finally {
     writer.close();

@@ -6,9 +6,9 @@ import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { UserError } from "../userError.ts";
 import type { PolicyFault } from "../policy/policy.ts";
-import { auditFiles, readAudit } from "../synthesis/graph/edgeVerdicts.ts";
+import { listVerdictFiles, readVerdicts } from "../synthesis/graph/edgeVerdicts.ts";
 import type { Report } from "../synthesis/pipeline/report.ts";
-import { rejectedFile, reportFile } from "../synthesis/pipeline/report.ts";
+import { rejectedFileFor, reportFileFor } from "../synthesis/pipeline/report.ts";
 import type { Synthesis } from "../synthesis/pipeline/synthesizer.ts";
 import { seedOf } from "./call.ts";
 import type { Command, Terminal, Values } from "./command.ts";
@@ -109,7 +109,7 @@ function synthesisOf(
   const split = oneOf(values, "split", splits);
   const menu = oneOf(values, "menu", ["chain", "full"]) ?? "chain";
   const preset = oneOf(values, "preset", ["paper", "student"]) ?? "paper";
-  const audit = readAudit(auditFiles(resources, prove));
+  const audit = readVerdicts(listVerdictFiles(resources, prove));
   return {
     catalog,
     resources,
@@ -176,9 +176,9 @@ function readable(
       it => `  by ${it}: ${counts(by[it])}`,
     ),
     ...knobs.map(it => `  knob ${it}: ${counts(by[it])}`),
-    `  rejected: ${counts(rejected) || "none"} (of ${attempts} attempts, in ${rejectedFile(file)})`,
+    `  rejected: ${counts(rejected) || "none"} (of ${attempts} attempts, in ${rejectedFileFor(file)})`,
     `  what users say: distinct-1/2/3 ${one}, ${two}, ${three}; ${diversity["repeated"] as number} repeated; self-BLEU ${diversity["selfBleu"] as number}`,
-    `  report: ${reportFile(file)}`,
+    `  report: ${reportFileFor(file)}`,
     ...(accepted < options.count
       ? [`  the servers have no more to give: ${options.count - accepted} tasks are missing`]
       : []),

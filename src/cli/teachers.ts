@@ -6,8 +6,8 @@ import { existsSync } from "node:fs";
 import { UserError } from "../userError.ts";
 import type { ChatModel } from "../policy/chatModel.ts";
 import { PolicyFault } from "../policy/policy.ts";
-import { castOf, type Cast } from "../synthesis/teachers/chatModelTeacher.ts";
-import { readRejected, rejectedFile } from "../synthesis/pipeline/report.ts";
+import { createLlmRoles, type LlmRoles } from "../synthesis/teachers/chatModelTeacher.ts";
+import { readRejected, rejectedFileFor } from "../synthesis/pipeline/report.ts";
 import { synthesizeSideBySide } from "../synthesis/pipeline/concurrentSynthesis.ts";
 import type { Synthesis } from "../synthesis/pipeline/synthesizer.ts";
 import { synthesize, type Attempted } from "../synthesis/pipeline/synthesize.ts";
@@ -17,7 +17,7 @@ import { endpointChoice, mistakeOf, openChosen, sent, type EndpointChoice } from
 
 /** A chat model that teaches, and how many talks it is in at once. */
 export interface ModelTeacher {
-  readonly cast: Cast;
+  readonly cast: LlmRoles;
   readonly concurrency: number;
 }
 
@@ -53,12 +53,12 @@ export function endpointTeacher(
   env?: NodeJS.ProcessEnv,
 ): ModelTeacher {
   const { endpoint, concurrency } = openChosen(choice, sent.synthesis, terminal, env);
-  return { cast: castOf(endpoint, `endpoint:${endpoint.name}`), concurrency };
+  return { cast: createLlmRoles(endpoint, `endpoint:${endpoint.name}`), concurrency };
 }
 
 /** One of the editor's models as a teacher: it is not asked for much at once. */
 export const editorTeacher = (model: ChatModel): ModelTeacher => ({
-  cast: castOf(model, `editor:${model.name}`),
+  cast: createLlmRoles(model, `editor:${model.name}`),
   concurrency: 2,
 });
 
@@ -100,8 +100,8 @@ export function endedBy(fault: PolicyFault, accepted: number, file: string): Use
 
 async function attemptsIn(file: string, teacher: string): Promise<readonly Attempted[]> {
   const all: Attempted[] = [];
-  if (existsSync(rejectedFile(file)))
-    for await (const rejected of readRejected(rejectedFile(file)))
+  if (existsSync(rejectedFileFor(file)))
+    for await (const rejected of readRejected(rejectedFileFor(file)))
       all.push({ kind: "rejected", rejected });
   if (!existsSync(file)) return all;
   for await (const task of readTasks(file)) {

@@ -15,7 +15,7 @@ import { describe, expect, test } from "vitest";
 import { synthesize } from "../../src/cli/synthesize.ts";
 import { paceOf } from "../../src/cli/synthesisFiles.ts";
 import { beganAt } from "../../src/storage/fileLock.ts";
-import { auditLine } from "../../src/synthesis/graph/edgeVerdicts.ts";
+import { formatVerdict } from "../../src/synthesis/graph/edgeVerdicts.ts";
 import { transitionsIn } from "../../src/synthesis/pipeline/stateLog.ts";
 import { readRejected, readReport } from "../../src/synthesis/pipeline/report.ts";
 import { libraryCatalog } from "../synthesis/library.ts";
@@ -65,7 +65,7 @@ test("an edge that the workspace turns down is not walked", async () => {
   mkdirSync(join(cwd, "prove/graphs"), { recursive: true });
   writeFileSync(
     join(cwd, "prove/graphs/audit.jsonl"),
-    `${auditLine({ a, b, input: "account_id", verdict: "reject", reason: "too easy", author: "Ana" })}\n`,
+    `${formatVerdict({ a, b, input: "account_id", verdict: "reject", reason: "too easy", author: "Ana" })}\n`,
   );
   await make(cwd, "--out", "after.jsonl", ...options);
   expect([walks("before.jsonl") > 0, walks("after.jsonl")]).toEqual([true, 0]);

@@ -1,7 +1,7 @@
 /** Tasks for tests, made on the shipped servers. */
 import { join } from "node:path";
 import type { Synthesis } from "../../src/synthesis/pipeline/synthesizer.ts";
-import type { RejectedLine } from "../../src/synthesis/pipeline/report.ts";
+import type { RejectedAttempt } from "../../src/synthesis/pipeline/report.ts";
 import { synthesize } from "../../src/synthesis/pipeline/synthesize.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { catalog, root } from "../contracts/doors.ts";
@@ -22,9 +22,9 @@ export const synthesis = (more: Partial<Synthesis> = {}): Synthesis => ({
 export async function made(
   n: number,
   more: Partial<Synthesis> = {},
-): Promise<{ tasks: Task[]; rejected: RejectedLine[] }> {
+): Promise<{ tasks: Task[]; rejected: RejectedAttempt[] }> {
   const tasks: Task[] = [];
-  const rejected: RejectedLine[] = [];
+  const rejected: RejectedAttempt[] = [];
   for await (const it of synthesize(synthesis(more))) {
     if (it.kind === "rejected") rejected.push(it.rejected);
     else tasks.push(it.task);

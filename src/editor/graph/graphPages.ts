@@ -5,8 +5,8 @@ import { CancellationError, window, type Disposable, type Uri, type WebviewPanel
 import type { Server } from "../../environment/server.ts";
 import { UserError } from "../../userError.ts";
 import type { GraphPage, GraphView } from "../../protocol/graphPage.ts";
-import { verdictOn, type Audit } from "../../synthesis/graph/edgeVerdicts.ts";
-import { graphOf } from "../../synthesis/graph/dependencyGraph.ts";
+import { findVerdict, type EdgeVerdicts } from "../../synthesis/graph/edgeVerdicts.ts";
+import { dependencyGraphOf } from "../../synthesis/graph/dependencyGraph.ts";
 import type { Definitions } from "../servers/definitions.ts";
 import { icons } from "../shared/icons.ts";
 import { openPage, servePage, type Answers, type Page } from "../shared/page.ts";
@@ -83,15 +83,15 @@ const kindOf = (server: string) => ({
   icon: "graph.svg",
 });
 
-function viewOfGraph(server: Server, audit: Audit): GraphView {
+function viewOfGraph(server: Server, audit: EdgeVerdicts): GraphView {
   const tools = [...server.tools.values()];
   const place = new Map(tools.map((it, i) => [it.name, i]));
   return {
     server: server.name,
     tools: tools.map(({ name, effect, summary }) => ({ name, effect, summary })),
-    edges: graphOf(server).edges.map(edge => {
+    edges: dependencyGraphOf(server).edges.map(edge => {
       const { a, b, kind, via, confidence } = edge;
-      const said = verdictOn(edge, audit);
+      const said = findVerdict(edge, audit);
       return {
         a: place.get(a)!,
         b: place.get(b)!,

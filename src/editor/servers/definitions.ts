@@ -6,7 +6,7 @@
 import type { Catalog } from "../../environment/catalog.ts";
 import type { Server } from "../../environment/server.ts";
 import { loadServers } from "../../servers/catalog.ts";
-import type { Audit } from "../../synthesis/graph/edgeVerdicts.ts";
+import type { EdgeVerdicts } from "../../synthesis/graph/edgeVerdicts.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
 
 export class Definitions {
@@ -22,8 +22,9 @@ export class Definitions {
   }
 
   /** What was said of the dependency graphs' edges: what ships, and the workspace's own over it. */
-  async audit(): Promise<Audit> {
-    const { auditFiles, readAudit } = await import("../../synthesis/graph/edgeVerdicts.ts");
+  async audit(): Promise<EdgeVerdicts> {
+    const { listVerdictFiles: auditFiles, readVerdicts: readAudit } =
+      await import("../../synthesis/graph/edgeVerdicts.ts");
     return readAudit(auditFiles(this.#folder.resources.fsPath, this.#folder.uri?.fsPath));
   }
 

@@ -3,7 +3,7 @@
  * words, with the way it took through the state machine. Knows no editor.
  */
 import { transitionsIn } from "../../synthesis/pipeline/stateLog.ts";
-import { rejectedFormat, type RejectedLine } from "../../synthesis/pipeline/report.ts";
+import { rejectedFormat, type RejectedAttempt } from "../../synthesis/pipeline/report.ts";
 import type { TranscriptOptions } from "../../trajectory/transcript.ts";
 import type { LinePlace } from "../../storage/lineFile.ts";
 import { LineIndexes, type Entries } from "../../storage/lineIndex.ts";
@@ -26,9 +26,9 @@ const indexes = new LineIndexes(entryOf, 8);
 export const indexRejected = (file: string): Promise<Entries<RejectedEntry>> => indexes.of(file);
 
 function entryOf(text: string, { number, offset, bytes }: LinePlace): RejectedEntry | string {
-  let line: Partial<RejectedLine> | null;
+  let line: Partial<RejectedAttempt> | null;
   try {
-    line = JSON.parse(text) as Partial<RejectedLine> | null;
+    line = JSON.parse(text) as Partial<RejectedAttempt> | null;
   } catch (error) {
     return `the line is not JSON (${(error as Error).message})`;
   }
@@ -66,7 +66,7 @@ export function wordsOfRejected({
   reason,
   why,
   log,
-}: RejectedLine): Pick<TranscriptOptions, "head" | "closing"> {
+}: RejectedAttempt): Pick<TranscriptOptions, "head" | "closing"> {
   const steps = transitionsIn(log);
   const from = Math.max(0, ...steps.map(it => nameOf(it).length));
   const event = Math.max(0, ...steps.map(it => it.event.length));

@@ -8,7 +8,7 @@ import { basename } from "node:path";
 import { CancellationError, Uri, window, workspace, type Memento } from "vscode";
 import { UserError } from "../../userError.ts";
 import type { TeacherAsk } from "../../protocol/work.ts";
-import { readReport, reportFile } from "../../synthesis/pipeline/report.ts";
+import { readReport, reportFileFor } from "../../synthesis/pipeline/report.ts";
 import type { Definitions } from "../servers/definitions.ts";
 import type { EndpointKeys } from "./endpointKeys.ts";
 import { icons } from "../shared/icons.ts";
@@ -158,7 +158,7 @@ export class Synthesis {
   }
 
   #tell({ file }: Begun, said: readonly string[]): void {
-    const report = existsSync(reportFile(file)) ? readReport(reportFile(file)) : undefined;
+    const report = existsSync(reportFileFor(file)) ? readReport(reportFileFor(file)) : undefined;
     const where = workspace.asRelativePath(file);
     const words = report
       ? `${counted(report.accepted, "task")} in ${where}; ${counted(report.attempts - report.accepted, "attempt")} turned down.`

@@ -14,7 +14,7 @@ import {
 } from "vscode";
 import type { SynthesisPage } from "../../protocol/synthesisPage.ts";
 import { UserError } from "../../userError.ts";
-import { rejectedFile } from "../../synthesis/pipeline/report.ts";
+import { rejectedFileFor } from "../../synthesis/pipeline/report.ts";
 import { addressOf, placeIn } from "../trajectories/attempts.ts";
 import { icons } from "../shared/icons.ts";
 import { openPage, servePage, type Answers, type Page } from "../shared/page.ts";
@@ -109,7 +109,7 @@ export class SynthesisPages implements Disposable {
         return { total: entries.length, items };
       },
       open: async ({ line }) => {
-        await this.#openRejected(rejectedFile(file), line);
+        await this.#openRejected(rejectedFileFor(file), line);
         return null;
       },
     };

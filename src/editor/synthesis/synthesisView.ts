@@ -8,8 +8,8 @@ import type { SynthesisView, Tally, TransitionCount } from "../../protocol/synth
 import { transitionsIn } from "../../synthesis/pipeline/stateLog.ts";
 import {
   readReport,
-  rejectedFile,
-  reportFile,
+  rejectedFileFor,
+  reportFileFor,
   type Report,
 } from "../../synthesis/pipeline/report.ts";
 import type { Task } from "../../trajectory/task.ts";
@@ -23,7 +23,7 @@ import { headOfTask, indexTasks, type TaskEntry } from "../tasks/taskIndex.ts";
 /** The view of a tasks file as its files are now. Throws a `Mistake` where one cannot be read. */
 export async function viewOfSynthesis(file: string): Promise<SynthesisView> {
   const about = { file, name: basename(file, ".tasks.jsonl") };
-  const report = reportFile(file);
+  const report = reportFileFor(file);
   return existsSync(report)
     ? { ...about, ...ofReport(readReport(report)) }
     : { ...about, ...(await ofTasks(file)) };
@@ -67,7 +67,7 @@ function ofReport({
 
 async function ofTasks(file: string): Promise<Shown> {
   const { entries } = await indexTasks(file);
-  const beside = rejectedFile(file);
+  const beside = rejectedFileFor(file);
   const rejected = existsSync(beside) ? (await indexRejected(beside)).entries : [];
   const steps = await stepsOf(file, entries);
   const fields: readonly FilterField[] = ["server", "kind", "split", "info", "turns", "persona"];
@@ -153,7 +153,7 @@ export async function rejectedOf(
   file: string,
   { reason, from }: { readonly reason?: string; readonly from?: string },
 ): Promise<{ readonly file: string; readonly entries: readonly RejectedEntry[] }> {
-  const beside = rejectedFile(file);
+  const beside = rejectedFileFor(file);
   if (!existsSync(beside)) return { file: beside, entries: [] };
   const index: Entries<RejectedEntry> = await indexRejected(beside);
   const chosen: RejectedEntry[] = [];

@@ -6,7 +6,7 @@ import { basename } from "node:path";
 import { Uri } from "vscode";
 import { UserError } from "../../userError.ts";
 import { groupsFile, readRun } from "../../run/folder.ts";
-import { parseRejected, type RejectedLine } from "../../synthesis/pipeline/report.ts";
+import { parseRejected, type RejectedAttempt } from "../../synthesis/pipeline/report.ts";
 import { readTrajectories } from "../../trajectory/file.ts";
 import type { Task } from "../../trajectory/task.ts";
 import {
@@ -36,7 +36,7 @@ export interface KeptAttempt {
   /** Absent where the task that it was an attempt at is not at hand. */
   readonly task?: Task;
   /** Present where it became no task, and so can be neither stepped through nor graded. */
-  readonly rejected?: RejectedLine;
+  readonly rejected?: RejectedAttempt;
 }
 
 export type AttemptNode =

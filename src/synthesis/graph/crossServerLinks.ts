@@ -32,7 +32,7 @@ import type { Catalog } from "../../environment/catalog.ts";
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
 import { UserError } from "../../userError.ts";
-import { slotsOf } from "../text/templates.ts";
+import { findSlots } from "../text/templates.ts";
 
 const json = z.json() as z.ZodType<Json>;
 const texts = z.array(z.string().min(1)).min(1);
@@ -66,19 +66,26 @@ const bridgesSchema = z.strictObject({
   bridges: z.array(bridgeSchema),
 });
 
-export type Bridge = z.infer<typeof bridgeSchema>;
+export type CrossServerLink = z.infer<typeof bridgeSchema>;
 
 /**
  * The bridges of a resources folder whose servers the catalog has all; none where there is no such
  * file. Throws a `Mistake` that names the first flaw.
  */
-export function readBridges(resources: string, catalog: Catalog): readonly Bridge[] {
+export function readCrossServerLinks(
+  resources: string,
+  catalog: Catalog,
+): readonly CrossServerLink[] {
   const file = join(resources, "bridges.json");
-  return existsSync(file) ? parseBridges(readFileSync(file, "utf8"), catalog, file) : [];
+  return existsSync(file) ? parseCrossServerLinks(readFileSync(file, "utf8"), catalog, file) : [];
 }
 
 /** Reads a bridges file's text. Throws a `Mistake` that names the file and the first flaw. */
-export function parseBridges(text: string, catalog: Catalog, file: string): readonly Bridge[] {
+export function parseCrossServerLinks(
+  text: string,
+  catalog: Catalog,
+  file: string,
+): readonly CrossServerLink[] {
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
@@ -95,23 +102,23 @@ export function parseBridges(text: string, catalog: Catalog, file: string): read
       "mend that value",
     );
   }
-  const flaw = flawsOfBridges(data.bridges, catalog)[0];
+  const flaw = findLinkErrors(data.bridges, catalog)[0];
   if (flaw !== undefined) throw new UserError(`${file}: ${flaw}`, "mend that bridge");
   return data.bridges;
 }
 
 /** What is wrong with bridges for these servers, a line each. */
-export function flawsOfBridges(bridges: readonly Bridge[], catalog: Catalog): string[] {
+export function findLinkErrors(bridges: readonly CrossServerLink[], catalog: Catalog): string[] {
   const twice = bridges
     .filter((it, i) => bridges.findIndex(other => other.name === it.name) < i)
     .map(it => `there are two bridges ${it.name}`);
   return [
     ...twice,
-    ...bridges.flatMap(it => flawsOf(it, catalog).map(flaw => `${it.name}: ${flaw}`)),
+    ...bridges.flatMap(it => findErrorsInLink(it, catalog).map(flaw => `${it.name}: ${flaw}`)),
   ];
 }
 
-function flawsOf(bridge: Bridge, catalog: Catalog): string[] {
+function findErrorsInLink(bridge: CrossServerLink, catalog: Catalog): string[] {
   const [from, to] = [catalog.tools.get(bridge.from), catalog.tools.get(bridge.to)];
   if (!from || !to) return [`there is no tool ${from ? bridge.to : bridge.from}`];
   const { forms, after, fill } = bridge;
@@ -143,22 +150,22 @@ function flawsOf(bridge: Bridge, catalog: Catalog): string[] {
       flaws.push(`a case names ${key}, which is no argument`);
   const given = [...Object.keys(fill), ...Object.keys(bridge.fixed ?? {})];
   for (const it of [...(forms ?? []), ...(after ?? [])])
-    flaws.push(...flawsOfClause(it, given, keysFrom, keysTo, requiredOf(to)));
+    flaws.push(...findErrorsInClause(it, given, keysFrom, keysTo, requiredOf(to)));
   for (const it of forms ?? [])
     for (const key of requiredOf(from))
-      if (!(key in (bridge.with ?? {})) && !slotsOf(it).includes(`from.${key}`))
+      if (!(key in (bridge.with ?? {})) && !findSlots(it).includes(`from.${key}`))
         flaws.push(`"${it}" does not name {from.${key}}`);
   return flaws;
 }
 
-function flawsOfClause(
+function findErrorsInClause(
   text: string,
   given: readonly string[],
   keysFrom: readonly string[],
   keysTo: readonly string[],
   required: readonly string[],
 ): string[] {
-  const slots = slotsOf(text);
+  const slots = findSlots(text);
   const own = slots.filter(it => !it.startsWith("from."));
   return [
     ...slots
@@ -179,7 +186,7 @@ const keysOf = (tool: Tool): string[] => Object.keys(propertiesOf(tool.inputSche
 const requiredOf = (tool: Tool) => (tool.inputSchema["required"] ?? []) as readonly string[];
 
 /** The value at a path of a result; a step into a list is an index or `last`. */
-export function valueAt(value: Json, path: string): Json | undefined {
+export function getValueAt(value: Json, path: string): Json | undefined {
   let at: Json | undefined = value;
   for (const step of path.split(".")) {
     if (at === null || typeof at !== "object") return undefined;

@@ -9,11 +9,11 @@ import type { JsonSchema, Server, Tool } from "../../environment/server.ts";
 export interface EntityInput {
   readonly key: string;
   readonly entity: string;
-  readonly required: boolean;
+  readonly isRequired: boolean;
   /** A person knows and says the identifier itself. */
-  readonly spoken: boolean;
+  readonly isSpoken: boolean;
   /** A list of identifiers. */
-  readonly many: boolean;
+  readonly isList: boolean;
   /** Of the argument, without `null`. */
   readonly schema: JsonSchema;
 }
@@ -21,15 +21,15 @@ export interface EntityInput {
 export interface LabelInput {
   readonly key: string;
   readonly entity: string;
-  readonly required: boolean;
+  readonly isRequired: boolean;
   /** Of the argument, without `null`. */
   readonly schema: JsonSchema;
 }
 
 export interface ValueInput {
   readonly key: string;
-  readonly required: boolean;
-  readonly sensitive: boolean;
+  readonly isRequired: boolean;
+  readonly isSensitive: boolean;
   /** Without `null` and without the branches that are not the first. */
   readonly schema: JsonSchema;
 }
@@ -40,7 +40,7 @@ export interface EntityOutput {
   readonly entity: string;
 }
 
-export interface Declared {
+export interface ToolDeclaration {
   readonly tool: Tool;
   readonly inputs: readonly EntityInput[];
   readonly labels: readonly LabelInput[];
@@ -56,10 +56,10 @@ export interface Declared {
 }
 
 /** What the tools of a server declare, by full name. */
-export type Declarations = ReadonlyMap<string, Declared>;
+export type Declarations = ReadonlyMap<string, ToolDeclaration>;
 
 /** An entity as a result showed it. */
-export interface Shown {
+export interface ResultEntity {
   readonly entity: string;
   readonly id: string;
   readonly label?: string;
@@ -67,21 +67,25 @@ export interface Shown {
   readonly facts: JsonObject;
 }
 
-const known = new WeakMap<Server, Declarations>();
+const declarationsByServer = new WeakMap<Server, Declarations>();
 
 export function declarationsOf(server: Server): Declarations {
-  let declarations = known.get(server);
-  if (!declarations) known.set(server, (declarations = declare([...server.tools.values()])));
+  let declarations = declarationsByServer.get(server);
+  if (!declarations)
+    declarationsByServer.set(
+      server,
+      (declarations = buildDeclarations([...server.tools.values()])),
+    );
   return declarations;
 }
 
-function declare(tools: readonly Tool[]): Declarations {
+function buildDeclarations(tools: readonly Tool[]): Declarations {
   const raw = tools.map(tool => {
     const [outputs, shown] = [
-      keywordsIn(tool.outputSchema, "x-entity", ""),
-      keywordsIn(tool.outputSchema, "x-label", ""),
+      findKeyword(tool.outputSchema, "x-entity", ""),
+      findKeyword(tool.outputSchema, "x-label", ""),
     ];
-    return { tool, ...inputsOf(tool), outputs, shown };
+    return { tool, ...readInputs(tool), outputs, shown };
   });
   const withIds = new Set(raw.flatMap(it => [...it.inputs, ...it.outputs].map(of => of.entity)));
   const nameOnly = new Set(
@@ -93,7 +97,7 @@ function declare(tools: readonly Tool[]): Declarations {
     raw.map(({ tool, inputs, labels, values, outputs, shown }) => {
       const named = labels
         .filter(it => nameOnly.has(it.entity))
-        .map(it => ({ ...it, spoken: true }));
+        .map(it => ({ ...it, isSpoken: true }));
       return [
         tool.name,
         {
@@ -109,34 +113,34 @@ function declare(tools: readonly Tool[]): Declarations {
   );
 }
 
-function inputsOf(
+function readInputs(
   tool: Tool,
-): Pick<Declared, "inputs" | "values"> & { labels: (LabelInput & { many: boolean })[] } {
+): Pick<ToolDeclaration, "inputs" | "values"> & { labels: (LabelInput & { isList: boolean })[] } {
   const inputs: EntityInput[] = [];
-  const labels: (LabelInput & { many: boolean })[] = [];
+  const labels: (LabelInput & { isList: boolean })[] = [];
   const values: ValueInput[] = [];
   const needed = (tool.inputSchema["required"] ?? []) as readonly string[];
   for (const [key, published] of Object.entries(
     (tool.inputSchema["properties"] ?? {}) as Record<string, JsonSchema>,
   )) {
-    const schema = plain(published);
-    const required = needed.includes(key);
+    const schema = removeNull(published);
+    const isRequired = needed.includes(key);
     const items =
-      schema["type"] === "array" ? plain((schema["items"] ?? {}) as JsonSchema) : undefined;
-    const entity = wordOf(schema, "x-entity") ?? (items && wordOf(items, "x-entity"));
-    const label = wordOf(schema, "x-label") ?? (items && wordOf(items, "x-label"));
-    const many = items !== undefined;
+      schema["type"] === "array" ? removeNull((schema["items"] ?? {}) as JsonSchema) : undefined;
+    const entity = getKeyword(schema, "x-entity") ?? (items && getKeyword(items, "x-entity"));
+    const label = getKeyword(schema, "x-label") ?? (items && getKeyword(items, "x-label"));
+    const isList = items !== undefined;
     if (entity !== undefined)
       inputs.push({
         key,
         entity,
-        required,
-        spoken: (items ?? schema)["x-spoken"] === true,
-        many,
+        isRequired,
+        isSpoken: (items ?? schema)["x-spoken"] === true,
+        isList,
         schema,
       });
-    else if (label !== undefined) labels.push({ key, entity: label, required, many, schema });
-    else values.push({ key, required, sensitive: isSensitive(key, schema), schema });
+    else if (label !== undefined) labels.push({ key, entity: label, isRequired, isList, schema });
+    else values.push({ key, isRequired, isSensitive: isSensitiveArgument(key, schema), schema });
   }
   return { inputs, labels, values };
 }
@@ -144,17 +148,17 @@ function inputsOf(
 /**
  * A schema without null: what a value that is given must fit. Keywords beside the branches stay.
  */
-function plain(schema: JsonSchema): JsonSchema {
+function removeNull(schema: JsonSchema): JsonSchema {
   const branches = (schema["anyOf"] ?? schema["oneOf"]) as readonly JsonSchema[] | undefined;
   const first = branches?.find(it => it["type"] !== "null");
   if (!first) return schema;
   const { anyOf: _, oneOf: __, ...rest } = schema as Record<string, Json>;
-  return { ...rest, ...plain(first) };
+  return { ...rest, ...removeNull(first) };
 }
 
-const wordOf = (schema: JsonSchema, keyword: string) => schema[keyword] as string | undefined;
+const getKeyword = (schema: JsonSchema, keyword: string) => schema[keyword] as string | undefined;
 
-const secret = new Set([
+const secretWords = new Set([
   "password",
   "passcode",
   "token",
@@ -165,34 +169,34 @@ const secret = new Set([
   "ssn",
   "apikey",
 ]);
-const secretPairs = new Set(["api key", "card number", "routing number"]);
+const secretWordPairs = new Set(["api key", "card number", "routing number"]);
 
 /** Declared so, or named so as a whole word: `pin`, not `shipping`. */
-export function isSensitive(key: string, schema: JsonSchema): boolean {
+export function isSensitiveArgument(key: string, schema: JsonSchema): boolean {
   const parts = key
     .replaceAll(/([a-z])([A-Z])/g, "$1_$2")
     .toLowerCase()
     .split("_");
   return (
     schema["x-sensitive"] === true ||
-    parts.some(it => secret.has(it)) ||
-    parts.some((it, i) => secretPairs.has(`${it} ${parts[i + 1]}`))
+    parts.some(it => secretWords.has(it)) ||
+    parts.some((it, i) => secretWordPairs.has(`${it} ${parts[i + 1]}`))
   );
 }
 
 /** Where a keyword stands in a result's schema. */
-function keywordsIn(schema: JsonSchema, keyword: string, path: string): EntityOutput[] {
+function findKeyword(schema: JsonSchema, keyword: string, path: string): EntityOutput[] {
   const branches =
     ((schema["anyOf"] ?? schema["oneOf"]) as readonly JsonSchema[] | undefined) ?? [];
-  const found = branches.flatMap(it => keywordsIn(it, keyword, path));
-  const entity = wordOf(schema, keyword);
+  const found = branches.flatMap(it => findKeyword(it, keyword, path));
+  const entity = getKeyword(schema, keyword);
   if (entity !== undefined) found.push({ path, entity });
   const properties = Object.entries((schema["properties"] ?? {}) as Record<string, JsonSchema>);
   for (const [key, it] of properties)
-    found.push(...keywordsIn(it, keyword, path ? `${path}.${key}` : key));
-  if (isObject(schema["items"])) found.push(...keywordsIn(schema["items"], keyword, `${path}[]`));
+    found.push(...findKeyword(it, keyword, path ? `${path}.${key}` : key));
+  if (isObject(schema["items"])) found.push(...findKeyword(schema["items"], keyword, `${path}[]`));
   if (isObject(schema["additionalProperties"]))
-    found.push(...keywordsIn(schema["additionalProperties"], keyword, `${path}{}`));
+    found.push(...findKeyword(schema["additionalProperties"], keyword, `${path}{}`));
   return found;
 }
 
@@ -200,9 +204,12 @@ const isObject = (value: unknown): value is JsonObject =>
   value !== null && typeof value === "object" && !Array.isArray(value);
 
 /** The entities in a tool's result, in its order. */
-export function shownBy({ tool, nameOnly, prefix }: Declared, value: Json): Shown[] {
-  const shown: Shown[] = [];
-  collect(tool.outputSchema, value, nameOnly, shown);
+export function findEntities(
+  { tool, nameOnly, prefix }: ToolDeclaration,
+  value: Json,
+): ResultEntity[] {
+  const shown: ResultEntity[] = [];
+  collectEntities(tool.outputSchema, value, nameOnly, shown);
   return prefix === undefined
     ? shown
     : shown.map(it => ({ ...it, entity: `${prefix}${it.entity}` }));
@@ -212,7 +219,7 @@ export function shownBy({ tool, nameOnly, prefix }: Declared, value: Json): Show
  * The same declarations with each entity named after its server too, so that two servers'
  * categories stay two.
  */
-export function prefixed(declared: Declared): Declared {
+export function addServerPrefix(declared: ToolDeclaration): ToolDeclaration {
   const prefix = `${declared.tool.server}.`;
   const named = <T extends { readonly entity: string }>(list: readonly T[]): T[] =>
     list.map(it => ({ ...it, entity: `${prefix}${it.entity}` }));
@@ -225,24 +232,24 @@ export function prefixed(declared: Declared): Declared {
   };
 }
 
-function collect(
+function collectEntities(
   schema: JsonSchema,
   value: Json,
   nameOnly: ReadonlySet<string>,
-  shown: Shown[],
+  shown: ResultEntity[],
 ): void {
   for (const branch of ((schema["anyOf"] ?? schema["oneOf"]) as
     readonly JsonSchema[] | undefined) ?? [])
-    collect(branch, value, nameOnly, shown);
+    collectEntities(branch, value, nameOnly, shown);
   if (typeof value === "string") {
-    const entity = wordOf(schema, "x-entity");
-    const label = wordOf(schema, "x-label");
+    const entity = getKeyword(schema, "x-entity");
+    const label = getKeyword(schema, "x-label");
     if (entity !== undefined) shown.push({ entity, id: value, facts: {} });
     else if (label !== undefined && nameOnly.has(label))
       shown.push({ entity: label, id: value, label: value, facts: {} });
   } else if (Array.isArray(value)) {
     if (isObject(schema["items"]))
-      for (const it of value) collect(schema["items"], it, nameOnly, shown);
+      for (const it of value) collectEntities(schema["items"], it, nameOnly, shown);
   } else if (isObject(value)) collectRow(schema, value, nameOnly, shown);
 }
 
@@ -251,7 +258,7 @@ function collectRow(
   schema: JsonSchema,
   row: JsonObject,
   nameOnly: ReadonlySet<string>,
-  shown: Shown[],
+  shown: ResultEntity[],
 ): void {
   const properties = (schema["properties"] ?? {}) as Record<string, JsonSchema>;
   const facts: Record<string, Json> = {};
@@ -260,10 +267,10 @@ function collectRow(
   for (const [key, published] of Object.entries(properties)) {
     const it = row[key];
     if (it === undefined || it === null) continue;
-    const property = plain(published);
-    const label = wordOf(property, "x-label");
+    const property = removeNull(published);
+    const label = getKeyword(property, "x-label");
     const entity =
-      wordOf(property, "x-entity") ??
+      getKeyword(property, "x-entity") ??
       (label !== undefined && nameOnly.has(label) ? label : undefined);
     if (entity !== undefined && typeof it === "string") ids.push({ entity, id: it });
     else if (typeof it !== "object") facts[key] = it;
@@ -279,10 +286,10 @@ function collectRow(
   for (const [key, property] of Object.entries(properties)) {
     const it = row[key];
     if (it !== undefined && it !== null && typeof it === "object")
-      collect(property, it, nameOnly, shown);
+      collectEntities(property, it, nameOnly, shown);
   }
   if (isObject(schema["additionalProperties"]))
     for (const [key, it] of Object.entries(row))
       if (!Object.hasOwn(properties, key))
-        collect(schema["additionalProperties"], it, nameOnly, shown);
+        collectEntities(schema["additionalProperties"], it, nameOnly, shown);
 }

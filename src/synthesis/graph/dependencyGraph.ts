@@ -5,7 +5,7 @@
  */
 import { digestOf, freeze, type Digest } from "../../environment/digest.ts";
 import type { Server } from "../../environment/server.ts";
-import { declarationsOf, type Declared } from "./declarations.ts";
+import { declarationsOf, type ToolDeclaration } from "./declarations.ts";
 
 export interface Edge {
   /** Full tool names: `a` before `b`. */
@@ -20,26 +20,26 @@ export interface Edge {
   readonly confidence: number;
 }
 
-export interface Graph {
+export interface DependencyGraph {
   readonly server: string;
   readonly edges: readonly Edge[];
   /** Of the declarations that the edges were read from: equal hashes, equal edges. */
   readonly hash: Digest;
-  from(tool: string): readonly Edge[];
-  to(tool: string): readonly Edge[];
+  edgesFrom(tool: string): readonly Edge[];
+  edgesTo(tool: string): readonly Edge[];
 }
 
-const known = new WeakMap<Server, Graph>();
+const graphsByServer = new WeakMap<Server, DependencyGraph>();
 
-export function graphOf(server: Server): Graph {
-  let graph = known.get(server);
-  if (!graph) known.set(server, (graph = build(server)));
+export function dependencyGraphOf(server: Server): DependencyGraph {
+  let graph = graphsByServer.get(server);
+  if (!graph) graphsByServer.set(server, (graph = buildGraph(server)));
   return graph;
 }
 
-function build(server: Server): Graph {
+function buildGraph(server: Server): DependencyGraph {
   const all = [...declarationsOf(server).values()];
-  const edges = all.flatMap(a => all.filter(b => b !== a).flatMap(b => edgesBetween(a, b)));
+  const edges = all.flatMap(a => all.filter(b => b !== a).flatMap(b => findEdgesBetween(a, b)));
   const tools = all.map(({ tool: { name, summary, inputSchema, outputSchema, requires } }) => ({
     name,
     summary,
@@ -47,26 +47,29 @@ function build(server: Server): Graph {
     outputSchema,
     requires,
   }));
-  return graphWith({ server: server.name, hash: digestOf(freeze(structuredClone(tools))) }, edges);
+  return createGraph(
+    { server: server.name, hash: digestOf(freeze(structuredClone(tools))) },
+    edges,
+  );
 }
 
 /** A graph of the same declarations with these edges. */
-export function graphWith(
-  { server, hash }: Pick<Graph, "server" | "hash">,
+export function createGraph(
+  { server, hash }: Pick<DependencyGraph, "server" | "hash">,
   edges: readonly Edge[],
-): Graph {
-  const from = byTool(edges, it => it.a);
-  const to = byTool(edges, it => it.b);
+): DependencyGraph {
+  const from = groupByTool(edges, it => it.a);
+  const to = groupByTool(edges, it => it.b);
   return {
     server,
     edges,
     hash,
-    from: tool => from.get(tool) ?? [],
-    to: tool => to.get(tool) ?? [],
+    edgesFrom: tool => from.get(tool) ?? [],
+    edgesTo: tool => to.get(tool) ?? [],
   };
 }
 
-function byTool(edges: readonly Edge[], tool: (it: Edge) => string): Map<string, Edge[]> {
+function groupByTool(edges: readonly Edge[], tool: (it: Edge) => string): Map<string, Edge[]> {
   const grouped = new Map<string, Edge[]>();
   for (const it of edges) grouped.set(tool(it), [...(grouped.get(tool(it)) ?? []), it]);
   return grouped;
@@ -76,9 +79,9 @@ function byTool(edges: readonly Edge[], tool: (it: Edge) => string): Map<string,
  * One explicit edge for every required input that `a` can fill; an implicit one only where there is
  * none.
  */
-function edgesBetween(a: Declared, b: Declared): Edge[] {
+function findEdgesBetween(a: ToolDeclaration, b: ToolDeclaration): Edge[] {
   const explicit = b.inputs.flatMap((input): Edge[] => {
-    const output = input.required ? a.outputs.find(it => it.entity === input.entity) : undefined;
+    const output = input.isRequired ? a.outputs.find(it => it.entity === input.entity) : undefined;
     if (!output) return [];
     // the single thing that a result is about is always there; a list may be empty
     const confidence = output.path.includes("[") || output.path.includes("{") ? 0.9 : 1;

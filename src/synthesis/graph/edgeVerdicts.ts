@@ -7,13 +7,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { UserError } from "../../userError.ts";
-import { graphWith, type Edge, type Graph } from "./dependencyGraph.ts";
+import { createGraph, type Edge, type DependencyGraph } from "./dependencyGraph.ts";
 
-export const auditFormat = "prove/audit@1";
+export const verdictFormat = "prove/audit@1";
 
 /** A line of an audit file. Of two lines on one edge the later one counts. */
-const entry = z.strictObject({
-  format: z.literal(auditFormat),
+const verdictSchema = z.strictObject({
+  format: z.literal(verdictFormat),
   /** Full tool names: `a` before `b`. */
   a: z.string(),
   b: z.string(),
@@ -25,60 +25,63 @@ const entry = z.strictObject({
   author: z.string(),
 });
 
-export type AuditEntry = z.infer<typeof entry>;
+export type EdgeVerdict = z.infer<typeof verdictSchema>;
 
 /** What was said of edges. */
-export type Audit = ReadonlyMap<string, AuditEntry>;
+export type EdgeVerdicts = ReadonlyMap<string, EdgeVerdict>;
 
-const keyOf = ({ a, b, input }: Pick<AuditEntry, "a" | "b" | "input">): string =>
+const edgeKey = ({ a, b, input }: Pick<EdgeVerdict, "a" | "b" | "input">): string =>
   `${a} ${b} ${input ?? ""}`;
 
 /** What was said of an edge, or undefined where nobody judged it. */
-export const verdictOn = (
+export const findVerdict = (
   { a, b, via }: Pick<Edge, "a" | "b" | "via">,
-  audit: Audit,
-): AuditEntry | undefined => audit.get(keyOf({ a, b, ...(via ? { input: via.input } : {}) }));
+  audit: EdgeVerdicts,
+): EdgeVerdict | undefined => audit.get(edgeKey({ a, b, ...(via ? { input: via.input } : {}) }));
 
 /** Where verdicts lie: those that ship, and over them the workspace's own. */
-export const auditFiles = (resources: string, prove?: string): string[] =>
+export const listVerdictFiles = (resources: string, prove?: string): string[] =>
   [resources, ...(prove === undefined ? [] : [prove])].map(it => join(it, "graphs", "audit.jsonl"));
 
 /**
  * Reads audit files, those that are there, the later ones over the earlier. Throws a `Mistake` with
  * file and line where one does not fit.
  */
-export function readAudit(files: readonly string[]): Audit {
-  const audit = new Map<string, AuditEntry>();
+export function readVerdicts(files: readonly string[]): EdgeVerdicts {
+  const audit = new Map<string, EdgeVerdict>();
   for (const file of files.filter(it => existsSync(it))) {
     const lines = readFileSync(file, "utf8").split("\n");
     for (const [i, line] of lines.entries()) {
       if (line.trim() === "") continue;
-      const said = entryIn(line, `${file}:${i + 1}`);
-      audit.set(keyOf(said), said);
+      const said = parseVerdict(line, `${file}:${i + 1}`);
+      audit.set(edgeKey(said), said);
     }
   }
   return audit;
 }
 
 /** An edge's entry as its line. */
-export const auditLine = (said: Omit<AuditEntry, "format">): string =>
-  JSON.stringify({ format: auditFormat, ...said } satisfies AuditEntry);
+export const formatVerdict = (said: Omit<EdgeVerdict, "format">): string =>
+  JSON.stringify({ format: verdictFormat, ...said } satisfies EdgeVerdict);
 
-const eligibles = new WeakMap<Graph, { readonly audit: Audit; readonly graph: Graph }>();
+const filteredGraphs = new WeakMap<
+  DependencyGraph,
+  { readonly audit: EdgeVerdicts; readonly graph: DependencyGraph }
+>();
 
 /** The graph without the edges that were turned down. */
-export function eligible(graph: Graph, audit: Audit): Graph {
-  const known = eligibles.get(graph);
+export function removeRejectedEdges(graph: DependencyGraph, audit: EdgeVerdicts): DependencyGraph {
+  const known = filteredGraphs.get(graph);
   if (known?.audit === audit) return known.graph;
-  const left = graphWith(
+  const left = createGraph(
     graph,
-    graph.edges.filter(it => verdictOn(it, audit)?.verdict !== "reject"),
+    graph.edges.filter(it => findVerdict(it, audit)?.verdict !== "reject"),
   );
-  eligibles.set(graph, { audit, graph: left });
+  filteredGraphs.set(graph, { audit, graph: left });
   return left;
 }
 
-function entryIn(line: string, place: string): AuditEntry {
+function parseVerdict(line: string, place: string): EdgeVerdict {
   let json: unknown;
   try {
     json = JSON.parse(line);
@@ -89,7 +92,7 @@ function entryIn(line: string, place: string): AuditEntry {
       { cause },
     );
   }
-  const parsed = entry.safeParse(json);
+  const parsed = verdictSchema.safeParse(json);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
   throw new UserError(

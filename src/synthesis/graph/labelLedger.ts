@@ -32,7 +32,7 @@ type Entry = z.infer<typeof record>;
  * What identifies a question: two tools as they are published, how it is put, and to whom. The
  * order of the tools does not matter.
  */
-export function pairKey(
+export function computePairKey(
   a: PublishedTool,
   b: PublishedTool,
   question: string,
@@ -49,7 +49,7 @@ export function pairKey(
   return digestOf(freeze(structuredClone({ cards, question, model })));
 }
 
-export class Ledger {
+export class LabelCache {
   readonly file: string;
   readonly #byKey = new Map<string, Label[]>();
 
@@ -69,7 +69,7 @@ export class Ledger {
   }
 
   /** What was said of a pair, or undefined where it has not been asked. */
-  labels(key: string): readonly Label[] | undefined {
+  get(key: string): readonly Label[] | undefined {
     return this.#byKey.get(key);
   }
 

@@ -4,7 +4,7 @@
  * another. Knows no sessions: whether a label is true is run elsewhere.
  */
 import type { JsonSchema, Tool } from "../../environment/server.ts";
-import type { Graph } from "./dependencyGraph.ts";
+import type { DependencyGraph } from "./dependencyGraph.ts";
 
 /** A tool as far as it is published: what a connected server tells of one, too. */
 export type PublishedTool = Pick<
@@ -27,7 +27,7 @@ export interface Label {
 }
 
 /** What the declarations say, as labels. */
-export const declaredLabels = ({ edges }: Pick<Graph, "edges">): Label[] =>
+export const listDeclaredLabels = ({ edges }: Pick<DependencyGraph, "edges">): Label[] =>
   edges.map(({ a, b, kind, via, confidence }) => ({
     a,
     b,
@@ -37,7 +37,7 @@ export const declaredLabels = ({ edges }: Pick<Graph, "edges">): Label[] =>
   }));
 
 /** All unordered pairs, n(n-1)/2 of them. */
-export const pairsOf = <T>(tools: readonly T[]): (readonly [T, T])[] =>
+export const listPairs = <T>(tools: readonly T[]): (readonly [T, T])[] =>
   tools.flatMap((a, i) => tools.slice(i + 1).map(b => [a, b] as const));
 
 /**
@@ -45,7 +45,7 @@ export const pairsOf = <T>(tools: readonly T[]): (readonly [T, T])[] =>
  * result and a required argument of b have one name and one type (`accounts[].id` counts as
  * `account_id`, `from_account_id` takes an `account_id`). Sees no implicit edge.
  */
-export function labelsByNames(tools: readonly PublishedTool[]): Label[] {
+export function labelByNames(tools: readonly PublishedTool[]): Label[] {
   const outputs = new Map(tools.map(it => [it.name, fieldsOf(it.outputSchema, "", "")]));
   return tools.flatMap(b =>
     requiredOf(b).flatMap(([input, type]) =>
@@ -182,7 +182,7 @@ export interface Agreement {
 /**
  * How far labels agree with a reference on which tool comes before which, of all kinds or of one.
  */
-export function agreement(
+export function measureAgreement(
   labels: readonly Label[],
   reference: readonly Label[],
   kind?: "explicit" | "implicit",

@@ -6,13 +6,13 @@ import { z } from "zod";
 import type { ChatModel } from "../../policy/chatModel.ts";
 import { PolicyFault } from "../../policy/policy.ts";
 import { completeAs } from "../../policy/structured.ts";
-import { pairsOf, type Label, type PublishedTool } from "./labels.ts";
-import { pairKey, type Ledger } from "./labelLedger.ts";
+import { listPairs, type Label, type PublishedTool } from "./labels.ts";
+import { computePairKey, type LabelCache } from "./labelLedger.ts";
 
-export interface Labelling {
+export interface LabelingOptions {
   readonly tools: readonly PublishedTool[];
   readonly model: ChatModel;
-  readonly ledger: Ledger;
+  readonly cache: LabelCache;
   /** Requests under way at once. */
   readonly concurrency?: number;
   readonly signal?: AbortSignal;
@@ -46,7 +46,7 @@ const answer = z.object({
   ),
 });
 
-interface Asked {
+interface PairQuestion {
   readonly pair: readonly [PublishedTool, PublishedTool];
   readonly key: string;
 }
@@ -55,19 +55,19 @@ interface Asked {
  * Labels every pair of tools. What was labelled before the signal or a fault ends it is in the
  * ledger and is not asked again.
  */
-export async function labelledBy({
+export async function labelWithModel({
   tools,
   model,
-  ledger,
+  cache: ledger,
   concurrency = 4,
   signal,
   onProgress,
-}: Labelling): Promise<Label[]> {
-  const all = pairsOf(tools).map((pair): Asked => ({
+}: LabelingOptions): Promise<Label[]> {
+  const all = listPairs(tools).map((pair): PairQuestion => ({
     pair,
-    key: pairKey(pair[0], pair[1], question, model.name),
+    key: computePairKey(pair[0], pair[1], question, model.name),
   }));
-  const open = all.filter(it => !ledger.labels(it.key));
+  const open = all.filter(it => !ledger.get(it.key));
   let known = all.length - open.length;
   const batches = Array.from({ length: Math.ceil(open.length / pairsInRequest) }, (_, i) =>
     open.slice(i * pairsInRequest, (i + 1) * pairsInRequest),
@@ -76,7 +76,7 @@ export async function labelledBy({
     for (let batch = batches.shift(); batch; batch = batches.shift()) {
       ledger.add(
         model.name,
-        await askedOf(model, batch, signal).catch((error: unknown) => {
+        await requestLabels(model, batch, signal).catch((error: unknown) => {
           // whoever works beside this one asks nothing more
           batches.length = 0;
           throw error;
@@ -87,12 +87,12 @@ export async function labelledBy({
     }
   };
   await Promise.all(Array.from({ length: Math.min(concurrency, batches.length) }, work));
-  return all.flatMap(it => ledger.labels(it.key)!);
+  return all.flatMap(it => ledger.get(it.key)!);
 }
 
-async function askedOf(
+async function requestLabels(
   model: ChatModel,
-  batch: readonly Asked[],
+  batch: readonly PairQuestion[],
   signal: AbortSignal | undefined,
 ): Promise<{ key: string; label: Label }[]> {
   const tools = [...new Map(batch.flatMap(it => it.pair).map(it => [it.name, it])).values()];
@@ -135,8 +135,8 @@ async function askedOf(
       },
       signal,
     );
-    flaw = "flaw" in said ? said.flaw : lackOf(said.value, batch);
-    if ("value" in said && flaw === "") return labelsIn(said.value, batch);
+    flaw = "flaw" in said ? said.flaw : findOmission(said.value, batch);
+    if ("value" in said && flaw === "") return readLabels(said.value, batch);
   }
   throw new PolicyFault(
     `${model.name} did not label ${batch[0]!.pair.map(it => it.name).join(" and ")} and the pairs after them: ${flaw}`,
@@ -146,12 +146,15 @@ async function askedOf(
 type Answer = z.infer<typeof answer>;
 
 /** What an answer leaves out; empty where it is whole. */
-function lackOf({ labels }: Answer, batch: readonly Asked[]): string {
+function findOmission({ labels }: Answer, batch: readonly PairQuestion[]): string {
   const missing = batch.findIndex((_, i) => !labels.some(it => it.pair === i));
   return missing < 0 ? "" : `pair ${missing} has no label`;
 }
 
-const labelsIn = ({ labels }: Answer, batch: readonly Asked[]): { key: string; label: Label }[] =>
+const readLabels = (
+  { labels }: Answer,
+  batch: readonly PairQuestion[],
+): { key: string; label: Label }[] =>
   labels.flatMap(({ pair, label, before, output, input, confidence, rationale }) => {
     const asked = batch[pair];
     if (!asked) return [];

@@ -6,7 +6,7 @@
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Outcome } from "../../environment/outcome.ts";
 import type { JsonSchema } from "../../environment/server.ts";
-import { valuesAt, type Verdict } from "./verifyEdges.ts";
+import { findStringsAt, type EdgeVerification } from "./verifyEdges.ts";
 import type { Edge } from "./dependencyGraph.ts";
 import type { PublishedTool } from "./labels.ts";
 
@@ -27,7 +27,7 @@ export interface Observation {
 }
 
 /** Calls every read tool that needs no argument, once. */
-export async function observe(live: LiveServer, signal?: AbortSignal): Promise<Observation> {
+export async function observeServer(live: LiveServer, signal?: AbortSignal): Promise<Observation> {
   const values = new Map<string, Json>();
   const tools: PublishedTool[] = [];
   for (const tool of live.tools.values()) {
@@ -39,16 +39,16 @@ export async function observe(live: LiveServer, signal?: AbortSignal): Promise<O
     tools.push(
       isPublished || outcome?.kind !== "ok"
         ? tool
-        : { ...tool, outputSchema: schemaOf(outcome.value) },
+        : { ...tool, outputSchema: inferSchema(outcome.value) },
     );
   }
   return { tools, values };
 }
 
 /** The schema of one value: of a list, that of all its rows together. */
-function schemaOf(value: Json): JsonSchema {
+function inferSchema(value: Json): JsonSchema {
   if (Array.isArray(value)) {
-    const rows = value.map(schemaOf);
+    const rows = value.map(inferSchema);
     const properties = Object.assign({}, ...rows.map(it => it["properties"] ?? {})) as JsonObject;
     return {
       type: "array",
@@ -59,7 +59,9 @@ function schemaOf(value: Json): JsonSchema {
   if (typeof value !== "object") return { type: typeof value };
   return {
     type: "object",
-    properties: Object.fromEntries(Object.entries(value).map(([key, it]) => [key, schemaOf(it)])),
+    properties: Object.fromEntries(
+      Object.entries(value).map(([key, it]) => [key, inferSchema(it)]),
+    ),
   };
 }
 
@@ -70,12 +72,12 @@ const mostTries = 3;
  * Runs the explicit edges whose first tool answered, handing its values to the second tool; what a
  * write leaves behind goes with the server.
  */
-export async function* observedVerdicts(
+export async function* verifyObservedEdges(
   live: LiveServer,
   edges: readonly Edge[],
   { values }: Observation,
   signal?: AbortSignal,
-): AsyncGenerator<Verdict> {
+): AsyncGenerator<EdgeVerification> {
   for (const { a, b, kind, via } of edges) {
     signal?.throwIfAborted();
     if (!via) {
@@ -84,7 +86,7 @@ export async function* observedVerdicts(
     }
     const edge = { a, b, kind, via };
     const others = requiredOf(live.tools.get(b)!).filter(it => it !== via.input);
-    const shown = [...new Set(valuesAt(values.get(a), via.output))].slice(0, mostTries);
+    const shown = [...new Set(findStringsAt(values.get(a), via.output))].slice(0, mostTries);
     if (shown.length === 0)
       yield {
         ...edge,
@@ -101,16 +103,16 @@ export async function* observedVerdicts(
         tries: 0,
         why: `${b} needs ${others.join(" and ")} too`,
       };
-    else yield { ...edge, ...(await ran(live, b, via.input, shown)) };
+    else yield { ...edge, ...(await tryValues(live, b, via.input, shown)) };
   }
 }
 
-async function ran(
+async function tryValues(
   live: LiveServer,
   tool: string,
   input: string,
   shown: readonly string[],
-): Promise<Pick<Verdict, "verified" | "tries" | "why">> {
+): Promise<Pick<EdgeVerification, "verified" | "tries" | "why">> {
   const properties = (live.tools.get(tool)!.inputSchema["properties"] ?? {}) as Record<
     string,
     JsonSchema

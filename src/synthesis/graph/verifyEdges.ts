@@ -7,15 +7,15 @@ import { openByName, type Catalog } from "../../environment/catalog.ts";
 import { createRandom, type Random } from "../../environment/random.ts";
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Session } from "../../environment/session.ts";
-import { declarationsOf, shownBy, type Declarations } from "./declarations.ts";
+import { declarationsOf, findEntities, type Declarations } from "./declarations.ts";
 import type { Edge } from "./dependencyGraph.ts";
 import type { Persona } from "../text/personas.ts";
-import type { Phrases } from "../text/templates.ts";
+import type { ServerTemplates } from "../text/templates.ts";
 import { merged, sampleOf, type Sample, type Thing } from "../user/entitySampling.ts";
 import { wishFor, type Scene, type Wish } from "../user/intent.ts";
 
 /** What running a pair showed. */
-export interface Verdict {
+export interface EdgeVerification {
   readonly a: string;
   readonly b: string;
   readonly kind: Edge["kind"];
@@ -29,11 +29,11 @@ export interface Verdict {
 }
 
 /** What edges are run on. */
-export interface Ground {
+export interface VerificationSetup {
   readonly catalog: Catalog;
   readonly server: string;
   readonly fixtures: readonly string[];
-  readonly phrases: Phrases;
+  readonly phrases: ServerTemplates;
   readonly seed: number;
 }
 
@@ -44,8 +44,11 @@ const mostTries = 120;
  * Runs every edge on fresh sessions, on the server's fixtures in turn. The same seed gives the same
  * verdicts.
  */
-export function* audited(edges: readonly Edge[], ground: Ground): Generator<Verdict> {
-  const places = ground.fixtures.map(it => new Place(ground, it));
+export function* verifyEdges(
+  edges: readonly Edge[],
+  ground: VerificationSetup,
+): Generator<EdgeVerification> {
+  const places = ground.fixtures.map(it => new FixtureVerifier(ground, it));
   for (const edge of edges) {
     const { a, b, kind, via } = edge;
     const random = createRandom(ground.seed, "audit", a, b, via?.input ?? "");
@@ -77,14 +80,14 @@ interface Failure {
 const plain: Persona = { name: "plain", weight: 1, ask: ["{clause}"], dates: "plain" };
 
 /** A fixture to run pairs on. */
-class Place {
+class FixtureVerifier {
   readonly #declarations: Declarations;
-  readonly #phrases: Phrases;
+  readonly #phrases: ServerTemplates;
   readonly #sample: Sample;
   readonly #open: () => Session;
   readonly #now: string;
 
-  constructor({ catalog, server, phrases, seed }: Ground, fixture: string) {
+  constructor({ catalog, server, phrases, seed }: VerificationSetup, fixture: string) {
     this.#declarations = declarationsOf(catalog.server(server));
     this.#phrases = phrases;
     this.#open = () => openByName(catalog, { servers: [{ name: server, fixture }], seed });
@@ -104,7 +107,7 @@ class Place {
     if (!first) return { ran: false, why: `no arguments for ${a}` };
     const { outcome } = session.call(a, first.arguments);
     if (outcome.kind !== "ok") return { ran: false, why: outcome.message };
-    const value = random.pick(valuesAt(outcome.value, via!.output));
+    const value = random.pick(findStringsAt(outcome.value, via!.output));
     if (value === undefined) return { ran: false, why: `${a} showed no ${via!.output}` };
     const args = this.#taking(
       b,
@@ -113,7 +116,7 @@ class Place {
       value,
       this.#flow(a, b, via!.input, value, outcome.value),
     );
-    return args ? cameOf(session, b, args) : { ran: false, why: `no arguments for ${b}` };
+    return args ? tryCall(session, b, args) : { ran: false, why: `no arguments for ${b}` };
   }
 
   /** `b` is refused before `a` has run and granted after it. */
@@ -125,7 +128,7 @@ class Place {
       return { ran: false, why: `${b} needs nothing here` };
     const { outcome } = session.call(a, first.arguments);
     return outcome.kind === "ok"
-      ? cameOf(session, b, second.arguments)
+      ? tryCall(session, b, second.arguments)
       : { ran: false, why: outcome.message };
   }
 
@@ -141,11 +144,13 @@ class Place {
     flow: Record<string, readonly Thing[]>,
   ): JsonObject | undefined {
     const { inputs, labels, values } = this.#declarations.get(b)!;
-    const isAlone = [...inputs, ...labels, ...values].every(it => !it.required || it.key === input);
+    const isAlone = [...inputs, ...labels, ...values].every(
+      it => !it.isRequired || it.key === input,
+    );
     const args =
       (this.#wish(b, random, flow) ?? this.#wish(b, random))?.arguments ??
       (isAlone ? {} : undefined);
-    const isMany = inputs.some(it => it.key === input && it.many);
+    const isMany = inputs.some(it => it.key === input && it.isList);
     return args && { ...args, [input]: isMany ? [value] : value };
   }
 
@@ -161,7 +166,7 @@ class Place {
     value: Json,
   ): Record<string, readonly Thing[]> {
     const entity = this.#declarations.get(b)!.inputs.find(it => it.key === input)?.entity;
-    const shown = shownBy(this.#declarations.get(a)!, value).find(
+    const shown = findEntities(this.#declarations.get(a)!, value).find(
       it => it.entity === entity && it.id === id,
     );
     return shown ? { [input]: [merged(this.#sample.find(shown.entity, shown.id), shown, {})] } : {};
@@ -192,16 +197,19 @@ class Place {
   }
 }
 
-function cameOf(session: Session, tool: string, args: JsonObject): true | Failure {
+function tryCall(session: Session, tool: string, args: JsonObject): true | Failure {
   const { outcome } = session.call(tool, args);
   return outcome.kind === "ok" || { ran: true, why: outcome.message };
 }
 
 /** The strings at a path such as `accounts[].account_id` or `by_day{}.event_id`. */
-export function valuesAt(value: Json | undefined, path: string): string[] {
+export function findStringsAt(value: Json | undefined, path: string): string[] {
   if (path === "") return typeof value === "string" ? [value] : [];
   const [, key = "", rest = ""] = /^(\[\]|\{\}|\.?[^.[{]+)(.*)$/.exec(path) ?? [];
   if (value === null || typeof value !== "object") return [];
-  if (key === "[]" || key === "{}") return Object.values(value).flatMap(it => valuesAt(it, rest));
-  return Array.isArray(value) ? [] : valuesAt((value as JsonObject)[key.replace(/^\./, "")], rest);
+  if (key === "[]" || key === "{}")
+    return Object.values(value).flatMap(it => findStringsAt(it, rest));
+  return Array.isArray(value)
+    ? []
+    : findStringsAt((value as JsonObject)[key.replace(/^\./, "")], rest);
 }

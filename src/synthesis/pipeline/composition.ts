@@ -5,7 +5,7 @@
  */
 import type { Task } from "../../trajectory/task.ts";
 
-export type Kind = Task["kind"];
+export type TaskKind = Task["kind"];
 
 /**
  * Weights of talks in several turns, of those with a missing tool, and of those in which nothing is
@@ -18,10 +18,10 @@ export interface Mixture {
   readonly irrelevant: number;
 }
 
-export type Composition = Readonly<Record<Kind, number>>;
+export type Composition = Readonly<Record<TaskKind, number>>;
 
 /** Whole numbers that add up to n, by largest remainder. */
-export function apportioned(weights: readonly number[], n: number): number[] {
+export function apportion(weights: readonly number[], n: number): number[] {
   const sum = weights.reduce((a, b) => a + b, 0);
   const counts = weights.map(it => Math.floor((n * it) / sum));
   // what is left of the division, without its rounding
@@ -33,22 +33,22 @@ export function apportioned(weights: readonly number[], n: number): number[] {
 }
 
 /** The number of tasks of each kind among n. */
-export function compositionOf(
+export function computeComposition(
   { multi, clarify, abstain, irrelevant }: Mixture,
   n: number,
 ): Composition {
-  const [talks, missing, idle] = apportioned([multi, clarify, abstain], n) as [
+  const [talks, missing, idle] = apportion([multi, clarify, abstain], n) as [
     number,
     number,
     number,
   ];
-  const [normal, foreign] = apportioned([1 - irrelevant, irrelevant], talks) as [number, number];
+  const [normal, foreign] = apportion([1 - irrelevant, irrelevant], talks) as [number, number];
   return { normal, irrelevant: foreign, clarify: missing, abstain: idle };
 }
 
 /** What one place in the file is for. */
-export interface Slot {
-  readonly kind: Kind;
+export interface TaskSlot {
+  readonly kind: TaskKind;
   /** Where it is best made, and where else if that comes to nothing. */
   readonly servers: readonly string[];
 }
@@ -57,12 +57,12 @@ export interface Slot {
  * The places of n tasks in order, or of endlessly many: kinds alternate as their numbers have it,
  * and servers within each kind. Told which server took each place.
  */
-export function* slotsOf(
+export function* planSlots(
   mixture: Mixture,
   n: number,
   servers: readonly string[],
-): Generator<Slot, void, string> {
-  const kinds: readonly Kind[] = ["normal", "irrelevant", "clarify", "abstain"];
+): Generator<TaskSlot, void, string> {
+  const kinds: readonly TaskKind[] = ["normal", "irrelevant", "clarify", "abstain"];
   const { multi, clarify, abstain, irrelevant } = mixture;
   const weights = {
     normal: multi * (1 - irrelevant),
@@ -71,7 +71,7 @@ export function* slotsOf(
     abstain,
   };
   const wanted = Number.isFinite(n)
-    ? compositionOf(mixture, n)
+    ? computeComposition(mixture, n)
     : { normal: Infinity, irrelevant: Infinity, clarify: Infinity, abstain: Infinity };
   const given = { normal: 0, irrelevant: 0, clarify: 0, abstain: 0 };
   const taken = new Map(

@@ -4,8 +4,8 @@
  * Knows neither models nor files.
  */
 import { PolicyFault } from "../../policy/policy.ts";
-import type { Slot } from "./composition.ts";
-import { Kept } from "./filter.ts";
+import type { TaskSlot } from "./composition.ts";
+import { DuplicateFilter } from "./filter.ts";
 import { Studio, type Synthesis } from "./synthesizer.ts";
 import { attempt, patience, serversFor, slotsFor, type Attempted } from "./synthesize.ts";
 
@@ -31,20 +31,20 @@ export async function* synthesizeSideBySide(
   const stop = new AbortController();
   const signal = synthesis.signal ? AbortSignal.any([synthesis.signal, stop.signal]) : stop.signal;
   const work = { ...synthesis, servers, signal };
-  const [studio, kept] = [new Studio(work), new Kept()];
+  const [studio, kept] = [new Studio(work), new DuplicateFilter()];
   const slots = slotsFor(work);
   let slot = slots.next();
   for (const attempted of there) {
     yield attempted;
     if (attempted.kind === "rejected") continue;
-    kept.add(attempted.task);
+    kept.addIfNew(attempted.task);
     studio.kept(attempted.task);
     if (!slot.done) slot = slots.next(attempted.task.servers[0]!.name);
   }
   let [n, faults] = [Math.max(-1, ...there.map(numberOf)) + 1, 0];
 
   /** All that is tried for one place, the last one accepted unless nothing came of it. */
-  async function filled({ kind, servers: order }: Slot): Promise<Attempted[]> {
+  async function filled({ kind, servers: order }: TaskSlot): Promise<Attempted[]> {
     const all: Attempted[] = [];
     for (let i = 0; i < order.length * patience; i++) {
       signal.throwIfAborted();

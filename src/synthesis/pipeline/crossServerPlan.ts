@@ -5,7 +5,7 @@
  */
 import type { Random } from "../../environment/random.ts";
 import type { Task } from "../../trajectory/task.ts";
-import type { Bridge } from "../graph/crossServerLinks.ts";
+import type { CrossServerLink } from "../graph/crossServerLinks.ts";
 import type { Step } from "../user/crossServerIntents.ts";
 
 /** The wishes of a talk over several servers. */
@@ -32,16 +32,16 @@ const serverIn = (tool: string, servers: readonly string[]) =>
  * A plan with this server in it, or undefined where no bridge touches it. `uses` counts by bridge.
  */
 export function crossingOf(
-  bridges: readonly Bridge[],
+  bridges: readonly CrossServerLink[],
   servers: readonly string[],
   home: string,
   uses: ReadonlyMap<string, number>,
   random: Random,
 ): Crossing | undefined {
-  const endsOf = (it: Bridge) => [serverIn(it.from, servers), serverIn(it.to, servers)];
+  const endsOf = (it: CrossServerLink) => [serverIn(it.from, servers), serverIn(it.to, servers)];
   const near = bridges.filter(it => !it.second && endsOf(it).includes(home));
   if (near.length === 0) return undefined;
-  const rarity = (it: Bridge) => 1 / (1 + (uses.get(it.name) ?? 0)) ** 2;
+  const rarity = (it: CrossServerLink) => 1 / (1 + (uses.get(it.name) ?? 0)) ** 2;
   const first = random.pickWeighted(near, rarity);
   const followers = bridges.filter(
     it =>
@@ -63,7 +63,7 @@ export function crossingOf(
 export function crossingOver(
   names: readonly string[],
   isAsked: boolean,
-  bridges: readonly Bridge[],
+  bridges: readonly CrossServerLink[],
   servers: readonly string[],
 ): Crossing | undefined {
   const [first, second] = names.map(name => bridges.find(it => it.name === name));
@@ -75,10 +75,10 @@ export function crossingOver(
 }
 
 function planOf(
-  first: Bridge,
-  second: Bridge | undefined,
+  first: CrossServerLink,
+  second: CrossServerLink | undefined,
   isAsked: boolean,
-  endsOf: (it: Bridge) => string[],
+  endsOf: (it: CrossServerLink) => string[],
 ): Crossing {
   const all = second ? [first, second] : [first];
   const steps = new Map<string, Step>();

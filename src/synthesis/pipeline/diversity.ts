@@ -34,7 +34,7 @@ const longest = 4;
  */
 const smoothing = 0.1;
 
-export function diversityOf(texts: readonly string[]): Diversity {
+export function measureDiversity(texts: readonly string[]): Diversity {
   const all = texts.map(wordsOf);
   const keys = all.map(it => it.join(" "));
   const times = new Map<string, number>();

@@ -8,7 +8,7 @@ import { canonical, type Json, type JsonObject } from "../../environment/json.ts
 import type { Task } from "../../trajectory/task.ts";
 import { callsOf, type CallEvent } from "../../trajectory/trajectory.ts";
 import { declarationsOf } from "../graph/declarations.ts";
-import { holds } from "./goals.ts";
+import { containsToken } from "../text/containsToken.ts";
 
 /** More failed calls than this share, and a conversation is of no use. */
 const mostErrors = 0.3;
@@ -16,7 +16,7 @@ const mostErrors = 0.3;
 type Rejection = "replay" | "errors" | "leak" | "provenance" | "duplicate";
 
 /** Why a task may not be kept, or undefined. */
-export function screened(
+export function findRejection(
   task: Task,
   catalog: Catalog,
 ): { reason: Rejection; why: string } | undefined {
@@ -50,13 +50,17 @@ function replayed(task: Task, calls: readonly CallEvent[], catalog: Catalog): st
 /** What the user says holds no call, no tool's name and no id that only a look-up could know. */
 function leaked(task: Task, catalog: Catalog): string | undefined {
   const text = task.turns.map(it => it.user).join("\n");
-  const names = [...task.menu.map(it => it.name), ...task.hidden].find(it => holds(text, it));
+  const names = [...task.menu.map(it => it.name), ...task.hidden].find(it =>
+    containsToken(text, it),
+  );
   if (names !== undefined) return `the user says ${names}`;
   for (const { calls } of task.goals) {
     for (const call of calls) {
       if (Object.keys(call.arguments).length > 0 && text.includes(JSON.stringify(call.arguments)))
         return `the user says the arguments of ${call.name}`;
-      const id = unspokenIds(call.name, call.arguments, catalog).find(it => holds(text, it));
+      const id = unspokenIds(call.name, call.arguments, catalog).find(it =>
+        containsToken(text, it),
+      );
       if (id !== undefined) return `the user says the id ${id}`;
     }
   }
@@ -67,7 +71,7 @@ function unspokenIds(name: string, args: JsonObject, catalog: Catalog): string[]
   const tool = catalog.tools.get(name)!;
   const { inputs } = declarationsOf(catalog.server(tool.server)).get(name)!;
   return inputs.flatMap(it =>
-    it.spoken || args[it.key] === undefined
+    it.isSpoken || args[it.key] === undefined
       ? []
       : [args[it.key]].flat().filter(id => typeof id === "string"),
   );
@@ -83,11 +87,11 @@ function unsourced(task: Task, catalog: Catalog): string | undefined {
     const secrets = tool
       ? declarationsOf(catalog.server(tool.server))
           .get(event.name)!
-          .values.filter(it => it.sensitive)
+          .values.filter(it => it.isSensitive)
       : [];
     const args = event.arguments as JsonObject;
     const unknown = secrets.find(
-      ({ key }) => args[key] !== undefined && !holds(known, wordOf(args[key])),
+      ({ key }) => args[key] !== undefined && !containsToken(known, wordOf(args[key])),
     );
     if (unknown) return `${event.name} uses a ${unknown.key} that nobody gave`;
     known += `\n${JSON.stringify(event.value ?? event.error)}`;
@@ -104,12 +108,12 @@ const likeness = 0.7;
  * The conversations kept so far, found by the calls they make. Jaccard on tool and arguments, first
  * come first kept.
  */
-export class Kept {
+export class DuplicateFilter {
   readonly #byItem = new Map<string, number[]>();
   readonly #sizes: number[] = [];
 
   /** Whether nothing like it is kept yet; if so, it is from now on. */
-  add(task: Task): boolean {
+  addIfNew(task: Task): boolean {
     const items = signatureOf(task);
     const least = Math.ceil(likeness * items.length);
     // whatever shares enough items shares one of these, the rarest

@@ -6,7 +6,8 @@
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Goal } from "../../trajectory/task.ts";
 import type { CallEvent, Event } from "../../trajectory/trajectory.ts";
-import type { Graph } from "../graph/dependencyGraph.ts";
+import type { DependencyGraph } from "../graph/dependencyGraph.ts";
+import { containsToken } from "../text/containsToken.ts";
 
 interface Step {
   readonly turn: number;
@@ -16,7 +17,7 @@ interface Step {
 }
 
 /** The goals of an executed transcript, in its order, which is topological. */
-export function goalsOf(events: readonly Event[], graph: Graph): Goal[] {
+export function goalsOf(events: readonly Event[], graph: DependencyGraph): Goal[] {
   const texts: string[] = [];
   const steps: Step[] = [];
   for (const event of events) {
@@ -42,17 +43,22 @@ export function goalsOf(events: readonly Event[], graph: Graph): Goal[] {
  * The latest earlier step whose result carries an argument that no user said; else the latest that
  * a precondition names.
  */
-function edgesInto(step: Step, before: readonly Step[], said: string, graph: Graph): Goal["after"] {
+function edgesInto(
+  step: Step,
+  before: readonly Step[],
+  said: string,
+  graph: DependencyGraph,
+): Goal["after"] {
   const edges = new Map<number, Goal["after"][number]>();
   for (const call of step.calls) {
     for (const [via, value] of Object.entries(call.arguments as JsonObject)) {
       for (const scalar of scalarsOf(value)) {
-        if (!isTelling(scalar) || holds(said, String(scalar))) continue;
+        if (!isTelling(scalar) || containsToken(said, String(scalar))) continue;
         const goal = before.findLastIndex(it => it.shown.has(String(scalar)));
         if (goal >= 0 && !edges.has(goal)) edges.set(goal, { goal, kind: "explicit", via });
       }
     }
-    const needed = graph.to(call.name).filter(it => it.kind === "implicit");
+    const needed = graph.edgesTo(call.name).filter(it => it.kind === "implicit");
     const goal = before.findLastIndex(it =>
       it.calls.some(other => needed.some(edge => edge.a === other.name)),
     );
@@ -78,13 +84,3 @@ function* scalarsOf(value: Json): Generator<Exclude<Json, readonly Json[] | Json
       : Object.values(value as JsonObject))
       yield* scalarsOf(it);
 }
-
-/** Whether a text holds a value as a whole token. */
-export function holds(text: string, value: string): boolean {
-  for (let at = text.indexOf(value); at >= 0; at = text.indexOf(value, at + 1))
-    if (!isWord(text[at - 1]) && !isWord(text[at + value.length])) return true;
-  return false;
-}
-
-const isWord = (char: string | undefined): boolean =>
-  char !== undefined && /[\p{L}\p{N}_]/u.test(char);

@@ -12,7 +12,7 @@ import { taskFormat, type Task } from "../../trajectory/task.ts";
 import { headerOf } from "../../trajectory/taskLine.ts";
 
 /** What a row says, whichever set it is of. */
-export interface Abstention {
+export interface ImportedRow {
   readonly asked: string;
   readonly reply: string;
   readonly tools: readonly ListedTool[];
@@ -20,12 +20,15 @@ export interface Abstention {
   readonly isTest: boolean;
 }
 
-export const importFormats = { when2call: when2CallRow, "xlam-irrelevance": xlamRow } as const;
+export const importFormats = {
+  when2call: parseWhen2CallRow,
+  "xlam-irrelevance": parseXlamRow,
+} as const;
 
 export type ImportFormat = keyof typeof importFormats;
 
 /** Why a row became no task. `a call`: its right answer is to call a tool. */
-export type Skipped = "a call" | "not one question" | "no row of this set";
+export type SkipReason = "a call" | "not one question" | "no row of this set";
 
 const message = z.object({ role: z.string(), content: z.string() });
 const tools = z.union([z.array(z.union([z.string(), z.record(z.string(), z.json())])), z.string()]);
@@ -44,7 +47,7 @@ const when2Call = z.union([
  * A row of When2Call: of its training sets, where the answer is a message, or of its test sets,
  * where it is one of four.
  */
-export function when2CallRow(json: unknown): Abstention | Skipped {
+export function parseWhen2CallRow(json: unknown): ImportedRow | SkipReason {
   const row = when2Call.safeParse(json).data;
   if (!row) return "no row of this set";
   const listed = toolsIn(row.tools);
@@ -74,7 +77,7 @@ const xlam = z.object({
 });
 
 /** A row of xLAM-irrelevance: a question and tools of which none can answer it. */
-export function xlamRow(json: unknown): Abstention | Skipped {
+export function parseXlamRow(json: unknown): ImportedRow | SkipReason {
   const row = xlam.safeParse(json).data;
   const listed = row && toolsIn(row.tools);
   if (!listed) return "no row of this set";
@@ -92,7 +95,7 @@ export function xlamRow(json: unknown): Abstention | Skipped {
 /** What a task pins that is on no server. */
 const noDefinitions = digestOf(freeze([]));
 
-export interface Naming {
+export interface ImportedTaskOptions {
   readonly format: ImportFormat;
   /** Line or element in its file, from 1. */
   readonly number: number;
@@ -103,9 +106,9 @@ export interface Naming {
  * A task without goals: the right thing is to call nothing. Its trajectory is what the set gives as
  * the right answer.
  */
-export function taskFrom(
-  { asked, reply, tools: listed }: Abstention,
-  { format, number, split }: Naming,
+export function createImportedTask(
+  { asked, reply, tools: listed }: ImportedRow,
+  { format, number, split }: ImportedTaskOptions,
 ): Task {
   const task = {
     format: taskFormat,

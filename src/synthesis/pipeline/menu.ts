@@ -5,7 +5,7 @@
  */
 import type { Server, Tool } from "../../environment/server.ts";
 import type { Random } from "../../environment/random.ts";
-import { declarationsOf, type Declared } from "../graph/declarations.ts";
+import { declarationsOf, type ToolDeclaration } from "../graph/declarations.ts";
 import type { MenuKind } from "./presets.ts";
 
 interface MenuEntry {
@@ -69,7 +69,7 @@ export function menuFor(offer: Offer, random: Random): Menu {
     others.filter(it => !near.has(it.tool.server)),
   ];
   const isIdle = needed.length === 0;
-  let beside: Declared[];
+  let beside: ToolDeclaration[];
   let joined: number;
   if (offer.distractors === "mixed" && kind === "chain") {
     beside = isIdle
@@ -116,15 +116,15 @@ export function menuFor(offer: Offer, random: Random): Menu {
   };
 }
 
-const some = (list: readonly Declared[], n: number, random: Random): Declared[] =>
+const some = (list: readonly ToolDeclaration[], n: number, random: Random): ToolDeclaration[] =>
   random.shuffle(list).slice(0, n);
 
 /** Company of every server that is open, at most one menu full. */
 function mixed(
-  needed: readonly Declared[],
-  others: readonly Declared[],
+  needed: readonly ToolDeclaration[],
+  others: readonly ToolDeclaration[],
   random: Random,
-): Declared[] {
+): ToolDeclaration[] {
   const room = mostOnMenu - needed.length;
   if (room <= 0) return [];
   const foreign = others.filter(it => it.tool.server !== needed[0]?.tool.server);
@@ -145,19 +145,19 @@ function mixed(
 }
 
 /** Two reads that take the same and show the same kind of thing, or two look-ups of one entity. */
-export function isSubstitute(a: Declared, b: Declared): boolean {
+export function isSubstitute(a: ToolDeclaration, b: ToolDeclaration): boolean {
   if (a.tool.effect !== "read" || b.tool.effect !== "read" || a.tool.server !== b.tool.server)
     return false;
-  const required = (it: Declared) =>
+  const required = (it: ToolDeclaration) =>
     it.inputs
-      .filter(input => input.required)
+      .filter(input => input.isRequired)
       .map(input => input.entity)
       .sort()
       .join(" ");
   if (required(a) !== required(b)) return false;
   const outputs = new Set(a.outputs.map(it => it.entity));
   if (b.outputs.some(it => outputs.has(it.entity))) return true;
-  const fields = (it: Declared) =>
+  const fields = (it: ToolDeclaration) =>
     Object.keys((it.tool.outputSchema["properties"] ?? {}) as object);
   const shared = fields(a).filter(it => fields(b).includes(it)).length;
   return shared * 2 > Math.min(fields(a).length, fields(b).length);

@@ -10,49 +10,49 @@ export interface Preset {
   readonly name: "paper" | "student";
   readonly mixture: Mixture;
   /** Share of tasks with a single user turn; the others have two or three. */
-  readonly oneTurn: number;
+  readonly oneTurnShare: number;
   /** Calls in one task. */
-  readonly mostCalls: Readonly<Record<MenuKind, number>>;
+  readonly maxCalls: Readonly<Record<MenuKind, number>>;
   /** Characters of a result that is asked for. */
-  readonly longestResult: number;
+  readonly maxResultLength: number;
   /**
    * Names that people know are half said now and then, and put right by what the server hints at.
    */
-  readonly guesses: boolean;
+  readonly usesPartialMentions: boolean;
   /** Letters of an answer that are still said, where it has to be short. */
-  readonly breath?: number;
+  readonly maxReplyLength?: number;
   /** Share of tasks with three to eight tools of other servers beside the menu. */
-  readonly distractors: number;
+  readonly distractorShare: number;
   /** Share of tasks with tools of other servers on the menu, within its size. */
-  readonly mixed: number;
+  readonly mixedMenuShare: number;
   /** Share of the normal tasks that need several servers. */
-  readonly crossing: number;
+  readonly crossServerShare: number;
 }
 
 export const presets: Readonly<Record<Preset["name"], Preset>> = {
   paper: {
     name: "paper",
     mixture: { multi: 10_895, clarify: 1_500, abstain: 1_122, irrelevant: 0.05 },
-    oneTurn: 0,
-    mostCalls: { chain: 12, full: 12 },
-    longestResult: 2400,
-    guesses: true,
-    distractors: 0.4,
-    mixed: 0,
-    crossing: 0.12,
+    oneTurnShare: 0,
+    maxCalls: { chain: 12, full: 12 },
+    maxResultLength: 2400,
+    usesPartialMentions: true,
+    distractorShare: 0.4,
+    mixedMenuShare: 0,
+    crossServerShare: 0.12,
   },
   student: {
     name: "student",
     mixture: { multi: 1, clarify: 0, abstain: 0, irrelevant: 0.05 },
-    oneTurn: 0.4,
+    oneTurnShare: 0.4,
     // more calls do not fit what a small student can say
-    mostCalls: { chain: 6, full: 12 },
-    longestResult: 800,
+    maxCalls: { chain: 6, full: 12 },
+    maxResultLength: 800,
     // it does not read hints
-    guesses: false,
-    breath: 60,
-    distractors: 0,
-    mixed: 0.5,
-    crossing: 0,
+    usesPartialMentions: false,
+    maxReplyLength: 60,
+    distractorShare: 0,
+    mixedMenuShare: 0.5,
+    crossServerShare: 0,
   },
 };

@@ -34,7 +34,7 @@ export const rejectedSchema = z.strictObject({
   events: z.array(event),
 });
 
-export type RejectedLine = z.infer<typeof rejectedSchema>;
+export type RejectedAttempt = z.infer<typeof rejectedSchema>;
 
 const counts = z.record(z.string(), z.int().min(0));
 
@@ -72,27 +72,27 @@ export type Report = z.infer<typeof reportSchema>;
  * The rejections that belong to a tasks file, and its report: `NAME.rejected.jsonl` and
  * `NAME.report.json` beside `NAME.tasks.jsonl`.
  */
-export const rejectedFile = (tasks: string): string => `${stemOf(tasks)}.rejected.jsonl`;
-export const reportFile = (tasks: string): string => `${stemOf(tasks)}.report.json`;
+export const rejectedFileFor = (tasks: string): string => `${stemOf(tasks)}.rejected.jsonl`;
+export const reportFileFor = (tasks: string): string => `${stemOf(tasks)}.report.json`;
 
 const stemOf = (tasks: string): string => tasks.replace(/(\.tasks)?\.jsonl$/, "");
 
-export const rejectedLine = (rejected: RejectedLine): string => JSON.stringify(rejected);
+export const formatRejected = (rejected: RejectedAttempt): string => JSON.stringify(rejected);
 
 /** Reads a file of rejections. Throws a `Mistake` with file and line where one does not fit. */
 export async function* readRejected(
   file: string,
   signal?: AbortSignal,
-): AsyncGenerator<RejectedLine> {
+): AsyncGenerator<RejectedAttempt> {
   for await (const { json, number } of jsonLines(file, signal ? { signal } : {}))
     yield parseRejected(json, `${file}:${number}`);
 }
 
 /** A rejection of parsed JSON, or a `Mistake` that says where it was and what does not fit. */
-export function parseRejected(json: unknown, place: string): RejectedLine {
+export function parseRejected(json: unknown, place: string): RejectedAttempt {
   const result = rejectedSchema.safeParse(json);
   // as it stands: a copy would lack keys such as __proto__ that a policy may have written
-  if (result.success) return json as RejectedLine;
+  if (result.success) return json as RejectedAttempt;
   const issue = result.error.issues[0]!;
   throw new UserError(
     `${place} is not a rejected attempt: at /${issue.path.join("/")}: ${issue.message}`,

@@ -3,9 +3,9 @@
  * come about or where they go.
  */
 import type { Task } from "../../trajectory/task.ts";
-import { diversityOf } from "./diversity.ts";
+import { measureDiversity } from "./diversity.ts";
 import { transitionsIn } from "./stateLog.ts";
-import { reportFormat, type RejectedLine, type Report } from "./report.ts";
+import { reportFormat, type RejectedAttempt, type Report } from "./report.ts";
 
 /** Knobs whose values are words for one task alone. */
 const unsorted = new Set(["bridges"]);
@@ -13,7 +13,7 @@ const unsorted = new Set(["bridges"]);
 /** More goals, calls and tools than this are counted together. */
 const most = 12;
 
-export class Tally {
+export class ReportCounts {
   #accepted = 0;
   #rejected = 0;
   readonly #by: Record<string, Record<string, number>> = {};
@@ -26,7 +26,7 @@ export class Tally {
   }
 
   /** Counts a task that was kept. */
-  keep(task: Task): void {
+  countAccepted(task: Task): void {
     this.#accepted++;
     const calls = task.goals.flatMap(it => it.calls.map(call => call.name));
     const sorts: Record<string, string | number | boolean> = {
@@ -49,13 +49,13 @@ export class Tally {
   }
 
   /** Counts an attempt that was turned down. */
-  turnDown({ reason, log }: RejectedLine): void {
+  countRejected({ reason, log }: RejectedAttempt): void {
     this.#rejected++;
     add(this.#reasons, reason);
     this.#walk(log);
   }
 
-  report(options: Report["options"]): Report {
+  createReport(options: Report["options"]): Report {
     const by = Object.fromEntries(
       Object.entries(this.#by).map(([sort, counts]) => [sort, sorted(counts)]),
     );
@@ -65,7 +65,7 @@ export class Tally {
         const [from, event, to] = JSON.parse(key) as [string, string, string];
         return { from, event, to, n };
       });
-    const diversity = { ...diversityOf(this.#said) } as unknown as Report["diversity"];
+    const diversity = { ...measureDiversity(this.#said) } as unknown as Report["diversity"];
     return {
       format: reportFormat,
       options,

@@ -9,28 +9,12 @@ import type { AssistantMessage, Conversation } from "../../policy/policy.ts";
 import { callEventOf, type CallEvent, type Event } from "../../trajectory/trajectory.ts";
 import type { Random } from "../../environment/random.ts";
 import type { State, Transition } from "./stateLog.ts";
-import type { Recovery, Teacher } from "../teachers/graphTeacher.ts";
-
-export type Continuation = "follow-up" | "clarification";
-
-/** Who says the user's turns. */
-export interface Speaker {
-  say(kind: "open" | Continuation): string | undefined | Promise<string | undefined>;
-  /** What it could not find words for, where `say` had none. */
-  readonly stuck: string | undefined;
-  /** Why a text may not be said, or undefined. */
-  flaw(text: string): string | undefined;
-  /** The talk cannot end here: something was asked and has to be answered. */
-  readonly owes: boolean;
-  /** Not everything has been said yet. */
-  readonly hasMore: boolean;
-  /** Told what the turn came to. Says why the talk cannot go on from there, or undefined. */
-  heard(calls: readonly CallEvent[], end: "answered" | "given-up"): string | undefined;
-}
+import type { Continuation, SimulatedUser } from "../teachers/simulatedUser.ts";
+import type { Recovery, Teacher } from "../teachers/teacher.ts";
 
 export interface ConversationSetup {
   readonly session: Session;
-  readonly speaker: Speaker;
+  readonly speaker: SimulatedUser;
   readonly teacher: Teacher;
   readonly conversation: Conversation & { readonly events: Event[] };
   readonly random: Random;
@@ -132,9 +116,9 @@ class Run {
   }
 
   async #query(): Promise<void> {
-    const text = await this.#of.speaker.say(this.#kind);
+    const text = await this.#of.speaker.nextTurn(this.#kind);
     if (text === undefined) {
-      const { owes, stuck } = this.#of.speaker;
+      const { owesAnswer: owes, stuckReason: stuck } = this.#of.speaker;
       return this.#turn > 1 && !owes
         ? this.#go("nothing more to say", "finish")
         : this.#reject("nothing to say", "query", stuck);
@@ -144,9 +128,10 @@ class Run {
   }
 
   #checkQuery(): void {
-    const flaw = this.#of.speaker.flaw(this.#text);
+    const flaw = this.#of.speaker.findFlaw(this.#text);
     if (flaw === undefined) return this.#go("sound", "turn");
-    if (this.#attempt >= limits.queries) return this.#reject(flaw, "query", this.#of.speaker.stuck);
+    if (this.#attempt >= limits.queries)
+      return this.#reject(flaw, "query", this.#of.speaker.stuckReason);
     this.#go(flaw, "query");
     this.#attempt++;
   }
@@ -225,7 +210,7 @@ class Run {
     const times = (this.#ofCall.get(key) ?? 0) + 1;
     this.#ofCall.set(key, times);
     const mayRetry = times <= limits.retriesOfCall && this.#retries < limits.retriesInTurn;
-    const means = this.#of.teacher.means(failed);
+    const means = this.#of.teacher.listRecoveries(failed);
     const wished: Recovery[] =
       failed.type === "invalid_params" || failed.type === "not_found"
         ? ["retry", "alternative"]
@@ -243,10 +228,13 @@ class Run {
       this.#answer = await this.#of.teacher.next(this.#of.conversation, this.#recovery);
     }
     const text = this.#answer!.text.trim();
-    const flaw = text === "" ? "empty" : this.#of.teacher.flaw?.(text);
+    const flaw = text === "" ? "empty" : this.#of.teacher.findFlaw?.(text);
     if (flaw !== undefined) return this.#again(text === "" ? flaw : "leaks", flaw);
     this.#of.conversation.events.push({ kind: "assistant", message: this.#message++, text });
-    const letDown = this.#of.speaker.heard(this.#calls, this.#gaveUp ? "given-up" : "answered");
+    const letDown = this.#of.speaker.receiveResult(
+      this.#calls,
+      this.#gaveUp ? "given-up" : "answered",
+    );
     if (letDown !== undefined) return this.#reject("not done", "teacher", letDown);
     this.#attempt = 1;
     this.#go(this.#gaveUp ? "gave up" : "answered", "continue");
@@ -257,7 +245,7 @@ class Run {
     const next = this.#drawn(random);
     const isOver =
       this.#turn >= maxTurns || (this.#turn >= minTurns && next === "end" && !speaker.hasMore);
-    if (isOver && !speaker.owes) return this.#go("end", "finish");
+    if (isOver && !speaker.owesAnswer) return this.#go("end", "finish");
     this.#kind = next === "end" ? "follow-up" : next;
     this.#go(this.#kind, "query");
     this.#turn++;

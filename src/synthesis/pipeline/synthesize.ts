@@ -9,15 +9,15 @@ import type { Event } from "../../trajectory/trajectory.ts";
 import { createRandom, type Random } from "../../environment/random.ts";
 import { crosses } from "./crossServerPlan.ts";
 import type { Brief } from "./taskSpecification.ts";
-import { slotsOf, type Kind } from "./composition.ts";
+import { planSlots, type TaskKind } from "./composition.ts";
 import { goalsOf } from "./goals.ts";
-import { graphOf } from "../graph/dependencyGraph.ts";
+import { dependencyGraphOf } from "../graph/dependencyGraph.ts";
 import { logOf } from "./stateLog.ts";
 import { converse } from "./stateMachine.ts";
 import { menuFor } from "./menu.ts";
 import { presets } from "./presets.ts";
-import { rejectedFormat, type RejectedLine } from "./report.ts";
-import { Kept, screened } from "./filter.ts";
+import { rejectedFormat, type RejectedAttempt } from "./report.ts";
+import { DuplicateFilter, findRejection } from "./filter.ts";
 import { heldOutServers, isHeldOut, splitOf } from "./split.ts";
 import { Studio, type Stage, type Synthesis } from "./synthesizer.ts";
 import { worldGraph } from "../user/crossServerScene.ts";
@@ -25,7 +25,7 @@ import { worldGraph } from "../user/crossServerScene.ts";
 /** One attempt at a task: kept, or turned down with the course it took. */
 export type Attempted =
   | { readonly kind: "accepted"; readonly task: Task }
-  | { readonly kind: "rejected"; readonly rejected: RejectedLine };
+  | { readonly kind: "rejected"; readonly rejected: RejectedAttempt };
 
 /**
  * Attempts at one place in the file on one server that come to nothing: it has no more of that kind
@@ -42,7 +42,7 @@ export async function* synthesize(synthesis: Synthesis): AsyncGenerator<Attempte
   const servers = serversFor(synthesis);
   const work = { ...synthesis, servers };
   const studio = new Studio(work);
-  const kept = new Kept();
+  const kept = new DuplicateFilter();
   const slots = slotsFor(work);
   let n = 0;
   for (let slot = slots.next(); !slot.done;) {
@@ -79,23 +79,27 @@ export function slotsFor({
   count = Infinity,
   split,
   servers,
-}: Synthesis): ReturnType<typeof slotsOf> {
+}: Synthesis): ReturnType<typeof planSlots> {
   const { mixture } = presets[preset];
   // what calls nothing has no chain of tools to hold out
-  return slotsOf(split === "heldout-chain" ? { ...mixture, abstain: 0 } : mixture, count, servers);
+  return planSlots(
+    split === "heldout-chain" ? { ...mixture, abstain: 0 } : mixture,
+    count,
+    servers,
+  );
 }
 
 interface Aim {
   readonly n: number;
   readonly home: string;
-  readonly kind: Kind;
+  readonly kind: TaskKind;
 }
 
 export async function attempt(
   aim: Aim,
   synthesis: Synthesis,
   studio: Studio,
-  kept: Kept,
+  kept: DuplicateFilter,
 ): Promise<Attempted> {
   const { catalog, seed, split, distinct = true } = synthesis;
   const random = createRandom(seed, "task", aim.n);
@@ -134,9 +138,9 @@ export async function attempt(
   const task = taskOf(brief, stage, log, synthesis, random);
   if (typeof task === "string") return rejected(task, whys[task]);
   if (split !== undefined && task.split !== split) return rejected("split", `it is ${task.split}`);
-  const flaw = screened(task, catalog);
+  const flaw = findRejection(task, catalog);
   if (flaw) return rejected(flaw.reason, flaw.why);
-  if (distinct && !kept.add(task))
+  if (distinct && !kept.addIfNew(task))
     return rejected("duplicate", "a task kept before makes nearly the same calls");
   studio.kept(task);
   return { kind: "accepted", task };
@@ -163,7 +167,9 @@ function taskOf(
 ): Task | keyof typeof whys {
   const { conversation } = stage.conversation;
   const servers = brief.servers.map(it => catalog.server(it.name));
-  const graph = brief.crossing ? worldGraph(servers) : graphOf(catalog.server(brief.home));
+  const graph = brief.crossing
+    ? worldGraph(servers)
+    : dependencyGraphOf(catalog.server(brief.home));
   const goals = goalsOf(conversation.events, graph);
   const turns = turnsOf(conversation.events, goals);
   const calls = conversation.events.filter(it => it.kind === "call");
@@ -178,7 +184,7 @@ function taskOf(
   )
     return "no crossing";
   if (turns.length < 2 && !brief.isOneTurn && preset === "paper") return "short";
-  if (calls.length > presets[preset].mostCalls[kind]) return "length";
+  if (calls.length > presets[preset].maxCalls[kind]) return "length";
   const called = new Set(calls.map(it => it.name));
   const { distractors, isFar, stripsEnums } = brief;
   const { menu, hidden, knobs } = menuFor(

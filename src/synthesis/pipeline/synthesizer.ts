@@ -18,24 +18,26 @@ import {
 import { abstentionOf } from "../user/abstentionTurn.ts";
 import { readAbstentions, type Abstentions } from "../text/abstentions.ts";
 import { Author } from "../user/userSimulator.ts";
-import { readBridges } from "../graph/crossServerLinks.ts";
+import { readCrossServerLinks } from "../graph/crossServerLinks.ts";
 import type { Crossing } from "./crossServerPlan.ts";
 import { briefFor, fewVariants, type Brief, type Ground } from "./taskSpecification.ts";
-import { rarityOf, used, type Uses } from "../graph/chains.ts";
-import type { Kind } from "./composition.ts";
-import type { Cast, Part } from "../teachers/chatModelTeacher.ts";
-import type { Plan } from "../teachers/turnPrompt.ts";
+import { computeRarity, countUses, type UseCounts } from "../graph/chains.ts";
+import type { TaskKind } from "./composition.ts";
+import type { LlmRoles, RoleSetup } from "../teachers/chatModelTeacher.ts";
+import type { TurnPlan } from "../teachers/turnPrompt.ts";
 import { declarationsOf, type EntityInput } from "../graph/declarations.ts";
-import { auditFiles, readAudit, type Audit } from "../graph/edgeVerdicts.ts";
-import { holds } from "./goals.ts";
-import type { ConversationSetup, Speaker } from "./stateMachine.ts";
-import { readManners, type Manners } from "../text/personas.ts";
+import { listVerdictFiles, readVerdicts, type EdgeVerdicts } from "../graph/edgeVerdicts.ts";
+import { containsToken } from "../text/containsToken.ts";
+import type { ConversationSetup } from "./stateMachine.ts";
+import type { SimulatedUser } from "../teachers/simulatedUser.ts";
+import { readStyleGuide, type StyleGuide } from "../text/personas.ts";
 import { hiddenFor } from "./menu.ts";
-import { readPhrases, type Phrases } from "../text/templates.ts";
+import { readTemplates, type ServerTemplates } from "../text/templates.ts";
 import type { Plot } from "../user/userPlan.ts";
 import { presets, type MenuKind, type Preset } from "./presets.ts";
 import { sampleOf, type Sample } from "../user/entitySampling.ts";
-import { GraphTeacher, Refusing, type Teacher } from "../teachers/graphTeacher.ts";
+import { GraphTeacher, RefusingTeacher } from "../teachers/graphTeacher.ts";
+import type { Teacher } from "../teachers/teacher.ts";
 import type { Scene } from "../user/intent.ts";
 import { worldScene, type Share } from "../user/crossServerScene.ts";
 
@@ -60,11 +62,11 @@ export interface Synthesis {
   /** Variants of each fixture, under other ids; 0 for the fixtures as they are. */
   readonly variants?: number;
   /** What was said of the graphs' edges; the verdicts that ship where absent. */
-  readonly audit?: Audit;
+  readonly audit?: EdgeVerdicts;
   /** False keeps tasks that make the same calls as an earlier one. */
   readonly distinct?: boolean;
   /** Who words the user's turns and answers them, in place of the graph. */
-  readonly cast?: Cast;
+  readonly cast?: LlmRoles;
   readonly signal?: AbortSignal;
 }
 
@@ -102,11 +104,11 @@ export interface Stage {
 
 export class Studio {
   readonly #of: Synthesis;
-  readonly #manners: Manners;
+  readonly #manners: StyleGuide;
   readonly #abstentions: Abstentions;
   readonly #ground: Ground;
-  readonly #phrases = new Map<string, Phrases>();
-  readonly #uses: Uses = new Map();
+  readonly #phrases = new Map<string, ServerTemplates>();
+  readonly #uses: UseCounts = new Map();
   readonly #infos = new Map<Task["info"], number>();
   readonly #samples = new Map<string, Sample>();
 
@@ -114,13 +116,13 @@ export class Studio {
     this.#of = synthesis;
     const { catalog, resources, seed, servers, variants = fewVariants } = synthesis;
     const preset = presets[synthesis.preset ?? "paper"];
-    const { oneTurn = preset.oneTurn, crossing = preset.crossing } = synthesis;
-    this.#manners = readManners(resources);
+    const { oneTurn = preset.oneTurnShare, crossing = preset.crossServerShare } = synthesis;
+    this.#manners = readStyleGuide(resources);
     this.#abstentions = readAbstentions(resources);
     const isHere = (tool: string) => servers.includes(catalog.tools.get(tool)!.server);
     const bridges =
       crossing > 0 && servers.length > 1
-        ? readBridges(resources, catalog).filter(it => isHere(it.from) && isHere(it.to))
+        ? readCrossServerLinks(resources, catalog).filter(it => isHere(it.from) && isHere(it.to))
         : [];
     const names = new Map([...catalog.servers.keys()].map(it => [it, catalog.fixtureNames(it)]));
     this.#ground = {
@@ -134,17 +136,17 @@ export class Studio {
       manners: this.#manners,
       uses: this.#uses,
       infos: this.#infos,
-      audit: synthesis.audit ?? readAudit(auditFiles(resources)),
+      audit: synthesis.audit ?? readVerdicts(listVerdictFiles(resources)),
       servers,
       fixtures: it => names.get(it)!,
     };
     for (const name of servers)
-      this.#phrases.set(name, readPhrases(join(resources, "phrases"), catalog.server(name)));
+      this.#phrases.set(name, readTemplates(join(resources, "phrases"), catalog.server(name)));
   }
 
   /** What attempt number n sets out to make, or undefined where its draw leads nowhere. */
   brief(
-    aim: { readonly n: number; readonly home: string; readonly kind: Kind },
+    aim: { readonly n: number; readonly home: string; readonly kind: TaskKind },
     random: Random,
   ): Brief | undefined {
     return briefFor(this.#ground, aim, random);
@@ -216,7 +218,7 @@ export class Studio {
     }
     const author = new Author(plot, scene);
     const teacher = isTerse
-      ? new Refusing(this.#manners, random)
+      ? new RefusingTeacher(this.#manners, random)
       : new GraphTeacher(author, this.#manners);
     const speaker = speakerOf(author, teacher, catalog, conversation.events);
     return {
@@ -245,7 +247,7 @@ export class Studio {
     );
     const conversation = { ...setup.conversation, tools };
     const { persona, now, isMinimal, sample } = scene;
-    const plan = (kind: Plan["kind"], plain: string): Plan => ({
+    const plan = (kind: TurnPlan["kind"], plain: string): TurnPlan => ({
       kind,
       plain,
       turn: author?.turn,
@@ -256,12 +258,12 @@ export class Studio {
       tools,
       events: conversation.events,
     });
-    const heard: Part["heard"] = done =>
+    const heard: RoleSetup["onTurnChecked"] = done =>
       author?.heard(done.map(({ wish, call }) => ({ wish, outcome: outcomeOf(call) })));
     return {
       ...setup,
       conversation,
-      ...cast.play({ planner: setup.speaker, plan, heard, conversation, signal }),
+      ...cast.assign({ planner: setup.speaker, plan, onTurnChecked: heard, conversation, signal }),
     };
   }
 
@@ -294,13 +296,13 @@ export class Studio {
         ? { met: 0, courted: 0 }
         : { met: shares.refusals, courted: shares.courted },
       listsFirst,
-      rarity: tool => rarityOf(tool, this.#uses),
+      rarity: tool => computeRarity(tool, this.#uses),
       ...(hidden.size > 0
         ? { missing: { hidden, words: this.#abstentions.obstacles, isAll: isIrrelevant } }
         : {}),
-      longestResult: this.#ground.preset.longestResult,
-      breath: this.#ground.preset.breath,
-      guesses: this.#ground.preset.guesses,
+      longestResult: this.#ground.preset.maxResultLength,
+      breath: this.#ground.preset.maxReplyLength,
+      guesses: this.#ground.preset.usesPartialMentions,
       goesOn: !isOneTurn && !isIrrelevant && this.#ground.preset.name === "paper",
     };
   }
@@ -308,10 +310,10 @@ export class Studio {
   /** Told of a task that is kept, so that the next ones use other tools. */
   kept({ chain, goals, knobs, kind, info }: Task): void {
     if (kind === "normal") this.#infos.set(info, (this.#infos.get(info) ?? 0) + 1);
-    if (typeof knobs["bridges"] === "string") used(knobs["bridges"].split(", "), this.#uses);
+    if (typeof knobs["bridges"] === "string") countUses(knobs["bridges"].split(", "), this.#uses);
     const called = new Set(goals.flatMap(it => it.calls.map(call => call.name)));
-    used(called, this.#uses);
-    used(
+    countUses(called, this.#uses);
+    countUses(
       chain.filter(it => !called.has(it)),
       this.#uses,
       true,
@@ -320,7 +322,7 @@ export class Studio {
 
   /** Told of a chain that came to nothing. */
   failed(chain: readonly string[], crossing?: Crossing): void {
-    used([...chain, ...(crossing?.bridges ?? [])], this.#uses, true);
+    countUses([...chain, ...(crossing?.bridges ?? [])], this.#uses, true);
   }
 
   /**
@@ -389,15 +391,17 @@ function wishedFor(
     if (!next || tool.effect === "write") return true;
     // what people say themselves needs no look-up, unless it goes by another name too
     const isHidden = (input: EntityInput) =>
-      !input.spoken || labels.some(it => it.entity === input.entity);
+      !input.isSpoken || labels.some(it => it.entity === input.entity);
     const fed = declarations
       .get(name)!
       .outputs.filter(it =>
-        next.inputs.some(input => input.required && isHidden(input) && input.entity === it.entity),
+        next.inputs.some(
+          input => input.isRequired && isHidden(input) && input.entity === it.entity,
+        ),
       );
     const hangsOn = (entity: string) => Object.keys(sample.things.get(entity)?.[0]?.context ?? {});
     const isLookUp = fed.some(it =>
-      inputs.every(input => !input.required || hangsOn(it.entity).includes(input.entity)),
+      inputs.every(input => !input.isRequired || hangsOn(it.entity).includes(input.entity)),
     );
     return !isLookUp || random.boolean(shares.saidLookUp);
   });
@@ -406,23 +410,23 @@ function wishedFor(
 /** The author as the machine knows a speaker. */
 function speakerOf(
   author: Author,
-  teacher: GraphTeacher | Refusing,
+  teacher: GraphTeacher | RefusingTeacher,
   catalog: Catalog,
   events: readonly Event[],
-): Speaker {
+): SimulatedUser {
   return {
-    say: kind => author.say(kind)?.text,
-    flaw: text => flawOf(text, catalog),
-    get stuck() {
+    nextTurn: kind => author.say(kind)?.text,
+    findFlaw: text => flawOf(text, catalog),
+    get stuckReason() {
       return author.stuck;
     },
-    get owes() {
+    get owesAnswer() {
       return author.owes;
     },
     get hasMore() {
       return author.hasMore;
     },
-    heard() {
+    receiveResult() {
       const last = events.at(-1);
       if (teacher instanceof GraphTeacher)
         author.heard(
@@ -452,27 +456,27 @@ function endOf(author: Author, { kind, info, crossing }: Brief): ReturnType<Stag
 function told(
   { user, reply }: { user: string; reply: string },
   catalog: Catalog,
-): { speaker: Speaker; teacher: Teacher } {
+): { speaker: SimulatedUser; teacher: Teacher } {
   return {
     speaker: {
-      say: () => user,
-      stuck: undefined,
-      flaw: text => flawOf(text, catalog),
-      owes: false,
+      nextTurn: () => user,
+      stuckReason: undefined,
+      findFlaw: text => flawOf(text, catalog),
+      owesAnswer: false,
       hasMore: false,
-      heard: () => {},
+      receiveResult: () => {},
     },
     teacher: {
       name: "graph",
       next: async () => ({ text: reply, calls: [] }),
-      means: () => ["give-up"],
+      listRecoveries: () => ["give-up"],
     },
   };
 }
 
 /** Why no user may say this. */
 const flawOf = (text: string, catalog: Catalog): string | undefined =>
-  [...catalog.tools.keys()].some(it => holds(text, it))
+  [...catalog.tools.keys()].some(it => containsToken(text, it))
     ? "names a tool"
     : /[{}|\u0000-\u0008]/.test(text)
       ? "has a slot left open"

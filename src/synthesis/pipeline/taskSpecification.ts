@@ -7,13 +7,19 @@ import type { Random } from "../../environment/random.ts";
 import type { Server } from "../../environment/server.ts";
 import { variantName } from "../../environment/variant.ts";
 import type { Task } from "../../trajectory/task.ts";
-import type { Bridge } from "../graph/crossServerLinks.ts";
+import type { CrossServerLink } from "../graph/crossServerLinks.ts";
 import { crossingOf, type Crossing } from "./crossServerPlan.ts";
-import { chainOf, loners, rarityOf, type Uses, type Ways } from "../graph/chains.ts";
-import type { Kind } from "./composition.ts";
+import {
+  drawChain,
+  listIsolatedTools,
+  computeRarity,
+  type UseCounts,
+  type ChainSource,
+} from "../graph/chains.ts";
+import type { TaskKind } from "./composition.ts";
 import { declarationsOf } from "../graph/declarations.ts";
-import type { Audit } from "../graph/edgeVerdicts.ts";
-import { personaOf, type Manners, type Persona } from "../text/personas.ts";
+import type { EdgeVerdicts } from "../graph/edgeVerdicts.ts";
+import { pickPersona, type StyleGuide, type Persona } from "../text/personas.ts";
 import { isKin } from "./menu.ts";
 import type { Plot } from "../user/userPlan.ts";
 import type { Preset } from "./presets.ts";
@@ -42,7 +48,7 @@ export interface Brief {
   /** The server that the talk is about. */
   readonly home: string;
   readonly chain: readonly string[];
-  readonly kind: Kind;
+  readonly kind: TaskKind;
   readonly info: Task["info"];
   readonly isOneTurn: boolean;
   readonly listsFirst: boolean;
@@ -80,15 +86,15 @@ export interface Ground {
   readonly variants: number;
   /** Share of the normal tasks that need several servers, and what leads from one to another. */
   readonly crossing: number;
-  readonly bridges: readonly Bridge[];
+  readonly bridges: readonly CrossServerLink[];
   /** How much was told in the normal tasks so far. */
   readonly infos: ReadonlyMap<Task["info"], number>;
   /** Names of a server's fixtures. */
   readonly fixtures: (server: string) => readonly string[];
-  readonly manners: Manners;
-  readonly uses: Uses;
+  readonly manners: StyleGuide;
+  readonly uses: UseCounts;
   /** What was said of the graphs' edges. */
-  readonly audit: Audit;
+  readonly audit: EdgeVerdicts;
   /** Servers that tasks are made on, and all there are for distractors. */
   readonly servers: readonly string[];
 }
@@ -96,14 +102,14 @@ export interface Ground {
 /** What attempt number n is to make on a server, or undefined where its draw leads nowhere. */
 export function briefFor(
   ground: Ground,
-  { n, home, kind }: { n: number; home: string; kind: Kind },
+  { n, home, kind }: { n: number; home: string; kind: TaskKind },
   random: Random,
 ): Brief | undefined {
   const { catalog, seed, preset, oneTurn, manners, uses, bridges, servers } = ground;
   const chain =
     kind === "abstain"
       ? []
-      : chainFor({ server: catalog.server(home), uses, audit: ground.audit }, random);
+      : chainFor({ server: catalog.server(home), uses, verdicts: ground.audit }, random);
   if (!chain) return undefined;
   const info = toldIn(ground.infos, random);
   const crossing =
@@ -112,7 +118,11 @@ export function briefFor(
       : undefined;
   const isFar = kind === "irrelevant" && random.boolean(shares.far);
   const distractors =
-    preset.mixed > 0 ? "mixed" : random.boolean(preset.distractors) ? 3 + random.integer(6) : 0;
+    preset.mixedMenuShare > 0
+      ? "mixed"
+      : random.boolean(preset.distractorShare)
+        ? 3 + random.integer(6)
+        : 0;
   const needed = crossing ? crossing.servers : [home];
   const others = random
     .shuffle(othersThan(needed, ground))
@@ -136,7 +146,7 @@ export function briefFor(
       ...others.map(name => ({ name, fixture: fixtureFor(ground, name, n, random) })),
     ],
     sessionSeed: random.integer(100_000),
-    persona: personaOf(manners, random),
+    persona: pickPersona(manners, random),
     distractors,
     stripsEnums: random.boolean(shares.enumsStripped),
     isFar: isFar && others.length > 0,
@@ -165,13 +175,15 @@ const few = 50;
 /** How many servers are opened beside those that are needed. */
 function companyOf(
   distractors: Brief["distractors"],
-  kind: Kind,
+  kind: TaskKind,
   isFar: boolean,
   { preset }: Ground,
   random: Random,
 ): number {
   if (distractors === "mixed")
-    return kind === "irrelevant" || random.boolean(preset.mixed) ? 1 + random.integer(2) : 0;
+    return kind === "irrelevant" || random.boolean(preset.mixedMenuShare)
+      ? 1 + random.integer(2)
+      : 0;
   return distractors > 0 || isFar ? 2 + random.integer(2) : 0;
 }
 
@@ -187,12 +199,12 @@ function sharedFixture(
   return servers.map(name => ({ name, fixture: numbered(ground, name, fixture, n, random) }));
 }
 
-function chainFor(ways: Ways, random: Random): readonly string[] | undefined {
-  const chain = chainOf(ways, random);
-  const alone = loners(ways);
+function chainFor(ways: ChainSource, random: Random): readonly string[] | undefined {
+  const chain = drawChain(ways, random);
+  const alone = listIsolatedTools(ways);
   if (!chain) return undefined;
   return alone.length > 0 && random.boolean(shares.loner)
-    ? [...chain.tools, random.pickWeighted(alone, it => rarityOf(it, ways.uses))]
+    ? [...chain.tools, random.pickWeighted(alone, it => computeRarity(it, ways.uses))]
     : chain.tools;
 }
 
@@ -239,7 +251,7 @@ export function hasHiddenIds(server: Server): boolean {
   let known = hidden.get(server);
   if (known === undefined) {
     const inputs = [...declarationsOf(server).values()].flatMap(it => it.inputs);
-    hidden.set(server, (known = inputs.filter(it => !it.spoken).length * 2 > inputs.length));
+    hidden.set(server, (known = inputs.filter(it => !it.isSpoken).length * 2 > inputs.length));
   }
   return known;
 }

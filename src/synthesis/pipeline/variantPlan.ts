@@ -8,7 +8,7 @@ import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Random } from "../../environment/random.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { callsOf, type CallEvent, type Event } from "../../trajectory/trajectory.ts";
-import type { Bridge } from "../graph/crossServerLinks.ts";
+import type { CrossServerLink } from "../graph/crossServerLinks.ts";
 import { crossingOver, type Crossing } from "./crossServerPlan.ts";
 import type { Likeness } from "./taskSpecification.ts";
 import { declarationsOf } from "../graph/declarations.ts";
@@ -23,7 +23,7 @@ const always = { met: 1, courted: 1 };
 export function planOf(
   task: Task,
   catalog: Catalog,
-  bridges: readonly Bridge[],
+  bridges: readonly CrossServerLink[],
   random: Random,
 ): { readonly like: Likeness; readonly crossing?: Crossing } {
   const tools = [...new Set([...task.chain, ...callsOf(task.trajectory).map(it => it.name)])];
@@ -139,7 +139,7 @@ function withQuestion(turns: readonly Asked[]): void {
 function crossingIn(
   { knobs, servers }: Task,
   turns: readonly Asked[],
-  bridges: readonly Bridge[],
+  bridges: readonly CrossServerLink[],
   catalog: Catalog,
 ): Crossing | undefined {
   if (typeof knobs["bridges"] !== "string") return undefined;

@@ -8,10 +8,10 @@ import type { Random } from "../../environment/random.ts";
 import { variantName, variantNamed } from "../../environment/variant.ts";
 import { UserError } from "../../userError.ts";
 import type { Task } from "../../trajectory/task.ts";
-import { readBridges, type Bridge } from "../graph/crossServerLinks.ts";
+import { readCrossServerLinks, type CrossServerLink } from "../graph/crossServerLinks.ts";
 import { hasHiddenIds, type Brief } from "./taskSpecification.ts";
-import { personaOf, readManners, type Manners } from "../text/personas.ts";
-import { Kept } from "./filter.ts";
+import { pickPersona, readStyleGuide, type StyleGuide } from "../text/personas.ts";
+import { DuplicateFilter } from "./filter.ts";
 import { Studio, type Synthesis } from "./synthesizer.ts";
 import { attempt } from "./synthesize.ts";
 import { planOf } from "./variantPlan.ts";
@@ -55,11 +55,11 @@ export async function* variantsOf(
     ...(signal ? { signal } : {}),
   };
   const studio = new Likely(work, task, {
-    bridges: readBridges(resources, catalog),
-    manners: readManners(resources),
+    bridges: readCrossServerLinks(resources, catalog),
+    manners: readStyleGuide(resources),
   });
-  const kept = new Kept();
-  kept.add(task);
+  const kept = new DuplicateFilter();
+  kept.addIfNew(task);
   const shape = shapeOf(task);
   let barren = 0;
   for (let n = 0, made = 0; made < count && barren < patience; n++, barren++) {
@@ -73,7 +73,7 @@ export async function* variantsOf(
     if (
       attempted.kind === "rejected" ||
       shapeOf(attempted.task) !== shape ||
-      !kept.add(attempted.task)
+      !kept.addIfNew(attempted.task)
     )
       continue;
     barren = -1;
@@ -98,12 +98,12 @@ export const shapeOf = ({ kind, info, turns, goals }: Task): string =>
 class Likely extends Studio {
   readonly #work: Synthesis;
   readonly #task: Task;
-  readonly #ground: { readonly bridges: readonly Bridge[]; readonly manners: Manners };
+  readonly #ground: { readonly bridges: readonly CrossServerLink[]; readonly manners: StyleGuide };
 
   constructor(
     work: Synthesis,
     task: Task,
-    ground: { bridges: readonly Bridge[]; manners: Manners },
+    ground: { bridges: readonly CrossServerLink[]; manners: StyleGuide },
   ) {
     super(work);
     this.#work = work;
@@ -136,7 +136,7 @@ class Likely extends Studio {
         ),
       })),
       sessionSeed: random.integer(100_000),
-      persona: personaOf(manners, random),
+      persona: pickPersona(manners, random),
       distractors: Number(knobs["distractors"] ?? 0),
       stripsEnums: knobs["enumsStripped"] === true,
       isFar:

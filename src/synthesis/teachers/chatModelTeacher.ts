@@ -8,34 +8,34 @@ import type { ChatMessage, ChatModel } from "../../policy/chatModel.ts";
 import { chatTool, messageIn, messagesOf } from "../../policy/endpointPolicy.ts";
 import type { AssistantMessage, Conversation } from "../../policy/policy.ts";
 import type { CallEvent } from "../../trajectory/trajectory.ts";
-import type { Plan } from "./turnPrompt.ts";
-import { EndpointSpeaker, type Speaking } from "./chatModelUser.ts";
-import { holds } from "../pipeline/goals.ts";
-import { hides, idIn } from "./grounding.ts";
-import { fits } from "./turnCheck.ts";
-import type { Speaker } from "../pipeline/stateMachine.ts";
-import type { Recovery, Teacher } from "./graphTeacher.ts";
+import type { TurnPlan } from "./turnPrompt.ts";
+import { ChatModelUser, type ChatModelUserOptions } from "./chatModelUser.ts";
+import { containsToken } from "../text/containsToken.ts";
+import { hasInvisibleCharacters, findUnspokenId } from "./grounding.ts";
+import { matchesIntent } from "./turnCheck.ts";
+import type { SimulatedUser } from "./simulatedUser.ts";
+import type { Recovery, Teacher } from "./teacher.ts";
 
 /** Who plays a talk that has been planned. */
-export interface Cast {
+export interface LlmRoles {
   /** How the teacher is named in tasks. */
   readonly name: string;
-  play(part: Part): { readonly speaker: Speaker; readonly teacher: Teacher };
+  assign(part: RoleSetup): { readonly speaker: SimulatedUser; readonly teacher: Teacher };
 }
 
 /** What there is to play. */
-export interface Part extends Omit<Speaking, "model"> {
+export interface RoleSetup extends Omit<ChatModelUserOptions, "model"> {
   readonly conversation: Conversation;
 }
 
 /** A cast of one chat model. `name`: such as `endpoint:gemma` or `editor:gpt`. */
-export const castOf = (model: ChatModel, name: string): Cast => ({
+export const createLlmRoles = (model: ChatModel, name: string): LlmRoles => ({
   name,
-  play(part) {
-    const speaker = new EndpointSpeaker({ ...part, model });
+  assign(part) {
+    const speaker = new ChatModelUser({ ...part, model });
     return {
       speaker,
-      teacher: new EndpointTeacher({
+      teacher: new ChatModelTeacher({
         model,
         name,
         planOf: () => speaker.plan,
@@ -56,21 +56,21 @@ const temperature = { first: 0.2, more: 0.1 };
 const longestMessage = 1200;
 const longestReply = 4000;
 
-interface Teaching {
+interface ChatModelTeacherOptions {
   readonly model: ChatModel;
   readonly name: string;
   /** What the user's turn was about: how well a call could be made good, never what to call. */
-  readonly planOf: () => Plan | undefined;
+  readonly planOf: () => TurnPlan | undefined;
   readonly conversation: Conversation;
   readonly signal: AbortSignal | undefined;
 }
 
-export class EndpointTeacher implements Teacher {
+export class ChatModelTeacher implements Teacher {
   readonly name: string;
-  readonly #of: Teaching;
+  readonly #of: ChatModelTeacherOptions;
   #complaints = 0;
 
-  constructor(teaching: Teaching) {
+  constructor(teaching: ChatModelTeacherOptions) {
     this.name = teaching.name;
     this.#of = teaching;
   }
@@ -106,23 +106,23 @@ export class EndpointTeacher implements Teacher {
   }
 
   /** What the user said to do in that case, or nothing more; a mistake of its own it can mend. */
-  means(failed: CallEvent): readonly Recovery[] {
-    const wish = this.#of.planOf()?.turn?.wishes.find(it => fits(failed, it));
+  listRecoveries(failed: CallEvent): readonly Recovery[] {
+    const wish = this.#of.planOf()?.turn?.wishes.find(it => matchesIntent(failed, it));
     if (!wish) return ["retry", "alternative", "give-up"];
     return wish.otherwise ? ["retry", "give-up"] : ["give-up"];
   }
 
-  flaw(text: string): string | undefined {
-    const tool = this.#of.conversation.tools.find((it: Tool) => holds(text, it.name));
+  findFlaw(text: string): string | undefined {
+    const tool = this.#of.conversation.tools.find((it: Tool) => containsToken(text, it.name));
     if (tool) return `it names the tool ${tool.name}`;
     const plan = this.#of.planOf();
     const said = this.#of.conversation.events
       .flatMap(it => (it.kind === "user" ? [it.text] : []))
       .join("\n");
-    const id = plan && idIn(text, { ...plan, plain: said });
+    const id = plan && findUnspokenId(text, { ...plan, plain: said });
     if (id !== undefined) return `it says the identifier ${id}, which means nothing to the user`;
     if (text.length > longestReply) return `it has ${text.length} characters`;
-    return /^\s*[[{]|```|<\/?tool_call>/.test(text) || hides(text)
+    return /^\s*[[{]|```|<\/?tool_call>/.test(text) || hasInvisibleCharacters(text)
       ? "it is no message to a person"
       : undefined;
   }

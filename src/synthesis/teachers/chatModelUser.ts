@@ -7,10 +7,10 @@ import { z } from "zod";
 import type { ChatModel } from "../../policy/chatModel.ts";
 import { completeAs } from "../../policy/structured.ts";
 import type { CallEvent } from "../../trajectory/trajectory.ts";
-import { askedFor, type Plan } from "./turnPrompt.ts";
-import { ungrounded, type Flaw } from "./grounding.ts";
-import { judged, type Heard } from "./turnCheck.ts";
-import type { Continuation, Speaker } from "../pipeline/stateMachine.ts";
+import { buildTurnPrompt, type TurnPlan } from "./turnPrompt.ts";
+import { findGroundingFlaw, type TextFlaw } from "./grounding.ts";
+import { checkTurn, type TurnResult } from "./turnCheck.ts";
+import type { Continuation, SimulatedUser } from "./simulatedUser.ts";
 
 /**
  * How freely the model writes at first, and how much more freely after each message that could not
@@ -23,39 +23,39 @@ const longestMessage = 600;
 
 const shape = z.strictObject({ text: z.string() });
 
-export interface Speaking {
+export interface ChatModelUserOptions {
   readonly model: ChatModel;
   /** Who plans the turns. */
-  readonly planner: Speaker;
+  readonly planner: SimulatedUser;
   /** The plan of the turn that was planned last. */
-  readonly plan: (kind: "open" | Continuation, plain: string) => Plan;
+  readonly plan: (kind: "open" | Continuation, plain: string) => TurnPlan;
   /** Told which wishes were called for, with the answers. */
-  readonly heard: (done: Heard["done"]) => void;
+  readonly onTurnChecked: (done: TurnResult["done"]) => void;
   readonly signal: AbortSignal | undefined;
 }
 
-export class EndpointSpeaker implements Speaker {
-  readonly #of: Speaking;
-  #plan: Plan | undefined;
+export class ChatModelUser implements SimulatedUser {
+  readonly #of: ChatModelUserOptions;
+  #plan: TurnPlan | undefined;
   #before: { text: string; complaint: string } | undefined;
   #attempt = 0;
-  #flaw: Flaw | undefined;
+  #flaw: TextFlaw | undefined;
 
-  constructor(speaking: Speaking) {
+  constructor(speaking: ChatModelUserOptions) {
     this.#of = speaking;
   }
 
   /** Of the turn that is being said. */
-  get plan(): Plan | undefined {
+  get plan(): TurnPlan | undefined {
     return this.#plan;
   }
 
-  get stuck(): string | undefined {
-    return this.#flaw?.complaint ?? this.#of.planner.stuck;
+  get stuckReason(): string | undefined {
+    return this.#flaw?.complaint ?? this.#of.planner.stuckReason;
   }
 
-  get owes(): boolean {
-    return this.#of.planner.owes;
+  get owesAnswer(): boolean {
+    return this.#of.planner.owesAnswer;
   }
 
   get hasMore(): boolean {
@@ -63,10 +63,10 @@ export class EndpointSpeaker implements Speaker {
   }
 
   /** Asked again within a turn, it says the same thing otherwise. */
-  async say(kind: "open" | Continuation): Promise<string | undefined> {
+  async nextTurn(kind: "open" | Continuation): Promise<string | undefined> {
     const { model, planner, signal } = this.#of;
     if (!this.#plan) {
-      const plain = await planner.say(kind);
+      const plain = await planner.nextTurn(kind);
       if (plain === undefined) return undefined;
       this.#plan = this.#of.plan(kind, plain);
       this.#attempt = 0;
@@ -74,7 +74,7 @@ export class EndpointSpeaker implements Speaker {
     }
     const heat = temperature.first + temperature.more * this.#attempt++;
     const request = {
-      messages: askedFor(this.#plan, this.#before),
+      messages: buildTurnPrompt(this.#plan, this.#before),
       temperature: heat,
       maxTokens: longestMessage,
     };
@@ -89,20 +89,22 @@ export class EndpointSpeaker implements Speaker {
     return text;
   }
 
-  #flawOf(text: string, plan: Plan): Flaw | undefined {
-    const leak = this.#of.planner.flaw(text);
-    return leak === undefined ? ungrounded(text, plan) : { event: leak, complaint: `it ${leak}` };
+  #flawOf(text: string, plan: TurnPlan): TextFlaw | undefined {
+    const leak = this.#of.planner.findFlaw(text);
+    return leak === undefined
+      ? findGroundingFlaw(text, plan)
+      : { event: leak, complaint: `it ${leak}` };
   }
 
-  flaw(): string | undefined {
+  findFlaw(): string | undefined {
     return this.#flaw?.event;
   }
 
-  heard(calls: readonly CallEvent[]): string | undefined {
+  receiveResult(calls: readonly CallEvent[]): string | undefined {
     const plan = this.#plan!;
     this.#plan = undefined;
-    const { done, letDown } = judged(plan, calls);
-    if (letDown === undefined) this.#of.heard(done);
+    const { done, failure: letDown } = checkTurn(plan, calls);
+    if (letDown === undefined) this.#of.onTurnChecked(done);
     return letDown;
   }
 }

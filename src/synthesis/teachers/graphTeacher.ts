@@ -8,46 +8,28 @@ import type { AssistantMessage, Call, Conversation } from "../../policy/policy.t
 import type { CallEvent } from "../../trajectory/trajectory.ts";
 import type { Author } from "../user/userSimulator.ts";
 import type { Random } from "../../environment/random.ts";
-import { shownBy } from "../graph/declarations.ts";
+import { findEntities } from "../graph/declarations.ts";
 import { fieldSaid, told, type Told } from "../user/resultReply.ts";
-import { capitalized, verbatim, type Manners } from "../text/personas.ts";
-import { chosen, filled } from "../text/templates.ts";
+import { capitalize, markVerbatim, type StyleGuide } from "../text/personas.ts";
+import { chooseAlternatives, fillSlots } from "../text/templates.ts";
 import { sloppyKey } from "../user/feasibility.ts";
-import { isClause, messageOf, reasonOf } from "../text/renderReply.ts";
+import { isFullClause, renderReply, formatRefusal } from "../text/renderReply.ts";
 import type { Planned, Turn } from "../user/userPlan.ts";
 import { guessOf } from "../user/partialMention.ts";
 import { keyOf, routesTo, type Route } from "../user/lookUps.ts";
 import type { Thing } from "../user/entitySampling.ts";
 import type { Named, Wish } from "../user/intent.ts";
-
-export type Recovery = "retry" | "alternative" | "give-up";
-
-/**
- * Who answers the user in synthesis. The machine chooses the recovery; the teacher says which it
- * could carry out.
- */
-export interface Teacher {
-  readonly name: string;
-  /** `complaint`: what was wrong with its message before, which nobody has seen. */
-  next(
-    conversation: Conversation,
-    recovery?: { readonly kind: Recovery; readonly failed: CallEvent },
-    complaint?: string,
-  ): Promise<AssistantMessage>;
-  means(failed: CallEvent): readonly Recovery[];
-  /** Why a reply may not be said, or undefined. */
-  flaw?(text: string): string | undefined;
-}
+import type { Recovery, Teacher } from "./teacher.ts";
 
 /** A reason that begins with a name keeps it whatever stands before. */
-const named = (why: string): string => (/^[A-Z]/.test(why) ? verbatim(why) : why);
+const named = (why: string): string => (/^[A-Z]/.test(why) ? markVerbatim(why) : why);
 
 const calls = (list: readonly Call[]): AssistantMessage => ({ text: "", calls: list });
 
 export class GraphTeacher implements Teacher {
   readonly name = "graph";
   readonly #author: Author;
-  readonly #manners: Manners;
+  readonly #manners: StyleGuide;
   /** Things whose ids a result has shown or the user has said, by `keyOf`. */
   readonly #seen = new Set<string>();
   /** Calls made, so that no look-up is made twice. */
@@ -65,7 +47,7 @@ export class GraphTeacher implements Teacher {
   #asked: { wish: Planned; key: string }[] = [];
 
   /** `author` says what the user wants, and how what is named can be found. */
-  constructor(author: Author, manners: Manners) {
+  constructor(author: Author, manners: StyleGuide) {
     this.#author = author;
     this.#manners = manners;
   }
@@ -106,7 +88,7 @@ export class GraphTeacher implements Teacher {
   }
 
   /** What the user said to do in that case, or, for a look-up, another way to look. */
-  means(failed: CallEvent): readonly Recovery[] {
+  listRecoveries(failed: CallEvent): readonly Recovery[] {
     const wish = this.#wishOf(failed);
     if (wish && failed.type === "not_found" && guessOf(wish)) return ["retry", "give-up"];
     if (wish?.otherwise)
@@ -214,7 +196,7 @@ export class GraphTeacher implements Teacher {
       this.#answers.set(callKey(event.name, event.arguments), canonical(event.value ?? null));
       const declared = this.#author.rehearsal.scene.declarations.get(event.name);
       if (event.outcome === "ok" && declared)
-        for (const it of shownBy(declared, event.value ?? null)) this.#seen.add(keyOf(it));
+        for (const it of findEntities(declared, event.value ?? null)) this.#seen.add(keyOf(it));
       const wish = this.#wishOf(event);
       if (!wish) continue;
       this.#done.push({ wish, call: event });
@@ -259,7 +241,7 @@ export class GraphTeacher implements Teacher {
       before: before?.kind === "assistant" ? before.text : "",
       isBrief: scene.breath !== undefined,
     };
-    return messageOf(message, this.#manners, scene.random);
+    return renderReply(message, this.#manners, scene.random);
   }
 
   /** What was said to do in that case says why it came to it. */
@@ -268,45 +250,45 @@ export class GraphTeacher implements Teacher {
     const failed = first && this.#done.find(it => it.wish === first && it.call.outcome !== "ok");
     if (!failed) return text;
     const { random } = this.#author.rehearsal.scene;
-    const why = reasonOf(failed.call.error ?? "it was refused", conversation.now, random);
+    const why = formatRefusal(failed.call.error ?? "it was refused", conversation.now, random);
     const form = random.pick(
       this.#manners.instead.filter(
-        it => it.startsWith("{why}") || (isClause(why) && !why.includes(":")),
+        it => it.startsWith("{why}") || (isFullClause(why) && !why.includes(":")),
       ),
     );
     return form
-      .replace("{why}", () => (form.startsWith("{why}") ? capitalized(why) : why))
-      .replace("{reply}", () => capitalized(text.replace(/^Done[,:.] +/, "")));
+      .replace("{why}", () => (form.startsWith("{why}") ? capitalize(why) : why))
+      .replace("{reply}", () => capitalize(text.replace(/^Done[,:.] +/, "")));
   }
 
   #sorry(failed: CallEvent, conversation: Conversation): string {
     const { scene } = this.#author.rehearsal;
     const { phrases, random } = scene;
     const wish = this.#wishOf(failed);
-    const why = reasonOf(failed.error ?? "it was refused", conversation.now, random);
+    const why = formatRefusal(failed.error ?? "it was refused", conversation.now, random);
     const own = (wish && phrases.tools[wish.tool.name]?.refused?.[failed.type ?? ""]) ?? [];
     const slot = (key: string) =>
       key === "why" ? named(why) : wish && fieldSaid(key, wish, failed, undefined, scene);
     // one colon in a sentence is enough
     const colons = (text: string) => Math.max(1, text.split(": ").length - 1);
     const suits = (form: string) =>
-      isClause(why) || !/(afraid|Unfortunately,|but|because|since|Sorry,) \{why\}/.test(form);
+      isFullClause(why) || !/(afraid|Unfortunately,|but|because|since|Sorry,) \{why\}/.test(form);
     const texts = [...random.shuffle(own), ...random.shuffle(this.#manners.giveUp)]
       .filter(suits)
-      .flatMap(it => filled(chosen(it, random), slot) ?? []);
+      .flatMap(it => fillSlots(chooseAlternatives(it, random), slot) ?? []);
     return this.#message(conversation, {
-      sorry: capitalized(texts.toSorted((a, b) => colons(a) - colons(b))[0] ?? `${why}.`),
+      sorry: capitalize(texts.toSorted((a, b) => colons(a) - colons(b))[0] ?? `${why}.`),
     });
   }
 }
 
 /** Answers that nothing on offer can do it, and calls nothing. */
-export class Refusing implements Teacher {
+export class RefusingTeacher implements Teacher {
   readonly name = "graph";
   readonly #texts: readonly string[];
   readonly #first: number;
 
-  constructor({ cannot }: Manners, random: Random) {
+  constructor({ cannot }: StyleGuide, random: Random) {
     this.#texts = cannot;
     this.#first = cannot.indexOf(random.pick(cannot));
   }
@@ -317,7 +299,7 @@ export class Refusing implements Teacher {
     return { text: this.#texts[(this.#first + turn) % this.#texts.length]!, calls: [] };
   }
 
-  means(): readonly Recovery[] {
+  listRecoveries(): readonly Recovery[] {
     return ["give-up"];
   }
 }

@@ -6,14 +6,14 @@
 import type { Json } from "../../environment/json.ts";
 import { daysBetween, weekdayName } from "../../environment/time.ts";
 import { visibleLines } from "../../trajectory/visible.ts";
-import { isReticent, type Plan } from "./turnPrompt.ts";
-import { holds } from "../pipeline/goals.ts";
-import { unmarked } from "../text/personas.ts";
+import { isReticent, type TurnPlan } from "./turnPrompt.ts";
+import { containsToken } from "../text/containsToken.ts";
+import { removeMarks } from "../text/personas.ts";
 import type { Thing } from "../user/entitySampling.ts";
 import type { Wish } from "../user/intent.ts";
 
 /** What is wrong, in a word for the log and in a sentence for who wrote it. */
-export interface Flaw {
+export interface TextFlaw {
   readonly event: string;
   readonly complaint: string;
 }
@@ -25,17 +25,21 @@ export interface Flaw {
 const longest = { message: 160, characters: 2000, minimal: { factor: 2, more: 8 } };
 
 /** Why a user may not say this, or undefined. */
-export function ungrounded(text: string, plan: Plan): Flaw | undefined {
+export function findGroundingFlaw(text: string, plan: TurnPlan): TextFlaw | undefined {
   const words = text.split(/\s+/).filter(it => it !== "").length;
   const most = plan.isMinimal
     ? longest.minimal.factor * plan.plain.split(/\s+/).length + longest.minimal.more
     : longest.message;
   if (words === 0) return { event: "empty", complaint: "it is empty" };
-  if (/^\s*(user|person|message|assistant)\s*:/i.test(text) || text.includes("```") || hides(text))
+  if (
+    /^\s*(user|person|message|assistant)\s*:/i.test(text) ||
+    text.includes("```") ||
+    hasInvisibleCharacters(text)
+  )
     return { event: "no message", complaint: "it is not a plain message alone" };
   if (text.length > longest.characters)
     return { event: "too long", complaint: `it has ${text.length} characters` };
-  const id = idIn(text, plan);
+  const id = findUnspokenId(text, plan);
   if (id !== undefined)
     return {
       event: "says an id",
@@ -57,17 +61,17 @@ export function ungrounded(text: string, plan: Plan): Flaw | undefined {
 }
 
 /** Whether a text has characters in it that a reader does not see. */
-export const hides = (text: string): boolean =>
+export const hasInvisibleCharacters = (text: string): boolean =>
   visibleLines(text.replaceAll("\t", " ")).join("\n") !==
   text.replaceAll("\t", " ").replaceAll(/\r\n?/g, "\n");
 
-const wishesOf = ({ turn }: Plan): Wish[] =>
+const wishesOf = ({ turn }: TurnPlan): Wish[] =>
   (turn?.wishes ?? []).flatMap(it => (it.otherwise ? [it, it.otherwise] : [it]));
 
 /** An id that nobody says, were it in the text. */
-export function idIn(
+export function findUnspokenId(
   text: string,
-  { sample, turn, plain }: Pick<Plan, "sample" | "turn" | "plain">,
+  { sample, turn, plain }: Pick<TurnPlan, "sample" | "turn" | "plain">,
 ): string | undefined {
   const spoken = new Set(
     (turn?.wishes ?? []).flatMap(it =>
@@ -76,8 +80,10 @@ export function idIn(
   );
   const known = [...(sample?.things.values() ?? [])].flat().map(it => it.id);
   return (
-    known.find(it => /[_\d]/.test(it) && !spoken.has(it) && holds(text, it) && !holds(plain, it)) ??
-    /\b[a-z]+_\d+\b/.exec(text.replaceAll(plain, ""))?.[0]
+    known.find(
+      it =>
+        /[_\d]/.test(it) && !spoken.has(it) && containsToken(text, it) && !containsToken(plain, it),
+    ) ?? /\b[a-z]+_\d+\b/.exec(text.replaceAll(plain, ""))?.[0]
   );
 }
 
@@ -85,11 +91,11 @@ export function idIn(
 function lostOf(
   { arguments: args, said, things }: Wish,
   text: string,
-  { plain, now }: Plan,
+  { plain, now }: TurnPlan,
 ): string | undefined {
   for (const [key, marked] of Object.entries(said)) {
     const value = args[key];
-    const words = unmarked(marked);
+    const words = removeMarks(marked);
     if (value === undefined || !has(plain, words)) continue;
     const own = things.filter(it => [value].flat().includes(it.thing.id));
     if (own.length > 0) {
@@ -206,7 +212,7 @@ function saysTime(text: string, time: string): boolean {
 }
 
 /** A name, number, quotation or address in the text that nothing which was given accounts for. */
-function inventedIn(text: string, plan: Plan): string | undefined {
+function inventedIn(text: string, plan: TurnPlan): string | undefined {
   const given = givenIn(plan);
   const low = plainly(given);
   const known = new Set(low.split(/[^\p{L}\p{N}]+/u));
@@ -241,7 +247,7 @@ function inventedIn(text: string, plan: Plan): string | undefined {
 }
 
 /** A day that was given, called by its weekday or by how near it is. */
-const isOfDay = (word: string, plan: Plan): boolean =>
+const isOfDay = (word: string, plan: TurnPlan): boolean =>
   daysOf(plan).some(
     it =>
       saysDay(word, it, plan.now) ||
@@ -249,7 +255,7 @@ const isOfDay = (word: string, plan: Plan): boolean =>
       (word === "next week" && daysBetween(plan.now, it) < 14),
   );
 
-const daysOf = (plan: Plan): string[] =>
+const daysOf = (plan: TurnPlan): string[] =>
   wishesOf(plan)
     .flatMap(it => Object.values(it.arguments).flat())
     .flatMap(it =>
@@ -257,7 +263,7 @@ const daysOf = (plan: Plan): string[] =>
     );
 
 /** Digits of a day or a time that was given, said in another way. */
-const isOfTime = (n: number, text: string, plan: Plan): boolean =>
+const isOfTime = (n: number, text: string, plan: TurnPlan): boolean =>
   wishesOf(plan)
     .flatMap(it => Object.values(it.arguments).flat())
     .some(it => {
@@ -278,10 +284,10 @@ const common = new Set(
 );
 
 /** Everything the model was given, as one text. */
-function givenIn({ plain, turn, now, sample, isMinimal, events }: Plan): string {
-  const wishes = wishesOf({ turn } as Plan).map(
+function givenIn({ plain, turn, now, sample, isMinimal, events }: TurnPlan): string {
+  const wishes = wishesOf({ turn } as TurnPlan).map(
     it =>
-      `${unmarked(it.clause)} ${Object.values(it.said).map(unmarked).join(" ")} ${JSON.stringify(it.arguments)}`,
+      `${removeMarks(it.clause)} ${Object.values(it.said).map(removeMarks).join(" ")} ${JSON.stringify(it.arguments)}`,
   );
   const things = isReticent({ turn, isMinimal })
     ? []

@@ -6,35 +6,35 @@
 import type { Json } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
 import type { CallEvent } from "../../trajectory/trajectory.ts";
-import type { Plan } from "./turnPrompt.ts";
+import type { TurnPlan } from "./turnPrompt.ts";
 import type { Wish } from "../user/intent.ts";
 
-export interface Heard {
+export interface TurnResult {
   /** The wishes that were called for, with the answers. */
   readonly done: readonly { readonly wish: Wish; readonly call: CallEvent }[];
   /** Why it came to nothing. */
-  readonly letDown?: string;
+  readonly failure?: string;
 }
 
 /** What the turn came to. The plan's events end with the reply. */
-export function judged(
-  { turn, tools, events }: Pick<Plan, "turn" | "tools" | "events">,
+export function checkTurn(
+  { turn, tools, events }: Pick<TurnPlan, "turn" | "tools" | "events">,
   calls: readonly CallEvent[],
-): Heard {
+): TurnResult {
   const done: { wish: Wish; call: CallEvent }[] = [];
-  const granted = (wish: Wish) => calls.find(it => it.outcome === "ok" && fits(it, wish));
+  const granted = (wish: Wish) => calls.find(it => it.outcome === "ok" && matchesIntent(it, wish));
   for (const wish of turn?.wishes ?? []) {
     // nothing on offer can do it, or find what it is about
     if (wish.blocked !== undefined || !tools.some(it => it.name === wish.tool.name)) break;
     const call = granted(wish);
-    const refused = calls.find(it => fits(it, wish));
+    const refused = calls.find(it => matchesIntent(it, wish));
     const instead = wish.otherwise && granted(wish.otherwise);
     if (call) done.push({ wish, call });
     else if (!refused)
-      return { done, letDown: `${wish.tool.name} was not called as the user asked` };
+      return { done, failure: `${wish.tool.name} was not called as the user asked` };
     else if (instead) done.push({ wish: wish.otherwise, call: instead });
     else if (wish.otherwise)
-      return { done, letDown: `the user's way out of a refused ${wish.tool.name} was not taken` };
+      return { done, failure: `the user's way out of a refused ${wish.tool.name} was not taken` };
     else {
       done.push({ wish, call: refused });
       break;
@@ -43,10 +43,10 @@ export function judged(
   const extra = calls.find(
     it => it.outcome === "ok" && isWrite(it, tools) && !done.some(({ call }) => call === it),
   );
-  if (extra) return { done, letDown: `${extra.name} was called, which nobody asked for` };
+  if (extra) return { done, failure: `${extra.name} was called, which nobody asked for` };
   const reply = events.findLast(it => it.kind === "assistant")?.text ?? "";
   if (turn?.question !== undefined && !reply.includes("?"))
-    return { done, letDown: "what was missing was not asked for" };
+    return { done, failure: "what was missing was not asked for" };
   return { done };
 }
 
@@ -57,7 +57,7 @@ const isWrite = ({ name }: CallEvent, tools: readonly Tool[]): boolean =>
  * Whether a call is the one that was wished for. A look-up may say more than it must; a change may
  * not.
  */
-export function fits(call: CallEvent, { tool, arguments: args }: Wish): boolean {
+export function matchesIntent(call: CallEvent, { tool, arguments: args }: Wish): boolean {
   if (
     call.name !== tool.name ||
     call.arguments === null ||

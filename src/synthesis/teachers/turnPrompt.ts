@@ -8,13 +8,13 @@ import type { Tool } from "../../environment/server.ts";
 import { weekdayName } from "../../environment/time.ts";
 import type { ChatMessage } from "../../policy/chatModel.ts";
 import type { Event } from "../../trajectory/trajectory.ts";
-import { unmarked, type Persona } from "../text/personas.ts";
+import { removeMarks, type Persona } from "../text/personas.ts";
 import type { Turn } from "../user/userPlan.ts";
 import type { Sample, Thing } from "../user/entitySampling.ts";
 import type { Wish } from "../user/intent.ts";
 
 /** What is known of a turn before it is worded. */
-export interface Plan {
+export interface TurnPlan {
   /** How the grammar would say it. */
   readonly plain: string;
   /** Undefined where nothing is to be called. */
@@ -43,13 +43,13 @@ const rules = `You write one message that a person types to an assistant. You ar
 Answer with JSON: {"text": "the message"}.`;
 
 /** What a chat model is asked for. `complaint`: what was wrong with its message before. */
-export function askedFor(
-  plan: Plan,
+export function buildTurnPrompt(
+  plan: TurnPlan,
   before: { readonly text: string; readonly complaint: string } | undefined,
 ): ChatMessage[] {
   const asked: ChatMessage[] = [
     { role: "system", content: rules },
-    { role: "user", content: JSON.stringify(briefOf(plan), null, 1) },
+    { role: "user", content: JSON.stringify(describeTurn(plan), null, 1) },
   ];
   if (!before) return asked;
   return [
@@ -59,7 +59,16 @@ export function askedFor(
   ];
 }
 
-function briefOf({ plain, turn, kind, persona, now, isMinimal, sample, events }: Plan): JsonObject {
+function describeTurn({
+  plain,
+  turn,
+  kind,
+  persona,
+  now,
+  isMinimal,
+  sample,
+  events,
+}: TurnPlan): JsonObject {
   const conversation = events.flatMap((it): JsonObject[] =>
     it.kind === "user"
       ? [{ person: it.text }]
@@ -68,8 +77,8 @@ function briefOf({ plain, turn, kind, persona, now, isMinimal, sample, events }:
         : [],
   );
   const wants = (turn?.wishes ?? []).map(it => ({
-    ...wantOf(it),
-    ...(it.otherwise ? { if_refused: wantOf(it.otherwise) } : {}),
+    ...describeIntent(it),
+    ...(it.otherwise ? { if_refused: describeIntent(it.otherwise) } : {}),
   }));
   return {
     person: {
@@ -86,7 +95,7 @@ function briefOf({ plain, turn, kind, persona, now, isMinimal, sample, events }:
       ? {}
       : { leave_out: `what the assistant will have to ask for: "${turn.question}"` }),
     plain,
-    ...(isReticent({ turn, isMinimal }) ? {} : { names_that_exist: namesIn(sample, turn) }),
+    ...(isReticent({ turn, isMinimal }) ? {} : { names_that_exist: listKnownNames(sample, turn) }),
   };
 }
 
@@ -94,25 +103,25 @@ function briefOf({ plain, turn, kind, persona, now, isMinimal, sample, events }:
  * Nothing may be named that the plain wording leaves out: it would tell what has to be asked or
  * found out.
  */
-export const isReticent = ({ turn, isMinimal }: Pick<Plan, "turn" | "isMinimal">): boolean =>
+export const isReticent = ({ turn, isMinimal }: Pick<TurnPlan, "turn" | "isMinimal">): boolean =>
   isMinimal || turn?.question !== undefined;
 
 /**
  * A wish in words. `means` is the exact value behind the words; ids that nobody says have words
  * alone.
  */
-function wantOf({ tool, clause, said, arguments: args, things }: Wish): JsonObject {
+function describeIntent({ tool, clause, said, arguments: args, things }: Wish): JsonObject {
   const say: Record<string, Json> = {};
   for (const [key, value] of Object.entries(args)) {
     const own = things.filter(it => [value].flat().includes(it.thing.id));
-    const words = said[key] === undefined ? undefined : unmarked(said[key]);
+    const words = said[key] === undefined ? undefined : removeMarks(said[key]);
     const means = own.every(it => it.isSpoken) ? { means: value } : {};
     if (words !== undefined) say[key] = { ...means, words };
     // what is read off a result goes unsaid: only a choice that the clause makes stands without
     // words
     else if (isChoice(tool, key)) say[key] = means;
   }
-  return { does: tool.summary, in_words: unmarked(clause), say };
+  return { does: tool.summary, in_words: removeMarks(clause), say };
 }
 
 function isChoice({ inputSchema }: Tool, key: string): boolean {
@@ -121,7 +130,7 @@ function isChoice({ inputSchema }: Tool, key: string): boolean {
 }
 
 /** Labels by kind: those of the wishes first, so that what fits the chain is there. */
-function namesIn(sample: Sample | undefined, turn: Plan["turn"]): JsonObject {
+function listKnownNames(sample: Sample | undefined, turn: TurnPlan["turn"]): JsonObject {
   const wished = (turn?.wishes ?? []).flatMap(it => it.things.map(named => named.thing));
   const kinds = [
     ...new Set([...wished.map(it => it.entity), ...(sample?.things.keys() ?? [])]),

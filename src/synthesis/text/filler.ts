@@ -2,7 +2,7 @@
  * What people say before they ask for something, and that asks for nothing. Knows no wishes: it is
  * true whatever they want.
  */
-import { contracted, type Manners } from "./personas.ts";
+import { applyContractions, type StyleGuide } from "./personas.ts";
 import type { Scene } from "../user/intent.ts";
 
 /**
@@ -12,10 +12,10 @@ import type { Scene } from "../user/intent.ts";
 const odds = { anybody: 0.03, ownWords: 0.08 };
 
 /** Why a tool is asked for, now and then; else nothing. */
-export function reasonFor(
+export function pickFiller(
   tool: string,
   { persona, random, phrases, isMinimal }: Scene,
-  manners: Manners,
+  manners: StyleGuide,
 ): string {
   const own = phrases.tools[tool]?.reasons;
   if (isMinimal || !random.boolean((persona.talks ?? odds.anybody) + (own ? odds.ownWords : 0)))
@@ -24,5 +24,5 @@ export function reasonFor(
     it => it !== undefined,
   );
   const reason = random.pick(random.pick(lists));
-  return persona.contracts ? contracted(reason) : reason;
+  return persona.contracts ? applyContractions(reason) : reason;
 }

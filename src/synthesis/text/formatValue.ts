@@ -40,7 +40,7 @@ const pattern = {
 };
 
 /** The words for a value. `now` is the talk's time. */
-export function said(
+export function formatValue(
   value: Json,
   now: string,
   { dates, clock }: TimeStyle,
@@ -59,8 +59,12 @@ export function said(
 }
 
 /** A value in a reply: days and times as words, all else as it is. */
-export const replied = (value: Json, now: string, random: Random, isMoney = false): string =>
-  said(value, now, { dates: "day-first" }, random, isMoney);
+export const formatReplyValue = (
+  value: Json,
+  now: string,
+  random: Random,
+  isMoney = false,
+): string => formatValue(value, now, { dates: "day-first" }, random, isMoney);
 
 const moneyKeys =
   /(^|_)(amount|price|balance|total|subtotal|paid|fee|fees|cost|costs|refund|refunded|deposit|tip|bid|estimate|income|spent|saved|owed|due|rent|charge|fare|closing|opening|money|revenue|cash|worth|target|value|spread|profit|loss|gain|highest|lowest|payable|payout|debt)(_|$)/;

@@ -6,12 +6,12 @@ import type { Random } from "../../environment/random.ts";
 import { isRequest } from "./personas.ts";
 import type { Wish } from "../user/intent.ts";
 
-export type Obstacle =
+export type MissingCapability =
   | { readonly kind: "tool" }
   | { readonly kind: "thing"; readonly noun: string; readonly said: string };
 
 /** Words about what cannot be done: of the assistant, and of the user who then goes on. */
-export interface ObstacleWords {
+export interface MissingCapabilityTemplates {
   /** `{clause}` is what was asked for, as the assistant says it. */
   readonly request: readonly string[];
   /** Where it cannot be taken up in those words: what was asked, and what was to be done. */
@@ -35,14 +35,14 @@ export interface ObstacleWords {
  * Where in the talk it comes up: alone, last of several things asked for in one breath, or as the
  * next thing that cannot be done.
  */
-export type Standing = "alone" | "rest" | "again";
+export type RefusalPosition = "alone" | "rest" | "again";
 
 /** What the assistant says instead of doing it. */
-export function saidOf(
-  obstacle: Obstacle,
+export function renderMissingCapability(
+  obstacle: MissingCapability,
   { clause, tool }: Wish,
-  words: ObstacleWords,
-  standing: Standing,
+  words: MissingCapabilityTemplates,
+  standing: RefusalPosition,
   random: Random,
 ): string {
   if (obstacle.kind === "thing") {
@@ -53,7 +53,7 @@ export function saidOf(
       .replaceAll("{noun}", noun);
   }
   const isPlain =
-    isRequest(clause) && clause.length < longest && !/[,:;.!]( |$)/.test(bare(clause));
+    isRequest(clause) && clause.length < longest && !/[,:;.!]( |$)/.test(removeAllMarks(clause));
   if (isPlain)
     return random
       .pick(standing === "again" ? words.again.request : words.request)
@@ -67,7 +67,7 @@ const longest = 110;
 
 /** The user's words about themselves as the assistant says them; what is quoted stays as it is. */
 const yours = (text: string): string =>
-  bare(text)
+  removeAllMarks(text)
     .split(/("[^"]*"|“[^”]*”)/)
     .map((part, i) => (i % 2 === 1 ? part : turned(part)))
     .join("");
@@ -82,4 +82,4 @@ const turned = (text: string): string =>
     .replaceAll(/\b(me|us|I|we)\b/g, "you");
 
 /** Without the marks that stand around a value's own words. */
-export const bare = (text: string): string => text.replaceAll(/[\u0001\u0002]/g, "");
+export const removeAllMarks = (text: string): string => text.replaceAll(/[\u0001\u0002]/g, "");

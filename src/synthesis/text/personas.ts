@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Random } from "../../environment/random.ts";
-import { tidy } from "./templates.ts";
+import { tidyText } from "./templates.ts";
 
 const texts = z.array(z.string()).min(1);
 const share = z.number().min(0).max(1);
@@ -76,31 +76,31 @@ const personasSchema = z.strictObject({
   personas: z.array(persona).min(1),
 });
 
-export type Manners = z.infer<typeof personasSchema>;
+export type StyleGuide = z.infer<typeof personasSchema>;
 export type Persona = z.infer<typeof persona>;
 
-export const readManners = (resources: string): Manners =>
+export const readStyleGuide = (resources: string): StyleGuide =>
   personasSchema.parse(JSON.parse(readFileSync(join(resources, "personas.json"), "utf8")));
 
-export const personaOf = ({ personas }: Manners, random: Random): Persona =>
+export const pickPersona = ({ personas }: StyleGuide, random: Random): Persona =>
   random.pickWeighted(personas, it => it.weight);
 
 /**
  * Where in a talk a turn stands; `instead` after a refusal, with the same wish changed, `moving-on`
  * with another, and `bare` after words of its own.
  */
-export type Opening =
+export type TurnPosition =
   "first" | "follow-up" | "clarification" | "answer" | "instead" | "moving-on" | "bare";
 
 /**
  * One user turn out of clauses. A clause that ends in `?` is a sentence of its own; the others run
  * on, the first of them framed.
  */
-export function turnOf(
+export function composeTurn(
   clauses: readonly string[],
-  opening: Opening,
+  opening: TurnPosition,
   persona: Persona,
-  manners: Manners,
+  manners: StyleGuide,
   random: Random,
   reason = "",
 ): string {
@@ -127,8 +127,8 @@ export function turnOf(
   const opened =
     isRunOn || (persona.casual && opening !== "bare" && start === "" && said === "")
       ? framed
-      : capitalized(framed);
-  const spoken = [opened, ...sentences.slice(1).map(capitalized)].map(closed).join(" ");
+      : capitalize(framed);
+  const spoken = [opened, ...sentences.slice(1).map(capitalize)].map(closed).join(" ");
   const close = opening === "first" && !persona.casual ? random.pick(persona.close ?? [""]) : "";
   return finished(
     `${start}${said === "" ? "" : `${runsInto(start) ? said.replace(/^(?!I\b)./, it => it.toLowerCase()) : said} `}${spoken}`,
@@ -138,10 +138,10 @@ export function turnOf(
 }
 
 function leadOf(
-  opening: Opening,
+  opening: TurnPosition,
   first: string,
   persona: Persona,
-  manners: Manners,
+  manners: StyleGuide,
   random: Random,
 ): string {
   const leads = {
@@ -188,7 +188,7 @@ function frameFor(clause: string, { ask }: Persona, random: Random): string {
 function numberedOf(
   clauses: readonly string[],
   persona: Persona,
-  { joiners }: Manners,
+  { joiners }: StyleGuide,
   random: Random,
 ): string | undefined {
   const leads =
@@ -207,7 +207,7 @@ function numberedOf(
 }
 
 const finished = (text: string, { casual }: Persona, close = ""): string => {
-  const whole = tidy(unmarked(text)) + close;
+  const whole = tidyText(removeMarks(text)) + close;
   return casual ? whole.replace(/\.$/, "") : whole;
 };
 
@@ -217,7 +217,7 @@ const inOrder = 0.12;
 function sentencesOf(
   clauses: readonly string[],
   persona: Persona,
-  manners: Manners,
+  manners: StyleGuide,
   random: Random,
 ): string[] {
   if (
@@ -262,7 +262,7 @@ export const isRequest = (clause: string): boolean =>
  * "What is the balance of X?" as "Could you tell me what the balance of X is?", where that is sure
  * to come out right.
  */
-function indirect(question: string, persona: Persona, manners: Manners, random: Random): string {
+function indirect(question: string, persona: Persona, manners: StyleGuide, random: Random): string {
   if (!random.boolean(persona.indirect ?? 0.03)) return question;
   const asked = question.match(/^(what|who) (?:is|'s) (the [^,?]*)\?$/);
   const turned =
@@ -299,7 +299,7 @@ const contractions: readonly [RegExp, string][] = [
 ];
 
 /** What people shorten when they type as they speak. */
-export const contracted = (text: string): string =>
+export const applyContractions = (text: string): string =>
   contractions.reduce((it, [long, short]) => it.replaceAll(long, short), text);
 
 const closed = (text: string) => (/[.?!]["”]?$/.test(text) ? text : `${text}.`);
@@ -309,8 +309,8 @@ const closed = (text: string) => (/[.?!]["”]?$/.test(text) ? text : `${text}.`
  * sentence.
  */
 const mark = "\u0001";
-export const verbatim = (value: string): string => mark + value;
-export const unmarked = (text: string): string => text.replaceAll(mark, "");
+export const markVerbatim = (value: string): string => mark + value;
+export const removeMarks = (text: string): string => text.replaceAll(mark, "");
 
 /** The first letter in upper case, unless it belongs to a value. */
-export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -3,21 +3,21 @@
  * been meant as one, refusals lose what only a machine would say. Knows sentences, not calls.
  */
 import type { Random } from "../../environment/random.ts";
-import { capitalized, unmarked, type Manners } from "./personas.ts";
-import { tidy } from "./templates.ts";
-import { replied } from "./formatValue.ts";
+import { capitalize, removeMarks, type StyleGuide } from "./personas.ts";
+import { tidyText } from "./templates.ts";
+import { formatReplyValue } from "./formatValue.ts";
 
 /** Stands after a value's own words in a reply, as the mark of persona.ts stands before them. */
 export const endMark = "\u0002";
 
 /** One answer, with its values still marked. */
-export interface Answer {
+export interface ToolReply {
   readonly text: string;
   readonly isWrite: boolean;
 }
 
-export interface Message {
-  readonly answers: readonly Answer[];
+export interface ReplyParts {
+  readonly answers: readonly ToolReply[];
   /** What has to be asked before the rest can be done. */
   readonly question?: string | undefined;
   /** Why the last thing was not done, as a whole sentence. */
@@ -31,9 +31,9 @@ export interface Message {
 }
 
 /** One message, whole. */
-export function messageOf(
-  { answers, question, sorry, isThing, before, isBrief }: Message,
-  manners: Manners,
+export function renderReply(
+  { answers, question, sorry, isThing, before, isBrief }: ReplyParts,
+  manners: StyleGuide,
   random: Random,
 ): string {
   const told = toldTogether(
@@ -62,7 +62,7 @@ export function messageOf(
 }
 
 const plain = (text: string): string =>
-  withCents(sameDay(singular(unmarked(tidy(capitalized(text)).replaceAll(endMark, "")))));
+  withCents(sameDay(fixSingular(removeMarks(tidyText(capitalize(text)).replaceAll(endMark, "")))));
 
 /** `45.5 euros` is 45.50 euros. */
 const withCents = (text: string): string =>
@@ -74,15 +74,15 @@ const withCents = (text: string): string =>
 const turnedTo = (lead: string, sorry: string): string =>
   led(
     lead,
-    capitalized(sorry.replace(/^((?:I am sorry|I'm sorry|Sorry), but|Unfortunately,|Sorry,) /, "")),
+    capitalize(sorry.replace(/^((?:I am sorry|I'm sorry|Sorry), but|Unfortunately,|Sorry,) /, "")),
   );
 
 /** A sentence after words that lead into it, or begin anew before it. */
 const led = (lead: string, sentence: string): string =>
-  lead + (/[a-z,:] $/.test(lead) ? lowered(sentence) : sentence);
+  lead + (/[a-z,:] $/.test(lead) ? lowerFirst(sentence) : sentence);
 
 /** In lower case where it may be: no name, no "I", no abbreviation. */
-export const lowered = (text: string): string =>
+export const lowerFirst = (text: string): string =>
   /^[A-Z][a-z]/.test(text) &&
   !/^(Mr|Mrs|Dr|January|February|March|April|May|June|July|August|September|October|November|December|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)\b/.test(
     text,
@@ -96,14 +96,14 @@ const startsKnown =
   /^(Done|All done|All set|There you go|Here|Yes|No|Nothing|None|Sorry|OK|Sure|Of course|Certainly)\b/;
 
 function openerOf(
-  answers: readonly Answer[],
+  answers: readonly ToolReply[],
   { told, question, before }: { told: string; question: string | undefined; before: string },
-  manners: Manners,
+  manners: StyleGuide,
   random: Random,
 ): string {
   const { write, read, ask } = manners.openers;
   if (told === "" && question !== undefined) return fresh(ask, before, random);
-  if (answers.length === 0 || startsKnown.test(unmarked(told))) return "";
+  if (answers.length === 0 || startsKnown.test(removeMarks(told))) return "";
   const suiting = (answers[0]!.isWrite ? write : read).filter(
     it => !it.startsWith("That ") || !told.startsWith("That "),
   );
@@ -119,14 +119,14 @@ function fresh(openers: readonly string[], before: string, random: Random): stri
 /** One after the other, or joined here and there. */
 function toldTogether(
   sentences: readonly string[],
-  isThing: Message["isThing"],
+  isThing: ReplyParts["isThing"],
   random: Random | undefined,
 ): string {
   let text = "";
   let last = "";
   let joins = 0;
   for (const said of sentences) {
-    const sentence = stopped(capitalized(said));
+    const sentence = stopped(capitalize(said));
     if (text !== "" && sentence === last) {
       text += " The same goes for the other one.";
       continue;
@@ -144,11 +144,11 @@ function toldTogether(
       last.length + next.length < 130 &&
       random.boolean(0.5)
     ) {
-      const more = goesOn(last, capitalized(said)) ?? lowered(next);
-      text = `${text.slice(0, -1)}${last.includes(",") || more.includes(",") || (more === lowered(next) && random.boolean(0.4)) ? ", and" : " and"} ${more}`;
+      const more = goesOn(last, capitalize(said)) ?? lowerFirst(next);
+      text = `${text.slice(0, -1)}${last.includes(",") || more.includes(",") || (more === lowerFirst(next) && random.boolean(0.4)) ? ", and" : " and"} ${more}`;
       joins++;
     } else
-      text = `${text} ${joins === 0 && sentences.length > 1 && random.boolean(0.2) && /^(The|It|I|Your|There) /.test(next) && hasVerb.test(next) ? led(random.pick(["Also, ", "And "]), next) : next}`;
+      text = `${text} ${joins === 0 && sentences.length > 1 && random.boolean(0.2) && /^(The|It|I|Your|There) /.test(next) && verbPattern.test(next) ? led(random.pick(["Also, ", "And "]), next) : next}`;
     last = next;
   }
   return text;
@@ -174,19 +174,19 @@ function withoutAcknowledgement(text: string): string {
 }
 
 /** The first letter in upper case, unless a value begins the text. */
-const marked = (text: string): string => capitalized(text);
+const marked = (text: string): string => capitalize(text);
 
 /** Words by which a sentence is one. */
-export const hasVerb =
+export const verbPattern =
   /\b(is|are|has|have|was|were|will|holds|starts|begins|comes|goes|went|leads|belongs|takes|took|ends|lasts|costs|stands|can|gets|leaves|says|means|knows|did|does|made|moved)\b/;
 
 /** One sentence with a verb, without a list or an aside in it. */
 const runsOn = (text: string): boolean =>
-  hasVerb.test(text) &&
+  verbPattern.test(text) &&
   /^[^.:;?!]*\.$/.test(
     text.replaceAll(/(\d)\.(\d)/g, "$1$2").replaceAll(/[^\s\u0001]*\.[a-z0-9]{2,4}\b/g, "x"),
   ) &&
-  !startsKnown.test(unmarked(text)) &&
+  !startsKnown.test(removeMarks(text)) &&
   !/,? (so|which|because) | and .* and /.test(text);
 
 /** The words for the value that a sentence begins with, and the quotation mark after it. */
@@ -209,11 +209,11 @@ function goesOn(last: string, next: string): string | undefined {
 }
 
 /** The same beginning a second time is "It". */
-function taken(last: string, next: string, isThing: Message["isThing"]): string {
+function taken(last: string, next: string, isThing: ReplyParts["isThing"]): string {
   const head = headOf(next);
   if (head.length < 2) return next;
   const rest = next.slice(head.length);
-  const name = unmarked(head).replaceAll(endMark, "").replaceAll(/["“”]/g, "");
+  const name = removeMarks(head).replaceAll(endMark, "").replaceAll(/["“”]/g, "");
   const isSame = last.startsWith(head);
   const spoken = valuesIn(last);
   const isOnly = spoken.includes(name) && spoken.every(it => it === name || !isThing(it));
@@ -234,15 +234,15 @@ const valuesIn = (text: string): string[] =>
 /** `A is frozen.` and `B is frozen.`: the other one's name. */
 function andSoIs(last: string, next: string): string | undefined {
   const [a, b] = [last, next].map(it => it.match(/^(.*?) is ([^.,;:]+)\.$/));
-  return a && b && a[2] === b[2] && a[1] !== b[1] ? lowered(b[1]!) : undefined;
+  return a && b && a[2] === b[2] && a[1] !== b[1] ? lowerFirst(b[1]!) : undefined;
 }
 
 /**
  * `card card_1 (Travel card) is frozen since 2026-03-09` as people say it: `the Travel card is
  * frozen since 9 March`.
  */
-export function reasonOf(error: string, now: string, random: Random): string {
-  return tidy(
+export function formatRefusal(error: string, now: string, random: Random): string {
+  return tidyText(
     error
       .replaceAll(/\b(\w+) [a-z]+_\d+ \(([^)]+)\)/g, (_, noun: string, label: string) =>
         label.toLowerCase().includes(noun) ? `the ${label}` : `the ${noun} ${label}`,
@@ -250,9 +250,9 @@ export function reasonOf(error: string, now: string, random: Random): string {
       .replaceAll(/ \((?:booking )?[a-z]+_\d+\)/g, "")
       .replaceAll(/\b(?:(?:the|that|an?) )?(\w+) [a-z]+_\d+\b/g, "that $1")
       .replaceAll(/ <[\w.-]+@[\w.-]+>/g, "")
-      .replaceAll(/\b\d{4}-\d{2}-\d{2}(T\d{2}:\d{2})?\b/g, it => replied(it, now, random))
+      .replaceAll(/\b\d{4}-\d{2}-\d{2}(T\d{2}:\d{2})?\b/g, it => formatReplyValue(it, now, random))
       .replaceAll(/\bat (?=\d{1,2} [A-Z][a-z]+(?: \d{4})? at \d)/g, "on ")
-      .replaceAll(/\b\d{4}-\d{2}\b(?!-)/g, it => replied(it, now, random))
+      .replaceAll(/\b\d{4}-\d{2}\b(?!-)/g, it => formatReplyValue(it, now, random))
       .replaceAll(/(?<![/.~"\w])[a-z]+(?:_[a-z]+)+\b(?![./])/g, it => it.replaceAll("_", " "))
       .replaceAll(/\b(the|that|a) the\b/g, "$1")
       .replaceAll(
@@ -285,13 +285,13 @@ const irregular: Readonly<Record<string, string>> = {
 /**
  * Whether a reason can stand after "I am afraid": what comes before a colon has to be a sentence.
  */
-export const isClause = (why: string): boolean =>
+export const isFullClause = (why: string): boolean =>
   /\b(is|are|was|were|has|have|had|may|can|cannot|could|will|would|must|does|do|did|takes?|allows?|belongs?|hosts?|exists?|repeats?|contains?|needs?|sells?|owes?|goes|stays?|leads?|plans?|agrees?|uses?|works?|holds?|looks?|comes|trades?|opens?|closes|invites|deals?|starts?|ends?|clash(es)?|costs?|ran|left)\b/.test(
     why.split(": ")[0]!,
   );
 
 /** One of what is counted: `1 files` is 1 file. */
-export const singular = (text: string): string =>
+export const fixSingular = (text: string): string =>
   text
     .replaceAll(
       /(?<![\d.,:/-])1 ((?:more|open|new|other|free|unread|full|planned) )?([a-z]+s)\b/g,
@@ -327,7 +327,7 @@ const sameDay = (text: string): string =>
     .replaceAll(/\bfrom (\d{1,2} [A-Z][a-z]+(?: \d{4})?) from\b/g, "on $1 from");
 
 /** Times of one day in a list: `12 March at 09:00, 10:30 and 11:00`. */
-export function sameDays(items: readonly string[]): string[] {
+export function omitRepeatedDays(items: readonly string[]): string[] {
   const parts = items.map(it => it.match(/^(\d{1,2} [A-Z][a-z]+(?: \d{4})?) at (\d\d:\d\d)$/));
   return items.map((it, i) =>
     i > 0 && parts[i] && parts[i - 1]?.[1] === parts[i][1] ? parts[i][2]! : it,

@@ -130,25 +130,25 @@ const phrasesSchema = z.strictObject({
   reasons: texts.optional(),
 });
 
-export type Phrases = z.infer<typeof phrasesSchema>;
-export type ToolPhrases = z.infer<typeof toolPhrases>;
-export type Form = z.infer<typeof form>;
-export type Reply = z.infer<typeof reply>;
+export type ServerTemplates = z.infer<typeof phrasesSchema>;
+export type ToolTemplates = z.infer<typeof toolPhrases>;
+export type ClauseTemplate = z.infer<typeof form>;
+export type ReplyTemplate = z.infer<typeof reply>;
 
 /**
  * A server's phrases from a folder, completed by plain ones for what the file leaves out; all plain
  * where there is no file.
  */
-export function readPhrases(folder: string, server: Server): Phrases {
+export function readTemplates(folder: string, server: Server): ServerTemplates {
   const file = join(folder, `${server.name}.json`);
-  return completed(
+  return completeTemplates(
     server,
-    existsSync(file) ? parsePhrases(server, readFileSync(file, "utf8"), file) : undefined,
+    existsSync(file) ? parseTemplates(server, readFileSync(file, "utf8"), file) : undefined,
   );
 }
 
 /** Reads a phrase file's text. Throws a `Mistake` that names the file and the first flaw. */
-export function parsePhrases(server: Server, text: string, file: string): Phrases {
+export function parseTemplates(server: Server, text: string, file: string): ServerTemplates {
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -165,28 +165,28 @@ export function parsePhrases(server: Server, text: string, file: string): Phrase
       "mend that value",
     );
   }
-  const flaw = flawsOf(parsed.data, server)[0];
+  const flaw = findTemplateErrors(parsed.data, server)[0];
   if (flaw !== undefined) throw new UserError(`${file}: ${flaw}`, "mend that phrase");
   return parsed.data;
 }
 
 /** The sentence's words with every `(a|b)` chosen. */
-export function chosen(text: string, random: Random): string {
+export function chooseAlternatives(text: string, random: Random): string {
   let open = text;
   for (;;) {
     const next = open.replaceAll(/\(([^()]*)\)/g, (_, all: string) => random.pick(all.split("|")));
-    if (next === open) return tidy(next);
+    if (next === open) return tidyText(next);
     open = next;
   }
 }
 
 /** The names of a text's slots, in order, each once. */
-export const slotsOf = (text: string): string[] => [
+export const findSlots = (text: string): string[] => [
   ...new Set([...text.matchAll(/\{([\w.]+)\}/g)].map(it => it[1]!)),
 ];
 
 /** The text with its slots filled; a slot that `say` does not know makes it undefined. */
-export function filled(
+export function fillSlots(
   text: string,
   say: (slot: string) => string | undefined,
 ): string | undefined {
@@ -196,14 +196,14 @@ export function filled(
     if (said === undefined) whole = false;
     return said ?? "";
   });
-  return whole ? tidy(words) : undefined;
+  return whole ? tidyText(words) : undefined;
 }
 
 /**
  * Spaces once, no word twice in a row ("my Travel card card"), no "on tomorrow", and no sum like
  * "45.5 euros".
  */
-export const tidy = (text: string): string =>
+export const tidyText = (text: string): string =>
   text
     .replaceAll(/\s+/g, " ")
     .replaceAll(/ ([,.?!;:])(?=\s|$)/g, "$1")
@@ -223,12 +223,14 @@ export const tidy = (text: string): string =>
     .replaceAll(/(?<![\d.])(\d+\.\d)(?=\W?(?: of [\d.]+\W?)? euros?\b)/g, sum => `${sum}0`)
     .trim();
 
-export const textOf = (it: Form): string => (typeof it === "string" ? it : it.say);
-export const fixedBy = (it: Form): JsonObject => (typeof it === "string" ? {} : (it.with ?? {}));
+export const getTemplateText = (it: ClauseTemplate): string =>
+  typeof it === "string" ? it : it.say;
+export const getFixedArguments = (it: ClauseTemplate): JsonObject =>
+  typeof it === "string" ? {} : (it.with ?? {});
 /** Replies that suit this way of asking better than the tool's own. */
 /** The words of replies that this result allows, those made for it first. */
-export function fitting(
-  replies: readonly Reply[],
+export function selectReplies(
+  replies: readonly ReplyTemplate[],
   field: (path: string) => Json | undefined,
   order: <T>(list: readonly T[]) => readonly T[],
 ): string[] {
@@ -259,73 +261,76 @@ function fits(value: Json, wanted: Json): boolean {
  * Whether a form is for what was there before the talk: nobody asks when what they have just done
  * was done.
  */
-export const isForOld = (it: Form): boolean => typeof it !== "string" && it.made === false;
+export const excludesCreatedEntities = (it: ClauseTemplate): boolean =>
+  typeof it !== "string" && it.made === false;
 
-export const repliesTo = (it: Form): readonly Reply[] | undefined =>
+export const getOwnReplies = (it: ClauseTemplate): readonly ReplyTemplate[] | undefined =>
   typeof it === "string" ? undefined : it.reply;
 
 /** What a plain argument may be and how it is said: under its tool's name, else under its own. */
-export const argumentPhrases = (phrases: Phrases, tool: string, key: string) =>
+export const findArgumentTemplates = (phrases: ServerTemplates, tool: string, key: string) =>
   phrases.arguments[`${tool}.${key}`] ?? phrases.arguments[key];
 
 /** A list as people say it: `a, b and c`. */
-export const listed = (words: readonly string[]): string =>
+export const joinWithAnd = (words: readonly string[]): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)!}`;
 
 /** What is wrong with a phrase file for this server, a line each. */
-export function flawsOf(phrases: Phrases, server: Server): string[] {
+export function findTemplateErrors(phrases: ServerTemplates, server: Server): string[] {
   const flaws: string[] = [];
   if (phrases.server !== server.name) flaws.push(`server is ${phrases.server}, not ${server.name}`);
   for (const [name, it] of Object.entries(phrases.tools)) {
     const tool = server.tools.get(name);
     if (!tool) flaws.push(`${server.name} has no tool ${name}`);
-    else flaws.push(...flawsOfTool(tool, it).map(flaw => `${name}: ${flaw}`));
+    else flaws.push(...findErrorsInTool(tool, it).map(flaw => `${name}: ${flaw}`));
   }
   for (const [name, it] of Object.entries(phrases.entities))
     for (const text of it.again ?? [])
-      if (slotsOf(text).length > 0)
+      if (findSlots(text).length > 0)
         flaws.push(`entity ${name}: "${text}" is an again form with a slot`);
   for (const [name, it] of Object.entries(phrases.entities))
     for (const text of it.short ?? [])
-      if (slotsOf(text).some(slot => slot !== "first" && slot !== "lower"))
+      if (findSlots(text).some(slot => slot !== "first" && slot !== "lower"))
         flaws.push(
           `entity ${name}: "${text}" is a short form with other slots than {first} and {lower}`,
         );
   return flaws;
 }
 
-function flawsOfTool(tool: Tool, phrases: ToolPhrases): string[] {
+function findErrorsInTool(tool: Tool, phrases: ToolTemplates): string[] {
   const keys = Object.keys((tool.inputSchema["properties"] ?? {}) as object);
   const required = (tool.inputSchema["required"] ?? []) as readonly string[];
   const unknown = (text: string) =>
-    slotsOf(text)
+    findSlots(text)
       .filter(it => !keys.includes(it))
       .map(it => `"${text}" has a slot {${it}} that is no argument`);
-  const lacks = (it: Form, but?: string) => {
-    const said = [...slotsOf(textOf(it)), ...Object.keys(fixedBy(it))];
+  const lacks = (it: ClauseTemplate, but?: string) => {
+    const said = [...findSlots(getTemplateText(it)), ...Object.keys(getFixedArguments(it))];
     return required
       .filter(key => key !== but && !said.includes(key))
-      .map(key => `"${textOf(it)}" does not say ${key}`);
+      .map(key => `"${getTemplateText(it)}" does not say ${key}`);
   };
-  const flaws = phrases.forms.flatMap(it => [...unknown(textOf(it)), ...lacks(it)]);
-  flaws.push(...(phrases.again ?? []).flatMap(it => unknown(textOf(it))));
+  const flaws = phrases.forms.flatMap(it => [...unknown(getTemplateText(it)), ...lacks(it)]);
+  flaws.push(...(phrases.again ?? []).flatMap(it => unknown(getTemplateText(it))));
   for (const [key, it] of Object.entries(phrases.missing ?? {})) {
     if (!required.includes(key)) flaws.push(`missing ${key} is no required argument`);
-    flaws.push(...it.forms.flatMap(form => [...unknown(textOf(form)), ...lacks(form, key)]));
+    flaws.push(
+      ...it.forms.flatMap(form => [...unknown(getTemplateText(form)), ...lacks(form, key)]),
+    );
     flaws.push(
       ...it.forms
-        .filter(form => slotsOf(textOf(form)).includes(key))
-        .map(form => `"${textOf(form)}" says ${key}, which it should leave out`),
+        .filter(form => findSlots(getTemplateText(form)).includes(key))
+        .map(form => `"${getTemplateText(form)}" says ${key}, which it should leave out`),
     );
     flaws.push(
       ...it.ask.flatMap(unknown),
       ...it.ask
-        .filter(text => slotsOf(text).includes(key))
+        .filter(text => findSlots(text).includes(key))
         .map(text => `"${text}" says what it asks for`),
     );
     flaws.push(
       ...it.answer
-        .filter(text => !slotsOf(text).includes(key))
+        .filter(text => !findSlots(text).includes(key))
         .map(text => `"${text}" does not answer with {${key}}`),
     );
   }
@@ -333,23 +338,23 @@ function flawsOfTool(tool: Tool, phrases: ToolPhrases): string[] {
     for (const [key, list] of Object.entries(phrases[kind] ?? {}))
       flaws.push(
         ...list
-          .filter(text => !slotsOf(text).includes(key))
+          .filter(text => !findSlots(text).includes(key))
           .map(text => `${kind} "${text}" does not say {${key}}`),
       );
   return flaws;
 }
 
-function completed(server: Server, known: Phrases | undefined): Phrases {
+function completeTemplates(server: Server, known: ServerTemplates | undefined): ServerTemplates {
   const tools = Object.fromEntries(
     [...server.tools.values()].map(it => [it.name, known?.tools[it.name] ?? plainFormsOf(it)]),
   );
   const declared = [...declarationsOf(server).values()];
   const named = [
-    ...declared.flatMap(it => it.outputs.map(({ entity }) => ({ entity, spoken: false }))),
+    ...declared.flatMap(it => it.outputs.map(({ entity }) => ({ entity, isSpoken: false }))),
     ...declared.flatMap(it => it.inputs),
   ];
   const entities = Object.fromEntries(
-    named.map(it => [it.entity, plainEntity(it.entity, it.spoken)]),
+    named.map(it => [it.entity, plainEntity(it.entity, it.isSpoken)]),
   );
   return {
     format: "prove/phrases@1",
@@ -370,7 +375,7 @@ const plainEntity = (entity: string, isSpoken: boolean) => ({
 });
 
 /** Forms made from a tool's own name: `freeze card, card id: …`. Understandable, and no more. */
-function plainFormsOf(tool: Tool): ToolPhrases {
+function plainFormsOf(tool: Tool): ToolTemplates {
   const required = (tool.inputSchema["required"] ?? []) as readonly string[];
   const verb = words(tool.name.slice(tool.server.length + 1));
   const said = required.map(key => `${words(key).replace(/ id$/, "")} {${key}}`);
@@ -378,7 +383,7 @@ function plainFormsOf(tool: Tool): ToolPhrases {
 }
 
 /** A field of a result by its dotted path. */
-export function fieldOf(value: Json | undefined, path: string): Json | undefined {
+export function getField(value: Json | undefined, path: string): Json | undefined {
   let at: Json | undefined = value;
   for (const key of path.split(".")) {
     if (at === null || typeof at !== "object" || Array.isArray(at) || !Object.hasOwn(at, key))

@@ -7,8 +7,8 @@ import type { Random } from "../../environment/random.ts";
 import type { Abstentions } from "../text/abstentions.ts";
 import { Author } from "./userSimulator.ts";
 import type { Persona } from "../text/personas.ts";
-import { bare } from "../text/missingCapability.ts";
-import { chosen, filled } from "../text/templates.ts";
+import { removeAllMarks } from "../text/missingCapability.ts";
+import { chooseAlternatives, fillSlots } from "../text/templates.ts";
 import type { Plot } from "./userPlan.ts";
 import type { Sample } from "./entitySampling.ts";
 import type { Scene } from "./intent.ts";
@@ -64,7 +64,7 @@ function questionOf(plot: Plot, scene: Scene, words: Abstentions): Abstention | 
   const author = new Author({ ...plot, tools: [tool], info: "missing", isOneTurn: true }, scene);
   const turn = author.say("open");
   if (turn?.question === undefined) return undefined;
-  const question = bare(chosen(turn.question, random));
+  const question = removeAllMarks(chooseAlternatives(turn.question, random));
   return {
     sort: "question",
     user: turn.text,
@@ -99,7 +99,7 @@ function valuesFor(
 }
 
 function filledBy(text: string, word: (slot: string) => string | undefined): string | undefined {
-  const full = filled(text, word);
+  const full = fillSlots(text, word);
   return full === undefined ? undefined : full.charAt(0).toUpperCase() + full.slice(1);
 }
 

@@ -5,13 +5,18 @@
  */
 import type { Json } from "../../environment/json.ts";
 import type { Random } from "../../environment/random.ts";
-import { holds } from "../pipeline/goals.ts";
-import { valueAt, type Bridge } from "../graph/crossServerLinks.ts";
-import { verbatim } from "../text/personas.ts";
-import { fixedBy, slotsOf, textOf, type Form } from "../text/templates.ts";
+import { containsToken } from "../text/containsToken.ts";
+import { getValueAt, type CrossServerLink } from "../graph/crossServerLinks.ts";
+import { markVerbatim } from "../text/personas.ts";
+import {
+  getFixedArguments,
+  findSlots,
+  getTemplateText,
+  type ClauseTemplate,
+} from "../text/templates.ts";
 import { whyNot } from "./userPlan.ts";
 import { isEmpty, type Rehearsal, type Trial } from "./feasibility.ts";
-import { isMoney, replied } from "../text/formatValue.ts";
+import { isMoney, formatReplyValue } from "../text/formatValue.ts";
 import type { Thing } from "./entitySampling.ts";
 import type { Passed, Wish } from "./intent.ts";
 
@@ -20,7 +25,7 @@ const tries = 12;
 
 /** The walk over bridges in one talk: it keeps to the case that was drawn for each. */
 export class Walk {
-  readonly #cases = new Map<Bridge, Chosen>();
+  readonly #cases = new Map<CrossServerLink, Chosen>();
 
   /**
    * The wish over a bridge, or the wish that leads onto one, kept; or why there is none. `form`
@@ -29,7 +34,7 @@ export class Walk {
   step(
     { bridge, at }: Step,
     heard: string,
-    form: () => Form,
+    form: () => ClauseTemplate,
     rehearsal: Rehearsal,
   ): Trial | string {
     const { random } = rehearsal.scene;
@@ -62,7 +67,7 @@ export class Walk {
 /** Whether a bridge can be walked from what this wish shows. */
 function leadsOn(
   trial: Trial,
-  bridge: Bridge,
+  bridge: CrossServerLink,
   chosen: Chosen,
   heard: string,
   rehearsal: Rehearsal,
@@ -80,7 +85,7 @@ function leadsOn(
  * wish over it.
  */
 export interface Step {
-  readonly bridge: Bridge;
+  readonly bridge: CrossServerLink;
   readonly at: "from" | "to";
 }
 
@@ -93,7 +98,7 @@ type Chosen = Readonly<Record<string, Json>>;
  * user has said before.
  */
 function crossed(
-  bridge: Bridge,
+  bridge: CrossServerLink,
   chosen: Chosen,
   heard: string,
   rehearsal: Rehearsal,
@@ -124,9 +129,9 @@ function crossed(
  * The first call of a bridge as a wish of its own, said like any other, about what the case names.
  */
 function leading(
-  bridge: Bridge,
+  bridge: CrossServerLink,
   chosen: Chosen,
-  form: Form,
+  form: ClauseTemplate,
   rehearsal: Rehearsal,
 ): { readonly source?: Trial; readonly trial: Trial } | string {
   const { from } = bridge;
@@ -134,7 +139,8 @@ function leading(
   if (typeof passed === "string") return passed;
   // a case that the words leave out, or that they gainsay
   const unsaid = Object.entries(passed.values).find(
-    ([key, it]) => !slotsOf(textOf(form)).includes(key) && fixedBy(form)[key] !== it,
+    ([key, it]) =>
+      !findSlots(getTemplateText(form)).includes(key) && getFixedArguments(form)[key] !== it,
   );
   if (unsaid) return `nobody says ${unsaid[0]}`;
   const trial = rehearsal.attempt({
@@ -147,7 +153,7 @@ function leading(
 }
 
 /** Why the first call shows no value of use. */
-function unfit({ needs, without }: Bridge, first: Wish): string | undefined {
+function unfit({ needs, without }: CrossServerLink, first: Wish): string | undefined {
   const has = (key: string) => first.arguments[key] !== undefined;
   const lacks = needs?.find(it => !has(it));
   return lacks === undefined
@@ -157,14 +163,14 @@ function unfit({ needs, without }: Bridge, first: Wish): string | undefined {
 
 /** The first call, made to be read from: its words are how the clause names what it is about. */
 function shown(
-  { from, with: fixed = {} }: Bridge,
+  { from, with: fixed = {} }: CrossServerLink,
   chosen: Chosen,
   form: string,
   rehearsal: Rehearsal,
 ): Trial | string {
   const passed = given(chosen, "from.", from, rehearsal);
   if (typeof passed === "string") return passed;
-  const say = slotsOf(form)
+  const say = findSlots(form)
     .flatMap(it => (it.startsWith("from.") ? [`{${it.slice(5)}}`] : []))
     .join(" ");
   return rehearsal.attempt({
@@ -182,7 +188,7 @@ interface First {
 
 /** The call that takes what the first one showed. */
 function taken(
-  bridge: Bridge,
+  bridge: CrossServerLink,
   chosen: Chosen,
   form: string,
   first: First,
@@ -199,7 +205,7 @@ function taken(
   for (const [key, path] of Object.entries(bridge.fill)) {
     const value = path.startsWith("=")
       ? first.wish.arguments[path.slice(1)]
-      : valueAt(first.value, path);
+      : getValueAt(first.value, path);
     if (value === undefined || value === null || value === "" || typeof value === "object")
       return `${bridge.from} shows no ${path} here`;
     const make = bridge.like?.[key];
@@ -209,7 +215,7 @@ function taken(
     )
       return `${wordOf(value)} makes no sense there`;
     const input = declared.inputs.find(it => it.key === key);
-    if (input && !input.spoken) {
+    if (input && !input.isSpoken) {
       const thing = rehearsal.named(input.entity, wordOf(value));
       if (!thing) return `there is no ${input.entity} called ${wordOf(value)}`;
       things[key] = thing;
@@ -234,7 +240,7 @@ function taken(
   if (typeof trial === "string") return trial;
   // a value that the user says flows from nowhere
   const said = `${first.heard}\n${first.wish.clause}\n${trial.wish.clause}`;
-  return Object.keys(bridge.fill).every(key => holds(said, wordOf(values[key]!)))
+  return Object.keys(bridge.fill).every(key => containsToken(said, wordOf(values[key]!)))
     ? "the user says it already"
     : trial;
 }
@@ -254,7 +260,7 @@ function given(
     if (name.startsWith("from.") !== (prefix === "from.")) continue;
     const key = name.slice(prefix.length);
     const input = rehearsal.scene.declarations.get(tool)!.inputs.find(it => it.key === key);
-    if (input && !input.spoken) {
+    if (input && !input.isSpoken) {
       const thing = rehearsal.named(input.entity, wordOf(value));
       if (!thing) return `there is no ${input.entity} called ${wordOf(value)}`;
       things[key] = thing;
@@ -268,7 +274,7 @@ function given(
 function saidOf({ wish, value }: First, { scene }: Rehearsal): Record<string, string> {
   const said: Record<string, string> = {};
   for (const [path, it] of plainFields(value, ""))
-    said[`from.${path}`] = verbatim(replied(it, scene.now, scene.random, isSum(path)));
+    said[`from.${path}`] = markVerbatim(formatReplyValue(it, scene.now, scene.random, isSum(path)));
   // a thing goes by its mention, a value as the result has it
   const { inputs } = scene.declarations.get(wish.tool.name)!;
   for (const [key, it] of Object.entries(wish.said))
@@ -293,7 +299,7 @@ function* plainFields(value: Json, path: string): Generator<readonly [string, Js
 }
 
 /** One of a bridge's cases, with one value for each argument. */
-function caseOf({ cases }: Bridge, random: Random): Chosen {
+function caseOf({ cases }: CrossServerLink, random: Random): Chosen {
   if (!cases) return {};
   return Object.fromEntries(
     Object.entries(random.pick(cases)).map(([key, it]) => [

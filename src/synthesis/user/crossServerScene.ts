@@ -5,16 +5,16 @@
  */
 import type { Server } from "../../environment/server.ts";
 import { digestOf, freeze } from "../../environment/digest.ts";
-import { declarationsOf, prefixed, type Declarations } from "../graph/declarations.ts";
-import { graphOf, type Graph } from "../graph/dependencyGraph.ts";
-import { argumentPhrases, slotsOf, type Phrases } from "../text/templates.ts";
+import { declarationsOf, addServerPrefix, type Declarations } from "../graph/declarations.ts";
+import { dependencyGraphOf, type DependencyGraph } from "../graph/dependencyGraph.ts";
+import { findArgumentTemplates, findSlots, type ServerTemplates } from "../text/templates.ts";
 import type { Sample, Thing } from "./entitySampling.ts";
 import type { Scene } from "./intent.ts";
 
 /** What one server brings to a scene of several. */
 export interface Share {
   readonly server: Server;
-  readonly phrases: Phrases;
+  readonly phrases: ServerTemplates;
   readonly sample: Sample;
 }
 
@@ -48,26 +48,26 @@ export function worldScene(
 }
 
 /** The edges within each of the servers, as one graph. */
-export function worldGraph(servers: readonly Server[]): Graph {
-  const graphs = new Map(servers.map(it => [it.name, graphOf(it)]));
+export function worldGraph(servers: readonly Server[]): DependencyGraph {
+  const graphs = new Map(servers.map(it => [it.name, dependencyGraphOf(it)]));
   const of = (tool: string) => graphs.get(servers.find(it => it.tools.has(tool))?.name ?? "");
   return {
     server: servers.map(it => it.name).join(", "),
     edges: [...graphs.values()].flatMap(it => it.edges),
     hash: digestOf(freeze([...graphs.values()].map(it => it.hash))),
-    from: tool => of(tool)?.from(tool) ?? [],
-    to: tool => of(tool)?.to(tool) ?? [],
+    edgesFrom: tool => of(tool)?.edgesFrom(tool) ?? [],
+    edgesTo: tool => of(tool)?.edgesTo(tool) ?? [],
   };
 }
 
-const declared = new WeakMap<Server, [string, ReturnType<typeof prefixed>][]>();
+const declared = new WeakMap<Server, [string, ReturnType<typeof addServerPrefix>][]>();
 
-function declaredIn(server: Server): [string, ReturnType<typeof prefixed>][] {
+function declaredIn(server: Server): [string, ReturnType<typeof addServerPrefix>][] {
   let known = declared.get(server);
   if (!known)
     declared.set(
       server,
-      (known = [...declarationsOf(server)].map(([name, it]) => [name, prefixed(it)])),
+      (known = [...declarationsOf(server)].map(([name, it]) => [name, addServerPrefix(it)])),
     );
   return known;
 }
@@ -91,17 +91,17 @@ function thingOf(thing: Thing, { server, phrases }: Share): Thing {
   };
 }
 
-function phrasesOf(shares: readonly Share[]): Phrases {
-  const entities: Phrases["entities"] = {};
-  const args: Phrases["arguments"] = {};
-  const tools: Phrases["tools"] = {};
+function phrasesOf(shares: readonly Share[]): ServerTemplates {
+  const entities: ServerTemplates["entities"] = {};
+  const args: ServerTemplates["arguments"] = {};
+  const tools: ServerTemplates["tools"] = {};
   for (const { server, phrases } of shares) {
     for (const [entity, it] of Object.entries(phrases.entities)) {
       const isEntity = (slot: string) =>
         slot in phrases.entities && slot !== "label" && slot !== "id";
       const renamed = (texts: readonly string[]) =>
         texts.map(text =>
-          slotsOf(text).reduce(
+          findSlots(text).reduce(
             (said, slot) =>
               isEntity(slot) ? said.replaceAll(`{${slot}}`, `{${server.name}.${slot}}`) : said,
             text,
@@ -116,7 +116,7 @@ function phrasesOf(shares: readonly Share[]): Phrases {
     for (const tool of server.tools.values()) {
       tools[tool.name] = phrases.tools[tool.name]!;
       for (const key of Object.keys((tool.inputSchema["properties"] ?? {}) as object)) {
-        const words = argumentPhrases(phrases, tool.name, key);
+        const words = findArgumentTemplates(phrases, tool.name, key);
         if (words) args[`${tool.name}.${key}`] = words;
       }
     }

@@ -6,7 +6,12 @@ import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Server } from "../../environment/server.ts";
 import type { Session } from "../../environment/session.ts";
 import type { Random } from "../../environment/random.ts";
-import { declarationsOf, shownBy, type Declared, type Shown } from "../graph/declarations.ts";
+import {
+  declarationsOf,
+  findEntities,
+  type ToolDeclaration,
+  type ResultEntity,
+} from "../graph/declarations.ts";
 
 /** An entity, as a person can speak of it and as a call can find it. */
 export interface Thing {
@@ -60,18 +65,18 @@ export function sampleOf(server: Server, session: Session, random: Random): Samp
 }
 
 /** A read whose required inputs are entities alone: nothing has to be made up to call it. */
-const isDiscovery = ({ tool, labels, values, inputs, outputs }: Declared): boolean =>
+const isDiscovery = ({ tool, labels, values, inputs, outputs }: ToolDeclaration): boolean =>
   tool.effect === "read" &&
   outputs.length > 0 &&
-  [...labels, ...values].every(it => !it.required) &&
-  inputs.filter(it => it.required).length <= 1;
+  [...labels, ...values].every(it => !it.isRequired) &&
+  inputs.filter(it => it.isRequired).length <= 1;
 
 function argumentsFor(
-  { inputs, values }: Declared,
+  { inputs, values }: ToolDeclaration,
   found: ReadonlyMap<string, ReadonlyMap<string, Thing>>,
   random: Random,
 ): JsonObject[] {
-  const input = inputs.find(it => it.required);
+  const input = inputs.find(it => it.isRequired);
   const most = mostRows(values);
   // some show more where nothing narrows them down
   if (!input) return "limit" in most ? [most, {}] : [most];
@@ -79,25 +84,25 @@ function argumentsFor(
   return random
     .shuffle(known)
     .slice(0, caps.descents)
-    .map(it => ({ [input.key]: input.many ? [it.id] : it.id, ...most }));
+    .map(it => ({ [input.key]: input.isList ? [it.id] : it.id, ...most }));
 }
 
 /**
  * As many rows as a look-up gives, so that not the first of them are all that is ever talked about.
  */
-function mostRows(values: Declared["values"]): JsonObject {
+function mostRows(values: ToolDeclaration["values"]): JsonObject {
   const most = values.find(it => it.key === "limit")?.schema["maximum"];
   return typeof most === "number" ? { limit: most } : {};
 }
 
 function keep(
-  declared: Declared,
+  declared: ToolDeclaration,
   args: JsonObject,
   value: Json,
   found: Map<string, Map<string, Thing>>,
 ): void {
   const context = contextOf(declared, args);
-  for (const it of shownBy(declared, value)) {
+  for (const it of findEntities(declared, value)) {
     const all = found.get(it.entity) ?? new Map<string, Thing>();
     found.set(it.entity, all);
     all.set(it.id, merged(all.get(it.id), it, context));
@@ -105,11 +110,11 @@ function keep(
 }
 
 /** The entities that a call named, by which its rows hang. */
-export function contextOf({ inputs }: Declared, args: JsonObject): Record<string, string> {
+export function contextOf({ inputs }: ToolDeclaration, args: JsonObject): Record<string, string> {
   const context: Record<string, string> = {};
-  for (const { key, entity, many } of inputs) {
+  for (const { key, entity, isList } of inputs) {
     const id = args[key];
-    if (!many && typeof id === "string") context[entity] = id;
+    if (!isList && typeof id === "string") context[entity] = id;
   }
   return context;
 }
@@ -117,7 +122,7 @@ export function contextOf({ inputs }: Declared, args: JsonObject): Record<string
 /** What is known already stays: the shallowest way to a thing comes first. */
 export function merged(
   before: Thing | undefined,
-  shown: Shown,
+  shown: ResultEntity,
   context: Readonly<Record<string, string>>,
 ): Thing {
   const { [shown.entity]: _, ...others } = context;

@@ -6,10 +6,10 @@
 import type { Outcome, Patch } from "../../environment/outcome.ts";
 import type { Session, State } from "../../environment/session.ts";
 import type { Json, JsonObject } from "../../environment/json.ts";
-import { shownBy, type Declared } from "../graph/declarations.ts";
-import type { Obstacle } from "../text/missingCapability.ts";
+import { findEntities, type ToolDeclaration } from "../graph/declarations.ts";
+import type { MissingCapability } from "../text/missingCapability.ts";
 import { guessOf } from "./partialMention.ts";
-import { isForOld } from "../text/templates.ts";
+import { excludesCreatedEntities } from "../text/templates.ts";
 import { keyOf, routesTo, rowsOf, workingRoute, type Route, type RouteWishes } from "./lookUps.ts";
 import { contextOf, merged, type Thing } from "./entitySampling.ts";
 import { wishFor, type Asking, type Named, type Scene, type Wish } from "./intent.ts";
@@ -17,11 +17,11 @@ import { wishFor, type Asking, type Named, type Scene, type Wish } from "./inten
 /** A wish and what came of it. */
 export interface Trial {
   readonly wish: Wish;
-  readonly declared: Declared;
+  readonly declared: ToolDeclaration;
   readonly outcome: Outcome;
   readonly patches: readonly Patch[];
   /** Why the assistant cannot do it although the session would: nothing stays of such a wish. */
-  readonly obstacle?: Obstacle;
+  readonly obstacle?: MissingCapability;
   /** The state it leads to. */
   readonly state: State;
 }
@@ -68,7 +68,7 @@ export class Rehearsal {
     this.scene = scene;
     this.#spoken = new Set(
       [...scene.declarations.values()].flatMap(it =>
-        it.inputs.flatMap(input => (input.spoken ? [input.entity] : [])),
+        it.inputs.flatMap(input => (input.isSpoken ? [input.entity] : [])),
       ),
     );
   }
@@ -109,7 +109,10 @@ export class Rehearsal {
       return "it is so already";
     if (outcome.kind === "ok" && this.#undoes(patches))
       return "it would undo what was asked for last";
-    if (isForOld(asking.form) && wish.things.some(it => this.#made.has(keyOf(it.thing))))
+    if (
+      excludesCreatedEntities(asking.form) &&
+      wish.things.some(it => this.#made.has(keyOf(it.thing)))
+    )
       return "it has only just been done";
     if (wish.tool.effect === "write" && this.#pairs.has(pairKey(wish)))
       return "these two have been dealt with";
@@ -141,7 +144,7 @@ export class Rehearsal {
     if (wish.tool.effect === "write") {
       this.#pairs.add(pairKey(wish));
       this.#undone = new Map(patches.map(it => [it.path, valueAt(before, it.path)]));
-      const results = shownBy(declared, outcome.value);
+      const results = findEntities(declared, outcome.value);
       for (const it of [...wish.things.map(named => named.thing), ...results])
         this.#touched.add(keyOf(it));
       for (const it of results)
@@ -153,7 +156,7 @@ export class Rehearsal {
     const { met, sample } = this.scene;
     const context = contextOf(declared, wish.arguments);
     // a thing may have just been renamed: what it is called now counts
-    const shown = shownBy(declared, outcome.value).map(it => ({
+    const shown = findEntities(declared, outcome.value).map(it => ({
       ...merged(met.get(keyOf(it)) ?? sample.find(it.entity, it.id), it, context),
       ...(it.label === undefined ? {} : { label: it.label }),
     }));
@@ -249,13 +252,13 @@ export class Rehearsal {
     for (const declared of this.scene.declarations.values()) {
       const key = declared.labels.find(it => it.entity === entity)?.key;
       const takesMore = [...declared.inputs, ...declared.labels, ...declared.values].some(
-        it => it.required && it.key !== key,
+        it => it.isRequired && it.key !== key,
       );
       if (key === undefined || takesMore || declared.tool.effect === "write") continue;
       const { outcome } = this.#fork.call(declared.tool.name, { [key]: label });
       const found =
         outcome.kind === "ok"
-          ? shownBy(declared, outcome.value).filter(
+          ? findEntities(declared, outcome.value).filter(
               it => it.entity === entity && it.label === label,
             )
           : [];
@@ -292,7 +295,7 @@ export class Rehearsal {
    * What stands in the way of a wish where tools are not to be had, or why it makes no sense
    * anyway.
    */
-  #obstacleTo(wish: Wish): Obstacle | string | undefined {
+  #obstacleTo(wish: Wish): MissingCapability | string | undefined {
     const isFound = (it: Named) =>
       it.isSpoken ||
       (it.words === undefined

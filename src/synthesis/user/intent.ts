@@ -6,29 +6,35 @@
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { JsonSchema, Tool } from "../../environment/server.ts";
 import type { Random } from "../../environment/random.ts";
-import type { Declarations, Declared, EntityInput } from "../graph/declarations.ts";
-import { contracted, isRequest, verbatim, type Manners, type Persona } from "../text/personas.ts";
+import type { Declarations, ToolDeclaration, EntityInput } from "../graph/declarations.ts";
 import {
-  argumentPhrases,
-  chosen,
-  filled,
-  fixedBy,
-  listed,
-  repliesTo,
-  slotsOf,
-  textOf,
-  type Form,
-  type Phrases,
-  type Reply,
+  applyContractions,
+  isRequest,
+  markVerbatim,
+  type StyleGuide,
+  type Persona,
+} from "../text/personas.ts";
+import {
+  findArgumentTemplates,
+  chooseAlternatives,
+  fillSlots,
+  getFixedArguments,
+  joinWithAnd,
+  getOwnReplies,
+  findSlots,
+  getTemplateText,
+  type ClauseTemplate,
+  type ServerTemplates,
+  type ReplyTemplate,
 } from "../text/templates.ts";
 import { keyOf } from "./lookUps.ts";
-import { dayAfter, isMoney, said } from "../text/formatValue.ts";
+import { dayAfter, isMoney, formatValue } from "../text/formatValue.ts";
 import type { Sample, Thing } from "./entitySampling.ts";
 
 /** What a clause needs to know of the talk it is said in. */
 export interface Scene {
   readonly declarations: Declarations;
-  readonly phrases: Phrases;
+  readonly phrases: ServerTemplates;
   readonly persona: Persona;
   readonly sample: Sample;
   readonly now: string;
@@ -44,7 +50,7 @@ export interface Scene {
    */
   readonly listed?: readonly Thing[];
   /** Ways to put a value right while it is said. */
-  readonly corrections?: Manners["corrections"];
+  readonly corrections?: StyleGuide["corrections"];
   /** Letters of an answer, where it has to be short. */
   readonly breath?: number | undefined;
   /** People half say names that the assistant then has to put right. */
@@ -62,7 +68,7 @@ export interface Wish {
   /** The form that the clause was made from, its choices made. */
   readonly template: string;
   /** What answers this way of asking; the tool's own replies where absent. */
-  readonly replies?: readonly Reply[];
+  readonly replies?: readonly ReplyTemplate[];
   /** How each argument was said, for replies. */
   readonly said: Readonly<Record<string, string>>;
   /**
@@ -92,8 +98,8 @@ export interface Named {
 }
 
 export interface Asking {
-  readonly declared: Declared;
-  readonly form: Form;
+  readonly declared: ToolDeclaration;
+  readonly form: ClauseTemplate;
   /**
    * Arguments that stay as they were, but for those that the form has a slot for: they change,
    * unless all is settled.
@@ -116,10 +122,10 @@ interface Filling {
 /** A wish with every argument chosen, or undefined where there is nothing to choose from. */
 export function wishFor(scene: Scene, asking: Asking): Wish | undefined {
   const { declared, kept, withheld, passed } = asking;
-  const plain = chosen(textOf(asking.form), scene.random);
-  const form = scene.persona.contracts ? contracted(plain) : plain;
-  const fixed = fixedBy(asking.form);
-  const slots = slotsOf(form);
+  const plain = chooseAlternatives(getTemplateText(asking.form), scene.random);
+  const form = scene.persona.contracts ? applyContractions(plain) : plain;
+  const fixed = getFixedArguments(asking.form);
+  const slots = findSlots(form);
   const filling: Filling = {
     arguments: { ...kept?.arguments, ...fixed },
     things: [],
@@ -139,7 +145,7 @@ export function wishFor(scene: Scene, asking: Asking): Wish | undefined {
       fillPassed(scene, input, passed, filling);
       continue;
     }
-    if (!wanted.has(input.key) && (kept || !input.required || input.key in fixed)) continue;
+    if (!wanted.has(input.key) && (kept || !input.isRequired || input.key in fixed)) continue;
     if (!fillEntity(scene, asking, input, filling)) return undefined;
   }
   for (const { key, entity } of declared.labels) {
@@ -153,7 +159,7 @@ export function wishFor(scene: Scene, asking: Asking): Wish | undefined {
           : pickThing(scene, entity, [], it => it.label !== undefined)?.label;
     if (typeof label !== "string") return undefined;
     filling.arguments[key] = label;
-    filling.said[key] = verbatim(label);
+    filling.said[key] = markVerbatim(label);
   }
   for (const value of declared.values) {
     const given = passed?.values[value.key];
@@ -167,17 +173,17 @@ export function wishFor(scene: Scene, asking: Asking): Wish | undefined {
         declared.tool,
         value.key,
         value.schema,
-        value.sensitive ? filling : undefined,
+        value.isSensitive ? filling : undefined,
       );
     if (chosenValue === undefined) return undefined;
     filling.arguments[value.key] = chosenValue;
     filling.said[value.key] = sayValue(scene, declared.tool, value.key, value.schema, chosenValue);
   }
   const slip = withheld === undefined ? slipOf(scene, asking, form, filling) : undefined;
-  const clause = filled(form, slot => (slip?.key === slot ? slip.text : filling.said[slot]));
+  const clause = fillSlots(form, slot => (slip?.key === slot ? slip.text : filling.said[slot]));
   if (clause === undefined) return undefined;
   const replies =
-    repliesTo(asking.form) ?? (asksTheSame(asking, slots) ? kept?.replies : undefined);
+    getOwnReplies(asking.form) ?? (asksTheSame(asking, slots) ? kept?.replies : undefined);
   return {
     ...filling,
     tool: declared.tool,
@@ -215,7 +221,7 @@ function slipOf(
   const open = declared.values.filter(
     it =>
       form.includes(`{${it.key}}`) &&
-      !argumentPhrases(scene.phrases, declared.tool.name, it.key)?.words,
+      !findArgumentTemplates(scene.phrases, declared.tool.name, it.key)?.words,
   );
   const value = open.find(
     it =>
@@ -227,12 +233,12 @@ function slipOf(
   const first = pickValue(scene, declared.tool, value.key, value.schema, undefined);
   if (first === undefined || first === filling.arguments[value.key]) return undefined;
   const [before, final] = [
-    said(first, scene.now, persona, random, isMoney(value.key, value.schema)),
+    formatValue(first, scene.now, persona, random, isMoney(value.key, value.schema)),
     filling.said[value.key]!,
   ];
   const text = random
     .pick(corrections)
-    .replace("{first}", () => verbatim(before))
+    .replace("{first}", () => markVerbatim(before))
     .replace("{clause}", () => final);
   // what follows the value in the clause must not run on from the slip
   return new RegExp(
@@ -254,7 +260,7 @@ const inOrder = (tool: Tool, args: Readonly<Record<string, Json>>): JsonObject =
 const namings = 5;
 
 function fillEntity(scene: Scene, asking: Asking, input: EntityInput, filling: Filling): boolean {
-  const { key, spoken } = input;
+  const { key, isSpoken } = input;
   let things: Thing[] = [];
   let mentions: (Mention | undefined)[] = [];
   // not everything has a name of its own: another of its kind may
@@ -262,13 +268,13 @@ function fillEntity(scene: Scene, asking: Asking, input: EntityInput, filling: F
     things = asking.isSettled
       ? settledThings(asking, input)
       : chosenThings(scene, asking, input, filling);
-    if (things.length === 0) return spoken && !input.many && fillSpoken(scene, input, filling);
-    mentions = things.map(it => mentionOf(scene, it, spoken));
+    if (things.length === 0) return isSpoken && !input.isList && fillSpoken(scene, input, filling);
+    mentions = things.map(it => mentionOf(scene, it, isSpoken));
     if (asking.isSettled || !mentions.includes(undefined)) break;
   }
   if (mentions.includes(undefined)) return false;
-  filling.arguments[key] = input.many ? things.map(it => it.id) : things[0]!.id;
-  filling.said[key] = listed(mentions.map(it => it!.text));
+  filling.arguments[key] = input.isList ? things.map(it => it.id) : things[0]!.id;
+  filling.said[key] = joinWithAnd(mentions.map(it => it!.text));
   for (const [i, it] of things.entries())
     filling.things.push({ thing: it, isSpoken: mentions[i]!.isSpoken, words: mentions[i]!.words });
   return true;
@@ -277,14 +283,14 @@ function fillEntity(scene: Scene, asking: Asking, input: EntityInput, filling: F
 /** What another result said: a name as it is, else the thing of that label. */
 function fillPassed(
   scene: Scene,
-  { key, entity, many }: EntityInput,
+  { key, entity, isList }: EntityInput,
   { values, things }: Passed,
   filling: Filling,
 ): void {
   const value = values[key] as string;
   const thing = things[key] ?? { entity, id: value, facts: {}, context: {} };
-  filling.arguments[key] = many ? [thing.id] : thing.id;
-  filling.said[key] = (things[key] && mentionOf(scene, thing, false)?.text) ?? verbatim(value);
+  filling.arguments[key] = isList ? [thing.id] : thing.id;
+  filling.said[key] = (things[key] && mentionOf(scene, thing, false)?.text) ?? markVerbatim(value);
   filling.things.push({ thing, isSpoken: things[key] === undefined });
 }
 
@@ -302,13 +308,13 @@ function settledThings({ kept }: Asking, { key, entity }: EntityInput): Thing[] 
 function chosenThings(
   scene: Scene,
   { flow, kept }: Asking,
-  { key, entity, many }: EntityInput,
+  { key, entity, isList }: EntityInput,
   filling: Filling,
 ): Thing[] {
   const taken = filling.things.filter(it => it.thing.entity === entity).map(it => it.thing.id);
   if (kept && typeof kept.arguments[key] === "string") taken.push(kept.arguments[key]);
   const flowing = flow?.[key]?.filter(it => !taken.includes(it.id) && !isSelf(scene, it));
-  const n = many ? 1 + scene.random.integer(2) : 1;
+  const n = isList ? 1 + scene.random.integer(2) : 1;
   const things: Thing[] = [];
   for (let i = 0; i < n; i++) {
     const thing =
@@ -324,7 +330,7 @@ function fillSpoken(scene: Scene, { key, entity, schema }: EntityInput, filling:
   const value = madeUp(scene, schema, undefined);
   if (typeof value !== "string") return false;
   filling.arguments[key] = value;
-  filling.said[key] = said(value, scene.now, scene.persona, scene.random);
+  filling.said[key] = formatValue(value, scene.now, scene.persona, scene.random);
   filling.things.push({ thing: { entity, id: value, facts: {}, context: {} }, isSpoken: true });
   return true;
 }
@@ -393,23 +399,26 @@ function mentionOf(scene: Scene, thing: Thing, maySayId: boolean): Mention | und
   if (half) return { ...half, isSpoken: true };
   const context = Object.keys(thing.context);
   const forms = isMet
-    ? (words.known ?? words.mention.filter(it => !slotsOf(it).some(slot => context.includes(slot))))
+    ? (words.known ??
+      words.mention.filter(it => !findSlots(it).some(slot => context.includes(slot))))
     : words.mention;
   // words without a slot, such as "that reminder", name only what is clear anyway
   const usable = (forms.length > 0 ? forms : words.mention).filter(
     it =>
       (maySayId || !it.includes("{id}")) &&
-      (slotsOf(it).length > 0 || isClear) &&
-      !slotsOf(it).some(slot => phrases.self !== undefined && thing.facts[slot] === phrases.self) &&
+      (findSlots(it).length > 0 || isClear) &&
+      !findSlots(it).some(
+        slot => phrases.self !== undefined && thing.facts[slot] === phrases.self,
+      ) &&
       isUnique(scene, thing, it),
   );
   if (usable.length === 0)
     return clear.length > 0 ? { text: random.pick(clear), isSpoken: false } : undefined;
-  const form = chosen(
+  const form = chooseAlternatives(
     scene.isMinimal ? usable.reduce((a, b) => (b.length < a.length ? b : a)) : random.pick(usable),
     random,
   );
-  const text = filled(form, slot => sayPart(scene, thing, slot));
+  const text = fillSlots(form, slot => sayPart(scene, thing, slot));
   if (text === undefined)
     return clear.length > 0 ? { text: random.pick(clear), isSpoken: false } : undefined;
   return { text, isSpoken: form.includes("{id}") };
@@ -441,7 +450,7 @@ function shortly(
 ): Mention | undefined {
   if (label === undefined) return undefined;
   const [first, lower] = [label.split(" ")[0]!, label.toLowerCase()];
-  const form = chosen(random.pick(forms), random);
+  const form = chooseAlternatives(random.pick(forms), random);
   const words = form.includes("{first}") ? first : lower;
   const holdsWords = (other: string) =>
     ` ${other.toLowerCase()} `.includes(` ${words.toLowerCase()} `);
@@ -453,15 +462,16 @@ function shortly(
     )
   )
     return undefined;
-  return { text: filled(form, () => verbatim(words))!, isSpoken: false, words };
+  return { text: fillSlots(form, () => markVerbatim(words))!, isSpoken: false, words };
 }
 
 function sayPart(scene: Scene, thing: Thing, slot: string): string | undefined {
-  if (slot === "id") return verbatim(said(thing.id, scene.now, scene.persona, scene.random));
-  if (slot === "label") return thing.label === undefined ? undefined : verbatim(thing.label);
+  if (slot === "id")
+    return markVerbatim(formatValue(thing.id, scene.now, scene.persona, scene.random));
+  if (slot === "label") return thing.label === undefined ? undefined : markVerbatim(thing.label);
   const fact = thing.facts[slot];
   if (fact !== undefined)
-    return said(fact, scene.now, scene.persona, scene.random, isMoney(slot, undefined));
+    return formatValue(fact, scene.now, scene.persona, scene.random, isMoney(slot, undefined));
   const id = thing.context[slot];
   const other = id === undefined ? undefined : scene.sample.find(slot, id);
   return other && mentionOf({ ...scene, focus: [], listed: [] }, other, false)?.text;
@@ -469,7 +479,7 @@ function sayPart(scene: Scene, thing: Thing, slot: string): string | undefined {
 
 /** No other thing of its kind would be named by the same words. */
 function isUnique({ sample, met }: Scene, thing: Thing, form: string): boolean {
-  const slots = slotsOf(form);
+  const slots = findSlots(form);
   const signature = (it: Thing) =>
     JSON.stringify(
       slots.map(slot =>
@@ -494,7 +504,7 @@ function pickValue(
   // a secret is one that belongs to something named beside it, where its row tells it
   const owner = filling?.things.find(it => it.thing.facts[key] !== undefined);
   if (owner) return owner.thing.facts[key];
-  const phrases = argumentPhrases(scene.phrases, tool.name, key);
+  const phrases = findArgumentTemplates(scene.phrases, tool.name, key);
   if (phrases?.values) return scene.random.pick(phrases.values);
   if (phrases?.words && !schema["enum"])
     return asJson(scene.random.pick(Object.keys(phrases.words)), schema);
@@ -563,17 +573,17 @@ function sayValue(
   schema: JsonSchema,
   value: Json,
 ): string {
-  const words = argumentPhrases(phrases, tool.name, key);
+  const words = findArgumentTemplates(phrases, tool.name, key);
   const plain = words?.words?.[typeof value === "string" ? value : JSON.stringify(value)];
   const spoken = plain
     ? random.pick(plain)
-    : verbatim(
+    : markVerbatim(
         Array.isArray(value)
-          ? listed(value.map(String))
-          : said(value, now, persona, random, isMoney(key, schema)),
+          ? joinWithAnd(value.map(String))
+          : formatValue(value, now, persona, random, isMoney(key, schema)),
       );
   return words?.say
-    ? filled(chosen(random.pick(words.say), random), slot =>
+    ? fillSlots(chooseAlternatives(random.pick(words.say), random), slot =>
         slot === "value" ? spoken : undefined,
       )!
     : spoken;

@@ -4,12 +4,17 @@
  */
 import type { JsonObject } from "../../environment/json.ts";
 import type { Session } from "../../environment/session.ts";
-import { shownBy, type Declarations, type Declared, type Shown } from "../graph/declarations.ts";
+import {
+  findEntities,
+  type Declarations,
+  type ToolDeclaration,
+  type ResultEntity,
+} from "../graph/declarations.ts";
 import type { Sample, Thing } from "./entitySampling.ts";
 
 /** One look-up. */
 export interface Route {
-  readonly declared: Declared;
+  readonly declared: ToolDeclaration;
   readonly arguments: JsonObject;
   /** Things whose ids the look-up itself takes. */
   readonly needs: readonly Thing[];
@@ -44,18 +49,18 @@ export function routesTo(
     .sort((a, b) => rank(a) - rank(b));
 }
 
-function routesBy(declared: Declared, thing: Thing, sample: Pick<Sample, "find">): Route[] {
+function routesBy(declared: ToolDeclaration, thing: Thing, sample: Pick<Sample, "find">): Route[] {
   const { tool, inputs, labels, values, outputs } = declared;
   const isLookUp =
     tool.effect === "read" &&
     outputs.some(it => it.entity === thing.entity) &&
-    values.every(it => !it.required);
-  if (!isLookUp || inputs.some(it => it.required && (it.entity === thing.entity || it.many)))
+    values.every(it => !it.isRequired);
+  if (!isLookUp || inputs.some(it => it.isRequired && (it.entity === thing.entity || it.isList)))
     return [];
   const given: Record<string, string> = {};
   const needs: Thing[] = [];
-  for (const { key, entity, required } of inputs) {
-    if (!required) continue;
+  for (const { key, entity, isRequired } of inputs) {
+    if (!isRequired) continue;
     const needed =
       thing.context[entity] === undefined ? undefined : sample.find(entity, thing.context[entity]);
     if (!needed) return [];
@@ -63,8 +68,8 @@ function routesBy(declared: Declared, thing: Thing, sample: Pick<Sample, "find">
     needs.push(needed);
   }
   const own = labels.find(it => it.entity === thing.entity);
-  if (labels.some(it => it.required && it !== own)) return [];
-  const whole = own?.required ? [] : [{ declared, arguments: given, needs, isFiltered: false }];
+  if (labels.some(it => it.isRequired && it !== own)) return [];
+  const whole = own?.isRequired ? [] : [{ declared, arguments: given, needs, isFiltered: false }];
   return own && thing.label !== undefined
     ? [
         { declared, arguments: { ...given, [own.key]: thing.label }, needs, isFiltered: true },
@@ -81,10 +86,10 @@ export function rowsOf(
   { declared, arguments: args }: Route,
   { entity }: Thing,
   session: Session,
-): Shown[] {
+): ResultEntity[] {
   const { outcome } = session.call(declared.tool.name, args);
   return outcome.kind === "ok"
-    ? shownBy(declared, outcome.value).filter(it => it.entity === entity)
+    ? findEntities(declared, outcome.value).filter(it => it.entity === entity)
     : [];
 }
 
@@ -97,7 +102,7 @@ export function workingRoute(
   return routes.find(({ declared, arguments: args, isFiltered }) => {
     const { outcome } = session.call(declared.tool.name, args);
     if (outcome.kind !== "ok") return false;
-    const rows = shownBy(declared, outcome.value).filter(it => it.entity === thing.entity);
+    const rows = findEntities(declared, outcome.value).filter(it => it.entity === thing.entity);
     const alike = rows.filter(it => it.label !== undefined && it.label === thing.label);
     return (
       rows.some(it => it.id === thing.id) &&

@@ -5,12 +5,19 @@
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { JsonSchema } from "../../environment/server.ts";
 import type { CallEvent } from "../../trajectory/trajectory.ts";
-import { shownBy } from "../graph/declarations.ts";
-import { unmarked, verbatim, type Manners } from "../text/personas.ts";
-import { chosen, fieldOf, filled, fitting, listed, slotsOf } from "../text/templates.ts";
+import { findEntities } from "../graph/declarations.ts";
+import { removeMarks, markVerbatim, type StyleGuide } from "../text/personas.ts";
+import {
+  chooseAlternatives,
+  getField,
+  fillSlots,
+  selectReplies,
+  joinWithAnd,
+  findSlots,
+} from "../text/templates.ts";
 import { isEmpty } from "./feasibility.ts";
-import { endMark, hasVerb, sameDays, type Answer } from "../text/renderReply.ts";
-import { isMoney, replied } from "../text/formatValue.ts";
+import { endMark, verbPattern, omitRepeatedDays, type ToolReply } from "../text/renderReply.ts";
+import { isMoney, formatReplyValue } from "../text/formatValue.ts";
 import { keyOf } from "./lookUps.ts";
 import type { Scene, Wish } from "./intent.ts";
 
@@ -18,7 +25,7 @@ import type { Scene, Wish } from "./intent.ts";
 const mostItems = { whole: 4, part: 3 };
 
 /** An answer, and what it has read out in order. */
-export interface Told extends Answer {
+export interface Told extends ToolReply {
   readonly listed: readonly { readonly entity: string; readonly id: string }[];
 }
 
@@ -30,7 +37,7 @@ export function told(
   wish: Wish,
   call: CallEvent,
   scene: Scene,
-  manners: Manners,
+  manners: StyleGuide,
   { isAlone = true, before = "" } = {},
 ): Told {
   const { phrases, random } = scene;
@@ -44,15 +51,15 @@ export function told(
     listed: [],
   });
   const of = (path: string): Json | undefined =>
-    fieldOf(call.value, path) ?? (path === "count" ? list?.length : undefined);
+    getField(call.value, path) ?? (path === "count" ? list?.length : undefined);
   // beside other answers, "At nine." would hang in the air
   const order = <T>(them: readonly T[]): readonly T[] => {
     const shuffled = random.shuffle(them);
     const rank = (it: T) => 2 * Number(!isSentence(it)) + Number(beginsLike(it, before));
     return isAlone ? shuffled : shuffled.toSorted((a, b) => rank(a) - rank(b));
   };
-  const made = fitting(wish.replies ?? [], of, order);
-  const own = fitting(words.reply ?? manners.done, of, order);
+  const made = selectReplies(wish.replies ?? [], of, order);
+  const own = selectReplies(words.reply ?? manners.done, of, order);
   if (isEmpty(call.value) && !hasConditions(wish.replies ?? words.reply ?? [])) return nothing();
   const slot = (key: string) => fieldSaid(key, wish, call, list, scene);
   let shortest: Told | undefined;
@@ -66,9 +73,9 @@ export function told(
         made.every(it => readsOut(it))
       )
         return nothing();
-      const reply = chosen(form, random);
+      const reply = chooseAlternatives(form, random);
       if (strict && saysTwice(reply, slot)) continue;
-      const text = filled(reply, slot);
+      const text = fillSlots(reply, slot);
       if (text === undefined) continue;
       const said = {
         text,
@@ -90,16 +97,16 @@ const wordsOf = (reply: unknown): string =>
 const beginsLike = (reply: unknown, before: string): boolean =>
   before !== "" &&
   wordsOf(reply).split(" ").slice(0, 2).join(" ") === before.split(" ").slice(0, 2).join(" ");
-const isSentence = (reply: unknown): boolean => hasVerb.test(wordsOf(reply));
+const isSentence = (reply: unknown): boolean => verbPattern.test(wordsOf(reply));
 const hasConditions = (replies: readonly unknown[]): boolean =>
   replies.some(it => typeof it !== "string");
 const readsOut = (form: string): boolean => /\{items\}/.test(form);
 
 /** "Off instead of off": two slots with the same words, where these are no numbers. */
 function saysTwice(form: string, slot: (key: string) => string | undefined): boolean {
-  const values = slotsOf(form).flatMap(it => {
+  const values = findSlots(form).flatMap(it => {
     const text = slot(it);
-    return text === undefined ? [] : [unmarked(text).replaceAll(endMark, "").toLowerCase()];
+    return text === undefined ? [] : [removeMarks(text).replaceAll(endMark, "").toLowerCase()];
   });
   const compares = /\b(instead of|rather than|was|from .* to|to .* from|now|before)\b/.test(form);
   return values.some((it, i) => values.indexOf(it) !== i && (compares || !/^-?[\d.]+$/.test(it)));
@@ -116,21 +123,26 @@ export function fieldSaid(
   const { phrases, now, random } = scene;
   const schema = wish.tool.outputSchema;
   if (slot.endsWith(".size")) {
-    const size = fieldOf(call.value, slot.slice(0, -".size".length));
+    const size = getField(call.value, slot.slice(0, -".size".length));
     return typeof size === "number"
-      ? verbatim(
-          replied(Math.abs(size), now, random, isMoneyAt(schema, slot.slice(0, -".size".length))),
+      ? markVerbatim(
+          formatReplyValue(
+            Math.abs(size),
+            now,
+            random,
+            isMoneyAt(schema, slot.slice(0, -".size".length)),
+          ),
         ) + endMark
       : undefined;
   }
-  const own = fieldOf(call.value, slot);
+  const own = getField(call.value, slot);
   if (own !== undefined && own !== null && typeof own !== "object")
-    return verbatim(replied(own, now, random, isMoneyAt(schema, slot))) + endMark;
+    return markVerbatim(formatReplyValue(own, now, random, isMoneyAt(schema, slot))) + endMark;
   if (slot === "count") return list && String(list.length);
   if (slot === "items")
     return list && list.length > 0
       ? itemsOf(list, phrases.tools[wish.tool.name]?.item, (it, key) =>
-          replied(it, now, random, isMoneyAt(rowSchema(schema, list, call), key)),
+          formatReplyValue(it, now, random, isMoneyAt(rowSchema(schema, list, call), key)),
         )
       : undefined;
   // the assistant says days in its own way
@@ -140,7 +152,7 @@ export function fieldSaid(
     typeof given === "string" &&
     /^\d{4}-\d{2}(-\d{2}(T\d{2}:\d{2})?)?$/.test(given)
   )
-    return verbatim(replied(given, now, random)) + endMark;
+    return markVerbatim(formatReplyValue(given, now, random)) + endMark;
   const said = pointing.test(wish.said[slot] ?? "")
     ? (nameOf(wish, slot, scene) ?? wish.said[slot])
     : wish.said[slot];
@@ -165,16 +177,16 @@ function nameOf(
   const form =
     words &&
     [...(words.known ?? []), ...words.mention].find(
-      it => slotsOf(it).every(key => key === "label" || key === "id") && slotsOf(it).length > 0,
+      it => findSlots(it).every(key => key === "label" || key === "id") && findSlots(it).length > 0,
     );
   return (
     form &&
-    filled(form, key =>
+    fillSlots(form, key =>
       key === "id"
-        ? verbatim(thing.id)
+        ? markVerbatim(thing.id)
         : thing.label === undefined
           ? undefined
-          : verbatim(thing.label),
+          : markVerbatim(thing.label),
     )
   );
 }
@@ -188,22 +200,26 @@ function itemsOf(
   const words = list.slice(0, most).map(it => {
     if (it === null || typeof it !== "object")
       return (
-        filled(item ?? "{value}", slot => (slot === "value" ? verbatim(say(it, "")) : undefined)) ??
-        verbatim(say(it, ""))
+        fillSlots(item ?? "{value}", slot =>
+          slot === "value" ? markVerbatim(say(it, "")) : undefined,
+        ) ?? markVerbatim(say(it, ""))
       );
     const first = Object.values(it)[0];
     return (
-      filled(item ?? "", slot => {
-        const value = fieldOf(it, slot);
-        return value === undefined || value === null ? undefined : verbatim(say(value, slot));
-      }) || verbatim(say(first ?? "", ""))
+      fillSlots(item ?? "", slot => {
+        const value = getField(it, slot);
+        return value === undefined || value === null ? undefined : markVerbatim(say(value, slot));
+      }) || markVerbatim(say(first ?? "", ""))
     );
   });
-  const clean = sameDays(words.map(it => unmarked(it).replace(/[,;.]$/, "")));
+  const clean = omitRepeatedDays(words.map(it => removeMarks(it).replace(/[,;.]$/, "")));
   const more = list.length - words.length;
   const [first, ...others] = more > 0 ? [...clean, `${more} more`] : clean;
   return (
-    listed([words[0]!.startsWith(verbatim("")) ? verbatim(first!) : first!, ...others]) + endMark
+    joinWithAnd([
+      words[0]!.startsWith(markVerbatim("")) ? markVerbatim(first!) : first!,
+      ...others,
+    ]) + endMark
   );
 }
 
@@ -217,7 +233,7 @@ function listedBy(
   const declared = declarations.get(wish.tool.name);
   const read = list.length <= mostItems.whole ? list.length : mostItems.part;
   if (!declared) return [];
-  const shown = shownBy(declared, call.value ?? null);
+  const shown = findEntities(declared, call.value ?? null);
   return list.slice(0, read).flatMap(row => {
     const ids = row !== null && typeof row === "object" ? Object.values(row) : [row];
     const first = shown.find(it => ids.includes(it.id));

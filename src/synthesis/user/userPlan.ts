@@ -4,8 +4,8 @@
  */
 import type { Session } from "../../environment/session.ts";
 import type { Step } from "./crossServerIntents.ts";
-import type { ObstacleWords } from "../text/missingCapability.ts";
-import type { Manners } from "../text/personas.ts";
+import type { MissingCapabilityTemplates } from "../text/missingCapability.ts";
+import type { StyleGuide } from "../text/personas.ts";
 import type { Trial } from "./feasibility.ts";
 import { keyOf } from "./lookUps.ts";
 import type { Wish } from "./intent.ts";
@@ -27,7 +27,7 @@ export interface Planned extends Wish {
 
 export interface Plot {
   readonly session: Session;
-  readonly manners: Manners;
+  readonly manners: StyleGuide;
   /** Full tool names of what is wanted, in order, or names of steps. */
   readonly tools: readonly string[];
   /**
@@ -64,7 +64,7 @@ export interface Plot {
    */
   readonly missing?: {
     readonly hidden: ReadonlySet<string>;
-    readonly words: ObstacleWords;
+    readonly words: MissingCapabilityTemplates;
     readonly isAll: boolean;
   };
   /** Where nothing follows from what was said, something else is asked for. */

@@ -6,11 +6,11 @@
 import type { Outcome } from "../../environment/outcome.ts";
 import { Walk } from "./crossServerIntents.ts";
 import { pointing } from "./resultReply.ts";
-import type { Declared } from "../graph/declarations.ts";
+import type { ToolDeclaration } from "../graph/declarations.ts";
 import { guessOf } from "./partialMention.ts";
-import { saidOf, type Obstacle } from "../text/missingCapability.ts";
-import { isRequest, turnOf, type Opening } from "../text/personas.ts";
-import { filled, textOf, type Form } from "../text/templates.ts";
+import { renderMissingCapability, type MissingCapability } from "../text/missingCapability.ts";
+import { isRequest, composeTurn, type TurnPosition } from "../text/personas.ts";
+import { fillSlots, getTemplateText, type ClauseTemplate } from "../text/templates.ts";
 import {
   givesWay,
   ifNot,
@@ -25,7 +25,7 @@ import {
 import { isEmpty, isRefusal, Rehearsal, type Trial } from "./feasibility.ts";
 import { keyOf } from "./lookUps.ts";
 import type { Thing } from "./entitySampling.ts";
-import { reasonFor } from "../text/filler.ts";
+import { pickFiller } from "../text/filler.ts";
 import type { Asking, Scene, Wish } from "./intent.ts";
 
 /** Things asked for in one breath. */
@@ -55,7 +55,7 @@ export class Author {
   /** Whether a value was withheld in this talk. */
   hasWithheld = false;
   /** What the talk came up against for want of a tool. */
-  obstacle: Obstacle | undefined;
+  obstacle: MissingCapability | undefined;
   readonly #plot: Plot;
   #left: readonly string[];
   #withheld: { wish: Wish; key: string } | undefined;
@@ -182,7 +182,7 @@ export class Author {
     return this.#planned(n, "first", info === "missing");
   }
 
-  #more(wanted: Opening = "follow-up"): Turn | undefined {
+  #more(wanted: TurnPosition = "follow-up"): Turn | undefined {
     const { random } = this.#scene;
     const isBlocked = this.turn.wishes.some(it => it.blocked !== undefined);
     const opening = isBlocked ? "moving-on" : wanted;
@@ -202,7 +202,7 @@ export class Author {
   }
 
   /** Another wish that has nothing to do with what was said before. */
-  #somethingElse(opening: Opening = "bare"): Turn | undefined {
+  #somethingElse(opening: TurnPosition = "bare"): Turn | undefined {
     const { random, declarations } = this.#scene;
     const isBlocked = this.turn.wishes.some(it => it.blocked !== undefined);
     for (let attempt = 0; attempt < others; attempt++) {
@@ -232,7 +232,7 @@ export class Author {
     );
   }
 
-  #planned(n: number, opening: Opening, withholds: boolean): Turn | undefined {
+  #planned(n: number, opening: TurnPosition, withholds: boolean): Turn | undefined {
     const { phrases } = this.#scene;
     const names = this.#left.slice(0, n);
     this.#left = this.#left.slice(n);
@@ -262,12 +262,18 @@ export class Author {
         const standing = clauses.length > 0 ? "rest" : this.obstacle ? "again" : "alone";
         this.obstacle ??= trial.obstacle;
         this.#left = isAll ? [...names.slice(i + 1), ...this.#left] : [];
-        const blocked = saidOf(trial.obstacle, trial.wish, words, standing, this.#scene.random);
+        const blocked = renderMissingCapability(
+          trial.obstacle,
+          trial.wish,
+          words,
+          standing,
+          this.#scene.random,
+        );
         return {
           text: this.#text(
             [...clauses, trial.wish.clause],
             opening,
-            opening === "first" ? reasonFor(names[0]!, this.#scene, this.#plot.manners) : "",
+            opening === "first" ? pickFiller(names[0]!, this.#scene, this.#plot.manners) : "",
           ),
           wishes: [...wishes, { ...trial.wish, blocked }],
         };
@@ -294,18 +300,18 @@ export class Author {
       text: this.#text(
         clauses,
         opening,
-        opening === "first" ? reasonFor(names[0]!, this.#scene, this.#plot.manners) : "",
+        opening === "first" ? pickFiller(names[0]!, this.#scene, this.#plot.manners) : "",
       ),
       wishes,
     };
   }
 
-  #text(clauses: readonly string[], opening: Opening, reason = ""): string {
+  #text(clauses: readonly string[], opening: TurnPosition, reason = ""): string {
     const { persona, random } = this.#scene;
     const { manners } = this.#plot;
-    if (!this.#foundNothing) return turnOf(clauses, opening, persona, manners, random, reason);
+    if (!this.#foundNothing) return composeTurn(clauses, opening, persona, manners, random, reason);
     // nobody is pleased to hear that there is nothing
-    return turnOf(
+    return composeTurn(
       clauses,
       opening,
       { ...persona, followUp: manners.sober },
@@ -332,12 +338,12 @@ export class Author {
       typeof id === "string" && this.#scene.sample.find(entity, id) !== undefined;
     const open = declared.inputs.filter(
       it =>
-        !it.many &&
+        !it.isList &&
         isThere(it.entity, wish.arguments[it.key]) &&
         takesTwo(template, it.key) &&
         !pointing.test(wish.said[it.key] ?? "it"),
     );
-    if (open.length === 0 || declared.values.some(it => it.sensitive && it.key in wish.arguments))
+    if (open.length === 0 || declared.values.some(it => it.isSensitive && it.key in wish.arguments))
       return undefined;
     const { key } = random.pick(open);
     const other = this.#granted(
@@ -348,7 +354,7 @@ export class Author {
     const both = `${random.boolean(0.3) ? "both " : ""}${wish.said[key]!} and ${other.said[key]!}`;
     return {
       wish: other,
-      clause: filled(template, slot => (slot === key ? both : wish.said[slot]))!,
+      clause: fillSlots(template, slot => (slot === key ? both : wish.said[slot]))!,
     };
   }
 
@@ -436,7 +442,7 @@ export class Author {
         continue;
       const question = random
         .shuffle(missing[key]!.ask)
-        .flatMap(it => filled(it, slot => wish.said[slot]?.replace(/^my /, "your ")) ?? [])[0];
+        .flatMap(it => fillSlots(it, slot => wish.said[slot]?.replace(/^my /, "your ")) ?? [])[0];
       if (question === undefined) continue;
       this.#withheld = { wish, key };
       this.hasWithheld = true;
@@ -446,21 +452,23 @@ export class Author {
     return undefined;
   }
 
-  #formOf(forms: readonly Form[]): Form {
+  #formOf(forms: readonly ClauseTemplate[]): ClauseTemplate {
     const { isMinimal, random } = this.#scene;
     if (!isMinimal) return random.pick(forms);
-    const byLength = forms.toSorted((a, b) => textOf(a).length - textOf(b).length);
+    const byLength = forms.toSorted(
+      (a, b) => getTemplateText(a).length - getTemplateText(b).length,
+    );
     return random.pick(byLength.slice(0, Math.max(1, Math.ceil(forms.length / 2))));
   }
 
   /** What the wish before passes on, by argument: the things it names or brings about. */
-  #flow({ inputs }: Declared, before: Wish | undefined): Record<string, readonly Thing[]> {
+  #flow({ inputs }: ToolDeclaration, before: Wish | undefined): Record<string, readonly Thing[]> {
     const { focus } = this.#scene;
     if (!before && focus.length === 0) return {};
     const first = inputs.filter(
       (it, i) =>
-        it.required &&
-        inputs.findIndex(other => other.required && other.entity === it.entity) === i,
+        it.isRequired &&
+        inputs.findIndex(other => other.isRequired && other.entity === it.entity) === i,
     );
     return Object.fromEntries(
       first.map(it => [it.key, focus.filter(thing => thing.entity === it.entity)]),
@@ -499,14 +507,14 @@ export class Author {
     const [named] = wish.things;
     if (!named || wish.clause.endsWith("?") || this.#plot.steps) return undefined;
     const { thing } = named;
-    const fits = (it: Declared) =>
+    const fits = (it: ToolDeclaration) =>
       it.tool.effect === "read" &&
       phrases.tools[it.tool.name] &&
-      it.inputs.some(input => input.required && !input.many && input.entity === thing.entity);
+      it.inputs.some(input => input.isRequired && !input.isList && input.entity === thing.entity);
     for (const declared of random
       .shuffle([...declarations.values()].filter(fits))
       .slice(0, others)) {
-      const { key } = declared.inputs.find(it => it.required && it.entity === thing.entity)!;
+      const { key } = declared.inputs.find(it => it.isRequired && it.entity === thing.entity)!;
       const form = random.pick(phrases.tools[declared.tool.name]!.forms);
       const trial = this.rehearsal.attempt(
         { declared, form, flow: { [key]: [thing] } },
@@ -607,7 +615,7 @@ export class Author {
     const inPlay = new Set(focus.map(it => it.entity));
     const next = [...declarations.values()].filter(
       ({ tool, inputs }) =>
-        tool !== last.tool && inputs.some(it => it.required && inPlay.has(it.entity)),
+        tool !== last.tool && inputs.some(it => it.isRequired && inPlay.has(it.entity)),
     );
     return next.length === 0
       ? undefined

@@ -10,9 +10,9 @@ import { indexRejected, wordsOfRejected } from "../../../src/editor/synthesis/re
 import { rejectedOf, viewOfSynthesis } from "../../../src/editor/synthesis/synthesisView.ts";
 import {
   rejectedFormat,
-  rejectedLine,
+  formatRejected,
   reportFormat,
-  type RejectedLine,
+  type RejectedAttempt,
   type Report,
 } from "../../../src/synthesis/pipeline/report.ts";
 import { taskLine } from "../../../src/trajectory/taskLine.ts";
@@ -23,7 +23,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const sound =
   "query -text-> check-query -sound-> turn -said-> ask -text-> respond -answered-> continue";
-const rejected = (id: string, change: Partial<RejectedLine>): RejectedLine => ({
+const rejected = (id: string, change: Partial<RejectedAttempt>): RejectedAttempt => ({
   format: rejectedFormat,
   id,
   servers: ["banking", "calendar"],
@@ -66,7 +66,7 @@ const lain = async (report?: Report) => {
   writeFileSync(join(own, "few.tasks.jsonl"), `${taskLine(logged)}\n`);
   writeFileSync(
     join(own, "few.rejected.jsonl"),
-    [rejected("r-1", {}), vague, none].map(it => `${rejectedLine(it)}\n`).join(""),
+    [rejected("r-1", {}), vague, none].map(it => `${formatRejected(it)}\n`).join(""),
   );
   if (report) writeFileSync(join(own, "few.report.json"), JSON.stringify(report));
   return join(own, "few.tasks.jsonl");
@@ -173,7 +173,7 @@ test("what passed the machine was turned down by the screen", () =>
 
 test("a line that is no rejection is told and hides no other", async () => {
   const file = join(folder, "odd.rejected.jsonl");
-  writeFileSync(file, `{"format":"prove/rejected@9"}\n${rejectedLine(none)}\n`);
+  writeFileSync(file, `{"format":"prove/rejected@9"}\n${formatRejected(none)}\n`);
   expect(await indexRejected(file)).toMatchObject({
     entries: [{ id: "r-3" }],
     skipped: [

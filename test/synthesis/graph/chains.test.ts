@@ -5,20 +5,29 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { loadServers } from "../../../src/servers/catalog.ts";
-import { chainOf, loners, used, type Chain } from "../../../src/synthesis/graph/chains.ts";
+import {
+  drawChain,
+  listIsolatedTools,
+  countUses,
+  type Chain,
+} from "../../../src/synthesis/graph/chains.ts";
 import { createRandom } from "../../../src/environment/random.ts";
-import { auditFiles, eligible, readAudit } from "../../../src/synthesis/graph/edgeVerdicts.ts";
-import { graphOf } from "../../../src/synthesis/graph/dependencyGraph.ts";
+import {
+  listVerdictFiles,
+  removeRejectedEdges,
+  readVerdicts,
+} from "../../../src/synthesis/graph/edgeVerdicts.ts";
+import { dependencyGraphOf } from "../../../src/synthesis/graph/dependencyGraph.ts";
 
 const servers = await loadServers();
 
-const audit = readAudit(auditFiles(join(import.meta.dirname, "../../resources")));
+const verdicts = readVerdicts(listVerdictFiles(join(import.meta.dirname, "../../resources")));
 
 function chains(server: (typeof servers)[number], n: number): Chain[] {
   const uses = new Map<string, number>();
   return Array.from({ length: n }).flatMap((_, i) => {
-    const chain = chainOf({ server, uses, audit }, createRandom(4, i));
-    if (chain) used(chain.tools, uses);
+    const chain = drawChain({ server, uses, verdicts }, createRandom(4, i));
+    if (chain) countUses(chain.tools, uses);
     return chain ?? [];
   });
 }
@@ -26,7 +35,9 @@ function chains(server: (typeof servers)[number], n: number): Chain[] {
 test.each(servers.map(it => [it.name, it] as const))(
   "of %s: simple paths of two to five tools with something flowing",
   (_, server) => {
-    const edges = new Set(eligible(graphOf(server), audit).edges.map(it => `${it.a} ${it.b}`));
+    const edges = new Set(
+      removeRejectedEdges(dependencyGraphOf(server), verdicts).edges.map(it => `${it.a} ${it.b}`),
+    );
     for (const { tools, edges: walked } of chains(server, 200)) {
       expect(tools.length).toBeGreaterThanOrEqual(2);
       expect(tools.length).toBeLessThanOrEqual(5);
@@ -45,7 +56,7 @@ test.each(servers.map(it => [it.name, it] as const))(
   (_, server) => {
     const seen = new Set([
       ...chains(server, 300).flatMap(it => it.tools),
-      ...loners({ server, audit }),
+      ...listIsolatedTools({ server, verdicts }),
     ]);
     expect([...server.tools.keys()].filter(it => !seen.has(it))).toEqual([]);
   },

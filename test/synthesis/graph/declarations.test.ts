@@ -3,7 +3,11 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { id, label, spokenId } from "../../../src/environment/entity.ts";
 import { defineServer, toolOf } from "../../../src/environment/server.ts";
-import { declarationsOf, isSensitive, shownBy } from "../../../src/synthesis/graph/declarations.ts";
+import {
+  declarationsOf,
+  isSensitiveArgument,
+  findEntities,
+} from "../../../src/synthesis/graph/declarations.ts";
 import { isSubstitute } from "../../../src/synthesis/pipeline/menu.ts";
 import { library } from "../library.ts";
 
@@ -20,25 +24,25 @@ const secrets: [key: string, is: boolean][] = [
   ["key", false],
 ];
 test.each(secrets)("%s is sensitive by its name: %s", (key, is) => {
-  expect(isSensitive(key, {})).toBe(is);
+  expect(isSensitiveArgument(key, {})).toBe(is);
 });
 
 test("what is declared so is sensitive whatever its name", () => {
-  expect(isSensitive("digits", { "x-sensitive": true })).toBe(true);
+  expect(isSensitiveArgument("digits", { "x-sensitive": true })).toBe(true);
 });
 
 test("entities, labels and values of an input", () => {
   const { inputs, labels, values } = declarationsOf(library).get("library_lend")!;
-  expect(inputs.map(it => [it.key, it.entity, it.required, it.spoken, it.many])).toEqual([
+  expect(inputs.map(it => [it.key, it.entity, it.isRequired, it.isSpoken, it.isList])).toEqual([
     ["book_id", "book", true, false, false],
     ["member_id", "member", true, false, false],
   ]);
   expect(labels).toEqual([]);
-  expect(values.map(it => [it.key, it.sensitive])).toEqual([["pin", true]]);
+  expect(values.map(it => [it.key, it.isSensitive])).toEqual([["pin", true]]);
   expect(
     declarationsOf(library)
       .get("library_list_books")!
-      .labels.map(it => [it.key, it.entity, it.required]),
+      .labels.map(it => [it.key, it.entity, it.isRequired]),
   ).toEqual([["title", "book", false]]);
 });
 
@@ -67,7 +71,7 @@ const club = defineServer({
 
 test("an entity without ids goes by its label, which people say", () => {
   const { inputs } = declarationsOf(club).get("club_invite")!;
-  expect(inputs.map(it => [it.key, it.entity, it.spoken, it.many])).toEqual([
+  expect(inputs.map(it => [it.key, it.entity, it.isSpoken, it.isList])).toEqual([
     ["room", "room", true, false],
     ["people", "person", true, true],
   ]);
@@ -76,7 +80,7 @@ test("an entity without ids goes by its label, which people say", () => {
 test("what a result shows, row by row", () => {
   const declared = declarationsOf(club).get("club_invite")!;
   expect(
-    shownBy(declared, {
+    findEntities(declared, {
       host: "Ada",
       rooms: ["north"],
       talks: [{ talk_id: "talk_1", by: "Bo", minutes: 5 }],

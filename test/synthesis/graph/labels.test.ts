@@ -16,24 +16,24 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { openCatalog } from "../../../src/environment/catalog.ts";
 import type { ChatModel, ChatRequest } from "../../../src/policy/chatModel.ts";
 import { PolicyFault } from "../../../src/policy/policy.ts";
-import { audited } from "../../../src/synthesis/graph/verifyEdges.ts";
+import { verifyEdges } from "../../../src/synthesis/graph/verifyEdges.ts";
 import {
-  auditFiles,
-  auditLine,
-  eligible,
-  readAudit,
-  verdictOn,
+  listVerdictFiles,
+  formatVerdict,
+  removeRejectedEdges,
+  readVerdicts,
+  findVerdict,
 } from "../../../src/synthesis/graph/edgeVerdicts.ts";
-import { graphOf } from "../../../src/synthesis/graph/dependencyGraph.ts";
+import { dependencyGraphOf } from "../../../src/synthesis/graph/dependencyGraph.ts";
 import {
-  agreement,
-  declaredLabels,
-  labelsByNames,
+  measureAgreement,
+  listDeclaredLabels,
+  labelByNames,
   type Label,
 } from "../../../src/synthesis/graph/labels.ts";
-import { Ledger } from "../../../src/synthesis/graph/labelLedger.ts";
-import { labelledBy } from "../../../src/synthesis/graph/modelLabels.ts";
-import { readPhrases } from "../../../src/synthesis/text/templates.ts";
+import { LabelCache } from "../../../src/synthesis/graph/labelLedger.ts";
+import { labelWithModel } from "../../../src/synthesis/graph/modelLabels.ts";
+import { readTemplates } from "../../../src/synthesis/text/templates.ts";
 import { graph } from "../../../src/cli/graph.ts";
 import { runCommand } from "../../cli/terminal.ts";
 import { catalog, root } from "../../contracts/doors.ts";
@@ -49,7 +49,7 @@ const said = ({ a, b, label, via }: Label) =>
   `${short(a)} > ${short(b)} ${label}${via ? ` ${via.output} > ${via.input}` : ""}`;
 
 test("names see what flows by its name, and no edge that only a precondition makes", () => {
-  expect(labelsByNames(tools).map(said)).toEqual([
+  expect(labelByNames(tools).map(said)).toEqual([
     "list_books > get_book explicit books[].book_id > book_id",
     "list_books > lend explicit books[].book_id > book_id",
     "get_book > lend explicit book_id > book_id",
@@ -78,21 +78,21 @@ test("an id counts by its noun, a direction before it does not count, a number i
     },
   );
   const move = tool("move", { fromAccountId: { type: "string" }, balance: { type: "number" } }, {});
-  expect(labelsByNames([list, move]).map(it => it.via)).toEqual([
+  expect(labelByNames([list, move]).map(it => it.via)).toEqual([
     { output: "accounts[].id", input: "fromAccountId" },
   ]);
 });
 
 test("agreement counts pairs by direction: names find 7 of the library's 7 explicit pairs and none of its implicit one", () => {
-  const declared = declaredLabels(graphOf(library));
-  expect(agreement(labelsByNames(tools), declared, "explicit")).toEqual({
+  const declared = listDeclaredLabels(dependencyGraphOf(library));
+  expect(measureAgreement(labelByNames(tools), declared, "explicit")).toEqual({
     labelled: 7,
     reference: 7,
     both: 7,
     precision: 1,
     recall: 1,
   });
-  expect(agreement(labelsByNames(tools), declared)).toMatchObject({
+  expect(measureAgreement(labelByNames(tools), declared)).toMatchObject({
     both: 7,
     precision: 1,
     recall: 0.875,
@@ -104,11 +104,11 @@ test("an edge works where the second call succeeds with what the first one showe
     catalog: { ...openCatalog([library], [folder]), fixture: () => fixture },
     server: "library",
     fixtures: ["small"],
-    phrases: readPhrases(folder, library),
+    phrases: readTemplates(folder, library),
     seed: 1,
   };
-  const { edges } = graphOf(library);
-  const verdicts = [...audited(edges, ground)];
+  const { edges } = dependencyGraphOf(library);
+  const verdicts = [...verifyEdges(edges, ground)];
   expect(
     verdicts.map(
       it =>
@@ -125,18 +125,18 @@ test("an edge works where the second call succeeds with what the first one showe
     "find_member > lend untried: no arguments for library_find_member",
     "lend > return_loan untried: no arguments for library_lend",
   ]);
-  expect([...audited(edges, ground)]).toEqual(verdicts);
+  expect([...verifyEdges(edges, ground)]).toEqual(verdicts);
 });
 
 test("what fails when it is run is not walked: nobody pays a payee who has just been added and sent no bill", () => {
   const server = catalog.server("banking");
-  const { edges } = graphOf(server);
+  const { edges } = dependencyGraphOf(server);
   const verdicts = [
-    ...audited(edges, {
+    ...verifyEdges(edges, {
       catalog,
       server: "banking",
       fixtures: ["full", "small"],
-      phrases: readPhrases(join(root, "resources/phrases"), server),
+      phrases: readTemplates(join(root, "resources/phrases"), server),
       seed: 1,
     }),
   ];
@@ -146,10 +146,13 @@ test("what fails when it is run is not walked: nobody pays a payee who has just 
     verified: "fails",
     why: expect.stringContaining("has no open bill") as string,
   });
-  const audit = readAudit(auditFiles(join(root, "resources")));
-  expect(verdictOn(edges.find(isPaid)!, audit)).toMatchObject({ verdict: "reject", author: "run" });
-  expect(eligible(graphOf(server), audit).edges.some(isPaid)).toBe(false);
-  expect(graphOf(server).edges.some(isPaid)).toBe(true);
+  const audit = readVerdicts(listVerdictFiles(join(root, "resources")));
+  expect(findVerdict(edges.find(isPaid)!, audit)).toMatchObject({
+    verdict: "reject",
+    author: "run",
+  });
+  expect(removeRejectedEdges(dependencyGraphOf(server), audit).edges.some(isPaid)).toBe(false);
+  expect(dependencyGraphOf(server).edges.some(isPaid)).toBe(true);
   expect(verdicts.filter(it => it.verified === "works").length).toBeGreaterThan(0.8 * edges.length);
 });
 
@@ -195,30 +198,35 @@ const honest = (request: ChatRequest) =>
 test("a model is asked twenty pairs at a time, and never twice: 21 pairs in two requests, then none", async () => {
   const file = join(folder, "library.labels.jsonl");
   const model = speaker(honest);
-  const labels = await labelledBy({ tools, model, ledger: new Ledger(file), concurrency: 1 });
+  const labels = await labelWithModel({
+    tools,
+    model,
+    cache: new LabelCache(file),
+    concurrency: 1,
+  });
   expect(model.asked.map(it => pairsAsked(it).length)).toEqual([20, 1]);
   expect(labels.filter(it => it.label !== "none").map(said)).toEqual([
     "lend > return_loan explicit loan_id > loan_id",
   ]);
-  expect(agreement(labels, declaredLabels(graphOf(library)))).toMatchObject({
+  expect(measureAgreement(labels, listDeclaredLabels(dependencyGraphOf(library)))).toMatchObject({
     labelled: 1,
     reference: 8,
     precision: 1,
     recall: 0.125,
   });
-  expect(await labelledBy({ tools, model, ledger: new Ledger(file) })).toEqual(labels);
+  expect(await labelWithModel({ tools, model, cache: new LabelCache(file) })).toEqual(labels);
   expect(model.asked).toHaveLength(2);
 });
 
 test("one changed tool is asked about anew with the six others, and with nobody else", async () => {
   const file = join(folder, "library.labels.jsonl");
   const model = speaker(honest);
-  await labelledBy({
+  await labelWithModel({
     tools: tools.map(it =>
       it.name === "library_lend" ? { ...it, summary: "Lend a book to a member." } : it,
     ),
     model,
-    ledger: new Ledger(file),
+    cache: new LabelCache(file),
   });
   expect(
     model.asked.flatMap(pairsAsked).map(it => [it.first, it.second].includes("library_lend")),
@@ -229,10 +237,10 @@ test("an answer that is no JSON, or that leaves a pair out, is asked for again a
   const model = speaker((request, n) =>
     n === 1 ? "Sure! Here are the labels." : n === 2 ? '{"labels":[]}' : honest(request),
   );
-  await labelledBy({
+  await labelWithModel({
     tools: tools.slice(0, 2),
     model,
-    ledger: new Ledger(join(folder, "again.jsonl")),
+    cache: new LabelCache(join(folder, "again.jsonl")),
   });
   expect(
     model.asked.map(
@@ -243,10 +251,10 @@ test("an answer that is no JSON, or that leaves a pair out, is asked for again a
     "Your answer did not fit: the answer is no JSON",
     "Your answer did not fit: pair 0 has no label",
   ]);
-  const deaf = labelledBy({
+  const deaf = labelWithModel({
     tools: tools.slice(0, 2),
     model: speaker(() => "no"),
-    ledger: new Ledger(join(folder, "deaf.jsonl")),
+    cache: new LabelCache(join(folder, "deaf.jsonl")),
   });
   await expect(deaf).rejects.toThrow(PolicyFault);
   await expect(deaf).rejects.toThrow(
@@ -258,27 +266,27 @@ test("a ledger that ends in half a line is asked for that pair again; a line tha
   const file = join(folder, "library.labels.jsonl");
   const whole = readFileSync(file, "utf8");
   appendFileSync(file, '{"format":"prove/la');
-  expect(() => new Ledger(file)).not.toThrow();
+  expect(() => new LabelCache(file)).not.toThrow();
   writeFileSync(file, `${whole.split("\n")[0]!}\n{"format":"prove/label@9"}\n`);
-  expect(() => new Ledger(file)).toThrow(`${file}:2 is no label at /format`);
+  expect(() => new LabelCache(file)).toThrow(`${file}:2 is no label at /format`);
 });
 
 test("what a workspace says of an edge counts over what ships, and a line that is no verdict is named", () => {
   const edge = { a: "banking_add_payee", b: "banking_pay_bill", input: "payee_id" };
-  const file = auditFiles(join(root, "resources"), folder).at(-1)!;
+  const file = listVerdictFiles(join(root, "resources"), folder).at(-1)!;
   mkdirSync(dirname(file));
   writeFileSync(
     file,
-    `${auditLine({ ...edge, verdict: "accept", reason: "a bill may come in later", author: "Ana" })}\n`,
+    `${formatVerdict({ ...edge, verdict: "accept", reason: "a bill may come in later", author: "Ana" })}\n`,
   );
-  const audit = readAudit(auditFiles(join(root, "resources"), folder));
+  const audit = readVerdicts(listVerdictFiles(join(root, "resources"), folder));
   expect(
-    eligible(graphOf(catalog.server("banking")), audit).edges.some(
+    removeRejectedEdges(dependencyGraphOf(catalog.server("banking")), audit).edges.some(
       it => it.a === edge.a && it.b === edge.b,
     ),
   ).toBe(true);
   writeFileSync(file, '{"format":"prove/audit@1","a":"x"}\n');
-  expect(() => readAudit([file])).toThrow(`${file}:1 is no verdict on an edge at /b`);
+  expect(() => readVerdicts([file])).toThrow(`${file}:1 is no verdict on an edge at /b`);
 });
 
 test("the verdicts that ship are what running every edge shows; otherwise: npx prove-rl graph --verify --out resources/graphs/audit.jsonl", async () => {

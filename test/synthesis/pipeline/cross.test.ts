@@ -12,9 +12,9 @@ import { teacherOf } from "../../../src/policy/scripted.ts";
 import { provePlus } from "../../../src/reward/profiles.ts";
 import { score } from "../../../src/reward/reward.ts";
 import {
-  parseBridges,
-  readBridges,
-  type Bridge,
+  parseCrossServerLinks,
+  readCrossServerLinks,
+  type CrossServerLink,
 } from "../../../src/synthesis/graph/crossServerLinks.ts";
 import { isHeldOut } from "../../../src/synthesis/pipeline/split.ts";
 import { attemptsOn } from "../../../src/trajectory/attempt.ts";
@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 
 describe("bridges", () => {
-  const bridges = readBridges(resources, catalog);
+  const bridges = readCrossServerLinks(resources, catalog);
 
   test("lead from most servers to most others, each said in several ways", () => {
     expect(bridges.length).toBeGreaterThanOrEqual(25);
@@ -78,7 +78,7 @@ describe("bridges", () => {
       }
   });
 
-  const sound: Bridge = {
+  const sound: CrossServerLink = {
     name: "a",
     from: "crm_get_deal",
     to: "email_send_message",
@@ -128,7 +128,7 @@ describe("bridges", () => {
   ];
   test.each(unsound)("are turned down for %s", (_, bridge, why) => {
     expect(() =>
-      parseBridges(
+      parseCrossServerLinks(
         JSON.stringify({ format: "prove/bridges@1", bridges: [bridge] }),
         catalog,
         "my.json",
@@ -137,13 +137,13 @@ describe("bridges", () => {
   });
   test("are taken where they are sound, and text that is no JSON is not", () => {
     expect(
-      parseBridges(
+      parseCrossServerLinks(
         JSON.stringify({ format: "prove/bridges@1", bridges: [sound] }),
         catalog,
         "my.json",
       ),
     ).toEqual([sound]);
-    expect(() => parseBridges("{", catalog, "my.json")).toThrow(/my\.json is not JSON/);
+    expect(() => parseCrossServerLinks("{", catalog, "my.json")).toThrow(/my\.json is not JSON/);
   });
 });
 

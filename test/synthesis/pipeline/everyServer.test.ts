@@ -4,7 +4,7 @@
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { declarationsOf } from "../../../src/synthesis/graph/declarations.ts";
-import { holds } from "../../../src/synthesis/pipeline/goals.ts";
+import { containsToken } from "../../../src/synthesis/text/containsToken.ts";
 import { checkReplay } from "../../../src/trajectory/replay.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import { callsOf } from "../../../src/trajectory/trajectory.ts";
@@ -28,12 +28,12 @@ describe.each([...catalog.servers.values()].map(it => [it.name, it] as const))(
       const declarations = declarationsOf(server);
       for (const { turns, goals } of tasks) {
         const said = turns.map(it => it.user).join("\n");
-        expect([...server.tools.keys()].filter(it => holds(said, it))).toEqual([]);
+        expect([...server.tools.keys()].filter(it => containsToken(said, it))).toEqual([]);
         for (const call of goals.flatMap(it => it.calls))
-          for (const { key, spoken } of declarations.get(call.name)?.inputs ?? []) {
+          for (const { key, isSpoken } of declarations.get(call.name)?.inputs ?? []) {
             const id = call.arguments[key];
-            if (!spoken && typeof id === "string")
-              expect(holds(said, id), `${id} in ${said}`).toBe(false);
+            if (!isSpoken && typeof id === "string")
+              expect(containsToken(said, id), `${id} in ${said}`).toBe(false);
           }
       }
     });

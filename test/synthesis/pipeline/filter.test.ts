@@ -1,6 +1,6 @@
 /** What may not pass the screen does not, and says why. */
 import { beforeAll, expect, test } from "vitest";
-import { Kept, screened } from "../../../src/synthesis/pipeline/filter.ts";
+import { DuplicateFilter, findRejection } from "../../../src/synthesis/pipeline/filter.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import type { CallEvent } from "../../../src/trajectory/trajectory.ts";
 import { catalog } from "../../contracts/doors.ts";
@@ -89,7 +89,7 @@ const cases: [what: string, task: () => Task, reason: string, why: RegExp][] = [
   ],
 ];
 test.each(cases)("%s", (_, task, reason, why) => {
-  const found = screened(task(), catalog);
+  const found = findRejection(task(), catalog);
   expect(found?.reason).toBe(reason);
   expect(found?.why).toMatch(why);
 });
@@ -115,27 +115,27 @@ test("a secret that nobody gave", () => {
       events: events.filter(it => it.kind !== "call" || it.name !== "banking_get_account"),
     },
   };
-  expect(screened(replayable, catalog)).toEqual({
+  expect(findRejection(replayable, catalog)).toEqual({
     reason: "provenance",
     why: "banking_unfreeze_card uses a last_digits that nobody gave",
   });
 });
 
 test("all that was kept passes", () => {
-  expect(tasks.map(it => screened(it, catalog))).toEqual(tasks.map(() => undefined));
+  expect(tasks.map(it => findRejection(it, catalog))).toEqual(tasks.map(() => undefined));
 });
 
 test("nearly the same calls are kept once", () => {
-  const kept = new Kept();
+  const kept = new DuplicateFilter();
   const four = tasks.find(
     it => it.trajectory.events.filter(event => event.kind === "call").length === 4,
   )!;
   const otherwise = (changed: number) =>
     spoiled(four, { calls: (it, i) => (i < changed ? { ...it, arguments: { other: i } } : it) });
-  expect(kept.add(four)).toBe(true);
-  expect(kept.add({ ...four, id: "again" })).toBe(false);
+  expect(kept.addIfNew(four)).toBe(true);
+  expect(kept.addIfNew({ ...four, id: "again" })).toBe(false);
   // three of five calls in common is 0.6; all four of five would be 0.8
-  expect(kept.add(otherwise(1))).toBe(true);
+  expect(kept.addIfNew(otherwise(1))).toBe(true);
   const five: Task = {
     ...four,
     trajectory: {
@@ -149,15 +149,15 @@ test("nearly the same calls are kept once", () => {
       ],
     },
   };
-  expect(kept.add(five)).toBe(false);
+  expect(kept.addIfNew(five)).toBe(false);
 });
 
 test("the same calls on another world are another task", () => {
-  const kept = new Kept();
+  const kept = new DuplicateFilter();
   const [task] = tasks as [Task];
-  expect(kept.add(task)).toBe(true);
+  expect(kept.addIfNew(task)).toBe(true);
   expect(
-    kept.add({
+    kept.addIfNew({
       ...task,
       servers: [{ ...task.servers[0]!, fixture: "other" }, ...task.servers.slice(1)],
     }),

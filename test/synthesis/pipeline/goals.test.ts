@@ -1,8 +1,9 @@
 /** Goals are what a transcript did; edges are the values that flowed in it. */
 import { expect, test } from "vitest";
 import type { Json } from "../../../src/environment/json.ts";
-import { goalsOf, holds } from "../../../src/synthesis/pipeline/goals.ts";
-import { graphOf } from "../../../src/synthesis/graph/dependencyGraph.ts";
+import { goalsOf } from "../../../src/synthesis/pipeline/goals.ts";
+import { containsToken } from "../../../src/synthesis/text/containsToken.ts";
+import { dependencyGraphOf } from "../../../src/synthesis/graph/dependencyGraph.ts";
 import type { Event } from "../../../src/trajectory/trajectory.ts";
 import { library } from "../library.ts";
 
@@ -22,7 +23,7 @@ const call = (
 });
 
 const rows = (...events: Event[]) =>
-  goalsOf(events, graphOf(library)).map(
+  goalsOf(events, dependencyGraphOf(library)).map(
     it =>
       `${it.turn}: ${it.calls.map(({ name }) => name.slice(8)).join("+")}${it.after.map(of => ` <- ${of.goal} ${of.kind}${of.via ? ` ${of.via}` : ""}`).join("")}`,
   );
@@ -110,5 +111,5 @@ const tokens: [text: string, value: string, is: boolean][] = [
   ["x book_112 book_11", "book_11", true],
 ];
 test.each(tokens)("%s holds %s: %s", (text, value, is) => {
-  expect(holds(text, value)).toBe(is);
+  expect(containsToken(text, value)).toBe(is);
 });

@@ -4,9 +4,9 @@
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import {
-  apportioned,
-  compositionOf,
-  slotsOf,
+  apportion,
+  computeComposition,
+  planSlots,
 } from "../../../src/synthesis/pipeline/composition.ts";
 import { declarationsOf } from "../../../src/synthesis/graph/declarations.ts";
 import { transitionsIn } from "../../../src/synthesis/pipeline/stateLog.ts";
@@ -29,13 +29,13 @@ describe("the composition", () => {
     [1, { normal: 1, irrelevant: 0, clarify: 0, abstain: 0 }],
     [0, { normal: 0, irrelevant: 0, clarify: 0, abstain: 0 }],
   ])("of %i", (n, wanted) => {
-    expect(compositionOf(mixture, n)).toEqual(wanted);
+    expect(computeComposition(mixture, n)).toEqual(wanted);
   });
 
   test("always adds up, and is off by less than one", () => {
     const weights = [10_895, 1500, 1122];
     for (let n = 0; n < 2000; n += 7) {
-      const counts = apportioned(weights, n);
+      const counts = apportion(weights, n);
       expect(counts.reduce((a, b) => a + b, 0)).toBe(n);
       for (const [i, it] of counts.entries())
         expect(Math.abs(it - (n * weights[i]!) / 13_517)).toBeLessThan(1);
@@ -44,7 +44,7 @@ describe("the composition", () => {
 
   test("is spread evenly over the file, and over servers whichever takes a place", () => {
     const servers = ["a", "b", "c"];
-    const slots = slotsOf(mixture, 600, servers);
+    const slots = planSlots(mixture, 600, servers);
     const kinds: string[] = [];
     const taken: Record<string, number> = {};
     for (let slot = slots.next(); !slot.done;) {
@@ -83,7 +83,7 @@ describe("two thousand tasks", () => {
           of(it as Task["kind"]).length,
         ]),
       ),
-    ).toEqual(compositionOf(mixture, count));
+    ).toEqual(computeComposition(mixture, count));
   });
 
   test("are as many on every server", () => {

@@ -5,12 +5,9 @@
 import { describe, expect, test } from "vitest";
 import type { AssistantMessage, Call, Conversation } from "../../../src/policy/policy.ts";
 import { createRandom } from "../../../src/environment/random.ts";
-import {
-  converse,
-  type Course,
-  type Speaker,
-} from "../../../src/synthesis/pipeline/stateMachine.ts";
-import type { Recovery, Teacher } from "../../../src/synthesis/teachers/graphTeacher.ts";
+import { converse, type Course } from "../../../src/synthesis/pipeline/stateMachine.ts";
+import type { SimulatedUser } from "../../../src/synthesis/teachers/simulatedUser.ts";
+import type { Recovery, Teacher } from "../../../src/synthesis/teachers/teacher.ts";
 import {
   trajectoryFormat,
   type CallEvent,
@@ -53,13 +50,13 @@ async function hold({
   const events: Event[] = [];
   const ends: string[] = [];
   const recoveries: string[] = [];
-  const speaker: Speaker = {
-    say: () => users.shift(),
-    stuck: undefined,
-    flaw: text => (text.startsWith("!") ? "flawed" : undefined),
-    owes: false,
+  const speaker: SimulatedUser = {
+    nextTurn: () => users.shift(),
+    stuckReason: undefined,
+    findFlaw: text => (text.startsWith("!") ? "flawed" : undefined),
+    owesAnswer: false,
     hasMore: false,
-    heard: (_, end) => void ends.push(end),
+    receiveResult: (_, end) => void ends.push(end),
   };
   const teacher: Teacher = {
     name: "told",
@@ -67,7 +64,7 @@ async function hold({
       if (recovery) recoveries.push(`${recovery.kind} after ${recovery.failed.type}`);
       return messages.shift()!;
     },
-    means: () => means,
+    listRecoveries: () => means,
   };
   const header = {
     kind: "header",

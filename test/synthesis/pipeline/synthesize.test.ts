@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { teacherOf } from "../../../src/policy/scripted.ts";
 import { rollout } from "../../../src/policy/rollout.ts";
 import { declarationsOf } from "../../../src/synthesis/graph/declarations.ts";
-import { holds } from "../../../src/synthesis/pipeline/goals.ts";
+import { containsToken } from "../../../src/synthesis/text/containsToken.ts";
 import { splitOf } from "../../../src/synthesis/pipeline/split.ts";
 import { callBudget, taskSchema, type Task } from "../../../src/trajectory/task.ts";
 import { callsOf } from "../../../src/trajectory/trajectory.ts";
@@ -43,15 +43,15 @@ describe("a user", () => {
   test("says no ids but the ones people know, and names no tool", () => {
     for (const { turns, goals } of tasks) {
       const text = turns.map(it => it.user).join("\n");
-      expect([...catalog.tools.keys()].filter(it => holds(text, it))).toEqual([]);
+      expect([...catalog.tools.keys()].filter(it => containsToken(text, it))).toEqual([]);
       for (const call of goals.flatMap(it => it.calls)) {
         const { inputs } = declarationsOf(catalog.server(catalog.tools.get(call.name)!.server)).get(
           call.name,
         )!;
-        for (const { key, spoken } of inputs)
-          if (!spoken && call.arguments[key] !== undefined)
+        for (const { key, isSpoken } of inputs)
+          if (!isSpoken && call.arguments[key] !== undefined)
             expect(
-              holds(text, call.arguments[key] as string),
+              containsToken(text, call.arguments[key] as string),
               `${call.arguments[key] as string} in ${text}`,
             ).toBe(false);
       }

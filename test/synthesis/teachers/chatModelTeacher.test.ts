@@ -6,8 +6,8 @@ import { describe, expect, test } from "vitest";
 import type { ChatAnswer } from "../../../src/policy/chatModel.ts";
 import { openEndpoint } from "../../../src/policy/endpoint.ts";
 import { EndpointFault } from "../../../src/policy/endpointFault.ts";
-import { castOf } from "../../../src/synthesis/teachers/chatModelTeacher.ts";
-import type { RejectedLine } from "../../../src/synthesis/pipeline/report.ts";
+import { createLlmRoles } from "../../../src/synthesis/teachers/chatModelTeacher.ts";
+import type { RejectedAttempt } from "../../../src/synthesis/pipeline/report.ts";
 import { synthesizeSideBySide } from "../../../src/synthesis/pipeline/concurrentSynthesis.ts";
 import type { Synthesis } from "../../../src/synthesis/pipeline/synthesizer.ts";
 import type { Attempted } from "../../../src/synthesis/pipeline/synthesize.ts";
@@ -29,14 +29,14 @@ import { synthesis } from "../made.ts";
 
 interface Played {
   readonly tasks: Task[];
-  readonly rejected: RejectedLine[];
+  readonly rejected: RejectedAttempt[];
   readonly asked: readonly Asked[];
 }
 
 type Model = (body: ChatBody, competent: (body: ChatBody) => Reply) => Reply;
 
 const castFor = (url: string) =>
-  castOf(
+  createLlmRoles(
     openEndpoint({ url, model: "scripted", time: ownTime(), concurrency: 4 }),
     "endpoint:scripted",
   );
@@ -53,7 +53,7 @@ async function played(
 ): Promise<Played> {
   const competent = competentModel();
   const server = await chatServer(({ body }) => model(body, competent));
-  const [tasks, rejected] = [[] as Task[], [] as RejectedLine[]];
+  const [tasks, rejected] = [[] as Task[], [] as RejectedAttempt[]];
   const work = {
     ...synthesis({ servers: ["filesystem"], menu: "full", count: n, crossing: 0, ...more }),
     cast: castFor(server.url),
@@ -330,7 +330,7 @@ describe("when the model no longer answers", () => {
     };
     const work = {
       ...synthesis({ servers: ["filesystem"], count: 5 }),
-      cast: castOf(model, "endpoint:gone"),
+      cast: createLlmRoles(model, "endpoint:gone"),
     };
     await expect(
       (async () => {

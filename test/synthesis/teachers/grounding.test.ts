@@ -1,8 +1,8 @@
 /** What a model may make of a plan for the user's turn, and what it may not. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/environment/json.ts";
-import type { Plan } from "../../../src/synthesis/teachers/turnPrompt.ts";
-import { ungrounded } from "../../../src/synthesis/teachers/grounding.ts";
+import type { TurnPlan } from "../../../src/synthesis/teachers/turnPrompt.ts";
+import { findGroundingFlaw } from "../../../src/synthesis/teachers/grounding.ts";
 import type { Thing } from "../../../src/synthesis/user/entitySampling.ts";
 import type { Wish } from "../../../src/synthesis/user/intent.ts";
 import { catalog } from "../../contracts/doors.ts";
@@ -25,8 +25,8 @@ function planOf(
   args: JsonObject,
   said: Record<string, string>,
   things: readonly Thing[],
-  more: Partial<Plan> = {},
-): Plan {
+  more: Partial<TurnPlan> = {},
+): TurnPlan {
   const wish: Wish = {
     tool: catalog.tools.get(tool)!,
     arguments: args,
@@ -76,7 +76,7 @@ describe("a transfer may be asked for", () => {
     "pls set up 1200.50 shared flat -> everyday, 2026-04-09",
     "Hi, it's rent time. I need 1200.50 to go from Shared flat to Everyday on Thursday the 9th of April, thanks!",
   ])("%s", text => {
-    expect(ungrounded(text, transfer)).toBeUndefined();
+    expect(findGroundingFlaw(text, transfer)).toBeUndefined();
   });
 
   test.each([
@@ -111,7 +111,7 @@ describe("a transfer may be asked for", () => {
       "Can you move 1200.50 euros from Shared flat to Everyday on Friday 9 April?",
     ],
   ])("but it %s: %s", (event, text) => {
-    expect(ungrounded(text, transfer)?.event).toBe(event);
+    expect(findGroundingFlaw(text, transfer)?.event).toBe(event);
   });
 });
 
@@ -130,7 +130,7 @@ describe("times", () => {
     "Could you add Cover story on Tuesday at 14.30?",
     "add 'Cover story' for March 10 at 2:30pm",
   ])("may be said as %s", text => {
-    expect(ungrounded(text, meeting)).toBeUndefined();
+    expect(findGroundingFlaw(text, meeting)).toBeUndefined();
   });
 
   test.each([
@@ -139,7 +139,7 @@ describe("times", () => {
     "Cover story on Wednesday at 14:30",
     "Cover story tomorrow afternoon",
   ])("are lost in %s", text => {
-    expect(ungrounded(text, meeting)?.event).toMatch(/loses a value|makes something up/);
+    expect(findGroundingFlaw(text, meeting)?.event).toMatch(/loses a value|makes something up/);
   });
 });
 
@@ -153,12 +153,12 @@ test("a thing without a name keeps all that tells it from others", () => {
     [message],
   );
   expect(
-    ungrounded('In "Stand 14 is yours", show me the whole message from 13 February.', plan),
+    findGroundingFlaw('In "Stand 14 is yours", show me the whole message from 13 February.', plan),
   ).toBeUndefined();
-  expect(ungrounded('Show me the whole message in "Stand 14 is yours".', plan)?.event).toBe(
+  expect(findGroundingFlaw('Show me the whole message in "Stand 14 is yours".', plan)?.event).toBe(
     "loses a value",
   );
-  expect(ungrounded("Show me the whole message from 13 February.", plan)?.event).toBe(
+  expect(findGroundingFlaw("Show me the whole message from 13 February.", plan)?.event).toBe(
     "loses a value",
   );
 });
@@ -172,17 +172,17 @@ test("what has to be asked for is not said beforehand, though it is there", () =
     [],
     { turn: { text: "", wishes: [], question: "Which one?" } },
   );
-  expect(ungrounded("Would you skip one of my series next time?", plan)).toBeUndefined();
-  expect(ungrounded("Would you skip my Morning standup next time?", plan)?.event).toBe(
+  expect(findGroundingFlaw("Would you skip one of my series next time?", plan)).toBeUndefined();
+  expect(findGroundingFlaw("Would you skip my Morning standup next time?", plan)?.event).toBe(
     "makes something up",
   );
 });
 
 test("a busy person's message is short", () => {
   const plan = planOf("freeze my card", "banking_freeze_card", {}, {}, [], { isMinimal: true });
-  expect(ungrounded("please freeze my card, quickly", plan)).toBeUndefined();
+  expect(findGroundingFlaw("please freeze my card, quickly", plan)).toBeUndefined();
   expect(
-    ungrounded(
+    findGroundingFlaw(
       "please freeze my card because i left it in a shop this morning and now i am worried that somebody might use it",
       plan,
     )?.event,

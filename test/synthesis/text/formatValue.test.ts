@@ -7,7 +7,7 @@ import { createRandom } from "../../../src/environment/random.ts";
 import {
   dayAfter,
   isMoney,
-  said,
+  formatValue,
   type DateStyle,
 } from "../../../src/synthesis/text/formatValue.ts";
 
@@ -69,7 +69,7 @@ test("days, in every style", () => {
       fc.integer(),
       (days, style, seed) => {
         const day = dayAfter(now.slice(0, 10), days);
-        expect(dayIn(said(day, now, { dates: style }, createRandom(seed)))).toBe(day);
+        expect(dayIn(formatValue(day, now, { dates: style }, createRandom(seed)))).toBe(day);
       },
     ),
   );
@@ -91,16 +91,16 @@ const cases: [value: string | number | boolean, style: DateStyle, words: string]
   [true, "plain", "yes"],
 ];
 test.each(cases)("%s, %s: %s", (value, style, words) => {
-  expect(said(value, now, { dates: style }, createRandom(1))).toBe(words);
+  expect(formatValue(value, now, { dates: style }, createRandom(1))).toBe(words);
 });
 
 test("money has its cents, and the clock of some has twelve hours", () => {
   expect(
-    [45.5, 45, 3.999].map(it => said(it, now, { dates: "plain" }, createRandom(1), true)),
+    [45.5, 45, 3.999].map(it => formatValue(it, now, { dates: "plain" }, createRandom(1), true)),
   ).toEqual(["45.50", "45", "4.00"]);
   expect(
     ["2026-03-12T16:15", "2026-03-12T00:00", "2026-03-12T12:30"].map(it =>
-      said(it, now, { dates: "month-first", clock: 12 }, createRandom(1)),
+      formatValue(it, now, { dates: "month-first", clock: 12 }, createRandom(1)),
     ),
   ).toEqual(["March 12 at 4:15 pm", "March 12 at 12 am", "March 12 at 12:30 pm"]);
   expect(

@@ -3,29 +3,29 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createRandom } from "../../../src/environment/random.ts";
 import {
-  saidOf,
-  type ObstacleWords,
-  type Standing,
+  renderMissingCapability,
+  type MissingCapabilityTemplates,
+  type RefusalPosition,
 } from "../../../src/synthesis/text/missingCapability.ts";
-import { isRequest, readManners, verbatim } from "../../../src/synthesis/text/personas.ts";
+import { isRequest, readStyleGuide, markVerbatim } from "../../../src/synthesis/text/personas.ts";
 import {
   endMark,
-  isClause,
-  messageOf,
-  reasonOf,
-  sameDays,
-  singular,
+  isFullClause,
+  renderReply,
+  formatRefusal,
+  omitRepeatedDays,
+  fixSingular,
 } from "../../../src/synthesis/text/renderReply.ts";
 import { catalog, root } from "../../contracts/doors.ts";
 
-const manners = readManners(join(root, "resources"));
+const manners = readStyleGuide(join(root, "resources"));
 const plainly = {
   ...manners,
   openers: { write: [""], read: [""], ask: [""] },
   asking: ["As for the rest: "],
   but: ["But "],
 };
-const value = (text: string) => verbatim(text) + endMark;
+const value = (text: string) => markVerbatim(text) + endMark;
 const say = (
   texts: string[],
   more: {
@@ -38,7 +38,7 @@ const say = (
 ) => {
   const answers = texts.map(text => ({ text, isWrite: true }));
   const isThing = (it: string) => it === "Travel card" || it === "notes.txt";
-  return messageOf(
+  return renderReply(
     {
       answers,
       question: more.question,
@@ -83,7 +83,7 @@ const messages: [text: string, said: string][] = [
     "It is planned. But I can't freeze the card.",
   ],
   [
-    say(["It is planned."], { sorry: `${verbatim("Julien Moreau")} hosts it.` }),
+    say(["It is planned."], { sorry: `${markVerbatim("Julien Moreau")} hosts it.` }),
     "It is planned. But Julien Moreau hosts it.",
   ],
   [say([], { sorry: "The card is frozen." }), "The card is frozen."],
@@ -141,7 +141,7 @@ const plain = {
   question: ["I can't see that."],
   deed: ["I can't do that."],
 };
-const words: ObstacleWords = {
+const words: MissingCapabilityTemplates = {
   ...plain,
   rest: { question: ["I can't see the last of it."], deed: ["I can't do the last of it."] },
   again: {
@@ -153,7 +153,7 @@ const words: ObstacleWords = {
   goOn: [""],
   unknown: [""],
 };
-const inabilities: [clause: string, standing: Standing, said: string][] = [
+const inabilities: [clause: string, standing: RefusalPosition, said: string][] = [
   [
     'write "I like my desk" under my post',
     "alone",
@@ -166,7 +166,7 @@ const inabilities: [clause: string, standing: Standing, said: string][] = [
 test.each(inabilities)("what cannot be done (%s, %s): %s", (clause, standing, said) => {
   const tool = catalog.tools.get("social_media_delete_post")!;
   expect(
-    saidOf(
+    renderMissingCapability(
       { kind: "tool" },
       { clause, tool, arguments: {}, things: [], template: clause, said: {} },
       words,
@@ -218,12 +218,12 @@ describe("a refusal", () => {
     ["~/old_notes.txt already exists", "~/old_notes.txt already exists"],
   ];
   test.each(cases)("%s", (error, reason) => {
-    expect(reasonOf(error, "2026-03-09T09:00", createRandom(1))).toBe(reason);
+    expect(formatRefusal(error, "2026-03-09T09:00", createRandom(1))).toBe(reason);
   });
 
   test("stands behind words that want a sentence only where it is one", () => {
-    expect(isClause("the card is frozen")).toBe(true);
-    expect(isClause("insufficient funds: Savings has 20 available")).toBe(false);
+    expect(isFullClause("the card is frozen")).toBe(true);
+    expect(isFullClause("insufficient funds: Savings has 20 available")).toBe(false);
   });
 });
 
@@ -237,7 +237,7 @@ test("one of anything is one", () => {
       "21 files",
       "3.1 litres",
       "1 is there",
-    ].map(singular),
+    ].map(fixSingular),
   ).toEqual([
     "1 file",
     "1 open task",
@@ -250,9 +250,7 @@ test("one of anything is one", () => {
 });
 
 test("times of one day say it once", () => {
-  expect(sameDays(["12 March at 09:00", "12 March at 10:30", "13 March at 09:00"])).toEqual([
-    "12 March at 09:00",
-    "10:30",
-    "13 March at 09:00",
-  ]);
+  expect(omitRepeatedDays(["12 March at 09:00", "12 March at 10:30", "13 March at 09:00"])).toEqual(
+    ["12 March at 09:00", "10:30", "13 March at 09:00"],
+  );
 });

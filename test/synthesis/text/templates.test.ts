@@ -8,23 +8,23 @@ import { loadServers } from "../../../src/servers/catalog.ts";
 import { banking } from "../../../src/servers/banking/server.ts";
 import { createRandom } from "../../../src/environment/random.ts";
 import {
-  contracted,
+  applyContractions,
   isRequest,
-  readManners,
-  turnOf,
-  verbatim,
-  type Opening,
+  readStyleGuide,
+  composeTurn,
+  markVerbatim,
+  type TurnPosition,
   type Persona,
 } from "../../../src/synthesis/text/personas.ts";
 import {
-  chosen,
-  filled,
-  fitting,
-  flawsOf,
-  listed,
-  parsePhrases,
-  readPhrases,
-  tidy,
+  chooseAlternatives,
+  fillSlots,
+  selectReplies,
+  findTemplateErrors,
+  joinWithAnd,
+  parseTemplates,
+  readTemplates,
+  tidyText,
 } from "../../../src/synthesis/text/templates.ts";
 import { root } from "../../contracts/doors.ts";
 import { library } from "../library.ts";
@@ -36,7 +36,7 @@ const folder = join(root, "resources/phrases");
 test.each(servers.map(it => [it.name, it] as const))(
   "%s has sound phrases of its own for every tool",
   (name, server) => {
-    const own = parsePhrases(
+    const own = parseTemplates(
       server,
       readFileSync(join(folder, `${name}.json`), "utf8"),
       `${name}.json`,
@@ -46,8 +46,8 @@ test.each(servers.map(it => [it.name, it] as const))(
 );
 
 test("a server without a file is spoken of plainly, by what it declares", () => {
-  const { tools, entities } = readPhrases(folder, library);
-  expect(flawsOf(readPhrases(folder, library), library)).toEqual([]);
+  const { tools, entities } = readTemplates(folder, library);
+  expect(findTemplateErrors(readTemplates(folder, library), library)).toEqual([]);
   expect(tools["library_lend"]!.forms).toEqual([
     "lend with book {book_id} and member {member_id} and pin {pin}",
   ]);
@@ -148,17 +148,19 @@ describe("a flawed file", () => {
     ],
   ];
   test.each(cases)("%s says where", (_, file, text) => {
-    expect(() => parsePhrases(banking, JSON.stringify(file), "b.json")).toThrow(text);
+    expect(() => parseTemplates(banking, JSON.stringify(file), "b.json")).toThrow(text);
   });
 
   test("that is no JSON says so", () => {
-    expect(() => parsePhrases(banking, "{", "b.json")).toThrow(/b\.json is not JSON/);
+    expect(() => parseTemplates(banking, "{", "b.json")).toThrow(/b\.json is not JSON/);
   });
 });
 
 test("choices are made, inner ones first", () => {
   const all = new Set(
-    Array.from({ length: 60 }, (_, i) => chosen("(move|(quickly |)send) it", createRandom(i))),
+    Array.from({ length: 60 }, (_, i) =>
+      chooseAlternatives("(move|(quickly |)send) it", createRandom(i)),
+    ),
   );
   expect([...all].toSorted()).toEqual(["move it", "quickly send it", "send it"]);
 });
@@ -171,7 +173,7 @@ const fillings: [form: string, slots: Record<string, string>, text: string | und
   ["freeze {card}", {}, undefined],
 ];
 test.each(fillings)("%s with %o: %s", (form, slots, text) => {
-  expect(filled(form, slot => slots[slot])).toBe(text);
+  expect(fillSlots(form, slot => slots[slot])).toBe(text);
 });
 
 const replies = [
@@ -190,7 +192,7 @@ const fits: [value: Record<string, string | number>, first: string[]][] = [
 ];
 test.each(fits)("of replies, %o gets those made for it first", (value, said) => {
   expect(
-    fitting(
+    selectReplies(
       replies,
       path => value[path],
       it => it,
@@ -209,7 +211,7 @@ const tidied: [text: string, tidy: string][] = [
   ["on the day after tomorrow", "the day after tomorrow"],
 ];
 test.each(tidied)("%s: %s", (text, whole) => {
-  expect(tidy(text)).toBe(whole);
+  expect(tidyText(text)).toBe(whole);
 });
 
 test("people who type as they speak shorten what can be shortened", () => {
@@ -220,7 +222,7 @@ test("people who type as they speak shorten what can be shortened", () => {
       "I would like to pay",
       "I do not need it",
       "check how warm it is in here",
-    ].map(contracted),
+    ].map(applyContractions),
   ).toEqual([
     "what's the balance of {account}?",
     "tell me where I am",
@@ -243,11 +245,15 @@ test("only what begins with a verb can be framed", () => {
 });
 
 test("lists are read out", () => {
-  expect([["a"], ["a", "b"], ["a", "b", "c"]].map(listed)).toEqual(["a", "a and b", "a, b and c"]);
+  expect([["a"], ["a", "b"], ["a", "b", "c"]].map(joinWithAnd)).toEqual([
+    "a",
+    "a and b",
+    "a, b and c",
+  ]);
 });
 
 describe("a turn", () => {
-  const manners = readManners(join(root, "resources"));
+  const manners = readStyleGuide(join(root, "resources"));
   const persona = (it: Partial<Persona>): Persona => ({
     name: "x",
     weight: 1,
@@ -258,8 +264,8 @@ describe("a turn", () => {
     afterthoughts: 0,
     ...it,
   });
-  const say = (clauses: string[], it: Partial<Persona> = {}, opening: Opening = "first") =>
-    turnOf(
+  const say = (clauses: string[], it: Partial<Persona> = {}, opening: TurnPosition = "first") =>
+    composeTurn(
       clauses,
       opening,
       persona(it),
@@ -287,7 +293,7 @@ describe("a turn", () => {
     [say(["I lost it, freeze it"], { ask: ["could you {clause}?"] }), "I lost it, freeze it."],
     [say(["freeze it"], { open: ["Hi! "], close: [" Thanks!"] }), "Hi! Freeze it. Thanks!"],
     [say(["freeze it"], { casual: true }), "freeze it"],
-    [say([`${verbatim("notes.txt")}, please`], {}, "answer"), "notes.txt, please."],
+    [say([`${markVerbatim("notes.txt")}, please`], {}, "answer"), "notes.txt, please."],
     [say(["freeze it"], {}, "follow-up"), "Now freeze it."],
     [
       say(["what is the balance of Savings?"], { indirect: 1 }).replace(

@@ -1,0 +1,23 @@
+/** The interface of the simulated user: produces the user's turns and is told their results. */
+import type { CallEvent } from "../../trajectory/trajectory.ts";
+
+/** How the user continues after an answer. */
+export type Continuation = "follow-up" | "clarification";
+
+/** Produces the user's turns. */
+export interface SimulatedUser {
+  nextTurn(kind: "open" | Continuation): string | undefined | Promise<string | undefined>;
+  /** Why `nextTurn` returned no text. */
+  readonly stuckReason: string | undefined;
+  /** Why a text may not be used, or undefined. */
+  findFlaw(text: string): string | undefined;
+  /** The conversation cannot end yet: the assistant asked a question that the user must answer. */
+  readonly owesAnswer: boolean;
+  /** The user has more to ask for. */
+  readonly hasMore: boolean;
+  /**
+   * Takes the calls of the turn and how it ended. Returns why the conversation cannot continue, or
+   * undefined.
+   */
+  receiveResult(calls: readonly CallEvent[], end: "answered" | "given-up"): string | undefined;
+}
