@@ -27,10 +27,10 @@ import type { Definitions } from "../servers/definitions.ts";
 import type { LiveSessions } from "../servers/liveSessions.ts";
 import { icons } from "../shared/icons.ts";
 import { findNode } from "../shared/program.ts";
-import { mustBeTrusted } from "../shared/proveFolder.ts";
-import { pickSeveral } from "../shared/questions.ts";
-import { report, reporting, theLog } from "../shared/report.ts";
-import { setting } from "../shared/settings.ts";
+import { requireTrust } from "../shared/proveFolder.ts";
+import { pickMany } from "../shared/quickInput.ts";
+import { reportError, reportRejection, getLog } from "../shared/report.ts";
+import { getSetting } from "../shared/settings.ts";
 
 /** The owner of the sessions that the editor's agents act in. */
 export const agent = "agent";
@@ -70,7 +70,7 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
 
   /** The names of the servers on offer; those only that there are. */
   async offered(): Promise<readonly Server[]> {
-    const names = new Set(setting("agentServers"));
+    const names = new Set(getSetting("agentServers"));
     return names.size === 0
       ? []
       : (await this.#dependencies.definitions.servers()).filter(it => names.has(it.name));
@@ -92,7 +92,7 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
 
   /** An agent is about to use a server: from here on something listens, and the session is open. */
   async resolveMcpServerDefinition({ label }: McpServerDefinition): Promise<McpServerDefinition> {
-    mustBeTrusted("offering a server to agents");
+    requireTrust("offering a server to agents");
     const server = (await this.offered()).find(it => labelOf(it.name) === label);
     if (!server)
       throw new UserError(
@@ -103,7 +103,7 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
     try {
       serving = await this.#listen();
     } catch (error) {
-      theLog().warn(
+      getLog().warn(
         `${label} is offered over stdio, out of sight of the Servers view: ${(error as Error).message}`,
       );
       return this.#overStdio(server.name);
@@ -122,8 +122,8 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
 
   /** Asks which servers agents may use. */
   async ask(preferred?: string): Promise<void> {
-    mustBeTrusted("offering a server to agents");
-    const current = setting("agentServers");
+    requireTrust("offering a server to agents");
+    const current = getSetting("agentServers");
     const items = (await this.#dependencies.definitions.servers()).map(server => ({
       label: server.name,
       description: `${server.tools.size} tools · ${server.category}`,
@@ -131,14 +131,14 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
       iconPath: icons.server,
       server,
     }));
-    const chosen = await pickSeveral(
+    const chosen = await pickMany(
       items,
       {
         title: "Offer Server to Agents",
         text: "Which servers the editor's agents may use; none withdraws the offer",
       },
       {
-        chosen: items.filter(
+        selected: items.filter(
           ({ server }) => server.name === preferred || current.includes(server.name),
         ),
       },
@@ -157,7 +157,7 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
       `Agents may use ${names}: ${tools} tools. Each has a session of its own, which the Servers view shows once an agent has begun.`,
       "List MCP Servers",
     );
-    reporting(
+    reportRejection(
       Promise.resolve(told).then(
         button => button && commands.executeCommand("workbench.mcp.listServer"),
       ),
@@ -166,15 +166,15 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
 
   dispose(): void {
     for (const it of this.#always) it.dispose();
-    void this.#serving?.then(it => it.close()).catch(report);
+    void this.#serving?.then(it => it.close()).catch(reportError);
   }
 
   /** What is no longer offered is closed. */
   #change(): void {
-    const names = new Set(setting("agentServers"));
+    const names = new Set(getSetting("agentServers"));
     for (const live of this.#dependencies.sessions.all)
       if (live.held.owner === agent && live.held.servers.every(it => !names.has(it.name)))
-        reporting(this.#dependencies.sessions.close(live));
+        reportRejection(this.#dependencies.sessions.close(live));
     this.#changed.fire();
   }
 
@@ -198,11 +198,11 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
       definitions.followingCatalog(),
       sessions.table(),
     ]);
-    return serve({ catalog, sessions: table, token: this.#token, onBug: report });
+    return serve({ catalog, sessions: table, token: this.#token, onBug: reportError });
   }
 
   async #overStdio(server: string): Promise<McpStdioServerDefinition> {
-    const node = await findNode(setting("node"));
+    const node = await findNode(getSetting("node"));
     const definition = new McpStdioServerDefinition(
       labelOf(server),
       node.path,

@@ -9,7 +9,7 @@ import type { RunPage, RunView } from "../../protocol/runPage.ts";
 import { groupsFile } from "../../run/folder.ts";
 import { indexGroups } from "./groupIndex.ts";
 import { openPage, servePage, type Answers, type Page } from "../shared/page.ts";
-import { Remediable } from "../shared/report.ts";
+import { ActionableError } from "../shared/report.ts";
 import { nameOf, type Runs } from "./runs.ts";
 import { keptSteps, type RunsNode } from "./runsTree.ts";
 import type { RunWatch } from "./runWatch.ts";
@@ -62,13 +62,13 @@ export class RunPages implements Disposable {
     const listening = watch.listen(change => {
       switch (change.kind) {
         case "stepped":
-          return page.tell("stepsDone", change.steps);
+          return page.sendEvent("stepsDone", change.steps);
         case "saved":
-          return page.tell("checkpointSaved", change.step);
+          return page.sendEvent("checkpointSaved", change.step);
         case "stood":
         case "finished":
         case "failed":
-          return page.tell("statusChanged", watch.status);
+          return page.sendEvent("statusChanged", watch.status);
         default:
           throw new Error(`a run changed by ${JSON.stringify(change satisfies never)}`);
       }
@@ -127,7 +127,7 @@ export class RunPages implements Disposable {
   async #pick(): Promise<RunWatch> {
     const runs = this.#runs.all();
     if (runs.length === 0)
-      throw new Remediable("there is no run yet", "start one", {
+      throw new ActionableError("there is no run yet", "start one", {
         title: "Start Training",
         command: "prove.startTraining",
       });

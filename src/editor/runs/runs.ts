@@ -7,7 +7,7 @@ import { EventEmitter, type Disposable, type Event } from "vscode";
 import { UserError } from "../../userError.ts";
 import { runsIn } from "../../run/folder.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
-import { report, reporting } from "../shared/report.ts";
+import { reportError, reportRejection } from "../shared/report.ts";
 import { RunWatch, type RunChange } from "./runWatch.ts";
 
 export class Runs implements Disposable {
@@ -25,7 +25,7 @@ export class Runs implements Disposable {
   /** The runs, newest first. A folder that cannot be read is reported once and left out. */
   all(): readonly RunWatch[] {
     if (!this.#folder.uri) return [];
-    const watches = runsIn(this.#folder.part("runs").fsPath).flatMap(it => this.#tryWatch(it));
+    const watches = runsIn(this.#folder.getPart("runs").fsPath).flatMap(it => this.#tryWatch(it));
     return watches.toSorted((a, b) => (a.config.began < b.config.began ? 1 : -1));
   }
 
@@ -36,7 +36,7 @@ export class Runs implements Disposable {
     const watch = new RunWatch(folder);
     this.#watches.set(folder, watch);
     watch.listen(change => this.#heard(watch, change));
-    reporting(watch.attach());
+    reportRejection(watch.attach());
     return watch;
   }
 
@@ -48,7 +48,7 @@ export class Runs implements Disposable {
       if (watch.isAttached) continue;
       try {
         watch.read();
-        reporting(watch.attach());
+        reportRejection(watch.attach());
       } catch (error) {
         // the folder went away while we watched it
         if (!(error instanceof UserError)) throw error;
@@ -69,7 +69,7 @@ export class Runs implements Disposable {
       return [this.watch(folder)];
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
-      if (!this.#broken.has(folder)) report(error);
+      if (!this.#broken.has(folder)) reportError(error);
       this.#broken.add(folder);
       return [];
     }
@@ -77,7 +77,7 @@ export class Runs implements Disposable {
 
   #heard(watch: RunWatch, change: RunChange): void {
     this.#changed.fire(watch);
-    if (change.kind === "failed") report(change.mistake);
+    if (change.kind === "failed") reportError(change.mistake);
   }
 }
 

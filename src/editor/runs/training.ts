@@ -19,15 +19,15 @@ import { createRun } from "../../run/folder.ts";
 import { startTrainer } from "../../run/start.ts";
 import { version } from "../../version.ts";
 import { icons } from "../shared/icons.ts";
-import { environmentOf, findNode } from "../shared/program.ts";
-import { mustBeTrusted, type ProveFolder } from "../shared/proveFolder.ts";
-import { typeText, wholeNumber } from "../shared/questions.ts";
-import { Remediable, reporting } from "../shared/report.ts";
+import { createEnvironment, findNode } from "../shared/program.ts";
+import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
+import { askText, wholeNumberValidator } from "../shared/quickInput.ts";
+import { ActionableError, reportRejection } from "../shared/report.ts";
 import type { RunPages } from "./runPages.ts";
 import { nameOf, type Runs } from "./runs.ts";
 import type { RunsNode } from "./runsTree.ts";
 import type { RunWatch } from "./runWatch.ts";
-import { setting } from "../shared/settings.ts";
+import { getSetting } from "../shared/settings.ts";
 import type { Synthesis } from "../synthesis/synthesis.ts";
 import type { TasksNode, TasksTree } from "../tasks/tasksTree.ts";
 
@@ -62,17 +62,17 @@ export class Training {
    * Starts a run on a task file, the one given or one that the person picks, and shows its page.
    */
   async start(on: TasksNode | Uri | undefined): Promise<void> {
-    mustBeTrusted("training");
-    const runs = this.#folder.part("runs");
+    requireTrust("training");
+    const runs = this.#folder.getPart("runs");
     const file =
       on instanceof Uri ? on : on?.kind === "taskFile" ? on.file : await this.#pickTasks();
     const steps = Number(
-      await typeText(
+      await askText(
         {
           title: "Start Training",
           text: "How many steps; training can be stopped and gone on with at any time",
         },
-        { value: "100", complaint: wholeNumber(1, 100_000) },
+        { value: "100", validate: wholeNumberValidator(1, 100_000) },
       ),
     );
     const folder = await unusedFolder(runs, basename(file.fsPath, ".tasks.jsonl"));
@@ -91,7 +91,7 @@ export class Training {
   }
 
   async request(request: Request, watch: RunWatch): Promise<void> {
-    mustBeTrusted("training");
+    requireTrust("training");
     if (await watch.attach()) return watch.request(request);
     if (request !== "resume")
       throw new UserError(`${nameOf(watch)} is not being trained`, "there is nothing to stop");
@@ -100,7 +100,7 @@ export class Training {
 
   /** Starts the trainer on a run folder and follows it until it has gone. */
   async #launch(folder: string): Promise<void> {
-    const node = await findNode(setting("node"));
+    const node = await findNode(getSetting("node"));
     const options = {
       location: ProgressLocation.Notification,
       title: `Training ${basename(folder)}`,
@@ -112,9 +112,9 @@ export class Training {
       const started = await startTrainer({
         folder,
         program,
-        fixtures: this.#folder.fixtures,
+        fixtures: this.#folder.fixtureFolders,
         node: node.path,
-        env: environmentOf(node),
+        env: createEnvironment(node),
       });
       // the watch has its own connection, which outlives this one
       started.close();
@@ -153,7 +153,7 @@ export class Training {
         listening.dispose();
         resolve();
       };
-      token.onCancellationRequested(() => reporting(watch.request("stop")));
+      token.onCancellationRequested(() => reportRejection(watch.request("stop")));
       show();
       // a short run may be over before anyone listens
       endWhenGone();
@@ -207,7 +207,7 @@ export class Training {
     }[request];
     const runs = this.#runs.all().filter(it => fitting.includes(it.status.state));
     if (runs.length === 0)
-      throw new Remediable(`there is no run to ${request}`, "start one", {
+      throw new ActionableError(`there is no run to ${request}`, "start one", {
         title: "Start Training",
         command: "prove.startTraining",
       });

@@ -7,7 +7,7 @@ import type { Json, JsonObject } from "../../environment/json.ts";
 import type { JsonSchema } from "../../environment/server.ts";
 import type { Entity } from "./entities.ts";
 import { formOf, parseField, textOf, typeName, type Field } from "./form.ts";
-import { Back, pick, pickSeveral, typeText, type Question } from "../shared/questions.ts";
+import { BackNavigation, pickOne, pickMany, askText, type Question } from "../shared/quickInput.ts";
 
 export interface Asked {
   readonly tool: { readonly name: string; readonly inputSchema: JsonSchema };
@@ -53,7 +53,8 @@ async function askFields(
       else given.set(wanted[i]!, await askField(asked, wanted[i]!, here, given.get(wanted[i]!)));
       i++;
     } catch (error) {
-      if (!(error instanceof Back) || !here.hasBack || i <= (optional.length ? -1 : 0)) throw error;
+      if (!(error instanceof BackNavigation) || !here.hasBack || i <= (optional.length ? -1 : 0))
+        throw error;
       i--;
     }
   }
@@ -67,8 +68,8 @@ async function chooseOptional(
 ): Promise<readonly Field[]> {
   const items = optional.map(field => ({ label: field.key, detail: field.description, field }));
   const question = { ...place, text: "Which optional arguments to give; none is fine" };
-  const chosen = await pickSeveral(items, question, {
-    chosen: items.filter(it => before.includes(it.field)),
+  const chosen = await pickMany(items, question, {
+    selected: items.filter(it => before.includes(it.field)),
   });
   return chosen.map(it => it.field);
 }
@@ -100,7 +101,7 @@ function askField(asked: Asked, field: Field, place: Place, before?: Json): Prom
 async function askChoice(choices: readonly Json[], question: Question): Promise<Json> {
   if (choices.length === 1) return choices[0]!;
   return (
-    await pick(
+    await pickOne(
       choices.map(value => ({ label: textOf(value), value })),
       question,
     )
@@ -122,7 +123,7 @@ async function askEntity(
     .entities(field.entity!)
     .map(({ id, about }) => ({ label: id, description: about, id }));
   if (known.length === 0) return typeField(asked, field, question, before);
-  const chosen = await pick([...known, other], question);
+  const chosen = await pickOne([...known, other], question);
   return chosen.id ?? typeField(asked, field, { ...question, hasBack: true }, before);
 }
 
@@ -139,7 +140,7 @@ async function askEither(
         : ((branch.schema["title"] as string | undefined) ?? typeName(branch.schema)),
     branch,
   }));
-  const { branch } = await pick(items, question);
+  const { branch } = await pickOne(items, question);
   return askField(asked, branch, { ...place, hasBack: true });
 }
 
@@ -160,8 +161,8 @@ async function askList(
         : [];
   if (known.length)
     return (
-      await pickSeveral(known, question, {
-        complaint: chosen => field.complaint(chosen.map(it => it.value)),
+      await pickMany(known, question, {
+        validate: chosen => field.complaint(chosen.map(it => it.value)),
       })
     ).map(it => it.value);
   const items: Json[] = [];
@@ -175,7 +176,7 @@ async function askList(
       if (next === undefined) break;
       items.push(next);
     } catch (error) {
-      if (!(error instanceof Back) || items.length === 0) throw error;
+      if (!(error instanceof BackNavigation) || items.length === 0) throw error;
       items.pop();
     }
   }
@@ -197,11 +198,11 @@ async function askItem(
     item.kind === "day" ||
     item.kind === "minute"
   ) {
-    const typed = await typeText(
+    const typed = await askText(
       { ...place, text: mayEnd ? `${text} — leave empty when all are given` : text },
       {
         ...placeholderOf(item),
-        complaint: typed => {
+        validate: typed => {
           if (typed === "" && mayEnd) return undefined;
           const parsed = parseField(item, typed);
           return "why" in parsed ? parsed.why : undefined;
@@ -212,7 +213,7 @@ async function askItem(
   }
   if (mayEnd) {
     const more = { label: before.length ? "Add another" : "Add one" };
-    const chosen = await pick([more, { label: before.length ? "That is all" : "None" }], {
+    const chosen = await pickOne([more, { label: before.length ? "That is all" : "None" }], {
       ...place,
       text,
     });
@@ -233,10 +234,10 @@ async function typeField(
   // a day and a time are told nearest to the session's own
   const start =
     field.kind === "day" ? now?.slice(0, 10) : field.kind === "minute" ? now : undefined;
-  const typed = await typeText(question, {
+  const typed = await askText(question, {
     ...(before !== undefined ? { value: textOf(before) } : start ? { value: start } : {}),
     ...placeholderOf(field),
-    complaint(text) {
+    validate(text) {
       const parsed = parseField(field, text);
       return "why" in parsed ? parsed.why : undefined;
     },

@@ -9,7 +9,7 @@ import { UserError } from "../../userError.ts";
 import { visible } from "../../trajectory/visible.ts";
 import type { ConnectedLive, Connections } from "./connections.ts";
 import { icons, outcomeIcon } from "../shared/icons.ts";
-import { rowOf } from "../shared/treeItem.ts";
+import { createTreeItem } from "../shared/treeItem.ts";
 
 export type ConnectedNode =
   | { readonly kind: "connection"; readonly entry: Entry }
@@ -83,7 +83,7 @@ export function connectedItem(node: ConnectedNode): TreeItem {
     case "connection": {
       const { name, command, args, cwd, isDisposable } = node.entry;
       const tooltip = `${visible([command, ...args].join(" "))} in ${visible(cwd)}. ${isDisposable ? "All its tools may be called." : "Only tools that are marked as read-only are called."}`;
-      return rowOf(name, Collapsed, {
+      return createTreeItem(name, Collapsed, {
         icon: icons.connection,
         description: isDisposable ? "connected · disposable" : "connected · read-only",
         context: "connection",
@@ -91,8 +91,8 @@ export function connectedItem(node: ConnectedNode): TreeItem {
       });
     }
     case "connectionFault": {
-      const item = rowOf("mcp.json", None, {
-        icon: icons.torn,
+      const item = createTreeItem("mcp.json", None, {
+        icon: icons.warning,
         description: visible(node.why),
         context: "connectionFault",
         tooltip: node.why,
@@ -101,7 +101,7 @@ export function connectedItem(node: ConnectedNode): TreeItem {
       return item;
     }
     case "connectedTools":
-      return rowOf("Tools", Collapsed, {
+      return createTreeItem("Tools", Collapsed, {
         description: String(node.tools.length),
         context: "connectedTools",
       });
@@ -109,7 +109,7 @@ export function connectedItem(node: ConnectedNode): TreeItem {
       return toolItem(node);
     case "connected": {
       const n = node.live.session.calls.length;
-      return rowOf(`Session ${node.live.number}`, Expanded, {
+      return createTreeItem(`Session ${node.live.number}`, Expanded, {
         icon: icons.session,
         description: n === 0 ? "as started" : `${n} ${n === 1 ? "call" : "calls"}`,
         context: "connected",
@@ -135,7 +135,7 @@ function toolItem({
       : isOpen
         ? "Writes."
         : `Writes, and is not called: ${entry.name} is not disposable.`;
-  return rowOf(visible(name), None, {
+  return createTreeItem(visible(name), None, {
     icon: effect === "read" ? icons.readTool : icons.writeTool,
     description: visible(`(${args})`),
     context: isOpen ? "connectedTool" : "connectedTool.closed",
@@ -146,7 +146,7 @@ function toolItem({
 function callItem(node: Extract<ConnectedNode, { kind: "connectedCall" }>): TreeItem {
   const { outcome, name, arguments: args } = node.call;
   const description = outcome.kind === "ok" ? "ok" : visible(`${outcome.kind}: ${outcome.message}`);
-  const item = rowOf(`${node.number} ${visible(name)}`, None, {
+  const item = createTreeItem(`${node.number} ${visible(name)}`, None, {
     icon: outcomeIcon[outcome.kind],
     description,
     context: "connectedCall",

@@ -11,9 +11,9 @@ import { askArguments } from "./callPrompt.ts";
 import { isConnectedNode, type ConnectedNode } from "./connectedTree.ts";
 import type { ConnectedLive, Connections } from "./connections.ts";
 import { icons } from "../shared/icons.ts";
-import { mustBeTrusted } from "../shared/proveFolder.ts";
-import { pick } from "../shared/questions.ts";
-import { Remediable } from "../shared/report.ts";
+import { requireTrust } from "../shared/proveFolder.ts";
+import { pickOne } from "../shared/quickInput.ts";
+import { ActionableError } from "../shared/report.ts";
 import type { ServersNode } from "./serversTree.ts";
 
 const firstText = `{
@@ -38,11 +38,11 @@ export class ConnectedViews {
   async edit(): Promise<void> {
     const { file } = this.#connections;
     if (!file)
-      throw new Remediable("no folder is open to keep mcp.json in", "open one", {
+      throw new ActionableError("no folder is open to keep mcp.json in", "open one", {
         title: "Open Folder",
         command: "vscode.openFolder",
       });
-    mustBeTrusted("naming a server to connect");
+    requireTrust("naming a server to connect");
     try {
       await workspace.fs.stat(file);
     } catch {
@@ -57,7 +57,7 @@ export class ConnectedViews {
 
   /** Calls a tool in a session, asking for whatever the node does not say. */
   async call(node: ServersNode | undefined): Promise<void> {
-    mustBeTrusted("calling a tool");
+    requireTrust("calling a tool");
     const live = await this.#sessionFor(node);
     const tool = node?.kind === "connectedTool" ? node.tool : await pickTool(live);
     const args = await askArguments({ tool, entities: () => [] });
@@ -129,7 +129,7 @@ export class ConnectedViews {
     if (open.length === 0) return this.#connections.open(entry);
     if (open.length === 1) return open[0]!;
     return (
-      await pick(
+      await pickOne(
         open.map(live => ({
           label: `Session ${live.number}`,
           description: `${live.session.calls.length} calls`,
@@ -155,7 +155,7 @@ async function pickTool({ session, entry }: ConnectedLive): Promise<ConnectedToo
     iconPath: tool.effect === "read" ? icons.readTool : icons.writeTool,
     tool,
   }));
-  return (await pick(items, "Which tool to call")).tool;
+  return (await pickOne(items, "Which tool to call")).tool;
 }
 
 function entryOf(node: ServersNode | undefined): Entry {

@@ -23,8 +23,8 @@ import type {
 import { readEntries, type Entry } from "../../mcp/entries.ts";
 import { UserError } from "../../userError.ts";
 import { visible } from "../../trajectory/visible.ts";
-import { mustBeTrusted, type ProveFolder } from "../shared/proveFolder.ts";
-import { report } from "../shared/report.ts";
+import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
+import { reportError } from "../shared/report.ts";
 
 export interface ConnectedLive {
   readonly number: number;
@@ -60,7 +60,7 @@ export class Connections implements Disposable {
   /** The entries of the file as it is saved now. Throws a `Mistake` where it does not fit. */
   entries(): readonly Entry[] {
     const { file } = this;
-    return file ? [...readEntries(file.fsPath, this.#folder.workspace).values()] : [];
+    return file ? [...readEntries(file.fsPath, this.#folder.workspacePath).values()] : [];
   }
 
   of(entry: string): readonly ConnectedLive[] {
@@ -80,7 +80,7 @@ export class Connections implements Disposable {
    * who sees what is started.
    */
   async open(entry: Entry): Promise<ConnectedLive> {
-    mustBeTrusted(`starting ${entry.name}`);
+    requireTrust(`starting ${entry.name}`);
     await this.#agree(entry);
     const stop = new AbortController();
     const { connect } = await import("../../mcp/connect.ts");
@@ -124,7 +124,7 @@ export class Connections implements Disposable {
   }
 
   dispose(): void {
-    for (const { session } of this.#sessions.values()) session.close().catch(report);
+    for (const { session } of this.#sessions.values()) session.close().catch(reportError);
     this.#sessions.clear();
     this.#changed.dispose();
   }

@@ -31,14 +31,14 @@ export class Definitions {
   /** A catalog over the fixtures as they are saved now. */
   async catalog(): Promise<Catalog> {
     const { openCatalog } = await import("../../environment/catalog.ts");
-    return openCatalog(await this.servers(), this.#folder.fixtures);
+    return openCatalog(await this.servers(), this.#folder.fixtureFolders);
   }
 
   /** A catalog that outlives edits: it reads each fixture as it is saved when it is asked for. */
   async followingCatalog(): Promise<Catalog> {
     const { openCatalog } = await import("../../environment/catalog.ts");
     const servers = await this.servers();
-    const now = () => openCatalog(servers, this.#folder.fixtures);
+    const now = () => openCatalog(servers, this.#folder.fixtureFolders);
     return {
       ...now(),
       fixture: (server, name) => now().fixture(server, name),

@@ -8,7 +8,7 @@ import type { JsonObject } from "../../environment/json.ts";
 import { UserError } from "../../userError.ts";
 import type { Change, HeldSession, MadeCall, SessionTable } from "../../service/table.ts";
 import type { Definitions } from "./definitions.ts";
-import { mustBeTrusted } from "../shared/proveFolder.ts";
+import { requireTrust } from "../shared/proveFolder.ts";
 
 /** The owner of what a person opened by hand. */
 export const byHand = "you";
@@ -63,7 +63,7 @@ export class LiveSessions implements Disposable {
 
   /** Opens a session on a fixture as it is saved now. It stays until it is closed. */
   async open(server: string, fixture: string, owner = byHand): Promise<LiveSession> {
-    mustBeTrusted("opening a session");
+    requireTrust("opening a session");
     const table = await this.table();
     return this.#live(
       table.open({ servers: [{ name: server, fixture }], seed: 1, owner, ttlMs: Infinity }),
@@ -83,7 +83,7 @@ export class LiveSessions implements Disposable {
 
   /** Another session that starts from this one's state, and is the person's. */
   async fork(live: LiveSession): Promise<LiveSession> {
-    mustBeTrusted("opening a session");
+    requireTrust("opening a session");
     const table = await this.table();
     this.#forking = live.number;
     try {

@@ -7,7 +7,7 @@ import type { FixtureFiles } from "../fixtures/fixtureFiles.ts";
 import { registerCommands } from "../shared/commands.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
 import type { ReadOnlyFiles } from "../shared/readOnlyFiles.ts";
-import { reporting } from "../shared/report.ts";
+import { reportRejection } from "../shared/report.ts";
 import { ConnectedViews } from "./connectedViews.ts";
 import { Connections } from "./connections.ts";
 import type { Definitions } from "./definitions.ts";
@@ -61,7 +61,7 @@ export function registerServers(
     }),
     sessions.onDidOpen(live => {
       const row = { kind: "session", live, server: live.held.servers[0]!.name } as const;
-      reporting(Promise.resolve(view.reveal(row, { expand: true, select: true })));
+      reportRejection(Promise.resolve(view.reveal(row, { expand: true, select: true })));
     }),
   );
   // sessions on the product's servers are values, those on connected servers are processes

@@ -24,9 +24,9 @@ import type { FixtureFile, FixtureFiles } from "../fixtures/fixtureFiles.ts";
 import { icons, outcomeIcon } from "../shared/icons.ts";
 import { byHand, storyOf, titleOf, type LiveSession, type LiveSessions } from "./liveSessions.ts";
 import type { Definitions } from "./definitions.ts";
-import { setting } from "../shared/settings.ts";
-import { rowOf } from "../shared/treeItem.ts";
-import { childrenOf, inLine, sizeOf, type ValueNode } from "../shared/valueTree.ts";
+import { getSetting } from "../shared/settings.ts";
+import { createTreeItem } from "../shared/treeItem.ts";
+import { listChildren, formatInline, countMembers, type ValueNode } from "../shared/valueTree.ts";
 
 export type ServersNode = OwnNode | ConnectedNode;
 
@@ -92,7 +92,7 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
         ];
       case "fixtures":
         return this.#dependencies.fixtures
-          .of(node.server.name)
+          .list(node.server.name)
           .map(file => ({ kind: "fixture", file }));
       case "tools":
         return [...node.server.tools.values()].map(tool => ({ kind: "tool", tool }));
@@ -104,11 +104,13 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
       case "calls":
         return node.live.calls.map(made => ({ ...node, kind: "call" as const, made })).toReversed();
       case "value":
-        return childrenOf(node.value.value, node.value.path, lastPatches(node.live)).map(value => ({
-          kind: "value",
-          live: node.live,
-          value,
-        }));
+        return listChildren(node.value.value, node.value.path, lastPatches(node.live)).map(
+          value => ({
+            kind: "value",
+            live: node.live,
+            value,
+          }),
+        );
       case "fixture":
       case "tool":
       case "call":
@@ -154,8 +156,8 @@ const lastPatches = (live: LiveSession) => live.calls.at(-1)?.called.patches ?? 
 function worldOf(live: LiveSession, server: string): ServersNode[] {
   const state = live.held.state[server]!;
   const patches = lastPatches(live);
-  const world = childrenOf(state.world, `/${server}/world`, patches);
-  const clock = childrenOf({ clock: state.clock }, `/${server}`, patches);
+  const world = listChildren(state.world, `/${server}/world`, patches);
+  const clock = listChildren({ clock: state.clock }, `/${server}`, patches);
   return [...world, ...clock].map(value => ({ kind: "value", live, value }));
 }
 
@@ -164,9 +166,9 @@ function itemOf(node: OwnNode): TreeItem {
     case "server":
       return serverItem(node.server);
     case "fixtures":
-      return rowOf("Fixtures", Expanded, { context: "fixtures" });
+      return createTreeItem("Fixtures", Expanded, { context: "fixtures" });
     case "tools":
-      return rowOf("Tools", Collapsed, {
+      return createTreeItem("Tools", Collapsed, {
         description: String(node.server.tools.size),
         context: "tools",
       });
@@ -177,9 +179,12 @@ function itemOf(node: OwnNode): TreeItem {
     case "session":
       return sessionItem(node.live);
     case "more":
-      return rowOf(`${node.count} more`, None, { description: "older sessions", context: "more" });
+      return createTreeItem(`${node.count} more`, None, {
+        description: "older sessions",
+        context: "more",
+      });
     case "calls":
-      return rowOf("Calls", Collapsed, {
+      return createTreeItem("Calls", Collapsed, {
         description: String(node.live.calls.length),
         context: "calls",
       });
@@ -217,8 +222,8 @@ function idOf(node: OwnNode): string {
 }
 
 function serverItem({ name, tools, category, summary }: Server): TreeItem {
-  const offered = setting("agentServers").includes(name) ? " · offered to agents" : "";
-  return rowOf(name, Collapsed, {
+  const offered = getSetting("agentServers").includes(name) ? " · offered to agents" : "";
+  return createTreeItem(name, Collapsed, {
     icon: icons.server,
     description: `${tools.size} tools · ${category}${offered}`,
     context: "server",
@@ -227,11 +232,11 @@ function serverItem({ name, tools, category, summary }: Server): TreeItem {
 }
 
 function fixtureItem(file: FixtureFile): TreeItem {
-  const description = { shipped: "shipped", copy: "your copy", own: "yours" }[file.is];
-  const item = rowOf(file.name, None, {
+  const description = { shipped: "shipped", copy: "your copy", own: "yours" }[file.origin];
+  const item = createTreeItem(file.name, None, {
     icon: icons.fixture,
     description,
-    context: `fixture.${file.is}`,
+    context: `fixture.${file.origin}`,
     tooltip: file.uri.fsPath,
   });
   item.command = {
@@ -244,7 +249,7 @@ function fixtureItem(file: FixtureFile): TreeItem {
 
 function toolItem(tool: Tool): TreeItem {
   const args = Object.keys((tool.inputSchema["properties"] ?? {}) as object).join(", ");
-  return rowOf(tool.name.slice(tool.server.length + 1), None, {
+  return createTreeItem(tool.name.slice(tool.server.length + 1), None, {
     icon: tool.effect === "read" ? icons.readTool : icons.writeTool,
     description: args ? `(${args})` : "()",
     context: "tool",
@@ -257,8 +262,8 @@ function sessionItem(live: LiveSession): TreeItem {
   const isOurs = owner === byHand;
   // whoever knows an agent's session id may act in it: enough of it to know it by
   const tooltip = isOurs ? "opened by hand" : `opened by ${owner} (${id.slice(0, 6)}…)`;
-  return rowOf(titleOf(live), Expanded, {
-    icon: isOurs ? icons.session : icons.othersSession,
+  return createTreeItem(titleOf(live), Expanded, {
+    icon: isOurs ? icons.session : icons.externalSession,
     description: storyOf(live),
     context: isOurs ? "session" : "session.other",
     tooltip,
@@ -274,7 +279,7 @@ function callItem(node: Extract<ServersNode, { kind: "call" }>): TreeItem {
       : patches.length
         ? "changed the state"
         : "read";
-  const item = rowOf(`${number} ${name}`, None, {
+  const item = createTreeItem(`${number} ${name}`, None, {
     icon: outcomeIcon[outcome.kind],
     description,
     context: "call",
@@ -289,12 +294,12 @@ function callItem(node: Extract<ServersNode, { kind: "call" }>): TreeItem {
 }
 
 function valueItem({ key, value, changed }: ValueNode): TreeItem {
-  const size = sizeOf(value);
+  const size = countMembers(value);
   const isLeaf = value === null || typeof value !== "object" || Object.keys(value).length === 0;
   const mark = changed === "here" ? "● " : changed === "below" ? "○ " : "";
   const icon = size !== undefined && !isLeaf ? icons.entities : isLeaf ? icons.value : icons.entity;
-  const text = size === undefined || isLeaf ? inLine(value) : String(size);
-  return rowOf(key, isLeaf ? None : Collapsed, {
+  const text = size === undefined || isLeaf ? formatInline(value) : String(size);
+  return createTreeItem(key, isLeaf ? None : Collapsed, {
     icon,
     description: `${mark}${text}`,
     context: "value",

@@ -13,8 +13,8 @@ import type { Definitions } from "./definitions.ts";
 import type { FixtureFile, FixtureFiles } from "../fixtures/fixtureFiles.ts";
 import { icons } from "../shared/icons.ts";
 import { storyOf, titleOf, type LiveSession, type LiveSessions } from "./liveSessions.ts";
-import { mustBeTrusted } from "../shared/proveFolder.ts";
-import { pick } from "../shared/questions.ts";
+import { requireTrust } from "../shared/proveFolder.ts";
+import { pickOne } from "../shared/quickInput.ts";
 import type { ServersNode } from "./serversTree.ts";
 
 export interface SessionDependencies {
@@ -39,7 +39,7 @@ export class SessionViews {
 
   /** Calls a tool in a session, asking for whatever the node does not say. */
   async call(node: ServersNode | undefined): Promise<void> {
-    mustBeTrusted("calling a tool");
+    requireTrust("calling a tool");
     const live = await this.#sessionFor(node);
     const tool =
       node?.kind === "tool"
@@ -132,7 +132,7 @@ export class SessionViews {
       iconPath: icons.session,
       live,
     }));
-    return (await pick(items, "Which session")).live;
+    return (await pickOne(items, "Which session")).live;
   }
 
   async #pickTool(live: LiveSession, server: string | undefined): Promise<Tool> {
@@ -144,17 +144,17 @@ export class SessionViews {
         iconPath: tool.effect === "read" ? icons.readTool : icons.writeTool,
         tool,
       }));
-    return (await pick(items, "Which tool to call")).tool;
+    return (await pickOne(items, "Which tool to call")).tool;
   }
 
   async #pickFixture(server: string | undefined): Promise<FixtureFile> {
     const { definitions, fixtures } = this.#dependencies;
     const servers = server ? [server] : (await definitions.servers()).map(it => it.name);
     const items = servers
-      .flatMap(name => fixtures.of(name))
+      .flatMap(name => fixtures.list(name))
       .map(file => ({
         label: server ? file.name : `${file.server} · ${file.name}`,
-        description: file.is === "shipped" ? "shipped" : "yours",
+        description: file.origin === "shipped" ? "shipped" : "yours",
         iconPath: icons.fixture,
         file,
       }));
@@ -165,7 +165,7 @@ export class SessionViews {
       );
     return items.length === 1
       ? items[0]!.file
-      : (await pick(items, "Which fixture to start from")).file;
+      : (await pickOne(items, "Which fixture to start from")).file;
   }
 }
 

@@ -3,7 +3,7 @@
  * together they are exactly the commands that the manifest lists.
  */
 import { commands, type ExtensionContext } from "vscode";
-import { report } from "./report.ts";
+import { reportError } from "./report.ts";
 
 /**
  * Commands by name, without the prefix. A command gets the argument of the menu, link or page that
@@ -19,7 +19,7 @@ export function registerCommands({ subscriptions }: ExtensionContext, table: Com
         try {
           return await run(...args);
         } catch (error) {
-          report(error);
+          reportError(error);
           return undefined;
         }
       }),

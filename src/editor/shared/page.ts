@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { Uri, ViewColumn, window, type Disposable, type WebviewPanel } from "vscode";
 import { UserError } from "../../userError.ts";
 import type { EditorMessage, PageContract, PageRequest } from "../../protocol/pageChannel.ts";
-import { report } from "./report.ts";
+import { reportError } from "./report.ts";
 
 /** What the editor answers to each of a page's requests. */
 export type Answers<Map extends PageContract> = {
@@ -15,7 +15,7 @@ export type Answers<Map extends PageContract> = {
   ) => Map["requests"][Name]["result"] | Promise<Map["requests"][Name]["result"]>;
 };
 
-export interface PageKind {
+export interface PageOptions {
   /** The id of the panel, and of its script and style. */
   readonly name: "reward" | "run" | "synthesis" | "graph";
   readonly title: string;
@@ -26,13 +26,13 @@ export interface PageKind {
 
 export interface Page<Map extends PageContract> {
   readonly panel: WebviewPanel;
-  tell<Name extends keyof Map["events"] & string>(name: Name, body: Map["events"][Name]): void;
+  sendEvent<Name extends keyof Map["events"] & string>(name: Name, body: Map["events"][Name]): void;
 }
 
 /** Opens a page. The panel is disposed by the person, or with the extension. */
 export function openPage<Map extends PageContract>(
   extension: Uri,
-  kind: PageKind,
+  kind: PageOptions,
   answers: Answers<Map>,
 ): Page<Map> {
   const panel = window.createWebviewPanel(`prove.${kind.name}`, kind.title, {
@@ -46,7 +46,7 @@ export function openPage<Map extends PageContract>(
 export function servePage<Map extends PageContract>(
   extension: Uri,
   panel: WebviewPanel,
-  kind: PageKind,
+  kind: PageOptions,
   answers: Answers<Map>,
 ): Page<Map> {
   panel.title = kind.title;
@@ -60,22 +60,22 @@ export function servePage<Map extends PageContract>(
   };
   // the editor's own channel, which has no origins
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
-  const hear = (message: EditorMessage<Map>) => panel.webview.postMessage(message);
-  panel.webview.onDidReceiveMessage(async (asked: PageRequest<Map>) => {
+  const post = (message: EditorMessage<Map>) => panel.webview.postMessage(message);
+  panel.webview.onDidReceiveMessage(async (request: PageRequest<Map>) => {
     try {
-      const answer = answers[asked.name];
-      await hear({ kind: "result", id: asked.id, result: await answer(asked.params) });
+      const answer = answers[request.name];
+      await post({ kind: "result", id: request.id, result: await answer(request.params) });
     } catch (error) {
-      const refusal =
-        error instanceof UserError ? error : new UserError("PROVE broke", "see the log");
-      report(error);
-      await hear({ kind: "failure", id: asked.id, what: refusal.what, remedy: refusal.remedy });
+      reportError(error);
+      const { what, remedy } =
+        error instanceof UserError ? error : new UserError("PROVE failed", "see the log");
+      await post({ kind: "failure", id: request.id, what, remedy });
     }
   });
-  panel.webview.html = shell(extension, panel, kind);
+  panel.webview.html = renderShell(extension, panel, kind);
   return {
     panel,
-    tell: (name, body) => void hear({ kind: "event", name, body } as EditorMessage<Map>),
+    sendEvent: (name, body) => void post({ kind: "event", name, body } as EditorMessage<Map>),
   };
 }
 
@@ -84,7 +84,7 @@ export function servePage<Map extends PageContract>(
  * saved. A page that cannot be restored is closed.
  */
 export function registerPageRestorer(
-  page: PageKind["name"],
+  page: PageOptions["name"],
   restore: (panel: WebviewPanel, state: Readonly<Record<string, string>>) => void,
 ): Disposable {
   return window.registerWebviewPanelSerializer(`prove.${page}`, {
@@ -93,14 +93,18 @@ export function registerPageRestorer(
         restore(panel, state as Record<string, string>);
       } catch (error) {
         panel.dispose();
-        report(error);
+        reportError(error);
       }
       return Promise.resolve();
     },
   });
 }
 
-function shell(extension: Uri, { webview }: WebviewPanel, { name, title }: PageKind): string {
+function renderShell(
+  extension: Uri,
+  { webview }: WebviewPanel,
+  { name, title }: PageOptions,
+): string {
   const nonce = randomBytes(16).toString("base64");
   const at = (...parts: string[]) =>
     webview.asWebviewUri(Uri.joinPath(extension, ...parts)).toString();
@@ -112,7 +116,7 @@ function shell(extension: Uri, { webview }: WebviewPanel, { name, title }: PageK
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta property="csp-nonce" content="${nonce}">
-<title>${escaped(title)}</title>
+<title>${escapeHtml(title)}</title>
 <link rel="stylesheet" href="${at("media", "page.css")}">
 <link rel="stylesheet" href="${at("media", `${name}.css`)}">
 </head>
@@ -123,4 +127,4 @@ function shell(extension: Uri, { webview }: WebviewPanel, { name, title }: PageK
 </html>`;
 }
 
-const escaped = (text: string) => text.replace(/[&<>"]/g, it => `&#${it.charCodeAt(0)};`);
+const escapeHtml = (text: string) => text.replace(/[&<>"]/g, it => `&#${it.charCodeAt(0)};`);

@@ -11,21 +11,21 @@ import { UserError } from "../../userError.ts";
  * A Node to start programs with. `isElectron`: the editor's own runtime, which must be told to be a
  * Node.
  */
-export interface NodeProgram {
+export interface NodeRuntime {
   readonly path: string;
   readonly isElectron: boolean;
 }
 
-const oldest = [20, 12] as const;
+const minimumVersion = [20, 12] as const;
 
 /**
  * The Node to start programs with: the one that was chosen; else this process's own where it is a
  * real Node; else `node` on the PATH; else the editor's runtime. Throws a `Mistake` where the
  * chosen one is none or too old.
  */
-export async function findNode(chosen: string): Promise<NodeProgram> {
+export async function findNode(chosen: string): Promise<NodeRuntime> {
   if (chosen) {
-    const version = await versionOf(chosen);
+    const version = await readVersion(chosen);
     if (version === undefined)
       throw new UserError(
         `prove.node names ${chosen}, which is no Node.js program`,
@@ -33,18 +33,18 @@ export async function findNode(chosen: string): Promise<NodeProgram> {
       );
     if (!isNewEnough(version))
       throw new UserError(
-        `prove.node names a Node.js ${version}, and ${oldest.join(".")} or newer is needed`,
+        `prove.node names a Node.js ${version}, and ${minimumVersion.join(".")} or newer is needed`,
         "name a newer one, or empty the setting",
       );
     return { path: chosen, isElectron: false };
   }
   if (!process.versions["electron"]) return { path: process.execPath, isElectron: false };
-  const version = await versionOf("node");
+  const version = await readVersion("node");
   if (version !== undefined && isNewEnough(version)) return { path: "node", isElectron: false };
   return { path: process.execPath, isElectron: true };
 }
 
-async function versionOf(path: string): Promise<string | undefined> {
+async function readVersion(path: string): Promise<string | undefined> {
   try {
     const { stdout } = await promisify(execFile)(path, ["--version"], { timeout: 10_000 });
     return /^v(\d+\.\d+\.\d+)/.exec(stdout)?.[1];
@@ -56,11 +56,11 @@ async function versionOf(path: string): Promise<string | undefined> {
 
 function isNewEnough(version: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
-  return major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);
+  return major > minimumVersion[0] || (major === minimumVersion[0] && minor >= minimumVersion[1]);
 }
 
 /** Only what a program needs of our environment, so that it is the same in every editor. */
-export function environmentOf({ isElectron }: NodeProgram): NodeJS.ProcessEnv {
+export function createEnvironment({ isElectron }: NodeRuntime): NodeJS.ProcessEnv {
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([key]) => !/^(VSCODE_|ELECTRON_|NODE_OPTIONS$)/.test(key)),
   );
@@ -69,7 +69,7 @@ export function environmentOf({ isElectron }: NodeProgram): NodeJS.ProcessEnv {
 
 /** Forks the terminal program with a channel to it. It ends with us. */
 export const forkProgram = (
-  node: NodeProgram,
+  node: NodeRuntime,
   dist: string,
   args: readonly string[],
   cwd: string,
@@ -78,6 +78,6 @@ export const forkProgram = (
     cwd,
     execPath: node.path,
     execArgv: [],
-    env: environmentOf(node),
+    env: createEnvironment(node),
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });

@@ -48,7 +48,7 @@ export class ReadOnlyFiles implements FileSystemProvider {
   }
 
   /** Makes editors that show the file read it again. */
-  change(uri: Uri): void {
+  fireChange(uri: Uri): void {
     this.#version++;
     this.#changed.fire([{ type: FileChangeType.Changed, uri }]);
   }

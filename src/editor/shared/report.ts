@@ -14,7 +14,7 @@ export interface Button {
 }
 
 /** A mistake whose remedy is a command. */
-export class Remediable extends UserError {
+export class ActionableError extends UserError {
   readonly button: Button;
 
   constructor(what: string, remedy: string, button: Button, options?: ErrorOptions) {
@@ -26,43 +26,47 @@ export class Remediable extends UserError {
 let log: LogOutputChannel | undefined;
 
 /** The extension's log, made when first needed. */
-export const theLog = (): LogOutputChannel =>
+export const getLog = (): LogOutputChannel =>
   (log ??= window.createOutputChannel("PROVE", { log: true }));
 
 /** Shows what went wrong, once. A cancelled job is no error. */
-export function report(error: unknown): void {
+export function reportError(error: unknown): void {
   if (error instanceof CancellationError || (error instanceof Error && error.name === "AbortError"))
     return;
   if (error instanceof UserError) {
-    theLog().warn(
+    getLog().warn(
       error.message,
       ...(error.cause instanceof Error ? [error.cause.stack ?? error.cause.message] : []),
     );
-    const button = error instanceof Remediable ? error.button : undefined;
-    const message = `${sentence(error.what)}. ${sentence(error.remedy)}.`;
-    void show(message, button?.title, () =>
+    const button = error instanceof ActionableError ? error.button : undefined;
+    const message = `${capitalize(error.what)}. ${capitalize(error.remedy)}.`;
+    void showMessage(message, button?.title, () =>
       commands.executeCommand(button!.command, ...(button!.arguments ?? [])),
     );
     return;
   }
-  theLog().error(error instanceof Error ? error : String(error));
-  void show(
+  getLog().error(error instanceof Error ? error : String(error));
+  void showMessage(
     `PROVE broke: ${error instanceof Error ? error.message : String(error)}`,
     "Show Log",
-    () => theLog().show(),
+    () => getLog().show(),
   );
 }
 
-async function show(message: string, title: string | undefined, act: () => unknown): Promise<void> {
+async function showMessage(
+  message: string,
+  title: string | undefined,
+  act: () => unknown,
+): Promise<void> {
   const chosen = await window.showErrorMessage(message, ...(title === undefined ? [] : [title]));
   if (chosen !== undefined) await act();
 }
 
 /** Identifiers stay verbatim; only a word of the language may be capitalised. */
-const sentence = (text: string) =>
+const capitalize = (text: string) =>
   /^[a-z][a-z']*( |$)/.test(text) ? text[0]!.toUpperCase() + text.slice(1) : text;
 
 /** What never waits for an answer may still fail: its error is reported. */
-export function reporting(work: Promise<unknown>): void {
-  work.catch(report);
+export function reportRejection(work: Promise<unknown>): void {
+  work.catch(reportError);
 }

@@ -10,5 +10,5 @@ interface Settings {
 }
 
 /** A setting's value now; one with resource scope, for that folder. */
-export const setting = <Key extends keyof Settings>(key: Key, scope?: Uri): Settings[Key] =>
+export const getSetting = <Key extends keyof Settings>(key: Key, scope?: Uri): Settings[Key] =>
   workspace.getConfiguration("prove", scope).get<Settings[Key]>(key)!;

@@ -1,17 +1,17 @@
 /** A row of a tree, from what there is to say about it. Knows no tree. */
 import { MarkdownString, TreeItem, type TreeItemCollapsibleState } from "vscode";
 
-export interface Look {
+export interface TreeItemOptions {
   readonly icon?: TreeItem["iconPath"];
   readonly description?: string;
   readonly context: string;
   readonly tooltip?: string;
 }
 
-export function rowOf(
+export function createTreeItem(
   label: string,
   state: TreeItemCollapsibleState,
-  { icon, description, context, tooltip }: Look,
+  { icon, description, context, tooltip }: TreeItemOptions,
 ): TreeItem {
   const item = new TreeItem(label, state);
   if (icon) item.iconPath = icon;

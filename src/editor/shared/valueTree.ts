@@ -17,7 +17,7 @@ export interface ValueNode {
 }
 
 /** The children of a value, in its own order. */
-export function childrenOf(
+export function listChildren(
   value: Json,
   path: string,
   patches: readonly Patch[],
@@ -25,25 +25,25 @@ export function childrenOf(
   if (value === null || typeof value !== "object") return [];
   return Object.entries(value as JsonObject).map(([key, it]) => {
     const at = `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-    const changed = changeAt(at, patches);
+    const changed = findChange(at, patches);
     return { key, path: at, value: it, ...(changed ? { changed } : {}) };
   });
 }
 
-function changeAt(path: string, patches: readonly Patch[]): "here" | "below" | undefined {
+function findChange(path: string, patches: readonly Patch[]): "here" | "below" | undefined {
   if (patches.some(it => it.path === path || path.startsWith(`${it.path}/`))) return "here";
   return patches.some(it => it.path.startsWith(`${path}/`)) ? "below" : undefined;
 }
 
 /** A value in one short line. */
-export function inLine(value: Json): string {
+export function formatInline(value: Json): string {
   if (Array.isArray(value)) return `${value.length} ${value.length === 1 ? "item" : "items"}`;
   if (value !== null && typeof value === "object") return aboutOf(value);
   return textOf(value);
 }
 
 /** How many entities a collection holds; undefined where it is none. */
-export function sizeOf(value: Json): number | undefined {
+export function countMembers(value: Json): number | undefined {
   if (Array.isArray(value)) return value.length;
   if (value === null || typeof value !== "object") return undefined;
   const members = Object.values(value);

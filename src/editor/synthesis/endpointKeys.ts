@@ -6,9 +6,9 @@
 import { CancellationError, window, type Memento, type SecretStorage } from "vscode";
 import { UserError } from "../../userError.ts";
 import { visible } from "../../trajectory/visible.ts";
-import { mustBeTrusted } from "../shared/proveFolder.ts";
-import { pick, typeText } from "../shared/questions.ts";
-import { setting } from "../shared/settings.ts";
+import { requireTrust } from "../shared/proveFolder.ts";
+import { pickOne, askText } from "../shared/quickInput.ts";
+import { getSetting } from "../shared/settings.ts";
 
 const secretOf = (origin: string) => `prove.endpoint.key ${origin}`;
 
@@ -47,18 +47,22 @@ export class EndpointKeys {
 
   /** Asks for an address and its key, and stores it. */
   async set(): Promise<void> {
-    mustBeTrusted("storing a key");
+    requireTrust("storing a key");
     const title = "Set Endpoint Key";
-    const url = await typeText(
+    const url = await askText(
       { title, text: "The endpoint's address; the key is sent to that host and port only" },
-      { value: setting("endpoint.url"), placeholder: "https://…/v1", complaint: addressComplaint },
+      {
+        value: getSetting("endpoint.url"),
+        placeholder: "https://…/v1",
+        validate: addressComplaint,
+      },
     );
     const { origin } = new URL(url);
-    const key = await typeText(
+    const key = await askText(
       { title, text: `The key for ${origin}` },
       {
         isSecret: true,
-        complaint: text =>
+        validate: text =>
           /^[\x21-\x7e]+$/.test(text.trim()) ? undefined : "a key in one line, without blanks",
       },
     );
@@ -72,7 +76,7 @@ export class EndpointKeys {
     const all = this.#origins;
     if (all.length === 0)
       throw new UserError("no endpoint key is stored", "there is nothing to forget");
-    const { label } = await pick(
+    const { label } = await pickOne(
       all.map(it => ({ label: it })),
       "Whose key to forget",
     );

@@ -17,7 +17,7 @@ import {
 } from "vscode";
 import type { ChatCall, ChatMessage } from "../../policy/chatModel.ts";
 import type { WorkAsk, WorkSays } from "../../protocol/work.ts";
-import { theLog } from "../shared/report.ts";
+import { getLog } from "../shared/report.ts";
 
 type Ask = Extract<WorkSays, { kind: "model-ask" }>;
 type Answer = Extract<WorkAsk, { kind: "model-answer" | "model-failed" }>;
@@ -48,7 +48,7 @@ export class ModelAnswers implements Disposable {
       this.#send({ kind: "model-answer", id: ask.id, text, calls });
     } catch (error) {
       if (cancelling.token.isCancellationRequested) return;
-      theLog().warn(error instanceof Error ? (error.stack ?? error.message) : String(error));
+      getLog().warn(error instanceof Error ? (error.stack ?? error.message) : String(error));
       this.#send({ kind: "model-failed", id: ask.id, what: reasonOf(error, ask.model) });
     } finally {
       this.#underWay.delete(ask.id);

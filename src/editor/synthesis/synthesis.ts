@@ -13,10 +13,10 @@ import type { Definitions } from "../servers/definitions.ts";
 import type { EndpointKeys } from "./endpointKeys.ts";
 import { icons } from "../shared/icons.ts";
 import { editorModels } from "./languageModels.ts";
-import { mustBeTrusted, type ProveFolder } from "../shared/proveFolder.ts";
-import { pick } from "../shared/questions.ts";
-import { Remediable, reporting } from "../shared/report.ts";
-import { setting } from "../shared/settings.ts";
+import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
+import { pickOne } from "../shared/quickInput.ts";
+import { ActionableError, reportRejection } from "../shared/report.ts";
+import { getSetting } from "../shared/settings.ts";
 import { askSynthesis, type SynthesisAsk, type TeacherChoice } from "./synthesisAsk.ts";
 import type { SynthesisPages } from "./synthesisPages.ts";
 import type { TasksTree } from "../tasks/tasksTree.ts";
@@ -64,8 +64,8 @@ export class Synthesis {
    * begun.
    */
   async ask(): Promise<void> {
-    mustBeTrusted("synthesizing tasks");
-    const folder = this.#folder.part("tasks");
+    requireTrust("synthesizing tasks");
+    const folder = this.#folder.getPart("tasks");
     const begun = await this.#pickBegun();
     if (begun) return this.#synthesize(begun, true);
     const { ask, file } = await askSynthesis({
@@ -73,19 +73,19 @@ export class Synthesis {
       models: await editorModels(),
       folder,
       remembered: this.#remembered,
-      endpoint: { url: setting("endpoint.url"), model: setting("endpoint.model") },
+      endpoint: { url: getSetting("endpoint.url"), model: getSetting("endpoint.model") },
     });
     await this.#synthesize({ file: file.fsPath, ask }, false);
   }
 
   /** Copies the example's tasks into the workspace. */
   async copyExample(): Promise<void> {
-    mustBeTrusted("copying the example");
+    requireTrust("copying the example");
     const from = Uri.joinPath(this.#folder.resources, "example", "prove", "tasks");
     for (const [name] of await workspace.fs.readDirectory(from))
       await workspace.fs.copy(
         Uri.joinPath(from, name),
-        Uri.joinPath(this.#folder.part("tasks"), name),
+        Uri.joinPath(this.#folder.getPart("tasks"), name),
         { overwrite: true },
       );
     this.#tasks.refresh();
@@ -107,7 +107,7 @@ export class Synthesis {
       })),
     );
     return (
-      await pick([{ label: "New tasks…", begun: undefined }, ...items], {
+      await pickOne([{ label: "New tasks…", begun: undefined }, ...items], {
         title: "Synthesize Tasks",
         text: "New tasks, or those that were begun",
       })
@@ -131,7 +131,7 @@ export class Synthesis {
           seed: ask.seed,
           servers,
           ...(ask.preset ? { preset: ask.preset } : {}),
-          fixtures: this.#folder.fixtures,
+          fixtures: this.#folder.fixtureFolders,
           teacher,
           ...(resume ? { resume } : {}),
         },
@@ -164,7 +164,7 @@ export class Synthesis {
       ? `${counted(report.accepted, "task")} in ${where}; ${counted(report.attempts - report.accepted, "attempt")} turned down.`
       : said.map(it => it.replace(file, where)).join(", ");
     const told = window.showInformationMessage(words, "Show Synthesis");
-    reporting(Promise.resolve(told).then(chosen => chosen && this.#pages.show(file)));
+    reportRejection(Promise.resolve(told).then(chosen => chosen && this.#pages.show(file)));
   }
 
   #tellUnfinished(begun: Begun): void {
@@ -176,7 +176,7 @@ export class Synthesis {
         "Show Synthesis",
       ),
     );
-    reporting(
+    reportRejection(
       told.then(chosen =>
         chosen === "Go On" ? this.#synthesize(begun, true) : chosen && this.#pages.show(begun.file),
       ),
@@ -204,7 +204,7 @@ export class Synthesis {
 /** In the editor a key that lacks is given by a command. */
 const withKeyButton = (error: unknown, { kind }: TeacherChoice): unknown =>
   error instanceof UserError && kind === "endpoint" && /\bkey\b/.test(error.remedy)
-    ? new Remediable(
+    ? new ActionableError(
         error.what,
         "store a key for that address, then go on with it",
         { title: "Set Endpoint Key…", command: "prove.setEndpointKey" },

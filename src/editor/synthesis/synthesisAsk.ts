@@ -6,7 +6,13 @@ import { existsSync } from "node:fs";
 import { Uri, type LanguageModelChat, type Memento } from "vscode";
 import { addressComplaint } from "./endpointKeys.ts";
 import { icons } from "../shared/icons.ts";
-import { inTurn, pick, pickSeveral, typeText, wholeNumber } from "../shared/questions.ts";
+import {
+  askInSequence,
+  pickOne,
+  pickMany,
+  askText,
+  wholeNumberValidator,
+} from "../shared/quickInput.ts";
 
 /** Who shall teach. An endpoint's key is no part of it. */
 export type TeacherChoice =
@@ -59,19 +65,19 @@ export async function askSynthesis({
   };
   let { servers: chosen, teacher, preset = "paper", count, seed } = before;
   let file = folder;
-  await inTurn([
+  await askInSequence([
     async hasBack => {
       const items = servers.map(it => ({
         label: it.name,
         description: `${it.tools.size} tools · ${it.category}`,
         iconPath: icons.server,
       }));
-      const picked = await pickSeveral(
+      const picked = await pickMany(
         items,
         { title, hasBack, text: "On which servers" },
         {
-          chosen: items.filter(it => chosen.length === 0 || chosen.includes(it.label)),
-          complaint: it => (it.length === 0 ? "choose at least one" : undefined),
+          selected: items.filter(it => chosen.length === 0 || chosen.includes(it.label)),
+          validate: it => (it.length === 0 ? "choose at least one" : undefined),
         },
       );
       chosen = picked.length === servers.length ? [] : picked.map(it => it.label);
@@ -101,7 +107,7 @@ export async function askSynthesis({
       const first = items.toSorted(
         (a, b) => Number(b.teaches === teacher.kind) - Number(a.teaches === teacher.kind),
       );
-      const { teaches: kind } = await pick(first, { title, hasBack, text: "Who teaches" });
+      const { teaches: kind } = await pickOne(first, { title, hasBack, text: "Who teaches" });
       if (kind === teacher.kind) return;
       teacher =
         kind === "graph"
@@ -112,12 +118,12 @@ export async function askSynthesis({
     },
     async hasBack => {
       if (teacher.kind !== "endpoint") return false;
-      const url = await typeText(
+      const url = await askText(
         { title, hasBack, text: "The endpoint's address, which /chat/completions is put behind" },
         {
           value: teacher.url || endpoint.url,
           placeholder: "http://127.0.0.1:8000/v1",
-          complaint: addressComplaint,
+          validate: addressComplaint,
         },
       );
       teacher = { ...teacher, url };
@@ -130,11 +136,11 @@ export async function askSynthesis({
       else
         teacher = {
           ...teacher,
-          model: await typeText(
+          model: await askText(
             { title, hasBack, text: "The model, as the endpoint names it" },
             {
               value: teacher.model || endpoint.model,
-              complaint: it => (it.trim() ? undefined : "a name"),
+              validate: it => (it.trim() ? undefined : "a name"),
             },
           ),
         };
@@ -155,7 +161,7 @@ export async function askSynthesis({
         },
       ];
       preset = (
-        await pick(
+        await pickOne(
           items.toSorted((a, b) => Number(b.of === preset) - Number(a.of === preset)),
           { title, hasBack, text: "Which mixture of talks" },
         )
@@ -164,24 +170,24 @@ export async function askSynthesis({
     },
     async hasBack =>
       (count = Number(
-        await typeText(
+        await askText(
           { title, hasBack, text: "How many tasks" },
-          { value: String(count), complaint: wholeNumber(1, 1_000_000) },
+          { value: String(count), validate: wholeNumberValidator(1, 1_000_000) },
         ),
       )),
     async hasBack =>
       (seed = Number(
-        await typeText(
+        await askText(
           { title, hasBack, text: "Seed: the same one gives the same tasks" },
-          { value: String(seed), complaint: wholeNumber(0, 2 ** 31) },
+          { value: String(seed), validate: wholeNumberValidator(0, 2 ** 31) },
         ),
       )),
     async hasBack => {
-      const name = await typeText(
+      const name = await askText(
         { title, hasBack, text: "The file's name, without .tasks.jsonl" },
         {
           value: unusedName(folder, chosen, count, seed),
-          complaint: it => nameComplaint(folder, it),
+          validate: it => nameComplaint(folder, it),
         },
       );
       file = Uri.joinPath(folder, `${name}.tasks.jsonl`);
@@ -204,7 +210,7 @@ async function pickModel(models: readonly LanguageModelChat[], hasBack: boolean)
     description: `${it.vendor} · ${it.family}`,
     id: it.id,
   }));
-  return (await pick(items, { title, hasBack, text: "Which of the editor's models" })).id;
+  return (await pickOne(items, { title, hasBack, text: "Which of the editor's models" })).id;
 }
 
 function unusedName(folder: Uri, servers: readonly string[], count: number, seed: number): string {

@@ -20,7 +20,7 @@ import { icons } from "../shared/icons.ts";
 import { openPage, servePage, type Answers, type Page } from "../shared/page.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
 import { indexRejected } from "./rejected.ts";
-import { Remediable, reporting } from "../shared/report.ts";
+import { ActionableError, reportRejection } from "../shared/report.ts";
 import { rejectedOf, viewOfSynthesis } from "./synthesisView.ts";
 import type { TasksNode, TasksTree } from "../tasks/tasksTree.ts";
 import type { Transcripts } from "../trajectories/transcripts.ts";
@@ -87,8 +87,8 @@ export class SynthesisPages implements Disposable {
   #tell(file: string, page: Page<SynthesisPage>): void {
     if (this.#telling.has(file) || !existsSync(file)) return;
     this.#telling.add(file);
-    const told = viewOfSynthesis(file).then(it => page.tell("changed", it));
-    reporting(told.finally(() => this.#telling.delete(file)));
+    const told = viewOfSynthesis(file).then(it => page.sendEvent("changed", it));
+    reportRejection(told.finally(() => this.#telling.delete(file)));
   }
 
   #answers(file: string): Answers<SynthesisPage> {
@@ -131,7 +131,7 @@ export class SynthesisPages implements Disposable {
     if (shown?.scheme === "file" && shown.path.endsWith(".tasks.jsonl")) return shown;
     const files = await this.#tasks.files();
     if (files.length === 0)
-      throw new Remediable("there are no tasks yet", "synthesize some", {
+      throw new ActionableError("there are no tasks yet", "synthesize some", {
         title: "Synthesize Tasks…",
         command: "prove.synthesizeTasks",
       });

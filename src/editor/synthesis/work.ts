@@ -14,7 +14,7 @@ import { UserError } from "../../userError.ts";
 import type { Work, WorkAsk, WorkSays } from "../../protocol/work.ts";
 import { ModelAnswers } from "./languageModels.ts";
 import { findNode, forkProgram } from "../shared/program.ts";
-import { setting } from "../shared/settings.ts";
+import { getSetting } from "../shared/settings.ts";
 
 export interface Workplace {
   /** The folder of the built programs. */
@@ -31,7 +31,7 @@ export async function doWork(
   title: string,
   { dist, cwd }: Workplace,
 ): Promise<readonly string[]> {
-  const node = await findNode(setting("node"));
+  const node = await findNode(getSetting("node"));
   return window.withProgress(
     { location: ProgressLocation.Notification, title, cancellable: true },
     async (progress, token) => {

@@ -6,7 +6,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { CancellationError, window, type QuickPick, type QuickPickItem } from "vscode";
 import { icons } from "../shared/icons.ts";
-import { report } from "../shared/report.ts";
+import { reportError } from "../shared/report.ts";
 import { Filtered, filterFields, parseFilter, valuesOf, type FilterField } from "./taskFilter.ts";
 import type { TaskEntry, TaskIndex } from "./taskIndex.ts";
 import { searchTasks } from "./taskSearch.ts";
@@ -166,7 +166,7 @@ function typed<Item extends QuickPickItem, Taken>(
     const mine = (stop = new AbortController());
     box.busy = true;
     follow(text, mine.signal)
-      .catch(error => mine.signal.aborted || report(error))
+      .catch(error => mine.signal.aborted || reportError(error))
       .finally(() => mine === stop && (box.busy = false));
   };
   return new Promise((resolve, reject) => {

@@ -16,7 +16,7 @@ import { basename } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Task } from "../../trajectory/task.ts";
 import { icons } from "../shared/icons.ts";
-import { filesIn, type ProveFolder } from "../shared/proveFolder.ts";
+import { listFiles, type ProveFolder } from "../shared/proveFolder.ts";
 import { Filtered, parseFilter, type TaskFilter } from "./taskFilter.ts";
 import { indexTasks, readTask, type TaskEntry, type TaskIndex } from "./taskIndex.ts";
 import { askFilter, askSearch } from "./taskPrompts.ts";
@@ -98,7 +98,7 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
   }
 
   async files(): Promise<Uri[]> {
-    return this.#folder.uri ? filesIn(this.#folder.part("tasks"), ".tasks.jsonl") : [];
+    return this.#folder.uri ? listFiles(this.#folder.getPart("tasks"), ".tasks.jsonl") : [];
   }
 
   index(file: Uri): Promise<TaskIndex> {
@@ -255,7 +255,7 @@ function skippedItem({ file, line, why }: Extract<TasksNode, { kind: "skipped" }
   const item = new TreeItem(`line ${line} is skipped`, None);
   item.description = why;
   item.tooltip = why;
-  item.iconPath = icons.torn;
+  item.iconPath = icons.warning;
   item.contextValue = "skipped";
   item.command = { command: "vscode.open", title: "Open File", arguments: [file] };
   return item;

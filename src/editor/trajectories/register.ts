@@ -33,9 +33,11 @@ export function registerTrajectories(
     transcripts,
     debugging,
     rewardPages,
-    transcripts.onDidChange(uri => files.change(uri)),
+    transcripts.onDidChange(uri => files.fireChange(uri)),
     // a grade depends on the fixture that the task starts from
-    workspace.onDidSaveTextDocument(it => fixtures.isMine(it.uri) && transcripts.refresh()),
+    workspace.onDidSaveTextDocument(
+      it => fixtures.isWorkspaceFixture(it.uri) && transcripts.refresh(),
+    ),
     registerPageRestorer("reward", (panel, state) =>
       rewardPages.restore(panel, state["address"] ?? ""),
     ),

@@ -8,7 +8,7 @@ import { callsOf, type CallEvent } from "../../trajectory/trajectory.ts";
 import type { AttemptNode } from "./attempts.ts";
 import type { Debugging } from "./debugging.ts";
 import { openPage, servePage, type Answers, type Page } from "../shared/page.ts";
-import { reporting } from "../shared/report.ts";
+import { reportRejection } from "../shared/report.ts";
 import { askedIn, type OpenAttempt, type Transcripts } from "./transcripts.ts";
 
 export class RewardPages implements Disposable {
@@ -24,7 +24,7 @@ export class RewardPages implements Disposable {
     this.#debugging = debugging;
     this.#following = transcripts.onDidChange(uri => {
       const page = this.#open.get(uri.toString());
-      if (page) reporting(this.#view(uri).then(it => page.tell("changed", it)));
+      if (page) reportRejection(this.#view(uri).then(it => page.sendEvent("changed", it)));
     });
   }
 

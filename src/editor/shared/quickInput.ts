@@ -15,7 +15,7 @@ import {
 } from "vscode";
 
 /** The person wants to answer the question before once more. */
-export class Back extends Error {}
+export class BackNavigation extends Error {}
 
 export interface Question {
   /** What the questions together are about. */
@@ -26,32 +26,32 @@ export interface Question {
 }
 
 /** Asks to choose one. */
-export async function pick<Item extends QuickPickItem>(
+export async function pickOne<Item extends QuickPickItem>(
   items: readonly Item[],
   question: Question | string,
 ): Promise<Item> {
-  const [chosen] = await choose(items, question, () => undefined);
+  const [chosen] = await showPick(items, question, () => undefined);
   return chosen!;
 }
 
-export interface Several<Item> {
-  readonly chosen?: readonly Item[];
+export interface PickManyOptions<Item> {
+  readonly selected?: readonly Item[];
   /** Why these cannot be chosen together. */
-  readonly complaint?: (items: readonly Item[]) => string | undefined;
+  readonly validate?: (items: readonly Item[]) => string | undefined;
 }
 
 /** Asks to choose any number of them. */
-export const pickSeveral = <Item extends QuickPickItem>(
+export const pickMany = <Item extends QuickPickItem>(
   items: readonly Item[],
   question: Question,
-  { chosen = [], complaint = () => undefined }: Several<Item> = {},
+  { selected = [], validate = () => undefined }: PickManyOptions<Item> = {},
 ): Promise<readonly Item[]> =>
-  choose(items, question, complaint, box => {
+  showPick(items, question, validate, box => {
     box.canSelectMany = true;
-    box.selectedItems = chosen;
+    box.selectedItems = selected;
   });
 
-function choose<Item extends QuickPickItem>(
+function showPick<Item extends QuickPickItem>(
   items: readonly Item[],
   asked: Question | string,
   complaint: (items: readonly Item[]) => string | undefined,
@@ -64,7 +64,7 @@ function choose<Item extends QuickPickItem>(
   box.matchOnDescription = true;
   box.matchOnDetail = true;
   prepare(box);
-  return shown(box, question, take => [
+  return showInput(box, question, take => [
     box.onDidAccept(() => {
       const chosen = box.selectedItems;
       if (!box.canSelectMany && chosen.length === 0) return;
@@ -75,11 +75,11 @@ function choose<Item extends QuickPickItem>(
   ]);
 }
 
-export interface Typing {
+export interface TextOptions {
   readonly value?: string;
   readonly placeholder?: string;
   /** Why a text will not do; told as it is typed. */
-  readonly complaint: (text: string) => string | undefined;
+  readonly validate: (text: string) => string | undefined;
   /** Nobody sees what is typed. */
   readonly isSecret?: boolean;
 }
@@ -88,9 +88,9 @@ export interface Typing {
  * Asks for a text. What is wrong with it is said as it is typed, and it is taken only when nothing
  * is.
  */
-export function typeText(
+export function askText(
   question: Question,
-  { value = "", placeholder, complaint, isSecret = false }: Typing,
+  { value = "", placeholder, validate, isSecret = false }: TextOptions,
 ): Promise<string> {
   const box = window.createInputBox();
   box.value = value;
@@ -98,10 +98,10 @@ export function typeText(
   box.placeholder = placeholder;
   box.password = isSecret;
   if (value) box.valueSelection = [0, value.length];
-  return shown(box, question, take => [
-    box.onDidChangeValue(text => (box.validationMessage = complaint(text))),
+  return showInput(box, question, take => [
+    box.onDidChangeValue(text => (box.validationMessage = validate(text))),
     box.onDidAccept(() => {
-      const why = complaint(box.value);
+      const why = validate(box.value);
       if (why === undefined) take(box.value);
       else box.validationMessage = why;
     }),
@@ -112,7 +112,7 @@ export function typeText(
  * Asks one question after another; the back button goes to the one before. A question that answers
  * `false` was not asked and is passed over.
  */
-export async function inTurn(
+export async function askInSequence(
   questions: readonly ((hasBack: boolean) => Promise<unknown>)[],
 ): Promise<void> {
   const asked: number[] = [];
@@ -121,7 +121,7 @@ export async function inTurn(
       if ((await questions[i]!(asked.length > 0)) !== false) asked.push(i);
       i++;
     } catch (error) {
-      const before = error instanceof Back ? asked.pop() : undefined;
+      const before = error instanceof BackNavigation ? asked.pop() : undefined;
       if (before === undefined) throw error;
       i = before;
     }
@@ -129,7 +129,7 @@ export async function inTurn(
 }
 
 /** Why a text is no whole number between two, or undefined. */
-export const wholeNumber =
+export const wholeNumberValidator =
   (least: number, most: number) =>
   (text: string): string | undefined =>
     /^\d+$/.test(text) && Number(text) >= least && Number(text) <= most
@@ -137,13 +137,13 @@ export const wholeNumber =
       : `a whole number from ${least} to ${most}`;
 
 /** What pickers and input boxes have alike. */
-interface Box extends QuickInput {
+interface InputBoxOrPick extends QuickInput {
   buttons: readonly QuickInputButton[];
   readonly onDidTriggerButton: Event<QuickInputButton>;
 }
 
-function shown<T>(
-  box: Box,
+function showInput<T>(
+  box: InputBoxOrPick,
   question: Question,
   listen: (take: (value: T) => void) => Disposable[],
 ): Promise<T> {
@@ -158,7 +158,7 @@ function shown<T>(
         box.hide();
       }),
       box.onDidTriggerButton(() => {
-        reject(new Back());
+        reject(new BackNavigation());
         box.hide();
       }),
       box.onDidHide(() => {
