@@ -125,7 +125,7 @@ describe("the manifest", () => {
 });
 
 test.each(servers.map(it => [it.name, it] as const))("the fixtures of %s parse", (name, server) => {
-  const folders = [join(root, "resources/fixtures")];
+  const folders = [join(root, "resources/servers")];
   const names = fixtureNames(folders, name);
   expect(names.length).toBeGreaterThanOrEqual(2);
   for (const fixture of names)

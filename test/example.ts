@@ -19,7 +19,7 @@ const servers = await loadServers();
 
 const root = join(import.meta.dirname, "..");
 const resources = join(root, "resources");
-const catalog = openCatalog(servers, [join(resources, "fixtures")]);
+const catalog = openCatalog(servers, [join(resources, "servers")]);
 const folder = join(resources, "example", "prove", "tasks");
 
 /** Tasks a server. */

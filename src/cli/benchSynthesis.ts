@@ -50,7 +50,7 @@ function auditAll({ catalog, resources }: Terminal): number {
       catalog,
       server: name,
       fixtures: catalog.fixtureNames(name),
-      phrases: readTemplates(join(resources, "phrases"), server),
+      phrases: readTemplates(join(resources, "servers"), server),
       seed: 1,
     };
     for (const _ of verifyEdges(dependencyGraphOf(server).edges, ground));

@@ -153,7 +153,7 @@ async function ownGraph(
       catalog,
       server: name,
       fixtures: catalog.fixtureNames(name),
-      phrases: readTemplates(join(resources, "phrases"), server),
+      phrases: readTemplates(join(resources, "servers"), server),
       seed: seedOf(values),
     };
     for (const it of verifyEdges(by === "declared" ? edges : edgesOf(labels), ground)) {

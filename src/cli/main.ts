@@ -109,7 +109,7 @@ async function openTerminal(cwd: string): Promise<Terminal> {
     prove,
     catalog: openCatalog(await loadServers(), [
       join(prove, "fixtures"),
-      join(resources, "fixtures"),
+      join(resources, "servers"),
     ]),
   };
 }

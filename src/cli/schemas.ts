@@ -1,9 +1,9 @@
 /**
- * `schemas`: the JSON Schemas of our files, by which the editor completes and validates what a
- * person edits.
+ * `schemas`: writes the JSON Schemas of fixtures, tasks, trajectories and mcp.json, with which the
+ * editor completes and validates these files.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { fixtureSchema } from "../environment/fixture.ts";
 import type { Catalog } from "../environment/catalog.ts";
@@ -15,37 +15,38 @@ import type { Command } from "./command.ts";
 export const schemas: Command = {
   usage: "schemas [--out DIR]",
   summary:
-    "Write the JSON Schemas of fixtures, tasks, trajectories and mcp.json (default: the product's own resources/schemas).",
+    "Write the JSON Schemas of fixtures, tasks, trajectories and mcp.json (default: the product's own resources).",
   options: { out: { type: "string" } },
   async run({ catalog, cwd, resources, print }, _positionals, { out }) {
-    const folder = typeof out === "string" ? resolve(cwd, out) : join(resources, "schemas");
-    mkdirSync(folder, { recursive: true });
+    const folder = typeof out === "string" ? resolve(cwd, out) : resources;
     for (const [name, text] of Object.entries(schemaFiles(catalog))) {
-      writeFileSync(join(folder, name), text);
-      print(join(folder, name));
+      const file = join(folder, name);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+      print(file);
     }
     return 0;
   },
 };
 
 /**
- * File names with their texts: one schema a server's fixtures, one a line of tasks, one a line of
- * trajectories, one of mcp.json.
+ * The text of each schema file, by its path in the resources folder: one schema for the fixtures of
+ * each server, one each for a line of a tasks file, a line of a trajectory file, and mcp.json.
  */
 export function schemaFiles(catalog: Catalog): Record<string, string> {
   const fixtures = [...catalog.servers.values()].map(
-    it => [`${it.name}.fixture.schema.json`, fixtureSchema(it)] as const,
+    it => [`servers/${it.name}/fixture.schema.json`, fixtureSchema(it)] as const,
   );
   const lines = [
     [
-      "tasks.schema.json",
+      "schemas/tasks.schema.json",
       taskLineSchema.meta({
         title: "PROVE task",
         description: "One line of a *.tasks.jsonl file: a task with its teacher's trajectory.",
       }),
     ],
     [
-      "trajectory.schema.json",
+      "schemas/trajectory.schema.json",
       z.union([header, event]).meta({
         title: "PROVE trajectory line",
         description:
@@ -53,7 +54,7 @@ export function schemaFiles(catalog: Catalog): Record<string, string> {
       }),
     ],
     [
-      "mcp.schema.json",
+      "schemas/mcp.schema.json",
       entriesSchema.meta({
         title: "PROVE connected servers",
         description: "prove/mcp.json: third-party MCP servers to use as environments.",

@@ -77,7 +77,7 @@ export const fixtureFolders = ({
   resources,
 }: Pick<Terminal, "prove" | "resources">): readonly string[] => [
   join(prove, "fixtures"),
-  join(resources, "fixtures"),
+  join(resources, "servers"),
 ];
 
 /** The student that ships: what a run begins from where nothing is said. */

@@ -68,7 +68,7 @@ export function shippedOf({
   server: string,
   size: FixtureSize,
 ) => ReturnType<Catalog["fixture"]> {
-  const shipped = openCatalog([...catalog.servers.values()], [join(resources, "fixtures")]);
+  const shipped = openCatalog([...catalog.servers.values()], [join(resources, "servers")]);
   return (server, size) => shipped.fixture(server, size);
 }
 

@@ -2,7 +2,7 @@
  * A fixture is a named starting state, plain JSON in a file that a person can edit. Knows where
  * fixtures lie, not who uses them.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { UserError } from "../userError.ts";
@@ -65,8 +65,8 @@ export function parseFixture(server: Server, text: string, file: string): Fixtur
 }
 
 /**
- * Folders that hold `<server>/<name>.fixture.json`, the first match wins: the workspace's own, then
- * the shipped one.
+ * Folders with fixtures, in the order in which they are searched: the workspace's
+ * `prove/fixtures`, then the product's `resources/servers`. `fixtureFile` gives the layout of both.
  */
 export type FixtureFolders = readonly string[];
 
@@ -100,11 +100,11 @@ export function fixtureNames(folders: FixtureFolders, server: string): readonly 
   for (const folder of folders) {
     let files: string[];
     try {
-      files = readdirSync(join(folder, server));
+      files = readdirSync(serverFolder(folder, server));
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === "ENOENT") continue;
       throw new UserError(
-        `cannot list ${join(folder, server)} (${(cause as Error).message})`,
+        `cannot list ${serverFolder(folder, server)} (${(cause as Error).message})`,
         "check the folder's permissions",
         { cause },
       );
@@ -115,8 +115,17 @@ export function fixtureNames(folders: FixtureFolders, server: string): readonly 
   return [...names].sort();
 }
 
-export const fixtureFile = (folder: string, server: string, name: string) =>
-  join(folder, server, `${name}.fixture.json`);
+/**
+ * The file of a fixture: `<server>/<name>.fixture.json` in the folder, or
+ * `<server>/fixtures/<name>.fixture.json` where the server's folder holds more than fixtures.
+ */
+export const fixtureFile = (folder: string, server: string, name: string): string =>
+  join(serverFolder(folder, server), `${name}.fixture.json`);
+
+function serverFolder(folder: string, server: string): string {
+  const inner = join(folder, server, "fixtures");
+  return existsSync(inner) ? inner : join(folder, server);
+}
 
 /** The digest by which a task pins the fixture it was made on. */
 export const fixtureDigest = (fixture: Fixture): Digest => digestOf(fixture);

@@ -206,7 +206,7 @@ describe("for the editor", () => {
       count: 1,
       seed: 3,
       servers: ["filesystem"],
-      fixtures: [join(root, "resources/fixtures")],
+      fixtures: [join(root, "resources/servers")],
       ...(teacher ? { teacher } : {}),
     }) as const;
 

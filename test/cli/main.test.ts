@@ -120,7 +120,10 @@ test("an unknown command names the ones there are", async () => {
 
 test("the workspace's fixture wins over the shipped one of its name", async () => {
   const cwd = emptyFolder();
-  const text = readFileSync(join(root, "resources/fixtures/banking/small.fixture.json"), "utf8");
+  const text = readFileSync(
+    join(root, "resources/servers/banking/fixtures/small.fixture.json"),
+    "utf8",
+  );
   mkdirSync(join(cwd, "prove/fixtures/banking"), { recursive: true });
   const file = join(cwd, "prove/fixtures/banking/small.fixture.json");
   const balance = async () =>
@@ -159,7 +162,7 @@ describe("a fixture that does not fit", () => {
       const cwd = emptyFolder();
       mkdirSync(join(cwd, "prove/fixtures/banking"), { recursive: true });
       const shipped = readFileSync(
-        join(root, "resources/fixtures/banking/small.fixture.json"),
+        join(root, "resources/servers/banking/fixtures/small.fixture.json"),
         "utf8",
       );
       const spoiled = spoil(shipped);
@@ -176,11 +179,11 @@ describe("a fixture that does not fit", () => {
 });
 
 test("the shipped JSON Schemas are those of today's definitions (prove-rl schemas writes them)", () => {
+  const names = readdirSync(join(root, "resources"), { recursive: true, encoding: "utf8" })
+    .map(it => it.replaceAll("\\", "/"))
+    .filter(it => it.endsWith(".schema.json"));
   const shipped = Object.fromEntries(
-    readdirSync(join(root, "resources/schemas")).map(it => [
-      it,
-      readFileSync(join(root, "resources/schemas", it), "utf8"),
-    ]),
+    names.map(it => [it, readFileSync(join(root, "resources", it), "utf8")]),
   );
   expect(shipped).toEqual(schemaFiles(catalog));
 });

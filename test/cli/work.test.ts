@@ -35,7 +35,7 @@ const asking = (out: string, more: Partial<Synthesize> = {}): Synthesize => ({
   count: 6,
   seed: 3,
   servers: ["banking"],
-  fixtures: [join(root, "resources/fixtures")],
+  fixtures: [join(root, "resources/servers")],
   ...more,
 });
 

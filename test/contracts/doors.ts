@@ -14,7 +14,7 @@ import { newSessionId } from "../../src/service/sessionId.ts";
 const servers = await loadServers();
 
 export const root = join(import.meta.dirname, "../..");
-export const catalog = openCatalog(servers, [join(root, "resources/fixtures")]);
+export const catalog = openCatalog(servers, [join(root, "resources/servers")]);
 
 /**
  * An answer as any client can see it: the value's canonical text, or the error's type and words.

@@ -66,7 +66,7 @@ describe("the VSIX", () => {
       "LICENSE.txt",
       "dist/extension.cjs",
       "dist/cli.js",
-      "resources/fixtures/banking/",
+      "resources/servers/banking/fixtures/",
     ];
     expect(
       wanted.filter(it => !entries.some(entry => entry.startsWith(`extension/${it}`))),

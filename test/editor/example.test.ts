@@ -15,7 +15,7 @@ import { callsOf } from "../../src/trajectory/trajectory.ts";
 const servers = await loadServers();
 
 const root = join(import.meta.dirname, "../..");
-const catalog = openCatalog(servers, [join(root, "resources/fixtures")]);
+const catalog = openCatalog(servers, [join(root, "resources/servers")]);
 const folder = join(root, "resources/example/prove/tasks");
 
 async function all<T>(items: AsyncIterable<T>): Promise<T[]> {

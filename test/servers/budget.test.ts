@@ -361,7 +361,7 @@ describe("goals", () => {
 });
 
 test("whatever is called, every month's income is what is spent, reserved, saved and free, and no contribution overdraws it", () => {
-  const catalog = openCatalog([budget], [join(import.meta.dirname, "../../resources/fixtures")]);
+  const catalog = openCatalog([budget], [join(import.meta.dirname, "../../resources/servers")]);
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 1e6 }), seed => {
       const session = openByName(catalog, {

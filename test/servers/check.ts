@@ -27,7 +27,7 @@ export interface Checks {
 }
 
 export function checksOf(server: Server): Checks {
-  const catalog = openCatalog([server], [join(import.meta.dirname, "../../resources/fixtures")]);
+  const catalog = openCatalog([server], [join(import.meta.dirname, "../../resources/servers")]);
   const given = new Set<string>();
   const refused = new Set<string>();
   return {

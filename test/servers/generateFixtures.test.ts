@@ -36,7 +36,7 @@ describe("the shipped fixtures", () => {
     const fixtures = generate(1, size);
     for (const [server, fixture] of fixtures) {
       const text = readFileSync(
-        join(root, "resources/fixtures", server, `${size}.fixture.json`),
+        join(root, "resources/servers", server, `fixtures/${size}.fixture.json`),
         "utf8",
       );
       test(`${server} ${size} has the expected length`, () => {
@@ -50,7 +50,7 @@ describe("the shipped fixtures", () => {
         expect(fixture.state).toEqual(readShipped(server, size).state);
         expect(
           handWritten.includes(server) || text === formatFixture(fixture),
-          "make it with --size and --name, and --out resources/fixtures",
+          "make it with --size and --name, and --out resources/servers",
         ).toBe(true);
       });
     }

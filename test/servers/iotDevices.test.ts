@@ -672,10 +672,7 @@ test("a secret is declared as one", () =>
   ));
 
 test("whatever is called, the log of each lock ends with how it stands, and scenes use what is or was there", () => {
-  const catalog = openCatalog(
-    [iotDevices],
-    [join(import.meta.dirname, "../../resources/fixtures")],
-  );
+  const catalog = openCatalog([iotDevices], [join(import.meta.dirname, "../../resources/servers")]);
   for (let seed = 0; seed < 12; seed++) {
     const session = openByName(catalog, {
       servers: [{ name: "iot_devices", fixture: "full" }],

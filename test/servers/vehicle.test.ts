@@ -529,7 +529,7 @@ describe("tank and battery", () => {
 });
 
 test("whatever is called, odometers show what they did plus all trips, and only what drives has a speed", () => {
-  const catalog = openCatalog([vehicle], [join(import.meta.dirname, "../../resources/fixtures")]);
+  const catalog = openCatalog([vehicle], [join(import.meta.dirname, "../../resources/servers")]);
   for (let seed = 0; seed < 12; seed++) {
     const session = openByName(catalog, { servers: [{ name: "vehicle", fixture: "full" }], seed });
     walk(vehicle, session, 200, seed);

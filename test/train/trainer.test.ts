@@ -42,7 +42,7 @@ import { programs } from "../compute/numbers.ts";
 const servers = await loadServers();
 
 const resources = join(import.meta.dirname, "../../resources");
-const fixtures = [join(resources, "fixtures")];
+const fixtures = [join(resources, "servers")];
 
 let root: string;
 let start: string;

@@ -11,9 +11,7 @@ import { join } from "node:path";
 
 const servers = await loadServers();
 
-export const catalog = openCatalog(servers, [
-  join(import.meta.dirname, "../../resources/fixtures"),
-]);
+export const catalog = openCatalog(servers, [join(import.meta.dirname, "../../resources/servers")]);
 
 export const call = (name: string, args: JsonObject = {}): Call => ({
   name: `banking_${name}`,

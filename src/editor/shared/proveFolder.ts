@@ -76,7 +76,7 @@ export class ProveFolder implements Disposable {
   }
 
   get shippedFixtures(): string {
-    return Uri.joinPath(this.resources, "fixtures").fsPath;
+    return Uri.joinPath(this.resources, "servers").fsPath;
   }
 
   dispose(): void {

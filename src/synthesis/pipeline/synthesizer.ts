@@ -141,7 +141,7 @@ export class Studio {
       fixtures: it => names.get(it)!,
     };
     for (const name of servers)
-      this.#phrases.set(name, readTemplates(join(resources, "phrases"), catalog.server(name)));
+      this.#phrases.set(name, readTemplates(join(resources, "servers"), catalog.server(name)));
   }
 
   /** What attempt number n sets out to make, or undefined where its draw leads nowhere. */

@@ -1,5 +1,5 @@
 /**
- * The words of a server's conversations, read from resources/phrases/<server>.json, and how a form
+ * The words of a server's conversations, read from resources/servers/<server>/templates.json, and how a form
  * becomes a sentence. Knows no chains and no sessions: it is handed what the slots say.
  *
  * A phrase file:
@@ -140,7 +140,7 @@ export type ReplyTemplate = z.infer<typeof reply>;
  * where there is no file.
  */
 export function readTemplates(folder: string, server: Server): ServerTemplates {
-  const file = join(folder, `${server.name}.json`);
+  const file = join(folder, server.name, "templates.json");
   return completeTemplates(
     server,
     existsSync(file) ? parseTemplates(server, readFileSync(file, "utf8"), file) : undefined,

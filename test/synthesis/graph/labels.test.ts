@@ -136,7 +136,7 @@ test("what fails when it is run is not walked: nobody pays a payee who has just 
       catalog,
       server: "banking",
       fixtures: ["full", "small"],
-      phrases: readTemplates(join(root, "resources/phrases"), server),
+      phrases: readTemplates(join(root, "resources/servers"), server),
       seed: 1,
     }),
   ];

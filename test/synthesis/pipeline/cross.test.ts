@@ -58,8 +58,8 @@ describe("bridges", () => {
     const worlds = new Map(
       [...catalog.servers.keys()].map(it => [
         it,
-        readFileSync(join(root, "resources/fixtures", it, "full.fixture.json"), "utf8") +
-          readFileSync(join(root, "resources/fixtures", it, "small.fixture.json"), "utf8"),
+        readFileSync(join(root, "resources/servers", it, "fixtures/full.fixture.json"), "utf8") +
+          readFileSync(join(root, "resources/servers", it, "fixtures/small.fixture.json"), "utf8"),
       ]),
     );
     const entity = (tool: string, key: string) =>

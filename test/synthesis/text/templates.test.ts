@@ -31,15 +31,15 @@ import { library } from "../library.ts";
 
 const servers = await loadServers();
 
-const folder = join(root, "resources/phrases");
+const folder = join(root, "resources/servers");
 
 test.each(servers.map(it => [it.name, it] as const))(
   "%s has sound phrases of its own for every tool",
   (name, server) => {
     const own = parseTemplates(
       server,
-      readFileSync(join(folder, `${name}.json`), "utf8"),
-      `${name}.json`,
+      readFileSync(join(folder, name, "templates.json"), "utf8"),
+      `${name}/templates.json`,
     );
     expect(Object.keys(own.tools).toSorted()).toEqual([...server.tools.keys()].toSorted());
   },
