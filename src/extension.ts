@@ -30,7 +30,7 @@ export function activate(context: ExtensionContext): void {
     files,
     definitions,
     fixtures,
-    findTask: id => tasks.find(id),
+    findTask: id => tasks.findTask(id),
   });
   const synthesis = registerSynthesis(context, { folder, definitions, tasks, transcripts });
   const runs = registerRuns(context, { folder, tasks, transcripts, synthesis });

@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openCatalog } from "../../src/environment/catalog.ts";
-import { gradeOf } from "../../src/editor/trajectories/grade.ts";
+import { scoreAttempt } from "../../src/editor/trajectories/attemptReward.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { readTasks, readTrajectories } from "../../src/trajectory/file.ts";
 import { checkReplay } from "../../src/trajectory/replay.ts";
@@ -33,7 +33,9 @@ test("every task replays and earns all there is", () => {
       checkReplay(catalog, task.trajectory),
       `${task.id}: run node test/example.ts`,
     ).toMatchObject({ verdict: "same" });
-    expect(gradeOf(catalog, task, task.trajectory)).toMatchObject({ success: { achieved: true } });
+    expect(scoreAttempt(catalog, task, task.trajectory)).toMatchObject({
+      success: { achieved: true },
+    });
   }
 });
 
@@ -44,7 +46,7 @@ test("the beginner's attempt goes wrong in each way that the reward page explain
   expect(new Set(callsOf(attempt!).map(it => it.outcome))).toEqual(
     new Set(["unknown-tool", "bad-arguments", "ok"]),
   );
-  const grade = gradeOf(catalog, task, attempt!);
+  const grade = scoreAttempt(catalog, task, attempt!);
   if ("unscorable" in grade) throw new Error(grade.unscorable);
   const [paper] = grade.breakdowns;
   expect(grade.success.achieved).toBe(false);

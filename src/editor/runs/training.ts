@@ -174,7 +174,7 @@ export class Training {
   }
 
   async #pickTasks(): Promise<Uri> {
-    const files = await this.#tasks.files();
+    const files = await this.#tasks.listFiles();
     const example = {
       label: "The example tasks",
       description: "copied into this folder",
@@ -194,7 +194,7 @@ export class Training {
     if (!chosen) throw new CancellationError();
     if (chosen.file) return chosen.file;
     await this.#synthesis.copyExample();
-    const [copied] = await this.#tasks.files();
+    const [copied] = await this.#tasks.listFiles();
     if (!copied) throw new UserError("the example has no tasks", "synthesize some");
     return copied;
   }

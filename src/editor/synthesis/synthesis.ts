@@ -184,7 +184,7 @@ export class Synthesis {
   }
 
   async #standing({ file, ask }: Begun): Promise<string> {
-    const { entries } = await this.#tasks.fresh(Uri.file(file));
+    const { entries } = await this.#tasks.rereadIndex(Uri.file(file));
     return `${entries.length.toLocaleString("en")} of ${counted(ask.count, "task")}`;
   }
 

@@ -15,7 +15,7 @@ import {
 import type { SynthesisPage } from "../../protocol/synthesisPage.ts";
 import { UserError } from "../../userError.ts";
 import { rejectedFileFor } from "../../synthesis/pipeline/report.ts";
-import { addressOf, placeIn } from "../trajectories/attempts.ts";
+import { createTranscriptUri, pickLinePlace } from "../trajectories/attempts.ts";
 import { icons } from "../shared/icons.ts";
 import { openPage, servePage, type Answers, type Page } from "../shared/page.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
@@ -120,7 +120,7 @@ export class SynthesisPages implements Disposable {
     if (!entry)
       throw new UserError(`${file} has changed since it was listed`, "choose the reason once more");
     await this.#transcripts.open(
-      addressOf({ kind: "rejected", file, line: placeIn(entry) }, entry.id),
+      createTranscriptUri({ kind: "rejected", file, line: pickLinePlace(entry) }, entry.id),
     );
   }
 
@@ -129,7 +129,7 @@ export class SynthesisPages implements Disposable {
     if (on) return on.file;
     const shown = window.activeTextEditor?.document.uri;
     if (shown?.scheme === "file" && shown.path.endsWith(".tasks.jsonl")) return shown;
-    const files = await this.#tasks.files();
+    const files = await this.#tasks.listFiles();
     if (files.length === 0)
       throw new ActionableError("there are no tasks yet", "synthesize some", {
         title: "Synthesize Tasks…",

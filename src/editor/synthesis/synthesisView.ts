@@ -17,7 +17,7 @@ import { migrated } from "../../trajectory/taskLine.ts";
 import { textsAt } from "../../storage/lineFile.ts";
 import type { Entries } from "../../storage/lineIndex.ts";
 import { indexRejected, type RejectedEntry } from "./rejected.ts";
-import { inSlices, valuesOf, type FilterField } from "../tasks/taskFilter.ts";
+import { forEachInSlices, countFieldValues, type FilterField } from "../tasks/taskFilter.ts";
 import { headOfTask, indexTasks, type TaskEntry } from "../tasks/taskIndex.ts";
 
 /** The view of a tasks file as its files are now. Throws a `Mistake` where one cannot be read. */
@@ -79,7 +79,7 @@ async function ofTasks(file: string): Promise<Shown> {
     transitions: withScreen(withRejected(steps, rejected), entries.length),
     rejected: tally(rejected.map(it => it.reason)),
     composition: await Promise.all(
-      fields.map(async name => ({ name, counts: sorted(await valuesOf(name, entries)) })),
+      fields.map(async name => ({ name, counts: sorted(await countFieldValues(name, entries)) })),
     ),
     diversity: [],
   };
@@ -157,7 +157,7 @@ export async function rejectedOf(
   if (!existsSync(beside)) return { file: beside, entries: [] };
   const index: Entries<RejectedEntry> = await indexRejected(beside);
   const chosen: RejectedEntry[] = [];
-  await inSlices(index.entries, it => {
+  await forEachInSlices(index.entries, it => {
     if ((reason === undefined || it.reason === reason) && (from === undefined || it.from === from))
       chosen.push(it);
   });

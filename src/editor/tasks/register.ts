@@ -18,9 +18,9 @@ export function registerTasks(context: ExtensionContext, { folder }: TaskDepende
     }),
   );
   registerCommands(context, {
-    filterTasks: () => tree.askFilter(),
+    filterTasks: () => tree.promptForFilter(),
     searchTasks: async () =>
-      commands.executeCommand("prove.openTranscript", await tree.askSearch()),
+      commands.executeCommand("prove.openTranscript", await tree.promptForSearch()),
   });
   return tree;
 }

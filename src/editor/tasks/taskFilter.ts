@@ -6,7 +6,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { TaskEntry } from "./taskIndex.ts";
 
-const fieldsOf = {
+const fieldValues = {
   server: it => it.servers,
   kind: it => [it.kind],
   split: it => [it.split],
@@ -17,9 +17,9 @@ const fieldsOf = {
   turns: it => [String(it.turns)],
 } satisfies Record<string, (entry: TaskEntry) => readonly string[]>;
 
-export type FilterField = keyof typeof fieldsOf;
+export type FilterField = keyof typeof fieldValues;
 
-export const filterFields = Object.keys(fieldsOf) as readonly FilterField[];
+export const filterFieldNames = Object.keys(fieldValues) as readonly FilterField[];
 
 export interface TaskFilter {
   /** As it was typed, without blanks around. */
@@ -33,12 +33,12 @@ export interface TaskFilter {
  * Reads a filter. What is no field is a word, so every text is a filter: `09:00` looks for that
  * time.
  */
-export function parseFilter(text: string): TaskFilter {
+export function parseTaskFilter(text: string): TaskFilter {
   const fields: { field: FilterField; values: readonly string[] }[] = [];
   const words: string[] = [];
-  for (const token of tokensOf(text)) {
+  for (const token of splitTokens(text)) {
     const [, field, value] = /^([a-z]+):(.*)$/.exec(token) ?? [];
-    if (field !== undefined && isField(field)) {
+    if (field !== undefined && isFilterField(field)) {
       const values = value!.split(",").filter(it => it !== "");
       if (values.length) fields.push({ field, values });
     } else words.push(token);
@@ -47,37 +47,37 @@ export function parseFilter(text: string): TaskFilter {
 }
 
 /** The words of a text in small letters; what stands in quotes is one. */
-const tokensOf = (text: string): readonly string[] =>
+const splitTokens = (text: string): readonly string[] =>
   [...text.toLowerCase().matchAll(/"([^"]*)"?|\S+/g)]
     .map(it => it[1] ?? it[0])
     .filter(it => it !== "");
 
-const isField = (name: string): name is FilterField => name in fieldsOf;
+const isFilterField = (name: string): name is FilterField => name in fieldValues;
 
 /** Whether every field of a filter holds. */
-export const fieldsHold = (entry: TaskEntry, { fields }: TaskFilter): boolean =>
+export const matchesFields = (entry: TaskEntry, { fields }: TaskFilter): boolean =>
   fields.every(({ field, values }) => {
-    const has = fieldsOf[field](entry);
+    const has = fieldValues[field](entry);
     return values.some(value => has.some(it => it.toLowerCase().includes(value)));
   });
 
 /** Whether every field holds and every word occurs in what the tree shows of the task. */
-export function matches(entry: TaskEntry, filter: TaskFilter): boolean {
-  if (!fieldsHold(entry, filter)) return false;
+export function matchesFilter(entry: TaskEntry, filter: TaskFilter): boolean {
+  if (!matchesFields(entry, filter)) return false;
   if (filter.words.length === 0) return true;
   const text =
-    `${entry.id} ${entry.asked} ${entry.kind} ${entry.split} ${entry.servers.join(" ")} ${entry.goals.join(" ")}`.toLowerCase();
+    `${entry.id} ${entry.request} ${entry.kind} ${entry.split} ${entry.servers.join(" ")} ${entry.goals.join(" ")}`.toLowerCase();
   return filter.words.every(it => text.includes(it));
 }
 
 /** Milliseconds of work in one go. */
-const slice = 8;
+const sliceMilliseconds = 8;
 
 /**
  * Takes items one by one, and lets the host do other things in between. Throws the signal's reason
  * where it is aborted.
  */
-export async function inSlices<Item>(
+export async function forEachInSlices<Item>(
   items: Iterable<Item>,
   take: (item: Item) => void,
   signal?: AbortSignal,
@@ -85,7 +85,7 @@ export async function inSlices<Item>(
   let began = performance.now();
   for (const it of items) {
     take(it);
-    if (performance.now() - began < slice) continue;
+    if (performance.now() - began < sliceMilliseconds) continue;
     await setImmediate();
     signal?.throwIfAborted();
     began = performance.now();
@@ -96,48 +96,48 @@ export async function inSlices<Item>(
  * The entries of a list that a filter lets through; when the list has grown, only the new ones are
  * looked at.
  */
-export class Filtered {
-  readonly of: readonly TaskEntry[];
+export class FilteredTasks {
+  readonly tasks: readonly TaskEntry[];
   readonly filter: TaskFilter;
-  readonly #shown: TaskEntry[] = [];
-  #seen = 0;
-  #underWay: Promise<void> = Promise.resolve();
+  readonly #matching: TaskEntry[] = [];
+  #checked = 0;
+  #pending: Promise<void> = Promise.resolve();
 
   constructor(of: readonly TaskEntry[], filter: TaskFilter) {
-    this.of = of;
+    this.tasks = of;
     this.filter = filter;
   }
 
-  async shown(signal?: AbortSignal): Promise<readonly TaskEntry[]> {
-    if (this.filter.text === "") return this.of;
-    this.#underWay = this.#underWay.then(() => this.#look());
-    await this.#underWay;
+  async list(signal?: AbortSignal): Promise<readonly TaskEntry[]> {
+    if (this.filter.text === "") return this.tasks;
+    this.#pending = this.#pending.then(() => this.#checkNew());
+    await this.#pending;
     signal?.throwIfAborted();
-    return this.#shown;
+    return this.#matching;
   }
 
-  async #look(): Promise<void> {
-    await inSlices(this.#unseen(), it => {
-      if (matches(it, this.filter)) this.#shown.push(it);
+  async #checkNew(): Promise<void> {
+    await forEachInSlices(this.#takeUnchecked(), it => {
+      if (matchesFilter(it, this.filter)) this.#matching.push(it);
     });
   }
 
-  *#unseen(): Generator<TaskEntry> {
-    while (this.#seen < this.of.length) yield this.of[this.#seen++]!;
+  *#takeUnchecked(): Generator<TaskEntry> {
+    while (this.#checked < this.tasks.length) yield this.tasks[this.#checked++]!;
   }
 }
 
 /** How many tasks have each value of a field, the commonest first. */
-export async function valuesOf(
+export async function countFieldValues(
   field: FilterField,
   entries: readonly TaskEntry[],
   signal?: AbortSignal,
 ): Promise<readonly (readonly [value: string, n: number])[]> {
   const counts = new Map<string, number>();
-  await inSlices(
+  await forEachInSlices(
     entries,
     it => {
-      for (const value of new Set(fieldsOf[field](it)))
+      for (const value of new Set(fieldValues[field](it)))
         counts.set(value, (counts.get(value) ?? 0) + 1);
     },
     signal,

@@ -12,7 +12,7 @@ import { LineIndexes, type Entries } from "../../storage/lineIndex.ts";
 export interface TaskEntry extends LinePlace {
   readonly id: string;
   /** What the user says first. */
-  readonly asked: string;
+  readonly request: string;
   readonly kind: Task["kind"];
   readonly split: Task["split"];
   readonly info: Task["info"];
@@ -42,7 +42,7 @@ export const readTask = async (file: string, place: LinePlace): Promise<Task> =>
  * The entry of a line, or why it is none. Checks only what the entry needs: the whole task is
  * checked when it is opened.
  */
-function entryOf(
+function createEntry(
   text: string,
   { number, offset, bytes }: LinePlace,
   whole: boolean,
@@ -73,15 +73,15 @@ function entryOf(
     number,
     offset,
     bytes,
-    asked: turns[0].user,
-    kind: once(kind),
-    split: once(split),
-    info: once(info),
-    persona: once(persona),
+    request: turns[0].user,
+    kind: intern(kind),
+    split: intern(split),
+    info: intern(info),
+    persona: intern(persona),
     turns: turns.length,
-    servers: listOnce(servers.map(it => it.name)),
-    goals: listOnce(goals.flatMap(it => it.calls.map(({ name }) => name))),
-    knobs: listOnce(
+    servers: internList(servers.map(it => it.name)),
+    goals: internList(goals.flatMap(it => it.calls.map(({ name }) => name))),
+    knobs: internList(
       Object.entries(knobs).flatMap(([name, value]) =>
         value === false || value === 0 || value === null
           ? []
@@ -110,18 +110,18 @@ export function headOfTask(text: string): Partial<Task> | null {
 const trajectory = ',"trajectory":{';
 
 /** Words that thousands of tasks share are kept once. */
-const words = new Map<string, string>();
-const lists = new Map<string, readonly string[]>();
+const internedWords = new Map<string, string>();
+const internedLists = new Map<string, readonly string[]>();
 
-function once<T extends string>(word: T): T {
-  if (!words.has(word)) words.set(word, word);
-  return words.get(word) as T;
+function intern<T extends string>(word: T): T {
+  if (!internedWords.has(word)) internedWords.set(word, word);
+  return internedWords.get(word) as T;
 }
 
-function listOnce(list: readonly string[]): readonly string[] {
+function internList(list: readonly string[]): readonly string[] {
   const key = list.join(" ");
-  if (!lists.has(key)) lists.set(key, list.map(once));
-  return lists.get(key)!;
+  if (!internedLists.has(key)) internedLists.set(key, list.map(intern));
+  return internedLists.get(key)!;
 }
 
-const indexes = new LineIndexes(entryOf);
+const indexes = new LineIndexes(createEntry);

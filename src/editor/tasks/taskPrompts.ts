@@ -7,14 +7,20 @@ import { setTimeout as pause } from "node:timers/promises";
 import { CancellationError, window, type QuickPick, type QuickPickItem } from "vscode";
 import { icons } from "../shared/icons.ts";
 import { reportError } from "../shared/report.ts";
-import { Filtered, filterFields, parseFilter, valuesOf, type FilterField } from "./taskFilter.ts";
+import {
+  FilteredTasks,
+  filterFieldNames,
+  parseTaskFilter,
+  countFieldValues,
+  type FilterField,
+} from "./taskFilter.ts";
 import type { TaskEntry, TaskIndex } from "./taskIndex.ts";
 import { searchTasks } from "./taskSearch.ts";
 
 /** The files' indexes as they are now. */
 export type ReadIndexes = () => Promise<readonly TaskIndex[]>;
 
-const meanings: Readonly<Record<FilterField, string>> = {
+const fieldDescriptions: Readonly<Record<FilterField, string>> = {
   server: "the servers that a task is on",
   kind: "normal, or one in which something is amiss",
   split: "what training sees, and what is held out from it",
@@ -31,27 +37,27 @@ interface FilterItem extends QuickPickItem {
 }
 
 /** Asks for a filter. Throws a `CancellationError` on Escape. */
-export function askFilter(current: string, read: ReadIndexes): Promise<string> {
+export function promptForFilter(current: string, read: ReadIndexes): Promise<string> {
   const box = window.createQuickPick<FilterItem>();
   box.title = "Filter Tasks";
   box.placeholder =
     "Words that occur in the request, the id, a server, a call, or fields such as kind:clarify";
   box.value = current;
   const reading = read();
-  return typed(
+  return showLiveQuickPick(
     box,
     async (text, signal) => {
       const indexes = await reading;
       signal.throwIfAborted();
       const shown = await Promise.all(
-        indexes.map(it => new Filtered(it.entries, parseFilter(text)).shown(signal)),
+        indexes.map(it => new FilteredTasks(it.entries, parseTaskFilter(text)).list(signal)),
       );
-      const [n, of] = [count(shown), count(indexes.map(it => it.entries))];
+      const [n, of] = [countAll(shown), countAll(indexes.map(it => it.entries))];
       const take = {
-        label: n === of ? `Show all ${tasks(of)}` : `Show ${n} of ${tasks(of)}`,
+        label: n === of ? `Show all ${formatTaskCount(of)}` : `Show ${n} of ${formatTaskCount(of)}`,
         alwaysShow: true,
       };
-      box.items = [take, ...(await offers(text, indexes, signal))];
+      box.items = [take, ...(await suggestCompletions(text, indexes, signal))];
     },
     item => {
       if (item?.text === undefined) return box.value.trim();
@@ -65,22 +71,22 @@ export function askFilter(current: string, read: ReadIndexes): Promise<string> {
  * What the last word of a filter can become: a field where there is none, a value where there is a
  * field.
  */
-async function offers(
+async function suggestCompletions(
   text: string,
   indexes: readonly TaskIndex[],
   signal: AbortSignal,
 ): Promise<readonly FilterItem[]> {
   const [, before, last] = /^(.*?)(\S*)$/s.exec(text)!;
   if (last === "")
-    return filterFields.map(it => ({
+    return filterFieldNames.map(it => ({
       label: `${it}:`,
-      description: meanings[it],
+      description: fieldDescriptions[it],
       text: `${before}${it}:`,
       alwaysShow: true,
     }));
   const [, field, value] = /^([a-z]+):(?:.*,)?([^,]*)$/.exec(last!) ?? [];
-  if (!filterFields.includes(field as FilterField)) return [];
-  const values = await valuesOf(
+  if (!filterFieldNames.includes(field as FilterField)) return [];
+  const values = await countFieldValues(
     field as FilterField,
     indexes.flatMap(it => it.entries),
     signal,
@@ -92,7 +98,7 @@ async function offers(
       // a label that begins as the text does would be sorted above the first row
       .map(([it, n]) => ({
         label: it,
-        description: tasks(n),
+        description: formatTaskCount(n),
         text: `${before}${start}${it} `,
         alwaysShow: true,
       }))
@@ -104,29 +110,29 @@ export interface FoundTask {
   readonly entry: TaskEntry;
 }
 
-interface FoundItem extends QuickPickItem, Partial<FoundTask> {}
+interface SearchResultItem extends QuickPickItem, Partial<FoundTask> {}
 
 /** More results than this nobody reads: better words find better ones. */
-const mostFound = 200;
+const maxResults = 200;
 
 /**
  * Lets a person search, and gives the task that was chosen. Throws a `CancellationError` on Escape.
  */
-export function askSearch(read: ReadIndexes): Promise<FoundTask> {
-  const box = window.createQuickPick<FoundItem>();
+export function promptForSearch(read: ReadIndexes): Promise<FoundTask> {
+  const box = window.createQuickPick<SearchResultItem>();
   box.title = "Search Tasks";
   box.placeholder =
     "Words in anything that is said, called or answered; fields such as server:banking narrow it";
   const reading = read();
-  return typed(
+  return showLiveQuickPick(
     box,
     async (text, signal) => {
       box.items = [];
-      const filter = parseFilter(text);
+      const filter = parseTaskFilter(text);
       if (filter.words.length === 0) return;
       // whoever is still typing means another word
       await pause(150, undefined, { signal });
-      const found: FoundItem[] = [];
+      const found: SearchResultItem[] = [];
       let shown = 0;
       const show = (status?: string) => {
         shown = performance.now();
@@ -142,7 +148,7 @@ export function askSearch(read: ReadIndexes): Promise<FoundTask> {
             file: index.file,
             entry,
           });
-          if (found.length >= mostFound) return show(`The first ${mostFound} are shown`);
+          if (found.length >= maxResults) return show(`The first ${maxResults} are shown`);
           if (performance.now() - shown > 150) show();
         }
       show(found.length === 0 ? "Nothing is found" : undefined);
@@ -155,7 +161,7 @@ export function askSearch(read: ReadIndexes): Promise<FoundTask> {
  * Shows a picker whose items follow what is typed; the work for a text ends when another is typed.
  * `take` answers what was chosen, or nothing to go on.
  */
-function typed<Item extends QuickPickItem, Taken>(
+function showLiveQuickPick<Item extends QuickPickItem, Taken>(
   box: QuickPick<Item>,
   follow: (text: string, signal: AbortSignal) => Promise<void>,
   take: (item: Item | undefined) => Taken | undefined,
@@ -189,6 +195,6 @@ function typed<Item extends QuickPickItem, Taken>(
   });
 }
 
-const count = (lists: readonly (readonly unknown[])[]) =>
+const countAll = (lists: readonly (readonly unknown[])[]) =>
   lists.reduce((sum, it) => sum + it.length, 0);
-const tasks = (n: number) => `${n.toLocaleString("en")} ${n === 1 ? "task" : "tasks"}`;
+const formatTaskCount = (n: number) => `${n.toLocaleString("en")} ${n === 1 ? "task" : "tasks"}`;

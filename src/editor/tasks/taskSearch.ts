@@ -3,11 +3,11 @@
  * they are found; the file is read in pieces and never held. Knows no editor.
  */
 import { textsAt } from "../../storage/lineFile.ts";
-import { fieldsHold, type TaskFilter } from "./taskFilter.ts";
+import { matchesFields, type TaskFilter } from "./taskFilter.ts";
 import type { TaskEntry, TaskIndex } from "./taskIndex.ts";
 
 /** A task in which every word occurs, and the place that shows it best. */
-export interface Hit {
+export interface SearchHit {
   readonly entry: TaskEntry;
   /** Who said it, or the tool that was called or that gave it. */
   readonly where: string;
@@ -23,27 +23,27 @@ export async function* searchTasks(
   { file, entries }: TaskIndex,
   filter: TaskFilter,
   signal?: AbortSignal,
-): AsyncGenerator<Hit> {
+): AsyncGenerator<SearchHit> {
   const { words } = filter;
-  const candidates = entries.filter(it => fieldsHold(it, filter));
+  const candidates = entries.filter(it => matchesFields(it, filter));
   // as they stand in the line, where quotes and backslashes are escaped
   const written = words.map(it => JSON.stringify(it).slice(1, -1));
   for await (const { place: entry, text } of textsAt(file, candidates, signal)) {
     const small = text.toLowerCase();
     if (!written.every(it => small.includes(it))) continue;
-    const hit = hitIn(text, entry, words);
+    const hit = findHit(text, entry, words);
     if (hit) yield hit;
   }
 }
 
-interface Said {
+interface TaskText {
   readonly where: string;
   readonly text: string;
 }
 
 /** What stands in a task beside its texts, such as names of fields, is no hit. */
-function hitIn(line: string, entry: TaskEntry, words: readonly string[]): Hit | undefined {
-  const all = saidIn(line).map(it => ({ ...it, small: it.text.toLowerCase() }));
+function findHit(line: string, entry: TaskEntry, words: readonly string[]): SearchHit | undefined {
+  const all = listTexts(line).map(it => ({ ...it, small: it.text.toLowerCase() }));
   if (!words.every(word => all.some(it => it.small.includes(word)))) return undefined;
   const counts = all.map(({ small }) => words.filter(word => small.includes(word)).length);
   const best = all[counts.indexOf(Math.max(...counts))];
@@ -54,11 +54,11 @@ function hitIn(line: string, entry: TaskEntry, words: readonly string[]): Hit | 
   return {
     entry,
     where: best.where,
-    excerpt: around(best.text, Number.isFinite(first) ? first : 0),
+    excerpt: cutExcerpt(best.text, Number.isFinite(first) ? first : 0),
   };
 }
 
-function saidIn(line: string): readonly Said[] {
+function listTexts(line: string): readonly TaskText[] {
   let events: readonly Record<string, unknown>[];
   try {
     events = (JSON.parse(line) as { trajectory: { events: Record<string, unknown>[] } }).trajectory
@@ -67,7 +67,7 @@ function saidIn(line: string): readonly Said[] {
     // the file has changed since it was indexed
     return [];
   }
-  return events.flatMap((it): Said[] => {
+  return events.flatMap((it): TaskText[] => {
     if (it["kind"] === "call") {
       const name = String(it["name"]);
       const given = it["value"] ?? it["error"];
@@ -84,7 +84,7 @@ function saidIn(line: string): readonly Said[] {
   });
 }
 
-function around(text: string, at: number): string {
+function cutExcerpt(text: string, at: number): string {
   const from = Math.max(0, at - 30);
   const cut = text
     .slice(from, from + 110)

@@ -17,9 +17,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Task } from "../../trajectory/task.ts";
 import { icons } from "../shared/icons.ts";
 import { listFiles, type ProveFolder } from "../shared/proveFolder.ts";
-import { Filtered, parseFilter, type TaskFilter } from "./taskFilter.ts";
+import { FilteredTasks, parseTaskFilter, type TaskFilter } from "./taskFilter.ts";
 import { indexTasks, readTask, type TaskEntry, type TaskIndex } from "./taskIndex.ts";
-import { askFilter, askSearch } from "./taskPrompts.ts";
+import { promptForFilter, promptForSearch } from "./taskPrompts.ts";
 
 export type TasksNode =
   | { readonly kind: "taskFile"; readonly file: Uri }
@@ -37,7 +37,7 @@ export type TasksNode =
  * More rows than this are shown in ranges, and more ranges in larger ones, so that a large file
  * opens at once.
  */
-const mostRows = 100;
+const maxRows = 100;
 
 const { Collapsed, Expanded, None } = TreeItemCollapsibleState;
 
@@ -46,11 +46,11 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
   readonly onDidChangeTreeData = this.#changed.event;
   readonly #folder: ProveFolder;
   readonly #indexes = new Map<string, Promise<TaskIndex>>();
-  readonly #filtered = new Map<string, Filtered>();
-  #filter: TaskFilter = parseFilter("");
-  #isDue = false;
+  readonly #filteredTasks = new Map<string, FilteredTasks>();
+  #filter: TaskFilter = parseTaskFilter("");
+  #isRefreshDue = false;
   /** Milliseconds that the last reading took. */
-  #took = 0;
+  #readMilliseconds = 0;
 
   constructor(folder: ProveFolder) {
     this.#folder = folder;
@@ -61,18 +61,18 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
    * quarter of the time at most.
    */
   refresh(): void {
-    if (this.#isDue) return;
-    this.#isDue = true;
-    void this.#whenRead().then(() => {
-      this.#isDue = false;
+    if (this.#isRefreshDue) return;
+    this.#isRefreshDue = true;
+    void this.#waitUntilRead().then(() => {
+      this.#isRefreshDue = false;
       this.#indexes.clear();
       this.#changed.fire(undefined);
     });
   }
 
-  async #whenRead(): Promise<void> {
+  async #waitUntilRead(): Promise<void> {
     await Promise.allSettled(this.#indexes.values());
-    await pause(3 * this.#took);
+    await pause(3 * this.#readMilliseconds);
   }
 
   dispose(): void {
@@ -80,58 +80,62 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
   }
 
   /** Asks for the filter that a task must pass to be shown; an empty one shows all. */
-  async askFilter(): Promise<void> {
-    this.#filter = parseFilter(await askFilter(this.#filter.text, () => this.#all()));
-    this.#filtered.clear();
+  async promptForFilter(): Promise<void> {
+    this.#filter = parseTaskFilter(
+      await promptForFilter(this.#filter.text, () => this.#readIndexes()),
+    );
+    this.#filteredTasks.clear();
     await commands.executeCommand("setContext", "prove.isFiltered", this.#filter.text !== "");
     this.#changed.fire(undefined);
   }
 
   /** Looks for words in all that tasks say; what is chosen is the task to open. */
-  async askSearch(): Promise<Extract<TasksNode, { kind: "task" }>> {
-    const { file, entry } = await askSearch(() => this.#all());
+  async promptForSearch(): Promise<Extract<TasksNode, { kind: "task" }>> {
+    const { file, entry } = await promptForSearch(() => this.#readIndexes());
     return { kind: "task", file: Uri.file(file), entry };
   }
 
-  async #all(): Promise<readonly TaskIndex[]> {
-    return Promise.all((await this.files()).map(it => this.index(it)));
+  async #readIndexes(): Promise<readonly TaskIndex[]> {
+    return Promise.all((await this.listFiles()).map(it => this.readIndex(it)));
   }
 
-  async files(): Promise<Uri[]> {
+  async listFiles(): Promise<Uri[]> {
     return this.#folder.uri ? listFiles(this.#folder.getPart("tasks"), ".tasks.jsonl") : [];
   }
 
-  index(file: Uri): Promise<TaskIndex> {
+  readIndex(file: Uri): Promise<TaskIndex> {
     const known = this.#indexes.get(file.fsPath);
     if (known) return known;
     const began = performance.now();
-    const index = indexTasks(file.fsPath).finally(() => (this.#took = performance.now() - began));
+    const index = indexTasks(file.fsPath).finally(
+      () => (this.#readMilliseconds = performance.now() - began),
+    );
     this.#indexes.set(file.fsPath, index);
     return index;
   }
 
   /** The index of a file as it is written now. */
-  fresh(file: Uri): Promise<TaskIndex> {
+  rereadIndex(file: Uri): Promise<TaskIndex> {
     this.#indexes.delete(file.fsPath);
-    return this.index(file);
+    return this.readIndex(file);
   }
 
   /** A task of any file, by its id. */
-  async find(id: string): Promise<Task | undefined> {
-    for (const file of await this.files()) {
-      const entry = (await this.index(file)).entries.find(it => it.id === id);
+  async findTask(id: string): Promise<Task | undefined> {
+    for (const file of await this.listFiles()) {
+      const entry = (await this.readIndex(file)).entries.find(it => it.id === id);
       if (entry) return readTask(file.fsPath, entry);
     }
     return undefined;
   }
 
   async getChildren(node?: TasksNode): Promise<TasksNode[]> {
-    if (!node) return this.#roots();
+    if (!node) return this.#listFileNodes();
     switch (node.kind) {
       case "taskFile":
-        return this.#tasksOf(node.file);
+        return this.#listTaskNodes(node.file);
       case "range":
-        return rowsOf(node.file, node.entries, node.from);
+        return createRows(node.file, node.entries, node.from);
       case "task":
       case "skipped":
         return [];
@@ -143,47 +147,47 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
   async getTreeItem(node: TasksNode): Promise<TreeItem> {
     switch (node.kind) {
       case "taskFile":
-        return fileItem(
+        return createFileItem(
           node.file,
-          await this.index(node.file),
-          await this.#shownOf(node.file),
+          await this.readIndex(node.file),
+          await this.#listMatching(node.file),
           this.#filter,
         );
       case "range":
-        return rangeItem(node, this.#filter);
+        return createRangeItem(node, this.#filter);
       case "task":
-        return taskItem(node);
+        return createTaskItem(node);
       case "skipped":
-        return skippedItem(node);
+        return createSkippedItem(node);
       default:
         throw new Error(`no item for ${JSON.stringify(node satisfies never)}`);
     }
   }
 
-  async #roots(): Promise<TasksNode[]> {
-    const files = await this.files();
+  async #listFileNodes(): Promise<TasksNode[]> {
+    const files = await this.listFiles();
     const shown = await Promise.all(
-      files.map(async file => !this.#filter.text || (await this.#shownOf(file)).length > 0),
+      files.map(async file => !this.#filter.text || (await this.#listMatching(file)).length > 0),
     );
     return files.flatMap((file, i) => (shown[i] ? [{ kind: "taskFile", file }] : []));
   }
 
   /** The tasks of a file that the filter lets through. */
-  async #shownOf(file: Uri): Promise<readonly TaskEntry[]> {
-    const { entries } = await this.index(file);
-    const known = this.#filtered.get(file.fsPath);
+  async #listMatching(file: Uri): Promise<readonly TaskEntry[]> {
+    const { entries } = await this.readIndex(file);
+    const known = this.#filteredTasks.get(file.fsPath);
     const filtered =
-      known?.of === entries && known.filter === this.#filter
+      known?.tasks === entries && known.filter === this.#filter
         ? known
-        : new Filtered(entries, this.#filter);
-    this.#filtered.set(file.fsPath, filtered);
-    return filtered.shown();
+        : new FilteredTasks(entries, this.#filter);
+    this.#filteredTasks.set(file.fsPath, filtered);
+    return filtered.list();
   }
 
-  async #tasksOf(file: Uri): Promise<TasksNode[]> {
-    const { skipped } = await this.index(file);
-    const torn = skipped.slice(0, mostRows).map(it => ({ kind: "skipped" as const, file, ...it }));
-    return [...torn, ...rowsOf(file, await this.#shownOf(file), 0)];
+  async #listTaskNodes(file: Uri): Promise<TasksNode[]> {
+    const { skipped } = await this.readIndex(file);
+    const torn = skipped.slice(0, maxRows).map(it => ({ kind: "skipped" as const, file, ...it }));
+    return [...torn, ...createRows(file, await this.#listMatching(file), 0)];
   }
 }
 
@@ -191,10 +195,10 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
  * Tasks as rows: as they are, or in ranges of a hundred, a thousand, … so that no row has more than
  * a hundred below it.
  */
-function rowsOf(file: Uri, entries: readonly TaskEntry[], start: number): TasksNode[] {
-  if (entries.length <= mostRows) return entries.map(entry => ({ kind: "task", file, entry }));
-  let size = mostRows;
-  while (entries.length / size > mostRows) size *= 10;
+function createRows(file: Uri, entries: readonly TaskEntry[], start: number): TasksNode[] {
+  if (entries.length <= maxRows) return entries.map(entry => ({ kind: "task", file, entry }));
+  let size = maxRows;
+  while (entries.length / size > maxRows) size *= 10;
   const ranges = Array.from({ length: Math.ceil(entries.length / size) }, (_, n) => n * size);
   return ranges.map(from => ({
     kind: "range",
@@ -205,7 +209,7 @@ function rowsOf(file: Uri, entries: readonly TaskEntry[], start: number): TasksN
   }));
 }
 
-function fileItem(
+function createFileItem(
   file: Uri,
   { entries, skipped }: TaskIndex,
   shown: readonly TaskEntry[],
@@ -216,7 +220,7 @@ function fileItem(
     filter.text ? Expanded : Collapsed,
   );
   item.id = `${file.toString()}?${filter.text}`;
-  item.description = `${filter.text ? `${whole(shown.length)} of ` : ""}${whole(entries.length)} tasks${skipped.length ? `, ${whole(skipped.length)} skipped` : ""}`;
+  item.description = `${filter.text ? `${formatCount(shown.length)} of ` : ""}${formatCount(entries.length)} tasks${skipped.length ? `, ${formatCount(skipped.length)} skipped` : ""}`;
   item.iconPath = icons.taskFile;
   item.resourceUri = file;
   item.tooltip = file.fsPath;
@@ -224,34 +228,37 @@ function fileItem(
   return item;
 }
 
-function rangeItem(
+function createRangeItem(
   { file, from, size, entries }: Extract<TasksNode, { kind: "range" }>,
   filter: TaskFilter,
 ): TreeItem {
-  const item = new TreeItem(`${whole(from + 1)}–${whole(from + entries.length)}`, Collapsed);
+  const item = new TreeItem(
+    `${formatCount(from + 1)}–${formatCount(from + entries.length)}`,
+    Collapsed,
+  );
   // by where it begins: it stays open while the file grows
   item.id = `${file.toString()}?${filter.text}#${from}/${size}`;
   item.contextValue = "range";
   return item;
 }
 
-function taskItem(node: Extract<TasksNode, { kind: "task" }>): TreeItem {
-  const { asked, id, kind, split, servers, goals } = node.entry;
-  const item = new TreeItem(asked.length > 90 ? `${asked.slice(0, 89)}…` : asked, None);
+function createTaskItem(node: Extract<TasksNode, { kind: "task" }>): TreeItem {
+  const { request, id, kind, split, servers, goals } = node.entry;
+  const item = new TreeItem(request.length > 90 ? `${request.slice(0, 89)}…` : request, None);
   item.id = `${node.file.toString()}#${node.entry.offset}`;
   item.description = goals.length
     ? `${servers.join(", ")} · ${goals.length} ${goals.length === 1 ? "call" : "calls"}`
     : `${servers.join(", ")} · ${kind}`;
   item.iconPath = goals.length ? icons.task : icons.abstention;
   item.tooltip = new MarkdownString().appendText(
-    `${asked}\n\n${id}, ${kind}, ${split}\n${goals.join(" → ")}`,
+    `${request}\n\n${id}, ${kind}, ${split}\n${goals.join(" → ")}`,
   );
   item.contextValue = "task";
   item.command = { command: "prove.openTranscript", title: "Open Transcript", arguments: [node] };
   return item;
 }
 
-function skippedItem({ file, line, why }: Extract<TasksNode, { kind: "skipped" }>): TreeItem {
+function createSkippedItem({ file, line, why }: Extract<TasksNode, { kind: "skipped" }>): TreeItem {
   const item = new TreeItem(`line ${line} is skipped`, None);
   item.description = why;
   item.tooltip = why;
@@ -261,4 +268,4 @@ function skippedItem({ file, line, why }: Extract<TasksNode, { kind: "skipped" }
   return item;
 }
 
-const whole = (n: number) => n.toLocaleString("en");
+const formatCount = (n: number) => n.toLocaleString("en");

@@ -20,7 +20,7 @@ import { indexTasks, readTask } from "../tasks/taskIndex.ts";
 import type { TasksNode } from "../tasks/tasksTree.ts";
 
 /** Where an attempt is kept. A plain value: it stands in the address of its transcript. */
-export type AttemptPlace =
+export type AttemptLocation =
   | { readonly kind: "task"; readonly file: string; readonly line: LinePlace }
   | {
       readonly kind: "group";
@@ -31,7 +31,7 @@ export type AttemptPlace =
   | { readonly kind: "rejected"; readonly file: string; readonly line: LinePlace }
   | { readonly kind: "file"; readonly file: string };
 
-export interface KeptAttempt {
+export interface StoredAttempt {
   readonly trajectory: Trajectory;
   /** Absent where the task that it was an attempt at is not at hand. */
   readonly task?: Task;
@@ -43,7 +43,7 @@ export type AttemptNode =
   Extract<TasksNode, { kind: "task" }> | Extract<RunsNode, { kind: "attempt" }>;
 
 /** The address of an attempt's transcript. */
-export function addressOf(place: AttemptPlace, name: string): Uri {
+export function createTranscriptUri(place: AttemptLocation, name: string): Uri {
   const folder =
     place.kind === "group"
       ? `${basename(place.run)}/step ${place.step}`
@@ -59,20 +59,20 @@ export function addressOf(place: AttemptPlace, name: string): Uri {
 export const isTranscript = (uri: Uri): boolean =>
   uri.scheme === "prove" && uri.path.startsWith("/transcripts/");
 
-export function nodeAddress(node: AttemptNode): Uri {
+export function getNodeUri(node: AttemptNode): Uri {
   if (node.kind === "task")
-    return addressOf(
-      { kind: "task", file: node.file.fsPath, line: placeIn(node.entry) },
+    return createTranscriptUri(
+      { kind: "task", file: node.file.fsPath, line: pickLinePlace(node.entry) },
       node.entry.id,
     );
   const { task, attempt } = node.entry;
-  return addressOf(
-    { kind: "group", run: node.watch.folder, step: node.step, line: placeIn(node.entry) },
+  return createTranscriptUri(
+    { kind: "group", run: node.watch.folder, step: node.step, line: pickLinePlace(node.entry) },
     `${task} attempt ${attempt + 1}`,
   );
 }
 
-export const placeIn = ({ number, offset, bytes }: LinePlace): LinePlace => ({
+export const pickLinePlace = ({ number, offset, bytes }: LinePlace): LinePlace => ({
   number,
   offset,
   bytes,
@@ -84,29 +84,29 @@ export type FindTask = (id: string) => Promise<Task | undefined>;
 /**
  * Reads the attempt of a transcript's address. Throws a `Mistake` where it is gone or does not fit.
  */
-export async function readAttempt(uri: Uri, find: FindTask): Promise<KeptAttempt> {
-  const place = JSON.parse(uri.query) as AttemptPlace;
+export async function readAttempt(uri: Uri, find: FindTask): Promise<StoredAttempt> {
+  const place = JSON.parse(uri.query) as AttemptLocation;
   switch (place.kind) {
     case "task": {
       const task = await readTask(place.file, place.line);
       return { task, trajectory: task.trajectory };
     }
     case "group":
-      return readFromGroup(place);
+      return readGroupAttempt(place);
     case "rejected":
-      return readRejected(place);
+      return readRejectedAttempt(place);
     case "file":
-      return readFromFile(place.file, find);
+      return readTrajectoryFile(place.file, find);
     default:
       throw new Error(`no attempt is kept at ${JSON.stringify(place satisfies never)}`);
   }
 }
 
-async function readFromGroup({
+async function readGroupAttempt({
   run,
   step,
   line,
-}: Extract<AttemptPlace, { kind: "group" }>): Promise<KeptAttempt> {
+}: Extract<AttemptLocation, { kind: "group" }>): Promise<StoredAttempt> {
   const file = groupsFile(run, step);
   const json = (await readJson(file, line)) as { trajectory?: unknown } | null;
   const parsed = trajectorySchema.safeParse(json?.trajectory);
@@ -115,15 +115,15 @@ async function readFromGroup({
       `${file}:${line.number} is no attempt`,
       "open it with the version of PROVE that wrote it",
     );
-  const task = await taskIn(readRun(run).tasks, parsed.data.header.task);
+  const task = await findTaskInFile(readRun(run).tasks, parsed.data.header.task);
   return { trajectory: parsed.data, ...(task ? { task } : {}) };
 }
 
 /** A rejection pins no world: its header says no more than the line does. */
-async function readRejected({
+async function readRejectedAttempt({
   file,
   line,
-}: Extract<AttemptPlace, { kind: "rejected" }>): Promise<KeptAttempt> {
+}: Extract<AttemptLocation, { kind: "rejected" }>): Promise<StoredAttempt> {
   const rejected = parseRejected(await readJson(file, line), `${file}:${line.number}`);
   const { id, servers, chain, events } = rejected;
   const header = {
@@ -143,7 +143,7 @@ async function readRejected({
   };
 }
 
-async function readFromFile(file: string, find: FindTask): Promise<KeptAttempt> {
+async function readTrajectoryFile(file: string, find: FindTask): Promise<StoredAttempt> {
   for await (const trajectory of readTrajectories(file)) {
     const task = await find(trajectory.header.task);
     return { trajectory, ...(task ? { task } : {}) };
@@ -152,7 +152,7 @@ async function readFromFile(file: string, find: FindTask): Promise<KeptAttempt> 
 }
 
 /** A run may be kept longer than its tasks: then its attempts are shown without their goals. */
-async function taskIn(file: string, id: string): Promise<Task | undefined> {
+async function findTaskInFile(file: string, id: string): Promise<Task | undefined> {
   try {
     const entry = (await indexTasks(file)).entries.find(it => it.id === id);
     return entry && (await readTask(file, entry));

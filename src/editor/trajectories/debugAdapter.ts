@@ -15,15 +15,15 @@ import { UserError } from "../../userError.ts";
 import type { Place } from "../../trajectory/cursor.ts";
 import { isSilent } from "../../trajectory/transcript.ts";
 import {
-  entityOf,
-  framesAt,
-  headingsAt,
-  scopeAt,
-  valueRow,
-  type Shown,
-  type Stepping,
+  findEntity,
+  listFrames,
+  listHeadings,
+  createVariables,
+  createValueRow,
+  type ValueRow,
+  type DebugTarget,
 } from "./stepping.ts";
-import { evaluate, Unreadable } from "./watch.ts";
+import { evaluateExpression, ExpressionError } from "./expression.ts";
 
 const thread = 1;
 
@@ -32,12 +32,12 @@ interface LaunchArguments extends DebugProtocol.LaunchRequestArguments {
   readonly stopOnEntry?: boolean;
 }
 
-interface Break {
+interface Breakpoint {
   readonly id: number;
   readonly condition?: string;
 }
 
-const filters: readonly DebugProtocol.ExceptionBreakpointsFilter[] = [
+const exceptionFilters: readonly DebugProtocol.ExceptionBreakpointsFilter[] = [
   {
     filter: "failed",
     label: "Calls That Fail",
@@ -53,20 +53,20 @@ const filters: readonly DebugProtocol.ExceptionBreakpointsFilter[] = [
 ];
 
 export class TrajectoryDebugSession extends DebugSession {
-  readonly #load: (transcript: string) => Promise<Stepping>;
-  readonly #rows = new Handles<() => readonly Shown[]>();
+  readonly #load: (transcript: string) => Promise<DebugTarget>;
+  readonly #rows = new Handles<() => readonly ValueRow[]>();
   /** By event. */
-  #breaks = new Map<number, Break>();
+  #breakpoints = new Map<number, Breakpoint>();
   #filters = new Set<string>();
-  #stepping: Stepping | undefined;
+  #launched: DebugTarget | undefined;
   #stopOnEntry = true;
-  #targets: number[] = [];
+  #gotoTargets: number[] = [];
 
   /**
    * `load` reads the attempt of a transcript's address; a `Mistake` it throws is shown to the
    * person.
    */
-  constructor(load: (transcript: string) => Promise<Stepping>) {
+  constructor(load: (transcript: string) => Promise<DebugTarget>) {
     super();
     this.#load = load;
     this.setDebuggerLinesStartAt1(true);
@@ -83,7 +83,7 @@ export class TrajectoryDebugSession extends DebugSession {
       supportsGotoTargetsRequest: true,
       supportsRestartRequest: true,
       supportsTerminateRequest: true,
-      exceptionBreakpointFilters: [...filters],
+      exceptionBreakpointFilters: [...exceptionFilters],
     };
     this.sendResponse(response);
   }
@@ -94,7 +94,7 @@ export class TrajectoryDebugSession extends DebugSession {
   ): void {
     this.#load(transcript).then(
       stepping => {
-        this.#stepping = stepping;
+        this.#launched = stepping;
         this.#stopOnEntry = stopOnEntry;
         this.sendResponse(response);
         // breakpoints are taken now that there are lines to set them on
@@ -108,16 +108,16 @@ export class TrajectoryDebugSession extends DebugSession {
     response: DebugProtocol.ConfigurationDoneResponse,
   ): void {
     this.sendResponse(response);
-    if (this.#stopOnEntry) this.#stopped("entry", this.#at.cursor.goTo(0));
-    else this.#goOn();
+    if (this.#stopOnEntry) this.#stopAt("entry", this.#target.cursor.goTo(0));
+    else this.#continue();
   }
 
   protected override setBreakPointsRequest(
     response: DebugProtocol.SetBreakpointsResponse,
     args: DebugProtocol.SetBreakpointsArguments,
   ): void {
-    const { transcript } = this.#at;
-    this.#breaks = new Map();
+    const { transcript } = this.#target;
+    this.#breakpoints = new Map();
     response.body = {
       breakpoints: (args.breakpoints ?? []).map(({ line, condition }, i) => {
         const event = transcript.eventFrom(line - 1);
@@ -128,7 +128,7 @@ export class TrajectoryDebugSession extends DebugSession {
             line,
             message: "nothing happens at or after this line",
           };
-        this.#breaks.set(event, { id: i + 1, ...(condition ? { condition } : {}) });
+        this.#breakpoints.set(event, { id: i + 1, ...(condition ? { condition } : {}) });
         return { id: i + 1, verified: true, line: transcript.spans[event]!.first + 1 };
       }),
     };
@@ -148,7 +148,7 @@ export class TrajectoryDebugSession extends DebugSession {
     { line, endLine = line }: DebugProtocol.BreakpointLocationsArguments,
   ): void {
     const lines =
-      this.#stepping?.transcript.spans
+      this.#launched?.transcript.spans
         .map(it => it.first + 1)
         .filter(it => it >= line && it <= endLine) ?? [];
     response.body = { breakpoints: [...new Set(lines)].map(it => ({ line: it })) };
@@ -158,15 +158,15 @@ export class TrajectoryDebugSession extends DebugSession {
   protected override threadsRequest(response: DebugProtocol.ThreadsResponse): void {
     response.body = {
       threads: [
-        { id: thread, name: this.#stepping?.cursor.trajectory.header.policy ?? "trajectory" },
+        { id: thread, name: this.#launched?.cursor.trajectory.header.policy ?? "trajectory" },
       ],
     };
     this.sendResponse(response);
   }
 
   protected override stackTraceRequest(response: DebugProtocol.StackTraceResponse): void {
-    const { source, title, cursor } = this.#at;
-    const stackFrames = framesAt(this.#at, cursor.place).map(({ name, line }, id) => ({
+    const { source, title, cursor } = this.#target;
+    const stackFrames = listFrames(this.#target, cursor.place).map(({ name, line }, id) => ({
       id,
       name,
       line: line + 1,
@@ -178,7 +178,7 @@ export class TrajectoryDebugSession extends DebugSession {
   }
 
   protected override scopesRequest(response: DebugProtocol.ScopesResponse): void {
-    const headings = headingsAt(this.#at, this.#at.cursor.place);
+    const headings = listHeadings(this.#target, this.#target.cursor.place);
     response.body = {
       scopes: headings.map(([name, rows]) => ({
         name,
@@ -194,7 +194,7 @@ export class TrajectoryDebugSession extends DebugSession {
     { variablesReference }: DebugProtocol.VariablesArguments,
   ): void {
     const rows = this.#rows.get(variablesReference)?.() ?? [];
-    response.body = { variables: rows.map(it => this.#variable(it)) };
+    response.body = { variables: rows.map(it => this.#createVariable(it)) };
     this.sendResponse(response);
   }
 
@@ -202,17 +202,20 @@ export class TrajectoryDebugSession extends DebugSession {
     response: DebugProtocol.EvaluateResponse,
     { expression, context }: DebugProtocol.EvaluateArguments,
   ): void {
-    const { place } = this.#at.cursor;
+    const { place } = this.#target.cursor;
     try {
-      const entity = entityOf(place.state, expression.trim());
+      const entity = findEntity(place.state, expression.trim());
       const row = entity
-        ? valueRow(expression, entity.value, entity.path)
-        : valueRow(expression, evaluate(expression, scopeAt(this.#at, place)));
-      const { value, variablesReference } = this.#variable(row);
+        ? createValueRow(expression, entity.value, entity.path)
+        : createValueRow(
+            expression,
+            evaluateExpression(expression, createVariables(this.#target, place)),
+          );
+      const { value, variablesReference } = this.#createVariable(row);
       response.body = { result: value, variablesReference };
       this.sendResponse(response);
     } catch (error) {
-      if (!(error instanceof Unreadable)) throw error;
+      if (!(error instanceof ExpressionError)) throw error;
       // a hover rests on words that are no paths: it shows nothing
       this.sendErrorResponse(response, { id: 2, format: context === "hover" ? "" : error.message });
     }
@@ -231,8 +234,8 @@ export class TrajectoryDebugSession extends DebugSession {
   /** Out of a turn: on to what the user says next, or to the end. */
   protected override stepOutRequest(response: DebugProtocol.StepOutResponse): void {
     this.sendResponse(response);
-    const { cursor } = this.#at;
-    this.#stopped(
+    const { cursor } = this.#target;
+    this.#stopAt(
       "step",
       cursor.continue(index => cursor.trajectory.events[index]?.kind === "user"),
     );
@@ -245,24 +248,24 @@ export class TrajectoryDebugSession extends DebugSession {
 
   protected override continueRequest(response: DebugProtocol.ContinueResponse): void {
     this.sendResponse(response);
-    this.#goOn();
+    this.#continue();
   }
 
   protected override reverseContinueRequest(response: DebugProtocol.ReverseContinueResponse): void {
     this.sendResponse(response);
-    const place = this.#at.cursor.continueBack(index => this.#stopsAt(index));
-    this.#stopped(place.position === 0 ? "entry" : "breakpoint", place);
+    const place = this.#target.cursor.continueBack(index => this.#shouldStopAt(index));
+    this.#stopAt(place.position === 0 ? "entry" : "breakpoint", place);
   }
 
   protected override gotoTargetsRequest(
     response: DebugProtocol.GotoTargetsResponse,
     { line }: DebugProtocol.GotoTargetsArguments,
   ): void {
-    const { transcript } = this.#at;
+    const { transcript } = this.#target;
     const event = transcript.eventFrom(line - 1);
-    this.#targets = event === undefined ? [] : [event];
+    this.#gotoTargets = event === undefined ? [] : [event];
     response.body = {
-      targets: this.#targets.map((it, id) => ({
+      targets: this.#gotoTargets.map((it, id) => ({
         id,
         label: `line ${transcript.spans[it]!.first + 1}`,
         line: transcript.spans[it]!.first + 1,
@@ -276,12 +279,12 @@ export class TrajectoryDebugSession extends DebugSession {
     { targetId }: DebugProtocol.GotoArguments,
   ): void {
     this.sendResponse(response);
-    this.#stopped("goto", this.#at.cursor.goTo(this.#targets[targetId]! + 1));
+    this.#stopAt("goto", this.#target.cursor.goTo(this.#gotoTargets[targetId]! + 1));
   }
 
   protected override restartRequest(response: DebugProtocol.RestartResponse): void {
     this.sendResponse(response);
-    this.#stopped("entry", this.#at.cursor.goTo(0));
+    this.#stopAt("entry", this.#target.cursor.goTo(0));
   }
 
   protected override terminateRequest(response: DebugProtocol.TerminateResponse): void {
@@ -289,54 +292,54 @@ export class TrajectoryDebugSession extends DebugSession {
     this.sendEvent(new TerminatedEvent());
   }
 
-  get #at(): Stepping {
-    if (!this.#stepping) throw new Error("the trajectory was not launched");
-    return this.#stepping;
+  get #target(): DebugTarget {
+    if (!this.#launched) throw new Error("the trajectory was not launched");
+    return this.#launched;
   }
 
   #step(by: 1 | -1): void {
-    const { cursor } = this.#at;
+    const { cursor } = this.#target;
     let place = by === 1 ? cursor.step() : cursor.stepBack();
     while (place.index !== undefined && isSilent(cursor.trajectory.events, place.index))
       place = by === 1 ? cursor.step() : cursor.stepBack();
-    this.#stopped("step", place);
+    this.#stopAt("step", place);
   }
 
   /**
    * On to the next breakpoint. At the end one can still go back; going on from there ends the
    * session.
    */
-  #goOn(): void {
-    const { cursor } = this.#at;
+  #continue(): void {
+    const { cursor } = this.#target;
     if (cursor.place.atEnd) return this.sendEvent(new TerminatedEvent());
-    const place = cursor.continue(index => this.#stopsAt(index));
-    this.#stopped(
-      place.index !== undefined && this.#breaks.has(place.index) ? "breakpoint" : "step",
+    const place = cursor.continue(index => this.#shouldStopAt(index));
+    this.#stopAt(
+      place.index !== undefined && this.#breakpoints.has(place.index) ? "breakpoint" : "step",
       place,
     );
   }
 
-  #stopsAt(index: number): boolean {
-    const place = this.#at.cursor.at(index + 1);
+  #shouldStopAt(index: number): boolean {
+    const place = this.#target.cursor.at(index + 1);
     const { step } = place;
     if (step && this.#filters.has("failed") && step.recorded.outcome !== "ok") return true;
     if (step && this.#filters.has("differs") && step.verdict !== "same") return true;
-    const set = this.#breaks.get(index);
+    const set = this.#breakpoints.get(index);
     if (!set) return false;
     if (set.condition === undefined) return true;
     try {
-      return evaluate(set.condition, scopeAt(this.#at, place)) === true;
+      return evaluateExpression(set.condition, createVariables(this.#target, place)) === true;
     } catch (error) {
       // what a condition names need not be there at every event
-      if (error instanceof Unreadable) return false;
+      if (error instanceof ExpressionError) return false;
       throw error;
     }
   }
 
-  #stopped(reason: string, place: Place): void {
+  #stopAt(reason: string, place: Place): void {
     this.#rows.reset();
     if (place.step && place.step.verdict !== "same")
-      this.#say(
+      this.#print(
         `call ${place.step.call + 1}, ${place.step.recorded.name}: ${place.step.verdict}, another ${place.step.differs.join(", ")}\n`,
       );
     const event: DebugProtocol.StoppedEvent = new StoppedEvent(reason, thread);
@@ -345,11 +348,11 @@ export class TrajectoryDebugSession extends DebugSession {
     this.sendEvent(event);
   }
 
-  #say(text: string): void {
+  #print(text: string): void {
     this.sendEvent(new OutputEvent(text, "console"));
   }
 
-  #variable({ name, text, rows, path }: Shown): DebugProtocol.Variable {
+  #createVariable({ name, text, rows, path }: ValueRow): DebugProtocol.Variable {
     return {
       name,
       value: text,

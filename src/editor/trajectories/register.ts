@@ -9,9 +9,9 @@ import { registerCommands } from "../shared/commands.ts";
 import { registerPageRestorer } from "../shared/page.ts";
 import type { ReadOnlyFiles } from "../shared/readOnlyFiles.ts";
 import type { AttemptNode, FindTask } from "./attempts.ts";
-import { Debugging } from "./debugging.ts";
+import { TrajectoryDebugger } from "./trajectoryDebugger.ts";
 import { RewardPages } from "./rewardPages.ts";
-import { registerTranscriptLenses } from "./transcriptLenses.ts";
+import { registerTranscriptFeatures } from "./transcriptFeatures.ts";
 import { Transcripts } from "./transcripts.ts";
 
 export interface TrajectoryDependencies {
@@ -26,9 +26,9 @@ export function registerTrajectories(
   { files, definitions, fixtures, findTask }: TrajectoryDependencies,
 ): Transcripts {
   const transcripts = new Transcripts(definitions, findTask);
-  const debugging = new Debugging(transcripts);
+  const debugging = new TrajectoryDebugger(transcripts);
   const rewardPages = new RewardPages(context.extensionUri, transcripts, debugging);
-  files.provide("/transcripts/", uri => transcripts.text(uri));
+  files.provide("/transcripts/", uri => transcripts.getText(uri));
   context.subscriptions.push(
     transcripts,
     debugging,
@@ -41,7 +41,7 @@ export function registerTrajectories(
     registerPageRestorer("reward", (panel, state) =>
       rewardPages.restore(panel, state["address"] ?? ""),
     ),
-    ...registerTranscriptLenses(transcripts, definitions),
+    ...registerTranscriptFeatures(transcripts, definitions),
   );
   registerCommands(context, {
     openTranscript: (attempt?: AttemptNode | Uri) => transcripts.open(attempt),

@@ -6,46 +6,52 @@ import { canonical } from "../../environment/json.ts";
 import type { RewardPage, RewardView } from "../../protocol/rewardPage.ts";
 import { callsOf, type CallEvent } from "../../trajectory/trajectory.ts";
 import type { AttemptNode } from "./attempts.ts";
-import type { Debugging } from "./debugging.ts";
+import type { TrajectoryDebugger } from "./trajectoryDebugger.ts";
 import { openPage, servePage, type Answers, type Page } from "../shared/page.ts";
 import { reportRejection } from "../shared/report.ts";
-import { askedIn, type OpenAttempt, type Transcripts } from "./transcripts.ts";
+import { getFirstRequest, type OpenAttempt, type Transcripts } from "./transcripts.ts";
 
 export class RewardPages implements Disposable {
   readonly #extension: Uri;
   readonly #transcripts: Transcripts;
-  readonly #debugging: Debugging;
+  readonly #debugging: TrajectoryDebugger;
   readonly #open = new Map<string, Page<RewardPage>>();
   readonly #following: Disposable;
 
-  constructor(extension: Uri, transcripts: Transcripts, debugging: Debugging) {
+  constructor(extension: Uri, transcripts: Transcripts, debugging: TrajectoryDebugger) {
     this.#extension = extension;
     this.#transcripts = transcripts;
     this.#debugging = debugging;
     this.#following = transcripts.onDidChange(uri => {
       const page = this.#open.get(uri.toString());
-      if (page) reportRejection(this.#view(uri).then(it => page.sendEvent("changed", it)));
+      if (page) reportRejection(this.#loadView(uri).then(it => page.sendEvent("changed", it)));
     });
   }
 
   /** Shows the reward of a node's attempt, or of the transcript that is shown. */
   async open(node: AttemptNode | Uri | undefined): Promise<void> {
-    const uri = this.#transcripts.addressFor(node);
+    const uri = this.#transcripts.resolveUri(node);
     const open = this.#open.get(uri.toString());
     if (open) open.panel.reveal();
     // read first: what cannot be read has no page
     else
       await this.#transcripts
-        .attempt(uri)
+        .getAttempt(uri)
         .then(() =>
-          this.#keep(uri, openPage<RewardPage>(this.#extension, kind(uri), this.#answers(uri))),
+          this.#track(
+            uri,
+            openPage<RewardPage>(this.#extension, describePage(uri), this.#createHandlers(uri)),
+          ),
         );
   }
 
   /** Fills a panel that the window kept over a reload. */
   restore(panel: WebviewPanel, address: string): void {
     const uri = Uri.parse(address, true);
-    this.#keep(uri, servePage<RewardPage>(this.#extension, panel, kind(uri), this.#answers(uri)));
+    this.#track(
+      uri,
+      servePage<RewardPage>(this.#extension, panel, describePage(uri), this.#createHandlers(uri)),
+    );
   }
 
   dispose(): void {
@@ -53,14 +59,14 @@ export class RewardPages implements Disposable {
     for (const it of this.#open.values()) it.panel.dispose();
   }
 
-  #keep(uri: Uri, page: Page<RewardPage>): void {
+  #track(uri: Uri, page: Page<RewardPage>): void {
     this.#open.set(uri.toString(), page);
     page.panel.onDidDispose(() => this.#open.delete(uri.toString()));
   }
 
-  #answers(uri: Uri): Answers<RewardPage> {
+  #createHandlers(uri: Uri): Answers<RewardPage> {
     return {
-      load: () => this.#view(uri),
+      load: () => this.#loadView(uri),
       reveal: async ({ call }) => {
         await this.#transcripts.reveal(uri.toString(), call);
         return null;
@@ -72,12 +78,12 @@ export class RewardPages implements Disposable {
     };
   }
 
-  async #view(uri: Uri): Promise<RewardView> {
-    return viewOf(uri.toString(), await this.#transcripts.attempt(uri));
+  async #loadView(uri: Uri): Promise<RewardView> {
+    return createRewardView(uri.toString(), await this.#transcripts.getAttempt(uri));
   }
 }
 
-const kind = (uri: Uri) => ({
+const describePage = (uri: Uri) => ({
   name: "reward" as const,
   title: `Reward: ${uri.path
     .split("/")
@@ -87,8 +93,8 @@ const kind = (uri: Uri) => ({
   isBeside: true as const,
 });
 
-function viewOf(address: string, attempt: OpenAttempt): RewardView {
-  const { trajectory, task, grade } = attempt;
+function createRewardView(address: string, attempt: OpenAttempt): RewardView {
+  const { trajectory, task, reward } = attempt;
   const end = trajectory.events.at(-1);
   const ended =
     end?.kind !== "ended"
@@ -99,26 +105,26 @@ function viewOf(address: string, attempt: OpenAttempt): RewardView {
     task: trajectory.header.task,
     policy: trajectory.header.policy,
     ended,
-    request: askedIn(attempt),
-    calls: callsOf(trajectory).map(lineOf),
+    request: getFirstRequest(attempt),
+    calls: callsOf(trajectory).map(createCallLine),
     goals: (task?.goals ?? []).map(({ calls, after }) => ({
       calls: calls.map(it => ({ name: it.name, arguments: canonical(it.arguments) })),
       after: after.map(it => it.goal),
     })),
-    ...("breakdowns" in grade
+    ...("breakdowns" in reward
       ? {
-          breakdowns: grade.breakdowns,
-          success: { value: grade.success.achieved, why: grade.success.why },
+          breakdowns: reward.breakdowns,
+          success: { value: reward.success.achieved, why: reward.success.why },
         }
       : {
           breakdowns: [],
-          success: { value: false, why: [grade.unscorable] },
-          unscorable: grade.unscorable,
+          success: { value: false, why: [reward.unscorable] },
+          unscorable: reward.unscorable,
         }),
   };
 }
 
-const lineOf = ({ name, arguments: args, outcome }: CallEvent) => ({
+const createCallLine = ({ name, arguments: args, outcome }: CallEvent) => ({
   name,
   arguments: canonical(args),
   outcome,

@@ -10,42 +10,45 @@ import type { Cursor, Place } from "../../trajectory/cursor.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Transcript } from "../../trajectory/transcript.ts";
 import type { CallEvent } from "../../trajectory/trajectory.ts";
-import type { Grade } from "./grade.ts";
-import type { Scope } from "./watch.ts";
+import type { AttemptReward } from "./attemptReward.ts";
+import type { Variables } from "./expression.ts";
 
-export interface Stepping {
+export interface DebugTarget {
   /** The address of the transcript. */
   readonly source: string;
   readonly title: string;
   readonly cursor: Cursor;
   readonly transcript: Transcript;
   readonly task?: Task;
-  readonly grade: Grade;
+  readonly reward: AttemptReward;
 }
 
 /** One row of a tree of values. Its own rows are asked for when it is opened. */
-export interface Shown {
+export interface ValueRow {
   readonly name: string;
   readonly text: string;
-  readonly rows?: () => readonly Shown[];
+  readonly rows?: () => readonly ValueRow[];
   /** How a watch names it. */
   readonly path?: string;
   readonly value?: Json;
 }
 
-export interface Frame {
+export interface StackFrame {
   readonly name: string;
   /** Line of the transcript, from 0. */
   readonly line: number;
 }
 
 /** Turn, message and call, the innermost first. */
-export function framesAt({ transcript, cursor, title }: Stepping, place: Place): readonly Frame[] {
+export function listFrames(
+  { transcript, cursor, title }: DebugTarget,
+  place: Place,
+): readonly StackFrame[] {
   const { events } = cursor.trajectory;
   if (place.index === undefined) return [{ name: `start of ${title}`, line: 0 }];
   const lineOf = (index: number) => transcript.spans[index]!.first;
   const { event, index } = place as Required<Place>;
-  const frames: Frame[] = [];
+  const frames: StackFrame[] = [];
   if (event.kind === "call") {
     const nth = events.slice(0, index + 1).filter(it => it.kind === "call").length;
     frames.push({ name: `call ${nth}: ${event.name || "(not parsed)"}`, line: lineOf(index) });
@@ -59,7 +62,7 @@ export function framesAt({ transcript, cursor, title }: Stepping, place: Place):
   const said = events[turn];
   if (said?.kind === "user")
     frames.push({
-      name: `turn ${events.slice(0, turn + 1).filter(it => it.kind === "user").length}: ${short(said.text, 60)}`,
+      name: `turn ${events.slice(0, turn + 1).filter(it => it.kind === "user").length}: ${truncate(said.text, 60)}`,
       line: lineOf(turn),
     });
   return frames;
@@ -69,21 +72,21 @@ export function framesAt({ transcript, cursor, title }: Stepping, place: Place):
  * What is to be seen at a place, one tree a heading: always the same headings, so that what is open
  * stays open.
  */
-export const headingsAt = (
-  stepping: Stepping,
+export const listHeadings = (
+  stepping: DebugTarget,
   place: Place,
-): readonly (readonly [string, readonly Shown[]])[] => [
-  ["Step", stepRows(place)],
-  ["State", stateRows(place)],
-  ["Reward", rewardRows(stepping, place)],
+): readonly (readonly [string, readonly ValueRow[]])[] => [
+  ["Step", createStepRows(place)],
+  ["State", createStateRows(place)],
+  ["Reward", createRewardRows(stepping, place)],
 ];
 
 /** What a watch, a hover or a condition can name at a place. */
-export function scopeAt({ grade, cursor }: Stepping, place: Place): Scope {
+export function createVariables({ reward, cursor }: DebugTarget, place: Place): Variables {
   const { event, state } = place;
   const evidence =
-    event?.kind === "call" && "breakdowns" in grade
-      ? grade.breakdowns[0]?.calls[callNumber(cursor, place)]
+    event?.kind === "call" && "breakdowns" in reward
+      ? reward.breakdowns[0]?.calls[countCallsBefore(cursor, place)]
       : undefined;
   const call =
     event?.kind === "call"
@@ -106,7 +109,7 @@ export function scopeAt({ grade, cursor }: Stepping, place: Place): Scope {
 /**
  * The entity of that id, wherever it is in the worlds: what a pointer rests on in the transcript.
  */
-export function entityOf(
+export function findEntity(
   state: State,
   id: string,
 ): { readonly path: string; readonly value: Json } | undefined {
@@ -117,11 +120,11 @@ export function entityOf(
   return undefined;
 }
 
-const callNumber = (cursor: Cursor, { index = 0 }: Place) =>
+const countCallsBefore = (cursor: Cursor, { index = 0 }: Place) =>
   cursor.trajectory.events.slice(0, index).filter(it => it.kind === "call").length;
 
 /** What happened, and for a call what it changed. */
-function stepRows(place: Place): readonly Shown[] {
+function createStepRows(place: Place): readonly ValueRow[] {
   const { event } = place;
   switch (event?.kind) {
     case undefined:
@@ -137,19 +140,22 @@ function stepRows(place: Place): readonly Shown[] {
         },
       ];
     case "call":
-      return [...callRows(event, place), ...place.patches.map(it => changeRow(it, place))];
+      return [
+        ...createCallRows(event, place),
+        ...place.patches.map(it => createPatchRow(it, place)),
+      ];
     default:
       throw new Error(`no rows for ${JSON.stringify(event satisfies never)}`);
   }
 }
 
-function callRows(event: CallEvent, { step }: Place): readonly Shown[] {
+function createCallRows(event: CallEvent, { step }: Place): readonly ValueRow[] {
   const { name, arguments: args, outcome, value, error, hint, type } = event;
   return [
     { name: "tool", text: name || "(not parsed)" },
-    valueRow("arguments", args, "arguments"),
+    createValueRow("arguments", args, "arguments"),
     { name: "outcome", text: type ? `${outcome} (${type})` : outcome },
-    ...(value === undefined ? [] : [valueRow("result", value, "value")]),
+    ...(value === undefined ? [] : [createValueRow("result", value, "value")]),
     ...(error === undefined ? [] : [{ name: "why", text: error }]),
     ...(hint === undefined ? [] : [{ name: "hint", text: hint }]),
     ...(step && step.verdict !== "same"
@@ -157,7 +163,8 @@ function callRows(event: CallEvent, { step }: Place): readonly Shown[] {
           {
             name: "replay",
             text: `${step.verdict}: another ${step.differs.join(", ")}`,
-            rows: () => step.differs.map(it => valueRow(it, (step.replayed[it] ?? null) as Json)),
+            rows: () =>
+              step.differs.map(it => createValueRow(it, (step.replayed[it] ?? null) as Json)),
           },
         ]
       : []),
@@ -165,48 +172,48 @@ function callRows(event: CallEvent, { step }: Place): readonly Shown[] {
 }
 
 /** One server's state directly, several by name. */
-function stateRows({ state }: Place): readonly Shown[] {
-  const servers = Object.entries(state).map(([server, it]) => serverRow(server, it));
+function createStateRows({ state }: Place): readonly ValueRow[] {
+  const servers = Object.entries(state).map(([server, it]) => createServerRow(server, it));
   return servers.length === 1 ? servers[0]!.rows!() : servers;
 }
 
-function changeRow({ op, path, value }: Patch, { before }: Place): Shown {
+function createPatchRow({ op, path, value }: Patch, { before }: Place): ValueRow {
   const name = `Δ ${path
     .slice(1)
     .replace(/^[^/]+\/world\//, "")
     .replaceAll("/", ".")}`;
-  const was = valueAt(before, path);
+  const was = getValueAt(before, path);
   const rows =
     value !== undefined && value !== null && typeof value === "object"
-      ? { rows: () => rowsOf(value, undefined) }
+      ? { rows: () => createChildRows(value, undefined) }
       : {};
   const text =
     op === "remove"
-      ? `${inLine(was ?? null)} → (removed)`
+      ? `${formatInline(was ?? null)} → (removed)`
       : op === "add" && was === undefined
-        ? `(added) ${inLine(value ?? null)}`
-        : `${inLine(was ?? null)} → ${inLine(value ?? null)}`;
+        ? `(added) ${formatInline(value ?? null)}`
+        : `${formatInline(was ?? null)} → ${formatInline(value ?? null)}`;
   return { name, text, ...rows };
 }
 
-function serverRow(server: string, state: State[string]): Shown {
+function createServerRow(server: string, state: State[string]): ValueRow {
   return {
     name: server,
     text: state.clock,
     path: server,
     value: state as unknown as Json,
     rows: () => [
-      ...rowsOf(state.world, `${server}.world`),
+      ...createChildRows(state.world, `${server}.world`),
       { name: "clock", text: state.clock, path: `${server}.clock` },
       { name: "ids given", text: String(state.draws), path: `${server}.draws` },
     ],
   };
 }
 
-function rewardRows({ grade, cursor }: Stepping, place: Place): readonly Shown[] {
-  if ("unscorable" in grade) return [{ name: "no reward", text: grade.unscorable }];
-  const [paper] = grade.breakdowns;
-  const totals = grade.breakdowns.map(it => ({
+function createRewardRows({ reward, cursor }: DebugTarget, place: Place): readonly ValueRow[] {
+  if ("unscorable" in reward) return [{ name: "no reward", text: reward.unscorable }];
+  const [paper] = reward.breakdowns;
+  const totals = reward.breakdowns.map(it => ({
     name: it.profile,
     text: it.total.toFixed(4),
     rows: () =>
@@ -217,12 +224,12 @@ function rewardRows({ grade, cursor }: Stepping, place: Place): readonly Shown[]
   }));
   const success = {
     name: "success",
-    text: grade.success.achieved ? "yes" : `no: ${grade.success.why.join("; ")}`,
+    text: reward.success.achieved ? "yes" : `no: ${reward.success.why.join("; ")}`,
   };
   if (place.event?.kind !== "call" || !paper) return [...totals, success];
-  const call = callNumber(cursor, place);
+  const call = countCallsBefore(cursor, place);
   const evidence = paper.calls[call]!;
-  const own: readonly Shown[] = [
+  const own: readonly ValueRow[] = [
     {
       name: "validity",
       text: `${evidence.validity.toFixed(2)}${evidence.why ? `, ${evidence.why}` : ", known, fitting, accepted"}`,
@@ -240,7 +247,7 @@ function rewardRows({ grade, cursor }: Stepping, place: Place): readonly Shown[]
           {
             name: "arguments",
             text: `${evidence.arguments.filter(it => it.equal).length} of ${evidence.arguments.length} equal`,
-            rows: () => evidence.arguments.map(argumentRow),
+            rows: () => evidence.arguments.map(createArgumentRow),
           },
         ]
       : []),
@@ -253,7 +260,7 @@ function rewardRows({ grade, cursor }: Stepping, place: Place): readonly Shown[]
   ];
 }
 
-const argumentRow = ({
+const createArgumentRow = ({
   key,
   goal,
   model,
@@ -265,7 +272,7 @@ const argumentRow = ({
   model: unknown;
   equal: boolean;
   masked: boolean;
-}): Shown => ({
+}): ValueRow => ({
   name: key,
   text: masked
     ? "not compared"
@@ -275,20 +282,20 @@ const argumentRow = ({
 });
 
 /** A value as a row that opens out. */
-export function valueRow(name: string, value: Json, path?: string): Shown {
+export function createValueRow(name: string, value: Json, path?: string): ValueRow {
   const isOpen = value !== null && typeof value === "object" && Object.keys(value).length > 0;
   return {
     name,
-    text: inLine(value),
+    text: formatInline(value),
     value,
     ...(path === undefined ? {} : { path }),
-    ...(isOpen ? { rows: () => rowsOf(value, path) } : {}),
+    ...(isOpen ? { rows: () => createChildRows(value, path) } : {}),
   };
 }
 
-const rowsOf = (value: Json, path: string | undefined): readonly Shown[] =>
+const createChildRows = (value: Json, path: string | undefined): readonly ValueRow[] =>
   Object.entries(value as JsonObject).map(([key, it]) =>
-    valueRow(
+    createValueRow(
       key,
       it,
       path === undefined
@@ -298,7 +305,7 @@ const rowsOf = (value: Json, path: string | undefined): readonly Shown[] =>
   );
 
 /** A value in one line: text in quotes, entities by their first values. */
-function inLine(value: Json): string {
+function formatInline(value: Json): string {
   if (Array.isArray(value)) return `[${value.length}]`;
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   const entries = Object.entries(value);
@@ -312,10 +319,10 @@ function inLine(value: Json): string {
       : it !== null && typeof it === "object"
         ? "{…}"
         : JSON.stringify(it);
-  return short(`{ ${entries.map(([key, it]) => `${key}: ${inner(it)}`).join(", ")} }`, 120);
+  return truncate(`{ ${entries.map(([key, it]) => `${key}: ${inner(it)}`).join(", ")} }`, 120);
 }
 
-function valueAt(state: State, path: string): Json | undefined {
+function getValueAt(state: State, path: string): Json | undefined {
   let value: Json | undefined = state as unknown as Json;
   for (const part of path.slice(1).split("/")) {
     const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
@@ -327,5 +334,5 @@ function valueAt(state: State, path: string): Json | undefined {
   return value;
 }
 
-const short = (text: string, most: number) =>
+const truncate = (text: string, most: number) =>
   text.length > most ? `${text.slice(0, most - 1)}…` : text;

@@ -21,21 +21,21 @@ import { UserError } from "../../userError.ts";
 import { noteOf } from "../../reward/words.ts";
 import { transcriptOf, type Transcript } from "../../trajectory/transcript.ts";
 import {
-  addressOf,
+  createTranscriptUri,
   isTranscript,
-  nodeAddress,
+  getNodeUri,
   readAttempt,
   type AttemptNode,
   type FindTask,
-  type KeptAttempt,
+  type StoredAttempt,
 } from "./attempts.ts";
 import type { Definitions } from "../servers/definitions.ts";
-import { closingOf, gradeOf, type Grade } from "./grade.ts";
+import { formatRewardLines, scoreAttempt, type AttemptReward } from "./attemptReward.ts";
 import { wordsOfRejected } from "../synthesis/rejected.ts";
 
-export interface OpenAttempt extends KeptAttempt {
+export interface OpenAttempt extends StoredAttempt {
   readonly transcript: Transcript;
-  readonly grade: Grade;
+  readonly reward: AttemptReward;
   readonly catalog: Catalog;
 }
 
@@ -55,16 +55,16 @@ export class Transcripts implements Disposable {
 
   /** Shows the transcript of a node, or of a trajectory file that the person has open. */
   async open(node: AttemptNode | Uri | undefined): Promise<void> {
-    await this.#show(this.addressFor(node));
+    await this.#show(this.resolveUri(node));
   }
 
   /** The address that a command is about: the node's, the one given, or the active editor's. */
-  addressFor(node: AttemptNode | Uri | undefined): Uri {
+  resolveUri(node: AttemptNode | Uri | undefined): Uri {
     const given =
-      node instanceof Uri ? node : node ? nodeAddress(node) : window.activeTextEditor?.document.uri;
+      node instanceof Uri ? node : node ? getNodeUri(node) : window.activeTextEditor?.document.uri;
     if (given && isTranscript(given)) return given;
     if (given?.path.endsWith(".trajectory.jsonl"))
-      return addressOf(
+      return createTranscriptUri(
         { kind: "file", file: given.fsPath },
         given.path.split("/").at(-1)!.replace(".trajectory.jsonl", ""),
       );
@@ -72,7 +72,7 @@ export class Transcripts implements Disposable {
   }
 
   /** The attempt of a transcript's address, read once while its document is open. */
-  attempt(uri: Uri): Promise<OpenAttempt> {
+  getAttempt(uri: Uri): Promise<OpenAttempt> {
     const key = uri.toString();
     const known = this.#open.get(key);
     if (known) return known;
@@ -82,14 +82,14 @@ export class Transcripts implements Disposable {
     return reading;
   }
 
-  async text(uri: Uri): Promise<string> {
-    return (await this.attempt(uri)).transcript.text;
+  async getText(uri: Uri): Promise<string> {
+    return (await this.getAttempt(uri)).transcript.text;
   }
 
   /** Shows a call, by its position among the calls, in its transcript. */
   async reveal(address: string, call: number): Promise<void> {
     const uri = Uri.parse(address, true);
-    const { trajectory, transcript } = await this.attempt(uri);
+    const { trajectory, transcript } = await this.getAttempt(uri);
     const events = trajectory.events.flatMap((it, index) => (it.kind === "call" ? [index] : []));
     const span = transcript.spans[events[call]!]!;
     const editor = await this.#show(uri);
@@ -121,32 +121,32 @@ export class Transcripts implements Disposable {
       return {
         ...kept,
         catalog,
-        grade: { unscorable: `it was turned down (${kept.rejected.reason})` },
+        reward: { unscorable: `it was rejected (${kept.rejected.reason})` },
         transcript: transcriptOf(kept.trajectory, wordsOfRejected(kept.rejected)),
       };
-    const grade = gradeOf(catalog, kept.task, kept.trajectory);
-    const paper = "breakdowns" in grade ? grade.breakdowns[0] : undefined;
+    const reward = scoreAttempt(catalog, kept.task, kept.trajectory);
+    const paper = "breakdowns" in reward ? reward.breakdowns[0] : undefined;
     const transcript = transcriptOf(kept.trajectory, {
       ...(kept.task ? { task: kept.task } : {}),
       ...(paper ? { noteOf: call => noteOf(paper, call) } : {}),
-      closing: closingOf(grade),
+      closing: formatRewardLines(reward),
     });
-    return { ...kept, transcript, grade, catalog };
+    return { ...kept, transcript, reward, catalog };
   }
 
   async #show(uri: Uri): Promise<TextEditor> {
     // read first: what cannot be read says why, and opens nothing
-    await this.attempt(uri);
+    await this.getAttempt(uri);
     const shown = window.visibleTextEditors.find(
       it => it.document.uri.toString() === uri.toString(),
     );
     const document = await workspace.openTextDocument(uri);
-    return window.showTextDocument(document, { viewColumn: shown?.viewColumn ?? columnFor() });
+    return window.showTextDocument(document, { viewColumn: shown?.viewColumn ?? chooseColumn() });
   }
 }
 
 /** Beside a page the transcript goes to the other column; else where the person is. */
-function columnFor(): ViewColumn {
+function chooseColumn(): ViewColumn {
   const { activeTabGroup } = window.tabGroups;
   const isOnReward =
     activeTabGroup.activeTab?.input instanceof TabInputWebview &&
@@ -155,5 +155,5 @@ function columnFor(): ViewColumn {
 }
 
 /** What the user asked first. */
-export const askedIn = ({ trajectory }: KeptAttempt): string =>
+export const getFirstRequest = ({ trajectory }: StoredAttempt): string =>
   trajectory.events.find(it => it.kind === "user")?.text ?? trajectory.header.task;

@@ -6,9 +6,9 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { Filtered, parseFilter } from "../../../src/editor/tasks/taskFilter.ts";
+import { FilteredTasks, parseTaskFilter } from "../../../src/editor/tasks/taskFilter.ts";
 import { indexTasks, readTask } from "../../../src/editor/tasks/taskIndex.ts";
-import { searchTasks, type Hit } from "../../../src/editor/tasks/taskSearch.ts";
+import { searchTasks, type SearchHit } from "../../../src/editor/tasks/taskSearch.ts";
 import { taskLine } from "../../../src/trajectory/taskLine.ts";
 import { abstain, moveFifty, moveTwice } from "../../trajectory/made.ts";
 import { manyTasks } from "../manyTasks.ts";
@@ -28,7 +28,7 @@ test("each task is listed with what the user asks and the calls that must happen
   const file = written(`${tasks.map(taskLine).join("\n")}\n`);
   const { entries, skipped } = await indexTasks(file);
   expect(skipped).toEqual([]);
-  expect(entries.map(it => [it.number, it.asked, it.goals.join(" ")])).toEqual([
+  expect(entries.map(it => [it.number, it.request, it.goals.join(" ")])).toEqual([
     [1, "Move 50 euros from acc_101 to my savings.", "banking_list_accounts banking_transfer"],
     [
       2,
@@ -75,7 +75,7 @@ test("a file that grows is read on, one that is written anew is read again", asy
   const [fifty, twice, none] = [await moveFifty(), await moveTwice(), await abstain()].map(
     taskLine,
   ) as [string, string, string];
-  const ids = async () => (await indexTasks(file)).entries.map(it => it.asked.split(" ")[0]);
+  const ids = async () => (await indexTasks(file)).entries.map(it => it.request.split(" ")[0]);
   const file = written(`${fifty}\n${twice.slice(0, 300)}`);
   const before = await indexTasks(file);
   expect(before).toMatchObject({
@@ -103,7 +103,7 @@ const checkFilter = async (filter: string, expected: readonly string[]) => {
     await abstain(),
   ];
   const { entries } = await indexTasks(written(tasks.map(it => `${taskLine(it)}\n`).join("")));
-  const shown = await new Filtered(entries, parseFilter(filter)).shown();
+  const shown = await new FilteredTasks(entries, parseTaskFilter(filter)).list();
   expect(shown.map(it => ["fifty", "twice", "none"][it.number - 1])).toEqual(expected);
 };
 
@@ -122,11 +122,11 @@ test("what is no field is a word", () => checkFilter("note:this 09:00", []));
 test("a field without a value is still being typed", () =>
   checkFilter("split:", ["fifty", "twice", "none"]));
 
-const checkSearch = async (text: string, expected: readonly Partial<Hit>[]) => {
+const checkSearch = async (text: string, expected: readonly Partial<SearchHit>[]) => {
   const tasks = [await moveFifty(), await moveTwice(), await abstain()];
   const index = await indexTasks(written(tasks.map(it => `${taskLine(it)}\n`).join("")));
-  const hits: Hit[] = [];
-  for await (const it of searchTasks(index, parseFilter(text))) hits.push(it);
+  const hits: SearchHit[] = [];
+  for await (const it of searchTasks(index, parseTaskFilter(text))) hits.push(it);
   expect(hits).toMatchObject(expected);
 };
 
@@ -145,12 +145,12 @@ test("thousands of tasks are indexed, filtered and searched without holding the 
   const indexing = await longestBlock(() => indexTasks(file));
   expect(indexing.result.entries).toHaveLength(13_517);
   const filtering = await longestBlock(() =>
-    new Filtered(indexing.result.entries, parseFilter("kind:normal banking")).shown(),
+    new FilteredTasks(indexing.result.entries, parseTaskFilter("kind:normal banking")).list(),
   );
   expect(filtering.result.length).toBeGreaterThan(100);
   const searching = await longestBlock(async () => {
     let n = 0;
-    for await (const _ of searchTasks(indexing.result, parseFilter("banking"))) n++;
+    for await (const _ of searchTasks(indexing.result, parseTaskFilter("banking"))) n++;
     return n;
   });
   expect(searching.result).toBeGreaterThan(100);

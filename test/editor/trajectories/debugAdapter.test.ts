@@ -5,8 +5,8 @@
 import type { DebugProtocol } from "@vscode/debugprotocol";
 import { expect, test } from "vitest";
 import { TrajectoryDebugSession } from "../../../src/editor/trajectories/debugAdapter.ts";
-import { gradeOf } from "../../../src/editor/trajectories/grade.ts";
-import type { Stepping } from "../../../src/editor/trajectories/stepping.ts";
+import { scoreAttempt } from "../../../src/editor/trajectories/attemptReward.ts";
+import type { DebugTarget } from "../../../src/editor/trajectories/stepping.ts";
 import { UserError } from "../../../src/userError.ts";
 import { rollout } from "../../../src/policy/rollout.ts";
 import { scripted } from "../../../src/policy/scripted.ts";
@@ -18,7 +18,7 @@ import { calling, catalog, lookUp, moveFifty, saying, transfer } from "../../tra
 const source = "prove:/transcripts/made/t-move.transcript";
 
 /** Moves too much, then to the wrong account. */
-async function stumbling(): Promise<Stepping> {
+async function stumbling(): Promise<DebugTarget> {
   const task = await moveFifty();
   const trajectory = await rollout(
     task,
@@ -35,7 +35,7 @@ async function stumbling(): Promise<Stepping> {
     cursor: new Cursor(catalog, trajectory),
     transcript: transcriptOf(trajectory, { task }),
     task,
-    grade: gradeOf(catalog, task, trajectory),
+    reward: scoreAttempt(catalog, task, trajectory),
   };
 }
 
@@ -46,7 +46,7 @@ class Editor {
   readonly events: DebugProtocol.Event[] = [];
   #sent = 0;
 
-  constructor(load: () => Promise<Stepping>) {
+  constructor(load: () => Promise<DebugTarget>) {
     this.#session = new TrajectoryDebugSession(load);
     this.#session.onDidSendMessage(it => {
       const message = it as DebugProtocol.Event | DebugProtocol.Response;

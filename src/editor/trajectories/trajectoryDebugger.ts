@@ -7,10 +7,10 @@ import { UserError } from "../../userError.ts";
 import { Cursor } from "../../trajectory/cursor.ts";
 import { isTranscript, type AttemptNode } from "./attempts.ts";
 import { TrajectoryDebugSession } from "./debugAdapter.ts";
-import type { Stepping } from "./stepping.ts";
+import type { DebugTarget } from "./stepping.ts";
 import type { Transcripts } from "./transcripts.ts";
 
-export class Debugging implements Disposable {
+export class TrajectoryDebugger implements Disposable {
   readonly #transcripts: Transcripts;
   readonly #registered: Disposable[];
 
@@ -31,7 +31,7 @@ export class Debugging implements Disposable {
                 request: "launch",
                 name: "Trajectory",
                 internalConsoleOptions: "neverOpen",
-                transcript: this.#transcripts.addressFor(undefined).toString(),
+                transcript: this.#transcripts.resolveUri(undefined).toString(),
               },
       }),
     ];
@@ -39,14 +39,14 @@ export class Debugging implements Disposable {
 
   /** Steps through the attempt of a node, or of the transcript that is shown. */
   async start(node: AttemptNode | Uri | undefined): Promise<void> {
-    const uri = this.#transcripts.addressFor(node);
+    const uri = this.#transcripts.resolveUri(node);
     await this.#transcripts.open(uri);
     const isStarted = await debug.startDebugging(
       undefined,
       {
         type: "prove",
         request: "launch",
-        name: nameOf(uri),
+        name: getTitle(uri),
         transcript: uri.toString(),
         internalConsoleOptions: "neverOpen",
       },
@@ -59,29 +59,29 @@ export class Debugging implements Disposable {
     for (const it of this.#registered) it.dispose();
   }
 
-  async #load(address: string): Promise<Stepping> {
+  async #load(address: string): Promise<DebugTarget> {
     const uri = Uri.parse(address, true);
     if (!isTranscript(uri))
       throw new UserError(`${address} is no transcript`, "start it by Step Through Trajectory");
-    const { catalog, trajectory, transcript, task, grade, rejected } =
-      await this.#transcripts.attempt(uri);
+    const { catalog, trajectory, transcript, task, reward, rejected } =
+      await this.#transcripts.getAttempt(uri);
     if (rejected)
       throw new UserError(
-        `${rejected.id} was turned down and cannot be replayed`,
+        `${rejected.id} was rejected and cannot be replayed`,
         "step through a task instead",
       );
     return {
       source: uri.toString(),
-      title: nameOf(uri),
+      title: getTitle(uri),
       cursor: new Cursor(catalog, trajectory),
       transcript,
-      grade,
+      reward,
       ...(task ? { task } : {}),
     };
   }
 }
 
-const nameOf = (uri: Uri) =>
+const getTitle = (uri: Uri) =>
   uri.path
     .split("/")
     .at(-1)!

@@ -13,11 +13,15 @@ import { attemptsOn } from "../../trajectory/attempt.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { finishedOf, type Trajectory } from "../../trajectory/trajectory.ts";
 
-export type Grade =
+export type AttemptReward =
   | { readonly breakdowns: readonly Breakdown[]; readonly success: Success }
   | { readonly unscorable: string };
 
-export function gradeOf(catalog: Catalog, task: Task | undefined, trajectory: Trajectory): Grade {
+export function scoreAttempt(
+  catalog: Catalog,
+  task: Task | undefined,
+  trajectory: Trajectory,
+): AttemptReward {
   const finished = finishedOf(trajectory);
   if (!task) return { unscorable: "its task is not at hand" };
   if (!finished) return { unscorable: "it has not ended" };
@@ -35,7 +39,7 @@ export function gradeOf(catalog: Catalog, task: Task | undefined, trajectory: Tr
 }
 
 /** Reward and success, for the end of a transcript. */
-export function closingOf(grade: Grade): readonly string[] {
+export function formatRewardLines(grade: AttemptReward): readonly string[] {
   if ("unscorable" in grade) return [`no reward: ${grade.unscorable}`];
   const { breakdowns, success } = grade;
   const [first, ...others] = breakdowns.map(closingWords);

@@ -1,8 +1,12 @@
 /** The language of watches and conditions: paths and comparisons, and nothing else. */
 import { describe, expect, test } from "vitest";
-import { evaluate, Unreadable, type Scope } from "../../../src/editor/trajectories/watch.ts";
+import {
+  evaluateExpression,
+  ExpressionError,
+  type Variables,
+} from "../../../src/editor/trajectories/expression.ts";
 
-const scope: Scope = {
+const scope: Variables = {
   banking: {
     world: {
       accounts: { acc_101: { balance: 12.5, name: "Everyday" } },
@@ -14,10 +18,11 @@ const scope: Scope = {
   call: { name: "banking_transfer", error: null },
 };
 
-const check = (text: string, expected: unknown) => expect(evaluate(text, scope)).toEqual(expected);
+const check = (text: string, expected: unknown) =>
+  expect(evaluateExpression(text, scope)).toEqual(expected);
 const checkRefused = (text: string, why: RegExp) => {
-  expect(() => evaluate(text, scope)).toThrow(Unreadable);
-  expect(() => evaluate(text, scope)).toThrow(why);
+  expect(() => evaluateExpression(text, scope)).toThrow(ExpressionError);
+  expect(() => evaluateExpression(text, scope)).toThrow(why);
 };
 
 test("a path leads into values", () => {

@@ -6,13 +6,13 @@
 import type { Json } from "../../environment/json.ts";
 
 /** What paths lead into: every name that a person may use first. */
-export type Scope = Readonly<Record<string, Json | undefined>>;
+export type Variables = Readonly<Record<string, Json | undefined>>;
 
 /** A text that is not of the language, or a path that leads nowhere. */
-export class Unreadable extends Error {}
+export class ExpressionError extends Error {}
 
 /** The value of a path, or true or false for a comparison. Throws `Unreadable`. */
-export function evaluate(text: string, scope: Scope): Json {
+export function evaluateExpression(text: string, scope: Variables): Json {
   const parser = new Parser(text, scope);
   const value = parser.expression();
   parser.end();
@@ -23,10 +23,10 @@ type Operator = "==" | "!=" | "<=" | ">=" | "<" | ">";
 
 class Parser {
   readonly #text: string;
-  readonly #scope: Scope;
+  readonly #scope: Variables;
   #at = 0;
 
-  constructor(text: string, scope: Scope) {
+  constructor(text: string, scope: Variables) {
     this.#text = text;
     this.#scope = scope;
   }
@@ -39,7 +39,7 @@ class Parser {
 
   end(): void {
     const rest = this.#text.slice(this.#at).trim();
-    if (rest !== "") throw new Unreadable(`"${rest}" is more than a path or a comparison`);
+    if (rest !== "") throw new ExpressionError(`"${rest}" is more than a path or a comparison`);
   }
 
   #operand(): Json {
@@ -49,20 +49,20 @@ class Parser {
     if (literal !== undefined) return this.#json(literal);
     const name = this.#take(/[A-Za-z_][\w-]*/y);
     if (name === undefined)
-      throw new Unreadable(`"${this.#text.slice(this.#at).trim()}" is no path`);
-    let value = step(this.#scope, name, name);
+      throw new ExpressionError(`"${this.#text.slice(this.#at).trim()}" is no path`);
+    let value = getProperty(this.#scope, name, name);
     for (let walked = name; ;) {
       const key = this.#key();
       if (key === undefined) return value;
       walked += `.${key}`;
-      value = step(value, key, walked);
+      value = getProperty(value, key, walked);
     }
   }
 
   #key(): string | undefined {
     if (this.#take(/\./y) !== undefined) {
       const key = this.#take(/[\w-]+/y);
-      if (key === undefined) throw new Unreadable("a name must follow the dot");
+      if (key === undefined) throw new ExpressionError("a name must follow the dot");
       return key;
     }
     const bracketed = this.#take(/\[\s*(?:\d+|"(?:[^"\\]|\\.)*")\s*\]/y);
@@ -75,7 +75,7 @@ class Parser {
     try {
       return JSON.parse(text) as Json;
     } catch {
-      throw new Unreadable(`${text} is no value`);
+      throw new ExpressionError(`${text} is no value`);
     }
   }
 
@@ -91,12 +91,12 @@ class Parser {
 }
 
 /** Own keys only: a path never reaches what a value inherits. */
-function step(from: Json | Scope, key: string, walked: string): Json {
+function getProperty(from: Json | Variables, key: string, walked: string): Json {
   const value =
     from !== null && typeof from === "object" && Object.hasOwn(from, key)
-      ? (from as Scope)[key]
+      ? (from as Variables)[key]
       : undefined;
-  if (value === undefined) throw new Unreadable(`there is no ${walked}`);
+  if (value === undefined) throw new ExpressionError(`there is no ${walked}`);
   return value;
 }
 
@@ -111,7 +111,9 @@ function compare(left: Json, operator: Operator, right: Json): boolean {
         (typeof left === "number" && typeof right === "number") ||
         (typeof left === "string" && typeof right === "string")
       ))
-        throw new Unreadable(`${JSON.stringify(left)} and ${JSON.stringify(right)} have no order`);
+        throw new ExpressionError(
+          `${JSON.stringify(left)} and ${JSON.stringify(right)} have no order`,
+        );
       return { "<": left < right, ">": left > right, "<=": left <= right, ">=": left >= right }[
         operator
       ];

@@ -20,25 +20,25 @@ import type { Transcripts } from "./transcripts.ts";
 
 const language = { language: "prove-trajectory" };
 
-export function registerTranscriptLenses(
+export function registerTranscriptFeatures(
   transcripts: Transcripts,
   definitions: Definitions,
 ): Disposable[] {
   return [
     languages.registerCodeLensProvider(language, {
       async provideCodeLenses({ uri }) {
-        const { grade, rejected } = await transcripts.attempt(uri);
+        const { reward, rejected } = await transcripts.getAttempt(uri);
         const top = new Range(0, 0, 0, 0);
         if (rejected)
           return [
             new CodeLens(top, {
-              title: `$(circle-slash) Turned down: ${rejected.reason}`,
+              title: `$(circle-slash) Rejected: ${rejected.reason}`,
               command: "",
             }),
           ];
-        const reward =
-          "breakdowns" in grade
-            ? `Show Reward (${grade.breakdowns[0]!.total.toFixed(4)})`
+        const rewardTitle =
+          "breakdowns" in reward
+            ? `Show Reward (${reward.breakdowns[0]!.total.toFixed(4)})`
             : "Show Reward";
         return [
           new CodeLens(top, {
@@ -47,7 +47,7 @@ export function registerTranscriptLenses(
             arguments: [uri],
           }),
           new CodeLens(top, {
-            title: `$(star-half) ${reward}`,
+            title: `$(star-half) ${rewardTitle}`,
             command: "prove.showReward",
             arguments: [uri],
           }),
@@ -73,10 +73,10 @@ export function registerTranscriptLenses(
     }),
     languages.registerDocumentSymbolProvider(language, {
       async provideDocumentSymbols(document) {
-        const { trajectory, transcript } = await transcripts.attempt(document.uri);
+        const { trajectory, transcript } = await transcripts.getAttempt(document.uri);
         return trajectory.events.flatMap((event, i) => {
           const { first, last } = transcript.spans[i]!;
-          const symbol = symbolOf(event);
+          const symbol = describeSymbol(event);
           if (!symbol) return [];
           const range = document
             .lineAt(Math.min(last, document.lineCount - 1))
@@ -87,7 +87,7 @@ export function registerTranscriptLenses(
     }),
     languages.registerFoldingRangeProvider(language, {
       async provideFoldingRanges({ uri }) {
-        const { transcript } = await transcripts.attempt(uri);
+        const { transcript } = await transcripts.getAttempt(uri);
         return transcript.spans
           .filter(it => it.last > it.first)
           .map(it => new FoldingRange(it.first, it.last));
@@ -96,7 +96,7 @@ export function registerTranscriptLenses(
   ];
 }
 
-function symbolOf(event: Event): [string, string, SymbolKind] | undefined {
+function describeSymbol(event: Event): [string, string, SymbolKind] | undefined {
   switch (event.kind) {
     case "user":
       return ["user", event.text.slice(0, 80), SymbolKind.String];
