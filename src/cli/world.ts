@@ -8,7 +8,7 @@ import { fixtureFile } from "../environment/fixture.ts";
 import { openCatalog, type Catalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
 import { shippedSeed } from "../servers/shared/cast.ts";
-import { generators } from "../servers/generators.ts";
+import { loadGenerators } from "../servers/catalog.ts";
 import type { FixtureSize } from "../servers/shared/generator.ts";
 import {
   findInconsistencies,
@@ -44,7 +44,7 @@ export const world: Command = {
       terminal.cwd,
       (values["out"] as string | undefined) ?? join(terminal.prove, "fixtures"),
     );
-    for (const [server, fixture] of generateFixtures(generators, {
+    for (const [server, fixture] of generateFixtures(await loadGenerators(), {
       seed,
       size,
       name,
@@ -72,13 +72,17 @@ export function shippedOf({
   return (server, size) => shipped.fixture(server, size);
 }
 
-function checked({ catalog, print, say }: Terminal, name: string, seed: number): number {
+async function checked(
+  { catalog, print, say }: Terminal,
+  name: string,
+  seed: number,
+): Promise<number> {
   const states = new Map(
     [...catalog.servers.keys()].map(server => [server, catalog.fixture(server, name).state]),
   );
   // a world of its own names: those of the shipped one are seed 1's
   const lines = findInconsistencies(
-    generators,
+    await loadGenerators(),
     states,
     /^world-\d+$/.test(name) && seed === shippedSeed ? Number(name.slice("world-".length)) : seed,
   );

@@ -1,45 +1,76 @@
 /**
- * All servers in their fixed order, by name. A server's module is loaded when it is first asked
- * for, because building its schemas takes time.
+ * All servers in their fixed order, by name: the module with the definition, and the module that
+ * generates fixtures. Both are loaded when they are first needed.
  */
 import { setImmediate } from "node:timers/promises";
 import type { Server } from "../environment/server.ts";
+import type { FixtureGenerator } from "./shared/generator.ts";
 
-const modules: Readonly<Record<string, () => Promise<Server>>> = {
-  banking: () => import("./banking/server.ts").then(it => it.banking),
-  trading: () => import("./trading/server.ts").then(it => it.trading),
-  payments: () => import("./payments/server.ts").then(it => it.payments),
-  calendar: () => import("./calendar/server.ts").then(it => it.calendar),
-  email: () => import("./email/server.ts").then(it => it.email),
-  filesystem: () => import("./filesystem/server.ts").then(it => it.filesystem),
-  shopping: () => import("./shopping/server.ts").then(it => it.shopping),
-  marketplace: () => import("./marketplace/server.ts").then(it => it.marketplace),
-  retail_chain: () => import("./retailChain/server.ts").then(it => it.retailChain),
-  travel_booking: () => import("./travelBooking/server.ts").then(it => it.travelBooking),
-  maps: () => import("./maps/server.ts").then(it => it.maps),
-  social_media: () => import("./socialMedia/server.ts").then(it => it.socialMedia),
-  team_chat: () => import("./teamChat/server.ts").then(it => it.teamChat),
-  iot_devices: () => import("./iotDevices/server.ts").then(it => it.iotDevices),
-  vehicle: () => import("./vehicle/server.ts").then(it => it.vehicle),
-  crm: () => import("./crm/server.ts").then(it => it.crm),
-  issue_tracker: () => import("./issueTracker/server.ts").then(it => it.issueTracker),
-  budget: () => import("./budget/server.ts").then(it => it.budget),
-  food_delivery: () => import("./foodDelivery/server.ts").then(it => it.foodDelivery),
-  video_meeting: () => import("./videoMeeting/server.ts").then(it => it.videoMeeting),
+type Entry = readonly [
+  loadServer: () => Promise<{ readonly server: Server }>,
+  loadGenerator: () => Promise<{ readonly generator: FixtureGenerator }>,
+];
+
+const entries: Readonly<Record<string, Entry>> = {
+  banking: [() => import("./banking/server.ts"), () => import("./banking/generate.ts")],
+  trading: [() => import("./trading/server.ts"), () => import("./trading/generate.ts")],
+  payments: [() => import("./payments/server.ts"), () => import("./payments/generate.ts")],
+  calendar: [() => import("./calendar/server.ts"), () => import("./calendar/generate.ts")],
+  email: [() => import("./email/server.ts"), () => import("./email/generate.ts")],
+  filesystem: [() => import("./filesystem/server.ts"), () => import("./filesystem/generate.ts")],
+  shopping: [() => import("./shopping/server.ts"), () => import("./shopping/generate.ts")],
+  marketplace: [() => import("./marketplace/server.ts"), () => import("./marketplace/generate.ts")],
+  retail_chain: [
+    () => import("./retailChain/server.ts"),
+    () => import("./retailChain/generate.ts"),
+  ],
+  travel_booking: [
+    () => import("./travelBooking/server.ts"),
+    () => import("./travelBooking/generate.ts"),
+  ],
+  maps: [() => import("./maps/server.ts"), () => import("./maps/generate.ts")],
+  social_media: [
+    () => import("./socialMedia/server.ts"),
+    () => import("./socialMedia/generate.ts"),
+  ],
+  team_chat: [() => import("./teamChat/server.ts"), () => import("./teamChat/generate.ts")],
+  iot_devices: [() => import("./iotDevices/server.ts"), () => import("./iotDevices/generate.ts")],
+  vehicle: [() => import("./vehicle/server.ts"), () => import("./vehicle/generate.ts")],
+  crm: [() => import("./crm/server.ts"), () => import("./crm/generate.ts")],
+  issue_tracker: [
+    () => import("./issueTracker/server.ts"),
+    () => import("./issueTracker/generate.ts"),
+  ],
+  budget: [() => import("./budget/server.ts"), () => import("./budget/generate.ts")],
+  food_delivery: [
+    () => import("./foodDelivery/server.ts"),
+    () => import("./foodDelivery/generate.ts"),
+  ],
+  video_meeting: [
+    () => import("./videoMeeting/server.ts"),
+    () => import("./videoMeeting/generate.ts"),
+  ],
 };
 
 /** The names of all servers, in the catalog's order. */
-export const serverNames: readonly string[] = Object.keys(modules);
+export const serverNames: readonly string[] = Object.keys(entries);
 
 /**
- * All servers, in the catalog's order. They are loaded one at a time with a turn of the event loop
- * in between, so that the extension host stays responsive.
+ * Loads all servers, in the catalog's order. It takes a turn of the event loop between two, so that
+ * the extension host stays responsive.
  */
 export async function loadServers(): Promise<readonly Server[]> {
   const servers: Server[] = [];
-  for (const load of Object.values(modules)) {
-    servers.push(await load());
+  for (const [loadServer] of Object.values(entries)) {
+    servers.push((await loadServer()).server);
     await setImmediate();
   }
   return servers;
+}
+
+/** Loads the fixture generators of all servers, in the order in which they run. */
+export async function loadGenerators(): Promise<readonly FixtureGenerator[]> {
+  const modules = await Promise.all(Object.values(entries).map(([, load]) => load()));
+  const generators = modules.map(it => it.generator);
+  return [...generators.filter(it => it.runsFirst), ...generators.filter(it => !it.runsFirst)];
 }

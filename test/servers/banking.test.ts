@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openByName } from "../../src/environment/catalog.ts";
 import type { Json } from "../../src/environment/json.ts";
-import { banking } from "../../src/servers/banking/server.ts";
+import { server as banking } from "../../src/servers/banking/server.ts";
 import { catalog } from "../contracts/doors.ts";
 import { walk } from "../contracts/walk.ts";
 

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import fc from "fast-check";
 import { join } from "node:path";
 import { openByName, openCatalog } from "../../src/environment/catalog.ts";
-import { balanceOf, budget, type Budget } from "../../src/servers/budget/server.ts";
+import { balanceOf, server as budget, type Budget } from "../../src/servers/budget/server.ts";
 import { walk } from "../contracts/walk.ts";
 import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
 

@@ -6,7 +6,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openByName } from "../../src/environment/catalog.ts";
 import type { Json } from "../../src/environment/json.ts";
-import { calendar } from "../../src/servers/calendar/server.ts";
+import { server as calendar } from "../../src/servers/calendar/server.ts";
 import { catalog } from "../contracts/doors.ts";
 import { walk } from "../contracts/walk.ts";
 

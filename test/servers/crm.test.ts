@@ -3,7 +3,7 @@
  * in their way.
  */
 import { describe, test } from "vitest";
-import { crm } from "../../src/servers/crm/server.ts";
+import { server as crm } from "../../src/servers/crm/server.ts";
 import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
 
 const { check, checkAllTools } = checksOf(crm);

@@ -3,7 +3,7 @@
  * stands in the way.
  */
 import { describe, test } from "vitest";
-import { email } from "../../src/servers/email/server.ts";
+import { server as email } from "../../src/servers/email/server.ts";
 import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
 
 const { check, checkAllTools } = checksOf(email);

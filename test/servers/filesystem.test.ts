@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openByName } from "../../src/environment/catalog.ts";
 import type { Json } from "../../src/environment/json.ts";
-import { filesystem } from "../../src/servers/filesystem/server.ts";
+import { server as filesystem } from "../../src/servers/filesystem/server.ts";
 import { catalog } from "../contracts/doors.ts";
 import { walk } from "../contracts/walk.ts";
 

@@ -1,6 +1,6 @@
 /** Every food_delivery tool by hand: what it gives, what it changes, and what it turns down. */
 import { describe, expect, test } from "vitest";
-import { foodDelivery } from "../../src/servers/foodDelivery/server.ts";
+import { server as foodDelivery } from "../../src/servers/foodDelivery/server.ts";
 import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
 
 const { check, checkAllTools } = checksOf(foodDelivery);

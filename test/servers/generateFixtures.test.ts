@@ -5,18 +5,18 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { loadServers } from "../../src/servers/catalog.ts";
+import { loadGenerators, loadServers } from "../../src/servers/catalog.ts";
 import {
   findInconsistencies,
   formatFixture,
   generateFixtures,
 } from "../../src/servers/generateFixtures.ts";
-import { generators } from "../../src/servers/generators.ts";
 import { createCast } from "../../src/servers/shared/cast.ts";
 import type { FixtureSize } from "../../src/servers/shared/generator.ts";
 import { catalog, root } from "../contracts/doors.ts";
 
 const servers = await loadServers();
+const generators = await loadGenerators();
 
 const readShipped = (server: string, size: FixtureSize) => catalog.fixture(server, size);
 const generate = (seed: number, size: FixtureSize, name: string = size) =>

@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openByName, openCatalog } from "../../src/environment/catalog.ts";
-import { iotDevices } from "../../src/servers/iotDevices/server.ts";
+import { server as iotDevices } from "../../src/servers/iotDevices/server.ts";
 import type { Home } from "../../src/servers/iotDevices/state.ts";
 import { walk } from "../contracts/walk.ts";
 import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";

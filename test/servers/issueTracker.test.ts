@@ -2,7 +2,7 @@
  * Every tool of the issue tracker by hand: what it gives, what it changes, and what it turns down.
  */
 import { describe, test } from "vitest";
-import { issueTracker } from "../../src/servers/issueTracker/server.ts";
+import { server as issueTracker } from "../../src/servers/issueTracker/server.ts";
 import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
 
 const { check, checkAllTools } = checksOf(issueTracker);

@@ -3,7 +3,7 @@
  * it turns down.
  */
 import { describe, test } from "vitest";
-import { maps } from "../../src/servers/maps/server.ts";
+import { server as maps } from "../../src/servers/maps/server.ts";
 import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
 
 const { check, checkAllTools } = checksOf(maps);

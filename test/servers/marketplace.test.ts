@@ -1,6 +1,6 @@
 /** Every marketplace tool by hand: what it gives, what it changes, and what it turns down. */
 import { describe, expect, test } from "vitest";
-import { marketplace } from "../../src/servers/marketplace/server.ts";
+import { server as marketplace } from "../../src/servers/marketplace/server.ts";
 import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
 
 const { check, checkAllTools } = checksOf(marketplace);

@@ -1,6 +1,6 @@
 /** Every payments tool by hand: what it gives, what it changes, and what it turns down. */
 import { describe, expect, test } from "vitest";
-import { payments } from "../../src/servers/payments/server.ts";
+import { server as payments } from "../../src/servers/payments/server.ts";
 import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
 
 const { check, checkAllTools } = checksOf(payments);

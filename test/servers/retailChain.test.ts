@@ -3,7 +3,7 @@
  * down.
  */
 import { describe, expect, test } from "vitest";
-import { retailChain } from "../../src/servers/retailChain/server.ts";
+import { server as retailChain } from "../../src/servers/retailChain/server.ts";
 import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
 
 const { check, checkAllTools } = checksOf(retailChain);

@@ -1,6 +1,6 @@
 /** Every shopping tool by hand: what it gives, what it changes, and what it turns down. */
 import { describe, expect, test } from "vitest";
-import { shopping } from "../../src/servers/shopping/server.ts";
+import { server as shopping } from "../../src/servers/shopping/server.ts";
 import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
 
 const { check, checkAllTools } = checksOf(shopping);

@@ -2,7 +2,7 @@
  * Every tool of the social network by hand: what it gives, what it changes, and what it turns down.
  */
 import { describe, test } from "vitest";
-import { socialMedia } from "../../src/servers/socialMedia/server.ts";
+import { server as socialMedia } from "../../src/servers/socialMedia/server.ts";
 import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
 
 const { check, checkAllTools } = checksOf(socialMedia);

@@ -3,7 +3,7 @@
  * reactions, and what stands in the way.
  */
 import { describe, test } from "vitest";
-import { teamChat } from "../../src/servers/teamChat/server.ts";
+import { server as teamChat } from "../../src/servers/teamChat/server.ts";
 import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
 
 const { check, checkAllTools } = checksOf(teamChat);

@@ -1,6 +1,6 @@
 /** Every trading tool by hand: what it gives, what it changes, and what it turns down. */
 import { describe, expect, test } from "vitest";
-import { trading } from "../../src/servers/trading/server.ts";
+import { server as trading } from "../../src/servers/trading/server.ts";
 import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
 
 const { check, checkAllTools } = checksOf(trading);

@@ -3,7 +3,7 @@
  * insurance, and what is turned down.
  */
 import { describe, test } from "vitest";
-import { travelBooking } from "../../src/servers/travelBooking/server.ts";
+import { server as travelBooking } from "../../src/servers/travelBooking/server.ts";
 import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
 
 const { check, checkAllTools } = checksOf(travelBooking);

@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openByName, openCatalog } from "../../src/environment/catalog.ts";
-import { vehicle } from "../../src/servers/vehicle/server.ts";
+import { server as vehicle } from "../../src/servers/vehicle/server.ts";
 import type { Garage } from "../../src/servers/vehicle/state.ts";
 import { walk } from "../contracts/walk.ts";
 import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";

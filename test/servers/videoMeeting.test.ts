@@ -3,7 +3,7 @@
  * recorded, and what is turned down.
  */
 import { describe, test } from "vitest";
-import { videoMeeting } from "../../src/servers/videoMeeting/server.ts";
+import { server as videoMeeting } from "../../src/servers/videoMeeting/server.ts";
 import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
 
 const { check, checkAllTools } = checksOf(videoMeeting);

@@ -666,7 +666,7 @@ const {
 const { pay_bill, list_payees, add_payee } = payeeTools;
 const { deposit, withdraw, freeze_card, unfreeze_card } = cashTools;
 
-export const banking = defineServer({
+export const server = defineServer({
   name: "banking",
   category: "Finance",
   summary: "accounts, cards, ledger, planned transfers, payees and their bills",

@@ -3,7 +3,7 @@
  * in cash, limits, closed months and savings goals. Knows how banking writes its ledger, and no
  * other server.
  */
-import { balanceOf, budget, type Budget } from "./server.ts";
+import { balanceOf, server, type Budget } from "./server.ts";
 import type { SharedCast } from "../shared/cast.ts";
 import { cashPools, categoryPlans, goalPlans, type CategoryPlan } from "./generateValues.ts";
 import { dayAfterStart } from "../shared/startTime.ts";
@@ -184,7 +184,7 @@ function cashIn(
 }
 
 export const generator = defineGenerator<Budget>({
-  server: budget,
+  server,
   generate,
   findInconsistencies: (state, states, cast) => [
     ...(state.owner === cast.user.name

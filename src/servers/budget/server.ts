@@ -5,7 +5,7 @@ import { expenses } from "./expenses.ts";
 import { goals } from "./goals.ts";
 import { Budget } from "./state.ts";
 
-export const budget = defineServer({
+export const server = defineServer({
   name: "budget",
   category: "Lifestyle",
   summary: "expenses in categories with monthly limits, months that close, savings goals",

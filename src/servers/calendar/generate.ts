@@ -1,15 +1,16 @@
 /** Generates the calendar of a fixture set from the shipped fixture. */
 import { defineGenerator } from "../shared/generator.ts";
 import { generateFromShipped } from "../shared/shippedFixture.ts";
-import { calendar } from "./server.ts";
+import { server } from "./server.ts";
 
 interface CalendarState {
   readonly people: Readonly<Record<string, { readonly name: string; readonly email: string }>>;
 }
 
 export const generator = defineGenerator<CalendarState>({
-  server: calendar,
-  generate: context => generateFromShipped(calendar, context) as unknown as CalendarState,
+  server,
+  runsFirst: true,
+  generate: context => generateFromShipped(server, context) as unknown as CalendarState,
   findInconsistencies({ people }, _states, cast) {
     const emails = new Map(cast.staff.map(it => [it.name, it.email]));
     return Object.values(people)

@@ -17,7 +17,7 @@ const {
 const { add_attendee, remove_attendee, respond_to_invite, set_reminder } = guests;
 const { find_free_slots, check_conflicts, get_agenda } = planning;
 
-export const calendar = defineServer({
+export const server = defineServer({
   name: "calendar",
   category: "Productivity",
   summary: "calendars, events and series, guests and their answers, reminders, free time",

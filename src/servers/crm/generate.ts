@@ -4,7 +4,7 @@
  */
 import type { Random } from "../../environment/random.ts";
 import { dayAfter } from "../../environment/time.ts";
-import { crm, type Crm } from "./server.ts";
+import { server, type Crm } from "./server.ts";
 import type { SharedCast, Colleague } from "../shared/cast.ts";
 import {
   asks,
@@ -398,7 +398,7 @@ function dealsWith(making: Making, contactId: string, anyone: () => string): voi
 }
 
 export const generator = defineGenerator<Crm>({
-  server: crm,
+  server,
   generate(context) {
     const making = new Making(context);
     first(making, context.cast);

@@ -9,7 +9,7 @@ import { deals } from "./deals.ts";
 import { leads } from "./leads.ts";
 import { Crm } from "./state.ts";
 
-export const crm = defineServer({
+export const server = defineServer({
   name: "crm",
   category: "Knowledge/CRM",
   summary: "leads, contacts and their firms, deals with stages, notes, tasks",

@@ -2,7 +2,7 @@
  * The mailbox's part of a world: the threads that are told of roles, with the canon's people in
  * them, on days before its now. Knows which addresses there are.
  */
-import { email, type Mailbox } from "./server.ts";
+import { server, type Mailbox } from "./server.ts";
 import { folders } from "./state.ts";
 import type { SharedCast } from "../shared/cast.ts";
 import { dayAfterStart } from "../shared/startTime.ts";
@@ -175,7 +175,7 @@ function generate({ cast, random, size, nextId }: GeneratorContext): Mailbox {
 }
 
 export const generator = defineGenerator<Mailbox>({
-  server: email,
+  server,
   generate,
   findInconsistencies: (state, states, cast) => [
     ...within(state, cast),

@@ -8,7 +8,7 @@ import { Mailbox } from "./state.ts";
 
 const { list_drafts, list_labels, ...threads } = reading;
 
-export const email = defineServer({
+export const server = defineServer({
   name: "email",
   category: "Productivity",
   summary:

@@ -1,15 +1,16 @@
 /** Generates the file system of a fixture set from the shipped fixture. */
 import { defineGenerator } from "../shared/generator.ts";
 import { generateFromShipped } from "../shared/shippedFixture.ts";
-import { filesystem } from "./server.ts";
+import { server } from "./server.ts";
 
 interface FilesystemState {
   readonly users: Readonly<Record<string, { readonly name: string }>>;
 }
 
 export const generator = defineGenerator<FilesystemState>({
-  server: filesystem,
-  generate: context => generateFromShipped(filesystem, context) as unknown as FilesystemState,
+  server,
+  runsFirst: true,
+  generate: context => generateFromShipped(server, context) as unknown as FilesystemState,
   findInconsistencies({ users }, _states, cast) {
     const names = new Set([...cast.staff.map(it => it.name), "System"]);
     return Object.values(users)

@@ -18,7 +18,7 @@ const { mkdir, rmdir, touch } = directoryTools;
 const { mv, cp, rename, ln } = moveTools;
 const { rm, list_trash, restore_trash } = trashTools;
 
-export const filesystem = defineServer({
+export const server = defineServer({
   name: "filesystem",
   category: "Productivity",
   summary:

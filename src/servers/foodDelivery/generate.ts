@@ -6,7 +6,7 @@
 import { minuteAfter } from "../../environment/time.ts";
 import {
   dishesTotal,
-  foodDelivery,
+  server,
   kitchenAt,
   priceOf,
   stageOf,
@@ -457,7 +457,7 @@ function* contradictions(state: FoodDeliveryWorld, cast: SharedCast): Generator<
 }
 
 export const generator = defineGenerator<FoodDeliveryWorld>({
-  server: foodDelivery,
+  server,
   generate: context => (context.size === "full" ? full(context) : small(context)),
   findInconsistencies: (state, _world, cast) => [...contradictions(state, cast)],
 });

@@ -20,7 +20,7 @@ export {
 
 const { reorder, ...basket } = basketTools;
 
-export const foodDelivery = defineServer({
+export const server = defineServer({
   name: "food_delivery",
   category: "Lifestyle",
   summary:

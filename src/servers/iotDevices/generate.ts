@@ -4,7 +4,7 @@
  */
 import type { Random } from "../../environment/random.ts";
 import { drawIn } from "./physics.ts";
-import { iotDevices } from "./server.ts";
+import { server } from "./server.ts";
 import type { Action, Device, Home, OfKind, Sensor } from "./state.ts";
 import type { SharedCast } from "../shared/cast.ts";
 import {
@@ -252,7 +252,7 @@ function logOf(
 }
 
 export const generator = defineGenerator<Home>({
-  server: iotDevices,
+  server,
   generate(context) {
     const { cast, size, random, nextId } = context;
     const few = size === "small";

@@ -33,7 +33,7 @@ const {
 } = acting;
 const { create_scene, activate_scene, list_scenes, create_automation, list_automations } = staging;
 
-export const iotDevices = defineServer({
+export const server = defineServer({
   name: "iot_devices",
   category: "IoT/Devices",
   summary:

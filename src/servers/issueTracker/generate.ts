@@ -3,7 +3,7 @@
  * issues in every state that a workflow has. Knows which sprint takes what.
  */
 import type { Random } from "../../environment/random.ts";
-import { issueTracker, type Tracker } from "./server.ts";
+import { server, type Tracker } from "./server.ts";
 import type { SharedCast } from "../shared/cast.ts";
 import { dayAfterStart } from "../shared/startTime.ts";
 import {
@@ -494,7 +494,7 @@ function conversation(making: Making): void {
 }
 
 export const generator = defineGenerator<Tracker>({
-  server: issueTracker,
+  server,
   generate(context) {
     const making = new Making(context);
     first(making);

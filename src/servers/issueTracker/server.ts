@@ -10,7 +10,7 @@ import { Tracker } from "./state.ts";
 
 const { create_subtask, ...filing } = making;
 
-export const issueTracker = defineServer({
+export const server = defineServer({
   name: "issue_tracker",
   category: "Knowledge/CRM",
   summary:

@@ -3,7 +3,7 @@
  * lines that meet, more places around them, lines, ferries, works on the streets, and what the user
  * has saved and shared. Knows no other server.
  */
-import { maps, type Atlas } from "./server.ts";
+import { server, type Atlas } from "./server.ts";
 import type { SharedCast, CastPlace as CanonPlace } from "../shared/cast.ts";
 import {
   abroad,
@@ -50,7 +50,7 @@ const smallAbroad = ["Lisbon Airport", "British Museum"];
 const smallIncidents = ["wall", "harbor", "Gull Island Ferry"];
 
 export const generator = defineGenerator<Atlas>({
-  server: maps,
+  server,
   generate(context) {
     const { cast, size } = context;
     const cities = citiesOf(context);

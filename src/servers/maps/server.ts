@@ -12,7 +12,7 @@ const { share_route, ...routes } = ways;
 
 export type { Atlas } from "./state.ts";
 
-export const maps = defineServer({
+export const server = defineServer({
   name: "maps",
   category: "Travel",
   summary:

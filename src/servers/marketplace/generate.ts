@@ -3,7 +3,7 @@
  * firms, who offer, bid, write and rate. Knows no other server.
  */
 import { minuteAfter } from "../../environment/time.ts";
-import { leastBid, marketplace, standing, statusOf, type MarketplaceWorld } from "./server.ts";
+import { leastBid, server, standing, statusOf, type MarketplaceWorld } from "./server.ts";
 import type { SharedCast } from "../shared/cast.ts";
 import {
   answers,
@@ -371,7 +371,7 @@ function* contradictions(state: Market, cast: SharedCast): Generator<string> {
 }
 
 export const generator = defineGenerator<Market>({
-  server: marketplace,
+  server,
   generate,
   findInconsistencies: (state, _world, cast) => [...contradictions(state, cast)],
 });

@@ -11,7 +11,7 @@ import { Market } from "./state.ts";
 
 export { leastBid, standing, statusOf, type Market as MarketplaceWorld } from "./state.ts";
 
-export const marketplace = defineServer({
+export const server = defineServer({
   name: "marketplace",
   category: "Commerce",
   summary: "listings with an end, bids and who leads, messages to sellers, ratings of purchases",

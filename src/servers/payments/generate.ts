@@ -4,7 +4,7 @@
  * are written on the disk, and no other server.
  */
 import { dayAfter } from "../../environment/time.ts";
-import { payments, statusOf, totalOf, type PaymentsWorld } from "./server.ts";
+import { server, statusOf, totalOf, type PaymentsWorld } from "./server.ts";
 import type { SharedCast, Firm } from "../shared/cast.ts";
 import {
   defineGenerator,
@@ -457,7 +457,7 @@ function* contradictions(
 }
 
 export const generator = defineGenerator<PaymentsWorld>({
-  server: payments,
+  server,
   generate,
   findInconsistencies: (state, states, cast) => [...contradictions(state, states, cast)],
 });

@@ -10,7 +10,7 @@ import { Ledger } from "./state.ts";
 
 export { statusOf, totalOf, type Ledger as PaymentsWorld } from "./state.ts";
 
-export const payments = defineServer({
+export const server = defineServer({
   name: "payments",
   category: "Finance",
   summary: "invoices with lines and totals, payments and refunds, webhooks and their event log",

@@ -3,7 +3,7 @@
  * the canon's user, shipments on their way. Knows no other server.
  */
 import { dayAfter } from "../../environment/time.ts";
-import { availableNow, lapses, retailChain, type RetailChainWorld } from "./server.ts";
+import { availableNow, lapses, server, type RetailChainWorld } from "./server.ts";
 import type { SharedCast } from "../shared/cast.ts";
 import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
 import { branches, gear } from "./generateValues.ts";
@@ -329,7 +329,7 @@ function* contradictions(state: Chain, cast: SharedCast): Generator<string> {
 }
 
 export const generator = defineGenerator<Chain>({
-  server: retailChain,
+  server,
   generate,
   findInconsistencies: (state, _world, cast) => [...contradictions(state, cast)],
 });

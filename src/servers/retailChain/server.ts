@@ -10,7 +10,7 @@ import { Chain } from "./state.ts";
 
 export { availableNow, lapses, statusOf, type Chain as RetailChainWorld } from "./state.ts";
 
-export const retailChain = defineServer({
+export const server = defineServer({
   name: "retail_chain",
   category: "Commerce",
   summary: "stores with hours and shelves, reservations that lapse, shipments between stores",

@@ -33,6 +33,8 @@ export interface GeneratorContext {
 
 export interface FixtureGenerator {
   readonly server: Server;
+  /** Whether it runs before the others, which may then read its state. */
+  readonly runsFirst: boolean;
   /** The server's state. Equal contexts give equal bytes. */
   generate(context: GeneratorContext): object;
   /**
@@ -45,10 +47,12 @@ export interface FixtureGenerator {
 /** Creates a generator from functions that have the type of the server's state. */
 export const defineGenerator = <State extends object>(generator: {
   server: Server;
+  runsFirst?: true;
   generate(context: GeneratorContext): State;
   findInconsistencies(state: State, states: GeneratedStates, cast: SharedCast): readonly string[];
 }): FixtureGenerator => ({
   server: generator.server,
+  runsFirst: generator.runsFirst ?? false,
   generate: context => generator.generate(context),
   findInconsistencies: (states, cast) =>
     generator.findInconsistencies(states.get(generator.server.name) as State, states, cast),

@@ -4,7 +4,7 @@
  * server.
  */
 import { dayAfter } from "../../environment/time.ts";
-import { flawOf, goodsOf, shopping, statusOf, type ShoppingWorld } from "./server.ts";
+import { flawOf, goodsOf, server, statusOf, type ShoppingWorld } from "./server.ts";
 import type { SharedCast } from "../shared/cast.ts";
 import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
 import { couponPlans, goods, opinions, type Goods, type Quirk } from "./generateValues.ts";
@@ -440,7 +440,7 @@ function* badOrders(
 }
 
 export const generator = defineGenerator<ShoppingWorld>({
-  server: shopping,
+  server,
   generate,
   findInconsistencies: (state, _world, cast) => [...contradictions(state, cast)],
 });

@@ -11,7 +11,7 @@ import { Shop } from "./state.ts";
 
 export { flawOf, goodsOf, statusOf, type Shop as ShoppingWorld } from "./state.ts";
 
-export const shopping = defineServer({
+export const server = defineServer({
   name: "shopping",
   category: "Commerce",
   summary: "products with stock and reviews, a cart with coupons, a wish list, orders and returns",

@@ -4,7 +4,7 @@
  */
 import type { Random } from "../../environment/random.ts";
 import { minuteAfter } from "../../environment/time.ts";
-import { socialMedia, type Network } from "./server.ts";
+import { server, type Network } from "./server.ts";
 import type { SharedCast, Person } from "../shared/cast.ts";
 import { dayAfterStart } from "../shared/startTime.ts";
 import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
@@ -376,7 +376,7 @@ function respond(making: Making, people: readonly string[]): void {
 }
 
 export const generator = defineGenerator<Network>({
-  server: socialMedia,
+  server,
   generate(context) {
     const making = new Making(context);
     const cast = first(making, context.cast);

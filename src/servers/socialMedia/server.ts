@@ -7,7 +7,7 @@ import { answering, reading, writing } from "./posts.ts";
 import { circles, profiles } from "./profiles.ts";
 import { Network } from "./state.ts";
 
-export const socialMedia = defineServer({
+export const server = defineServer({
   name: "social_media",
   category: "Social/Comm.",
   summary: "profiles, follows and requests, posts with likes, comments and shares, the feed",

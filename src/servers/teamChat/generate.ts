@@ -2,7 +2,7 @@
  * The chat's part of a world: the channels that are told of roles, with the canon's people in them,
  * on days before its now. Knows whom a guest is from.
  */
-import { teamChat, type Chat } from "./server.ts";
+import { server, type Chat } from "./server.ts";
 import type { emojis } from "./state.ts";
 import type { SharedCast } from "../shared/cast.ts";
 import { firstChannels, formerColleague, moreChannels, type ToldChannel } from "./generateTexts.ts";
@@ -157,7 +157,7 @@ class Making {
 }
 
 export const generator = defineGenerator<Chat>({
-  server: teamChat,
+  server,
   generate(context) {
     const making = new Making(context);
     for (const it of firstChannels) making.channel(it);

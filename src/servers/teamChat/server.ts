@@ -6,7 +6,7 @@ import { channels, members } from "./channels.ts";
 import { messages } from "./messages.ts";
 import { Chat } from "./state.ts";
 
-export const teamChat = defineServer({
+export const server = defineServer({
   name: "team_chat",
   category: "Social/Comm.",
   summary: "channels and who is in them, messages with answers, mentions and reactions",

@@ -12,7 +12,7 @@ import {
   isWorking,
   reservedCash,
   reservedShares,
-  trading,
+  server,
   wordsOf,
   type TradingWorld,
 } from "./server.ts";
@@ -434,7 +434,7 @@ function* contradictions(state: TradingWorld, cast: SharedCast): Generator<strin
 }
 
 export const generator = defineGenerator<TradingWorld>({
-  server: trading,
+  server,
   generate: context => (context.size === "full" ? full(context) : small(context)),
   findInconsistencies: (state, _world, cast) => [...contradictions(state, cast)],
 });

@@ -20,7 +20,7 @@ export {
 
 const { place_order, modify_order, cancel_order, set_price_alert } = ordering;
 
-export const trading = defineServer({
+export const server = defineServer({
   name: "trading",
   category: "Finance",
   summary: "symbols on three exchanges, order books, candles, a portfolio, orders and price alerts",

@@ -4,7 +4,7 @@
  * of the map. Knows no money but the card's.
  */
 import type { Random } from "../../environment/random.ts";
-import { travelBooking, type Agency } from "./server.ts";
+import { server, type Agency } from "./server.ts";
 import type { Atlas } from "../maps/server.ts";
 import type { SharedCast } from "../shared/cast.ts";
 import type { City } from "../shared/cities.ts";
@@ -27,7 +27,7 @@ const airlines = {
 const smallCities = ["Lisbon", "London"];
 
 export const generator = defineGenerator<Agency>({
-  server: travelBooking,
+  server,
   generate(context) {
     const { cast, size } = context;
     const cities = cast.cities.filter(

@@ -13,7 +13,7 @@ export type { Agency } from "./state.ts";
 
 const { purchase_insurance, ...booked } = bookings;
 
-export const travelBooking = defineServer({
+export const server = defineServer({
   name: "travel_booking",
   category: "Travel",
   summary:

@@ -4,7 +4,7 @@
  */
 import type { Random } from "../../environment/random.ts";
 import { kmTo, minutesFor, roadKm, tenth } from "./motion.ts";
-import { vehicle } from "./server.ts";
+import { server } from "./server.ts";
 import type { Garage, Place, Vehicle } from "./state.ts";
 import type { SharedCast } from "../shared/cast.ts";
 import {
@@ -199,7 +199,7 @@ function vehicleOf(
 }
 
 export const generator = defineGenerator<Garage>({
-  server: vehicle,
+  server,
   generate(context) {
     const { cast, size, nextId } = context;
     const map = mapOf(context);

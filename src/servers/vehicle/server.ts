@@ -28,7 +28,7 @@ const {
 } = driving;
 const { lock_doors, unlock_doors, set_climate, set_headlights, set_wipers, refuel } = comfort;
 
-export const vehicle = defineServer({
+export const server = defineServer({
   name: "vehicle",
   category: "IoT/Devices",
   summary:

@@ -6,7 +6,7 @@
 import { minuteAfter, minutesOf, weekdayOf } from "../../environment/time.ts";
 import { busyTimes, currentOccurrence, type Diary } from "../calendar/state.ts";
 import { allOccurrences, textOf } from "../calendar/recurrence.ts";
-import { videoMeeting, type Rooms } from "./server.ts";
+import { server, type Rooms } from "./server.ts";
 import { plans } from "./state.ts";
 import type { Person } from "../shared/cast.ts";
 import {
@@ -29,7 +29,7 @@ type Meeting = Rooms["meetings"][string];
 type People = Rooms["people"];
 
 export const generator = defineGenerator<Rooms>({
-  server: videoMeeting,
+  server,
   generate(context) {
     const { cast, size } = context;
     const calls = callsOf(context.states);

@@ -9,7 +9,7 @@ import { Rooms } from "./state.ts";
 
 export type { Rooms } from "./state.ts";
 
-export const videoMeeting = defineServer({
+export const server = defineServer({
   name: "video_meeting",
   category: "Lifestyle",
   summary:

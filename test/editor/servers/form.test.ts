@@ -4,7 +4,7 @@ import { z } from "zod";
 import { formOf, parseField, type Field } from "../../../src/editor/servers/form.ts";
 import { day, id, minute, money } from "../../../src/environment/entity.ts";
 import type { JsonSchema } from "../../../src/environment/server.ts";
-import { banking } from "../../../src/servers/banking/server.ts";
+import { server as banking } from "../../../src/servers/banking/server.ts";
 import { loadServers } from "../../../src/servers/catalog.ts";
 
 const servers = await loadServers();

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadServers } from "../../../src/servers/catalog.ts";
-import { banking } from "../../../src/servers/banking/server.ts";
+import { server as banking } from "../../../src/servers/banking/server.ts";
 import { createRandom } from "../../../src/environment/random.ts";
 import {
   applyContractions,
