@@ -1,13 +1,15 @@
-/**
- * The one error that a person can fix: what happened to what, and what to do about it. Any room may
- * throw it.
- */
+/** An error that the user can fix: what happened, to what, and what to do about it. */
 export class UserError extends Error {
-  override readonly name = "Mistake";
+  override readonly name = "UserError";
   readonly what: string;
   readonly remedy: string;
 
-  /** Both texts are lower case, name identifiers verbatim, and end without a full stop. */
+  /**
+   * Both texts are lower case, quote identifiers verbatim, and have no full stop at the end.
+   *
+   * @param what What happened, and to what.
+   * @param remedy What the user can do.
+   */
   constructor(what: string, remedy: string, options?: ErrorOptions) {
     super(`${what}: ${remedy}`, options);
     this.what = what;

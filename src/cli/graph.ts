@@ -25,7 +25,7 @@ import { LabelCache } from "../synthesis/graph/labelLedger.ts";
 import { labelWithModel } from "../synthesis/graph/modelLabels.ts";
 import { observeServer, verifyObservedEdges } from "../synthesis/graph/observedServer.ts";
 import { readTemplates } from "../synthesis/text/templates.ts";
-import { writeWhole } from "../trajectory/file.ts";
+import { writeFileAtomically } from "../storage/atomicWrite.ts";
 import { visible } from "../trajectory/visible.ts";
 import { seedOf } from "./call.ts";
 import type { Command, Terminal, Values } from "./command.ts";
@@ -112,7 +112,7 @@ async function keep(
   );
   const file = resolve(cwd, out);
   mkdirSync(dirname(file), { recursive: true });
-  await writeWhole(file, lines.map(it => `${it}\n`).join(""));
+  await writeFileAtomically(file, lines.map(it => `${it}\n`).join(""));
   say(
     `${out} keeps ${lines.length} verdicts, ${ran.filter(it => it.verified === "fails").length} of them against`,
   );

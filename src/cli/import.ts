@@ -9,8 +9,8 @@ import {
   type ImportFormat,
   type SkipReason,
 } from "../synthesis/pipeline/importedTasks.ts";
-import { jsonLines } from "../trajectory/file.ts";
-import { LineWriter } from "../storage/jsonLines.ts";
+import { readJsonLines } from "../storage/jsonLines.ts";
+import { LineWriter } from "../storage/lineWriter.ts";
 import { taskLine } from "../trajectory/taskLine.ts";
 import type { Command } from "./command.ts";
 import { countIn } from "./number.ts";
@@ -88,7 +88,7 @@ async function* rowsOf(
     throw new UserError(`cannot read ${file} (${cause.message})`, "check the path", { cause });
   });
   if (!/^\s*\[/.test(text)) {
-    yield* jsonLines(file, { onTorn: say });
+    yield* readJsonLines(file, { onTorn: say });
     return;
   }
   let rows: unknown;

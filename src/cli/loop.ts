@@ -22,7 +22,7 @@ import { createRun } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
 import { synthesize } from "../synthesis/pipeline/synthesize.ts";
 import { attemptsOn } from "../trajectory/attempt.ts";
-import { writeWhole } from "../storage/disk.ts";
+import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import type { Task } from "../trajectory/task.ts";
 import { taskLine } from "../trajectory/taskLine.ts";
 import { version } from "../version.ts";
@@ -66,7 +66,7 @@ export const loop: Command = {
     const tasks = await makeTasks(terminal, start, { split: "train", count: trainCount, seed });
     const file = join(prove, "tasks", `${name}.tasks.jsonl`);
     mkdirSync(join(prove, "tasks"), { recursive: true });
-    writeWhole(file, [...tasks, ...heldOut].map(it => `${taskLine(it)}\n`).join(""));
+    writeFileAtomicallySync(file, [...tasks, ...heldOut].map(it => `${taskLine(it)}\n`).join(""));
 
     say(`2 of 4  before: ${start.config.name}, ${heldOut.length} held-out tasks`);
     const rows: Measured[] = [await measure("before", start, heldOut, terminal)];

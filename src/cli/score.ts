@@ -12,7 +12,7 @@ import { successOf, type Success } from "../reward/success.ts";
 import { closingOf, noteOf } from "../reward/words.ts";
 import { attemptsOn } from "../trajectory/attempt.ts";
 import { readTasks } from "../trajectory/file.ts";
-import { linesOf } from "../storage/jsonLines.ts";
+import { splitLines } from "../storage/jsonLines.ts";
 import { readAll, type Recorded } from "../trajectory/recorded.ts";
 import { changeOf } from "../trajectory/replay.ts";
 import { transcriptOf } from "../trajectory/transcript.ts";
@@ -66,7 +66,7 @@ async function scoreStdin(
   json: boolean,
 ): Promise<number> {
   let wrong = 0;
-  for await (const { text, number } of linesOf(stdin, "stdin")) {
+  for await (const { text, number } of splitLines(stdin, "stdin")) {
     signal.throwIfAborted();
     const answer = scoreLine(text, profile);
     if ("error" in answer) wrong++;

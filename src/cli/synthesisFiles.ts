@@ -3,11 +3,10 @@
  * every moment; and the lock by which no two write the same ones. Knows attempts as they come, not
  * how they are made.
  */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, rmSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { UserError } from "../userError.ts";
-import { beganAt } from "../storage/fileLock.ts";
+import { acquireLock } from "../storage/fileLock.ts";
 import {
   rejectedFileFor,
   formatRejected,
@@ -17,8 +16,9 @@ import {
 } from "../synthesis/pipeline/report.ts";
 import type { Attempted } from "../synthesis/pipeline/synthesize.ts";
 import { ReportCounts } from "../synthesis/pipeline/reportCounts.ts";
-import { jsonLines, readTasks } from "../trajectory/file.ts";
-import { LineWriter } from "../storage/jsonLines.ts";
+import { readTasks } from "../trajectory/file.ts";
+import { readJsonLines } from "../storage/jsonLines.ts";
+import { LineWriter } from "../storage/lineWriter.ts";
 import type { Task } from "../trajectory/task.ts";
 import { taskLine } from "../trajectory/taskLine.ts";
 import type { Terminal } from "./command.ts";
@@ -39,7 +39,13 @@ export async function writeSynthesis(
   options: Report["options"],
   { progress, say, signal }: Pick<Terminal, "progress" | "say" | "signal">,
 ): Promise<Report> {
-  const unlock = locked(file);
+  const releaseLock = acquireLock(`${file}.lock`, {
+    createConflict: pid =>
+      new UserError(
+        `process ${pid} is writing ${file}`,
+        "wait until it is done, or write to another file",
+      ),
+  });
   // a file whose tasks are gone tells of others
   if (!existsSync(file))
     for (const it of [rejectedFileFor(file), reportFileFor(file)]) rmSync(it, { force: true });
@@ -48,7 +54,7 @@ export async function writeSynthesis(
   const tally = new ReportCounts();
   try {
     if (writer.torn !== undefined) say(`${file} ended in a torn line, which was cut off`);
-    let known = await linesIn(rejectedFileFor(file), signal);
+    let known = await countLines(rejectedFileFor(file), signal);
     const there = readTasks(file, { signal })[Symbol.asyncIterator]();
     const next = async () => (await there.next()).value as Task | undefined;
     let written = await next();
@@ -81,7 +87,7 @@ export async function writeSynthesis(
   } finally {
     writer.close();
     turnedDown.close();
-    unlock();
+    releaseLock();
   }
 }
 
@@ -91,9 +97,9 @@ const otherwiseMade = (file: string, { id }: Task): UserError =>
     "repeat the command that made it, or write to another file",
   );
 
-async function linesIn(file: string, signal: AbortSignal): Promise<number> {
+async function countLines(file: string, signal: AbortSignal): Promise<number> {
   let n = 0;
-  for await (const _ of jsonLines(file, { signal })) n++;
+  for await (const _ of readJsonLines(file, { signal })) n++;
   return n;
 }
 
@@ -109,57 +115,4 @@ export function paceOf(done: number, count: number, milliseconds: number): strin
         ? `${Math.floor(left / 60)} min ${left % 60} s`
         : `${Math.floor(left / 3600)} h ${Math.floor((left % 3600) / 60)} min`;
   return `, ${rate < 10 ? rate.toFixed(1) : Math.round(rate)} a second, ${spoken} left`;
-}
-
-/**
- * Takes a file for this process until the function given back is called. Throws a `Mistake` where a
- * living process has it.
- */
-function locked(file: string): () => void {
-  const lock = `${file}.lock`;
-  mkdirSync(dirname(file), { recursive: true });
-  const own = JSON.stringify({
-    format: "prove/lock@1",
-    pid: process.pid,
-    began: beganAt(process.pid),
-  });
-  for (let attempt = 0; attempt < 3; attempt++) {
-    try {
-      writeFileSync(lock, `${own}\n`, { flag: "wx" });
-      return () => rmSync(lock, { force: true });
-    } catch (cause) {
-      const { code, message } = cause as NodeJS.ErrnoException;
-      if (code !== "EEXIST")
-        throw new UserError(
-          `${lock} could not be written (${message})`,
-          "check the folder and its permissions",
-          { cause },
-        );
-      const holder = holderOf(lock);
-      if (holder !== undefined)
-        throw new UserError(
-          `process ${holder} is writing ${file}`,
-          "wait until it is done, or write to another file",
-          { cause },
-        );
-      rmSync(lock, { force: true });
-    }
-  }
-  throw new UserError(
-    `${lock} is taken again and again`,
-    "wait until nobody else writes that file",
-  );
-}
-
-/** The process that holds a lock, or undefined where it has gone or its id is another's. */
-function holderOf(lock: string): number | undefined {
-  try {
-    const { pid, began } = JSON.parse(readFileSync(lock, "utf8")) as {
-      pid: number;
-      began?: string;
-    };
-    return began !== undefined && beganAt(pid) === began ? pid : undefined;
-  } catch {
-    return undefined; // torn or gone: it locks nothing
-  }
 }

@@ -8,7 +8,7 @@ import { setImmediate } from "node:timers/promises";
 import { UserError } from "../userError.ts";
 import { variantsOf } from "../synthesis/pipeline/variants.ts";
 import { readTasks } from "../trajectory/file.ts";
-import { LineWriter } from "../storage/jsonLines.ts";
+import { LineWriter } from "../storage/lineWriter.ts";
 import type { Task } from "../trajectory/task.ts";
 import { taskLine } from "../trajectory/taskLine.ts";
 import { seedOf } from "./call.ts";

@@ -2,8 +2,9 @@
  * `world`: fixtures of all servers that tell of the same people, firms, places and money; made from
  * a seed, or held against one another.
  */
-import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { dirname, relative, resolve, join } from "node:path";
+import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import { fixtureFile } from "../environment/fixture.ts";
 import { openCatalog, type Catalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
@@ -52,8 +53,7 @@ export const world: Command = {
     })) {
       const file = fixtureFile(folder, server, name);
       mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(`${file}.new`, formatFixture(fixture));
-      renameSync(`${file}.new`, file);
+      writeFileAtomicallySync(file, formatFixture(fixture));
       terminal.print(relative(terminal.cwd, file));
     }
     return 0;

@@ -5,6 +5,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { parseJson } from "../storage/parseJson.ts";
 import { UserError } from "../userError.ts";
 import { minute } from "./entity.ts";
 import { digestOf, freeze, type Digest } from "./digest.ts";
@@ -39,30 +40,17 @@ export const fixtureSchema = (server: Server) =>
   });
 
 /**
- * Reads a fixture's text, deeply frozen. Throws a `Mistake` that names the file and the first place
- * that does not fit.
+ * A fixture of a file's text, deeply frozen. Throws a `UserError` that names the file and the first
+ * place that does not fit.
  */
-export function parseFixture(server: Server, text: string, file: string): Fixture {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (cause) {
-    throw new UserError(
-      `${file} is not JSON (${(cause as Error).message})`,
-      "mend the text, or restore the shipped fixture",
-      { cause },
-    );
-  }
-  const parsed = fixtureSchema(server).safeParse(json);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]!;
-    throw new UserError(
-      `${file} does not fit the schema of ${server.name} at /${issue.path.join("/")}: ${issue.message}`,
-      "mend that value, or restore the shipped fixture",
-    );
-  }
-  return freeze(parsed.data) as unknown as Fixture;
-}
+export const parseFixture = (server: Server, text: string, file: string): Fixture =>
+  freeze(
+    parseJson(fixtureSchema(server), text, {
+      file,
+      noun: `a fixture of ${server.name}`,
+      remedy: "correct that value, or restore the shipped fixture",
+    }),
+  ) as unknown as Fixture;
 
 /**
  * Folders with fixtures, in the order in which they are searched: the workspace's

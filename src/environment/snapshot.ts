@@ -3,7 +3,7 @@
  * neither sessions nor who sent it.
  */
 import { z } from "zod";
-import { UserError } from "../userError.ts";
+import { checkJson } from "../storage/parseJson.ts";
 import { minute } from "./entity.ts";
 import { freeze } from "./digest.ts";
 import type { Server } from "./server.ts";
@@ -26,13 +26,11 @@ function schemaOf(server: Server): z.ZodType {
  * first place that does not fit.
  */
 export function stateFrom(servers: readonly Server[], value: unknown): State {
-  const parsed = z
-    .strictObject(Object.fromEntries(servers.map(it => [it.name, schemaOf(it)])))
-    .safeParse(value);
-  if (parsed.success) return freeze(parsed.data) as unknown as State;
-  const issue = parsed.error.issues[0]!;
-  throw new UserError(
-    `the state does not fit at /${issue.path.join("/")}: ${issue.message}`,
-    "send a state as a session of the same servers gave it",
-  );
+  const schema = z.strictObject(Object.fromEntries(servers.map(it => [it.name, schemaOf(it)])));
+  const state = checkJson(schema, value, {
+    file: "the value",
+    noun: "a state of these servers",
+    remedy: "send a state that a session of the same servers returned",
+  });
+  return freeze(state) as unknown as State;
 }

@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { z } from "zod";
+import { parseJson } from "../storage/parseJson.ts";
 import { UserError } from "../userError.ts";
 
 export interface Entry {
@@ -108,28 +109,9 @@ export function parseEntries(
   file: string,
   folder: string,
 ): ReadonlyMap<string, Entry> {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (cause) {
-    throw new UserError(`${file} is not JSON (${(cause as Error).message})`, "mend the text", {
-      cause,
-    });
-  }
-  const parsed = entriesSchema.safeParse(json);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]!;
-    const why = issue.code === "invalid_key" ? issue.issues[0]!.message : issue.message;
-    throw new UserError(
-      `${file} does not fit at /${issue.path.join("/")}: ${why}`,
-      "mend that place",
-    );
-  }
+  const { servers } = parseJson(entriesSchema, text, { file, noun: "a file of MCP servers" });
   return new Map(
-    Object.entries(parsed.data.servers).map(([name, it]) => [
-      name,
-      entryOf(name, it, file, folder),
-    ]),
+    Object.entries(servers).map(([name, it]) => [name, entryOf(name, it, file, folder)]),
   );
 }
 

@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { parseJson } from "../storage/parseJson.ts";
 import { UserError } from "../userError.ts";
 import { chatDigest, toolsDigest } from "./chat.ts";
 import type { Tool } from "./surface.ts";
@@ -102,29 +103,12 @@ function configIn(folder: string): ModelConfig {
       { cause },
     );
   }
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (cause) {
-    throw new UserError(
-      `${join(folder, "config.json")} is not JSON (${(cause as Error).message})`,
-      "copy the model folder again",
-      { cause },
-    );
-  }
-  const format = (json as { format?: unknown } | null)?.format;
-  if (format !== modelFormat)
-    throw new UserError(
-      `${join(folder, "config.json")} has the format ${String(format)}, not ${modelFormat}`,
-      "use the version of PROVE that wrote it",
-    );
-  const parsed = modelConfig.safeParse(json);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0]!;
-  throw new UserError(
-    `${join(folder, "config.json")} does not fit at /${issue.path.join("/")}: ${issue.message}`,
-    "copy the model folder again",
-  );
+  return parseJson(modelConfig, text, {
+    file: join(folder, "config.json"),
+    noun: "a model's configuration",
+    format: modelFormat,
+    remedy: "copy the model folder again",
+  });
 }
 
 /** Brings a stored model's weights into tensors. The caller disposes of it. */

@@ -2,9 +2,10 @@
  * Named arrays in a file of the safetensors format, in 32 or 16 bits. Written to a temporary name
  * and renamed; knows no architecture.
  */
-import { open, readFile, rename, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { UserError } from "../userError.ts";
+import { writeFileAtomically } from "../storage/atomicWrite.ts";
 import { fromHalf, toHalf } from "./half.ts";
 
 export interface NamedArray {
@@ -41,48 +42,7 @@ export async function writeWeights(
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(header.length));
   const numbers = [...arrays.values()].map(({ values }) => encode(values, precision));
-  try {
-    await writeWhole(file, [length, header, ...numbers]);
-  } catch (cause) {
-    throw new UserError(
-      `the weights ${file} could not be written`,
-      "make room or choose another folder; what stood there is untouched",
-      { cause },
-    );
-  }
-}
-
-/**
- * All of it under the name, or nothing: a temporary file is written first and then takes the name.
- */
-async function writeWhole(file: string, parts: readonly Uint8Array[]): Promise<void> {
-  const temporary = `${file}.writing`;
-  const handle = await open(temporary, "w");
-  try {
-    for (const part of parts) await handle.writeFile(part);
-    await handle.sync();
-    await handle.close();
-    await replace(temporary, file);
-  } catch (error) {
-    await handle.close();
-    await rm(temporary, { force: true });
-    throw error;
-  }
-}
-
-/**
- * Another program may have the old file open for a moment: on Windows a rename then fails and works
- * a little later.
- */
-async function replace(from: string, to: string): Promise<void> {
-  for (let attempt = 0; ; attempt++)
-    try {
-      return await rename(from, to);
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (attempt === 9 || (code !== "EPERM" && code !== "EACCES" && code !== "EBUSY")) throw error;
-      await new Promise(resolve => setTimeout(resolve, 20 * 2 ** attempt));
-    }
+  await writeFileAtomically(file, [length, header, ...numbers]);
 }
 
 function encode(values: Float32Array, precision: Precision): Uint8Array {

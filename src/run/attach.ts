@@ -14,7 +14,7 @@ import type {
 } from "../protocol/trainer.ts";
 import { readEnd } from "./folder.ts";
 import { onLines } from "./lineSocket.ts";
-import { readLock } from "../storage/fileLock.ts";
+import { readTrainerLock } from "./trainerLock.ts";
 
 export interface Attachment {
   /**
@@ -33,7 +33,7 @@ export interface Attachment {
 
 /** Attaches to the trainer of a run folder, or undefined where none is at work there. */
 export async function attach(folder: string): Promise<Attachment | undefined> {
-  const lock = readLock(folder);
+  const lock = readTrainerLock(folder);
   if (!lock) return undefined;
   const socket = connect(lock.address);
   const isOpen = await new Promise<boolean>(resolve => {

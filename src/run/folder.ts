@@ -3,21 +3,31 @@
  * truth: what they hold is the run, whoever wrote them. Knows no tensors and not how training
  * works.
  */
-import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  truncateSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { UserError } from "../userError.ts";
 import { runConfig, runFormat, type RunConfig } from "./config.ts";
-import {
-  appendLine,
-  cutTo,
-  onDisk,
-  readLines,
-  renameOver,
-  writeWhole,
-  type TornLine,
-} from "../storage/disk.ts";
+import { renameOver, writeFileAtomicallySync } from "../storage/atomicWrite.ts";
+import { withWriteErrors, type WriteContext } from "../storage/fileErrors.ts";
+import { readLog, type Log } from "../storage/jsonLines.ts";
+import { appendLine } from "../storage/lineWriter.ts";
+import { parseJson } from "../storage/parseJson.ts";
 import { stepMetrics, type StepMetrics } from "./metrics.ts";
+
+/** Says in write errors that a run whose disk was full can be continued. */
+export const resumable: WriteContext = {
+  kept: "what was written before is kept",
+  whenFull: "free some space, then continue with --resume",
+};
 
 export const runFile = (folder: string) => join(folder, "run.json");
 export const metricsFile = (folder: string) => join(folder, "metrics.jsonl");
@@ -37,14 +47,14 @@ export function createRun(folder: string, config: RunConfig, start: string): voi
       "go on with it by --resume, or choose another folder",
     );
   const first = checkpointFolder(folder, 0);
-  onDisk(folder, () => {
+  withWriteErrors(folder, () => {
     mkdirSync(join(folder, "groups"), { recursive: true });
     mkdirSync(first, { recursive: true });
-    // config.json last: a checkpoint without it is not whole
+    // config.json last: a checkpoint without it is incomplete
     for (const name of ["weights.safetensors", "tokenizer.json", "config.json"])
       copyFileSync(join(start, name), join(first, name));
   });
-  writeWhole(runFile(folder), `${JSON.stringify(config, undefined, 2)}\n`);
+  writeFileAtomicallySync(runFile(folder), `${JSON.stringify(config, undefined, 2)}\n`);
 }
 
 /**
@@ -52,9 +62,10 @@ export function createRun(folder: string, config: RunConfig, start: string): voi
  * read.
  */
 export function readRun(folder: string): RunConfig {
+  const file = runFile(folder);
   let text: string;
   try {
-    text = readFileSync(runFile(folder), "utf8");
+    text = readFileSync(file, "utf8");
   } catch (cause) {
     throw new UserError(
       `${folder} is not a run folder: it has no readable run.json`,
@@ -62,41 +73,20 @@ export function readRun(folder: string): RunConfig {
       { cause },
     );
   }
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (cause) {
-    throw new UserError(
-      `${runFile(folder)} is not JSON (${(cause as Error).message})`,
-      "begin a new run in another folder",
-      { cause },
-    );
-  }
-  const format = (json as { format?: unknown } | null)?.format;
-  if (format !== runFormat)
-    throw new UserError(
-      `${runFile(folder)} has the format ${String(format)}, not ${runFormat}`,
-      "open it with the version of PROVE that wrote it",
-    );
-  const parsed = runConfig.safeParse(json);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0]!;
-  throw new UserError(
-    `${runFile(folder)} does not fit at /${issue.path.join("/")}: ${issue.message}`,
-    "mend that value, or begin a new run",
-  );
+  return parseJson(runConfig, text, {
+    file,
+    noun: "a run",
+    format: runFormat,
+    remedy: "correct that value, or start a new run",
+  });
 }
 
-/** The steps a run has done, in order, and the lines that could not be read. */
-export function readMetrics(folder: string): {
-  readonly lines: readonly StepMetrics[];
-  readonly torn: readonly TornLine[];
-} {
-  return readLines(metricsFile(folder), line => stepMetrics.parse(JSON.parse(line)));
-}
+/** The steps that a run has done, in order, and the lines that could not be read. */
+export const readMetrics = (folder: string): Log<StepMetrics> =>
+  readLog(stepMetrics, metricsFile(folder));
 
 export const appendMetrics = (folder: string, metrics: StepMetrics): void =>
-  appendLine(metricsFile(folder), JSON.stringify(metrics));
+  appendLine(metricsFile(folder), JSON.stringify(metrics), resumable);
 
 /**
  * Steps with a complete checkpoint, in order. A folder that was being written when the run died has
@@ -137,10 +127,10 @@ export async function writeCheckpoint(
   const at = checkpointFolder(folder, step);
   const temporary = `${at}.${process.pid}.tmp`;
   rmSync(temporary, { recursive: true, force: true });
-  onDisk(at, () => mkdirSync(temporary, { recursive: true }));
+  withWriteErrors(at, () => mkdirSync(temporary, { recursive: true }), resumable);
   await fill(temporary);
   rmSync(at, { recursive: true, force: true });
-  onDisk(at, () => renameOver(temporary, at));
+  renameOver(temporary, at);
   return at;
 }
 
@@ -165,15 +155,8 @@ export function discardAfter(folder: string, step: number): { readonly discarded
   if (from < 0) return { discarded: 0 };
   const past = lines.slice(from);
   for (const line of past) appendLine(discardedFile(folder), line);
-  cutTo(
-    file,
-    Buffer.byteLength(
-      lines
-        .slice(0, from)
-        .map(it => `${it}\n`)
-        .join(""),
-    ),
-  );
+  const kept = lines.slice(0, from).map(it => `${it}\n`);
+  withWriteErrors(file, () => truncateSync(file, Buffer.byteLength(kept.join(""))), resumable);
   for (const name of existsSync(join(folder, "groups")) ? readdirSync(join(folder, "groups")) : [])
     if (Number.parseInt(name) > step) rmSync(join(folder, "groups", name));
   return { discarded: past.length };
@@ -189,14 +172,12 @@ export type RunEnd = z.infer<typeof endSchema>;
 
 const endFile = (folder: string) => join(folder, "ended.json");
 
-/** Undefined while it is being trained, and where its trainer died without a word. */
-export function readEnd(folder: string): RunEnd | undefined {
-  const { lines } = readLines(endFile(folder), text => endSchema.parse(JSON.parse(text)));
-  return lines[0];
-}
+/** Undefined while it is being trained, and where its trainer died without writing it. */
+export const readEnd = (folder: string): RunEnd | undefined =>
+  readLog(endSchema, endFile(folder)).lines[0];
 
 export const writeEnd = (folder: string, end: RunEnd): void =>
-  writeWhole(endFile(folder), `${JSON.stringify(end)}\n`);
+  writeFileAtomicallySync(endFile(folder), `${JSON.stringify(end)}\n`, resumable);
 
 export const clearEnd = (folder: string): void => rmSync(endFile(folder), { force: true });
 

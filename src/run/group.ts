@@ -2,13 +2,15 @@
  * The attempts of one step, as groups/<step>.jsonl keeps them: each with its breakdown, its
  * advantage and what was clipped.
  */
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
 import { z } from "zod";
 import type { Breakdown } from "../reward/breakdown.ts";
 import { trajectorySchema } from "../trajectory/trajectory.ts";
-import { onDisk, readLines, writeWhole, type TornLine } from "../storage/disk.ts";
-import { mkdirSync } from "node:fs";
-import { dirname } from "node:path";
-import { groupsFile } from "./folder.ts";
+import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
+import { withWriteErrors } from "../storage/fileErrors.ts";
+import { readLog, type Log } from "../storage/jsonLines.ts";
+import { groupsFile, resumable } from "./folder.ts";
 
 export const groupFormat = "prove/group@1";
 
@@ -33,13 +35,10 @@ export type GroupLine = z.infer<typeof line>;
 
 export function writeGroups(folder: string, step: number, lines: readonly GroupLine[]): void {
   const file = groupsFile(folder, step);
-  onDisk(file, () => mkdirSync(dirname(file), { recursive: true }));
-  writeWhole(file, lines.map(it => `${JSON.stringify(it)}\n`).join(""));
+  withWriteErrors(file, () => mkdirSync(dirname(file), { recursive: true }), resumable);
+  writeFileAtomicallySync(file, lines.map(it => `${JSON.stringify(it)}\n`).join(""), resumable);
 }
 
 /** The attempts of a step, none where they were not kept. */
-export const readGroups = (
-  folder: string,
-  step: number,
-): { readonly lines: readonly GroupLine[]; readonly torn: readonly TornLine[] } =>
-  readLines(groupsFile(folder, step), text => line.parse(JSON.parse(text)));
+export const readGroups = (folder: string, step: number): Log<GroupLine> =>
+  readLog(line, groupsFile(folder, step));

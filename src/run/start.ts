@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../userError.ts";
 import { attach, type Attachment } from "./attach.ts";
-import { onDisk } from "../storage/disk.ts";
+import { withWriteErrors } from "../storage/fileErrors.ts";
 import { clearEnd, readEnd } from "./folder.ts";
 
 export interface StartOptions {
@@ -42,7 +42,7 @@ export async function startTrainer({
     throw new UserError(`${folder} is being trained already`, "attach to it, or stop it first");
   }
   clearEnd(folder);
-  const log = onDisk(logFile(folder), () => openSync(logFile(folder), "a"));
+  const log = withWriteErrors(logFile(folder), () => openSync(logFile(folder), "a"));
   const child = spawn(node, [program, folder, ...fixtures], {
     detached: true,
     stdio: ["ignore", log, log],

@@ -4,7 +4,8 @@
  */
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
-import { onDisk } from "../storage/disk.ts";
+import { withWriteErrors } from "../storage/fileErrors.ts";
+import { resumable } from "./folder.ts";
 import type { StepMetrics } from "./metrics.ts";
 
 /** An event file of one run. After a resume a new file says from which step on it holds. */
@@ -16,7 +17,8 @@ export function openEvents(
     folder,
     `events.out.tfevents.${Math.floor(opening.seconds)}.${String(opening.firstStep).padStart(6, "0")}`,
   );
-  const append = (event: Uint8Array) => onDisk(file, () => appendFileSync(file, recordOf(event)));
+  const append = (event: Uint8Array) =>
+    withWriteErrors(file, () => appendFileSync(file, recordOf(event)), resumable);
   append(message(double(1, opening.seconds), bytes(3, text("brain.Event:2"))));
   // SessionLog START: what other files of the run hold from this step on does not count
   append(

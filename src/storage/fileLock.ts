@@ -1,100 +1,79 @@
 /**
- * Who trains in a run folder, and where to reach it: trainer.lock holds the socket's address, the
- * process id and when that process began, because ids are given again. Knows nothing of what is
- * said over the socket.
+ * A lock file that names the process holding it, by id and start time. A lock whose process has
+ * ended is stale and can be taken over.
  */
-import { execFileSync } from "node:child_process";
-import { readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { z } from "zod";
 import { UserError } from "../userError.ts";
-import { writeWhole } from "./disk.ts";
+import { isMissing, toReadError, toWriteError } from "./fileErrors.ts";
+import { findProcessStart } from "./processStart.ts";
+
+const lockFormat = "prove/lock@1";
 
 const lockSchema = z.object({
-  format: z.literal("prove/lock@1"),
+  format: z.literal(lockFormat),
   pid: z.int().min(1),
   began: z.string(),
-  address: z.string(),
+  address: z.string().optional(),
 });
 
 export interface Lock {
   readonly pid: number;
   /** When the process began, in the words of its operating system. */
   readonly began: string;
-  /** A Unix socket's path or a named pipe. */
-  readonly address: string;
+  /** Where the process listens: the path of a Unix socket or a named pipe. */
+  readonly address?: string | undefined;
 }
 
-export const lockFile = (folder: string) => join(folder, "trainer.lock");
+export interface LockOptions {
+  readonly address?: string;
+  /** The error for a lock that a running process holds. */
+  readonly createConflict: (pid: number) => UserError;
+}
 
-/**
- * The lock of a trainer that lives. A lock whose process has gone, or whose id another process has
- * now, is stale: undefined.
- */
-export function readLock(folder: string): Lock | undefined {
+/** The lock of a running process; undefined where there is none, or a stale or torn one. */
+export function readLock(file: string): Lock | undefined {
   let text: string;
   try {
-    text = readFileSync(lockFile(folder), "utf8");
+    text = readFileSync(file, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
+    if (isMissing(error)) return undefined;
+    throw toReadError(file, error);
   }
-  const parsed = lockSchema.safeParse(jsonOf(text));
-  if (!parsed.success) return undefined;
-  return beganAt(parsed.data.pid) === parsed.data.began ? parsed.data : undefined;
+  const { data } = lockSchema.safeParse(parseText(text));
+  return data && findProcessStart(data.pid) === data.began ? data : undefined;
 }
 
-/** Takes the folder for this process. Throws a `Mistake` where a living trainer has it. */
-export function takeLock(folder: string, address: string): void {
-  const held = readLock(folder);
-  if (held && held.pid !== process.pid)
-    throw new UserError(
-      `${folder} is being trained by process ${held.pid}`,
-      "attach to it, stop it first, or choose another folder",
-    );
-  writeWhole(
-    lockFile(folder),
-    `${JSON.stringify({ format: "prove/lock@1", pid: process.pid, began: beganAt(process.pid), address })}\n`,
+/** Takes a lock for this process and returns the function that releases it. */
+export function acquireLock(file: string, { address, createConflict }: LockOptions): () => void {
+  const lock = {
+    format: lockFormat,
+    pid: process.pid,
+    began: findProcessStart(process.pid),
+    ...(address === undefined ? {} : { address }),
+  };
+  mkdirSync(dirname(file), { recursive: true });
+  for (let attempt = 0; attempt < 3; attempt++)
+    try {
+      writeFileSync(file, `${JSON.stringify(lock)}\n`, { flag: "wx" });
+      return () => rmSync(file, { force: true });
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw toWriteError(file, cause);
+      const holder = readLock(file);
+      if (holder) throw createConflict(holder.pid);
+      rmSync(file, { force: true });
+    }
+  throw new UserError(
+    `other processes keep taking ${file}`,
+    "wait until no other process writes there",
   );
 }
 
-export const releaseLock = (folder: string): void => rmSync(lockFile(folder), { force: true });
-
-/** When a process began, or undefined where there is none of that id. */
-export function beganAt(pid: number): string | undefined {
-  try {
-    if (process.platform === "linux") {
-      // the 22nd field, counted after the command's name, which may hold anything
-      const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
-        .replace(/^.*\) /s, "")
-        .split(" ");
-      return fields[0] === "Z"
-        ? undefined
-        : `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${fields[19]}`;
-    }
-    if (process.platform === "win32")
-      return asked("powershell", [
-        "-NoProfile",
-        "-Command",
-        `(Get-Process -Id ${pid}).StartTime.Ticks`,
-      ]);
-    return asked("ps", ["-o", "lstart=", "-p", String(pid)]);
-  } catch {
-    return undefined; // there is no such process
-  }
-}
-
-const asked = (program: string, args: readonly string[]) =>
-  execFileSync(program, args, {
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "ignore"],
-    timeout: 10_000,
-  }).trim() || undefined;
-
-function jsonOf(text: string): unknown {
+function parseText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // a lock that was torn while it was written locks nothing
+    return undefined; // a lock that was torn while it was written does not count
   }
 }

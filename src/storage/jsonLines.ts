@@ -1,210 +1,190 @@
 /**
- * Text as whole lines: read from bytes as they come, appended so that a full disk or a crash costs
- * at most the line under way. Does not know what the lines say.
+ * Reads JSON Lines: files that stream line by line, and small logs that are read whole. A last line
+ * that was cut off while it was written is reported and skipped.
  */
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  writeSync,
-} from "node:fs";
-import { dirname } from "node:path";
+import { createReadStream, readFileSync } from "node:fs";
+import type { z } from "zod";
 import { UserError } from "../userError.ts";
+import { isMissing, toReadError } from "./fileErrors.ts";
+import { parseJson, type JsonSource } from "./parseJson.ts";
 
 export interface Line {
   /** From 1. */
   readonly number: number;
   readonly text: string;
-  /** Of its first byte. */
+  /** Of the line's first byte in the file. */
   readonly offset: number;
-  /** Of its bytes, without the line break. */
+  /** Length in bytes, without the line break. */
   readonly bytes: number;
   /** Whether a line break ends it; only a last line may lack one. */
   readonly whole: boolean;
 }
 
-/** Longest line that is read: room for any task, and an end to a file that is none. */
-const longest = 64 * 2 ** 20;
+/** A position between two lines of a file. */
+export interface LinePosition {
+  /** In bytes. */
+  readonly offset: number;
+  /** Lines before it. */
+  readonly lines: number;
+}
+
+export const fileStart: LinePosition = { offset: 0, lines: 0 };
+
+/** A line that could not be read. */
+export interface SkippedLine {
+  /** From 1. */
+  readonly line: number;
+  readonly reason: string;
+}
+
+export interface ReadOptions {
+  /** Receives a remark about a torn last line, which is skipped: its write was cut off. */
+  readonly onTorn?: (remark: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** Longest line that is read: enough for any task, and a limit for files that have no lines. */
+const maxLineBytes = 64 * 2 ** 20;
+
+/** Bytes that are read at a time: a few milliseconds of work. */
+export const chunkBytes = 256 * 1024;
 
 /**
- * Splits bytes into lines. Blank ones are left out but counted. Throws a `Mistake` naming `from` on
- * a line of over 64 MiB.
+ * Splits bytes into lines. Blank lines are left out but counted. Throws a `UserError` that names
+ * `source` on a line of over 64 MiB.
  */
-export async function* linesOf(
+export async function* splitLines(
   chunks: AsyncIterable<Uint8Array>,
-  from: string,
+  source: string,
 ): AsyncGenerator<Line> {
-  let held: Buffer[] = [];
-  let heldBytes = 0;
+  let pending: Buffer[] = [];
+  let pendingBytes = 0;
   let offset = 0;
   let number = 1;
-  const take = (last: Uint8Array, whole: boolean): Line => {
-    const bytes = Buffer.concat([...held, last]);
-    const line = { number, text: textOf(bytes), offset, bytes: bytes.length, whole };
-    held = [];
-    heldBytes = 0;
+  const finishLine = (rest: Uint8Array, whole: boolean): Line => {
+    const bytes = Buffer.concat([...pending, rest]);
+    const line = { number, text: decodeLine(bytes), offset, bytes: bytes.length, whole };
+    pending = [];
+    pendingBytes = 0;
     offset += bytes.length + 1;
     number++;
     return line;
   };
   for await (const chunk of chunks) {
-    let from0 = 0;
-    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, from0)) {
-      const line = take(chunk.subarray(from0, at), true);
+    let start = 0;
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
+      const line = finishLine(chunk.subarray(start, end), true);
       if (line.text.trim() !== "") yield line;
-      from0 = at + 1;
+      start = end + 1;
     }
-    if (from0 === chunk.length) continue;
-    // a chunk may be reused by whoever gave it
-    held.push(Buffer.from(chunk.subarray(from0)));
-    heldBytes += chunk.length - from0;
-    if (heldBytes > longest)
+    if (start === chunk.length) continue;
+    // a copy, because the producer may reuse its chunk
+    pending.push(Buffer.from(chunk.subarray(start)));
+    pendingBytes += chunk.length - start;
+    if (pendingBytes > maxLineBytes)
       throw new UserError(
-        `line ${number} of ${from} is longer than 64 MiB`,
-        "give a file of JSON Lines, one object a line",
+        `line ${number} of ${source} is longer than 64 MiB`,
+        "use a file of JSON Lines, with one object per line",
       );
   }
-  if (heldBytes === 0) return;
-  const line = take(new Uint8Array(0), false);
+  if (pendingBytes === 0) return;
+  const line = finishLine(new Uint8Array(0), false);
   if (line.text.trim() !== "") yield line;
 }
 
 /** UTF-8, without a byte order mark or the carriage return of a Windows line. */
-const textOf = (bytes: Buffer) => {
+function decodeLine(bytes: Buffer): string {
   const text = bytes.toString("utf8").replace(/\r$/, "");
   return text.codePointAt(0) === 0xfeff ? text.slice(1) : text;
-};
-
-/** What the appender needs of a disk. */
-export interface Disk {
-  /** Writes as much as it takes: the number of bytes that is. */
-  write(fd: number, bytes: Uint8Array, position: number): number;
-}
-const disk: Disk = {
-  write: (fd, bytes, position) => writeSync(fd, bytes, 0, bytes.length, position),
-};
-
-/** Appends whole lines to a file, which it holds open. */
-export class LineWriter {
-  readonly file: string;
-  /** What was cut off on opening: the piece of a line that a crash left behind. */
-  readonly torn: string | undefined;
-  readonly #fd: number;
-  readonly #disk: Disk;
-  #size: number;
-  #lines = 0;
-
-  /** Opens the file, makes it and its folder where there is none, and cuts off a torn last line. */
-  constructor(file: string, on: Disk = disk) {
-    this.file = file;
-    this.#disk = on;
-    this.#fd = orMistake(file, () => {
-      mkdirSync(dirname(file), { recursive: true });
-      // not opened for appending: on Windows such a file could not be cut
-      return openSync(file, constants.O_RDWR | constants.O_CREAT);
-    });
-    const size = fstatSync(this.#fd).size;
-    const tail = lastLine(this.#fd, size);
-    this.#size = size - tail.length;
-    if (tail.length === 0) return;
-    if (isJson(tail.toString("utf8"))) {
-      this.#size = size;
-      this.#write(Buffer.from("\n"));
-      return;
-    }
-    ftruncateSync(this.#fd, this.#size);
-    this.torn = tail.toString("utf8");
-  }
-
-  /**
-   * Appends one line. On a full disk the file is cut back to its whole lines and a `Mistake` says
-   * so.
-   */
-  append(line: string): void {
-    this.#write(Buffer.from(`${line}\n`));
-    this.#lines++;
-  }
-
-  close(): void {
-    closeSync(this.#fd);
-  }
-
-  get #kept(): string {
-    if (this.#lines === 0) return "what stood there before is kept";
-    return this.#lines === 1
-      ? "the line written before is kept"
-      : `the ${this.#lines} lines written before are kept`;
-  }
-
-  #write(bytes: Uint8Array): void {
-    let done = 0;
-    try {
-      while (done < bytes.length) {
-        const written = this.#disk.write(this.#fd, bytes.subarray(done), this.#size + done);
-        if (written === 0)
-          throw Object.assign(new Error("nothing was written"), { code: "ENOSPC" });
-        done += written;
-      }
-    } catch (cause) {
-      if (done > 0) ftruncateSync(this.#fd, this.#size);
-      throw writeMistake(this.file, cause as NodeJS.ErrnoException, this.#kept);
-    }
-    this.#size += bytes.length;
-  }
 }
 
-/** A failed write in words: the disk is full, or whatever else it was. */
-export function writeMistake(file: string, cause: NodeJS.ErrnoException, kept: string): UserError {
-  const full = cause.code === "ENOSPC" || cause.code === "EDQUOT" || cause.code === "EFBIG";
-  if (full)
-    return new UserError(
-      `the disk is full: ${file} could not be written (${kept})`,
-      "free some space, then run it again",
-      { cause },
-    );
-  return new UserError(
-    `${file} could not be written (${cause.message}; ${kept})`,
-    "check the folder and its permissions",
-    { cause },
-  );
-}
-
-/** Opens or reads a file; what stands in the way is the person's to clear. */
-export function orMistake<T>(file: string, open: () => T): T {
+/** The lines of a file from a position on, without blank ones. */
+export async function* readLines(
+  file: string,
+  start: LinePosition = fileStart,
+): AsyncGenerator<Line> {
+  const chunks = createReadStream(file, { highWaterMark: chunkBytes, start: start.offset });
   try {
-    return open();
+    for await (const line of splitLines(chunks as AsyncIterable<Uint8Array>, file))
+      yield { ...line, offset: line.offset + start.offset, number: line.number + start.lines };
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    if (code === "ENOENT")
-      throw new UserError(`there is no file ${file}`, "check the path", { cause });
-    throw new UserError(
-      `${file} could not be opened (${message})`,
-      "check the path and its permissions",
-      { cause },
-    );
+    throw toReadError(file, cause);
   }
 }
 
-/** The bytes after the last line break. */
-function lastLine(fd: number, size: number): Buffer {
-  let tail = Buffer.alloc(0);
-  for (let end = size; end > 0;) {
-    const start = Math.max(0, end - 65_536);
-    const block = Buffer.alloc(end - start);
-    readSync(fd, block, 0, block.length, start);
-    const at = block.lastIndexOf(10);
-    tail = Buffer.concat([block.subarray(at + 1), tail]);
-    if (at >= 0) break;
-    end = start;
+/**
+ * The lines of a file as JSON, not checked any further. Throws a `UserError` with `file:line` where
+ * a complete line is not JSON.
+ */
+export async function* readJsonLines(
+  file: string,
+  { onTorn, signal }: ReadOptions = {},
+): AsyncGenerator<{ readonly json: unknown; readonly number: number }> {
+  for await (const { text, number, whole } of readLines(file)) {
+    signal?.throwIfAborted();
+    let json: unknown;
+    try {
+      json = JSON.parse(text);
+    } catch (cause) {
+      if (whole) throw notJson(`${file}:${number}`, cause as Error);
+      onTorn?.(formatTornLine(file, number));
+      continue;
+    }
+    yield { json, number };
   }
-  return tail;
 }
 
-function isJson(text: string): boolean {
+/** A small log, read whole. */
+export interface Log<T> {
+  readonly lines: readonly T[];
+  readonly skipped: readonly SkippedLine[];
+}
+
+/** Every line of a log that fits the schema; the others are reported. A missing file is empty. */
+export function readLog<T>(schema: z.ZodType<T>, file: string): Log<T> {
+  const lines: T[] = [];
+  const skipped: SkippedLine[] = [];
+  for (const { line, text } of readNumberedLines(file))
+    try {
+      lines.push(schema.parse(JSON.parse(text)));
+    } catch (error) {
+      skipped.push({ line, reason: (error as Error).message.split("\n")[0]! });
+    }
+  return { lines, skipped };
+}
+
+/**
+ * Every line of a log, each of which must fit the schema. A missing file is empty. Throws a
+ * `UserError` with `file:line`; a torn last line is reported to `onTorn` instead if it is given.
+ */
+export function readStrictLog<T>(
+  schema: z.ZodType<T>,
+  file: string,
+  { onTorn, ...source }: Omit<JsonSource, "file" | "line"> & Pick<ReadOptions, "onTorn"> = {},
+): readonly T[] {
+  const entries: T[] = [];
+  for (const { line, text, whole } of readNumberedLines(file))
+    if (onTorn && !whole && !isJson(text)) onTorn(formatTornLine(file, line));
+    else entries.push(parseJson(schema, text, { ...source, file, line }));
+  return entries;
+}
+
+function* readNumberedLines(
+  file: string,
+): Generator<{ readonly line: number; readonly text: string; readonly whole: boolean }> {
+  let content: string;
+  try {
+    content = readFileSync(file, "utf8");
+  } catch (cause) {
+    if (isMissing(cause)) return;
+    throw toReadError(file, cause);
+  }
+  const texts = content.split("\n");
+  for (const [i, text] of texts.entries())
+    if (text.trim() !== "") yield { line: i + 1, text, whole: i < texts.length - 1 };
+}
+
+export function isJson(text: string): boolean {
   try {
     JSON.parse(text);
     return true;
@@ -212,3 +192,11 @@ function isJson(text: string): boolean {
     return false;
   }
 }
+
+const formatTornLine = (file: string, line: number): string =>
+  `${file}:${line} is torn (a write was cut off) and was skipped`;
+
+const notJson = (place: string, cause: Error): UserError =>
+  new UserError(`${place} is not JSON (${cause.message})`, "correct or delete that line", {
+    cause,
+  });

@@ -1,109 +1,105 @@
 /**
- * Where each line of a file of JSON Lines begins, and the little that a list shows of it. A file
- * that grows is read on from where it was read to, one that was written anew from its start. Knows
- * neither the lines' meaning nor an editor.
+ * An index of a file of JSON Lines: where each line begins, and the few fields that a list shows of
+ * it. A file that has grown is read from where the last update ended; a file that was rewritten is
+ * read again from its start.
  */
 import { stat } from "node:fs/promises";
-import { linesIn, readPart, theStart, type LinePlace, type Reached } from "./lineFile.ts";
-
-/** A line that is not what the file should hold, by number from 1. */
-export interface Skipped {
-  readonly line: number;
-  readonly why: string;
-}
+import { LRUCache } from "lru-cache";
+import { fileStart, readLines, type LinePosition, type SkippedLine } from "./jsonLines.ts";
+import { readBytes, type LineRange } from "./lineRange.ts";
 
 /**
- * A file's entries as far as it is read. Lists only ever grow; a file that was written anew, or
- * whose last line was unfinished, gets new ones.
+ * A file's entries so far. The lists only grow; a file that was rewritten, or whose last line was
+ * incomplete, gets new ones.
  */
-export interface Entries<Entry> {
+export interface IndexedLines<Entry> {
   readonly file: string;
   readonly entries: readonly Entry[];
-  readonly skipped: readonly Skipped[];
+  readonly skipped: readonly SkippedLine[];
 }
 
-/** The entry of a line's text, or why it is none. */
-export type EntryOf<Entry> = (text: string, place: LinePlace, whole: boolean) => Entry | string;
+/** The entry of a line's text, or the reason why the line has none. */
+export type ParseEntry<Entry> = (text: string, range: LineRange, whole: boolean) => Entry | string;
 
-const torn = "the line is torn: its end was never written";
+const tornReason = "the line is torn: its end was never written";
 
-/** Bytes before the place that was read to, by which a file that only grew is known again. */
-const markLength = 256;
+/** Bytes before the last position by which a file that has only grown is recognized. */
+const fingerprintBytes = 256;
 
-/** One file's index, brought up to date when asked. */
-export class LineIndex<Entry extends LinePlace> {
+/** The index of one file, brought up to date on request. */
+export class LineIndex<Entry extends LineRange> {
   readonly #file: string;
-  readonly #entryOf: EntryOf<Entry>;
+  readonly #parseEntry: ParseEntry<Entry>;
   #entries: Entry[] = [];
-  #skipped: Skipped[] = [];
-  #reached: Reached = theStart;
+  #skipped: SkippedLine[] = [];
+  #position: LinePosition = fileStart;
   /**
-   * Entries and skipped lines that stand before `#reached`: a last line without an end is read
-   * again.
+   * Number of entries and skipped lines before `#position`. A last line without a line break comes
+   * after it and is read again.
    */
   #settled = { entries: 0, skipped: 0 };
-  #mark: Buffer = Buffer.alloc(0);
-  #stamp = "";
-  #underWay: Promise<Entries<Entry>> | undefined;
+  #fingerprint: Buffer = Buffer.alloc(0);
+  #version = "";
+  #pending: Promise<IndexedLines<Entry>> | undefined;
 
-  constructor(file: string, entryOf: EntryOf<Entry>) {
+  constructor(file: string, parseEntry: ParseEntry<Entry>) {
     this.#file = file;
-    this.#entryOf = entryOf;
+    this.#parseEntry = parseEntry;
   }
 
-  /** Reads what was written since. Those who ask meanwhile get the same answer. */
-  update(): Promise<Entries<Entry>> {
-    this.#underWay ??= this.#update().finally(() => (this.#underWay = undefined));
-    return this.#underWay;
+  /** Reads what was written since the last update. Concurrent calls share one update. */
+  update(): Promise<IndexedLines<Entry>> {
+    this.#pending ??= this.#update().finally(() => (this.#pending = undefined));
+    return this.#pending;
   }
 
-  async #update(): Promise<Entries<Entry>> {
-    const stamp = await stampOf(this.#file);
-    if (stamp === undefined || stamp !== this.#stamp) {
-      if (!(await this.#onlyGrew())) this.#forget();
-      await this.#readOn();
-      this.#stamp = stamp ?? "";
+  async #update(): Promise<IndexedLines<Entry>> {
+    const version = await readVersion(this.#file);
+    if (version === undefined || version !== this.#version) {
+      if (!(await this.#hasOnlyGrown())) this.#reset();
+      await this.#readNewLines();
+      this.#version = version ?? "";
     }
     return { file: this.#file, entries: this.#entries, skipped: this.#skipped };
   }
 
-  async #onlyGrew(): Promise<boolean> {
-    const { offset } = this.#reached;
+  async #hasOnlyGrown(): Promise<boolean> {
+    const { offset } = this.#position;
     if (offset === 0) return false;
-    const now = await readPart(this.#file, offset - this.#mark.length, this.#mark.length);
-    return now.equals(this.#mark);
+    const { length } = this.#fingerprint;
+    return (await readBytes(this.#file, offset - length, length)).equals(this.#fingerprint);
   }
 
-  #forget(): void {
+  #reset(): void {
     this.#entries = [];
     this.#skipped = [];
-    this.#reached = theStart;
+    this.#position = fileStart;
     this.#settled = { entries: 0, skipped: 0 };
   }
 
-  async #readOn(): Promise<void> {
+  async #readNewLines(): Promise<void> {
     if (this.#entries.length > this.#settled.entries)
       this.#entries = this.#entries.slice(0, this.#settled.entries);
     if (this.#skipped.length > this.#settled.skipped)
       this.#skipped = this.#skipped.slice(0, this.#settled.skipped);
-    const from = this.#reached.offset;
-    for await (const line of linesIn(this.#file, this.#reached)) {
+    const start = this.#position.offset;
+    for await (const line of readLines(this.#file, this.#position)) {
       const { number, offset, bytes, whole } = line;
-      const entry = this.#entryOf(line.text, { number, offset, bytes }, whole);
+      const entry = this.#parseEntry(line.text, { number, offset, bytes }, whole);
       if (typeof entry === "object") this.#entries.push(entry);
-      else this.#skipped.push({ line: number, why: whole ? entry : torn });
+      else this.#skipped.push({ line: number, reason: whole ? entry : tornReason });
       if (!whole) continue;
-      this.#reached = { offset: offset + bytes + 1, lines: number };
+      this.#position = { offset: offset + bytes + 1, lines: number };
       this.#settled = { entries: this.#entries.length, skipped: this.#skipped.length };
     }
-    if (this.#reached.offset === from) return;
-    const length = Math.min(markLength, this.#reached.offset);
-    this.#mark = await readPart(this.#file, this.#reached.offset - length, length);
+    if (this.#position.offset === start) return;
+    const length = Math.min(fingerprintBytes, this.#position.offset);
+    this.#fingerprint = await readBytes(this.#file, this.#position.offset - length, length);
   }
 }
 
-/** Undefined where the file cannot be looked at; reading it says why. */
-async function stampOf(file: string): Promise<string | undefined> {
+/** Undefined where the file cannot be inspected; reading it reports why. */
+async function readVersion(file: string): Promise<string | undefined> {
   try {
     const { size, mtimeMs, ino } = await stat(file);
     return `${size} ${mtimeMs} ${ino}`;
@@ -112,28 +108,24 @@ async function stampOf(file: string): Promise<string | undefined> {
   }
 }
 
-/** Indexes of files by their names, of which the ones asked for last are remembered. */
-export class LineIndexes<Entry extends LinePlace> {
-  readonly #entryOf: EntryOf<Entry>;
-  readonly #most: number;
-  readonly #known = new Map<string, LineIndex<Entry>>();
+/** The indexes of several files, of which the most recently used ones are kept. */
+export class LineIndexes<Entry extends LineRange> {
+  readonly #parseEntry: ParseEntry<Entry>;
+  readonly #indexes: LRUCache<string, LineIndex<Entry>>;
 
-  constructor(entryOf: EntryOf<Entry>, most = 32) {
-    this.#entryOf = entryOf;
-    this.#most = most;
+  constructor(parseEntry: ParseEntry<Entry>, max = 32) {
+    this.#parseEntry = parseEntry;
+    this.#indexes = new LRUCache({ max });
   }
 
-  /** The file's index as it is now. Throws a `Mistake` where it cannot be read. */
-  async of(file: string): Promise<Entries<Entry>> {
-    const index = this.#known.get(file) ?? new LineIndex(file, this.#entryOf);
-    this.#known.delete(file);
-    this.#known.set(file, index);
-    for (const oldest of this.#known.keys())
-      if (this.#known.size > this.#most) this.#known.delete(oldest);
+  /** The file's index as it is now. Throws a `UserError` where the file cannot be read. */
+  async read(file: string): Promise<IndexedLines<Entry>> {
+    const index = this.#indexes.get(file) ?? new LineIndex(file, this.#parseEntry);
+    this.#indexes.set(file, index);
     try {
       return await index.update();
     } catch (error) {
-      this.#known.delete(file);
+      this.#indexes.delete(file);
       throw error;
     }
   }

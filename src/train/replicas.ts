@@ -117,7 +117,7 @@ function failureOf(rank: number, cause: unknown): Error {
     remedy,
     message = String(cause),
   } = cause as { name?: string; what?: string; remedy?: string; message?: string };
-  if (name === "Mistake" && what !== undefined && remedy !== undefined)
+  if (name === "UserError" && what !== undefined && remedy !== undefined)
     return new UserError(what, remedy, { cause });
   return new Error(`replica ${rank} failed: ${message}`, { cause });
 }

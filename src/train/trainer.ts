@@ -39,7 +39,7 @@ import {
   type RunEnd,
 } from "../run/folder.ts";
 import { writeGroups, type GroupLine } from "../run/group.ts";
-import { releaseLock, takeLock } from "../storage/fileLock.ts";
+import { acquireTrainerLock } from "../run/trainerLock.ts";
 import type { StepMetrics } from "../run/metrics.ts";
 import { openEvents } from "../run/tensorboard.ts";
 import type { Said, Setup, Told } from "./loop.ts";
@@ -74,6 +74,7 @@ class Trainer {
   #spent = 0;
   #config: RunConfig | undefined;
   #line: Line | undefined;
+  #releaseLock: (() => void) | undefined;
   #replicas: Replicas<Told> | undefined;
   #isStopping = false;
 
@@ -91,7 +92,7 @@ class Trainer {
         () => this.#status(),
         request => this.#take(request),
       );
-      takeLock(this.#folder, this.#line.address);
+      this.#releaseLock = acquireTrainerLock(this.#folder, this.#line.address);
     } catch (error) {
       await this.#line?.close();
       throw error;
@@ -114,7 +115,7 @@ class Trainer {
     } catch (error) {
       console.error(error); // a disk too full for this line has already been told of
     }
-    releaseLock(this.#folder);
+    this.#releaseLock?.();
     await this.#line.close();
     return end;
   }
@@ -374,7 +375,7 @@ function stateIn(folder: string, step: number): { readonly spent: number } {
 function failureOf(error: unknown, step: number): RunEnd {
   // what a worker threw comes wrapped
   const mistake = [error, (error as Error).cause].find(
-    it => it instanceof UserError || (it as Error | undefined)?.name === "Mistake",
+    it => it instanceof UserError || (it as Error | undefined)?.name === "UserError",
   ) as UserError | undefined;
   if (mistake) return { by: "failed", step, what: mistake.what, remedy: mistake.remedy };
   return {

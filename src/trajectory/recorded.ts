@@ -6,7 +6,8 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { UserError } from "../userError.ts";
-import { jsonLines, parseTask, parseTrajectory, readTrajectories, type Reading } from "./file.ts";
+import { readJsonLines, type ReadOptions } from "../storage/jsonLines.ts";
+import { parseTask, parseTrajectory, readTrajectories } from "./file.ts";
 import type { Task } from "./task.ts";
 import type { Trajectory } from "./trajectory.ts";
 
@@ -16,7 +17,7 @@ export interface Recorded {
   readonly task?: Task;
 }
 
-export interface ReadingAll extends Reading {
+export interface ReadingAll extends ReadOptions {
   /** Told what is wrong with a file; the others are still read. */
   readonly onMistake: (mistake: UserError) => void;
 }
@@ -40,24 +41,26 @@ export async function* readAll(
   }
 }
 
-async function* readRecorded(file: string, reading: Reading): AsyncGenerator<Recorded> {
-  for await (const { json, number } of jsonLines(file, reading)) {
-    const place = `${file}:${number}`;
+async function* readRecorded(file: string, reading: ReadOptions): AsyncGenerator<Recorded> {
+  for await (const { json, number } of readJsonLines(file, reading)) {
+    const source = { file, line: number };
     switch (kindOf(json)) {
       case "trajectory":
         for await (const trajectory of readTrajectories(file, reading)) yield { trajectory };
         return;
       case "group":
-        yield { trajectory: parseTrajectory((json as { trajectory?: unknown }).trajectory, place) };
+        yield {
+          trajectory: parseTrajectory((json as { trajectory?: unknown }).trajectory, source),
+        };
         break;
       case "task": {
-        const task = parseTask(json, place);
+        const task = parseTask(json, source);
         yield { task, trajectory: task.trajectory };
         break;
       }
       default:
         throw new UserError(
-          `${place} is neither a task nor the header of a trajectory`,
+          `${file}:${number} is neither a task nor the header of a trajectory`,
           "give *.tasks.jsonl or *.trajectory.jsonl files",
         );
     }

@@ -84,7 +84,7 @@ const written = (name: string) =>
   readFileSync(join(cwd, name), "utf8")
     .trim()
     .split("\n")
-    .map((line, i) => parseTask(JSON.parse(line), String(i)));
+    .map((line, i) => parseTask(JSON.parse(line), { file: name, line: i + 1 }));
 
 test("When2Call: rows whose answer is words become tasks, those that call or go on are skipped and counted", async () => {
   writeFileSync(

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { synthesize } from "../../src/cli/synthesize.ts";
 import { paceOf } from "../../src/cli/synthesisFiles.ts";
-import { beganAt } from "../../src/storage/fileLock.ts";
+import { findProcessStart } from "../../src/storage/processStart.ts";
 import { formatVerdict } from "../../src/synthesis/graph/edgeVerdicts.ts";
 import { transitionsIn } from "../../src/synthesis/pipeline/stateLog.ts";
 import { readRejected, readReport } from "../../src/synthesis/pipeline/report.ts";
@@ -134,7 +134,7 @@ describe("two at a time into one file", () => {
 
   test("the second is refused", async () => {
     const cwd = emptyFolder();
-    writeFileSync(join(cwd, "a.jsonl.lock"), lock(process.pid, beganAt(process.pid)));
+    writeFileSync(join(cwd, "a.jsonl.lock"), lock(process.pid, findProcessStart(process.pid)));
     await expect(make(cwd, "--out", "a.jsonl", "--count", "3")).rejects.toThrow(
       new RegExp(`process ${process.pid} is writing .*a\\.jsonl: wait until it is done`),
     );

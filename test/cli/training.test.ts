@@ -12,7 +12,7 @@ import { evaluate } from "../../src/cli/evaluate.ts";
 import { loop } from "../../src/cli/loop.ts";
 import { train } from "../../src/cli/train.ts";
 import { latestCheckpoint, readMetrics } from "../../src/run/folder.ts";
-import { readLock } from "../../src/storage/fileLock.ts";
+import { readTrainerLock } from "../../src/run/trainerLock.ts";
 import { root } from "../contracts/doors.ts";
 import { runCommand } from "./terminal.ts";
 
@@ -167,6 +167,6 @@ describe("train", () => {
     child.kill("SIGINT");
     await once(child, "exit");
     expect(performance.now() - asked).toBeLessThan(2_500);
-    while (readLock(run)) await new Promise(resolve => void setTimeout(resolve, 20));
+    while (readTrainerLock(run)) await new Promise(resolve => void setTimeout(resolve, 20));
   }
 });

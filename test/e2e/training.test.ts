@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { readLock } from "../../src/storage/fileLock.ts";
+import { readTrainerLock } from "../../src/run/trainerLock.ts";
 import { synthesized } from "./tasks.ts";
 import { checkSeen, Workbench } from "./workbench.ts";
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   // a trainer outlives the window: one that a failed test left behind would go on
-  const trainer = readLock(run());
+  const trainer = readTrainerLock(run());
   if (trainer) process.kill(trainer.pid, "SIGKILL");
   await workbench.close();
 });

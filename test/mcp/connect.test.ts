@@ -330,7 +330,7 @@ describe("a server that misbehaves", () => {
   test.each(refusals)("one that is %s is a mistake that names the entry", async (manner, what) => {
     const limits = { start: manner === "mute" ? 400 : 30_000, call: 1000 };
     await expect(opened(rude(manner), limits)).rejects.toMatchObject({
-      name: "Mistake",
+      name: "UserError",
       what: expect.stringMatching(what),
       remedy: expect.stringContaining("entry rude of prove/mcp.json"),
     });
@@ -385,7 +385,7 @@ describe("nothing outlives its session", () => {
 describe("prove/mcp.json", () => {
   const parse = (text: string) => () => parseEntries(text, "prove/mcp.json", folder);
   const cases: [what: string, text: string, why: RegExp][] = [
-    ["no JSON", "{", /^prove\/mcp.json is not JSON/],
+    ["no JSON", "{", /^prove\/mcp.json:1 is not JSON/],
     [
       "a key that is unknown",
       '{"servers": {"a": {"command": "x", "disposabel": true}}}',

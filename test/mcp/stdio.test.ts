@@ -221,7 +221,7 @@ describe("control", () => {
       "a state that does not fit",
       "prove/restore",
       { state: { counting: {} } },
-      /does not fit at \/counting/,
+      /is not a state of these servers: at \/counting/,
     ],
   ])("%s is refused", async (_, method, params, message) => {
     input.write(control(1, "prove/open", "a") + control(2, method, "a", params) + add(3, 1, "a"));

@@ -32,7 +32,7 @@ import {
   readMetrics,
 } from "../../src/run/folder.ts";
 import { readGroups } from "../../src/run/group.ts";
-import { readLock } from "../../src/storage/fileLock.ts";
+import { readTrainerLock } from "../../src/run/trainerLock.ts";
 import { startTrainer } from "../../src/run/start.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { synthesize } from "../../src/synthesis/pipeline/synthesize.ts";
@@ -127,7 +127,7 @@ const sft = (more: object = {}): RunConfig => ({
 // a test that fails half-way leaves nobody training
 afterEach(() => {
   for (let run = 1; run <= runs; run++) {
-    const lock = readLock(join(root, "runs", String(run)));
+    const lock = readTrainerLock(join(root, "runs", String(run)));
     if (lock) process.kill(lock.pid, "SIGKILL");
   }
 });
@@ -176,7 +176,7 @@ describe.each([
     expect(readMetrics(unbroken).lines.map(it => it.step)).toEqual([1, 2, 3, 4]);
     expect(said.filter(it => it.kind === "saved").map(it => it.step)).toEqual([2, 4]);
     expect(said.at(-1)).toEqual({ kind: "finished", step: 4, by: "steps" });
-    expect(readLock(unbroken)).toBeUndefined();
+    expect(readTrainerLock(unbroken)).toBeUndefined();
     expect(readEnd(unbroken)).toEqual({ by: "steps", step: 4 });
 
     // the trainer died after step 4 was written down and before its checkpoint was
@@ -194,8 +194,8 @@ describe("a run of grpo", () => {
   test("keeps every attempt of a step with its breakdown, its advantage and its tokens", async () => {
     const folder = newRun(grpo({ steps: 2 }));
     await finish(await startOn(folder));
-    const { lines, torn } = readGroups(folder, 1);
-    expect(torn).toEqual([]);
+    const { lines, skipped } = readGroups(folder, 1);
+    expect(skipped).toEqual([]);
     expect(lines.map(it => it.attempt)).toEqual([0, 1, 2, 0, 1, 2]);
     const metrics = readMetrics(folder).lines[0]!;
     const mean = lines.reduce((sum, it) => sum + it.breakdown.total, 0) / lines.length;
@@ -236,7 +236,7 @@ describe("a trainer", () => {
       if (fact.kind === "stepped" && fact.metrics.step > status.step) break;
     const asked = performance.now();
     await again.request("stop");
-    while (readLock(folder)) await sleep(20);
+    while (readTrainerLock(folder)) await sleep(20);
     expect(performance.now() - asked).toBeLessThan(4_000);
     expect(readEnd(folder)).toMatchObject({ by: "stop" });
     expect(latestCheckpoint(folder).step).toBe(readMetrics(folder).lines.at(-1)!.step);
@@ -247,15 +247,15 @@ describe("a trainer", () => {
     const attachment = await startOn(folder);
     await expect(startOn(folder)).rejects.toThrow("is being trained already");
     for await (const fact of attachment.facts) if (fact.kind === "saved") break;
-    process.kill(readLock(folder)!.pid, "SIGKILL");
-    while (readLock(folder)) await sleep(20);
+    process.kill(readTrainerLock(folder)!.pid, "SIGKILL");
+    while (readTrainerLock(folder)) await sleep(20);
     expect(readEnd(folder)).toBeUndefined();
     const next = await startOn(folder);
     for await (const fact of next.facts) if (fact.kind === "stepped") break;
     const { lines } = readMetrics(folder);
     expect(lines.map(it => it.step)).toEqual(lines.map((_, i) => i + 1));
     await next.request("stop");
-    while (readLock(folder)) await sleep(20);
+    while (readTrainerLock(folder)) await sleep(20);
   });
 });
 

@@ -1,8 +1,5 @@
-/**
- * Files as they are found on disks: whole, torn, cut off, of another version, too large to hold,
- * and disks that are full.
- */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
+/** Files of tasks and trajectories: complete, torn, cut off, and of other versions. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -11,9 +8,7 @@ import {
   readTrajectories,
   trajectoryText,
   writeTrajectory,
-  writeWhole,
 } from "../../src/trajectory/file.ts";
-import { LineWriter, linesOf, type Disk } from "../../src/storage/jsonLines.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { taskLine } from "../../src/trajectory/taskLine.ts";
 import { moveFifty, moveTwice, readOnly } from "./made.ts";
@@ -78,13 +73,13 @@ describe("reading tasks", () => {
   test("a torn line in the middle is an error with its place, after the lines before it", () =>
     check(`${one}\n${two.slice(0, 5)}\n${three}\n`, {
       ids: ["t-move"],
-      error: "F:2 is not JSON (…): mend or delete that line",
+      error: "F:2 is not JSON (…): correct or delete that line",
     }));
   test("a line that does not fit says where", () =>
     check(`${one}\n${JSON.stringify({ ...twice, seed: "seven" })}\n`, {
       ids: ["t-move"],
       error:
-        "F:2 is not a task: at /seed: Invalid input: expected number, received string: mend or delete that line",
+        "F:2 is not a task: at /seed: Invalid input: expected number, received string: correct or delete that line",
     }));
   test("a goal that follows a later one", () =>
     check(
@@ -95,7 +90,7 @@ describe("reading tasks", () => {
       {
         ids: [],
         error:
-          "F:1 is not a task: at /goals/0/after/0: goal 0 can only follow goals before it, not 1: mend or delete that line",
+          "F:1 is not a task: at /goals/0/after/0: goal 0 can only follow goals before it, not 1: correct or delete that line",
       },
     ));
   test("a newer format is refused by its name", () =>
@@ -190,98 +185,4 @@ describe("a trajectory file", () => {
       /:1 has the format prove\/trajectory@9, which is newer than prove\/trajectory@1, the newest this program reads: update PROVE/,
     );
   });
-});
-
-describe("appending lines", () => {
-  test("makes the file and its folder, and goes on where it stopped", () => {
-    const file = join(folder, "new", "deep", "a.jsonl");
-    for (const line of ["1", "2"]) {
-      const writer = new LineWriter(file);
-      writer.append(line);
-      writer.close();
-    }
-    expect(readFileSync(file, "utf8")).toBe("1\n2\n");
-  });
-  test("cuts off what a crash left of a line, and says so", () => {
-    const file = fileOf('{"a":1}\n{"b":');
-    const writer = new LineWriter(file);
-    expect(writer.torn).toBe('{"b":');
-    writer.append("3");
-    writer.close();
-    expect(readFileSync(file, "utf8")).toBe('{"a":1}\n3\n');
-  });
-  test("keeps a last line that only lacks its line break", () => {
-    const file = fileOf('{"a":1}');
-    const writer = new LineWriter(file);
-    writer.append("2");
-    writer.close();
-    expect(readFileSync(file, "utf8")).toBe('{"a":1}\n2\n');
-  });
-
-  /** A disk with room for so many bytes, that writes in pieces. */
-  const small = (room: number, piece = Infinity): Disk => ({
-    write(fd, bytes, position) {
-      if (room === 0) throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
-      const part = bytes.subarray(0, Math.min(room, piece));
-      room -= part.length;
-      return writeSync(fd, part, 0, part.length, position);
-    },
-  });
-  test("survives short writes", () => {
-    const file = fileOf("");
-    const writer = new LineWriter(file, small(1000, 3));
-    writer.append('{"long":"enough"}');
-    writer.append("2");
-    writer.close();
-    expect(readFileSync(file, "utf8")).toBe('{"long":"enough"}\n2\n');
-  });
-  test("on a device that is full from the start says so", () => {
-    const file = fileOf('{"old":1}\n');
-    const writer = new LineWriter(file, small(0));
-    expect(() => writer.append("1")).toThrow(
-      /^the disk is full: .* could not be written \(what stood there before is kept\)/,
-    );
-    writer.close();
-    expect(readFileSync(file, "utf8")).toBe('{"old":1}\n');
-  });
-  test("on a full disk keeps every whole line and nothing of the one under way", () => {
-    const file = fileOf('{"old":1}\n');
-    const writer = new LineWriter(file, small(12));
-    writer.append('"0123"');
-    expect(() => writer.append('"456789"')).toThrow(
-      /^the disk is full: .* could not be written \(the line written before is kept\): free some space, then run it again$/,
-    );
-    writer.close();
-    expect(readFileSync(file, "utf8")).toBe('{"old":1}\n"0123"\n');
-  });
-});
-
-test("a file is written whole or not at all", async () => {
-  const file = fileOf("before");
-  await writeWhole(file, "after");
-  expect(readFileSync(file, "utf8")).toBe("after");
-  await expect(writeWhole(join(folder, "no", "such", "folder"), "x")).rejects.toThrow(
-    /could not be written .* check the folder and its permissions/,
-  );
-});
-
-test("lines are split on bytes, wherever the chunks end", async () => {
-  const bytes = Buffer.from("ä1\nb😀2\n\nc");
-  for (let size = 1; size <= bytes.length; size++) {
-    const chunks = async function* () {
-      for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
-    };
-    const got = (await allOf(linesOf(chunks(), "stdin"))).map(it => [
-      it.number,
-      it.text,
-      it.offset,
-      it.bytes,
-      it.whole,
-    ]);
-    expect(got).toEqual([
-      [1, "ä1", 0, 3, true],
-      [2, "b😀2", 4, 6, true],
-      [4, "c", 12, 1, false],
-    ]);
-  }
 });

@@ -4,9 +4,10 @@
  */
 import { stat } from "node:fs/promises";
 import type { GroupLine } from "../../run/group.ts";
-import { linesIn, type LinePlace } from "../../storage/lineFile.ts";
+import { readLines } from "../../storage/jsonLines.ts";
+import type { LineRange } from "../../storage/lineRange.ts";
 
-export interface GroupEntry extends LinePlace {
+export interface GroupEntry extends LineRange {
   readonly task: string;
   readonly attempt: number;
   readonly total: number;
@@ -48,7 +49,7 @@ export async function indexGroups(file: string): Promise<GroupIndex> {
 async function read(file: string): Promise<GroupIndex> {
   const groups = new Map<string, GroupEntry[]>();
   let torn = 0;
-  for await (const line of linesIn(file)) {
+  for await (const line of readLines(file)) {
     const entry = entryOf(line.text, line);
     if (!entry) torn++;
     else if (groups.has(entry.task)) groups.get(entry.task)!.push(entry);
@@ -57,7 +58,7 @@ async function read(file: string): Promise<GroupIndex> {
   return { groups: [...groups].map(([task, entries]) => ({ task, entries })), torn };
 }
 
-function entryOf(text: string, { number, offset, bytes }: LinePlace): GroupEntry | undefined {
+function entryOf(text: string, { number, offset, bytes }: LineRange): GroupEntry | undefined {
   try {
     const { task, attempt, advantage, success, breakdown } = JSON.parse(text) as GroupLine;
     return {

@@ -5,10 +5,10 @@
 import { transitionsIn } from "../../synthesis/pipeline/stateLog.ts";
 import { rejectedFormat, type RejectedAttempt } from "../../synthesis/pipeline/report.ts";
 import type { TranscriptOptions } from "../../trajectory/transcript.ts";
-import type { LinePlace } from "../../storage/lineFile.ts";
-import { LineIndexes, type Entries } from "../../storage/lineIndex.ts";
+import type { LineRange } from "../../storage/lineRange.ts";
+import { LineIndexes, type IndexedLines } from "../../storage/lineIndex.ts";
 
-export interface RejectedEntry extends LinePlace {
+export interface RejectedEntry extends LineRange {
   readonly id: string;
   readonly servers: string;
   readonly reason: string;
@@ -23,9 +23,10 @@ export interface RejectedEntry extends LinePlace {
 const indexes = new LineIndexes(entryOf, 8);
 
 /** The rejections of a file as it is now; a file that grew is read on. */
-export const indexRejected = (file: string): Promise<Entries<RejectedEntry>> => indexes.of(file);
+export const indexRejected = (file: string): Promise<IndexedLines<RejectedEntry>> =>
+  indexes.read(file);
 
-function entryOf(text: string, { number, offset, bytes }: LinePlace): RejectedEntry | string {
+function entryOf(text: string, { number, offset, bytes }: LineRange): RejectedEntry | string {
   let line: Partial<RejectedAttempt> | null;
   try {
     line = JSON.parse(text) as Partial<RejectedAttempt> | null;

@@ -15,7 +15,7 @@ import {
 import type { SynthesisPage } from "../../protocol/synthesisPage.ts";
 import { UserError } from "../../userError.ts";
 import { rejectedFileFor } from "../../synthesis/pipeline/report.ts";
-import { createTranscriptUri, pickLinePlace } from "../trajectories/attempts.ts";
+import { createTranscriptUri, pickLineRange } from "../trajectories/attempts.ts";
 import { icons } from "../shared/icons.ts";
 import { openPage, servePage, type Answers, type Page } from "../shared/page.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
@@ -120,7 +120,7 @@ export class SynthesisPages implements Disposable {
     if (!entry)
       throw new UserError(`${file} has changed since it was listed`, "choose the reason once more");
     await this.#transcripts.open(
-      createTranscriptUri({ kind: "rejected", file, line: pickLinePlace(entry) }, entry.id),
+      createTranscriptUri({ kind: "rejected", file, line: pickLineRange(entry) }, entry.id),
     );
   }
 

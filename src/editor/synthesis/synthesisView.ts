@@ -14,8 +14,8 @@ import {
 } from "../../synthesis/pipeline/report.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { migrated } from "../../trajectory/taskLine.ts";
-import { textsAt } from "../../storage/lineFile.ts";
-import type { Entries } from "../../storage/lineIndex.ts";
+import { readTextsAt } from "../../storage/lineRange.ts";
+import type { IndexedLines } from "../../storage/lineIndex.ts";
 import { indexRejected, type RejectedEntry } from "./rejected.ts";
 import { forEachInSlices, countFieldValues, type FilterField } from "../tasks/taskFilter.ts";
 import { headOfTask, indexTasks, type TaskEntry } from "../tasks/taskIndex.ts";
@@ -138,7 +138,7 @@ async function stepsOf(
   counted.set(entries, known);
   const fresh = entries.slice(known.seen);
   known.seen = entries.length;
-  for await (const { text } of textsAt(file, fresh)) {
+  for await (const { text } of readTextsAt(file, fresh)) {
     const log = (migrated(headOfTask(text)) as Partial<Task> | undefined)?.provenance?.log ?? [];
     for (const { from, event, to } of transitionsIn(log)) {
       const key = `${from} ${to} ${event}`;
@@ -155,7 +155,7 @@ export async function rejectedOf(
 ): Promise<{ readonly file: string; readonly entries: readonly RejectedEntry[] }> {
   const beside = rejectedFileFor(file);
   if (!existsSync(beside)) return { file: beside, entries: [] };
-  const index: Entries<RejectedEntry> = await indexRejected(beside);
+  const index: IndexedLines<RejectedEntry> = await indexRejected(beside);
   const chosen: RejectedEntry[] = [];
   await forEachInSlices(index.entries, it => {
     if ((reason === undefined || it.reason === reason) && (from === undefined || it.from === from))

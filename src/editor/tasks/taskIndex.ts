@@ -5,11 +5,11 @@
 import { parseTask } from "../../trajectory/file.ts";
 import { taskFormat, type Task } from "../../trajectory/task.ts";
 import { olderTaskFormat } from "../../trajectory/taskLine.ts";
-import { readJson, type LinePlace } from "../../storage/lineFile.ts";
-import { LineIndexes, type Entries } from "../../storage/lineIndex.ts";
+import { readJsonAt, type LineRange } from "../../storage/lineRange.ts";
+import { LineIndexes, type IndexedLines } from "../../storage/lineIndex.ts";
 
 /** A task as its file's index knows it. */
-export interface TaskEntry extends LinePlace {
+export interface TaskEntry extends LineRange {
   readonly id: string;
   /** What the user says first. */
   readonly request: string;
@@ -26,17 +26,17 @@ export interface TaskEntry extends LinePlace {
   readonly knobs: readonly string[];
 }
 
-export type TaskIndex = Entries<TaskEntry>;
+export type TaskIndex = IndexedLines<TaskEntry>;
 
 /**
  * A tasks file's index as the file is now; a file that grew is read on. A line that is not a task
  * is skipped and told.
  */
-export const indexTasks = (file: string): Promise<TaskIndex> => indexes.of(file);
+export const indexTasks = (file: string): Promise<TaskIndex> => indexes.read(file);
 
 /** One task, read and checked whole. */
-export const readTask = async (file: string, place: LinePlace): Promise<Task> =>
-  parseTask(await readJson(file, place), `${file}:${place.number}`);
+export const readTask = async (file: string, place: LineRange): Promise<Task> =>
+  parseTask(await readJsonAt(file, place), { file, line: place.number });
 
 /**
  * The entry of a line, or why it is none. Checks only what the entry needs: the whole task is
@@ -44,7 +44,7 @@ export const readTask = async (file: string, place: LinePlace): Promise<Task> =>
  */
 function createEntry(
   text: string,
-  { number, offset, bytes }: LinePlace,
+  { number, offset, bytes }: LineRange,
   whole: boolean,
 ): TaskEntry | string {
   let task: Partial<Task> | null;

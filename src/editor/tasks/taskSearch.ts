@@ -2,7 +2,7 @@
  * Looks for words in all that tasks say: every turn, every call and what it gave. Results come as
  * they are found; the file is read in pieces and never held. Knows no editor.
  */
-import { textsAt } from "../../storage/lineFile.ts";
+import { readTextsAt } from "../../storage/lineRange.ts";
 import { matchesFields, type TaskFilter } from "./taskFilter.ts";
 import type { TaskEntry, TaskIndex } from "./taskIndex.ts";
 
@@ -28,7 +28,7 @@ export async function* searchTasks(
   const candidates = entries.filter(it => matchesFields(it, filter));
   // as they stand in the line, where quotes and backslashes are escaped
   const written = words.map(it => JSON.stringify(it).slice(1, -1));
-  for await (const { place: entry, text } of textsAt(file, candidates, signal)) {
+  for await (const { range: entry, text } of readTextsAt(file, candidates, signal)) {
     const small = text.toLowerCase();
     if (!written.every(it => small.includes(it))) continue;
     const hit = findHit(text, entry, words);

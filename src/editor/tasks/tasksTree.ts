@@ -31,7 +31,12 @@ export type TasksNode =
       readonly entries: readonly TaskEntry[];
     }
   | { readonly kind: "task"; readonly file: Uri; readonly entry: TaskEntry }
-  | { readonly kind: "skipped"; readonly file: Uri; readonly line: number; readonly why: string };
+  | {
+      readonly kind: "skipped";
+      readonly file: Uri;
+      readonly line: number;
+      readonly reason: string;
+    };
 
 /**
  * More rows than this are shown in ranges, and more ranges in larger ones, so that a large file
@@ -258,10 +263,14 @@ function createTaskItem(node: Extract<TasksNode, { kind: "task" }>): TreeItem {
   return item;
 }
 
-function createSkippedItem({ file, line, why }: Extract<TasksNode, { kind: "skipped" }>): TreeItem {
+function createSkippedItem({
+  file,
+  line,
+  reason,
+}: Extract<TasksNode, { kind: "skipped" }>): TreeItem {
   const item = new TreeItem(`line ${line} is skipped`, None);
-  item.description = why;
-  item.tooltip = why;
+  item.description = reason;
+  item.tooltip = reason;
   item.iconPath = icons.warning;
   item.contextValue = "skipped";
   item.command = { command: "vscode.open", title: "Open File", arguments: [file] };

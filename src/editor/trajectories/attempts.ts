@@ -14,21 +14,21 @@ import {
   trajectorySchema,
   type Trajectory,
 } from "../../trajectory/trajectory.ts";
-import { readJson, type LinePlace } from "../../storage/lineFile.ts";
+import { readJsonAt, type LineRange } from "../../storage/lineRange.ts";
 import type { RunsNode } from "../runs/runsTree.ts";
 import { indexTasks, readTask } from "../tasks/taskIndex.ts";
 import type { TasksNode } from "../tasks/tasksTree.ts";
 
 /** Where an attempt is kept. A plain value: it stands in the address of its transcript. */
 export type AttemptLocation =
-  | { readonly kind: "task"; readonly file: string; readonly line: LinePlace }
+  | { readonly kind: "task"; readonly file: string; readonly line: LineRange }
   | {
       readonly kind: "group";
       readonly run: string;
       readonly step: number;
-      readonly line: LinePlace;
+      readonly line: LineRange;
     }
-  | { readonly kind: "rejected"; readonly file: string; readonly line: LinePlace }
+  | { readonly kind: "rejected"; readonly file: string; readonly line: LineRange }
   | { readonly kind: "file"; readonly file: string };
 
 export interface StoredAttempt {
@@ -62,17 +62,17 @@ export const isTranscript = (uri: Uri): boolean =>
 export function getNodeUri(node: AttemptNode): Uri {
   if (node.kind === "task")
     return createTranscriptUri(
-      { kind: "task", file: node.file.fsPath, line: pickLinePlace(node.entry) },
+      { kind: "task", file: node.file.fsPath, line: pickLineRange(node.entry) },
       node.entry.id,
     );
   const { task, attempt } = node.entry;
   return createTranscriptUri(
-    { kind: "group", run: node.watch.folder, step: node.step, line: pickLinePlace(node.entry) },
+    { kind: "group", run: node.watch.folder, step: node.step, line: pickLineRange(node.entry) },
     `${task} attempt ${attempt + 1}`,
   );
 }
 
-export const pickLinePlace = ({ number, offset, bytes }: LinePlace): LinePlace => ({
+export const pickLineRange = ({ number, offset, bytes }: LineRange): LineRange => ({
   number,
   offset,
   bytes,
@@ -108,7 +108,7 @@ async function readGroupAttempt({
   line,
 }: Extract<AttemptLocation, { kind: "group" }>): Promise<StoredAttempt> {
   const file = groupsFile(run, step);
-  const json = (await readJson(file, line)) as { trajectory?: unknown } | null;
+  const json = (await readJsonAt(file, line)) as { trajectory?: unknown } | null;
   const parsed = trajectorySchema.safeParse(json?.trajectory);
   if (!parsed.success)
     throw new UserError(
@@ -124,7 +124,7 @@ async function readRejectedAttempt({
   file,
   line,
 }: Extract<AttemptLocation, { kind: "rejected" }>): Promise<StoredAttempt> {
-  const rejected = parseRejected(await readJson(file, line), `${file}:${line.number}`);
+  const rejected = parseRejected(await readJsonAt(file, line), { file, line: line.number });
   const { id, servers, chain, events } = rejected;
   const header = {
     kind: "header" as const,

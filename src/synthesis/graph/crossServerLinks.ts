@@ -31,6 +31,7 @@ import { z } from "zod";
 import type { Catalog } from "../../environment/catalog.ts";
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
+import { parseJson } from "../../storage/parseJson.ts";
 import { UserError } from "../../userError.ts";
 import { findSlots } from "../text/templates.ts";
 
@@ -86,25 +87,13 @@ export function parseCrossServerLinks(
   catalog: Catalog,
   file: string,
 ): readonly CrossServerLink[] {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch (cause) {
-    throw new UserError(`${file} is not JSON (${(cause as Error).message})`, "mend the text", {
-      cause,
-    });
-  }
-  const { success, data, error } = bridgesSchema.safeParse(parsed);
-  if (!success) {
-    const issue = error.issues[0]!;
-    throw new UserError(
-      `${file} is no file of bridges at /${issue.path.join("/")}: ${issue.message}`,
-      "mend that value",
-    );
-  }
-  const flaw = findLinkErrors(data.bridges, catalog)[0];
+  const { bridges } = parseJson(bridgesSchema, text, {
+    file,
+    noun: "a file of cross-server links",
+  });
+  const flaw = findLinkErrors(bridges, catalog)[0];
   if (flaw !== undefined) throw new UserError(`${file}: ${flaw}`, "mend that bridge");
-  return data.bridges;
+  return bridges;
 }
 
 /** What is wrong with bridges for these servers, a line each. */

@@ -3,10 +3,9 @@
  * with the reason. The graph itself stays what the declarations say; what is left of it is the
  * graph that chains walk. Knows files of verdicts, and no sessions.
  */
-import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { UserError } from "../../userError.ts";
+import { readStrictLog } from "../../storage/jsonLines.ts";
 import { createGraph, type Edge, type DependencyGraph } from "./dependencyGraph.ts";
 
 export const verdictFormat = "prove/audit@1";
@@ -49,14 +48,9 @@ export const listVerdictFiles = (resources: string, prove?: string): string[] =>
  */
 export function readVerdicts(files: readonly string[]): EdgeVerdicts {
   const audit = new Map<string, EdgeVerdict>();
-  for (const file of files.filter(it => existsSync(it))) {
-    const lines = readFileSync(file, "utf8").split("\n");
-    for (const [i, line] of lines.entries()) {
-      if (line.trim() === "") continue;
-      const said = parseVerdict(line, `${file}:${i + 1}`);
-      audit.set(edgeKey(said), said);
-    }
-  }
+  for (const file of files)
+    for (const it of readStrictLog(verdictSchema, file, { noun: "a verdict on an edge" }))
+      audit.set(edgeKey(it), it);
   return audit;
 }
 
@@ -79,25 +73,4 @@ export function removeRejectedEdges(graph: DependencyGraph, audit: EdgeVerdicts)
   );
   filteredGraphs.set(graph, { audit, graph: left });
   return left;
-}
-
-function parseVerdict(line: string, place: string): EdgeVerdict {
-  let json: unknown;
-  try {
-    json = JSON.parse(line);
-  } catch (cause) {
-    throw new UserError(
-      `${place} is not JSON (${(cause as Error).message})`,
-      "mend or delete the line",
-      { cause },
-    );
-  }
-  const parsed = verdictSchema.safeParse(json);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0]!;
-  throw new UserError(
-    `${place} is no verdict on an edge at /${issue.path.join("/")}: ${issue.message}`,
-    "mend or delete the line",
-    { cause: parsed.error },
-  );
 }

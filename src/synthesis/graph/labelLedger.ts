@@ -3,11 +3,10 @@
  * pair is known by a hash of both tools' cards, the words they were asked about with and the model,
  * so that nothing is asked twice and a changed tool is asked about anew.
  */
-import { existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
 import { digestOf, freeze } from "../../environment/digest.ts";
-import { UserError } from "../../userError.ts";
-import { LineWriter } from "../../storage/jsonLines.ts";
+import { readStrictLog } from "../../storage/jsonLines.ts";
+import { LineWriter } from "../../storage/lineWriter.ts";
 import type { Label, PublishedTool } from "./labels.ts";
 
 export const labelFormat = "prove/label@1";
@@ -59,13 +58,13 @@ export class LabelCache {
    */
   constructor(file: string) {
     this.file = file;
-    if (!existsSync(file)) return;
-    const lines = readFileSync(file, "utf8").split("\n");
-    for (const [i, line] of lines.entries()) {
-      // the last line has no end where a write was cut off: it is asked again
-      if (line === "" || i === lines.length - 1) continue;
-      this.#take(parsedEntry(line, `${file}:${i + 1}`));
-    }
+    const entries = readStrictLog(record, file, {
+      noun: "a label",
+      remedy: "delete the line: its pair is asked about again",
+      // nothing is lost: the pair of a line that was cut off is asked about again
+      onTorn: () => {},
+    });
+    for (const it of entries) this.#take(it);
   }
 
   /** What was said of a pair, or undefined where it has not been asked. */
@@ -99,23 +98,4 @@ export class LabelCache {
       ...(rationale === undefined ? {} : { rationale }),
     });
   }
-}
-
-function parsedEntry(line: string, place: string): Entry {
-  let json: unknown;
-  try {
-    json = JSON.parse(line);
-  } catch (cause) {
-    throw new UserError(`${place} is not JSON`, "delete the line: its pair is asked about again", {
-      cause,
-    });
-  }
-  const parsed = record.safeParse(json);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0]!;
-  throw new UserError(
-    `${place} is no label at /${issue.path.join("/")}: ${issue.message}`,
-    "delete the line: its pair is asked about again",
-    { cause: parsed.error },
-  );
 }

@@ -3,10 +3,10 @@
  * the report that counts it all. Knows the shapes of these files and where they lie, not how a task
  * is made.
  */
-import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { UserError } from "../../userError.ts";
-import { jsonLines, writeWhole } from "../../trajectory/file.ts";
+import { writeFileAtomically } from "../../storage/atomicWrite.ts";
+import { readJsonLines } from "../../storage/jsonLines.ts";
+import { checkJson, readJsonFile, type JsonSource } from "../../storage/parseJson.ts";
 import { event } from "../../trajectory/trajectory.ts";
 import { logSchema } from "./stateLog.ts";
 
@@ -84,43 +84,25 @@ export async function* readRejected(
   file: string,
   signal?: AbortSignal,
 ): AsyncGenerator<RejectedAttempt> {
-  for await (const { json, number } of jsonLines(file, signal ? { signal } : {}))
-    yield parseRejected(json, `${file}:${number}`);
+  for await (const { json, number } of readJsonLines(file, signal ? { signal } : {}))
+    yield parseRejected(json, { file, line: number });
 }
 
-/** A rejection of parsed JSON, or a `Mistake` that says where it was and what does not fit. */
-export function parseRejected(json: unknown, place: string): RejectedAttempt {
-  const result = rejectedSchema.safeParse(json);
-  // as it stands: a copy would lack keys such as __proto__ that a policy may have written
-  if (result.success) return json as RejectedAttempt;
-  const issue = result.error.issues[0]!;
-  throw new UserError(
-    `${place} is not a rejected attempt: at /${issue.path.join("/")}: ${issue.message}`,
-    "synthesize again, into another file",
-  );
+/**
+ * A rejection of parsed JSON. Throws a `UserError` that says where it was and what does not fit.
+ */
+export function parseRejected(json: unknown, source: JsonSource): RejectedAttempt {
+  checkJson(rejectedSchema, json, { ...source, noun: "a rejected attempt", remedy });
+  // the value itself: a copy would lack keys such as __proto__ that a policy may have written
+  return json as RejectedAttempt;
 }
 
-/** Reads a report. Throws a `Mistake` where the file is none. */
-export function readReport(file: string): Report {
-  let json: unknown;
-  try {
-    json = JSON.parse(readFileSync(file, "utf8"));
-  } catch (cause) {
-    throw new UserError(
-      `${file} is not a report of a synthesis (${(cause as Error).message})`,
-      "synthesize again, into another file",
-      { cause },
-    );
-  }
-  const result = reportSchema.safeParse(json);
-  if (result.success) return result.data;
-  const issue = result.error.issues[0]!;
-  throw new UserError(
-    `${file} is not a report of a synthesis: at /${issue.path.join("/")}: ${issue.message}`,
-    "synthesize again, into another file",
-  );
-}
+/** Reads a report. Throws a `UserError` where the file is not one. */
+export const readReport = (file: string): Report =>
+  readJsonFile(reportSchema, file, { noun: "a report of a synthesis", remedy });
+
+const remedy = "synthesize again, into another file";
 
 /** Writes a report, whole or not at all. */
 export const writeReport = (file: string, report: Report): Promise<void> =>
-  writeWhole(file, `${JSON.stringify(report, undefined, 1)}\n`);
+  writeFileAtomically(file, `${JSON.stringify(report, undefined, 1)}\n`);

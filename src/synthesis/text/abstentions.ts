@@ -9,10 +9,9 @@
  * alphabet (`{first}`). What nothing can do has an `it`, as in "I can't {it}"; what needs no tool
  * has its own replies, the first to the first text and so on.
  */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { UserError } from "../../userError.ts";
+import { readJsonFile } from "../../storage/parseJson.ts";
 
 const texts = z.array(z.string().min(1)).min(1);
 const never = z.strictObject({ say: texts, it: z.string() });
@@ -44,14 +43,5 @@ export type Abstentions = z.infer<typeof abstentionsSchema>;
 /**
  * Reads the words of a resources folder. Throws a `Mistake` with the first place that does not fit.
  */
-export function readAbstentions(resources: string): Abstentions {
-  const file = join(resources, "abstentions.json");
-  const { success, data, error } = abstentionsSchema.safeParse(
-    JSON.parse(readFileSync(file, "utf8")),
-  );
-  if (success) return data;
-  throw new UserError(
-    `${file} does not fit at /${error.issues[0]!.path.join("/")}: ${error.issues[0]!.message}`,
-    "mend that value",
-  );
-}
+export const readAbstentions = (resources: string): Abstentions =>
+  readJsonFile(abstentionsSchema, join(resources, "abstentions.json"));

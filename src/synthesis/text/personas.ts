@@ -2,9 +2,9 @@
  * Who is talking, and how clauses become a user's turn: openers, joiners, politeness, small talk,
  * read from resources/personas.json. Knows no tools.
  */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { readJsonFile } from "../../storage/parseJson.ts";
 import type { Random } from "../../environment/random.ts";
 import { tidyText } from "./templates.ts";
 
@@ -80,7 +80,7 @@ export type StyleGuide = z.infer<typeof personasSchema>;
 export type Persona = z.infer<typeof persona>;
 
 export const readStyleGuide = (resources: string): StyleGuide =>
-  personasSchema.parse(JSON.parse(readFileSync(join(resources, "personas.json"), "utf8")));
+  readJsonFile(personasSchema, join(resources, "personas.json"));
 
 export const pickPersona = ({ personas }: StyleGuide, random: Random): Persona =>
   random.pickWeighted(personas, it => it.weight);

@@ -68,6 +68,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Server, Tool } from "../../environment/server.ts";
+import { parseJson } from "../../storage/parseJson.ts";
 import { UserError } from "../../userError.ts";
 import type { Random } from "../../environment/random.ts";
 import { declarationsOf } from "../graph/declarations.ts";
@@ -149,25 +150,10 @@ export function readTemplates(folder: string, server: Server): ServerTemplates {
 
 /** Reads a phrase file's text. Throws a `Mistake` that names the file and the first flaw. */
 export function parseTemplates(server: Server, text: string, file: string): ServerTemplates {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (cause) {
-    throw new UserError(`${file} is not JSON (${(cause as Error).message})`, "mend the text", {
-      cause,
-    });
-  }
-  const parsed = phrasesSchema.safeParse(json);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]!;
-    throw new UserError(
-      `${file} is no phrase file at /${issue.path.join("/")}: ${issue.message}`,
-      "mend that value",
-    );
-  }
-  const flaw = findTemplateErrors(parsed.data, server)[0];
+  const phrases = parseJson(phrasesSchema, text, { file, noun: "a phrase file" });
+  const flaw = findTemplateErrors(phrases, server)[0];
   if (flaw !== undefined) throw new UserError(`${file}: ${flaw}`, "mend that phrase");
-  return parsed.data;
+  return phrases;
 }
 
 /** The sentence's words with every `(a|b)` chosen. */

@@ -48,10 +48,10 @@ test("lines that are no task are told with the reason, and hide no other", async
   const { entries, skipped } = await indexTasks(file);
   expect(entries.map(it => it.number)).toEqual([4]);
   expect(skipped).toEqual([
-    { line: 1, why: "its format is prove/task@9, and this version reads prove/task@2" },
-    { line: 2, why: expect.stringContaining("is not JSON") },
-    { line: 5, why: "it lacks what every task has" },
-    { line: 6, why: "the line is torn: its end was never written" },
+    { line: 1, reason: "its format is prove/task@9, and this version reads prove/task@2" },
+    { line: 2, reason: expect.stringContaining("is not JSON") },
+    { line: 5, reason: "it lacks what every task has" },
+    { line: 6, reason: "the line is torn: its end was never written" },
   ]);
 });
 
@@ -67,7 +67,7 @@ test("a file that changed since it was listed says so", async () => {
 
 test("a file that is gone says so", async () => {
   await expect(indexTasks(join(folder, "gone.tasks.jsonl"))).rejects.toMatchObject({
-    what: expect.stringContaining("cannot read"),
+    what: expect.stringContaining("there is no file"),
   });
 });
 
@@ -80,7 +80,7 @@ test("a file that grows is read on, one that is written anew is read again", asy
   const before = await indexTasks(file);
   expect(before).toMatchObject({
     entries: [{ number: 1 }],
-    skipped: [{ line: 2, why: "the line is torn: its end was never written" }],
+    skipped: [{ line: 2, reason: "the line is torn: its end was never written" }],
   });
   appendFileSync(file, `${twice.slice(300)}\n`);
   const after = await indexTasks(file);

@@ -268,7 +268,7 @@ test("a ledger that ends in half a line is asked for that pair again; a line tha
   appendFileSync(file, '{"format":"prove/la');
   expect(() => new LabelCache(file)).not.toThrow();
   writeFileSync(file, `${whole.split("\n")[0]!}\n{"format":"prove/label@9"}\n`);
-  expect(() => new LabelCache(file)).toThrow(`${file}:2 is no label at /format`);
+  expect(() => new LabelCache(file)).toThrow(`${file}:2 is not a label: at /format`);
 });
 
 test("what a workspace says of an edge counts over what ships, and a line that is no verdict is named", () => {
@@ -286,7 +286,7 @@ test("what a workspace says of an edge counts over what ships, and a line that i
     ),
   ).toBe(true);
   writeFileSync(file, '{"format":"prove/audit@1","a":"x"}\n');
-  expect(() => readVerdicts([file])).toThrow(`${file}:1 is no verdict on an edge at /b`);
+  expect(() => readVerdicts([file])).toThrow(`${file}:1 is not a verdict on an edge: at /b`);
 });
 
 test("the verdicts that ship are what running every edge shows; otherwise: npx prove-rl graph --verify --out resources/graphs/audit.jsonl", async () => {

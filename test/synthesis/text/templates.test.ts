@@ -144,7 +144,7 @@ describe("a flawed file", () => {
     [
       "of another shape",
       { ...plain, tools: { banking_deposit: {} } },
-      /no phrase file at \/tools\/banking_deposit\/forms/,
+      /b\.json:1 is not a phrase file: at \/tools\/banking_deposit\/forms/,
     ],
   ];
   test.each(cases)("%s says where", (_, file, text) => {
@@ -152,7 +152,7 @@ describe("a flawed file", () => {
   });
 
   test("that is no JSON says so", () => {
-    expect(() => parseTemplates(banking, "{", "b.json")).toThrow(/b\.json is not JSON/);
+    expect(() => parseTemplates(banking, "{", "b.json")).toThrow(/b\.json:1 is not JSON/);
   });
 });
 

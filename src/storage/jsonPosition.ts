@@ -1,0 +1,44 @@
+/** Finds where a value stands in JSON text, complete or broken. */
+import { findNodeAtLocation, parseTree, type Node, type ParseError } from "jsonc-parser";
+
+/** A part of a text, in UTF-16 code units; `end` is exclusive. */
+export interface TextRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The range of the value at a path. For a value that is missing, the opening bracket of its nearest
+ * ancestor. Broken text is read as far as possible.
+ */
+export function findRange(text: string, path: readonly PropertyKey[]): TextRange {
+  const root = parseTree(text);
+  if (root)
+    for (let depth = path.length; depth >= 0; depth--) {
+      const node = findNode(root, path.slice(0, depth));
+      if (!node) continue;
+      const { offset, length } = node;
+      return { start: offset, end: offset + (depth === path.length ? Math.max(length, 1) : 1) };
+    }
+  return { start: 0, end: Math.min(1, text.length) };
+}
+
+/** The line, from 1, of the value at a path or of its nearest ancestor. */
+export const findLine = (text: string, path: readonly PropertyKey[]): number =>
+  countLines(text, findRange(text, path).start);
+
+/** The line, from 1, where a text stops being JSON; undefined where no such place is found. */
+export function findSyntaxErrorLine(text: string): number | undefined {
+  const errors: ParseError[] = [];
+  parseTree(text, errors, { disallowComments: true });
+  return errors[0] && countLines(text, errors[0].offset);
+}
+
+const findNode = (root: Node, path: readonly PropertyKey[]): Node | undefined =>
+  findNodeAtLocation(
+    root,
+    path.map(it => (typeof it === "symbol" ? String(it) : it)),
+  );
+
+const countLines = (text: string, offset: number): number =>
+  text.slice(0, offset).split("\n").length;

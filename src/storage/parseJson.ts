@@ -1,0 +1,107 @@
+/**
+ * Parses JSON and checks it against a schema. An error names the file, the line, and the first
+ * value that does not fit.
+ */
+import { readFileSync } from "node:fs";
+import type { z } from "zod";
+import { UserError } from "../userError.ts";
+import { withReadErrors } from "./fileErrors.ts";
+import { findLine, findSyntaxErrorLine } from "./jsonPosition.ts";
+
+/** Where a JSON text comes from, and how errors describe it. */
+export interface JsonSource {
+  /** The file's path, or another name that the user recognizes. */
+  readonly file: string;
+  /** The line number when the text is one line of a JSON Lines file. */
+  readonly line?: number;
+  /** What the value should be, with its article: "a task". */
+  readonly noun?: string;
+  /** The value that the key `format` must have, such as `prove/task@2`. */
+  readonly format?: string;
+  readonly remedy?: string;
+}
+
+/**
+ * The value of a JSON text. Throws a `UserError` with `file:line` where the text is not JSON or the
+ * value does not fit.
+ */
+export function parseJson<T>(schema: z.ZodType<T>, text: string, source: JsonSource): T {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw new UserError(
+      `${formatPlace(source, () => findSyntaxErrorLine(text))} is not JSON (${(cause as Error).message})`,
+      source.remedy ?? defaultRemedy(source),
+      { cause },
+    );
+  }
+  return checkJson(schema, json, source, text);
+}
+
+/** The value of a JSON file. Throws a `UserError` where it is missing, not JSON or does not fit. */
+export function readJsonFile<T>(
+  schema: z.ZodType<T>,
+  file: string,
+  source: Omit<JsonSource, "file"> = {},
+): T {
+  const text = withReadErrors(file, () => readFileSync(file, "utf8"));
+  return parseJson(schema, text, { ...source, file });
+}
+
+/**
+ * A parsed value, checked. `text` is the JSON text that the value came from; without it, errors name
+ * the file and, for JSON Lines, the line.
+ */
+export function checkJson<T>(
+  schema: z.ZodType<T>,
+  json: unknown,
+  source: JsonSource,
+  text?: string,
+): T {
+  if (source.format !== undefined) checkFormat(json, source.format, source);
+  const { success, data, error } = schema.safeParse(json);
+  if (success) return data;
+  const issue = error.issues[0]!;
+  const place = formatPlace(source, () =>
+    text === undefined ? undefined : findLine(text, issue.path),
+  );
+  throw new UserError(
+    `${place} is not ${source.noun ?? "valid"}: ${formatIssue(issue)}`,
+    source.remedy ?? defaultRemedy(source),
+    { cause: error },
+  );
+}
+
+/** The first thing that does not fit, with its JSON pointer. */
+export function formatIssue(issue: z.core.$ZodIssue): string {
+  // a key that does not fit says why in an issue of its own
+  const { message } = issue.code === "invalid_key" ? issue.issues[0]! : issue;
+  return `at /${issue.path.join("/")}: ${message}`;
+}
+
+function checkFormat(json: unknown, expected: string, source: JsonSource): void {
+  const format =
+    json !== null && typeof json === "object" ? (json as { format?: unknown }).format : undefined;
+  if (format === expected) return;
+  const place = formatPlace(source, () => undefined);
+  const [kind, version] = expected.split("@") as [string, string];
+  const [foundKind, foundVersion] = typeof format === "string" ? format.split("@") : [];
+  if (foundKind === kind && Number(foundVersion) > Number(version))
+    throw new UserError(
+      `${place} has the format ${String(format)}, which is newer than ${expected}, the newest this program reads`,
+      "update PROVE",
+    );
+  throw new UserError(
+    `${place} is not ${source.noun ?? "valid"} (format ${JSON.stringify(format) ?? "missing"})`,
+    `its format must be ${expected}`,
+  );
+}
+
+const defaultRemedy = ({ line }: JsonSource): string =>
+  line === undefined ? "correct the file" : "correct or delete that line";
+
+function formatPlace({ file, line }: JsonSource, find: () => number | undefined): string {
+  const number = line ?? find();
+  return number === undefined ? file : `${file}:${number}`;
+}
