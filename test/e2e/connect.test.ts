@@ -73,6 +73,8 @@ test("a file that does not fit says so in the tree", async () => {
     join(workbench.folder, "prove/mcp.json"),
     '{"servers": {"notes": {"comand": "node"}}}',
   );
-  await checkSeen(servers().filter({ hasText: /^mcp.json.*is not a file of MCP servers: at \/servers\/notes/ }));
+  await checkSeen(
+    servers().filter({ hasText: /^mcp.json.*is not a file of MCP servers: at \/servers\/notes/ }),
+  );
   expect(await workbench.notification("PROVE broke").count()).toBe(0);
 });

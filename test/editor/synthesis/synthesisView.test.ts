@@ -177,7 +177,10 @@ test("a line that is no rejection is told and hides no other", async () => {
   expect(await indexRejected(file)).toMatchObject({
     entries: [{ id: "r-3" }],
     skipped: [
-      { line: 1, reason: "its format is prove/rejected@9, and this version reads prove/rejected@1" },
+      {
+        line: 1,
+        reason: "its format is prove/rejected@9, and this version reads prove/rejected@1",
+      },
     ],
   });
 });
