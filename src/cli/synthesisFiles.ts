@@ -14,7 +14,7 @@ import {
   writeReport,
   type Report,
 } from "../synthesis/pipeline/report.ts";
-import type { Attempted } from "../synthesis/pipeline/synthesize.ts";
+import type { AttemptResult } from "../synthesis/pipeline/synthesize.ts";
 import { ReportCounts } from "../synthesis/pipeline/reportCounts.ts";
 import { readTasks } from "../trajectory/file.ts";
 import { readJsonLines } from "../storage/jsonLines.ts";
@@ -35,7 +35,7 @@ const breath = 50;
  */
 export async function writeSynthesis(
   file: string,
-  attempts: AsyncIterable<Attempted>,
+  attempts: AsyncIterable<AttemptResult>,
   options: Report["options"],
   { progress, say, signal }: Pick<Terminal, "progress" | "say" | "signal">,
 ): Promise<Report> {

@@ -9,7 +9,7 @@ import type { PolicyFault } from "../policy/policy.ts";
 import { listVerdictFiles, readVerdicts } from "../synthesis/graph/edgeVerdicts.ts";
 import type { Report } from "../synthesis/pipeline/report.ts";
 import { rejectedFileFor, reportFileFor } from "../synthesis/pipeline/report.ts";
-import type { Synthesis } from "../synthesis/pipeline/synthesizer.ts";
+import type { SynthesisOptions } from "../synthesis/pipeline/synthesizer.ts";
 import { seedOf } from "./call.ts";
 import type { Command, Terminal, Values } from "./command.ts";
 import { countIn } from "./number.ts";
@@ -95,7 +95,7 @@ function countOf(values: Values): number {
 function synthesisOf(
   { catalog, resources, prove }: Terminal,
   values: Values,
-): Synthesis & Required<Pick<Synthesis, "preset">> {
+): SynthesisOptions & Required<Pick<SynthesisOptions, "preset">> {
   const names = (values["servers"] as string | undefined)
     ?.split(",")
     .map(it => it.trim())
@@ -117,7 +117,7 @@ function synthesisOf(
     servers: [...new Set(servers)],
     preset,
     menu,
-    audit,
+    edgeVerdicts: audit,
     ...(split ? { split } : {}),
   };
 }

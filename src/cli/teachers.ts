@@ -8,9 +8,9 @@ import type { ChatModel } from "../policy/chatModel.ts";
 import { PolicyFault } from "../policy/policy.ts";
 import { createLlmRoles, type LlmRoles } from "../synthesis/teachers/chatModelTeacher.ts";
 import { readRejected, rejectedFileFor } from "../synthesis/pipeline/report.ts";
-import { synthesizeSideBySide } from "../synthesis/pipeline/concurrentSynthesis.ts";
-import type { Synthesis } from "../synthesis/pipeline/synthesizer.ts";
-import { synthesize, type Attempted } from "../synthesis/pipeline/synthesize.ts";
+import { synthesizeConcurrently } from "../synthesis/pipeline/concurrentSynthesis.ts";
+import type { SynthesisOptions } from "../synthesis/pipeline/synthesizer.ts";
+import { synthesize, type AttemptResult } from "../synthesis/pipeline/synthesize.ts";
 import { readTasks } from "../trajectory/file.ts";
 import type { Terminal, Values } from "./command.ts";
 import { endpointChoice, mistakeOf, openChosen, sent, type EndpointChoice } from "./endpoints.ts";
@@ -68,15 +68,18 @@ export const editorTeacher = (model: ChatModel): ModelTeacher => ({
  */
 export async function* attemptsBy(
   teacher: ModelTeacher | undefined,
-  synthesis: Synthesis,
+  synthesis: SynthesisOptions,
   file: string,
   failed: (fault: PolicyFault) => void,
-): AsyncGenerator<Attempted> {
+): AsyncGenerator<AttemptResult> {
   if (!teacher) return yield* synthesize(synthesis);
   try {
-    yield* synthesizeSideBySide(
+    yield* synthesizeConcurrently(
       { ...synthesis, cast: teacher.cast },
-      { concurrency: teacher.concurrency, there: await attemptsIn(file, teacher.cast.name) },
+      {
+        concurrency: teacher.concurrency,
+        earlierAttempts: await attemptsIn(file, teacher.cast.name),
+      },
     );
   } catch (error) {
     if (!(error instanceof PolicyFault)) throw error;
@@ -98,8 +101,8 @@ export function endedBy(fault: PolicyFault, accepted: number, file: string): Use
   );
 }
 
-async function attemptsIn(file: string, teacher: string): Promise<readonly Attempted[]> {
-  const all: Attempted[] = [];
+async function attemptsIn(file: string, teacher: string): Promise<readonly AttemptResult[]> {
+  const all: AttemptResult[] = [];
   if (existsSync(rejectedFileFor(file)))
     for await (const rejected of readRejected(rejectedFileFor(file)))
       all.push({ kind: "rejected", rejected });

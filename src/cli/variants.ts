@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { UserError } from "../userError.ts";
-import { variantsOf } from "../synthesis/pipeline/variants.ts";
+import { synthesizeVariants } from "../synthesis/pipeline/variants.ts";
 import { readTasks } from "../trajectory/file.ts";
 import { LineWriter } from "../storage/lineWriter.ts";
 import type { Task } from "../trajectory/task.ts";
@@ -52,7 +52,13 @@ export const variants: Command = {
     let writer: LineWriter | undefined;
     let made = 0;
     try {
-      for await (const variant of variantsOf(task, { catalog, resources, seed, count, signal })) {
+      for await (const variant of synthesizeVariants(task, {
+        catalog,
+        resources,
+        seed,
+        count,
+        signal,
+      })) {
         writer ??= new LineWriter(file);
         writer.append(taskLine(variant));
         progress(`${++made} of ${count} variants of ${id}`);

@@ -16,7 +16,7 @@ import { synthesize } from "../../src/cli/synthesize.ts";
 import { paceOf } from "../../src/cli/synthesisFiles.ts";
 import { findProcessStart } from "../../src/storage/processStart.ts";
 import { formatVerdict } from "../../src/synthesis/graph/edgeVerdicts.ts";
-import { transitionsIn } from "../../src/synthesis/pipeline/stateLog.ts";
+import { parseStateLog } from "../../src/synthesis/pipeline/stateLog.ts";
 import { readRejected, readReport } from "../../src/synthesis/pipeline/report.ts";
 import { libraryCatalog } from "../synthesis/library.ts";
 import { emptyFolder } from "./program.ts";
@@ -119,7 +119,7 @@ test("what was turned down lies beside the tasks, each with why and with the way
   for await (const it of readRejected(join(cwd, "a.rejected.jsonl"))) {
     reasons.set(it.reason, (reasons.get(it.reason) ?? 0) + 1);
     expect(it.why).not.toBe("");
-    if (it.events.length > 0) expect(transitionsIn(it.log).length).toBeGreaterThan(3);
+    if (it.events.length > 0) expect(parseStateLog(it.log).length).toBeGreaterThan(3);
   }
   expect(Object.fromEntries(reasons)).toEqual(report.rejected);
   expect(report.attempts).toBe(60 + [...reasons.values()].reduce((a, b) => a + b, 0));

@@ -1,6 +1,6 @@
 /** Tasks for tests, made on the shipped servers. */
 import { join } from "node:path";
-import type { Synthesis } from "../../src/synthesis/pipeline/synthesizer.ts";
+import type { SynthesisOptions } from "../../src/synthesis/pipeline/synthesizer.ts";
 import type { RejectedAttempt } from "../../src/synthesis/pipeline/report.ts";
 import { synthesize } from "../../src/synthesis/pipeline/synthesize.ts";
 import type { Task } from "../../src/trajectory/task.ts";
@@ -8,7 +8,7 @@ import { catalog, root } from "../contracts/doors.ts";
 
 export const resources = join(root, "resources");
 
-export const synthesis = (more: Partial<Synthesis> = {}): Synthesis => ({
+export const synthesis = (more: Partial<SynthesisOptions> = {}): SynthesisOptions => ({
   catalog,
   resources,
   seed: 11,
@@ -21,7 +21,7 @@ export const synthesis = (more: Partial<Synthesis> = {}): Synthesis => ({
 /** The first n tasks, and all that was turned down on the way. */
 export async function made(
   n: number,
-  more: Partial<Synthesis> = {},
+  more: Partial<SynthesisOptions> = {},
 ): Promise<{ tasks: Task[]; rejected: RejectedAttempt[] }> {
   const tasks: Task[] = [];
   const rejected: RejectedAttempt[] = [];

@@ -2,7 +2,7 @@
  * The attempts that synthesis turned down: an index of their file for lists, and one of them in
  * words, with the way it took through the state machine. Knows no editor.
  */
-import { transitionsIn } from "../../synthesis/pipeline/stateLog.ts";
+import { parseStateLog } from "../../synthesis/pipeline/stateLog.ts";
 import { rejectedFormat, type RejectedAttempt } from "../../synthesis/pipeline/report.ts";
 import type { TranscriptOptions } from "../../trajectory/transcript.ts";
 import type { LineRange } from "../../storage/lineRange.ts";
@@ -38,7 +38,7 @@ function entryOf(text: string, { number, offset, bytes }: LineRange): RejectedEn
   const { id, servers, reason, why = "", chain = [], events = [], log = [] } = line;
   if (!id || !servers || !reason) return "it lacks what every rejected attempt has";
   const asked = events.find(it => it.kind === "user");
-  const last = transitionsIn(log.slice(-1)).at(-1);
+  const last = parseStateLog(log.slice(-1)).at(-1);
   return {
     id,
     number,
@@ -68,7 +68,7 @@ export function wordsOfRejected({
   why,
   log,
 }: RejectedAttempt): Pick<TranscriptOptions, "head" | "closing"> {
-  const steps = transitionsIn(log);
+  const steps = parseStateLog(log);
   const from = Math.max(0, ...steps.map(it => nameOf(it).length));
   const event = Math.max(0, ...steps.map(it => it.event.length));
   const turns = [...new Set(steps.map(it => it.t))];

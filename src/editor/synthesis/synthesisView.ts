@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import type { SynthesisView, Tally, TransitionCount } from "../../protocol/synthesisPage.ts";
-import { transitionsIn } from "../../synthesis/pipeline/stateLog.ts";
+import { parseStateLog } from "../../synthesis/pipeline/stateLog.ts";
 import {
   readReport,
   rejectedFileFor,
@@ -140,7 +140,7 @@ async function stepsOf(
   known.seen = entries.length;
   for await (const { text } of readTextsAt(file, fresh)) {
     const log = (migrated(headOfTask(text)) as Partial<Task> | undefined)?.provenance?.log ?? [];
-    for (const { from, event, to } of transitionsIn(log)) {
+    for (const { from, event, to } of parseStateLog(log)) {
       const key = `${from} ${to} ${event}`;
       known.counts.set(key, { from, event, to, n: (known.counts.get(key)?.n ?? 0) + 1 });
     }

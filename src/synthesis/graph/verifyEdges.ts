@@ -11,8 +11,13 @@ import { declarationsOf, findEntities, type Declarations } from "./declarations.
 import type { Edge } from "./dependencyGraph.ts";
 import type { Persona } from "../text/personas.ts";
 import type { ServerTemplates } from "../text/templates.ts";
-import { merged, sampleOf, type Sample, type Thing } from "../user/entitySampling.ts";
-import { wishFor, type Scene, type Wish } from "../user/intent.ts";
+import {
+  mergeShownEntity,
+  sampleEntities,
+  type EntitySample,
+  type EntityInstance,
+} from "../user/entitySampling.ts";
+import { createIntent, type ConversationContext, type Intent } from "../user/intent.ts";
 
 /** What running a pair showed. */
 export interface EdgeVerification {
@@ -83,7 +88,7 @@ const plain: Persona = { name: "plain", weight: 1, ask: ["{clause}"], dates: "pl
 class FixtureVerifier {
   readonly #declarations: Declarations;
   readonly #phrases: ServerTemplates;
-  readonly #sample: Sample;
+  readonly #sample: EntitySample;
   readonly #open: () => Session;
   readonly #now: string;
 
@@ -93,7 +98,7 @@ class FixtureVerifier {
     this.#open = () => openByName(catalog, { servers: [{ name: server, fixture }], seed });
     const session = this.#open();
     this.#now = session.state[server]!.clock;
-    this.#sample = sampleOf(
+    this.#sample = sampleEntities(
       catalog.server(server),
       session,
       createRandom(seed, "audit", server, fixture),
@@ -141,7 +146,7 @@ class FixtureVerifier {
     random: Random,
     input: string,
     value: string,
-    flow: Record<string, readonly Thing[]>,
+    flow: Record<string, readonly EntityInstance[]>,
   ): JsonObject | undefined {
     const { inputs, labels, values } = this.#declarations.get(b)!;
     const isAlone = [...inputs, ...labels, ...values].every(
@@ -164,32 +169,34 @@ class FixtureVerifier {
     input: string,
     id: string,
     value: Json,
-  ): Record<string, readonly Thing[]> {
+  ): Record<string, readonly EntityInstance[]> {
     const entity = this.#declarations.get(b)!.inputs.find(it => it.key === input)?.entity;
     const shown = findEntities(this.#declarations.get(a)!, value).find(
       it => it.entity === entity && it.id === id,
     );
-    return shown ? { [input]: [merged(this.#sample.find(shown.entity, shown.id), shown, {})] } : {};
+    return shown
+      ? { [input]: [mergeShownEntity(this.#sample.find(shown.entity, shown.id), shown, {})] }
+      : {};
   }
 
   #wish(
     tool: string,
     random: Random,
-    flow?: Readonly<Record<string, readonly Thing[]>>,
-  ): Wish | undefined {
-    const scene: Scene = {
+    flow?: Readonly<Record<string, readonly EntityInstance[]>>,
+  ): Intent | undefined {
+    const scene: ConversationContext = {
       declarations: this.#declarations,
       phrases: this.#phrases,
       persona: plain,
       sample: this.#sample,
       now: this.#now,
       random,
-      met: new Map(),
+      known: new Map(),
       focus: [],
       recent: [],
       isMinimal: false,
     };
-    return wishFor(scene, {
+    return createIntent(scene, {
       declared: this.#declarations.get(tool)!,
       form: random.pick(this.#phrases.tools[tool]!.forms),
       ...(flow ? { flow } : {}),

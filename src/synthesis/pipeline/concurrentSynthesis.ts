@@ -6,14 +6,20 @@
 import { PolicyFault } from "../../policy/policy.ts";
 import type { TaskSlot } from "./composition.ts";
 import { DuplicateFilter } from "./filter.ts";
-import { Studio, type Synthesis } from "./synthesizer.ts";
-import { attempt, patience, serversFor, slotsFor, type Attempted } from "./synthesize.ts";
+import { Synthesizer, type SynthesisOptions } from "./synthesizer.ts";
+import {
+  attemptTask,
+  attemptsPerServer,
+  selectServers,
+  planSynthesisSlots,
+  type AttemptResult,
+} from "./synthesize.ts";
 
-export interface SideBySide {
+export interface ConcurrentOptions {
   /** Places worked on at once. */
   readonly concurrency: number;
   /** Attempts that were made before, in their order: they come first, as they are. */
-  readonly there: readonly Attempted[];
+  readonly earlierAttempts: readonly AttemptResult[];
 }
 
 /** Attempts in a row that a fault of the model's cut off, after which the fault goes up. */
@@ -23,33 +29,33 @@ const mostFaults = 5;
  * A stream of attempts that ends when there are as many tasks as wanted. Throws a `PolicyFault`
  * where the model no longer answers.
  */
-export async function* synthesizeSideBySide(
-  synthesis: Synthesis,
-  { concurrency, there }: SideBySide,
-): AsyncGenerator<Attempted> {
-  const servers = serversFor(synthesis);
+export async function* synthesizeConcurrently(
+  synthesis: SynthesisOptions,
+  { concurrency, earlierAttempts }: ConcurrentOptions,
+): AsyncGenerator<AttemptResult> {
+  const servers = selectServers(synthesis);
   const stop = new AbortController();
   const signal = synthesis.signal ? AbortSignal.any([synthesis.signal, stop.signal]) : stop.signal;
   const work = { ...synthesis, servers, signal };
-  const [studio, kept] = [new Studio(work), new DuplicateFilter()];
-  const slots = slotsFor(work);
+  const [studio, kept] = [new Synthesizer(work), new DuplicateFilter()];
+  const slots = planSynthesisSlots(work);
   let slot = slots.next();
-  for (const attempted of there) {
+  for (const attempted of earlierAttempts) {
     yield attempted;
     if (attempted.kind === "rejected") continue;
     kept.addIfNew(attempted.task);
-    studio.kept(attempted.task);
+    studio.recordAccepted(attempted.task);
     if (!slot.done) slot = slots.next(attempted.task.servers[0]!.name);
   }
-  let [n, faults] = [Math.max(-1, ...there.map(numberOf)) + 1, 0];
+  let [n, faults] = [Math.max(-1, ...earlierAttempts.map(numberOf)) + 1, 0];
 
   /** All that is tried for one place, the last one accepted unless nothing came of it. */
-  async function filled({ kind, servers: order }: TaskSlot): Promise<Attempted[]> {
-    const all: Attempted[] = [];
-    for (let i = 0; i < order.length * patience; i++) {
+  async function filled({ kind, servers: order }: TaskSlot): Promise<AttemptResult[]> {
+    const all: AttemptResult[] = [];
+    for (let i = 0; i < order.length * attemptsPerServer; i++) {
       signal.throwIfAborted();
-      const aim = { n: n++, home: order[Math.floor(i / patience)]!, kind };
-      const attempted = await attempt(aim, work, studio, kept).catch((error: unknown) => {
+      const aim = { n: n++, home: order[Math.floor(i / attemptsPerServer)]!, kind };
+      const attempted = await attemptTask(aim, work, studio, kept).catch((error: unknown) => {
         if (!(error instanceof PolicyFault) || ++faults >= mostFaults) throw error;
         return undefined;
       });
@@ -61,7 +67,7 @@ export async function* synthesizeSideBySide(
     return all;
   }
 
-  const lanes: Promise<Attempted[]>[] = [];
+  const lanes: Promise<AttemptResult[]>[] = [];
   try {
     for (;;) {
       while (lanes.length < concurrency && !slot.done) {
@@ -84,7 +90,7 @@ export async function* synthesizeSideBySide(
 }
 
 /** An attempt's number, with which its id ends. */
-const numberOf = (attempted: Attempted): number =>
+const numberOf = (attempted: AttemptResult): number =>
   Number(
     /-(\d+)$/.exec(
       attempted.kind === "accepted" ? attempted.task.id : attempted.rejected.id,

@@ -6,17 +6,17 @@
 import type { Random } from "../../environment/random.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { CrossServerLink } from "../graph/crossServerLinks.ts";
-import type { Step } from "../user/crossServerIntents.ts";
+import type { LinkStep } from "../user/crossServerIntents.ts";
 
 /** The wishes of a talk over several servers. */
-export interface Crossing {
-  readonly steps: ReadonlyMap<string, Step>;
+export interface CrossServerPlan {
+  readonly steps: ReadonlyMap<string, LinkStep>;
   /** Full names of the tools wished for and read, in order. */
   readonly chain: readonly string[];
   /** Names of the servers that take part, in the order in which they come in. */
   readonly servers: readonly string[];
   /** Names of the bridges, in order. */
-  readonly bridges: readonly string[];
+  readonly links: readonly string[];
 }
 
 /**
@@ -31,13 +31,13 @@ const serverIn = (tool: string, servers: readonly string[]) =>
 /**
  * A plan with this server in it, or undefined where no bridge touches it. `uses` counts by bridge.
  */
-export function crossingOf(
+export function planCrossServerTask(
   bridges: readonly CrossServerLink[],
   servers: readonly string[],
   home: string,
   uses: ReadonlyMap<string, number>,
   random: Random,
-): Crossing | undefined {
+): CrossServerPlan | undefined {
   const endsOf = (it: CrossServerLink) => [serverIn(it.from, servers), serverIn(it.to, servers)];
   const near = bridges.filter(it => !it.second && endsOf(it).includes(home));
   if (near.length === 0) return undefined;
@@ -60,12 +60,12 @@ export function crossingOf(
 }
 
 /** A plan over these bridges, by name; or undefined where one is missing. */
-export function crossingOver(
+export function createPlanFromLinks(
   names: readonly string[],
   isAsked: boolean,
   bridges: readonly CrossServerLink[],
   servers: readonly string[],
-): Crossing | undefined {
+): CrossServerPlan | undefined {
   const [first, second] = names.map(name => bridges.find(it => it.name === name));
   if (!first || (names.length > 1 && !second)) return undefined;
   return planOf(first, second, isAsked, it => [
@@ -79,16 +79,16 @@ function planOf(
   second: CrossServerLink | undefined,
   isAsked: boolean,
   endsOf: (it: CrossServerLink) => string[],
-): Crossing {
+): CrossServerPlan {
   const all = second ? [first, second] : [first];
-  const steps = new Map<string, Step>();
-  if (isAsked) steps.set(`${first.name} from`, { bridge: first, at: "from" });
-  for (const it of all) steps.set(it.name, { bridge: it, at: "to" });
+  const steps = new Map<string, LinkStep>();
+  if (isAsked) steps.set(`${first.name} from`, { link: first, end: "from" });
+  for (const it of all) steps.set(it.name, { link: it, end: "to" });
   return {
     steps,
     chain: [first.from, ...all.map(it => it.to)],
     servers: [...new Set(all.flatMap(endsOf))],
-    bridges: all.map(it => it.name),
+    links: all.map(it => it.name),
   };
 }
 
@@ -96,7 +96,7 @@ function planOf(
  * Whether all its servers are called, and a value that one showed is an argument of a call to
  * another, with nobody having said it.
  */
-export function crosses(
+export function connectsServers(
   goals: Task["goals"],
   needed: readonly string[],
   serverOf: (tool: string) => string,

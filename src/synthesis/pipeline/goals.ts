@@ -17,7 +17,7 @@ interface Step {
 }
 
 /** The goals of an executed transcript, in its order, which is topological. */
-export function goalsOf(events: readonly Event[], graph: DependencyGraph): Goal[] {
+export function extractGoals(events: readonly Event[], graph: DependencyGraph): Goal[] {
   const texts: string[] = [];
   const steps: Step[] = [];
   for (const event of events) {

@@ -26,21 +26,21 @@ export interface Menu {
 }
 
 /** What a menu is made of. */
-export interface Offer {
+export interface MenuOptions {
   readonly kind: MenuKind;
   /** The home, then the other servers that are open. */
   readonly servers: readonly Server[];
   /** Full names of tools that the talk called. */
-  readonly called: ReadonlySet<string>;
+  readonly calledTools: ReadonlySet<string>;
   /** Full names of tools that are not to be had. */
-  readonly hidden: ReadonlySet<string>;
+  readonly hiddenTools: ReadonlySet<string>;
   /**
    * Tools of other servers beside those of the home; `mixed` has them among the company of a menu
    * of kind `chain`.
    */
   readonly distractors: number | "mixed";
   /** Only tools of other servers. */
-  readonly isFar: boolean;
+  readonly onlyOtherServers: boolean;
   readonly stripsEnums: boolean;
 }
 
@@ -48,11 +48,11 @@ export interface Offer {
 const mostOnMenu = 8;
 
 /** The tools on offer: those that the talk called and others beside them, in a random order. */
-export function menuFor(offer: Offer, random: Random): Menu {
-  const { servers, called, hidden, kind, isFar, stripsEnums } = offer;
+export function createMenu(offer: MenuOptions, random: Random): Menu {
+  const { servers, calledTools, hiddenTools, kind, onlyOtherServers, stripsEnums } = offer;
   const declared = servers.flatMap(it => [...declarationsOf(it).values()]);
-  const needed = declared.filter(it => called.has(it.tool.name));
-  const missed = declared.filter(it => hidden.has(it.tool.name));
+  const needed = declared.filter(it => calledTools.has(it.tool.name));
+  const missed = declared.filter(it => hiddenTools.has(it.tool.name));
   // none that would do as well as a tool that is needed: a menu must not hold two right answers;
   // nor one that does what is missing
   const others = declared.filter(
@@ -73,7 +73,7 @@ export function menuFor(offer: Offer, random: Random): Menu {
   let joined: number;
   if (offer.distractors === "mixed" && kind === "chain") {
     beside = isIdle
-      ? some(isFar ? foreign : others, 3 + random.integer(mostOnMenu - 2), random)
+      ? some(onlyOtherServers ? foreign : others, 3 + random.integer(mostOnMenu - 2), random)
       : mixed(needed, others, random);
     joined = beside.filter(it => it.tool.server !== home).length;
   } else {
@@ -88,7 +88,7 @@ export function menuFor(offer: Offer, random: Random): Menu {
             : 1 + random.integer(room);
     const far = some(foreign, offer.distractors === "mixed" ? 0 : offer.distractors, random);
     beside = [
-      ...(isFar
+      ...(onlyOtherServers
         ? some(
             foreign.filter(it => !far.includes(it)),
             n,
@@ -167,7 +167,7 @@ export function isSubstitute(a: ToolDeclaration, b: ToolDeclaration): boolean {
  * These tools of a server and what would do as well: what is hidden so that nothing does what they
  * do.
  */
-export function hiddenFor(names: readonly string[], server: Server): Set<string> {
+export function findToolsToHide(names: readonly string[], server: Server): Set<string> {
   const declared = [...declarationsOf(server).values()];
   const wanted = declared.filter(it => names.includes(it.tool.name));
   return new Set(
@@ -189,7 +189,7 @@ const kin: readonly (readonly string[])[] = [
   ["maps", "vehicle", "travel_booking"],
 ];
 
-export const isKin = (a: string, b: string): boolean =>
+export const areRelatedServers = (a: string, b: string): boolean =>
   kin.some(it => it.includes(a) && it.includes(b));
 
 const hasEnum = (tool: Tool): boolean => JSON.stringify(tool.inputSchema).includes('"enum":');

@@ -4,7 +4,7 @@
  */
 import type { Task } from "../../trajectory/task.ts";
 import { measureDiversity } from "./diversity.ts";
-import { transitionsIn } from "./stateLog.ts";
+import { parseStateLog } from "./stateLog.ts";
 import { reportFormat, type RejectedAttempt, type Report } from "./report.ts";
 
 /** Knobs whose values are words for one task alone. */
@@ -79,7 +79,7 @@ export class ReportCounts {
   }
 
   #walk(log: readonly string[]): void {
-    for (const { from, event, to } of transitionsIn(log)) {
+    for (const { from, event, to } of parseStateLog(log)) {
       const key = JSON.stringify([from, event, to]);
       this.#transitions.set(key, (this.#transitions.get(key) ?? 0) + 1);
     }

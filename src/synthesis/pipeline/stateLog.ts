@@ -39,7 +39,7 @@ export interface Transition {
 export const logSchema = z.array(z.string());
 
 /** The transitions as lines, one for each user turn. */
-export function logOf(transitions: readonly Transition[]): string[] {
+export function formatStateLog(transitions: readonly Transition[]): string[] {
   const lines: string[] = [];
   for (const [i, { t, from, event, to, attempt }] of transitions.entries()) {
     const last = transitions[i + 1]?.t !== t;
@@ -50,7 +50,7 @@ export function logOf(transitions: readonly Transition[]): string[] {
 }
 
 /** The transitions that a log tells, in order. What it does not understand ends a line. */
-export function transitionsIn(log: readonly string[]): Transition[] {
+export function parseStateLog(log: readonly string[]): Transition[] {
   return log.flatMap((line, i) => {
     const found: Transition[] = [];
     const steps = [...line.matchAll(/([a-z-]+)(?:#(\d+))? -(.*?)-> (?=([a-z-]+))/g)];

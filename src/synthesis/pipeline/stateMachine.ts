@@ -14,7 +14,7 @@ import type { Recovery, Teacher } from "../teachers/teacher.ts";
 
 export interface ConversationSetup {
   readonly session: Session;
-  readonly speaker: SimulatedUser;
+  readonly user: SimulatedUser;
   readonly teacher: Teacher;
   readonly conversation: Conversation & { readonly events: Event[] };
   readonly random: Random;
@@ -23,10 +23,10 @@ export interface ConversationSetup {
   readonly maxTurns: number;
 }
 
-export interface Course {
+export interface ConversationResult {
   readonly log: readonly Transition[];
   /** Why it was rejected, in a word and in full; absent where it finished. */
-  readonly rejected?: { readonly reason: string; readonly why: string };
+  readonly rejected?: { readonly reason: string; readonly explanation: string };
 }
 
 const limits = { queries: 3, messages: 3, callsInTurn: 10, retriesOfCall: 2, retriesInTurn: 3 };
@@ -35,15 +35,17 @@ const limits = { queries: 3, messages: 3, callsInTurn: 10, retriesOfCall: 2, ret
 const odds = { first: { followUp: 0.75 }, second: { end: 0.5, followUp: 0.375 } };
 
 /** Runs a conversation to its end on the live session; its events are appended to the talk. */
-export async function converse(conversation: ConversationSetup): Promise<Course> {
-  const run = new Run(conversation);
+export async function runConversation(
+  conversation: ConversationSetup,
+): Promise<ConversationResult> {
+  const run = new ConversationRun(conversation);
   while (run.state !== "finish" && run.state !== "reject") await run.step();
   return { log: run.log, ...(run.rejected ? { rejected: run.rejected } : {}) };
 }
 
-class Run {
+class ConversationRun {
   state: State = "query";
-  rejected: Course["rejected"];
+  rejected: ConversationResult["rejected"];
   readonly log: Transition[] = [];
   readonly #of: ConversationSetup;
   #turn = 1;
@@ -111,27 +113,27 @@ class Run {
   }
 
   #reject(event: string, reason: string, why = event): void {
-    this.rejected = { reason, why };
+    this.rejected = { reason, explanation: why };
     this.#go(event, "reject");
   }
 
   async #query(): Promise<void> {
-    const text = await this.#of.speaker.nextTurn(this.#kind);
+    const text = await this.#of.user.nextTurn(this.#kind);
     if (text === undefined) {
-      const { owesAnswer: owes, stuckReason: stuck } = this.#of.speaker;
-      return this.#turn > 1 && !owes
+      const { owesAnswer, stuckReason } = this.#of.user;
+      return this.#turn > 1 && !owesAnswer
         ? this.#go("nothing more to say", "finish")
-        : this.#reject("nothing to say", "query", stuck);
+        : this.#reject("nothing to say", "query", stuckReason);
     }
     this.#text = text;
     this.#go("text", "check-query");
   }
 
   #checkQuery(): void {
-    const flaw = this.#of.speaker.findFlaw(this.#text);
+    const flaw = this.#of.user.findFlaw(this.#text);
     if (flaw === undefined) return this.#go("sound", "turn");
     if (this.#attempt >= limits.queries)
-      return this.#reject(flaw, "query", this.#of.speaker.stuckReason);
+      return this.#reject(flaw, "query", this.#of.user.stuckReason);
     this.#go(flaw, "query");
     this.#attempt++;
   }
@@ -231,7 +233,7 @@ class Run {
     const flaw = text === "" ? "empty" : this.#of.teacher.findFlaw?.(text);
     if (flaw !== undefined) return this.#again(text === "" ? flaw : "leaks", flaw);
     this.#of.conversation.events.push({ kind: "assistant", message: this.#message++, text });
-    const letDown = this.#of.speaker.receiveResult(
+    const letDown = this.#of.user.receiveResult(
       this.#calls,
       this.#gaveUp ? "given-up" : "answered",
     );
@@ -241,11 +243,11 @@ class Run {
   }
 
   #continue(): void {
-    const { random, minTurns, maxTurns, speaker } = this.#of;
+    const { random, minTurns, maxTurns, user } = this.#of;
     const next = this.#drawn(random);
     const isOver =
-      this.#turn >= maxTurns || (this.#turn >= minTurns && next === "end" && !speaker.hasMore);
-    if (isOver && !speaker.owesAnswer) return this.#go("end", "finish");
+      this.#turn >= maxTurns || (this.#turn >= minTurns && next === "end" && !user.hasMore);
+    if (isOver && !user.owesAnswer) return this.#go("end", "finish");
     this.#kind = next === "end" ? "follow-up" : next;
     this.#go(this.#kind, "query");
     this.#turn++;

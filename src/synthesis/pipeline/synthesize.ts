@@ -7,23 +7,23 @@ import { UserError } from "../../userError.ts";
 import { callBudget, taskFormat, type Task } from "../../trajectory/task.ts";
 import type { Event } from "../../trajectory/trajectory.ts";
 import { createRandom, type Random } from "../../environment/random.ts";
-import { crosses } from "./crossServerPlan.ts";
-import type { Brief } from "./taskSpecification.ts";
+import { connectsServers } from "./crossServerPlan.ts";
+import type { TaskSpecification } from "./taskSpecification.ts";
 import { planSlots, type TaskKind } from "./composition.ts";
-import { goalsOf } from "./goals.ts";
+import { extractGoals } from "./goals.ts";
 import { dependencyGraphOf } from "../graph/dependencyGraph.ts";
-import { logOf } from "./stateLog.ts";
-import { converse } from "./stateMachine.ts";
-import { menuFor } from "./menu.ts";
+import { formatStateLog } from "./stateLog.ts";
+import { runConversation } from "./stateMachine.ts";
+import { createMenu } from "./menu.ts";
 import { presets } from "./presets.ts";
 import { rejectedFormat, type RejectedAttempt } from "./report.ts";
 import { DuplicateFilter, findRejection } from "./filter.ts";
 import { heldOutServers, isHeldOut, splitOf } from "./split.ts";
-import { Studio, type Stage, type Synthesis } from "./synthesizer.ts";
-import { worldGraph } from "../user/crossServerScene.ts";
+import { Synthesizer, type PreparedConversation, type SynthesisOptions } from "./synthesizer.ts";
+import { createCrossServerGraph } from "../user/crossServerScene.ts";
 
 /** One attempt at a task: kept, or turned down with the course it took. */
-export type Attempted =
+export type AttemptResult =
   | { readonly kind: "accepted"; readonly task: Task }
   | { readonly kind: "rejected"; readonly rejected: RejectedAttempt };
 
@@ -31,27 +31,27 @@ export type Attempted =
  * Attempts at one place in the file on one server that come to nothing: it has no more of that kind
  * to give.
  */
-export const patience = 60;
+export const attemptsPerServer = 60;
 
 /**
  * A stream of attempts that ends when there are as many tasks as wanted, or when no server has more
  * to give.
  */
-export async function* synthesize(synthesis: Synthesis): AsyncGenerator<Attempted> {
+export async function* synthesize(synthesis: SynthesisOptions): AsyncGenerator<AttemptResult> {
   const { signal } = synthesis;
-  const servers = serversFor(synthesis);
+  const servers = selectServers(synthesis);
   const work = { ...synthesis, servers };
-  const studio = new Studio(work);
+  const studio = new Synthesizer(work);
   const kept = new DuplicateFilter();
-  const slots = slotsFor(work);
+  const slots = planSynthesisSlots(work);
   let n = 0;
   for (let slot = slots.next(); !slot.done;) {
     const { kind, servers: order } = slot.value;
     let taken: string | undefined;
-    for (let i = 0; i < order.length * patience && taken === undefined; i++) {
+    for (let i = 0; i < order.length * attemptsPerServer && taken === undefined; i++) {
       signal?.throwIfAborted();
-      const home = order[Math.floor(i / patience)]!;
-      const attempted = await attempt({ n: n++, home, kind }, work, studio, kept);
+      const home = order[Math.floor(i / attemptsPerServer)]!;
+      const attempted = await attemptTask({ n: n++, home, kind }, work, studio, kept);
       if (attempted.kind === "accepted") taken = attempted.task.servers[0]!.name;
       yield attempted;
     }
@@ -61,7 +61,7 @@ export async function* synthesize(synthesis: Synthesis): AsyncGenerator<Attempte
 }
 
 /** Where tasks of a split can be made. Throws a `Mistake` where none of the servers has any. */
-export function serversFor({ servers, split }: Synthesis): readonly string[] {
+export function selectServers({ servers, split }: SynthesisOptions): readonly string[] {
   if (split === undefined) return servers;
   const fitting = servers.filter(it => isHeldOut(it) === (split === "heldout-server"));
   if (fitting.length > 0) return fitting;
@@ -74,12 +74,12 @@ export function serversFor({ servers, split }: Synthesis): readonly string[] {
 }
 
 /** The places in the file, by the preset's mixture. */
-export function slotsFor({
+export function planSynthesisSlots({
   preset = "paper",
   count = Infinity,
   split,
   servers,
-}: Synthesis): ReturnType<typeof planSlots> {
+}: SynthesisOptions): ReturnType<typeof planSlots> {
   const { mixture } = presets[preset];
   // what calls nothing has no chain of tools to hold out
   return planSlots(
@@ -89,25 +89,25 @@ export function slotsFor({
   );
 }
 
-interface Aim {
+interface AttemptTarget {
   readonly n: number;
   readonly home: string;
   readonly kind: TaskKind;
 }
 
-export async function attempt(
-  aim: Aim,
-  synthesis: Synthesis,
-  studio: Studio,
+export async function attemptTask(
+  aim: AttemptTarget,
+  synthesis: SynthesisOptions,
+  studio: Synthesizer,
   kept: DuplicateFilter,
-): Promise<Attempted> {
+): Promise<AttemptResult> {
   const { catalog, seed, split, distinct = true } = synthesis;
   const random = createRandom(seed, "task", aim.n);
-  const brief = studio.brief(aim, random);
+  const brief = studio.specifyTask(aim, random);
   let log: string[] = [];
   let events: readonly Event[] = [];
-  const rejected = (reason: string, why: string): Attempted => {
-    studio.failed(brief?.chain ?? [], brief?.crossing);
+  const rejected = (reason: string, why: string): AttemptResult => {
+    studio.recordRejected(brief?.chain ?? [], brief?.crossServerPlan);
     const { id, chain, servers } = brief ?? {
       id: `${aim.home}-${seed}-${aim.n}`,
       chain: [],
@@ -129,12 +129,13 @@ export async function attempt(
     };
   };
   if (!brief) return rejected("chain", "no chain here");
-  const stage = studio.stage(brief, aim.n, random);
+  const stage = studio.prepareConversation(brief, aim.n, random);
   if (typeof stage === "string") return rejected("query", stage);
-  const course = await converse(stage.conversation);
-  log = logOf(course.log);
-  ({ events } = stage.conversation.conversation);
-  if (course.rejected !== undefined) return rejected(course.rejected.reason, course.rejected.why);
+  const course = await runConversation(stage.setup);
+  log = formatStateLog(course.log);
+  ({ events } = stage.setup.conversation);
+  if (course.rejected !== undefined)
+    return rejected(course.rejected.reason, course.rejected.explanation);
   const task = taskOf(brief, stage, log, synthesis, random);
   if (typeof task === "string") return rejected(task, whys[task]);
   if (split !== undefined && task.split !== split) return rejected("split", `it is ${task.split}`);
@@ -142,7 +143,7 @@ export async function attempt(
   if (flaw) return rejected(flaw.reason, flaw.why);
   if (distinct && !kept.addIfNew(task))
     return rejected("duplicate", "a task kept before makes nearly the same calls");
-  studio.kept(task);
+  studio.recordAccepted(task);
   return { kind: "accepted", task };
 }
 
@@ -159,42 +160,42 @@ const whys = {
 
 /** The task, or why there is none. */
 function taskOf(
-  brief: Brief,
-  stage: Stage,
+  brief: TaskSpecification,
+  stage: PreparedConversation,
   log: string[],
-  { catalog, menu: kind, preset = "paper" }: Synthesis,
+  { catalog, menu: kind, preset = "paper" }: SynthesisOptions,
   random: Random,
 ): Task | keyof typeof whys {
-  const { conversation } = stage.conversation;
+  const { conversation } = stage.setup;
   const servers = brief.servers.map(it => catalog.server(it.name));
-  const graph = brief.crossing
-    ? worldGraph(servers)
+  const graph = brief.crossServerPlan
+    ? createCrossServerGraph(servers)
     : dependencyGraphOf(catalog.server(brief.home));
-  const goals = goalsOf(conversation.events, graph);
+  const goals = extractGoals(conversation.events, graph);
   const turns = turnsOf(conversation.events, goals);
   const calls = conversation.events.filter(it => it.kind === "call");
-  const { flaw, info, knobs: more } = stage.ended();
+  const { flaw, info, knobs: more } = stage.summarize();
   if (flaw !== undefined) return flaw;
   if (goals.length === 0 && brief.kind === "normal") return "no goals";
   if (calls.length > 0 && (brief.kind === "irrelevant" || brief.kind === "abstain"))
     return "not idle";
   if (
-    brief.crossing &&
-    !crosses(goals, brief.crossing.servers, it => catalog.tools.get(it)!.server)
+    brief.crossServerPlan &&
+    !connectsServers(goals, brief.crossServerPlan.servers, it => catalog.tools.get(it)!.server)
   )
     return "no crossing";
   if (turns.length < 2 && !brief.isOneTurn && preset === "paper") return "short";
   if (calls.length > presets[preset].maxCalls[kind]) return "length";
   const called = new Set(calls.map(it => it.name));
-  const { distractors, isFar, stripsEnums } = brief;
-  const { menu, hidden, knobs } = menuFor(
+  const { distractors, onlyOtherServers, stripsEnums } = brief;
+  const { menu, hidden, knobs } = createMenu(
     {
       kind,
       servers,
-      called: new Set([...called, ...stage.shown]),
-      hidden: stage.hidden,
+      calledTools: new Set([...called, ...stage.requiredTools]),
+      hiddenTools: stage.hiddenTools,
       distractors,
-      isFar,
+      onlyOtherServers,
       stripsEnums,
     },
     random,
@@ -220,7 +221,7 @@ function taskOf(
     knobs: {
       ...knobs,
       ...more,
-      lists: brief.listsFirst,
+      lists: brief.prefersLists,
       failedCalls: calls.filter(it => it.outcome !== "ok").length,
     },
     info,

@@ -15,12 +15,17 @@ import {
   type Event,
   type Header,
 } from "../../trajectory/trajectory.ts";
-import { abstentionOf } from "../user/abstentionTurn.ts";
+import { createAbstentionTurn } from "../user/abstentionTurn.ts";
 import { readAbstentions, type Abstentions } from "../text/abstentions.ts";
-import { Author } from "../user/userSimulator.ts";
+import { UserSimulator } from "../user/userSimulator.ts";
 import { readCrossServerLinks } from "../graph/crossServerLinks.ts";
-import type { Crossing } from "./crossServerPlan.ts";
-import { briefFor, fewVariants, type Brief, type Ground } from "./taskSpecification.ts";
+import type { CrossServerPlan } from "./crossServerPlan.ts";
+import {
+  specifyTask,
+  defaultVariants,
+  type TaskSpecification,
+  type SpecificationContext,
+} from "./taskSpecification.ts";
 import { computeRarity, countUses, type UseCounts } from "../graph/chains.ts";
 import type { TaskKind } from "./composition.ts";
 import type { LlmRoles, RoleSetup } from "../teachers/chatModelTeacher.ts";
@@ -31,17 +36,17 @@ import { containsToken } from "../text/containsToken.ts";
 import type { ConversationSetup } from "./stateMachine.ts";
 import type { SimulatedUser } from "../teachers/simulatedUser.ts";
 import { readStyleGuide, type StyleGuide } from "../text/personas.ts";
-import { hiddenFor } from "./menu.ts";
+import { findToolsToHide } from "./menu.ts";
 import { readTemplates, type ServerTemplates } from "../text/templates.ts";
-import type { Plot } from "../user/userPlan.ts";
+import type { UserPlan } from "../user/userPlan.ts";
 import { presets, type MenuKind, type Preset } from "./presets.ts";
-import { sampleOf, type Sample } from "../user/entitySampling.ts";
+import { sampleEntities, type EntitySample } from "../user/entitySampling.ts";
 import { GraphTeacher, RefusingTeacher } from "../teachers/graphTeacher.ts";
 import type { Teacher } from "../teachers/teacher.ts";
-import type { Scene } from "../user/intent.ts";
-import { worldScene, type Share } from "../user/crossServerScene.ts";
+import type { ConversationContext } from "../user/intent.ts";
+import { createCrossServerDomain, type ServerDomain } from "../user/crossServerScene.ts";
 
-export interface Synthesis {
+export interface SynthesisOptions {
   readonly catalog: Catalog;
   /** The product's `resources` folder: phrases and personas. */
   readonly resources: string;
@@ -58,11 +63,11 @@ export interface Synthesis {
   /** Share of tasks with a single user turn, where not the preset's. */
   readonly oneTurn?: number;
   /** Share of the normal tasks that need several servers; the preset's where absent. */
-  readonly crossing?: number;
+  readonly crossServerShare?: number;
   /** Variants of each fixture, under other ids; 0 for the fixtures as they are. */
   readonly variants?: number;
   /** What was said of the graphs' edges; the verdicts that ship where absent. */
-  readonly audit?: EdgeVerdicts;
+  readonly edgeVerdicts?: EdgeVerdicts;
   /** False keeps tasks that make the same calls as an earlier one. */
   readonly distinct?: boolean;
   /** Who words the user's turns and answers them, in place of the graph. */
@@ -85,43 +90,43 @@ const stretches = 4;
 const mostSamples = 256;
 
 /** A conversation that can begin. */
-export interface Stage {
-  readonly conversation: ConversationSetup;
+export interface PreparedConversation {
+  readonly setup: ConversationSetup;
   /** Full names of tools that are not on offer. */
-  readonly hidden: ReadonlySet<string>;
+  readonly hiddenTools: ReadonlySet<string>;
   /** Full names of tools that are on offer although nothing calls them. */
-  readonly shown: readonly string[];
+  readonly requiredTools: readonly string[];
   /**
    * What the talk came to, once it is over: why it is not of the kind that was wanted, and what the
    * task records of it.
    */
-  ended(): {
+  summarize(): {
     readonly flaw?: "no obstacle";
     readonly info: Task["info"];
     readonly knobs: Task["knobs"];
   };
 }
 
-export class Studio {
-  readonly #of: Synthesis;
+export class Synthesizer {
+  readonly #of: SynthesisOptions;
   readonly #manners: StyleGuide;
   readonly #abstentions: Abstentions;
-  readonly #ground: Ground;
+  readonly #ground: SpecificationContext;
   readonly #phrases = new Map<string, ServerTemplates>();
   readonly #uses: UseCounts = new Map();
   readonly #infos = new Map<Task["info"], number>();
-  readonly #samples = new Map<string, Sample>();
+  readonly #samples = new Map<string, EntitySample>();
 
-  constructor(synthesis: Synthesis) {
+  constructor(synthesis: SynthesisOptions) {
     this.#of = synthesis;
-    const { catalog, resources, seed, servers, variants = fewVariants } = synthesis;
+    const { catalog, resources, seed, servers, variants = defaultVariants } = synthesis;
     const preset = presets[synthesis.preset ?? "paper"];
-    const { oneTurn = preset.oneTurnShare, crossing = preset.crossServerShare } = synthesis;
+    const { oneTurn = preset.oneTurnShare, crossServerShare = preset.crossServerShare } = synthesis;
     this.#manners = readStyleGuide(resources);
     this.#abstentions = readAbstentions(resources);
     const isHere = (tool: string) => servers.includes(catalog.tools.get(tool)!.server);
     const bridges =
-      crossing > 0 && servers.length > 1
+      crossServerShare > 0 && servers.length > 1
         ? readCrossServerLinks(resources, catalog).filter(it => isHere(it.from) && isHere(it.to))
         : [];
     const names = new Map([...catalog.servers.keys()].map(it => [it, catalog.fixtureNames(it)]));
@@ -131,12 +136,12 @@ export class Studio {
       preset,
       oneTurn,
       variants,
-      crossing,
+      crossing: crossServerShare,
       bridges,
       manners: this.#manners,
       uses: this.#uses,
       infos: this.#infos,
-      audit: synthesis.audit ?? readVerdicts(listVerdictFiles(resources)),
+      audit: synthesis.edgeVerdicts ?? readVerdicts(listVerdictFiles(resources)),
       servers,
       fixtures: it => names.get(it)!,
     };
@@ -145,33 +150,37 @@ export class Studio {
   }
 
   /** What attempt number n sets out to make, or undefined where its draw leads nowhere. */
-  brief(
+  specifyTask(
     aim: { readonly n: number; readonly home: string; readonly kind: TaskKind },
     random: Random,
-  ): Brief | undefined {
-    return briefFor(this.#ground, aim, random);
+  ): TaskSpecification | undefined {
+    return specifyTask(this.#ground, aim, random);
   }
 
   /** A live session, who speaks and who teaches; or why there is none. */
-  stage(brief: Brief, n: number, random: Random): Stage | string {
+  prepareConversation(
+    brief: TaskSpecification,
+    n: number,
+    random: Random,
+  ): PreparedConversation | string {
     const { catalog } = this.#of;
-    const { kind, crossing } = brief;
+    const { kind, crossServerPlan } = brief;
     const session = openByName(catalog, { servers: brief.servers, seed: brief.sessionSeed });
     const now = session.state[brief.home]!.clock;
     const shares = brief.servers
-      .slice(0, crossing?.servers.length ?? 1)
+      .slice(0, crossServerPlan?.servers.length ?? 1)
       .map(it => this.#share(it, n));
     const home = shares[0]!;
-    const scenery = crossing
-      ? worldScene(shares)
+    const scenery = crossServerPlan
+      ? createCrossServerDomain(shares)
       : { declarations: declarationsOf(home.server), phrases: home.phrases, sample: home.sample };
-    const scene: Scene = {
+    const scene: ConversationContext = {
       ...scenery,
       persona: brief.persona,
       isMinimal: brief.info === "minimal",
       now,
       random,
-      met: new Map(),
+      known: new Map(),
       focus: [],
       recent: [],
     };
@@ -190,42 +199,42 @@ export class Studio {
         : { minTurns: 2, maxTurns: kind === "irrelevant" ? 2 : 3 }),
     };
     const isTerse = kind === "irrelevant" && this.#ground.preset.name === "student";
-    const wished = brief.like
-      ? brief.like.tools
-      : crossing
-        ? [...crossing.steps.keys()]
+    const wished = brief.script
+      ? brief.script.tools
+      : crossServerPlan
+        ? [...crossServerPlan.steps.keys()]
         : kind === "irrelevant"
           ? brief.chain.slice(isTerse ? -1 : -3)
           : wishedFor(brief.chain, scene, random);
     const hidden =
-      brief.like?.hidden ??
+      brief.script?.hiddenTools ??
       (kind === "irrelevant"
-        ? hiddenFor(wished, home.server)
+        ? findToolsToHide(wished, home.server)
         : kind === "clarify"
           ? this.#missing(brief, wished, random)
           : none);
     const plot = this.#plotOf(brief, { session, wished, hidden: isTerse ? none : hidden });
     if (kind === "abstain") {
-      const said = abstentionOf(brief.home, plot, scene, this.#abstentions);
+      const said = createAbstentionTurn(brief.home, plot, scene, this.#abstentions);
       if (!said) return "nothing to say";
-      const { speaker, teacher } = told(said, catalog);
+      const { user, teacher } = told(said, catalog);
       return {
-        conversation: this.#played({ ...held, speaker, teacher }, { brief, scene, hidden }),
-        hidden,
-        shown: said.tool === undefined ? [] : [said.tool],
-        ended: () => ({ info: brief.info, knobs: { abstention: said.sort } }),
+        setup: this.#played({ ...held, user, teacher }, { brief, scene, hidden }),
+        hiddenTools: hidden,
+        requiredTools: said.tool === undefined ? [] : [said.tool],
+        summarize: () => ({ info: brief.info, knobs: { abstention: said.sort } }),
       };
     }
-    const author = new Author(plot, scene);
+    const author = new UserSimulator(plot, scene);
     const teacher = isTerse
       ? new RefusingTeacher(this.#manners, random)
       : new GraphTeacher(author, this.#manners);
-    const speaker = speakerOf(author, teacher, catalog, conversation.events);
+    const user = speakerOf(author, teacher, catalog, conversation.events);
     return {
-      conversation: this.#played({ ...held, speaker, teacher }, { brief, scene, hidden, author }),
-      hidden,
-      shown: [],
-      ended: () => endOf(author, brief),
+      setup: this.#played({ ...held, user, teacher }, { brief, scene, hidden, author }),
+      hiddenTools: hidden,
+      requiredTools: [],
+      summarize: () => endOf(author, brief),
     };
   }
 
@@ -237,13 +246,18 @@ export class Studio {
       scene,
       hidden,
       author,
-    }: { brief: Brief; scene: Scene; hidden: ReadonlySet<string>; author?: Author },
+    }: {
+      brief: TaskSpecification;
+      scene: ConversationContext;
+      hidden: ReadonlySet<string>;
+      author?: UserSimulator;
+    },
   ): ConversationSetup {
     const { cast, signal } = this.#of;
     if (!cast) return setup;
-    const needed = brief.crossing?.servers ?? [brief.home];
+    const needed = brief.crossServerPlan?.servers ?? [brief.home];
     const tools = setup.conversation.tools.filter(
-      it => !hidden.has(it.name) && needed.includes(it.server) !== brief.isFar,
+      it => !hidden.has(it.name) && needed.includes(it.server) !== brief.onlyOtherServers,
     );
     const conversation = { ...setup.conversation, tools };
     const { persona, now, isMinimal, sample } = scene;
@@ -259,15 +273,15 @@ export class Studio {
       events: conversation.events,
     });
     const heard: RoleSetup["onTurnChecked"] = done =>
-      author?.heard(done.map(({ wish, call }) => ({ wish, outcome: outcomeOf(call) })));
+      author?.recordOutcomes(done.map(({ wish, call }) => ({ wish, outcome: outcomeOf(call) })));
     return {
       ...setup,
       conversation,
-      ...cast.assign({ planner: setup.speaker, plan, onTurnChecked: heard, conversation, signal }),
+      ...cast.assign({ planner: setup.user, plan, onTurnChecked: heard, conversation, signal }),
     };
   }
 
-  #share({ name, fixture }: Brief["servers"][number], n: number): Share {
+  #share({ name, fixture }: TaskSpecification["servers"][number], n: number): ServerDomain {
     return {
       server: this.#of.catalog.server(name),
       phrases: this.#phrases.get(name)!,
@@ -276,39 +290,39 @@ export class Studio {
   }
 
   #plotOf(
-    { kind, crossing, like, info, isOneTurn, listsFirst }: Brief,
+    { kind, crossServerPlan, script, info, isOneTurn, prefersLists }: TaskSpecification,
     {
       session,
       wished,
       hidden,
-    }: { session: Plot["session"]; wished: readonly string[]; hidden: ReadonlySet<string> },
-  ): Plot {
+    }: { session: UserPlan["session"]; wished: readonly string[]; hidden: ReadonlySet<string> },
+  ): UserPlan {
     const isIrrelevant = kind === "irrelevant";
     return {
       session,
-      manners: this.#manners,
+      styleGuide: this.#manners,
       tools: wished,
-      ...(crossing ? { steps: crossing.steps } : {}),
-      ...(like?.script ? { script: like.script } : {}),
+      ...(crossServerPlan ? { linkSteps: crossServerPlan.steps } : {}),
+      ...(script?.turns ? { script: script.turns } : {}),
       info,
       isOneTurn,
       refusals: isIrrelevant
         ? { met: 0, courted: 0 }
         : { met: shares.refusals, courted: shares.courted },
-      listsFirst,
-      rarity: tool => computeRarity(tool, this.#uses),
+      prefersLists,
+      getToolWeight: tool => computeRarity(tool, this.#uses),
       ...(hidden.size > 0
         ? { missing: { hidden, words: this.#abstentions.obstacles, isAll: isIrrelevant } }
         : {}),
-      longestResult: this.#ground.preset.maxResultLength,
-      breath: this.#ground.preset.maxReplyLength,
-      guesses: this.#ground.preset.usesPartialMentions,
-      goesOn: !isOneTurn && !isIrrelevant && this.#ground.preset.name === "paper",
+      maxResultLength: this.#ground.preset.maxResultLength,
+      maxReplyLength: this.#ground.preset.maxReplyLength,
+      usesPartialNames: this.#ground.preset.usesPartialMentions,
+      startsNewTopics: !isOneTurn && !isIrrelevant && this.#ground.preset.name === "paper",
     };
   }
 
   /** Told of a task that is kept, so that the next ones use other tools. */
-  kept({ chain, goals, knobs, kind, info }: Task): void {
+  recordAccepted({ chain, goals, knobs, kind, info }: Task): void {
     if (kind === "normal") this.#infos.set(info, (this.#infos.get(info) ?? 0) + 1);
     if (typeof knobs["bridges"] === "string") countUses(knobs["bridges"].split(", "), this.#uses);
     const called = new Set(goals.flatMap(it => it.calls.map(call => call.name)));
@@ -321,35 +335,39 @@ export class Studio {
   }
 
   /** Told of a chain that came to nothing. */
-  failed(chain: readonly string[], crossing?: Crossing): void {
-    countUses([...chain, ...(crossing?.bridges ?? [])], this.#uses, true);
+  recordRejected(chain: readonly string[], crossing?: CrossServerPlan): void {
+    countUses([...chain, ...(crossing?.links ?? [])], this.#uses, true);
   }
 
   /**
    * One tool of the chain and what would do as well: the later ones rather, so that something can
    * be done before.
    */
-  #missing({ home, chain }: Brief, wished: readonly string[], random: Random): Set<string> {
+  #missing(
+    { home, chain }: TaskSpecification,
+    wished: readonly string[],
+    random: Random,
+  ): Set<string> {
     const server = this.#of.catalog.server(home);
     const silent = chain.filter(it => !wished.includes(it));
     const target =
       silent.length > 0 && random.boolean(shares.hiddenLookUp)
         ? random.pick(silent)
         : random.pickWeighted(wished, it => 1 + wished.indexOf(it));
-    return hiddenFor([target], server);
+    return findToolsToHide([target], server);
   }
 
   /**
    * Kept by fixture; another for every variant and every stretch of tasks, so that no few things
    * are all that is ever talked about.
    */
-  #sample(name: string, fixture: string, n: number): Sample {
+  #sample(name: string, fixture: string, n: number): EntitySample {
     const { catalog, seed } = this.#of;
     const key = `${name}/${fixture}/${variantNamed(fixture) ? 0 : Math.floor(n / 20) % stretches}`;
     let sample = this.#samples.get(key);
     if (!sample) {
       const session = openByName(catalog, { servers: [{ name, fixture }], seed });
-      sample = sampleOf(catalog.server(name), session, createRandom(seed, "sample", key));
+      sample = sampleEntities(catalog.server(name), session, createRandom(seed, "sample", key));
     }
     remember(this.#samples, key, sample, mostSamples);
     return sample;
@@ -358,7 +376,7 @@ export class Studio {
 
 /** What the teacher's trajectory pins. Its menu is drawn when it is known which tools it calls. */
 const headerOf = (
-  { id, servers, sessionSeed }: Brief,
+  { id, servers, sessionSeed }: TaskSpecification,
   catalog: Catalog,
   teacher = "graph",
 ): Header => ({
@@ -382,7 +400,7 @@ const headerOf = (
  */
 function wishedFor(
   chain: readonly string[],
-  { declarations, sample }: Pick<Scene, "declarations" | "sample">,
+  { declarations, sample }: Pick<ConversationContext, "declarations" | "sample">,
   random: Random,
 ): readonly string[] {
   return chain.filter((name, i) => {
@@ -399,7 +417,8 @@ function wishedFor(
           input => input.isRequired && isHidden(input) && input.entity === it.entity,
         ),
       );
-    const hangsOn = (entity: string) => Object.keys(sample.things.get(entity)?.[0]?.context ?? {});
+    const hangsOn = (entity: string) =>
+      Object.keys(sample.instances.get(entity)?.[0]?.parents ?? {});
     const isLookUp = fed.some(it =>
       inputs.every(input => !input.isRequired || hangsOn(it.entity).includes(input.entity)),
     );
@@ -409,19 +428,19 @@ function wishedFor(
 
 /** The author as the machine knows a speaker. */
 function speakerOf(
-  author: Author,
+  author: UserSimulator,
   teacher: GraphTeacher | RefusingTeacher,
   catalog: Catalog,
   events: readonly Event[],
 ): SimulatedUser {
   return {
-    nextTurn: kind => author.say(kind)?.text,
+    nextTurn: kind => author.nextTurn(kind)?.text,
     findFlaw: text => flawOf(text, catalog),
     get stuckReason() {
-      return author.stuck;
+      return author.failure;
     },
     get owesAnswer() {
-      return author.owes;
+      return author.owesAnswer;
     },
     get hasMore() {
       return author.hasMore;
@@ -429,7 +448,7 @@ function speakerOf(
     receiveResult() {
       const last = events.at(-1);
       if (teacher instanceof GraphTeacher)
-        author.heard(
+        author.recordOutcomes(
           teacher.answered.map(({ wish, call }) => ({ wish, outcome: outcomeOf(call) })),
           last?.kind === "assistant" ? last.text : "",
         );
@@ -438,14 +457,17 @@ function speakerOf(
 }
 
 /** What a talk is worth once it is over. */
-function endOf(author: Author, { kind, info, crossing }: Brief): ReturnType<Stage["ended"]> {
-  const met = author.obstacle;
+function endOf(
+  author: UserSimulator,
+  { kind, info, crossServerPlan }: TaskSpecification,
+): ReturnType<PreparedConversation["summarize"]> {
+  const met = author.missingCapability;
   return {
     ...(kind === "clarify" && !met ? { flaw: "no obstacle" as const } : {}),
     info: info === "missing" && !author.hasWithheld ? "complete" : info,
     knobs: {
-      ...(crossing
-        ? { across: crossing.servers.length, bridges: crossing.bridges.join(", ") }
+      ...(crossServerPlan
+        ? { across: crossServerPlan.servers.length, bridges: crossServerPlan.links.join(", ") }
         : {}),
       ...(kind === "clarify" && met ? { obstacle: met.kind } : {}),
     },
@@ -456,9 +478,9 @@ function endOf(author: Author, { kind, info, crossing }: Brief): ReturnType<Stag
 function told(
   { user, reply }: { user: string; reply: string },
   catalog: Catalog,
-): { speaker: SimulatedUser; teacher: Teacher } {
+): { user: SimulatedUser; teacher: Teacher } {
   return {
-    speaker: {
+    user: {
       nextTurn: () => user,
       stuckReason: undefined,
       findFlaw: text => flawOf(text, catalog),

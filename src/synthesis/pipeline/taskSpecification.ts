@@ -8,7 +8,7 @@ import type { Server } from "../../environment/server.ts";
 import { variantName } from "../../environment/variant.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { CrossServerLink } from "../graph/crossServerLinks.ts";
-import { crossingOf, type Crossing } from "./crossServerPlan.ts";
+import { planCrossServerTask, type CrossServerPlan } from "./crossServerPlan.ts";
 import {
   drawChain,
   listIsolatedTools,
@@ -20,8 +20,8 @@ import type { TaskKind } from "./composition.ts";
 import { declarationsOf } from "../graph/declarations.ts";
 import type { EdgeVerdicts } from "../graph/edgeVerdicts.ts";
 import { pickPersona, type StyleGuide, type Persona } from "../text/personas.ts";
-import { isKin } from "./menu.ts";
-import type { Plot } from "../user/userPlan.ts";
+import { areRelatedServers } from "./menu.ts";
+import type { UserPlan } from "../user/userPlan.ts";
 import type { Preset } from "./presets.ts";
 import { isHeldOut } from "./split.ts";
 
@@ -42,7 +42,7 @@ const shares = {
  */
 const variety = { variants: 40, atOnce: 2, attempts: 40 };
 
-export interface Brief {
+export interface TaskSpecification {
   /** Of the task. */
   readonly id: string;
   /** The server that the talk is about. */
@@ -51,7 +51,7 @@ export interface Brief {
   readonly kind: TaskKind;
   readonly info: Task["info"];
   readonly isOneTurn: boolean;
-  readonly listsFirst: boolean;
+  readonly prefersLists: boolean;
   /** Those that are opened, the home first. */
   readonly servers: readonly { readonly name: string; readonly fixture: string }[];
   readonly sessionSeed: number;
@@ -60,25 +60,25 @@ export interface Brief {
   readonly distractors: number | "mixed";
   readonly stripsEnums: boolean;
   /** Of a talk that nothing can do: only tools of other servers are on offer. */
-  readonly isFar: boolean;
+  readonly onlyOtherServers: boolean;
   /** What takes it from one server to another; absent where it stays at home. */
-  readonly crossing?: Crossing;
+  readonly crossServerPlan?: CrossServerPlan;
   /** What is to be as in another task; absent where nothing is. */
-  readonly like?: Likeness;
+  readonly script?: ConversationScript;
 }
 
 /** The plan of a talk that there is already. */
-export interface Likeness {
+export interface ConversationScript {
   /** Full names of the tools that it calls. */
   readonly tools: readonly string[];
   /** What each turn asks for; absent where nothing is to be done. */
-  readonly script?: Plot["script"];
+  readonly turns?: UserPlan["script"];
   /** Full names of the tools that are not to be had. */
-  readonly hidden?: ReadonlySet<string>;
+  readonly hiddenTools?: ReadonlySet<string>;
 }
 
 /** What attempts share. */
-export interface Ground {
+export interface SpecificationContext {
   readonly catalog: Catalog;
   readonly seed: number;
   readonly preset: Preset;
@@ -100,11 +100,11 @@ export interface Ground {
 }
 
 /** What attempt number n is to make on a server, or undefined where its draw leads nowhere. */
-export function briefFor(
-  ground: Ground,
+export function specifyTask(
+  ground: SpecificationContext,
   { n, home, kind }: { n: number; home: string; kind: TaskKind },
   random: Random,
-): Brief | undefined {
+): TaskSpecification | undefined {
   const { catalog, seed, preset, oneTurn, manners, uses, bridges, servers } = ground;
   const chain =
     kind === "abstain"
@@ -114,7 +114,7 @@ export function briefFor(
   const info = toldIn(ground.infos, random);
   const crossing =
     kind === "normal" && bridges.length > 0 && random.boolean(ground.crossing)
-      ? crossingOf(bridges, servers, home, uses, random)
+      ? planCrossServerTask(bridges, servers, home, uses, random)
       : undefined;
   const isFar = kind === "irrelevant" && random.boolean(shares.far);
   const distractors =
@@ -140,7 +140,7 @@ export function briefFor(
       kind === "abstain" ||
       (preset.name === "student" && kind === "irrelevant") ||
       random.boolean(oneTurn),
-    listsFirst: random.boolean(info === "minimal" ? shares.listsWhenMinimal : shares.lists),
+    prefersLists: random.boolean(info === "minimal" ? shares.listsWhenMinimal : shares.lists),
     servers: [
       ...fixtures,
       ...others.map(name => ({ name, fixture: fixtureFor(ground, name, n, random) })),
@@ -149,8 +149,8 @@ export function briefFor(
     persona: pickPersona(manners, random),
     distractors,
     stripsEnums: random.boolean(shares.enumsStripped),
-    isFar: isFar && others.length > 0,
-    ...(crossing ? { crossing } : {}),
+    onlyOtherServers: isFar && others.length > 0,
+    ...(crossing ? { crossServerPlan: crossing } : {}),
   };
 }
 
@@ -158,7 +158,7 @@ export function briefFor(
  * How much the user is to tell: by the shares, and the more of what has come about less often. Not
  * everything can be left out.
  */
-function toldIn(infos: Ground["infos"], random: Random): Task["info"] {
+function toldIn(infos: SpecificationContext["infos"], random: Random): Task["info"] {
   const all = [...infos.values()].reduce((a, b) => a + b, 0);
   const due = (info: "missing" | "minimal") =>
     Math.max(0, shares[info] + (all < few ? 0 : 3 * (shares[info] - (infos.get(info) ?? 0) / all)));
@@ -174,10 +174,10 @@ const few = 50;
 
 /** How many servers are opened beside those that are needed. */
 function companyOf(
-  distractors: Brief["distractors"],
+  distractors: TaskSpecification["distractors"],
   kind: TaskKind,
   isFar: boolean,
-  { preset }: Ground,
+  { preset }: SpecificationContext,
   random: Random,
 ): number {
   if (distractors === "mixed")
@@ -189,11 +189,11 @@ function companyOf(
 
 /** Fixtures of one world for all servers of a talk. */
 function sharedFixture(
-  { servers }: Crossing,
-  ground: Ground,
+  { servers }: CrossServerPlan,
+  ground: SpecificationContext,
   n: number,
   random: Random,
-): Brief["servers"] {
+): TaskSpecification["servers"] {
   const [first, ...others] = servers.map(ground.fixtures);
   const fixture = random.pick(first!.filter(it => others.every(list => list.includes(it))));
   return servers.map(name => ({ name, fixture: numbered(ground, name, fixture, n, random) }));
@@ -212,23 +212,30 @@ function chainFor(ways: ChainSource, random: Random): readonly string[] | undefi
  * Servers whose tools have nothing to do with these. A held-out one is shown by tasks on held-out
  * ones only.
  */
-function othersThan(needed: readonly string[], { catalog, servers, preset }: Ground): string[] {
+function othersThan(
+  needed: readonly string[],
+  { catalog, servers, preset }: SpecificationContext,
+): string[] {
   const all = preset.name === "paper" ? [...catalog.servers.keys()] : servers;
   const isApart = (it: string) =>
-    needed.every(own => own !== it && (preset.name === "student" || !isKin(own, it)));
+    needed.every(own => own !== it && (preset.name === "student" || !areRelatedServers(own, it)));
   return all.filter(it => isApart(it) && (!isHeldOut(it) || needed.some(isHeldOut)));
 }
 
 /** One of the server's fixtures. */
-const fixtureFor = (ground: Ground, name: string, n: number, random: Random): string =>
-  numbered(ground, name, random.pick(ground.fixtures(name)), n, random);
+const fixtureFor = (
+  ground: SpecificationContext,
+  name: string,
+  n: number,
+  random: Random,
+): string => numbered(ground, name, random.pick(ground.fixtures(name)), n, random);
 
 /**
  * The fixture with its ids renumbered, where ids are what has to be found out. Few variants are in
  * use at a time.
  */
 function numbered(
-  { catalog, servers, variants }: Ground,
+  { catalog, servers, variants }: SpecificationContext,
   name: string,
   fixture: string,
   n: number,
@@ -242,7 +249,7 @@ function numbered(
     : fixture;
 }
 
-export const fewVariants = variety.variants;
+export const defaultVariants = variety.variants;
 
 const hidden = new WeakMap<Server, boolean>();
 

@@ -9,8 +9,8 @@ import type { Random } from "../../environment/random.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { callsOf, type CallEvent, type Event } from "../../trajectory/trajectory.ts";
 import type { CrossServerLink } from "../graph/crossServerLinks.ts";
-import { crossingOver, type Crossing } from "./crossServerPlan.ts";
-import type { Likeness } from "./taskSpecification.ts";
+import { createPlanFromLinks, type CrossServerPlan } from "./crossServerPlan.ts";
+import type { ConversationScript } from "./taskSpecification.ts";
 import { declarationsOf } from "../graph/declarations.ts";
 
 const never = { met: 0, courted: 0 };
@@ -20,14 +20,14 @@ const always = { met: 1, courted: 1 };
  * A task's plan, to be followed with other things and words. What the transcript leaves open is
  * drawn.
  */
-export function planOf(
+export function createVariantPlan(
   task: Task,
   catalog: Catalog,
   bridges: readonly CrossServerLink[],
   random: Random,
-): { readonly like: Likeness; readonly crossing?: Crossing } {
+): { readonly like: ConversationScript; readonly crossing?: CrossServerPlan } {
   const tools = [...new Set([...task.chain, ...callsOf(task.trajectory).map(it => it.name)])];
-  const hidden = task.hidden.length > 0 ? { hidden: new Set(task.hidden) } : {};
+  const hidden = task.hidden.length > 0 ? { hiddenTools: new Set(task.hidden) } : {};
   if (task.kind === "abstain") return { like: { tools: task.chain } };
   if (task.kind === "irrelevant")
     return {
@@ -41,19 +41,23 @@ export function planOf(
   if (task.kind === "clarify") withObstacle(turns, task, random);
   if (task.info === "missing") withQuestion(turns);
   const crossing = crossingIn(task, turns, bridges, catalog);
-  const script = turns.map(({ wishes, isRefused }) => ({
-    tools: wishes,
+  const script = turns.map(({ tools, isRefused }) => ({
+    tools,
     refusals: isRefused ? always : never,
   }));
   return {
-    like: { tools: crossing ? [...crossing.steps.keys(), ...tools] : tools, script, ...hidden },
+    like: {
+      tools: crossing ? [...crossing.steps.keys(), ...tools] : tools,
+      turns: script,
+      ...hidden,
+    },
     ...(crossing ? { crossing } : {}),
   };
 }
 
-interface Asked {
+interface RequestedTurn {
   /** Full tool names, in order. */
-  wishes: string[];
+  tools: string[];
   /** The last of them was turned down. */
   isRefused: boolean;
 }
@@ -71,7 +75,11 @@ function turnsOf(events: readonly Event[]): CallEvent[][] {
  * What was asked for in a turn: every call but the reads that another one needed, and but those
  * that were put right in the same turn. `known` grows by what is shown.
  */
-function wishesIn(calls: readonly CallEvent[], known: Set<string>, catalog: Catalog): Asked {
+function wishesIn(
+  calls: readonly CallEvent[],
+  known: Set<string>,
+  catalog: Catalog,
+): RequestedTurn {
   const asked = calls.filter((it, i) => {
     const later = calls.slice(i + 1);
     const isAsked =
@@ -82,7 +90,7 @@ function wishesIn(calls: readonly CallEvent[], known: Set<string>, catalog: Cata
     return isAsked;
   });
   return {
-    wishes: asked.map(it => it.name),
+    tools: asked.map(it => it.name),
     isRefused: asked.length > 0 && asked.at(-1)!.outcome !== "ok",
   };
 }
@@ -114,7 +122,11 @@ function* textsIn(value: Json): Generator<string> {
 }
 
 /** What could not be done is asked for where nothing was called, or at the end of some turn. */
-function withObstacle(turns: Asked[], { chain, hidden, knobs, info }: Task, random: Random): void {
+function withObstacle(
+  turns: RequestedTurn[],
+  { chain, hidden, knobs, info }: Task,
+  random: Random,
+): void {
   const [missed, others] = [
     chain.filter(it => hidden.includes(it)),
     chain.filter(it => !hidden.includes(it)),
@@ -122,40 +134,40 @@ function withObstacle(turns: Asked[], { chain, hidden, knobs, info }: Task, rand
   const wish = knobs["obstacle"] === "tool" ? missed[0] : (others.at(-1) ?? missed[0]);
   if (wish === undefined) return;
   const idle = turns.findIndex(
-    (it, i) => it.wishes.length === 0 && !(i === 0 && info === "missing"),
+    (it, i) => it.tools.length === 0 && !(i === 0 && info === "missing"),
   );
-  turns[idle >= 0 ? idle : random.integer(turns.length)]!.wishes.push(wish);
+  turns[idle >= 0 ? idle : random.integer(turns.length)]!.tools.push(wish);
 }
 
 /** What the first turn left out is called for in the second. */
-function withQuestion(turns: readonly Asked[]): void {
+function withQuestion(turns: readonly RequestedTurn[]): void {
   const [first, second] = turns;
-  first?.wishes.push(...(second?.wishes.slice(0, 1) ?? []));
+  first?.tools.push(...(second?.tools.slice(0, 1) ?? []));
   // the answer is no wish of its own
-  if (second) second.wishes = second.wishes.slice(0, 1);
+  if (second) second.tools = second.tools.slice(0, 1);
 }
 
 /** The bridges that were walked, in place of the tools at their ends. */
 function crossingIn(
   { knobs, servers }: Task,
-  turns: readonly Asked[],
+  turns: readonly RequestedTurn[],
   bridges: readonly CrossServerLink[],
   catalog: Catalog,
-): Crossing | undefined {
+): CrossServerPlan | undefined {
   if (typeof knobs["bridges"] !== "string") return undefined;
   const names = knobs["bridges"].split(", ");
   const [first] = names.map(name => bridges.find(it => it.name === name));
   if (!first) return undefined;
-  const isAsked = turns.some(it => it.wishes.includes(first.from));
-  const crossing = crossingOver(
+  const isAsked = turns.some(it => it.tools.includes(first.from));
+  const crossing = createPlanFromLinks(
     names,
     isAsked,
     bridges,
     servers.map(it => it.name).filter(it => catalog.servers.has(it)),
   );
   if (!crossing) return undefined;
-  const left = [...crossing.steps].map(([name, { bridge, at }]) => ({ name, tool: bridge[at] }));
+  const left = [...crossing.steps].map(([name, { link, end }]) => ({ name, tool: link[end] }));
   for (const turn of turns)
-    turn.wishes = turn.wishes.map(tool => (left[0]?.tool === tool ? left.shift()!.name : tool));
+    turn.tools = turn.tools.map(tool => (left[0]?.tool === tool ? left.shift()!.name : tool));
   return crossing;
 }

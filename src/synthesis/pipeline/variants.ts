@@ -9,14 +9,14 @@ import { variantName, variantNamed } from "../../environment/variant.ts";
 import { UserError } from "../../userError.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { readCrossServerLinks, type CrossServerLink } from "../graph/crossServerLinks.ts";
-import { hasHiddenIds, type Brief } from "./taskSpecification.ts";
+import { hasHiddenIds, type TaskSpecification } from "./taskSpecification.ts";
 import { pickPersona, readStyleGuide, type StyleGuide } from "../text/personas.ts";
 import { DuplicateFilter } from "./filter.ts";
-import { Studio, type Synthesis } from "./synthesizer.ts";
-import { attempt } from "./synthesize.ts";
-import { planOf } from "./variantPlan.ts";
+import { Synthesizer, type SynthesisOptions } from "./synthesizer.ts";
+import { attemptTask } from "./synthesize.ts";
+import { createVariantPlan } from "./variantPlan.ts";
 
-export interface VariantOrder {
+export interface VariantOptions {
   readonly catalog: Catalog;
   /** The product's `resources` folder. */
   readonly resources: string;
@@ -35,9 +35,9 @@ const renumbered = 4;
  * Variants of a task, as many as wanted or as there are; equal orders give equal bytes. Throws a
  * `Mistake` where a server of the task is not there.
  */
-export async function* variantsOf(
+export async function* synthesizeVariants(
   task: Task,
-  { catalog, resources, seed, count, signal }: VariantOrder,
+  { catalog, resources, seed, count, signal }: VariantOptions,
 ): AsyncGenerator<Task> {
   for (const { name } of task.servers)
     if (!catalog.servers.has(name))
@@ -46,7 +46,7 @@ export async function* variantsOf(
         "start it, or choose another task",
       );
   const servers = task.servers.map(it => it.name);
-  const work: Synthesis = {
+  const work: SynthesisOptions = {
     catalog,
     resources,
     seed,
@@ -54,17 +54,17 @@ export async function* variantsOf(
     menu: task.knobs["menu"] === "full" ? "full" : "chain",
     ...(signal ? { signal } : {}),
   };
-  const studio = new Likely(work, task, {
+  const studio = new VariantSynthesizer(work, task, {
     bridges: readCrossServerLinks(resources, catalog),
     manners: readStyleGuide(resources),
   });
   const kept = new DuplicateFilter();
   kept.addIfNew(task);
-  const shape = shapeOf(task);
+  const shape = getTaskShape(task);
   let barren = 0;
   for (let n = 0, made = 0; made < count && barren < patience; n++, barren++) {
     signal?.throwIfAborted();
-    const attempted = await attempt(
+    const attempted = await attemptTask(
       { n, home: servers[0]!, kind: task.kind },
       { ...work, distinct: false },
       studio,
@@ -72,7 +72,7 @@ export async function* variantsOf(
     );
     if (
       attempted.kind === "rejected" ||
-      shapeOf(attempted.task) !== shape ||
+      getTaskShape(attempted.task) !== shape ||
       !kept.addIfNew(attempted.task)
     )
       continue;
@@ -86,7 +86,7 @@ export async function* variantsOf(
  * Equal for tasks of one shape: kind, what is said, turns, and the tools of the goals in their
  * order and turn.
  */
-export const shapeOf = ({ kind, info, turns, goals }: Task): string =>
+export const getTaskShape = ({ kind, info, turns, goals }: Task): string =>
   JSON.stringify([
     kind,
     info,
@@ -95,13 +95,13 @@ export const shapeOf = ({ kind, info, turns, goals }: Task): string =>
   ]);
 
 /** A studio all of whose briefs are like one task. */
-class Likely extends Studio {
-  readonly #work: Synthesis;
+class VariantSynthesizer extends Synthesizer {
+  readonly #work: SynthesisOptions;
   readonly #task: Task;
   readonly #ground: { readonly bridges: readonly CrossServerLink[]; readonly manners: StyleGuide };
 
   constructor(
-    work: Synthesis,
+    work: SynthesisOptions,
     task: Task,
     ground: { bridges: readonly CrossServerLink[]; manners: StyleGuide },
   ) {
@@ -111,11 +111,11 @@ class Likely extends Studio {
     this.#ground = ground;
   }
 
-  override brief({ n }: { readonly n: number }, random: Random): Brief {
+  override specifyTask({ n }: { readonly n: number }, random: Random): TaskSpecification {
     const { id, kind, info, turns, chain, knobs, servers } = this.#task;
     const { catalog, seed } = this.#work;
     const { bridges, manners } = this.#ground;
-    const { like, crossing } = planOf(this.#task, catalog, bridges, random);
+    const { like, crossing } = createVariantPlan(this.#task, catalog, bridges, random);
     const fixture = this.#fixture(random);
     return {
       id: `${id}-v${seed}-${n}`,
@@ -124,7 +124,7 @@ class Likely extends Studio {
       kind,
       info,
       isOneTurn: turns.length === 1,
-      listsFirst: knobs["lists"] === true,
+      prefersLists: knobs["lists"] === true,
       servers: servers.map(({ name }) => ({
         name,
         fixture: numbered(
@@ -139,11 +139,11 @@ class Likely extends Studio {
       persona: pickPersona(manners, random),
       distractors: Number(knobs["distractors"] ?? 0),
       stripsEnums: knobs["enumsStripped"] === true,
-      isFar:
+      onlyOtherServers:
         kind === "irrelevant" &&
         !this.#task.menu.some(it => it.name.startsWith(`${servers[0]!.name}_`)),
-      ...(crossing ? { crossing } : {}),
-      like,
+      ...(crossing ? { crossServerPlan: crossing } : {}),
+      script: like,
     };
   }
 

@@ -20,7 +20,7 @@ import type { Recovery, Teacher } from "./teacher.ts";
 export interface LlmRoles {
   /** How the teacher is named in tasks. */
   readonly name: string;
-  assign(part: RoleSetup): { readonly speaker: SimulatedUser; readonly teacher: Teacher };
+  assign(part: RoleSetup): { readonly user: SimulatedUser; readonly teacher: Teacher };
 }
 
 /** What there is to play. */
@@ -32,13 +32,13 @@ export interface RoleSetup extends Omit<ChatModelUserOptions, "model"> {
 export const createLlmRoles = (model: ChatModel, name: string): LlmRoles => ({
   name,
   assign(part) {
-    const speaker = new ChatModelUser({ ...part, model });
+    const user = new ChatModelUser({ ...part, model });
     return {
-      speaker,
+      user,
       teacher: new ChatModelTeacher({
         model,
         name,
-        planOf: () => speaker.plan,
+        planOf: () => user.plan,
         conversation: part.conversation,
         signal: part.signal,
       }),
@@ -107,9 +107,9 @@ export class ChatModelTeacher implements Teacher {
 
   /** What the user said to do in that case, or nothing more; a mistake of its own it can mend. */
   listRecoveries(failed: CallEvent): readonly Recovery[] {
-    const wish = this.#of.planOf()?.turn?.wishes.find(it => matchesIntent(failed, it));
+    const wish = this.#of.planOf()?.turn?.intents.find(it => matchesIntent(failed, it));
     if (!wish) return ["retry", "alternative", "give-up"];
-    return wish.otherwise ? ["retry", "give-up"] : ["give-up"];
+    return wish.fallback ? ["retry", "give-up"] : ["give-up"];
   }
 
   findFlaw(text: string): string | undefined {

@@ -6,19 +6,19 @@
 import { canonical, type Json } from "../../environment/json.ts";
 import type { AssistantMessage, Call, Conversation } from "../../policy/policy.ts";
 import type { CallEvent } from "../../trajectory/trajectory.ts";
-import type { Author } from "../user/userSimulator.ts";
+import type { UserSimulator } from "../user/userSimulator.ts";
 import type { Random } from "../../environment/random.ts";
 import { findEntities } from "../graph/declarations.ts";
-import { fieldSaid, told, type Told } from "../user/resultReply.ts";
+import { renderField, renderResultReply, type ResultReply } from "../user/resultReply.ts";
 import { capitalize, markVerbatim, type StyleGuide } from "../text/personas.ts";
 import { chooseAlternatives, fillSlots } from "../text/templates.ts";
-import { sloppyKey } from "../user/feasibility.ts";
+import { partialNameKey } from "../user/feasibility.ts";
 import { isFullClause, renderReply, formatRefusal } from "../text/renderReply.ts";
-import type { Planned, Turn } from "../user/userPlan.ts";
-import { guessOf } from "../user/partialMention.ts";
-import { keyOf, routesTo, type Route } from "../user/lookUps.ts";
-import type { Thing } from "../user/entitySampling.ts";
-import type { Named, Wish } from "../user/intent.ts";
+import type { PlannedIntent, UserTurn } from "../user/userPlan.ts";
+import { substitutePartialNames } from "../user/partialMention.ts";
+import { entityKey, findLookUps, type LookUp } from "../user/lookUps.ts";
+import type { EntityInstance } from "../user/entitySampling.ts";
+import type { EntityMention, Intent } from "../user/intent.ts";
 import type { Recovery, Teacher } from "./teacher.ts";
 
 /** A reason that begins with a name keeps it whatever stands before. */
@@ -28,7 +28,7 @@ const calls = (list: readonly Call[]): AssistantMessage => ({ text: "", calls: l
 
 export class GraphTeacher implements Teacher {
   readonly name = "graph";
-  readonly #author: Author;
+  readonly #author: UserSimulator;
   readonly #manners: StyleGuide;
   /** Things whose ids a result has shown or the user has said, by `keyOf`. */
   readonly #seen = new Set<string>();
@@ -40,20 +40,20 @@ export class GraphTeacher implements Teacher {
   readonly #answers = new Map<string, string>();
   /** Events taken in. */
   #read = 0;
-  #turn: Turn | undefined;
+  #turn: UserTurn | undefined;
   /** The turn's first wish that has not been granted. */
   #at = 0;
-  #done: { wish: Wish; call: CallEvent }[] = [];
-  #asked: { wish: Planned; key: string }[] = [];
+  #done: { wish: Intent; call: CallEvent }[] = [];
+  #asked: { wish: PlannedIntent; key: string }[] = [];
 
   /** `author` says what the user wants, and how what is named can be found. */
-  constructor(author: Author, manners: StyleGuide) {
+  constructor(author: UserSimulator, manners: StyleGuide) {
     this.#author = author;
     this.#manners = manners;
   }
 
   /** The wishes of this turn that were called for, with the answers. */
-  get answered(): readonly { readonly wish: Wish; readonly call: CallEvent }[] {
+  get answered(): readonly { readonly wish: Intent; readonly call: CallEvent }[] {
     return this.#done;
   }
 
@@ -65,23 +65,24 @@ export class GraphTeacher implements Teacher {
       this.#turn = this.#author.turn;
       this.#at = 0;
       this.#done = [];
-      for (const it of this.#turn.wishes)
-        for (const { thing, isSpoken } of it.things) if (isSpoken) this.#seen.add(keyOf(thing));
+      for (const it of this.#turn.intents)
+        for (const { instance, isIdSpoken } of it.mentions)
+          if (isIdSpoken) this.#seen.add(entityKey(instance));
     }
     this.#take(conversation);
     if (recovery?.kind === "give-up")
       return { text: this.#sorry(recovery.failed, conversation), calls: [] };
     if (recovery) {
-      const wish = this.#wishOf(recovery.failed)?.otherwise;
+      const wish = this.#wishOf(recovery.failed)?.fallback;
       if (wish) return this.#for([wish]);
     }
-    const wish = this.#turn.wishes[this.#at];
-    if (wish?.blocked !== undefined)
-      return { text: this.#message(conversation, { sorry: wish.blocked }), calls: [] };
+    const wish = this.#turn.intents[this.#at];
+    if (wish?.blockedReply !== undefined)
+      return { text: this.#message(conversation, { sorry: wish.blockedReply }), calls: [] };
     // on the way to the second choice, the first has been refused already
     const second =
-      wish?.otherwise && this.#done.some(it => it.wish === wish && it.call.outcome !== "ok")
-        ? wish.otherwise
+      wish?.fallback && this.#done.some(it => it.wish === wish && it.call.outcome !== "ok")
+        ? wish.fallback
         : undefined;
     if (second) return this.#for([second]);
     return wish ? this.#for(this.#alike()) : { text: this.#reply(conversation), calls: [] };
@@ -90,13 +91,14 @@ export class GraphTeacher implements Teacher {
   /** What the user said to do in that case, or, for a look-up, another way to look. */
   listRecoveries(failed: CallEvent): readonly Recovery[] {
     const wish = this.#wishOf(failed);
-    if (wish && failed.type === "not_found" && guessOf(wish)) return ["retry", "give-up"];
-    if (wish?.otherwise)
-      return [wish.otherwise.tool === wish.tool ? "retry" : "alternative", "give-up"];
+    if (wish && failed.type === "not_found" && substitutePartialNames(wish))
+      return ["retry", "give-up"];
+    if (wish?.fallback)
+      return [wish.fallback.tool === wish.tool ? "retry" : "alternative", "give-up"];
     return wish ? ["give-up"] : ["alternative", "give-up"];
   }
 
-  #wishOf(call: CallEvent): Planned | undefined {
+  #wishOf(call: CallEvent): PlannedIntent | undefined {
     return this.#asked.findLast(it => it.key === callKey(call.name, call.arguments))?.wish;
   }
 
@@ -104,14 +106,14 @@ export class GraphTeacher implements Teacher {
    * The wishes that can go out in one message: reads of one tool, side by side, whose things are
    * all known.
    */
-  #alike(): Planned[] {
-    const wishes = this.#turn!.wishes;
+  #alike(): PlannedIntent[] {
+    const wishes = this.#turn!.intents;
     const first = wishes[this.#at]!;
     let end = this.#at + 1;
-    const goesAlong = (it: Planned) =>
-      !it.before &&
-      it.blocked === undefined &&
-      !guessOf(it) &&
+    const goesAlong = (it: PlannedIntent) =>
+      !it.prerequisite &&
+      it.blockedReply === undefined &&
+      !substitutePartialNames(it) &&
       it.tool === first.tool &&
       first.tool.effect === "read" &&
       this.#lacking(it).length === 0;
@@ -120,9 +122,11 @@ export class GraphTeacher implements Teacher {
     return wishes.slice(this.#at, end);
   }
 
-  #for(wishes: readonly Planned[]): AssistantMessage {
+  #for(wishes: readonly PlannedIntent[]): AssistantMessage {
     const due = this.#due(wishes[0]!);
-    const lookUps = this.#lacking(due).flatMap(it => this.#lookUp(it.thing, 0, it.words) ?? []);
+    const lookUps = this.#lacking(due).flatMap(
+      it => this.#lookUp(it.instance, 0, it.partialName) ?? [],
+    );
     const unique = [...new Map(lookUps.map(it => [callKey(it.name, it.arguments), it])).values()];
     if (unique.length > 0) return calls(unique);
     if (due !== wishes[0]) return calls([{ name: due.tool.name, arguments: due.arguments }]);
@@ -134,11 +138,11 @@ export class GraphTeacher implements Teacher {
   }
 
   /** The call with what was half said, once for each name. */
-  #guess(wish: Planned): Call | undefined {
-    const guess = guessOf(wish);
-    const halves = wish.things
-      .filter(it => it.isSpoken && it.words !== undefined)
-      .map(it => keyOf(it.thing));
+  #guess(wish: PlannedIntent): Call | undefined {
+    const guess = substitutePartialNames(wish);
+    const halves = wish.mentions
+      .filter(it => it.isIdSpoken && it.partialName !== undefined)
+      .map(it => entityKey(it.instance));
     if (!guess || halves.every(it => this.#putRight.has(it))) return undefined;
     for (const it of halves) this.#putRight.add(it);
     this.#asked.push({ wish, key: callKey(wish.tool.name, guess) });
@@ -148,35 +152,36 @@ export class GraphTeacher implements Teacher {
   /**
    * What has to be read before this wish, where that has not been shown yet; else the wish itself.
    */
-  #due(wish: Wish): Wish {
-    const { before } = wish;
+  #due(wish: Intent): Intent {
+    const { prerequisite } = wish;
     const isShown =
-      !before ||
-      this.#answers.get(callKey(before.wish.tool.name, before.wish.arguments)) ===
-        canonical(before.shows);
-    return isShown ? wish : this.#due(before.wish);
+      !prerequisite ||
+      this.#answers.get(callKey(prerequisite.intent.tool.name, prerequisite.intent.arguments)) ===
+        canonical(prerequisite.result);
+    return isShown ? wish : this.#due(prerequisite.intent);
   }
 
-  #lacking({ things }: Wish): Named[] {
-    return things.filter(it => !it.isSpoken && !this.#seen.has(keyOf(it.thing)));
+  #lacking({ mentions }: Intent): EntityMention[] {
+    return mentions.filter(it => !it.isIdSpoken && !this.#seen.has(entityKey(it.instance)));
   }
 
   /** The next call on the way to a thing, or undefined where every way has been tried. */
-  #lookUp(thing: Thing, depth: number, words?: string): Call[] | undefined {
-    const { declarations, sample } = this.#author.rehearsal.scene;
-    const { routes, sloppy, hidden } = this.#author.rehearsal;
-    const planned = words === undefined ? routes.get(keyOf(thing)) : undefined;
+  #lookUp(thing: EntityInstance, depth: number, words?: string): Call[] | undefined {
+    const { declarations, sample } = this.#author.feasibility.context;
+    const { lookUps, partialNameLookUps, hiddenTools } = this.#author.feasibility;
+    const planned = words === undefined ? lookUps.get(entityKey(thing)) : undefined;
     // what the user calls it is all that there is to look for
-    const known = words === undefined ? undefined : sloppy.get(sloppyKey(thing, words));
+    const known =
+      words === undefined ? undefined : partialNameLookUps.get(partialNameKey(thing, words));
     const others =
       known ??
-      routesTo(thing, declarations, sample, {
-        listsFirst: true,
-        preferred: new Set(),
-        ...(hidden ? { hidden } : {}),
+      findLookUps(thing, declarations, sample, {
+        prefersLists: true,
+        preferredTools: new Set(),
+        ...(hiddenTools ? { hiddenTools } : {}),
       });
     for (const route of planned ? [planned, ...others] : others) {
-      const lacking = route.needs.filter(it => !this.#seen.has(keyOf(it)));
+      const lacking = route.requiredInstances.filter(it => !this.#seen.has(entityKey(it)));
       if (lacking.length > 0) {
         if (depth > 2) continue;
         return lacking.flatMap(it => this.#lookUp(it, depth + 1) ?? []);
@@ -194,16 +199,16 @@ export class GraphTeacher implements Teacher {
       if (event.kind !== "call") continue;
       this.#tried.add(callKey(event.name, event.arguments));
       this.#answers.set(callKey(event.name, event.arguments), canonical(event.value ?? null));
-      const declared = this.#author.rehearsal.scene.declarations.get(event.name);
+      const declared = this.#author.feasibility.context.declarations.get(event.name);
       if (event.outcome === "ok" && declared)
-        for (const it of findEntities(declared, event.value ?? null)) this.#seen.add(keyOf(it));
+        for (const it of findEntities(declared, event.value ?? null)) this.#seen.add(entityKey(it));
       const wish = this.#wishOf(event);
       if (!wish) continue;
       this.#done.push({ wish, call: event });
       if (event.outcome === "ok")
         this.#at = Math.max(
           this.#at,
-          this.#turn!.wishes.findIndex(it => it === wish || it.otherwise === wish) + 1,
+          this.#turn!.intents.findIndex(it => it === wish || it.fallback === wish) + 1,
         );
     }
   }
@@ -211,45 +216,48 @@ export class GraphTeacher implements Teacher {
   #reply(conversation: Conversation): string {
     return (
       this.#message(conversation, {}) ||
-      this.#author.rehearsal.scene.random.pick(this.#manners.done)
+      this.#author.feasibility.context.random.pick(this.#manners.done)
     );
   }
 
   #message(conversation: Conversation, { sorry }: { readonly sorry?: string }): string {
-    const { rehearsal } = this.#author;
-    const { scene } = rehearsal;
+    const { feasibility } = this.#author;
+    const { context } = feasibility;
     const fulfilled = this.#done.filter(it => it.call.outcome === "ok");
     const isAlone = fulfilled.length === 1 && sorry === undefined;
-    const granted: (Told & { wish: Wish })[] = [];
+    const granted: (ResultReply & { wish: Intent })[] = [];
     for (const { wish, call } of fulfilled)
       granted.push({
         wish,
-        ...told(wish, call, scene, this.#manners, { isAlone, before: granted.at(-1)?.text ?? "" }),
+        ...renderResultReply(wish, call, context, this.#manners, {
+          isAlone,
+          before: granted.at(-1)?.text ?? "",
+        }),
       });
     const answers = granted.map(it => ({
       text: this.#afterRefusal(it.wish, it.text, conversation),
       isWrite: it.isWrite,
     }));
-    rehearsal.readOut(isAlone ? granted[0]!.listed : []);
+    feasibility.setListedInstances(isAlone ? granted[0]!.listedRows : []);
     const before = conversation.events.findLast(it => it.kind === "assistant" && it.text !== "");
     const { question } = this.#turn!;
     const message = {
       answers,
       question: sorry === undefined ? question : undefined,
       sorry,
-      isThing: (it: string) => rehearsal.isThing(it),
+      isThing: (it: string) => feasibility.canBeCalledIt(it),
       before: before?.kind === "assistant" ? before.text : "",
-      isBrief: scene.breath !== undefined,
+      isBrief: context.maxReplyLength !== undefined,
     };
-    return renderReply(message, this.#manners, scene.random);
+    return renderReply(message, this.#manners, context.random);
   }
 
   /** What was said to do in that case says why it came to it. */
-  #afterRefusal(wish: Wish, text: string, conversation: Conversation): string {
-    const first = this.#turn!.wishes.find(it => it.otherwise === wish);
+  #afterRefusal(wish: Intent, text: string, conversation: Conversation): string {
+    const first = this.#turn!.intents.find(it => it.fallback === wish);
     const failed = first && this.#done.find(it => it.wish === first && it.call.outcome !== "ok");
     if (!failed) return text;
-    const { random } = this.#author.rehearsal.scene;
+    const { random } = this.#author.feasibility.context;
     const why = formatRefusal(failed.call.error ?? "it was refused", conversation.now, random);
     const form = random.pick(
       this.#manners.instead.filter(
@@ -262,13 +270,13 @@ export class GraphTeacher implements Teacher {
   }
 
   #sorry(failed: CallEvent, conversation: Conversation): string {
-    const { scene } = this.#author.rehearsal;
-    const { phrases, random } = scene;
+    const { context } = this.#author.feasibility;
+    const { phrases, random } = context;
     const wish = this.#wishOf(failed);
     const why = formatRefusal(failed.error ?? "it was refused", conversation.now, random);
     const own = (wish && phrases.tools[wish.tool.name]?.refused?.[failed.type ?? ""]) ?? [];
     const slot = (key: string) =>
-      key === "why" ? named(why) : wish && fieldSaid(key, wish, failed, undefined, scene);
+      key === "why" ? named(why) : wish && renderField(key, wish, failed, undefined, context);
     // one colon in a sentence is enough
     const colons = (text: string) => Math.max(1, text.split(": ").length - 1);
     const suits = (form: string) =>
@@ -305,4 +313,4 @@ export class RefusingTeacher implements Teacher {
 }
 
 const callKey = (name: string, args: Json): string => `${name} ${JSON.stringify(args)}`;
-const routeKey = (route: Route): string => callKey(route.declared.tool.name, route.arguments);
+const routeKey = (route: LookUp): string => callKey(route.declared.tool.name, route.arguments);

@@ -9,8 +9,8 @@ import { visibleLines } from "../../trajectory/visible.ts";
 import { isReticent, type TurnPlan } from "./turnPrompt.ts";
 import { containsToken } from "../text/containsToken.ts";
 import { removeMarks } from "../text/personas.ts";
-import type { Thing } from "../user/entitySampling.ts";
-import type { Wish } from "../user/intent.ts";
+import type { EntityInstance } from "../user/entitySampling.ts";
+import type { Intent } from "../user/intent.ts";
 
 /** What is wrong, in a word for the log and in a sentence for who wrote it. */
 export interface TextFlaw {
@@ -65,8 +65,8 @@ export const hasInvisibleCharacters = (text: string): boolean =>
   visibleLines(text.replaceAll("\t", " ")).join("\n") !==
   text.replaceAll("\t", " ").replaceAll(/\r\n?/g, "\n");
 
-const wishesOf = ({ turn }: TurnPlan): Wish[] =>
-  (turn?.wishes ?? []).flatMap(it => (it.otherwise ? [it, it.otherwise] : [it]));
+const wishesOf = ({ turn }: TurnPlan): Intent[] =>
+  (turn?.intents ?? []).flatMap(it => (it.fallback ? [it, it.fallback] : [it]));
 
 /** An id that nobody says, were it in the text. */
 export function findUnspokenId(
@@ -74,11 +74,11 @@ export function findUnspokenId(
   { sample, turn, plain }: Pick<TurnPlan, "sample" | "turn" | "plain">,
 ): string | undefined {
   const spoken = new Set(
-    (turn?.wishes ?? []).flatMap(it =>
-      it.things.flatMap(named => (named.isSpoken ? [named.thing.id] : [])),
+    (turn?.intents ?? []).flatMap(it =>
+      it.mentions.flatMap(named => (named.isIdSpoken ? [named.instance.id] : [])),
     ),
   );
-  const known = [...(sample?.things.values() ?? [])].flat().map(it => it.id);
+  const known = [...(sample?.instances.values() ?? [])].flat().map(it => it.id);
   return (
     known.find(
       it =>
@@ -89,17 +89,17 @@ export function findUnspokenId(
 
 /** What of a wish the plain wording says and the text does not, in words. */
 function lostOf(
-  { arguments: args, said, things }: Wish,
+  { arguments: args, argumentTexts, mentions }: Intent,
   text: string,
   { plain, now }: TurnPlan,
 ): string | undefined {
-  for (const [key, marked] of Object.entries(said)) {
+  for (const [key, marked] of Object.entries(argumentTexts)) {
     const value = args[key];
     const words = removeMarks(marked);
     if (value === undefined || !has(plain, words)) continue;
-    const own = things.filter(it => [value].flat().includes(it.thing.id));
+    const own = mentions.filter(it => [value].flat().includes(it.instance.id));
     if (own.length > 0) {
-      if (!own.every(({ thing }) => names(text, thing, words, now))) return `"${words}"`;
+      if (!own.every(({ instance }) => names(text, instance, words, now))) return `"${words}"`;
     } else if (!says(text, value, words, now)) return `"${words}"`;
   }
   return undefined;
@@ -109,7 +109,7 @@ function lostOf(
  * Whether a thing is named as clearly as it was: by what it is called, or by all that tells it from
  * others.
  */
-function names(text: string, { id, label }: Thing, words: string, now: string): boolean {
+function names(text: string, { id, label }: EntityInstance, words: string, now: string): boolean {
   const name = [id, label].find(it => it !== undefined && has(words, it));
   if (has(text, words) || (name !== undefined && has(text, name))) return true;
   if (name !== undefined) return false;
@@ -287,11 +287,11 @@ const common = new Set(
 function givenIn({ plain, turn, now, sample, isMinimal, events }: TurnPlan): string {
   const wishes = wishesOf({ turn } as TurnPlan).map(
     it =>
-      `${removeMarks(it.clause)} ${Object.values(it.said).map(removeMarks).join(" ")} ${JSON.stringify(it.arguments)}`,
+      `${removeMarks(it.clause)} ${Object.values(it.argumentTexts).map(removeMarks).join(" ")} ${JSON.stringify(it.arguments)}`,
   );
   const things = isReticent({ turn, isMinimal })
     ? []
-    : [...(sample?.things.values() ?? [])]
+    : [...(sample?.instances.values() ?? [])]
         .flat()
         .map(it => `${it.label ?? ""} ${JSON.stringify(it.facts)}`);
   const conversation = events.flatMap(it =>

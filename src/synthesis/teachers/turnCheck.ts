@@ -7,11 +7,11 @@ import type { Json } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
 import type { CallEvent } from "../../trajectory/trajectory.ts";
 import type { TurnPlan } from "./turnPrompt.ts";
-import type { Wish } from "../user/intent.ts";
+import type { Intent } from "../user/intent.ts";
 
 export interface TurnResult {
   /** The wishes that were called for, with the answers. */
-  readonly done: readonly { readonly wish: Wish; readonly call: CallEvent }[];
+  readonly done: readonly { readonly wish: Intent; readonly call: CallEvent }[];
   /** Why it came to nothing. */
   readonly failure?: string;
 }
@@ -21,19 +21,20 @@ export function checkTurn(
   { turn, tools, events }: Pick<TurnPlan, "turn" | "tools" | "events">,
   calls: readonly CallEvent[],
 ): TurnResult {
-  const done: { wish: Wish; call: CallEvent }[] = [];
-  const granted = (wish: Wish) => calls.find(it => it.outcome === "ok" && matchesIntent(it, wish));
-  for (const wish of turn?.wishes ?? []) {
+  const done: { wish: Intent; call: CallEvent }[] = [];
+  const granted = (wish: Intent) =>
+    calls.find(it => it.outcome === "ok" && matchesIntent(it, wish));
+  for (const wish of turn?.intents ?? []) {
     // nothing on offer can do it, or find what it is about
-    if (wish.blocked !== undefined || !tools.some(it => it.name === wish.tool.name)) break;
+    if (wish.blockedReply !== undefined || !tools.some(it => it.name === wish.tool.name)) break;
     const call = granted(wish);
     const refused = calls.find(it => matchesIntent(it, wish));
-    const instead = wish.otherwise && granted(wish.otherwise);
+    const instead = wish.fallback && granted(wish.fallback);
     if (call) done.push({ wish, call });
     else if (!refused)
       return { done, failure: `${wish.tool.name} was not called as the user asked` };
-    else if (instead) done.push({ wish: wish.otherwise, call: instead });
-    else if (wish.otherwise)
+    else if (instead) done.push({ wish: wish.fallback, call: instead });
+    else if (wish.fallback)
       return { done, failure: `the user's way out of a refused ${wish.tool.name} was not taken` };
     else {
       done.push({ wish, call: refused });
@@ -57,7 +58,7 @@ const isWrite = ({ name }: CallEvent, tools: readonly Tool[]): boolean =>
  * Whether a call is the one that was wished for. A look-up may say more than it must; a change may
  * not.
  */
-export function matchesIntent(call: CallEvent, { tool, arguments: args }: Wish): boolean {
+export function matchesIntent(call: CallEvent, { tool, arguments: args }: Intent): boolean {
   if (
     call.name !== tool.name ||
     call.arguments === null ||

@@ -9,22 +9,22 @@ import { weekdayName } from "../../environment/time.ts";
 import type { ChatMessage } from "../../policy/chatModel.ts";
 import type { Event } from "../../trajectory/trajectory.ts";
 import { removeMarks, type Persona } from "../text/personas.ts";
-import type { Turn } from "../user/userPlan.ts";
-import type { Sample, Thing } from "../user/entitySampling.ts";
-import type { Wish } from "../user/intent.ts";
+import type { UserTurn } from "../user/userPlan.ts";
+import type { EntitySample, EntityInstance } from "../user/entitySampling.ts";
+import type { Intent } from "../user/intent.ts";
 
 /** What is known of a turn before it is worded. */
 export interface TurnPlan {
   /** How the grammar would say it. */
   readonly plain: string;
   /** Undefined where nothing is to be called. */
-  readonly turn: Turn | undefined;
+  readonly turn: UserTurn | undefined;
   readonly kind: "open" | "follow-up" | "clarification";
   readonly persona: Persona;
   readonly now: string;
   readonly isMinimal: boolean;
   /** What there is to talk about. */
-  readonly sample: Sample | undefined;
+  readonly sample: EntitySample | undefined;
   /** The tools on offer. */
   readonly tools: readonly Tool[];
   readonly events: readonly Event[];
@@ -76,9 +76,9 @@ function describeTurn({
         ? [{ assistant: it.text }]
         : [],
   );
-  const wants = (turn?.wishes ?? []).map(it => ({
+  const wants = (turn?.intents ?? []).map(it => ({
     ...describeIntent(it),
-    ...(it.otherwise ? { if_refused: describeIntent(it.otherwise) } : {}),
+    ...(it.fallback ? { if_refused: describeIntent(it.fallback) } : {}),
   }));
   return {
     person: {
@@ -110,12 +110,18 @@ export const isReticent = ({ turn, isMinimal }: Pick<TurnPlan, "turn" | "isMinim
  * A wish in words. `means` is the exact value behind the words; ids that nobody says have words
  * alone.
  */
-function describeIntent({ tool, clause, said, arguments: args, things }: Wish): JsonObject {
+function describeIntent({
+  tool,
+  clause,
+  argumentTexts,
+  arguments: args,
+  mentions,
+}: Intent): JsonObject {
   const say: Record<string, Json> = {};
   for (const [key, value] of Object.entries(args)) {
-    const own = things.filter(it => [value].flat().includes(it.thing.id));
-    const words = said[key] === undefined ? undefined : removeMarks(said[key]);
-    const means = own.every(it => it.isSpoken) ? { means: value } : {};
+    const own = mentions.filter(it => [value].flat().includes(it.instance.id));
+    const words = argumentTexts[key] === undefined ? undefined : removeMarks(argumentTexts[key]);
+    const means = own.every(it => it.isIdSpoken) ? { means: value } : {};
     if (words !== undefined) say[key] = { ...means, words };
     // what is read off a result goes unsaid: only a choice that the clause makes stands without
     // words
@@ -130,15 +136,15 @@ function isChoice({ inputSchema }: Tool, key: string): boolean {
 }
 
 /** Labels by kind: those of the wishes first, so that what fits the chain is there. */
-function listKnownNames(sample: Sample | undefined, turn: TurnPlan["turn"]): JsonObject {
-  const wished = (turn?.wishes ?? []).flatMap(it => it.things.map(named => named.thing));
+function listKnownNames(sample: EntitySample | undefined, turn: TurnPlan["turn"]): JsonObject {
+  const wished = (turn?.intents ?? []).flatMap(it => it.mentions.map(named => named.instance));
   const kinds = [
-    ...new Set([...wished.map(it => it.entity), ...(sample?.things.keys() ?? [])]),
+    ...new Set([...wished.map(it => it.entity), ...(sample?.instances.keys() ?? [])]),
   ].slice(0, around.kinds);
   const labels = (kind: string) =>
     [
       ...new Set(
-        [...wished, ...(sample?.things.get(kind) ?? [])]
+        [...wished, ...(sample?.instances.get(kind) ?? [])]
           .filter(it => it.entity === kind)
           .flatMap(nameOf),
       ),
@@ -148,4 +154,4 @@ function listKnownNames(sample: Sample | undefined, turn: TurnPlan["turn"]): Jso
   );
 }
 
-const nameOf = ({ label }: Thing): string[] => (label === undefined ? [] : [label]);
+const nameOf = ({ label }: EntityInstance): string[] => (label === undefined ? [] : [label]);

@@ -3,7 +3,7 @@
  * true whatever they want.
  */
 import { applyContractions, type StyleGuide } from "./personas.ts";
-import type { Scene } from "../user/intent.ts";
+import type { ConversationContext } from "../user/intent.ts";
 
 /**
  * How often something is said that asks for nothing: by most people, and more often where the tool
@@ -14,7 +14,7 @@ const odds = { anybody: 0.03, ownWords: 0.08 };
 /** Why a tool is asked for, now and then; else nothing. */
 export function pickFiller(
   tool: string,
-  { persona, random, phrases, isMinimal }: Scene,
+  { persona, random, phrases, isMinimal }: ConversationContext,
   manners: StyleGuide,
 ): string {
   const own = phrases.tools[tool]?.reasons;

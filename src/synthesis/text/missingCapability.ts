@@ -4,7 +4,7 @@
  */
 import type { Random } from "../../environment/random.ts";
 import { isRequest } from "./personas.ts";
-import type { Wish } from "../user/intent.ts";
+import type { Intent } from "../user/intent.ts";
 
 export type MissingCapability =
   | { readonly kind: "tool" }
@@ -40,7 +40,7 @@ export type RefusalPosition = "alone" | "rest" | "again";
 /** What the assistant says instead of doing it. */
 export function renderMissingCapability(
   obstacle: MissingCapability,
-  { clause, tool }: Wish,
+  { clause, tool }: Intent,
   words: MissingCapabilityTemplates,
   standing: RefusalPosition,
   random: Random,

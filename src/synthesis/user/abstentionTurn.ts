@@ -5,16 +5,16 @@
  */
 import type { Random } from "../../environment/random.ts";
 import type { Abstentions } from "../text/abstentions.ts";
-import { Author } from "./userSimulator.ts";
+import { UserSimulator } from "./userSimulator.ts";
 import type { Persona } from "../text/personas.ts";
 import { removeAllMarks } from "../text/missingCapability.ts";
 import { chooseAlternatives, fillSlots } from "../text/templates.ts";
-import type { Plot } from "./userPlan.ts";
-import type { Sample } from "./entitySampling.ts";
-import type { Scene } from "./intent.ts";
+import type { UserPlan } from "./userPlan.ts";
+import type { EntitySample } from "./entitySampling.ts";
+import type { ConversationContext } from "./intent.ts";
 
 /** What is said in such a talk. */
-export interface Abstention {
+export interface AbstentionTurn {
   readonly sort: "cannot" | "question" | "no-need";
   readonly user: string;
   readonly reply: string;
@@ -23,12 +23,12 @@ export interface Abstention {
 }
 
 /** One such talk on a server, or undefined where this draw leads nowhere. */
-export function abstentionOf(
+export function createAbstentionTurn(
   server: string,
-  plot: Plot,
-  scene: Scene,
+  plot: UserPlan,
+  scene: ConversationContext,
   words: Abstentions,
-): Abstention | undefined {
+): AbstentionTurn | undefined {
   const { random, sample, persona } = scene;
   const sort = random.pickWeighted(["cannot", "question", "no-need"] as const, it =>
     it === "question" ? 0.4 : 0.3,
@@ -56,13 +56,20 @@ export function abstentionOf(
 }
 
 /** A request with a required value left out, which the assistant has to ask for. */
-function questionOf(plot: Plot, scene: Scene, words: Abstentions): Abstention | undefined {
+function questionOf(
+  plot: UserPlan,
+  scene: ConversationContext,
+  words: Abstentions,
+): AbstentionTurn | undefined {
   const { random, phrases } = scene;
   const tools = [...scene.declarations.keys()].filter(it => phrases.tools[it]?.missing);
   if (tools.length === 0) return undefined;
-  const tool = random.pickWeighted(tools, plot.rarity);
-  const author = new Author({ ...plot, tools: [tool], info: "missing", isOneTurn: true }, scene);
-  const turn = author.say("open");
+  const tool = random.pickWeighted(tools, plot.getToolWeight);
+  const author = new UserSimulator(
+    { ...plot, tools: [tool], info: "missing", isOneTurn: true },
+    scene,
+  );
+  const turn = author.nextTurn("open");
   if (turn?.question === undefined) return undefined;
   const question = removeAllMarks(chooseAlternatives(turn.question, random));
   return {
@@ -76,7 +83,7 @@ function questionOf(plot: Plot, scene: Scene, words: Abstentions): Abstention | 
 /** The words for slots, drawn as they are needed and the same in all that is said. */
 function valuesFor(
   { values, entities }: Abstentions,
-  sample: Sample,
+  sample: EntitySample,
   random: Random,
 ): (slot: string) => string | undefined {
   const [a, b] = [13 + random.integer(60), 2 + random.integer(10)];
@@ -86,7 +93,7 @@ function valuesFor(
     if (Object.hasOwn(numbers, slot)) return String(numbers[slot]);
     if (slot === "first") return [word("name")!, word("city")!].sort()[0];
     if (values[slot]) return random.pick(values[slot]);
-    const things = (sample.things.get(entities[slot] ?? slot) ?? []).filter(
+    const things = (sample.instances.get(entities[slot] ?? slot) ?? []).filter(
       it => it.label !== undefined,
     );
     return things.length === 0 ? undefined : random.pick(things).label;

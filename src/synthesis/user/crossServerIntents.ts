@@ -14,66 +14,66 @@ import {
   getTemplateText,
   type ClauseTemplate,
 } from "../text/templates.ts";
-import { whyNot } from "./userPlan.ts";
-import { isEmpty, type Rehearsal, type Trial } from "./feasibility.ts";
+import { describeProblem } from "./userPlan.ts";
+import { isEmptyResult, type FeasibilityChecker, type FeasibilityResult } from "./feasibility.ts";
 import { isMoney, formatReplyValue } from "../text/formatValue.ts";
-import type { Thing } from "./entitySampling.ts";
-import type { Passed, Wish } from "./intent.ts";
+import type { EntityInstance } from "./entitySampling.ts";
+import type { PassedValues, Intent } from "./intent.ts";
 
 /** Draws of a case and of a wish before a step is given up. */
 const tries = 12;
 
 /** The walk over bridges in one talk: it keeps to the case that was drawn for each. */
-export class Walk {
+export class CrossServerIntents {
   readonly #cases = new Map<CrossServerLink, Chosen>();
 
   /**
    * The wish over a bridge, or the wish that leads onto one, kept; or why there is none. `form`
    * draws the words for what leads onto it.
    */
-  step(
-    { bridge, at }: Step,
+  createIntent(
+    { link, end }: LinkStep,
     heard: string,
     form: () => ClauseTemplate,
-    rehearsal: Rehearsal,
-  ): Trial | string {
-    const { random } = rehearsal.scene;
+    rehearsal: FeasibilityChecker,
+  ): FeasibilityResult | string {
+    const { random } = rehearsal.context;
     let why = "";
     for (let attempt = 0; attempt < tries; attempt++) {
-      const chosen = (at === "to" && this.#cases.get(bridge)) || caseOf(bridge, random);
+      const chosen = (end === "to" && this.#cases.get(link)) || caseOf(link, random);
       const trials =
-        at === "to"
-          ? crossed(bridge, chosen, heard, rehearsal)
-          : leading(bridge, chosen, form(), rehearsal);
-      why = whyNot(typeof trials === "string" ? trials : trials.trial);
+        end === "to"
+          ? crossed(link, chosen, heard, rehearsal)
+          : leading(link, chosen, form(), rehearsal);
+      why = describeProblem(typeof trials === "string" ? trials : trials.trial);
       if (
         typeof trials === "string" ||
         trials.trial.outcome.kind !== "ok" ||
-        (isEmpty(trials.trial.outcome.value) && (at === "from" || !random.boolean(0.3)))
+        (isEmptyResult(trials.trial.outcome.value) && (end === "from" || !random.boolean(0.3)))
       )
         continue;
-      if (at === "from" && !leadsOn(trials.trial, bridge, chosen, heard, rehearsal)) {
+      if (end === "from" && !leadsOn(trials.trial, link, chosen, heard, rehearsal)) {
         why = "it leads nowhere";
         continue;
       }
-      this.#cases.set(bridge, chosen);
-      for (const it of [trials.source, trials.trial]) if (it) rehearsal.keep(it);
+      this.#cases.set(link, chosen);
+      for (const it of [trials.source, trials.trial]) if (it) rehearsal.commit(it);
       return trials.trial;
     }
-    return `no sensible ${bridge[at]} over ${bridge.name} (${why})`;
+    return `no sensible ${link[end]} over ${link.name} (${why})`;
   }
 }
 
 /** Whether a bridge can be walked from what this wish shows. */
 function leadsOn(
-  trial: Trial,
+  trial: FeasibilityResult,
   bridge: CrossServerLink,
   chosen: Chosen,
   heard: string,
-  rehearsal: Rehearsal,
+  rehearsal: FeasibilityChecker,
 ): boolean {
-  const aside = rehearsal.aside();
-  aside.keep(trial);
+  const aside = rehearsal.fork();
+  aside.commit(trial);
   return [1, 2].some(() => {
     const crossing = crossed(bridge, chosen, heard, aside);
     return typeof crossing !== "string" && crossing.trial.outcome.kind === "ok";
@@ -84,9 +84,9 @@ function leadsOn(
  * One step of a talk over several servers: the first call of a bridge where it is asked for, or the
  * wish over it.
  */
-export interface Step {
-  readonly bridge: CrossServerLink;
-  readonly at: "from" | "to";
+export interface LinkStep {
+  readonly link: CrossServerLink;
+  readonly end: "from" | "to";
 }
 
 /** A case of a bridge, drawn: one value for each argument. */
@@ -101,9 +101,9 @@ function crossed(
   bridge: CrossServerLink,
   chosen: Chosen,
   heard: string,
-  rehearsal: Rehearsal,
-): { readonly source?: Trial; readonly trial: Trial } | string {
-  const { random } = rehearsal.scene;
+  rehearsal: FeasibilityChecker,
+): { readonly source?: FeasibilityResult; readonly trial: FeasibilityResult } | string {
+  const { random } = rehearsal.context;
   const { last } = rehearsal;
   if (bridge.after && last?.wish.tool.name === bridge.from) {
     const trial = taken(bridge, chosen, random.pick(bridge.after), { ...last, heard }, rehearsal);
@@ -118,7 +118,7 @@ function crossed(
     bridge,
     chosen,
     form,
-    { wish: source.wish, value: source.outcome.value, heard },
+    { wish: source.intent, value: source.outcome.value, heard },
     rehearsal,
     true,
   );
@@ -132,8 +132,8 @@ function leading(
   bridge: CrossServerLink,
   chosen: Chosen,
   form: ClauseTemplate,
-  rehearsal: Rehearsal,
-): { readonly source?: Trial; readonly trial: Trial } | string {
+  rehearsal: FeasibilityChecker,
+): { readonly source?: FeasibilityResult; readonly trial: FeasibilityResult } | string {
   const { from } = bridge;
   const passed = given(chosen, "from.", from, rehearsal);
   if (typeof passed === "string") return passed;
@@ -143,17 +143,17 @@ function leading(
       !findSlots(getTemplateText(form)).includes(key) && getFixedArguments(form)[key] !== it,
   );
   if (unsaid) return `nobody says ${unsaid[0]}`;
-  const trial = rehearsal.attempt({
-    declared: rehearsal.scene.declarations.get(from)!,
+  const trial = rehearsal.check({
+    declared: rehearsal.context.declarations.get(from)!,
     form,
     passed,
   });
   if (typeof trial === "string") return trial;
-  return unfit(bridge, trial.wish) ?? { trial };
+  return unfit(bridge, trial.intent) ?? { trial };
 }
 
 /** Why the first call shows no value of use. */
-function unfit({ needs, without }: CrossServerLink, first: Wish): string | undefined {
+function unfit({ needs, without }: CrossServerLink, first: Intent): string | undefined {
   const has = (key: string) => first.arguments[key] !== undefined;
   const lacks = needs?.find(it => !has(it));
   return lacks === undefined
@@ -166,22 +166,22 @@ function shown(
   { from, with: fixed = {} }: CrossServerLink,
   chosen: Chosen,
   form: string,
-  rehearsal: Rehearsal,
-): Trial | string {
+  rehearsal: FeasibilityChecker,
+): FeasibilityResult | string {
   const passed = given(chosen, "from.", from, rehearsal);
   if (typeof passed === "string") return passed;
   const say = findSlots(form)
     .flatMap(it => (it.startsWith("from.") ? [`{${it.slice(5)}}`] : []))
     .join(" ");
-  return rehearsal.attempt({
-    declared: rehearsal.scene.declarations.get(from)!,
+  return rehearsal.check({
+    declared: rehearsal.context.declarations.get(from)!,
     form: { say: say || " ", with: fixed },
     passed,
   });
 }
 
 interface First {
-  readonly wish: Wish;
+  readonly wish: Intent;
   readonly value: Json;
   readonly heard: string;
 }
@@ -192,16 +192,16 @@ function taken(
   chosen: Chosen,
   form: string,
   first: First,
-  rehearsal: Rehearsal,
+  rehearsal: FeasibilityChecker,
   isSilent = false,
-): Trial | string {
-  const declared = rehearsal.scene.declarations.get(bridge.to)!;
+): FeasibilityResult | string {
+  const declared = rehearsal.context.declarations.get(bridge.to)!;
   const passed = given(chosen, "", bridge.to, rehearsal);
   if (typeof passed === "string") return passed;
   const flaw = unfit(bridge, first.wish);
   if (flaw !== undefined) return flaw;
   const values: Record<string, Json> = { ...passed.values };
-  const things: Record<string, Thing> = { ...passed.things };
+  const things: Record<string, EntityInstance> = { ...passed.instances };
   for (const [key, path] of Object.entries(bridge.fill)) {
     const value = path.startsWith("=")
       ? first.wish.arguments[path.slice(1)]
@@ -216,14 +216,14 @@ function taken(
       return `${wordOf(value)} makes no sense there`;
     const input = declared.inputs.find(it => it.key === key);
     if (input && !input.isSpoken) {
-      const thing = rehearsal.named(input.entity, wordOf(value));
+      const thing = rehearsal.findByLabel(input.entity, wordOf(value));
       if (!thing) return `there is no ${input.entity} called ${wordOf(value)}`;
       things[key] = thing;
     }
     const isText = declared.values.find(it => it.key === key)?.schema["type"] === "string";
     values[key] = isText ? wordOf(value) : value;
   }
-  const trial = rehearsal.attempt({
+  const trial = rehearsal.check({
     declared,
     form: {
       say: form,
@@ -232,14 +232,14 @@ function taken(
     },
     passed: {
       values,
-      things,
-      said: saidOf(first, rehearsal),
-      ...(isSilent ? { before: { wish: first.wish, shows: first.value } } : {}),
+      instances: things,
+      slotTexts: saidOf(first, rehearsal),
+      ...(isSilent ? { prerequisite: { intent: first.wish, result: first.value } } : {}),
     },
   });
   if (typeof trial === "string") return trial;
   // a value that the user says flows from nowhere
-  const said = `${first.heard}\n${first.wish.clause}\n${trial.wish.clause}`;
+  const said = `${first.heard}\n${first.wish.clause}\n${trial.intent.clause}`;
   return Object.keys(bridge.fill).every(key => containsToken(said, wordOf(values[key]!)))
     ? "the user says it already"
     : trial;
@@ -252,32 +252,34 @@ function given(
   chosen: Chosen,
   prefix: "" | "from.",
   tool: string,
-  rehearsal: Rehearsal,
-): Passed | string {
+  rehearsal: FeasibilityChecker,
+): PassedValues | string {
   const values: Record<string, Json> = {};
-  const things: Record<string, Thing> = {};
+  const things: Record<string, EntityInstance> = {};
   for (const [name, value] of Object.entries(chosen)) {
     if (name.startsWith("from.") !== (prefix === "from.")) continue;
     const key = name.slice(prefix.length);
-    const input = rehearsal.scene.declarations.get(tool)!.inputs.find(it => it.key === key);
+    const input = rehearsal.context.declarations.get(tool)!.inputs.find(it => it.key === key);
     if (input && !input.isSpoken) {
-      const thing = rehearsal.named(input.entity, wordOf(value));
+      const thing = rehearsal.findByLabel(input.entity, wordOf(value));
       if (!thing) return `there is no ${input.entity} called ${wordOf(value)}`;
       things[key] = thing;
     }
     values[key] = value;
   }
-  return { values, things, said: {} };
+  return { values, instances: things, slotTexts: {} };
 }
 
 /** Words for `{from.…}`: arguments as they were named, and every plain field of the result. */
-function saidOf({ wish, value }: First, { scene }: Rehearsal): Record<string, string> {
+function saidOf({ wish, value }: First, { context }: FeasibilityChecker): Record<string, string> {
   const said: Record<string, string> = {};
   for (const [path, it] of plainFields(value, ""))
-    said[`from.${path}`] = markVerbatim(formatReplyValue(it, scene.now, scene.random, isSum(path)));
+    said[`from.${path}`] = markVerbatim(
+      formatReplyValue(it, context.now, context.random, isSum(path)),
+    );
   // a thing goes by its mention, a value as the result has it
-  const { inputs } = scene.declarations.get(wish.tool.name)!;
-  for (const [key, it] of Object.entries(wish.said))
+  const { inputs } = context.declarations.get(wish.tool.name)!;
+  for (const [key, it] of Object.entries(wish.argumentTexts))
     if (inputs.some(input => input.key === key) || said[`from.${key}`] === undefined)
       said[`from.${key}`] = it;
   return said;

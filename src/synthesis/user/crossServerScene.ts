@@ -8,25 +8,25 @@ import { digestOf, freeze } from "../../environment/digest.ts";
 import { declarationsOf, addServerPrefix, type Declarations } from "../graph/declarations.ts";
 import { dependencyGraphOf, type DependencyGraph } from "../graph/dependencyGraph.ts";
 import { findArgumentTemplates, findSlots, type ServerTemplates } from "../text/templates.ts";
-import type { Sample, Thing } from "./entitySampling.ts";
-import type { Scene } from "./intent.ts";
+import type { EntitySample, EntityInstance } from "./entitySampling.ts";
+import type { ConversationContext } from "./intent.ts";
 
 /** What one server brings to a scene of several. */
-export interface Share {
+export interface ServerDomain {
   readonly server: Server;
   readonly phrases: ServerTemplates;
-  readonly sample: Sample;
+  readonly sample: EntitySample;
 }
 
 /** All servers' declarations, phrases and things, the first server's manners first. */
-export function worldScene(
-  shares: readonly Share[],
-): Pick<Scene, "declarations" | "phrases" | "sample"> {
+export function createCrossServerDomain(
+  shares: readonly ServerDomain[],
+): Pick<ConversationContext, "declarations" | "phrases" | "sample"> {
   const declarations: Declarations = new Map(shares.flatMap(({ server }) => declaredIn(server)));
   const samples = new Map(shares.map(it => [it.server.name, it]));
   const things = new Map(
     shares.flatMap(it =>
-      [...it.sample.things].map(
+      [...it.sample.instances].map(
         ([entity, list]) =>
           [`${it.server.name}.${entity}`, list.map(thing => thingOf(thing, it))] as const,
       ),
@@ -36,7 +36,7 @@ export function worldScene(
     declarations,
     phrases: phrasesOf(shares),
     sample: {
-      things,
+      instances: things,
       find(entity, id) {
         const at = entity.indexOf(".");
         const share = samples.get(entity.slice(0, at));
@@ -48,7 +48,7 @@ export function worldScene(
 }
 
 /** The edges within each of the servers, as one graph. */
-export function worldGraph(servers: readonly Server[]): DependencyGraph {
+export function createCrossServerGraph(servers: readonly Server[]): DependencyGraph {
   const graphs = new Map(servers.map(it => [it.name, dependencyGraphOf(it)]));
   const of = (tool: string) => graphs.get(servers.find(it => it.tools.has(tool))?.name ?? "");
   return {
@@ -76,7 +76,7 @@ function declaredIn(server: Server): [string, ReturnType<typeof addServerPrefix>
  * A thing under its server's name. A fact that is called like an entity of the server is found
  * under that name too.
  */
-function thingOf(thing: Thing, { server, phrases }: Share): Thing {
+function thingOf(thing: EntityInstance, { server, phrases }: ServerDomain): EntityInstance {
   const prefix = `${server.name}.`;
   const named = Object.entries(thing.facts).flatMap(([key, it]) =>
     key in phrases.entities ? [[`${prefix}${key}`, it] as const] : [],
@@ -85,13 +85,13 @@ function thingOf(thing: Thing, { server, phrases }: Share): Thing {
     ...thing,
     entity: `${prefix}${thing.entity}`,
     facts: { ...thing.facts, ...Object.fromEntries(named) },
-    context: Object.fromEntries(
-      Object.entries(thing.context).map(([entity, id]) => [`${prefix}${entity}`, id]),
+    parents: Object.fromEntries(
+      Object.entries(thing.parents).map(([entity, id]) => [`${prefix}${entity}`, id]),
     ),
   };
 }
 
-function phrasesOf(shares: readonly Share[]): ServerTemplates {
+function phrasesOf(shares: readonly ServerDomain[]): ServerTemplates {
   const entities: ServerTemplates["entities"] = {};
   const args: ServerTemplates["arguments"] = {};
   const tools: ServerTemplates["tools"] = {};

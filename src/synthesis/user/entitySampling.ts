@@ -14,7 +14,7 @@ import {
 } from "../graph/declarations.ts";
 
 /** An entity, as a person can speak of it and as a call can find it. */
-export interface Thing {
+export interface EntityInstance {
   readonly entity: string;
   readonly id: string;
   readonly label?: string;
@@ -23,14 +23,14 @@ export interface Thing {
   /**
    * Ids, by entity, that the look-up which shows it needs first: the account on which a card hangs.
    */
-  readonly context: Readonly<Record<string, string>>;
+  readonly parents: Readonly<Record<string, string>>;
 }
 
-export interface Sample {
+export interface EntitySample {
   /** By entity, in the order of discovery. */
-  readonly things: ReadonlyMap<string, readonly Thing[]>;
+  readonly instances: ReadonlyMap<string, readonly EntityInstance[]>;
   /** The one of that id, whatever the entity's cap. */
-  find(entity: string, id: string): Thing | undefined;
+  find(entity: string, id: string): EntityInstance | undefined;
 }
 
 /** Kept of one entity; calls made in all; things descended into by one tool. */
@@ -40,8 +40,8 @@ const caps = { things: 30, calls: 150, descents: 8 };
  * Looks around in a session with its read tools: first those that need nothing, then those that
  * need what has been found.
  */
-export function sampleOf(server: Server, session: Session, random: Random): Sample {
-  const found = new Map<string, Map<string, Thing>>();
+export function sampleEntities(server: Server, session: Session, random: Random): EntitySample {
+  const found = new Map<string, Map<string, EntityInstance>>();
   const tools = [...declarationsOf(server).values()].filter(isDiscovery);
   const asked = new Set<string>();
   for (let round = 0; round < 3; round++) {
@@ -61,7 +61,7 @@ export function sampleOf(server: Server, session: Session, random: Random): Samp
       random.shuffle([...all.values()]).slice(0, caps.things),
     ]),
   );
-  return { things, find: (entity, id) => found.get(entity)?.get(id) };
+  return { instances: things, find: (entity, id) => found.get(entity)?.get(id) };
 }
 
 /** A read whose required inputs are entities alone: nothing has to be made up to call it. */
@@ -73,7 +73,7 @@ const isDiscovery = ({ tool, labels, values, inputs, outputs }: ToolDeclaration)
 
 function argumentsFor(
   { inputs, values }: ToolDeclaration,
-  found: ReadonlyMap<string, ReadonlyMap<string, Thing>>,
+  found: ReadonlyMap<string, ReadonlyMap<string, EntityInstance>>,
   random: Random,
 ): JsonObject[] {
   const input = inputs.find(it => it.isRequired);
@@ -99,18 +99,21 @@ function keep(
   declared: ToolDeclaration,
   args: JsonObject,
   value: Json,
-  found: Map<string, Map<string, Thing>>,
+  found: Map<string, Map<string, EntityInstance>>,
 ): void {
-  const context = contextOf(declared, args);
+  const context = getParentIds(declared, args);
   for (const it of findEntities(declared, value)) {
-    const all = found.get(it.entity) ?? new Map<string, Thing>();
+    const all = found.get(it.entity) ?? new Map<string, EntityInstance>();
     found.set(it.entity, all);
-    all.set(it.id, merged(all.get(it.id), it, context));
+    all.set(it.id, mergeShownEntity(all.get(it.id), it, context));
   }
 }
 
 /** The entities that a call named, by which its rows hang. */
-export function contextOf({ inputs }: ToolDeclaration, args: JsonObject): Record<string, string> {
+export function getParentIds(
+  { inputs }: ToolDeclaration,
+  args: JsonObject,
+): Record<string, string> {
   const context: Record<string, string> = {};
   for (const { key, entity, isList } of inputs) {
     const id = args[key];
@@ -120,13 +123,13 @@ export function contextOf({ inputs }: ToolDeclaration, args: JsonObject): Record
 }
 
 /** What is known already stays: the shallowest way to a thing comes first. */
-export function merged(
-  before: Thing | undefined,
+export function mergeShownEntity(
+  before: EntityInstance | undefined,
   shown: ResultEntity,
   context: Readonly<Record<string, string>>,
-): Thing {
+): EntityInstance {
   const { [shown.entity]: _, ...others } = context;
-  if (!before) return { ...shown, context: others };
+  if (!before) return { ...shown, parents: others };
   const label = before.label ?? shown.label;
   return {
     ...before,

@@ -8,20 +8,33 @@ import type { Session, State } from "../../environment/session.ts";
 import type { Json, JsonObject } from "../../environment/json.ts";
 import { findEntities, type ToolDeclaration } from "../graph/declarations.ts";
 import type { MissingCapability } from "../text/missingCapability.ts";
-import { guessOf } from "./partialMention.ts";
+import { substitutePartialNames } from "./partialMention.ts";
 import { excludesCreatedEntities } from "../text/templates.ts";
-import { keyOf, routesTo, rowsOf, workingRoute, type Route, type RouteWishes } from "./lookUps.ts";
-import { contextOf, merged, type Thing } from "./entitySampling.ts";
-import { wishFor, type Asking, type Named, type Scene, type Wish } from "./intent.ts";
+import {
+  entityKey,
+  findLookUps,
+  listRows,
+  findWorkingLookUp,
+  type LookUp,
+  type LookUpOptions,
+} from "./lookUps.ts";
+import { getParentIds, mergeShownEntity, type EntityInstance } from "./entitySampling.ts";
+import {
+  createIntent,
+  type IntentRequest,
+  type EntityMention,
+  type ConversationContext,
+  type Intent,
+} from "./intent.ts";
 
 /** A wish and what came of it. */
-export interface Trial {
-  readonly wish: Wish;
+export interface FeasibilityResult {
+  readonly intent: Intent;
   readonly declared: ToolDeclaration;
   readonly outcome: Outcome;
   readonly patches: readonly Patch[];
   /** Why the assistant cannot do it although the session would: nothing stays of such a wish. */
-  readonly obstacle?: MissingCapability;
+  readonly missingCapability?: MissingCapability;
   /** The state it leads to. */
   readonly state: State;
 }
@@ -30,22 +43,22 @@ export interface Trial {
  * How things are looked up, and the characters of a result that are still read, where they are
  * limited.
  */
-export type Ways = RouteWishes & { readonly longestResult?: number | undefined };
+export type FeasibilityOptions = LookUpOptions & { readonly longestResult?: number | undefined };
 
-export class Rehearsal {
+export class FeasibilityChecker {
   /** What is known at this point of the talk. */
-  scene: Scene;
+  context: ConversationContext;
   /** The look-ups that find what has been named, by `keyOf`. */
-  readonly routes = new Map<string, Route>();
+  readonly lookUps = new Map<string, LookUp>();
   /** What was granted last, with its answer. */
-  last: { readonly wish: Wish; readonly value: Json } | undefined;
+  last: { readonly wish: Intent; readonly value: Json } | undefined;
   /**
    * The look-ups, in order, that find what has been named by other words than its label, by
    * `sloppyKey`.
    */
-  readonly sloppy = new Map<string, readonly Route[]>();
+  readonly partialNameLookUps = new Map<string, readonly LookUp[]>();
   readonly #live: Session;
-  readonly #ways: Ways;
+  readonly #ways: FeasibilityOptions;
   /** Entities whose ids people say. */
   readonly #spoken: ReadonlySet<string>;
   /** What has been done to what, so that nobody asks twice. */
@@ -58,14 +71,14 @@ export class Rehearsal {
   /** What stood at the places that the last change has changed. */
   #undone = new Map<string, Json | undefined>();
   /** What the wish kept last named. */
-  #named: readonly Thing[] = [];
+  #named: readonly EntityInstance[] = [];
   #fork: Session;
 
-  constructor(live: Session, scene: Scene, ways: Ways) {
+  constructor(live: Session, scene: ConversationContext, ways: FeasibilityOptions) {
     this.#live = live;
     this.#fork = live.fork();
     this.#ways = ways;
-    this.scene = scene;
+    this.context = scene;
     this.#spoken = new Set(
       [...scene.declarations.values()].flatMap(it =>
         it.inputs.flatMap(input => (input.isSpoken ? [input.entity] : [])),
@@ -74,19 +87,19 @@ export class Rehearsal {
   }
 
   /** Full names of tools that are not to be had. */
-  get hidden(): ReadonlySet<string> | undefined {
-    return this.#ways.hidden;
+  get hiddenTools(): ReadonlySet<string> | undefined {
+    return this.#ways.hiddenTools;
   }
 
   /** Starts from the live session as it is now. */
-  begin(): void {
+  reset(): void {
     this.#fork = this.#live.fork();
   }
 
   /** Another rehearsal that starts as this one began, for what does not come to pass. */
-  aside(): Rehearsal {
-    const aside = new Rehearsal(this.#live, this.scene, this.#ways);
-    for (const [key, route] of this.routes) aside.routes.set(key, route);
+  fork(): FeasibilityChecker {
+    const aside = new FeasibilityChecker(this.#live, this.context, this.#ways);
+    for (const [key, route] of this.lookUps) aside.lookUps.set(key, route);
     return aside;
   }
 
@@ -94,14 +107,17 @@ export class Rehearsal {
    * Makes a wish and tries it; or why there is none that makes sense. Nothing stays of it until it
    * is kept.
    */
-  attempt(asking: Asking, scene: Scene = this.scene): Trial | string {
+  check(
+    asking: IntentRequest,
+    scene: ConversationContext = this.context,
+  ): FeasibilityResult | string {
     const { declared } = asking;
-    const wish = wishFor(scene, asking);
+    const wish = createIntent(scene, asking);
     if (!wish) return "nothing to speak of";
     if (this.#done.has(doneKey(wish))) return "it has been asked for";
     const obstacle = this.#obstacleTo(wish);
     if (typeof obstacle === "string") return obstacle;
-    const guess = guessOf(wish);
+    const guess = substitutePartialNames(wish);
     if (guess && !this.#isPutRight(wish, guess)) return "nobody would know who is meant";
     const trial = this.#fork.fork();
     const { outcome, patches } = trial.call(wish.tool.name, wish.arguments);
@@ -111,7 +127,7 @@ export class Rehearsal {
       return "it would undo what was asked for last";
     if (
       excludesCreatedEntities(asking.form) &&
-      wish.things.some(it => this.#made.has(keyOf(it.thing)))
+      wish.mentions.some(it => this.#made.has(entityKey(it.instance)))
     )
       return "it has only just been done";
     if (wish.tool.effect === "write" && this.#pairs.has(pairKey(wish)))
@@ -123,12 +139,12 @@ export class Rehearsal {
     )
       return "too long a result";
     return {
-      wish,
+      intent: wish,
       declared,
       outcome,
       patches,
       state: trial.state,
-      ...(obstacle ? { obstacle } : {}),
+      ...(obstacle ? { missingCapability: obstacle } : {}),
     };
   }
 
@@ -136,34 +152,41 @@ export class Rehearsal {
    * Goes on from a trial: what it changed stays, what it named or showed is known, and `it` means
    * what it was about.
    */
-  keep({ wish, declared, outcome, patches, state, obstacle }: Trial): void {
-    if (obstacle) return;
+  commit({
+    intent,
+    declared,
+    outcome,
+    patches,
+    state,
+    missingCapability,
+  }: FeasibilityResult): void {
+    if (missingCapability) return;
     const before = this.#fork.state;
     this.#fork.restore(state);
     if (outcome.kind !== "ok") return;
-    if (wish.tool.effect === "write") {
-      this.#pairs.add(pairKey(wish));
+    if (intent.tool.effect === "write") {
+      this.#pairs.add(pairKey(intent));
       this.#undone = new Map(patches.map(it => [it.path, valueAt(before, it.path)]));
       const results = findEntities(declared, outcome.value);
-      for (const it of [...wish.things.map(named => named.thing), ...results])
-        this.#touched.add(keyOf(it));
+      for (const it of [...intent.mentions.map(named => named.instance), ...results])
+        this.#touched.add(entityKey(it));
       for (const it of results)
-        if (!this.scene.met.has(keyOf(it)) && !this.scene.sample.find(it.entity, it.id))
-          this.#made.add(keyOf(it));
+        if (!this.context.known.has(entityKey(it)) && !this.context.sample.find(it.entity, it.id))
+          this.#made.add(entityKey(it));
     }
-    this.last = { wish, value: outcome.value };
-    this.#done.add(doneKey(wish));
-    const { met, sample } = this.scene;
-    const context = contextOf(declared, wish.arguments);
+    this.last = { wish: intent, value: outcome.value };
+    this.#done.add(doneKey(intent));
+    const { known, sample } = this.context;
+    const context = getParentIds(declared, intent.arguments);
     // a thing may have just been renamed: what it is called now counts
     const shown = findEntities(declared, outcome.value).map(it => ({
-      ...merged(met.get(keyOf(it)) ?? sample.find(it.entity, it.id), it, context),
+      ...mergeShownEntity(known.get(entityKey(it)) ?? sample.find(it.entity, it.id), it, context),
       ...(it.label === undefined ? {} : { label: it.label }),
     }));
-    const named = wish.things.map(
-      ({ thing }) => shown.find(it => keyOf(it) === keyOf(thing)) ?? thing,
+    const named = intent.mentions.map(
+      ({ instance }) => shown.find(it => entityKey(it) === entityKey(instance)) ?? instance,
     );
-    const fresh = shown.filter(it => !named.some(other => keyOf(other) === keyOf(it)));
+    const fresh = shown.filter(it => !named.some(other => entityKey(other) === entityKey(it)));
     // what a result shows is in focus only where it can be told apart
     const single = fresh.filter(
       it =>
@@ -171,9 +194,9 @@ export class Rehearsal {
         it.label !== undefined ||
         this.#spoken.has(it.entity),
     );
-    this.scene = {
-      ...this.scene,
-      met: new Map([...met, ...byKey([...named, ...shown])]),
+    this.context = {
+      ...this.context,
+      known: new Map([...known, ...byKey([...named, ...shown])]),
       focus: [...byKey([...named, ...single]).values()],
       recent: [...this.#named, ...named],
     };
@@ -181,20 +204,20 @@ export class Rehearsal {
   }
 
   /** Nothing is called "it" for a while. */
-  forget(): void {
-    this.scene = { ...this.scene, focus: [] };
+  clearFocus(): void {
+    this.context = { ...this.context, focus: [] };
   }
 
   /**
    * A refusal that the user could have foreseen: of what was done a moment ago, or of a name that
    * the talk has seen taken.
    */
-  wasToBeExpected({ wish, outcome }: Trial): boolean {
+  isForeseeableRefusal({ intent, outcome }: FeasibilityResult): boolean {
     if (outcome.kind === "ok") return false;
-    const isTouched = wish.things.some(it => this.#touched.has(keyOf(it.thing)));
-    if (outcome.type !== "conflict") return isTouched && wish.things.length === 1;
-    const known = new Set([...this.scene.met.values()].flatMap(it => [it.id, it.label]));
-    return isTouched || declaredWords(wish).some(it => known.has(it));
+    const isTouched = intent.mentions.some(it => this.#touched.has(entityKey(it.instance)));
+    if (outcome.type !== "conflict") return isTouched && intent.mentions.length === 1;
+    const known = new Set([...this.context.known.values()].flatMap(it => [it.id, it.label]));
+    return isTouched || declaredWords(intent).some(it => known.has(it));
   }
 
   /** Whether it sets all back that the last change has set. */
@@ -208,39 +231,40 @@ export class Rehearsal {
   }
 
   /** The server does not know the half that was said, and says which whole it may have been. */
-  #isPutRight({ tool, things }: Wish, guess: JsonObject): boolean {
+  #isPutRight({ tool, mentions }: Intent, guess: JsonObject): boolean {
     const { outcome } = this.#fork.fork().call(tool.name, guess);
     if (outcome.kind !== "refused" || outcome.type !== "not_found") return false;
     const { message, hint = "" } = outcome;
-    return things.every(
+    return mentions.every(
       it =>
-        !it.isSpoken ||
-        it.words === undefined ||
-        (message.includes(it.words) && hint.includes(it.thing.id)),
+        !it.isIdSpoken ||
+        it.partialName === undefined ||
+        (message.includes(it.partialName) && hint.includes(it.instance.id)),
     );
   }
 
-  #hasOnlyMade({ things }: Wish): boolean {
-    const { sample } = this.scene;
-    return things.some(
-      ({ thing }) =>
-        this.#made.has(keyOf(thing)) && (sample.things.get(thing.entity)?.length ?? 0) > 0,
+  #hasOnlyMade({ mentions }: Intent): boolean {
+    const { sample } = this.context;
+    return mentions.some(
+      ({ instance }) =>
+        this.#made.has(entityKey(instance)) &&
+        (sample.instances.get(instance.entity)?.length ?? 0) > 0,
     );
   }
 
   /** Told what the last reply has read out, in its order. */
-  readOut(rows: readonly Pick<Thing, "entity" | "id">[]): void {
-    const { met, sample } = this.scene;
-    this.scene = {
-      ...this.scene,
-      listed: rows.flatMap(it => met.get(keyOf(it)) ?? sample.find(it.entity, it.id) ?? []),
+  setListedInstances(rows: readonly Pick<EntityInstance, "entity" | "id">[]): void {
+    const { known, sample } = this.context;
+    this.context = {
+      ...this.context,
+      listed: rows.flatMap(it => known.get(entityKey(it)) ?? sample.find(it.entity, it.id) ?? []),
     };
   }
 
   /** Whether these words name one thing that may be called "it". */
-  isThing(words: string): boolean {
-    const { met, phrases } = this.scene;
-    return [...met.values()].some(
+  canBeCalledIt(words: string): boolean {
+    const { known, phrases } = this.context;
+    return [...known.values()].some(
       it =>
         (it.label === words || it.id === words) &&
         phrases.entities[it.entity]?.again?.includes("it") === true,
@@ -248,8 +272,8 @@ export class Rehearsal {
   }
 
   /** The one thing of that label, found by a look-up that takes labels. */
-  named(entity: string, label: string): Thing | undefined {
-    for (const declared of this.scene.declarations.values()) {
+  findByLabel(entity: string, label: string): EntityInstance | undefined {
+    for (const declared of this.context.declarations.values()) {
       const key = declared.labels.find(it => it.entity === entity)?.key;
       const takesMore = [...declared.inputs, ...declared.labels, ...declared.values].some(
         it => it.isRequired && it.key !== key,
@@ -262,32 +286,32 @@ export class Rehearsal {
               it => it.entity === entity && it.label === label,
             )
           : [];
-      if (found.length === 1) return merged(undefined, found[0]!, {});
+      if (found.length === 1) return mergeShownEntity(undefined, found[0]!, {});
     }
     return undefined;
   }
 
   /** The user's own words find it, or find nothing, and then a whole list shows it. */
-  #isFindableBy(thing: Thing, words: string): boolean {
-    const { met, declarations, sample } = this.scene;
-    if (met.has(keyOf(thing))) return true;
-    const key = sloppyKey(thing, words);
-    if (this.sloppy.has(key)) return true;
-    const routes = routesTo({ ...thing, label: words }, declarations, sample, this.#ways).filter(
-      it => it.needs.length === 0,
+  #isFindableBy(thing: EntityInstance, words: string): boolean {
+    const { known, declarations, sample } = this.context;
+    if (known.has(entityKey(thing))) return true;
+    const key = partialNameKey(thing, words);
+    if (this.partialNameLookUps.has(key)) return true;
+    const routes = findLookUps({ ...thing, label: words }, declarations, sample, this.#ways).filter(
+      it => it.requiredInstances.length === 0,
     );
-    const whole = workingRoute(
+    const whole = findWorkingLookUp(
       routes.filter(it => !it.isFiltered),
       thing,
       this.#fork,
     );
     const by = routes.find(it => it.isFiltered);
-    const shown = by ? rowsOf(by, thing, this.#fork) : [];
+    const shown = by ? listRows(by, thing, this.#fork) : [];
     const isFound = shown.length === 1 && shown[0]!.id === thing.id;
     if (shown.length > 0 && !isFound) return false;
     const ways = [...(by ? [by] : []), ...(isFound || !whole ? [] : [whole])];
     if (ways.length === 0 || (!isFound && !whole)) return false;
-    this.sloppy.set(key, ways);
+    this.partialNameLookUps.set(key, ways);
     return true;
   }
 
@@ -295,31 +319,31 @@ export class Rehearsal {
    * What stands in the way of a wish where tools are not to be had, or why it makes no sense
    * anyway.
    */
-  #obstacleTo(wish: Wish): MissingCapability | string | undefined {
-    const isFound = (it: Named) =>
-      it.isSpoken ||
-      (it.words === undefined
-        ? this.#isFindable(it.thing, 0)
-        : this.#isFindableBy(it.thing, it.words));
-    const { hidden } = this.#ways;
-    if (hidden?.has(wish.tool.name)) return { kind: "tool" };
-    const lost = wish.things.find(it => !isFound(it));
+  #obstacleTo(wish: Intent): MissingCapability | string | undefined {
+    const isFound = (it: EntityMention) =>
+      it.isIdSpoken ||
+      (it.partialName === undefined
+        ? this.#isFindable(it.instance, 0)
+        : this.#isFindableBy(it.instance, it.partialName));
+    const { hiddenTools } = this.#ways;
+    if (hiddenTools?.has(wish.tool.name)) return { kind: "tool" };
+    const lost = wish.mentions.find(it => !isFound(it));
     if (!lost) return undefined;
-    const { declarations, sample, phrases } = this.scene;
+    const { declarations, sample, phrases } = this.context;
     const isHidden =
-      hidden &&
-      lost.words === undefined &&
-      workingRoute(
-        routesTo(lost.thing, declarations, sample, { ...this.#ways, hidden: none }),
-        lost.thing,
+      hiddenTools &&
+      lost.partialName === undefined &&
+      findWorkingLookUp(
+        findLookUps(lost.instance, declarations, sample, { ...this.#ways, hiddenTools: none }),
+        lost.instance,
         this.#fork,
       );
     const key = Object.keys(wish.arguments).find(it =>
-      [wish.arguments[it]].flat().includes(lost.thing.id),
+      [wish.arguments[it]].flat().includes(lost.instance.id),
     );
-    const said = key === undefined ? undefined : wish.said[key];
+    const said = key === undefined ? undefined : wish.argumentTexts[key];
     return isHidden && said !== undefined
-      ? { kind: "thing", noun: phrases.entities[lost.thing.entity]!.noun, said }
+      ? { kind: "thing", noun: phrases.entities[lost.instance.entity]!.noun, said }
       : "no look-up";
   }
 
@@ -327,27 +351,29 @@ export class Rehearsal {
    * A thing named without its id has a look-up that shows it, and so has whatever that look-up
    * needs.
    */
-  #isFindable(thing: Thing, depth: number): boolean {
-    const { met, declarations, sample } = this.scene;
-    if (met.has(keyOf(thing)) || this.routes.has(keyOf(thing))) return true;
+  #isFindable(thing: EntityInstance, depth: number): boolean {
+    const { known, declarations, sample } = this.context;
+    if (known.has(entityKey(thing)) || this.lookUps.has(entityKey(thing))) return true;
     if (depth > 2) return false;
-    const route = workingRoute(
-      routesTo(thing, declarations, sample, this.#ways),
+    const route = findWorkingLookUp(
+      findLookUps(thing, declarations, sample, this.#ways),
       thing,
       this.#fork,
     );
-    if (!route || !route.needs.every(it => this.#isFindable(it, depth + 1))) return false;
-    this.routes.set(keyOf(thing), route);
+    if (!route || !route.requiredInstances.every(it => this.#isFindable(it, depth + 1)))
+      return false;
+    this.lookUps.set(entityKey(thing), route);
     return true;
   }
 }
 
 const none: ReadonlySet<string> = new Set();
 
-export const sloppyKey = (thing: Thing, words: string): string => `${keyOf(thing)} ${words}`;
+export const partialNameKey = (thing: EntityInstance, words: string): string =>
+  `${entityKey(thing)} ${words}`;
 
-const byKey = (things: readonly Thing[]): Map<string, Thing> =>
-  new Map(things.map(it => [keyOf(it), it]));
+const byKey = (things: readonly EntityInstance[]): Map<string, EntityInstance> =>
+  new Map(things.map(it => [entityKey(it), it]));
 
 /** Time and chance go on with every call. */
 const isPassing = ({ path }: Patch): boolean => /^\/[a-z_]+\/(clock|draws)$/.test(path);
@@ -371,19 +397,19 @@ function valueAt(state: State, path: string): Json | undefined {
  * Two things or more that a change is about, and nothing that can be said twice, such as an amount;
  * else a key of its own.
  */
-function pairKey({ tool, things, arguments: args }: Wish): string {
-  const isPair = things.length > 1 && !Object.values(args).some(it => typeof it === "number");
+function pairKey({ tool, mentions, arguments: args }: Intent): string {
+  const isPair = mentions.length > 1 && !Object.values(args).some(it => typeof it === "number");
   return isPair
-    ? things
-        .map(it => keyOf(it.thing))
+    ? mentions
+        .map(it => entityKey(it.instance))
         .toSorted()
         .join(" ")
     : `${tool.name} ${JSON.stringify(args)}`;
 }
 
 /** The strings among a wish's arguments that name no thing. */
-function declaredWords({ arguments: args, things }: Wish): string[] {
-  const ids = new Set(things.map(it => it.thing.id));
+function declaredWords({ arguments: args, mentions }: Intent): string[] {
+  const ids = new Set(mentions.map(it => it.instance.id));
   return Object.values(args).filter((it): it is string => typeof it === "string" && !ids.has(it));
 }
 
@@ -392,7 +418,7 @@ export const isRefusal = (outcome: Outcome): boolean =>
   outcome.kind === "refused" && outcome.type !== "invalid_params" && outcome.type !== "not_found";
 
 /** A result with nothing in it but empty lists. */
-export function isEmpty(value: unknown): boolean {
+export function isEmptyResult(value: unknown): boolean {
   if (value === null || typeof value !== "object") return false;
   const fields = Object.values(value) as unknown[];
   const isEmptyList = (it: unknown) => Array.isArray(it) && it.length === 0;
@@ -403,10 +429,10 @@ export function isEmpty(value: unknown): boolean {
  * A change is the same on the same things, unless it is by an amount; a question is the same where
  * it asks the same.
  */
-function doneKey({ tool, things, arguments: args }: Wish): string {
+function doneKey({ tool, mentions, arguments: args }: Intent): string {
   const isByThing =
     tool.effect === "write" &&
-    things.length > 0 &&
+    mentions.length > 0 &&
     !Object.values(args).some(it => typeof it === "number");
-  return `${tool.name} ${isByThing ? things.map(it => keyOf(it.thing)).join(" ") : JSON.stringify(args)}`;
+  return `${tool.name} ${isByThing ? mentions.map(it => entityKey(it.instance)).join(" ") : JSON.stringify(args)}`;
 }

@@ -27,125 +27,129 @@ import {
   type ServerTemplates,
   type ReplyTemplate,
 } from "../text/templates.ts";
-import { keyOf } from "./lookUps.ts";
+import { entityKey } from "./lookUps.ts";
 import { dayAfter, isMoney, formatValue } from "../text/formatValue.ts";
-import type { Sample, Thing } from "./entitySampling.ts";
+import type { EntitySample, EntityInstance } from "./entitySampling.ts";
 
 /** What a clause needs to know of the talk it is said in. */
-export interface Scene {
+export interface ConversationContext {
   readonly declarations: Declarations;
   readonly phrases: ServerTemplates;
   readonly persona: Persona;
-  readonly sample: Sample;
+  readonly sample: EntitySample;
   readonly now: string;
   readonly random: Random;
   /** Things that results have shown or the user has named, by `keyOf`. */
-  readonly met: ReadonlyMap<string, Thing>;
+  readonly known: ReadonlyMap<string, EntityInstance>;
   /** Things of the last wish: what flows on, and what `it` can mean. */
-  readonly focus: readonly Thing[];
+  readonly focus: readonly EntityInstance[];
   /** Things named in the last two wishes: with two of a kind, nobody knows which `it` is. */
-  readonly recent: readonly Thing[];
+  readonly recent: readonly EntityInstance[];
   /**
    * Things that the last reply read out, in its order, so that "the second one" means one of them.
    */
-  readonly listed?: readonly Thing[];
+  readonly listed?: readonly EntityInstance[];
   /** Ways to put a value right while it is said. */
   readonly corrections?: StyleGuide["corrections"];
   /** Letters of an answer, where it has to be short. */
-  readonly breath?: number | undefined;
+  readonly maxReplyLength?: number | undefined;
   /** People half say names that the assistant then has to put right. */
-  readonly guesses?: boolean | undefined;
+  readonly usesPartialNames?: boolean | undefined;
   /** Entities are named in the fewest words. */
   readonly isMinimal: boolean;
 }
 
-export interface Wish {
+export interface Intent {
   readonly tool: Tool;
   readonly arguments: JsonObject;
   /** The things that its arguments name; those whose ids were said aloud need no look-up. */
-  readonly things: readonly Named[];
+  readonly mentions: readonly EntityMention[];
   readonly clause: string;
   /** The form that the clause was made from, its choices made. */
   readonly template: string;
   /** What answers this way of asking; the tool's own replies where absent. */
   readonly replies?: readonly ReplyTemplate[];
   /** How each argument was said, for replies. */
-  readonly said: Readonly<Record<string, string>>;
+  readonly argumentTexts: Readonly<Record<string, string>>;
   /**
    * A read that nobody asks for and that has to be made first: some of the arguments are read off
    * what it shows.
    */
-  readonly before?: { readonly wish: Wish; readonly shows: Json };
+  readonly prerequisite?: { readonly intent: Intent; readonly result: Json };
 }
 
 /** What the result of one call passes on to another. */
-export interface Passed {
+export interface PassedValues {
   /** By argument. */
   readonly values: Readonly<Record<string, Json>>;
   /** Those among them that name something of the other server by its label, by argument. */
-  readonly things: Readonly<Record<string, Thing>>;
+  readonly instances: Readonly<Record<string, EntityInstance>>;
   /** Words for slots that are no arguments. */
-  readonly said: Readonly<Record<string, string>>;
-  readonly before?: Wish["before"];
+  readonly slotTexts: Readonly<Record<string, string>>;
+  readonly prerequisite?: Intent["prerequisite"];
 }
 
 /** A thing as a clause names it. */
-export interface Named {
-  readonly thing: Thing;
-  readonly isSpoken: boolean;
+export interface EntityMention {
+  readonly instance: EntityInstance;
+  readonly isIdSpoken: boolean;
   /** The user's own words where they are not its label: what it can be looked up by. */
-  readonly words?: string | undefined;
+  readonly partialName?: string | undefined;
 }
 
-export interface Asking {
+export interface IntentRequest {
   readonly declared: ToolDeclaration;
   readonly form: ClauseTemplate;
   /**
    * Arguments that stay as they were, but for those that the form has a slot for: they change,
    * unless all is settled.
    */
-  readonly kept?: Wish;
+  readonly base?: Intent;
   readonly isSettled?: boolean;
   /** Things that flow in from the call before, by argument. */
-  readonly flow?: Readonly<Record<string, readonly Thing[]>>;
+  readonly flow?: Readonly<Record<string, readonly EntityInstance[]>>;
   /** An argument that the form leaves out and that is chosen all the same. */
   readonly withheld?: string;
-  readonly passed?: Passed;
+  readonly passed?: PassedValues;
 }
 
 interface Filling {
   readonly arguments: Record<string, Json>;
-  readonly things: Named[];
+  readonly things: EntityMention[];
   readonly said: Record<string, string>;
 }
 
 /** A wish with every argument chosen, or undefined where there is nothing to choose from. */
-export function wishFor(scene: Scene, asking: Asking): Wish | undefined {
-  const { declared, kept, withheld, passed } = asking;
+export function createIntent(
+  scene: ConversationContext,
+  asking: IntentRequest,
+): Intent | undefined {
+  const { declared, base, withheld, passed } = asking;
   const plain = chooseAlternatives(getTemplateText(asking.form), scene.random);
   const form = scene.persona.contracts ? applyContractions(plain) : plain;
   const fixed = getFixedArguments(asking.form);
   const slots = findSlots(form);
   const filling: Filling = {
-    arguments: { ...kept?.arguments, ...fixed },
+    arguments: { ...base?.arguments, ...fixed },
     things: [],
-    said: { ...carried(asking), ...passed?.said },
+    said: { ...carried(asking), ...passed?.slotTexts },
   };
   const wanted = new Set([...slots, ...(withheld === undefined ? [] : [withheld])]);
-  if (kept)
+  if (base)
     filling.things.push(
-      ...kept.things.filter(
-        ({ thing }) => !slots.some(key => [kept.arguments[key] ?? []].flat().includes(thing.id)),
+      ...base.mentions.filter(
+        ({ instance }) =>
+          !slots.some(key => [base.arguments[key] ?? []].flat().includes(instance.id)),
       ),
     );
   for (const input of declared.inputs) {
     if (passed?.values[input.key] !== undefined) {
-      const named = passed.things[input.key];
+      const named = passed.instances[input.key];
       if (named && isSelf(scene, named)) return undefined;
       fillPassed(scene, input, passed, filling);
       continue;
     }
-    if (!wanted.has(input.key) && (kept || !input.isRequired || input.key in fixed)) continue;
+    if (!wanted.has(input.key) && (base || !input.isRequired || input.key in fixed)) continue;
     if (!fillEntity(scene, asking, input, filling)) return undefined;
   }
   for (const { key, entity } of declared.labels) {
@@ -155,7 +159,7 @@ export function wishFor(scene: Scene, asking: Asking): Wish | undefined {
       given !== undefined
         ? given
         : asking.isSettled
-          ? kept?.arguments[key]
+          ? base?.arguments[key]
           : pickThing(scene, entity, [], it => it.label !== undefined)?.label;
     if (typeof label !== "string") return undefined;
     filling.arguments[key] = label;
@@ -165,7 +169,7 @@ export function wishFor(scene: Scene, asking: Asking): Wish | undefined {
     const given = passed?.values[value.key];
     if (!wanted.has(value.key) && given === undefined) continue;
     const settled =
-      given !== undefined ? given : asking.isSettled ? kept?.arguments[value.key] : undefined;
+      given !== undefined ? given : asking.isSettled ? base?.arguments[value.key] : undefined;
     const chosenValue =
       settled ??
       pickValue(
@@ -183,40 +187,43 @@ export function wishFor(scene: Scene, asking: Asking): Wish | undefined {
   const clause = fillSlots(form, slot => (slip?.key === slot ? slip.text : filling.said[slot]));
   if (clause === undefined) return undefined;
   const replies =
-    getOwnReplies(asking.form) ?? (asksTheSame(asking, slots) ? kept?.replies : undefined);
+    getOwnReplies(asking.form) ?? (asksTheSame(asking, slots) ? base?.replies : undefined);
   return {
-    ...filling,
+    mentions: filling.things,
+    argumentTexts: filling.said,
     tool: declared.tool,
     arguments: inOrder(declared.tool, filling.arguments),
     clause,
     template: form,
     ...(replies ? { replies } : {}),
-    ...(passed?.before ? { before: passed.before } : {}),
+    ...(passed?.prerequisite ? { prerequisite: passed.prerequisite } : {}),
   };
 }
 
 /** Words of the wish before; what they read off another result is of that one alone. */
-const carried = ({ kept, isSettled }: Asking): Record<string, string> =>
+const carried = ({ base, isSettled }: IntentRequest): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(kept?.said ?? {}).filter(([slot]) => isSettled || !slot.startsWith("from.")),
+    Object.entries(base?.argumentTexts ?? {}).filter(
+      ([slot]) => isSettled || !slot.startsWith("from."),
+    ),
   );
 
 /**
  * The value that was missing, or the same question about another thing: what suited the wish before
  * suits this one.
  */
-const asksTheSame = ({ declared, isSettled }: Asking, slots: readonly string[]): boolean =>
+const asksTheSame = ({ declared, isSettled }: IntentRequest, slots: readonly string[]): boolean =>
   isSettled === true || slots.every(slot => declared.inputs.some(it => it.key === slot));
 
 /** A value that is put right while it is said: `40, no, 45 euros`. The last word counts. */
 function slipOf(
-  scene: Scene,
-  { declared, kept }: Asking,
+  scene: ConversationContext,
+  { declared, base }: IntentRequest,
   form: string,
   filling: Filling,
 ): { key: string; text: string } | undefined {
   const { corrections, persona, random, isMinimal } = scene;
-  if (!corrections || kept || isMinimal || !random.boolean(persona.corrects ?? 0.008))
+  if (!corrections || base || isMinimal || !random.boolean(persona.corrects ?? 0.008))
     return undefined;
   const open = declared.values.filter(
     it =>
@@ -259,9 +266,14 @@ const inOrder = (tool: Tool, args: Readonly<Record<string, Json>>): JsonObject =
 /** Things tried for one argument until one can be named. */
 const namings = 5;
 
-function fillEntity(scene: Scene, asking: Asking, input: EntityInput, filling: Filling): boolean {
+function fillEntity(
+  scene: ConversationContext,
+  asking: IntentRequest,
+  input: EntityInput,
+  filling: Filling,
+): boolean {
   const { key, isSpoken } = input;
-  let things: Thing[] = [];
+  let things: EntityInstance[] = [];
   let mentions: (Mention | undefined)[] = [];
   // not everything has a name of its own: another of its kind may
   for (let attempt = 0; attempt < namings; attempt++) {
@@ -276,28 +288,33 @@ function fillEntity(scene: Scene, asking: Asking, input: EntityInput, filling: F
   filling.arguments[key] = input.isList ? things.map(it => it.id) : things[0]!.id;
   filling.said[key] = joinWithAnd(mentions.map(it => it!.text));
   for (const [i, it] of things.entries())
-    filling.things.push({ thing: it, isSpoken: mentions[i]!.isSpoken, words: mentions[i]!.words });
+    filling.things.push({
+      instance: it,
+      isIdSpoken: mentions[i]!.isSpoken,
+      partialName: mentions[i]!.words,
+    });
   return true;
 }
 
 /** What another result said: a name as it is, else the thing of that label. */
 function fillPassed(
-  scene: Scene,
+  scene: ConversationContext,
   { key, entity, isList }: EntityInput,
-  { values, things }: Passed,
+  { values, instances }: PassedValues,
   filling: Filling,
 ): void {
   const value = values[key] as string;
-  const thing = things[key] ?? { entity, id: value, facts: {}, context: {} };
+  const thing = instances[key] ?? { entity, id: value, facts: {}, parents: {} };
   filling.arguments[key] = isList ? [thing.id] : thing.id;
-  filling.said[key] = (things[key] && mentionOf(scene, thing, false)?.text) ?? markVerbatim(value);
-  filling.things.push({ thing, isSpoken: things[key] === undefined });
+  filling.said[key] =
+    (instances[key] && mentionOf(scene, thing, false)?.text) ?? markVerbatim(value);
+  filling.things.push({ instance: thing, isIdSpoken: instances[key] === undefined });
 }
 
-function settledThings({ kept }: Asking, { key, entity }: EntityInput): Thing[] {
-  const ids = [kept?.arguments[key] ?? []].flat();
-  return (kept?.things ?? []).flatMap(({ thing }) =>
-    thing.entity === entity && ids.includes(thing.id) ? [thing] : [],
+function settledThings({ base }: IntentRequest, { key, entity }: EntityInput): EntityInstance[] {
+  const ids = [base?.arguments[key] ?? []].flat();
+  return (base?.mentions ?? []).flatMap(({ instance }) =>
+    instance.entity === entity && ids.includes(instance.id) ? [instance] : [],
   );
 }
 
@@ -306,16 +323,18 @@ function settledThings({ kept }: Asking, { key, entity }: EntityInput): Thing[] 
  * yet.
  */
 function chosenThings(
-  scene: Scene,
-  { flow, kept }: Asking,
+  scene: ConversationContext,
+  { flow, base }: IntentRequest,
   { key, entity, isList }: EntityInput,
   filling: Filling,
-): Thing[] {
-  const taken = filling.things.filter(it => it.thing.entity === entity).map(it => it.thing.id);
-  if (kept && typeof kept.arguments[key] === "string") taken.push(kept.arguments[key]);
+): EntityInstance[] {
+  const taken = filling.things
+    .filter(it => it.instance.entity === entity)
+    .map(it => it.instance.id);
+  if (base && typeof base.arguments[key] === "string") taken.push(base.arguments[key]);
   const flowing = flow?.[key]?.filter(it => !taken.includes(it.id) && !isSelf(scene, it));
   const n = isList ? 1 + scene.random.integer(2) : 1;
-  const things: Thing[] = [];
+  const things: EntityInstance[] = [];
   for (let i = 0; i < n; i++) {
     const thing =
       (i === 0 && flowing?.length ? scene.random.pick(flowing) : undefined) ??
@@ -326,26 +345,37 @@ function chosenThings(
 }
 
 /** A value that a person may say although no result has shown it, such as a time that suits. */
-function fillSpoken(scene: Scene, { key, entity, schema }: EntityInput, filling: Filling): boolean {
+function fillSpoken(
+  scene: ConversationContext,
+  { key, entity, schema }: EntityInput,
+  filling: Filling,
+): boolean {
   const value = madeUp(scene, schema, undefined);
   if (typeof value !== "string") return false;
   filling.arguments[key] = value;
   filling.said[key] = formatValue(value, scene.now, scene.persona, scene.random);
-  filling.things.push({ thing: { entity, id: value, facts: {}, context: {} }, isSpoken: true });
+  filling.things.push({
+    instance: { entity, id: value, facts: {}, parents: {} },
+    isIdSpoken: true,
+  });
   return true;
 }
 
 /** Whether a thing is the user. */
-const isSelf = ({ phrases: { self } }: Scene, { id, label }: Thing): boolean =>
-  self !== undefined && (label === self || id === self);
+const isSelf = (
+  { phrases: { self } }: ConversationContext,
+  { id, label }: EntityInstance,
+): boolean => self !== undefined && (label === self || id === self);
 
 function pickThing(
-  scene: Scene,
+  scene: ConversationContext,
   entity: string,
   taken: readonly string[],
-  fits: (it: Thing) => boolean = () => true,
-): Thing | undefined {
-  const things = (scene.sample.things.get(entity) ?? []).map(it => scene.met.get(keyOf(it)) ?? it);
+  fits: (it: EntityInstance) => boolean = () => true,
+): EntityInstance | undefined {
+  const things = (scene.sample.instances.get(entity) ?? []).map(
+    it => scene.known.get(entityKey(it)) ?? it,
+  );
   const choices = things.filter(it => !taken.includes(it.id) && !isSelf(scene, it) && fits(it));
   return choices.length === 0 ? undefined : scene.random.pick(choices);
 }
@@ -365,8 +395,12 @@ const odds = { again: 0.7, ordinal: 0.45, short: 0.12, half: 0.1 };
  * How the user names a thing: as `it` where that is clear, briefly where it is known, else so that
  * it can be looked up.
  */
-function mentionOf(scene: Scene, thing: Thing, maySayId: boolean): Mention | undefined {
-  const { random, phrases, focus, recent, met } = scene;
+function mentionOf(
+  scene: ConversationContext,
+  thing: EntityInstance,
+  maySayId: boolean,
+): Mention | undefined {
+  const { random, phrases, focus, recent, known } = scene;
   const words = phrases.entities[thing.entity];
   if (!words) return undefined;
   const alike = focus.filter(it => it.entity === thing.entity);
@@ -381,7 +415,7 @@ function mentionOf(scene: Scene, thing: Thing, maySayId: boolean): Mention | und
   if (place !== undefined && random.boolean(odds.ordinal)) return { text: place, isSpoken: false };
   if (clear.length > 0 && random.boolean(odds.again))
     return { text: random.pick(clear), isSpoken: false };
-  const isMet = met.has(keyOf(thing));
+  const isMet = known.has(entityKey(thing));
   const short =
     !isMet &&
     words.short &&
@@ -390,14 +424,16 @@ function mentionOf(scene: Scene, thing: Thing, maySayId: boolean): Mention | und
       ? shortly(scene, thing, words.short)
       : undefined;
   const halves =
-    scene.guesses && !isMet && maySayId ? (words.short ?? []).filter(it => !it.includes('"')) : [];
+    scene.usesPartialNames && !isMet && maySayId
+      ? (words.short ?? []).filter(it => !it.includes('"'))
+      : [];
   const half =
     halves.length > 0 && random.boolean(odds.half)
       ? shortly(scene, { ...thing, label: thing.id }, halves)
       : undefined;
   if (short) return short;
   if (half) return { ...half, isSpoken: true };
-  const context = Object.keys(thing.context);
+  const context = Object.keys(thing.parents);
   const forms = isMet
     ? (words.known ??
       words.mention.filter(it => !findSlots(it).some(slot => context.includes(slot))))
@@ -428,8 +464,8 @@ const places = ["first", "second", "third"];
 
 /** Its place in the list just read out: `the second one`. */
 function placeOf(
-  { listed: rows, recent, phrases, random }: Scene,
-  thing: Thing,
+  { listed: rows, recent, phrases, random }: ConversationContext,
+  thing: EntityInstance,
 ): string | undefined {
   const alike = rows?.filter(it => it.entity === thing.entity) ?? [];
   const at = alike.findIndex(it => it.id === thing.id);
@@ -444,8 +480,8 @@ function placeOf(
 
 /** A part of its name, or all of it in lower case, where nothing else is called like that. */
 function shortly(
-  { sample, random }: Scene,
-  { entity, id, label }: Thing,
+  { sample, random }: ConversationContext,
+  { entity, id, label }: EntityInstance,
   forms: readonly string[],
 ): Mention | undefined {
   if (label === undefined) return undefined;
@@ -457,7 +493,7 @@ function shortly(
   if (
     words === label ||
     words.length < 3 ||
-    (sample.things.get(entity) ?? []).some(
+    (sample.instances.get(entity) ?? []).some(
       it => it.id !== id && it.label !== undefined && holdsWords(it.label),
     )
   )
@@ -465,45 +501,53 @@ function shortly(
   return { text: fillSlots(form, () => markVerbatim(words))!, isSpoken: false, words };
 }
 
-function sayPart(scene: Scene, thing: Thing, slot: string): string | undefined {
+function sayPart(
+  scene: ConversationContext,
+  thing: EntityInstance,
+  slot: string,
+): string | undefined {
   if (slot === "id")
     return markVerbatim(formatValue(thing.id, scene.now, scene.persona, scene.random));
   if (slot === "label") return thing.label === undefined ? undefined : markVerbatim(thing.label);
   const fact = thing.facts[slot];
   if (fact !== undefined)
     return formatValue(fact, scene.now, scene.persona, scene.random, isMoney(slot, undefined));
-  const id = thing.context[slot];
+  const id = thing.parents[slot];
   const other = id === undefined ? undefined : scene.sample.find(slot, id);
   return other && mentionOf({ ...scene, focus: [], listed: [] }, other, false)?.text;
 }
 
 /** No other thing of its kind would be named by the same words. */
-function isUnique({ sample, met }: Scene, thing: Thing, form: string): boolean {
+function isUnique(
+  { sample, known }: ConversationContext,
+  thing: EntityInstance,
+  form: string,
+): boolean {
   const slots = findSlots(form);
-  const signature = (it: Thing) =>
+  const signature = (it: EntityInstance) =>
     JSON.stringify(
       slots.map(slot =>
-        slot === "id" ? it.id : slot === "label" ? it.label : (it.facts[slot] ?? it.context[slot]),
+        slot === "id" ? it.id : slot === "label" ? it.label : (it.facts[slot] ?? it.parents[slot]),
       ),
     );
   const own = signature(thing);
   const others = [
-    ...(sample.things.get(thing.entity) ?? []),
-    ...[...met.values()].filter(it => it.entity === thing.entity),
+    ...(sample.instances.get(thing.entity) ?? []),
+    ...[...known.values()].filter(it => it.entity === thing.entity),
   ];
   return others.every(it => it.id === thing.id || signature(it) !== own);
 }
 
 function pickValue(
-  scene: Scene,
+  scene: ConversationContext,
   tool: Tool,
   key: string,
   schema: JsonSchema,
   filling: Filling | undefined,
 ): Json | undefined {
   // a secret is one that belongs to something named beside it, where its row tells it
-  const owner = filling?.things.find(it => it.thing.facts[key] !== undefined);
-  if (owner) return owner.thing.facts[key];
+  const owner = filling?.things.find(it => it.instance.facts[key] !== undefined);
+  if (owner) return owner.instance.facts[key];
   const phrases = findArgumentTemplates(scene.phrases, tool.name, key);
   if (phrases?.values) return scene.random.pick(phrases.values);
   if (phrases?.words && !schema["enum"])
@@ -515,7 +559,7 @@ const asJson = (word: string, schema: JsonSchema): Json =>
   schema["type"] === "string" ? word : (JSON.parse(word) as Json);
 
 function madeUp(
-  { now, random }: Pick<Scene, "now" | "random">,
+  { now, random }: Pick<ConversationContext, "now" | "random">,
   schema: JsonSchema,
   days: readonly [number, number] = [1, 21],
 ): Json | undefined {
@@ -567,7 +611,7 @@ function takes(schema: JsonSchema, example: string): boolean {
 const patterns = new Map<string, RegExp>();
 
 function sayValue(
-  { phrases, now, persona, random }: Scene,
+  { phrases, now, persona, random }: ConversationContext,
   tool: Tool,
   key: string,
   schema: JsonSchema,

@@ -10,46 +10,51 @@ import {
   type ToolDeclaration,
   type ResultEntity,
 } from "../graph/declarations.ts";
-import type { Sample, Thing } from "./entitySampling.ts";
+import type { EntitySample, EntityInstance } from "./entitySampling.ts";
 
 /** One look-up. */
-export interface Route {
+export interface LookUp {
   readonly declared: ToolDeclaration;
   readonly arguments: JsonObject;
   /** Things whose ids the look-up itself takes. */
-  readonly needs: readonly Thing[];
+  readonly requiredInstances: readonly EntityInstance[];
   /** By label; otherwise the whole list. */
   readonly isFiltered: boolean;
 }
 
-export interface RouteWishes {
+export interface LookUpOptions {
   /** Whole lists before look-ups by label. */
-  readonly listsFirst: boolean;
+  readonly prefersLists: boolean;
   /** Full names of tools to look up with, where there is a choice. */
-  readonly preferred: ReadonlySet<string>;
+  readonly preferredTools: ReadonlySet<string>;
   /** Full names of tools that are not to be had. */
-  readonly hidden?: ReadonlySet<string>;
+  readonly hiddenTools?: ReadonlySet<string>;
 }
 
-export const keyOf = (thing: Pick<Thing, "entity" | "id">): string => `${thing.entity} ${thing.id}`;
+export const entityKey = (thing: Pick<EntityInstance, "entity" | "id">): string =>
+  `${thing.entity} ${thing.id}`;
 
 /** Every way to look a thing up, the best first. */
-export function routesTo(
-  thing: Thing,
+export function findLookUps(
+  thing: EntityInstance,
   declarations: Declarations,
-  sample: Pick<Sample, "find">,
-  { listsFirst, preferred, hidden }: RouteWishes,
-): Route[] {
-  const rank = (it: Route) =>
-    8 * it.needs.length +
-    4 * Number(it.isFiltered === listsFirst) +
-    2 * Number(!preferred.has(it.declared.tool.name));
+  sample: Pick<EntitySample, "find">,
+  { prefersLists, preferredTools, hiddenTools }: LookUpOptions,
+): LookUp[] {
+  const rank = (it: LookUp) =>
+    8 * it.requiredInstances.length +
+    4 * Number(it.isFiltered === prefersLists) +
+    2 * Number(!preferredTools.has(it.declared.tool.name));
   return [...declarations.values()]
-    .flatMap(it => (hidden?.has(it.tool.name) ? [] : routesBy(it, thing, sample)))
+    .flatMap(it => (hiddenTools?.has(it.tool.name) ? [] : listLookUpsByTool(it, thing, sample)))
     .sort((a, b) => rank(a) - rank(b));
 }
 
-function routesBy(declared: ToolDeclaration, thing: Thing, sample: Pick<Sample, "find">): Route[] {
+function listLookUpsByTool(
+  declared: ToolDeclaration,
+  thing: EntityInstance,
+  sample: Pick<EntitySample, "find">,
+): LookUp[] {
   const { tool, inputs, labels, values, outputs } = declared;
   const isLookUp =
     tool.effect === "read" &&
@@ -58,21 +63,28 @@ function routesBy(declared: ToolDeclaration, thing: Thing, sample: Pick<Sample, 
   if (!isLookUp || inputs.some(it => it.isRequired && (it.entity === thing.entity || it.isList)))
     return [];
   const given: Record<string, string> = {};
-  const needs: Thing[] = [];
+  const needs: EntityInstance[] = [];
   for (const { key, entity, isRequired } of inputs) {
     if (!isRequired) continue;
     const needed =
-      thing.context[entity] === undefined ? undefined : sample.find(entity, thing.context[entity]);
+      thing.parents[entity] === undefined ? undefined : sample.find(entity, thing.parents[entity]);
     if (!needed) return [];
     given[key] = needed.id;
     needs.push(needed);
   }
   const own = labels.find(it => it.entity === thing.entity);
   if (labels.some(it => it.isRequired && it !== own)) return [];
-  const whole = own?.isRequired ? [] : [{ declared, arguments: given, needs, isFiltered: false }];
+  const whole = own?.isRequired
+    ? []
+    : [{ declared, arguments: given, requiredInstances: needs, isFiltered: false }];
   return own && thing.label !== undefined
     ? [
-        { declared, arguments: { ...given, [own.key]: thing.label }, needs, isFiltered: true },
+        {
+          declared,
+          arguments: { ...given, [own.key]: thing.label },
+          requiredInstances: needs,
+          isFiltered: true,
+        },
         ...whole,
       ]
     : whole;
@@ -82,9 +94,9 @@ function routesBy(declared: ToolDeclaration, thing: Thing, sample: Pick<Sample, 
 const mostRows = 8;
 
 /** The things of this kind that a look-up shows. */
-export function rowsOf(
-  { declared, arguments: args }: Route,
-  { entity }: Thing,
+export function listRows(
+  { declared, arguments: args }: LookUp,
+  { entity }: EntityInstance,
   session: Session,
 ): ResultEntity[] {
   const { outcome } = session.call(declared.tool.name, args);
@@ -94,11 +106,11 @@ export function rowsOf(
 }
 
 /** The first route that shows the thing in this session, without a list too long to read. */
-export function workingRoute(
-  routes: readonly Route[],
-  thing: Thing,
+export function findWorkingLookUp(
+  routes: readonly LookUp[],
+  thing: EntityInstance,
   session: Session,
-): Route | undefined {
+): LookUp | undefined {
   return routes.find(({ declared, arguments: args, isFiltered }) => {
     const { outcome } = session.call(declared.tool.name, args);
     if (outcome.kind !== "ok") return false;

@@ -3,19 +3,21 @@
  * The server's refusal says which name was meant. Knows arguments, no sessions.
  */
 import type { Json, JsonObject } from "../../environment/json.ts";
-import type { Wish } from "./intent.ts";
+import type { Intent } from "./intent.ts";
 
 /**
  * The wish's arguments with the user's own words for what they have half said, or undefined where
  * they have said it all.
  */
-export function guessOf({
+export function substitutePartialNames({
   arguments: args,
-  things,
-}: Pick<Wish, "arguments" | "things">): JsonObject | undefined {
+  mentions,
+}: Pick<Intent, "arguments" | "mentions">): JsonObject | undefined {
   const halves = new Map(
-    things.flatMap(it =>
-      it.isSpoken && it.words !== undefined ? [[it.thing.id, it.words] as const] : [],
+    mentions.flatMap(it =>
+      it.isIdSpoken && it.partialName !== undefined
+        ? [[it.instance.id, it.partialName] as const]
+        : [],
     ),
   );
   if (halves.size === 0) return undefined;

@@ -15,40 +15,40 @@ import {
   joinWithAnd,
   findSlots,
 } from "../text/templates.ts";
-import { isEmpty } from "./feasibility.ts";
+import { isEmptyResult } from "./feasibility.ts";
 import { endMark, verbPattern, omitRepeatedDays, type ToolReply } from "../text/renderReply.ts";
 import { isMoney, formatReplyValue } from "../text/formatValue.ts";
-import { keyOf } from "./lookUps.ts";
-import type { Scene, Wish } from "./intent.ts";
+import { entityKey } from "./lookUps.ts";
+import type { ConversationContext, Intent } from "./intent.ts";
 
 /** Rows of a listing that a reply reads out: all of a short one, the first of a long one. */
 const mostItems = { whole: 4, part: 3 };
 
 /** An answer, and what it has read out in order. */
-export interface Told extends ToolReply {
-  readonly listed: readonly { readonly entity: string; readonly id: string }[];
+export interface ResultReply extends ToolReply {
+  readonly listedRows: readonly { readonly entity: string; readonly id: string }[];
 }
 
 /**
  * The reply to a wish that was granted, with its values marked; `before` is the answer that it
  * stands after.
  */
-export function told(
-  wish: Wish,
+export function renderResultReply(
+  wish: Intent,
   call: CallEvent,
-  scene: Scene,
+  scene: ConversationContext,
   manners: StyleGuide,
   { isAlone = true, before = "" } = {},
-): Told {
+): ResultReply {
   const { phrases, random } = scene;
   const words = phrases.tools[wish.tool.name]!;
   const isWrite = wish.tool.effect === "write";
   const list = Object.values((call.value ?? {}) as JsonObject).find(it => Array.isArray(it)) as
     readonly Json[] | undefined;
-  const nothing = (): Told => ({
+  const nothing = (): ResultReply => ({
     text: random.pick(words.empty ?? manners.nothing),
     isWrite,
-    listed: [],
+    listedRows: [],
   });
   const of = (path: string): Json | undefined =>
     getField(call.value, path) ?? (path === "count" ? list?.length : undefined);
@@ -60,9 +60,10 @@ export function told(
   };
   const made = selectReplies(wish.replies ?? [], of, order);
   const own = selectReplies(words.reply ?? manners.done, of, order);
-  if (isEmpty(call.value) && !hasConditions(wish.replies ?? words.reply ?? [])) return nothing();
-  const slot = (key: string) => fieldSaid(key, wish, call, list, scene);
-  let shortest: Told | undefined;
+  if (isEmptyResult(call.value) && !hasConditions(wish.replies ?? words.reply ?? []))
+    return nothing();
+  const slot = (key: string) => renderField(key, wish, call, list, scene);
+  let shortest: ResultReply | undefined;
   for (const strict of [true, false]) {
     for (const form of [...made, ...own]) {
       // no rows to read out: what was asked for is not there
@@ -80,16 +81,22 @@ export function told(
       const said = {
         text,
         isWrite,
-        listed: readsOut(reply) && list ? listedBy(wish, call, list, scene) : [],
+        listedRows: readsOut(reply) && list ? listedBy(wish, call, list, scene) : [],
       };
       const room =
-        scene.breath === undefined ? Infinity : isAlone ? scene.breath : scene.breath / 2;
+        scene.maxReplyLength === undefined
+          ? Infinity
+          : isAlone
+            ? scene.maxReplyLength
+            : scene.maxReplyLength / 2;
       if (text.length <= room) return said;
       if (!shortest || text.length < shortest.text.length) shortest = said;
     }
     if (shortest) return shortest;
   }
-  return list?.length === 0 ? nothing() : { text: random.pick(manners.done), isWrite, listed: [] };
+  return list?.length === 0
+    ? nothing()
+    : { text: random.pick(manners.done), isWrite, listedRows: [] };
 }
 
 const wordsOf = (reply: unknown): string =>
@@ -113,12 +120,12 @@ function saysTwice(form: string, slot: (key: string) => string | undefined): boo
 }
 
 /** A field of the result, else an argument as the user said it. */
-export function fieldSaid(
+export function renderField(
   slot: string,
-  wish: Wish,
+  wish: Intent,
   call: CallEvent,
   list: readonly Json[] | undefined,
-  scene: Scene,
+  scene: ConversationContext,
 ): string | undefined {
   const { phrases, now, random } = scene;
   const schema = wish.tool.outputSchema;
@@ -148,14 +155,14 @@ export function fieldSaid(
   // the assistant says days in its own way
   const given = wish.arguments[slot];
   if (
-    wish.said[slot] !== undefined &&
+    wish.argumentTexts[slot] !== undefined &&
     typeof given === "string" &&
     /^\d{4}-\d{2}(-\d{2}(T\d{2}:\d{2})?)?$/.test(given)
   )
     return markVerbatim(formatReplyValue(given, now, random)) + endMark;
-  const said = pointing.test(wish.said[slot] ?? "")
-    ? (nameOf(wish, slot, scene) ?? wish.said[slot])
-    : wish.said[slot];
+  const said = pointingWords.test(wish.argumentTexts[slot] ?? "")
+    ? (nameOf(wish, slot, scene) ?? wish.argumentTexts[slot])
+    : wish.argumentTexts[slot];
   // "my" is the user's alone
   return said === undefined
     ? undefined
@@ -163,16 +170,17 @@ export function fieldSaid(
 }
 
 /** Words that name a thing only where the talk has just come to it. */
-export const pointing = /^(it|that|this|them|there|the same|the other|the (first|second|third))\b/;
+export const pointingWords =
+  /^(it|that|this|them|there|the same|the other|the (first|second|third))\b/;
 
 /** What a thing that the user has only pointed at is called. */
 function nameOf(
-  { things, arguments: args }: Wish,
+  { mentions, arguments: args }: Intent,
   slot: string,
-  { phrases, met }: Scene,
+  { phrases, known }: ConversationContext,
 ): string | undefined {
-  const named = things.find(it => it.thing.id === args[slot])?.thing;
-  const thing = named && (met.get(keyOf(named)) ?? named);
+  const named = mentions.find(it => it.instance.id === args[slot])?.instance;
+  const thing = named && (known.get(entityKey(named)) ?? named);
   const words = thing && phrases.entities[thing.entity];
   const form =
     words &&
@@ -225,11 +233,11 @@ function itemsOf(
 
 /** The things whose rows were read out. */
 function listedBy(
-  wish: Wish,
+  wish: Intent,
   call: CallEvent,
   list: readonly Json[],
-  { declarations }: Scene,
-): Told["listed"] {
+  { declarations }: ConversationContext,
+): ResultReply["listedRows"] {
   const declared = declarations.get(wish.tool.name);
   const read = list.length <= mostItems.whole ? list.length : mostItems.part;
   if (!declared) return [];

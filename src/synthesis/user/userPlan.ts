@@ -3,31 +3,31 @@
  * makes a wish unlikely beside the one before it. Values and judgements only.
  */
 import type { Session } from "../../environment/session.ts";
-import type { Step } from "./crossServerIntents.ts";
+import type { LinkStep } from "./crossServerIntents.ts";
 import type { MissingCapabilityTemplates } from "../text/missingCapability.ts";
 import type { StyleGuide } from "../text/personas.ts";
-import type { Trial } from "./feasibility.ts";
-import { keyOf } from "./lookUps.ts";
-import type { Wish } from "./intent.ts";
+import type { FeasibilityResult } from "./feasibility.ts";
+import { entityKey } from "./lookUps.ts";
+import type { Intent } from "./intent.ts";
 
 /** What a user turn asks for, as the teacher is told it. */
-export interface Turn {
+export interface UserTurn {
   readonly text: string;
-  readonly wishes: readonly Planned[];
+  readonly intents: readonly PlannedIntent[];
   /** What the assistant has to ask before it can go on. */
   readonly question?: string;
 }
 
-export interface Planned extends Wish {
+export interface PlannedIntent extends Intent {
   /** What the user said to do if this one is refused. */
-  readonly otherwise?: Wish;
+  readonly fallback?: Intent;
   /** Why it cannot be done, and what the assistant says to that. */
-  readonly blocked?: string;
+  readonly blockedReply?: string;
 }
 
-export interface Plot {
+export interface UserPlan {
   readonly session: Session;
-  readonly manners: StyleGuide;
+  readonly styleGuide: StyleGuide;
   /** Full tool names of what is wanted, in order, or names of steps. */
   readonly tools: readonly string[];
   /**
@@ -36,10 +36,10 @@ export interface Plot {
    */
   readonly script?: readonly {
     readonly tools: readonly string[];
-    readonly refusals: Plot["refusals"];
+    readonly refusals: UserPlan["refusals"];
   }[];
   /** Wishes over bridges to other servers, by name. */
-  readonly steps?: ReadonlyMap<string, Step>;
+  readonly linkSteps?: ReadonlyMap<string, LinkStep>;
   readonly info: "complete" | "missing" | "minimal";
   /** The user says everything in one turn. */
   readonly isOneTurn: boolean;
@@ -49,15 +49,15 @@ export interface Plot {
    */
   readonly refusals: { readonly met: number; readonly courted: number };
   /** Look-ups by a whole list, where it is short. */
-  readonly listsFirst: boolean;
+  readonly prefersLists: boolean;
   /** Characters of a result that is asked for. */
-  readonly longestResult?: number;
+  readonly maxResultLength?: number;
   /** Letters of an answer, where it has to be short. */
-  readonly breath?: number | undefined;
+  readonly maxReplyLength?: number | undefined;
   /** People half say names. */
-  readonly guesses?: boolean | undefined;
+  readonly usesPartialNames?: boolean | undefined;
   /** The weight by which a tool is chosen that the chain does not name. */
-  readonly rarity: (tool: string) => number;
+  readonly getToolWeight: (tool: string) => number;
   /**
    * Tools that are not to be had, and what is said to that: of a talk in which nothing can be done,
    * all that is asked for.
@@ -68,11 +68,11 @@ export interface Plot {
     readonly isAll: boolean;
   };
   /** Where nothing follows from what was said, something else is asked for. */
-  readonly goesOn?: boolean;
+  readonly startsNewTopics?: boolean;
 }
 
 /** Why a trial is of no use. */
-export const whyNot = (trial: Trial | string): string =>
+export const describeProblem = (trial: FeasibilityResult | string): string =>
   typeof trial === "string"
     ? trial
     : trial.outcome.kind === "ok"
@@ -83,8 +83,8 @@ export const whyNot = (trial: Trial | string): string =>
  * Two changes in a row to one and the same thing and nothing else, or the end of what has just been
  * made.
  */
-export function turnsAround(before: Wish | undefined, wish: Wish): boolean {
-  const [thing, ...others] = wish.things;
+export function isReversal(before: Intent | undefined, wish: Intent): boolean {
+  const [thing, ...others] = wish.mentions;
   if (
     !before ||
     !thing ||
@@ -93,18 +93,22 @@ export function turnsAround(before: Wish | undefined, wish: Wish): boolean {
     wish.tool.effect === "read"
   )
     return false;
-  if (before.things.length === 1) return keyOf(before.things[0]!.thing) === keyOf(thing.thing);
-  return wish.tool.destructive && before.things.every(it => it.thing.entity !== thing.thing.entity);
+  if (before.mentions.length === 1)
+    return entityKey(before.mentions[0]!.instance) === entityKey(thing.instance);
+  return (
+    wish.tool.destructive &&
+    before.mentions.every(it => it.instance.entity !== thing.instance.entity)
+  );
 }
 
 /** An amount comes down; anything else is another. */
-export function givesWay(wish: Wish, refused: Wish, key: string): boolean {
+export function isAcceptableChange(wish: Intent, refused: Intent, key: string): boolean {
   const [now, before] = [wish.arguments[key], refused.arguments[key]];
   return typeof now === "number" && typeof before === "number" ? now < before : now !== before;
 }
 
 /** What leads to the second choice where that is something else. */
-export const ifNot = [
+export const fallbackLeads = [
   "if that is not possible,",
   "if that does not work,",
   "if it cannot be done,",
@@ -118,14 +122,14 @@ const twinless = /\b(it|its|is|has|was|does|ends|who|whose|that|which|whether|ho
  * Whether a clause still reads well with two things in one place: nothing in it speaks of one, and
  * nothing hangs on the name.
  */
-export const takesTwo = (template: string, key: string): boolean =>
+export const canNameTwo = (template: string, key: string): boolean =>
   !twinless.test(template) &&
   new RegExp(
     `^[^{]*(\\{\\w+\\}[^{]*)*\\{${key}\\}(,|$| (from|to|into|in|on|with|for|at|by|out|right|at once|too|off|as|until|now)\\b)`,
   ).test(template);
 
 /** Whether the last sentence of an answer is that there is nothing. */
-export const saysNothing = (answer: string): boolean =>
+export const reportsNothing = (answer: string): boolean =>
   /^(No\b|None|Nobody|Nothing|Never|Not yet|There (is|are|was|were) (no|none|nothing)\b|I found (no|none|nothing)\b|I see (no|none)\b)/.test(
     answer.split(/(?<=[.!?]) /).at(-1)!,
   );

@@ -4,29 +4,34 @@
  * Never acts on the session itself.
  */
 import type { Outcome } from "../../environment/outcome.ts";
-import { Walk } from "./crossServerIntents.ts";
-import { pointing } from "./resultReply.ts";
+import { CrossServerIntents } from "./crossServerIntents.ts";
+import { pointingWords } from "./resultReply.ts";
 import type { ToolDeclaration } from "../graph/declarations.ts";
-import { guessOf } from "./partialMention.ts";
+import { substitutePartialNames } from "./partialMention.ts";
 import { renderMissingCapability, type MissingCapability } from "../text/missingCapability.ts";
 import { isRequest, composeTurn, type TurnPosition } from "../text/personas.ts";
 import { fillSlots, getTemplateText, type ClauseTemplate } from "../text/templates.ts";
 import {
-  givesWay,
-  ifNot,
-  saysNothing,
-  takesTwo,
-  turnsAround,
-  whyNot,
-  type Planned,
-  type Plot,
-  type Turn,
+  isAcceptableChange,
+  fallbackLeads,
+  reportsNothing,
+  canNameTwo,
+  isReversal,
+  describeProblem,
+  type PlannedIntent,
+  type UserPlan,
+  type UserTurn,
 } from "./userPlan.ts";
-import { isEmpty, isRefusal, Rehearsal, type Trial } from "./feasibility.ts";
-import { keyOf } from "./lookUps.ts";
-import type { Thing } from "./entitySampling.ts";
+import {
+  isEmptyResult,
+  isRefusal,
+  FeasibilityChecker,
+  type FeasibilityResult,
+} from "./feasibility.ts";
+import { entityKey } from "./lookUps.ts";
+import type { EntityInstance } from "./entitySampling.ts";
 import { pickFiller } from "../text/filler.ts";
-import type { Asking, Scene, Wish } from "./intent.ts";
+import type { IntentRequest, ConversationContext, Intent } from "./intent.ts";
 
 /** Things asked for in one breath. */
 const mostWishes = 3;
@@ -46,51 +51,51 @@ const otherwise = { needed: 0.6, spare: 0.04, anotherTool: 0.15, onlyTool: 0.4 }
  */
 const odds = { twin: 0.08, movesOn: 0.6 };
 
-export class Author {
-  readonly rehearsal: Rehearsal;
+export class UserSimulator {
+  readonly feasibility: FeasibilityChecker;
   /** The turn said last. */
-  turn: Turn = { text: "", wishes: [] };
+  turn: UserTurn = { text: "", intents: [] };
   /** Why there was no next turn. */
-  stuck: string | undefined;
+  failure: string | undefined;
   /** Whether a value was withheld in this talk. */
   hasWithheld = false;
   /** What the talk came up against for want of a tool. */
-  obstacle: MissingCapability | undefined;
-  readonly #plot: Plot;
+  missingCapability: MissingCapability | undefined;
+  readonly #plot: UserPlan;
   #left: readonly string[];
-  #withheld: { wish: Wish; key: string } | undefined;
-  #refused: Wish | undefined;
-  #last: Wish | undefined;
+  #withheld: { wish: Intent; key: string } | undefined;
+  #refused: Intent | undefined;
+  #last: Intent | undefined;
   /** Whether the last look-up found nothing. */
   #foundNothing = false;
   /** Turns said. */
   #turns = 0;
   /** All that the user has said. */
   #heard = "";
-  readonly #walk = new Walk();
+  readonly #walk = new CrossServerIntents();
 
-  constructor(plot: Plot, scene: Scene) {
+  constructor(plot: UserPlan, scene: ConversationContext) {
     this.#plot = plot;
     this.#left = plot.tools;
-    this.rehearsal = new Rehearsal(
+    this.feasibility = new FeasibilityChecker(
       plot.session,
       {
         ...scene,
-        corrections: plot.manners.corrections,
-        breath: plot.breath,
-        guesses: plot.guesses,
+        corrections: plot.styleGuide.corrections,
+        maxReplyLength: plot.maxReplyLength,
+        usesPartialNames: plot.usesPartialNames,
       },
       {
-        listsFirst: plot.listsFirst,
-        preferred: new Set(plot.tools),
-        longestResult: plot.longestResult,
-        ...(plot.missing ? { hidden: plot.missing.hidden } : {}),
+        prefersLists: plot.prefersLists,
+        preferredTools: new Set(plot.tools),
+        longestResult: plot.maxResultLength,
+        ...(plot.missing ? { hiddenTools: plot.missing.hidden } : {}),
       },
     );
   }
 
   /** Whether something has been begun and has to be said before the talk can end. */
-  get owes(): boolean {
+  get owesAnswer(): boolean {
     return this.#withheld !== undefined;
   }
 
@@ -100,8 +105,8 @@ export class Author {
   }
 
   /** The next user turn, or undefined where there is nothing sensible left to say. */
-  say(kind: "open" | "follow-up" | "clarification"): Turn | undefined {
-    this.rehearsal.begin();
+  nextTurn(kind: "open" | "follow-up" | "clarification"): UserTurn | undefined {
+    this.feasibility.reset();
     const turn = this.#next(kind);
     if (!turn) return undefined;
     this.turn = turn;
@@ -111,42 +116,42 @@ export class Author {
   }
 
   /** Told what became of the calls of the last turn, and what was answered. */
-  heard(outcomes: readonly { wish: Wish; outcome: Outcome }[], reply = ""): void {
+  recordOutcomes(outcomes: readonly { wish: Intent; outcome: Outcome }[], reply = ""): void {
     const last = outcomes.at(-1);
     this.#refused = last && last.outcome.kind !== "ok" ? last.wish : undefined;
     this.#foundNothing =
-      last?.outcome.kind === "ok" && (isEmpty(last.outcome.value) || saysNothing(reply));
+      last?.outcome.kind === "ok" && (isEmptyResult(last.outcome.value) || reportsNothing(reply));
     this.#last = outcomes.findLast(it => it.outcome.kind === "ok")?.wish ?? this.#last;
   }
 
-  #next(kind: "open" | "follow-up" | "clarification"): Turn | undefined {
+  #next(kind: "open" | "follow-up" | "clarification"): UserTurn | undefined {
     if (this.#plot.script) return this.#scripted(this.#plot.script[this.#turns]?.tools ?? [], kind);
     if (kind === "open") return this.#open();
     if (this.#withheld) return this.#answer(this.#withheld);
     if (this.#refused) return this.#afterRefusal(this.#refused);
-    const isBlocked = this.turn.wishes.some(it => it.blocked !== undefined);
+    const isBlocked = this.turn.intents.some(it => it.blockedReply !== undefined);
     // what leads onto a bridge is followed by what goes over it, and nobody asks for more of what
     // came before a "can't"
     return (
-      (kind === "clarification" && !isBlocked && !(this.#plot.steps && this.hasMore)
+      (kind === "clarification" && !isBlocked && !(this.#plot.linkSteps && this.hasMore)
         ? this.#again()
         : undefined) ?? this.#more()
     );
   }
 
-  get #scene(): Scene {
-    return this.rehearsal.scene;
+  get #scene(): ConversationContext {
+    return this.feasibility.context;
   }
 
   /** The turn that is set down beforehand. */
   #scripted(
     tools: readonly string[],
     kind: "open" | "follow-up" | "clarification",
-  ): Turn | undefined {
+  ): UserTurn | undefined {
     if (this.#withheld) return this.#answer(this.#withheld);
     if (tools.length === 0) return undefined;
     const [before, refused] = [
-      this.turn.wishes.find(it => it.blocked !== undefined),
+      this.turn.intents.find(it => it.blockedReply !== undefined),
       this.#refused,
     ];
     const again =
@@ -156,7 +161,7 @@ export class Author {
           ? this.#again()
           : undefined;
     if (again) return again;
-    if (before || refused) this.rehearsal.forget();
+    if (before || refused) this.feasibility.clearFocus();
     this.#refused = undefined;
     this.#left = tools;
     const turn = this.#planned(
@@ -173,7 +178,7 @@ export class Author {
     return turn && before && !this.#plot.missing!.isAll ? this.#movedOn(turn) : turn;
   }
 
-  #open(): Turn | undefined {
+  #open(): UserTurn | undefined {
     const { info, isOneTurn } = this.#plot;
     if (isOneTurn) this.#left = this.#left.slice(-mostWishes);
     const n = isOneTurn
@@ -182,16 +187,17 @@ export class Author {
     return this.#planned(n, "first", info === "missing");
   }
 
-  #more(wanted: TurnPosition = "follow-up"): Turn | undefined {
+  #more(wanted: TurnPosition = "follow-up"): UserTurn | undefined {
     const { random } = this.#scene;
-    const isBlocked = this.turn.wishes.some(it => it.blocked !== undefined);
+    const isBlocked = this.turn.intents.some(it => it.blockedReply !== undefined);
     const opening = isBlocked ? "moving-on" : wanted;
     // after a refusal, "it" would be what was refused
-    if (opening === "moving-on") this.rehearsal.forget();
+    if (opening === "moving-on") this.feasibility.clearFocus();
     if (isBlocked && !this.#plot.missing!.isAll) return this.#somethingElse();
     if (this.#left.length === 0) {
       const next = this.#successor();
-      if (next === undefined) return this.#plot.goesOn ? this.#somethingElse(opening) : undefined;
+      if (next === undefined)
+        return this.#plot.startsNewTopics ? this.#somethingElse(opening) : undefined;
       this.#left = [next];
     }
     return this.#planned(
@@ -202,41 +208,43 @@ export class Author {
   }
 
   /** Another wish that has nothing to do with what was said before. */
-  #somethingElse(opening: TurnPosition = "bare"): Turn | undefined {
+  #somethingElse(opening: TurnPosition = "bare"): UserTurn | undefined {
     const { random, declarations } = this.#scene;
-    const isBlocked = this.turn.wishes.some(it => it.blocked !== undefined);
+    const isBlocked = this.turn.intents.some(it => it.blockedReply !== undefined);
     for (let attempt = 0; attempt < others; attempt++) {
       const tools = [...declarations.keys()].filter(it => !this.#plot.missing?.hidden.has(it));
-      this.#left = [random.pickWeighted(tools, this.#plot.rarity)];
+      this.#left = [random.pickWeighted(tools, this.#plot.getToolWeight)];
       const turn = this.#planned(1, isBlocked ? "bare" : opening, false);
-      if (!turn || turn.wishes.some(it => it.blocked !== undefined)) continue;
+      if (!turn || turn.intents.some(it => it.blockedReply !== undefined)) continue;
       return isBlocked ? this.#movedOn(turn) : turn;
     }
     return undefined;
   }
 
   /** Something else, after what could not be done. */
-  #movedOn(turn: Turn): Turn {
+  #movedOn(turn: UserTurn): UserTurn {
     const { goOn, unknown } = this.#plot.missing!.words;
     return {
       ...turn,
-      text: this.#scene.random.pick(this.obstacle!.kind === "thing" ? unknown : goOn) + turn.text,
+      text:
+        this.#scene.random.pick(this.missingCapability!.kind === "thing" ? unknown : goOn) +
+        turn.text,
     };
   }
 
   /** Another try, or something else. */
-  #afterRefusal(refused: Wish): Turn | undefined {
+  #afterRefusal(refused: Intent): UserTurn | undefined {
     return (
       this.#instead(refused) ??
       (this.#scene.random.boolean(odds.movesOn) ? this.#more("moving-on") : undefined)
     );
   }
 
-  #planned(n: number, opening: TurnPosition, withholds: boolean): Turn | undefined {
+  #planned(n: number, opening: TurnPosition, withholds: boolean): UserTurn | undefined {
     const { phrases } = this.#scene;
     const names = this.#left.slice(0, n);
     this.#left = this.#left.slice(n);
-    const wishes: Planned[] = [];
+    const wishes: PlannedIntent[] = [];
     const clauses: string[] = [];
     const holdAt = withholds ? names.findLastIndex(it => phrases.tools[it]?.missing) : -1;
     for (const [i, name] of names.entries()) {
@@ -246,50 +254,50 @@ export class Author {
         this.#left = [...names.slice(i + 1), ...this.#left];
         return {
           text: this.#text([...clauses, held.clause], opening),
-          wishes,
+          intents: wishes,
           question: held.question,
         };
       }
       const trial = this.#tried(name, wishes.at(-1));
       if (!trial) return undefined;
       // what turns the wish before around is said when that is done, or never
-      if (turnsAround(wishes.at(-1), trial.wish)) {
+      if (isReversal(wishes.at(-1), trial.intent)) {
         this.#left = this.#plot.isOneTurn ? [] : [...names.slice(i), ...this.#left];
         break;
       }
-      if (trial.obstacle) {
+      if (trial.missingCapability) {
         const { words, isAll } = this.#plot.missing!;
-        const standing = clauses.length > 0 ? "rest" : this.obstacle ? "again" : "alone";
-        this.obstacle ??= trial.obstacle;
+        const standing = clauses.length > 0 ? "rest" : this.missingCapability ? "again" : "alone";
+        this.missingCapability ??= trial.missingCapability;
         this.#left = isAll ? [...names.slice(i + 1), ...this.#left] : [];
         const blocked = renderMissingCapability(
-          trial.obstacle,
-          trial.wish,
+          trial.missingCapability,
+          trial.intent,
           words,
           standing,
           this.#scene.random,
         );
         return {
           text: this.#text(
-            [...clauses, trial.wish.clause],
+            [...clauses, trial.intent.clause],
             opening,
-            opening === "first" ? pickFiller(names[0]!, this.#scene, this.#plot.manners) : "",
+            opening === "first" ? pickFiller(names[0]!, this.#scene, this.#plot.styleGuide) : "",
           ),
-          wishes: [...wishes, { ...trial.wish, blocked }],
+          intents: [...wishes, { ...trial.intent, blockedReply: blocked }],
         };
       }
       const twin = names.length < mostWishes ? this.#twin(trial) : undefined;
       if (twin) {
-        wishes.push(trial.wish, twin.wish);
+        wishes.push(trial.intent, twin.wish);
         clauses.push(twin.clause);
         continue;
       }
       const alternative = this.#otherwise(trial);
-      wishes.push(alternative ? { ...trial.wish, otherwise: alternative } : trial.wish);
+      wishes.push(alternative ? { ...trial.intent, fallback: alternative } : trial.intent);
       clauses.push(
         alternative
-          ? `${trial.wish.clause}${alternative.clause.startsWith("or ") ? "," : ";"} ${alternative.clause}`
-          : trial.wish.clause,
+          ? `${trial.intent.clause}${alternative.clause.startsWith("or ") ? "," : ";"} ${alternative.clause}`
+          : trial.intent.clause,
       );
       if (trial.outcome.kind !== "ok" && !alternative) {
         this.#left = [];
@@ -300,36 +308,41 @@ export class Author {
       text: this.#text(
         clauses,
         opening,
-        opening === "first" ? pickFiller(names[0]!, this.#scene, this.#plot.manners) : "",
+        opening === "first" ? pickFiller(names[0]!, this.#scene, this.#plot.styleGuide) : "",
       ),
-      wishes,
+      intents: wishes,
     };
   }
 
   #text(clauses: readonly string[], opening: TurnPosition, reason = ""): string {
     const { persona, random } = this.#scene;
-    const { manners } = this.#plot;
-    if (!this.#foundNothing) return composeTurn(clauses, opening, persona, manners, random, reason);
+    const { styleGuide } = this.#plot;
+    if (!this.#foundNothing)
+      return composeTurn(clauses, opening, persona, styleGuide, random, reason);
     // nobody is pleased to hear that there is nothing
     return composeTurn(
       clauses,
       opening,
-      { ...persona, followUp: manners.sober },
-      { ...manners, followUp: manners.sober, clarification: manners.sober },
+      { ...persona, followUp: styleGuide.sober },
+      { ...styleGuide, followUp: styleGuide.sober, clarification: styleGuide.sober },
       random,
       reason,
     );
   }
 
   /** The same for another thing, in the same clause: `freeze the Travel card and the Gift card`. */
-  #twin({ wish, declared, outcome }: Trial): { wish: Wish; clause: string } | undefined {
+  #twin({
+    intent,
+    declared,
+    outcome,
+  }: FeasibilityResult): { wish: Intent; clause: string } | undefined {
     const { random } = this.#scene;
-    const { template } = wish;
+    const { template } = intent;
     if (
       outcome.kind !== "ok" ||
-      wish.before ||
-      guessOf(wish) ||
-      this.#plot.steps ||
+      intent.prerequisite ||
+      substitutePartialNames(intent) ||
+      this.#plot.linkSteps ||
       !random.boolean(odds.twin) ||
       !isRequest(template)
     )
@@ -339,37 +352,40 @@ export class Author {
     const open = declared.inputs.filter(
       it =>
         !it.isList &&
-        isThere(it.entity, wish.arguments[it.key]) &&
-        takesTwo(template, it.key) &&
-        !pointing.test(wish.said[it.key] ?? "it"),
+        isThere(it.entity, intent.arguments[it.key]) &&
+        canNameTwo(template, it.key) &&
+        !pointingWords.test(intent.argumentTexts[it.key] ?? "it"),
     );
-    if (open.length === 0 || declared.values.some(it => it.isSensitive && it.key in wish.arguments))
+    if (
+      open.length === 0 ||
+      declared.values.some(it => it.isSensitive && it.key in intent.arguments)
+    )
       return undefined;
     const { key } = random.pick(open);
     const other = this.#granted(
-      { declared, form: `{${key}}`, kept: wish },
-      it => it.arguments[key] !== wish.arguments[key],
+      { declared, form: `{${key}}`, base: intent },
+      it => it.arguments[key] !== intent.arguments[key],
     );
-    if (!other || pointing.test(other.said[key]!)) return undefined;
-    const both = `${random.boolean(0.3) ? "both " : ""}${wish.said[key]!} and ${other.said[key]!}`;
+    if (!other || pointingWords.test(other.argumentTexts[key]!)) return undefined;
+    const both = `${random.boolean(0.3) ? "both " : ""}${intent.argumentTexts[key]!} and ${other.argumentTexts[key]!}`;
     return {
       wish: other,
-      clause: fillSlots(template, slot => (slot === key ? both : wish.said[slot]))!,
+      clause: fillSlots(template, slot => (slot === key ? both : intent.argumentTexts[slot]))!,
     };
   }
 
   /** A wish for a tool that the session grants, or, now and then, one that it refuses. */
-  #tried(name: string, before: Wish | undefined): Trial | undefined {
-    const step = this.#plot.steps?.get(name);
+  #tried(name: string, before: Intent | undefined): FeasibilityResult | undefined {
+    const step = this.#plot.linkSteps?.get(name);
     const { declarations, phrases, random } = this.#scene;
     if (step) {
-      const trial = this.#walk.step(
+      const trial = this.#walk.createIntent(
         step,
         this.#heard,
-        () => this.#formOf(phrases.tools[step.bridge.from]!.forms),
-        this.rehearsal,
+        () => this.#formOf(phrases.tools[step.link.from]!.forms),
+        this.feasibility,
       );
-      if (typeof trial === "string") this.stuck = trial;
+      if (typeof trial === "string") this.failure = trial;
       return typeof trial === "string" ? undefined : trial;
     }
     const declared = declarations.get(name)!;
@@ -381,30 +397,31 @@ export class Author {
     for (let attempt = 0; attempt < tries; attempt++) {
       const form = this.#formOf(phrases.tools[name]!.forms);
       // what flows in may be what stands in the way
-      const trial = this.rehearsal.attempt({
+      const trial = this.feasibility.check({
         declared,
         form,
         ...(attempt < tries - 2 ? { flow } : {}),
       });
-      why = whyNot(trial);
+      why = describeProblem(trial);
       if (
         typeof trial === "string" ||
         (trial.outcome.kind !== "ok" && !(mayFail && isRefusal(trial.outcome)))
       )
         continue;
-      if (trial.outcome.kind !== "ok" && this.rehearsal.wasToBeExpected(trial)) {
+      if (trial.outcome.kind !== "ok" && this.feasibility.isForeseeableRefusal(trial)) {
         why = "the user knows better";
         continue;
       }
       if (
         trial.outcome.kind === "ok" &&
-        ((courts && attempt < tries / 2) || (isEmpty(trial.outcome.value) && !random.boolean(0.1)))
+        ((courts && attempt < tries / 2) ||
+          (isEmptyResult(trial.outcome.value) && !random.boolean(0.1)))
       )
         continue;
-      if (!turnsAround(before, trial.wish)) this.rehearsal.keep(trial);
+      if (!isReversal(before, trial.intent)) this.feasibility.commit(trial);
       return trial;
     }
-    this.stuck = `no sensible ${name} (${why})`;
+    this.failure = `no sensible ${name} (${why})`;
     return undefined;
   }
 
@@ -418,37 +435,40 @@ export class Author {
     let why = "";
     for (let attempt = 0; attempt < tries; attempt++) {
       const key = random.pick(Object.keys(missing));
-      const trial = this.rehearsal.attempt({
+      const trial = this.feasibility.check({
         declared: declarations.get(name)!,
         form: this.#formOf(missing[key]!.forms),
         withheld: key,
       });
-      why = whyNot(trial);
+      why = describeProblem(trial);
       if (
         typeof trial === "string" ||
-        trial.obstacle ||
+        trial.missingCapability ||
         trial.outcome.kind !== "ok" ||
-        isEmpty(trial.outcome.value)
+        isEmptyResult(trial.outcome.value)
       )
         continue;
-      const { wish } = trial;
+      const { intent } = trial;
       // nobody is asked for what the talk is about anyway
       if (
-        wish.things.some(
-          ({ thing }) =>
-            thing.id === wish.arguments[key] && focus.some(it => keyOf(it) === keyOf(thing)),
+        intent.mentions.some(
+          ({ instance }) =>
+            instance.id === intent.arguments[key] &&
+            focus.some(it => entityKey(it) === entityKey(instance)),
         )
       )
         continue;
       const question = random
         .shuffle(missing[key]!.ask)
-        .flatMap(it => fillSlots(it, slot => wish.said[slot]?.replace(/^my /, "your ")) ?? [])[0];
+        .flatMap(
+          it => fillSlots(it, slot => intent.argumentTexts[slot]?.replace(/^my /, "your ")) ?? [],
+        )[0];
       if (question === undefined) continue;
-      this.#withheld = { wish, key };
+      this.#withheld = { wish: intent, key };
       this.hasWithheld = true;
-      return { clause: wish.clause, question };
+      return { clause: intent.clause, question };
     }
-    this.stuck = `no sensible ${name} (${why})`;
+    this.failure = `no sensible ${name} (${why})`;
     return undefined;
   }
 
@@ -462,7 +482,10 @@ export class Author {
   }
 
   /** What the wish before passes on, by argument: the things it names or brings about. */
-  #flow({ inputs }: ToolDeclaration, before: Wish | undefined): Record<string, readonly Thing[]> {
+  #flow(
+    { inputs }: ToolDeclaration,
+    before: Intent | undefined,
+  ): Record<string, readonly EntityInstance[]> {
     const { focus } = this.#scene;
     if (!before && focus.length === 0) return {};
     const first = inputs.filter(
@@ -479,21 +502,21 @@ export class Author {
    * What to do if it is refused, said in the same breath: it would be granted, whether it comes to
    * it or not.
    */
-  #otherwise(trial: Trial): Wish | undefined {
+  #otherwise(trial: FeasibilityResult): Intent | undefined {
     // a way out does not hang on a question
-    if (guessOf(trial.wish) || trial.wish.clause.endsWith("?")) return undefined;
-    const { wish, outcome } = trial;
+    if (substitutePartialNames(trial.intent) || trial.intent.clause.endsWith("?")) return undefined;
+    const { intent, outcome } = trial;
     const { phrases, declarations, random } = this.#scene;
-    const words = phrases.tools[wish.tool.name]!.otherwise;
+    const words = phrases.tools[intent.tool.name]!.otherwise;
     const isNeeded = outcome.kind !== "ok";
     if (isNeeded && random.boolean(words ? otherwise.anotherTool : otherwise.onlyTool))
       return this.#alternative(trial);
     if (!words || !random.boolean(isNeeded ? otherwise.needed : otherwise.spare)) return undefined;
     const [key, forms] = random.pick(Object.entries(words));
-    const stage = isNeeded ? this.rehearsal : this.rehearsal.aside();
+    const stage = isNeeded ? this.feasibility : this.feasibility.fork();
     return this.#granted(
-      { declared: declarations.get(wish.tool.name)!, kept: wish, form: random.pick(forms) },
-      it => givesWay(it, wish, key),
+      { declared: declarations.get(intent.tool.name)!, base: intent, form: random.pick(forms) },
+      it => isAcceptableChange(it, intent, key),
       stage,
     );
   }
@@ -502,59 +525,61 @@ export class Author {
    * Another tool for the same thing, should the first be refused: `cancel it; if that is not
    * possible, tell me where it is`.
    */
-  #alternative({ wish }: Trial): Wish | undefined {
+  #alternative({ intent }: FeasibilityResult): Intent | undefined {
     const { declarations, phrases, random } = this.#scene;
-    const [named] = wish.things;
-    if (!named || wish.clause.endsWith("?") || this.#plot.steps) return undefined;
-    const { thing } = named;
+    const [named] = intent.mentions;
+    if (!named || intent.clause.endsWith("?") || this.#plot.linkSteps) return undefined;
+    const { instance } = named;
     const fits = (it: ToolDeclaration) =>
       it.tool.effect === "read" &&
       phrases.tools[it.tool.name] &&
-      it.inputs.some(input => input.isRequired && !input.isList && input.entity === thing.entity);
+      it.inputs.some(
+        input => input.isRequired && !input.isList && input.entity === instance.entity,
+      );
     for (const declared of random
       .shuffle([...declarations.values()].filter(fits))
       .slice(0, others)) {
-      const { key } = declared.inputs.find(it => it.isRequired && it.entity === thing.entity)!;
+      const { key } = declared.inputs.find(it => it.isRequired && it.entity === instance.entity)!;
       const form = random.pick(phrases.tools[declared.tool.name]!.forms);
-      const trial = this.rehearsal.attempt(
-        { declared, form, flow: { [key]: [thing] } },
-        { ...this.#scene, focus: [thing], recent: [thing] },
+      const trial = this.feasibility.check(
+        { declared, form, flow: { [key]: [instance] } },
+        { ...this.#scene, focus: [instance], recent: [instance] },
       );
       if (
         typeof trial === "string" ||
-        trial.obstacle ||
+        trial.missingCapability ||
         trial.outcome.kind !== "ok" ||
-        isEmpty(trial.outcome.value)
+        isEmptyResult(trial.outcome.value)
       )
         continue;
       if (
-        trial.wish.arguments[key] !== thing.id ||
-        trial.wish.things.length > 1 ||
-        !isRequest(trial.wish.clause)
+        trial.intent.arguments[key] !== instance.id ||
+        trial.intent.mentions.length > 1 ||
+        !isRequest(trial.intent.clause)
       )
         continue;
-      this.rehearsal.keep(trial);
-      return { ...trial.wish, clause: `${random.pick(ifNot)} ${trial.wish.clause}` };
+      this.feasibility.commit(trial);
+      return { ...trial.intent, clause: `${random.pick(fallbackLeads)} ${trial.intent.clause}` };
     }
     return undefined;
   }
 
   /** The value that was asked for. */
-  #answer({ wish, key }: { wish: Wish; key: string }): Turn | undefined {
+  #answer({ wish, key }: { wish: Intent; key: string }): UserTurn | undefined {
     this.#withheld = undefined;
     const { phrases, random, declarations } = this.#scene;
     const declared = declarations.get(wish.tool.name)!;
     const form = random.pick(phrases.tools[wish.tool.name]!.missing![key]!.answer);
-    const trial = this.rehearsal.attempt({ declared, form, kept: wish, isSettled: true });
+    const trial = this.feasibility.check({ declared, form, base: wish, isSettled: true });
     if (typeof trial === "string" || trial.outcome.kind !== "ok") return undefined;
-    this.rehearsal.keep(trial);
+    this.feasibility.commit(trial);
     // what answers the question that was asked first
-    const answered = wish.replies ? { ...trial.wish, replies: wish.replies } : trial.wish;
-    return { text: this.#text([trial.wish.clause], "answer"), wishes: [answered] };
+    const answered = wish.replies ? { ...trial.intent, replies: wish.replies } : trial.intent;
+    return { text: this.#text([trial.intent.clause], "answer"), intents: [answered] };
   }
 
   /** After a refusal: the same wish with one value changed so that it is granted. */
-  #instead(refused: Wish): Turn | undefined {
+  #instead(refused: Intent): UserTurn | undefined {
     this.#refused = undefined;
     const { phrases, declarations, random } = this.#scene;
     const declared = declarations.get(refused.tool.name)!;
@@ -562,17 +587,17 @@ export class Author {
       Object.entries(phrases.tools[refused.tool.name]!.instead ?? {}),
     )) {
       for (let attempt = 0; attempt < tries; attempt++) {
-        const wish = this.#granted({ declared, kept: refused, form: random.pick(forms) }, it =>
-          givesWay(it, refused, key),
+        const wish = this.#granted({ declared, base: refused, form: random.pick(forms) }, it =>
+          isAcceptableChange(it, refused, key),
         );
-        if (wish) return { text: this.#text([wish.clause], "instead"), wishes: [wish] };
+        if (wish) return { text: this.#text([wish.clause], "instead"), intents: [wish] };
       }
     }
     return undefined;
   }
 
   /** The last wish once more, with other values where the form has slots. */
-  #again(): Turn | undefined {
+  #again(): UserTurn | undefined {
     const last = this.#last;
     const { phrases, declarations, random } = this.#scene;
     const forms = last && phrases.tools[last.tool.name]?.again;
@@ -580,31 +605,31 @@ export class Author {
     for (let attempt = 0; attempt < tries; attempt++) {
       const wish = this.#granted({
         declared: declarations.get(last.tool.name)!,
-        kept: last,
+        base: last,
         form: random.pick(forms),
       });
-      if (wish) return { text: this.#text([wish.clause], "clarification"), wishes: [wish] };
+      if (wish) return { text: this.#text([wish.clause], "clarification"), intents: [wish] };
     }
     return undefined;
   }
 
   /** A wish that is granted, and kept. Nothing in it is called `it`. */
   #granted(
-    asking: Asking,
-    fits: (it: Wish) => boolean = () => true,
-    stage: Rehearsal = this.rehearsal,
-  ): Wish | undefined {
-    const trial = stage.attempt(asking, { ...this.#scene, focus: [] });
+    asking: IntentRequest,
+    fits: (it: Intent) => boolean = () => true,
+    stage: FeasibilityChecker = this.feasibility,
+  ): Intent | undefined {
+    const trial = stage.check(asking, { ...this.#scene, focus: [] });
     if (
       typeof trial === "string" ||
-      trial.obstacle ||
-      !fits(trial.wish) ||
+      trial.missingCapability ||
+      !fits(trial.intent) ||
       trial.outcome.kind !== "ok" ||
-      isEmpty(trial.outcome.value)
+      isEmptyResult(trial.outcome.value)
     )
       return undefined;
-    stage.keep(trial);
-    return trial.wish;
+    stage.commit(trial);
+    return trial.intent;
   }
 
   /** A tool that takes what the talk is about now. */
@@ -619,6 +644,6 @@ export class Author {
     );
     return next.length === 0
       ? undefined
-      : random.pickWeighted(next, it => this.#plot.rarity(it.tool.name)).tool.name;
+      : random.pickWeighted(next, it => this.#plot.getToolWeight(it.tool.name)).tool.name;
   }
 }

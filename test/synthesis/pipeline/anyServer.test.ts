@@ -3,7 +3,7 @@
  * is nothing more to make.
  */
 import { expect, test } from "vitest";
-import { synthesize, type Attempted } from "../../../src/synthesis/pipeline/synthesize.ts";
+import { synthesize, type AttemptResult } from "../../../src/synthesis/pipeline/synthesize.ts";
 import { synthesis } from "../made.ts";
 import { libraryCatalog } from "../library.ts";
 
@@ -24,7 +24,7 @@ test("conversations come of declarations alone", async () => {
 });
 
 test("where nothing comes of it the stream ends", async () => {
-  const all: Attempted[] = [];
+  const all: AttemptResult[] = [];
   for await (const it of of({ count: 100_000 })) all.push(it);
   const accepted = all.filter(it => it.kind === "accepted").length;
   expect(accepted).toBeGreaterThan(20);

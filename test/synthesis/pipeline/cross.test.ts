@@ -36,7 +36,7 @@ beforeAll(async () => {
   ({ tasks: all } = await made(90, {
     servers: [...catalog.servers.keys()],
     preset: "paper",
-    crossing: 1,
+    crossServerShare: 1,
     seed: 4,
   }));
   crossing = all.filter(it => it.knobs["bridges"] !== undefined);
@@ -258,7 +258,7 @@ test("the same seed makes the same talks, and the student's mixture has none of 
   const again = await made(20, {
     servers: [...catalog.servers.keys()],
     preset: "paper",
-    crossing: 1,
+    crossServerShare: 1,
     seed: 4,
   });
   expect(again.tasks).toEqual(all.slice(0, 20));

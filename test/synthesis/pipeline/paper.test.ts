@@ -9,7 +9,7 @@ import {
   planSlots,
 } from "../../../src/synthesis/pipeline/composition.ts";
 import { declarationsOf } from "../../../src/synthesis/graph/declarations.ts";
-import { transitionsIn } from "../../../src/synthesis/pipeline/stateLog.ts";
+import { parseStateLog } from "../../../src/synthesis/pipeline/stateLog.ts";
 import { isSubstitute } from "../../../src/synthesis/pipeline/menu.ts";
 import { presets } from "../../../src/synthesis/pipeline/presets.ts";
 import { heldOutServers, isHeldOut } from "../../../src/synthesis/pipeline/split.ts";
@@ -241,7 +241,7 @@ describe("two thousand tasks", () => {
 
   test("recover in every way there is", () => {
     const recoveries = tasks.flatMap(it =>
-      transitionsIn(it.provenance.log)
+      parseStateLog(it.provenance.log)
         .filter(step => step.from === "recover")
         .map(step => step.event),
     );
@@ -265,7 +265,7 @@ test("a wish for tasks of held-out servers is granted", async () => {
 });
 
 test("a menu of kind full offers every tool of the server, and now and then others", async () => {
-  const { tasks } = await made(40, { ...paper, count: 40, menu: "full", crossing: 0 });
+  const { tasks } = await made(40, { ...paper, count: 40, menu: "full", crossServerShare: 0 });
   for (const { menu, servers, kind, knobs } of tasks) {
     if (kind !== "normal") continue;
     const own = menu

@@ -1,6 +1,10 @@
 /** Logs as text: what the machine did can be written on a line a turn and read back. */
 import { expect, test } from "vitest";
-import { logOf, transitionsIn, type Transition } from "../../../src/synthesis/pipeline/stateLog.ts";
+import {
+  formatStateLog,
+  parseStateLog,
+  type Transition,
+} from "../../../src/synthesis/pipeline/stateLog.ts";
 
 const step = (
   t: number,
@@ -23,24 +27,24 @@ const conversation = [
 ];
 
 test("a line a turn, attempts behind the states they were made in", () => {
-  expect(logOf(conversation)).toEqual([
+  expect(formatStateLog(conversation)).toEqual([
     "query -text-> check-query -names a tool-> query#2 -text-> check-query#2 -sound-> turn -said-> ask -text-> respond -answered-> continue -follow-up-> query",
     "query -nothing to say-> reject",
   ]);
 });
 
 test("what was written is read back", () => {
-  expect(transitionsIn(logOf(conversation))).toEqual(conversation);
-  expect(logOf([])).toEqual([]);
-  expect(transitionsIn([])).toEqual([]);
+  expect(parseStateLog(formatStateLog(conversation))).toEqual(conversation);
+  expect(formatStateLog([])).toEqual([]);
+  expect(parseStateLog([])).toEqual([]);
 });
 
 test("an event that looks like an arrow does no harm", () => {
-  expect(transitionsIn(logOf([step(1, "query", "a -> b", "reject")]))).toEqual([
+  expect(parseStateLog(formatStateLog([step(1, "query", "a -> b", "reject")]))).toEqual([
     step(1, "query", "a > b", "reject"),
   ]);
 });
 
 test("what is no log tells nothing", () => {
-  expect(transitionsIn(["", "hello", "query -text-> nowhere", "ask"])).toEqual([]);
+  expect(parseStateLog(["", "hello", "query -text-> nowhere", "ask"])).toEqual([]);
 });

@@ -5,7 +5,10 @@
 import { describe, expect, test } from "vitest";
 import type { AssistantMessage, Call, Conversation } from "../../../src/policy/policy.ts";
 import { createRandom } from "../../../src/environment/random.ts";
-import { converse, type Course } from "../../../src/synthesis/pipeline/stateMachine.ts";
+import {
+  runConversation,
+  type ConversationResult,
+} from "../../../src/synthesis/pipeline/stateMachine.ts";
 import type { SimulatedUser } from "../../../src/synthesis/teachers/simulatedUser.ts";
 import type { Recovery, Teacher } from "../../../src/synthesis/teachers/teacher.ts";
 import {
@@ -40,7 +43,7 @@ async function hold({
   maxTurns = 1,
   seed = 1,
 }: Script): Promise<{
-  course: Course;
+  course: ConversationResult;
   path: string[];
   events: Event[];
   ends: string[];
@@ -50,7 +53,7 @@ async function hold({
   const events: Event[] = [];
   const ends: string[] = [];
   const recoveries: string[] = [];
-  const speaker: SimulatedUser = {
+  const user: SimulatedUser = {
     nextTurn: () => users.shift(),
     stuckReason: undefined,
     findFlaw: text => (text.startsWith("!") ? "flawed" : undefined),
@@ -83,9 +86,9 @@ async function hold({
     now: "2026-03-09T09:00",
     events,
   };
-  const course = await converse({
+  const course = await runConversation({
     session,
-    speaker,
+    user,
     teacher,
     conversation,
     random: createRandom(seed),

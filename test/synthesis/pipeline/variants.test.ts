@@ -1,6 +1,6 @@
 /** Variants of a task are tasks of its shape about other things. */
 import { beforeAll, expect, test } from "vitest";
-import { shapeOf, variantsOf } from "../../../src/synthesis/pipeline/variants.ts";
+import { getTaskShape, synthesizeVariants } from "../../../src/synthesis/pipeline/variants.ts";
 import { checkReplay } from "../../../src/trajectory/replay.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import { callsOf } from "../../../src/trajectory/trajectory.ts";
@@ -12,14 +12,15 @@ beforeAll(async () => {
   ({ tasks } = await made(60, {
     servers: [...catalog.servers.keys()],
     preset: "paper",
-    crossing: 0.3,
+    crossServerShare: 0.3,
     seed: 5,
   }));
 });
 
 async function listed(task: Task, count: number, seed = 1): Promise<Task[]> {
   const all: Task[] = [];
-  for await (const it of variantsOf(task, { catalog, resources, seed, count })) all.push(it);
+  for await (const it of synthesizeVariants(task, { catalog, resources, seed, count }))
+    all.push(it);
   return all;
 }
 
@@ -61,7 +62,7 @@ test.each(sorts)("%s", async (_, is) => {
     expect(it.goals.map(goal => [goal.turn, goal.calls.map(call => call.name)])).toEqual(
       task.goals.map(goal => [goal.turn, goal.calls.map(call => call.name)]),
     );
-    expect(shapeOf(it)).toBe(shapeOf(task));
+    expect(getTaskShape(it)).toBe(getTaskShape(task));
     expect(it.turns.map(turn => turn.user)).not.toEqual(task.turns.map(turn => turn.user));
     expect(checkReplay(catalog, it.trajectory).verdict).toBe("same");
     if (task.goals.length > 0) expect(calls(it)).not.toBe(calls(task));
@@ -83,17 +84,17 @@ test("a variant can be varied in turn", async () => {
   const task = tasks.find(sorts[0]![1])!;
   const [variant] = await listed(task, 1);
   const [next] = await listed(variant!, 1, 7);
-  expect(shapeOf(next!)).toBe(shapeOf(task));
+  expect(getTaskShape(next!)).toBe(getTaskShape(task));
 });
 
 test("stops when told to, and says which server is not here", async () => {
   const task = tasks.find(sorts[0]![1])!;
   const signal = AbortSignal.abort(new Error("enough"));
   await expect(
-    variantsOf(task, { catalog, resources, seed: 1, count: 3, signal }).next(),
+    synthesizeVariants(task, { catalog, resources, seed: 1, count: 3, signal }).next(),
   ).rejects.toThrow("enough");
   const gone: Task = { ...task, servers: [{ ...task.servers[0]!, name: "weather" }] };
-  await expect(variantsOf(gone, { catalog, resources, seed: 1, count: 3 }).next()).rejects.toThrow(
-    /is of weather, which is not here/,
-  );
+  await expect(
+    synthesizeVariants(gone, { catalog, resources, seed: 1, count: 3 }).next(),
+  ).rejects.toThrow(/is of weather, which is not here/);
 });

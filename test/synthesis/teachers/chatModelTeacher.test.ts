@@ -8,9 +8,9 @@ import { openEndpoint } from "../../../src/policy/endpoint.ts";
 import { EndpointFault } from "../../../src/policy/endpointFault.ts";
 import { createLlmRoles } from "../../../src/synthesis/teachers/chatModelTeacher.ts";
 import type { RejectedAttempt } from "../../../src/synthesis/pipeline/report.ts";
-import { synthesizeSideBySide } from "../../../src/synthesis/pipeline/concurrentSynthesis.ts";
-import type { Synthesis } from "../../../src/synthesis/pipeline/synthesizer.ts";
-import type { Attempted } from "../../../src/synthesis/pipeline/synthesize.ts";
+import { synthesizeConcurrently } from "../../../src/synthesis/pipeline/concurrentSynthesis.ts";
+import type { SynthesisOptions } from "../../../src/synthesis/pipeline/synthesizer.ts";
+import type { AttemptResult } from "../../../src/synthesis/pipeline/synthesize.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import { callsOf } from "../../../src/trajectory/trajectory.ts";
 import { checkReplay } from "../../../src/trajectory/replay.ts";
@@ -48,17 +48,17 @@ const castFor = (url: string) =>
 async function played(
   n: number,
   model: Model,
-  more: Partial<Synthesis> = {},
-  { there = [] as readonly Attempted[], attempts = 400, concurrency = 3 } = {},
+  more: Partial<SynthesisOptions> = {},
+  { there = [] as readonly AttemptResult[], attempts = 400, concurrency = 3 } = {},
 ): Promise<Played> {
   const competent = competentModel();
   const server = await chatServer(({ body }) => model(body, competent));
   const [tasks, rejected] = [[] as Task[], [] as RejectedAttempt[]];
   const work = {
-    ...synthesis({ servers: ["filesystem"], menu: "full", count: n, crossing: 0, ...more }),
+    ...synthesis({ servers: ["filesystem"], menu: "full", count: n, crossServerShare: 0, ...more }),
     cast: castFor(server.url),
   };
-  for await (const it of synthesizeSideBySide(work, { concurrency, there })) {
+  for await (const it of synthesizeConcurrently(work, { concurrency, earlierAttempts: there })) {
     if (it.kind === "accepted") tasks.push(it.task);
     else rejected.push(it.rejected);
     if (tasks.length + rejected.length >= attempts) break;
@@ -122,7 +122,7 @@ describe("a competent model", () => {
 
   test("goes on after what is there: it comes first as it is, and no id comes twice", async () => {
     const begun = await played(3, plainly);
-    const there: Attempted[] = [
+    const there: AttemptResult[] = [
       ...begun.rejected.map(rejected => ({ kind: "rejected", rejected }) as const),
       ...begun.tasks.map(task => ({ kind: "accepted", task }) as const),
     ];
@@ -316,7 +316,7 @@ describe("when the model no longer answers", () => {
   });
 
   test("faults without end go up, with what was made before", async () => {
-    const made: Attempted[] = [];
+    const made: AttemptResult[] = [];
     const model = {
       name: "gone",
       complete: (): Promise<ChatAnswer> =>
@@ -334,7 +334,10 @@ describe("when the model no longer answers", () => {
     };
     await expect(
       (async () => {
-        for await (const it of synthesizeSideBySide(work, { concurrency: 2, there: [] }))
+        for await (const it of synthesizeConcurrently(work, {
+          concurrency: 2,
+          earlierAttempts: [],
+        }))
           made.push(it);
       })(),
     ).rejects.toThrow("the budget of 9 tokens is spent");

@@ -3,16 +3,16 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/environment/json.ts";
 import type { TurnPlan } from "../../../src/synthesis/teachers/turnPrompt.ts";
 import { findGroundingFlaw } from "../../../src/synthesis/teachers/grounding.ts";
-import type { Thing } from "../../../src/synthesis/user/entitySampling.ts";
-import type { Wish } from "../../../src/synthesis/user/intent.ts";
+import type { EntityInstance } from "../../../src/synthesis/user/entitySampling.ts";
+import type { Intent } from "../../../src/synthesis/user/intent.ts";
 import { catalog } from "../../contracts/doors.ts";
 
-const thing = (entity: string, id: string, label?: string): Thing => ({
+const thing = (entity: string, id: string, label?: string): EntityInstance => ({
   entity,
   id,
   ...(label === undefined ? {} : { label }),
   facts: {},
-  context: {},
+  parents: {},
 });
 const flat = thing("account", "acc_104", "Shared flat");
 const everyday = thing("account", "acc_101", "Everyday");
@@ -24,26 +24,26 @@ function planOf(
   tool: string,
   args: JsonObject,
   said: Record<string, string>,
-  things: readonly Thing[],
+  things: readonly EntityInstance[],
   more: Partial<TurnPlan> = {},
 ): TurnPlan {
-  const wish: Wish = {
+  const wish: Intent = {
     tool: catalog.tools.get(tool)!,
     arguments: args,
-    things: things.map(it => ({ thing: it, isSpoken: false })),
+    mentions: things.map(it => ({ instance: it, isIdSpoken: false })),
     clause: plain,
     template: plain,
-    said,
+    argumentTexts: said,
   };
   return {
     plain,
-    turn: { text: plain, wishes: [wish] },
+    turn: { text: plain, intents: [wish] },
     kind: "open",
     persona: { name: "plain", weight: 1, ask: ["{clause}"], dates: "plain" },
     now: "2026-03-09T09:00",
     isMinimal: false,
     sample: {
-      things: new Map([
+      instances: new Map([
         ["account", [flat, everyday]],
         ["event", [standup]],
         ["message", [message]],
@@ -170,7 +170,7 @@ test("what has to be asked for is not said beforehand, though it is there", () =
     {},
     {},
     [],
-    { turn: { text: "", wishes: [], question: "Which one?" } },
+    { turn: { text: "", intents: [], question: "Which one?" } },
   );
   expect(findGroundingFlaw("Would you skip one of my series next time?", plan)).toBeUndefined();
   expect(findGroundingFlaw("Would you skip my Morning standup next time?", plan)?.event).toBe(

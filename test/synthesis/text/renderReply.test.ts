@@ -168,7 +168,7 @@ test.each(inabilities)("what cannot be done (%s, %s): %s", (clause, standing, sa
   expect(
     renderMissingCapability(
       { kind: "tool" },
-      { clause, tool, arguments: {}, things: [], template: clause, said: {} },
+      { clause, tool, arguments: {}, mentions: [], template: clause, argumentTexts: {} },
       words,
       standing,
       createRandom(1),

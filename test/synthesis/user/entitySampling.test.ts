@@ -1,16 +1,19 @@
 /** A sample holds what read tools show, and looking around changes nothing. */
 import { expect, test } from "vitest";
 import { createRandom } from "../../../src/environment/random.ts";
-import { sampleOf } from "../../../src/synthesis/user/entitySampling.ts";
+import { sampleEntities } from "../../../src/synthesis/user/entitySampling.ts";
 import { library, openLibrary } from "../library.ts";
 
 test("things by entity, with label, facts and what they hang on", () => {
   const session = openLibrary();
   const before = session.digest;
-  const { things } = sampleOf(library, session, createRandom(1));
+  const { instances } = sampleEntities(library, session, createRandom(1));
   expect(session.digest).toBe(before);
   const byId = Object.fromEntries(
-    [...things].map(([entity, all]) => [entity, [...all].sort((a, b) => (a.id < b.id ? -1 : 1))]),
+    [...instances].map(([entity, all]) => [
+      entity,
+      [...all].sort((a, b) => (a.id < b.id ? -1 : 1)),
+    ]),
   );
   expect(byId).toEqual({
     book: [
@@ -19,25 +22,25 @@ test("things by entity, with label, facts and what they hang on", () => {
         id: "book_11",
         label: "Emma",
         facts: { title: "Emma", copies: 1 },
-        context: {},
+        parents: {},
       },
       {
         entity: "book",
         id: "book_12",
         label: "Ulysses",
         facts: { title: "Ulysses", copies: 0 },
-        context: {},
+        parents: {},
       },
     ],
     shelf: [
-      { entity: "shelf", id: "north", facts: {}, context: {} },
-      { entity: "shelf", id: "south", facts: {}, context: {} },
+      { entity: "shelf", id: "north", facts: {}, parents: {} },
+      { entity: "shelf", id: "south", facts: {}, parents: {} },
     ],
-    loan: [{ entity: "loan", id: "loan_31", facts: { by: "Ada" }, context: { book: "book_12" } }],
+    loan: [{ entity: "loan", id: "loan_31", facts: { by: "Ada" }, parents: { book: "book_12" } }],
   });
 });
 
 test("a look-up that needs a name is not made up", () => {
-  const sample = sampleOf(library, openLibrary(), createRandom(1));
+  const sample = sampleEntities(library, openLibrary(), createRandom(1));
   expect(sample.find("member", "mem_21")).toBeUndefined();
 });
