@@ -1,0 +1,86 @@
+/**
+ * Files that version 0.3.0 wrote still open: tasks, rejected attempts, a report, a run with its
+ * groups, a fixture and edge verdicts. `v0.3.0/scores.jsonl` is what that version scored.
+ */
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { emptyFolder, run } from "../cli/program.ts";
+import { indexTasks } from "../../src/editor/tasks/taskIndex.ts";
+import { readMetrics, readRun } from "../../src/run/folder.ts";
+
+const old = join(import.meta.dirname, "v0.3.0");
+const taskFiles = ["prove/tasks/student.tasks.jsonl", "prove/tasks/paper.tasks.jsonl"];
+const group = "prove/runs/old/groups/2.jsonl";
+
+function copyWorkspace(): string {
+  const folder = emptyFolder();
+  cpSync(join(old, "prove"), join(folder, "prove"), { recursive: true });
+  return folder;
+}
+
+test("every attempt replays", async () => {
+  const { code, stderr } = await run(["replay", ...taskFiles, group], {
+    cwd: copyWorkspace(),
+  });
+  expect(stderr).toContain("28 attempts, 100 calls");
+  expect(code).toBe(0);
+});
+
+test("every attempt earns what it earned", async () => {
+  const cwd = copyWorkspace();
+  const scores: string[] = [];
+  for (const file of [...taskFiles, group]) {
+    const args = ["score", file, "--tasks", taskFiles[0]!, "--json"];
+    scores.push((await run(args, { cwd })).stdout);
+  }
+  const parse = (text: string): unknown[] =>
+    text
+      .trim()
+      .split("\n")
+      .map(it => JSON.parse(it) as unknown);
+  expect(parse(scores.join(""))).toEqual(parse(readFileSync(join(old, "scores.jsonl"), "utf8")));
+});
+
+test("a run's settings and metrics are read", () => {
+  const folder = join(old, "prove/runs/old");
+  expect(readRun(folder)).toMatchObject({ method: "grpo", version: "0.3.0", steps: 2 });
+  expect(readMetrics(folder).lines.map(it => it.step)).toEqual([1, 2]);
+});
+
+test("a synthesis continues an older file, to the same bytes", async () => {
+  const cwd = copyWorkspace();
+  // the workspace's verdicts would change the chains
+  rmSync(join(cwd, "prove/graphs"), { recursive: true });
+  const file = join(cwd, taskFiles[0]!);
+  const whole = readFileSync(file, "utf8");
+  writeFileSync(file, whole.split("\n").slice(0, 5).join("\n") + "\n");
+  const { code } = await run(
+    [
+      ...["synthesize", "--out", file, "--count", "12", "--seed", "5", "--resume"],
+      ...["--preset", "student", "--servers", "banking,calendar,filesystem"],
+    ],
+    { cwd },
+  );
+  expect(code).toBe(0);
+  expect(readFileSync(file, "utf8")).toBe(whole);
+});
+
+test("a session starts from an older fixture", async () => {
+  const args = ["call", "banking_get_balance", `{"account_id":"acc_101"}`, "--fixture", "mine"];
+  const { stdout } = await run([...args, "--json"], { cwd: copyWorkspace() });
+  expect(JSON.parse(stdout)).toMatchObject({
+    outcome: { kind: "ok", value: { name: "Everyday", balance: 3148.95 } },
+  });
+});
+
+test("a workspace's verdicts on edges still count", async () => {
+  const { stdout } = await run(["graph", "banking", "--json"], { cwd: copyWorkspace() });
+  expect(stdout).toContain("not in our bank");
+});
+
+test("the Tasks view lists older tasks", async () => {
+  const { entries } = await indexTasks(join(old, taskFiles[0]!));
+  expect(entries).toHaveLength(12);
+  expect(entries[0]).toMatchObject({ id: "banking-5-0" });
+});
