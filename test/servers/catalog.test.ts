@@ -1,29 +1,13 @@
-/** The catalog loads every server it lists, and the settings offer exactly those. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+/** The catalog loads every server that it lists. */
 import { expect, test } from "vitest";
-import { loadServers, serverNames } from "../../src/servers/catalog.ts";
+import { loadGenerators, loadServers, serverNames } from "../../src/servers/catalog.ts";
 
 test("every server has the name that the catalog lists it under", async () => {
   expect((await loadServers()).map(it => it.name)).toEqual(serverNames);
 });
 
-test("the setting prove.agentServers offers the same names", () => {
-  const manifest = JSON.parse(
-    readFileSync(join(import.meta.dirname, "../../package.json"), "utf8"),
-  ) as {
-    readonly contributes: {
-      readonly configuration: {
-        readonly properties: Readonly<
-          Record<
-            string,
-            { readonly default: unknown; readonly items?: { readonly enum: readonly string[] } }
-          >
-        >;
-      };
-    };
-  };
-  const setting = manifest.contributes.configuration.properties["prove.agentServers"];
-  expect(setting?.items?.enum).toEqual(serverNames);
-  expect(setting?.default).toEqual([]);
+test("every server has one generator, and the hand-written fixtures come first", async () => {
+  const names = (await loadGenerators()).map(it => it.server.name);
+  expect(names.toSorted()).toEqual(serverNames.toSorted());
+  expect(names.slice(0, 3)).toEqual(["banking", "calendar", "filesystem"]);
 });

@@ -1,0 +1,51 @@
+/**
+ * Writes the lists in package.json that follow from the servers' catalog: the JSON Schemas by which
+ * the editor validates files, and the servers that a setting offers. `npm run manifest` runs it.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { format, resolveConfig } from "prettier";
+import { serverNames } from "./src/servers/catalog.ts";
+
+export const manifestFile = join(import.meta.dirname, "package.json");
+
+const fileSchemas = [
+  { fileMatch: "*.tasks.jsonl", url: "./resources/schemas/tasks.schema.json" },
+  { fileMatch: "*.trajectory.jsonl", url: "./resources/schemas/trajectory.schema.json" },
+  { fileMatch: "**/prove/mcp.json", url: "./resources/schemas/mcp.schema.json" },
+];
+
+interface Manifest {
+  readonly contributes: {
+    jsonValidation: readonly object[];
+    readonly configuration: {
+      readonly properties: {
+        readonly "prove.agentServers": { readonly items: { enum: readonly string[] } };
+      };
+    };
+  };
+}
+
+/** The text of package.json with its generated lists brought up to date. */
+export function updateManifest(text: string): Promise<string> {
+  const manifest = JSON.parse(text) as Manifest;
+  const { contributes } = manifest;
+  contributes.configuration.properties["prove.agentServers"].items.enum = serverNames;
+  contributes.jsonValidation = [
+    ...serverNames.map(name => ({
+      fileMatch: `**/fixtures/${name}/*.fixture.json`,
+      url: `./resources/servers/${name}/fixture.schema.json`,
+    })),
+    ...fileSchemas,
+  ];
+  return formatManifest(manifest);
+}
+
+const formatManifest = async (manifest: Manifest): Promise<string> =>
+  format(JSON.stringify(manifest), {
+    ...(await resolveConfig(manifestFile)),
+    filepath: manifestFile,
+  });
+
+if (import.meta.main)
+  writeFileSync(manifestFile, await updateManifest(readFileSync(manifestFile, "utf8")));
