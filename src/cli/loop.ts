@@ -11,13 +11,8 @@ import { readModelFolder, type StoredModel } from "../model/modelFolder.ts";
 import { rollout } from "../policy/rollout.ts";
 import { provePlus } from "../reward/profiles.ts";
 import { isScored, score } from "../reward/reward.ts";
-import {
-  grpoDefaults,
-  runFormat,
-  sftDefaults,
-  type GrpoSettings,
-  type RunConfig,
-} from "../run/config.ts";
+import { grpoDefaults, type GrpoSettings } from "../run/config.ts";
+import { createRunConfig } from "../run/createRunConfig.ts";
 import { createRun } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
 import { synthesize } from "../synthesis/pipeline/synthesize.ts";
@@ -25,7 +20,6 @@ import { attemptsOn } from "../trajectory/attempt.ts";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import type { Task } from "../trajectory/task.ts";
 import { taskLine } from "../trajectory/taskLine.ts";
-import { version } from "../version.ts";
 import type { Command, Terminal } from "./command.ts";
 import { measured } from "./evaluate.ts";
 import { follow } from "./follow.ts";
@@ -184,25 +178,16 @@ const earlySettings: Partial<GrpoSettings> = { prompts: 16, learningRate: 3e-4 }
 
 async function trainFor(wanted: Training, terminal: Terminal): Promise<Pick<Measured, "steps">> {
   const { method, folder, file, from, seconds, seed, settings } = wanted;
-  const common = {
-    format: runFormat,
-    version,
-    began: new Date().toISOString(),
+  const config = createRunConfig({
+    startedAt: new Date(),
     tasks: file,
-    split: "train",
     from: readModelFolder(from).config.name,
     seed,
-    backend: "auto",
-    workers: 2,
     seconds,
-    saveEvery: 50,
-    profile: provePlus.name,
     keepGroups: 10,
-  } as const;
-  const config: RunConfig =
-    method === "grpo"
-      ? { ...common, method, grpo: { ...grpoDefaults, ...settings } }
-      : { ...common, method, sft: sftDefaults };
+    method,
+    grpo: settings,
+  });
   createRun(folder, config, from);
   const attachment = await startTrainer({
     folder,

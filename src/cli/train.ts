@@ -2,25 +2,13 @@
  * `train`: begins a run or goes on with one, and follows it. The training itself is a process of
  * its own.
  */
-import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { z } from "zod";
 import { UserError } from "../userError.ts";
 import { readModelFolder } from "../model/modelFolder.ts";
 import { attach } from "../run/attach.ts";
-import {
-  grpoDefaults,
-  grpoSettings,
-  runConfig,
-  runFormat,
-  sftDefaults,
-  sftSettings,
-  type RunConfig,
-} from "../run/config.ts";
+import { createRunConfig, readRunSettings } from "../run/createRunConfig.ts";
 import { createRun, readMetrics, readRun } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
-import { profiles } from "../reward/profiles.ts";
-import { version } from "../version.ts";
 import type { Command, Terminal, Values } from "./command.ts";
 import { follow, stepLine } from "./follow.ts";
 
@@ -98,81 +86,21 @@ function begin(folder: string, { cwd, resources }: Terminal, values: Values): vo
     );
   const from =
     values["from"] === undefined ? shippedModel(resources) : resolve(cwd, values["from"] as string);
-  const method = values["method"] as string;
-  const { grpo, sft, ...more } =
-    values["config"] === undefined
-      ? ({} as Settings)
-      : settingsIn(resolve(cwd, values["config"] as string));
-  const number = (name: string) =>
-    values[name] === undefined ? {} : { [name]: Number(values[name]) };
-  const config = runConfig.safeParse({
-    format: runFormat,
-    version,
-    began: new Date().toISOString(),
+  const number = (name: string) => (values[name] === undefined ? undefined : Number(values[name]));
+  const config = createRunConfig({
+    startedAt: new Date(),
     tasks: resolve(cwd, tasks),
-    split: values["split"],
+    method: values["method"] as string,
+    split: values["split"] as string,
     from: readModelFolder(from).config.name,
-    backend: values["backend"],
-    saveEvery: 50,
-    keepGroups: 1,
-    profile: "prove-plus",
-    ...number("seed"),
-    ...number("workers"),
-    ...(values["steps"] === undefined && values["seconds"] === undefined
-      ? { steps: 200 }
-      : { ...number("steps"), ...number("seconds") }),
-    ...more,
-    method,
-    ...(method === "sft"
-      ? { sft: { ...sftDefaults, ...sft } }
-      : { grpo: { ...grpoDefaults, ...grpo } }),
+    seed: number("seed")!,
+    backend: values["backend"] as string,
+    workers: number("workers")!,
+    steps: number("steps"),
+    seconds: number("seconds"),
+    ...(values["config"] === undefined
+      ? {}
+      : readRunSettings(resolve(cwd, values["config"] as string))),
   });
-  if (!config.success) {
-    const issue = config.error.issues[0]!;
-    throw new UserError(
-      `the run's ${issue.path.join(".") || "settings"} cannot be used: ${issue.message}`,
-      `usage: prove-rl ${train.usage}`,
-    );
-  }
-  checkProfile(config.data);
-  createRun(folder, config.data, from);
-}
-
-function checkProfile({ profile }: RunConfig): void {
-  if (!profiles.some(it => it.name === profile))
-    throw new UserError(
-      `there is no reward profile ${profile}`,
-      `choose one of ${profiles.map(it => it.name).join(", ")}`,
-    );
-}
-
-const settings = z.strictObject({
-  profile: z.string().optional(),
-  saveEvery: z.int().min(1).optional(),
-  keepGroups: z.int().min(0).optional(),
-  grpo: grpoSettings.partial().optional(),
-  sft: sftSettings.partial().optional(),
-});
-
-export type Settings = z.infer<typeof settings>;
-
-/** What a settings file changes. Throws a `Mistake` that names the place that does not fit. */
-export function settingsIn(file: string): Settings {
-  let json: unknown;
-  try {
-    json = JSON.parse(readFileSync(file, "utf8"));
-  } catch (cause) {
-    throw new UserError(
-      `cannot read ${file} (${(cause as Error).message})`,
-      "give a JSON file of settings",
-      { cause },
-    );
-  }
-  const parsed = settings.safeParse(json);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0]!;
-  throw new UserError(
-    `${file} does not fit at /${issue.path.join("/")}: ${issue.message}`,
-    "docs/training.md lists the settings",
-  );
+  createRun(folder, config, from);
 }

@@ -20,15 +20,15 @@ import {
 import { resultRows, written } from "../model/surface.ts";
 import { trainTokenizer, type Tokenizer } from "../model/tokenizer.ts";
 import { initialize } from "../model/transformer.ts";
-import { runFormat, sftDefaults, type SftSettings } from "../run/config.ts";
+import { sftDefaults, type SftSettings } from "../run/config.ts";
+import { createRunConfig, readRunSettings } from "../run/createRunConfig.ts";
 import { checkpointFolder, checkpointsOf, createRun, readMetrics, readRun } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
 import { readTasks } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
-import { version } from "../version.ts";
 import type { Command, Terminal } from "./command.ts";
 import { follow } from "./follow.ts";
-import { fixtureFolders, settingsIn, shippedModel } from "./train.ts";
+import { fixtureFolders, shippedModel } from "./train.ts";
 
 /** The sizes of the student that ships: about a million numbers. */
 export const smallStudent: Omit<Architecture, "vocabulary"> = {
@@ -85,27 +85,23 @@ export const warmStart: Command = {
     const more =
       values["config"] === undefined
         ? {}
-        : settingsIn(resolve(cwd, values["config"] as string)).sft;
+        : readRunSettings(resolve(cwd, values["config"] as string)).sft;
     const start = `${run}.start`;
     await writeRandom(start, { tasks, catalog, seed, programs: dist }, terminal);
     createRun(
       run,
-      {
-        format: runFormat,
-        version,
-        began: new Date().toISOString(),
+      createRunConfig({
+        startedAt: new Date(),
         tasks,
-        split: "train",
+        method: "sft",
         seed,
-        backend: "auto",
         workers: Number(values["workers"]),
         seconds: Number(values["seconds"]),
         saveEvery: 250,
         profile: "paper",
         keepGroups: 0,
-        method: "sft",
-        sft: { ...warmStartSettings, ...(more as Partial<SftSettings>) },
-      },
+        sft: { ...warmStartSettings, ...more },
+      }),
       start,
     );
     rmSync(start, { recursive: true });

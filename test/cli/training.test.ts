@@ -130,7 +130,7 @@ describe("train", () => {
     await check(["--run", "nowhere", "--resume"], /is not a run folder/);
     await check(
       ["--run", "r", "--tasks", tasks(), "--config", "bad.json"],
-      /bad\.json does not fit at \/grpo\/group/,
+      /bad\.json:1 is not a file of training settings: at \/grpo\/group/,
     );
     await check(
       ["--run", "r", "--tasks", tasks(), "--backend", "abacus"],

@@ -14,10 +14,9 @@ import {
   type Progress,
 } from "vscode";
 import { UserError } from "../../userError.ts";
-import { grpoDefaults, runFormat, type RunConfig } from "../../run/config.ts";
+import { createRunConfig } from "../../run/createRunConfig.ts";
 import { createRun } from "../../run/folder.ts";
 import { startTrainer } from "../../run/start.ts";
-import { version } from "../../version.ts";
 import { icons } from "../shared/icons.ts";
 import { createEnvironment, findNode } from "../shared/program.ts";
 import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
@@ -78,7 +77,12 @@ export class Training {
     const folder = await unusedFolder(runs, basename(file.fsPath, ".tasks.jsonl"));
     createRun(
       folder,
-      newRun(file.fsPath, steps),
+      createRunConfig({
+        startedAt: new Date(),
+        tasks: file.fsPath,
+        from: shippedModel,
+        steps,
+      }),
       Uri.joinPath(this.#folder.resources, "models", shippedModel).fsPath,
     );
     await this.#launch(folder);
@@ -222,28 +226,6 @@ export class Training {
     return chosen.watch;
   }
 }
-
-/**
- * A run as the editor starts it: the terminal program's defaults, which a settings file there can
- * change.
- */
-const newRun = (tasks: string, steps: number): RunConfig => ({
-  format: runFormat,
-  version,
-  began: new Date().toISOString(),
-  method: "grpo",
-  tasks,
-  split: "train",
-  from: shippedModel,
-  seed: 1,
-  backend: "auto",
-  workers: 2,
-  steps,
-  saveEvery: 50,
-  keepGroups: 1,
-  profile: "prove-plus",
-  grpo: grpoDefaults,
-});
 
 /** The student that ships. */
 const shippedModel = "small";

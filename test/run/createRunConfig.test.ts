@@ -1,0 +1,50 @@
+/** The configuration of a run: defaults, choices, and values that cannot be used. */
+import { describe, expect, test } from "vitest";
+import { grpoDefaults, sftDefaults } from "../../src/run/config.ts";
+import { createRunConfig } from "../../src/run/createRunConfig.ts";
+
+const base = { startedAt: new Date("2026-03-02T09:00:00Z"), tasks: "/t.tasks.jsonl" };
+
+test("without choices a run has the defaults", () => {
+  const { version: _, ...config } = createRunConfig(base);
+  expect(config).toEqual({
+    format: "prove/run@1",
+    began: "2026-03-02T09:00:00.000Z",
+    tasks: "/t.tasks.jsonl",
+    split: "train",
+    seed: 1,
+    backend: "auto",
+    workers: 2,
+    steps: 200,
+    saveEvery: 50,
+    keepGroups: 1,
+    profile: "prove-plus",
+    method: "grpo",
+    grpo: grpoDefaults,
+  });
+});
+
+test("choices replace defaults, one setting of a method at a time", () => {
+  expect(
+    createRunConfig({ ...base, seconds: 60, from: "early", grpo: { learningRate: 1e-3 } }),
+  ).toMatchObject({
+    seconds: 60,
+    from: "early",
+    grpo: { ...grpoDefaults, learningRate: 1e-3 },
+  });
+  expect(createRunConfig({ ...base, seconds: 60 }).steps).toBeUndefined();
+  expect(createRunConfig({ ...base, method: "sft", sft: { given: 0.5 } })).toMatchObject({
+    sft: { ...sftDefaults, given: 0.5 },
+  });
+});
+
+describe("a value that cannot be used is named", () => {
+  test.each([
+    [{ backend: "abacus" }, /the run's backend cannot be used/],
+    [{ workers: 0 }, /the run's workers cannot be used/],
+    [{ steps: Number.NaN }, /the run's steps cannot be used/],
+    [{ profile: "mine" }, /there is no reward profile mine: choose one of paper, prove-plus/],
+  ])("%o", (choice, message) =>
+    expect(() => createRunConfig({ ...base, ...choice })).toThrow(message),
+  );
+});
