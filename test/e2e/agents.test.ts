@@ -50,5 +50,5 @@ test("withdrawing the offer closes it", async () => {
   await workbench.page.keyboard.press("Enter");
   await checkGone(servers().filter({ hasText: /^Session 1/ }));
   await checkGone(servers().filter({ hasText: "offered to agents" }));
-  expect(await workbench.notification("PROVE broke").count()).toBe(0);
+  expect(await workbench.notification("PROVE failed").count()).toBe(0);
 });

@@ -61,7 +61,7 @@ test("one that is disposable is started once a person has seen what that means",
   await workbench.type("leave empty", "");
   await workbench.picture("form-list");
   await workbench.page.keyboard.press("Enter");
-  await workbench.choice("That is all").click();
+  await workbench.choice("Done").click();
   await checkSeen(workbench.notification("create_entities: ok"));
   expect(readFileSync(join(workbench.folder, "memory.jsonl"), "utf8")).toContain("likes tea");
   await workbench.act(session, "Close Session");
@@ -76,5 +76,5 @@ test("a file that does not fit says so in the tree", async () => {
   await checkSeen(
     servers().filter({ hasText: /^mcp.json.*is not a file of MCP servers: at \/servers\/notes/ }),
   );
-  expect(await workbench.notification("PROVE broke").count()).toBe(0);
+  expect(await workbench.notification("PROVE failed").count()).toBe(0);
 });

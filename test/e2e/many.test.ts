@@ -198,5 +198,5 @@ test("an endpoint on this machine teaches once its key is stored, which is writt
   expect(files.length).toBeGreaterThan(1);
   for (const it of files)
     expect(readFileSync(join(workbench.folder, it), "utf8")).not.toContain(key);
-  expect(await workbench.notification("PROVE broke").count()).toBe(0);
+  expect(await workbench.notification("PROVE failed").count()).toBe(0);
 });

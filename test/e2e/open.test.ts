@@ -48,15 +48,13 @@ test("the example can be read before its folder is trusted, and nothing is start
       .first(),
   );
   await workbench.command("PROVE: Start Training");
-  await checkSeen(workbench.notification(/Training is not done in an untrusted workspace/));
+  await checkSeen(workbench.notification(/Training requires a trusted workspace/));
   await workbench.command("PROVE: Offer Server to Agents…");
   await checkSeen(
-    workbench.notification(/Offering a server to agents is not done in an untrusted workspace/),
+    workbench.notification(/Offering a server to agents requires a trusted workspace/),
   );
   await workbench.command("PROVE: Synthesize Tasks…");
-  await checkSeen(
-    workbench.notification(/Synthesizing tasks is not done in an untrusted workspace/),
-  );
+  await checkSeen(workbench.notification(/Synthesizing tasks requires a trusted workspace/));
   await workbench.picture("untrusted");
   await workbench.close();
 });

@@ -131,5 +131,5 @@ test("closing leaves nothing behind", async () => {
   await act(/^Session 1/, "Close Session", isGone(session(/^Session 1/)));
   await workbench.command("PROVE: Close Session");
   await checkGone(session(/^Session/));
-  expect(await workbench.notification("PROVE broke").count()).toBe(0);
+  expect(await workbench.notification("PROVE failed").count()).toBe(0);
 });

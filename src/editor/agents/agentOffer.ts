@@ -33,12 +33,12 @@ import { reportError, reportRejection, getLog } from "../shared/report.ts";
 import { getSetting } from "../shared/settings.ts";
 
 /** The owner of the sessions that the editor's agents act in. */
-export const agent = "agent";
+export const agentOwner = "agent";
 
 /** The fixture that an agent's session starts from; the workspace's copy wins as everywhere. */
-const fixture = "full";
+const startFixture = "full";
 
-const labelOf = (server: string) => `PROVE ${server}`;
+const mcpLabel = (server: string) => `PROVE ${server}`;
 
 export interface AgentDependencies {
   readonly definitions: Definitions;
@@ -48,20 +48,20 @@ export interface AgentDependencies {
 export class AgentOffer implements McpServerDefinitionProvider, Disposable {
   readonly #dependencies: AgentDependencies;
   /** The folder of the built programs. */
-  readonly #dist: string;
+  readonly #distFolder: string;
   readonly #token = randomBytes(32).toString("base64url");
   readonly #changed = new EventEmitter<void>();
   readonly onDidChangeMcpServerDefinitions = this.#changed.event;
-  readonly #always: Disposable[];
-  #serving: Promise<Serving> | undefined;
+  readonly #subscriptions: Disposable[];
+  #service: Promise<Serving> | undefined;
 
   constructor(dependencies: AgentDependencies, extension: Uri) {
     this.#dependencies = dependencies;
-    this.#dist = Uri.joinPath(extension, "dist").fsPath;
-    this.#always = [
+    this.#distFolder = Uri.joinPath(extension, "dist").fsPath;
+    this.#subscriptions = [
       this.#changed,
       workspace.onDidChangeConfiguration(
-        it => it.affectsConfiguration("prove.agentServers") && this.#change(),
+        it => it.affectsConfiguration("prove.agentServers") && this.#closeWithdrawn(),
       ),
       workspace.onDidGrantWorkspaceTrust(() => this.#changed.fire()),
       lm.registerMcpServerDefinitionProvider("prove.servers", this),
@@ -69,7 +69,7 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
   }
 
   /** The names of the servers on offer; those only that there are. */
-  async offered(): Promise<readonly Server[]> {
+  async listOffered(): Promise<readonly Server[]> {
     const names = new Set(getSetting("agentServers"));
     return names.size === 0
       ? []
@@ -79,10 +79,10 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
   /** What there is to start; where it is reached is known once something listens. */
   async provideMcpServerDefinitions(): Promise<McpServerDefinition[]> {
     if (!workspace.isTrusted) return [];
-    return (await this.offered()).map(
+    return (await this.listOffered()).map(
       it =>
         new McpHttpServerDefinition(
-          labelOf(it.name),
+          mcpLabel(it.name),
           Uri.parse(`http://127.0.0.1/${it.name}/mcp`),
           {},
           version,
@@ -93,7 +93,7 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
   /** An agent is about to use a server: from here on something listens, and the session is open. */
   async resolveMcpServerDefinition({ label }: McpServerDefinition): Promise<McpServerDefinition> {
     requireTrust("offering a server to agents");
-    const server = (await this.offered()).find(it => labelOf(it.name) === label);
+    const server = (await this.listOffered()).find(it => mcpLabel(it.name) === label);
     if (!server)
       throw new UserError(
         `${label} is no longer offered`,
@@ -101,16 +101,16 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
       );
     let serving: Serving;
     try {
-      serving = await this.#listen();
+      serving = await this.#getService();
     } catch (error) {
       getLog().warn(
         `${label} is offered over stdio, out of sight of the Servers view: ${(error as Error).message}`,
       );
-      return this.#overStdio(server.name);
+      return this.#createStdioDefinition(server.name);
     }
     const { held } =
-      this.#sessionOf(server.name) ??
-      (await this.#dependencies.sessions.open(server.name, fixture, agent));
+      this.#findSession(server.name) ??
+      (await this.#dependencies.sessions.open(server.name, startFixture, agentOwner));
     const address = Uri.parse(`${serving.url}${serving.mcpPath(held.id, server.name)}`);
     return new McpHttpServerDefinition(
       label,
@@ -121,7 +121,7 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
   }
 
   /** Asks which servers agents may use. */
-  async ask(preferred?: string): Promise<void> {
+  async chooseServers(preferred?: string): Promise<void> {
     requireTrust("offering a server to agents");
     const current = getSetting("agentServers");
     const items = (await this.#dependencies.definitions.servers()).map(server => ({
@@ -165,52 +165,54 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
   }
 
   dispose(): void {
-    for (const it of this.#always) it.dispose();
-    void this.#serving?.then(it => it.close()).catch(reportError);
+    for (const it of this.#subscriptions) it.dispose();
+    void this.#service?.then(it => it.close()).catch(reportError);
   }
 
   /** What is no longer offered is closed. */
-  #change(): void {
+  #closeWithdrawn(): void {
     const names = new Set(getSetting("agentServers"));
     for (const live of this.#dependencies.sessions.all)
-      if (live.held.owner === agent && live.held.servers.every(it => !names.has(it.name)))
+      if (live.held.owner === agentOwner && live.held.servers.every(it => !names.has(it.name)))
         reportRejection(this.#dependencies.sessions.close(live));
     this.#changed.fire();
   }
 
-  #sessionOf(server: string) {
-    return this.#dependencies.sessions.of(server).find(it => it.held.owner === agent);
+  #findSession(server: string) {
+    return this.#dependencies.sessions
+      .listByServer(server)
+      .find(it => it.held.owner === agentOwner);
   }
 
-  #listen(): Promise<Serving> {
-    if (!this.#serving) {
-      this.#serving = this.#serve();
+  #getService(): Promise<Serving> {
+    if (!this.#service) {
+      this.#service = this.#startService();
       // what failed once may work when it is asked for again
-      this.#serving.catch(() => (this.#serving = undefined));
+      this.#service.catch(() => (this.#service = undefined));
     }
-    return this.#serving;
+    return this.#service;
   }
 
-  async #serve(): Promise<Serving> {
+  async #startService(): Promise<Serving> {
     const { definitions, sessions } = this.#dependencies;
     const [{ serve }, catalog, table] = await Promise.all([
       import("../../service/serve.ts"),
       definitions.followingCatalog(),
-      sessions.table(),
+      sessions.openTable(),
     ]);
     return serve({ catalog, sessions: table, token: this.#token, onBug: reportError });
   }
 
-  async #overStdio(server: string): Promise<McpStdioServerDefinition> {
+  async #createStdioDefinition(server: string): Promise<McpStdioServerDefinition> {
     const node = await findNode(getSetting("node"));
     const definition = new McpStdioServerDefinition(
-      labelOf(server),
+      mcpLabel(server),
       node.path,
-      [`${this.#dist}/cli.js`, "stdio", server, "--fixture", fixture],
+      [`${this.#distFolder}/cli.js`, "stdio", server, "--fixture", startFixture],
       node.isElectron ? { ELECTRON_RUN_AS_NODE: "1" } : {},
       version,
     );
-    definition.cwd = workspace.workspaceFolders?.[0]?.uri ?? Uri.file(this.#dist);
+    definition.cwd = workspace.workspaceFolders?.[0]?.uri ?? Uri.file(this.#distFolder);
     return definition;
   }
 }

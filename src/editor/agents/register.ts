@@ -9,6 +9,6 @@ export function registerAgents(context: ExtensionContext, dependencies: AgentDep
   context.subscriptions.push(offer);
   registerCommands(context, {
     offerServer: (node?: ServersNode) =>
-      offer.ask(node?.kind === "server" ? node.server.name : undefined),
+      offer.chooseServers(node?.kind === "server" ? node.server.name : undefined),
   });
 }

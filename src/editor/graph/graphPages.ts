@@ -24,21 +24,21 @@ export class GraphPages implements Disposable {
 
   /** Shows the graph of a node's server, or of one that the person picks. */
   async open(node: ServersNode | undefined): Promise<void> {
-    const server = node?.kind === "server" ? node.server.name : await this.#pick();
+    const server = node?.kind === "server" ? node.server.name : await this.#pickServer();
     const open = this.#open.get(server);
     if (open) open.panel.reveal();
     else
-      this.#keep(
+      this.#track(
         server,
-        openPage<GraphPage>(this.#extension, kindOf(server), this.#answers(server)),
+        openPage<GraphPage>(this.#extension, pageOptions(server), this.#answers(server)),
       );
   }
 
   /** Fills a panel that the window kept over a reload. */
   restore(panel: WebviewPanel, server: string): void {
-    this.#keep(
+    this.#track(
       server,
-      servePage<GraphPage>(this.#extension, panel, kindOf(server), this.#answers(server)),
+      servePage<GraphPage>(this.#extension, panel, pageOptions(server), this.#answers(server)),
     );
   }
 
@@ -46,7 +46,7 @@ export class GraphPages implements Disposable {
     for (const it of this.#open.values()) it.panel.dispose();
   }
 
-  #keep(server: string, page: Page<GraphPage>): void {
+  #track(server: string, page: Page<GraphPage>): void {
     this.#open.set(server, page);
     page.panel.onDidDispose(() => this.#open.delete(server));
   }
@@ -57,12 +57,12 @@ export class GraphPages implements Disposable {
         const server = (await this.#definitions.servers()).find(it => it.name === name);
         if (!server)
           throw new UserError(`there is no server ${name}`, "open the graph of another one");
-        return viewOfGraph(server, await this.#definitions.audit());
+        return createGraphView(server, await this.#definitions.audit());
       },
     };
   }
 
-  async #pick(): Promise<string> {
+  async #pickServer(): Promise<string> {
     const items = (await this.#definitions.servers()).map(it => ({
       label: it.name,
       description: `${it.tools.size} tools · ${it.category}`,
@@ -77,13 +77,13 @@ export class GraphPages implements Disposable {
   }
 }
 
-const kindOf = (server: string) => ({
+const pageOptions = (server: string) => ({
   name: "graph" as const,
   title: `Graph: ${server}`,
   icon: "graph.svg",
 });
 
-function viewOfGraph(server: Server, audit: EdgeVerdicts): GraphView {
+function createGraphView(server: Server, audit: EdgeVerdicts): GraphView {
   const tools = [...server.tools.values()];
   const place = new Map(tools.map((it, i) => [it.name, i]));
   return {

@@ -26,30 +26,30 @@ import { visible } from "../../trajectory/visible.ts";
 import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
 import { reportError } from "../shared/report.ts";
 
-export interface ConnectedLive {
+export interface Connection {
   readonly number: number;
   readonly entry: Entry;
   readonly session: ConnectedSession;
 }
 
-interface Held extends ConnectedLive {
+interface OpenConnection extends Connection {
   readonly stop: AbortController;
 }
 
 export class Connections implements Disposable {
   readonly #folder: ProveFolder;
   /** What a person has agreed to in this workspace. */
-  readonly #agreed: Memento;
+  readonly #consents: Memento;
   readonly #changed = new EventEmitter<void>();
   readonly onDidChange: Event<void> = this.#changed.event;
-  readonly #sessions = new Map<number, Held>();
+  readonly #sessions = new Map<number, OpenConnection>();
   /** The tools that a server listed when it last was started, by entry name. */
   readonly #tools = new Map<string, readonly ConnectedTool[]>();
   #opened = 0;
 
   constructor(folder: ProveFolder, agreed: Memento) {
     this.#folder = folder;
-    this.#agreed = agreed;
+    this.#consents = agreed;
   }
 
   /** The file that names them; undefined where no folder is open. */
@@ -58,20 +58,20 @@ export class Connections implements Disposable {
   }
 
   /** The entries of the file as it is saved now. Throws a `Mistake` where it does not fit. */
-  entries(): readonly Entry[] {
+  readEntries(): readonly Entry[] {
     const { file } = this;
     return file ? [...readEntries(file.fsPath, this.#folder.workspacePath).values()] : [];
   }
 
-  of(entry: string): readonly ConnectedLive[] {
+  listByEntry(entry: string): readonly Connection[] {
     return [...this.#sessions.values()].filter(it => it.entry.name === entry);
   }
 
-  get(number: number): ConnectedLive | undefined {
+  get(number: number): Connection | undefined {
     return this.#sessions.get(number);
   }
 
-  toolsOf(entry: string): readonly ConnectedTool[] {
+  listTools(entry: string): readonly ConnectedTool[] {
     return this.#tools.get(entry) ?? [];
   }
 
@@ -79,25 +79,25 @@ export class Connections implements Disposable {
    * Starts the server of an entry. Whatever may be changed on it is agreed to first, by a person
    * who sees what is started.
    */
-  async open(entry: Entry): Promise<ConnectedLive> {
+  async open(entry: Entry): Promise<Connection> {
     requireTrust(`starting ${entry.name}`);
-    await this.#agree(entry);
+    await this.#requireConsent(entry);
     const stop = new AbortController();
     const { connect } = await import("../../mcp/connect.ts");
-    const session = await starting(entry.name, stop, () => connect(entry, stop.signal));
-    return this.#hold(session, stop);
+    const session = await showStarting(entry.name, stop, () => connect(entry, stop.signal));
+    return this.#addConnection(session, stop);
   }
 
-  async call(live: ConnectedLive, name: string, args: JsonObject): Promise<ConnectedCall> {
-    await this.#held(live).session.call(name, args);
+  async call(live: Connection, name: string, args: JsonObject): Promise<ConnectedCall> {
+    await this.#requireOpen(live).session.call(name, args);
     this.#changed.fire();
     return live.session.calls.at(-1)!;
   }
 
-  async reset(live: ConnectedLive): Promise<void> {
-    const { session, stop } = this.#held(live);
+  async reset(live: Connection): Promise<void> {
+    const { session, stop } = this.#requireOpen(live);
     try {
-      await starting(live.entry.name, stop, () => session.back(0));
+      await showStarting(live.entry.name, stop, () => session.back(0));
     } catch (error) {
       // there is no server behind it any more
       this.#sessions.delete(live.number);
@@ -108,16 +108,16 @@ export class Connections implements Disposable {
   }
 
   /** Another process, brought as far by the same calls; and what it answered otherwise. */
-  async fork(live: ConnectedLive): Promise<readonly Difference[]> {
-    const { session } = this.#held(live);
+  async fork(live: Connection): Promise<readonly Difference[]> {
+    const { session } = this.#requireOpen(live);
     const stop = new AbortController();
-    const fork = await starting(live.entry.name, stop, () => session.fork(stop.signal));
-    this.#hold(fork.session, stop);
+    const fork = await showStarting(live.entry.name, stop, () => session.fork(stop.signal));
+    this.#addConnection(fork.session, stop);
     return fork.differences;
   }
 
-  async close(live: ConnectedLive): Promise<void> {
-    const { session } = this.#held(live);
+  async close(live: Connection): Promise<void> {
+    const { session } = this.#requireOpen(live);
     this.#sessions.delete(live.number);
     this.#changed.fire();
     await session.close();
@@ -129,7 +129,7 @@ export class Connections implements Disposable {
     this.#changed.dispose();
   }
 
-  #hold(session: ConnectedSession, stop: AbortController): ConnectedLive {
+  #addConnection(session: ConnectedSession, stop: AbortController): Connection {
     const held = { number: ++this.#opened, entry: session.entry, session, stop };
     this.#sessions.set(held.number, held);
     this.#tools.set(session.entry.name, [...session.tools.values()]);
@@ -137,7 +137,7 @@ export class Connections implements Disposable {
     return held;
   }
 
-  #held({ number, entry }: ConnectedLive): Held {
+  #requireOpen({ number, entry }: Connection): OpenConnection {
     const held = this.#sessions.get(number);
     if (!held)
       throw new UserError(`session ${number} of ${entry.name} was closed`, "open another one");
@@ -145,9 +145,9 @@ export class Connections implements Disposable {
   }
 
   /** Once for each entry as it is written now. */
-  async #agree(entry: Entry): Promise<void> {
+  async #requireConsent(entry: Entry): Promise<void> {
     const key = `disposable ${canonical(entry)}`;
-    if (!entry.isDisposable || this.#agreed.get(key) === true) return;
+    if (!entry.isDisposable || this.#consents.get(key) === true) return;
     const command = [entry.command, ...entry.args]
       .map(it => (/\s/.test(it) ? JSON.stringify(it) : it))
       .join(" ");
@@ -158,12 +158,16 @@ export class Connections implements Disposable {
       "Start",
     );
     if (chosen !== "Start") throw new CancellationError();
-    await this.#agreed.update(key, true);
+    await this.#consents.update(key, true);
   }
 }
 
 /** Shows that a server is starting; cancelling ends it. */
-const starting = <T>(name: string, stop: AbortController, start: () => Promise<T>): Promise<T> =>
+const showStarting = <T>(
+  name: string,
+  stop: AbortController,
+  start: () => Promise<T>,
+): Promise<T> =>
   Promise.resolve(
     window.withProgress(
       {

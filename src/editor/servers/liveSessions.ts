@@ -11,7 +11,7 @@ import type { Definitions } from "./definitions.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
 
 /** The owner of what a person opened by hand. */
-export const byHand = "you";
+export const personOwner = "you";
 
 export interface LiveSession {
   /** As it is shown: the first of this window is 1. */
@@ -24,21 +24,21 @@ export interface LiveSession {
 }
 
 /** An agent may call for hours: what is further back than this is no longer shown. */
-const mostCalls = 500;
+const maxCalls = 500;
 
 export class LiveSessions implements Disposable {
   readonly #definitions: Definitions;
   readonly #changed = new EventEmitter<void>();
   /** Told at most a few times in a tenth of a second. */
   readonly onDidChange: Event<void> = this.#changed.event;
-  readonly #begun = new EventEmitter<LiveSession>();
+  readonly #sessionOpened = new EventEmitter<LiveSession>();
   /** Of those that a person opened. */
-  readonly onDidOpen: Event<LiveSession> = this.#begun.event;
+  readonly onDidOpen: Event<LiveSession> = this.#sessionOpened.event;
   readonly #sessions = new Map<HeldSession, LiveSession & { calls: MadeCall[] }>();
   #table: Promise<SessionTable> | undefined;
-  #opened = 0;
-  #forking: number | undefined;
-  #telling: NodeJS.Timeout | undefined;
+  #sessionCount = 0;
+  #forkSource: number | undefined;
+  #pendingChange: NodeJS.Timeout | undefined;
 
   constructor(definitions: Definitions) {
     this.#definitions = definitions;
@@ -48,7 +48,7 @@ export class LiveSessions implements Disposable {
     return [...this.#sessions.values()];
   }
 
-  of(server: string): readonly LiveSession[] {
+  listByServer(server: string): readonly LiveSession[] {
     return this.all.filter(it => it.held.servers.some(of => of.name === server));
   }
 
@@ -57,52 +57,54 @@ export class LiveSessions implements Disposable {
   }
 
   /** The table itself, for a service that lets others in. */
-  table(): Promise<SessionTable> {
+  openTable(): Promise<SessionTable> {
     return (this.#table ??= this.#openTable());
   }
 
   /** Opens a session on a fixture as it is saved now. It stays until it is closed. */
-  async open(server: string, fixture: string, owner = byHand): Promise<LiveSession> {
+  async open(server: string, fixture: string, owner = personOwner): Promise<LiveSession> {
     requireTrust("opening a session");
-    const table = await this.table();
-    return this.#live(
+    const table = await this.openTable();
+    return this.#findLive(
       table.open({ servers: [{ name: server, fixture }], seed: 1, owner, ttlMs: Infinity }),
     );
   }
 
   /** The call is made, and shown by everyone who listens. */
   call(live: LiveSession, name: string, args: JsonObject): MadeCall {
-    this.#open(live).call(name, args);
+    this.#requireOpen(live).call(name, args);
     return live.calls.at(-1)!;
   }
 
   /** Back to the state that it was opened on. */
   reset(live: LiveSession): void {
-    this.#open(live).reset();
+    this.#requireOpen(live).reset();
   }
 
   /** Another session that starts from this one's state, and is the person's. */
   async fork(live: LiveSession): Promise<LiveSession> {
     requireTrust("opening a session");
-    const table = await this.table();
-    this.#forking = live.number;
+    const table = await this.openTable();
+    this.#forkSource = live.number;
     try {
-      return this.#live(table.fork(this.#open(live), { owner: byHand, ttlMs: Infinity }));
+      return this.#findLive(
+        table.fork(this.#requireOpen(live), { owner: personOwner, ttlMs: Infinity }),
+      );
     } finally {
-      this.#forking = undefined;
+      this.#forkSource = undefined;
     }
   }
 
   async close(live: LiveSession): Promise<void> {
-    (await this.table()).close(live.held.id);
+    (await this.openTable()).close(live.held.id);
   }
 
   dispose(): void {
-    clearTimeout(this.#telling);
+    clearTimeout(this.#pendingChange);
     void this.#table?.then(it => it.end());
     this.#sessions.clear();
     this.#changed.dispose();
-    this.#begun.dispose();
+    this.#sessionOpened.dispose();
   }
 
   async #openTable(): Promise<SessionTable> {
@@ -111,33 +113,33 @@ export class LiveSessions implements Disposable {
       import("../../service/table.ts"),
     ]);
     const table = new Table({ catalog });
-    table.onChange(it => this.#hear(it));
+    table.onChange(it => this.#applyChange(it));
     return table;
   }
 
   /**
    * It may have been closed, by its owner or another command, while a person was asked something.
    */
-  #open({ held, number }: LiveSession): HeldSession {
+  #requireOpen({ held, number }: LiveSession): HeldSession {
     if (!this.#sessions.has(held))
       throw new UserError(`session ${number} was closed`, "open another one");
     return held;
   }
 
-  #live(held: HeldSession): LiveSession {
+  #findLive(held: HeldSession): LiveSession {
     const live = this.#sessions.get(held);
     if (!live) throw new Error(`session ${held.id} was opened and is not known`);
     return live;
   }
 
-  #hear(change: Change): void {
+  #applyChange(change: Change): void {
     const live = this.#sessions.get(change.session);
     switch (change.kind) {
       case "opened":
-        this.#begin(change.session);
+        this.#addSession(change.session);
         break;
       case "called":
-        if (live && live.calls.push(change.call) > mostCalls) live.calls.shift();
+        if (live && live.calls.push(change.call) > maxCalls) live.calls.shift();
         break;
       case "restored":
         live?.calls.splice(0);
@@ -149,43 +151,43 @@ export class LiveSessions implements Disposable {
         throw new Error(`no such change ${JSON.stringify(change satisfies never)}`);
     }
     // an agent calls faster than anyone reads
-    this.#telling ??= setTimeout(() => this.#tell(), 40);
+    this.#pendingChange ??= setTimeout(() => this.#fireChange(), 40);
   }
 
-  #tell(): void {
-    clearTimeout(this.#telling);
-    this.#telling = undefined;
+  #fireChange(): void {
+    clearTimeout(this.#pendingChange);
+    this.#pendingChange = undefined;
     this.#changed.fire();
   }
 
-  #begin(held: HeldSession): void {
+  #addSession(held: HeldSession): void {
     const live = {
-      number: ++this.#opened,
+      number: ++this.#sessionCount,
       held,
       calls: [],
-      ...(this.#forking === undefined ? {} : { forkOf: this.#forking }),
+      ...(this.#forkSource === undefined ? {} : { forkOf: this.#forkSource }),
     };
     this.#sessions.set(held, live);
-    if (held.owner !== byHand) return;
+    if (held.owner !== personOwner) return;
     // a tree shows what it was told of
-    this.#tell();
-    this.#begun.fire(live);
+    this.#fireChange();
+    this.#sessionOpened.fire(live);
   }
 }
 
 /** A session in words: `Session 3 on small`. */
-export function titleOf({ number, held, forkOf }: LiveSession): string {
+export function formatSessionTitle({ number, held, forkOf }: LiveSession): string {
   const fixtures = [...new Set(held.origin.servers.map(it => it.fixture))].join(", ");
   return `Session ${number} ${forkOf === undefined ? `on ${fixtures}` : `forked from ${forkOf}`}`;
 }
 
 /** Whose session it is and what has happened in it. */
-export function storyOf({ held, calls }: LiveSession): string {
+export function describeSession({ held, calls }: LiveSession): string {
   const done =
     held.calls === 0
       ? "as opened"
       : calls.length === 0
         ? "reset"
         : `${calls.length} ${calls.length === 1 ? "call" : "calls"}`;
-  return held.owner === byHand ? done : `${held.owner} · ${done}`;
+  return held.owner === personOwner ? done : `${held.owner} · ${done}`;
 }

@@ -8,12 +8,12 @@ import { registerCommands } from "../shared/commands.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
 import type { ReadOnlyFiles } from "../shared/readOnlyFiles.ts";
 import { reportRejection } from "../shared/report.ts";
-import { ConnectedViews } from "./connectedViews.ts";
+import { ConnectionCommands } from "./connectionCommands.ts";
 import { Connections } from "./connections.ts";
 import type { Definitions } from "./definitions.ts";
 import { LiveSessions } from "./liveSessions.ts";
 import { ServersTree, type ServersNode } from "./serversTree.ts";
-import { SessionViews } from "./sessionViews.ts";
+import { SessionCommands } from "./sessionCommands.ts";
 
 export interface ServerDependencies {
   readonly folder: ProveFolder;
@@ -36,15 +36,15 @@ export function registerServers(
   const { subscriptions } = context;
   const sessions = new LiveSessions(definitions);
   const connections = new Connections(folder, context.workspaceState);
-  const sessionViews = new SessionViews({ definitions, fixtures, sessions });
-  const connectedViews = new ConnectedViews(connections);
+  const sessionViews = new SessionCommands({ definitions, fixtures, sessions });
+  const connectedViews = new ConnectionCommands(connections);
   const tree = new ServersTree({ definitions, fixtures, sessions, connections });
   const view = window.createTreeView("prove.servers", {
     treeDataProvider: tree,
     showCollapseAll: true,
   });
-  files.provide("/sessions/", ({ path }) => sessionViews.text(path));
-  files.provide("/connected/", ({ path }) => connectedViews.text(path));
+  files.provide("/sessions/", ({ path }) => sessionViews.readDocument(path));
+  files.provide("/connected/", ({ path }) => connectedViews.readDocument(path));
   subscriptions.push(
     sessions,
     connections,
@@ -73,9 +73,11 @@ export function registerServers(
     resetSession: (node?: ServersNode) => viewsOf(node).reset(node),
     forkSession: (node?: ServersNode) => viewsOf(node).fork(node),
     closeSession: (node?: ServersNode) => viewsOf(node).close(node),
-    connectServer: () => connectedViews.edit(),
+    connectServer: () => connectedViews.openConfiguration(),
     showCall: (node: CallNode) =>
-      node.kind === "call" ? sessionViews.show(node.live, node.made) : connectedViews.show(node),
+      node.kind === "call"
+        ? sessionViews.showCall(node.live, node.made)
+        : connectedViews.showCall(node),
   });
   return { sessions, refresh: () => tree.refresh() };
 }

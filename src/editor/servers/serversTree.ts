@@ -12,17 +12,23 @@ import {
 import type { Server, Tool } from "../../environment/server.ts";
 import type { MadeCall } from "../../service/table.ts";
 import {
-  childrenOfConnected,
-  connectedId,
-  connectedItem,
-  connectionsOf,
+  listConnectedChildren,
+  connectedNodeId,
+  createConnectedItem,
+  listConnections,
   isConnectedNode,
   type ConnectedNode,
-} from "./connectedTree.ts";
+} from "./connectedNodes.ts";
 import type { Connections } from "./connections.ts";
 import type { FixtureFile, FixtureFiles } from "../fixtures/fixtureFiles.ts";
 import { icons, outcomeIcon } from "../shared/icons.ts";
-import { byHand, storyOf, titleOf, type LiveSession, type LiveSessions } from "./liveSessions.ts";
+import {
+  personOwner,
+  describeSession,
+  formatSessionTitle,
+  type LiveSession,
+  type LiveSessions,
+} from "./liveSessions.ts";
 import type { Definitions } from "./definitions.ts";
 import { getSetting } from "../shared/settings.ts";
 import { createTreeItem } from "../shared/treeItem.ts";
@@ -80,13 +86,13 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
           kind: "server" as const,
           server,
         })),
-        ...connectionsOf(this.#dependencies.connections),
+        ...listConnections(this.#dependencies.connections),
       ];
-    if (isConnectedNode(node)) return childrenOfConnected(node, this.#dependencies.connections);
+    if (isConnectedNode(node)) return listConnectedChildren(node, this.#dependencies.connections);
     switch (node.kind) {
       case "server":
         return [
-          ...this.#sessionsOf(node.server.name),
+          ...this.#listSessions(node.server.name),
           { kind: "fixtures", server: node.server },
           { kind: "tools", server: node.server },
         ];
@@ -98,7 +104,7 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
         return [...node.server.tools.values()].map(tool => ({ kind: "tool", tool }));
       case "session":
         return [
-          ...worldOf(node.live, node.server),
+          ...listStateNodes(node.live, node.server),
           ...(node.live.calls.length ? [{ ...node, kind: "calls" as const }] : []),
         ];
       case "calls":
@@ -122,8 +128,8 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
   }
 
   getTreeItem(node: ServersNode): TreeItem {
-    const item = isConnectedNode(node) ? connectedItem(node) : itemOf(node);
-    item.id = isConnectedNode(node) ? connectedId(node) : idOf(node);
+    const item = isConnectedNode(node) ? createConnectedItem(node) : createItem(node);
+    item.id = isConnectedNode(node) ? connectedNodeId(node) : nodeId(node);
     return item;
   }
 
@@ -136,24 +142,24 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
     return server && { kind: "server", server };
   }
 
-  #sessionsOf(server: string): ServersNode[] {
-    const live = this.#dependencies.sessions.of(server);
+  #listSessions(server: string): ServersNode[] {
+    const live = this.#dependencies.sessions.listByServer(server);
     const shown = live
-      .slice(-mostShown)
+      .slice(-maxSessions)
       .map(it => ({ kind: "session" as const, live: it, server }));
-    return live.length > mostShown
-      ? [{ kind: "more", server, count: live.length - mostShown }, ...shown]
+    return live.length > maxSessions
+      ? [{ kind: "more", server, count: live.length - maxSessions }, ...shown]
       : shown;
   }
 }
 
 /** More sessions than this nobody opens by hand; a trainer opens thousands. */
-const mostShown = 100;
+const maxSessions = 100;
 
 const lastPatches = (live: LiveSession) => live.calls.at(-1)?.called.patches ?? [];
 
 /** The session's world, one node a collection, and its clock. */
-function worldOf(live: LiveSession, server: string): ServersNode[] {
+function listStateNodes(live: LiveSession, server: string): ServersNode[] {
   const state = live.held.state[server]!;
   const patches = lastPatches(live);
   const world = listChildren(state.world, `/${server}/world`, patches);
@@ -161,10 +167,10 @@ function worldOf(live: LiveSession, server: string): ServersNode[] {
   return [...world, ...clock].map(value => ({ kind: "value", live, value }));
 }
 
-function itemOf(node: OwnNode): TreeItem {
+function createItem(node: OwnNode): TreeItem {
   switch (node.kind) {
     case "server":
-      return serverItem(node.server);
+      return createServerItem(node.server);
     case "fixtures":
       return createTreeItem("Fixtures", Expanded, { context: "fixtures" });
     case "tools":
@@ -173,11 +179,11 @@ function itemOf(node: OwnNode): TreeItem {
         context: "tools",
       });
     case "fixture":
-      return fixtureItem(node.file);
+      return createFixtureItem(node.file);
     case "tool":
-      return toolItem(node.tool);
+      return createToolItem(node.tool);
     case "session":
-      return sessionItem(node.live);
+      return createSessionItem(node.live);
     case "more":
       return createTreeItem(`${node.count} more`, None, {
         description: "older sessions",
@@ -189,15 +195,15 @@ function itemOf(node: OwnNode): TreeItem {
         context: "calls",
       });
     case "call":
-      return callItem(node);
+      return createCallItem(node);
     case "value":
-      return valueItem(node.value);
+      return createValueItem(node.value);
     default:
       throw new Error(`no item for ${JSON.stringify(node satisfies never)}`);
   }
 }
 
-function idOf(node: OwnNode): string {
+function nodeId(node: OwnNode): string {
   switch (node.kind) {
     case "server":
     case "fixtures":
@@ -221,7 +227,7 @@ function idOf(node: OwnNode): string {
   }
 }
 
-function serverItem({ name, tools, category, summary }: Server): TreeItem {
+function createServerItem({ name, tools, category, summary }: Server): TreeItem {
   const offered = getSetting("agentServers").includes(name) ? " · offered to agents" : "";
   return createTreeItem(name, Collapsed, {
     icon: icons.server,
@@ -231,7 +237,7 @@ function serverItem({ name, tools, category, summary }: Server): TreeItem {
   });
 }
 
-function fixtureItem(file: FixtureFile): TreeItem {
+function createFixtureItem(file: FixtureFile): TreeItem {
   const description = { shipped: "shipped", copy: "your copy", own: "yours" }[file.origin];
   const item = createTreeItem(file.name, None, {
     icon: icons.fixture,
@@ -247,7 +253,7 @@ function fixtureItem(file: FixtureFile): TreeItem {
   return item;
 }
 
-function toolItem(tool: Tool): TreeItem {
+function createToolItem(tool: Tool): TreeItem {
   const args = Object.keys((tool.inputSchema["properties"] ?? {}) as object).join(", ");
   return createTreeItem(tool.name.slice(tool.server.length + 1), None, {
     icon: tool.effect === "read" ? icons.readTool : icons.writeTool,
@@ -257,20 +263,20 @@ function toolItem(tool: Tool): TreeItem {
   });
 }
 
-function sessionItem(live: LiveSession): TreeItem {
+function createSessionItem(live: LiveSession): TreeItem {
   const { owner, id } = live.held;
-  const isOurs = owner === byHand;
+  const isOurs = owner === personOwner;
   // whoever knows an agent's session id may act in it: enough of it to know it by
   const tooltip = isOurs ? "opened by hand" : `opened by ${owner} (${id.slice(0, 6)}…)`;
-  return createTreeItem(titleOf(live), Expanded, {
+  return createTreeItem(formatSessionTitle(live), Expanded, {
     icon: isOurs ? icons.session : icons.externalSession,
-    description: storyOf(live),
+    description: describeSession(live),
     context: isOurs ? "session" : "session.other",
     tooltip,
   });
 }
 
-function callItem(node: Extract<ServersNode, { kind: "call" }>): TreeItem {
+function createCallItem(node: Extract<ServersNode, { kind: "call" }>): TreeItem {
   const { name, called, number } = node.made;
   const { outcome, patches } = called;
   const description =
@@ -293,7 +299,7 @@ function callItem(node: Extract<ServersNode, { kind: "call" }>): TreeItem {
   return item;
 }
 
-function valueItem({ key, value, changed }: ValueNode): TreeItem {
+function createValueItem({ key, value, changed }: ValueNode): TreeItem {
   const size = countMembers(value);
   const isLeaf = value === null || typeof value !== "object" || Object.keys(value).length === 0;
   const mark = changed === "here" ? "● " : changed === "below" ? "○ " : "";

@@ -1,6 +1,4 @@
-/**
- * One icon for each of the house's nouns and outcomes, the same in trees, quick picks and pages.
- */
+/** The icon of each kind of object and outcome, the same in trees, quick picks and pages. */
 import { ThemeColor, ThemeIcon } from "vscode";
 import type { OutcomeKind } from "../../environment/outcome.ts";
 import type { RunState } from "../../protocol/runPage.ts";
@@ -19,19 +17,16 @@ export const icons = {
   entities: createIcon("symbol-class"),
   entity: createIcon("symbol-object"),
   value: createIcon("symbol-field"),
-  clock: createIcon("watch"),
   taskFile: createIcon("checklist"),
   task: createIcon("comment-discussion"),
   abstention: createIcon("comment-unresolved"),
-  trajectory: createIcon("git-commit"),
-  breakdown: createIcon("star-half"),
   group: createIcon("layers"),
   checkpoint: createIcon("milestone"),
   metrics: createIcon("graph-line"),
   warning: createIcon("warning", "list.warningForeground"),
 } as const;
 
-/** The icon of an outcome: its shape differs as well as its colour. */
+/** The icons of outcomes, which differ in shape as well as in color. */
 export const outcomeIcon: Readonly<Record<OutcomeKind, ThemeIcon>> = {
   ok: createIcon("pass", "testing.iconPassed"),
   refused: createIcon("circle-slash", "list.warningForeground"),

@@ -1,6 +1,6 @@
 /**
- * A page in an editor tab: its shell with a strict content policy, and the typed channel over which
- * it asks and hears. Knows nothing of what any page shows.
+ * Opens pages in editor tabs: the HTML shell with a strict content security policy, and the typed
+ * channel between the page and the editor.
  */
 import { randomBytes } from "node:crypto";
 import { Uri, ViewColumn, window, type Disposable, type WebviewPanel } from "vscode";
@@ -8,60 +8,64 @@ import { UserError } from "../../userError.ts";
 import type { EditorMessage, PageContract, PageRequest } from "../../protocol/pageChannel.ts";
 import { reportError } from "./report.ts";
 
-/** What the editor answers to each of a page's requests. */
-export type Answers<Map extends PageContract> = {
-  readonly [Name in keyof Map["requests"]]: (
-    params: Map["requests"][Name]["params"],
-  ) => Map["requests"][Name]["result"] | Promise<Map["requests"][Name]["result"]>;
+/** The functions that answer the requests of a page. */
+export type Answers<Contract extends PageContract> = {
+  readonly [Name in keyof Contract["requests"]]: (
+    params: Contract["requests"][Name]["params"],
+  ) => Contract["requests"][Name]["result"] | Promise<Contract["requests"][Name]["result"]>;
 };
 
 export interface PageOptions {
-  /** The id of the panel, and of its script and style. */
+  /** The name of the panel and of its script and style sheet. */
   readonly name: "reward" | "run" | "synthesis" | "graph";
   readonly title: string;
   readonly icon: string;
-  /** Opens beside what is being read, not over it. */
+  /** Opens beside the active editor instead of in its group. */
   readonly isBeside?: true;
 }
 
-export interface Page<Map extends PageContract> {
+/** An open page. */
+export interface Page<Contract extends PageContract> {
   readonly panel: WebviewPanel;
-  sendEvent<Name extends keyof Map["events"] & string>(name: Name, body: Map["events"][Name]): void;
+  sendEvent<Name extends keyof Contract["events"] & string>(
+    name: Name,
+    body: Contract["events"][Name],
+  ): void;
 }
 
-/** Opens a page. The panel is disposed by the person, or with the extension. */
-export function openPage<Map extends PageContract>(
-  extension: Uri,
-  kind: PageOptions,
-  answers: Answers<Map>,
-): Page<Map> {
-  const panel = window.createWebviewPanel(`prove.${kind.name}`, kind.title, {
-    viewColumn: kind.isBeside ? ViewColumn.Beside : ViewColumn.Active,
+/** Opens a page in a new panel. */
+export function openPage<Contract extends PageContract>(
+  extensionUri: Uri,
+  options: PageOptions,
+  answers: Answers<Contract>,
+): Page<Contract> {
+  const panel = window.createWebviewPanel(`prove.${options.name}`, options.title, {
+    viewColumn: options.isBeside ? ViewColumn.Beside : ViewColumn.Active,
     preserveFocus: false,
   });
-  return servePage(extension, panel, kind, answers);
+  return servePage(extensionUri, panel, options, answers);
 }
 
-/** Fills a panel, new or restored after a reload, and answers it. */
-export function servePage<Map extends PageContract>(
-  extension: Uri,
+/** Fills a new or restored panel and answers its requests. */
+export function servePage<Contract extends PageContract>(
+  extensionUri: Uri,
   panel: WebviewPanel,
-  kind: PageOptions,
-  answers: Answers<Map>,
-): Page<Map> {
-  panel.title = kind.title;
-  panel.iconPath = Uri.joinPath(extension, "resources", "icons", kind.icon);
+  options: PageOptions,
+  answers: Answers<Contract>,
+): Page<Contract> {
+  panel.title = options.title;
+  panel.iconPath = Uri.joinPath(extensionUri, "resources", "icons", options.icon);
   panel.webview.options = {
     enableScripts: true,
     localResourceRoots: [
-      Uri.joinPath(extension, "dist", "webview"),
-      Uri.joinPath(extension, "media"),
+      Uri.joinPath(extensionUri, "dist", "webview"),
+      Uri.joinPath(extensionUri, "media"),
     ],
   };
-  // the editor's own channel, which has no origins
+  // the editor's own channel has no origins
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
-  const post = (message: EditorMessage<Map>) => panel.webview.postMessage(message);
-  panel.webview.onDidReceiveMessage(async (request: PageRequest<Map>) => {
+  const post = (message: EditorMessage<Contract>) => panel.webview.postMessage(message);
+  panel.webview.onDidReceiveMessage(async (request: PageRequest<Contract>) => {
     try {
       const answer = answers[request.name];
       await post({ kind: "result", id: request.id, result: await answer(request.params) });
@@ -72,10 +76,10 @@ export function servePage<Map extends PageContract>(
       await post({ kind: "failure", id: request.id, what, remedy });
     }
   });
-  panel.webview.html = renderShell(extension, panel, kind);
+  panel.webview.html = renderShell(extensionUri, panel, options);
   return {
     panel,
-    sendEvent: (name, body) => void post({ kind: "event", name, body } as EditorMessage<Map>),
+    sendEvent: (name, body) => void post({ kind: "event", name, body } as EditorMessage<Contract>),
   };
 }
 
@@ -101,14 +105,20 @@ export function registerPageRestorer(
 }
 
 function renderShell(
-  extension: Uri,
+  extensionUri: Uri,
   { webview }: WebviewPanel,
   { name, title }: PageOptions,
 ): string {
   const nonce = randomBytes(16).toString("base64");
-  const at = (...parts: string[]) =>
-    webview.asWebviewUri(Uri.joinPath(extension, ...parts)).toString();
-  const policy = `default-src 'none'; style-src ${webview.cspSource} 'nonce-${nonce}'; font-src ${webview.cspSource}; img-src ${webview.cspSource}; script-src 'nonce-${nonce}'`;
+  const uriOf = (...parts: string[]) =>
+    webview.asWebviewUri(Uri.joinPath(extensionUri, ...parts)).toString();
+  const policy = [
+    "default-src 'none'",
+    `style-src ${webview.cspSource} 'nonce-${nonce}'`,
+    `font-src ${webview.cspSource}`,
+    `img-src ${webview.cspSource}`,
+    `script-src 'nonce-${nonce}'`,
+  ].join("; ");
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -117,12 +127,12 @@ function renderShell(
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta property="csp-nonce" content="${nonce}">
 <title>${escapeHtml(title)}</title>
-<link rel="stylesheet" href="${at("media", "page.css")}">
-<link rel="stylesheet" href="${at("media", `${name}.css`)}">
+<link rel="stylesheet" href="${uriOf("media", "page.css")}">
+<link rel="stylesheet" href="${uriOf("media", `${name}.css`)}">
 </head>
 <body>
 <main id="page" aria-busy="true"></main>
-<script nonce="${nonce}" src="${at("dist", "webview", `${name}.js`)}"></script>
+<script nonce="${nonce}" src="${uriOf("dist", "webview", `${name}.js`)}"></script>
 </body>
 </html>`;
 }

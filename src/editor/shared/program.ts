@@ -1,40 +1,38 @@
 /**
- * Runs the product's own programs as processes: finds a Node that can, and forks the terminal
- * program with it. Knows nothing of what the programs do.
+ * Runs the product's own programs as child processes: finds a Node.js runtime and forks the
+ * command-line program with it.
  */
 import { execFile, fork, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { UserError } from "../../userError.ts";
 
-/**
- * A Node to start programs with. `isElectron`: the editor's own runtime, which must be told to be a
- * Node.
- */
+/** A runtime that can start programs. */
 export interface NodeRuntime {
   readonly path: string;
+  /** Whether it is the editor's own runtime, which needs `ELECTRON_RUN_AS_NODE`. */
   readonly isElectron: boolean;
 }
 
 const minimumVersion = [20, 12] as const;
 
 /**
- * The Node to start programs with: the one that was chosen; else this process's own where it is a
- * real Node; else `node` on the PATH; else the editor's runtime. Throws a `Mistake` where the
- * chosen one is none or too old.
+ * Finds the Node.js to start programs with: the one that the setting names; else this process's own
+ * if it is Node.js; else `node` on the PATH; else the editor's runtime. Throws a `UserError` if the
+ * setting names something else or a version that is too old.
  */
 export async function findNode(chosen: string): Promise<NodeRuntime> {
   if (chosen) {
     const version = await readVersion(chosen);
     if (version === undefined)
       throw new UserError(
-        `prove.node names ${chosen}, which is no Node.js program`,
-        "correct the setting, or empty it",
+        `the setting prove.node names ${chosen}, which is not a Node.js program`,
+        "correct the setting, or clear it",
       );
     if (!isNewEnough(version))
       throw new UserError(
-        `prove.node names a Node.js ${version}, and ${minimumVersion.join(".")} or newer is needed`,
-        "name a newer one, or empty the setting",
+        `the setting prove.node names Node.js ${version}, but ${minimumVersion.join(".")} or newer is required`,
+        "name a newer version, or clear the setting",
       );
     return { path: chosen, isElectron: false };
   }
@@ -49,7 +47,7 @@ async function readVersion(path: string): Promise<string | undefined> {
     const { stdout } = await promisify(execFile)(path, ["--version"], { timeout: 10_000 });
     return /^v(\d+\.\d+\.\d+)/.exec(stdout)?.[1];
   } catch {
-    // not there, or not a program: the caller looks further
+    // missing, or not a program: the caller tries the next one
     return undefined;
   }
 }
@@ -59,7 +57,7 @@ function isNewEnough(version: string): boolean {
   return major > minimumVersion[0] || (major === minimumVersion[0] && minor >= minimumVersion[1]);
 }
 
-/** Only what a program needs of our environment, so that it is the same in every editor. */
+/** Returns the environment without the variables of the editor, so that programs run alike in all editors. */
 export function createEnvironment({ isElectron }: NodeRuntime): NodeJS.ProcessEnv {
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([key]) => !/^(VSCODE_|ELECTRON_|NODE_OPTIONS$)/.test(key)),
@@ -67,7 +65,7 @@ export function createEnvironment({ isElectron }: NodeRuntime): NodeJS.ProcessEn
   return isElectron ? { ...env, ELECTRON_RUN_AS_NODE: "1" } : env;
 }
 
-/** Forks the terminal program with a channel to it. It ends with us. */
+/** Forks the command-line program with a message channel. It ends with this process. */
 export const forkProgram = (
   node: NodeRuntime,
   dist: string,

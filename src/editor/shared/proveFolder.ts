@@ -1,6 +1,6 @@
 /**
- * The workspace's own folder, in which fixtures, tasks and runs live: where it is, what changes in
- * it, and where the shipped counterparts lie. Knows no file's content.
+ * The workspace's folder for fixtures, tasks and runs: where it is, what changes in it, and where
+ * the shipped files are.
  */
 import { EventEmitter, RelativePattern, Uri, workspace, type Disposable, type Event } from "vscode";
 import type { FixtureFolders } from "../../environment/fixture.ts";
@@ -14,10 +14,7 @@ export type FolderPart = (typeof parts)[number];
 export class ProveFolder implements Disposable {
   readonly resources: Uri;
   readonly #changed = new EventEmitter<FolderPart>();
-  /**
-   * Something in one of the folder's parts was written or went away; told at most a few times a
-   * second.
-   */
+  /** Fires when files in a part of the folder were written or deleted, at most four times a second. */
   readonly onDidChange: Event<FolderPart> = this.#changed.event;
   readonly #pending = new Map<FolderPart, NodeJS.Timeout>();
   readonly #subscriptions: Disposable[];
@@ -35,8 +32,8 @@ export class ProveFolder implements Disposable {
   }
 
   /**
-   * The folder, whether it exists or not; undefined where no folder is open, or the setting names
-   * none inside it.
+   * The folder, whether it exists or not. Undefined if no workspace folder is open or the setting
+   * names a path outside it.
    */
   get uri(): Uri | undefined {
     const folder = workspace.workspaceFolders?.[0];
@@ -44,18 +41,18 @@ export class ProveFolder implements Disposable {
     return uri?.path.startsWith(`${folder!.uri.path}/`) ? uri : undefined;
   }
 
-  /** The workspace folder that it is in, as a path; empty where none is open. */
+  /** The path of the workspace folder; empty if none is open. */
   get workspacePath(): string {
     return workspace.workspaceFolders?.[0]?.uri.fsPath ?? "";
   }
 
-  /** A part of the folder, or a mistake that offers to open a folder. */
+  /** The URI of a part. Throws an `ActionableError` that offers to open a folder if none is open. */
   getPart(part: FolderPart): Uri {
     const { uri } = this;
     if (uri) return Uri.joinPath(uri, part);
     if (workspace.workspaceFolders?.length)
       throw new ActionableError(
-        `prove.folder names ${getSetting("folder")}, which is not inside the workspace folder`,
+        `the setting prove.folder names ${getSetting("folder")}, which is not inside the workspace folder`,
         "correct the setting",
         {
           title: "Open Settings",
@@ -63,13 +60,13 @@ export class ProveFolder implements Disposable {
           arguments: ["prove.folder"],
         },
       );
-    throw new ActionableError(`no folder is open to keep ${part} in`, "open one", {
+    throw new ActionableError(`no folder is open to store ${part} in`, "open a folder", {
       title: "Open Folder",
       command: "vscode.openFolder",
     });
   }
 
-  /** Where fixtures are looked for: the workspace's own, then the shipped ones. */
+  /** The folders to search for fixtures: the workspace's own, then the shipped ones. */
   get fixtureFolders(): FixtureFolders {
     const { uri } = this;
     return [...(uri ? [Uri.joinPath(uri, "fixtures").fsPath] : []), this.shippedFixtures];
@@ -84,7 +81,7 @@ export class ProveFolder implements Disposable {
     for (const it of this.#pending.values()) clearTimeout(it);
   }
 
-  /** The folder is another one: all of it may differ. */
+  /** Watches the new folder; every part may differ. */
   #changeFolder(): void {
     this.#watch();
     for (const it of parts) this.#fireSoon(it);
@@ -110,24 +107,28 @@ export class ProveFolder implements Disposable {
 
   #fireSoon(part: FolderPart): void {
     if (this.#pending.has(part)) return;
-    const told = setTimeout(() => {
+    const timer = setTimeout(() => {
       this.#pending.delete(part);
       this.#changed.fire(part);
     }, 250);
-    this.#pending.set(part, told);
+    this.#pending.set(part, timer);
   }
 }
 
-/** Refuses what would start or call anything while the workspace is not trusted. */
-export function requireTrust(what: string): void {
+/** Throws an `ActionableError` if the workspace is not trusted. `action` names what needs trust. */
+export function requireTrust(action: string): void {
   if (!workspace.isTrusted)
-    throw new ActionableError(`${what} is not done in an untrusted workspace`, "trust it first", {
-      title: "Manage Trust",
-      command: "workbench.trust.manage",
-    });
+    throw new ActionableError(
+      `${action} requires a trusted workspace`,
+      "trust this workspace first",
+      {
+        title: "Manage Trust",
+        command: "workbench.trust.manage",
+      },
+    );
 }
 
-/** The files of a folder whose names end so, sorted; none where the folder is missing. */
+/** Lists the files of a folder whose names have an ending, sorted; none if the folder is missing. */
 export async function listFiles(folder: Uri, ending: string): Promise<Uri[]> {
   try {
     const entries = await workspace.fs.readDirectory(folder);

@@ -1,6 +1,6 @@
 /**
- * Questions to a person: choose one, choose several, type a value. Escape throws a
- * `CancellationError`, the back button a `Back`. Knows nothing of what is asked.
+ * Asks the person to choose one item, to choose several, or to type a value. Escape throws a
+ * `CancellationError`, the back button a `BackNavigation`.
  */
 import {
   CancellationError,
@@ -14,18 +14,18 @@ import {
   type QuickPickItem,
 } from "vscode";
 
-/** The person wants to answer the question before once more. */
+/** Thrown when the person goes back to the previous question. */
 export class BackNavigation extends Error {}
 
 export interface Question {
-  /** What the questions together are about. */
+  /** What the series of questions is about. With a title, the input stays open without focus. */
   readonly title?: string;
   readonly text: string;
-  /** Whether there is a question before this one. */
+  /** Whether there is a previous question to go back to. */
   readonly hasBack?: boolean;
 }
 
-/** Asks to choose one. */
+/** Asks the person to choose one item. */
 export async function pickOne<Item extends QuickPickItem>(
   items: readonly Item[],
   question: Question | string,
@@ -36,11 +36,11 @@ export async function pickOne<Item extends QuickPickItem>(
 
 export interface PickManyOptions<Item> {
   readonly selected?: readonly Item[];
-  /** Why these cannot be chosen together. */
+  /** Returns why these items cannot be chosen together, or undefined. */
   readonly validate?: (items: readonly Item[]) => string | undefined;
 }
 
-/** Asks to choose any number of them. */
+/** Asks the person to choose any number of items. */
 export const pickMany = <Item extends QuickPickItem>(
   items: readonly Item[],
   question: Question,
@@ -53,24 +53,24 @@ export const pickMany = <Item extends QuickPickItem>(
 
 function showPick<Item extends QuickPickItem>(
   items: readonly Item[],
-  asked: Question | string,
-  complaint: (items: readonly Item[]) => string | undefined,
+  questionOrText: Question | string,
+  validate: (items: readonly Item[]) => string | undefined,
   prepare: (box: QuickPick<Item>) => void = () => {},
 ): Promise<readonly Item[]> {
-  const question = typeof asked === "string" ? { text: asked } : asked;
+  const question = typeof questionOrText === "string" ? { text: questionOrText } : questionOrText;
   const box = window.createQuickPick<Item>();
   box.items = items;
   box.placeholder = question.text;
   box.matchOnDescription = true;
   box.matchOnDetail = true;
   prepare(box);
-  return showInput(box, question, take => [
+  return showInput(box, question, accept => [
     box.onDidAccept(() => {
       const chosen = box.selectedItems;
       if (!box.canSelectMany && chosen.length === 0) return;
-      const why = complaint(chosen);
-      if (why === undefined) take([...chosen]);
-      else box.placeholder = `${why} — ${question.text}`;
+      const problem = validate(chosen);
+      if (problem === undefined) accept([...chosen]);
+      else box.placeholder = `${problem} — ${question.text}`;
     }),
   ]);
 }
@@ -78,16 +78,13 @@ function showPick<Item extends QuickPickItem>(
 export interface TextOptions {
   readonly value?: string;
   readonly placeholder?: string;
-  /** Why a text will not do; told as it is typed. */
+  /** Returns what is wrong with a text, or undefined; shown as the person types. */
   readonly validate: (text: string) => string | undefined;
-  /** Nobody sees what is typed. */
+  /** Hides the typed text. */
   readonly isSecret?: boolean;
 }
 
-/**
- * Asks for a text. What is wrong with it is said as it is typed, and it is taken only when nothing
- * is.
- */
+/** Asks the person to type a text. Only a valid text is accepted. */
 export function askText(
   question: Question,
   { value = "", placeholder, validate, isSecret = false }: TextOptions,
@@ -98,76 +95,76 @@ export function askText(
   box.placeholder = placeholder;
   box.password = isSecret;
   if (value) box.valueSelection = [0, value.length];
-  return showInput(box, question, take => [
+  return showInput(box, question, accept => [
     box.onDidChangeValue(text => (box.validationMessage = validate(text))),
     box.onDidAccept(() => {
-      const why = validate(box.value);
-      if (why === undefined) take(box.value);
-      else box.validationMessage = why;
+      const problem = validate(box.value);
+      if (problem === undefined) accept(box.value);
+      else box.validationMessage = problem;
     }),
   ]);
 }
 
 /**
- * Asks one question after another; the back button goes to the one before. A question that answers
- * `false` was not asked and is passed over.
+ * Asks one question after another; the back button returns to the previous one. A question that
+ * resolves to `false` was not shown, and the back button skips it.
  */
 export async function askInSequence(
   questions: readonly ((hasBack: boolean) => Promise<unknown>)[],
 ): Promise<void> {
-  const asked: number[] = [];
+  const answered: number[] = [];
   for (let i = 0; i < questions.length;) {
     try {
-      if ((await questions[i]!(asked.length > 0)) !== false) asked.push(i);
+      if ((await questions[i]!(answered.length > 0)) !== false) answered.push(i);
       i++;
     } catch (error) {
-      const before = error instanceof BackNavigation ? asked.pop() : undefined;
-      if (before === undefined) throw error;
-      i = before;
+      const previous = error instanceof BackNavigation ? answered.pop() : undefined;
+      if (previous === undefined) throw error;
+      i = previous;
     }
   }
 }
 
-/** Why a text is no whole number between two, or undefined. */
+/** Creates a validator that accepts the whole numbers from `min` to `max`. */
 export const wholeNumberValidator =
-  (least: number, most: number) =>
+  (min: number, max: number) =>
   (text: string): string | undefined =>
-    /^\d+$/.test(text) && Number(text) >= least && Number(text) <= most
+    /^\d+$/.test(text) && Number(text) >= min && Number(text) <= max
       ? undefined
-      : `a whole number from ${least} to ${most}`;
+      : `enter a whole number from ${min} to ${max}`;
 
-/** What pickers and input boxes have alike. */
-interface InputBoxOrPick extends QuickInput {
+/** The common part of quick picks and input boxes. */
+interface InputWithButtons extends QuickInput {
   buttons: readonly QuickInputButton[];
   readonly onDidTriggerButton: Event<QuickInputButton>;
 }
 
 function showInput<T>(
-  box: InputBoxOrPick,
+  input: InputWithButtons,
   question: Question,
-  listen: (take: (value: T) => void) => Disposable[],
+  listen: (accept: (value: T) => void) => Disposable[],
 ): Promise<T> {
-  box.title = question.title;
-  // one of several questions is not lost with a glance elsewhere
-  box.ignoreFocusOut = question.title !== undefined;
-  if (question.hasBack) box.buttons = [QuickInputButtons.Back];
+  input.title = question.title;
+  // a series of questions survives a click elsewhere
+  input.ignoreFocusOut = question.title !== undefined;
+  if (question.hasBack) input.buttons = [QuickInputButtons.Back];
   return new Promise<T>((resolve, reject) => {
-    const listening: Disposable[] = [
+    const listeners: Disposable[] = [
       ...listen(value => {
         resolve(value);
-        box.hide();
+        input.hide();
       }),
-      box.onDidTriggerButton(() => {
+      input.onDidTriggerButton(() => {
         reject(new BackNavigation());
-        box.hide();
+        input.hide();
       }),
-      box.onDidHide(() => {
-        // what was answered has been told before: this is Escape
+      input.onDidHide(() => {
+        // has no effect after an answer: only Escape gets here unsettled
         reject(new CancellationError());
-        for (const it of listening) it.dispose();
-        box.dispose();
+        for (const it of listeners) it.dispose();
+        input.dispose();
       }),
     ];
-    box.show();
+    input.show();
   });
 }

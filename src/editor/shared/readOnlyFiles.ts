@@ -27,7 +27,7 @@ export function registerReadOnlyFiles({ subscriptions }: ExtensionContext): Read
   subscriptions.push(
     workspace.registerFileSystemProvider("prove", files, {
       isReadonly: new MarkdownString(
-        "This is a record. A shipped fixture is edited by **PROVE: Edit Fixture**.",
+        "This document is read-only. To change a shipped fixture, run **PROVE: Edit Fixture**.",
       ),
       isCaseSensitive: true,
     }),
@@ -42,7 +42,7 @@ export class ReadOnlyFiles implements FileSystemProvider {
   /** The number of changes so far, reported as the time of change: an editor reads again when it differs. */
   #version = 1;
 
-  /** Sets who builds the text of the paths that begin with a prefix, such as `/sessions/`. */
+  /** Registers the function that builds the text of all paths with a prefix, such as `/sessions/`. */
   provide(prefix: string, read: ReadText): void {
     this.#readers.set(prefix, read);
   }

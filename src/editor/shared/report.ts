@@ -1,19 +1,18 @@
 /**
- * The one place that shows errors to a person and writes the log. A mistake is shown with its
- * remedy, as a button where the remedy is a command; anything else is ours, keeps its stack in the
- * log, and says so.
+ * Shows errors to the person and writes the log. A `UserError` is shown with its remedy, as a button
+ * where the remedy is a command. Any other error is a bug: its stack goes to the log.
  */
 import { CancellationError, commands, window, type LogOutputChannel } from "vscode";
 import { UserError } from "../../userError.ts";
 
-/** What a button does: a command of the editor. */
+/** A button of a notification, and the editor command that it runs. */
 export interface Button {
   readonly title: string;
   readonly command: string;
   readonly arguments?: readonly unknown[];
 }
 
-/** A mistake whose remedy is a command. */
+/** A `UserError` whose remedy is a command, offered as a button. */
 export class ActionableError extends UserError {
   readonly button: Button;
 
@@ -25,11 +24,11 @@ export class ActionableError extends UserError {
 
 let log: LogOutputChannel | undefined;
 
-/** The extension's log, made when first needed. */
+/** The extension's log, created on first use. */
 export const getLog = (): LogOutputChannel =>
   (log ??= window.createOutputChannel("PROVE", { log: true }));
 
-/** Shows what went wrong, once. A cancelled job is no error. */
+/** Shows an error once. A cancelled job is not an error. */
 export function reportError(error: unknown): void {
   if (error instanceof CancellationError || (error instanceof Error && error.name === "AbortError"))
     return;
@@ -47,7 +46,7 @@ export function reportError(error: unknown): void {
   }
   getLog().error(error instanceof Error ? error : String(error));
   void showMessage(
-    `PROVE broke: ${error instanceof Error ? error.message : String(error)}`,
+    `PROVE failed: ${error instanceof Error ? error.message : String(error)}`,
     "Show Log",
     () => getLog().show(),
   );
@@ -56,17 +55,17 @@ export function reportError(error: unknown): void {
 async function showMessage(
   message: string,
   title: string | undefined,
-  act: () => unknown,
+  run: () => unknown,
 ): Promise<void> {
   const chosen = await window.showErrorMessage(message, ...(title === undefined ? [] : [title]));
-  if (chosen !== undefined) await act();
+  if (chosen !== undefined) await run();
 }
 
-/** Identifiers stay verbatim; only a word of the language may be capitalised. */
+/** Capitalizes a sentence that begins with an English word; an identifier stays as it is. */
 const capitalize = (text: string) =>
   /^[a-z][a-z']*( |$)/.test(text) ? text[0]!.toUpperCase() + text.slice(1) : text;
 
-/** What never waits for an answer may still fail: its error is reported. */
-export function reportRejection(work: Promise<unknown>): void {
-  work.catch(reportError);
+/** Reports the error of a promise that nobody awaits. */
+export function reportRejection(promise: Promise<unknown>): void {
+  promise.catch(reportError);
 }

@@ -1,4 +1,4 @@
-/** The settings of package.json as a typed table. */
+/** Typed access to the settings that package.json declares. */
 import { workspace, type Uri } from "vscode";
 
 interface Settings {
@@ -9,6 +9,6 @@ interface Settings {
   readonly "endpoint.model": string;
 }
 
-/** A setting's value now; one with resource scope, for that folder. */
+/** Reads the current value of a setting; `scope` is the folder for a setting with resource scope. */
 export const getSetting = <Key extends keyof Settings>(key: Key, scope?: Uri): Settings[Key] =>
   workspace.getConfiguration("prove", scope).get<Settings[Key]>(key)!;

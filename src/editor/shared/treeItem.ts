@@ -1,9 +1,10 @@
-/** A row of a tree, from what there is to say about it. Knows no tree. */
+/** Creates tree items. */
 import { MarkdownString, TreeItem, type TreeItemCollapsibleState } from "vscode";
 
 export interface TreeItemOptions {
   readonly icon?: TreeItem["iconPath"];
   readonly description?: string;
+  /** The context value, which menus are bound to. */
   readonly context: string;
   readonly tooltip?: string;
 }
@@ -16,7 +17,7 @@ export function createTreeItem(
   const item = new TreeItem(label, state);
   if (icon) item.iconPath = icon;
   if (description) item.description = description;
-  // text from definitions, worlds and other servers is only text: never rendered as markup
+  // text from definitions, states and other servers is never rendered as markup
   if (tooltip) item.tooltip = new MarkdownString().appendText(tooltip);
   item.contextValue = context;
   return item;

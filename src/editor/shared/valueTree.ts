@@ -1,32 +1,30 @@
 /**
- * A JSON value as a tree that opens one level at a time, with what the last call changed marked.
- * Knows no editor.
+ * A JSON value as a tree whose levels are built on demand, with the changes of the last call marked.
  */
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Patch } from "../../environment/outcome.ts";
-import { aboutOf } from "../servers/entities.ts";
-import { textOf } from "../servers/form.ts";
+import { describeEntity, formatJson } from "./valueText.ts";
 
 export interface ValueNode {
   readonly key: string;
-  /** JSON pointer from the state's root, `/banking/world/accounts`. */
+  /** The JSON pointer from the root of the state, such as `/banking/world/accounts`. */
   readonly path: string;
   readonly value: Json;
-  /** `here`: a patch replaced or added it. `below`: one did so within it. */
+  /** `here`: a patch added or replaced the value. `below`: a patch changed a part of it. */
   readonly changed?: "here" | "below";
 }
 
-/** The children of a value, in its own order. */
+/** Lists the children of a value in its own order. */
 export function listChildren(
   value: Json,
   path: string,
   patches: readonly Patch[],
 ): readonly ValueNode[] {
   if (value === null || typeof value !== "object") return [];
-  return Object.entries(value as JsonObject).map(([key, it]) => {
-    const at = `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-    const changed = findChange(at, patches);
-    return { key, path: at, value: it, ...(changed ? { changed } : {}) };
+  return Object.entries(value as JsonObject).map(([key, child]) => {
+    const childPath = `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    const changed = findChange(childPath, patches);
+    return { key, path: childPath, value: child, ...(changed ? { changed } : {}) };
   });
 }
 
@@ -35,14 +33,14 @@ function findChange(path: string, patches: readonly Patch[]): "here" | "below" |
   return patches.some(it => it.path.startsWith(`${path}/`)) ? "below" : undefined;
 }
 
-/** A value in one short line. */
+/** Formats a value on one short line. */
 export function formatInline(value: Json): string {
   if (Array.isArray(value)) return `${value.length} ${value.length === 1 ? "item" : "items"}`;
-  if (value !== null && typeof value === "object") return aboutOf(value);
-  return textOf(value);
+  if (value !== null && typeof value === "object") return describeEntity(value);
+  return formatJson(value);
 }
 
-/** How many entities a collection holds; undefined where it is none. */
+/** Counts the entities of a collection; undefined if the value is not a collection. */
 export function countMembers(value: Json): number | undefined {
   if (Array.isArray(value)) return value.length;
   if (value === null || typeof value !== "object") return undefined;

@@ -1,7 +1,8 @@
 /** The entities of a world, as a person chooses from them. */
 import { expect, test } from "vitest";
-import { aboutOf, entitiesOf } from "../../../src/editor/servers/entities.ts";
-import { formOf, type Field } from "../../../src/editor/servers/form.ts";
+import { listEntities } from "../../../src/editor/servers/entities.ts";
+import { describeEntity } from "../../../src/editor/shared/valueText.ts";
+import { readForm, type Field } from "../../../src/editor/servers/argumentForm.ts";
 import { openByName } from "../../../src/environment/catalog.ts";
 import { catalog } from "../../contracts/doors.ts";
 
@@ -9,24 +10,24 @@ const open = (server: string, fixture: string) =>
   openByName(catalog, { servers: [{ name: server, fixture }], seed: 1 });
 
 test("from the table that is named after them", () => {
-  expect(entitiesOf("account", "banking", open("banking", "small"))).toContainEqual({
+  expect(listEntities("account", "banking", open("banking", "small"))).toContainEqual({
     id: "acc_115",
-    about: "Holiday fund",
+    description: "Holiday fund",
   });
 });
 
 test("where there is no such table, from what the server lists", () => {
   const session = open("filesystem", "full");
   const before = session.digest;
-  expect(entitiesOf("trash_item", "filesystem", session)).toContainEqual({
+  expect(listEntities("trash_item", "filesystem", session)).toContainEqual({
     id: "trash_101",
-    about: "old-logo.txt",
+    description: "old-logo.txt",
   });
   expect(session.digest).toBe(before);
 });
 
 test("a kind that nobody knows has none", () => {
-  expect(entitiesOf("dragon", "banking", open("banking", "small"))).toEqual([]);
+  expect(listEntities("dragon", "banking", open("banking", "small"))).toEqual([]);
 });
 
 test("an entity is known by its words, else by its first values", () => {
@@ -36,7 +37,7 @@ test("an entity is known by its words, else by its first values", () => {
       { title: "Food" },
       { at: "09:00", size: 3, tags: [] },
       [1, 2],
-    ].map(aboutOf),
+    ].map(describeEntity),
   );
 });
 
@@ -52,9 +53,9 @@ test("every server has entities to choose from", () => {
   for (const server of catalog.servers.values()) {
     const session = open(server.name, "full");
     const kinds = [
-      ...new Set([...server.tools.values()].flatMap(it => formOf(it).flatMap(kindsOf))),
+      ...new Set([...server.tools.values()].flatMap(it => readForm(it).flatMap(kindsOf))),
     ];
-    const found = kinds.filter(it => entitiesOf(it, server.name, session).length > 0);
+    const found = kinds.filter(it => listEntities(it, server.name, session).length > 0);
     expect(found.length, `${server.name}: none of ${kinds.join(", ")}`).toBeGreaterThan(0);
   }
 });

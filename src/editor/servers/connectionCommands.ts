@@ -7,16 +7,16 @@ import type { ConnectedCall, ConnectedTool } from "../../mcp/connect.ts";
 import type { Entry } from "../../mcp/entries.ts";
 import { UserError } from "../../userError.ts";
 import { visible } from "../../trajectory/visible.ts";
-import { askArguments } from "./callPrompt.ts";
-import { isConnectedNode, type ConnectedNode } from "./connectedTree.ts";
-import type { ConnectedLive, Connections } from "./connections.ts";
+import { askArguments } from "./argumentPrompts.ts";
+import { isConnectedNode, type ConnectedNode } from "./connectedNodes.ts";
+import type { Connection, Connections } from "./connections.ts";
 import { icons } from "../shared/icons.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
 import { pickOne } from "../shared/quickInput.ts";
 import { ActionableError } from "../shared/report.ts";
 import type { ServersNode } from "./serversTree.ts";
 
-const firstText = `{
+const exampleConfiguration = `{
   "servers": {
     "memory": {
       "command": "npx",
@@ -27,7 +27,7 @@ const firstText = `{
 }
 `;
 
-export class ConnectedViews {
+export class ConnectionCommands {
   readonly #connections: Connections;
 
   constructor(connections: Connections) {
@@ -35,7 +35,7 @@ export class ConnectedViews {
   }
 
   /** Opens the file that names third-party servers, with an example in it where there was none. */
-  async edit(): Promise<void> {
+  async openConfiguration(): Promise<void> {
     const { file } = this.#connections;
     if (!file)
       throw new ActionableError("no folder is open to keep mcp.json in", "open one", {
@@ -46,23 +46,23 @@ export class ConnectedViews {
     try {
       await workspace.fs.stat(file);
     } catch {
-      await workspace.fs.writeFile(file, new TextEncoder().encode(firstText));
+      await workspace.fs.writeFile(file, new TextEncoder().encode(exampleConfiguration));
     }
     await window.showTextDocument(file);
   }
 
   async open(node: ServersNode | undefined): Promise<void> {
-    await this.#connections.open(entryOf(node));
+    await this.#connections.open(entryOfNode(node));
   }
 
   /** Calls a tool in a session, asking for whatever the node does not say. */
   async call(node: ServersNode | undefined): Promise<void> {
     requireTrust("calling a tool");
-    const live = await this.#sessionFor(node);
+    const live = await this.#chooseConnection(node);
     const tool = node?.kind === "connectedTool" ? node.tool : await pickTool(live);
     const args = await askArguments({ tool, entities: () => [] });
     const call = await this.#connections.call(live, tool.name, args);
-    const message = `${visible(tool.name)}: ${call.outcome.kind} — ${short(visible(call.outcome.kind === "ok" ? JSON.stringify(call.outcome.value) : call.outcome.message))}`;
+    const message = `${visible(tool.name)}: ${call.outcome.kind} — ${shorten(visible(call.outcome.kind === "ok" ? JSON.stringify(call.outcome.value) : call.outcome.message))}`;
     const shown =
       call.outcome.kind === "ok"
         ? window.showInformationMessage(message, "Show Call")
@@ -70,7 +70,7 @@ export class ConnectedViews {
     void shown.then(
       chosen =>
         chosen &&
-        this.show({
+        this.showCall({
           kind: "connectedCall",
           live,
           call,
@@ -80,11 +80,11 @@ export class ConnectedViews {
   }
 
   async reset(node: ServersNode | undefined): Promise<void> {
-    await this.#connections.reset(liveOf(node));
+    await this.#connections.reset(connectionOfNode(node));
   }
 
   async fork(node: ServersNode | undefined): Promise<void> {
-    const live = liveOf(node);
+    const live = connectionOfNode(node);
     const differences = await this.#connections.fork(live);
     if (differences.length === 0) return;
     const names = differences.map(it => it.call.name).join(", ");
@@ -94,10 +94,10 @@ export class ConnectedViews {
   }
 
   async close(node: ServersNode | undefined): Promise<void> {
-    await this.#connections.close(liveOf(node));
+    await this.#connections.close(connectionOfNode(node));
   }
 
-  async show({
+  async showCall({
     live,
     number,
     call,
@@ -112,7 +112,7 @@ export class ConnectedViews {
   }
 
   /** The text of a read-only document of a call. */
-  text(path: string): string {
+  readDocument(path: string): string {
     const [, session, number] = /^\/connected\/(\d+)\/(\d+)\//.exec(path) ?? [];
     const call: ConnectedCall | undefined = this.#connections.get(Number(session))?.session.calls[
       Number(number) - 1
@@ -122,10 +122,10 @@ export class ConnectedViews {
       : "// this session was closed or started over\n";
   }
 
-  async #sessionFor(node: ServersNode | undefined): Promise<ConnectedLive> {
+  async #chooseConnection(node: ServersNode | undefined): Promise<Connection> {
     if (node?.kind === "connected") return node.live;
-    const entry = entryOf(node);
-    const open = this.#connections.of(entry.name);
+    const entry = entryOfNode(node);
+    const open = this.#connections.listByEntry(entry.name);
     if (open.length === 0) return this.#connections.open(entry);
     if (open.length === 1) return open[0]!;
     return (
@@ -142,7 +142,7 @@ export class ConnectedViews {
   }
 }
 
-async function pickTool({ session, entry }: ConnectedLive): Promise<ConnectedTool> {
+async function pickTool({ session, entry }: Connection): Promise<ConnectedTool> {
   const open = [...session.tools.values()].filter(it => it.effect === "read" || entry.isDisposable);
   if (open.length === 0)
     throw new UserError(
@@ -158,14 +158,14 @@ async function pickTool({ session, entry }: ConnectedLive): Promise<ConnectedToo
   return (await pickOne(items, "Which tool to call")).tool;
 }
 
-function entryOf(node: ServersNode | undefined): Entry {
+function entryOfNode(node: ServersNode | undefined): Entry {
   if (node && isConnectedNode(node) && "entry" in node) return node.entry;
-  return liveOf(node).entry;
+  return connectionOfNode(node).entry;
 }
 
-function liveOf(node: ServersNode | undefined): ConnectedLive {
+function connectionOfNode(node: ServersNode | undefined): Connection {
   if (node && isConnectedNode(node) && "live" in node) return node.live;
   throw new Error("the command was given no connected server");
 }
 
-const short = (text: string) => (text.length > 160 ? `${text.slice(0, 159)}…` : text);
+const shorten = (text: string) => (text.length > 160 ? `${text.slice(0, 159)}…` : text);

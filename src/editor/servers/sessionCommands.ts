@@ -7,12 +7,17 @@ import { canonical } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
 import { UserError } from "../../userError.ts";
 import type { MadeCall } from "../../service/table.ts";
-import { askArguments } from "./callPrompt.ts";
-import { entitiesOf } from "./entities.ts";
+import { askArguments } from "./argumentPrompts.ts";
+import { listEntities } from "./entities.ts";
 import type { Definitions } from "./definitions.ts";
 import type { FixtureFile, FixtureFiles } from "../fixtures/fixtureFiles.ts";
 import { icons } from "../shared/icons.ts";
-import { storyOf, titleOf, type LiveSession, type LiveSessions } from "./liveSessions.ts";
+import {
+  describeSession,
+  formatSessionTitle,
+  type LiveSession,
+  type LiveSessions,
+} from "./liveSessions.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
 import { pickOne } from "../shared/quickInput.ts";
 import type { ServersNode } from "./serversTree.ts";
@@ -23,7 +28,7 @@ export interface SessionDependencies {
   readonly sessions: LiveSessions;
 }
 
-export class SessionViews {
+export class SessionCommands {
   readonly #dependencies: SessionDependencies;
 
   constructor(dependencies: SessionDependencies) {
@@ -33,14 +38,14 @@ export class SessionViews {
   /** Opens a session on a node's fixture, or on one that the person picks. */
   async open(node: ServersNode | undefined): Promise<LiveSession> {
     const { server, name } =
-      node?.kind === "fixture" ? node.file : await this.#pickFixture(serverOf(node));
+      node?.kind === "fixture" ? node.file : await this.#pickFixture(serverNameOf(node));
     return this.#dependencies.sessions.open(server, name);
   }
 
   /** Calls a tool in a session, asking for whatever the node does not say. */
   async call(node: ServersNode | undefined): Promise<void> {
     requireTrust("calling a tool");
-    const live = await this.#sessionFor(node);
+    const live = await this.#chooseOrOpenSession(node);
     const tool =
       node?.kind === "tool"
         ? node.tool
@@ -48,26 +53,26 @@ export class SessionViews {
     const session = live.held.forked();
     const args = await askArguments({
       tool,
-      entities: kind => entitiesOf(kind, tool.server, session),
+      entities: kind => listEntities(kind, tool.server, session),
       now: session.state[tool.server]!.clock,
     });
-    await this.#tell(live, this.#dependencies.sessions.call(live, tool.name, args));
+    await this.#showOutcome(live, this.#dependencies.sessions.call(live, tool.name, args));
   }
 
   async reset(node: ServersNode | undefined): Promise<void> {
-    this.#dependencies.sessions.reset(await this.#chosenSession(node));
+    this.#dependencies.sessions.reset(await this.#chooseSession(node));
   }
 
   async fork(node: ServersNode | undefined): Promise<LiveSession> {
-    return this.#dependencies.sessions.fork(await this.#chosenSession(node));
+    return this.#dependencies.sessions.fork(await this.#chooseSession(node));
   }
 
   async close(node: ServersNode | undefined): Promise<void> {
-    await this.#dependencies.sessions.close(await this.#chosenSession(node));
+    await this.#dependencies.sessions.close(await this.#chooseSession(node));
   }
 
   /** A call that changed the state as a comparison of before and after, any other as its record. */
-  async show(live: LiveSession, made: MadeCall): Promise<void> {
+  async showCall(live: LiveSession, made: MadeCall): Promise<void> {
     const options: TextDocumentShowOptions = { preview: true, preserveFocus: true };
     const at = (what: string) =>
       Uri.from({ scheme: "prove", path: `/sessions/${live.number}/${made.number}/${what}.json` });
@@ -83,41 +88,43 @@ export class SessionViews {
   }
 
   /** The text of a read-only document of a session. */
-  text(path: string): string {
+  readDocument(path: string): string {
     const [, number, call, what] = /^\/sessions\/(\d+)\/(\d+)\/(.+)\.json$/.exec(path) ?? [];
     const made = this.#dependencies.sessions
       .get(Number(number))
       ?.calls.find(it => it.number === Number(call));
     if (!made) return "// this session was closed or reset\n";
-    if (what === "before" || what === "after") return pretty(made[what]);
-    return pretty({ call: made.name, arguments: made.arguments, ...made.called });
+    if (what === "before" || what === "after") return formatIndented(made[what]);
+    return formatIndented({ call: made.name, arguments: made.arguments, ...made.called });
   }
 
-  async #tell(live: LiveSession, made: MadeCall): Promise<void> {
+  async #showOutcome(live: LiveSession, made: MadeCall): Promise<void> {
     const { outcome, patches } = made.called;
-    const given = outcome.kind === "ok" ? short(canonical(outcome.value)) : outcome.message;
+    const given = outcome.kind === "ok" ? shorten(canonical(outcome.value)) : outcome.message;
     const button = patches.length ? "Show Change" : "Show Call";
     const message = `${made.name}: ${outcome.kind} — ${given}`;
     const shown =
       outcome.kind === "ok"
         ? window.showInformationMessage(message, button)
         : window.showWarningMessage(message, button);
-    if (patches.length) await this.show(live, made);
-    void shown.then(chosen => chosen && this.show(live, made));
+    if (patches.length) await this.showCall(live, made);
+    void shown.then(chosen => chosen && this.showCall(live, made));
   }
 
   /** The session to call in: the node's, the only one, a new one where there is none. */
-  async #sessionFor(node: ServersNode | undefined): Promise<LiveSession> {
+  async #chooseOrOpenSession(node: ServersNode | undefined): Promise<LiveSession> {
     if (node?.kind === "session") return node.live;
-    const server = serverOf(node);
-    const open = server ? this.#dependencies.sessions.of(server) : this.#dependencies.sessions.all;
+    const server = serverNameOf(node);
+    const open = server
+      ? this.#dependencies.sessions.listByServer(server)
+      : this.#dependencies.sessions.all;
     if (open.length) return open.length === 1 ? open[0]! : this.#pickSession(open);
     const { server: name, name: fixture } = await this.#pickFixture(server);
     return this.#dependencies.sessions.open(name, fixture);
   }
 
   /** The session that a command is about. */
-  async #chosenSession(node: ServersNode | undefined): Promise<LiveSession> {
+  async #chooseSession(node: ServersNode | undefined): Promise<LiveSession> {
     if (node?.kind === "session") return node.live;
     const { all } = this.#dependencies.sessions;
     if (all.length === 0)
@@ -127,8 +134,8 @@ export class SessionViews {
 
   async #pickSession(open: readonly LiveSession[]): Promise<LiveSession> {
     const items = open.map(live => ({
-      label: titleOf(live),
-      description: `${live.held.servers.map(it => it.name).join(", ")} · ${storyOf(live)}`,
+      label: formatSessionTitle(live),
+      description: `${live.held.servers.map(it => it.name).join(", ")} · ${describeSession(live)}`,
       iconPath: icons.session,
       live,
     }));
@@ -170,10 +177,10 @@ export class SessionViews {
 }
 
 /** The server that a node is about, if it is about one. */
-function serverOf(node: ServersNode | undefined): string | undefined {
+function serverNameOf(node: ServersNode | undefined): string | undefined {
   if (node?.kind === "server") return node.server.name;
   return node?.kind === "tool" ? node.tool.server : undefined;
 }
 
-const pretty = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
-const short = (text: string) => (text.length > 160 ? `${text.slice(0, 159)}…` : text);
+const formatIndented = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
+const shorten = (text: string) => (text.length > 160 ? `${text.slice(0, 159)}…` : text);

@@ -1,7 +1,7 @@
 /** A tool's arguments as a person fills them in. */
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { formOf, parseField, type Field } from "../../../src/editor/servers/form.ts";
+import { readForm, parseField, type Field } from "../../../src/editor/servers/argumentForm.ts";
 import { day, id, minute, money } from "../../../src/environment/entity.ts";
 import type { JsonSchema } from "../../../src/environment/server.ts";
 import { server as banking } from "../../../src/servers/banking/server.ts";
@@ -10,7 +10,7 @@ import { loadServers } from "../../../src/servers/catalog.ts";
 const servers = await loadServers();
 
 test("the fields of a real tool, required ones first", () => {
-  const fields = formOf(banking.tools.get("banking_list_transactions")!);
+  const fields = readForm(banking.tools.get("banking_list_transactions")!);
   expect(fields.map(it => `${it.key}${it.isRequired ? "" : "?"} ${it.kind}`)).toEqual([
     "account_id text",
     "from_date? day",
@@ -23,7 +23,7 @@ test("the fields of a real tool, required ones first", () => {
     entity: "account",
     description: expect.stringContaining("Account id"),
   });
-  const kinds = formOf(banking.tools.get("banking_list_accounts")!).find(it => it.key === "kind");
+  const kinds = readForm(banking.tools.get("banking_list_accounts")!).find(it => it.key === "kind");
   expect(kinds).toMatchObject({ kind: "choice", choices: ["checking", "savings", "credit"] });
 });
 
@@ -37,7 +37,7 @@ test("no argument of any server is left to be written as JSON", () => {
   const tools = servers.flatMap(it => [...it.tools.values()]);
   expect(
     tools.flatMap(tool =>
-      formOf(tool)
+      readForm(tool)
         .flatMap(unasked)
         .map(it => `${tool.name}.${it}`),
     ),
@@ -47,11 +47,11 @@ test("no argument of any server is left to be written as JSON", () => {
 /** A tool with one argument `x`, by our own schema. */
 const ours = (x: z.ZodType) => {
   const input = z.strictObject({ x, other: z.string().min(3) });
-  return formOf({ inputSchema: z.toJSONSchema(input, { io: "input" }) as JsonSchema, input })[0]!;
+  return readForm({ inputSchema: z.toJSONSchema(input, { io: "input" }) as JsonSchema, input })[0]!;
 };
 /** The same, as a server that is not ours publishes it. */
 const theirs = (x: JsonSchema) =>
-  formOf({ inputSchema: { type: "object", properties: { x }, required: ["x"] } })[0]!;
+  readForm({ inputSchema: { type: "object", properties: { x }, required: ["x"] } })[0]!;
 const check = (field: Field, typed: string, expected: unknown) =>
   expect(parseField(field, typed)).toEqual(expected);
 
@@ -65,13 +65,13 @@ describe("what is typed becomes a value", () => {
   test("what cannot be asked for in parts is JSON", () =>
     check(theirs({ type: "object" }), '{"a": 1}', { value: { a: 1 } }));
   test("no number", () =>
-    check(theirs({ type: "number" }), "forty", { why: "x must be a number" }));
+    check(theirs({ type: "number" }), "forty", { error: "x must be a number" }));
   test("a fraction where a whole number is wanted", () =>
-    check(theirs({ type: "integer" }), "1.5", { why: "x must be an integer, not 1.5" }));
+    check(theirs({ type: "integer" }), "1.5", { error: "x must be an integer, not 1.5" }));
   test("a record of the wrong things", () =>
-    check(theirs({ type: "object" }), "[1]", { why: "x must be an object, not an array" }));
+    check(theirs({ type: "object" }), "[1]", { error: "x must be an object, not an array" }));
   test("no JSON", () =>
-    check(theirs({ type: "object" }), "{", { why: "x must be a record, written as JSON" }));
+    check(theirs({ type: "object" }), "{", { error: "x must be a record, written as JSON" }));
 });
 
 describe("a rule that is broken is told as it is typed", () => {
@@ -115,7 +115,7 @@ describe("a rule that is broken is told as it is typed", () => {
     ],
     ["another's pattern", theirs({ type: "string", pattern: "^a" }), "b", "x must look like /^a/"],
   ];
-  test.each(cases)("%s", (_, field, typed, why) => check(field, typed, { why }));
+  test.each(cases)("%s", (_, field, typed, why) => check(field, typed, { error: why }));
 });
 
 describe("what has parts is asked in parts", () => {
@@ -129,20 +129,20 @@ describe("what has parts is asked in parts", () => {
   test("a list of records, each part under its own rule", () => {
     if (lines.kind !== "list" || lines.item.kind !== "record")
       throw new Error("not a list of records");
-    expect(lines).toMatchObject({ least: 1, most: 2 });
+    expect(lines).toMatchObject({ minItems: 1, maxItems: 2 });
     const [product, quantity, gift] = lines.item.fields;
     expect([product, quantity, gift].map(it => it!.kind)).toEqual(["text", "number", "choice"]);
     expect(product).toMatchObject({ entity: "product", description: "Which" });
-    check(quantity!, "10", { why: "quantity must be at most 9" });
+    check(quantity!, "10", { error: "quantity must be at most 9" });
     check(quantity!, "3", { value: 3 });
   });
 
   test("the list as a whole is under its own", () => {
     const one = { product: "p_1", quantity: 1 };
-    expect(lines.complaint([one])).toBeUndefined();
-    expect(lines.complaint([])).toBe("x must have at least 1 item");
-    expect(lines.complaint([one, one, one])).toBe("x must have at most 2 items");
-    expect(lines.complaint([one, { ...one, quantity: 0 }])).toBe(
+    expect(lines.validate([one])).toBeUndefined();
+    expect(lines.validate([])).toBe("x must have at least 1 item");
+    expect(lines.validate([one, one, one])).toBe("x must have at most 2 items");
+    expect(lines.validate([one, { ...one, quantity: 0 }])).toBe(
       "x at 1.quantity must be at least 1",
     );
   });
@@ -151,8 +151,8 @@ describe("what has parts is asked in parts", () => {
     const either = ours(z.union([z.literal("all"), z.array(z.string()).max(2), z.null()]));
     if (either.kind !== "either") throw new Error("not one of several");
     expect(either.branches.map(it => it.kind)).toEqual(["choice", "list", "choice"]);
-    expect(either.branches[1]!.complaint(["a"])).toBeUndefined();
-    expect(either.branches[1]!.complaint(["a", "b", "c"])).toBe("x does not fit");
+    expect(either.branches[1]!.validate(["a"])).toBeUndefined();
+    expect(either.branches[1]!.validate(["a", "b", "c"])).toBe("x does not fit");
   });
 
   test("a schema that makes no sense keeps nothing from being typed", () => {

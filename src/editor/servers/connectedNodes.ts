@@ -7,7 +7,7 @@ import type { ConnectedCall, ConnectedTool } from "../../mcp/connect.ts";
 import type { Entry } from "../../mcp/entries.ts";
 import { UserError } from "../../userError.ts";
 import { visible } from "../../trajectory/visible.ts";
-import type { ConnectedLive, Connections } from "./connections.ts";
+import type { Connection, Connections } from "./connections.ts";
 import { icons, outcomeIcon } from "../shared/icons.ts";
 import { createTreeItem } from "../shared/treeItem.ts";
 
@@ -20,10 +20,10 @@ export type ConnectedNode =
       readonly tools: readonly ConnectedTool[];
     }
   | { readonly kind: "connectedTool"; readonly entry: Entry; readonly tool: ConnectedTool }
-  | { readonly kind: "connected"; readonly live: ConnectedLive }
+  | { readonly kind: "connected"; readonly live: Connection }
   | {
       readonly kind: "connectedCall";
-      readonly live: ConnectedLive;
+      readonly live: Connection;
       readonly call: ConnectedCall;
       readonly number: number;
     };
@@ -34,25 +34,25 @@ export const isConnectedNode = (node: { readonly kind: string }): node is Connec
 /**
  * The servers that the workspace names; a row that says what is wrong where the file does not fit.
  */
-export function connectionsOf(connections: Connections): readonly ConnectedNode[] {
+export function listConnections(connections: Connections): readonly ConnectedNode[] {
   try {
-    return connections.entries().map(entry => ({ kind: "connection", entry }));
+    return connections.readEntries().map(entry => ({ kind: "connection", entry }));
   } catch (error) {
     if (error instanceof UserError) return [{ kind: "connectionFault", why: error.message }];
     throw error;
   }
 }
 
-export function childrenOfConnected(
+export function listConnectedChildren(
   node: ConnectedNode,
   connections: Connections,
 ): ConnectedNode[] {
   switch (node.kind) {
     case "connection": {
       const { entry } = node;
-      const tools = connections.toolsOf(entry.name);
+      const tools = connections.listTools(entry.name);
       return [
-        ...connections.of(entry.name).map(live => ({ kind: "connected" as const, live })),
+        ...connections.listByEntry(entry.name).map(live => ({ kind: "connected" as const, live })),
         ...(tools.length ? [{ kind: "connectedTools" as const, entry, tools }] : []),
       ];
     }
@@ -78,7 +78,7 @@ export function childrenOfConnected(
 
 const { Collapsed, Expanded, None } = TreeItemCollapsibleState;
 
-export function connectedItem(node: ConnectedNode): TreeItem {
+export function createConnectedItem(node: ConnectedNode): TreeItem {
   switch (node.kind) {
     case "connection": {
       const { name, command, args, cwd, isDisposable } = node.entry;
@@ -106,7 +106,7 @@ export function connectedItem(node: ConnectedNode): TreeItem {
         context: "connectedTools",
       });
     case "connectedTool":
-      return toolItem(node);
+      return createToolItem(node);
     case "connected": {
       const n = node.live.session.calls.length;
       return createTreeItem(`Session ${node.live.number}`, Expanded, {
@@ -117,13 +117,13 @@ export function connectedItem(node: ConnectedNode): TreeItem {
       });
     }
     case "connectedCall":
-      return callItem(node);
+      return createCallItem(node);
     default:
       throw new Error(`no item for ${JSON.stringify(node satisfies never)}`);
   }
 }
 
-function toolItem({
+function createToolItem({
   tool: { name, effect, summary, inputSchema },
   entry,
 }: Extract<ConnectedNode, { kind: "connectedTool" }>): TreeItem {
@@ -143,7 +143,7 @@ function toolItem({
   });
 }
 
-function callItem(node: Extract<ConnectedNode, { kind: "connectedCall" }>): TreeItem {
+function createCallItem(node: Extract<ConnectedNode, { kind: "connectedCall" }>): TreeItem {
   const { outcome, name, arguments: args } = node.call;
   const description = outcome.kind === "ok" ? "ok" : visible(`${outcome.kind}: ${outcome.message}`);
   const item = createTreeItem(`${node.number} ${visible(name)}`, None, {
@@ -156,7 +156,7 @@ function callItem(node: Extract<ConnectedNode, { kind: "connectedCall" }>): Tree
   return item;
 }
 
-export function connectedId(node: ConnectedNode): string {
+export function connectedNodeId(node: ConnectedNode): string {
   switch (node.kind) {
     case "connection":
     case "connectedTools":
