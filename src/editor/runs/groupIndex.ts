@@ -39,18 +39,18 @@ export async function indexGroups(file: string): Promise<GroupIndex> {
   const stamp = `${size} ${mtimeMs}`;
   const known = recent.get(file);
   if (known?.stamp === stamp) return known.index;
-  const index = read(file);
+  const index = readGroups(file);
   recent.delete(file);
   recent.set(file, { stamp, index });
   for (const oldest of recent.keys()) if (recent.size > 8) recent.delete(oldest);
   return index;
 }
 
-async function read(file: string): Promise<GroupIndex> {
+async function readGroups(file: string): Promise<GroupIndex> {
   const groups = new Map<string, GroupEntry[]>();
   let torn = 0;
   for await (const line of readLines(file)) {
-    const entry = entryOf(line.text, line);
+    const entry = createEntry(line.text, line);
     if (!entry) torn++;
     else if (groups.has(entry.task)) groups.get(entry.task)!.push(entry);
     else groups.set(entry.task, [entry]);
@@ -58,7 +58,7 @@ async function read(file: string): Promise<GroupIndex> {
   return { groups: [...groups].map(([task, entries]) => ({ task, entries })), torn };
 }
 
-function entryOf(text: string, { number, offset, bytes }: LineRange): GroupEntry | undefined {
+function createEntry(text: string, { number, offset, bytes }: LineRange): GroupEntry | undefined {
   try {
     const { task, attempt, advantage, success, breakdown } = JSON.parse(text) as GroupLine;
     return {

@@ -40,9 +40,9 @@ export function registerRuns(
   registerCommands(context, {
     startTraining: (node?: TasksNode | Uri) => training.start(node),
     showRun: (node?: RunsNode) => pages.open(node),
-    pauseTraining: (node?: RunsNode) => training.ask("pause", node),
-    resumeTraining: (node?: RunsNode) => training.ask("resume", node),
-    stopTraining: (node?: RunsNode) => training.ask("stop", node),
+    pauseTraining: (node?: RunsNode) => training.requestFor("pause", node),
+    resumeTraining: (node?: RunsNode) => training.requestFor("resume", node),
+    stopTraining: (node?: RunsNode) => training.requestFor("stop", node),
   });
   return runs;
 }

@@ -10,13 +10,16 @@ import { groupsFile } from "../../run/folder.ts";
 import { indexGroups } from "./groupIndex.ts";
 import { openPage, servePage, type Answers, type Page } from "../shared/page.ts";
 import { ActionableError } from "../shared/report.ts";
-import { nameOf, type Runs } from "./runs.ts";
-import { keptSteps, type RunsNode } from "./runsTree.ts";
-import type { RunWatch } from "./runWatch.ts";
+import { getRunName, type Runs } from "./runs.ts";
+import { listRecordedSteps, type RunsNode } from "./runsTree.ts";
+import type { RunMonitor } from "./runMonitor.ts";
 import type { Transcripts } from "../trajectories/transcripts.ts";
 
 /** Passes on what a person asks of a run. */
-export type RunRequest = (request: "pause" | "resume" | "stop", watch: RunWatch) => Promise<void>;
+export type SendRunRequest = (
+  request: "pause" | "resume" | "stop",
+  monitor: RunMonitor,
+) => Promise<void>;
 
 export class RunPages implements Disposable {
   readonly #extension: Uri;
@@ -24,7 +27,7 @@ export class RunPages implements Disposable {
   readonly #transcripts: Transcripts;
   readonly #open = new Map<string, Page<RunPage>>();
   /** Handed in once everything is built: training itself shows pages. */
-  request: RunRequest | undefined;
+  request: SendRunRequest | undefined;
 
   constructor(extension: Uri, runs: Runs, transcripts: Transcripts) {
     this.#extension = extension;
@@ -34,22 +37,30 @@ export class RunPages implements Disposable {
 
   /** Shows the page of a node's run, or of one that the person picks. */
   async open(node: RunsNode | undefined): Promise<void> {
-    this.show(node ? node.watch : await this.#pick());
+    this.show(node ? node.monitor : await this.#pickRun());
   }
 
-  show(watch: RunWatch): void {
-    const open = this.#open.get(watch.folder);
+  show(monitor: RunMonitor): void {
+    const open = this.#open.get(monitor.folder);
     if (open) open.panel.reveal();
     else
-      this.#follow(watch, openPage<RunPage>(this.#extension, kindOf(watch), this.#answers(watch)));
+      this.#track(
+        monitor,
+        openPage<RunPage>(this.#extension, describePage(monitor), this.#createHandlers(monitor)),
+      );
   }
 
   /** Fills a panel that the window kept over a reload. */
   restore(panel: WebviewPanel, folder: string): void {
-    const watch = this.#runs.watch(folder);
-    this.#follow(
-      watch,
-      servePage<RunPage>(this.#extension, panel, kindOf(watch), this.#answers(watch)),
+    const monitor = this.#runs.getMonitor(folder);
+    this.#track(
+      monitor,
+      servePage<RunPage>(
+        this.#extension,
+        panel,
+        describePage(monitor),
+        this.#createHandlers(monitor),
+      ),
     );
   }
 
@@ -57,9 +68,9 @@ export class RunPages implements Disposable {
     for (const it of this.#open.values()) it.panel.dispose();
   }
 
-  #follow(watch: RunWatch, page: Page<RunPage>): void {
-    this.#open.set(watch.folder, page);
-    const listening = watch.listen(change => {
+  #track(monitor: RunMonitor, page: Page<RunPage>): void {
+    this.#open.set(monitor.folder, page);
+    const listening = monitor.onChange(change => {
       switch (change.kind) {
         case "stepped":
           return page.sendEvent("stepsDone", change.steps);
@@ -68,47 +79,47 @@ export class RunPages implements Disposable {
         case "stood":
         case "finished":
         case "failed":
-          return page.sendEvent("statusChanged", watch.status);
+          return page.sendEvent("statusChanged", monitor.status);
         default:
           throw new Error(`a run changed by ${JSON.stringify(change satisfies never)}`);
       }
     });
     page.panel.onDidDispose(() => {
       listening.dispose();
-      this.#open.delete(watch.folder);
+      this.#open.delete(monitor.folder);
     });
   }
 
-  #answers(watch: RunWatch): Answers<RunPage> {
+  #createHandlers(monitor: RunMonitor): Answers<RunPage> {
     const ask = async (request: "pause" | "resume" | "stop") => {
-      await this.request!(request, watch);
+      await this.request!(request, monitor);
       return null;
     };
     return {
       load() {
-        if (!watch.isAttached) watch.read();
-        return viewOf(watch);
+        if (!monitor.isAttached) monitor.readFiles();
+        return createRunView(monitor);
       },
       pause: () => ask("pause"),
       resume: () => ask("resume"),
       stop: () => ask("stop"),
       openStep: async ({ step }) => {
-        await this.#openStep(watch, step);
+        await this.#openStep(monitor, step);
         return null;
       },
     };
   }
 
   /** Lets the person choose among the attempts of a step, the best first, and shows one. */
-  async #openStep(watch: RunWatch, step: number): Promise<void> {
-    const kept = keptSteps(watch.folder);
+  async #openStep(monitor: RunMonitor, step: number): Promise<void> {
+    const kept = listRecordedSteps(monitor.folder);
     const near = kept.toSorted((a, b) => Math.abs(a - step) - Math.abs(b - step))[0];
     if (near === undefined)
       throw new UserError(
-        `${nameOf(watch)} keeps no attempts`,
+        `${getRunName(monitor)} keeps no attempts`,
         "set keepGroups in its configuration",
       );
-    const { groups } = await indexGroups(groupsFile(watch.folder, near));
+    const { groups } = await indexGroups(groupsFile(monitor.folder, near));
     const entries = groups.flatMap(it => it.entries).toSorted((a, b) => b.total - a.total);
     const items = entries.map(entry => ({
       label: entry.total.toFixed(4),
@@ -121,36 +132,36 @@ export class RunPages implements Disposable {
       matchOnDescription: true,
     });
     if (chosen)
-      await this.#transcripts.open({ kind: "attempt", watch, step: near, entry: chosen.entry });
+      await this.#transcripts.open({ kind: "attempt", monitor, step: near, entry: chosen.entry });
   }
 
-  async #pick(): Promise<RunWatch> {
-    const runs = this.#runs.all();
+  async #pickRun(): Promise<RunMonitor> {
+    const runs = this.#runs.list();
     if (runs.length === 0)
       throw new ActionableError("there is no run yet", "start one", {
         title: "Start Training",
         command: "prove.startTraining",
       });
     if (runs.length === 1) return runs[0]!;
-    const items = runs.map(watch => ({
-      label: nameOf(watch),
-      description: watch.status.activity,
-      watch,
+    const items = runs.map(monitor => ({
+      label: getRunName(monitor),
+      description: monitor.status.activity,
+      monitor,
     }));
     const chosen = await window.showQuickPick(items, { placeHolder: "Which run to show" });
     if (!chosen) throw new CancellationError();
-    return chosen.watch;
+    return chosen.monitor;
   }
 }
 
-const kindOf = (watch: RunWatch) => ({
+const describePage = (monitor: RunMonitor) => ({
   name: "run" as const,
-  title: nameOf(watch),
+  title: getRunName(monitor),
   icon: "run.svg",
 });
 
-function viewOf(watch: RunWatch): RunView {
-  const { config } = watch;
+function createRunView(monitor: RunMonitor): RunView {
+  const { config } = monitor;
   const settings = config.method === "grpo" ? config.grpo : config.sft;
   const learningRate = settings.learningRate.toExponential(0);
   const own: readonly (readonly [string, string])[] =
@@ -161,9 +172,9 @@ function viewOf(watch: RunWatch): RunView {
         ]
       : [["conversations a step", String(config.sft.conversations)]];
   return {
-    run: nameOf(watch),
-    folder: watch.folder,
-    status: watch.status,
+    run: getRunName(monitor),
+    folder: monitor.folder,
+    status: monitor.status,
     config: [
       ["method", config.method],
       ["tasks", basename(config.tasks)],
@@ -174,7 +185,7 @@ function viewOf(watch: RunWatch): RunView {
       ["workers", String(config.workers)],
       ["seed", String(config.seed)],
     ],
-    steps: watch.steps,
-    checkpoints: watch.checkpoints,
+    steps: monitor.steps,
+    checkpoints: monitor.checkpoints,
   };
 }

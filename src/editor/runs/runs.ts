@@ -8,77 +8,79 @@ import { UserError } from "../../userError.ts";
 import { runsIn } from "../../run/folder.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
 import { reportError, reportRejection } from "../shared/report.ts";
-import { RunWatch, type RunChange } from "./runWatch.ts";
+import { RunMonitor, type RunChange } from "./runMonitor.ts";
 
 export class Runs implements Disposable {
   readonly #folder: ProveFolder;
-  readonly #watches = new Map<string, RunWatch>();
-  readonly #broken = new Set<string>();
-  readonly #changed = new EventEmitter<RunWatch | undefined>();
+  readonly #monitors = new Map<string, RunMonitor>();
+  readonly #reportedFolders = new Set<string>();
+  readonly #changed = new EventEmitter<RunMonitor | undefined>();
   /** A run stands differently, or, without one, there are others. */
-  readonly onDidChange: Event<RunWatch | undefined> = this.#changed.event;
+  readonly onDidChange: Event<RunMonitor | undefined> = this.#changed.event;
 
   constructor(folder: ProveFolder) {
     this.#folder = folder;
   }
 
   /** The runs, newest first. A folder that cannot be read is reported once and left out. */
-  all(): readonly RunWatch[] {
+  list(): readonly RunMonitor[] {
     if (!this.#folder.uri) return [];
-    const watches = runsIn(this.#folder.getPart("runs").fsPath).flatMap(it => this.#tryWatch(it));
-    return watches.toSorted((a, b) => (a.config.began < b.config.began ? 1 : -1));
+    const monitors = runsIn(this.#folder.getPart("runs").fsPath).flatMap(it =>
+      this.#tryGetMonitor(it),
+    );
+    return monitors.toSorted((a, b) => (a.config.began < b.config.began ? 1 : -1));
   }
 
   /** The watch on a run folder. Throws a `Mistake` where it holds no run. */
-  watch(folder: string): RunWatch {
-    const known = this.#watches.get(folder);
+  getMonitor(folder: string): RunMonitor {
+    const known = this.#monitors.get(folder);
     if (known) return known;
-    const watch = new RunWatch(folder);
-    this.#watches.set(folder, watch);
-    watch.listen(change => this.#heard(watch, change));
-    reportRejection(watch.attach());
-    return watch;
+    const monitor = new RunMonitor(folder);
+    this.#monitors.set(folder, monitor);
+    monitor.onChange(change => this.#handleChange(monitor, change));
+    reportRejection(monitor.attach());
+    return monitor;
   }
 
   /**
    * Something in the folder of runs was written: files are read again where no trainer tells us.
    */
   refresh(): void {
-    for (const watch of this.#watches.values()) {
-      if (watch.isAttached) continue;
+    for (const monitor of this.#monitors.values()) {
+      if (monitor.isAttached) continue;
       try {
-        watch.read();
-        reportRejection(watch.attach());
+        monitor.readFiles();
+        reportRejection(monitor.attach());
       } catch (error) {
         // the folder went away while we watched it
         if (!(error instanceof UserError)) throw error;
-        watch.dispose();
-        this.#watches.delete(watch.folder);
+        monitor.dispose();
+        this.#monitors.delete(monitor.folder);
       }
     }
     this.#changed.fire(undefined);
   }
 
   dispose(): void {
-    for (const it of this.#watches.values()) it.dispose();
+    for (const it of this.#monitors.values()) it.dispose();
     this.#changed.dispose();
   }
 
-  #tryWatch(folder: string): RunWatch[] {
+  #tryGetMonitor(folder: string): RunMonitor[] {
     try {
-      return [this.watch(folder)];
+      return [this.getMonitor(folder)];
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
-      if (!this.#broken.has(folder)) reportError(error);
-      this.#broken.add(folder);
+      if (!this.#reportedFolders.has(folder)) reportError(error);
+      this.#reportedFolders.add(folder);
       return [];
     }
   }
 
-  #heard(watch: RunWatch, change: RunChange): void {
-    this.#changed.fire(watch);
-    if (change.kind === "failed") reportError(change.mistake);
+  #handleChange(monitor: RunMonitor, change: RunChange): void {
+    this.#changed.fire(monitor);
+    if (change.kind === "failed") reportError(change.error);
   }
 }
 
-export const nameOf = (watch: RunWatch): string => basename(watch.folder);
+export const getRunName = (monitor: RunMonitor): string => basename(monitor.folder);

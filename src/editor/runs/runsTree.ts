@@ -17,34 +17,34 @@ import {
 import { groupsFile } from "../../run/folder.ts";
 import { indexGroups, type Group, type GroupEntry } from "./groupIndex.ts";
 import { icons, outcomeIcon, runIcon } from "../shared/icons.ts";
-import { nameOf, type Runs } from "./runs.ts";
-import type { RunWatch } from "./runWatch.ts";
+import { getRunName, type Runs } from "./runs.ts";
+import type { RunMonitor } from "./runMonitor.ts";
 
 export type RunsNode =
-  | { readonly kind: "run"; readonly watch: RunWatch }
-  | { readonly kind: "metrics"; readonly watch: RunWatch }
+  | { readonly kind: "run"; readonly monitor: RunMonitor }
+  | { readonly kind: "metrics"; readonly monitor: RunMonitor }
   | {
       readonly kind: "metric";
-      readonly watch: RunWatch;
+      readonly monitor: RunMonitor;
       readonly name: string;
       readonly value: string;
     }
-  | { readonly kind: "steps"; readonly watch: RunWatch; readonly steps: readonly number[] }
-  | { readonly kind: "step"; readonly watch: RunWatch; readonly step: number }
+  | { readonly kind: "steps"; readonly monitor: RunMonitor; readonly steps: readonly number[] }
+  | { readonly kind: "step"; readonly monitor: RunMonitor; readonly step: number }
   | {
       readonly kind: "group";
-      readonly watch: RunWatch;
+      readonly monitor: RunMonitor;
       readonly step: number;
       readonly group: Group;
     }
   | {
       readonly kind: "attempt";
-      readonly watch: RunWatch;
+      readonly monitor: RunMonitor;
       readonly step: number;
       readonly entry: GroupEntry;
     }
-  | { readonly kind: "checkpoints"; readonly watch: RunWatch }
-  | { readonly kind: "checkpoint"; readonly watch: RunWatch; readonly step: number };
+  | { readonly kind: "checkpoints"; readonly monitor: RunMonitor }
+  | { readonly kind: "checkpoint"; readonly monitor: RunMonitor; readonly step: number };
 
 const { Collapsed, None } = TreeItemCollapsibleState;
 
@@ -52,59 +52,61 @@ export class RunsTree implements TreeDataProvider<RunsNode>, Disposable {
   readonly #changed = new EventEmitter<RunsNode | undefined>();
   readonly onDidChangeTreeData = this.#changed.event;
   readonly #runs: Runs;
-  readonly #following: Disposable;
-  #due: NodeJS.Timeout | undefined;
+  readonly #subscription: Disposable;
+  #refreshTimer: NodeJS.Timeout | undefined;
 
   constructor(runs: Runs) {
     this.#runs = runs;
-    this.#following = runs.onDidChange(() => this.#refreshSoon());
+    this.#subscription = runs.onDidChange(() => this.#scheduleRefresh());
   }
 
   /** At most twice a second: a trainer may step faster than anyone reads. */
-  #refreshSoon(): void {
-    this.#due ??= setTimeout(() => {
-      this.#due = undefined;
+  #scheduleRefresh(): void {
+    this.#refreshTimer ??= setTimeout(() => {
+      this.#refreshTimer = undefined;
       this.#changed.fire(undefined);
     }, 500);
   }
 
   dispose(): void {
-    clearTimeout(this.#due);
-    this.#following.dispose();
+    clearTimeout(this.#refreshTimer);
+    this.#subscription.dispose();
     this.#changed.dispose();
   }
 
   async getChildren(node?: RunsNode): Promise<RunsNode[]> {
-    if (!node) return this.#runs.all().map(watch => ({ kind: "run", watch }));
+    if (!node) return this.#runs.list().map(monitor => ({ kind: "run", monitor }));
     switch (node.kind) {
       case "run":
-        return partsOf(node.watch);
+        return createRunChildren(node.monitor);
       case "metrics":
-        return latest(node.watch).map(([name, value]) => ({
+        return formatLatestMetrics(node.monitor).map(([name, value]) => ({
           kind: "metric",
-          watch: node.watch,
+          monitor: node.monitor,
           name,
           value,
         }));
       case "steps":
-        return node.steps.map(step => ({ kind: "step", watch: node.watch, step }));
+        return node.steps.map(step => ({ kind: "step", monitor: node.monitor, step }));
       case "step":
-        return (await indexGroups(groupsFile(node.watch.folder, node.step))).groups.map(group => ({
-          ...node,
-          kind: "group",
-          group,
-        }));
+        return (await indexGroups(groupsFile(node.monitor.folder, node.step))).groups.map(
+          group => ({
+            ...node,
+            kind: "group",
+            group,
+          }),
+        );
       case "group":
         return node.group.entries.map(entry => ({
           kind: "attempt",
-          watch: node.watch,
+          monitor: node.monitor,
           step: node.step,
           entry,
         }));
       case "checkpoints":
-        return node.watch.checkpoints.map(step => ({
+        return node.monitor.checkpoints.map(step => ({
           kind: "checkpoint",
-          watch: node.watch,
+          monitor: node.monitor,
           step,
         }));
       case "metric":
@@ -117,9 +119,9 @@ export class RunsTree implements TreeDataProvider<RunsNode>, Disposable {
   }
 
   getTreeItem(node: RunsNode): TreeItem {
-    const item = itemOf(node);
+    const item = createItem(node);
     item.id = [
-      node.watch.folder,
+      node.monitor.folder,
       node.kind,
       "step" in node ? node.step : "",
       "name" in node ? node.name : "",
@@ -131,25 +133,25 @@ export class RunsTree implements TreeDataProvider<RunsNode>, Disposable {
 }
 
 /** Steps whose groups were kept, newest first. */
-export function keptSteps(folder: string): readonly number[] {
+export function listRecordedSteps(folder: string): readonly number[] {
   const groups = join(folder, "groups");
   if (!existsSync(groups)) return [];
   const steps = readdirSync(groups).map(it => /^(\d+)\.jsonl$/.exec(it)?.[1]);
   return steps.flatMap(it => (it === undefined ? [] : [Number(it)])).sort((a, b) => b - a);
 }
 
-function partsOf(watch: RunWatch): RunsNode[] {
-  const steps = keptSteps(watch.folder);
+function createRunChildren(monitor: RunMonitor): RunsNode[] {
+  const steps = listRecordedSteps(monitor.folder);
   return [
-    ...(watch.steps.length ? [{ kind: "metrics" as const, watch }] : []),
-    ...(steps.length ? [{ kind: "steps" as const, watch, steps }] : []),
-    ...(watch.checkpoints.length ? [{ kind: "checkpoints" as const, watch }] : []),
+    ...(monitor.steps.length ? [{ kind: "metrics" as const, monitor }] : []),
+    ...(steps.length ? [{ kind: "steps" as const, monitor, steps }] : []),
+    ...(monitor.checkpoints.length ? [{ kind: "checkpoints" as const, monitor }] : []),
   ];
 }
 
 /** The last step's numbers, in the words of the run page. */
-function latest(watch: RunWatch): readonly (readonly [string, string])[] {
-  const last = watch.steps.at(-1);
+function formatLatestMetrics(monitor: RunMonitor): readonly (readonly [string, string])[] {
+  const last = monitor.steps.at(-1);
   if (!last) return [];
   if (last.method === "sft")
     return [
@@ -167,42 +169,42 @@ function latest(watch: RunWatch): readonly (readonly [string, string])[] {
   ];
 }
 
-function itemOf(node: RunsNode): TreeItem {
+function createItem(node: RunsNode): TreeItem {
   switch (node.kind) {
     case "run":
-      return runItem(node);
+      return createRunItem(node);
     case "metrics":
-      return built(
+      return buildItem(
         "Metrics",
         Collapsed,
-        `after step ${node.watch.steps.at(-1)?.step ?? 0}`,
+        `after step ${node.monitor.steps.at(-1)?.step ?? 0}`,
         icons.metrics,
       );
     case "metric":
-      return built(node.name, None, node.value, undefined);
+      return buildItem(node.name, None, node.value, undefined);
     case "steps":
-      return built("Groups", Collapsed, `${node.steps.length} steps kept`, icons.group);
+      return buildItem("Groups", Collapsed, `${node.steps.length} steps kept`, icons.group);
     case "step":
-      return built(`Step ${node.step}`, Collapsed, undefined, icons.group);
+      return buildItem(`Step ${node.step}`, Collapsed, undefined, icons.group);
     case "group":
-      return groupItem(node.group);
+      return createGroupItem(node.group);
     case "attempt":
-      return attemptItem(node);
+      return createAttemptItem(node);
     case "checkpoints":
-      return built(
+      return buildItem(
         "Checkpoints",
         Collapsed,
-        String(node.watch.checkpoints.length),
+        String(node.monitor.checkpoints.length),
         icons.checkpoint,
       );
     case "checkpoint":
-      return built(`Step ${node.step}`, None, undefined, icons.checkpoint);
+      return buildItem(`Step ${node.step}`, None, undefined, icons.checkpoint);
     default:
       throw new Error(`no item for ${JSON.stringify(node satisfies never)}`);
   }
 }
 
-function built(
+function buildItem(
   label: string,
   state: TreeItemCollapsibleState,
   description: string | undefined,
@@ -216,10 +218,10 @@ function built(
   return item;
 }
 
-function runItem(node: Extract<RunsNode, { kind: "run" }>): TreeItem {
-  const { watch } = node;
-  const { state, step, steps, activity } = watch.status;
-  const last = watch.steps.at(-1);
+function createRunItem(node: Extract<RunsNode, { kind: "run" }>): TreeItem {
+  const { monitor } = node;
+  const { state, step, steps, activity } = monitor.status;
+  const last = monitor.steps.at(-1);
   const reward = last?.method === "grpo" ? ` · reward ${last.reward.mean.toFixed(3)}` : "";
   const context = {
     starting: "run.training",
@@ -230,24 +232,24 @@ function runItem(node: Extract<RunsNode, { kind: "run" }>): TreeItem {
     failed: "run.stopped",
     finished: "run.finished",
   }[state];
-  const item = built(
-    nameOf(watch),
+  const item = buildItem(
+    getRunName(monitor),
     Collapsed,
     `${state} · step ${step}${steps === undefined ? "" : ` of ${steps}`}${reward}`,
     runIcon[state],
     context,
   );
   item.tooltip = new MarkdownString().appendText(
-    `${watch.folder}\n\n${activity}\n\n${watch.config.method} on ${basename(watch.config.tasks)}, reward ${watch.config.profile}`,
+    `${monitor.folder}\n\n${activity}\n\n${monitor.config.method} on ${basename(monitor.config.tasks)}, reward ${monitor.config.profile}`,
   );
   item.command = { command: "prove.showRun", title: "Show Run", arguments: [node] };
   return item;
 }
 
-function groupItem({ task, entries }: Group): TreeItem {
+function createGroupItem({ task, entries }: Group): TreeItem {
   const mean = entries.reduce((sum, it) => sum + it.total, 0) / entries.length;
   const isFlat = entries.every(it => Math.abs(it.total - entries[0]!.total) < 1e-9);
-  return built(
+  return buildItem(
     task,
     Collapsed,
     `mean ${mean.toFixed(3)}${isFlat ? ", all alike" : ""}`,
@@ -255,10 +257,10 @@ function groupItem({ task, entries }: Group): TreeItem {
   );
 }
 
-function attemptItem(node: Extract<RunsNode, { kind: "attempt" }>): TreeItem {
+function createAttemptItem(node: Extract<RunsNode, { kind: "attempt" }>): TreeItem {
   const { attempt, total, advantage, success, calls } = node.entry;
   const description = `${total.toFixed(3)} · advantage ${advantage >= 0 ? "+" : ""}${advantage.toFixed(2)} · ${calls} ${calls === 1 ? "call" : "calls"}`;
-  const item = built(
+  const item = buildItem(
     `Attempt ${attempt + 1}`,
     None,
     description,

@@ -23,14 +23,14 @@ import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
 import { askText, wholeNumberValidator } from "../shared/quickInput.ts";
 import { ActionableError, reportRejection } from "../shared/report.ts";
 import type { RunPages } from "./runPages.ts";
-import { nameOf, type Runs } from "./runs.ts";
+import { getRunName, type Runs } from "./runs.ts";
 import type { RunsNode } from "./runsTree.ts";
-import type { RunWatch } from "./runWatch.ts";
+import type { RunMonitor } from "./runMonitor.ts";
 import { getSetting } from "../shared/settings.ts";
 import type { Synthesis } from "../synthesis/synthesis.ts";
 import type { TasksNode, TasksTree } from "../tasks/tasksTree.ts";
 
-export type Request = "pause" | "resume" | "stop";
+export type TrainingRequest = "pause" | "resume" | "stop";
 
 export class Training {
   readonly #extension: Uri;
@@ -54,7 +54,7 @@ export class Training {
     this.#synthesis = synthesis;
     this.#runs = runs;
     this.#pages = pages;
-    pages.request = (request, watch) => this.request(request, watch);
+    pages.request = (request, monitor) => this.request(request, monitor);
   }
 
   /**
@@ -74,36 +74,39 @@ export class Training {
         { value: "100", validate: wholeNumberValidator(1, 100_000) },
       ),
     );
-    const folder = await unusedFolder(runs, basename(file.fsPath, ".tasks.jsonl"));
+    const folder = await findUnusedFolder(runs, basename(file.fsPath, ".tasks.jsonl"));
     createRun(
       folder,
       createRunConfig({
         startedAt: new Date(),
         tasks: file.fsPath,
-        from: shippedModel,
+        from: defaultModel,
         steps,
       }),
-      Uri.joinPath(this.#folder.resources, "models", shippedModel).fsPath,
+      Uri.joinPath(this.#folder.resources, "models", defaultModel).fsPath,
     );
-    await this.#launch(folder);
+    await this.#runTrainer(folder);
   }
 
   /** Passes a request on to the trainer of a run; a run that no trainer holds is gone on with. */
-  async ask(request: Request, node: RunsNode | undefined): Promise<void> {
-    const watch = node ? node.watch : await this.#pickRun(request);
-    await this.request(request, watch);
+  async requestFor(request: TrainingRequest, node: RunsNode | undefined): Promise<void> {
+    const monitor = node ? node.monitor : await this.#pickRun(request);
+    await this.request(request, monitor);
   }
 
-  async request(request: Request, watch: RunWatch): Promise<void> {
+  async request(request: TrainingRequest, monitor: RunMonitor): Promise<void> {
     requireTrust("training");
-    if (await watch.attach()) return watch.request(request);
+    if (await monitor.attach()) return monitor.request(request);
     if (request !== "resume")
-      throw new UserError(`${nameOf(watch)} is not being trained`, "there is nothing to stop");
-    await this.#launch(watch.folder);
+      throw new UserError(
+        `${getRunName(monitor)} is not being trained`,
+        "there is nothing to stop",
+      );
+    await this.#runTrainer(monitor.folder);
   }
 
   /** Starts the trainer on a run folder and follows it until it has gone. */
-  async #launch(folder: string): Promise<void> {
+  async #runTrainer(folder: string): Promise<void> {
     const node = await findNode(getSetting("node"));
     const options = {
       location: ProgressLocation.Notification,
@@ -122,24 +125,24 @@ export class Training {
       });
       // the watch has its own connection, which outlives this one
       started.close();
-      const watch = this.#runs.watch(folder);
-      await watch.attach();
-      this.#pages.show(watch);
-      await this.#followed(watch, progress, token);
+      const monitor = this.#runs.getMonitor(folder);
+      await monitor.attach();
+      this.#pages.show(monitor);
+      await this.#reportProgress(monitor, progress, token);
     });
   }
 
   /** Shows each step until the trainer has gone; a cancel asks it to stop. */
-  #followed(
-    watch: RunWatch,
+  #reportProgress(
+    monitor: RunMonitor,
     progress: Progress<{ message: string; increment: number }>,
     token: CancellationToken,
   ): Promise<void> {
     return new Promise(resolve => {
-      let shown = watch.status.step;
+      let shown = monitor.status.step;
       const show = () => {
-        const { step, steps, activity } = watch.status;
-        const last = watch.steps.at(-1);
+        const { step, steps, activity } = monitor.status;
+        const last = monitor.steps.at(-1);
         const reward = last?.method === "grpo" ? ` · reward ${last.reward.mean.toFixed(3)}` : "";
         progress.report({
           message: `${activity}${reward}`,
@@ -147,34 +150,37 @@ export class Training {
         });
         shown = step;
       };
-      const listening = watch.listen(change => {
+      const listening = monitor.onChange(change => {
         show();
-        if (change.kind === "finished") this.#tellEnd(watch, change.by);
+        if (change.kind === "finished") this.#announceEnd(monitor, change.by);
         endWhenGone();
       });
       const endWhenGone = () => {
-        if (watch.isAttached) return;
+        if (monitor.isAttached) return;
         listening.dispose();
         resolve();
       };
-      token.onCancellationRequested(() => reportRejection(watch.request("stop")));
+      token.onCancellationRequested(() => reportRejection(monitor.request("stop")));
       show();
       // a short run may be over before anyone listens
       endWhenGone();
     });
   }
 
-  #tellEnd(watch: RunWatch, by: "steps" | "time" | "stop"): void {
-    const first = watch.steps.find(it => it.method === "grpo")?.reward.mean;
-    const last = watch.steps.findLast(it => it.method === "grpo")?.reward.mean;
+  #announceEnd(monitor: RunMonitor, by: "steps" | "time" | "stop"): void {
+    const first = monitor.steps.find(it => it.method === "grpo")?.reward.mean;
+    const last = monitor.steps.findLast(it => it.method === "grpo")?.reward.mean;
     const change =
       first === undefined || last === undefined
         ? ""
         : `: reward ${first.toFixed(3)} at first, ${last.toFixed(3)} at last`;
-    const n = watch.steps.length;
+    const n = monitor.steps.length;
     const ended = `${by === "stop" ? "was stopped" : "has finished"} ${n === 0 ? "before its first step" : `after ${n} ${n === 1 ? "step" : "steps"}`}`;
-    const said = window.showInformationMessage(`${nameOf(watch)} ${ended}${change}.`, "Show Run");
-    void said.then(chosen => chosen && this.#pages.show(watch));
+    const said = window.showInformationMessage(
+      `${getRunName(monitor)} ${ended}${change}.`,
+      "Show Run",
+    );
+    void said.then(chosen => chosen && this.#pages.show(monitor));
   }
 
   async #pickTasks(): Promise<Uri> {
@@ -203,34 +209,34 @@ export class Training {
     return copied;
   }
 
-  async #pickRun(request: Request): Promise<RunWatch> {
+  async #pickRun(request: TrainingRequest): Promise<RunMonitor> {
     const fitting = {
       pause: ["training"],
       resume: ["paused", "stopped", "failed"],
       stop: ["starting", "training", "paused"],
     }[request];
-    const runs = this.#runs.all().filter(it => fitting.includes(it.status.state));
+    const runs = this.#runs.list().filter(it => fitting.includes(it.status.state));
     if (runs.length === 0)
       throw new ActionableError(`there is no run to ${request}`, "start one", {
         title: "Start Training",
         command: "prove.startTraining",
       });
     if (runs.length === 1) return runs[0]!;
-    const items = runs.map(watch => ({
-      label: nameOf(watch),
-      description: watch.status.activity,
-      watch,
+    const items = runs.map(monitor => ({
+      label: getRunName(monitor),
+      description: monitor.status.activity,
+      monitor,
     }));
     const chosen = await window.showQuickPick(items, { placeHolder: `Which run to ${request}` });
     if (!chosen) throw new CancellationError();
-    return chosen.watch;
+    return chosen.monitor;
   }
 }
 
 /** The student that ships. */
-const shippedModel = "small";
+const defaultModel = "small";
 
-async function unusedFolder(runs: Uri, name: string): Promise<string> {
+async function findUnusedFolder(runs: Uri, name: string): Promise<string> {
   for (let n = 1; ; n++) {
     const folder = Uri.joinPath(runs, `${name}-${n}`);
     const isThere = await workspace.fs.stat(folder).then(

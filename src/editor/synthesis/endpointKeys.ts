@@ -10,13 +10,13 @@ import { requireTrust } from "../shared/proveFolder.ts";
 import { pickOne, askText } from "../shared/quickInput.ts";
 import { getSetting } from "../shared/settings.ts";
 
-const secretOf = (origin: string) => `prove.endpoint.key ${origin}`;
+const getSecretName = (origin: string) => `prove.endpoint.key ${origin}`;
 
 /** The origins that have a key, kept beside the secrets, which cannot be listed. */
-const origins = "prove.endpoint.origins";
+const originsKey = "prove.endpoint.origins";
 
 /** Why a text is no address of an endpoint, or undefined. */
-export function addressComplaint(text: string): string | undefined {
+export function validateAddress(text: string): string | undefined {
   if (!URL.canParse(text)) return "an address such as http://127.0.0.1:8000/v1";
   const { protocol, username, password, search, hash } = new URL(text);
   if (protocol !== "http:" && protocol !== "https:")
@@ -33,20 +33,20 @@ export const isLoopback = (url: string): boolean =>
 export class EndpointKeys {
   readonly #secrets: SecretStorage;
   /** Of the person, on this machine. */
-  readonly #known: Memento;
+  readonly #globalState: Memento;
 
   constructor(secrets: SecretStorage, known: Memento) {
     this.#secrets = secrets;
-    this.#known = known;
+    this.#globalState = known;
   }
 
   /** The key that is stored for an address, where there is one. */
-  async of(url: string): Promise<string | undefined> {
-    return this.#secrets.get(secretOf(new URL(url).origin));
+  async getKey(url: string): Promise<string | undefined> {
+    return this.#secrets.get(getSecretName(new URL(url).origin));
   }
 
   /** Asks for an address and its key, and stores it. */
-  async set(): Promise<void> {
+  async promptForKey(): Promise<void> {
     requireTrust("storing a key");
     const title = "Set Endpoint Key";
     const url = await askText(
@@ -54,7 +54,7 @@ export class EndpointKeys {
       {
         value: getSetting("endpoint.url"),
         placeholder: "https://…/v1",
-        validate: addressComplaint,
+        validate: validateAddress,
       },
     );
     const { origin } = new URL(url);
@@ -66,13 +66,13 @@ export class EndpointKeys {
           /^[\x21-\x7e]+$/.test(text.trim()) ? undefined : "a key in one line, without blanks",
       },
     );
-    await this.#secrets.store(secretOf(origin), key.trim());
-    await this.#known.update(origins, [...new Set([...this.#origins, origin])].sort());
+    await this.#secrets.store(getSecretName(origin), key.trim());
+    await this.#globalState.update(originsKey, [...new Set([...this.#origins, origin])].sort());
     void window.showInformationMessage(`A key is stored for ${origin}.`);
   }
 
   /** Removes a stored key, the one that the person picks. */
-  async forget(): Promise<void> {
+  async promptToForget(): Promise<void> {
     const all = this.#origins;
     if (all.length === 0)
       throw new UserError("no endpoint key is stored", "there is nothing to forget");
@@ -80,9 +80,9 @@ export class EndpointKeys {
       all.map(it => ({ label: it })),
       "Whose key to forget",
     );
-    await this.#secrets.delete(secretOf(label));
-    await this.#known.update(
-      origins,
+    await this.#secrets.delete(getSecretName(label));
+    await this.#globalState.update(
+      originsKey,
       all.filter(it => it !== label),
     );
     void window.showInformationMessage(`The key for ${label} is forgotten.`);
@@ -92,12 +92,12 @@ export class EndpointKeys {
    * Shows once for each host and port where requests go and what is in them, unless that is this
    * machine. Throws a `CancellationError` where the person does not agree.
    */
-  async agree(url: string, model: string): Promise<void> {
+  async confirmSending(url: string, model: string): Promise<void> {
     if (isLoopback(url)) return;
     const { origin, protocol } = new URL(url);
-    const key = (await this.of(url)) !== undefined;
+    const key = (await this.getKey(url)) !== undefined;
     const agreed = `prove.endpoint.agreed ${origin} ${key ? "with key" : "without key"}`;
-    if (this.#known.get(agreed) === true) return;
+    if (this.#globalState.get(agreed) === true) return;
     const detail = [
       visible(url),
       `What leaves this machine: the conversations as they are made, the definitions of the chosen servers' tools, and what the tools answer from their fixtures, your own ones included.${key ? " The key that is stored for this address goes with each request." : ""}`,
@@ -113,10 +113,10 @@ export class EndpointKeys {
       "Send",
     );
     if (chosen !== "Send") throw new CancellationError();
-    await this.#known.update(agreed, true);
+    await this.#globalState.update(agreed, true);
   }
 
   get #origins(): readonly string[] {
-    return this.#known.get<readonly string[]>(origins) ?? [];
+    return this.#globalState.get<readonly string[]>(originsKey) ?? [];
   }
 }

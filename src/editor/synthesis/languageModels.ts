@@ -19,61 +19,61 @@ import type { ChatCall, ChatMessage } from "../../policy/chatModel.ts";
 import type { WorkAsk, WorkSays } from "../../protocol/work.ts";
 import { getLog } from "../shared/report.ts";
 
-type Ask = Extract<WorkSays, { kind: "model-ask" }>;
-type Answer = Extract<WorkAsk, { kind: "model-answer" | "model-failed" }>;
+type ModelRequest = Extract<WorkSays, { kind: "model-ask" }>;
+type ModelReply = Extract<WorkAsk, { kind: "model-answer" | "model-failed" }>;
 
 /** The models there are; none where the editor has no provider of any. */
-export const editorModels = async (): Promise<readonly LanguageModelChat[]> =>
+export const listEditorModels = async (): Promise<readonly LanguageModelChat[]> =>
   lm.selectChatModels();
 
 /**
  * Answers what forked work asks of the editor's models; what is still asked when it ends is
  * cancelled.
  */
-export class ModelAnswers implements Disposable {
-  readonly #underWay = new Map<number, CancellationTokenSource>();
-  readonly #send: (answer: Answer) => void;
+export class ModelRequestHandler implements Disposable {
+  readonly #pending = new Map<number, CancellationTokenSource>();
+  readonly #send: (answer: ModelReply) => void;
 
-  constructor(send: (answer: Answer) => void) {
+  constructor(send: (answer: ModelReply) => void) {
     this.#send = send;
   }
 
   /** Answers in its own time. Never throws: what goes wrong is the answer. */
-  async answer(ask: Ask): Promise<void> {
+  async handle(ask: ModelRequest): Promise<void> {
     const cancelling = new CancellationTokenSource();
-    this.#underWay.set(ask.id, cancelling);
+    this.#pending.set(ask.id, cancelling);
     try {
-      const { text, calls } = await completed(ask, cancelling);
+      const { text, calls } = await requestCompletion(ask, cancelling);
       if (cancelling.token.isCancellationRequested) return;
       this.#send({ kind: "model-answer", id: ask.id, text, calls });
     } catch (error) {
       if (cancelling.token.isCancellationRequested) return;
       getLog().warn(error instanceof Error ? (error.stack ?? error.message) : String(error));
-      this.#send({ kind: "model-failed", id: ask.id, what: reasonOf(error, ask.model) });
+      this.#send({ kind: "model-failed", id: ask.id, what: describeError(error, ask.model) });
     } finally {
-      this.#underWay.delete(ask.id);
+      this.#pending.delete(ask.id);
       cancelling.dispose();
     }
   }
 
   cancel(id: number): void {
-    this.#underWay.get(id)?.cancel();
+    this.#pending.get(id)?.cancel();
   }
 
   dispose(): void {
-    for (const it of this.#underWay.values()) it.cancel();
+    for (const it of this.#pending.values()) it.cancel();
   }
 }
 
-async function completed(
-  { model: id, messages, tools = [] }: Ask,
+async function requestCompletion(
+  { model: id, messages, tools = [] }: ModelRequest,
   { token }: CancellationTokenSource,
 ): Promise<{ readonly text: string; readonly calls: readonly ChatCall[] }> {
   const [model] = await lm.selectChatModels({ id });
   if (!model) throw new Error(`the editor no longer offers ${id}`);
   if (token.isCancellationRequested) throw new CancellationError();
   const response = await model.sendRequest(
-    messages.map(spoken),
+    messages.map(toEditorMessage),
     {
       justification:
         "PROVE asks it to write and answer conversations for the tasks that you are synthesizing.",
@@ -100,7 +100,7 @@ async function completed(
 }
 
 /** The editor knows two roles: what a system says and what a tool gave is told by the user. */
-function spoken(message: ChatMessage): LanguageModelChatMessage {
+function toEditorMessage(message: ChatMessage): LanguageModelChatMessage {
   switch (message.role) {
     case "system":
     case "user":
@@ -109,7 +109,7 @@ function spoken(message: ChatMessage): LanguageModelChatMessage {
       return LanguageModelChatMessage.Assistant([
         ...(message.content ? [new LanguageModelTextPart(message.content)] : []),
         ...(message.calls ?? []).map(
-          it => new LanguageModelToolCallPart(it.id, it.name, objectOf(it.arguments)),
+          it => new LanguageModelToolCallPart(it.id, it.name, toObject(it.arguments)),
         ),
       ]);
     case "tool":
@@ -121,10 +121,10 @@ function spoken(message: ChatMessage): LanguageModelChatMessage {
   }
 }
 
-const objectOf = (value: ChatCall["arguments"]): object =>
+const toObject = (value: ChatCall["arguments"]): object =>
   value !== null && typeof value === "object" ? value : { value };
 
-function reasonOf(error: unknown, model: string): string {
+function describeError(error: unknown, model: string): string {
   if (!(error instanceof LanguageModelError))
     return error instanceof Error ? error.message : String(error);
   if (error.code === LanguageModelError.NoPermissions.name)

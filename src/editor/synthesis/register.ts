@@ -38,9 +38,9 @@ export function registerSynthesis(
     registerPageRestorer("synthesis", (panel, state) => pages.restore(panel, state["file"] ?? "")),
   );
   registerCommands(context, {
-    synthesizeTasks: () => synthesis.ask(),
-    setEndpointKey: () => keys.set(),
-    forgetEndpointKey: () => keys.forget(),
+    synthesizeTasks: () => synthesis.start(),
+    setEndpointKey: () => keys.promptForKey(),
+    forgetEndpointKey: () => keys.promptToForget(),
     showSynthesis: (node?: TasksNode | Uri) => pages.open(node),
     copyExample: () => synthesis.copyExample(),
   });

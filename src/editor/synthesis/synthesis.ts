@@ -12,23 +12,27 @@ import { readReport, reportFileFor } from "../../synthesis/pipeline/report.ts";
 import type { Definitions } from "../servers/definitions.ts";
 import type { EndpointKeys } from "./endpointKeys.ts";
 import { icons } from "../shared/icons.ts";
-import { editorModels } from "./languageModels.ts";
+import { listEditorModels } from "./languageModels.ts";
 import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
 import { pickOne } from "../shared/quickInput.ts";
 import { ActionableError, reportRejection } from "../shared/report.ts";
 import { getSetting } from "../shared/settings.ts";
-import { askSynthesis, type SynthesisAsk, type TeacherChoice } from "./synthesisAsk.ts";
+import {
+  promptForSynthesis,
+  type SynthesisRequest,
+  type TeacherChoice,
+} from "./synthesisPrompts.ts";
 import type { SynthesisPages } from "./synthesisPages.ts";
 import type { TasksTree } from "../tasks/tasksTree.ts";
 import { doWork } from "./work.ts";
 
 /** A synthesis that has begun and is not known to be done. */
-interface Begun {
+interface UnfinishedSynthesis {
   readonly file: string;
-  readonly ask: SynthesisAsk;
+  readonly ask: SynthesisRequest;
 }
 
-const begunKey = "prove.synthesis.begun";
+const unfinishedKey = "prove.synthesis.begun";
 
 export class Synthesis {
   readonly #dist: string;
@@ -37,9 +41,9 @@ export class Synthesis {
   readonly #tasks: TasksTree;
   readonly #pages: SynthesisPages;
   readonly #keys: EndpointKeys;
-  readonly #remembered: Memento;
+  readonly #workspaceState: Memento;
   /** Files that are being written from this window. */
-  readonly #underWay = new Set<string>();
+  readonly #running = new Set<string>();
 
   constructor(
     extension: Uri,
@@ -56,23 +60,23 @@ export class Synthesis {
     this.#tasks = tasks;
     this.#pages = pages;
     this.#keys = keys;
-    this.#remembered = remembered;
+    this.#workspaceState = remembered;
   }
 
   /**
    * Asks what to make and synthesizes it into a file of its own, or goes on with one that was
    * begun.
    */
-  async ask(): Promise<void> {
+  async start(): Promise<void> {
     requireTrust("synthesizing tasks");
     const folder = this.#folder.getPart("tasks");
-    const begun = await this.#pickBegun();
+    const begun = await this.#pickUnfinished();
     if (begun) return this.#synthesize(begun, true);
-    const { ask, file } = await askSynthesis({
+    const { ask, file } = await promptForSynthesis({
       servers: await this.#definitions.servers(),
-      models: await editorModels(),
+      models: await listEditorModels(),
       folder,
-      remembered: this.#remembered,
+      remembered: this.#workspaceState,
       endpoint: { url: getSetting("endpoint.url"), model: getSetting("endpoint.model") },
     });
     await this.#synthesize({ file: file.fsPath, ask }, false);
@@ -95,13 +99,13 @@ export class Synthesis {
    * One that is unfinished and that the person wants to go on with; undefined where they want
    * another.
    */
-  async #pickBegun(): Promise<Begun | undefined> {
-    const begun = this.#begun.filter(it => existsSync(it.file) && !this.#underWay.has(it.file));
+  async #pickUnfinished(): Promise<UnfinishedSynthesis | undefined> {
+    const begun = this.#unfinished.filter(it => existsSync(it.file) && !this.#running.has(it.file));
     if (begun.length === 0) return undefined;
     const items = await Promise.all(
       begun.map(async it => ({
-        label: `Go on with ${nameOf(it)}`,
-        description: await this.#standing(it),
+        label: `Go on with ${getName(it)}`,
+        description: await this.#describeProgress(it),
         iconPath: icons.taskFile,
         begun: it,
       })),
@@ -114,14 +118,14 @@ export class Synthesis {
     ).begun;
   }
 
-  async #synthesize(begun: Begun, resume: boolean): Promise<void> {
+  async #synthesize(begun: UnfinishedSynthesis, resume: boolean): Promise<void> {
     const { file, ask } = begun;
-    const teacher = await this.#teacher(ask.teacher);
+    const teacher = await this.#resolveTeacher(ask.teacher);
     const servers = ask.servers.length
       ? ask.servers
       : (await this.#definitions.servers()).map(it => it.name);
-    await this.#remember([...this.#begun.filter(it => it.file !== file), begun]);
-    this.#underWay.add(file);
+    await this.#saveUnfinished([...this.#unfinished.filter(it => it.file !== file), begun]);
+    this.#running.add(file);
     try {
       const said = await doWork(
         {
@@ -135,43 +139,43 @@ export class Synthesis {
           teacher,
           ...(resume ? { resume } : {}),
         },
-        `${resume ? "Going on with" : "Synthesizing"} ${nameOf(begun)}`,
+        `${resume ? "Going on with" : "Synthesizing"} ${getName(begun)}`,
         { dist: this.#dist, cwd: this.#folder.resources.fsPath },
       );
-      await this.#remember(this.#begun.filter(it => it.file !== file));
-      this.#tell(begun, said);
+      await this.#saveUnfinished(this.#unfinished.filter(it => it.file !== file));
+      this.#announceResult(begun, said);
     } catch (error) {
-      this.#tellUnfinished(begun);
+      this.#announceUnfinished(begun);
       // the cancel was the person's own
-      if (!(error instanceof CancellationError)) throw withKeyButton(error, ask.teacher);
+      if (!(error instanceof CancellationError)) throw addKeyButton(error, ask.teacher);
     } finally {
-      this.#underWay.delete(file);
+      this.#running.delete(file);
       this.#tasks.refresh();
     }
   }
 
-  async #teacher(choice: TeacherChoice): Promise<TeacherAsk> {
+  async #resolveTeacher(choice: TeacherChoice): Promise<TeacherAsk> {
     if (choice.kind !== "endpoint") return choice;
-    await this.#keys.agree(choice.url, choice.model);
-    const key = await this.#keys.of(choice.url);
+    await this.#keys.confirmSending(choice.url, choice.model);
+    const key = await this.#keys.getKey(choice.url);
     return { ...choice, ...(key === undefined ? {} : { key }) };
   }
 
-  #tell({ file }: Begun, said: readonly string[]): void {
+  #announceResult({ file }: UnfinishedSynthesis, said: readonly string[]): void {
     const report = existsSync(reportFileFor(file)) ? readReport(reportFileFor(file)) : undefined;
     const where = workspace.asRelativePath(file);
     const words = report
-      ? `${counted(report.accepted, "task")} in ${where}; ${counted(report.attempts - report.accepted, "attempt")} turned down.`
+      ? `${formatCount(report.accepted, "task")} in ${where}; ${formatCount(report.attempts - report.accepted, "attempt")} turned down.`
       : said.map(it => it.replace(file, where)).join(", ");
     const told = window.showInformationMessage(words, "Show Synthesis");
     reportRejection(Promise.resolve(told).then(chosen => chosen && this.#pages.show(file)));
   }
 
-  #tellUnfinished(begun: Begun): void {
+  #announceUnfinished(begun: UnfinishedSynthesis): void {
     if (!existsSync(begun.file)) return;
-    const told = this.#standing(begun).then(it =>
+    const told = this.#describeProgress(begun).then(it =>
       window.showInformationMessage(
-        `${nameOf(begun)} is unfinished: ${it}. What is written stands.`,
+        `${getName(begun)} is unfinished: ${it}. What is written stands.`,
         "Go On",
         "Show Synthesis",
       ),
@@ -183,26 +187,26 @@ export class Synthesis {
     );
   }
 
-  async #standing({ file, ask }: Begun): Promise<string> {
+  async #describeProgress({ file, ask }: UnfinishedSynthesis): Promise<string> {
     const { entries } = await this.#tasks.rereadIndex(Uri.file(file));
-    return `${entries.length.toLocaleString("en")} of ${counted(ask.count, "task")}`;
+    return `${entries.length.toLocaleString("en")} of ${formatCount(ask.count, "task")}`;
   }
 
-  get #begun(): readonly Begun[] {
-    return this.#remembered.get<readonly Begun[]>(begunKey) ?? [];
+  get #unfinished(): readonly UnfinishedSynthesis[] {
+    return this.#workspaceState.get<readonly UnfinishedSynthesis[]>(unfinishedKey) ?? [];
   }
 
-  async #remember(begun: readonly Begun[]): Promise<void> {
+  async #saveUnfinished(begun: readonly UnfinishedSynthesis[]): Promise<void> {
     // those whose files are gone are forgotten
-    await this.#remembered.update(
-      begunKey,
-      begun.filter(it => existsSync(it.file) || this.#underWay.has(it.file) || it === begun.at(-1)),
+    await this.#workspaceState.update(
+      unfinishedKey,
+      begun.filter(it => existsSync(it.file) || this.#running.has(it.file) || it === begun.at(-1)),
     );
   }
 }
 
 /** In the editor a key that lacks is given by a command. */
-const withKeyButton = (error: unknown, { kind }: TeacherChoice): unknown =>
+const addKeyButton = (error: unknown, { kind }: TeacherChoice): unknown =>
   error instanceof UserError && kind === "endpoint" && /\bkey\b/.test(error.remedy)
     ? new ActionableError(
         error.what,
@@ -212,7 +216,7 @@ const withKeyButton = (error: unknown, { kind }: TeacherChoice): unknown =>
       )
     : error;
 
-const nameOf = ({ file }: Begun) => basename(file, ".tasks.jsonl");
+const getName = ({ file }: UnfinishedSynthesis) => basename(file, ".tasks.jsonl");
 
-const counted = (n: number, noun: string) =>
+const formatCount = (n: number, noun: string) =>
   `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;

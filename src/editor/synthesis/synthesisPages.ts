@@ -19,31 +19,31 @@ import { createTranscriptUri, pickLineRange } from "../trajectories/attempts.ts"
 import { icons } from "../shared/icons.ts";
 import { openPage, servePage, type Answers, type Page } from "../shared/page.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
-import { indexRejected } from "./rejected.ts";
+import { indexRejected } from "./rejectedAttempts.ts";
 import { ActionableError, reportRejection } from "../shared/report.ts";
-import { rejectedOf, viewOfSynthesis } from "./synthesisView.ts";
+import { listRejected, createSynthesisView } from "./synthesisView.ts";
 import type { TasksNode, TasksTree } from "../tasks/tasksTree.ts";
 import type { Transcripts } from "../trajectories/transcripts.ts";
 
 /** Rejections that are listed at a time. */
-const listed = 100;
+const pageSize = 100;
 
 export class SynthesisPages implements Disposable {
   readonly #extension: Uri;
   readonly #tasks: TasksTree;
   readonly #transcripts: Transcripts;
   readonly #open = new Map<string, Page<SynthesisPage>>();
-  readonly #following: Disposable;
+  readonly #subscription: Disposable;
   /** Pages that are being told of a change. */
-  readonly #telling = new Set<string>();
+  readonly #updating = new Set<string>();
 
   constructor(extension: Uri, folder: ProveFolder, tasks: TasksTree, transcripts: Transcripts) {
     this.#extension = extension;
     this.#tasks = tasks;
     this.#transcripts = transcripts;
-    this.#following = folder.onDidChange(part => {
+    this.#subscription = folder.onDidChange(part => {
       if (part === "tasks")
-        for (const [file, page] of this.#open) if (page.panel.visible) this.#tell(file, page);
+        for (const [file, page] of this.#open) if (page.panel.visible) this.#update(file, page);
     });
   }
 
@@ -52,30 +52,38 @@ export class SynthesisPages implements Disposable {
    * the person picks.
    */
   async open(on: TasksNode | Uri | undefined): Promise<void> {
-    this.show((await this.#meant(on)).fsPath);
+    this.show((await this.#resolveFile(on)).fsPath);
   }
 
   show(file: string): void {
     const open = this.#open.get(file);
     if (open) open.panel.reveal();
     else
-      this.#keep(file, openPage<SynthesisPage>(this.#extension, kindOf(file), this.#answers(file)));
+      this.#track(
+        file,
+        openPage<SynthesisPage>(this.#extension, describePage(file), this.#createHandlers(file)),
+      );
   }
 
   /** Fills a panel that the window kept over a reload. */
   restore(panel: WebviewPanel, file: string): void {
-    this.#keep(
+    this.#track(
       file,
-      servePage<SynthesisPage>(this.#extension, panel, kindOf(file), this.#answers(file)),
+      servePage<SynthesisPage>(
+        this.#extension,
+        panel,
+        describePage(file),
+        this.#createHandlers(file),
+      ),
     );
   }
 
   dispose(): void {
-    this.#following.dispose();
+    this.#subscription.dispose();
     for (const it of this.#open.values()) it.panel.dispose();
   }
 
-  #keep(file: string, page: Page<SynthesisPage>): void {
+  #track(file: string, page: Page<SynthesisPage>): void {
     this.#open.set(file, page);
     page.panel.onDidDispose(() => this.#open.delete(file));
   }
@@ -84,21 +92,21 @@ export class SynthesisPages implements Disposable {
    * Its files were written: once at a time, so that a file that grows is not counted by many at
    * once.
    */
-  #tell(file: string, page: Page<SynthesisPage>): void {
-    if (this.#telling.has(file) || !existsSync(file)) return;
-    this.#telling.add(file);
-    const told = viewOfSynthesis(file).then(it => page.sendEvent("changed", it));
-    reportRejection(told.finally(() => this.#telling.delete(file)));
+  #update(file: string, page: Page<SynthesisPage>): void {
+    if (this.#updating.has(file) || !existsSync(file)) return;
+    this.#updating.add(file);
+    const told = createSynthesisView(file).then(it => page.sendEvent("changed", it));
+    reportRejection(told.finally(() => this.#updating.delete(file)));
   }
 
-  #answers(file: string): Answers<SynthesisPage> {
+  #createHandlers(file: string): Answers<SynthesisPage> {
     return {
-      load: () => viewOfSynthesis(file),
+      load: () => createSynthesisView(file),
       async rejected({ selection, start }) {
-        const { entries } = await rejectedOf(file, selection);
+        const { entries } = await listRejected(file, selection);
         const items = entries
-          .slice(start, start + listed)
-          .map(({ number, servers, reason, why, asked, chain }) => ({
+          .slice(start, start + pageSize)
+          .map(({ number, servers, reason, why, request: asked, chain }) => ({
             line: number,
             servers,
             reason,
@@ -124,7 +132,7 @@ export class SynthesisPages implements Disposable {
     );
   }
 
-  async #meant(on: TasksNode | Uri | undefined): Promise<Uri> {
+  async #resolveFile(on: TasksNode | Uri | undefined): Promise<Uri> {
     if (on instanceof Uri) return on;
     if (on) return on.file;
     const shown = window.activeTextEditor?.document.uri;
@@ -151,7 +159,7 @@ export class SynthesisPages implements Disposable {
   }
 }
 
-const kindOf = (file: string) => ({
+const describePage = (file: string) => ({
   name: "synthesis" as const,
   title: `Synthesis: ${basename(file, ".tasks.jsonl")}`,
   icon: "synthesis.svg",

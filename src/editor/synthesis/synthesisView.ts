@@ -16,22 +16,22 @@ import type { Task } from "../../trajectory/task.ts";
 import { migrated } from "../../trajectory/taskLine.ts";
 import { readTextsAt } from "../../storage/lineRange.ts";
 import type { IndexedLines } from "../../storage/lineIndex.ts";
-import { indexRejected, type RejectedEntry } from "./rejected.ts";
+import { indexRejected, type RejectedEntry } from "./rejectedAttempts.ts";
 import { forEachInSlices, countFieldValues, type FilterField } from "../tasks/taskFilter.ts";
 import { headOfTask, indexTasks, type TaskEntry } from "../tasks/taskIndex.ts";
 
 /** The view of a tasks file as its files are now. Throws a `Mistake` where one cannot be read. */
-export async function viewOfSynthesis(file: string): Promise<SynthesisView> {
+export async function createSynthesisView(file: string): Promise<SynthesisView> {
   const about = { file, name: basename(file, ".tasks.jsonl") };
   const report = reportFileFor(file);
   return existsSync(report)
-    ? { ...about, ...ofReport(readReport(report)) }
-    : { ...about, ...(await ofTasks(file)) };
+    ? { ...about, ...readReportContent(readReport(report)) }
+    : { ...about, ...(await countTasksContent(file)) };
 }
 
-type Shown = Omit<SynthesisView, "file" | "name">;
+type ViewContent = Omit<SynthesisView, "file" | "name">;
 
-function ofReport({
+function readReportContent({
   options,
   attempts,
   accepted,
@@ -39,7 +39,7 @@ function ofReport({
   rejected,
   transitions,
   diversity,
-}: Report): Shown {
+}: Report): ViewContent {
   return {
     from: "report",
     options: Object.entries(options).map(
@@ -55,31 +55,34 @@ function ofReport({
     ),
     attempts,
     accepted,
-    transitions: withScreen(transitions, accepted),
-    rejected: sorted(Object.entries(rejected)),
+    transitions: addFilterStep(transitions, accepted),
+    rejected: sortCounts(Object.entries(rejected)),
     composition: Object.entries(by).map(([name, counts]) => ({
       name,
-      counts: sorted(Object.entries(counts)),
+      counts: sortCounts(Object.entries(counts)),
     })),
-    diversity: numbersIn(diversity),
+    diversity: flattenMeasures(diversity),
   };
 }
 
-async function ofTasks(file: string): Promise<Shown> {
+async function countTasksContent(file: string): Promise<ViewContent> {
   const { entries } = await indexTasks(file);
   const beside = rejectedFileFor(file);
   const rejected = existsSync(beside) ? (await indexRejected(beside)).entries : [];
-  const steps = await stepsOf(file, entries);
+  const steps = await countSteps(file, entries);
   const fields: readonly FilterField[] = ["server", "kind", "split", "info", "turns", "persona"];
   return {
     from: "tasks",
     options: [],
     attempts: entries.length + rejected.length,
     accepted: entries.length,
-    transitions: withScreen(withRejected(steps, rejected), entries.length),
-    rejected: tally(rejected.map(it => it.reason)),
+    transitions: addFilterStep(addRejections(steps, rejected), entries.length),
+    rejected: countNames(rejected.map(it => it.reason)),
     composition: await Promise.all(
-      fields.map(async name => ({ name, counts: sorted(await countFieldValues(name, entries)) })),
+      fields.map(async name => ({
+        name,
+        counts: sortCounts(await countFieldValues(name, entries)),
+      })),
     ),
     diversity: [],
   };
@@ -89,7 +92,7 @@ async function ofTasks(file: string): Promise<Shown> {
  * The last state is followed by the screen, which keeps what replays, is told apart from the
  * others, and so on.
  */
-function withScreen(
+function addFilterStep(
   transitions: readonly TransitionCount[],
   accepted: number,
 ): readonly TransitionCount[] {
@@ -106,11 +109,11 @@ function withScreen(
  * Without a report only the last step of a rejection is counted: its file may be larger than that
  * of the tasks.
  */
-function withRejected(
+function addRejections(
   steps: readonly TransitionCount[],
   rejected: readonly RejectedEntry[],
 ): readonly TransitionCount[] {
-  const last = tally(rejected.map(it => it.from).filter(it => it !== ""));
+  const last = countNames(rejected.map(it => it.from).filter(it => it !== ""));
   return [
     ...steps,
     ...last.map(([from, n]) =>
@@ -125,17 +128,20 @@ function withRejected(
  * Steps of tasks that are counted already, by the list they are of: a file that grows is counted
  * on.
  */
-const counted = new WeakMap<
+const countedSteps = new WeakMap<
   readonly TaskEntry[],
   { seen: number; readonly counts: Map<string, TransitionCount> }
 >();
 
-async function stepsOf(
+async function countSteps(
   file: string,
   entries: readonly TaskEntry[],
 ): Promise<readonly TransitionCount[]> {
-  const known = counted.get(entries) ?? { seen: 0, counts: new Map<string, TransitionCount>() };
-  counted.set(entries, known);
+  const known = countedSteps.get(entries) ?? {
+    seen: 0,
+    counts: new Map<string, TransitionCount>(),
+  };
+  countedSteps.set(entries, known);
   const fresh = entries.slice(known.seen);
   known.seen = entries.length;
   for await (const { text } of readTextsAt(file, fresh)) {
@@ -149,7 +155,7 @@ async function stepsOf(
 }
 
 /** The rejections of a tasks file that a person asks for. */
-export async function rejectedOf(
+export async function listRejected(
   file: string,
   { reason, from }: { readonly reason?: string; readonly from?: string },
 ): Promise<{ readonly file: string; readonly entries: readonly RejectedEntry[] }> {
@@ -164,14 +170,14 @@ export async function rejectedOf(
   return { file: beside, entries: chosen };
 }
 
-const tally = (names: readonly string[]): Tally => {
+const countNames = (names: readonly string[]): Tally => {
   const counts = new Map<string, number>();
   for (const it of names) counts.set(it, (counts.get(it) ?? 0) + 1);
-  return sorted([...counts]);
+  return sortCounts([...counts]);
 };
 
 /** Numbers in their order, names with the commonest first. */
-const sorted = (counts: Tally): Tally => {
+const sortCounts = (counts: Tally): Tally => {
   const areNumbers = counts.length > 0 && counts.every(([it]) => /^\d+$/.test(it));
   return counts.toSorted(([a, n], [b, m]) =>
     areNumbers ? Number(a) - Number(b) : m - n || (a < b ? -1 : 1),
@@ -179,12 +185,12 @@ const sorted = (counts: Tally): Tally => {
 };
 
 /** The numbers of a measure, those of its parts under their names: `distinct-1`. */
-function numbersIn(measure: unknown, path = ""): readonly (readonly [string, string])[] {
+function flattenMeasures(measure: unknown, path = ""): readonly (readonly [string, string])[] {
   if (typeof measure === "number")
     return [[path, Number.isInteger(measure) ? measure.toLocaleString("en") : measure.toFixed(3)]];
   if (measure === null || typeof measure !== "object") return [];
   const parts = Array.isArray(measure)
     ? measure.map((it: unknown, i) => [`-${i + 1}`, it] as const)
     : Object.entries(measure).map(([name, it]) => [path ? ` ${name}` : name, it] as const);
-  return parts.flatMap(([name, it]) => numbersIn(it, `${path}${name}`));
+  return parts.flatMap(([name, it]) => flattenMeasures(it, `${path}${name}`));
 }

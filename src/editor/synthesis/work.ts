@@ -12,7 +12,7 @@ import {
 } from "vscode";
 import { UserError } from "../../userError.ts";
 import type { Work, WorkAsk, WorkSays } from "../../protocol/work.ts";
-import { ModelAnswers } from "./languageModels.ts";
+import { ModelRequestHandler } from "./languageModels.ts";
 import { findNode, forkProgram } from "../shared/program.ts";
 import { getSetting } from "../shared/settings.ts";
 
@@ -36,7 +36,7 @@ export async function doWork(
     { location: ProgressLocation.Notification, title, cancellable: true },
     async (progress, token) => {
       const child = forkProgram(node, dist, ["work"], cwd);
-      const answers = new ModelAnswers(it => void (child.connected && child.send(it)));
+      const answers = new ModelRequestHandler(it => void (child.connected && child.send(it)));
       try {
         return await followed(child, work, answers, progress, token);
       } finally {
@@ -54,7 +54,7 @@ export async function doWork(
 function followed(
   child: ReturnType<typeof forkProgram>,
   work: Work,
-  answers: ModelAnswers,
+  answers: ModelRequestHandler,
   progress: Progress<{ message: string; increment: number }>,
   token: CancellationToken,
 ): Promise<readonly string[]> {
@@ -100,7 +100,7 @@ function followed(
         case "failed":
           return reject(new UserError(said.what, said.remedy));
         case "model-ask":
-          return void answers.answer(said);
+          return void answers.handle(said);
         case "model-cancel":
           return answers.cancel(said.id);
         default:

@@ -67,7 +67,7 @@ export function getNodeUri(node: AttemptNode): Uri {
     );
   const { task, attempt } = node.entry;
   return createTranscriptUri(
-    { kind: "group", run: node.watch.folder, step: node.step, line: pickLineRange(node.entry) },
+    { kind: "group", run: node.monitor.folder, step: node.step, line: pickLineRange(node.entry) },
     `${task} attempt ${attempt + 1}`,
   );
 }

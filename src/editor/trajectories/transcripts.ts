@@ -31,7 +31,7 @@ import {
 } from "./attempts.ts";
 import type { Definitions } from "../servers/definitions.ts";
 import { formatRewardLines, scoreAttempt, type AttemptReward } from "./attemptReward.ts";
-import { wordsOfRejected } from "../synthesis/rejected.ts";
+import { describeRejectedAttempt } from "../synthesis/rejectedAttempts.ts";
 
 export interface OpenAttempt extends StoredAttempt {
   readonly transcript: Transcript;
@@ -122,7 +122,7 @@ export class Transcripts implements Disposable {
         ...kept,
         catalog,
         reward: { unscorable: `it was rejected (${kept.rejected.reason})` },
-        transcript: transcriptOf(kept.trajectory, wordsOfRejected(kept.rejected)),
+        transcript: transcriptOf(kept.trajectory, describeRejectedAttempt(kept.rejected)),
       };
     const reward = scoreAttempt(catalog, kept.task, kept.trajectory);
     const paper = "breakdowns" in reward ? reward.breakdowns[0] : undefined;

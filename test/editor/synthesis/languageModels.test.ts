@@ -87,7 +87,7 @@ vi.mock("vscode", () => ({
   window: { createOutputChannel: () => ({ warn() {}, error() {} }) },
 }));
 
-const { editorModels, ModelAnswers } =
+const { listEditorModels, ModelRequestHandler } =
   await import("../../../src/editor/synthesis/languageModels.ts");
 
 const tool = {
@@ -122,7 +122,7 @@ const asked = async (
   ask: Partial<Extract<WorkSays, { kind: "model-ask" }>>,
 ): Promise<WorkAsk[]> => {
   const answers: WorkAsk[] = [];
-  await new ModelAnswers(it => void answers.push(it)).answer({
+  await new ModelRequestHandler(it => void answers.push(it)).handle({
     kind: "model-ask",
     id: 1,
     model: "parrot",
@@ -136,7 +136,8 @@ async function* parts(...all: unknown[]) {
   yield* all;
 }
 
-test("an editor that offers none has none", async () => expect(await editorModels()).toEqual([]));
+test("an editor that offers none has none", async () =>
+  expect(await listEditorModels()).toEqual([]));
 
 test("a model hears the whole talk, gets the tools of the ask and no others, and answers with words and calls", async () => {
   const told = model(
@@ -221,14 +222,14 @@ test("an answer that breaks off in the middle is a failure", async () => {
 
 test("nobody hears of an answer that nobody waits for any more", async () => {
   const answers: WorkAsk[] = [];
-  const models = new ModelAnswers(it => void answers.push(it));
+  const models = new ModelRequestHandler(it => void answers.push(it));
   const told = model(
     token =>
       new Promise<never>((_, reject) =>
         token.onCancellationRequested(() => reject(new Error("cancelled"))),
       ),
   );
-  const hanging = models.answer({
+  const hanging = models.handle({
     kind: "model-ask",
     id: 1,
     model: "parrot",
@@ -237,7 +238,7 @@ test("nobody hears of an answer that nobody waits for any more", async () => {
   await vi.waitFor(() => expect(told).toHaveLength(1));
   models.cancel(1);
   await hanging;
-  const early = models.answer({ kind: "model-ask", id: 2, model: "parrot", messages: [question] });
+  const early = models.handle({ kind: "model-ask", id: 2, model: "parrot", messages: [question] });
   models.dispose();
   await early;
   expect(told).toHaveLength(1);

@@ -6,8 +6,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { indexRejected, wordsOfRejected } from "../../../src/editor/synthesis/rejected.ts";
-import { rejectedOf, viewOfSynthesis } from "../../../src/editor/synthesis/synthesisView.ts";
+import {
+  indexRejected,
+  describeRejectedAttempt,
+} from "../../../src/editor/synthesis/rejectedAttempts.ts";
+import { listRejected, createSynthesisView } from "../../../src/editor/synthesis/synthesisView.ts";
 import {
   rejectedFormat,
   formatRejected,
@@ -73,7 +76,7 @@ const lain = async (report?: Report) => {
 };
 
 test("without a report the steps of tasks are counted, and the last ones of what was turned down", async () => {
-  const view = await viewOfSynthesis(await lain());
+  const view = await createSynthesisView(await lain());
   expect(view).toMatchObject({
     name: "few",
     from: "tasks",
@@ -100,9 +103,9 @@ test("without a report the steps of tasks are counted, and the last ones of what
 
 test("a file that grows is counted on", async () => {
   const file = await lain();
-  const before = await viewOfSynthesis(file);
+  const before = await createSynthesisView(file);
   writeFileSync(file, `${taskLine(await moveFifty())}\n`, { flag: "a" });
-  const after = await viewOfSynthesis(file);
+  const after = await createSynthesisView(file);
   expect([before.accepted, after.accepted]).toEqual([1, 2]);
   expect(after.transitions.find(it => it.to === "turn")!.n).toBeGreaterThanOrEqual(
     before.transitions.find(it => it.to === "turn")!.n,
@@ -127,7 +130,7 @@ test("a report says it all: the screen is what finished and was not kept", async
     transitions: [{ from: "continue", event: "end", to: "finish", n: 14 }],
     diversity: { distinct: [0.25, 0.5], turns: 2000 },
   };
-  expect(await viewOfSynthesis(await lain(report))).toMatchObject({
+  expect(await createSynthesisView(await lain(report))).toMatchObject({
     from: "report",
     attempts: 15,
     transitions: [{ n: 14 }, { to: "accept", n: 10 }, { from: "finish", to: "reject", n: 4 }],
@@ -162,7 +165,7 @@ test("a report says it all: the screen is what finished and was not kept", async
 const checkRejected = async (
   choice: { reason?: string; from?: string },
   expected: readonly string[],
-) => expect((await rejectedOf(await lain(), choice)).entries.map(it => it.id)).toEqual(expected);
+) => expect((await listRejected(await lain(), choice)).entries.map(it => it.id)).toEqual(expected);
 
 test("rejections are listed by their reason", () =>
   checkRejected({ reason: "duplicate" }, ["r-1"]));
@@ -186,7 +189,7 @@ test("a line that is no rejection is told and hides no other", async () => {
 });
 
 test("a rejected attempt is told with its reason and its way, step by step", () => {
-  expect(wordsOfRejected(vague)).toEqual({
+  expect(describeRejectedAttempt(vague)).toEqual({
     head: [
       "attempt r-2 · banking, calendar · normal · turned down",
       "reason: query",

@@ -16,15 +16,15 @@ export type RunChange =
   | { readonly kind: "stepped"; readonly steps: readonly StepMetrics[] }
   | { readonly kind: "saved"; readonly step: number }
   | { readonly kind: "finished"; readonly by: "steps" | "time" | "stop" }
-  | { readonly kind: "failed"; readonly mistake: UserError };
+  | { readonly kind: "failed"; readonly error: UserError };
 
-export class RunWatch {
+export class RunMonitor {
   readonly folder: string;
   readonly #listeners = new Set<(change: RunChange) => void>();
   #config: RunConfig;
   #steps: readonly StepMetrics[] = [];
   #checkpoints: readonly number[] = [];
-  #status: TrainerStatus | undefined;
+  #trainerStatus: TrainerStatus | undefined;
   #end: RunEnd | undefined;
   #attachment: Attachment | undefined;
   #attaching: Promise<boolean> | undefined;
@@ -33,7 +33,7 @@ export class RunWatch {
   constructor(folder: string) {
     this.folder = folder;
     this.#config = readRun(folder);
-    this.read();
+    this.readFiles();
   }
 
   get config(): RunConfig {
@@ -53,7 +53,7 @@ export class RunWatch {
   }
 
   get status(): RunStatus {
-    const status = this.#status;
+    const status = this.#trainerStatus;
     if (status) {
       const { state, steps, seconds } = status;
       // a status is said when the state changes; steps come in between
@@ -77,16 +77,16 @@ export class RunWatch {
     }
     const step = this.#steps.at(-1)?.step ?? 0;
     const { steps } = this.#config;
-    return { ...this.#ended(step), step, ...(steps === undefined ? {} : { steps }) };
+    return { ...this.#describeEnd(step), step, ...(steps === undefined ? {} : { steps }) };
   }
 
-  listen(listener: (change: RunChange) => void): { dispose(): void } {
+  onChange(listener: (change: RunChange) => void): { dispose(): void } {
     this.#listeners.add(listener);
     return { dispose: () => this.#listeners.delete(listener) };
   }
 
   /** Reads the files as they are now. */
-  read(): void {
+  readFiles(): void {
     this.#config = readRun(this.folder);
     this.#steps = readMetrics(this.folder).lines;
     this.#checkpoints = checkpointsOf(this.folder);
@@ -106,8 +106,8 @@ export class RunWatch {
         `no trainer is at work on ${this.folder}`,
         "resume the training to go on with it",
       );
-    this.#status = await this.#attachment!.request(ask);
-    this.#tell({ kind: "stood" });
+    this.#trainerStatus = await this.#attachment!.request(ask);
+    this.#notify({ kind: "stood" });
   }
 
   /** Lets the trainer go on by itself. */
@@ -120,35 +120,35 @@ export class RunWatch {
     const attachment = await attach(this.folder);
     if (!attachment) return false;
     this.#attachment = attachment;
-    void this.#follow(attachment);
+    void this.#followMessages(attachment);
     return true;
   }
 
-  async #follow(attachment: Attachment): Promise<void> {
-    for await (const fact of attachment.facts) this.#hear(fact);
+  async #followMessages(attachment: Attachment): Promise<void> {
+    for await (const fact of attachment.facts) this.#handleMessage(fact);
     this.#attachment = undefined;
-    this.#status = undefined;
-    this.read();
-    this.#tell({ kind: "stood" });
+    this.#trainerStatus = undefined;
+    this.readFiles();
+    this.#notify({ kind: "stood" });
   }
 
-  #hear(fact: TrainerFact): void {
+  #handleMessage(fact: TrainerFact): void {
     switch (fact.kind) {
       case "status":
-        this.#status = fact.status;
-        return this.#tell({ kind: "stood" });
+        this.#trainerStatus = fact.status;
+        return this.#notify({ kind: "stood" });
       case "stepped":
         if (fact.metrics.step > (this.#steps.at(-1)?.step ?? 0))
           this.#steps = [...this.#steps, fact.metrics];
-        this.#tell({ kind: "stepped", steps: [fact.metrics] });
-        return this.#tell({ kind: "stood" });
+        this.#notify({ kind: "stepped", steps: [fact.metrics] });
+        return this.#notify({ kind: "stood" });
       case "saved":
         this.#checkpoints = checkpointsOf(this.folder);
-        return this.#tell({ kind: "saved", step: fact.step });
+        return this.#notify({ kind: "saved", step: fact.step });
       case "finished":
-        return this.#tell({ kind: "finished", by: fact.by });
+        return this.#notify({ kind: "finished", by: fact.by });
       case "failed":
-        return this.#tell({ kind: "failed", mistake: new UserError(fact.what, fact.remedy) });
+        return this.#notify({ kind: "failed", error: new UserError(fact.what, fact.remedy) });
       default:
         throw new Error(`the trainer said ${JSON.stringify(fact satisfies never)}`);
     }
@@ -158,7 +158,7 @@ export class RunWatch {
    * How a run without a trainer stands: as its last one left it, or, where that died without a
    * word, stopped.
    */
-  #ended(step: number): Pick<RunStatus, "state" | "activity"> {
+  #describeEnd(step: number): Pick<RunStatus, "state" | "activity"> {
     const end = this.#end;
     switch (end?.by) {
       case undefined:
@@ -181,7 +181,7 @@ export class RunWatch {
     }
   }
 
-  #tell(change: RunChange): void {
+  #notify(change: RunChange): void {
     for (const listener of this.#listeners) listener(change);
   }
 }

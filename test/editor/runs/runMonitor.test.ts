@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { indexGroups } from "../../../src/editor/runs/groupIndex.ts";
-import { RunWatch } from "../../../src/editor/runs/runWatch.ts";
+import { RunMonitor } from "../../../src/editor/runs/runMonitor.ts";
 import { sftDefaults } from "../../../src/run/config.ts";
 import { appendMetrics, writeEnd, type RunEnd } from "../../../src/run/folder.ts";
 import type { StepMetrics } from "../../../src/run/metrics.ts";
@@ -51,7 +51,7 @@ const step = (at: number): StepMetrics => ({
 const check = (steps: number, end: RunEnd | undefined, expected: object) => {
   for (let at = 1; at <= steps; at++) appendMetrics(folder, step(at));
   if (end) writeEnd(folder, end);
-  const watch = new RunWatch(folder);
+  const watch = new RunMonitor(folder);
   expect(watch.status).toMatchObject({ step: steps, steps: 5, ...expected });
   watch.dispose();
 };
@@ -76,14 +76,14 @@ test("a run that could not go on says what and remedy", () =>
 test("a torn last line of its metrics hides no other", () => {
   appendMetrics(folder, step(1));
   appendFileSync(join(folder, "metrics.jsonl"), '{"step":2,"met');
-  const watch = new RunWatch(folder);
+  const watch = new RunMonitor(folder);
   expect(watch.steps.map(it => it.step)).toEqual([1]);
   watch.dispose();
 });
 
 test("a folder without run.json is a mistake that says so, and nobody can be asked where no trainer is at work", async () => {
-  expect(() => new RunWatch(root)).toThrow(/is not a run folder/);
-  const watch = new RunWatch(folder);
+  expect(() => new RunMonitor(root)).toThrow(/is not a run folder/);
+  const watch = new RunMonitor(folder);
   expect(await watch.attach()).toBe(false);
   await expect(watch.request("pause")).rejects.toMatchObject({
     what: expect.stringContaining("no trainer is at work"),

@@ -15,18 +15,18 @@ export interface RejectedEntry extends LineRange {
   readonly why: string;
   readonly chain: string;
   /** What the user said first; empty where nothing was said. */
-  readonly asked: string;
+  readonly request: string;
   /** The state that it was turned down in; empty where it never began. */
   readonly from: string;
 }
 
-const indexes = new LineIndexes(entryOf, 8);
+const indexes = new LineIndexes(createEntry, 8);
 
 /** The rejections of a file as it is now; a file that grew is read on. */
 export const indexRejected = (file: string): Promise<IndexedLines<RejectedEntry>> =>
   indexes.read(file);
 
-function entryOf(text: string, { number, offset, bytes }: LineRange): RejectedEntry | string {
+function createEntry(text: string, { number, offset, bytes }: LineRange): RejectedEntry | string {
   let line: Partial<RejectedAttempt> | null;
   try {
     line = JSON.parse(text) as Partial<RejectedAttempt> | null;
@@ -46,20 +46,20 @@ function entryOf(text: string, { number, offset, bytes }: LineRange): RejectedEn
     bytes,
     servers: servers.join(", "),
     reason,
-    why: short(why),
+    why: truncate(why),
     chain: chain.join(" → "),
-    asked: short(asked?.kind === "user" ? asked.text : ""),
+    request: truncate(asked?.kind === "user" ? asked.text : ""),
     from: last === undefined ? "" : last.to === "reject" ? last.from : last.to,
   };
 }
 
-const short = (text: string) => (text.length > 300 ? `${text.slice(0, 299)}…` : text);
+const truncate = (text: string) => (text.length > 300 ? `${text.slice(0, 299)}…` : text);
 
 /**
  * What stands around the talk of an attempt that was turned down: which one it is, and why, with
  * its log step by step.
  */
-export function wordsOfRejected({
+export function describeRejectedAttempt({
   id,
   servers,
   kind,
@@ -69,7 +69,7 @@ export function wordsOfRejected({
   log,
 }: RejectedAttempt): Pick<TranscriptOptions, "head" | "closing"> {
   const steps = parseStateLog(log);
-  const from = Math.max(0, ...steps.map(it => nameOf(it).length));
+  const from = Math.max(0, ...steps.map(it => formatState(it).length));
   const event = Math.max(0, ...steps.map(it => it.event.length));
   const turns = [...new Set(steps.map(it => it.t))];
   return {
@@ -85,11 +85,11 @@ export function wordsOfRejected({
         `log of turn ${t}`,
         ...steps
           .filter(it => it.t === t)
-          .map(it => `    ${nameOf(it).padEnd(from)}  ${it.event.padEnd(event)} → ${it.to}`),
+          .map(it => `    ${formatState(it).padEnd(from)}  ${it.event.padEnd(event)} → ${it.to}`),
       ]),
     ],
   };
 }
 
-const nameOf = ({ from, attempt }: { readonly from: string; readonly attempt: number }) =>
+const formatState = ({ from, attempt }: { readonly from: string; readonly attempt: number }) =>
   attempt > 1 ? `${from} (attempt ${attempt})` : from;

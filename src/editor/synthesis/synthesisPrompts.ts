@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { Uri, type LanguageModelChat, type Memento } from "vscode";
-import { addressComplaint } from "./endpointKeys.ts";
+import { validateAddress } from "./endpointKeys.ts";
 import { icons } from "../shared/icons.ts";
 import {
   askInSequence,
@@ -21,7 +21,7 @@ export type TeacherChoice =
   | { readonly kind: "editor"; readonly model: string };
 
 /** What to synthesize; remembered as it is, and so without any secret. */
-export interface SynthesisAsk {
+export interface SynthesisRequest {
   /** Empty: all there are. */
   readonly servers: readonly string[];
   readonly teacher: TeacherChoice;
@@ -31,7 +31,7 @@ export interface SynthesisAsk {
   readonly seed: number;
 }
 
-export interface Asking {
+export interface PromptContext {
   readonly servers: readonly {
     readonly name: string;
     readonly tools: ReadonlyMap<string, unknown>;
@@ -50,14 +50,14 @@ const title = "Synthesize Tasks";
 const last = "prove.synthesis.last";
 
 /** The ask, and the file to write. Throws a `CancellationError` on Escape. */
-export async function askSynthesis({
+export async function promptForSynthesis({
   servers,
   models,
   folder,
   remembered,
   endpoint,
-}: Asking): Promise<{ readonly ask: SynthesisAsk; readonly file: Uri }> {
-  const before = remembered.get<SynthesisAsk>(last) ?? {
+}: PromptContext): Promise<{ readonly ask: SynthesisRequest; readonly file: Uri }> {
+  const before = remembered.get<SynthesisRequest>(last) ?? {
     servers: [],
     teacher: { kind: "graph" },
     count: 300,
@@ -123,7 +123,7 @@ export async function askSynthesis({
         {
           value: teacher.url || endpoint.url,
           placeholder: "http://127.0.0.1:8000/v1",
-          validate: addressComplaint,
+          validate: validateAddress,
         },
       );
       teacher = { ...teacher, url };
@@ -186,8 +186,8 @@ export async function askSynthesis({
       const name = await askText(
         { title, hasBack, text: "The file's name, without .tasks.jsonl" },
         {
-          value: unusedName(folder, chosen, count, seed),
-          validate: it => nameComplaint(folder, it),
+          value: suggestName(folder, chosen, count, seed),
+          validate: it => validateName(folder, it),
         },
       );
       file = Uri.joinPath(folder, `${name}.tasks.jsonl`);
@@ -213,18 +213,18 @@ async function pickModel(models: readonly LanguageModelChat[], hasBack: boolean)
   return (await pickOne(items, { title, hasBack, text: "Which of the editor's models" })).id;
 }
 
-function unusedName(folder: Uri, servers: readonly string[], count: number, seed: number): string {
+function suggestName(folder: Uri, servers: readonly string[], count: number, seed: number): string {
   const on =
     servers.length === 0
       ? "all"
       : servers.slice(0, 3).join("-") + (servers.length > 3 ? `-and-${servers.length - 3}` : "");
   for (let n = 1; ; n++) {
     const name = `${on}-${count}-seed-${seed}${n === 1 ? "" : `-${n}`}`;
-    if (nameComplaint(folder, name) === undefined) return name;
+    if (validateName(folder, name) === undefined) return name;
   }
 }
 
-function nameComplaint(folder: Uri, name: string): string | undefined {
+function validateName(folder: Uri, name: string): string | undefined {
   if (!/^[\w-][\w. -]*$/.test(name) || name.endsWith("."))
     return "letters, digits, dots, dashes and blanks";
   return existsSync(Uri.joinPath(folder, `${name}.tasks.jsonl`).fsPath)
