@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { verifyEdges } from "../synthesis/graph/verifyEdges.ts";
 import { dependencyGraphOf } from "../synthesis/graph/dependencyGraph.ts";
 import { readTemplates } from "../synthesis/text/templates.ts";
+import { createVerificationSetup } from "../synthesis/user/edgeArguments.ts";
 import type { Row } from "./benchServing.ts";
 import type { Terminal } from "./command.ts";
 import { synthesize } from "./synthesize.ts";
@@ -46,14 +47,14 @@ export async function* synthesisRows(terminal: Terminal): AsyncGenerator<Row> {
 function auditAll({ catalog, resources }: Terminal): number {
   const start = performance.now();
   for (const [name, server] of catalog.servers) {
-    const ground = {
+    const setup = createVerificationSetup({
       catalog,
       server: name,
       fixtures: catalog.fixtureNames(name),
-      phrases: readTemplates(join(resources, "servers"), server),
+      templates: readTemplates(join(resources, "servers"), server),
       seed: 1,
-    };
-    for (const _ of verifyEdges(dependencyGraphOf(server).edges, ground));
+    });
+    for (const _ of verifyEdges(dependencyGraphOf(server).edges, setup));
   }
   return (performance.now() - start) / 1000;
 }

@@ -17,14 +17,15 @@ import { dependencyGraphOf, type Edge } from "../synthesis/graph/dependencyGraph
 import {
   measureAgreement,
   listDeclaredLabels,
-  labelByNames,
   type Label,
   type PublishedTool,
 } from "../synthesis/graph/labels.ts";
-import { LabelCache } from "../synthesis/graph/labelLedger.ts";
+import { labelByNames } from "../synthesis/graph/nameLabels.ts";
+import { LabelCache } from "../synthesis/graph/labelCache.ts";
 import { labelWithModel } from "../synthesis/graph/modelLabels.ts";
 import { observeServer, verifyObservedEdges } from "../synthesis/graph/observedServer.ts";
 import { readTemplates } from "../synthesis/text/templates.ts";
+import { createVerificationSetup } from "../synthesis/user/edgeArguments.ts";
 import { writeFileAtomically } from "../storage/atomicWrite.ts";
 import { visible } from "../trajectory/visible.ts";
 import { seedOf } from "./call.ts";
@@ -149,14 +150,14 @@ async function ownGraph(
       : await labelsOf(by, name, [...server.tools.values()], terminal, values);
   const verdicts: EdgeVerification[] = [];
   if (values["verify"]) {
-    const ground = {
+    const setup = createVerificationSetup({
       catalog,
       server: name,
       fixtures: catalog.fixtureNames(name),
-      phrases: readTemplates(join(resources, "servers"), server),
+      templates: readTemplates(join(resources, "servers"), server),
       seed: seedOf(values),
-    };
-    for (const it of verifyEdges(by === "declared" ? edges : edgesOf(labels), ground)) {
+    });
+    for (const it of verifyEdges(by === "declared" ? edges : edgesOf(labels), setup)) {
       signal.throwIfAborted();
       verdicts.push(it);
       progress(`${name}: ${verdicts.length} pairs run`);

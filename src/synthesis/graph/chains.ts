@@ -1,13 +1,13 @@
 /**
- * Chains of tools to make conversations of: simple paths in the dependency graph, the tools used
- * least so far first, so that every tool gets its turn. Knows no entities and no words.
+ * Draws chains of tools to build conversations from: simple paths in the dependency graph. Tools
+ * used least so far are preferred, so that every tool is used.
  */
 import type { Server } from "../../environment/server.ts";
 import type { Random } from "../../environment/random.ts";
+import { dependencyGraphOf, type DependencyGraph, type Edge } from "./dependencyGraph.ts";
 import { removeRejectedEdges, type EdgeVerdicts } from "./edgeVerdicts.ts";
-import { dependencyGraphOf, type Edge, type DependencyGraph } from "./dependencyGraph.ts";
 
-/** How long chains are, by weight. */
+/** Chain lengths and their weights. */
 const chainLengths = [
   { tools: 2, weight: 0.3 },
   { tools: 3, weight: 0.3 },
@@ -15,44 +15,44 @@ const chainLengths = [
   { tools: 5, weight: 0.15 },
 ];
 
-/** Chains that end with a tool that changes something. */
+/** Share of chains that end with a write tool. */
 const writeEndShare = 0.7;
 
 export interface Chain {
   /** Full tool names, in the order of the path. */
   readonly tools: readonly string[];
-  /** The edges walked, one fewer than the tools. */
+  /** The edges of the path, one fewer than the tools. */
   readonly edges: readonly Edge[];
 }
 
 /**
- * How often each tool has been called, and, for less, wished for in vain: tools are drawn so that
- * this evens out.
+ * How often each tool has been used: 1 for a call, 1/3 for an attempt that produced no call. Chains
+ * are drawn so that the counts even out.
  */
 export type UseCounts = Map<string, number>;
 
-/** The weight by which a tool is drawn. */
+/** The weight with which a tool is drawn. */
 export const computeRarity = (tool: string, uses: UseCounts): number =>
   1 / (1 + (uses.get(tool) ?? 0)) ** 3;
 
-/** A draw that leads to no such path is made again so often. */
+/** Draws per chain before giving up. */
 const maxDraws = 8;
 
 /** What chains are drawn from. */
 export interface ChainSource {
   readonly server: Server;
   readonly uses: UseCounts;
-  /** Edges that were turned down are not walked. */
+  /** Rejected edges are not used. */
   readonly verdicts: EdgeVerdicts;
 }
 
 /**
- * A path of two to five tools with at least one explicit edge, or undefined where there seems to be
- * none.
+ * Draws a path of two to five tools with at least one explicit edge; undefined when no draw
+ * produces one.
  */
-export function drawChain(ways: ChainSource, random: Random): Chain | undefined {
+export function drawChain(source: ChainSource, random: Random): Chain | undefined {
   for (let draw = 0; draw < maxDraws; draw++) {
-    const chain = drawPath(ways, random);
+    const chain = drawPath(source, random);
     if (chain) return chain;
   }
   return undefined;
@@ -60,7 +60,7 @@ export function drawChain(ways: ChainSource, random: Random): Chain | undefined 
 
 function drawPath({ server, uses, verdicts }: ChainSource, random: Random): Chain | undefined {
   const graph = removeRejectedEdges(dependencyGraphOf(server), verdicts);
-  const wanted = random.pickWeighted(chainLengths, it => it.weight).tools;
+  const length = random.pickWeighted(chainLengths, it => it.weight).tools;
   const rarity = (tool: string) => computeRarity(tool, uses);
   const ends = [...server.tools.values()].filter(it => graph.edgesTo(it.name).length > 0);
   const writes = ends.filter(it => it.effect === "write");
@@ -68,8 +68,8 @@ function drawPath({ server, uses, verdicts }: ChainSource, random: Random): Chai
   if (pool.length === 0) return undefined;
   let tools = [random.pickWeighted(pool, it => rarity(it.name)).name];
   const edges: Edge[] = [];
-  while (tools.length < wanted) {
-    const edge = drawEdgeInto(graph, tools, rarity, random);
+  while (tools.length < length) {
+    const edge = drawEdgeInto(tools, graph, rarity, random);
     if (!edge) break;
     tools = [edge.a, ...tools];
     edges.unshift(edge);
@@ -77,34 +77,34 @@ function drawPath({ server, uses, verdicts }: ChainSource, random: Random): Chai
   return edges.some(it => it.kind === "explicit") ? { tools, edges } : undefined;
 }
 
-/** An edge that leads to the path's first tool from one that is not on it yet. */
+/** Draws an edge to the first tool of the path from a tool that is not on the path. */
 function drawEdgeInto(
+  path: readonly string[],
   graph: DependencyGraph,
-  tools: readonly string[],
   rarity: (tool: string) => number,
   random: Random,
 ): Edge | undefined {
-  const choices = graph.edgesTo(tools[0]!).filter(it => !tools.includes(it.a));
+  const choices = graph.edgesTo(path[0]!).filter(it => !path.includes(it.a));
   return choices.length === 0
     ? undefined
     : random.pickWeighted(choices, it => rarity(it.a) * it.confidence);
 }
 
 /**
- * Counts tools as used; in vain counts for a third, so that what cannot be had is not asked for
- * forever.
+ * Counts tools as used. A failed use counts a third, so that a tool that cannot be reached is not
+ * tried forever.
  */
-export function countUses(tools: Iterable<string>, uses: UseCounts, isInVain = false): void {
-  for (const it of tools) uses.set(it, (uses.get(it) ?? 0) + (isInVain ? 1 / 3 : 1));
+export function countUses(tools: Iterable<string>, uses: UseCounts, isFailed = false): void {
+  for (const it of tools) uses.set(it, (uses.get(it) ?? 0) + (isFailed ? 1 / 3 : 1));
 }
 
-/** Tools that no edge which works touches: they come into conversations as wishes of their own. */
-export const listIsolatedTools = ({
+/** Lists the tools without a usable edge. They join conversations as separate requests. */
+export function listIsolatedTools({
   server,
   verdicts,
-}: Pick<ChainSource, "server" | "verdicts">): readonly string[] => {
+}: Pick<ChainSource, "server" | "verdicts">): readonly string[] {
   const graph = removeRejectedEdges(dependencyGraphOf(server), verdicts);
   return [...server.tools.keys()].filter(
     it => graph.edgesFrom(it).length === 0 && graph.edgesTo(it).length === 0,
   );
-};
+}

@@ -1,7 +1,7 @@
 /**
- * Which tool's result another needs: the dependency graph of a server, read off its declarations.
- * Explicit where a result carries an entity that a required input takes, implicit where a tool must
- * have run before. Knows no sessions and no chains.
+ * The dependency graph of a server, derived from its declarations: which tool's result another tool
+ * needs. An edge is explicit if a result contains an entity that a required input takes, implicit if
+ * one tool must have run before the other.
  */
 import { digestOf, freeze, type Digest } from "../../environment/digest.ts";
 import type { Server } from "../../environment/server.ts";
@@ -12,18 +12,16 @@ export interface Edge {
   readonly a: string;
   readonly b: string;
   readonly kind: "explicit" | "implicit";
-  /**
-   * What flows: the place in the result, and the argument that takes it. Absent where nothing does.
-   */
+  /** The path in the result of `a` and the argument of `b` that takes it; explicit edges only. */
   readonly via?: { readonly output: string; readonly input: string; readonly entity: string };
-  /** 1 where it is declared; less where only a part of the results may carry the value. */
+  /** 1 where the value is always present; less where it is in a list that may be empty. */
   readonly confidence: number;
 }
 
 export interface DependencyGraph {
   readonly server: string;
   readonly edges: readonly Edge[];
-  /** Of the declarations that the edges were read from: equal hashes, equal edges. */
+  /** Digest of the declarations from which the edges were derived. */
   readonly hash: Digest;
   edgesFrom(tool: string): readonly Edge[];
   edgesTo(tool: string): readonly Edge[];
@@ -53,7 +51,7 @@ function buildGraph(server: Server): DependencyGraph {
   );
 }
 
-/** A graph of the same declarations with these edges. */
+/** Creates a graph of the same declarations with these edges. */
 export function createGraph(
   { server, hash }: Pick<DependencyGraph, "server" | "hash">,
   edges: readonly Edge[],
@@ -69,21 +67,21 @@ export function createGraph(
   };
 }
 
-function groupByTool(edges: readonly Edge[], tool: (it: Edge) => string): Map<string, Edge[]> {
-  const grouped = new Map<string, Edge[]>();
-  for (const it of edges) grouped.set(tool(it), [...(grouped.get(tool(it)) ?? []), it]);
-  return grouped;
+function groupByTool(edges: readonly Edge[], toolOf: (edge: Edge) => string): Map<string, Edge[]> {
+  const groups = new Map<string, Edge[]>();
+  for (const it of edges) groups.set(toolOf(it), [...(groups.get(toolOf(it)) ?? []), it]);
+  return groups;
 }
 
 /**
- * One explicit edge for every required input that `a` can fill; an implicit one only where there is
- * none.
+ * Returns an explicit edge for every required input of `b` that `a` can fill, or an implicit edge
+ * if there is none and `b` requires `a`.
  */
 function findEdgesBetween(a: ToolDeclaration, b: ToolDeclaration): Edge[] {
   const explicit = b.inputs.flatMap((input): Edge[] => {
     const output = input.isRequired ? a.outputs.find(it => it.entity === input.entity) : undefined;
     if (!output) return [];
-    // the single thing that a result is about is always there; a list may be empty
+    // a value outside of lists is always present; a list may be empty
     const confidence = output.path.includes("[") || output.path.includes("{") ? 0.9 : 1;
     return [
       {

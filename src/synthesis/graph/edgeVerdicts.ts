@@ -1,7 +1,7 @@
 /**
- * The audit layer over a dependency graph: edges that were turned down, by a run or by a person,
- * with the reason. The graph itself stays what the declarations say; what is left of it is the
- * graph that chains walk. Knows files of verdicts, and no sessions.
+ * Verdicts on the edges of a dependency graph: which edges a run or a person has accepted or
+ * rejected, with the reason. The graph itself keeps what the declarations say; chains use the graph
+ * without the rejected edges.
  */
 import { join } from "node:path";
 import { z } from "zod";
@@ -10,67 +10,70 @@ import { createGraph, type Edge, type DependencyGraph } from "./dependencyGraph.
 
 export const verdictFormat = "prove/audit@1";
 
-/** A line of an audit file. Of two lines on one edge the later one counts. */
+/** A line of a verdict file. Of two lines about one edge, the later one counts. */
 const verdictSchema = z.strictObject({
   format: z.literal(verdictFormat),
   /** Full tool names: `a` before `b`. */
   a: z.string(),
   b: z.string(),
-  /** The argument of `b` along which the edge flows; absent for an implicit edge. */
+  /** The argument of `b` that takes the value; absent for an implicit edge. */
   input: z.string().optional(),
   verdict: z.enum(["accept", "reject"]),
   reason: z.string(),
-  /** `run`, or whoever judged. */
+  /** `run` for a verification run, otherwise a person's name. */
   author: z.string(),
 });
 
 export type EdgeVerdict = z.infer<typeof verdictSchema>;
 
-/** What was said of edges. */
+/** Verdicts by edge key. */
 export type EdgeVerdicts = ReadonlyMap<string, EdgeVerdict>;
 
 const edgeKey = ({ a, b, input }: Pick<EdgeVerdict, "a" | "b" | "input">): string =>
   `${a} ${b} ${input ?? ""}`;
 
-/** What was said of an edge, or undefined where nobody judged it. */
+/** The verdict on an edge, or undefined if there is none. */
 export const findVerdict = (
   { a, b, via }: Pick<Edge, "a" | "b" | "via">,
-  audit: EdgeVerdicts,
-): EdgeVerdict | undefined => audit.get(edgeKey({ a, b, ...(via ? { input: via.input } : {}) }));
+  verdicts: EdgeVerdicts,
+): EdgeVerdict | undefined => verdicts.get(edgeKey({ a, b, ...(via ? { input: via.input } : {}) }));
 
-/** Where verdicts lie: those that ship, and over them the workspace's own. */
+/** Lists the verdict files: the one that ships, then the workspace's own. */
 export const listVerdictFiles = (resources: string, prove?: string): string[] =>
   [resources, ...(prove === undefined ? [] : [prove])].map(it => join(it, "graphs", "audit.jsonl"));
 
 /**
- * Reads audit files, those that are there, the later ones over the earlier. Throws a `Mistake` with
- * file and line where one does not fit.
+ * Reads the verdict files that exist; later ones override earlier ones. Throws a `UserError` with
+ * file and line where a line is invalid.
  */
 export function readVerdicts(files: readonly string[]): EdgeVerdicts {
-  const audit = new Map<string, EdgeVerdict>();
+  const verdicts = new Map<string, EdgeVerdict>();
   for (const file of files)
     for (const it of readStrictLog(verdictSchema, file, { noun: "a verdict on an edge" }))
-      audit.set(edgeKey(it), it);
-  return audit;
+      verdicts.set(edgeKey(it), it);
+  return verdicts;
 }
 
-/** An edge's entry as its line. */
-export const formatVerdict = (said: Omit<EdgeVerdict, "format">): string =>
-  JSON.stringify({ format: verdictFormat, ...said } satisfies EdgeVerdict);
+/** Formats a verdict as a line of a verdict file. */
+export const formatVerdict = (verdict: Omit<EdgeVerdict, "format">): string =>
+  JSON.stringify({ format: verdictFormat, ...verdict } satisfies EdgeVerdict);
 
 const filteredGraphs = new WeakMap<
   DependencyGraph,
-  { readonly audit: EdgeVerdicts; readonly graph: DependencyGraph }
+  { readonly verdicts: EdgeVerdicts; readonly graph: DependencyGraph }
 >();
 
-/** The graph without the edges that were turned down. */
-export function removeRejectedEdges(graph: DependencyGraph, audit: EdgeVerdicts): DependencyGraph {
+/** The graph without the rejected edges. */
+export function removeRejectedEdges(
+  graph: DependencyGraph,
+  verdicts: EdgeVerdicts,
+): DependencyGraph {
   const known = filteredGraphs.get(graph);
-  if (known?.audit === audit) return known.graph;
-  const left = createGraph(
+  if (known?.verdicts === verdicts) return known.graph;
+  const filtered = createGraph(
     graph,
-    graph.edges.filter(it => findVerdict(it, audit)?.verdict !== "reject"),
+    graph.edges.filter(it => findVerdict(it, verdicts)?.verdict !== "reject"),
   );
-  filteredGraphs.set(graph, { audit, graph: left });
-  return left;
+  filteredGraphs.set(graph, { verdicts, graph: filtered });
+  return filtered;
 }

@@ -1,38 +1,38 @@
 /**
- * Labels of tool pairs by a chat model, twenty pairs a request, each asked once: what is in the
- * ledger is read from it. Knows neither who serves the model nor whether it is right.
+ * Labels tool pairs with a chat model, twenty pairs per request. Each pair is asked once; known
+ * labels are read from the cache.
  */
 import { z } from "zod";
 import type { ChatModel } from "../../policy/chatModel.ts";
 import { PolicyFault } from "../../policy/policy.ts";
 import { completeAs } from "../../policy/structured.ts";
+import { computePairKey, type LabelCache } from "./labelCache.ts";
 import { listPairs, type Label, type PublishedTool } from "./labels.ts";
-import { computePairKey, type LabelCache } from "./labelLedger.ts";
 
 export interface LabelingOptions {
   readonly tools: readonly PublishedTool[];
   readonly model: ChatModel;
   readonly cache: LabelCache;
-  /** Requests under way at once. */
+  /** Requests in parallel. */
   readonly concurrency?: number;
   readonly signal?: AbortSignal;
-  /** Told after each answer: pairs known of all. */
+  /** Called after each answer with the number of labelled pairs and of all pairs. */
   readonly onProgress?: (known: number, all: number) => void;
 }
 
 const pairsInRequest = 20;
 
-/** Answers that do not fit are asked for again, so often. */
-const mostAnswers = 3;
+/** Requests for one batch of pairs while the answers are invalid. */
+const maxAnswers = 3;
 
-/** How the question is put; another wording is another question, and is asked again. */
+/** Part of the cache key: every pair is asked again when this text changes. */
 const question = `You label dependencies between the tools of one server. For every pair, say whether one tool's call can depend on the other's:
 - explicit: a value in one tool's result is what a required argument of the other takes. Name the place in the result and the argument.
 - implicit: no value flows, but one tool must have run before, because it brings about a state that the other one needs.
 - none: neither.
 Give the direction: "first" if the pair's first tool comes before, "second" if its second does. Two directions of one pair are two labels. Judge by what the schemas and descriptions say; two tools that merely take the same argument do not depend on each other.`;
 
-const answer = z.object({
+const answerSchema = z.object({
   labels: z.array(
     z.object({
       pair: z.int(),
@@ -52,13 +52,13 @@ interface PairQuestion {
 }
 
 /**
- * Labels every pair of tools. What was labelled before the signal or a fault ends it is in the
- * ledger and is not asked again.
+ * Labels every pair of tools. Labels received before an abort or a fault are in the cache and are
+ * not requested again.
  */
 export async function labelWithModel({
   tools,
   model,
-  cache: ledger,
+  cache,
   concurrency = 4,
   signal,
   onProgress,
@@ -67,17 +67,17 @@ export async function labelWithModel({
     pair,
     key: computePairKey(pair[0], pair[1], question, model.name),
   }));
-  const open = all.filter(it => !ledger.get(it.key));
+  const open = all.filter(it => !cache.get(it.key));
   let known = all.length - open.length;
   const batches = Array.from({ length: Math.ceil(open.length / pairsInRequest) }, (_, i) =>
     open.slice(i * pairsInRequest, (i + 1) * pairsInRequest),
   );
   const work = async () => {
     for (let batch = batches.shift(); batch; batch = batches.shift()) {
-      ledger.add(
+      cache.add(
         model.name,
         await requestLabels(model, batch, signal).catch((error: unknown) => {
-          // whoever works beside this one asks nothing more
+          // the parallel requests start no further batch
           batches.length = 0;
           throw error;
         }),
@@ -87,7 +87,7 @@ export async function labelWithModel({
     }
   };
   await Promise.all(Array.from({ length: Math.min(concurrency, batches.length) }, work));
-  return all.flatMap(it => ledger.get(it.key)!);
+  return all.flatMap(it => cache.get(it.key)!);
 }
 
 async function requestLabels(
@@ -95,8 +95,36 @@ async function requestLabels(
   batch: readonly PairQuestion[],
   signal: AbortSignal | undefined,
 ): Promise<{ key: string; label: Label }[]> {
+  const messages = [
+    { role: "system" as const, content: question },
+    { role: "user" as const, content: describeBatch(batch) },
+  ];
+  let flaw = "";
+  for (let i = 0; i < maxAnswers; i++) {
+    signal?.throwIfAborted();
+    const complaint =
+      flaw === ""
+        ? []
+        : [
+            {
+              role: "user" as const,
+              content: `Your answer did not fit: ${flaw}. Answer again, with every pair from 0 to ${batch.length - 1}.`,
+            },
+          ];
+    const request = { messages: [...messages, ...complaint], temperature: 0 };
+    const result = await completeAs(model, "labels", answerSchema, request, signal);
+    flaw = "flaw" in result ? result.flaw : findOmission(result.value, batch);
+    if ("value" in result && flaw === "") return readLabels(result.value, batch);
+  }
+  throw new PolicyFault(
+    `${model.name} did not label ${batch[0]!.pair.map(it => it.name).join(" and ")} and the pairs after them: ${flaw}`,
+  );
+}
+
+/** The tools of a batch and its numbered pairs, as JSON. */
+function describeBatch(batch: readonly PairQuestion[]): string {
   const tools = [...new Map(batch.flatMap(it => it.pair).map(it => [it.name, it])).values()];
-  const text = JSON.stringify({
+  return JSON.stringify({
     tools: tools.map(({ name, summary, inputSchema, outputSchema }) => ({
       name,
       summary,
@@ -109,43 +137,11 @@ async function requestLabels(
       second: second.name,
     })),
   });
-  let flaw = "";
-  for (let i = 0; i < mostAnswers; i++) {
-    signal?.throwIfAborted();
-    const again =
-      flaw === ""
-        ? []
-        : [
-            {
-              role: "user" as const,
-              content: `Your answer did not fit: ${flaw}. Answer again, with every pair from 0 to ${batch.length - 1}.`,
-            },
-          ];
-    const said = await completeAs(
-      model,
-      "labels",
-      answer,
-      {
-        messages: [
-          { role: "system", content: question },
-          { role: "user", content: text },
-          ...again,
-        ],
-        temperature: 0,
-      },
-      signal,
-    );
-    flaw = "flaw" in said ? said.flaw : findOmission(said.value, batch);
-    if ("value" in said && flaw === "") return readLabels(said.value, batch);
-  }
-  throw new PolicyFault(
-    `${model.name} did not label ${batch[0]!.pair.map(it => it.name).join(" and ")} and the pairs after them: ${flaw}`,
-  );
 }
 
-type Answer = z.infer<typeof answer>;
+type Answer = z.infer<typeof answerSchema>;
 
-/** What an answer leaves out; empty where it is whole. */
+/** Says which pair an answer leaves out; empty if there is none. */
 function findOmission({ labels }: Answer, batch: readonly PairQuestion[]): string {
   const missing = batch.findIndex((_, i) => !labels.some(it => it.pair === i));
   return missing < 0 ? "" : `pair ${missing} has no label`;
@@ -156,12 +152,12 @@ const readLabels = (
   batch: readonly PairQuestion[],
 ): { key: string; label: Label }[] =>
   labels.flatMap(({ pair, label, before, output, input, confidence, rationale }) => {
-    const asked = batch[pair];
-    if (!asked) return [];
-    const [a, b] = before === "first" ? asked.pair : [asked.pair[1], asked.pair[0]];
+    const question = batch[pair];
+    if (!question) return [];
+    const [a, b] = before === "first" ? question.pair : [question.pair[1], question.pair[0]];
     return [
       {
-        key: asked.key,
+        key: question.key,
         label: {
           a: a.name,
           b: b.name,

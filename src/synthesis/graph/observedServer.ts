@@ -1,39 +1,39 @@
 /**
- * A server that declares nothing, looked at from outside: its reads are called to see what results
- * look like, and the edges that names suggest are held against what it answers. Runs only what its
- * session lets through; how that is started it does not know.
+ * Explores a connected server that declares no entities: calls its read tools to see what their
+ * results look like, and verifies edges with the values in those results. Runs only the calls that
+ * its session allows.
  */
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Outcome } from "../../environment/outcome.ts";
 import type { JsonSchema } from "../../environment/server.ts";
-import { findStringsAt, type EdgeVerification } from "./verifyEdges.ts";
 import type { Edge } from "./dependencyGraph.ts";
 import type { PublishedTool } from "./labels.ts";
+import { findStringsAt, type EdgeVerification } from "./verifyEdges.ts";
 
-/** A session on a server that is no value: it goes back by being started afresh. */
+/** A session on a connected server, which goes back to an earlier state by restarting. */
 export interface LiveServer {
   readonly tools: ReadonlyMap<string, PublishedTool>;
-  /** A call that it may not run is refused, not run. */
+  /** A call that is not allowed is refused without running. */
   call(name: string, args: JsonObject): Promise<Outcome>;
-  /** Starts afresh and makes the first `n` calls again. */
+  /** Restarts the server and repeats the first `n` calls. */
   back(n: number): Promise<unknown>;
 }
 
 export interface Observation {
-  /** The tools, with a schema read off an answer where none is published. */
+  /** The tools; a missing output schema is inferred from a result. */
   readonly tools: readonly PublishedTool[];
-  /** What the reads that need nothing answered, by tool. */
+  /** The results of the read tools without required arguments, by tool name. */
   readonly values: ReadonlyMap<string, Json>;
 }
 
-/** Calls every read tool that needs no argument, once. */
+/** Calls every read tool without required arguments once. */
 export async function observeServer(live: LiveServer, signal?: AbortSignal): Promise<Observation> {
   const values = new Map<string, Json>();
   const tools: PublishedTool[] = [];
   for (const tool of live.tools.values()) {
     signal?.throwIfAborted();
-    const isFree = tool.effect === "read" && requiredOf(tool).length === 0;
-    const outcome = isFree ? await live.call(tool.name, {}) : undefined;
+    const isCallable = tool.effect === "read" && requiredOf(tool).length === 0;
+    const outcome = isCallable ? await live.call(tool.name, {}) : undefined;
     if (outcome?.kind === "ok") values.set(tool.name, outcome.value);
     const isPublished = Object.keys(tool.outputSchema).length > 0;
     tools.push(
@@ -45,7 +45,7 @@ export async function observeServer(live: LiveServer, signal?: AbortSignal): Pro
   return { tools, values };
 }
 
-/** The schema of one value: of a list, that of all its rows together. */
+/** Infers the schema of a value; for a list, the combined schema of its rows. */
 function inferSchema(value: Json): JsonSchema {
   if (Array.isArray(value)) {
     const rows = value.map(inferSchema);
@@ -65,13 +65,10 @@ function inferSchema(value: Json): JsonSchema {
   };
 }
 
-/** Values of one argument that are tried: the first few that a result shows. */
-const mostTries = 3;
+/** Values of one argument that are tried: the first few in a result. */
+const maxTries = 3;
 
-/**
- * Runs the explicit edges whose first tool answered, handing its values to the second tool; what a
- * write leaves behind goes with the server.
- */
+/** Runs the explicit edges whose first tool was observed, passing its values to the second tool. */
 export async function* verifyObservedEdges(
   live: LiveServer,
   edges: readonly Edge[],
@@ -81,47 +78,37 @@ export async function* verifyObservedEdges(
   for (const { a, b, kind, via } of edges) {
     signal?.throwIfAborted();
     if (!via) {
-      yield { a, b, kind, verified: "untried", tries: 0, why: "nothing flows along it" };
+      yield { a, b, kind, verified: "untried", tries: 0, why: "no value flows along the edge" };
       continue;
     }
     const edge = { a, b, kind, via };
+    const untried = (why: string) => ({ ...edge, verified: "untried" as const, tries: 0, why });
     const others = requiredOf(live.tools.get(b)!).filter(it => it !== via.input);
-    const shown = [...new Set(findStringsAt(values.get(a), via.output))].slice(0, mostTries);
-    if (shown.length === 0)
-      yield {
-        ...edge,
-        verified: "untried",
-        tries: 0,
-        why: values.has(a)
+    const candidates = [...new Set(findStringsAt(values.get(a), via.output))].slice(0, maxTries);
+    if (candidates.length === 0)
+      yield untried(
+        values.has(a)
           ? `${a} showed no ${via.output}`
-          : `${a} needs arguments, or may not be run`,
-      };
-    else if (others.length > 0)
-      yield {
-        ...edge,
-        verified: "untried",
-        tries: 0,
-        why: `${b} needs ${others.join(" and ")} too`,
-      };
-    else yield { ...edge, ...(await tryValues(live, b, via.input, shown)) };
+          : `${a} requires arguments or is not allowed to run`,
+      );
+    else if (others.length > 0) yield untried(`${b} also requires ${others.join(" and ")}`);
+    else yield { ...edge, ...(await tryValues(live, b, via.input, candidates)) };
   }
 }
 
 async function tryValues(
   live: LiveServer,
-  tool: string,
+  name: string,
   input: string,
-  shown: readonly string[],
+  candidates: readonly string[],
 ): Promise<Pick<EdgeVerification, "verified" | "tries" | "why">> {
-  const properties = (live.tools.get(tool)!.inputSchema["properties"] ?? {}) as Record<
-    string,
-    JsonSchema
-  >;
+  const tool = live.tools.get(name)!;
+  const properties = (tool.inputSchema["properties"] ?? {}) as Record<string, JsonSchema>;
   let why = "";
-  for (const [i, value] of shown.entries()) {
-    // what a write leaves behind must not help the next one
-    if (live.tools.get(tool)!.effect === "write") await live.back(0);
-    const outcome = await live.call(tool, {
+  for (const [i, value] of candidates.entries()) {
+    // the effects of an earlier write must not influence this call
+    if (tool.effect === "write") await live.back(0);
+    const outcome = await live.call(name, {
       [input]: properties[input]?.["type"] === "array" ? [value] : value,
     });
     if (outcome.kind === "ok") return { verified: "works", tries: i + 1 };
@@ -129,7 +116,7 @@ async function tryValues(
       return { verified: "untried", tries: i + 1, why: outcome.message };
     why = outcome.message;
   }
-  return { verified: "fails", tries: shown.length, why };
+  return { verified: "fails", tries: candidates.length, why };
 }
 
 const requiredOf = ({ inputSchema }: PublishedTool): readonly string[] =>

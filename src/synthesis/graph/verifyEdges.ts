@@ -1,215 +1,174 @@
 /**
- * Edges of a dependency graph held against live sessions: the first tool is called, its result
- * handed to the second, and the edge stays only if that call succeeds. Knows the words that make
- * calls, and neither chains nor tasks; the labels stay as they were.
+ * Verifies the edges of a dependency graph on live sessions: calls the first tool, passes its result
+ * to the second, and reports whether that call succeeds. The graph itself does not change.
  */
 import { openByName, type Catalog } from "../../environment/catalog.ts";
 import { createRandom, type Random } from "../../environment/random.ts";
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Session } from "../../environment/session.ts";
-import { declarationsOf, findEntities, type Declarations } from "./declarations.ts";
+import { declarationsOf, type Declarations } from "./declarations.ts";
 import type { Edge } from "./dependencyGraph.ts";
-import type { Persona } from "../text/personas.ts";
-import type { ServerTemplates } from "../text/templates.ts";
-import {
-  mergeShownEntity,
-  sampleEntities,
-  type EntitySample,
-  type EntityInstance,
-} from "../user/entitySampling.ts";
-import { createIntent, type ConversationContext, type Intent } from "../user/intent.ts";
+import { findEntities, type ResultEntity } from "./resultEntities.ts";
 
-/** What running a pair showed. */
+/** The result of running an edge's two tools. */
 export interface EdgeVerification {
   readonly a: string;
   readonly b: string;
   readonly kind: Edge["kind"];
   readonly via?: Edge["via"];
-  /** `untried`: the first tool never gave what the second takes, so that nothing can be said. */
+  /** `untried`: the first tool never produced what the second takes. */
   readonly verified: "works" | "fails" | "untried";
   /** Pairs of calls made. */
   readonly tries: number;
-  /** What stood in the way last, in a refusal's words. Absent where it works. */
+  /** The last reason why it did not work. Absent where it works. */
   readonly why?: string;
 }
 
-/** What edges are run on. */
+/** An entity that a call must use for one of its arguments. */
+export interface EdgeEntity {
+  readonly input: string;
+  readonly entity: ResultEntity;
+}
+
+/** Chooses the arguments of a call, or returns undefined where a required one has no value. */
+export type ArgumentChooser = (
+  tool: string,
+  random: Random,
+  given?: EdgeEntity,
+) => JsonObject | undefined;
+
 export interface VerificationSetup {
   readonly catalog: Catalog;
   readonly server: string;
   readonly fixtures: readonly string[];
-  readonly phrases: ServerTemplates;
   readonly seed: number;
+  /** Creates the chooser of arguments for a session opened from a fixture. */
+  readonly createChooser: (session: Session, fixture: string) => ArgumentChooser;
 }
 
-/** Pairs of calls after which an edge that has not worked is given up. */
-const mostTries = 120;
+/** Pairs of calls before an edge counts as failing. */
+const maxTries = 120;
 
 /**
- * Runs every edge on fresh sessions, on the server's fixtures in turn. The same seed gives the same
- * verdicts.
+ * Runs every edge on fresh sessions, alternating between the server's fixtures. The same seed gives
+ * the same results.
  */
 export function* verifyEdges(
   edges: readonly Edge[],
-  ground: VerificationSetup,
+  setup: VerificationSetup,
 ): Generator<EdgeVerification> {
-  const places = ground.fixtures.map(it => new FixtureVerifier(ground, it));
+  const verifiers = setup.fixtures.map(it => new FixtureVerifier(setup, it));
   for (const edge of edges) {
     const { a, b, kind, via } = edge;
-    const random = createRandom(ground.seed, "audit", a, b, via?.input ?? "");
+    const random = createRandom(setup.seed, "audit", a, b, via?.input ?? "");
     let tries = 0;
     let why = "";
-    let ran = false;
+    let hasRun = false;
     let works = false;
-    while (tries < mostTries && !works) {
-      const place = places[tries++ % places.length]!;
-      const came =
-        kind === "explicit" ? place.flows(edge, random) : place.establishes(edge, random);
-      works = came === true;
-      if (came === true) break;
-      // what the second tool said says more than that it was never reached
-      if (came.ran || !ran) why = came.why;
-      ran ||= came.ran;
+    while (tries < maxTries && !works) {
+      const verifier = verifiers[tries++ % verifiers.length]!;
+      const result =
+        kind === "explicit"
+          ? verifier.tryValueFlow(edge, random)
+          : verifier.tryPrecondition(edge, random);
+      works = result === true;
+      if (result === true) break;
+      // a refusal by the second tool is more informative than not having reached it
+      if (result.hasRun || !hasRun) why = result.why;
+      hasRun ||= result.hasRun;
     }
-    const verified = works ? "works" : ran ? "fails" : "untried";
+    const verified = works ? "works" : hasRun ? "fails" : "untried";
     yield { a, b, kind, ...(via ? { via } : {}), verified, tries, ...(works ? {} : { why }) };
   }
 }
 
-/** What came of a try that did not work; whether the second tool was called at all. */
 interface Failure {
-  readonly ran: boolean;
+  /** Whether the second tool was called. */
+  readonly hasRun: boolean;
   readonly why: string;
 }
 
-const plain: Persona = { name: "plain", weight: 1, ask: ["{clause}"], dates: "plain" };
-
-/** A fixture to run pairs on. */
+/** Runs pairs of calls on sessions opened from one fixture. */
 class FixtureVerifier {
   readonly #declarations: Declarations;
-  readonly #phrases: ServerTemplates;
-  readonly #sample: EntitySample;
+  readonly #chooseArguments: ArgumentChooser;
   readonly #open: () => Session;
-  readonly #now: string;
 
-  constructor({ catalog, server, phrases, seed }: VerificationSetup, fixture: string) {
+  constructor({ catalog, server, seed, createChooser }: VerificationSetup, fixture: string) {
     this.#declarations = declarationsOf(catalog.server(server));
-    this.#phrases = phrases;
     this.#open = () => openByName(catalog, { servers: [{ name: server, fixture }], seed });
-    const session = this.#open();
-    this.#now = session.state[server]!.clock;
-    this.#sample = sampleEntities(
-      catalog.server(server),
-      session,
-      createRandom(seed, "audit", server, fixture),
-    );
+    this.#chooseArguments = createChooser(this.#open(), fixture);
   }
 
-  /** Hands what `a` shows to `b`. */
-  flows({ a, b, via }: Edge, random: Random): true | Failure {
+  /** Passes a value from the result of `a` to `b`. */
+  tryValueFlow({ a, b, via }: Edge, random: Random): true | Failure {
     const session = this.#open();
-    const first = this.#wish(a, random);
-    if (!first) return { ran: false, why: `no arguments for ${a}` };
-    const { outcome } = session.call(a, first.arguments);
-    if (outcome.kind !== "ok") return { ran: false, why: outcome.message };
+    const first = this.#chooseArguments(a, random);
+    if (!first) return { hasRun: false, why: `no arguments for ${a}` };
+    const { outcome } = session.call(a, first);
+    if (outcome.kind !== "ok") return { hasRun: false, why: outcome.message };
     const value = random.pick(findStringsAt(outcome.value, via!.output));
-    if (value === undefined) return { ran: false, why: `${a} showed no ${via!.output}` };
-    const args = this.#taking(
-      b,
-      random,
-      via!.input,
-      value,
-      this.#flow(a, b, via!.input, value, outcome.value),
-    );
-    return args ? tryCall(session, b, args) : { ran: false, why: `no arguments for ${b}` };
+    if (value === undefined) return { hasRun: false, why: `${a} showed no ${via!.output}` };
+    const entity = this.#findEntity({ a, b, input: via!.input }, value, outcome.value);
+    const args = this.#chooseArgumentsWith(b, via!.input, value, entity, random);
+    return args ? tryCall(session, b, args) : { hasRun: false, why: `no arguments for ${b}` };
   }
 
-  /** `b` is refused before `a` has run and granted after it. */
-  establishes({ a, b }: Edge, random: Random): true | Failure {
+  /** Checks that `b` is refused before `a` has run and succeeds after it. */
+  tryPrecondition({ a, b }: Edge, random: Random): true | Failure {
     const session = this.#open();
-    const [first, second] = [this.#wish(a, random), this.#wish(b, random)];
-    if (!first || !second) return { ran: false, why: `no arguments for ${first ? b : a}` };
-    if (session.fork().call(b, second.arguments).outcome.kind === "ok")
-      return { ran: false, why: `${b} needs nothing here` };
-    const { outcome } = session.call(a, first.arguments);
+    const [first, second] = [this.#chooseArguments(a, random), this.#chooseArguments(b, random)];
+    if (!first || !second) return { hasRun: false, why: `no arguments for ${first ? b : a}` };
+    if (session.fork().call(b, second).outcome.kind === "ok")
+      return { hasRun: false, why: `${b} needs nothing here` };
+    const { outcome } = session.call(a, first);
     return outcome.kind === "ok"
-      ? tryCall(session, b, second.arguments)
-      : { ran: false, why: outcome.message };
+      ? tryCall(session, b, second)
+      : { hasRun: false, why: outcome.message };
   }
 
   /**
-   * Arguments for `b`, one of them given; what has no name that a person would say can be handed on
-   * all the same.
+   * Chooses arguments for `b` with one of them given. Where the chooser finds none and no other
+   * argument is required, the given value alone is enough.
    */
-  #taking(
+  #chooseArgumentsWith(
     b: string,
-    random: Random,
     input: string,
     value: string,
-    flow: Record<string, readonly EntityInstance[]>,
+    entity: ResultEntity | undefined,
+    random: Random,
   ): JsonObject | undefined {
     const { inputs, labels, values } = this.#declarations.get(b)!;
     const isAlone = [...inputs, ...labels, ...values].every(
       it => !it.isRequired || it.key === input,
     );
     const args =
-      (this.#wish(b, random, flow) ?? this.#wish(b, random))?.arguments ??
+      this.#chooseArguments(b, random, entity && { input, entity }) ??
+      this.#chooseArguments(b, random) ??
       (isAlone ? {} : undefined);
-    const isMany = inputs.some(it => it.key === input && it.isList);
-    return args && { ...args, [input]: isMany ? [value] : value };
+    const isList = inputs.some(it => it.key === input && it.isList);
+    return args && { ...args, [input]: isList ? [value] : value };
   }
 
-  /**
-   * The thing of that id, for an argument that takes one: what else `b` is asked for may hang on
-   * it.
-   */
-  #flow(
-    a: string,
-    b: string,
-    input: string,
+  /** Finds the entity with an id in the result of `a`, where the argument of `b` takes an entity. */
+  #findEntity(
+    { a, b, input }: { readonly a: string; readonly b: string; readonly input: string },
     id: string,
-    value: Json,
-  ): Record<string, readonly EntityInstance[]> {
+    result: Json,
+  ): ResultEntity | undefined {
     const entity = this.#declarations.get(b)!.inputs.find(it => it.key === input)?.entity;
-    const shown = findEntities(this.#declarations.get(a)!, value).find(
+    return findEntities(this.#declarations.get(a)!, result).find(
       it => it.entity === entity && it.id === id,
     );
-    return shown
-      ? { [input]: [mergeShownEntity(this.#sample.find(shown.entity, shown.id), shown, {})] }
-      : {};
-  }
-
-  #wish(
-    tool: string,
-    random: Random,
-    flow?: Readonly<Record<string, readonly EntityInstance[]>>,
-  ): Intent | undefined {
-    const scene: ConversationContext = {
-      declarations: this.#declarations,
-      phrases: this.#phrases,
-      persona: plain,
-      sample: this.#sample,
-      now: this.#now,
-      random,
-      known: new Map(),
-      focus: [],
-      recent: [],
-      isMinimal: false,
-    };
-    return createIntent(scene, {
-      declared: this.#declarations.get(tool)!,
-      form: random.pick(this.#phrases.tools[tool]!.forms),
-      ...(flow ? { flow } : {}),
-    });
   }
 }
 
 function tryCall(session: Session, tool: string, args: JsonObject): true | Failure {
   const { outcome } = session.call(tool, args);
-  return outcome.kind === "ok" || { ran: true, why: outcome.message };
+  return outcome.kind === "ok" || { hasRun: true, why: outcome.message };
 }
 
-/** The strings at a path such as `accounts[].account_id` or `by_day{}.event_id`. */
+/** Finds the strings at a path such as `accounts[].account_id` or `by_day{}.event_id`. */
 export function findStringsAt(value: Json | undefined, path: string): string[] {
   if (path === "") return typeof value === "string" ? [value] : [];
   const [, key = "", rest = ""] = /^(\[\]|\{\}|\.?[^.[{]+)(.*)$/.exec(path) ?? [];

@@ -8,7 +8,7 @@ import type { AssistantMessage, Call, Conversation } from "../../policy/policy.t
 import type { CallEvent } from "../../trajectory/trajectory.ts";
 import type { UserSimulator } from "../user/userSimulator.ts";
 import type { Random } from "../../environment/random.ts";
-import { findEntities } from "../graph/declarations.ts";
+import { findEntities } from "../graph/resultEntities.ts";
 import { renderField, renderResultReply, type ResultReply } from "../user/resultReply.ts";
 import { capitalize, markVerbatim, type StyleGuide } from "../text/personas.ts";
 import { chooseAlternatives, fillSlots } from "../text/templates.ts";

@@ -6,12 +6,8 @@ import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Server } from "../../environment/server.ts";
 import type { Session } from "../../environment/session.ts";
 import type { Random } from "../../environment/random.ts";
-import {
-  declarationsOf,
-  findEntities,
-  type ToolDeclaration,
-  type ResultEntity,
-} from "../graph/declarations.ts";
+import { declarationsOf, type ToolDeclaration } from "../graph/declarations.ts";
+import { findEntities, type ResultEntity } from "../graph/resultEntities.ts";
 
 /** An entity, as a person can speak of it and as a call can find it. */
 export interface EntityInstance {

@@ -6,7 +6,8 @@
 import type { Outcome, Patch } from "../../environment/outcome.ts";
 import type { Session, State } from "../../environment/session.ts";
 import type { Json, JsonObject } from "../../environment/json.ts";
-import { findEntities, type ToolDeclaration } from "../graph/declarations.ts";
+import type { ToolDeclaration } from "../graph/declarations.ts";
+import { findEntities } from "../graph/resultEntities.ts";
 import type { MissingCapability } from "../text/missingCapability.ts";
 import { substitutePartialNames } from "./partialMention.ts";
 import { excludesCreatedEntities } from "../text/templates.ts";

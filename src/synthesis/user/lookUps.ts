@@ -4,12 +4,8 @@
  */
 import type { JsonObject } from "../../environment/json.ts";
 import type { Session } from "../../environment/session.ts";
-import {
-  findEntities,
-  type Declarations,
-  type ToolDeclaration,
-  type ResultEntity,
-} from "../graph/declarations.ts";
+import type { Declarations, ToolDeclaration } from "../graph/declarations.ts";
+import { findEntities, type ResultEntity } from "../graph/resultEntities.ts";
 import type { EntitySample, EntityInstance } from "./entitySampling.ts";
 
 /** One look-up. */

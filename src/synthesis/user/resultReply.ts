@@ -5,7 +5,7 @@
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { JsonSchema } from "../../environment/server.ts";
 import type { CallEvent } from "../../trajectory/trajectory.ts";
-import { findEntities } from "../graph/declarations.ts";
+import { findEntities } from "../graph/resultEntities.ts";
 import { removeMarks, markVerbatim, type StyleGuide } from "../text/personas.ts";
 import {
   chooseAlternatives,

@@ -3,11 +3,8 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { id, label, spokenId } from "../../../src/environment/entity.ts";
 import { defineServer, toolOf } from "../../../src/environment/server.ts";
-import {
-  declarationsOf,
-  isSensitiveArgument,
-  findEntities,
-} from "../../../src/synthesis/graph/declarations.ts";
+import { declarationsOf, isSensitiveArgument } from "../../../src/synthesis/graph/declarations.ts";
+import { findEntities } from "../../../src/synthesis/graph/resultEntities.ts";
 import { isSubstitute } from "../../../src/synthesis/pipeline/menu.ts";
 import { library } from "../library.ts";
 

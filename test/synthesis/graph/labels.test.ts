@@ -28,12 +28,13 @@ import { dependencyGraphOf } from "../../../src/synthesis/graph/dependencyGraph.
 import {
   measureAgreement,
   listDeclaredLabels,
-  labelByNames,
   type Label,
 } from "../../../src/synthesis/graph/labels.ts";
-import { LabelCache } from "../../../src/synthesis/graph/labelLedger.ts";
+import { labelByNames } from "../../../src/synthesis/graph/nameLabels.ts";
+import { LabelCache } from "../../../src/synthesis/graph/labelCache.ts";
 import { labelWithModel } from "../../../src/synthesis/graph/modelLabels.ts";
 import { readTemplates } from "../../../src/synthesis/text/templates.ts";
+import { createVerificationSetup } from "../../../src/synthesis/user/edgeArguments.ts";
 import { graph } from "../../../src/cli/graph.ts";
 import { runCommand } from "../../cli/terminal.ts";
 import { catalog, root } from "../../contracts/doors.ts";
@@ -100,15 +101,15 @@ test("agreement counts pairs by direction: names find 7 of the library's 7 expli
 });
 
 test("an edge works where the second call succeeds with what the first one showed, and fails where it never does", () => {
-  const ground = {
+  const setup = createVerificationSetup({
     catalog: { ...openCatalog([library], [folder]), fixture: () => fixture },
     server: "library",
     fixtures: ["small"],
-    phrases: readTemplates(folder, library),
+    templates: readTemplates(folder, library),
     seed: 1,
-  };
+  });
   const { edges } = dependencyGraphOf(library);
-  const verdicts = [...verifyEdges(edges, ground)];
+  const verdicts = [...verifyEdges(edges, setup)];
   expect(
     verdicts.map(
       it =>
@@ -125,20 +126,23 @@ test("an edge works where the second call succeeds with what the first one showe
     "find_member > lend untried: no arguments for library_find_member",
     "lend > return_loan untried: no arguments for library_lend",
   ]);
-  expect([...verifyEdges(edges, ground)]).toEqual(verdicts);
+  expect([...verifyEdges(edges, setup)]).toEqual(verdicts);
 });
 
 test("what fails when it is run is not walked: nobody pays a payee who has just been added and sent no bill", () => {
   const server = catalog.server("banking");
   const { edges } = dependencyGraphOf(server);
   const verdicts = [
-    ...verifyEdges(edges, {
-      catalog,
-      server: "banking",
-      fixtures: ["full", "small"],
-      phrases: readTemplates(join(root, "resources/servers"), server),
-      seed: 1,
-    }),
+    ...verifyEdges(
+      edges,
+      createVerificationSetup({
+        catalog,
+        server: "banking",
+        fixtures: ["full", "small"],
+        templates: readTemplates(join(root, "resources/servers"), server),
+        seed: 1,
+      }),
+    ),
   ];
   const isPaid = (it: { a: string; b: string }) =>
     it.a === "banking_add_payee" && it.b === "banking_pay_bill";

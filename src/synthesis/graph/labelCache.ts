@@ -1,7 +1,7 @@
 /**
- * The ledger of labels: what a chat model once said of two tools, a line each, never changed. A
- * pair is known by a hash of both tools' cards, the words they were asked about with and the model,
- * so that nothing is asked twice and a changed tool is asked about anew.
+ * The cache of labels that a chat model has given, a file of one line per label that only grows. A
+ * pair is identified by a hash of both tools, the question and the model, so that no pair is asked
+ * twice and a changed tool is asked about again.
  */
 import { z } from "zod";
 import { digestOf, freeze } from "../../environment/digest.ts";
@@ -11,11 +11,11 @@ import type { Label, PublishedTool } from "./labels.ts";
 
 export const labelFormat = "prove/label@1";
 
-const record = z.strictObject({
+const entrySchema = z.strictObject({
   format: z.literal(labelFormat),
-  /** Of the pair, by `pairKey`. */
+  /** From `computePairKey`. */
   key: z.string(),
-  /** Who labelled. */
+  /** The model's name. */
   by: z.string(),
   a: z.string(),
   b: z.string(),
@@ -25,11 +25,11 @@ const record = z.strictObject({
   rationale: z.string().optional(),
 });
 
-type Entry = z.infer<typeof record>;
+type Entry = z.infer<typeof entrySchema>;
 
 /**
- * What identifies a question: two tools as they are published, how it is put, and to whom. The
- * order of the tools does not matter.
+ * Computes the key of a pair from both published tools, the question and the model's name. The order
+ * of the tools does not matter.
  */
 export function computePairKey(
   a: PublishedTool,
@@ -52,41 +52,38 @@ export class LabelCache {
   readonly file: string;
   readonly #byKey = new Map<string, Label[]>();
 
-  /**
-   * Reads the ledger of a file that may not be there yet. Throws a `Mistake` that names the first
-   * line that does not fit.
-   */
+  /** Reads the file if it exists. Throws a `UserError` that names the first invalid line. */
   constructor(file: string) {
     this.file = file;
-    const entries = readStrictLog(record, file, {
+    const entries = readStrictLog(entrySchema, file, {
       noun: "a label",
       remedy: "delete the line: its pair is asked about again",
-      // nothing is lost: the pair of a line that was cut off is asked about again
+      // the pair of a line that was cut off is asked about again
       onTorn: () => {},
     });
-    for (const it of entries) this.#take(it);
+    for (const it of entries) this.#remember(it);
   }
 
-  /** What was said of a pair, or undefined where it has not been asked. */
+  /** The labels of a pair, or undefined if it has not been asked. */
   get(key: string): readonly Label[] | undefined {
     return this.#byKey.get(key);
   }
 
-  /** Appends what was said of pairs. */
-  add(by: string, said: readonly { readonly key: string; readonly label: Label }[]): void {
+  /** Appends labels given by the model `by`. */
+  add(by: string, labels: readonly { readonly key: string; readonly label: Label }[]): void {
     const writer = new LineWriter(this.file);
     try {
-      for (const { key, label } of said) {
+      for (const { key, label } of labels) {
         const entry: Entry = { format: labelFormat, key, by, ...label };
         writer.append(JSON.stringify(entry));
-        this.#take(entry);
+        this.#remember(entry);
       }
     } finally {
       writer.close();
     }
   }
 
-  #take({ key, a, b, label, via, confidence, rationale }: Entry): void {
+  #remember({ key, a, b, label, via, confidence, rationale }: Entry): void {
     const labels = this.#byKey.get(key) ?? [];
     this.#byKey.set(key, labels);
     labels.push({
