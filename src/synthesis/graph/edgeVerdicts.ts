@@ -38,9 +38,11 @@ export const findVerdict = (
   verdicts: EdgeVerdicts,
 ): EdgeVerdict | undefined => verdicts.get(edgeKey({ a, b, ...(via ? { input: via.input } : {}) }));
 
-/** Lists the verdict files: the one that ships, then the workspace's own. */
-export const listVerdictFiles = (resources: string, prove?: string): string[] =>
-  [resources, ...(prove === undefined ? [] : [prove])].map(it => join(it, "graphs", "audit.jsonl"));
+/** Lists the verdict files: the one that ships, then the workspace's own (`prove/graphs`). */
+export const listVerdictFiles = (resources: string, prove?: string): string[] => [
+  join(resources, "graphs", "verdicts.jsonl"),
+  ...(prove === undefined ? [] : [join(prove, "graphs", "audit.jsonl")]),
+];
 
 /**
  * Reads the verdict files that exist; later ones override earlier ones. Throws a `UserError` with

@@ -5,7 +5,7 @@
  */
 import type { Random } from "../../environment/random.ts";
 import type { Task } from "../../trajectory/task.ts";
-import type { CrossServerLink } from "../graph/crossServerLinks.ts";
+import type { CrossServerLink } from "../text/crossServerLinks.ts";
 import type { LinkStep } from "../user/crossServerIntents.ts";
 
 /** The wishes of a talk over several servers. */

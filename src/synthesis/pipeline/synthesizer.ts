@@ -18,7 +18,7 @@ import {
 import { createAbstentionTurn } from "../user/abstentionTurn.ts";
 import { readAbstentions, type Abstentions } from "../text/abstentions.ts";
 import { UserSimulator } from "../user/userSimulator.ts";
-import { readCrossServerLinks } from "../graph/crossServerLinks.ts";
+import { readCrossServerLinks } from "../text/crossServerLinks.ts";
 import type { CrossServerPlan } from "./crossServerPlan.ts";
 import {
   specifyTask,

@@ -7,7 +7,7 @@ import type { Random } from "../../environment/random.ts";
 import type { Server } from "../../environment/server.ts";
 import { variantName } from "../../environment/variant.ts";
 import type { Task } from "../../trajectory/task.ts";
-import type { CrossServerLink } from "../graph/crossServerLinks.ts";
+import type { CrossServerLink } from "../text/crossServerLinks.ts";
 import { planCrossServerTask, type CrossServerPlan } from "./crossServerPlan.ts";
 import {
   drawChain,

@@ -8,7 +8,7 @@ import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Random } from "../../environment/random.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { callsOf, type CallEvent, type Event } from "../../trajectory/trajectory.ts";
-import type { CrossServerLink } from "../graph/crossServerLinks.ts";
+import type { CrossServerLink } from "../text/crossServerLinks.ts";
 import { createPlanFromLinks, type CrossServerPlan } from "./crossServerPlan.ts";
 import type { ConversationScript } from "./taskSpecification.ts";
 import { declarationsOf } from "../graph/declarations.ts";

@@ -8,7 +8,7 @@ import type { Random } from "../../environment/random.ts";
 import { variantName, variantNamed } from "../../environment/variant.ts";
 import { UserError } from "../../userError.ts";
 import type { Task } from "../../trajectory/task.ts";
-import { readCrossServerLinks, type CrossServerLink } from "../graph/crossServerLinks.ts";
+import { readCrossServerLinks, type CrossServerLink } from "../text/crossServerLinks.ts";
 import { hasHiddenIds, type TaskSpecification } from "./taskSpecification.ts";
 import { pickPersona, readStyleGuide, type StyleGuide } from "../text/personas.ts";
 import { DuplicateFilter } from "./filter.ts";

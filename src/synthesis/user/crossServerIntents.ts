@@ -6,7 +6,7 @@
 import type { Json } from "../../environment/json.ts";
 import type { Random } from "../../environment/random.ts";
 import { containsToken } from "../text/containsToken.ts";
-import { getValueAt, type CrossServerLink } from "../graph/crossServerLinks.ts";
+import { getValueAt, type CrossServerLink } from "../text/crossServerLinks.ts";
 import { markVerbatim } from "../text/personas.ts";
 import {
   getFixedArguments,

@@ -293,10 +293,10 @@ test("what a workspace says of an edge counts over what ships, and a line that i
   expect(() => readVerdicts([file])).toThrow(`${file}:1 is not a verdict on an edge: at /b`);
 });
 
-test("the verdicts that ship are what running every edge shows; otherwise: npx prove-rl graph --verify --out resources/graphs/audit.jsonl", async () => {
+test("the verdicts that ship are what running every edge shows; otherwise: npx prove-rl graph --verify --out resources/graphs/verdicts.jsonl", async () => {
   const out = join(folder, "audit.jsonl");
   await runCommand(graph, ["--verify", "--out", out]);
   expect(readFileSync(out, "utf8")).toBe(
-    readFileSync(join(root, "resources/graphs/audit.jsonl"), "utf8"),
+    readFileSync(join(root, "resources/graphs/verdicts.jsonl"), "utf8"),
   );
 });

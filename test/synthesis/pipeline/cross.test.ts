@@ -15,7 +15,7 @@ import {
   parseCrossServerLinks,
   readCrossServerLinks,
   type CrossServerLink,
-} from "../../../src/synthesis/graph/crossServerLinks.ts";
+} from "../../../src/synthesis/text/crossServerLinks.ts";
 import { isHeldOut } from "../../../src/synthesis/pipeline/split.ts";
 import { attemptsOn } from "../../../src/trajectory/attempt.ts";
 import { Cursor } from "../../../src/trajectory/cursor.ts";
@@ -42,19 +42,19 @@ beforeAll(async () => {
   crossing = all.filter(it => it.knobs["bridges"] !== undefined);
 });
 
-describe("bridges", () => {
-  const bridges = readCrossServerLinks(resources, catalog);
+describe("cross-server links", () => {
+  const links = readCrossServerLinks(resources, catalog);
 
-  test("lead from most servers to most others, each said in several ways", () => {
-    expect(bridges.length).toBeGreaterThanOrEqual(25);
+  test("connect most servers with most others, each with several clauses", () => {
+    expect(links.length).toBeGreaterThanOrEqual(25);
     expect(
-      new Set(bridges.flatMap(it => [serverOf(it.from), serverOf(it.to)])).size,
+      new Set(links.flatMap(it => [serverOf(it.from), serverOf(it.to)])).size,
     ).toBeGreaterThanOrEqual(14);
-    for (const { name, forms = [], after = [] } of bridges)
+    for (const { name, forms = [], after = [] } of links)
       expect(forms.length + after.length, name).toBeGreaterThanOrEqual(3);
   });
 
-  test("name nothing that is not in the shipped worlds", () => {
+  test("name only entities of the shipped fixtures", () => {
     const worlds = new Map(
       [...catalog.servers.keys()].map(it => [
         it,
@@ -66,7 +66,7 @@ describe("bridges", () => {
       JSON.stringify(
         (catalog.tools.get(tool)!.inputSchema["properties"] as Record<string, unknown>)[key],
       );
-    for (const { name, from, to, cases = [] } of bridges)
+    for (const { name, from, to, cases = [] } of links)
       for (const [key, values] of cases.flatMap(it => Object.entries(it))) {
         const [tool, argument] = key.startsWith("from.") ? [from, key.slice(5)] : [to, key];
         // files are named by their paths, and times and words are no things
@@ -78,7 +78,7 @@ describe("bridges", () => {
       }
   });
 
-  const sound: CrossServerLink = {
+  const validLink: CrossServerLink = {
     name: "a",
     from: "crm_get_deal",
     to: "email_send_message",
@@ -86,12 +86,16 @@ describe("bridges", () => {
     forms: ["write to the contact of {from.deal_id}, subject {subject}: {text}"],
     reply: ["Done."],
   };
-  const unsound: [what: string, bridge: object, why: RegExp][] = [
-    ["a tool that is not there", { ...sound, to: "email_shout" }, /there is no tool email_shout/],
+  const invalidLinks: [what: string, link: object, why: RegExp][] = [
+    [
+      "a tool that is not there",
+      { ...validLink, to: "email_shout" },
+      /there is no tool email_shout/,
+    ],
     [
       "one server",
       {
-        ...sound,
+        ...validLink,
         from: "email_get_message",
         fill: { text: "text" },
         forms: ["send {from.message_id} to {to}, subject {subject}"],
@@ -100,50 +104,50 @@ describe("bridges", () => {
     ],
     [
       "a value that is said",
-      { ...sound, forms: ["write to {to} about {from.deal_id}, subject {subject}: {text}"] },
+      { ...validLink, forms: ["write to {to} about {from.deal_id}, subject {subject}: {text}"] },
       /which should flow/,
     ],
     [
       "an argument that nobody says",
-      { ...sound, forms: ["write to the contact of {from.deal_id}: {text}"] },
+      { ...validLink, forms: ["write to the contact of {from.deal_id}: {text}"] },
       /does not say subject/,
     ],
     [
       "a source that is not named",
-      { ...sound, forms: ["write to the contact, subject {subject}: {text}"] },
+      { ...validLink, forms: ["write to the contact, subject {subject}: {text}"] },
       /does not name \{from\.deal_id\}/,
     ],
     [
       "a change that goes unsaid",
       {
-        ...sound,
+        ...validLink,
         from: "crm_add_note",
         fill: { to: "title" },
         forms: ["note {from.text} on {from.deal_id} and write, subject {subject}: {text}"],
       },
       /changes something/,
     ],
-    ["a field that no result has", { ...sound, fill: { to: "boss" } }, /shows no boss/],
-    ["a word too many", { ...sound, after: "so" }, /at \/bridges\/0\/after/],
+    ["a field that no result has", { ...validLink, fill: { to: "boss" } }, /shows no boss/],
+    ["a word too many", { ...validLink, after: "so" }, /at \/links\/0\/after/],
   ];
-  test.each(unsound)("are turned down for %s", (_, bridge, why) => {
+  test.each(invalidLinks)("are rejected for %s", (_, link, why) => {
     expect(() =>
       parseCrossServerLinks(
-        JSON.stringify({ format: "prove/bridges@1", bridges: [bridge] }),
+        JSON.stringify({ format: "prove/crossServerLinks@1", links: [link] }),
         catalog,
         "my.json",
       ),
     ).toThrow(why);
   });
-  test("are taken where they are sound, and text that is no JSON is not", () => {
+  test("are accepted if they are valid; text that is not JSON is rejected", () => {
     expect(
       parseCrossServerLinks(
-        JSON.stringify({ format: "prove/bridges@1", bridges: [sound] }),
+        JSON.stringify({ format: "prove/crossServerLinks@1", links: [validLink] }),
         catalog,
         "my.json",
       ),
-    ).toEqual([sound]);
-    expect(() => parseCrossServerLinks("{", catalog, "my.json")).toThrow(/my\.json is not JSON/);
+    ).toEqual([validLink]);
+    expect(() => parseCrossServerLinks("{", catalog, "my.json")).toThrow(/my\.json:1 is not JSON/);
   });
 });
 
