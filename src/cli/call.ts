@@ -1,7 +1,7 @@
 /** `call`: one call in a fresh session, to see what a tool answers and what it changes. */
 import { UserError } from "../userError.ts";
 import { openSession } from "../environment/session.ts";
-import type { Called, Outcome, Patch } from "../environment/outcome.ts";
+import type { CallResult, Outcome, Patch } from "../environment/outcome.ts";
 import { visible } from "../trajectory/visible.ts";
 import type { Command, Values } from "./command.ts";
 import { connected } from "./tools.ts";
@@ -46,7 +46,7 @@ export const call: Command = {
 };
 
 /** A connected server's state cannot be seen: of what it changed nothing is said. */
-type Answered = Called | { readonly outcome: Outcome; readonly patches?: never };
+type Answered = CallResult | { readonly outcome: Outcome; readonly patches?: never };
 
 /** The fixture that a session starts from where none is named. */
 export const fixtureNameOf = (values: Values): string =>

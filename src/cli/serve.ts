@@ -24,8 +24,7 @@ export const serve: Command = {
       onBug: error => say(error instanceof Error ? (error.stack ?? error.message) : String(error)),
     });
     serving.sessions.onChange(it => {
-      if (it.kind === "called" && it.call.called.outcome.kind === "broken")
-        say(it.call.called.outcome.message);
+      if (it.kind === "called" && it.call.outcome.kind === "broken") say(it.call.outcome.message);
     });
     print(JSON.stringify({ url: serving.url }));
     say(`serving ${catalog.servers.size} servers with ${catalog.tools.size} tools; Ctrl-C stops`);

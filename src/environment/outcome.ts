@@ -1,11 +1,11 @@
 /**
- * What a call gave. The same outcomes are the validity score, the icon in the tree and the oracle
- * of the tests.
+ * The outcome of a call: a value or a fault. Rewards, the editor's icons and the tests all use the
+ * same outcomes.
  */
 import type { Digest } from "./digest.ts";
 import type { Json } from "./json.ts";
 
-/** Why a call was turned down, in words that a model can act on. */
+/** Why a call failed, as a term that a model can act on. */
 export type ErrorType =
   | "unknown_tool"
   | "invalid_params"
@@ -16,10 +16,10 @@ export type ErrorType =
   | "limit_exceeded";
 
 /**
- * `ok`: it ran. `refused`: known and well-formed, but turned down by the tool's whole schema or the
- * server's rules. `bad-arguments`: a required key is missing or a JSON type does not fit.
- * `unknown-tool`: the name is not on the menu. `broken`: a time-out, a crash or a bug of ours;
- * never scored.
+ * `ok`: it ran. `refused`: the tool exists and the JSON types are right, but the tool's full schema
+ * or the server's rules do not allow the call. `bad-arguments`: a required key is missing or a JSON
+ * type is wrong. `unknown-tool`: the name is not on the menu. `broken`: a time-out, a crash or a
+ * bug in this program; never scored.
  */
 export type OutcomeKind = "ok" | "refused" | "bad-arguments" | "unknown-tool" | "broken";
 
@@ -39,10 +39,15 @@ export interface Patch {
   readonly value?: Json;
 }
 
-/**
- * A call as it was answered: the outcome, what it changed, and the digest of the state after it.
- */
-export interface Called {
+/** A call and its outcome: the shape of a call from the session to the evidence of a reward. */
+export interface CompletedCall {
+  readonly name: string;
+  readonly arguments: Json;
+  readonly outcome: Outcome;
+}
+
+/** What a session returns for a call: the outcome, its changes, and the digest of the new state. */
+export interface CallResult {
   readonly outcome: Outcome;
   readonly patches: readonly Patch[];
   readonly digest: Digest;

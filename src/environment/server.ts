@@ -163,19 +163,19 @@ export class Refusal extends Error {
 }
 
 /**
- * Turns a call down. `why` is for a model to read: what stands in the way, with the values
+ * Refuses the call. The message is for a model to read: what prevents the call, with the values
  * concerned.
  */
 export function refuse(
   type: Exclude<ErrorType, "unknown_tool">,
-  why: string,
+  message: string,
   hint?: string,
 ): never {
-  // a refusal is an answer, not a bug: where in the code it arose concerns nobody, and finding out
-  // costs more than the call
+  // a refusal is a result, not a bug: nobody reads its stack, and taking one costs more than the
+  // call
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
-  const refusal = new Refusal(type, why, hint);
+  const refusal = new Refusal(type, message, hint);
   Error.stackTraceLimit = stackTraceLimit;
   throw refusal;
 }

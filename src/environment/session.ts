@@ -9,8 +9,8 @@ import { misfit } from "./typeCheck.ts";
 import { digestOf, freeze, succeed, type Digest } from "./digest.ts";
 import { draftOf, finished, type Change } from "./draft.ts";
 import type { Json, JsonObject } from "./json.ts";
-import type { Called, ErrorType, Fault, Patch } from "./outcome.ts";
-import { unsound } from "./argumentLimits.ts";
+import type { CallResult, ErrorType, Fault, Patch } from "./outcome.ts";
+import { findLimitViolation } from "./argumentLimits.ts";
 import { minuteAfter } from "./time.ts";
 import { Refusal, type ToolContext, type Server, type Tool } from "./server.ts";
 
@@ -108,7 +108,7 @@ export class Session {
    * Answers one call. Never throws: whatever goes wrong is an outcome, and leaves the state as it
    * was.
    */
-  call(name: string, args: unknown): Called {
+  call(name: string, args: unknown): CallResult {
     const tool = this.tools.get(name);
     if (!tool)
       return this.#failed(
@@ -125,8 +125,8 @@ export class Session {
         const why = misfit(tool.inputSchema, args);
         if (why) return this.#failed("bad-arguments", "invalid_params", why);
       }
-      const flaw = unsound(args);
-      if (flaw) return this.#failed("refused", flaw.type, flaw.why);
+      const violation = findLimitViolation(args);
+      if (violation) return this.#failed("refused", violation.type, violation.message);
       if (!parsed.success)
         return this.#failed("refused", "invalid_params", wordsOf(parsed.error.issues[0]!));
       return tool.effect === "read"
@@ -156,13 +156,13 @@ export class Session {
     this.#state = state;
   }
 
-  #read(tool: Tool, args: JsonObject): Called {
+  #read(tool: Tool, args: JsonObject): CallResult {
     const { world, clock } = this.#state[tool.server]!;
     const value = tool.run(world, args, { now: clock, newId: notInARead, random: notInARead });
     return { outcome: { kind: "ok", value }, patches: [], digest: this.digest };
   }
 
-  #write(tool: Tool, args: JsonObject): Called {
+  #write(tool: Tool, args: JsonObject): CallResult {
     const before = this.#state[tool.server]!;
     const context = momentOf(before, keyOf(this.seed, tool.server));
     const draft = draftOf<Writable>(before);
@@ -186,7 +186,7 @@ export class Session {
     type: ErrorType | "internal",
     message: string,
     hint?: string,
-  ): Called {
+  ): CallResult {
     return {
       outcome: { kind, type, message, ...(hint === undefined ? {} : { hint }) },
       patches: [],

@@ -12,8 +12,8 @@ import {
   type Tool as ListedTool,
 } from "@modelcontextprotocol/sdk/types.js";
 import { misfit } from "../environment/typeCheck.ts";
-import { canonical, type JsonObject } from "../environment/json.ts";
-import type { Fault, Outcome } from "../environment/outcome.ts";
+import { canonical, type Json, type JsonObject } from "../environment/json.ts";
+import type { CompletedCall, Fault, Outcome } from "../environment/outcome.ts";
 import type { JsonSchema, Tool } from "../environment/server.ts";
 import { UserError } from "../userError.ts";
 import { version } from "../version.ts";
@@ -24,15 +24,9 @@ import { refusedAs, outcomeOf } from "./answer.ts";
 /** A tool as far as its server tells of it: nothing here can run it or check its results. */
 export type ConnectedTool = Omit<Tool, "input" | "returns" | "run">;
 
-export interface ConnectedCall {
-  readonly name: string;
-  readonly arguments: unknown;
-  readonly outcome: Outcome;
-}
-
 /** A call that was answered otherwise when it was made again. */
 export interface Difference {
-  readonly call: ConnectedCall;
+  readonly call: CompletedCall;
   readonly now: Outcome;
 }
 
@@ -65,7 +59,7 @@ export class ConnectedSession {
   readonly entry: Entry;
   readonly #signal: AbortSignal;
   readonly #limits: Limits;
-  readonly #calls: ConnectedCall[] = [];
+  readonly #calls: CompletedCall[] = [];
   #tools: ReadonlyMap<string, ConnectedTool> = new Map();
   #wire: Wire | undefined;
   #turn: Promise<unknown> = Promise.resolve();
@@ -82,7 +76,7 @@ export class ConnectedSession {
   }
 
   /** The calls since the server was started, in order. */
-  get calls(): readonly ConnectedCall[] {
+  get calls(): readonly CompletedCall[] {
     return this.#calls;
   }
 
@@ -144,7 +138,7 @@ export class ConnectedSession {
       this.#unfit(name, args) ??
       (await this.#wire?.call(name, args as JsonObject)) ??
       broken(`${this.entry.name} is not running`);
-    this.#calls.push({ name, arguments: args, outcome });
+    this.#calls.push({ name, arguments: args as Json, outcome });
     return outcome;
   }
 

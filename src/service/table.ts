@@ -6,7 +6,7 @@
 import { openByName, type Catalog } from "../environment/catalog.ts";
 import type { Digest } from "../environment/digest.ts";
 import { canonical, type Json } from "../environment/json.ts";
-import type { Called } from "../environment/outcome.ts";
+import type { CallResult, CompletedCall } from "../environment/outcome.ts";
 import type { Server } from "../environment/server.ts";
 import type { Session, State } from "../environment/session.ts";
 import { stateFrom } from "../environment/snapshot.ts";
@@ -28,21 +28,16 @@ export interface Opening extends Origin {
   readonly ttlMs?: number;
 }
 
-/**
- * One call made in a session, whoever made it. States are shared values: keeping both costs little.
- */
-export interface MadeCall {
+/** One call in a session, with the states before and after it, which are shared values. */
+export interface SessionCall extends CompletedCall, CallResult {
   readonly number: number;
-  readonly name: string;
-  readonly arguments: Json;
-  readonly called: Called;
   readonly before: State;
   readonly after: State;
 }
 
 export type Change =
   | { readonly kind: "opened" | "restored"; readonly session: HeldSession }
-  | { readonly kind: "called"; readonly session: HeldSession; readonly call: MadeCall }
+  | { readonly kind: "called"; readonly session: HeldSession; readonly call: SessionCall }
   | {
       readonly kind: "closed";
       readonly session: HeldSession;
@@ -280,9 +275,9 @@ export class HeldSession {
     return this.#calls;
   }
 
-  call(name: string, args: unknown): Called {
+  call(name: string, args: unknown): CallResult {
     const before = this.state;
-    const called = this.#session.call(name, args);
+    const result = this.#session.call(name, args);
     this.#say({
       kind: "called",
       session: this,
@@ -290,12 +285,12 @@ export class HeldSession {
         number: ++this.#calls,
         name,
         arguments: args as Json,
-        called,
+        ...result,
         before,
         after: this.state,
       },
     });
-    return called;
+    return result;
   }
 
   /** Puts a state from outside in place of this one. Throws a `Mistake` where it does not fit. */

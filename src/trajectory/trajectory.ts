@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import type { Json } from "../environment/json.ts";
-import type { Called } from "../environment/outcome.ts";
+import type { CallResult } from "../environment/outcome.ts";
 
 export const trajectoryFormat = "prove/trajectory@1";
 
@@ -123,7 +123,12 @@ export const endOf = (trajectory: Finished<Trajectory>): EndedEvent =>
   trajectory.events.at(-1) as EndedEvent;
 
 /** A session's answer as the event that records it. */
-export function callEventOf(message: number, name: string, args: Json, called: Called): CallEvent {
+export function callEventOf(
+  message: number,
+  name: string,
+  args: Json,
+  called: CallResult,
+): CallEvent {
   const { outcome, patches, digest } = called;
   const asked = { kind: "call" as const, message, name, arguments: args };
   if (outcome.kind === "ok")

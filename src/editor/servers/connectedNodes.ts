@@ -3,7 +3,8 @@
  * its tools once it has told of them.
  */
 import { TreeItemCollapsibleState, type TreeItem } from "vscode";
-import type { ConnectedCall, ConnectedTool } from "../../mcp/connect.ts";
+import type { CompletedCall } from "../../environment/outcome.ts";
+import type { ConnectedTool } from "../../mcp/connect.ts";
 import type { Entry } from "../../mcp/entries.ts";
 import { UserError } from "../../userError.ts";
 import { visible } from "../../trajectory/visible.ts";
@@ -24,7 +25,7 @@ export type ConnectedNode =
   | {
       readonly kind: "connectedCall";
       readonly live: Connection;
-      readonly call: ConnectedCall;
+      readonly call: CompletedCall;
       readonly number: number;
     };
 

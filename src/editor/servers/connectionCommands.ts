@@ -3,7 +3,8 @@
  * end it.
  */
 import { Uri, window, workspace } from "vscode";
-import type { ConnectedCall, ConnectedTool } from "../../mcp/connect.ts";
+import type { CompletedCall } from "../../environment/outcome.ts";
+import type { ConnectedTool } from "../../mcp/connect.ts";
 import type { Entry } from "../../mcp/entries.ts";
 import { UserError } from "../../userError.ts";
 import { visible } from "../../trajectory/visible.ts";
@@ -114,7 +115,7 @@ export class ConnectionCommands {
   /** The text of a read-only document of a call. */
   readDocument(path: string): string {
     const [, session, number] = /^\/connected\/(\d+)\/(\d+)\//.exec(path) ?? [];
-    const call: ConnectedCall | undefined = this.#connections.get(Number(session))?.session.calls[
+    const call: CompletedCall | undefined = this.#connections.get(Number(session))?.session.calls[
       Number(number) - 1
     ];
     return call

@@ -13,13 +13,9 @@ import {
   type Event,
   type Memento,
 } from "vscode";
+import type { CompletedCall } from "../../environment/outcome.ts";
 import { canonical, type JsonObject } from "../../environment/json.ts";
-import type {
-  ConnectedCall,
-  ConnectedSession,
-  ConnectedTool,
-  Difference,
-} from "../../mcp/connect.ts";
+import type { ConnectedSession, ConnectedTool, Difference } from "../../mcp/connect.ts";
 import { readEntries, type Entry } from "../../mcp/entries.ts";
 import { UserError } from "../../userError.ts";
 import { visible } from "../../trajectory/visible.ts";
@@ -88,7 +84,7 @@ export class Connections implements Disposable {
     return this.#addConnection(session, stop);
   }
 
-  async call(live: Connection, name: string, args: JsonObject): Promise<ConnectedCall> {
+  async call(live: Connection, name: string, args: JsonObject): Promise<CompletedCall> {
     await this.#requireOpen(live).session.call(name, args);
     this.#changed.fire();
     return live.session.calls.at(-1)!;

@@ -6,7 +6,7 @@
 import { EventEmitter, type Disposable, type Event } from "vscode";
 import type { JsonObject } from "../../environment/json.ts";
 import { UserError } from "../../userError.ts";
-import type { Change, HeldSession, MadeCall, SessionTable } from "../../service/table.ts";
+import type { Change, HeldSession, SessionCall, SessionTable } from "../../service/table.ts";
 import type { Definitions } from "./definitions.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
 
@@ -20,7 +20,7 @@ export interface LiveSession {
   /** The number of the session that it was forked from. */
   readonly forkOf?: number;
   /** The last ones, in order; since the last reset. */
-  readonly calls: readonly MadeCall[];
+  readonly calls: readonly SessionCall[];
 }
 
 /** An agent may call for hours: what is further back than this is no longer shown. */
@@ -34,7 +34,7 @@ export class LiveSessions implements Disposable {
   readonly #sessionOpened = new EventEmitter<LiveSession>();
   /** Of those that a person opened. */
   readonly onDidOpen: Event<LiveSession> = this.#sessionOpened.event;
-  readonly #sessions = new Map<HeldSession, LiveSession & { calls: MadeCall[] }>();
+  readonly #sessions = new Map<HeldSession, LiveSession & { calls: SessionCall[] }>();
   #table: Promise<SessionTable> | undefined;
   #sessionCount = 0;
   #forkSource: number | undefined;
@@ -71,7 +71,7 @@ export class LiveSessions implements Disposable {
   }
 
   /** The call is made, and shown by everyone who listens. */
-  call(live: LiveSession, name: string, args: JsonObject): MadeCall {
+  call(live: LiveSession, name: string, args: JsonObject): SessionCall {
     this.#requireOpen(live).call(name, args);
     return live.calls.at(-1)!;
   }

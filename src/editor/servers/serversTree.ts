@@ -10,7 +10,7 @@ import {
   type TreeItem,
 } from "vscode";
 import type { Server, Tool } from "../../environment/server.ts";
-import type { MadeCall } from "../../service/table.ts";
+import type { SessionCall } from "../../service/table.ts";
 import {
   listConnectedChildren,
   connectedNodeId,
@@ -49,7 +49,7 @@ type OwnNode =
       readonly kind: "call";
       readonly live: LiveSession;
       readonly server: string;
-      readonly made: MadeCall;
+      readonly made: SessionCall;
     }
   | { readonly kind: "value"; readonly live: LiveSession; readonly value: ValueNode };
 
@@ -156,7 +156,7 @@ export class ServersTree implements TreeDataProvider<ServersNode>, Disposable {
 /** More sessions than this nobody opens by hand; a trainer opens thousands. */
 const maxSessions = 100;
 
-const lastPatches = (live: LiveSession) => live.calls.at(-1)?.called.patches ?? [];
+const lastPatches = (live: LiveSession) => live.calls.at(-1)?.patches ?? [];
 
 /** The session's world, one node a collection, and its clock. */
 function listStateNodes(live: LiveSession, server: string): ServersNode[] {
@@ -277,8 +277,7 @@ function createSessionItem(live: LiveSession): TreeItem {
 }
 
 function createCallItem(node: Extract<ServersNode, { kind: "call" }>): TreeItem {
-  const { name, called, number } = node.made;
-  const { outcome, patches } = called;
+  const { name, number, outcome, patches } = node.made;
   const description =
     outcome.kind !== "ok"
       ? `${outcome.kind}: ${outcome.message}`

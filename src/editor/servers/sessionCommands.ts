@@ -6,7 +6,7 @@ import { Uri, commands, window, type TextDocumentShowOptions } from "vscode";
 import { canonical } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
 import { UserError } from "../../userError.ts";
-import type { MadeCall } from "../../service/table.ts";
+import type { SessionCall } from "../../service/table.ts";
 import { askArguments } from "./argumentPrompts.ts";
 import { listEntities } from "./entities.ts";
 import type { Definitions } from "./definitions.ts";
@@ -72,11 +72,11 @@ export class SessionCommands {
   }
 
   /** A call that changed the state as a comparison of before and after, any other as its record. */
-  async showCall(live: LiveSession, made: MadeCall): Promise<void> {
+  async showCall(live: LiveSession, made: SessionCall): Promise<void> {
     const options: TextDocumentShowOptions = { preview: true, preserveFocus: true };
     const at = (what: string) =>
       Uri.from({ scheme: "prove", path: `/sessions/${live.number}/${made.number}/${what}.json` });
-    if (made.called.patches.length)
+    if (made.patches.length)
       await commands.executeCommand(
         "vscode.diff",
         at("before"),
@@ -95,11 +95,12 @@ export class SessionCommands {
       ?.calls.find(it => it.number === Number(call));
     if (!made) return "// this session was closed or reset\n";
     if (what === "before" || what === "after") return formatIndented(made[what]);
-    return formatIndented({ call: made.name, arguments: made.arguments, ...made.called });
+    const { name, arguments: args, outcome, patches, digest } = made;
+    return formatIndented({ call: name, arguments: args, outcome, patches, digest });
   }
 
-  async #showOutcome(live: LiveSession, made: MadeCall): Promise<void> {
-    const { outcome, patches } = made.called;
+  async #showOutcome(live: LiveSession, made: SessionCall): Promise<void> {
+    const { outcome, patches } = made;
     const given = outcome.kind === "ok" ? shorten(canonical(outcome.value)) : outcome.message;
     const button = patches.length ? "Show Change" : "Show Call";
     const message = `${made.name}: ${outcome.kind} — ${given}`;
