@@ -173,7 +173,11 @@ export class Synthesizer {
     const home = shares[0]!;
     const scenery = crossServerPlan
       ? createCrossServerDomain(shares)
-      : { declarations: declarationsOf(home.server), phrases: home.phrases, sample: home.sample };
+      : {
+          declarations: declarationsOf(home.server),
+          templates: home.templates,
+          sample: home.sample,
+        };
     const scene: ConversationContext = {
       ...scenery,
       persona: brief.persona,
@@ -284,7 +288,7 @@ export class Synthesizer {
   #share({ name, fixture }: TaskSpecification["servers"][number], n: number): ServerDomain {
     return {
       server: this.#of.catalog.server(name),
-      phrases: this.#phrases.get(name)!,
+      templates: this.#phrases.get(name)!,
       sample: this.#sample(name, fixture, n),
     };
   }
@@ -306,13 +310,13 @@ export class Synthesizer {
       ...(script?.turns ? { script: script.turns } : {}),
       info,
       isOneTurn,
-      refusals: isIrrelevant
+      refusalOdds: isIrrelevant
         ? { met: 0, courted: 0 }
         : { met: shares.refusals, courted: shares.courted },
       prefersLists,
       getToolWeight: tool => computeRarity(tool, this.#uses),
       ...(hidden.size > 0
-        ? { missing: { hidden, words: this.#abstentions.obstacles, isAll: isIrrelevant } }
+        ? { missingTools: { hidden, words: this.#abstentions.obstacles, isAll: isIrrelevant } }
         : {}),
       maxResultLength: this.#ground.preset.maxResultLength,
       maxReplyLength: this.#ground.preset.maxReplyLength,

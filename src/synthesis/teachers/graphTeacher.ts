@@ -187,7 +187,7 @@ export class GraphTeacher implements Teacher {
         return lacking.flatMap(it => this.#lookUp(it, depth + 1) ?? []);
       }
       if (!this.#tried.has(routeKey(route)))
-        return [{ name: route.declared.tool.name, arguments: route.arguments }];
+        return [{ name: route.declaration.tool.name, arguments: route.arguments }];
     }
     return undefined;
   }
@@ -271,10 +271,10 @@ export class GraphTeacher implements Teacher {
 
   #sorry(failed: CallEvent, conversation: Conversation): string {
     const { context } = this.#author.feasibility;
-    const { phrases, random } = context;
+    const { templates, random } = context;
     const wish = this.#wishOf(failed);
     const why = formatRefusal(failed.error ?? "it was refused", conversation.now, random);
-    const own = (wish && phrases.tools[wish.tool.name]?.refused?.[failed.type ?? ""]) ?? [];
+    const own = (wish && templates.tools[wish.tool.name]?.refused?.[failed.type ?? ""]) ?? [];
     const slot = (key: string) =>
       key === "why" ? named(why) : wish && renderField(key, wish, failed, undefined, context);
     // one colon in a sentence is enough
@@ -313,4 +313,4 @@ export class RefusingTeacher implements Teacher {
 }
 
 const callKey = (name: string, args: Json): string => `${name} ${JSON.stringify(args)}`;
-const routeKey = (route: LookUp): string => callKey(route.declared.tool.name, route.arguments);
+const routeKey = (route: LookUp): string => callKey(route.declaration.tool.name, route.arguments);

@@ -14,13 +14,13 @@ const odds = { anybody: 0.03, ownWords: 0.08 };
 /** Why a tool is asked for, now and then; else nothing. */
 export function pickFiller(
   tool: string,
-  { persona, random, phrases, isMinimal }: ConversationContext,
+  { persona, random, templates, isMinimal }: ConversationContext,
   manners: StyleGuide,
 ): string {
-  const own = phrases.tools[tool]?.reasons;
+  const own = templates.tools[tool]?.reasons;
   if (isMinimal || !random.boolean((persona.talks ?? odds.anybody) + (own ? odds.ownWords : 0)))
     return "";
-  const lists = [own, own, phrases.reasons, persona.reasons, manners.reasons].filter(
+  const lists = [own, own, templates.reasons, persona.reasons, manners.reasons].filter(
     it => it !== undefined,
   );
   const reason = random.pick(random.pick(lists));

@@ -61,8 +61,8 @@ function questionOf(
   scene: ConversationContext,
   words: Abstentions,
 ): AbstentionTurn | undefined {
-  const { random, phrases } = scene;
-  const tools = [...scene.declarations.keys()].filter(it => phrases.tools[it]?.missing);
+  const { random, templates } = scene;
+  const tools = [...scene.declarations.keys()].filter(it => templates.tools[it]?.missing);
   if (tools.length === 0) return undefined;
   const tool = random.pickWeighted(tools, plot.getToolWeight);
   const author = new UserSimulator(

@@ -144,8 +144,8 @@ function leading(
   );
   if (unsaid) return `nobody says ${unsaid[0]}`;
   const trial = rehearsal.check({
-    declared: rehearsal.context.declarations.get(from)!,
-    form,
+    declaration: rehearsal.context.declarations.get(from)!,
+    template: form,
     passed,
   });
   if (typeof trial === "string") return trial;
@@ -174,8 +174,8 @@ function shown(
     .flatMap(it => (it.startsWith("from.") ? [`{${it.slice(5)}}`] : []))
     .join(" ");
   return rehearsal.check({
-    declared: rehearsal.context.declarations.get(from)!,
-    form: { say: say || " ", with: fixed },
+    declaration: rehearsal.context.declarations.get(from)!,
+    template: { say: say || " ", with: fixed },
     passed,
   });
 }
@@ -224,8 +224,8 @@ function taken(
     values[key] = isText ? wordOf(value) : value;
   }
   const trial = rehearsal.check({
-    declared,
-    form: {
+    declaration: declared,
+    template: {
       say: form,
       with: bridge.fixed ?? {},
       reply: (!isSilent && bridge.added) || bridge.reply,

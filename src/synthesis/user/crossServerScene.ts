@@ -14,14 +14,14 @@ import type { ConversationContext } from "./intent.ts";
 /** What one server brings to a scene of several. */
 export interface ServerDomain {
   readonly server: Server;
-  readonly phrases: ServerTemplates;
+  readonly templates: ServerTemplates;
   readonly sample: EntitySample;
 }
 
 /** All servers' declarations, phrases and things, the first server's manners first. */
 export function createCrossServerDomain(
   shares: readonly ServerDomain[],
-): Pick<ConversationContext, "declarations" | "phrases" | "sample"> {
+): Pick<ConversationContext, "declarations" | "templates" | "sample"> {
   const declarations: Declarations = new Map(shares.flatMap(({ server }) => declaredIn(server)));
   const samples = new Map(shares.map(it => [it.server.name, it]));
   const things = new Map(
@@ -34,7 +34,7 @@ export function createCrossServerDomain(
   );
   return {
     declarations,
-    phrases: phrasesOf(shares),
+    templates: phrasesOf(shares),
     sample: {
       instances: things,
       find(entity, id) {
@@ -76,10 +76,10 @@ function declaredIn(server: Server): [string, ReturnType<typeof addServerPrefix>
  * A thing under its server's name. A fact that is called like an entity of the server is found
  * under that name too.
  */
-function thingOf(thing: EntityInstance, { server, phrases }: ServerDomain): EntityInstance {
+function thingOf(thing: EntityInstance, { server, templates }: ServerDomain): EntityInstance {
   const prefix = `${server.name}.`;
   const named = Object.entries(thing.facts).flatMap(([key, it]) =>
-    key in phrases.entities ? [[`${prefix}${key}`, it] as const] : [],
+    key in templates.entities ? [[`${prefix}${key}`, it] as const] : [],
   );
   return {
     ...thing,
@@ -95,10 +95,10 @@ function phrasesOf(shares: readonly ServerDomain[]): ServerTemplates {
   const entities: ServerTemplates["entities"] = {};
   const args: ServerTemplates["arguments"] = {};
   const tools: ServerTemplates["tools"] = {};
-  for (const { server, phrases } of shares) {
-    for (const [entity, it] of Object.entries(phrases.entities)) {
+  for (const { server, templates } of shares) {
+    for (const [entity, it] of Object.entries(templates.entities)) {
       const isEntity = (slot: string) =>
-        slot in phrases.entities && slot !== "label" && slot !== "id";
+        slot in templates.entities && slot !== "label" && slot !== "id";
       const renamed = (texts: readonly string[]) =>
         texts.map(text =>
           findSlots(text).reduce(
@@ -114,16 +114,16 @@ function phrasesOf(shares: readonly ServerDomain[]): ServerTemplates {
       };
     }
     for (const tool of server.tools.values()) {
-      tools[tool.name] = phrases.tools[tool.name]!;
+      tools[tool.name] = templates.tools[tool.name]!;
       for (const key of Object.keys((tool.inputSchema["properties"] ?? {}) as object)) {
-        const words = findArgumentTemplates(phrases, tool.name, key);
+        const words = findArgumentTemplates(templates, tool.name, key);
         if (words) args[`${tool.name}.${key}`] = words;
       }
     }
   }
-  const self = shares.map(it => it.phrases.self).find(it => it !== undefined);
+  const self = shares.map(it => it.templates.self).find(it => it !== undefined);
   return {
-    ...shares[0]!.phrases,
+    ...shares[0]!.templates,
     ...(self === undefined ? {} : { self }),
     entities,
     arguments: args,

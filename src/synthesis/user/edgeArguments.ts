@@ -37,7 +37,7 @@ export function createVerificationSetup({
     return (tool, random, given) => {
       const context: ConversationContext = {
         declarations,
-        phrases: templates,
+        templates,
         persona: plainPersona,
         sample,
         now,
@@ -50,8 +50,8 @@ export function createVerificationSetup({
       const found = given && sample.find(given.entity.entity, given.entity.id);
       const flow = given && { [given.input]: [mergeShownEntity(found, given.entity, {})] };
       return createIntent(context, {
-        declared: declarations.get(tool)!,
-        form: random.pick(templates.tools[tool]!.forms),
+        declaration: declarations.get(tool)!,
+        template: random.pick(templates.tools[tool]!.forms),
         ...(flow ? { flow } : {}),
       })?.arguments;
     };

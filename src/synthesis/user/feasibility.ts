@@ -31,7 +31,7 @@ import {
 /** A wish and what came of it. */
 export interface FeasibilityResult {
   readonly intent: Intent;
-  readonly declared: ToolDeclaration;
+  readonly declaration: ToolDeclaration;
   readonly outcome: Outcome;
   readonly patches: readonly Patch[];
   /** Why the assistant cannot do it although the session would: nothing stays of such a wish. */
@@ -112,7 +112,7 @@ export class FeasibilityChecker {
     asking: IntentRequest,
     scene: ConversationContext = this.context,
   ): FeasibilityResult | string {
-    const { declared } = asking;
+    const { declaration } = asking;
     const wish = createIntent(scene, asking);
     if (!wish) return "nothing to speak of";
     if (this.#done.has(doneKey(wish))) return "it has been asked for";
@@ -127,7 +127,7 @@ export class FeasibilityChecker {
     if (outcome.kind === "ok" && this.#undoes(patches))
       return "it would undo what was asked for last";
     if (
-      excludesCreatedEntities(asking.form) &&
+      excludesCreatedEntities(asking.template) &&
       wish.mentions.some(it => this.#made.has(entityKey(it.instance)))
     )
       return "it has only just been done";
@@ -141,7 +141,7 @@ export class FeasibilityChecker {
       return "too long a result";
     return {
       intent: wish,
-      declared,
+      declaration,
       outcome,
       patches,
       state: trial.state,
@@ -155,7 +155,7 @@ export class FeasibilityChecker {
    */
   commit({
     intent,
-    declared,
+    declaration,
     outcome,
     patches,
     state,
@@ -168,7 +168,7 @@ export class FeasibilityChecker {
     if (intent.tool.effect === "write") {
       this.#pairs.add(pairKey(intent));
       this.#undone = new Map(patches.map(it => [it.path, valueAt(before, it.path)]));
-      const results = findEntities(declared, outcome.value);
+      const results = findEntities(declaration, outcome.value);
       for (const it of [...intent.mentions.map(named => named.instance), ...results])
         this.#touched.add(entityKey(it));
       for (const it of results)
@@ -178,9 +178,9 @@ export class FeasibilityChecker {
     this.last = { wish: intent, value: outcome.value };
     this.#done.add(doneKey(intent));
     const { known, sample } = this.context;
-    const context = getParentIds(declared, intent.arguments);
+    const context = getParentIds(declaration, intent.arguments);
     // a thing may have just been renamed: what it is called now counts
-    const shown = findEntities(declared, outcome.value).map(it => ({
+    const shown = findEntities(declaration, outcome.value).map(it => ({
       ...mergeShownEntity(known.get(entityKey(it)) ?? sample.find(it.entity, it.id), it, context),
       ...(it.label === undefined ? {} : { label: it.label }),
     }));
@@ -264,11 +264,11 @@ export class FeasibilityChecker {
 
   /** Whether these words name one thing that may be called "it". */
   canBeCalledIt(words: string): boolean {
-    const { known, phrases } = this.context;
+    const { known, templates } = this.context;
     return [...known.values()].some(
       it =>
         (it.label === words || it.id === words) &&
-        phrases.entities[it.entity]?.again?.includes("it") === true,
+        templates.entities[it.entity]?.again?.includes("it") === true,
     );
   }
 
@@ -330,7 +330,7 @@ export class FeasibilityChecker {
     if (hiddenTools?.has(wish.tool.name)) return { kind: "tool" };
     const lost = wish.mentions.find(it => !isFound(it));
     if (!lost) return undefined;
-    const { declarations, sample, phrases } = this.context;
+    const { declarations, sample, templates } = this.context;
     const isHidden =
       hiddenTools &&
       lost.partialName === undefined &&
@@ -344,7 +344,7 @@ export class FeasibilityChecker {
     );
     const said = key === undefined ? undefined : wish.argumentTexts[key];
     return isHidden && said !== undefined
-      ? { kind: "thing", noun: phrases.entities[lost.instance.entity]!.noun, said }
+      ? { kind: "thing", noun: templates.entities[lost.instance.entity]!.noun, said }
       : "no look-up";
   }
 

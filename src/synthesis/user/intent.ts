@@ -34,7 +34,7 @@ import type { EntitySample, EntityInstance } from "./entitySampling.ts";
 /** What a clause needs to know of the talk it is said in. */
 export interface ConversationContext {
   readonly declarations: Declarations;
-  readonly phrases: ServerTemplates;
+  readonly templates: ServerTemplates;
   readonly persona: Persona;
   readonly sample: EntitySample;
   readonly now: string;
@@ -98,8 +98,8 @@ export interface EntityMention {
 }
 
 export interface IntentRequest {
-  readonly declared: ToolDeclaration;
-  readonly form: ClauseTemplate;
+  readonly declaration: ToolDeclaration;
+  readonly template: ClauseTemplate;
   /**
    * Arguments that stay as they were, but for those that the form has a slot for: they change,
    * unless all is settled.
@@ -124,10 +124,10 @@ export function createIntent(
   scene: ConversationContext,
   asking: IntentRequest,
 ): Intent | undefined {
-  const { declared, base, withheld, passed } = asking;
-  const plain = chooseAlternatives(getTemplateText(asking.form), scene.random);
+  const { declaration, base, withheld, passed } = asking;
+  const plain = chooseAlternatives(getTemplateText(asking.template), scene.random);
   const form = scene.persona.contracts ? applyContractions(plain) : plain;
-  const fixed = getFixedArguments(asking.form);
+  const fixed = getFixedArguments(asking.template);
   const slots = findSlots(form);
   const filling: Filling = {
     arguments: { ...base?.arguments, ...fixed },
@@ -142,7 +142,7 @@ export function createIntent(
           !slots.some(key => [base.arguments[key] ?? []].flat().includes(instance.id)),
       ),
     );
-  for (const input of declared.inputs) {
+  for (const input of declaration.inputs) {
     if (passed?.values[input.key] !== undefined) {
       const named = passed.instances[input.key];
       if (named && isSelf(scene, named)) return undefined;
@@ -152,7 +152,7 @@ export function createIntent(
     if (!wanted.has(input.key) && (base || !input.isRequired || input.key in fixed)) continue;
     if (!fillEntity(scene, asking, input, filling)) return undefined;
   }
-  for (const { key, entity } of declared.labels) {
+  for (const { key, entity } of declaration.labels) {
     const given = passed?.values[key];
     if (!wanted.has(key) && given === undefined) continue;
     const label =
@@ -165,7 +165,7 @@ export function createIntent(
     filling.arguments[key] = label;
     filling.said[key] = markVerbatim(label);
   }
-  for (const value of declared.values) {
+  for (const value of declaration.values) {
     const given = passed?.values[value.key];
     if (!wanted.has(value.key) && given === undefined) continue;
     const settled =
@@ -174,25 +174,31 @@ export function createIntent(
       settled ??
       pickValue(
         scene,
-        declared.tool,
+        declaration.tool,
         value.key,
         value.schema,
         value.isSensitive ? filling : undefined,
       );
     if (chosenValue === undefined) return undefined;
     filling.arguments[value.key] = chosenValue;
-    filling.said[value.key] = sayValue(scene, declared.tool, value.key, value.schema, chosenValue);
+    filling.said[value.key] = sayValue(
+      scene,
+      declaration.tool,
+      value.key,
+      value.schema,
+      chosenValue,
+    );
   }
   const slip = withheld === undefined ? slipOf(scene, asking, form, filling) : undefined;
   const clause = fillSlots(form, slot => (slip?.key === slot ? slip.text : filling.said[slot]));
   if (clause === undefined) return undefined;
   const replies =
-    getOwnReplies(asking.form) ?? (asksTheSame(asking, slots) ? base?.replies : undefined);
+    getOwnReplies(asking.template) ?? (asksTheSame(asking, slots) ? base?.replies : undefined);
   return {
     mentions: filling.things,
     argumentTexts: filling.said,
-    tool: declared.tool,
-    arguments: inOrder(declared.tool, filling.arguments),
+    tool: declaration.tool,
+    arguments: inOrder(declaration.tool, filling.arguments),
     clause,
     template: form,
     ...(replies ? { replies } : {}),
@@ -212,23 +218,26 @@ const carried = ({ base, isSettled }: IntentRequest): Record<string, string> =>
  * The value that was missing, or the same question about another thing: what suited the wish before
  * suits this one.
  */
-const asksTheSame = ({ declared, isSettled }: IntentRequest, slots: readonly string[]): boolean =>
-  isSettled === true || slots.every(slot => declared.inputs.some(it => it.key === slot));
+const asksTheSame = (
+  { declaration, isSettled }: IntentRequest,
+  slots: readonly string[],
+): boolean =>
+  isSettled === true || slots.every(slot => declaration.inputs.some(it => it.key === slot));
 
 /** A value that is put right while it is said: `40, no, 45 euros`. The last word counts. */
 function slipOf(
   scene: ConversationContext,
-  { declared, base }: IntentRequest,
+  { declaration, base }: IntentRequest,
   form: string,
   filling: Filling,
 ): { key: string; text: string } | undefined {
   const { corrections, persona, random, isMinimal } = scene;
   if (!corrections || base || isMinimal || !random.boolean(persona.corrects ?? 0.008))
     return undefined;
-  const open = declared.values.filter(
+  const open = declaration.values.filter(
     it =>
       form.includes(`{${it.key}}`) &&
-      !findArgumentTemplates(scene.phrases, declared.tool.name, it.key)?.words,
+      !findArgumentTemplates(scene.templates, declaration.tool.name, it.key)?.words,
   );
   const value = open.find(
     it =>
@@ -237,7 +246,7 @@ function slipOf(
       takes(it.schema, "2026-03-09T10:30"),
   );
   if (!value) return undefined;
-  const first = pickValue(scene, declared.tool, value.key, value.schema, undefined);
+  const first = pickValue(scene, declaration.tool, value.key, value.schema, undefined);
   if (first === undefined || first === filling.arguments[value.key]) return undefined;
   const [before, final] = [
     formatValue(first, scene.now, persona, random, isMoney(value.key, value.schema)),
@@ -363,7 +372,7 @@ function fillSpoken(
 
 /** Whether a thing is the user. */
 const isSelf = (
-  { phrases: { self } }: ConversationContext,
+  { templates: { self } }: ConversationContext,
   { id, label }: EntityInstance,
 ): boolean => self !== undefined && (label === self || id === self);
 
@@ -400,8 +409,8 @@ function mentionOf(
   thing: EntityInstance,
   maySayId: boolean,
 ): Mention | undefined {
-  const { random, phrases, focus, recent, known } = scene;
-  const words = phrases.entities[thing.entity];
+  const { random, templates, focus, recent, known } = scene;
+  const words = templates.entities[thing.entity];
   if (!words) return undefined;
   const alike = focus.filter(it => it.entity === thing.entity);
   const isClear =
@@ -444,7 +453,7 @@ function mentionOf(
       (maySayId || !it.includes("{id}")) &&
       (findSlots(it).length > 0 || isClear) &&
       !findSlots(it).some(
-        slot => phrases.self !== undefined && thing.facts[slot] === phrases.self,
+        slot => templates.self !== undefined && thing.facts[slot] === templates.self,
       ) &&
       isUnique(scene, thing, it),
   );
@@ -464,7 +473,7 @@ const places = ["first", "second", "third"];
 
 /** Its place in the list just read out: `the second one`. */
 function placeOf(
-  { listed: rows, recent, phrases, random }: ConversationContext,
+  { listed: rows, recent, templates, random }: ConversationContext,
   thing: EntityInstance,
 ): string | undefined {
   const alike = rows?.filter(it => it.entity === thing.entity) ?? [];
@@ -475,7 +484,7 @@ function placeOf(
     recent.some(it => it.id === alike[1 - at]!.id && it.entity === thing.entity);
   return isOther && random.boolean(0.7)
     ? "the other one"
-    : `the ${places[at]!} ${random.boolean(0.6) ? "one" : phrases.entities[thing.entity]!.noun}`;
+    : `the ${places[at]!} ${random.boolean(0.6) ? "one" : templates.entities[thing.entity]!.noun}`;
 }
 
 /** A part of its name, or all of it in lower case, where nothing else is called like that. */
@@ -548,7 +557,7 @@ function pickValue(
   // a secret is one that belongs to something named beside it, where its row tells it
   const owner = filling?.things.find(it => it.instance.facts[key] !== undefined);
   if (owner) return owner.instance.facts[key];
-  const phrases = findArgumentTemplates(scene.phrases, tool.name, key);
+  const phrases = findArgumentTemplates(scene.templates, tool.name, key);
   if (phrases?.values) return scene.random.pick(phrases.values);
   if (phrases?.words && !schema["enum"])
     return asJson(scene.random.pick(Object.keys(phrases.words)), schema);
@@ -611,13 +620,13 @@ function takes(schema: JsonSchema, example: string): boolean {
 const patterns = new Map<string, RegExp>();
 
 function sayValue(
-  { phrases, now, persona, random }: ConversationContext,
+  { templates, now, persona, random }: ConversationContext,
   tool: Tool,
   key: string,
   schema: JsonSchema,
   value: Json,
 ): string {
-  const words = findArgumentTemplates(phrases, tool.name, key);
+  const words = findArgumentTemplates(templates, tool.name, key);
   const plain = words?.words?.[typeof value === "string" ? value : JSON.stringify(value)];
   const spoken = plain
     ? random.pick(plain)

@@ -10,7 +10,7 @@ import type { EntitySample, EntityInstance } from "./entitySampling.ts";
 
 /** One look-up. */
 export interface LookUp {
-  readonly declared: ToolDeclaration;
+  readonly declaration: ToolDeclaration;
   readonly arguments: JsonObject;
   /** Things whose ids the look-up itself takes. */
   readonly requiredInstances: readonly EntityInstance[];
@@ -40,7 +40,7 @@ export function findLookUps(
   const rank = (it: LookUp) =>
     8 * it.requiredInstances.length +
     4 * Number(it.isFiltered === prefersLists) +
-    2 * Number(!preferredTools.has(it.declared.tool.name));
+    2 * Number(!preferredTools.has(it.declaration.tool.name));
   return [...declarations.values()]
     .flatMap(it => (hiddenTools?.has(it.tool.name) ? [] : listLookUpsByTool(it, thing, sample)))
     .sort((a, b) => rank(a) - rank(b));
@@ -72,11 +72,11 @@ function listLookUpsByTool(
   if (labels.some(it => it.isRequired && it !== own)) return [];
   const whole = own?.isRequired
     ? []
-    : [{ declared, arguments: given, requiredInstances: needs, isFiltered: false }];
+    : [{ declaration: declared, arguments: given, requiredInstances: needs, isFiltered: false }];
   return own && thing.label !== undefined
     ? [
         {
-          declared,
+          declaration: declared,
           arguments: { ...given, [own.key]: thing.label },
           requiredInstances: needs,
           isFiltered: true,
@@ -91,13 +91,13 @@ const mostRows = 8;
 
 /** The things of this kind that a look-up shows. */
 export function listRows(
-  { declared, arguments: args }: LookUp,
+  { declaration, arguments: args }: LookUp,
   { entity }: EntityInstance,
   session: Session,
 ): ResultEntity[] {
-  const { outcome } = session.call(declared.tool.name, args);
+  const { outcome } = session.call(declaration.tool.name, args);
   return outcome.kind === "ok"
-    ? findEntities(declared, outcome.value).filter(it => it.entity === entity)
+    ? findEntities(declaration, outcome.value).filter(it => it.entity === entity)
     : [];
 }
 
@@ -107,10 +107,10 @@ export function findWorkingLookUp(
   thing: EntityInstance,
   session: Session,
 ): LookUp | undefined {
-  return routes.find(({ declared, arguments: args, isFiltered }) => {
-    const { outcome } = session.call(declared.tool.name, args);
+  return routes.find(({ declaration, arguments: args, isFiltered }) => {
+    const { outcome } = session.call(declaration.tool.name, args);
     if (outcome.kind !== "ok") return false;
-    const rows = findEntities(declared, outcome.value).filter(it => it.entity === thing.entity);
+    const rows = findEntities(declaration, outcome.value).filter(it => it.entity === thing.entity);
     const alike = rows.filter(it => it.label !== undefined && it.label === thing.label);
     return (
       rows.some(it => it.id === thing.id) &&

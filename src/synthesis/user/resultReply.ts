@@ -40,8 +40,8 @@ export function renderResultReply(
   manners: StyleGuide,
   { isAlone = true, before = "" } = {},
 ): ResultReply {
-  const { phrases, random } = scene;
-  const words = phrases.tools[wish.tool.name]!;
+  const { templates, random } = scene;
+  const words = templates.tools[wish.tool.name]!;
   const isWrite = wish.tool.effect === "write";
   const list = Object.values((call.value ?? {}) as JsonObject).find(it => Array.isArray(it)) as
     readonly Json[] | undefined;
@@ -127,7 +127,7 @@ export function renderField(
   list: readonly Json[] | undefined,
   scene: ConversationContext,
 ): string | undefined {
-  const { phrases, now, random } = scene;
+  const { templates, now, random } = scene;
   const schema = wish.tool.outputSchema;
   if (slot.endsWith(".size")) {
     const size = getField(call.value, slot.slice(0, -".size".length));
@@ -148,7 +148,7 @@ export function renderField(
   if (slot === "count") return list && String(list.length);
   if (slot === "items")
     return list && list.length > 0
-      ? itemsOf(list, phrases.tools[wish.tool.name]?.item, (it, key) =>
+      ? itemsOf(list, templates.tools[wish.tool.name]?.item, (it, key) =>
           formatReplyValue(it, now, random, isMoneyAt(rowSchema(schema, list, call), key)),
         )
       : undefined;
@@ -177,11 +177,11 @@ export const pointingWords =
 function nameOf(
   { mentions, arguments: args }: Intent,
   slot: string,
-  { phrases, known }: ConversationContext,
+  { templates, known }: ConversationContext,
 ): string | undefined {
   const named = mentions.find(it => it.instance.id === args[slot])?.instance;
   const thing = named && (known.get(entityKey(named)) ?? named);
-  const words = thing && phrases.entities[thing.entity];
+  const words = thing && templates.entities[thing.entity];
   const form =
     words &&
     [...(words.known ?? []), ...words.mention].find(

@@ -36,7 +36,7 @@ export interface UserPlan {
    */
   readonly script?: readonly {
     readonly tools: readonly string[];
-    readonly refusals: UserPlan["refusals"];
+    readonly refusals: UserPlan["refusalOdds"];
   }[];
   /** Wishes over bridges to other servers, by name. */
   readonly linkSteps?: ReadonlyMap<string, LinkStep>;
@@ -47,7 +47,7 @@ export interface UserPlan {
    * Of the wishes that the session would refuse, the share that are said all the same; and of
    * those, the share that are looked for.
    */
-  readonly refusals: { readonly met: number; readonly courted: number };
+  readonly refusalOdds: { readonly met: number; readonly courted: number };
   /** Look-ups by a whole list, where it is short. */
   readonly prefersLists: boolean;
   /** Characters of a result that is asked for. */
@@ -62,7 +62,7 @@ export interface UserPlan {
    * Tools that are not to be had, and what is said to that: of a talk in which nothing can be done,
    * all that is asked for.
    */
-  readonly missing?: {
+  readonly missingTools?: {
     readonly hidden: ReadonlySet<string>;
     readonly words: MissingCapabilityTemplates;
     readonly isAll: boolean;

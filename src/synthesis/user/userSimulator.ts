@@ -89,7 +89,7 @@ export class UserSimulator {
         prefersLists: plot.prefersLists,
         preferredTools: new Set(plot.tools),
         longestResult: plot.maxResultLength,
-        ...(plot.missing ? { hiddenTools: plot.missing.hidden } : {}),
+        ...(plot.missingTools ? { hiddenTools: plot.missingTools.hidden } : {}),
       },
     );
   }
@@ -168,14 +168,14 @@ export class UserSimulator {
       tools.length,
       kind === "open"
         ? "first"
-        : before && !this.#plot.missing!.isAll
+        : before && !this.#plot.missingTools!.isAll
           ? "bare"
           : refused || before
             ? "moving-on"
             : "follow-up",
       kind === "open" && this.#plot.info === "missing",
     );
-    return turn && before && !this.#plot.missing!.isAll ? this.#movedOn(turn) : turn;
+    return turn && before && !this.#plot.missingTools!.isAll ? this.#movedOn(turn) : turn;
   }
 
   #open(): UserTurn | undefined {
@@ -193,7 +193,7 @@ export class UserSimulator {
     const opening = isBlocked ? "moving-on" : wanted;
     // after a refusal, "it" would be what was refused
     if (opening === "moving-on") this.feasibility.clearFocus();
-    if (isBlocked && !this.#plot.missing!.isAll) return this.#somethingElse();
+    if (isBlocked && !this.#plot.missingTools!.isAll) return this.#somethingElse();
     if (this.#left.length === 0) {
       const next = this.#successor();
       if (next === undefined)
@@ -212,7 +212,7 @@ export class UserSimulator {
     const { random, declarations } = this.#scene;
     const isBlocked = this.turn.intents.some(it => it.blockedReply !== undefined);
     for (let attempt = 0; attempt < others; attempt++) {
-      const tools = [...declarations.keys()].filter(it => !this.#plot.missing?.hidden.has(it));
+      const tools = [...declarations.keys()].filter(it => !this.#plot.missingTools?.hidden.has(it));
       this.#left = [random.pickWeighted(tools, this.#plot.getToolWeight)];
       const turn = this.#planned(1, isBlocked ? "bare" : opening, false);
       if (!turn || turn.intents.some(it => it.blockedReply !== undefined)) continue;
@@ -223,7 +223,7 @@ export class UserSimulator {
 
   /** Something else, after what could not be done. */
   #movedOn(turn: UserTurn): UserTurn {
-    const { goOn, unknown } = this.#plot.missing!.words;
+    const { goOn, unknown } = this.#plot.missingTools!.words;
     return {
       ...turn,
       text:
@@ -241,12 +241,12 @@ export class UserSimulator {
   }
 
   #planned(n: number, opening: TurnPosition, withholds: boolean): UserTurn | undefined {
-    const { phrases } = this.#scene;
+    const { templates } = this.#scene;
     const names = this.#left.slice(0, n);
     this.#left = this.#left.slice(n);
     const wishes: PlannedIntent[] = [];
     const clauses: string[] = [];
-    const holdAt = withholds ? names.findLastIndex(it => phrases.tools[it]?.missing) : -1;
+    const holdAt = withholds ? names.findLastIndex(it => templates.tools[it]?.missing) : -1;
     for (const [i, name] of names.entries()) {
       if (i === holdAt) {
         const held = this.#withholding(name);
@@ -266,7 +266,7 @@ export class UserSimulator {
         break;
       }
       if (trial.missingCapability) {
-        const { words, isAll } = this.#plot.missing!;
+        const { words, isAll } = this.#plot.missingTools!;
         const standing = clauses.length > 0 ? "rest" : this.missingCapability ? "again" : "alone";
         this.missingCapability ??= trial.missingCapability;
         this.#left = isAll ? [...names.slice(i + 1), ...this.#left] : [];
@@ -333,7 +333,7 @@ export class UserSimulator {
   /** The same for another thing, in the same clause: `freeze the Travel card and the Gift card`. */
   #twin({
     intent,
-    declared,
+    declaration,
     outcome,
   }: FeasibilityResult): { wish: Intent; clause: string } | undefined {
     const { random } = this.#scene;
@@ -349,7 +349,7 @@ export class UserSimulator {
       return undefined;
     const isThere = (entity: string, id: unknown) =>
       typeof id === "string" && this.#scene.sample.find(entity, id) !== undefined;
-    const open = declared.inputs.filter(
+    const open = declaration.inputs.filter(
       it =>
         !it.isList &&
         isThere(it.entity, intent.arguments[it.key]) &&
@@ -358,12 +358,12 @@ export class UserSimulator {
     );
     if (
       open.length === 0 ||
-      declared.values.some(it => it.isSensitive && it.key in intent.arguments)
+      declaration.values.some(it => it.isSensitive && it.key in intent.arguments)
     )
       return undefined;
     const { key } = random.pick(open);
     const other = this.#granted(
-      { declared, form: `{${key}}`, base: intent },
+      { declaration, template: `{${key}}`, base: intent },
       it => it.arguments[key] !== intent.arguments[key],
     );
     if (!other || pointingWords.test(other.argumentTexts[key]!)) return undefined;
@@ -377,29 +377,29 @@ export class UserSimulator {
   /** A wish for a tool that the session grants, or, now and then, one that it refuses. */
   #tried(name: string, before: Intent | undefined): FeasibilityResult | undefined {
     const step = this.#plot.linkSteps?.get(name);
-    const { declarations, phrases, random } = this.#scene;
+    const { declarations, templates, random } = this.#scene;
     if (step) {
       const trial = this.#walk.createIntent(
         step,
         this.#heard,
-        () => this.#formOf(phrases.tools[step.link.from]!.forms),
+        () => this.#formOf(templates.tools[step.link.from]!.forms),
         this.feasibility,
       );
       if (typeof trial === "string") this.failure = trial;
       return typeof trial === "string" ? undefined : trial;
     }
     const declared = declarations.get(name)!;
-    const { met, courted } = this.#plot.script?.[this.#turns]?.refusals ?? this.#plot.refusals;
+    const { met, courted } = this.#plot.script?.[this.#turns]?.refusals ?? this.#plot.refusalOdds;
     const mayFail = declared.tool.effect === "write" && random.boolean(met);
     const courts = mayFail && random.boolean(courted);
     const flow = this.#flow(declared, before);
     let why = "";
     for (let attempt = 0; attempt < tries; attempt++) {
-      const form = this.#formOf(phrases.tools[name]!.forms);
+      const form = this.#formOf(templates.tools[name]!.forms);
       // what flows in may be what stands in the way
       const trial = this.feasibility.check({
-        declared,
-        form,
+        declaration: declared,
+        template: form,
         ...(attempt < tries - 2 ? { flow } : {}),
       });
       why = describeProblem(trial);
@@ -430,14 +430,14 @@ export class UserSimulator {
    * with the answer.
    */
   #withholding(name: string): { clause: string; question: string } | undefined {
-    const { declarations, phrases, random, focus } = this.#scene;
-    const missing = phrases.tools[name]!.missing!;
+    const { declarations, templates, random, focus } = this.#scene;
+    const missing = templates.tools[name]!.missing!;
     let why = "";
     for (let attempt = 0; attempt < tries; attempt++) {
       const key = random.pick(Object.keys(missing));
       const trial = this.feasibility.check({
-        declared: declarations.get(name)!,
-        form: this.#formOf(missing[key]!.forms),
+        declaration: declarations.get(name)!,
+        template: this.#formOf(missing[key]!.forms),
         withheld: key,
       });
       why = describeProblem(trial);
@@ -506,8 +506,8 @@ export class UserSimulator {
     // a way out does not hang on a question
     if (substitutePartialNames(trial.intent) || trial.intent.clause.endsWith("?")) return undefined;
     const { intent, outcome } = trial;
-    const { phrases, declarations, random } = this.#scene;
-    const words = phrases.tools[intent.tool.name]!.otherwise;
+    const { templates, declarations, random } = this.#scene;
+    const words = templates.tools[intent.tool.name]!.otherwise;
     const isNeeded = outcome.kind !== "ok";
     if (isNeeded && random.boolean(words ? otherwise.anotherTool : otherwise.onlyTool))
       return this.#alternative(trial);
@@ -515,7 +515,11 @@ export class UserSimulator {
     const [key, forms] = random.pick(Object.entries(words));
     const stage = isNeeded ? this.feasibility : this.feasibility.fork();
     return this.#granted(
-      { declared: declarations.get(intent.tool.name)!, base: intent, form: random.pick(forms) },
+      {
+        declaration: declarations.get(intent.tool.name)!,
+        base: intent,
+        template: random.pick(forms),
+      },
       it => isAcceptableChange(it, intent, key),
       stage,
     );
@@ -526,13 +530,13 @@ export class UserSimulator {
    * possible, tell me where it is`.
    */
   #alternative({ intent }: FeasibilityResult): Intent | undefined {
-    const { declarations, phrases, random } = this.#scene;
+    const { declarations, templates, random } = this.#scene;
     const [named] = intent.mentions;
     if (!named || intent.clause.endsWith("?") || this.#plot.linkSteps) return undefined;
     const { instance } = named;
     const fits = (it: ToolDeclaration) =>
       it.tool.effect === "read" &&
-      phrases.tools[it.tool.name] &&
+      templates.tools[it.tool.name] &&
       it.inputs.some(
         input => input.isRequired && !input.isList && input.entity === instance.entity,
       );
@@ -540,9 +544,9 @@ export class UserSimulator {
       .shuffle([...declarations.values()].filter(fits))
       .slice(0, others)) {
       const { key } = declared.inputs.find(it => it.isRequired && it.entity === instance.entity)!;
-      const form = random.pick(phrases.tools[declared.tool.name]!.forms);
+      const form = random.pick(templates.tools[declared.tool.name]!.forms);
       const trial = this.feasibility.check(
-        { declared, form, flow: { [key]: [instance] } },
+        { declaration: declared, template: form, flow: { [key]: [instance] } },
         { ...this.#scene, focus: [instance], recent: [instance] },
       );
       if (
@@ -567,10 +571,15 @@ export class UserSimulator {
   /** The value that was asked for. */
   #answer({ wish, key }: { wish: Intent; key: string }): UserTurn | undefined {
     this.#withheld = undefined;
-    const { phrases, random, declarations } = this.#scene;
+    const { templates, random, declarations } = this.#scene;
     const declared = declarations.get(wish.tool.name)!;
-    const form = random.pick(phrases.tools[wish.tool.name]!.missing![key]!.answer);
-    const trial = this.feasibility.check({ declared, form, base: wish, isSettled: true });
+    const form = random.pick(templates.tools[wish.tool.name]!.missing![key]!.answer);
+    const trial = this.feasibility.check({
+      declaration: declared,
+      template: form,
+      base: wish,
+      isSettled: true,
+    });
     if (typeof trial === "string" || trial.outcome.kind !== "ok") return undefined;
     this.feasibility.commit(trial);
     // what answers the question that was asked first
@@ -581,14 +590,15 @@ export class UserSimulator {
   /** After a refusal: the same wish with one value changed so that it is granted. */
   #instead(refused: Intent): UserTurn | undefined {
     this.#refused = undefined;
-    const { phrases, declarations, random } = this.#scene;
+    const { templates, declarations, random } = this.#scene;
     const declared = declarations.get(refused.tool.name)!;
     for (const [key, forms] of random.shuffle(
-      Object.entries(phrases.tools[refused.tool.name]!.instead ?? {}),
+      Object.entries(templates.tools[refused.tool.name]!.instead ?? {}),
     )) {
       for (let attempt = 0; attempt < tries; attempt++) {
-        const wish = this.#granted({ declared, base: refused, form: random.pick(forms) }, it =>
-          isAcceptableChange(it, refused, key),
+        const wish = this.#granted(
+          { declaration: declared, base: refused, template: random.pick(forms) },
+          it => isAcceptableChange(it, refused, key),
         );
         if (wish) return { text: this.#text([wish.clause], "instead"), intents: [wish] };
       }
@@ -599,14 +609,14 @@ export class UserSimulator {
   /** The last wish once more, with other values where the form has slots. */
   #again(): UserTurn | undefined {
     const last = this.#last;
-    const { phrases, declarations, random } = this.#scene;
-    const forms = last && phrases.tools[last.tool.name]?.again;
+    const { templates, declarations, random } = this.#scene;
+    const forms = last && templates.tools[last.tool.name]?.again;
     if (!forms) return undefined;
     for (let attempt = 0; attempt < tries; attempt++) {
       const wish = this.#granted({
-        declared: declarations.get(last.tool.name)!,
+        declaration: declarations.get(last.tool.name)!,
         base: last,
-        form: random.pick(forms),
+        template: random.pick(forms),
       });
       if (wish) return { text: this.#text([wish.clause], "clarification"), intents: [wish] };
     }

@@ -36,7 +36,7 @@ beforeAll(async () => {
     transcriptOf(tasks[n]!.trajectory, { task: tasks[n]! }).text,
   ]);
   if (process.env["UPDATE"])
-    rmSync(join(import.meta.dirname, "../goldens", folder), { recursive: true, force: true });
+    rmSync(join(import.meta.dirname, "../../goldens", folder), { recursive: true, force: true });
 });
 
 describe("fifty conversations", () => {
@@ -46,7 +46,7 @@ describe("fifty conversations", () => {
   });
 
   test("and no other file lies beside them", () => {
-    expect(readdirSync(join(import.meta.dirname, "../goldens", folder)).sort()).toEqual(
+    expect(readdirSync(join(import.meta.dirname, "../../goldens", folder)).sort()).toEqual(
       chosen.map(([name]) => name).sort(),
     );
   });
