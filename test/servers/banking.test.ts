@@ -28,7 +28,7 @@ function check(calls: Call[], expected: object): void {
   if (outcome.kind !== "ok") expect(session.digest).toBe(digest);
 }
 
-const gives = (value: object) => ({ kind: "ok", value });
+const returns = (value: object) => ({ kind: "ok", value });
 const refuses = (type: string, message: RegExp) => ({
   kind: "refused",
   type,
@@ -48,16 +48,16 @@ describe("accounts", () => {
   test("are found by part of a name", () =>
     check(
       [["list_accounts", { name: "sav" }]],
-      gives({ accounts: [{ name: "Savings", account_id: savings, kind: "savings" }] }),
+      returns({ accounts: [{ name: "Savings", account_id: savings, kind: "savings" }] }),
     ));
   test("are found by kind", () =>
-    check([["list_accounts", { kind: "credit" }]], gives({ accounts: [] })));
+    check([["list_accounts", { kind: "credit" }]], returns({ accounts: [] })));
   test("of no known kind are refused", () =>
     check([["list_accounts", { kind: "gold" }]], refuses("invalid_params", /kind/)));
   test("show their cards", () =>
     check(
       [["get_account", { account_id: holiday }]],
-      gives({
+      returns({
         cards: [
           { card: "Travel card", card_id: travelCard, last_digits: "9052", status: "frozen" },
         ],
@@ -76,7 +76,7 @@ describe("accounts", () => {
   test("available counts the overdraft: 3148.95 + 300", () =>
     check(
       [["get_balance", { account_id: everyday }]],
-      gives({ balance: 3148.95, available: 3448.95 }),
+      returns({ balance: 3148.95, available: 3448.95 }),
     ));
 });
 
@@ -84,7 +84,7 @@ describe("ledger", () => {
   test("is newest first, and bounded", () =>
     check(
       [["list_transactions", { account_id: everyday, limit: 1 }]],
-      gives({ transactions: [{ text: "Orchard Foods", date: "2026-03-08", amount: -64.15 }] }),
+      returns({ transactions: [{ text: "Orchard Foods", date: "2026-03-08", amount: -64.15 }] }),
     ));
   test("filters by text, day and size", () =>
     check(
@@ -94,7 +94,7 @@ describe("ledger", () => {
           { account_id: everyday, text: "orchard", to_date: "2026-03-07", min_amount: 42.6 },
         ],
       ],
-      gives({
+      returns({
         transactions: [{ date: "2026-03-03" }, { date: "2026-02-08" }, { date: "2026-02-03" }],
       }),
     ));
@@ -116,7 +116,7 @@ describe("ledger", () => {
   test("gives one line in full", () =>
     check(
       [["get_transaction", { transaction_id: "txn_401" }]],
-      gives({ text: "Harbor Studio salary", kind: "salary", amount: 2450 }),
+      returns({ text: "Harbor Studio salary", kind: "salary", amount: 2450 }),
     ));
   test("unknown lines are refused", () =>
     check(
@@ -126,7 +126,7 @@ describe("ledger", () => {
   test("a statement adds up: 200 in, nothing out, 3100 + 200 = 3300 at the end of February", () =>
     check(
       [["get_statement", { account_id: savings, month: "2026-02" }]],
-      gives({ money_in: 200, money_out: 0, closing: 3300, transactions: 1 }),
+      returns({ money_in: 200, money_out: 0, closing: 3300, transactions: 1 }),
     ));
   test("a month to come is refused", () =>
     check(
@@ -141,13 +141,16 @@ describe("transfers", () => {
     { from_account: from, to_account: to, amount },
   ];
   test("move money: 3148.95 - 100.10 and 3500 + 100.10", () =>
-    check([transfer(100.1)], gives({ from_balance: 3048.85, to_balance: 3600.1 })));
+    check([transfer(100.1)], returns({ from_balance: 3048.85, to_balance: 3600.1 })));
   test("show in later reads", () =>
-    check([transfer(100.1), ["get_balance", { account_id: savings }]], gives({ balance: 3600.1 })));
+    check(
+      [transfer(100.1), ["get_balance", { account_id: savings }]],
+      returns({ balance: 3600.1 }),
+    ));
   test("stand in the ledger", () =>
     check(
       [transfer(5), ["list_transactions", { account_id: savings, limit: 1 }]],
-      gives({ transactions: [{ text: "Transfer from Everyday", amount: 5 }] }),
+      returns({ transactions: [{ text: "Transfer from Everyday", amount: 5 }] }),
     ));
   test("beyond the funds are refused: 3448.95 is available", () =>
     check(
@@ -155,7 +158,7 @@ describe("transfers", () => {
       refuses("precondition_failed", /insufficient funds: Everyday has 3448.95 available/),
     ));
   test("up to the last cent of the overdraft go through", () =>
-    check([transfer(3448.95)], gives({ from_balance: -300 })));
+    check([transfer(3448.95)], returns({ from_balance: -300 })));
   test("to the same account are refused", () =>
     check([transfer(5, savings, savings)], refuses("invalid_params", /same account/)));
   test("from a closed account are refused", () =>
@@ -173,7 +176,7 @@ describe("transfers", () => {
           { from_account: everyday, to_account: flat, amount: 20, date: "2026-03-10" },
         ],
       ],
-      gives({ date: "2026-03-10", status: "pending" }),
+      returns({ date: "2026-03-10", status: "pending" }),
     ));
   test("cannot be planned for today", () =>
     check(
@@ -188,7 +191,7 @@ describe("transfers", () => {
   test("planned ones are listed by the account they leave", () =>
     check(
       [["list_scheduled_transfers", { from_account: everyday }]],
-      gives({
+      returns({
         scheduled: [
           { to: "Savings", scheduled_id: "sch_601", date: "2026-03-15", amount: 150 },
           { to: "Holiday fund" },
@@ -206,7 +209,7 @@ describe("transfers", () => {
         ["cancel_scheduled_transfer", { scheduled_id: "sch_601" }],
         ["list_scheduled_transfers", {}],
       ],
-      gives({ scheduled: [{ scheduled_id: "sch_604" }] }),
+      returns({ scheduled: [{ scheduled_id: "sch_604" }] }),
     ));
   test("are cancelled once", () =>
     check(
@@ -224,19 +227,19 @@ describe("cash and cards", () => {
     { card_id: card, amount },
   ];
   test("deposits raise the balance: 600 + 45.50", () =>
-    check([["deposit", { account_id: holiday, amount: 45.5 }]], gives({ balance: 645.5 })));
+    check([["deposit", { account_id: holiday, amount: 45.5 }]], returns({ balance: 645.5 })));
   test("deposits into a closed account are refused", () =>
     check(
       [["deposit", { account_id: student, amount: 5 }]],
       refuses("precondition_failed", /closed/),
     ));
-  test("withdrawals lower it", () => check([withdraw(100)], gives({ balance: 3048.95 })));
+  test("withdrawals lower it", () => check([withdraw(100)], returns({ balance: 3048.95 })));
   test("a frozen card gives no cash", () =>
     check([withdraw(20, travelCard)], refuses("precondition_failed", /frozen/)));
   test("an unfrozen one does", () =>
     check(
       [["unfreeze_card", { card_id: travelCard, last_digits: "9052" }], withdraw(20, travelCard)],
-      gives({ balance: 580 }),
+      returns({ balance: 580 }),
     ));
   test("the daily limit counts what was taken: 300 + 101 > 400", () =>
     check(
@@ -251,7 +254,7 @@ describe("cash and cards", () => {
   test("cards are frozen", () =>
     check(
       [["freeze_card", { card_id: flatCard }]],
-      gives({ card: "Flat card", status: "frozen" }),
+      returns({ card: "Flat card", status: "frozen" }),
     ));
   test("but once", () =>
     check([["freeze_card", { card_id: travelCard }]], refuses("conflict", /already frozen/)));
@@ -271,14 +274,14 @@ describe("payees and bills", () => {
   test("are found by name, with what is due", () =>
     check(
       [["list_payees", { name: "bright" }]],
-      gives({ payees: [{ name: "Brightline Energy", payee_id: "pay_309", due: 96.35 }] }),
+      returns({ payees: [{ name: "Brightline Energy", payee_id: "pay_309", due: 96.35 }] }),
     ));
   test("names beyond bounds are refused", () =>
     check([["list_payees", { name: "x".repeat(201) }]], refuses("invalid_params", /name/)));
   test("a bill is paid in full: 3148.95 - 96.35", () =>
     check(
       [["pay_bill", { account_id: everyday, payee_id: "pay_309" }]],
-      gives({ paid: 96.35, balance: 3052.6 }),
+      returns({ paid: 96.35, balance: 3052.6 }),
     ));
   test("and then is gone", () =>
     check(
@@ -294,7 +297,7 @@ describe("payees and bills", () => {
         ["add_payee", { name: "Corner Bakery", iban: "DE44500105175407" }],
         ["list_payees", { name: "corner" }],
       ],
-      gives({ payees: [{ name: "Corner Bakery" }] }),
+      returns({ payees: [{ name: "Corner Bakery" }] }),
     ));
   test("a known one is refused", () =>
     check(

@@ -8,9 +8,9 @@ import { join } from "node:path";
 import { openByName, openCatalog } from "../../src/environment/catalog.ts";
 import { balanceOf, server as budget, type Budget } from "../../src/servers/budget/server.ts";
 import { walk } from "../contracts/walk.ts";
-import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
+import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
 
-const { check, checkAllTools } = checksOf(budget);
+const { check, checkAllTools } = createChecks(budget);
 
 const [rent, power, groceries, eating, books, gym] = [
   "cat_101",
@@ -43,7 +43,7 @@ describe("categories", () => {
   test("show what is left: 80 - 18.9 - 31", () =>
     check(
       [["list_categories", { name: "eating" }]],
-      gives({
+      returns({
         categories: [
           { category: "Eating out", category_id: eating, limit: 80, spent: 49.9, left: 30.1 },
         ],
@@ -52,24 +52,24 @@ describe("categories", () => {
   test("show another month: 18.9 + 14.2", () =>
     check(
       [["list_categories", { name: "eating", month: "2026-02" }]],
-      gives({ categories: [{ spent: 33.1 }] }),
+      returns({ categories: [{ spent: 33.1 }] }),
     ));
   test("are archived in the end", () =>
     check(
       [["list_categories", { archived: true }]],
-      gives({ categories: [{ category: "Old gym", category_id: gym, spent: 0 }] }),
+      returns({ categories: [{ category: "Old gym", category_id: gym, spent: 0 }] }),
     ));
   test("overspent ones are found", () =>
     check(
       [spend(books, 55), ["list_categories", { over_limit: true }]],
-      gives({ categories: [{ category: "Books and films", left: -4.5 }] }),
+      returns({ categories: [{ category: "Books and films", left: -4.5 }] }),
     ));
   test("of an unknown month are refused", () =>
     check([["list_categories", { month: "2025-01" }]], refuses("not_found", /no month 2025-01/)));
   test("are opened: 820 is free, 820 - 100", () =>
     check(
       [["create_category", { name: "Pets", limit: 100 }]],
-      gives({ category: "Pets", limit: 100, free: 720 }),
+      returns({ category: "Pets", limit: 100, free: 720 }),
     ));
   test("are opened once", () =>
     check(
@@ -92,16 +92,16 @@ describe("categories", () => {
   test("get another limit: 49.9 of 100", () =>
     check(
       [limit(eating, 100)],
-      gives({ from: "2026-03", limit: 100, spent: 49.9, left: 50.1, free: 800 }),
+      returns({ from: "2026-03", limit: 100, spent: 49.9, left: 50.1, free: 800 }),
     ));
   test("keep it in later reads", () =>
     check(
       [limit(eating, 100), ["get_category_summary", { category_id: eating }]],
-      gives({ limit: 100, left: 50.1 }),
+      returns({ limit: 100, left: 50.1 }),
     ));
-  test("lower limits free money", () => check([limit(groceries, 150)], gives({ free: 920 })));
+  test("lower limits free money", () => check([limit(groceries, 150)], returns({ free: 920 })));
   test("limits below what is spent free no more than that: 820 + 90 - 38.4", () =>
-    check([limit(power, 20)], gives({ left: -18.4, free: 871.6 })));
+    check([limit(power, 20)], returns({ left: -18.4, free: 871.6 })));
   test("limits of closed months stay", () =>
     check([limit(eating, 100, "2026-02")], refuses("precondition_failed", /2026-02 is closed/)));
   test("limits differ from before", () =>
@@ -122,7 +122,7 @@ describe("expenses", () => {
   test("are written down: 49.9 + 12.3 of 80", () =>
     check(
       [spend(eating, 12.3)],
-      gives({
+      returns({
         expense: "Market stall",
         day: "2026-03-09",
         category: "Eating out",
@@ -133,7 +133,7 @@ describe("expenses", () => {
   test("show in the list", () =>
     check(
       [spend(eating, 12.3), ["list_expenses", { limit: 1 }]],
-      gives({
+      returns({
         count: 15,
         expenses: [{ expense: "Market stall", amount: 12.3, method: "cash", category_id: eating }],
       }),
@@ -146,8 +146,8 @@ describe("expenses", () => {
         /fixed limit of 80 in 2026-03, 49.9 is spent, and 30.2 does not fit/,
       ),
     ));
-  test("reach it to the cent", () => check([spend(eating, 30.1)], gives({ left: 0 })));
-  test("go beyond others", () => check([spend(books, 60)], gives({ spent: 69.5, left: -9.5 })));
+  test("reach it to the cent", () => check([spend(eating, 30.1)], returns({ left: 0 })));
+  test("go beyond others", () => check([spend(books, 60)], returns({ spent: 69.5, left: -9.5 })));
   test("are not of closed months, of tomorrow, or of no day", () => {
     check(
       [spend(groceries, 5, "Jam", "2026-02-20")],
@@ -169,11 +169,14 @@ describe("expenses", () => {
       refuses("conflict", /written down already \(exp_134\)/),
     ));
   test("of text as an amount do not fit", () =>
-    check([["add_expense", { category_id: eating, amount: "5", text: "Jam" }]], misfits(/amount/)));
+    check(
+      [["add_expense", { category_id: eating, amount: "5", text: "Jam" }]],
+      rejectsArguments(/amount/),
+    ));
   test("are put right: 250 - 42.6 - 64.15 - 15", () =>
     check(
       [["update_expense", { expense_id: eggs, amount: 15 }]],
-      gives({ changed: ["amount"], amount: 15, left: 128.25 }),
+      returns({ changed: ["amount"], amount: 15, left: 128.25 }),
     ));
   test("move to another category, the bank's too", () =>
     check(
@@ -181,7 +184,7 @@ describe("expenses", () => {
         ["update_expense", { expense_id: foods, category_id: books }],
         ["get_category_summary", { category_id: books }],
       ],
-      gives({ spent: 73.65, expenses: 2, left: -13.65 }),
+      returns({ spent: 73.65, expenses: 2, left: -13.65 }),
     ));
   test("of the bank stay as they are", () =>
     check(
@@ -216,7 +219,7 @@ describe("expenses", () => {
   test("are taken out: 42.6 + 64.15 are left", () =>
     check(
       [["delete_expense", { expense_id: eggs }]],
-      gives({ deleted: "Farm eggs", amount: 12.5, spent: 106.75 }),
+      returns({ deleted: "Farm eggs", amount: 12.5, spent: 106.75 }),
     ));
   test("are gone then", () =>
     check(
@@ -236,12 +239,12 @@ describe("expenses", () => {
   test("are listed with their sum: 42.6 + 64.15 twice", () =>
     check(
       [["list_expenses", { text: "orchard", limit: 1 }]],
-      gives({ count: 4, total: 213.5, expenses: [{ expense_id: foods, day: "2026-03-08" }] }),
+      returns({ count: 4, total: 213.5, expenses: [{ expense_id: foods, day: "2026-03-08" }] }),
     ));
   test("are listed by method, days and size", () =>
     check(
       [["list_expenses", { method: "cash", from: "2026-03-01", min_amount: 10 }]],
-      gives({
+      returns({
         count: 2,
         total: 43.5,
         expenses: [{ expense: "Brunch with friends" }, { expense: "Farm eggs" }],
@@ -258,7 +261,7 @@ describe("summaries", () => {
   test("of a category name the largest, and the month before", () =>
     check(
       [["get_category_summary", { category_id: groceries }]],
-      gives({
+      returns({
         spent: 119.25,
         left: 130.75,
         expenses: 3,
@@ -274,7 +277,7 @@ describe("summaries", () => {
   test("of a month add up: 1087.05 + 292.95 + 250 + 820 = 2450", () =>
     check(
       [["get_monthly_summary", {}]],
-      gives({
+      returns({
         status: "open",
         income: 2450,
         spent: 1087.05,
@@ -294,7 +297,7 @@ describe("summaries", () => {
   test("of a closed month say so", () =>
     check(
       [["get_monthly_summary", { month: "2026-02" }]],
-      gives({ status: "closed", saved: 280 }),
+      returns({ status: "closed", saved: 280 }),
     ));
   test("of no month are turned down", () =>
     check([["get_monthly_summary", { month: "2026-13" }]], refuses("invalid_params", /month/)));
@@ -304,7 +307,7 @@ describe("goals", () => {
   test("show what is missing, and a month's share", () =>
     check(
       [["list_goals", { name: "bicycle" }]],
-      gives({
+      returns({
         goals: [
           {
             goal: "New bicycle",
@@ -326,7 +329,7 @@ describe("goals", () => {
         ["create_savings_goal", { name: "Piano", target: 800, by: "2026-12-01" }],
         ["list_goals", { name: "piano" }],
       ],
-      gives({ goals: [{ saved: 0, missing: 800 }] }),
+      returns({ goals: [{ saved: 0, missing: 800 }] }),
     ));
   test("begin once, and end later", () => {
     check(
@@ -339,24 +342,24 @@ describe("goals", () => {
     );
   });
   test("grow out of what is free: 820 - 60", () =>
-    check([put(trip, 60)], gives({ saved: 300, missing: 900, reached: false, free: 760 })));
+    check([put(trip, 60)], returns({ saved: 300, missing: 900, reached: false, free: 760 })));
   test("grow no further than that", () =>
     check(
       [put(trip, 810), put(bicycle, 20)],
       refuses("precondition_failed", /20 is more than the 10 that is free in 2026-03/),
     ));
   test("grow again when a limit is lowered", () =>
-    check([put(trip, 810), limit(groceries, 200), put(bicycle, 60)], gives({ free: 0 })));
+    check([put(trip, 810), limit(groceries, 200), put(bicycle, 60)], returns({ free: 0 })));
   test("need no more than their target", () =>
     check([put(party, 60)], refuses("precondition_failed", /needs only 50 more of its 150/)));
   test("are reached, and stay so", () => {
-    check([put(party, 50)], gives({ missing: 0, reached: true }));
+    check([put(party, 50)], returns({ missing: 0, reached: true }));
     check([put(party, 50), put(party, 1)], refuses("conflict", /is reached/));
   });
   test("are found once they are reached", () =>
     check(
       [put(party, 50), ["list_goals", { status: "reached" }]],
-      gives({ goals: [{ goal_id: party, missing: 0 }] }),
+      returns({ goals: [{ goal_id: party, missing: 0 }] }),
     ));
 });
 

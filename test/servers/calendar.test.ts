@@ -44,13 +44,13 @@ function check(calls: Call[], expected: object): void {
   ).toBeUndefined();
 }
 
-const gives = (value: object) => ({ kind: "ok", value });
+const returns = (value: object) => ({ kind: "ok", value });
 const refuses = (type: string, message: RegExp) => ({
   kind: "refused",
   type,
   message: expect.stringMatching(message) as string,
 });
-const titled = (...titles: string[]) => gives({ events: titles.map(title => ({ title })) });
+const titled = (...titles: string[]) => returns({ events: titles.map(title => ({ title })) });
 
 const [work, personal, holidays] = ["cal_101", "cal_102", "cal_103"] as const;
 const [standup, kickoff, review, planning, shoot, dentist, pottery, rent, workshop, lunch] = [
@@ -79,12 +79,12 @@ describe("calendars", () => {
   test("are found by part of a name", () =>
     check(
       [["list_calendars", { name: "hol" }]],
-      gives({ calendars: [{ name: "Studio holidays", calendar_id: holidays, access: "read" }] }),
+      returns({ calendars: [{ name: "Studio holidays", calendar_id: holidays, access: "read" }] }),
     ));
   test("are listed with what the user may do", () =>
     check(
       [["list_calendars", {}]],
-      gives({ calendars: [{ access: "owner" }, { access: "owner" }, { access: "read" }] }),
+      returns({ calendars: [{ access: "owner" }, { access: "owner" }, { access: "read" }] }),
     ));
   test("of no text cannot be asked for", () =>
     check([["list_calendars", { name: "" }]], refuses("invalid_params", /name/)));
@@ -94,7 +94,7 @@ describe("events", () => {
   test("of a calendar are listed in order of time, the series apart", () =>
     check(
       [["list_events", { calendar_id: work, to: "2026-03-11" }]],
-      gives({
+      returns({
         events: [{ title: "Northwind kickoff" }, { title: "Design review" }],
         series: [
           { title: "Morning standup", next: "2026-03-09T09:30" },
@@ -119,7 +119,7 @@ describe("events", () => {
   test("that are left out are counted: 7 - 2", () =>
     check(
       [["list_events", { calendar_id: work, to: "2026-03-13", limit: 2 }]],
-      gives({ events: [{ event_id: kickoff }], series: [{ next: "2026-03-09T09:30" }], more: 5 }),
+      returns({ events: [{ event_id: kickoff }], series: [{ next: "2026-03-09T09:30" }], more: 5 }),
     ));
   test("of a person are those they organize or are invited to", () =>
     check(
@@ -154,14 +154,14 @@ describe("events", () => {
   test("that repeat are found once, at their next occurrence", () =>
     check(
       [["search_events", { query: "standup" }]],
-      gives({ events: [{ event_id: standup, start: "2026-03-09T09:30", repeats: "weekdays" }] }),
+      returns({ events: [{ event_id: standup, start: "2026-03-09T09:30", repeats: "weekdays" }] }),
     ));
   test("without a query are bad arguments", () =>
     check([["search_events", {}]], { kind: "bad-arguments" }));
   test("show guests and reminders", () =>
     check(
       [["get_event", { event_id: kickoff }]],
-      gives({
+      returns({
         end: "2026-03-10T12:00",
         attendees: [{ name: "Chloe Martin", response: "accepted" }, { name: "Farid Haddad" }],
         reminders: "30 minutes before",
@@ -170,7 +170,7 @@ describe("events", () => {
   test("of others show who organizes them, and the user's own answer", () =>
     check(
       [["get_event", { event_id: shoot }]],
-      gives({
+      returns({
         organizer: "Emma Novak",
         response: "accepted",
         attendees: [{ name: "Chloe Martin" }],
@@ -194,12 +194,12 @@ describe("creating", () => {
           attendees: ["Ben Okafor", "chloe@harbor.example"],
         }),
       ],
-      gives({ end: "2026-03-10T14:45", invited: 2 }),
+      returns({ end: "2026-03-10T14:45", invited: 2 }),
     ));
   test("shows in later reads", () =>
     check(
       [create("2026-03-10T14:00"), ["get_agenda", { day: "2026-03-10" }]],
-      gives({ events: [{}, {}, { title: "Budget review", time: "14:00-14:30" }, {}] }),
+      returns({ events: [{}, {}, { title: "Budget review", time: "14:00-14:30" }, {}] }),
     ));
   test("where the user is busy is refused", () =>
     check(
@@ -207,14 +207,14 @@ describe("creating", () => {
       refuses("conflict", /clashes with Northwind kickoff \(evt_102\), 11:00 to 12:00/),
     ));
   test("right after something is fine", () =>
-    check([create("2026-03-10T12:00")], gives({ start: "2026-03-10T12:00" })));
+    check([create("2026-03-10T12:00")], returns({ start: "2026-03-10T12:00" })));
   test("where the user is busy goes through if that is allowed", () =>
     check(
       [create("2026-03-10T11:30", { allow_conflict: true })],
-      gives({ start: "2026-03-10T11:30" }),
+      returns({ start: "2026-03-10T11:30" }),
     ));
   test("over an invitation that waits is fine", () =>
-    check([create("2026-03-12T11:00")], gives({ title: "Budget review" })));
+    check([create("2026-03-12T11:00")], returns({ title: "Budget review" })));
   test("in a read-only calendar is refused", () =>
     check(
       [create("2026-03-10T14:00", { calendar_id: holidays })],
@@ -235,7 +235,7 @@ describe("creating", () => {
   test("at a weekend is fine in a calendar without hours", () =>
     check(
       [create("2026-03-14T10:00", { calendar_id: personal })],
-      gives({ start: "2026-03-14T10:00" }),
+      returns({ start: "2026-03-14T10:00" }),
     ));
   test("more than two years ahead is refused", () =>
     check([create("2028-03-09T10:00")], refuses("limit_exceeded", /two years/)));
@@ -253,7 +253,7 @@ describe("changing", () => {
   test("a place", () =>
     check(
       [["update_event", { event_id: review, location: "Studio 2" }]],
-      gives({ title: "Design review", changed: ["location"] }),
+      returns({ title: "Design review", changed: ["location"] }),
     ));
   test("nothing is refused", () =>
     check(
@@ -283,7 +283,7 @@ describe("changing", () => {
   test("the time asks guests again", () =>
     check(
       [["move_event", { event_id: review, start: "2026-03-12T15:00" }]],
-      gives({ end: "2026-03-12T15:45", asked_again: 2 }),
+      returns({ end: "2026-03-12T15:45", asked_again: 2 }),
     ));
   test("the time puts every answer back", () =>
     check(
@@ -291,7 +291,7 @@ describe("changing", () => {
         ["move_event", { event_id: review, start: "2026-03-12T15:00" }],
         ["get_event", { event_id: review }],
       ],
-      gives({
+      returns({
         start: "2026-03-12T15:00",
         attendees: [{ response: "pending" }, { response: "pending" }],
       }),
@@ -304,7 +304,7 @@ describe("changing", () => {
   test("the time by a quarter of an hour does not clash with itself", () =>
     check(
       [["move_event", { event_id: review, start: "2026-03-11T14:15" }]],
-      gives({ start: "2026-03-11T14:15" }),
+      returns({ start: "2026-03-11T14:15" }),
     ));
   test("the time of what has begun is refused", () =>
     check(
@@ -317,7 +317,7 @@ describe("changing", () => {
   test("deleting tells the guests, and takes the reminders along", () =>
     check(
       [["delete_event", { event_id: kickoff }]],
-      gives({ deleted: "Northwind kickoff", notified: 2 }),
+      returns({ deleted: "Northwind kickoff", notified: 2 }),
     ));
   test("what is deleted is gone", () =>
     check(
@@ -335,32 +335,32 @@ describe("series", () => {
   test("of days the month lacks fall on its last day: 31 Jan, 28 Feb, 31 Mar, 30 Apr", () =>
     check(
       [repeat("2027-01-31T20:00", "monthly", { count: 4 })],
-      gives({ occurrences: 4, first: "2027-01-31", last: "2027-04-30" }),
+      returns({ occurrences: 4, first: "2027-01-31", last: "2027-04-30" }),
     ));
   test("know leap days: 2028 has one", () =>
     check(
       [repeat("2027-12-30T20:00", "monthly", { until: "2028-02-29" })],
-      gives({ occurrences: 3, last: "2028-02-29" }),
+      returns({ occurrences: 3, last: "2028-02-29" }),
     ));
   test("over weekdays skip weekends: Thursday, Friday, Monday", () =>
     check(
       [repeat("2026-03-12T12:30", "weekdays", { count: 3 })],
-      gives({ first: "2026-03-12", last: "2026-03-16" }),
+      returns({ first: "2026-03-12", last: "2026-03-16" }),
     ));
   test("every two weeks: 10 March + 4 × 14 days", () =>
     check(
       [repeat("2026-03-10T20:00", "every_two_weeks", { count: 5 })],
-      gives({ last: "2026-05-05" }),
+      returns({ last: "2026-05-05" }),
     ));
   test("are ten where nothing is said", () =>
     check(
       [repeat("2026-03-10T20:00", "daily", { allow_conflict: true })],
-      gives({ occurrences: 10, last: "2026-03-19" }),
+      returns({ occurrences: 10, last: "2026-03-19" }),
     ));
   test("end by whichever comes first", () =>
     check(
       [repeat("2026-03-10T21:00", "daily", { count: 9, until: "2026-03-12" })],
-      gives({ occurrences: 3 }),
+      returns({ occurrences: 3 }),
     ));
   test("that end before they start are refused", () =>
     check(
@@ -385,16 +385,19 @@ describe("series", () => {
   test("of an unknown rhythm are refused", () =>
     check([repeat("2026-03-10T20:00", "yearly")], refuses("invalid_params", /every/)));
   test("show their next occurrence: the rent, begun on 31 January, is due on 31 March", () =>
-    check([["get_event", { event_id: rent }]], gives({ repeats: "monthly", next: "2026-03-31" })));
+    check(
+      [["get_event", { event_id: rent }]],
+      returns({ repeats: "monthly", next: "2026-03-31" }),
+    ));
   test("lose an occurrence", () =>
     check(
       [["cancel_occurrence", { event_id: standup, occurrence: "2026-03-09" }]],
-      gives({ cancelled: "2026-03-09", next: "2026-03-10" }),
+      returns({ cancelled: "2026-03-09", next: "2026-03-10" }),
     ));
   test("lose the next one where no day is given", () =>
     check(
       [["cancel_occurrence", { event_id: pottery }]],
-      gives({ cancelled: "2026-03-11", next: "2026-03-18" }),
+      returns({ cancelled: "2026-03-11", next: "2026-03-18" }),
     ));
   test("do not show it any more", () =>
     check(
@@ -402,7 +405,7 @@ describe("series", () => {
         ["cancel_occurrence", { event_id: standup, occurrence: "2026-03-09" }],
         ["get_agenda", {}],
       ],
-      gives({ events: [] }),
+      returns({ events: [] }),
     ));
   test("lose it once", () =>
     check(
@@ -435,7 +438,7 @@ describe("series", () => {
         ["move_event", { event_id: pottery, start: "2026-03-12T18:00", occurrence: "2026-03-11" }],
         ["list_events", { calendar_id: personal, to: "2026-03-18" }],
       ],
-      gives({
+      returns({
         events: [{ event_id: dentist }],
         series: [{ event_id: pottery, next: "2026-03-12T18:00" }],
       }),
@@ -446,7 +449,7 @@ describe("series", () => {
         ["move_event", { event_id: pottery, start: "2026-03-12T18:00", occurrence: "2026-03-11" }],
         ["cancel_occurrence", { event_id: pottery, occurrence: "2026-03-12" }],
       ],
-      gives({ cancelled: "2026-03-11", next: "2026-03-18" }),
+      returns({ cancelled: "2026-03-11", next: "2026-03-18" }),
     ));
 });
 
@@ -458,12 +461,12 @@ describe("guests", () => {
   test("are invited by name, and known to be free", () =>
     check(
       [invite("David Chen")],
-      gives({ name: "David Chen", response: "pending", attendees: 3, free: true }),
+      returns({ name: "David Chen", response: "pending", attendees: 3, free: true }),
     ));
   test("are known to be busy: Chloe is at the kickoff", () =>
     check(
       [create("2026-03-10T11:00", { allow_conflict: true }), invite("Chloe Martin", "$event")],
-      gives({ free: false }),
+      returns({ free: false }),
     ));
   test("are invited once", () =>
     check(
@@ -482,7 +485,7 @@ describe("guests", () => {
   test("are taken off the list", () =>
     check(
       [["remove_attendee", { event_id: review, person: "Ben Okafor" }]],
-      gives({ name: "Ben Okafor", attendees: 1 }),
+      returns({ name: "Ben Okafor", attendees: 1 }),
     ));
   test("who are not on it cannot be", () =>
     check(
@@ -499,7 +502,7 @@ describe("invitations", () => {
   test("that wait are part of the agenda", () =>
     check(
       [["get_agenda", {}]],
-      gives({
+      returns({
         events: [{ title: "Morning standup", time: "09:30-09:45" }],
         invitations: [{ title: "Quarterly planning", event_id: planning }, { event_id: lunch }],
       }),
@@ -507,7 +510,7 @@ describe("invitations", () => {
   test("are accepted", () =>
     check(
       [answer(planning, "accepted")],
-      gives({ title: "Quarterly planning", response: "accepted", start: "2026-03-12T10:00" }),
+      returns({ title: "Quarterly planning", response: "accepted", start: "2026-03-12T10:00" }),
     ));
   test("then take up time", () =>
     check(
@@ -522,12 +525,12 @@ describe("invitations", () => {
   test("that clash can be, though", () =>
     check(
       [answer(planning, "accepted"), answer(lunch, "accepted", { allow_conflict: true })],
-      gives({ response: "accepted" }),
+      returns({ response: "accepted" }),
     ));
   test("once declined free the time", () =>
     check(
       [answer(shoot, "declined"), ["check_conflicts", { start: "2026-03-13T14:00" }]],
-      gives({ free: true }),
+      returns({ free: true }),
     ));
   test("are answered differently, or not", () =>
     check([answer(shoot, "accepted")], refuses("conflict", /already accepted/)));
@@ -544,7 +547,7 @@ describe("planning", () => {
   test("finds what is free between events, on the half hour", () =>
     check(
       [["find_free_slots", { day: "2026-03-10", minutes: 60 }]],
-      gives({
+      returns({
         slots: [
           { start: "2026-03-10T10:00" },
           { start: "2026-03-10T12:00" },
@@ -555,15 +558,15 @@ describe("planning", () => {
   test("counts what others have: Grace has nothing but planning, 10 to 12, and lunch until 13", () =>
     check(
       [["find_free_slots", { day: "2026-03-12", minutes: 60, people: ["Grace Kim"], limit: 1 }]],
-      gives({ slots: [{ start: "2026-03-12T13:00" }] }),
+      returns({ slots: [{ start: "2026-03-12T13:00" }] }),
     ));
   test("offers nothing at weekends, and goes on on Monday", () =>
     check(
       [["find_free_slots", { day: "2026-03-14", until: "2026-03-16", minutes: 30, limit: 1 }]],
-      gives({ slots: [{ start: "2026-03-16T09:00" }] }),
+      returns({ slots: [{ start: "2026-03-16T09:00" }] }),
     ));
   test("offers nothing that has passed", () =>
-    check([["find_free_slots", { day: "2026-03-06", minutes: 30 }]], gives({ slots: [] })));
+    check([["find_free_slots", { day: "2026-03-06", minutes: 30 }]], returns({ slots: [] })));
   test("looks at a month at most", () =>
     check(
       [["find_free_slots", { day: "2026-03-10", until: "2026-05-10", minutes: 30 }]],
@@ -577,7 +580,7 @@ describe("planning", () => {
   test("or not, and why", () =>
     check(
       [["check_conflicts", { start: "2026-03-10T11:45" }]],
-      gives({
+      returns({
         free: false,
         conflicts: [{ title: "Northwind kickoff", event_id: kickoff, start: "2026-03-10T11:00" }],
       }),
@@ -585,7 +588,7 @@ describe("planning", () => {
   test("or not for others", () =>
     check(
       [["check_conflicts", { start: "2026-03-12T10:30", people: ["Ben Okafor"] }]],
-      gives({ free: false, conflicts: [{ event_id: planning }] }),
+      returns({ free: false, conflicts: [{ event_id: planning }] }),
     ));
   test("strangers cannot be checked", () =>
     check(
@@ -593,7 +596,7 @@ describe("planning", () => {
       refuses("not_found", /Zoe/),
     ));
   test("holidays block nothing", () =>
-    check([["check_conflicts", { start: "2026-04-03T13:00" }]], gives({ free: true })));
+    check([["check_conflicts", { start: "2026-04-03T13:00" }]], returns({ free: true })));
   test("an agenda of no day is refused", () =>
     check(
       [["get_agenda", { day: "2026-02-29" }]],
@@ -607,18 +610,18 @@ describe("reminders", () => {
     { event_id: event, minutes_before: minutes },
   ];
   test("say when", () =>
-    check([remind(review, 15)], gives({ title: "Design review", at: "2026-03-11T13:45" })));
+    check([remind(review, 15)], returns({ title: "Design review", at: "2026-03-11T13:45" })));
   test("show in the event", () =>
     check(
       [remind(kickoff, 5), ["get_event", { event_id: kickoff }]],
-      gives({ reminders: "5 and 30 minutes before" }),
+      returns({ reminders: "5 and 30 minutes before" }),
     ));
   test("come once", () =>
     check([remind(kickoff, 30)], refuses("conflict", /already has a reminder 30 minutes before/)));
   test("cannot be for a time that has passed: a week before tomorrow", () =>
     check([remind(kickoff, 10_080)], refuses("precondition_failed", /has passed/)));
   test("of a series start with the next that can still be announced: not 9:30 today, but tomorrow", () =>
-    check([remind(standup, 60)], gives({ at: "2026-03-10T08:30" })));
+    check([remind(standup, 60)], returns({ at: "2026-03-10T08:30" })));
   test("of what was declined are refused", () =>
     check(
       [["respond_to_invite", { event_id: shoot, response: "declined" }], remind(shoot, 5)],
@@ -678,7 +681,7 @@ test("a monthly series falls on the same day of every month, or on its last", ()
         });
         const last = month - 1 + count - 1;
         const expected = `${2026 + Math.floor(last / 12)}-${two((last % 12) + 1)}-${two(Math.min(day, lengths[last % 12]!))}`;
-        expect(called.outcome).toMatchObject(gives({ occurrences: count, last: expected }));
+        expect(called.outcome).toMatchObject(returns({ occurrences: count, last: expected }));
       },
     ),
     { numRuns: 200 },

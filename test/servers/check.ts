@@ -26,7 +26,7 @@ export interface Checks {
   checkAllTools: () => void;
 }
 
-export function checksOf(server: Server): Checks {
+export function createChecks(server: Server): Checks {
   const catalog = openCatalog([server], [join(import.meta.dirname, "../../resources/servers")]);
   const given = new Set<string>();
   const refused = new Set<string>();
@@ -67,7 +67,7 @@ export function checksOf(server: Server): Checks {
 }
 
 /** The call succeeds, and its value holds at least this. */
-export const gives = (value: object) => ({ kind: "ok", value });
+export const returns = (value: object) => ({ kind: "ok", value });
 
 /**
  * The call is turned down by the server's rules or the tool's whole schema, in words that match.
@@ -79,7 +79,7 @@ export const refuses = (type: ErrorType, message: RegExp) => ({
 });
 
 /** The call lacks a required argument or has one of a wrong JSON type. */
-export const misfits = (message: RegExp) => ({
+export const rejectsArguments = (message: RegExp) => ({
   kind: "bad-arguments",
   message: expect.stringMatching(message) as string,
 });

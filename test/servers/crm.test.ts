@@ -4,9 +4,9 @@
  */
 import { describe, test } from "vitest";
 import { server as crm } from "../../src/servers/crm/server.ts";
-import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
+import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
 
-const { check, checkAllTools } = checksOf(crm);
+const { check, checkAllTools } = createChecks(crm);
 
 const [delia, robin, rafael, zora, willem, marta, gabor, antonLead] = [
   "lead_101",
@@ -53,7 +53,7 @@ describe("leads", () => {
   test("are listed newest first", () =>
     check(
       [["list_leads", { limit: 2 }]],
-      gives({
+      returns({
         leads: [
           { name: "Zora Ulrich", lead_id: zora, status: "qualified", firm: "Marlowe Pianos" },
           { lead_id: delia },
@@ -63,12 +63,12 @@ describe("leads", () => {
   test("are found by part of a name", () =>
     check(
       [["list_leads", { name: "rafa" }]],
-      gives({ leads: [{ name: "Rafael Haas", lead_id: rafael }] }),
+      returns({ leads: [{ name: "Rafael Haas", lead_id: rafael }] }),
     ));
   test("are found by status, source and owner", () =>
     check(
       [["list_leads", { status: "qualified", source: "referral", owner: "hugo@harbor.example" }]],
-      gives({ leads: [{ lead_id: zora }] }),
+      returns({ leads: [{ lead_id: zora }] }),
     ));
   test("of an unknown colleague are refused, with those there are", () =>
     check(
@@ -80,7 +80,7 @@ describe("leads", () => {
   test("show what was asked and what they may spend", () =>
     check(
       [["get_lead", { lead_id: rafael }]],
-      gives({
+      returns({
         name: "Rafael Haas",
         email: "rafael@sundialsolar.example",
         owner: "Ana Ruiz",
@@ -91,7 +91,7 @@ describe("leads", () => {
   test("show what they became", () =>
     check(
       [["get_lead", { lead_id: antonLead }]],
-      gives({
+      returns({
         status: "converted",
         contact_id: anton,
         deal: "Alpenglow Hotels booking page",
@@ -109,7 +109,7 @@ describe("new leads", () => {
   test("are new and found at once", () =>
     check(
       [lena, ["list_leads", { name: "Lena" }]],
-      gives({ leads: [{ name: "Lena Fischer", status: "new", firm: "Lena Fischer" }] }),
+      returns({ leads: [{ name: "Lena Fischer", status: "new", firm: "Lena Fischer" }] }),
     ));
   test("may be a colleague's", () =>
     check(
@@ -119,7 +119,7 @@ describe("new leads", () => {
           { name: "Lena Fischer", email: "hello@seaglass.example", owner: "Farid Haddad" },
         ],
       ],
-      gives({ owner: "Farid Haddad" }),
+      returns({ owner: "Farid Haddad" }),
     ));
   test("cannot be a viewer's", () =>
     check(
@@ -159,7 +159,7 @@ describe("a lead's way", () => {
   test("goes from new to contacted", () =>
     check(
       [step(delia, "contacted"), ["get_lead", { lead_id: delia }]],
-      gives({ status: "contacted" }),
+      returns({ status: "contacted" }),
     ));
   test("skips nothing", () =>
     check(
@@ -174,30 +174,30 @@ describe("a lead's way", () => {
   test("is qualified with one", () =>
     check(
       [step(robin, "qualified", { estimate: 1800 }), ["get_lead", { lead_id: robin }]],
-      gives({ status: "qualified", estimate: 1800 }),
+      returns({ status: "qualified", estimate: 1800 }),
     ));
   test("ends with a reason", () =>
     check(
       [step(delia, "disqualified", { reason: "Never answered" }), ["get_lead", { lead_id: delia }]],
-      gives({ status: "disqualified", reason: "Never answered" }),
+      returns({ status: "disqualified", reason: "Never answered" }),
     ));
   test("does not end without one", () =>
     check([step(delia, "disqualified")], refuses("invalid_params", /with a reason/)));
   test("may begin again", () =>
-    check([step(willem, "contacted")], gives({ status: "contacted", changed: ["status"] })));
+    check([step(willem, "contacted")], returns({ status: "contacted", changed: ["status"] })));
   test("stands where it is", () =>
     check([step(rafael, "qualified")], refuses("conflict", /already qualified/)));
   test("stands where it is while other things change", () =>
     check(
       [step(rafael, "qualified", { estimate: 9000 })],
-      gives({ status: "qualified", changed: ["estimate"] }),
+      returns({ status: "qualified", changed: ["estimate"] }),
     ));
   test("is a colleague's affair", () =>
     check([step(zora, "contacted")], refuses("permission_denied", /belongs to Hugo Silva/)));
   test("of nobody's lead is open to all", () =>
     check(
       [["update_lead", { lead_id: marta, owner: "Ana Ruiz" }]],
-      gives({ owner: "Ana Ruiz", changed: ["owner"] }),
+      returns({ owner: "Ana Ruiz", changed: ["owner"] }),
     ));
   test("given away, it is out of reach", () =>
     check(
@@ -226,7 +226,7 @@ describe("conversion", () => {
   test("makes a contact, a firm and a deal worth the estimate", () =>
     check(
       [convert(rafael)],
-      gives({
+      returns({
         name: "Rafael Haas",
         firm: "Sundial Solar",
         is_new_firm: true,
@@ -237,17 +237,17 @@ describe("conversion", () => {
   test("shows on the lead", () =>
     check(
       [convert(rafael), ["get_lead", { lead_id: rafael }]],
-      gives({ status: "converted", contact: "Rafael Haas", deal: "Solar website" }),
+      returns({ status: "converted", contact: "Rafael Haas", deal: "Solar website" }),
     ));
   test("shows among the contacts", () =>
     check(
       [convert(rafael), ["list_contacts", { firm: "sundial" }]],
-      gives({ contacts: [{ name: "Rafael Haas", firm: "Sundial Solar" }] }),
+      returns({ contacts: [{ name: "Rafael Haas", firm: "Sundial Solar" }] }),
     ));
   test("shows among the deals", () =>
     check(
       [convert(rafael), ["list_deals", { stage: "discovery" }]],
-      gives({ deals: [{ deal_id: booking }, { title: "Solar website", stage: "discovery" }] }),
+      returns({ deals: [{ deal_id: booking }, { title: "Solar website", stage: "discovery" }] }),
     ));
   test("happens once", () =>
     check([convert(rafael), convert(rafael)], refuses("conflict", /converted already/)));
@@ -266,7 +266,7 @@ describe("contacts", () => {
   test("are listed by name", () =>
     check(
       [["list_contacts", { limit: 2 }]],
-      gives({
+      returns({
         contacts: [
           { name: "Anton Gruber", contact_id: anton, firm: "Alpenglow Hotels", firm_id: alpenglow },
           { name: "Beatrix Holm" },
@@ -276,16 +276,16 @@ describe("contacts", () => {
   test("are found by firm and status", () =>
     check(
       [["list_contacts", { firm: "bluepeak", status: "left" }]],
-      gives({ contacts: [{ name: "Camille Girard", contact_id: camille }] }),
+      returns({ contacts: [{ name: "Camille Girard", contact_id: camille }] }),
     ));
   test("nobody found is no failure", () =>
-    check([["list_contacts", { name: "xyz" }]], gives({ contacts: [] })));
+    check([["list_contacts", { name: "xyz" }]], returns({ contacts: [] })));
   test("are not listed by the thousand", () =>
     check([["list_contacts", { limit: 51 }]], refuses("invalid_params", /limit/)));
   test("show their open deals and tasks", () =>
     check(
       [["get_contact", { contact_id: helena }]],
-      gives({
+      returns({
         email: "helena@northwind.example",
         owner: "Ana Ruiz",
         firm_status: "client",
@@ -310,7 +310,7 @@ describe("contacts", () => {
         ],
         ["list_contacts", { firm: "Northwind", owner: "Ana Ruiz", name: "Mira" }],
       ],
-      gives({ contacts: [{ name: "Mira Stein" }] }),
+      returns({ contacts: [{ name: "Mira Stein" }] }),
     ));
   test("with a known address are refused", () =>
     check(
@@ -343,7 +343,7 @@ describe("contacts", () => {
         ["update_contact", { contact_id: viktor, job: "Head of sales" }],
         ["get_contact", { contact_id: viktor }],
       ],
-      gives({ job: "Head of sales" }),
+      returns({ job: "Head of sales" }),
     ));
   test("do not change into what they are", () =>
     check(
@@ -371,7 +371,7 @@ describe("contacts", () => {
         ["update_contact", { contact_id: viktor, status: "left" }],
         ["list_contacts", { status: "left" }],
       ],
-      gives({ contacts: [{ contact_id: camille }, { contact_id: viktor }] }),
+      returns({ contacts: [{ contact_id: camille }, { contact_id: viktor }] }),
     ));
 });
 
@@ -379,7 +379,7 @@ describe("deals", () => {
   test("are listed by closing day, the open ones", () =>
     check(
       [["list_deals", { limit: 2 }]],
-      gives({
+      returns({
         deals: [
           {
             title: "Bluepeak spring catalogue",
@@ -392,25 +392,25 @@ describe("deals", () => {
       }),
     ));
   test("are late when their day is past", () =>
-    check([["list_deals", { overdue: true }]], gives({ deals: [{ deal_id: catalogue }] })));
+    check([["list_deals", { overdue: true }]], returns({ deals: [{ deal_id: catalogue }] })));
   test("closed ones are found by title", () =>
     check(
       [["list_deals", { title: "trailer" }]],
-      gives({
+      returns({
         deals: [{ title: "Tidewater Books book trailer", deal_id: trailer, stage: "lost" }],
       }),
     ));
   test("are found by firm and owner", () =>
     check(
       [["list_deals", { firm: "Orchard", owner: "Farid Haddad" }]],
-      gives({ deals: [{ deal_id: packaging }] }),
+      returns({ deals: [{ deal_id: packaging }] }),
     ));
   test("in no known stage are refused", () =>
     check([["list_deals", { stage: "closing" }]], refuses("invalid_params", /stage/)));
   test("show where they may go, what is to do and what was said", () =>
     check(
       [["get_deal", { deal_id: portal }]],
-      gives({
+      returns({
         stage: "negotiation",
         next_stages: ["proposal", "won", "paused", "lost"],
         contact: "Helena Brandt",
@@ -437,7 +437,9 @@ describe("deals", () => {
         ],
         ["list_deals", { title: "intranet" }],
       ],
-      gives({ deals: [{ title: "Northwind intranet", stage: "discovery", closes: "2026-03-09" }] }),
+      returns({
+        deals: [{ title: "Northwind intranet", stage: "discovery", closes: "2026-03-09" }],
+      }),
     ));
   test("with somebody who has left are refused", () =>
     check(
@@ -474,7 +476,7 @@ describe("stages", () => {
   test("follow one another", () =>
     check(
       [move(booking, "proposal", { amount: 3200 }), move(booking, "negotiation")],
-      gives({ stage: "negotiation", amount: 3200 }),
+      returns({ stage: "negotiation", amount: 3200 }),
     ));
   test("are not skipped", () =>
     check([move(booking, "won")], refuses("precondition_failed", /discovery cannot go to won/)));
@@ -490,7 +492,7 @@ describe("stages", () => {
   test("the amount may change where the deal is", () =>
     check(
       [move(portal, "negotiation", { amount: 5000 }), ["get_deal", { deal_id: portal }]],
-      gives({ amount: 5000 }),
+      returns({ amount: 5000 }),
     ));
   test("a deal with open tasks is not won", () =>
     check(
@@ -500,7 +502,7 @@ describe("stages", () => {
   test("with all done it is", () =>
     check(
       [["complete_task", { task_id: contract }], move(portal, "won")],
-      gives({ stage: "won", next_stages: [] }),
+      returns({ stage: "won", next_stages: [] }),
     ));
   test("a deal that is won makes a client", () =>
     check(
@@ -511,7 +513,7 @@ describe("stages", () => {
         move(booking, "won"),
         ["get_contact", { contact_id: anton }],
       ],
-      gives({ firm_status: "client" }),
+      returns({ firm_status: "client" }),
     ));
   test("lost needs a reason", () =>
     check([move(catalogue, "lost")], refuses("invalid_params", /for a reason/)));
@@ -523,7 +525,7 @@ describe("stages", () => {
   test("lost drops the tasks", () =>
     check(
       [move(catalogue, "lost", { lost_reason: "price" })],
-      gives({ stage: "lost", dropped_tasks: 1 }),
+      returns({ stage: "lost", dropped_tasks: 1 }),
     ));
   test("and they are gone", () =>
     check(
@@ -544,14 +546,14 @@ describe("notes and tasks", () => {
   test("a note is the latest of its deal", () =>
     check(
       [note(portal, "Signed on paper"), ["get_deal", { deal_id: portal }]],
-      gives({
+      returns({
         notes: [{ text: "Signed on paper", at: "2026-03-09T09:00" }, { note_id: "note_101" }],
       }),
     ));
   test("a colleague's deal takes notes as well", () =>
     check(
       [note(packaging, "Ask about the lids")],
-      gives({ title: "Orchard Foods packaging design", notes: 1 }),
+      returns({ title: "Orchard Foods packaging design", notes: 1 }),
     ));
   test("a note is not written twice", () =>
     check(
@@ -567,12 +569,12 @@ describe("notes and tasks", () => {
   test("a task shows on contact and deal", () =>
     check(
       [task("Send references", helena, { deal_id: portal }), ["get_deal", { deal_id: portal }]],
-      gives({ tasks: [{ task_id: contract }, { task: "Send references", due: "2026-03-12" }] }),
+      returns({ tasks: [{ task_id: contract }, { task: "Send references", due: "2026-03-12" }] }),
     ));
   test("a task may be a colleague's, who alone completes it", () =>
     check(
       [task("Send references", viktor, { owner: "Hugo Silva" })],
-      gives({ owner: "Hugo Silva", open_tasks: 1 }),
+      returns({ owner: "Hugo Silva", open_tasks: 1 }),
     ));
   test("a task is not for yesterday", () =>
     check(
@@ -602,19 +604,19 @@ describe("notes and tasks", () => {
       refuses("limit_exceeded", /has 6 open tasks/),
     ));
   test("a task without a day lacks something", () =>
-    check([["create_task", { title: "Call", contact_id: helena }]], misfits(/due/)));
+    check([["create_task", { title: "Call", contact_id: helena }]], rejectsArguments(/due/)));
   test("done is done", () =>
     check(
       [
         ["complete_task", { task_id: contract }],
         ["get_contact", { contact_id: helena }],
       ],
-      gives({ name: "Helena Brandt" }),
+      returns({ name: "Helena Brandt" }),
     ));
   test("a task is done on a day", () =>
     check(
       [["complete_task", { task_id: contract }]],
-      gives({ task: "Send the contract", done: "2026-03-09", open_tasks: 0 }),
+      returns({ task: "Send the contract", done: "2026-03-09", open_tasks: 0 }),
     ));
   test("but once", () =>
     check([["complete_task", { task_id: files }]], refuses("conflict", /was done on 2026-01-26/)));
@@ -632,7 +634,7 @@ test("ids of one kind fit no other", () =>
 test("a blocked firm still takes contacts", () =>
   check(
     [["create_contact", { name: "Mira Stein", firm_id: castaway, email: "mira@castaway.example" }]],
-    gives({ firm: "Castaway Furnishings" }),
+    returns({ firm: "Castaway Furnishings" }),
   ));
 
 checkAllTools();

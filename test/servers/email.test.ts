@@ -4,9 +4,9 @@
  */
 import { describe, test } from "vitest";
 import { server as email } from "../../src/servers/email/server.ts";
-import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
+import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
 
-const { check, checkAllTools } = checksOf(email);
+const { check, checkAllTools } = createChecks(email);
 
 const [kickoff, reminder, poster, jars, dentist, birthday, flight, cruise, numbers] = [
   "thr_101",
@@ -49,7 +49,7 @@ describe("search", () => {
   test("without anything gives the inbox, the latest first", () =>
     check(
       [search({ limit: 2 })],
-      gives({
+      returns({
         threads: [
           {
             subject: "Kickoff on Tuesday",
@@ -65,34 +65,34 @@ describe("search", () => {
   test("by subject", () =>
     check(
       [search({ subject: "jam" })],
-      gives({ threads: [{ thread_id: jars, from: "Rui Almeida" }] }),
+      returns({ threads: [{ thread_id: jars, from: "Rui Almeida" }] }),
     ));
   test("by who wrote, by name or address", () =>
     check(
       [search({ from: "julien@bluepeak.example" })],
-      gives({ threads: [{ thread_id: reminder, from: "Julien Moreau" }] }),
+      returns({ threads: [{ thread_id: reminder, from: "Julien Moreau" }] }),
     ));
   test("by words of a message", () =>
-    check([search({ words: "CAKE" })], gives({ threads: [{ thread_id: birthday }] })));
+    check([search({ words: "CAKE" })], returns({ threads: [{ thread_id: birthday }] })));
   test("by label", () =>
     check(
       [search({ label_id: clients, since: "2026-03-01" })],
-      gives({ threads: [{ thread_id: kickoff }, { thread_id: reminder }] }),
+      returns({ threads: [{ thread_id: kickoff }, { thread_id: reminder }] }),
     ));
   test("by a folder's label", () =>
-    check([search({ label_id: "lab_110" })], gives({ threads: [{ thread_id: cruise }] })));
+    check([search({ label_id: "lab_110" })], returns({ threads: [{ thread_id: cruise }] })));
   test("by read state keeps out Spam", () =>
     check(
       [search({ unread: true })],
-      gives({ threads: [{ thread_id: kickoff }, { thread_id: poster }] }),
+      returns({ threads: [{ thread_id: kickoff }, { thread_id: poster }] }),
     ));
   test("by folder and day", () =>
     check(
       [search({ folder: "Sent", until: "2026-03-09" })],
-      gives({ threads: [{ thread_id: numbers, from: "Ana Ruiz" }] }),
+      returns({ threads: [{ thread_id: numbers, from: "Ana Ruiz" }] }),
     ));
   test("nothing found is no failure", () =>
-    check([search({ words: "elephant" })], gives({ threads: [] })));
+    check([search({ words: "elephant" })], returns({ threads: [] })));
   test("for somebody unknown names those who are near", () =>
     check([search({ from: "Helena" })], {
       type: "not_found",
@@ -112,7 +112,7 @@ describe("threads and messages", () => {
   test("a thread shows how its messages begin", () =>
     check(
       [["get_thread", { thread_id: kickoff }]],
-      gives({
+      returns({
         folder: "Inbox",
         labels: [{ name: "Clients", label_id: clients }],
         messages: [
@@ -135,7 +135,7 @@ describe("threads and messages", () => {
   test("a message shows who got it, and its attachments", () =>
     check(
       [["get_message", { message_id: eleven }]],
-      gives({
+      returns({
         subject: "Kickoff on Tuesday",
         thread_id: kickoff,
         from: "Helena Brandt",
@@ -151,7 +151,7 @@ describe("threads and messages", () => {
         ["get_message", { message_id: eleven }],
         ["get_thread", { thread_id: kickoff }],
       ],
-      gives({ messages: [{}, { unread: true }] }),
+      returns({ messages: [{}, { unread: true }] }),
     ));
   test("a thread is no message", () =>
     check([["get_message", { message_id: kickoff }]], refuses("not_found", /no message thr_101/)));
@@ -170,7 +170,7 @@ describe("sending", () => {
   test("starts a thread in Sent", () =>
     check(
       [send(["Helena Brandt"]), ["search_mail", { folder: "Sent" }]],
-      gives({ threads: [{ subject: "Print run", from: "Ana Ruiz" }, { thread_id: numbers }] }),
+      returns({ threads: [{ subject: "Print run", from: "Ana Ruiz" }, { thread_id: numbers }] }),
     ));
   test("counts the day's messages: 4 a day, one sent before", () =>
     check(
@@ -180,7 +180,7 @@ describe("sending", () => {
           attachments: ["offer.pdf"],
         }),
       ],
-      gives({ to: ["Helena Brandt", "Farid Haddad"], left_today: 2 }),
+      returns({ to: ["Helena Brandt", "Farid Haddad"], left_today: 2 }),
     ));
   test("beyond the day's limit is refused", () =>
     check(
@@ -218,7 +218,7 @@ describe("sending", () => {
   test("to a string instead of a list does not fit", () =>
     check(
       [["send_message", { to: "Helena Brandt", subject: "Hello", text: "Hello" }]],
-      misfits(/to must be an array/),
+      rejectsArguments(/to must be an array/),
     ));
   test("of a program is refused", () =>
     check(
@@ -232,15 +232,15 @@ describe("answers", () => {
   test("go to the sender alone", () =>
     check(
       [reply(eleven)],
-      gives({ subject: "Kickoff on Tuesday", thread_id: kickoff, to: ["Helena Brandt"] }),
+      returns({ subject: "Kickoff on Tuesday", thread_id: kickoff, to: ["Helena Brandt"] }),
     ));
   test("stand in the thread", () =>
     check(
       [reply(eleven), ["get_thread", { thread_id: kickoff }]],
-      gives({ messages: [{}, {}, { from: "Ana Ruiz", snippet: "Sounds good." }] }),
+      returns({ messages: [{}, {}, { from: "Ana Ruiz", snippet: "Sounds good." }] }),
     ));
   test("to one's own message go to the same people again", () =>
-    check([reply(own)], gives({ to: ["Grace Kim"] })));
+    check([reply(own)], returns({ to: ["Grace Kim"] })));
   test("to a draft are refused", () =>
     check(
       [reply(concept)],
@@ -251,19 +251,19 @@ describe("answers", () => {
   test("to Spam go out once it is no longer there", () =>
     check(
       [["archive_thread", { thread_id: cruise }], reply(congratulations)],
-      gives({ to: ["Lucky Prize Centre"] }),
+      returns({ to: ["Lucky Prize Centre"] }),
     ));
   test("to a sender that reads nothing are refused", () =>
     check([reply(boarding)], refuses("precondition_failed", /Skyline Airways .* takes no mail/)));
   test("to all go to all", () =>
     check(
       [["reply_all", { message_id: eleven, text: "See you then." }]],
-      gives({ to: ["Helena Brandt", "Farid Haddad"], left_today: 2 }),
+      returns({ to: ["Helena Brandt", "Farid Haddad"], left_today: 2 }),
     ));
   test("to all of one's own message go to all of them", () =>
     check(
       [["reply_all", { message_id: asked, text: "One more thing." }]],
-      gives({ to: ["Helena Brandt", "Farid Haddad"] }),
+      returns({ to: ["Helena Brandt", "Farid Haddad"] }),
     ));
   test("to all need more than one", () =>
     check(
@@ -280,12 +280,12 @@ describe("forwarding", () => {
   test("takes the attachments along, in a thread of its own", () =>
     check(
       [forward("Grace Kim"), ["search_mail", { subject: "Fwd: Colours" }]],
-      gives({ threads: [{ subject: "Fwd: Colours for the poster", from: "Ana Ruiz" }] }),
+      returns({ threads: [{ subject: "Fwd: Colours for the poster", from: "Ana Ruiz" }] }),
     ));
   test("names whom it goes to", () =>
     check(
       [forward("Grace Kim", shelf)],
-      gives({ subject: "Fwd: Labels for the jam jars", to: ["Grace Kim"] }),
+      returns({ subject: "Fwd: Labels for the jam jars", to: ["Grace Kim"] }),
     ));
   test("to somebody who has it is refused", () =>
     check(
@@ -300,7 +300,7 @@ describe("drafts", () => {
   test("are listed, the latest first", () =>
     check(
       [["list_drafts", {}]],
-      gives({
+      returns({
         drafts: [
           {
             subject: "Concept review",
@@ -313,14 +313,14 @@ describe("drafts", () => {
       }),
     ));
   test("are found by subject", () =>
-    check([["list_drafts", { subject: "studio" }]], gives({ drafts: [{ draft_id: evening }] })));
+    check([["list_drafts", { subject: "studio" }]], returns({ drafts: [{ draft_id: evening }] })));
   test("with a subject beyond bounds are not looked for", () =>
     check([["list_drafts", { subject: "x".repeat(201) }]], refuses("invalid_params", /subject/)));
   const begin = (subject: string): Call => ["create_draft", { subject, text: "More soon." }];
   test("may begin without recipients", () =>
     check(
       [begin("Summer plans"), ["list_drafts", { subject: "summer" }]],
-      gives({ drafts: [{ subject: "Summer plans", to: [], saved: "2026-03-09" }] }),
+      returns({ drafts: [{ subject: "Summer plans", to: [], saved: "2026-03-09" }] }),
     ));
   test("of one subject are not begun twice", () =>
     check(
@@ -343,7 +343,7 @@ describe("drafts", () => {
         ["update_draft", { draft_id: evening, to: ["Grace Kim", "Chloe Martin"] }],
         ["send_draft", { draft_id: evening }],
       ],
-      gives({ subject: "Open studio evening", to: ["Grace Kim", "Chloe Martin"], left_today: 2 }),
+      returns({ subject: "Open studio evening", to: ["Grace Kim", "Chloe Martin"], left_today: 2 }),
     ));
   test("that are sent are drafts no longer", () =>
     check(
@@ -351,7 +351,7 @@ describe("drafts", () => {
         ["send_draft", { draft_id: concept }],
         ["list_drafts", {}],
       ],
-      gives({ drafts: [{ draft_id: evening }] }),
+      returns({ drafts: [{ draft_id: evening }] }),
     ));
   test("that are sent are found in Sent", () =>
     check(
@@ -359,7 +359,7 @@ describe("drafts", () => {
         ["send_draft", { draft_id: concept }],
         ["search_mail", { folder: "Sent", words: "two directions" }],
       ],
-      gives({ threads: [{ subject: "Concept review" }] }),
+      returns({ threads: [{ subject: "Concept review" }] }),
     ));
   test("do not change into what they are", () =>
     check(
@@ -387,7 +387,7 @@ describe("drafts", () => {
   test("can be thrown away", () =>
     check(
       [["delete_draft", { draft_id: concept }]],
-      gives({ deleted: "Concept review", drafts: 1 }),
+      returns({ deleted: "Concept review", drafts: 1 }),
     ));
   test("but once", () =>
     check(
@@ -403,7 +403,7 @@ describe("labels, archive and read state", () => {
   test("labels count their threads", () =>
     check(
       [["list_labels", { name: "in" }]],
-      gives({
+      returns({
         labels: [{ name: "Invoices", label_id: invoices, threads: 1 }],
         folders: [{ name: "Inbox", folder_id: inbox, threads: 6 }],
       }),
@@ -414,7 +414,7 @@ describe("labels, archive and read state", () => {
   test("a label is put on", () =>
     check(
       [add(dentist, family), ["search_mail", { label_id: family }]],
-      gives({ threads: [{ thread_id: birthday }, { thread_id: dentist }] }),
+      returns({ threads: [{ thread_id: birthday }, { thread_id: dentist }] }),
     ));
   test("but once", () =>
     check([add(kickoff, clients)], refuses("conflict", /has the label Clients already/)));
@@ -434,7 +434,7 @@ describe("labels, archive and read state", () => {
   test("a label is taken off", () =>
     check(
       [remove(reminder, clients)],
-      gives({ subject: "Reminder for invoice 42", labels: ["Invoices"] }),
+      returns({ subject: "Reminder for invoice 42", labels: ["Invoices"] }),
     ));
   test("which is not there, is refused", () =>
     check([remove(flight, clients)], refuses("conflict", /does not have the label Clients/)));
@@ -446,12 +446,12 @@ describe("labels, archive and read state", () => {
         ["archive_thread", { thread_id: kickoff }],
         ["search_mail", { folder: "Archive" }],
       ],
-      gives({ threads: [{ thread_id: kickoff }, { thread_id: jars }] }),
+      returns({ threads: [{ thread_id: kickoff }, { thread_id: jars }] }),
     ));
   test("where it was is told", () =>
     check(
       [["archive_thread", { thread_id: cruise }]],
-      gives({ folder: "Archive", was_in: "Spam" }),
+      returns({ folder: "Archive", was_in: "Spam" }),
     ));
   test("an archived thread stays there", () =>
     check(
@@ -459,14 +459,14 @@ describe("labels, archive and read state", () => {
       refuses("conflict", /in the archive already/),
     ));
   test("reading leaves fewer unread", () =>
-    check([["mark_read", { thread_id: kickoff }]], gives({ unread: 0, inbox_unread: 1 })));
+    check([["mark_read", { thread_id: kickoff }]], returns({ unread: 0, inbox_unread: 1 })));
   test("a thread can be unread again", () =>
     check(
       [
         ["mark_read", { thread_id: birthday, read: false }],
         ["search_mail", { unread: true }],
       ],
-      gives({
+      returns({
         threads: [
           { thread_id: kickoff },
           { thread_id: poster },

@@ -28,7 +28,7 @@ function check(calls: Call[], expected: object): void {
   if (outcome.kind !== "ok" || isRead) expect(session.digest).toBe(digest);
 }
 
-const gives = (value: object) => ({ kind: "ok", value });
+const returns = (value: object) => ({ kind: "ok", value });
 const refuses = (type: string, message: RegExp) => ({
   kind: "refused",
   type,
@@ -40,17 +40,17 @@ const cat = (path: string): Call => ["cat", { path }];
 const write = (path: string, text = "x"): Call => ["write_file", { path, text }];
 
 describe("the current directory", () => {
-  test("is the home at first", () => check([["pwd", {}]], gives({ path: "~" })));
+  test("is the home at first", () => check([["pwd", {}]], returns({ path: "~" })));
   test("pwd takes no arguments", () =>
     check([["pwd", { path: "~" }]], refuses("invalid_params", /path/)));
   test("moves, and relative paths with it", () =>
-    check([cd("invoices"), cat("bluepeak.txt")], gives({ total: 4 })));
+    check([cd("invoices"), cat("bluepeak.txt")], returns({ total: 4 })));
   test("is left upwards", () =>
-    check([cd("~/invoices"), cd("../notes")], gives({ path: "~/notes" })));
+    check([cd("~/invoices"), cd("../notes")], returns({ path: "~/notes" })));
   test(".. at the root stays at the root", () =>
-    check([cd("../../../.."), ["pwd", {}]], gives({ path: "/" })));
+    check([cd("../../../.."), ["pwd", {}]], returns({ path: "/" })));
   test("through a link it is where the link leads", () =>
-    check([cd("team"), ["pwd", {}]], gives({ path: "/srv/team" })));
+    check([cd("team"), ["pwd", {}]], returns({ path: "/srv/team" })));
   test("is no file", () =>
     check(
       [cd("letter.txt")],
@@ -66,7 +66,7 @@ describe("looking around", () => {
   test("ls sorts by name and kind", () =>
     check(
       [["ls", { path: "website" }]],
-      gives({
+      returns({
         count: 3,
         files: ["~/website/brief.md", "~/website/draft.md", "~/website/tasks.csv"],
       }),
@@ -74,21 +74,21 @@ describe("looking around", () => {
   test("ls shows the largest first", () =>
     check(
       [["ls", { path: "invoices", order: "size", limit: 1 }]],
-      gives({ count: 4, files: ["~/invoices/totals.csv"] }),
+      returns({ count: 4, files: ["~/invoices/totals.csv"] }),
     ));
   test("ls shows the newest first", () =>
     check(
       [["ls", { path: "website", order: "modified", limit: 1 }]],
-      gives({ files: ["~/website/draft.md"] }),
+      returns({ files: ["~/website/draft.md"] }),
     ));
   test("ls hides names that begin with a dot, unless asked", () =>
-    check([["ls", { all: true, limit: 1 }]], gives({ count: 12, files: ["~/.profile"] })));
+    check([["ls", { all: true, limit: 1 }]], returns({ count: 12, files: ["~/.profile"] })));
   test("ls of an empty directory is an empty answer", () =>
     check([["ls", { path: "spare" }]], { kind: "ok", value: { count: 0, files: [] } }));
   test("ls tells what an archive holds", () =>
     check(
       [["ls", { path: "backups/january.zip" }]],
-      gives({ count: 1, contains: ["january.txt"] }),
+      returns({ count: 1, contains: ["january.txt"] }),
     ));
   test("ls of a closed directory is refused", () =>
     check(
@@ -100,19 +100,19 @@ describe("looking around", () => {
   test("tree indents", () =>
     check(
       [["tree", { path: "backups" }]],
-      gives({ directories: 0, files: 2, lines: ["january.zip", "notes.tar"] }),
+      returns({ directories: 0, files: 2, lines: ["january.zip", "notes.tar"] }),
     ));
   test("tree stops at its depth", () =>
     check(
       [["tree", { path: "/srv", depth: 2 }]],
-      gives({ lines: ["team/", "  pay/", "  plan.md", "  rates.txt"] }),
+      returns({ lines: ["team/", "  pay/", "  plan.md", "  rates.txt"] }),
     ));
   test("tree has a bound", () =>
     check([["tree", { path: "~", depth: 99 }]], refuses("invalid_params", /depth/)));
   test("stat tells kind, size, mode and owner", () =>
     check(
       [["stat", { path: "letter.txt" }]],
-      gives({
+      returns({
         path: "~/letter.txt",
         kind: "file",
         bytes: 38,
@@ -122,11 +122,11 @@ describe("looking around", () => {
       }),
     ));
   test("stat shows a link itself", () =>
-    check([["stat", { path: "brief" }]], gives({ kind: "link" })));
+    check([["stat", { path: "brief" }]], returns({ kind: "link" })));
   test("stat of nothing is refused", () =>
     check([["stat", { path: "ghost.txt" }]], refuses("not_found", /ghost.txt/)));
   test("exists says yes", () =>
-    check([["exists", { path: "backups/notes.tar" }]], gives({ exists: true, kind: "tar" })));
+    check([["exists", { path: "backups/notes.tar" }]], returns({ exists: true, kind: "tar" })));
   test("exists says no, whatever of the path is missing", () =>
     check([["exists", { path: "a/b/c" }]], { kind: "ok", value: { exists: false } }));
   test("exists is not asked of closed places", () =>
@@ -137,13 +137,13 @@ describe("looking around", () => {
       value: { count: 1, files: [{ name: "tasks.csv", path: "~/website/tasks.csv" }] },
     }));
   test("find takes a pattern", () =>
-    check([["find", { name: "*.csv", kind: "file" }]], gives({ count: 2 })));
+    check([["find", { name: "*.csv", kind: "file" }]], returns({ count: 2 })));
   test("find takes ? for one character", () =>
-    check([["find", { name: "?otes.tar" }]], gives({ tars: ["~/backups/notes.tar"] })));
+    check([["find", { name: "?otes.tar" }]], returns({ tars: ["~/backups/notes.tar"] })));
   test("find that finds nothing is an empty answer", () =>
     check([["find", { name: "nothing" }]], { kind: "ok", value: { count: 0, files: [] } }));
   test("find passes over what the user may not see", () =>
-    check([["find", { directory: "/", name: "*.csv" }]], gives({ count: 2 })));
+    check([["find", { directory: "/", name: "*.csv" }]], returns({ count: 2 })));
   test("find starts in a directory", () =>
     check(
       [["find", { directory: "letter.txt" }]],
@@ -181,7 +181,7 @@ describe("making", () => {
         ["mkdir", { path: "old" }],
         ["stat", { path: "old" }],
       ],
-      gives({ kind: "directory", mode: "755", owner: "ana", modified: "2026-03-09T09:00" }),
+      returns({ kind: "directory", mode: "755", owner: "ana", modified: "2026-03-09T09:00" }),
     ));
   test("mkdir needs the one above", () =>
     check([["mkdir", { path: "a/b" }]], refuses("not_found", /no directory ~\/a/)));
@@ -191,10 +191,10 @@ describe("making", () => {
         ["mkdir", { path: "a/b/c", parents: true }],
         ["tree", { path: "a", depth: 3 }],
       ],
-      gives({ lines: ["b/", "  c/"] }),
+      returns({ lines: ["b/", "  c/"] }),
     ));
   test("mkdir with parents is content with what is there", () =>
-    check([["mkdir", { path: "notes", parents: true }]], gives({ path: "~/notes" })));
+    check([["mkdir", { path: "notes", parents: true }]], returns({ path: "~/notes" })));
   test("mkdir of a name that is taken is refused", () =>
     check([["mkdir", { path: "notes" }]], refuses("conflict", /~\/notes already exists/)));
   test("mkdir in a directory of others is refused", () =>
@@ -208,7 +208,7 @@ describe("making", () => {
         ["touch", { path: "new.txt" }],
         ["wc", { path: "new.txt" }],
       ],
-      gives({ lines: 0, words: 0, bytes: 0 }),
+      returns({ lines: 0, words: 0, bytes: 0 }),
     ));
   test("touch of a file sets its time", () =>
     check(
@@ -216,7 +216,7 @@ describe("making", () => {
         ["touch", { path: "letter.txt" }],
         ["stat", { path: "letter.txt" }],
       ],
-      gives({ bytes: 38, modified: "2026-03-09T09:00" }),
+      returns({ bytes: 38, modified: "2026-03-09T09:00" }),
     ));
   test("touch of a file of others is refused", () =>
     check(
@@ -224,11 +224,14 @@ describe("making", () => {
       refuses("permission_denied", /may not change \/etc\/motd/),
     ));
   test("ln makes a link that is followed", () =>
-    check([["ln", { target: "notes/todo.md", path: "today" }], cat("today")], gives({ total: 3 })));
+    check(
+      [["ln", { target: "notes/todo.md", path: "today" }], cat("today")],
+      returns({ total: 3 }),
+    ));
   test("ln keeps where it leads when the directory changes", () =>
     check(
       [["ln", { target: "notes/todo.md", path: "spare/t" }], cd("spare"), cat("t")],
-      gives({ total: 3 }),
+      returns({ total: 3 }),
     ));
   test("ln may lead nowhere, and then is a missing file", () =>
     check([["ln", { target: "ghost", path: "g" }], cat("g")], refuses("not_found", /g/)));
@@ -254,16 +257,16 @@ describe("moving and copying", () => {
     { source, destination, ...more },
   ];
   test("mv into a directory keeps the name", () =>
-    check([mv("letter.txt", "notes"), cat("notes/letter.txt")], gives({ total: 3 })));
+    check([mv("letter.txt", "notes"), cat("notes/letter.txt")], returns({ total: 3 })));
   test("mv may give another name", () =>
     check(
       [mv("letter.txt", "notes", { name: "emma.txt" }), ["exists", { path: "letter.txt" }]],
-      gives({ exists: false }),
+      returns({ exists: false }),
     ));
   test("mv of a directory takes all along", () =>
     check(
       [mv("website", "spare"), ["wc", { path: "spare/website/brief.md" }]],
-      gives({ lines: 3 }),
+      returns({ lines: 3 }),
     ));
   test("mv onto a file is refused", () =>
     check(
@@ -276,7 +279,7 @@ describe("moving and copying", () => {
         mv("letter.txt", "notes", { name: "todo.md", overwrite: true }),
         ["head", { path: "notes/todo.md", lines: 1 }],
       ],
-      gives({ lines: ["Dear Emma,"] }),
+      returns({ lines: ["Dear Emma,"] }),
     ));
   test("mv of a directory into itself is refused", () =>
     check(
@@ -306,14 +309,14 @@ describe("moving and copying", () => {
   test("cp makes a copy that is the user's own", () =>
     check(
       [cp("/srv/team/plan.md", "notes"), ["stat", { path: "notes/plan.md" }]],
-      gives({ owner: "ana", group: "ana", bytes: 56 }),
+      returns({ owner: "ana", group: "ana", bytes: 56 }),
     ));
   test("cp of a directory needs recursive", () =>
     check([cp("website", "spare")], refuses("precondition_failed", /is a directory/)));
   test("cp with recursive copies all of it", () =>
     check(
       [cp("website", "spare", { recursive: true }), ["du", { path: "spare" }]],
-      gives({ bytes: 195, files: 3 }),
+      returns({ bytes: 195, files: 3 }),
     ));
   test("cp of what may not be read is refused", () =>
     check([cp("/etc/keys", "~")], refuses("permission_denied", /may not read \/etc\/keys/)));
@@ -333,7 +336,7 @@ describe("moving and copying", () => {
   test("rename keeps the directory", () =>
     check(
       [["rename", { path: "notes/todo.md", name: "done.md" }]],
-      gives({ path: "~/notes/done.md" }),
+      returns({ path: "~/notes/done.md" }),
     ));
   test("rename to a taken name is refused", () =>
     check(
@@ -351,7 +354,7 @@ describe("moving and copying", () => {
         ["rmdir", { path: "spare" }],
         ["exists", { path: "spare" }],
       ],
-      gives({ exists: false }),
+      returns({ exists: false }),
     ));
   test("rmdir of a full one is refused", () =>
     check(
@@ -375,7 +378,7 @@ describe("the trash", () => {
   test("rm fills it", () =>
     check(
       [rm("letter.txt"), ["list_trash", { name: "letter" }]],
-      gives({
+      returns({
         count: 1,
         items: [{ name: "letter.txt", from: "~/letter.txt", removed: "2026-03-09T09:00" }],
       }),
@@ -383,7 +386,7 @@ describe("the trash", () => {
   test("the last removed comes first", () =>
     check(
       [["list_trash", { limit: 1 }]],
-      gives({ count: 2, items: [{ name: "posters.csv", trash_id: "trash_102" }] }),
+      returns({ count: 2, items: [{ name: "posters.csv", trash_id: "trash_102" }] }),
     ));
   test("a list has a bound", () =>
     check([["list_trash", { limit: 0 }]], refuses("invalid_params", /limit/)));
@@ -392,14 +395,14 @@ describe("the trash", () => {
   test("rm with recursive takes all of it", () =>
     check(
       [rm("website", { recursive: true }), ["exists", { path: "website/brief.md" }]],
-      gives({ exists: false }),
+      returns({ exists: false }),
     ));
   test("rm of a link leaves what it leads to", () =>
-    check([rm("plan"), cat("/srv/team/plan.md")], gives({ total: 3 })));
+    check([rm("plan"), cat("/srv/team/plan.md")], returns({ total: 3 })));
   test("what is removed still weighs", () =>
-    check([rm("letter.txt"), ["df", {}]], gives({ used: 2640, trash: 78 })));
+    check([rm("letter.txt"), ["df", {}]], returns({ used: 2640, trash: 78 })));
   test("what is removed for good does not: 2640 - 38", () =>
-    check([rm("letter.txt", { permanent: true }), ["df", {}]], gives({ used: 2602, trash: 40 })));
+    check([rm("letter.txt", { permanent: true }), ["df", {}]], returns({ used: 2602, trash: 40 })));
   test("rm of what others own is refused", () =>
     check([rm("/etc/motd")], refuses("permission_denied", /may not change \/etc/)));
   test("rm of the root is refused", () =>
@@ -407,12 +410,12 @@ describe("the trash", () => {
   test("an item goes back to where it was", () =>
     check(
       [["restore_trash", { trash_id: "trash_101" }], cat("website/old-logo.txt")],
-      gives({ text: "Blue logo, 2025" }),
+      returns({ text: "Blue logo, 2025" }),
     ));
   test("or to another directory", () =>
     check(
       [["restore_trash", { trash_id: "trash_101", directory: "notes" }]],
-      gives({ path: "~/notes/old-logo.txt" }),
+      returns({ path: "~/notes/old-logo.txt" }),
     ));
   test("and is then no longer in the trash", () =>
     check(
@@ -420,7 +423,7 @@ describe("the trash", () => {
         ["restore_trash", { trash_id: "trash_101" }],
         ["list_trash", {}],
       ],
-      gives({ count: 1 }),
+      returns({ count: 1 }),
     ));
   test("not over another file", () =>
     check(
@@ -448,7 +451,7 @@ describe("reading", () => {
       value: { text: "Dear Emma,", total: 3 },
     }));
   test("cat follows a link out of the home", () =>
-    check([cat("plan")], gives({ text: expect.stringMatching(/^March plan/) as string })));
+    check([cat("plan")], returns({ text: expect.stringMatching(/^March plan/) as string })));
   test("cat of a directory is refused", () =>
     check([cat("notes")], refuses("precondition_failed", /is a directory/)));
   test("cat of an archive is refused", () =>
@@ -461,34 +464,34 @@ describe("reading", () => {
   test("head gives the first lines", () =>
     check(
       [["head", { path: "notes/todo.md", lines: 2 }]],
-      gives({ lines: ["Call Ben on Friday", "Send the Bluepeak invoice"], total: 3 }),
+      returns({ lines: ["Call Ben on Friday", "Send the Bluepeak invoice"], total: 3 }),
     ));
   test("head of nothing is refused", () =>
     check([["head", { path: "ghost" }]], refuses("not_found", /ghost/)));
   test("tail gives the last lines", () =>
-    check([["tail", { path: "notes/todo.md", lines: 1 }]], gives({ lines: ["Order paper"] })));
+    check([["tail", { path: "notes/todo.md", lines: 1 }]], returns({ lines: ["Order paper"] })));
   test("tail has a bound", () =>
     check([["tail", { path: "notes/todo.md", lines: 0 }]], refuses("invalid_params", /lines/)));
   test("wc counts", () =>
-    check([["wc", { path: "website/brief.md" }]], gives({ lines: 3, words: 12, bytes: 68 })));
+    check([["wc", { path: "website/brief.md" }]], returns({ lines: 3, words: 12, bytes: 68 })));
   test("wc of a directory is refused", () =>
     check([["wc", { path: "." }]], refuses("precondition_failed", /directory/)));
   test("grep finds lines in a file", () =>
     check(
       [["grep", { pattern: "ERROR", path: "logs/app.log" }]],
-      gives({
+      returns({
         count: 2,
         matches: [{ path: "~/logs/app.log", line: 2, text: "08:04 ERROR timeout" }, { line: 4 }],
       }),
     ));
   test("grep finds lines below a directory", () =>
-    check([["grep", { pattern: "logo", path: "~" }]], gives({ count: 3 })));
+    check([["grep", { pattern: "logo", path: "~" }]], returns({ count: 3 })));
   test("grep takes the pattern literally", () =>
-    check([["grep", { pattern: ".*", path: "~" }]], gives({ count: 0 })));
+    check([["grep", { pattern: ".*", path: "~" }]], returns({ count: 0 })));
   test("grep may ignore case", () =>
     check(
       [["grep", { pattern: "error", path: "logs/app.log", ignore_case: true }]],
-      gives({ count: 2 }),
+      returns({ count: 2 }),
     ));
   test("grep of a closed file is refused", () =>
     check(
@@ -496,7 +499,7 @@ describe("reading", () => {
       refuses("permission_denied", /may not read/),
     ));
   test("grep passes over closed files", () =>
-    check([["grep", { pattern: "business", path: "/etc" }]], gives({ count: 0 })));
+    check([["grep", { pattern: "business", path: "/etc" }]], returns({ count: 0 })));
   test("sort orders by a column", () =>
     check(
       [
@@ -517,7 +520,7 @@ describe("reading", () => {
   test("sort orders whole lines", () =>
     check(
       [["sort", { path: "logs/sync.log" }]],
-      gives({ lines: ["failed", "failed", "ok", "ok", "ok"] }),
+      returns({ lines: ["failed", "failed", "ok", "ok", "ok"] }),
     ));
   test("sort by numbers needs numbers", () =>
     check(
@@ -532,19 +535,19 @@ describe("reading", () => {
   test("uniq drops repeats and counts them", () =>
     check(
       [["uniq", { path: "logs/sync.log", count: true }]],
-      gives({ lines: ["2 ok", "2 failed", "1 ok"], total: 3 }),
+      returns({ lines: ["2 ok", "2 failed", "1 ok"], total: 3 }),
     ));
   test("uniq of nothing is refused", () =>
     check([["uniq", { path: "ghost" }]], refuses("not_found", /ghost/)));
   test("cut shows one column", () =>
     check(
       [["cut", { path: "invoices/totals.csv", field: 2 }]],
-      gives({ lines: ["amount", "1000", "450", "420"] }),
+      returns({ lines: ["amount", "1000", "450", "420"] }),
     ));
   test("cut takes other separators", () =>
     check(
       [["cut", { path: "logs/app.log", field: 2, separator: "space", limit: 2 }]],
-      gives({ lines: ["INFO", "ERROR"] }),
+      returns({ lines: ["INFO", "ERROR"] }),
     ));
   test("cut leaves out lines that do not have the column", () =>
     check([["cut", { path: "invoices/orchard.txt", field: 4, separator: "space" }]], {
@@ -569,7 +572,7 @@ describe("reading", () => {
   test("diff marks what differs", () =>
     check(
       [["diff", { first: "website/brief.md", second: "website/draft.md" }]],
-      gives({
+      returns({
         same: false,
         removed: 2,
         added: 2,
@@ -587,7 +590,7 @@ describe("reading", () => {
         ["cp", { source: "letter.txt", destination: "~", name: "l2" }],
         ["diff", { first: "letter.txt", second: "l2" }],
       ],
-      gives({ same: true, changes: [] }),
+      returns({ same: true, changes: [] }),
     ));
   test("diff with a directory is refused", () =>
     check(
@@ -617,13 +620,13 @@ describe("reading", () => {
 
 describe("writing", () => {
   test("write_file makes a file", () =>
-    check([write("a.txt", "one\ntwo"), cat("a.txt")], gives({ text: "one\ntwo", total: 2 })));
+    check([write("a.txt", "one\ntwo"), cat("a.txt")], returns({ text: "one\ntwo", total: 2 })));
   test("write_file leaves a file that is there", () =>
     check([write("letter.txt")], refuses("conflict", /~\/letter.txt already exists/)));
   test("write_file overwrites when told", () =>
     check(
       [["write_file", { path: "letter.txt", text: "é", overwrite: true }]],
-      gives({ bytes: 2 }),
+      returns({ bytes: 2 }),
     ));
   test("write_file beyond the quota is refused: 12000 - 2640 = 9360", () =>
     check(
@@ -631,24 +634,24 @@ describe("writing", () => {
       refuses("limit_exceeded", /9361 bytes needed, 9360 of 12000 free/),
     ));
   test("write_file fills the quota to the last byte", () =>
-    check([write("a", "x".repeat(9360)), ["df", {}]], gives({ free: 0 })));
+    check([write("a", "x".repeat(9360)), ["df", {}]], returns({ free: 0 })));
   test("append_file adds a line", () =>
     check(
       [
         ["append_file", { path: "notes/todo.md", text: "Rest" }],
         ["tail", { path: "notes/todo.md", lines: 1 }],
       ],
-      gives({ lines: ["Rest"], total: 4 }),
+      returns({ lines: ["Rest"], total: 4 }),
     ));
   test("append_file ends an open line first", () =>
     check(
       [write("a", "one"), ["append_file", { path: "a", text: "two" }], cat("a")],
-      gives({ text: "one\ntwo" }),
+      returns({ text: "one\ntwo" }),
     ));
   test("append_file works where the group may write", () =>
     check(
       [["append_file", { path: "/srv/team/plan.md", text: "Ana: rest" }]],
-      gives({ lines: 4 }),
+      returns({ lines: 4 }),
     ));
   test("append_file where the group may only read is refused", () =>
     check(
@@ -660,7 +663,7 @@ describe("writing", () => {
   test("replace_in_file replaces everywhere", () =>
     check(
       [["replace_in_file", { path: "website/brief.md", find: "a", replace: "A" }]],
-      gives({ replaced: 6 }),
+      returns({ replaced: 6 }),
     ));
   test("replace_in_file replaces once", () =>
     check(
@@ -668,7 +671,7 @@ describe("writing", () => {
         ["replace_in_file", { path: "logs/sync.log", find: "ok", replace: "fine", first: true }],
         ["head", { path: "logs/sync.log", lines: 2 }],
       ],
-      gives({ lines: ["fine", "ok"] }),
+      returns({ lines: ["fine", "ok"] }),
     ));
   test("replace_in_file of a missing text is refused", () =>
     check(
@@ -683,10 +686,10 @@ describe("writing", () => {
   test("truncate keeps the first lines", () =>
     check(
       [["truncate", { path: "letter.txt", lines: 1 }], cat("letter.txt")],
-      gives({ text: "Dear Emma,", total: 1 }),
+      returns({ text: "Dear Emma,", total: 1 }),
     ));
   test("truncate empties", () =>
-    check([["truncate", { path: "letter.txt", lines: 0 }]], gives({ bytes: 0 })));
+    check([["truncate", { path: "letter.txt", lines: 0 }]], returns({ bytes: 0 })));
   test("truncate to more lines than there are is refused", () =>
     check(
       [["truncate", { path: "letter.txt", lines: 4 }]],
@@ -697,9 +700,9 @@ describe("writing", () => {
 describe("owners and modes", () => {
   const chmod = (path: string, mode: string): Call => ["chmod", { path, mode }];
   test("chmod takes digits", () =>
-    check([chmod("letter.txt", "600")], gives({ path: "~/letter.txt", mode: "600" })));
+    check([chmod("letter.txt", "600")], returns({ path: "~/letter.txt", mode: "600" })));
   test("chmod takes letters: 644 go-r u+x", () =>
-    check([chmod("letter.txt", "go-r,u+x")], gives({ mode: "700" })));
+    check([chmod("letter.txt", "go-r,u+x")], returns({ mode: "700" })));
   test("chmod holds for the owner too", () =>
     check(
       [chmod("letter.txt", "a-w"), ["append_file", { path: "letter.txt", text: "x" }]],
@@ -723,7 +726,7 @@ describe("owners and modes", () => {
         ["chown", { path: "letter.txt", owner: "emma" }],
         ["stat", { path: "letter.txt" }],
       ],
-      gives({ owner: "emma", group: "ana" }),
+      returns({ owner: "emma", group: "ana" }),
     ));
   test("and then it is no longer the user's", () =>
     check(
@@ -733,7 +736,7 @@ describe("owners and modes", () => {
   test("chown to a group of one's own", () =>
     check(
       [["chown", { path: "letter.txt", owner: "ana", group: "team" }]],
-      gives({ group: "team" }),
+      returns({ group: "team" }),
     ));
   test("chown to another group is refused", () =>
     check(
@@ -757,7 +760,7 @@ describe("archives", () => {
   test("zip packs into a named archive", () =>
     check(
       [zip("letter.txt", "notes/l.zip"), ["ls", { path: "notes/l.zip" }]],
-      gives({ contains: ["letter.txt"] }),
+      returns({ contains: ["letter.txt"] }),
     ));
   test("zip onto an archive that is there is refused", () =>
     check(
@@ -779,7 +782,7 @@ describe("archives", () => {
         ["unzip", { archive: "w.zip", destination: "~" }],
         ["wc", { path: "website/tasks.csv" }],
       ],
-      gives({ lines: 5 }),
+      returns({ lines: 5 }),
     ));
   test("unzip tells what it took out", () =>
     check([["unzip", { archive: "backups/january.zip", destination: "spare" }]], {
@@ -799,7 +802,7 @@ describe("archives", () => {
         ["unzip", { archive: "w.zip", destination: "~", overwrite: true }],
         ["wc", { path: "website/brief.md" }],
       ],
-      gives({ lines: 3 }),
+      returns({ lines: 3 }),
     ));
   test("unzip of a tar is refused", () =>
     check(
@@ -818,7 +821,7 @@ describe("archives", () => {
         ["tar_create", { source: "website", archive: "w.tar" }],
         ["stat", { path: "w.tar" }],
       ],
-      gives({ kind: "tar", bytes: 3072 }),
+      returns({ kind: "tar", bytes: 3072 }),
     ));
   test("tar_create of an archive is refused", () =>
     check(
@@ -831,7 +834,7 @@ describe("archives", () => {
         ["tar_extract", { archive: "backups/notes.tar", destination: "spare" }],
         cat("spare/february.md"),
       ],
-      gives({ text: "Call Emma\nPrint posters" }),
+      returns({ text: "Call Emma\nPrint posters" }),
     ));
   test("tar_extract into a directory of others is refused", () =>
     check(
@@ -852,7 +855,7 @@ describe("hostile input", () => {
       refuses("invalid_params", /at most 255 characters/),
     ));
   test("a name of 255 characters is fine", () =>
-    check([["mkdir", { path: "x".repeat(255) }]], gives({})));
+    check([["mkdir", { path: "x".repeat(255) }]], returns({})));
   for (const path of ["a\u0000b", "a\nb", "\u0007"])
     test(`the control characters of ${JSON.stringify(path)} are refused`, () =>
       check([["touch", { path }]], refuses("invalid_params", /control characters/)));
@@ -863,7 +866,7 @@ describe("hostile input", () => {
     ));
   test("__proto__ is no file", () => check([cat("__proto__")], refuses("not_found", /__proto__/)));
   test("constructor is a name like any other", () =>
-    check([write("constructor", "a"), ["stat", { path: "constructor" }]], gives({ bytes: 1 })));
+    check([write("constructor", "a"), ["stat", { path: "constructor" }]], returns({ bytes: 1 })));
   test("é has one spelling, and the other is refused", () =>
     check(
       [write("caf\u00e9.txt", "a"), cat("cafe\u0301.txt")],
@@ -888,7 +891,7 @@ describe("hostile input", () => {
   test("a pattern of stars takes no time", () =>
     check(
       [write("a".repeat(200)), ["find", { name: "*a".repeat(100) + "b" }]],
-      gives({ count: 0 }),
+      returns({ count: 0 }),
     ));
 });
 

@@ -1,9 +1,9 @@
 /** Every food_delivery tool by hand: what it gives, what it changes, and what it turns down. */
 import { describe, expect, test } from "vitest";
 import { server as foodDelivery } from "../../src/servers/foodDelivery/server.ts";
-import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
+import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
 
-const { check, checkAllTools } = checksOf(foodDelivery);
+const { check, checkAllTools } = createChecks(foodDelivery);
 
 const [bakery, cafe, curry] = ["rst_101", "rst_104", "rst_107"] as const;
 const [croissant, almond, knot, sourdough] = ["dsh_101", "dsh_104", "dsh_107", "dsh_110"] as const;
@@ -27,7 +27,7 @@ describe("restaurants and menus", () => {
   test("the best rated come first", () =>
     check(
       [["search_restaurants", {}]],
-      gives({
+      returns({
         restaurants: [
           { name: "Saffron House", rating: 4.2, open: "from 12:00" },
           { name: "Corner Bakery", rating: 3.7 },
@@ -38,16 +38,19 @@ describe("restaurants and menus", () => {
   test("are found by a dish", () =>
     check(
       [["search_restaurants", { dish: "croissant" }]],
-      gives({ restaurants: [{ restaurant_id: bakery }] }),
+      returns({ restaurants: [{ restaurant_id: bakery }] }),
     ));
   test("that cook now leave out the curry", () =>
-    check([["search_restaurants", { open_now: true, name: "house" }]], gives({ restaurants: [] })));
+    check(
+      [["search_restaurants", { open_now: true, name: "house" }]],
+      returns({ restaurants: [] }),
+    ));
   test("a dish to look for has two letters", () =>
     check([["search_restaurants", { dish: "x" }]], refuses("invalid_params", /dish/)));
   test("tell what an order takes: open at 12:00, 22 + 18 minutes", () =>
     check(
       [["get_restaurant", { restaurant_id: curry }]],
-      gives({
+      returns({
         address: "44 Bridge Street, Port Alder",
         hours: "12:00 to 22:30",
         minimum: 18,
@@ -64,7 +67,7 @@ describe("restaurants and menus", () => {
   test("a menu leaves out what is gone and marks what is sold out", () =>
     check(
       [["get_menu", { restaurant_id: bakery, dish: "croissant" }]],
-      gives({
+      returns({
         restaurant: "Corner Bakery",
         dishes: [
           { dish_id: croissant, price: 1.9 },
@@ -75,7 +78,7 @@ describe("restaurants and menus", () => {
   test("a menu is found by section and price", () =>
     check(
       [["get_menu", { restaurant_id: curry, section: "mains", most_price: 12 }]],
-      gives({ dishes: [{ dish: "Palak paneer" }] }),
+      returns({ dishes: [{ dish: "Palak paneer" }] }),
     ));
   test("of no restaurant there is no menu", () =>
     check(
@@ -85,7 +88,7 @@ describe("restaurants and menus", () => {
   test("a dish tells its choices", () =>
     check(
       [["get_menu_item", { dish_id: eggs }]],
-      gives({
+      returns({
         restaurant_id: cafe,
         diets: "vegetarian, gluten-free",
         choices: [
@@ -102,7 +105,7 @@ describe("restaurants and menus", () => {
   test("diets are met by what can be had, the cheapest first", () =>
     check(
       [["filter_by_dietary", { diet: "vegan", limit: 2 }]],
-      gives({
+      returns({
         dishes: [
           { dish: "Sourdough loaf", restaurant: "Corner Bakery", price: 4.8 },
           { dish: "Seeded rye bread" },
@@ -112,7 +115,7 @@ describe("restaurants and menus", () => {
   test("in one restaurant, up to a price", () =>
     check(
       [["filter_by_dietary", { diet: "halal", restaurant_id: curry, most_price: 13 }]],
-      gives({ dishes: [{ dish: "Palak paneer" }] }),
+      returns({ dishes: [{ dish: "Palak paneer" }] }),
     ));
   test("a diet that is none is refused", () =>
     check([["filter_by_dietary", { diet: "paleo" }]], refuses("invalid_params", /diet/)));
@@ -122,7 +125,7 @@ describe("the basket", () => {
   test("costs: 3 × 1.90 and 1.90 for the way, 2.30 short of the least order", () =>
     check(
       [["get_basket", {}]],
-      gives({
+      returns({
         restaurant_id: bakery,
         lines: [{ dish_id: croissant, quantity: 3, price: 1.9 }],
         subtotal: 5.7,
@@ -134,7 +137,7 @@ describe("the basket", () => {
   test("shows the codes that hold", () =>
     check(
       [["get_basket", { only_valid: true }]],
-      gives({
+      returns({
         promos: [
           { code: "BREAKFAST20" },
           { code: "HELLO10" },
@@ -146,16 +149,19 @@ describe("the basket", () => {
   test("is asked for without a restaurant", () =>
     check([["get_basket", { restaurant_id: bakery }]], refuses("invalid_params", /restaurant_id/)));
   test("takes more of the same: 5.70 + 2 × 2.40", () =>
-    check([add(knot, 2)], gives({ dish: "Cinnamon knot", pieces: 5, subtotal: 10.5 })));
+    check([add(knot, 2)], returns({ dish: "Cinnamon knot", pieces: 5, subtotal: 10.5 })));
   test("adds a dish to its line", () =>
     check(
       [add(croissant, 2), ["get_basket", {}]],
-      gives({ lines: [{ dish_id: croissant, quantity: 5 }] }),
+      returns({ lines: [{ dish_id: croissant, quantity: 5 }] }),
     ));
   test("belongs to one restaurant", () =>
     check([add(toast)], refuses("conflict", /holds 3 dishes from Corner Bakery/)));
   test("is free for another once it is empty", () =>
-    check([emptied, add(toast)], gives({ restaurant: "Café Lumen", subtotal: 7.8, missing: 2.2 })));
+    check(
+      [emptied, add(toast)],
+      returns({ restaurant: "Café Lumen", subtotal: 7.8, missing: 2.2 }),
+    ));
   test("takes nothing that is sold out", () =>
     check([add(almond)], refuses("precondition_failed", /Almond croissant .* sold out/)));
   test("takes nothing that is gone", () =>
@@ -168,7 +174,7 @@ describe("the basket", () => {
   test("counts what choices cost: 8.20 + 1.50", () =>
     check(
       [emptied, add(eggs, 1, { choices: ["Extra Cheese"], note: "well done" })],
-      gives({ price: 9.7, subtotal: 9.7 }),
+      returns({ price: 9.7, subtotal: 9.7 }),
     ));
   test("does not take two choices of a kind", () =>
     check(
@@ -193,10 +199,10 @@ describe("the basket", () => {
   test("gives back some of a dish", () =>
     check(
       [["remove_from_basket", { dish_id: croissant, quantity: 2 }]],
-      gives({ removed: 2, pieces: 1, subtotal: 1.9 }),
+      returns({ removed: 2, pieces: 1, subtotal: 1.9 }),
     ));
   test("is emptied at once", () =>
-    check([add(knot), emptied], gives({ removed: 4, pieces: 0, subtotal: 0 })));
+    check([add(knot), emptied], returns({ removed: 4, pieces: 0, subtotal: 0 })));
   test("is emptied once", () =>
     check([emptied, emptied], refuses("precondition_failed", /empty already/)));
   test("does not give back three of nothing in particular", () =>
@@ -219,7 +225,8 @@ describe("the basket", () => {
       check([add(knot, quantity)], {
         kind: expect.stringMatching(/refused|bad-arguments/) as string,
       }));
-  test("wants a dish", () => check([["add_to_basket", { quantity: 1 }]], misfits(/dish_id/)));
+  test("wants a dish", () =>
+    check([["add_to_basket", { quantity: 1 }]], rejectsArguments(/dish_id/)));
 });
 
 describe("promo codes", () => {
@@ -227,7 +234,7 @@ describe("promo codes", () => {
   test("take off their share: 20 % of 15.30", () =>
     check(
       [add(knot, 4), apply("breakfast20")],
-      gives({ code: "BREAKFAST20", discount: 3.06, total: 14.14 }),
+      returns({ code: "BREAKFAST20", discount: 3.06, total: 14.14 }),
     ));
   test("want their minimum", () =>
     check(
@@ -242,7 +249,7 @@ describe("promo codes", () => {
         ["remove_from_basket", { dish_id: knot }],
         ["get_basket", {}],
       ],
-      gives({ promo: "BREAKFAST20", discount: 0, total: 7.6 }),
+      returns({ promo: "BREAKFAST20", discount: 0, total: 7.6 }),
     ));
   test("expire", () =>
     check([apply("WINTER5")], refuses("precondition_failed", /WINTER5 expired on 2026-02-28/)));
@@ -259,7 +266,7 @@ describe("promo codes", () => {
   test("replace one another: delivery is 1.90", () =>
     check(
       [add(knot, 10), apply("BREAKFAST20"), apply("FREERIDE")],
-      gives({ discount: 1.9, total: 29.7, instead_of: "BREAKFAST20" }),
+      returns({ discount: 1.9, total: 29.7, instead_of: "BREAKFAST20" }),
     ));
   test("are used once", () =>
     check(
@@ -277,7 +284,7 @@ describe("placing orders", () => {
   test("costs dishes and way: 5.70 + 4.80 + 1.90, at the door in 3 + 8 + 10 minutes", () =>
     check(
       [add(sourdough), order({ destination: "studio" })],
-      gives({
+      returns({
         number: "4118",
         restaurant: "Corner Bakery",
         total: 12.4,
@@ -288,7 +295,7 @@ describe("placing orders", () => {
   test("empties the basket and stands in the list", () =>
     check(
       [add(sourdough), order(), ["list_orders", { limit: 1 }]],
-      gives({ orders: [{ number: "4118", status: "placed", total: 12.4, date: "2026-03-09" }] }),
+      returns({ orders: [{ number: "4118", status: "placed", total: 12.4, date: "2026-03-09" }] }),
     ));
   test("leaves an empty basket", () =>
     check(
@@ -305,7 +312,7 @@ describe("placing orders", () => {
   test("for later goes through", () =>
     check(
       [emptied, add(chicken, 2, { choices: ["hot"] }), order({ at: "2026-03-09T13:00" })],
-      gives({ total: 30.1, arrives: "2026-03-09T13:00", cancel_until: "2026-03-09T12:20" }),
+      returns({ total: 30.1, arrives: "2026-03-09T13:00", cancel_until: "2026-03-09T12:20" }),
     ));
   test("sooner than it can be cooked is refused", () =>
     check(
@@ -325,7 +332,7 @@ describe("orders under way", () => {
   test("are tracked: cooked from 08:41 to 08:53, 12 minutes by bicycle", () =>
     check(
       [["track_order", { order_id: onTheWay }]],
-      gives({
+      returns({
         status: "on the way",
         arrives: "2026-03-09T09:05",
         minutes_left: 5,
@@ -339,16 +346,16 @@ describe("orders under way", () => {
     ));
   test("come nearer with the clock", () => {
     const later: Call[] = [1, 2, 3, 4, 5].map(() => add(knot));
-    check([...later, ["track_order", { order_id: onTheWay }]], gives({ status: "delivered" }));
+    check([...later, ["track_order", { order_id: onTheWay }]], returns({ status: "delivered" }));
   });
   test("the newest is tracked where none is named", () =>
-    check([["track_order", {}]], gives({ number: "4117", status: "placed", can_cancel: true })));
+    check([["track_order", {}]], returns({ number: "4117", status: "placed", can_cancel: true })));
   test("unknown ones are not tracked", () =>
     check([["track_order", { order_id: "ord_999" }]], refuses("not_found", /no order ord_999/)));
   test("show what was paid for: 27.20 + 16.20 + 2.90", () =>
     check(
       [["get_order", { order_id: saturday }]],
-      gives({
+      returns({
         number: "4108",
         restaurant_id: curry,
         status: "delivered",
@@ -368,19 +375,19 @@ describe("orders under way", () => {
           { status: "delivered", restaurant: "saffron", unrated: true, from_date: "2026-03-01" },
         ],
       ],
-      gives({ orders: [{ number: "4108", order_id: saturday }] }),
+      returns({ orders: [{ number: "4108", order_id: saturday }] }),
     ));
   test("are found by number", () =>
     check(
       [["list_orders", { number: "4114" }]],
-      gives({ orders: [{ order_id: preparing, status: "preparing" }] }),
+      returns({ orders: [{ order_id: preparing, status: "preparing" }] }),
     ));
   test("have no other status", () =>
     check([["list_orders", { status: "eaten" }]], refuses("invalid_params", /status/)));
   test("are cancelled before the kitchen begins: 2 × 5.90 + 2.20", () =>
     check(
       [["cancel_order", { order_id: placed }]],
-      gives({ number: "4117", status: "cancelled", refunded: 14 }),
+      returns({ number: "4117", status: "cancelled", refunded: 14 }),
     ));
   test("but not a minute later", () =>
     check(
@@ -408,11 +415,11 @@ describe("tips and ratings", () => {
   const tip = (order_id: string, amount = 2.5): Call => ["add_tip", { order_id, amount }];
   const rate = (order_id: string, stars = 5): Call => ["rate_order", { order_id, stars }];
   test("a tip goes with the courier: 7.80 + 6.50 + 2.20 + 2.50", () =>
-    check([tip(onTheWay)], gives({ tip: 2.5, total: 19 })));
+    check([tip(onTheWay)], returns({ tip: 2.5, total: 19 })));
   test("a tip for what came on Saturday shows in the order", () =>
     check(
       [tip(saturday), ["get_order", { order_id: saturday }]],
-      gives({ tip: 2.5, total: 48.8 }),
+      returns({ tip: 2.5, total: 48.8 }),
     ));
   test("no tip before there is a courier", () =>
     check([tip(preparing)], refuses("precondition_failed", /is preparing: no courier has it yet/)));
@@ -427,7 +434,7 @@ describe("tips and ratings", () => {
   test("stars move the restaurant's rating: (645 + 1) / 156", () =>
     check(
       [rate(saturday, 1)],
-      gives({ stars: 1, restaurant: "Saffron House", restaurant_rating: 4.1, ratings: 156 }),
+      returns({ stars: 1, restaurant: "Saffron House", restaurant_rating: 4.1, ratings: 156 }),
     ));
   test("stars are given once", () =>
     check([rate(saturday), rate(saturday)], refuses("conflict", /has 5 stars already/)));
@@ -451,7 +458,7 @@ describe("ordering again", () => {
   test("tells new prices and what is gone: butter chicken was 12.90", () =>
     check(
       [emptied, again(old)],
-      gives({
+      returns({
         restaurant: "Saffron House",
         pieces: 1,
         subtotal: 13.6,
@@ -463,7 +470,7 @@ describe("ordering again", () => {
   test("keeps the choices", () =>
     check(
       [emptied, again(saturday), ["get_basket", {}]],
-      gives({
+      returns({
         lines: [{ dish_id: chicken, quantity: 2, choices: ["medium"] }, { quantity: 1 }],
         subtotal: 43.4,
       }),
@@ -471,12 +478,12 @@ describe("ordering again", () => {
   test("takes the last order delivered where none is named", () =>
     check(
       [emptied, ["reorder", {}]],
-      gives({ number: "4108", order_id: saturday, subtotal: 43.4 }),
+      returns({ number: "4108", order_id: saturday, subtotal: 43.4 }),
     ));
   test("does not mix restaurants", () =>
     check([again(old)], refuses("conflict", /holds 3 dishes from Corner Bakery/)));
   test("adds to a basket of the same restaurant", () =>
-    check([again(cancelled)], gives({ pieces: 5, subtotal: 15.3, changed: [], left_out: [] })));
+    check([again(cancelled)], returns({ pieces: 5, subtotal: 15.3, changed: [], left_out: [] })));
   test("waits for what is still cooked", () =>
     check([again(preparing)], refuses("precondition_failed", /order 4114 .* is preparing still/)));
 });

@@ -8,9 +8,9 @@ import { openByName, openCatalog } from "../../src/environment/catalog.ts";
 import { server as iotDevices } from "../../src/servers/iotDevices/server.ts";
 import type { Home } from "../../src/servers/iotDevices/state.ts";
 import { walk } from "../contracts/walk.ts";
-import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
+import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
 
-const { check, checkAllTools } = checksOf(iotDevices);
+const { check, checkAllTools } = createChecks(iotDevices);
 
 const [kitchen, living, bedroom, hallway] = [
   "room_101",
@@ -54,19 +54,19 @@ describe("rooms", () => {
   test("say what they draw: 24 + 90 + 1400 W", () =>
     check(
       [["list_rooms", { name: "kitch" }]],
-      gives({
+      returns({
         rooms: [{ room: "kitchen", room_id: kitchen, devices: 5, watts: 1514 }],
         mode: "home",
       }),
     ));
   test("that no name fits are none", () =>
-    check([["list_rooms", { name: "attic" }]], gives({ rooms: [] })));
+    check([["list_rooms", { name: "attic" }]], returns({ rooms: [] })));
   test("have names that end somewhere", () =>
     check([["list_rooms", { name: "x".repeat(201) }]], refuses("invalid_params", /name/)));
   test("are as bright as sun and lamps make them: 420 / 2 + 24 * 20 lux", () =>
     check(
       [["get_room_state", { room_id: kitchen }]],
-      gives({
+      returns({
         lux: 690,
         temperature: "20.6 °C",
         watts: 1514,
@@ -77,7 +77,7 @@ describe("rooms", () => {
   test("get darker when a light goes off", () =>
     check(
       [off(kitchenLight), ["get_room_state", { room_id: kitchen }]],
-      gives({ lux: 212, watts: 1490 }),
+      returns({ lux: 212, watts: 1490 }),
     ));
   test("get darker when the blinds close", () =>
     check(
@@ -85,12 +85,12 @@ describe("rooms", () => {
         ["close_blinds", { device_id: blinds }],
         ["get_room_state", { room_id: living }],
       ],
-      gives({ lux: 240 }),
+      returns({ lux: 240 }),
     ));
   test("show colors and fans", () =>
     check(
       [["get_room_state", { room_id: bedroom }]],
-      gives({
+      returns({
         window: "open",
         lights: [{ light: "bedside lamp", color: "orange" }],
         fans: [{ fan: "standing fan", device_id: fan, speed: 0, speeds: 3 }],
@@ -104,12 +104,17 @@ describe("rooms", () => {
   test("tell how warm they are", () =>
     check(
       [["get_temperature", { room_id: living }]],
-      gives({ temperature: "20.1 °C", target: "20.5 °C", heating: "warming up", outside: "9 °C" }),
+      returns({
+        temperature: "20.1 °C",
+        target: "20.5 °C",
+        heating: "warming up",
+        outside: "9 °C",
+      }),
     ));
   test("do not heat at an open window", () =>
     check(
       [["get_temperature", { room_id: bedroom }]],
-      gives({ heating: "paused, a window is open" }),
+      returns({ heating: "paused, a window is open" }),
     ));
   test("unknown ones have no temperature", () =>
     check([["get_temperature", { room_id: dusty }]], refuses("not_found", /no room dev_155/)));
@@ -119,7 +124,7 @@ describe("devices", () => {
   test("are listed apart by what they take", () =>
     check(
       [["list_devices", { room_id: living }]],
-      gives({
+      returns({
         devices: [
           { name: "ceiling light", state: "off" },
           { name: "floor lamp", state: "on" },
@@ -137,7 +142,7 @@ describe("devices", () => {
   test("can be narrowed down", () =>
     check(
       [["list_devices", { room_id: kitchen, kind: "plug", name: "wash" }]],
-      gives({
+      returns({
         devices: [{ name: "dishwasher", device_id: dishwasher, kind: "plug", state: "off" }],
       }),
     ));
@@ -149,7 +154,7 @@ describe("devices", () => {
   test("are told in full", () =>
     check(
       [["get_device", { device_id: floorLamp }]],
-      gives({
+      returns({
         kind: "light",
         room_name: "living room",
         state: "on",
@@ -161,7 +166,7 @@ describe("devices", () => {
   test("tell their battery", () =>
     check(
       [["get_device", { device_id: dusty }]],
-      gives({ state: "docked", battery: 88, bin: 35 }),
+      returns({ state: "docked", battery: 88, bin: 35 }),
     ));
   test("unknown ones are refused", () =>
     check([["get_device", { device_id: "lamp" }]], refuses("not_found", /no device lamp/)));
@@ -169,11 +174,11 @@ describe("devices", () => {
 
 describe("switches", () => {
   test("turn things on, and the room draws more: 612 + 140 W", () =>
-    check([on(television)], gives({ state: "on", watts: 752 })));
+    check([on(television)], returns({ state: "on", watts: 752 })));
   test("show in a power meter", () =>
     check(
       [off(coffee), ["read_sensor", { sensor_id: "sen_101" }]],
-      gives({ value: 114, reading: "114 W" }),
+      returns({ value: 114, reading: "114 W" }),
     ));
   test("of what is on are refused", () =>
     check(
@@ -195,7 +200,7 @@ describe("switches", () => {
       ),
     ));
   test("find room when something else goes off", () =>
-    check([off(coffee), on(oven)], gives({ watts: 2514 })));
+    check([off(coffee), on(oven)], returns({ watts: 2514 })));
   test("leave an oven alone when nobody is in", () =>
     check(
       [leave, on(oven)],
@@ -222,12 +227,12 @@ describe("light", () => {
         ["set_brightness", { device_id: floorLamp, brightness: 40 }],
         ["get_device", { device_id: floorLamp }],
       ],
-      gives({ brightness: 40, watts: 6 }),
+      returns({ brightness: 40, watts: 6 }),
     ));
   test("comes on with it", () =>
     check(
       [["set_brightness", { device_id: ceiling, brightness: 50 }]],
-      gives({ brightness: 50, was: "off" }),
+      returns({ brightness: 50, was: "off" }),
     ));
   test("is not dimmed to what it is", () =>
     check(
@@ -256,7 +261,7 @@ describe("light", () => {
         ["set_color", { device_id: floorLamp, color: "red" }],
         ["get_room_state", { room_id: living }],
       ],
-      gives({ lights: [{}, { light: "floor lamp", color: "red" }] }),
+      returns({ lights: [{}, { light: "floor lamp", color: "red" }] }),
     ));
   test("has to be on for it", () =>
     check(
@@ -287,12 +292,12 @@ describe("heating and air", () => {
         off(television),
         ["get_temperature", { room_id: living }],
       ],
-      gives({ temperature: "20.4 °C", target: "23 °C", heating: "warming up" }),
+      returns({ temperature: "20.4 °C", target: "23 °C", heating: "warming up" }),
     ));
   test("and is heated no further than asked", () =>
     check(
       [["set_thermostat", { room_id: living, target: 19 }]],
-      gives({ temperature: "20.1 °C", heating: "warm enough" }),
+      returns({ temperature: "20.1 °C", heating: "warm enough" }),
     ));
   test("a set target is refused", () =>
     check(
@@ -305,7 +310,7 @@ describe("heating and air", () => {
       refuses("precondition_failed", /window is open in the bedroom: heating from 18.2 to 21/),
     ));
   test("but not of turning down", () =>
-    check([["set_thermostat", { room_id: bedroom, target: 16 }]], gives({ target: "16 °C" })));
+    check([["set_thermostat", { room_id: bedroom, target: 16 }]], returns({ target: "16 °C" })));
   test("away mode keeps rooms cool", () =>
     check(
       [leave, ["set_thermostat", { room_id: living, target: 21 }]],
@@ -319,7 +324,7 @@ describe("heating and air", () => {
   test("a word is no temperature", () =>
     check(
       [["set_thermostat", { room_id: living, target: "warm" }]],
-      misfits(/target must be a number/),
+      rejectsArguments(/target must be a number/),
     ));
   test("a quarter of a degree is too fine", () =>
     check(
@@ -327,16 +332,16 @@ describe("heating and air", () => {
       refuses("invalid_params", /target/),
     ));
   test("heating draws its share once it is on: 12 + 140 + 600 W", () =>
-    check([off(heating), on(television), on(heating)], gives({ watts: 752 })));
+    check([off(heating), on(television), on(heating)], returns({ watts: 752 })));
   test("heating that has nothing to heat may be on at an open window", () =>
-    check([off(bedroomHeating), on(bedroomHeating)], gives({ state: "on" })));
+    check([off(bedroomHeating), on(bedroomHeating)], returns({ state: "on" })));
   test("a fan takes a speed", () =>
     check(
       [
         ["set_fan_speed", { device_id: fan, speed: 2 }],
         ["get_device", { device_id: fan }],
       ],
-      gives({ state: "on at speed 2", watts: 40 }),
+      returns({ state: "on at speed 2", watts: 40 }),
     ));
   test("but only one that it has", () =>
     check(
@@ -352,14 +357,14 @@ describe("heating and air", () => {
 
 describe("blinds", () => {
   test("close", () =>
-    check([["close_blinds", { device_id: blinds }]], gives({ position: 0, was: 100 })));
+    check([["close_blinds", { device_id: blinds }]], returns({ position: 0, was: 100 })));
   test("open as far as asked", () =>
     check(
       [
         ["open_blinds", { device_id: blinds, position: 30 }],
         ["list_devices", { room_id: living }],
       ],
-      gives({ blinds: [{ state: "30 percent open" }, {}] }),
+      returns({ blinds: [{ state: "30 percent open" }, {}] }),
     ));
   test("do not open twice", () =>
     check(
@@ -394,7 +399,7 @@ describe("locks", () => {
   test("open with a code, and the log says whose", () =>
     check(
       [unlock(frontDoor, "2958"), ["get_lock_log", { door: "front", limit: 1 }]],
-      gives({
+      returns({
         locks: [{ door: "front door", state: "unlocked" }],
         log: [{ at: "2026-03-09T09:00", action: "unlocked", by: "Rosa Ruiz" }],
       }),
@@ -426,7 +431,7 @@ describe("locks", () => {
   test("lock again", () =>
     check(
       [unlock(frontDoor, "4071"), ["lock_door", { device_id: frontDoor }]],
-      gives({ state: "locked" }),
+      returns({ state: "locked" }),
     ));
   test("lock once", () =>
     check([["lock_door", { device_id: frontDoor }]], refuses("conflict", /already locked/)));
@@ -438,7 +443,7 @@ describe("locks", () => {
   test("keep a log, newest first", () =>
     check(
       [["get_lock_log", { limit: 2 }]],
-      gives({
+      returns({
         locks: [{ door: "balcony door" }, { door: "front door" }, { door: "mailbox" }],
         log: [
           { door: "mailbox", at: "2026-03-08T22:27" },
@@ -456,12 +461,14 @@ describe("sensors", () => {
   test("are found by room and kind", () =>
     check(
       [["list_sensors", { room_id: bedroom, kind: "window" }]],
-      gives({ sensors: [{ sensor: "bedroom window contact", sensor_id: "sen_116", battery: 22 }] }),
+      returns({
+        sensors: [{ sensor: "bedroom window contact", sensor_id: "sen_116", battery: 22 }],
+      }),
     ));
   test("are found by what is left of their battery", () =>
     check(
       [["list_sensors", { battery_below: 10 }]],
-      gives({
+      returns({
         sensors: [
           { sensor: "bedroom temperature", battery: 9 },
           { sensor: "kitchen smoke alarm", battery: 3 },
@@ -473,11 +480,14 @@ describe("sensors", () => {
   test("of no known kind are refused", () =>
     check([["list_sensors", { kind: "ghost" }]], refuses("invalid_params", /kind/)));
   test("read light with the blinds half down: 620 / 2 / 2 + 12 * 20 lux", () =>
-    check([["read_sensor", { sensor_id: "sen_107" }]], gives({ value: 395, reading: "395 lux" })));
+    check(
+      [["read_sensor", { sensor_id: "sen_107" }]],
+      returns({ value: 395, reading: "395 lux" }),
+    ));
   test("tell an open window", () =>
     check(
       [["read_sensor", { sensor_id: "sen_116" }]],
-      gives({ reading: "open", room_name: "bedroom" }),
+      returns({ reading: "open", room_name: "bedroom" }),
     ));
   test("that are silent are refused", () =>
     check(
@@ -494,12 +504,12 @@ describe("vacuums", () => {
   test("clean the rooms they are sent to", () =>
     check(
       [start(dusty, kitchen, hallway)],
-      gives({ status: "cleaning", cleaning: "kitchen, hallway", battery: 88, minutes: 24 }),
+      returns({ status: "cleaning", cleaning: "kitchen, hallway", battery: 88, minutes: 24 }),
     ));
   test("come back with less charge and a fuller bin: 35 + 2 * 10", () =>
     check(
       [start(dusty, kitchen, hallway), ["dock_vacuum", { device_id: dusty }]],
-      gives({ status: "docked", battery: 87, bin: 55 }),
+      returns({ status: "docked", battery: 87, bin: 55 }),
     ));
   test("have room for six rooms more at most: 35 + 6 * 10 and then 10", () =>
     check(
@@ -527,19 +537,19 @@ describe("scenes", () => {
   test("are found by name and by what they use", () =>
     check(
       [["list_scenes", { device_id: television }]],
-      gives({ scenes: [{ scene: "Movie evening", scene_id: movie, devices: 4 }] }),
+      returns({ scenes: [{ scene: "Movie evening", scene_id: movie, devices: 4 }] }),
     ));
   test("of an unknown device are refused", () =>
     check([["list_scenes", { device_id: "dev_999" }]], refuses("not_found", /no device dev_999/)));
   test("move only what is not so already", () =>
-    check([["activate_scene", { scene_id: movie }]], gives({ changed: 3, mode: "home" })));
+    check([["activate_scene", { scene_id: movie }]], returns({ changed: 3, mode: "home" })));
   test("show in the room: 15 W at a fifth, the television and the heating", () =>
     check(
       [
         ["activate_scene", { scene_id: movie }],
         ["get_room_state", { room_id: living }],
       ],
-      gives({ watts: 743, lux: 60 }),
+      returns({ watts: 743, lux: 60 }),
     ));
   test("leave their name in the log", () =>
     check(
@@ -548,9 +558,9 @@ describe("scenes", () => {
         leave,
         ["get_lock_log", { door: "front", limit: 1 }],
       ],
-      gives({ log: [{ action: "locked", by: "the Leaving home scene" }] }),
+      returns({ log: [{ action: "locked", by: "the Leaving home scene" }] }),
     ));
-  test("set the mode", () => check([leave, ["list_rooms", {}]], gives({ mode: "away" })));
+  test("set the mode", () => check([leave, ["list_rooms", {}]], returns({ mode: "away" })));
   test("once done are refused", () =>
     check(
       [
@@ -560,7 +570,7 @@ describe("scenes", () => {
       refuses("conflict", /Movie evening/),
     ));
   test("bring back what another took", () =>
-    check([leave, ["activate_scene", { scene_id: coming }], on(oven)], gives({ state: "on" })));
+    check([leave, ["activate_scene", { scene_id: coming }], on(oven)], returns({ state: "on" })));
   test("with a missing device are refused", () =>
     check(
       [["activate_scene", { scene_id: welcome }]],
@@ -580,7 +590,7 @@ describe("scenes", () => {
         ["create_scene", { name: "Quiet", turn_off: [coffee, stereo] }],
         ["list_scenes", { name: "quiet" }],
       ],
-      gives({ scenes: [{ scene: "Quiet", devices: 2 }] }),
+      returns({ scenes: [{ scene: "Quiet", devices: 2 }] }),
     ));
   test("can be made", () =>
     check(
@@ -590,7 +600,7 @@ describe("scenes", () => {
           { name: "Late snack", turn_on: [ceiling, hallLight], brightness: 30, mode: "night" },
         ],
       ],
-      gives({ scene: "Late snack", devices: 2 }),
+      returns({ scene: "Late snack", devices: 2 }),
     ));
   test("have names of their own", () =>
     check(
@@ -619,7 +629,7 @@ describe("automations", () => {
   test("say when and what", () =>
     check(
       [["list_automations", { scene_id: coming }]],
-      gives({
+      returns({
         automations: [
           { automation: "Back from work", when: "on weekdays at 18:15", scene: "Coming home" },
           { automation: "Lamp at dusk", when: "when living room light meter is below 120" },
@@ -629,19 +639,19 @@ describe("automations", () => {
   test("rest or do not", () =>
     check(
       [["list_automations", { enabled: false }]],
-      gives({ automations: [{ automation: "Off to work", enabled: false }] }),
+      returns({ automations: [{ automation: "Off to work", enabled: false }] }),
     ));
   test("of an unknown scene are refused", () =>
     check([["list_automations", { scene_id: "scn_1" }]], refuses("not_found", /no scene scn_1/)));
   test("can be made for a time; Monday 08:00 has passed", () =>
     check(
       [create({ at: "08:00", days: "weekdays" })],
-      gives({ when: "on weekdays at 08:00", next: "2026-03-10T08:00" }),
+      returns({ when: "on weekdays at 08:00", next: "2026-03-10T08:00" }),
     ));
   test("can be made for a sensor", () =>
     check(
       [create({ sensor_id: "sen_110", above: 24 })],
-      gives({ when: "when living room temperature is above 24" }),
+      returns({ when: "when living room temperature is above 24" }),
     ));
   test("need one of both", () =>
     check([create({})], refuses("invalid_params", /either at a time or by a sensor/)));

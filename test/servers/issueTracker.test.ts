@@ -3,9 +3,9 @@
  */
 import { describe, test } from "vitest";
 import { server as issueTracker } from "../../src/servers/issueTracker/server.ts";
-import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
+import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
 
-const { check, checkAllTools } = checksOf(issueTracker);
+const { check, checkAllTools } = createChecks(issueTracker);
 
 const [slow, cases, contact, contrast, banner, portfolio, imprint, rework] = [
   "WEB-1",
@@ -38,7 +38,7 @@ describe("projects", () => {
   test("show keys, members, labels and how much is open", () =>
     check(
       [["list_projects", { name: "web" }]],
-      gives({
+      returns({
         projects: [
           {
             name: "Studio website",
@@ -53,7 +53,7 @@ describe("projects", () => {
   test("are found by member and status", () =>
     check(
       [["list_projects", { member: "liam@harbor.example", status: "active" }]],
-      gives({ projects: [{ project_id: "SUP" }] }),
+      returns({ projects: [{ project_id: "SUP" }] }),
     ));
   test("of nobody known are refused", () =>
     check([["list_projects", { member: "Nobody" }]], refuses("not_found", /nobody called Nobody/)));
@@ -64,7 +64,7 @@ describe("lists", () => {
   test("give open issues, the most pressing first", () =>
     check(
       [list({ limit: 2 })],
-      gives({
+      returns({
         issues: [
           { issue_id: contact, priority: "urgent" },
           { issue_id: slow, priority: "high", assignee: "Ana Ruiz", due: "2026-03-13" },
@@ -74,15 +74,18 @@ describe("lists", () => {
   test("give those of all projects", () =>
     check(
       [["list_issues", { assignee: "Jonas Weber" }]],
-      gives({ issues: [{ issue_id: proof }] }),
+      returns({ issues: [{ issue_id: proof }] }),
     ));
   test("filter by label, assignee and nobody", () => {
-    check([list({ label: "design" })], gives({ issues: [{ issue_id: cases }] }));
-    check([list({ assignee: "Ben Okafor" })], gives({ issues: [{ issue_id: portfolio }] }));
-    check([list({ unassigned: true })], gives({ issues: [{ issue_id: contact }] }));
+    check([list({ label: "design" })], returns({ issues: [{ issue_id: cases }] }));
+    check([list({ assignee: "Ben Okafor" })], returns({ issues: [{ issue_id: portfolio }] }));
+    check([list({ unassigned: true })], returns({ issues: [{ issue_id: contact }] }));
   });
   test("show what is done when it is asked for", () =>
-    check([list({ status: "done", sprint_id: past })], gives({ issues: [{ issue_id: imprint }] })));
+    check(
+      [list({ status: "done", sprint_id: past })],
+      returns({ issues: [{ issue_id: imprint }] }),
+    ));
   test("of an unknown project or label are refused", () => {
     check(
       [["list_issues", { project_id: "__proto__" }]],
@@ -91,18 +94,18 @@ describe("lists", () => {
     check([list({ label: "login" })], refuses("not_found", /WEB has no label login/));
   });
   test("search looks in titles before descriptions, over all projects", () =>
-    check([["search_issues", { query: "PHONE" }]], gives({ issues: [{ issue_id: banner }] })));
+    check([["search_issues", { query: "PHONE" }]], returns({ issues: [{ issue_id: banner }] })));
   test("search knows keys", () =>
     check(
       [["search_issues", { query: "sup-1" }]],
-      gives({ issues: [{ issue_id: reset, assignee: "Ana Ruiz" }] }),
+      returns({ issues: [{ issue_id: reset, assignee: "Ana Ruiz" }] }),
     ));
   test("search without words is turned down", () =>
-    check([["search_issues", {}]], misfits(/query/)));
+    check([["search_issues", {}]], rejectsArguments(/query/)));
   test("an issue shows its steps, parts, links and hours: 90 + 60 minutes", () => {
     check(
       [get(slow)],
-      gives({
+      returns({
         next_statuses: ["todo", "in_review"],
         sprint: "Website sprint 7",
         logged_minutes: 150,
@@ -114,12 +117,12 @@ describe("lists", () => {
     );
     check(
       [get(banner)],
-      gives({
+      returns({
         blocked: true,
         links: [{ title: "Contrast of the footer links", issue_id: contrast, link: "blocked_by" }],
       }),
     );
-    check([get(openPart)], gives({ parent_id: cases, sprint_id: active }));
+    check([get(openPart)], returns({ parent_id: cases, sprint_id: active }));
   });
   test("unknown issues are refused", () =>
     check([get("WEB-99")], refuses("not_found", /no issue WEB-99/)));
@@ -133,17 +136,17 @@ describe("filing", () => {
   test("takes the next number and begins in todo", () =>
     check(
       [create("Logo is blurred", { assignee: "ines costa", due: "2026-03-12" })],
-      gives({ issue_id: "WEB-12", status: "todo", assignee: "Ines Costa" }),
+      returns({ issue_id: "WEB-12", status: "todo", assignee: "Ines Costa" }),
     ));
   test("counts on", () =>
     check(
       [create("Logo is blurred"), create("Logo is too small"), get("WEB-13")],
-      gives({ title: "Logo is too small", priority: "medium", reporter: "Ana Ruiz" }),
+      returns({ title: "Logo is too small", priority: "medium", reporter: "Ana Ruiz" }),
     ));
   test("shows in the list", () =>
     check(
       [create("Logo is blurred", { priority: "urgent" }), ["search_issues", { query: "blurred" }]],
-      gives({ issues: [{ issue_id: "WEB-12" }] }),
+      returns({ issues: [{ issue_id: "WEB-12" }] }),
     ));
   test("what is open already is refused", () =>
     check(
@@ -151,7 +154,7 @@ describe("filing", () => {
       refuses("conflict", /already has an open issue WEB-3/),
     ));
   test("what is done may come again", () =>
-    check([create("Broken link in the imprint")], gives({ issue_id: "WEB-12" })));
+    check([create("Broken link in the imprint")], returns({ issue_id: "WEB-12" })));
   test("for somebody outside is refused", () =>
     check(
       [create("Logo is blurred", { assignee: "Liam Walsh" })],
@@ -177,11 +180,13 @@ describe("filing", () => {
       check([create("Logo is blurred", { points })], refuses("invalid_params", /points/)));
   for (const points of [1.5, Number.NaN])
     test(`of ${points} points does not fit`, () =>
-      check([create("Logo is blurred", { points })], misfits(/points/)));
+      check([create("Logo is blurred", { points })], rejectsArguments(/points/)));
   test("parts belong to their issue", () =>
     check(
       [["create_subtask", { parent_id: rework, title: "Sketch the start page" }], get(rework)],
-      gives({ subtasks: [{ title: "Sketch the start page", issue_id: "WEB-12", status: "todo" }] }),
+      returns({
+        subtasks: [{ title: "Sketch the start page", issue_id: "WEB-12", status: "todo" }],
+      }),
     ));
   test("parts have no parts", () =>
     check(
@@ -196,7 +201,7 @@ describe("filing", () => {
   test("what is written can change", () =>
     check(
       [["update_issue", { issue_id: contact, priority: "low", points: 5 }]],
-      gives({ changed: ["priority", "points"] }),
+      returns({ changed: ["priority", "points"] }),
     ));
   test("to something else only", () =>
     check(
@@ -219,7 +224,7 @@ describe("workflow", () => {
   test("goes on step by step, and says what is next", () =>
     check(
       [to(slow, "in_review"), to(slow, "done")],
-      gives({ status: "done", next_statuses: ["in_progress"] }),
+      returns({ status: "done", next_statuses: ["in_progress"] }),
     ));
   test("leaves no step out", () =>
     check(
@@ -229,7 +234,7 @@ describe("workflow", () => {
         /in Studio website an issue that is in_progress cannot become done/,
       ),
     ));
-  test("differs by project", () => check([to(proof, "done")], gives({ status: "done" })));
+  test("differs by project", () => check([to(proof, "done")], returns({ status: "done" })));
   test("stays where it is only once", () =>
     check([to(slow, "in_progress")], refuses("conflict", /already in_progress/)));
   test("closes nothing with open parts", () =>
@@ -237,7 +242,7 @@ describe("workflow", () => {
   test("closes it after them", () =>
     check(
       [to(openPart, "in_review"), to(openPart, "done"), to(cases, "done"), get(cases)],
-      gives({ status: "done", closed: "2026-03-09" }),
+      returns({ status: "done", closed: "2026-03-09" }),
     ));
   test("starts nothing that is blocked", () =>
     check(
@@ -248,11 +253,11 @@ describe("workflow", () => {
       ),
     ));
   test("frees what was blocked", () =>
-    check([to(contrast, "in_review"), to(contrast, "done")], gives({ unblocked: [banner] })));
+    check([to(contrast, "in_review"), to(contrast, "done")], returns({ unblocked: [banner] })));
   test("then lets it start", () =>
     check(
       [to(contrast, "in_review"), to(contrast, "done"), to(banner, "in_progress")],
-      gives({ status: "in_progress" }),
+      returns({ status: "in_progress" }),
     ));
   test("starts nothing without an assignee", () =>
     check(
@@ -262,12 +267,12 @@ describe("workflow", () => {
   test("starts it once somebody has it", () =>
     check(
       [assign(contact, "Ana Ruiz"), to(contact, "in_progress")],
-      gives({ status: "in_progress" }),
+      returns({ status: "in_progress" }),
     ));
   test("opens again, out of a closed sprint", () =>
     check(
       [to(imprint, "in_progress"), ["list_issues", { project_id: "WEB", sprint_id: past }]],
-      gives({ issues: [] }),
+      returns({ issues: [] }),
     ));
   test("opens no part of what is closed", () =>
     check(
@@ -289,7 +294,7 @@ describe("people and words", () => {
   test("an issue goes from one to another", () =>
     check(
       [assign(rework, "ben@harbor.example")],
-      gives({ assignee: "Ben Okafor", before: "Chloe Martin" }),
+      returns({ assignee: "Ben Okafor", before: "Chloe Martin" }),
     ));
   test("to a member only", () =>
     check(
@@ -309,7 +314,7 @@ describe("people and words", () => {
         ["comment_issue", { issue_id: slow, text: "I will take it." }],
         ["list_comments", { issue_id: slow }],
       ],
-      gives({
+      returns({
         comments: [
           { by: "Ana Ruiz", at: "2026-03-09T09:00", text: "I will take it." },
           { by: "Ben Okafor" },
@@ -318,7 +323,7 @@ describe("people and words", () => {
     ));
   test("comments are counted, and not said twice", () => {
     const say: Call = ["comment_issue", { issue_id: slow, text: "I will take it." }];
-    check([say], gives({ comments: 2 }));
+    check([say], returns({ comments: 2 }));
     check([say, say], refuses("conflict", /exactly this/));
   });
   test("comments on strangers' issues are refused", () =>
@@ -331,7 +336,7 @@ describe("people and words", () => {
   test("labels are of the project", () => {
     check(
       [["add_label", { issue_id: slow, label: "mobile" }]],
-      gives({ labels: ["performance", "mobile"] }),
+      returns({ labels: ["performance", "mobile"] }),
     );
     check(
       [["add_label", { issue_id: slow, label: "login" }]],
@@ -350,7 +355,10 @@ describe("people and words", () => {
     );
   });
   test("labels come off", () => {
-    check([["remove_label", { issue_id: cases, label: "content" }]], gives({ labels: ["design"] }));
+    check(
+      [["remove_label", { issue_id: cases, label: "content" }]],
+      returns({ labels: ["design"] }),
+    );
     check(
       [["remove_label", { issue_id: banner, label: "content" }]],
       refuses("not_found", /has no label content/),
@@ -385,7 +393,7 @@ describe("links", () => {
   test("close a duplicate", () =>
     check(
       [link(address, "duplicates", reset), get(address)],
-      gives({
+      returns({
         status: "cancelled",
         closed: "2026-03-09",
         links: [{ issue_id: reset, link: "duplicates" }],
@@ -417,7 +425,7 @@ describe("sprints", () => {
   test("show their points: 5 + 8 + 2 of 16", () =>
     check(
       [["list_sprints", { status: "active" }]],
-      gives({
+      returns({
         sprints: [
           {
             sprint: "Website sprint 7",
@@ -432,9 +440,12 @@ describe("sprints", () => {
   test("of an unknown project are refused", () =>
     check([["list_sprints", { project_id: "XXX" }]], refuses("not_found", /no project XXX/)));
   test("take issues: 2 + 3 of 24", () =>
-    check([add(contact, planned)], gives({ planned_points: 5, capacity: 24 })));
+    check([add(contact, planned)], returns({ planned_points: 5, capacity: 24 })));
   test("pass issues on", () =>
-    check([add(contrast, planned)], gives({ planned_points: 4, moved_from: "Website sprint 7" })));
+    check(
+      [add(contrast, planned)],
+      returns({ planned_points: 4, moved_from: "Website sprint 7" }),
+    ));
   test("have their limit: 15 + 3 > 16", () =>
     check(
       [add(contact, active)],
@@ -443,7 +454,7 @@ describe("sprints", () => {
   test("have room again", () =>
     check(
       [["remove_from_sprint", { issue_id: contrast }], add(contact, active)],
-      gives({ planned_points: 16 }),
+      returns({ planned_points: 16 }),
     ));
   test("that are closed stay as they are", () => {
     check(
@@ -472,7 +483,7 @@ describe("sprints", () => {
   test("are planned by the lead", () =>
     check(
       [plan({}), ["list_sprints", { name: "polish" }]],
-      gives({ sprints: [{ status: "planned", capacity: 20, planned_points: 0 }] }),
+      returns({ sprints: [{ status: "planned", capacity: 20, planned_points: 0 }] }),
     ));
   test("are planned by nobody else", () =>
     check([plan({ project_id: "SUP" })], refuses("permission_denied", /only its lead/)));
@@ -498,7 +509,7 @@ describe("hours", () => {
   test("add up: 90 + 60 + 30", () =>
     check(
       [log(30, { note: "tests" })],
-      gives({ day: "2026-03-09", logged_minutes: 180, day_minutes: 30 }),
+      returns({ day: "2026-03-09", logged_minutes: 180, day_minutes: 30 }),
     ));
   test("of one day are twelve at most", () =>
     check([log(700), log(30)], refuses("limit_exceeded", /700 are logged on 2026-03-09/)));
@@ -520,7 +531,7 @@ describe("hours", () => {
   test("are reported: 90 + 60 + 240", () =>
     check(
       [["get_time_report", { project_id: "WEB" }]],
-      gives({
+      returns({
         minutes: 390,
         entries: 3,
         issues: [
@@ -532,7 +543,7 @@ describe("hours", () => {
   test("are reported by person and day", () =>
     check(
       [log(30), ["get_time_report", { project_id: "WEB", person: "Ana Ruiz", from: "2026-03-06" }]],
-      gives({ minutes: 120, entries: 2 }),
+      returns({ minutes: 120, entries: 2 }),
     ));
   test("of days the wrong way round are refused", () =>
     check(

@@ -4,9 +4,9 @@
  */
 import { describe, test } from "vitest";
 import { server as maps } from "../../src/servers/maps/server.ts";
-import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
+import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
 
-const { check, checkAllTools } = checksOf(maps);
+const { check, checkAllTools } = createChecks(maps);
 
 const [flat, studio, cafe, trattoria, library] = [
   "plc_101",
@@ -31,7 +31,7 @@ describe("addresses", () => {
   test("of a place give its point", () =>
     check(
       [geocode("27 Alder Avenue")],
-      gives({
+      returns({
         address: "27 Alder Avenue, Port Alder",
         latitude: 43.46787,
         longitude: -3.8204,
@@ -42,17 +42,17 @@ describe("addresses", () => {
   test("may name the city, in any case", () =>
     check(
       [geocode("14 quay street, PORT ALDER")],
-      gives({ precision: "place", places: [{ name: "Café Lumen" }] }),
+      returns({ precision: "place", places: [{ name: "Café Lumen" }] }),
     ));
   test("without a place lie along their street", () =>
     check(
       [geocode("30 Harbor Road")],
-      gives({ address: "30 Harbor Road, Port Alder", precision: "street" }),
+      returns({ address: "30 Harbor Road, Port Alder", precision: "street" }),
     ));
   test("may be a city alone", () =>
     check(
       [geocode("Lisbon")],
-      gives({ address: "Lisbon", latitude: 38.7223, longitude: -9.1393, precision: "city" }),
+      returns({ address: "Lisbon", latitude: 38.7223, longitude: -9.1393, precision: "city" }),
     ));
   test("beyond the last house are refused", () =>
     check(
@@ -66,15 +66,18 @@ describe("addresses", () => {
   test("a point at a door has that address", () =>
     check(
       [["reverse_geocode", { latitude: 43.4612, longitude: -3.8053 }]],
-      gives({ address: "14 Quay Street, Port Alder", place_id: cafe, meters: 2 }),
+      returns({ address: "14 Quay Street, Port Alder", place_id: cafe, meters: 2 }),
     ));
   test("a point on a street has that street", () =>
     check(
       [["reverse_geocode", { latitude: 43.4666, longitude: -3.8165 }]],
-      gives({ street: "Alder Avenue", city: "Port Alder" }),
+      returns({ street: "Alder Avenue", city: "Port Alder" }),
     ));
   test("a point elsewhere in a city has that city", () =>
-    check([["reverse_geocode", { latitude: 38.73, longitude: -9.15 }]], gives({ city: "Lisbon" })));
+    check(
+      [["reverse_geocode", { latitude: 38.73, longitude: -9.15 }]],
+      returns({ city: "Lisbon" }),
+    ));
   test("a point in the sea is refused", () =>
     check(
       [["reverse_geocode", { latitude: 43.46, longitude: 3.81 }]],
@@ -91,28 +94,28 @@ describe("places", () => {
   test("are found by words of their name", () =>
     check(
       [["search_places", { name: "harbor" }]],
-      gives({ places: [{ name: "Harbor Studio", place_id: studio, category: "office" }] }),
+      returns({ places: [{ name: "Harbor Studio", place_id: studio, category: "office" }] }),
     ));
   test("are found by category and city", () =>
     check(
       [["search_places", { category: "airport", city: "Lisbon" }]],
-      gives({ places: [{ name: "Lisbon Airport", place_id: lisbonAirport }] }),
+      returns({ places: [{ name: "Lisbon Airport", place_id: lisbonAirport }] }),
     ));
   test("open at nine on a Monday: the café alone", () =>
-    check([["search_places", { open_now: true }]], gives({ places: [{ name: "Café Lumen" }] })));
+    check([["search_places", { open_now: true }]], returns({ places: [{ name: "Café Lumen" }] })));
   test("more than asked for are counted", () =>
     check(
       [["search_places", { limit: 2 }]],
-      gives({ places: [{ name: "Ana's flat" }, { name: "British Museum" }], more: 10 }),
+      returns({ places: [{ name: "Ana's flat" }, { name: "British Museum" }], more: 10 }),
     ));
   test("that are gone are found by name only", () =>
-    check([["search_places", { name: "galley" }]], gives({ places: [{ place_id: galley }] })));
+    check([["search_places", { name: "galley" }]], returns({ places: [{ place_id: galley }] })));
   test("in a city that is not mapped are refused", () =>
     check([["search_places", { city: "Rome" }]], refuses("not_found", /no city Rome/)));
   test("are shown with hours and whether they are open", () =>
     check(
       [["get_place", { place_id: library }]],
-      gives({
+      returns({
         name: "City Library",
         address: "1 Market Square, Port Alder",
         hours: "10:00 to 18:00, closed on Sunday",
@@ -122,14 +125,19 @@ describe("places", () => {
   test("that are gone say so", () =>
     check(
       [["get_place", { place_id: galley }]],
-      gives({ hours: "closed for good", phone: "not listed", open: false, closed_for_good: true }),
+      returns({
+        hours: "closed for good",
+        phone: "not listed",
+        open: false,
+        closed_for_good: true,
+      }),
     ));
   test("__proto__ is just an unknown id", () =>
     check([["get_place", { place_id: "__proto__" }]], refuses("not_found", /no place __proto__/)));
   test("around another come nearest first", () =>
     check(
       [["nearby_places", { place_id: studio, radius: 560 }]],
-      gives({
+      returns({
         places: [
           { place_id: cafe, meters: 202 },
           { place_id: trattoria, meters: 553 },
@@ -153,7 +161,7 @@ describe("ways", () => {
   test("on foot follow the streets: 1826 m at 4.8 km/h are 23 minutes", () =>
     check(
       [route(studio, "walking")],
-      gives({
+      returns({
         meters: 1826,
         minutes: 23,
         arrives: "2026-03-09T09:23",
@@ -167,16 +175,16 @@ describe("ways", () => {
       }),
     ));
   test("by car are slower in the rush hour", () =>
-    check([route(airport, "driving")], gives({ meters: 9816, minutes: 17 })));
+    check([route(airport, "driving")], returns({ meters: 9816, minutes: 17 })));
   test("and quicker at night", () =>
     check(
       [route(airport, "driving", { depart_at: "2026-03-09T23:00" })],
-      gives({ meters: 9816, minutes: 12 }),
+      returns({ meters: 9816, minutes: 12 }),
     ));
   test("by line begin and end on foot", () =>
     check(
       [route(studio, "transit")],
-      gives({
+      returns({
         minutes: 20,
         steps: [
           { along: "on foot to City Library", meters: 1143 },
@@ -194,11 +202,11 @@ describe("ways", () => {
       [route(lodge, "driving")],
       refuses("precondition_failed", /Old Wall is closed to driving until 2026-03-13T18:00/),
     ));
-  test("but not bicycles", () => check([route(lodge, "cycling")], gives({ minutes: 58 })));
+  test("but not bicycles", () => check([route(lodge, "cycling")], returns({ minutes: 58 })));
   test("nor cars when it is open again", () =>
-    check([route(lodge, "driving", { depart_at: "2026-03-13T18:00" })], gives({ minutes: 14 })));
+    check([route(lodge, "driving", { depart_at: "2026-03-13T18:00" })], returns({ minutes: 14 })));
   test("to the island go by boat", () =>
-    check([route(lighthouse, "walking")], gives({ minutes: 50 })));
+    check([route(lighthouse, "walking")], returns({ minutes: 50 })));
   test("not at night", () =>
     check(
       [route(lighthouse, "walking", { depart_at: "2026-03-09T23:00" })],
@@ -217,7 +225,7 @@ describe("ways", () => {
   test("over the sea wait for the ferry at 17:30", () =>
     check(
       [route(museum, "driving")],
-      gives({
+      returns({
         arrives: "2026-03-10T19:33",
         steps: [{}, { along: "Port Alder–London ferry, sails 17:30" }, {}],
       }),
@@ -250,7 +258,7 @@ describe("ways", () => {
   test("alternatives are only such as are worth it", () =>
     check(
       [["get_route_alternatives", { from_place: flat, to_place: studio, mode: "walking" }]],
-      gives({ routes: [{ via: "Chapel Street", minutes: 23 }] }),
+      returns({ routes: [{ via: "Chapel Street", minutes: 23 }] }),
     ));
   test("between cities there are no alternatives", () =>
     check(
@@ -260,7 +268,7 @@ describe("ways", () => {
   test("a table has every pair", () =>
     check(
       [["distance_matrix", { from_places: [flat, studio], to_places: [station], mode: "driving" }]],
-      gives({
+      returns({
         rows: [
           { from: "Ana's flat", to: "Central Station", meters: 1724, minutes: 5 },
           { from: "Harbor Studio", minutes: 4 },
@@ -285,7 +293,7 @@ describe("ways", () => {
   test("a table takes lists", () =>
     check(
       [["distance_matrix", { from_places: flat, to_places: [station], mode: "driving" }]],
-      misfits(/from_places must be an array/),
+      rejectsArguments(/from_places must be an array/),
     ));
   test("to be there at six one leaves at 17:43", () =>
     check(
@@ -295,7 +303,7 @@ describe("ways", () => {
           { from_place: flat, to_place: airport, mode: "driving", arrive_by: "2026-03-09T18:00" },
         ],
       ],
-      gives({ minutes: 17, leave_at: "2026-03-09T17:43" }),
+      returns({ minutes: 17, leave_at: "2026-03-09T17:43" }),
     ));
   test("too late is too late", () =>
     check(
@@ -313,7 +321,7 @@ describe("ground and streets", () => {
   test("a climb is the difference: 412 - 38 = 374", () =>
     check(
       [["get_elevation", { place_id: lodge, from_place: flat }]],
-      gives({ elevation: 412, climb: 374 }),
+      returns({ elevation: 412, climb: 374 }),
     ));
   test("from a place to itself there is none", () =>
     check(
@@ -323,19 +331,19 @@ describe("ground and streets", () => {
   test("London is an hour behind", () =>
     check(
       [["get_timezone", { city: "london" }]],
-      gives({ city: "London", offset: "UTC+0", local_time: "2026-03-09T08:00" }),
+      returns({ city: "London", offset: "UTC+0", local_time: "2026-03-09T08:00" }),
     ));
   test("in summer too", () =>
     check(
       [["get_timezone", { city: "London", at: "2026-03-29T12:00" }]],
-      gives({ offset: "UTC+1", local_time: "2026-03-29T11:00" }),
+      returns({ offset: "UTC+1", local_time: "2026-03-29T11:00" }),
     ));
   test("a city that is not mapped has no time", () =>
     check([["get_timezone", { city: "Rome" }]], refuses("not_found", /no city Rome/)));
   test("traffic lists the closed street first", () =>
     check(
       [["get_traffic", { limit: 1 }]],
-      gives({
+      returns({
         streets: [
           {
             street: "Old Wall",
@@ -349,7 +357,7 @@ describe("ground and streets", () => {
   test("traffic depends on the hour", () =>
     check(
       [["get_traffic", { street: "Bridge Street", at: "2026-03-09T23:00" }]],
-      gives({ streets: [{ traffic: "free", speed: 25 }] }),
+      returns({ streets: [{ traffic: "free", speed: 25 }] }),
     ));
   test("traffic of an unknown street is refused", () =>
     check(
@@ -371,7 +379,7 @@ describe("saved places and shared routes", () => {
   test("a saved place is listed, newest first", () =>
     check(
       [save(airport, "errands"), ["list_saved_places", { list: "errands", limit: 1 }]],
-      gives({
+      returns({
         places: [
           { name: "Port Alder Airport", place_id: airport, list: "errands", note: "bring cash" },
         ],
@@ -383,7 +391,7 @@ describe("saved places and shared routes", () => {
       refuses("conflict", /Port Alder Airport is on the list errands already/),
     ));
   test("and on another list as well", () =>
-    check([save(cafe, "want to go")], gives({ name: "Café Lumen", on_list: 1 })));
+    check([save(cafe, "want to go")], returns({ name: "Café Lumen", on_list: 1 })));
   test("a full list takes no more", () =>
     check(
       [save(airport, "work")],
@@ -392,7 +400,7 @@ describe("saved places and shared routes", () => {
   test("until there is room", () =>
     check(
       [["remove_saved_place", { saved_id: "sav_107" }], save(airport, "work")],
-      gives({ on_list: 3 }),
+      returns({ on_list: 3 }),
     ));
   test("a place that was taken off is gone", () =>
     check(
@@ -400,7 +408,7 @@ describe("saved places and shared routes", () => {
         ["remove_saved_place", { saved_id: "sav_107" }],
         ["list_saved_places", { name: "studio" }],
       ],
-      gives({ places: [] }),
+      returns({ places: [] }),
     ));
   test("a place is not taken off by its own id", () =>
     check(
@@ -410,7 +418,7 @@ describe("saved places and shared routes", () => {
   test("what has closed for good is not saved", () =>
     check([save(galley, "errands")], refuses("precondition_failed", /closed for good/)));
   test("a list without places is no fault", () =>
-    check([["list_saved_places", { list: "want to go" }]], gives({ places: [] })));
+    check([["list_saved_places", { list: "want to go" }]], returns({ places: [] })));
   test("a list that does not exist is refused", () =>
     check([["list_saved_places", { list: "secret" }]], refuses("invalid_params", /list/)));
 
@@ -421,7 +429,7 @@ describe("saved places and shared routes", () => {
   test("a shared route is listed with the person", () =>
     check(
       [share(ferry, "Rosa Ruiz", { hours: 2 }), ["list_saved_places", {}]],
-      gives({
+      returns({
         shared: [
           { contact: "Paul Ruiz" },
           {

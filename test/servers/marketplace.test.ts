@@ -1,9 +1,9 @@
 /** Every marketplace tool by hand: what it gives, what it changes, and what it turns down. */
 import { describe, expect, test } from "vitest";
 import { server as marketplace } from "../../src/servers/marketplace/server.ts";
-import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
+import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
 
-const { check, checkAllTools } = checksOf(marketplace);
+const { check, checkAllTools } = createChecks(marketplace);
 
 const [sideboard, camera, bicycle, amplifier, atlas, headset] = [
   "lst_101",
@@ -31,7 +31,7 @@ describe("looking around", () => {
   test("shows what others offer, what ends first on top", () =>
     check(
       [search({})],
-      gives({
+      returns({
         listings: [
           { title: "Medium format camera", next_bid: 280 },
           { listing_id: sideboard },
@@ -44,24 +44,24 @@ describe("looking around", () => {
   test("finds by category and by what the next bid may be: 190 + 5", () =>
     check(
       [search({ category: "furniture", max_price: 195 })],
-      gives({
+      returns({
         listings: [{ listing_id: sideboard, next_bid: 195, bids: 2, seller_name: "Clara Mendes" }],
       }),
     ));
   test("one cent less finds nothing", () =>
     check(
       [search({ category: "furniture", max_price: 194.99 })],
-      gives({ listings: [], sellers: [] }),
+      returns({ listings: [], sellers: [] }),
     ));
   test("finds what has ended by its title", () =>
     check(
       [search({ title: "atlas" })],
-      gives({ listings: [{ listing_id: atlas, status: "ended" }] }),
+      returns({ listings: [{ listing_id: atlas, status: "ended" }] }),
     ));
   test("finds by seller", () =>
     check(
       [search({ seller: "clara" })],
-      gives({
+      returns({
         listings: [{ listing_id: sideboard }],
         sellers: [{ seller: "Clara Mendes", seller_id: clara, city: "Port Alder" }],
       }),
@@ -69,19 +69,19 @@ describe("looking around", () => {
   test("finds what was bought", () =>
     check(
       [search({ involving: "bought" })],
-      gives({ listings: [{ listing_id: headset, status: "sold" }] }),
+      returns({ listings: [{ listing_id: headset, status: "sold" }] }),
     ));
   test("finds what was bid on", () =>
     check(
       [search({ involving: "bid_on", limit: 2 })],
-      gives({ listings: [{ listing_id: headset }, { listing_id: atlas }] }),
+      returns({ listings: [{ listing_id: headset }, { listing_id: atlas }] }),
     ));
   test("no known category is refused", () =>
     check([search({ category: "cars" })], refuses("invalid_params", /category/)));
   test("a listing shows how the bidding stands, and what was written", () =>
     check(
       [look(sideboard)],
-      gives({
+      returns({
         seller: "Clara Mendes",
         status: "open",
         highest_bid: 190,
@@ -94,7 +94,7 @@ describe("looking around", () => {
   test("a listing shows the own bids", () =>
     check(
       [look(camera)],
-      gives({
+      returns({
         highest_bid: 270,
         own_bids: [{ bid_id: "bid_107", amount: 260, at: "2026-03-07T23:40", standing: "outbid" }],
       }),
@@ -115,7 +115,7 @@ describe("sellers", () => {
   test("have a profile with what they offer and what was bought from them", () =>
     check(
       [["get_seller_profile", { seller_id: marco }]],
-      gives({
+      returns({
         seller: "Marco Bianchi",
         offers: [{ title: "Medium format camera", listing_id: camera }],
         bought: [{ listing_id: headset, price: 47, rated: false }],
@@ -127,11 +127,11 @@ describe("sellers", () => {
       refuses("not_found", /no seller lst_101/),
     ));
   test("are written to", () =>
-    check([write(sideboard)], gives({ seller: "Clara Mendes", seller_id: clara, left: 2 })));
+    check([write(sideboard)], returns({ seller: "Clara Mendes", seller_id: clara, left: 2 })));
   test("see what was written", () =>
     check(
       [write(camera), look(camera)],
-      gives({
+      returns({
         messages: [{ from: "Ana Ruiz", text: "Would you ship it?", at: "2026-03-09T09:00" }],
       }),
     ));
@@ -147,11 +147,11 @@ describe("sellers", () => {
   test("may not want to deal", () =>
     check([write(amplifier)], refuses("permission_denied", /Oskar Lind does not deal with you/)));
   test("are rated after a purchase", () =>
-    check([rate(headset)], gives({ seller: "Marco Bianchi", rating: 4, ratings: 1 })));
+    check([rate(headset)], returns({ seller: "Marco Bianchi", rating: 4, ratings: 1 })));
   test("show the rating", () =>
     check(
       [rate(headset), ["get_seller_profile", { seller_id: marco }]],
-      gives({
+      returns({
         rating: 4,
         ratings: [{ by: "Ana Ruiz", stars: 4, text: "Well packed." }],
         bought: [{ rated: true }],
@@ -178,7 +178,7 @@ describe("bids", () => {
   test("lead when they beat the highest by the step: 190 + 5", () =>
     check(
       [bid(sideboard, 195)],
-      gives({
+      returns({
         title: "Walnut sideboard",
         listing_id: sideboard,
         amount: 195,
@@ -189,7 +189,7 @@ describe("bids", () => {
   test("raise what the next has to be", () =>
     check(
       [bid(sideboard, 200), look(sideboard)],
-      gives({
+      returns({
         highest_bid: 200,
         next_bid: 205,
         own_bids: [{ amount: 200, standing: "leading" }],
@@ -204,10 +204,10 @@ describe("bids", () => {
   test("of buy_now win at once", () =>
     check(
       [bid(sideboard, 320), search({ title: "sideboard" })],
-      gives({ listings: [{ status: "sold", bids: 3 }] }),
+      returns({ listings: [{ status: "sold", bids: 3 }] }),
     ));
   test("beyond buy_now pay buy_now", () =>
-    check([bid(sideboard, 320)], gives({ amount: 320, status: "won" })));
+    check([bid(sideboard, 320)], returns({ amount: 320, status: "won" })));
   test("on what is sold are refused", () =>
     check([bid(headset, 60)], refuses("conflict", /Noise-reducing headset .* already sold/)));
   test("after the end are refused", () =>
@@ -239,7 +239,7 @@ describe("bids", () => {
   test("are listed, highest first", () =>
     check(
       [["list_bids", { listing_id: scanner }]],
-      gives({
+      returns({
         title: "Flatbed scanner",
         bids: [
           { bid_id: "bid_128", bidder: "Marco Bianchi", amount: 46, standing: "leading" },
@@ -260,10 +260,10 @@ describe("bids", () => {
   test("are taken back, and the one before leads: 120", () =>
     check(
       [retract("bid_116")],
-      gives({ title: "Folding bicycle", retracted: 125, highest_bid: 120, next_bid: 125 }),
+      returns({ title: "Folding bicycle", retracted: 125, highest_bid: 120, next_bid: 125 }),
     ));
   test("free what they bound", () =>
-    check([retract("bid_116"), bid(camera, 420)], gives({ status: "leading" })));
+    check([retract("bid_116"), bid(camera, 420)], returns({ status: "leading" })));
   test("are taken back once", () =>
     check([retract("bid_116"), retract("bid_116")], refuses("conflict", /already taken back/)));
   test("of others are not", () =>
@@ -296,12 +296,12 @@ describe("offering", () => {
   test("ends after seven days", () =>
     check(
       [create()],
-      gives({ title: "Oak stool", start_price: 28, next_bid: 28, ends: "2026-03-16T09:00" }),
+      returns({ title: "Oak stool", start_price: 28, next_bid: 28, ends: "2026-03-16T09:00" }),
     ));
   test("shows among the own", () =>
     check(
       [create({ days: 10 }), ["list_my_listings", { title: "stool" }]],
-      gives({
+      returns({
         listings: [{ title: "Oak stool", status: "open", bids: 0, ends: "2026-03-19T09:00" }],
       }),
     ));
@@ -323,7 +323,7 @@ describe("offering", () => {
   test("lists what the customer offers: 90 earned", () =>
     check(
       [["list_my_listings", {}]],
-      gives({
+      returns({
         listings: [
           { listing_id: lamp },
           { listing_id: magazines },
@@ -337,14 +337,14 @@ describe("offering", () => {
   test("lists what waits for the seller", () =>
     check(
       [["list_my_listings", { status: "ended", with_bids: true }]],
-      gives({ listings: [{ title: "Studio flash set", highest_bid: 120 }] }),
+      returns({ listings: [{ title: "Studio flash set", highest_bid: 120 }] }),
     ));
   test("no known status is refused", () =>
     check([["list_my_listings", { status: "hidden" }]], refuses("invalid_params", /status/)));
   test("is changed", () =>
     check(
       [update(lamp, { start_price: 50, days: 3 }), look(lamp)],
-      gives({ start_price: 50, step: 5, next_bid: 50, ends: "2026-03-12T09:00" }),
+      returns({ start_price: 50, step: 5, next_bid: 50, ends: "2026-03-12T09:00" }),
     ));
   test("with bids keeps its prices", () =>
     check(
@@ -357,7 +357,7 @@ describe("offering", () => {
   test("with bids may still say more", () =>
     check(
       [update(scanner, { description: "Pick-up only." }), look(scanner)],
-      gives({ description: "Pick-up only.", highest_bid: 46 }),
+      returns({ description: "Pick-up only.", highest_bid: 46 }),
     ));
   test("with bids is only kept open for longer", () =>
     check(
@@ -380,7 +380,7 @@ describe("offering", () => {
   test("is withdrawn", () =>
     check(
       [close(lamp)],
-      gives({ title: "Vintage drafting lamp", status: "withdrawn", open_listings: 2 }),
+      returns({ title: "Vintage drafting lamp", status: "withdrawn", open_listings: 2 }),
     ));
   test("is withdrawn once", () =>
     check([close(lamp), close(lamp)], refuses("conflict", /was withdrawn/)));
@@ -389,12 +389,12 @@ describe("offering", () => {
   test("sells to the highest bid", () =>
     check(
       [accept("bid_128")],
-      gives({ title: "Flatbed scanner", buyer: "Marco Bianchi", price: 46, status: "sold" }),
+      returns({ title: "Flatbed scanner", buyer: "Marco Bianchi", price: 46, status: "sold" }),
     ));
   test("sells after the end, and that is earned: 90 + 120", () =>
     check(
       [accept("bid_131"), ["list_my_listings", { status: "sold" }]],
-      gives({ listings: [{ listing_id: flash, highest_bid: 120 }, {}], earned: 210 }),
+      returns({ listings: [{ listing_id: flash, highest_bid: 120 }, {}], earned: 210 }),
     ));
   test("does not sell to a lower bid", () =>
     check(
@@ -412,7 +412,7 @@ describe("offering", () => {
       refuses("permission_denied", /Medium format camera .* belongs to Marco Bianchi/),
     ));
   test("wants a bid", () =>
-    check([["accept_bid", {}]], misfits(/missing required argument bid_id/)));
+    check([["accept_bid", {}]], rejectsArguments(/missing required argument bid_id/)));
 });
 
 checkAllTools();

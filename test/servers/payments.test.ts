@@ -1,9 +1,9 @@
 /** Every payments tool by hand: what it gives, what it changes, and what it turns down. */
 import { describe, expect, test } from "vitest";
 import { server as payments } from "../../src/servers/payments/server.ts";
-import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
+import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
 
-const { check, checkAllTools } = checksOf(payments);
+const { check, checkAllTools } = createChecks(payments);
 
 const [northwind, bluepeak, orchard, hotels, books] = [
   "cus_101",
@@ -32,24 +32,24 @@ describe("billing", () => {
   test("adds up lines: 2 × 105.50 + 90 = 301, due in 30 days", () =>
     check(
       [create(northwind, {}, [line, { text: "Icons", quantity: 1, unit_price: 90 }])],
-      gives({ number: "47", status: "open", total: 301, due: "2026-04-08" }),
+      returns({ number: "47", status: "open", total: 301, due: "2026-04-08" }),
     ));
   test("shows in what the customer owes: 315 + 211", () =>
     check(
       [create(orchard), ["list_invoices", { customer: "orchard" }]],
-      gives({ customers: [{ customer_id: orchard, owes: 526 }] }),
+      returns({ customers: [{ customer_id: orchard, owes: 526 }] }),
     ));
   test("numbers go on", () =>
-    check([create(northwind), create(bluepeak)], gives({ number: "48" })));
+    check([create(northwind), create(bluepeak)], returns({ number: "48" })));
   test("for a later day makes a draft", () =>
     check(
       [create(hotels, { send_on: "2026-03-20" })],
-      gives({ status: "draft", due: "2026-04-19" }),
+      returns({ status: "draft", due: "2026-04-19" }),
     ));
   test("stands in the log, with who took it", () =>
     check(
       [create(northwind), ["list_webhook_events", { limit: 1 }]],
-      gives({
+      returns({
         events: [
           {
             event: "invoice.created",
@@ -72,7 +72,7 @@ describe("billing", () => {
         ["pay_invoice", { invoice_id: overdue42, method: "card" }],
         create(bluepeak, {}, [{ text: "Website", quantity: 1, unit_price: 800 }]),
       ],
-      gives({ total: 800 }),
+      returns({ total: 800 }),
     ));
   test("nor as a draft", () =>
     check(
@@ -81,7 +81,7 @@ describe("billing", () => {
           { text: "Website", quantity: 1, unit_price: 800 },
         ]),
       ],
-      gives({ status: "draft" }),
+      returns({ status: "draft" }),
     ));
   test("an unknown customer is refused", () =>
     check([create("cus_999")], refuses("not_found", /no customer cus_999/)));
@@ -108,7 +108,7 @@ describe("billing", () => {
   test("an invoice shows its lines and payments: 420 − 105 = 315", () =>
     check(
       [["get_invoice", { invoice_id: open43 }]],
-      gives({
+      returns({
         number: "43",
         customer: "Orchard Foods",
         customer_id: orchard,
@@ -130,14 +130,14 @@ describe("billing", () => {
   test("is found by number", () =>
     check(
       [["list_invoices", { number: "42" }]],
-      gives({
+      returns({
         invoices: [{ invoice_id: overdue42, customer: "Bluepeak", status: "overdue", left: 450 }],
       }),
     ));
   test("overdue ones are apart from open ones", () =>
     check(
       [["list_invoices", { status: "open" }]],
-      gives({
+      returns({
         invoices: [{ invoice_id: open43 }],
         customers: [{ customer: "Orchard Foods", owes: 315 }],
       }),
@@ -145,13 +145,13 @@ describe("billing", () => {
   test("drafts are owed by nobody", () =>
     check(
       [["list_invoices", { status: "draft", limit: 2 }]],
-      gives({
+      returns({
         invoices: [{ number: "46" }, { number: "45" }],
         customers: [{ owes: 0 }, { owes: 0 }],
       }),
     ));
   test("no such customer is an empty list", () =>
-    check([["list_invoices", { customer: "nobody" }]], gives({ invoices: [], customers: [] })));
+    check([["list_invoices", { customer: "nobody" }]], returns({ invoices: [], customers: [] })));
   test("no such status is refused", () =>
     check([["list_invoices", { status: "late" }]], refuses("invalid_params", /status/)));
 });
@@ -164,17 +164,17 @@ describe("being paid", () => {
   test("in full settles", () =>
     check(
       [pay(overdue42)],
-      gives({ reference: "invoice 42", paid: 450, left: 0, status: "paid" }),
+      returns({ reference: "invoice 42", paid: 450, left: 0, status: "paid" }),
     ));
   test("in part leaves the rest: 315 − 15.50", () =>
     check(
       [pay(open43, { amount: 15.5 })],
-      gives({ reference: "invoice 43 part 2", left: 299.5, status: "open" }),
+      returns({ reference: "invoice 43 part 2", left: 299.5, status: "open" }),
     ));
   test("what is left settles it", () =>
     check(
       [pay(open43, { amount: 15.5 }), pay(open43)],
-      gives({ reference: "invoice 43 part 3", paid: 299.5, status: "paid" }),
+      returns({ reference: "invoice 43 part 3", paid: 299.5, status: "paid" }),
     ));
   test("twice is refused", () =>
     check([pay(overdue42), pay(overdue42)], refuses("conflict", /invoice 42 .* already paid/)));
@@ -193,7 +193,7 @@ describe("being paid", () => {
       refuses("permission_denied", /Orchard Foods has not agreed/),
     ));
   test("by direct debit goes with one", () =>
-    check([pay(overdue42, { method: "direct_debit" })], gives({ status: "paid" })));
+    check([pay(overdue42, { method: "direct_debit" })], returns({ status: "paid" })));
   test("in cash has a limit: 1100 > 1000", () => {
     const create: Call = [
       "create_invoice",
@@ -216,7 +216,7 @@ describe("being paid", () => {
   test("a payment shows its refunds: 500 − 100, until 90 days after 13 February", () =>
     check(
       [["get_payment", { payment_id: late }]],
-      gives({
+      returns({
         invoice: "41",
         invoice_id: paid41,
         refunds: [{ amount: 100, reason: "photos delivered late" }],
@@ -227,17 +227,19 @@ describe("being paid", () => {
   test("one whose window has closed has nothing to give back", () =>
     check(
       [["get_payment", { payment_id: early }]],
-      gives({ method: "cash", refundable: 0, refundable_until: "2026-02-13" }),
+      returns({ method: "cash", refundable: 0, refundable_until: "2026-02-13" }),
     ));
   test("payments are listed newest first", () =>
     check(
       [pay(overdue42), ["list_payments", { limit: 2 }]],
-      gives({ payments: [{ reference: "invoice 42", date: "2026-03-09" }, { payment_id: part }] }),
+      returns({
+        payments: [{ reference: "invoice 42", date: "2026-03-09" }, { payment_id: part }],
+      }),
     ));
   test("payments are found by customer and reference", () =>
     check(
       [["list_payments", { customer: "north", reference: "41" }]],
-      gives({
+      returns({
         payments: [
           { payment_id: late, amount: 500, refunded: 100 },
           { payment_id: early, amount: 500 },
@@ -257,9 +259,9 @@ describe("giving back and cancelling", () => {
     { payment_id, ...(amount === undefined ? {} : { amount }) },
   ];
   test("in part adds up: 100 + 250", () =>
-    check([refund(late, 250)], gives({ refunded: 250, refunded_in_all: 350, invoice_left: 0 })));
+    check([refund(late, 250)], returns({ refunded: 250, refunded_in_all: 350, invoice_left: 0 })));
   test("of an open invoice raises what is left: 315 + 105", () =>
-    check([refund(part)], gives({ refunded: 105, invoice_left: 420 })));
+    check([refund(part)], returns({ refunded: 105, invoice_left: 420 })));
   test("beyond what is left of the payment is refused", () =>
     check(
       [refund(late, 400.01)],
@@ -277,7 +279,7 @@ describe("giving back and cancelling", () => {
   test("stands in the log, which the chat does not take", () =>
     check(
       [refund(part, 5), ["list_webhook_events", { webhook: "chat", limit: 1 }]],
-      gives({
+      returns({
         events: [
           {
             event: "payment.refunded",
@@ -290,7 +292,7 @@ describe("giving back and cancelling", () => {
   test("an unpaid invoice is cancelled", () =>
     check(
       [["void_invoice", { invoice_id: overdue42 }]],
-      gives({ status: "void", cancelled: 450 }),
+      returns({ status: "void", cancelled: 450 }),
     ));
   test("and then nobody owes it", () =>
     check(
@@ -298,7 +300,7 @@ describe("giving back and cancelling", () => {
         ["void_invoice", { invoice_id: overdue42 }],
         ["list_invoices", { customer: "Bluepeak" }],
       ],
-      gives({ invoices: [{ status: "void" }], customers: [{ owes: 0 }] }),
+      returns({ invoices: [{ status: "void" }], customers: [{ owes: 0 }] }),
     ));
   test("an invoice with money in it is not", () =>
     check(
@@ -308,7 +310,7 @@ describe("giving back and cancelling", () => {
   test("until that is given back", () =>
     check(
       [refund(part), ["void_invoice", { invoice_id: open43 }]],
-      gives({ status: "void", cancelled: 420 }),
+      returns({ status: "void", cancelled: 420 }),
     ));
   test("once only", () =>
     check([["void_invoice", { invoice_id: void44 }]], refuses("conflict", /already void/)));
@@ -326,10 +328,10 @@ describe("webhooks", () => {
         ["pay_invoice", { invoice_id: overdue42, method: "card" }],
         ["list_webhook_events", { webhook: "x.example" }],
       ],
-      gives({ events: [{ event: "invoice.paid", about: "invoice 42" }] }),
+      returns({ events: [{ event: "invoice.paid", about: "invoice 42" }] }),
     ));
   test("count", () =>
-    check([register("https://x.example/in")], gives({ webhooks: 3, events: ["invoice.paid"] })));
+    check([register("https://x.example/in")], returns({ webhooks: 3, events: ["invoice.paid"] })));
   test("without https are refused", () =>
     check([register("http://x.example/in")], refuses("invalid_params", /not an https address/)));
   test("are registered once", () =>
@@ -343,11 +345,11 @@ describe("webhooks", () => {
       refuses("limit_exceeded", /6 webhooks/),
     ));
   test("want kinds of events", () =>
-    check([["register_webhook", { url: "https://x.example/in" }]], misfits(/events/)));
+    check([["register_webhook", { url: "https://x.example/in" }]], rejectsArguments(/events/)));
   test("events are found by kind, subject and failure", () =>
     check(
       [["list_webhook_events", { event: "payment.received", about: "invoice 43", failed: true }]],
-      gives({ events: [{ event_id: "evt_110", about: "invoice 43", at: "2026-03-06T17:10" }] }),
+      returns({ events: [{ event_id: "evt_110", about: "invoice 43", at: "2026-03-06T17:10" }] }),
     ));
   test("events to come are refused", () =>
     check(

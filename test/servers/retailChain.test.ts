@@ -4,9 +4,9 @@
  */
 import { describe, expect, test } from "vitest";
 import { server as retailChain } from "../../src/servers/retailChain/server.ts";
-import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
+import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
 
-const { check, checkAllTools } = checksOf(retailChain);
+const { check, checkAllTools } = createChecks(retailChain);
 
 const [quay, market, station, hamburg, lyon, porto] = [
   "sto_101",
@@ -34,7 +34,7 @@ describe("stores", () => {
   test("are found by city", () =>
     check(
       [["list_stores", { city: "hamburg" }]],
-      gives({
+      returns({
         stores: [
           {
             store: "Hamburg Altstadt",
@@ -48,21 +48,21 @@ describe("stores", () => {
   test("are found by who looks after them, and by name", () =>
     check(
       [["list_stores", { mine: true, name: "square" }]],
-      gives({ stores: [{ store: "Market Square", store_id: market }] }),
+      returns({ stores: [{ store: "Market Square", store_id: market }] }),
     ));
   test("on a Monday at nine: Hamburg is closed, Porto is being renovated", () =>
     check(
       [["list_stores", { open_now: false }]],
-      gives({ stores: [{ store_id: hamburg }, { store_id: porto }] }),
+      returns({ stores: [{ store_id: hamburg }, { store_id: porto }] }),
     ));
   test("of no city are an empty list", () =>
-    check([["list_stores", { city: "Oslo" }]], gives({ stores: [] })));
+    check([["list_stores", { city: "Oslo" }]], returns({ stores: [] })));
   test("are asked for in words", () =>
-    check([["list_stores", { mine: "yes" }]], misfits(/mine must be a boolean/)));
+    check([["list_stores", { mine: "yes" }]], rejectsArguments(/mine must be a boolean/)));
   test("say when they open next", () =>
     check(
       [["get_store", { store_id: hamburg }]],
-      gives({
+      returns({
         hours: "09:00 to 20:00",
         closed_on: "sunday, monday",
         open: false,
@@ -73,12 +73,12 @@ describe("stores", () => {
   test("say when they reopen", () =>
     check(
       [["get_store", { store_id: porto }]],
-      gives({ open: false, reopens: "2026-03-23", opens_next: "2026-03-23T09:00" }),
+      returns({ open: false, reopens: "2026-03-23", opens_next: "2026-03-23T09:00" }),
     ));
   test("list the shipments they expect, but not what came", () =>
     check(
       [["get_store", { store_id: quay }]],
-      gives({
+      returns({
         open: true,
         pickup: true,
         looked_after: true,
@@ -101,23 +101,23 @@ describe("items", () => {
   test("count what all stores can sell: 6 + 2 + 4 + 9 + 3 + 5 less 2 reserved", () =>
     check(
       [["search_items", { name: "dome" }]],
-      gives({
+      returns({
         items: [{ item: "Alpine dome tent", item_id: tent, price: 289, available: 27, stores: 6 }],
       }),
     ));
   test("are found by category and price", () =>
-    check([["search_items", { category: "clothing", max_price: 138.99 }]], gives({ items: [] })));
+    check([["search_items", { category: "clothing", max_price: 138.99 }]], returns({ items: [] })));
   test("are found by brand", () =>
     check(
       [["search_items", { name: "norrun", limit: 1 }]],
-      gives({ items: [{ brand: "Norrun" }] }),
+      returns({ items: [{ brand: "Norrun" }] }),
     ));
   test("of no known category are refused", () =>
     check([["search_items", { category: "boats" }]], refuses("invalid_params", /category/)));
   test("lie on a shelf, some of them reserved", () =>
     check(
       [shelf(quay, "tent")],
-      gives({
+      returns({
         store: "Quay Street",
         items: [{ item_id: tent, on_hand: 6, reserved: 2, available: 4 }],
       }),
@@ -125,7 +125,7 @@ describe("items", () => {
   test("that are sold out stand first", () =>
     check(
       [["get_inventory", { store_id: quay, at_most: 1 }]],
-      gives({
+      returns({
         items: [
           { item_id: runners, available: 0 },
           { item_id: pack, available: 1 },
@@ -137,7 +137,7 @@ describe("items", () => {
   test("are found nearby, nearest first", () =>
     check(
       [["find_item_nearby", { item_id: rope, max_km: 500 }]],
-      gives({
+      returns({
         item: "Climbing rope 60 m",
         stores: [
           { store_id: quay, km: 0, available: 3 },
@@ -148,7 +148,7 @@ describe("items", () => {
   test("are found near another store; not in one that is renovated", () =>
     check(
       [["find_item_nearby", { item_id: filter, near_store_id: lyon, quantity: 5 }]],
-      gives({
+      returns({
         stores: [
           { store: "Market Square" },
           { store: "Quay Street" },
@@ -157,7 +157,7 @@ describe("items", () => {
       }),
     ));
   test("that nobody has are an empty list", () =>
-    check([["find_item_nearby", { item_id: rope, quantity: 99 }]], gives({ stores: [] })));
+    check([["find_item_nearby", { item_id: rope, quantity: 99 }]], returns({ stores: [] })));
   test("that are unknown are refused", () =>
     check([["find_item_nearby", { item_id: "itm_999" }]], refuses("not_found", /no item itm_999/)));
 });
@@ -171,7 +171,7 @@ describe("reservations", () => {
   test("hold until the second opening day closes", () =>
     check(
       [reserve(rope, quay, 2)],
-      gives({
+      returns({
         item: "Climbing rope 60 m",
         store: "Quay Street",
         quantity: 2,
@@ -180,11 +180,11 @@ describe("reservations", () => {
       }),
     ));
   test("count a store's own days", () =>
-    check([reserve(shell, hamburg)], gives({ until: "2026-03-11T20:00" })));
+    check([reserve(shell, hamburg)], returns({ until: "2026-03-11T20:00" })));
   test("take from what can be sold, not from what lies there", () =>
     check(
       [reserve(rope, quay, 2), shelf(quay, "rope")],
-      gives({ items: [{ on_hand: 3, reserved: 2, available: 1 }] }),
+      returns({ items: [{ on_hand: 3, reserved: 2, available: 1 }] }),
     ));
   test("beyond what can be sold are refused: 1 < 2", () =>
     check(
@@ -229,7 +229,7 @@ describe("reservations", () => {
   test("are listed while they are held", () =>
     check(
       [["list_reservations", {}]],
-      gives({
+      returns({
         reservations: [
           { reservation_id: "res_101", until: "2026-03-11T20:00" },
           { item: "Trail runners", store: "Market Square", status: "held" },
@@ -240,7 +240,7 @@ describe("reservations", () => {
   test("lapse by the clock", () =>
     check(
       [["list_reservations", { status: "expired" }]],
-      gives({
+      returns({
         reservations: [
           {
             item: "Storm lantern",
@@ -255,7 +255,7 @@ describe("reservations", () => {
   test("are found by item and store", () =>
     check(
       [["list_reservations", { item: "filter", store_id: market }]],
-      gives({ reservations: [{ reservation_id: "res_113", status: "cancelled" }] }),
+      returns({ reservations: [{ reservation_id: "res_113", status: "cancelled" }] }),
     ));
   test("in no store are refused", () =>
     check(
@@ -265,10 +265,15 @@ describe("reservations", () => {
   test("are given up: 6 can be sold", () =>
     check(
       [cancel("res_101")],
-      gives({ item: "Alpine dome tent", store: "Quay Street", status: "cancelled", available: 6 }),
+      returns({
+        item: "Alpine dome tent",
+        store: "Quay Street",
+        status: "cancelled",
+        available: 6,
+      }),
     ));
   test("make room for others", () =>
-    check([cancel("res_101"), reserve(tent, quay, 4)], gives({ available: 2 })));
+    check([cancel("res_101"), reserve(tent, quay, 4)], returns({ available: 2 })));
   test("are given up once", () =>
     check(
       [cancel("res_101"), cancel("res_101")],
@@ -299,19 +304,19 @@ describe("stock", () => {
   test("goes to another store as a shipment, within the city today", () =>
     check(
       [move(tent, quay, station, 3)],
-      gives({ number: "20408", expected: "2026-03-09", from_available: 1 }),
+      returns({ number: "20408", expected: "2026-03-09", from_available: 1 }),
     ));
   test("is expected there, tomorrow in another city", () =>
     check(
       [move(tent, quay, hamburg, 3), ["get_store", { store_id: hamburg }]],
-      gives({
+      returns({
         shipments: [{ number: "20408", sender: "Quay Street", expected: "2026-03-10", units: 3 }],
       }),
     ));
   test("leaves the shelf: 6 − 3", () =>
     check(
       [move(tent, quay, hamburg, 3), shelf(quay, "tent")],
-      gives({ items: [{ on_hand: 3, reserved: 2, available: 1 }] }),
+      returns({ items: [{ on_hand: 3, reserved: 2, available: 1 }] }),
     ));
   test("that is reserved stays", () =>
     check(
@@ -336,7 +341,7 @@ describe("stock", () => {
   test("comes in: 0 + 8", () =>
     check(
       [receive("shp_101")],
-      gives({
+      returns({
         number: "20401",
         store: "Quay Street",
         items: [{ item: "Trail runners", item_id: runners, added: 8, on_hand: 8 }],
@@ -345,7 +350,7 @@ describe("stock", () => {
   test("comes in and can be reserved", () =>
     check(
       [receive("shp_101"), ["reserve_item", { item_id: runners, store_id: quay }]],
-      gives({ available: 7 }),
+      returns({ available: 7 }),
     ));
   test("is no longer expected then", () =>
     check([receive("shp_101"), ["get_store", { store_id: quay }]], {
@@ -369,7 +374,7 @@ describe("stock", () => {
   test("comes in when there is room", () =>
     check(
       [move(burner, market, station, 4), receive("shp_104")],
-      gives({ items: [{ on_hand: 40 }] }),
+      returns({ items: [{ on_hand: 40 }] }),
     ));
   test("is taken in only by who looks after the store", () =>
     check(
@@ -381,7 +386,7 @@ describe("stock", () => {
   test("is corrected: 6 − 1, of which 2 are reserved", () =>
     check(
       [adjust(tent, -1, "damaged")],
-      gives({ item: "Alpine dome tent", store: "Quay Street", on_hand: 5, available: 3 }),
+      returns({ item: "Alpine dome tent", store: "Quay Street", on_hand: 5, available: 3 }),
     ));
   test("is not corrected below what is reserved", () =>
     check(

@@ -3,9 +3,9 @@
  */
 import { describe, test } from "vitest";
 import { server as socialMedia } from "../../src/servers/socialMedia/server.ts";
-import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
+import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
 
-const { check, checkAllTools } = checksOf(socialMedia);
+const { check, checkAllTools } = createChecks(socialMedia);
 
 const [ana, ben, chloe, rosa, clara, marco, cafe, drawer, printer] = [
   "pro_101",
@@ -44,7 +44,7 @@ describe("profiles", () => {
   test("one's own shows who waits", () =>
     check(
       [profile(ana)],
-      gives({
+      returns({
         name: "Ana Ruiz",
         profile_id: ana,
         handle: "ana",
@@ -59,18 +59,18 @@ describe("profiles", () => {
   test("others' show how one stands to them", () =>
     check(
       [profile(ben)],
-      gives({ name: "Ben Okafor", followers: 2, following: 1, posts: 1, you: "following" }),
+      returns({ name: "Ben Okafor", followers: 2, following: 1, posts: 1, you: "following" }),
     ));
   test("show their latest posts", () =>
     check(
       [profile(chloe)],
-      gives({
+      returns({
         posts: 1,
         latest_posts: [{ post: "Colour tests for a spring catalogue", post_id: colours }],
       }),
     ));
   test("a private one shows no posts to strangers", () =>
-    check([profile(marco)], gives({ private: true, posts: 0, you: "none" })));
+    check([profile(marco)], returns({ private: true, posts: 0, you: "none" })));
   test("blocked ones are refused, either way", () => {
     check(
       [profile(drawer)],
@@ -86,19 +86,19 @@ describe("profiles", () => {
   test("are found by name or handle", () => {
     check(
       [["search_users", { query: "@CHLO" }]],
-      gives({
+      returns({
         profiles: [{ name: "Chloe Martin", profile_id: chloe, handle: "chloe", kind: "person" }],
       }),
     );
-    check([["search_users", { kind: "business" }]], gives({ profiles: [{ profile_id: cafe }] }));
-    check([["search_users", { query: "serra", city: "Lisbon" }]], gives({ profiles: [] }));
+    check([["search_users", { kind: "business" }]], returns({ profiles: [{ profile_id: cafe }] }));
+    check([["search_users", { query: "serra", city: "Lisbon" }]], returns({ profiles: [] }));
   });
   test("beyond the limit are turned down", () =>
     check([["search_users", { limit: 51 }]], refuses("invalid_params", /limit/)));
   test("change", () =>
     check(
       [["update_profile", { bio: "New words", city: "Porto" }], profile(ana)],
-      gives({ bio: "New words", city: "Porto", link: "ana.example" }),
+      returns({ bio: "New words", city: "Porto", link: "ana.example" }),
     ));
   test("made public, let in who has asked", () =>
     check(
@@ -106,10 +106,10 @@ describe("profiles", () => {
         ["update_profile", { private: false }],
         ["list_followers", { name: "marco" }],
       ],
-      gives({ followers: [{ name: "Marco Bianchi", profile_id: marco, since: "2026-03-02" }] }),
+      returns({ followers: [{ name: "Marco Bianchi", profile_id: marco, since: "2026-03-02" }] }),
     ));
   test("say how many that were", () =>
-    check([["update_profile", { private: false }]], gives({ changed: ["private"], let_in: 1 })));
+    check([["update_profile", { private: false }]], returns({ changed: ["private"], let_in: 1 })));
   test("change to something else only", () =>
     check([["update_profile", { private: true }]], refuses("conflict", /like that already/)));
   test("change in some way", () =>
@@ -123,11 +123,11 @@ describe("profiles", () => {
 
 describe("following", () => {
   test("a public profile begins at once", () =>
-    check([follow(chloe)], gives({ status: "following", followers: 1 })));
+    check([follow(chloe)], returns({ status: "following", followers: 1 })));
   test("shows in the feed", () =>
     check(
       [follow(chloe), ["get_feed", { own: false, limit: 3 }]],
-      gives({
+      returns({
         posts: [
           { post_id: bread },
           { post_id: typeface },
@@ -138,7 +138,7 @@ describe("following", () => {
   test("a private one waits", () =>
     check(
       [follow(marco), ["list_following", { status: "requested" }]],
-      gives({ following: [{ name: "Marco Bianchi", waits: true, since: "2026-03-09" }] }),
+      returns({ following: [{ name: "Marco Bianchi", waits: true, since: "2026-03-09" }] }),
     ));
   test("happens once", () => {
     check([follow(ben)], refuses("conflict", /you follow Ben Okafor \(@ben\) since 2025-11-06/));
@@ -148,20 +148,20 @@ describe("following", () => {
     check([follow(printer)], refuses("permission_denied", /has blocked you/));
     check([follow(ana)], refuses("invalid_params", /follows themselves/));
   });
-  test("ends", () => check([unfollow(ben), profile(ben)], gives({ followers: 1, you: "none" })));
+  test("ends", () => check([unfollow(ben), profile(ben)], returns({ followers: 1, you: "none" })));
   test("takes a request back", () =>
-    check([follow(marco), unfollow(marco)], gives({ ended: "requested" })));
+    check([follow(marco), unfollow(marco)], returns({ ended: "requested" })));
   test("ends once", () =>
     check([unfollow(clara)], refuses("precondition_failed", /do not follow Clara Mendes/)));
   test("lists followers, those who ask as well", () =>
     check(
       [["list_followers", { limit: 2 }]],
-      gives({ followers: [{ name: "Marco Bianchi", waits: true }, { name: "Rosa Ruiz" }] }),
+      returns({ followers: [{ name: "Marco Bianchi", waits: true }, { name: "Rosa Ruiz" }] }),
     ));
   test("lists those of others", () =>
     check(
       [["list_followers", { profile_id: ben }]],
-      gives({ followers: [{ name: "Chloe Martin" }, { name: "Ana Ruiz" }] }),
+      returns({ followers: [{ name: "Chloe Martin" }, { name: "Ana Ruiz" }] }),
     ));
   test("lists nothing of private ones", () => {
     check(
@@ -176,7 +176,7 @@ describe("posts", () => {
   test("are named by their first sentence", () =>
     check(
       [get(posters)],
-      gives({
+      returns({
         post: "Poster series for the theatre is done",
         likes: 2,
         hashtags: ["posters", "print"],
@@ -186,10 +186,10 @@ describe("posts", () => {
       }),
     ));
   test("show their shares", () => {
-    check([get(colours)], gives({ shares: 1 }));
+    check([get(colours)], returns({ shares: 1 }));
     check(
       [get(share)],
-      gives({
+      returns({
         text: "You need to see this one.",
         hashtags: ["colour", "design"],
         passes_on: { post_id: colours, author: "Chloe Martin" },
@@ -204,20 +204,20 @@ describe("posts", () => {
   test("for followers are refused to others", () =>
     check([get(sketches)], refuses("permission_denied", /for the followers of Chloe Martin/)));
   test("for followers are shown to them", () =>
-    check([get(cake)], gives({ author: "Rosa Ruiz", author_id: rosa, visibility: "followers" })));
+    check([get(cake)], returns({ author: "Rosa Ruiz", author_id: rosa, visibility: "followers" })));
   test("are not seen past a block", () => {
     check([get(heron)], refuses("permission_denied", /you have blocked/));
-    check([["search_posts", { query: "heron" }]], gives({ posts: [] }));
+    check([["search_posts", { query: "heron" }]], returns({ posts: [] }));
   });
   test("are written", () =>
     check(
       [write("Ink day. #print #ink"), ["get_feed", { limit: 1 }]],
-      gives({ posts: [{ post: "Ink day", author: "Ana Ruiz", at: "2026-03-09T09:00" }] }),
+      returns({ posts: [{ post: "Ink day", author: "Ana Ruiz", at: "2026-03-09T09:00" }] }),
     ));
   test("reach followers: three of them", () =>
-    check([write("Ink day.")], gives({ visibility: "public", reaches: 3 })));
+    check([write("Ink day.")], returns({ visibility: "public", reaches: 3 })));
   test("for oneself reach nobody", () =>
-    check([write("Ink day.", { visibility: "only_me" })], gives({ reaches: 0 })));
+    check([write("Ink day.", { visibility: "only_me" })], returns({ reaches: 0 })));
   test("are four an hour: one stands from 08:40", () =>
     check(
       [write("One more."), write("Two more."), write("Three more."), write("Four more.")],
@@ -229,7 +229,7 @@ describe("posts", () => {
       refuses("conflict", /exactly this on 2026-03-09/),
     ));
   test("say something", () => check([write("   ")], refuses("invalid_params", /text/)));
-  test("need words", () => check([["create_post", {}]], misfits(/text/)));
+  test("need words", () => check([["create_post", {}]], rejectsArguments(/text/)));
   test("are taken down", () =>
     check(
       [["delete_post", { post_id: posters }], get(posters)],
@@ -238,7 +238,7 @@ describe("posts", () => {
   test("are taken down with what they had", () =>
     check(
       [["delete_post", { post_id: posters }]],
-      gives({ deleted: "Poster series for the theatre is done", likes: 2, shares: 0 }),
+      returns({ deleted: "Poster series for the theatre is done", likes: 2, shares: 0 }),
     ));
   test("are taken down by their authors", () =>
     check(
@@ -251,37 +251,38 @@ describe("looking around", () => {
   test("the feed is newest first, own posts among it", () =>
     check(
       [["get_feed", { limit: 4 }]],
-      gives({
+      returns({
         posts: [{ post_id: wall }, { post_id: bread }, { post_id: typeface }, { post_id: menu }],
       }),
     ));
   test("the feed goes on", () =>
     check(
       [["get_feed", { before: "2026-03-07T08:30", own: true }]],
-      gives({ posts: [{ post_id: posters }, { post_id: share }] }),
+      returns({ posts: [{ post_id: posters }, { post_id: share }] }),
     ));
   test("the feed knows no such time", () =>
     check([["get_feed", { before: "2026-02-30T10:00" }]], refuses("invalid_params", /before/)));
   test("posts are found by hashtag, with or without #", () => {
     check(
       [["search_posts", { hashtag: "#Design" }]],
-      gives({ posts: [{ post_id: share }, { post_id: colours }] }),
+      returns({ posts: [{ post_id: share }, { post_id: colours }] }),
     );
     check(
       [["search_posts", { hashtag: "baking" }]],
-      gives({ posts: [{ post_id: bread }, { post_id: cake }] }),
+      returns({ posts: [{ post_id: bread }, { post_id: cake }] }),
     );
   });
   test("posts are found by author", () =>
-    check([["search_posts", { author_id: chloe }]], gives({ posts: [{ post_id: colours }] })));
+    check([["search_posts", { author_id: chloe }]], returns({ posts: [{ post_id: colours }] })));
   test("posts of private authors are refused", () =>
     check([["search_posts", { author_id: marco }]], refuses("permission_denied", /private/)));
 });
 
 describe("answers", () => {
   test("likes count", () =>
-    check([like(colours)], gives({ post: "Colour tests for a spring catalogue", likes: 2 })));
-  test("likes show", () => check([like(colours), get(colours)], gives({ likes: 2, liked: true })));
+    check([like(colours)], returns({ post: "Colour tests for a spring catalogue", likes: 2 })));
+  test("likes show", () =>
+    check([like(colours), get(colours)], returns({ likes: 2, liked: true })));
   test("likes happen once", () =>
     check(
       [like(typeface)],
@@ -298,7 +299,7 @@ describe("answers", () => {
   test("comments count and show", () =>
     check(
       [say(typeface), get(typeface)],
-      gives({
+      returns({
         comments: 2,
         latest_comments: [
           { by: "Ana Ruiz", text: "Lovely!", at: "2026-03-09T09:00" },
@@ -314,12 +315,12 @@ describe("answers", () => {
   test("shares pass a post on", () =>
     check(
       [pass(typeface, { text: "Look!" })],
-      gives({ post: "Look", passes_on: { post_id: typeface, shares: 1 } }),
+      returns({ post: "Look", passes_on: { post_id: typeface, shares: 1 } }),
     ));
   test("shares come into the feed", () =>
     check(
       [pass(typeface), ["get_feed", { limit: 1 }]],
-      gives({
+      returns({
         posts: [{ post: "New typeface on trial today", author: "Ana Ruiz", author_id: ana }],
       }),
     ));

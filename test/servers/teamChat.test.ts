@@ -4,9 +4,9 @@
  */
 import { describe, test } from "vitest";
 import { server as teamChat } from "../../src/servers/teamChat/server.ts";
-import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
+import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
 
-const { check, checkAllTools } = checksOf(teamChat);
+const { check, checkAllTools } = createChecks(teamChat);
 
 const [general, announcements, client, website, lunch, salaries, party, poster] = [
   "chn_101",
@@ -35,7 +35,7 @@ describe("channels", () => {
   test("are listed by name, without archived ones and without private ones of others", () =>
     check(
       [["list_channels", {}]],
-      gives({
+      returns({
         channels: [
           { name: "announcements" },
           {
@@ -55,21 +55,21 @@ describe("channels", () => {
   test("are found by name, with or without #", () =>
     check(
       [["list_channels", { name: "#summer" }]],
-      gives({ channels: [{ name: "summer-party", channel_id: party, archived: true }] }),
+      returns({ channels: [{ name: "summer-party", channel_id: party, archived: true }] }),
     ));
   test("are found by kind, and by being in them", () =>
     check(
       [["list_channels", { kind: "public", joined: false }]],
-      gives({ channels: [{ channel_id: lunch }] }),
+      returns({ channels: [{ channel_id: lunch }] }),
     ));
   test("that are archived are found as such", () =>
-    check([["list_channels", { archived: true }]], gives({ channels: [{ channel_id: party }] })));
+    check([["list_channels", { archived: true }]], returns({ channels: [{ channel_id: party }] })));
   test("of no known kind are refused", () =>
     check([["list_channels", { kind: "secret" }]], refuses("invalid_params", /kind/)));
   test("show topic, owner and the latest messages", () =>
     check(
       [["get_channel", { channel_id: general }]],
-      gives({
+      returns({
         topic: "What concerns all of us",
         owner: "Grace Kim",
         members: 6,
@@ -84,7 +84,7 @@ describe("channels", () => {
   test("that are public can be read from outside", () =>
     check(
       [["get_channel", { channel_id: lunch }]],
-      gives({ joined: false, messages: [{ message_id: tacos }] }),
+      returns({ joined: false, messages: [{ message_id: tacos }] }),
     ));
   test("that are private cannot", () =>
     check(
@@ -103,7 +103,7 @@ describe("new channels", () => {
   test("have the user in them, and whom they name", () =>
     check(
       [create("book-club", { people: ["Ben Okafor", "chloe@harbor.example", "Ben Okafor"] })],
-      gives({ name: "book-club", kind: "public", members: 3 }),
+      returns({ name: "book-club", kind: "public", members: 3 }),
     ));
   test("are found", () =>
     check(
@@ -111,7 +111,7 @@ describe("new channels", () => {
         create("book-club", { topic: "Read it first", kind: "private" }),
         ["list_channels", { name: "book" }],
       ],
-      gives({ channels: [{ name: "book-club", kind: "private", joined: true }] }),
+      returns({ channels: [{ name: "book-club", kind: "private", joined: true }] }),
     ));
   test("take no name that is taken", () =>
     check([create("lunch")], refuses("conflict", /already a channel #lunch \(chn_113\)/)));
@@ -127,7 +127,7 @@ describe("new channels", () => {
   test("may be opened once another is put away", () =>
     check(
       [create("book-club"), ["archive_channel", { channel_id: poster }], create("running")],
-      gives({ name: "running" }),
+      returns({ name: "running" }),
     ));
   test("take nobody who has left", () =>
     check(
@@ -144,7 +144,10 @@ describe("new channels", () => {
 describe("archiving", () => {
   const archive = (channel_id: string): Call => ["archive_channel", { channel_id }];
   test("tells the others", () =>
-    check([archive(client)], gives({ name: "client-northwind", archived: "2026-03-09", told: 4 })));
+    check(
+      [archive(client)],
+      returns({ name: "client-northwind", archived: "2026-03-09", told: 4 }),
+    ));
   test("ends the writing", () =>
     check(
       [archive(poster), ["post_message", { channel_id: poster, text: "Green" }]],
@@ -153,12 +156,12 @@ describe("archiving", () => {
   test("leaves the reading", () =>
     check(
       [archive(poster), ["get_channel", { channel_id: poster }]],
-      gives({ archived: "2026-03-09", messages: [{ message_id: blue }] }),
+      returns({ archived: "2026-03-09", messages: [{ message_id: blue }] }),
     ));
   test("frees the guest", () =>
     check(
       [archive(client), ["create_channel", { name: "book-club", people: ["Helena Brandt"] }]],
-      gives({ members: 2 }),
+      returns({ members: 2 }),
     ));
   test("is the owner's affair", () =>
     check([archive(website)], refuses("permission_denied", /belongs to Ben Okafor/)));
@@ -170,7 +173,7 @@ describe("people", () => {
   test("of a channel are listed by name", () =>
     check(
       [["list_members", { channel_id: website }]],
-      gives({
+      returns({
         members: [
           { person: "Ana Ruiz" },
           { person: "Ben Okafor", title: "web lead", status: "active" },
@@ -182,12 +185,12 @@ describe("people", () => {
   test("are found by status", () =>
     check(
       [["list_members", { status: "deactivated" }]],
-      gives({ members: [{ person: "Ewa Kranz" }] }),
+      returns({ members: [{ person: "Ewa Kranz" }] }),
     ));
   test("are found by role", () =>
     check(
       [["list_members", { role: "guest" }]],
-      gives({ members: [{ person: "Helena Brandt", title: "guest from Northwind" }] }),
+      returns({ members: [{ person: "Helena Brandt", title: "guest from Northwind" }] }),
     ));
   test("of a private channel are nobody's business", () =>
     check(
@@ -201,7 +204,7 @@ describe("people", () => {
   test("are put into a channel", () =>
     check(
       [invite(website, "Chloe Martin"), ["list_members", { channel_id: website }]],
-      gives({
+      returns({
         members: [
           { person: "Ana Ruiz" },
           { person: "Ben Okafor" },
@@ -214,10 +217,10 @@ describe("people", () => {
   test("join a public channel themselves", () =>
     check(
       [invite(lunch, "Ana Ruiz"), ["list_channels", { name: "lunch" }]],
-      gives({ channels: [{ joined: true, members: 4 }] }),
+      returns({ channels: [{ joined: true, members: 4 }] }),
     ));
   test("are put into a private one by its owner", () =>
-    check([invite(client, "Ben Okafor")], gives({ name: "client-northwind", members: 6 })));
+    check([invite(client, "Ben Okafor")], returns({ name: "client-northwind", members: 6 })));
   test("are in it but once", () =>
     check([invite(website, "Grace Kim")], refuses("conflict", /Grace Kim is in #website/)));
   test("are not invited from outside", () =>
@@ -240,7 +243,7 @@ describe("messages", () => {
   test("are the latest of their channel", () =>
     check(
       [post(client), ["get_channel", { channel_id: client }]],
-      gives({
+      returns({
         messages: [
           { text: "Here is the agenda", by: "Ana Ruiz", date: "2026-03-09" },
           { message_id: agenda },
@@ -251,7 +254,7 @@ describe("messages", () => {
   test("notify whom they mention", () =>
     check(
       [post(client, { mentions: ["Helena Brandt", "Grace Kim"] })],
-      gives({ channel: "client-northwind", notified: 2 }),
+      returns({ channel: "client-northwind", notified: 2 }),
     ));
   test("mention nobody who is not there", () =>
     check(
@@ -268,7 +271,7 @@ describe("messages", () => {
   test("after joining they are", () =>
     check(
       [["invite_member", { channel_id: lunch, person: "ana@harbor.example" }], post(lunch)],
-      gives({ channel: "lunch" }),
+      returns({ channel: "lunch" }),
     ));
   test("for everybody are written by few", () =>
     check(
@@ -281,7 +284,10 @@ describe("messages", () => {
       refuses("invalid_params", /text/),
     ));
   test("are texts", () =>
-    check([["post_message", { channel_id: general, text: 7 }]], misfits(/text must be a string/)));
+    check(
+      [["post_message", { channel_id: general, text: 7 }]],
+      rejectsArguments(/text must be a string/),
+    ));
 });
 
 describe("threads", () => {
@@ -292,7 +298,7 @@ describe("threads", () => {
   test("grow", () =>
     check(
       [reply(folder), ["get_thread", { message_id: folder }]],
-      gives({
+      returns({
         text: "Who has seen the blue folder with the samples?",
         by: "Chloe Martin",
         replies: [{ text: "On my desk", by: "Ana Ruiz" }],
@@ -301,10 +307,10 @@ describe("threads", () => {
   test("notify who began them", () =>
     check(
       [reply(plotter, { mentions: ["Grace Kim", "Ben Okafor"] })],
-      gives({ notified: 2, replies: 2 }),
+      returns({ notified: 2, replies: 2 }),
     ));
   test("under announcements are open", () =>
-    check([reply(holiday)], gives({ channel: "announcements", replies: 3 })));
+    check([reply(holiday)], returns({ channel: "announcements", replies: 3 })));
   test("do not begin at an answer", () =>
     check(
       [reply(behind)],
@@ -320,7 +326,7 @@ describe("threads", () => {
   test("an answer shows the whole thread", () =>
     check(
       [["get_thread", { message_id: behind }]],
-      gives({
+      returns({
         message_id: plotter,
         reactions: "thumbs_up 2",
         mentions: ["David Chen"],
@@ -336,7 +342,7 @@ describe("search", () => {
   test("by words", () =>
     check(
       [search({ words: "BLUE" })],
-      gives({
+      returns({
         messages: [
           {
             text: "Who has seen the blue folder with the samples?",
@@ -350,20 +356,20 @@ describe("search", () => {
   test("by writer and day", () =>
     check(
       [search({ from: "Ben Okafor", since: "2026-03-05", until: "2026-03-08" })],
-      gives({ messages: [{ message_id: eyes, where: "#website" }] }),
+      returns({ messages: [{ message_id: eyes, where: "#website" }] }),
     ));
   test("by mention of the user", () =>
     check(
       [search({ mentions_me: true })],
-      gives({ messages: [{ message_id: agenda }, { message_id: eyes }] }),
+      returns({ messages: [{ message_id: agenda }, { message_id: eyes }] }),
     ));
   test("by channel, the latest first", () =>
     check(
       [search({ channel_id: general, limit: 1 })],
-      gives({ messages: [{ by: "Ben Okafor", date: "2026-03-09" }] }),
+      returns({ messages: [{ by: "Ben Okafor", date: "2026-03-09" }] }),
     ));
   test("does not look into other people's private channels", () =>
-    check([search({ words: "between us" })], gives({ messages: [] })));
+    check([search({ words: "between us" })], returns({ messages: [] })));
   test("nor when asked to", () =>
     check([search({ channel_id: salaries })], refuses("permission_denied", /private/)));
   test("with days the wrong way round is refused", () =>
@@ -376,16 +382,16 @@ describe("search", () => {
 describe("reactions", () => {
   const react = (message_id: string, emoji: string): Call => ["react", { message_id, emoji }];
   test("are counted", () =>
-    check([react(plotter, "thumbs_up")], gives({ by: "Grace Kim", reactions: "thumbs_up 3" })));
+    check([react(plotter, "thumbs_up")], returns({ by: "Grace Kim", reactions: "thumbs_up 3" })));
   test("of several kinds stand side by side", () =>
     check(
       [react(plotter, "heart"), ["get_thread", { message_id: plotter }]],
-      gives({ reactions: "thumbs_up 2, heart 1" }),
+      returns({ reactions: "thumbs_up 2, heart 1" }),
     ));
   test("are given once", () =>
     check([react(eyes, "eyes")], refuses("conflict", /you have put eyes under message msg_131/)));
   test("of another kind are given as well", () =>
-    check([react(eyes, "check")], gives({ reactions: "eyes 1, check 1" })));
+    check([react(eyes, "check")], returns({ reactions: "eyes 1, check 1" })));
   test("are for members", () =>
     check([react(tacos, "heart")], refuses("permission_denied", /not a member of #lunch/)));
   test("are not given in the archive", () =>

@@ -1,9 +1,9 @@
 /** Every trading tool by hand: what it gives, what it changes, and what it turns down. */
 import { describe, expect, test } from "vitest";
 import { server as trading } from "../../src/servers/trading/server.ts";
-import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
+import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
 
-const { check, checkAllTools } = checksOf(trading);
+const { check, checkAllTools } = createChecks(trading);
 
 const [expired, cancelled, onHalted, selling, buying] = [
   "ord_110",
@@ -18,23 +18,23 @@ describe("symbols", () => {
   test("are found by name", () =>
     check(
       [["search_symbols", { name: "ferr" }]],
-      gives({
+      returns({
         symbols: [{ name: "Skipper Ferries", symbol: "SKPR", sector: "Transport", last: 31.4 }],
       }),
     ));
   test("are found by symbol and exchange", () =>
     check(
       [["search_symbols", { name: "optk", exchange: "nordic" }]],
-      gives({ symbols: [{ symbol: "OPTK" }] }),
+      returns({ symbols: [{ symbol: "OPTK" }] }),
     ));
   test("that nobody lists are an empty list", () =>
-    check([["search_symbols", { sector: "Space" }]], gives({ symbols: [] })));
+    check([["search_symbols", { sector: "Space" }]], returns({ symbols: [] })));
   test("without a name to look for are refused", () =>
     check([["search_symbols", { name: "" }]], refuses("invalid_params", /name/)));
   test("are quoted: 11.95 after 11.91 is 0.34 % up", () =>
     check(
       [["get_quote", { symbol: " hlyn" }]],
-      gives({
+      returns({
         symbol: "HLYN",
         last: 11.95,
         change_percent: 0.34,
@@ -47,11 +47,11 @@ describe("symbols", () => {
       }),
     ));
   test("say that they are halted", () =>
-    check([["get_quote", { symbol: "FARO" }]], gives({ trading: "halted" })));
+    check([["get_quote", { symbol: "FARO" }]], returns({ trading: "halted" })));
   test("say that their exchange is closed", () =>
     check(
       [["get_quote", { symbol: "NUBE" }]],
-      gives({ trading: "closed", hours: "Atlantic Exchange, weekdays 15:30 to 22:00" }),
+      returns({ trading: "closed", hours: "Atlantic Exchange, weekdays 15:30 to 22:00" }),
     ));
   test("called by a company's name are refused with a way out", () =>
     check([["get_quote", { symbol: "Helyan" }]], {
@@ -66,7 +66,7 @@ describe("book and candles", () => {
   test("the account's own orders stand in their places", () =>
     check(
       [["get_order_book", { symbol: "HLYN", depth: 4 }]],
-      gives({
+      returns({
         bids: [
           { price: 11.94, shares: 404 },
           { price: 11.93 },
@@ -88,7 +88,7 @@ describe("book and candles", () => {
         ["place_order", { symbol: "HLYN", side: "buy", shares: 7, price: 11.94 }],
         ["get_order_book", { symbol: "HLYN", depth: 2 }],
       ],
-      gives({
+      returns({
         bids: [
           { price: 11.94, shares: 404 },
           { price: 11.94, shares: 7 },
@@ -103,7 +103,7 @@ describe("book and candles", () => {
   test("a week is one candle: open of Monday, close of Friday, 120100 shares in all", () =>
     check(
       [["get_candles", { symbol: "HLYN", interval: "week", to_date: "2026-03-08", limit: 1 }]],
-      gives({
+      returns({
         candles: [
           {
             date: "2026-03-02",
@@ -119,12 +119,12 @@ describe("book and candles", () => {
   test("today has one where there was trade", () =>
     check(
       [["get_candles", { symbol: "HLYN", limit: 1 }]],
-      gives({ candles: [{ date: "2026-03-09", open: 11.96, close: 11.95, volume: 198 }] }),
+      returns({ candles: [{ date: "2026-03-09", open: 11.96, close: 11.95, volume: 198 }] }),
     ));
   test("and none where there was not", () =>
     check(
       [["get_candles", { symbol: "NUBE", limit: 1 }]],
-      gives({ candles: [{ date: "2026-03-06", close: 127.75 }] }),
+      returns({ candles: [{ date: "2026-03-06", close: 127.75 }] }),
     ));
   test("to come are refused", () =>
     check(
@@ -142,7 +142,7 @@ describe("the account", () => {
   test("adds up: 3956 in cash and 4223 in shares, 179 above the 8000 paid in", () =>
     check(
       [["get_portfolio", {}]],
-      gives({
+      returns({
         value: 8179,
         cash: 3956,
         invested: 4223,
@@ -159,7 +159,7 @@ describe("the account", () => {
   test("spreads over exchanges too", () =>
     check(
       [["get_portfolio", { by: "exchange" }]],
-      gives({
+      returns({
         spread: [
           { part: "Port Alder Exchange", value: 2690 },
           { part: "Atlantic Exchange", value: 1533 },
@@ -171,16 +171,16 @@ describe("the account", () => {
   test("40 of the 120 HLYN are offered: 80 are free", () =>
     check(
       [["list_positions", { sector: "energy" }]],
-      gives({ positions: [{ symbol: "HLYN", shares: 120, free: 80, value: 1434, gain: 62.4 }] }),
+      returns({ positions: [{ symbol: "HLYN", shares: 120, free: 80, value: 1434, gain: 62.4 }] }),
     ));
   test("no position loses money", () =>
-    check([["list_positions", { losing: true }]], gives({ positions: [] })));
+    check([["list_positions", { losing: true }]], returns({ positions: [] })));
   test("a list has at least one row", () =>
     check([["list_positions", { limit: 0 }]], refuses("invalid_params", /limit/)));
   test("60 × 11.87 and 100 × 7.49 and two fees are reserved", () =>
     check(
       [["get_cash_balance", {}]],
-      gives({ cash: 3956, reserved: 1464.2, free: 2491.8, open_buy_orders: 2 }),
+      returns({ cash: 3956, reserved: 1464.2, free: 2491.8, open_buy_orders: 2 }),
     ));
   test("cash is asked for without arguments", () =>
     check([["get_cash_balance", { currency: "EUR" }]], refuses("invalid_params", /currency/i)));
@@ -194,7 +194,7 @@ describe("market orders", () => {
   test("take the best prices first: 101 × 11.96 + 49 × 11.99 + 1.50", () =>
     check(
       [order("buy", 150)],
-      gives({
+      returns({
         order: "buy 150 HLYN at market",
         status: "filled",
         filled: 150,
@@ -205,24 +205,24 @@ describe("market orders", () => {
   test("leave less in the book and move the last price", () =>
     check(
       [order("buy", 150), ["get_order_book", { symbol: "HLYN", depth: 1 }]],
-      gives({ asks: [{ price: 11.99, shares: 52 }] }),
+      returns({ asks: [{ price: 11.99, shares: 52 }] }),
     ));
   test("move the last price, the high and the volume", () =>
     check(
       [order("buy", 150), ["get_quote", { symbol: "HLYN" }]],
-      gives({ last: 11.99, high: 11.99, volume: 348, ask: 11.99 }),
+      returns({ last: 11.99, high: 11.99, volume: 348, ask: 11.99 }),
     ));
   test("move the position: 120 + 150", () =>
     check(
       [order("buy", 150), ["list_positions", { limit: 1 }]],
-      gives({ positions: [{ symbol: "HLYN", shares: 270, free: 230 }] }),
+      returns({ positions: [{ symbol: "HLYN", shares: 270, free: 230 }] }),
     ));
   test("sell to the best bid: 3956 + 80 × 11.94 − 1.50", () =>
-    check([order("sell", 80)], gives({ status: "filled", average_price: 11.94, cash: 4909.7 })));
+    check([order("sell", 80)], returns({ status: "filled", average_price: 11.94, cash: 4909.7 })));
   test("sell a whole position away", () =>
     check(
       [order("sell", 40, "SKPR"), ["list_positions", { sector: "Transport" }]],
-      gives({ positions: [] }),
+      returns({ positions: [] }),
     ));
   test("shares that another order offers are not free: 81 > 120 − 40", () =>
     check(
@@ -245,7 +245,7 @@ describe("market orders", () => {
   test("cancelling frees it", () =>
     check(
       [["cancel_order", { order_id: onHalted }], order("buy", 80, "SKPR")],
-      gives({ status: "filled", cash: 1438.5 }),
+      returns({ status: "filled", cash: 1438.5 }),
     ));
   test("where nobody sells are refused", () =>
     check([order("buy", 10, "OPTK")], refuses("precondition_failed", /nobody sells OPTK/)));
@@ -275,7 +275,7 @@ describe("market orders", () => {
     test(`of ${shares} shares are turned down`, () =>
       check([["place_order", { symbol: "HLYN", side: "buy", shares }]], turnedDown));
   test("want a side", () =>
-    check([["place_order", { symbol: "HLYN", shares: 5 }]], misfits(/side/)));
+    check([["place_order", { symbol: "HLYN", shares: 5 }]], rejectsArguments(/side/)));
 });
 
 describe("limit orders", () => {
@@ -286,12 +286,12 @@ describe("limit orders", () => {
   test("rest and reserve cash: 1464.20 + 10 × 11.80 + 1.50", () =>
     check(
       [order("buy", 10, 11.8), ["get_cash_balance", {}]],
-      gives({ reserved: 1583.7, open_buy_orders: 3 }),
+      returns({ reserved: 1583.7, open_buy_orders: 3 }),
     ));
   test("trade what they can and rest with the rest", () =>
     check(
       [order("buy", 110, 11.96)],
-      gives({
+      returns({
         order: "buy 110 HLYN at 11.96",
         status: "partly filled",
         filled: 101,
@@ -299,7 +299,7 @@ describe("limit orders", () => {
       }),
     ));
   test("wait for a closed exchange", () =>
-    check([order("sell", 5, 127.5, "NUBE")], gives({ status: "open", filled: 0, cash: 3956 })));
+    check([order("sell", 5, 127.5, "NUBE")], returns({ status: "open", filled: 0, cash: 3956 })));
   test("between two ticks are refused", () =>
     check([order("sell", 10, 31.42, "SKPR")], {
       ...refuses("precondition_failed", /steps of 0.05/),
@@ -335,7 +335,7 @@ describe("limit orders", () => {
         ["set_price_alert", { symbol: "HLYN", direction: "below", price: 11.94 }],
         ["place_order", { symbol: "HLYN", side: "sell", shares: 5 }],
       ],
-      gives({ alerts_reached: [{ at: 11.94 }] }),
+      returns({ alerts_reached: [{ at: 11.94 }] }),
     ));
 });
 
@@ -343,7 +343,7 @@ describe("orders that stand", () => {
   test("are listed, working ones first", () =>
     check(
       [["list_orders", { limit: 4 }]],
-      gives({
+      returns({
         orders: [
           { order_id: buying },
           { order_id: selling },
@@ -355,16 +355,16 @@ describe("orders that stand", () => {
   test("are found by their words", () =>
     check(
       [["list_orders", { order: "sell 40 hlyn" }]],
-      gives({ orders: [{ order: "sell 40 HLYN at 12.07", order_id: selling }] }),
+      returns({ orders: [{ order: "sell 40 HLYN at 12.07", order_id: selling }] }),
     ));
   test("past their last day are expired", () =>
-    check([["list_orders", { status: "expired" }]], gives({ orders: [{ order_id: expired }] })));
+    check([["list_orders", { status: "expired" }]], returns({ orders: [{ order_id: expired }] })));
   test("of an unknown symbol cannot be listed", () =>
     check([["list_orders", { symbol: "ABCD" }]], refuses("not_found", /no symbol ABCD/)));
   test("are shown with their fills", () =>
     check(
       [["get_order", { order_id: "ord_107" }]],
-      gives({
+      returns({
         symbol: "NUBE",
         status: "filled",
         filled: 12,
@@ -378,7 +378,7 @@ describe("orders that stand", () => {
   test("trade at once at a better price: 60 × 11.96 + 1.50", () =>
     check(
       [["modify_order", { order_id: buying, price: 11.96 }]],
-      gives({ status: "filled", filled: 60, cash: 3236.9 }),
+      returns({ status: "filled", filled: 60, cash: 3236.9 }),
     ));
   test("may shrink and last longer", () =>
     check(
@@ -386,7 +386,7 @@ describe("orders that stand", () => {
         ["modify_order", { order_id: selling, shares: 25, good_until: "2026-03-31" }],
         ["list_positions", { sector: "Energy" }],
       ],
-      gives({ positions: [{ free: 95 }] }),
+      returns({ positions: [{ free: 95 }] }),
     ));
   test("are not changed to what they are", () =>
     check(
@@ -417,7 +417,7 @@ describe("orders that stand", () => {
   test("but cancelled", () =>
     check(
       [["cancel_order", { order_id: onHalted }]],
-      gives({ order: "buy 100 FARO at 7.49", status: "cancelled", cancelled: 100, filled: 0 }),
+      returns({ order: "buy 100 FARO at 7.49", status: "cancelled", cancelled: 100, filled: 0 }),
     ));
   test("are cancelled once", () =>
     check([["cancel_order", { order_id: cancelled }]], refuses("conflict", /is cancelled/)));
@@ -436,7 +436,7 @@ describe("alerts", () => {
   test("show in the quote", () =>
     check(
       [alert("above", 50), ["get_quote", { symbol: "OPTK" }]],
-      gives({ alerts: [{ direction: "above", price: 50, status: "waiting" }] }),
+      returns({ alerts: [{ direction: "above", price: 50, status: "waiting" }] }),
     ));
   test("at a price that is reached are refused", () =>
     check(

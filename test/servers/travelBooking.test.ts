@@ -4,9 +4,9 @@
  */
 import { describe, test } from "vitest";
 import { server as travelBooking } from "../../src/servers/travelBooking/server.ts";
-import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
+import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
 
-const { check, checkAllTools } = checksOf(travelBooking);
+const { check, checkAllTools } = createChecks(travelBooking);
 
 const [gone, closing, thursday, soldOut, saturday, back, calledOff, london] = [
   "flt_101",
@@ -47,14 +47,14 @@ describe("flights", () => {
   test("airports are found by city", () =>
     check(
       [["search_airports", { name: "lisbon" }]],
-      gives({ airports: [{ airport: "Lisbon Airport", code: "LIS", city: "Lisbon" }] }),
+      returns({ airports: [{ airport: "Lisbon Airport", code: "LIS", city: "Lisbon" }] }),
     ));
   test("airport names have bounds", () =>
     check([["search_airports", { name: "x".repeat(201) }]], refuses("invalid_params", /name/)));
   test("are found by where they go and when", () =>
     check(
       [["search_flights", { from: "PLD", to: "LIS", date: "2026-03-12" }]],
-      gives({
+      returns({
         flights: [
           {
             number: "VL 214",
@@ -70,12 +70,12 @@ describe("flights", () => {
   test("below a price", () =>
     check(
       [["search_flights", { from: "PLD", max_price: 80 }]],
-      gives({ flights: [{ flight_id: saturday, price: 73 }] }),
+      returns({ flights: [{ flight_id: saturday, price: 73 }] }),
     ));
   test("that have left, closed or are called off are not found", () =>
     check(
       [["search_flights", { from: "PLD" }]],
-      gives({
+      returns({
         flights: [
           { flight_id: thursday },
           { flight_id: soldOut },
@@ -85,7 +85,7 @@ describe("flights", () => {
       }),
     ));
   test("from where nothing leaves are an empty list", () =>
-    check([["search_flights", { from: "LHR" }]], gives({ flights: [] })));
+    check([["search_flights", { from: "LHR" }]], returns({ flights: [] })));
   test("from no known airport are refused", () =>
     check([["search_flights", { from: "XXX" }]], refuses("not_found", /no airport XXX/)));
   test("to where one is are refused", () =>
@@ -101,7 +101,7 @@ describe("flights", () => {
   test("show each fare: 82, 82 × 1.35 = 111, 82 × 1.9 = 156", () =>
     check(
       [["get_flight", { flight_id: thursday }]],
-      gives({
+      returns({
         airline: "Vela Airways",
         arrives: "2026-03-12T09:20",
         fares: [
@@ -119,7 +119,7 @@ describe("flights", () => {
   test("seats are listed by window, legroom marked", () =>
     check(
       [["get_seat_map", { flight_id: thursday, kind: "window" }]],
-      gives({ free: 2, seats: [{ seat: "2D", extra: 18 }, { seat: "4A" }] }),
+      returns({ free: 2, seats: [{ seat: "2D", extra: 18 }, { seat: "4A" }] }),
     ));
   test("of a flight that has left there are no seats", () =>
     check(
@@ -132,22 +132,22 @@ describe("booking a flight", () => {
   test("takes money and a seat", () =>
     check(
       [book(saturday)],
-      gives({ flight_booking: "Port Alder to Lisbon", seat: "3D", paid: 73 }),
+      returns({ flight_booking: "Port Alder to Lisbon", seat: "3D", paid: 73 }),
     ));
   test("leaves one seat fewer", () =>
     check(
       [book(saturday), ["search_flights", { from: "PLD", date: "2026-03-14" }]],
-      gives({ flights: [{ seats_left: 4 }] }),
+      returns({ flights: [{ seats_left: 4 }] }),
     ));
   test("shows among the bookings", () =>
     check(
       [book(saturday), ["list_bookings", { route: "to Lisbon", state: "upcoming" }]],
-      gives({
+      returns({
         flights: [{ flight_booking_id: out }, { date: "2026-03-14", traveller: "Ana Ruiz" }],
       }),
     ));
   test("for somebody else", () =>
-    check([book(thursday, "flex", { traveller: "paul ruiz" })], gives({ paid: 156 })));
+    check([book(thursday, "flex", { traveller: "paul ruiz" })], returns({ paid: 156 })));
   test("for nobody known is refused", () =>
     check(
       [book(thursday, "flex", { traveller: "Nobody" })],
@@ -207,12 +207,12 @@ describe("seats, changes and cancelling", () => {
     { flight_booking_id, ...more },
   ];
   test("a seat with legroom costs 18", () =>
-    check([seat(out, "2c")], gives({ reference: "PMM637", seat: "2C", fee: 18 })));
-  test("on a light fare 9 more", () => check([seat(home, "1D")], gives({ fee: 27 })));
+    check([seat(out, "2c")], returns({ reference: "PMM637", seat: "2C", fee: 18 })));
+  test("on a light fare 9 more", () => check([seat(home, "1D")], returns({ fee: 27 })));
   test("the old seat is free again", () =>
     check(
       [seat(out, "4A"), ["get_seat_map", { flight_id: thursday, legroom: true }]],
-      gives({ seats: [{ seat: "1D" }, { seat: "2C" }, { seat: "2D" }] }),
+      returns({ seats: [{ seat: "1D" }, { seat: "2C" }, { seat: "2D" }] }),
     ));
   test("a taken seat is refused", () =>
     check([seat(out, "3A")], refuses("conflict", /seat 3A of VL 214 is taken/)));
@@ -223,12 +223,12 @@ describe("seats, changes and cancelling", () => {
   test("to a cheaper day: 35 + 99 - 111 = 23", () =>
     check(
       [change(out, saturday)],
-      gives({ reference: "PMM637", number: "VL 218", departs: "2026-03-14T07:40", charged: 23 }),
+      returns({ reference: "PMM637", number: "VL 218", departs: "2026-03-14T07:40", charged: 23 }),
     ));
   test("the seat left behind is free again", () =>
     check(
       [change(out, saturday), ["get_flight", { flight_id: thursday }]],
-      gives({ seats_left: 6 }),
+      returns({ seats_left: 6 }),
     ));
   test("a light fare is not changed", () =>
     check(
@@ -238,7 +238,7 @@ describe("seats, changes and cancelling", () => {
   test("to the flight one has is no change", () =>
     check([change(home, back)], refuses("conflict", /is for that flight already/)));
   test("but it is when the flight is called off, for nothing", () =>
-    check([change(stranded, london)], gives({ departs: "2026-03-20T12:05", charged: 0 })));
+    check([change(stranded, london)], returns({ departs: "2026-03-20T12:05", charged: 0 })));
   test("a flight from elsewhere is no change", () =>
     check(
       [change(home, saturday)],
@@ -247,12 +247,14 @@ describe("seats, changes and cancelling", () => {
   test("to somewhere else from the same airport: 35 + 127 - 111 = 51", () =>
     check(
       [change(out, london), ["list_bookings", { route: "to London", state: "upcoming" }]],
-      gives({ flights: [{ reference: "EVX752" }, { flight_booking_id: out, date: "2026-03-20" }] }),
+      returns({
+        flights: [{ reference: "EVX752" }, { flight_booking_id: out, date: "2026-03-20" }],
+      }),
     ));
   test("to a flight that is sold out is refused", () =>
     check([change(out, soldOut)], refuses("precondition_failed", /sold out/)));
   test("standard gives 60% back: 111 × 0.6 = 66.60", () =>
-    check([cancel(out)], gives({ status: "cancelled", refund: 66.6, card_left: 1316.6 })));
+    check([cancel(out)], returns({ status: "cancelled", refund: 66.6, card_left: 1316.6 })));
   test("light gives nothing, and says so first", () =>
     check(
       [cancel(home)],
@@ -262,14 +264,14 @@ describe("seats, changes and cancelling", () => {
       ),
     ));
   test("which can be accepted", () =>
-    check([cancel(home, { accept_no_refund: true })], gives({ refund: 0, card_left: 1250 })));
+    check([cancel(home, { accept_no_refund: true })], returns({ refund: 0, card_left: 1250 })));
   test("with cover plus 80% come back: 75 × 0.8 = 60", () =>
     check(
       [["purchase_insurance", { reference: "AWA311", cover: "plus" }], cancel(home)],
-      gives({ refund: 60, card_left: 1298 }),
+      returns({ refund: 60, card_left: 1298 }),
     ));
   test("a flight that is called off is paid back whatever the fare", () =>
-    check([cancel(stranded)], gives({ refund: 98 })));
+    check([cancel(stranded)], returns({ refund: 98 })));
   test("what has flown is not cancelled", () =>
     check([cancel(flown)], refuses("precondition_failed", /left at 2026-03-06T07:40/)));
   test("nor twice", () =>
@@ -285,7 +287,7 @@ describe("hotels", () => {
   test("are found by city, cheapest first", () =>
     check(
       [["search_hotels", { city: "lisbon" }]],
-      gives({
+      returns({
         hotels: [{ hotel_id: rossio, from_price: 65 }, { hotel_id: alfama }, { hotel_id: belem }],
       }),
     ));
@@ -297,7 +299,7 @@ describe("hotels", () => {
   test("show their rooms", () =>
     check(
       [["get_hotel", { hotel_id: rossio }]],
-      gives({
+      returns({
         cancellation: "free until the day before, then the first night is kept",
         rooms: [
           { room: "single", price: 65 },
@@ -315,7 +317,7 @@ describe("hotels", () => {
           { hotel_id: rossio, check_in: "2026-03-14", check_out: "2026-03-16" },
         ],
       ],
-      gives({ rooms: [{ room: "single", left: 1, nights: 2, total: 130 }] }),
+      returns({ rooms: [{ room: "single", left: 1, nights: 2, total: 130 }] }),
     ));
   test("nights that run backwards are refused", () =>
     check(
@@ -328,11 +330,14 @@ describe("hotels", () => {
       refuses("invalid_params", /check_out 2026-03-14 is not after check_in/),
     ));
   test("a stay costs its nights: 2 × 81", () =>
-    check([stay(rossio, "double")], gives({ hotel: "Hotel Rossio Square", nights: 2, paid: 162 })));
+    check(
+      [stay(rossio, "double")],
+      returns({ hotel: "Hotel Rossio Square", nights: 2, paid: 162 }),
+    ));
   test("and takes a room", () =>
     check(
       [stay(rossio, "single"), ["check_room_availability", { hotel_id: rossio, ...nights }]],
-      gives({ rooms: [{ room: "double" }] }),
+      returns({ rooms: [{ room: "double" }] }),
     ));
   test("the last room is the last", () =>
     check(
@@ -370,7 +375,10 @@ describe("hotels", () => {
       refuses("invalid_params", /check_out/),
     ));
   test("guests are a number", () =>
-    check([stay(rossio, "single", { guests: "two" })], misfits(/guests must be an integer/)));
+    check(
+      [stay(rossio, "single", { guests: "two" })],
+      rejectsArguments(/guests must be an integer/),
+    ));
 
   const modify = (hotel_booking_id: string, changes: Call[1]): Call => [
     "modify_hotel_booking",
@@ -379,12 +387,12 @@ describe("hotels", () => {
   test("a night more is charged: 113", () =>
     check(
       [modify(londonStay, { check_out: "2026-03-23" })],
-      gives({ hotel: "Bloomsbury Arms", check_out: "2026-03-23", charged: 113 }),
+      returns({ hotel: "Bloomsbury Arms", check_out: "2026-03-23", charged: 113 }),
     ));
   test("a night fewer is given back", () =>
     check(
       [modify(londonStay, { check_out: "2026-03-21" })],
-      gives({ charged: 0, given_back: 113 }),
+      returns({ charged: 0, given_back: 113 }),
     ));
   test("a strict hotel keeps the first night", () =>
     check(
@@ -406,7 +414,7 @@ describe("hotels", () => {
   test("a flexible hotel gives all back", () =>
     check(
       [["cancel_hotel", { hotel_booking_id: londonStay }]],
-      gives({ refund: 226, card_left: 1476 }),
+      returns({ refund: 226, card_left: 1476 }),
     ));
   test("a strict one nothing, and says so first", () =>
     check(
@@ -432,7 +440,7 @@ describe("hotels", () => {
           { hotel_id: bloomsbury, check_in: "2026-03-20", check_out: "2026-03-22", guests: 2 },
         ],
       ],
-      gives({ rooms: [{ room: "double", left: 4 }] }),
+      returns({ rooms: [{ room: "double", left: 4 }] }),
     ));
 });
 
@@ -440,7 +448,7 @@ describe("bookings, itineraries and insurance", () => {
   test("past ones are listed apart", () =>
     check(
       [["list_bookings", { state: "past" }]],
-      gives({
+      returns({
         flights: [{ reference: "WCE855" }],
         stays: [{ hotel: "Hotel Rossio Square", reference: "XWC915" }],
       }),
@@ -448,7 +456,7 @@ describe("bookings, itineraries and insurance", () => {
   test("of one traveller", () =>
     check(
       [["list_bookings", { state: "cancelled", traveller: "Paul Ruiz" }]],
-      gives({
+      returns({
         flights: [{ flight_booking_id: paulsOut }],
         stays: [{ hotel_booking_id: paulsStay }],
       }),
@@ -461,7 +469,7 @@ describe("bookings, itineraries and insurance", () => {
   test("show seat and document", () =>
     check(
       [["get_booking", { reference: "pmm637" }]],
-      gives({
+      returns({
         what: "VL 214 Port Alder to Lisbon",
         status: "upcoming",
         seat: "1D",
@@ -474,7 +482,7 @@ describe("bookings, itineraries and insurance", () => {
   test("cover plus costs 9%: 520 × 0.09 = 46.80", () =>
     check(
       [["purchase_insurance", { reference: "EJG918", cover: "plus" }]],
-      gives({ price: 46.8, card_left: 1203.2 }),
+      returns({ price: 46.8, card_left: 1203.2 }),
     ));
   test("once", () =>
     check(
@@ -502,7 +510,7 @@ describe("bookings, itineraries and insurance", () => {
   test("an itinerary counts nights and money: 111 + 520", () =>
     check(
       [["list_itineraries", { name: "lisbon" }]],
-      gives({
+      returns({
         itineraries: [
           {
             itinerary_id: "iti_101",
@@ -521,7 +529,7 @@ describe("bookings, itineraries and insurance", () => {
         ["create_itinerary", { name: "Weekend away" }],
         ["list_itineraries", { name: "weekend away" }],
       ],
-      gives({ itineraries: [{ nights: 0, bookings: [] }] }),
+      returns({ itineraries: [{ nights: 0, bookings: [] }] }),
     ));
   test("no two have one name", () =>
     check(
@@ -531,7 +539,7 @@ describe("bookings, itineraries and insurance", () => {
   test("takes bookings in order of time", () =>
     check(
       [add("UFP975"), add("AWA311"), ["list_itineraries", { name: "summer" }]],
-      gives({ itineraries: [{ bookings: [{ reference: "AWA311" }, { reference: "UFP975" }] }] }),
+      returns({ itineraries: [{ bookings: [{ reference: "AWA311" }, { reference: "UFP975" }] }] }),
     ));
   test("each once", () =>
     check([add("EJG918", "iti_101")], refuses("conflict", /holds booking EJG918 already/)));

@@ -8,9 +8,9 @@ import { openByName, openCatalog } from "../../src/environment/catalog.ts";
 import { server as vehicle } from "../../src/servers/vehicle/server.ts";
 import type { Garage } from "../../src/servers/vehicle/state.ts";
 import { walk } from "../contracts/walk.ts";
-import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
+import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
 
-const { check, checkAllTools } = checksOf(vehicle);
+const { check, checkAllTools } = createChecks(vehicle);
 
 const [corva, van, kiwi, roadster] = ["veh_101", "veh_104", "veh_107", "veh_110"] as const;
 const [home, studio, cafe, fuel, charger, madrid, paris] = [
@@ -71,7 +71,7 @@ describe("vehicles", () => {
   test("are listed with where they are and how far they get: 100 * 22.4 / 5.4 + 100 * 7.8 / 16 km", () =>
     check(
       [["list_vehicles", { name: "corva" }]],
-      gives({
+      returns({
         vehicles: [
           {
             vehicle: "Corva",
@@ -88,7 +88,7 @@ describe("vehicles", () => {
   test("tell how they are", () =>
     check(
       [status(corva)],
-      gives({
+      returns({
         engine: "off",
         gear: "park",
         brake: "released",
@@ -103,7 +103,7 @@ describe("vehicles", () => {
   test("warn of soft tires", () =>
     check(
       [["get_tire_pressure", { vehicle_id: van }]],
-      gives({
+      returns({
         should_be: "3.2 bar",
         condition: "low at the rear left",
         tires: [{}, {}, { tire: "rear left", pressure: "2.6 bar" }, {}],
@@ -126,7 +126,10 @@ describe("vehicles", () => {
 
 describe("the engine", () => {
   test("starts with the brake pressed", () =>
-    check([brake(corva), start(corva), status(corva)], gives({ engine: "on", brake: "pressed" })));
+    check(
+      [brake(corva), start(corva), status(corva)],
+      returns({ engine: "on", brake: "pressed" }),
+    ));
   test("does not without", () =>
     check(
       [start(corva)],
@@ -138,9 +141,9 @@ describe("the engine", () => {
       refuses("precondition_failed", /Kiwi share car \(veh_107\) has a door open: driver/),
     ));
   test("does once the doors are shut", () =>
-    check([brake(kiwi), lock(kiwi), start(kiwi)], gives({ engine: "on", range: 119 })));
+    check([brake(kiwi), lock(kiwi), start(kiwi)], returns({ engine: "on", range: 119 })));
   test("warns of soft tires", () =>
-    check([start(van)], gives({ warning: "the tires are low at the rear left" })));
+    check([start(van)], returns({ warning: "the tires are low at the rear left" })));
   test("starts once", () => check([start(van), start(van)], refuses("conflict", /on already/)));
   test("stops once", () => check([stop(van)], refuses("conflict", /off already/)));
   test("does not stop on the move", () =>
@@ -156,7 +159,7 @@ describe("the engine", () => {
   test("starts in park only", () =>
     check(
       [start(van), shift(van, "neutral"), shift(van, "park"), stop(van)],
-      gives({ engine: "off" }),
+      returns({ engine: "off" }),
     ));
 });
 
@@ -165,10 +168,10 @@ describe("brake and gear", () => {
     check([brake(van)], refuses("conflict", /pressed already/)));
   test("and released once", () => check([release(corva)], refuses("conflict", /not pressed/)));
   test("in park nothing moves when it is released", () =>
-    check([start(van), release(van)], gives({ brake: "released", speed: 0 })));
-  test("in drive the vehicle sets off", () => check([...setsOff(corva)], gives({ speed: 50 })));
+    check([start(van), release(van)], returns({ brake: "released", speed: 0 })));
+  test("in drive the vehicle sets off", () => check([...setsOff(corva)], returns({ speed: 50 })));
   test("in reverse it is slow", () =>
-    check([start(van), shift(van, "reverse"), release(van)], gives({ speed: 5 })));
+    check([start(van), shift(van, "reverse"), release(van)], returns({ speed: 5 })));
   test("in neutral it would roll away", () =>
     check(
       [start(van), shift(van, "neutral"), release(van)],
@@ -207,17 +210,20 @@ describe("brake and gear", () => {
   test("a stop on the way is on the way: a minute at 50 km/h", () =>
     check(
       [...setsOff(van), brake(van)],
-      gives({ stopped_after: "0.8 km", where: "0.8 km from Harbor Studio" }),
+      returns({ stopped_after: "0.8 km", where: "0.8 km from Harbor Studio" }),
     ));
 });
 
 describe("on the road", () => {
   test("cruise control keeps the speed", () =>
-    check([...setsOff(corva), cruise(corva, 90), status(corva)], gives({ speed: 90, cruise: 90 })));
+    check(
+      [...setsOff(corva), cruise(corva, 90), status(corva)],
+      returns({ speed: 90, cruise: 90 }),
+    ));
   test("the brake ends it", () =>
     check(
       [...setsOff(corva), cruise(corva, 90), brake(corva), status(corva)],
-      gives({ speed: 0, brake: "pressed" }),
+      returns({ speed: 0, brake: "pressed" }),
     ));
   test("it needs the road", () =>
     check(
@@ -251,7 +257,7 @@ describe("on the road", () => {
     test(`${speed} is no speed`, () =>
       check([cruise(corva, speed)], refuses("invalid_params", /speed/)));
   test("a mode changes the range: eco takes 15 percent less", () =>
-    check([mode(van, "eco")], gives({ mode: "eco", range: 618 })));
+    check([mode(van, "eco")], returns({ mode: "eco", range: 618 })));
   test("a mode is taken once", () =>
     check([mode(corva, "comfort")], refuses("conflict", /in comfort mode already/)));
   test("not every vehicle has every mode", () =>
@@ -277,7 +283,7 @@ describe("routes", () => {
   test("tell how far it is, and what traffic adds", () =>
     check(
       [go(corva, charger)],
-      gives({
+      returns({
         destination: "Volt Park",
         distance: "2.1 km",
         minutes: 5,
@@ -288,7 +294,7 @@ describe("routes", () => {
   test("are read back", () =>
     check(
       [go(corva, charger), ["get_navigation", { vehicle_id: corva }]],
-      gives({ destination: "Volt Park", place_id: charger, distance: "2.1 km" }),
+      returns({ destination: "Volt Park", place_id: charger, distance: "2.1 km" }),
     ));
   test("get shorter on the way: a minute at 50 km/h", () =>
     check(
@@ -298,7 +304,7 @@ describe("routes", () => {
         mode(corva, "eco"),
         ["get_navigation", { vehicle_id: corva }],
       ],
-      gives({ distance: "0.5 km" }),
+      returns({ distance: "0.5 km" }),
     ));
   test("that are not set cannot be read", () =>
     check(
@@ -329,7 +335,7 @@ describe("routes", () => {
         ...arrives(corva),
         ["get_trip_log", { vehicle_id: corva, limit: 1 }],
       ],
-      gives({
+      returns({
         trips: [{ from: "Ana's flat", to: "Volt Park", distance: "2.1 km", driver: "Ana Ruiz" }],
         count: 3,
         distance: "4.5 km",
@@ -338,12 +344,12 @@ describe("routes", () => {
   test("go on the odometer: 18206.7 + 2.1", () =>
     check(
       [go(corva, charger), ...setsOff(corva), ...arrives(corva), status(corva)],
-      gives({ odometer: 18208.8, where: "at Volt Park", engine: "off" }),
+      returns({ odometer: 18208.8, where: "at Volt Park", engine: "off" }),
     ));
   test("are found, the nearest first", () =>
     check(
       [["find_destinations", { vehicle_id: corva, category: "station", limit: 2 }]],
-      gives({
+      returns({
         places: [
           { place: "Central Station", distance: "1.7 km" },
           { place: "Quickfill", place_id: fuel, distance: "2 km" },
@@ -353,7 +359,7 @@ describe("routes", () => {
   test("are found by name", () =>
     check(
       [["find_destinations", { name: "harbor" }]],
-      gives({ places: [{ place: "Harbor Studio", place_id: studio, category: "office" }] }),
+      returns({ places: [{ place: "Harbor Studio", place_id: studio, category: "office" }] }),
     ));
   test("are not found from nowhere", () =>
     check(
@@ -363,7 +369,7 @@ describe("routes", () => {
   test("of the past are counted", () =>
     check(
       [["get_trip_log", { vehicle_id: van, purpose: "business" }]],
-      gives({
+      returns({
         trips: [{ from: "Central Station", to: "Print House Lindner" }],
         count: 1,
         distance: "0.6 km",
@@ -382,15 +388,19 @@ describe("routes", () => {
 });
 
 describe("doors", () => {
-  test("are shut and locked", () => check([lock(kiwi), status(kiwi)], gives({ doors: "locked" })));
+  test("are shut and locked", () =>
+    check([lock(kiwi), status(kiwi)], returns({ doors: "locked" })));
   test("are locked once", () => check([lock(corva)], refuses("conflict", /locked already/)));
   test("say which one is open", () =>
     check(
       [unlock(corva, { door: "driver" })],
-      gives({ doors: "unlocked", opened: "driver door" }),
+      returns({ doors: "unlocked", opened: "driver door" }),
     ));
   test("open one by one", () =>
-    check([unlock(corva, { door: "tailgate" }), status(corva)], gives({ doors: "tailgate open" })));
+    check(
+      [unlock(corva, { door: "tailgate" }), status(corva)],
+      returns({ doors: "tailgate open" }),
+    ));
   test("are unlocked once", () => check([unlock(van)], refuses("conflict", /unlocked already/)));
   test("stay locked on the move", () =>
     check(
@@ -413,10 +423,13 @@ describe("climate, lights and wipers", () => {
   test("the climate comes on", () =>
     check(
       [start(van), climate(van, { temperature: 21.5 }), status(van)],
-      gives({ climate: "21.5 °C, fan 2" }),
+      returns({ climate: "21.5 °C, fan 2" }),
     ));
   test("it runs on a good battery", () =>
-    check([climate(corva, { temperature: 22, fan: 3 })], gives({ temperature: "22 °C", fan: 3 })));
+    check(
+      [climate(corva, { temperature: 22, fan: 3 })],
+      returns({ temperature: "22 °C", fan: 3 }),
+    ));
   test("else it needs the engine", () =>
     check(
       [climate(van, { fan: 2 })],
@@ -435,11 +448,14 @@ describe("climate, lights and wipers", () => {
   test("it wants to know what", () =>
     check([climate(corva)], refuses("invalid_params", /nothing to set/)));
   test("a word is no temperature", () =>
-    check([climate(corva, { temperature: "hot" })], misfits(/temperature must be a number/)));
+    check(
+      [climate(corva, { temperature: "hot" })],
+      rejectsArguments(/temperature must be a number/),
+    ));
   test("headlights come on", () =>
     check(
       [start(van), lights(van, { headlights: "low" })],
-      gives({ headlights: "low", was: "off" }),
+      returns({ headlights: "low", was: "off" }),
     ));
   test("without the engine they do not", () =>
     check(
@@ -470,7 +486,7 @@ describe("climate, lights and wipers", () => {
   test("wipers go", () =>
     check(
       [...setsOff(corva), wipers(corva, { wipers: "slow", wash: true })],
-      gives({ wipers: "slow", was: "off", washer: 65 }),
+      returns({ wipers: "slow", was: "off", washer: 65 }),
     ));
   test("they need the engine", () =>
     check(
@@ -485,7 +501,7 @@ describe("climate, lights and wipers", () => {
   test("the engine takes them along", () =>
     check(
       [start(van), wipers(van, { wipers: "fast" }), stop(van), status(van)],
-      gives({ wipers: "off", headlights: "off" }),
+      returns({ wipers: "off", headlights: "off" }),
     ));
 });
 
@@ -493,7 +509,7 @@ describe("tank and battery", () => {
   test("are filled at a station: 20 l at 1.62", () =>
     check(
       [refuel(kiwi, "petrol", 20)],
-      gives({ level: "25.2 l", capacity: "38 l", cost: 32.4, range: 581 }),
+      returns({ level: "25.2 l", capacity: "38 l", cost: 32.4, range: 581 }),
     ));
   test("take no more than fits", () =>
     check(
@@ -518,7 +534,7 @@ describe("tank and battery", () => {
   test("are charged where there is power: 4 kWh at 0.49", () =>
     check(
       [go(corva, charger), ...setsOff(corva), ...arrives(corva), refuel(corva, "power", 4)],
-      gives({ level: "11.8 kWh", cost: 1.96 }),
+      returns({ level: "11.8 kWh", cost: 1.96 }),
     ));
   for (const amount of [0, -5, -0, 1e308, Number.NaN, 0.3])
     test(`do not take ${amount}`, () =>

@@ -4,9 +4,9 @@
  */
 import { describe, test } from "vitest";
 import { server as videoMeeting } from "../../src/servers/videoMeeting/server.ts";
-import { checksOf, gives, misfits, refuses, type Call } from "./check.ts";
+import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
 
-const { check, checkAllTools } = checksOf(videoMeeting);
+const { check, checkAllTools } = createChecks(videoMeeting);
 
 /**
  * The user's: running, soon, at one o'clock, full, called off, over. Others': running, soon and she
@@ -30,22 +30,24 @@ describe("planning", () => {
   test("a meeting gets a link and its guests", () =>
     check(
       [schedule({ participants: ["Ben Okafor", "helena@northwind.example", "ben okafor"] })],
-      gives({ topic: "Handover", end: "2026-03-11T10:30", invited: 2 }),
+      returns({ topic: "Handover", end: "2026-03-11T10:30", invited: 2 }),
     ));
   test("and is found by its topic", () =>
     check(
       [schedule({}), ["list_meetings", { topic: "hand" }]],
-      gives({ meetings: [{ topic: "Handover", start: "2026-03-11T10:00", status: "scheduled" }] }),
+      returns({
+        meetings: [{ topic: "Handover", start: "2026-03-11T10:00", status: "scheduled" }],
+      }),
     ));
   test("without a start it is as soon as the host is free", () =>
     check(
       [["schedule_meeting", { topic: "Soon", minutes: 15 }]],
-      gives({ start: "2026-03-09T09:45" }),
+      returns({ start: "2026-03-09T09:45" }),
     ));
   test("for long enough", () =>
     check(
       [["schedule_meeting", { topic: "Soon", minutes: 20 }]],
-      gives({ start: "2026-03-09T10:30" }),
+      returns({ start: "2026-03-09T10:30" }),
     ));
   test("one host is not in two", () =>
     check(
@@ -56,7 +58,7 @@ describe("planning", () => {
       ),
     ));
   test("one after the other is fine", () =>
-    check([schedule({ start: "2026-03-09T10:30" })], gives({ start: "2026-03-09T10:30" })));
+    check([schedule({ start: "2026-03-09T10:30" })], returns({ start: "2026-03-09T10:30" })));
   test("not longer than the plan allows", () =>
     check(
       [schedule({ minutes: 181 })],
@@ -100,12 +102,12 @@ describe("planning", () => {
     check([schedule({ start: "2026-02-30T10:00" })], refuses("invalid_params", /start/)));
   test("not for ever", () => check([schedule({ minutes: 1e308 })], { kind: "refused" }));
   test("length is a number", () =>
-    check([schedule({ minutes: "half an hour" })], misfits(/minutes must be/)));
+    check([schedule({ minutes: "half an hour" })], rejectsArguments(/minutes must be/)));
 
   test("what is ahead or running is listed in order", () =>
     check(
       [["list_meetings", { limit: 3 }]],
-      gives({
+      returns({
         meetings: [
           { meeting_id: brief, status: "running" },
           { meeting_id: palette },
@@ -117,12 +119,12 @@ describe("planning", () => {
   test("by person", () =>
     check(
       [["list_meetings", { person: "Ines Costa" }]],
-      gives({ meetings: [{ meeting_id: newsletter }] }),
+      returns({ meetings: [{ meeting_id: newsletter }] }),
     ));
   test("by what the user is in it", () =>
     check(
       [["list_meetings", { role: "co-host" }]],
-      gives({ meetings: [{ meeting_id: brief }, { meeting_id: print }] }),
+      returns({ meetings: [{ meeting_id: brief }, { meeting_id: print }] }),
     ));
   test("days the wrong way round are refused", () =>
     check(
@@ -132,7 +134,7 @@ describe("planning", () => {
   test("a meeting is shown with guests and places", () =>
     check(
       [["get_meeting", { meeting_id: critique }]],
-      gives({
+      returns({
         host: "Ana Ruiz",
         user_is: "host",
         participants: [{ name: "Chloe Martin", role: "guest" }, { name: "Hugo Silva" }],
@@ -143,12 +145,12 @@ describe("planning", () => {
   test("a meeting without guests has none to show", () =>
     check(
       [schedule({}), ["get_meeting", { meeting_id: "mtg_8249" }]],
-      gives({ places_left: 8, host: "Ana Ruiz" }),
+      returns({ places_left: 8, host: "Ana Ruiz" }),
     ));
   test("a basic plan records nothing", () =>
     check(
       [["get_meeting", { meeting_id: brief }]],
-      gives({ user_is: "co-host", recording: "nobody" }),
+      returns({ user_is: "co-host", recording: "nobody" }),
     ));
   test("unknown ones are refused", () =>
     check([["get_meeting", { meeting_id: "mtg_1" }]], refuses("not_found", /no meeting mtg_1/)));
@@ -160,12 +162,12 @@ describe("planning", () => {
   test("a meeting is moved", () =>
     check(
       [update(server, { start: "2026-03-09T14:10" }), ["get_meeting", { meeting_id: server }]],
-      gives({ start: "2026-03-09T14:10", end: "2026-03-09T14:55" }),
+      returns({ start: "2026-03-09T14:10", end: "2026-03-09T14:55" }),
     ));
   test("only what is new counts as changed", () =>
     check(
       [update(server, { minutes: 45, waiting_room: true })],
-      gives({ changed: ["waiting_room"] }),
+      returns({ changed: ["waiting_room"] }),
     ));
   test("not onto another one", () =>
     check(
@@ -192,11 +194,11 @@ describe("planning", () => {
 
   const cancel = (meeting_id: string): Call => ["cancel_meeting", { meeting_id }];
   test("a meeting is called off, and everybody is told", () =>
-    check([cancel(newsletter)], gives({ status: "cancelled", told: 8 })));
+    check([cancel(newsletter)], returns({ status: "cancelled", told: 8 })));
   test("which frees its time", () =>
     check(
       [cancel(server), schedule({ start: "2026-03-09T13:00" })],
-      gives({ start: "2026-03-09T13:00" }),
+      returns({ start: "2026-03-09T13:00" }),
     ));
   test("not twice", () =>
     check(
@@ -212,7 +214,7 @@ describe("running", () => {
   const end = (meeting_id: string): Call => ["end_meeting", { meeting_id }];
   const record = (meeting_id: string): Call => ["start_recording", { meeting_id }];
   test("a host starts hours before", () =>
-    check([start(server)], gives({ status: "running", started_at: "2026-03-09T09:00" })));
+    check([start(server)], returns({ status: "running", started_at: "2026-03-09T09:00" })));
   test("three at once and no more", () =>
     check(
       [
@@ -235,10 +237,10 @@ describe("running", () => {
         end(palette),
         start("mtg_8249"),
       ],
-      gives({ status: "running" }),
+      returns({ status: "running" }),
     ));
   test("a co-host starts shortly before", () =>
-    check([start(print)], gives({ started_at: "2026-03-09T09:00" })));
+    check([start(print)], returns({ started_at: "2026-03-09T09:00" })));
   test("a guest does not", () =>
     check(
       [start(numbers)],
@@ -248,7 +250,7 @@ describe("running", () => {
       ),
     ));
   test("a host starts early, even on the day before", () =>
-    check([start(newsletter)], gives({ status: "running" })));
+    check([start(newsletter)], returns({ status: "running" })));
   test("but not weeks before", () =>
     check(
       [
@@ -265,7 +267,7 @@ describe("running", () => {
   test("not what is over", () =>
     check([start(captions)], refuses("precondition_failed", /is ended/)));
   test("the host ends it for everybody: 09:00 - 08:45", () =>
-    check([end(palette)], gives({ status: "ended", minutes: 15 })));
+    check([end(palette)], returns({ status: "ended", minutes: 15 })));
   test("a co-host does not", () =>
     check([end(brief)], refuses("permission_denied", /only the host can end it/)));
   test("not what has not begun", () =>
@@ -274,7 +276,7 @@ describe("running", () => {
   test("a running meeting is recorded until it ends", () =>
     check(
       [record(palette), end(palette), ["list_recordings", { meeting_id: palette }]],
-      gives({
+      returns({
         recordings: [
           {
             topic: "Colour palette review",
@@ -286,7 +288,7 @@ describe("running", () => {
       }),
     ));
   test("which its end says", () =>
-    check([record(palette), end(palette)], gives({ recording_id: "rec_8249" })));
+    check([record(palette), end(palette)], returns({ recording_id: "rec_8249" })));
   test("once at a time", () =>
     check([record(palette), record(palette)], refuses("conflict", /being recorded already/)));
   test("not before it has begun", () =>
@@ -301,7 +303,7 @@ describe("running", () => {
   test("recordings are newest first", () =>
     check(
       [["list_recordings", {}]],
-      gives({
+      returns({
         recordings: [
           { topic: "Portfolio captions", minutes: 31, status: "processing" },
           { topic: "Film cut review", status: "ready" },
@@ -311,7 +313,7 @@ describe("running", () => {
   test("by topic and day", () =>
     check(
       [["list_recordings", { topic: "film", since: "2026-03-01" }]],
-      gives({ recordings: [] }),
+      returns({ recordings: [] }),
     ));
   test("of an unknown meeting are refused", () =>
     check(
@@ -328,7 +330,7 @@ describe("people", () => {
   test("a host invites, by name or e-mail", () =>
     check(
       [add(server, "helena@northwind.example"), ["get_meeting", { meeting_id: server }]],
-      gives({
+      returns({
         participants: [
           { name: "David Chen" },
           { name: "Emma Novak", role: "co-host" },
@@ -339,7 +341,7 @@ describe("people", () => {
   test("a co-host invites too", () =>
     check(
       [add(brief, "Emma Novak")],
-      gives({ person: "Emma Novak", participants: 3, places_left: 1 }),
+      returns({ person: "Emma Novak", participants: 3, places_left: 1 }),
     ));
   test("but names no co-hosts", () =>
     check(
@@ -347,7 +349,7 @@ describe("people", () => {
       refuses("permission_denied", /only Helena Brandt, the host, names co-hosts/),
     ));
   test("a guest becomes co-host", () =>
-    check([add(server, "David Chen", "co-host")], gives({ role: "co-host", participants: 2 })));
+    check([add(server, "David Chen", "co-host")], returns({ role: "co-host", participants: 2 })));
   test("nobody is invited twice", () =>
     check(
       [add(server, "Emma Novak")],

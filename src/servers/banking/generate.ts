@@ -2,10 +2,7 @@
 import { defineGenerator } from "../shared/generator.ts";
 import { generateFromShipped } from "../shared/shippedFixture.ts";
 import { server } from "./server.ts";
-
-interface BankingState {
-  readonly customer: string;
-}
+import type { BankingState } from "./state.ts";
 
 export const generator = defineGenerator<BankingState>({
   server,

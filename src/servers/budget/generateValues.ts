@@ -1,7 +1,4 @@
-/**
- * Categories with their limits, what is paid in cash in them, and what is saved for. Knows no bank
- * and no dates.
- */
+/** Categories with their limits, what is paid in cash in them, and what is saved for. */
 
 export interface CategoryPlan {
   readonly key: string;

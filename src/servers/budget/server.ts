@@ -1,4 +1,4 @@
-/** A person's household budget: 12 tools, in their fixed order. Knows no sessions. */
+/** A person's household budget: 12 tools, in their fixed order. */
 import { defineServer } from "../../environment/server.ts";
 import { categories, summaries } from "./categories.ts";
 import { expenses } from "./expenses.ts";

@@ -1,7 +1,4 @@
-/**
- * Calendar arithmetic in whole minutes, and how a repeating event falls on days. Knows nothing of
- * people or calendars.
- */
+/** Calendar arithmetic in whole minutes, and how a repeating event falls on days. */
 import { z } from "zod";
 import { day, minute } from "../../environment/entity.ts";
 import { minutesOf } from "../../environment/time.ts";

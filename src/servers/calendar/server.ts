@@ -1,6 +1,4 @@
-/**
- * The calendar of one person among colleagues: 17 tools, in their fixed order. Knows no sessions.
- */
+/** The calendar of one person among colleagues: 17 tools, in their fixed order. */
 import { defineServer } from "../../environment/server.ts";
 import { listing, planning } from "./reading.ts";
 import { Diary } from "./state.ts";

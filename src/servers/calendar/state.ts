@@ -1,6 +1,6 @@
 /**
  * The calendar's world: people, calendars, events with their guests, reminders; who is busy when,
- * and who may change what. Knows no tools.
+ * and who may change what.
  */
 import { z } from "zod";
 import { minute } from "../../environment/entity.ts";

@@ -1,6 +1,6 @@
 /**
  * The CRM's part of a world: the canon's clients and prospects with their people, and others who
- * have only asked so far. Knows what each stage of a deal and a lead must have.
+ * have only asked so far.
  */
 import type { Random } from "../../environment/random.ts";
 import { dayAfter } from "../../environment/time.ts";

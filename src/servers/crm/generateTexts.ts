@@ -1,6 +1,6 @@
 /**
  * What the CRM's part of a world draws from where the canon has no names: people and firms that
- * only ask, projects, tasks, notes. Knows no rows.
+ * only ask, projects, tasks, notes.
  */
 
 /** First names that no one in the canon has. */

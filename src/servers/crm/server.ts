@@ -1,7 +1,4 @@
-/**
- * The CRM of a studio as one of its people sees it: 16 tools, in their fixed order. Knows no
- * sessions.
- */
+/** The CRM of a studio as one of its people sees it: 16 tools, in their fixed order. */
 import { defineServer } from "../../environment/server.ts";
 import { activity } from "./activity.ts";
 import { contacts } from "./contacts.ts";

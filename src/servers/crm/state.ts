@@ -1,6 +1,6 @@
 /**
  * The CRM's world: users, firms, contacts, leads, deals, notes and tasks; who may change what, and
- * which steps a lead and a deal may take. Knows no tools.
+ * which steps a lead and a deal may take.
  */
 import { z } from "zod";
 import { day, minute, money } from "../../environment/entity.ts";

@@ -1,6 +1,6 @@
 /**
  * The mailbox's part of a world: the threads that are told of roles, with the canon's people in
- * them, on days before its now. Knows which addresses there are.
+ * them, on days before its now.
  */
 import { server, type Mailbox } from "./server.ts";
 import { folders } from "./state.ts";

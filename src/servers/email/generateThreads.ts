@@ -1,7 +1,7 @@
 /**
  * The threads that the mailboxes of all worlds hold, told with roles instead of names: `{they}` and
  * `{firm}` are the correspondent's first name and firm, `{me}` the user's; `{staff2}`, `{client0}`,
- * `{place:cafe}` whoever or whatever has that role. Knows no ids and no dates.
+ * `{place:cafe}` whoever or whatever has that role.
  */
 
 export interface Told {

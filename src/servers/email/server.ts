@@ -1,4 +1,4 @@
-/** A mailbox as its owner sees it: 17 tools, in their fixed order. Knows no sessions. */
+/** A mailbox as its owner sees it: 17 tools, in their fixed order. */
 import { defineServer } from "../../environment/server.ts";
 import { drafts } from "./drafts.ts";
 import { reading } from "./reading.ts";

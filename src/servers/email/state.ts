@@ -1,6 +1,6 @@
 /**
  * The mailbox's world: whom the user writes with, threads of messages in folders and under labels,
- * drafts, and what may be sent to whom. Messages are only ever added. Knows no tools.
+ * drafts, and what may be sent to whom. Messages are only ever added.
  */
 import { z } from "zod";
 import { minute } from "../../environment/entity.ts";

@@ -1,7 +1,6 @@
 /**
  * The tree as a JSON value: directories are records keyed by name, so a write touches one short
- * path of it. Knows what a name, a mode and an entry are, and how much they weigh; never the real
- * disk, and not how paths are followed.
+ * path of it.
  */
 import { z } from "zod";
 import { label, minute, spokenId } from "../../environment/entity.ts";

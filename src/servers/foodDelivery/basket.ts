@@ -1,6 +1,6 @@
 /**
  * The tools for the basket, which belongs to one restaurant at a time: what goes in, comes out, is
- * taken off, and how it becomes an order. Knows nothing of what becomes of orders.
+ * taken off, and how it becomes an order.
  */
 import { z } from "zod";
 import { cents, day, id, label, minute, spokenId } from "../../environment/entity.ts";

@@ -1,7 +1,7 @@
 /**
  * Food for the flat and the studio: the canon's restaurants with their menus, ten weeks of orders,
  * and those that are under way this morning. Prices went up since some were placed, and a few
- * dishes are gone. Knows no other server.
+ * dishes are gone.
  */
 import { minuteAfter } from "../../environment/time.ts";
 import {

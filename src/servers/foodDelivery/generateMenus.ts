@@ -1,6 +1,6 @@
 /**
  * What the kitchens of a town cook: for each role of a place, its hours and its card. No two dishes
- * have one name. Knows no names of places.
+ * have one name.
  */
 
 export interface Kitchen {

@@ -1,6 +1,6 @@
 /**
  * The tools for orders that were placed: where they are, and what can still be done about them at
- * each stage. Knows no basket.
+ * each stage.
  */
 import { z } from "zod";
 import { cents, day, id, label, minute, money } from "../../environment/entity.ts";

@@ -1,7 +1,6 @@
 /**
  * A service that brings food: restaurants with hours and menus, one basket for one restaurant,
- * promo codes, orders that come nearer as the session's clock moves, tips and ratings. Knows no
- * kitchen and no sessions.
+ * promo codes, orders that come nearer as the session's clock moves, tips and ratings.
  */
 import { defineServer } from "../../environment/server.ts";
 import { basketTools } from "./basket.ts";

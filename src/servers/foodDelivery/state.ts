@@ -1,6 +1,6 @@
 /**
  * What a delivery service knows: restaurants with hours and menus, one basket, promo codes, orders
- * and how far each has come. Knows no tools.
+ * and how far each has come.
  */
 import { z } from "zod";
 import { cents, day, minute, money } from "../../environment/entity.ts";

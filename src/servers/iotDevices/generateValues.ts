@@ -1,6 +1,6 @@
 /**
  * What stands in the flat: its rooms with their devices, the scenes and the automations, as they
- * are in every world. Knows no ids, no people and no chance.
+ * are in every world.
  */
 import type { Action, Device, OfKind, Sensor, Trigger } from "./state.ts";
 

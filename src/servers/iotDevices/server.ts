@@ -1,7 +1,4 @@
-/**
- * A smart home as the person who lives there steers it: 25 tools, in their fixed order. Knows no
- * sessions.
- */
+/** A smart home as the person who lives there steers it: 25 tools, in their fixed order. */
 import { defineServer } from "../../environment/server.ts";
 import { acting } from "./acting.ts";
 import { cleaning } from "./cleaning.ts";

@@ -1,6 +1,6 @@
 /**
  * The flat's world: rooms, devices by kind, sensors, scenes, automations, and what happened at the
- * locks. Knows no tools and does not reckon with time.
+ * locks.
  */
 import { z } from "zod";
 import { day, minute } from "../../environment/entity.ts";

@@ -1,6 +1,6 @@
 /**
  * The issue tracker's part of a world: the studio's projects for its clients and itself, with
- * issues in every state that a workflow has. Knows which sprint takes what.
+ * issues in every state that a workflow has.
  */
 import type { Random } from "../../environment/random.ts";
 import { server, type Tracker } from "./server.ts";

@@ -1,6 +1,6 @@
 /**
  * What a studio's issues are about, project by project: titles that occur once, subtasks, comments,
- * notes on work. Knows no people, no dates and no states.
+ * notes on work.
  */
 
 /**

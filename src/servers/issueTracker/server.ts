@@ -1,7 +1,4 @@
-/**
- * An issue tracker as one member of a studio sees it: 20 tools, in their fixed order. Knows no
- * sessions.
- */
+/** An issue tracker as one member of a studio sees it: 20 tools, in their fixed order. */
 import { defineServer } from "../../environment/server.ts";
 import { labelling, linking, making, moving } from "./issues.ts";
 import { comments, projects, reports, sprintLists } from "./reading.ts";

@@ -1,7 +1,7 @@
 /**
  * The issue tracker's world: projects with members and workflows, issues under keys like WEB-12,
  * sprints, links, comments and logged work; which steps an issue may take, and what stands in its
- * way. Knows no tools.
+ * way.
  */
 import { z } from "zod";
 import { day, minute } from "../../environment/entity.ts";

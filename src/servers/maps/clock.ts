@@ -1,7 +1,4 @@
-/**
- * Times of day, traffic hours and time zones, all from texts in the home city's own time. Knows no
- * streets.
- */
+/** Times of day, traffic hours and time zones, all from texts in the home city's own time. */
 import { minuteAfter, weekdayOf } from "../../environment/time.ts";
 
 export const timeOf = (at: string): string => at.slice(11);

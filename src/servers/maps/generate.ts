@@ -1,7 +1,7 @@
 /**
  * The map of a world: every place and city of the canon, the streets that its addresses stand on as
  * lines that meet, more places around them, lines, ferries, works on the streets, and what the user
- * has saved and shared. Knows no other server.
+ * has saved and shared.
  */
 import { server, type Atlas } from "./server.ts";
 import type { SharedCast, CastPlace as CanonPlace } from "../shared/cast.ts";

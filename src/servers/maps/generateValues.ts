@@ -1,7 +1,7 @@
 /**
  * The ground of the home city, in metres north and east of its centre: where its streets run and
  * meet, what else stands on them, lines, ferries and works. A street of the canon is told by the
- * role of a place on it, since every world names it anew. Knows no servers.
+ * role of a place on it, since every world names it anew.
  */
 import type { categories, modes } from "./state.ts";
 import { hotels, sights, type CityPlace } from "../shared/cities.ts";

@@ -1,4 +1,4 @@
-/** Distances on the globe and points on lines, in metres. Knows no streets. */
+/** Distances on the globe and points on lines, in metres. */
 
 export interface Point {
   readonly latitude: number;

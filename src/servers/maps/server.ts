@@ -1,7 +1,4 @@
-/**
- * A map of the home city and the cities it has to do with: 16 tools, in their fixed order. Knows no
- * sessions.
- */
+/** A map of the home city and the cities it has to do with: 16 tools, in their fixed order. */
 import { defineServer } from "../../environment/server.ts";
 import { finding } from "./places.ts";
 import { ways } from "./routes.ts";

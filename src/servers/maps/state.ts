@@ -1,7 +1,7 @@
 /**
  * What a map holds: cities, the home city's streets as lines of points, places on them, tram and
  * bus lines, ferries between cities, what stands in the way on a street, and what the user has
- * saved and shared. Knows no ways yet.
+ * saved and shared.
  */
 import { z } from "zod";
 import { minute } from "../../environment/entity.ts";

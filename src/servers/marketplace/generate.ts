@@ -1,6 +1,6 @@
 /**
  * The marketplace of a world: the user of the canon among friends, colleagues and people of other
- * firms, who offer, bid, write and rate. Knows no other server.
+ * firms, who offer, bid, write and rate.
  */
 import { minuteAfter } from "../../environment/time.ts";
 import { leastBid, server, standing, statusOf, type MarketplaceWorld } from "./server.ts";

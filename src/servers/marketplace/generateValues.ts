@@ -1,7 +1,4 @@
-/**
- * What people offer on the marketplace of a world, and what they write there. Knows no members and
- * no bids.
- */
+/** What people offer on the marketplace of a world, and what they write there. */
 import type { MarketplaceWorld } from "./server.ts";
 
 type Listing = MarketplaceWorld["listings"][string];

@@ -1,6 +1,6 @@
 /**
  * The tools for looking around in the marketplace, and for dealing with sellers: listings,
- * profiles, messages and ratings. Knows no bids but to show how they stand.
+ * profiles, messages and ratings.
  */
 import { z } from "zod";
 import { cents, day, id, label, minute, money } from "../../environment/entity.ts";

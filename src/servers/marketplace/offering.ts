@@ -1,6 +1,6 @@
 /**
  * The tools of a seller: to offer something, to change or withdraw the offer, and to see what one
- * offers. Knows no bids but to count them.
+ * offers.
  */
 import { z } from "zod";
 import { cents, id, label, minute, money } from "../../environment/entity.ts";

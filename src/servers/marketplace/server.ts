@@ -1,7 +1,6 @@
 /**
  * A marketplace for used things as one member sees it: listings that end by the clock, bids,
- * sellers and what is thought of them. Money is in euros and cents. Knows no bank, no shop and no
- * sessions.
+ * sellers and what is thought of them. Money is in euros and cents.
  */
 import { defineServer } from "../../environment/server.ts";
 import { bidding } from "./bidding.ts";

@@ -1,7 +1,7 @@
 /**
  * A marketplace for used things: members, what they auction, bids, messages and ratings. A listing
  * ends by the clock; it is sold when its seller accepts a bid, or when a bid reaches its price for
- * buying at once. Knows no tools.
+ * buying at once.
  */
 import { z } from "zod";
 import { day, minute, money } from "../../environment/entity.ts";

@@ -1,6 +1,6 @@
 /**
- * The books of a studio: customers, invoices, payments, webhooks and their events; what each
- * invoice and customer still owes. Knows no tools.
+ * The state of the studio's accounting: customers, invoices, payments, webhooks and their events. What
+ * is overdue follows from the session's day.
  */
 import { z } from "zod";
 import { day, minute, money } from "../../environment/entity.ts";
@@ -8,8 +8,8 @@ import { findEntity, type ToolContext } from "../../environment/server.ts";
 import { dayAfter } from "../../environment/time.ts";
 import { round, sum } from "../../environment/money.ts";
 
-export const methods = ["bank_transfer", "card", "direct_debit", "cash"] as const;
-export const kinds = [
+export const paymentMethods = ["bank_transfer", "card", "direct_debit", "cash"] as const;
+export const eventKinds = [
   "invoice.created",
   "invoice.paid",
   "invoice.voided",
@@ -24,9 +24,9 @@ const Customer = z.strictObject({
   email: z.email(),
   /** Archived customers get no new invoices. */
   status: z.enum(["active", "archived"]),
-  /** What they may owe at one time. */
+  /** The most they may owe at one time. */
   credit: z.number().min(0).max(1_000_000),
-  /** They let the studio collect by direct debit. */
+  /** Whether the studio may collect by direct debit. */
   mandate: z.boolean(),
 });
 
@@ -41,11 +41,11 @@ const Invoice = z.strictObject({
   number: z.int().min(1),
   customer_id: z.string(),
   /**
-   * `open` covers drafts, which go out on a later day, and what is overdue; `paid` stays, whatever
-   * is given back later.
+   * `open` includes drafts, which are sent on a later day, and overdue invoices. An invoice stays
+   * `paid` after a refund.
    */
   status: z.enum(["open", "paid", "void"]),
-  /** The day on which it goes out. */
+  /** The day on which it is sent. */
   issued: day(),
   due: day(),
   lines: z.array(Line).min(1),
@@ -54,10 +54,10 @@ export type Invoice = z.infer<typeof Invoice>;
 
 const Payment = z.strictObject({
   invoice_id: z.string(),
-  /** What the payer wrote: the invoice, and which part of it. */
+  /** The text of the payment: the invoice, and which part of it was paid. */
   reference: z.string(),
   amount: money(),
-  method: z.enum(methods),
+  method: z.enum(paymentMethods),
   at: minute(),
   refunds: z.array(z.strictObject({ amount: money(), at: minute(), reason: z.string() })),
 });
@@ -65,21 +65,21 @@ export type Payment = z.infer<typeof Payment>;
 
 const Webhook = z.strictObject({
   url: z.string(),
-  events: z.array(z.enum(kinds)).min(1),
+  events: z.array(z.enum(eventKinds)).min(1),
   status: z.enum(["active", "failing"]),
 });
 const Event = z.strictObject({
-  kind: z.enum(kinds),
+  kind: z.enum(eventKinds),
   at: minute(),
   about: z.string(),
-  /** The webhooks it went to, and whether they took it. */
+  /** The webhooks it was sent to, and whether they accepted it. */
   deliveries: z.record(z.string(), z.enum(["delivered", "failed"])),
 });
 
-export const Ledger = z.strictObject({
-  /** For how many days after a payment it can be given back. */
-  refund_days: z.record(z.enum(methods), z.int().min(0)),
-  /** The most that the law lets a firm take in cash for one invoice. */
+export const PaymentsState = z.strictObject({
+  /** For how many days after a payment it can be refunded. */
+  refund_days: z.record(z.enum(paymentMethods), z.int().min(0)),
+  /** The legal limit of cash payments for one invoice. */
   cash_limit: money(),
   customers: z.record(z.string(), Customer),
   invoices: z.record(z.string(), Invoice),
@@ -87,25 +87,27 @@ export const Ledger = z.strictObject({
   webhooks: z.record(z.string(), Webhook),
   events: z.record(z.string(), Event),
 });
-export type Ledger = z.infer<typeof Ledger>;
+export type PaymentsState = z.infer<typeof PaymentsState>;
 
-export const amountOf = (it: Line) => round(it.quantity * it.unit_price);
+export const computeLineAmount = (it: Line) => round(it.quantity * it.unit_price);
 
-export const totalOf = (invoice: Pick<Invoice, "lines">): number =>
-  sum(invoice.lines.map(amountOf));
-export const refundedOf = (payment: Payment) => sum(payment.refunds.map(it => it.amount));
-export const paymentsOf = ({ payments }: Pick<Ledger, "payments">, invoiceId: string) =>
-  Object.entries(payments).filter(([, it]) => it.invoice_id === invoiceId);
+export const computeTotal = (invoice: Pick<Invoice, "lines">): number =>
+  sum(invoice.lines.map(computeLineAmount));
+export const sumRefunds = (payment: Payment) => sum(payment.refunds.map(it => it.amount));
+export const listInvoicePayments = (
+  { payments }: Pick<PaymentsState, "payments">,
+  invoiceId: string,
+) => Object.entries(payments).filter(([, it]) => it.invoice_id === invoiceId);
 
-/** What came in for an invoice and was not given back. */
-export const receivedFor = (ledger: Ledger, invoiceId: string) =>
-  sum(paymentsOf(ledger, invoiceId).map(([, it]) => it.amount - refundedOf(it)));
+/** The amount received for an invoice, without refunds. */
+export const sumReceived = (state: PaymentsState, invoiceId: string) =>
+  sum(listInvoicePayments(state, invoiceId).map(([, it]) => it.amount - sumRefunds(it)));
 
-/** What is still to pay, for a draft once it is out. */
-export const leftOf = (ledger: Ledger, invoiceId: string, invoice: Invoice) =>
-  invoice.status === "open" ? round(totalOf(invoice) - receivedFor(ledger, invoiceId)) : 0;
+/** The amount still to pay; for a draft, the amount to pay once it is sent. */
+export const computeOpenAmount = (state: PaymentsState, invoiceId: string, invoice: Invoice) =>
+  invoice.status === "open" ? round(computeTotal(invoice) - sumReceived(state, invoiceId)) : 0;
 
-export function statusOf(
+export function getInvoiceStatus(
   { status, issued, due }: Pick<Invoice, "status" | "issued" | "due">,
   now: string,
 ): "draft" | "open" | "overdue" | "paid" | "void" {
@@ -114,40 +116,41 @@ export function statusOf(
   return issued > today ? "draft" : due < today ? "overdue" : "open";
 }
 
-export const invoiceOf = (ledger: Ledger, invoiceId: string) =>
-  findEntity(ledger.invoices, invoiceId, "invoice", "payments_list_invoices gives the ids");
-export const paymentOf = (ledger: Ledger, paymentId: string) =>
-  findEntity(ledger.payments, paymentId, "payment", "payments_list_payments gives the ids");
+export const findInvoice = (state: PaymentsState, invoiceId: string) =>
+  findEntity(state.invoices, invoiceId, "invoice", "payments_list_invoices gives the ids");
+export const findPayment = (state: PaymentsState, paymentId: string) =>
+  findEntity(state.payments, paymentId, "payment", "payments_list_payments gives the ids");
 
-/** What a customer has been billed and not paid. */
-export const owedBy = (ledger: Ledger, customerId: string, now: string) =>
+/** The amount that a customer was billed and has not paid. */
+export const sumOwed = (state: PaymentsState, customerId: string, now: string) =>
   sum(
-    Object.entries(ledger.invoices)
+    Object.entries(state.invoices)
       .filter(([, it]) => it.customer_id === customerId && it.issued <= now.slice(0, 10))
-      .map(([invoiceId, it]) => leftOf(ledger, invoiceId, it)),
+      .map(([invoiceId, it]) => computeOpenAmount(state, invoiceId, it)),
   );
 
-export function log(
-  ledger: Ledger,
+/** Adds an event to the log and delivers it to the webhooks that subscribe to its kind. */
+export function logEvent(
+  state: PaymentsState,
   { now, newId }: Pick<ToolContext, "now" | "newId">,
-  kind: (typeof kinds)[number],
+  kind: (typeof eventKinds)[number],
   about: string,
 ): void {
-  const wanted = Object.entries(ledger.webhooks).filter(([, it]) => it.events.includes(kind));
-  ledger.events[newId("evt")] = {
+  const subscribers = Object.entries(state.webhooks).filter(([, it]) => it.events.includes(kind));
+  state.events[newId("evt")] = {
     kind,
     at: now,
     about,
     deliveries: Object.fromEntries(
-      wanted.map(([hook, it]) => [hook, it.status === "active" ? "delivered" : "failed"]),
+      subscribers.map(([hook, it]) => [hook, it.status === "active" ? "delivered" : "failed"]),
     ),
   };
 }
 
-/** Newest first, by the day or minute of each row, then by id. */
-export const newestFirst = <T>(rows: [string, T][], at: (it: T) => string) =>
+/** Sorts rows by their day or minute, newest first, then by id. */
+export const sortNewestFirst = <T>(rows: [string, T][], at: (it: T) => string) =>
   rows.sort(([a, x], [b, y]) => (at(x) === at(y) ? (a < b ? 1 : -1) : at(x) < at(y) ? 1 : -1));
 
-/** The last day on which a payment can be given back. */
-export const lastRefundDay = ({ refund_days }: Ledger, { at, method }: Payment) =>
+/** The last day on which a payment can be refunded. */
+export const getLastRefundDay = ({ refund_days }: PaymentsState, { at, method }: Payment) =>
   dayAfter(at.slice(0, 10), refund_days[method]);

@@ -1,6 +1,6 @@
 /**
  * The tools that change something: reservations, and for who looks after a store, what lies on its
- * shelves. Knows no prices.
+ * shelves.
  */
 import { z } from "zod";
 import { day, id, label, minute } from "../../environment/entity.ts";

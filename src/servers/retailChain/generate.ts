@@ -1,6 +1,6 @@
 /**
  * The stores of the canon's outdoor brand, in the home city and in others: shelves, reservations of
- * the canon's user, shipments on their way. Knows no other server.
+ * the canon's user, shipments on their way.
  */
 import { dayAfter } from "../../environment/time.ts";
 import { availableNow, lapses, server, type RetailChainWorld } from "./server.ts";

@@ -1,4 +1,4 @@
-/** What an outdoor chain of a world sells, and where its stores abroad lie. Knows no stock. */
+/** What an outdoor chain of a world sells, and where its stores abroad lie. */
 import type { RetailChainWorld } from "./server.ts";
 
 type Item = RetailChainWorld["items"][string];

@@ -1,7 +1,6 @@
 /**
  * A chain of stores as somebody sees it who shops there and looks after some of its shelves: stock
- * by store, reservations that lapse, shipments between stores. Knows no tills, no web shop and no
- * sessions.
+ * by store, reservations that lapse, shipments between stores.
  */
 import { defineServer } from "../../environment/server.ts";
 import { reserving, stocking } from "./acting.ts";

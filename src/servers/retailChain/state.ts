@@ -1,7 +1,7 @@
 /**
  * A chain of stores: what each has on its shelves, what is reserved there and what is on its way to
  * it. What can be sold is what lies there less what is reserved; a reservation lapses by the clock
- * and the store's hours. Knows no tools.
+ * and the store's hours.
  */
 import { z } from "zod";
 import { day, minute, money } from "../../environment/entity.ts";

@@ -1,6 +1,6 @@
 /**
  * The tools for looking around in the shop: categories, products, stock and what others think of
- * them. Knows no cart and no orders but to see what was bought.
+ * them.
  */
 import { z } from "zod";
 import { cents, day, id, label } from "../../environment/entity.ts";

@@ -1,6 +1,6 @@
 /**
  * The tools for what is to be bought: the cart, coupons, the wish list, and checkout, which makes
- * an order of the cart. Knows no order that is on its way.
+ * an order of the cart.
  */
 import { z } from "zod";
 import { cents, day, id, label, spokenId } from "../../environment/entity.ts";

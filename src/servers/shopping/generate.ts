@@ -1,7 +1,6 @@
 /**
  * The online shop of a world: its goods, what people wrote of them, and what the user of the canon
- * has ordered, wished for and put into the cart. Orders go to the user's own home. Knows no other
- * server.
+ * has ordered, wished for and put into the cart. Orders go to the user's own home.
  */
 import { dayAfter } from "../../environment/time.ts";
 import { flawOf, goodsOf, server, statusOf, type ShoppingWorld } from "./server.ts";

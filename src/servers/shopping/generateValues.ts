@@ -1,7 +1,4 @@
-/**
- * What the online shop of a world sells, what people write of it, and which coupons there are.
- * Knows no people and no orders.
- */
+/** What the online shop of a world sells, what people write of it, and which coupons there are. */
 
 /**
  * `out`: sold out for now. `gone`: no longer sold. `low`: two are left. `few`: an order may have

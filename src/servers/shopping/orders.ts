@@ -1,6 +1,5 @@
 /**
  * The tools for what was bought: orders, where they are, calling them off and sending things back.
- * Knows no cart.
  */
 import { z } from "zod";
 import { cents, day, id, label, minute } from "../../environment/entity.ts";

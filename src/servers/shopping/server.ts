@@ -1,7 +1,6 @@
 /**
  * An online shop as one customer sees it: a catalog with stock and reviews, a cart with coupons,
- * orders on their way, and returns. Money is in euros and cents. Knows no bank, no seller and no
- * sessions.
+ * orders on their way, and returns. Money is in euros and cents.
  */
 import { defineServer } from "../../environment/server.ts";
 import { browsing } from "./browsing.ts";

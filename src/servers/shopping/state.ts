@@ -1,7 +1,7 @@
 /**
  * What an online shop keeps for one customer: products with stock and reviews, a cart, coupons, a
  * wish list, orders and returns; and what a cart comes to. How an order stands follows from the
- * times it has. Knows no tools.
+ * times it has.
  */
 import { z } from "zod";
 import { cents, day, minute, money } from "../../environment/entity.ts";

@@ -1,6 +1,6 @@
 /**
  * What is posted, and by whom beyond the canon's people: texts with hashtags whose first sentences
- * occur once. Knows no ids and no dates.
+ * occur once.
  */
 
 /** People who show their work, of other cities: name, handle, what they say of themselves. */

@@ -1,7 +1,4 @@
-/**
- * A social network as one of its members sees it: 15 tools, in their fixed order. Knows no
- * sessions.
- */
+/** A social network as one of its members sees it: 15 tools, in their fixed order. */
 import { defineServer } from "../../environment/server.ts";
 import { answering, reading, writing } from "./posts.ts";
 import { circles, profiles } from "./profiles.ts";

@@ -1,6 +1,6 @@
 /**
  * A social network as one of its members sees it: profiles, who follows whom, posts with likes and
- * shares, comments; who may see what. Counts are always counted. Knows no tools.
+ * shares, comments; who may see what. Counts are always counted.
  */
 import { z } from "zod";
 import { day, minute } from "../../environment/entity.ts";

@@ -2,7 +2,7 @@
  * What the chats of all worlds talk about, told with roles instead of names. A line is `who|days
  * ago|text|reactions`, an answer to the line before it begins with `+`; `who` counts the staff,
  * `g0` the guests. In texts `{s2}` is a first name, `@{s2}` mentions that person, `{client0}` and
- * `{place:cafe}` say what they say. Knows no ids and no dates.
+ * `{place:cafe}` say what they say.
  */
 
 export interface ToldChannel {

@@ -1,6 +1,4 @@
-/**
- * A team's chat as one of its members sees it: 11 tools, in their fixed order. Knows no sessions.
- */
+/** A team's chat as one of its members sees it: 11 tools, in their fixed order. */
 import { defineServer } from "../../environment/server.ts";
 import { channels, members } from "./channels.ts";
 import { messages } from "./messages.ts";

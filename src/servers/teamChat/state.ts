@@ -1,6 +1,6 @@
 /**
  * The chat's world: members, channels with who is in them, messages with answers and reactions; who
- * may read, write and change what. Messages are only ever added. Knows no tools.
+ * may read, write and change what. Messages are only ever added.
  */
 import { z } from "zod";
 import { day, minute } from "../../environment/entity.ts";

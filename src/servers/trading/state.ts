@@ -1,6 +1,6 @@
 /**
- * A brokerage account and its markets: exchanges with their hours, symbols with their books and
- * history, cash, positions, orders, alerts. Knows no tools.
+ * The state of the brokerage account and its markets: exchanges with their hours, symbols with their
+ * books and histories, cash, positions, orders and alerts.
  */
 import { z } from "zod";
 import { cents, day, minute } from "../../environment/entity.ts";
@@ -17,16 +17,16 @@ const clockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/);
 
 const Exchange = z.strictObject({
   name: z.string().min(1),
-  /** On weekdays, in the session's own time. */
+  /** On weekdays, in the session's time. */
   opens: clockTime,
   closes: clockTime,
   /** Weekdays without trading. */
   holidays: z.array(day()),
 });
 
-/** What other people want to trade: at equal prices the one that came first stands first. */
+/** An order of another trader. At equal prices, the earlier order comes first. */
 const Resting = z.strictObject({ price, shares: z.int().min(1), at: minute() });
-export type Resting = z.infer<typeof Resting>;
+export type RestingOrder = z.infer<typeof Resting>;
 
 const Listing = z.strictObject({
   name: z.string().min(1),
@@ -37,12 +37,12 @@ const Listing = z.strictObject({
   lot: z.int().min(1),
   tick: z.number().min(0.01).max(1),
   last: price,
-  /** Of today so far; without trades, all at the last close. */
+  /** Today so far; without trades, all prices are the last close. */
   today: z.strictObject({ open: price, high: price, low: price, volume: z.int().min(0) }),
-  /** Best first. */
+  /** The best price first. */
   bids: z.array(Resting),
   asks: z.array(Resting),
-  /** Day, open, high, low, close, shares; the oldest first, today not among them. */
+  /** Day, open, high, low, close, shares; the oldest first, without today. */
   history: z.array(z.tuple([day(), price, price, price, price, z.int().min(0)])).min(1),
 });
 export type Listing = z.infer<typeof Listing>;
@@ -51,10 +51,10 @@ const Order = z.strictObject({
   symbol: z.string(),
   side: z.enum(sides),
   shares: z.int().min(1),
-  /** Without one it is a market order. */
+  /** The limit; a market order has none. */
   price: price.optional(),
   at: minute(),
-  /** The last day on which it may rest. */
+  /** The last day on which it stays in the book. */
   good_until: day().optional(),
   /** `working` until it is filled, cancelled, or past its last day. */
   status: z.enum(["working", "filled", "cancelled"]),
@@ -69,15 +69,15 @@ const Alert = z.strictObject({
   status: z.enum(["waiting", "reached"]),
 });
 
-export const Market = z.strictObject({
-  /** What was paid in when the account was opened. */
+export const TradingState = z.strictObject({
+  /** The amount paid in when the account was opened. */
   paid_in: cents(),
   cash: cents(),
-  /** For every execution. */
+  /** Per execution. */
   fee: cents(),
   /** The largest value of one order. */
   most_per_order: z.number().min(1).max(1_000_000),
-  /** How far from the last price a limit may lie, in percent. */
+  /** How far a limit may be from the last price, in percent. */
   band: z.int().min(1).max(100),
   exchanges: z.record(z.string(), Exchange),
   symbols: z.record(z.string().regex(/^[A-Z]{2,5}$/), Listing),
@@ -86,62 +86,64 @@ export const Market = z.strictObject({
   orders: z.record(z.string(), Order),
   alerts: z.record(z.string(), Alert),
 });
-export type Market = z.infer<typeof Market>;
+export type TradingState = z.infer<typeof TradingState>;
 
-/** The symbol as it is written, and what is listed under it. */
-export function listed(
-  { symbols }: Pick<Market, "symbols">,
-  called: string,
+/** The symbol in its canonical spelling, and its listing. */
+export function findListing(
+  { symbols }: Pick<TradingState, "symbols">,
+  input: string,
 ): { symbol: string; listing: Listing } {
-  const symbol = called.trim().toUpperCase();
+  const symbol = input.trim().toUpperCase();
   if (Object.hasOwn(symbols, symbol)) return { symbol, listing: symbols[symbol]! };
-  const near = Object.entries(symbols).filter(([, it]) => has(it.name, called.trim()));
+  const near = Object.entries(symbols).filter(([, it]) => has(it.name, input.trim()));
   return refuse(
     "not_found",
-    `there is no symbol ${called}`,
+    `there is no symbol ${input}`,
     near.length
       ? `did you mean ${near.map(([key, it]) => `${key} (${it.name})`).join(" or ")}`
       : "trading_search_symbols finds symbols by name",
   );
 }
 
-export const orderOf = ({ orders }: Market, orderId: string): Order =>
+/** The order with that id, or a refusal. */
+export const findOrder = ({ orders }: TradingState, orderId: string): Order =>
   findEntity(orders, orderId, "order", "trading_list_orders gives the ids");
 
-/** Whether an exchange trades at this minute, and in words when it does. */
-export function hoursOf(
-  { name, opens, closes, holidays }: Market["exchanges"][string],
+/** Whether an exchange is open at this minute, with a description of its hours. */
+export function getTradingHours(
+  { name, opens, closes, holidays }: TradingState["exchanges"][string],
   now: string,
-): { isOpen: boolean; why: string } {
+): { isOpen: boolean; description: string } {
   const [date, time] = [now.slice(0, 10), now.slice(11)];
   const weekday = weekdayOf(date);
   if (weekday === 0 || weekday === 6)
-    return { isOpen: false, why: `${name} is closed at the weekend` };
-  if (holidays.includes(date)) return { isOpen: false, why: `${name} has a holiday on ${date}` };
+    return { isOpen: false, description: `${name} is closed at the weekend` };
+  if (holidays.includes(date))
+    return { isOpen: false, description: `${name} has a holiday on ${date}` };
   return {
     isOpen: time >= opens && time < closes,
-    why: `${name} trades from ${opens} to ${closes}, and it is ${time}`,
+    description: `${name} trades from ${opens} to ${closes}, and it is ${time}`,
   };
 }
 
-export const filledOf = (order: Pick<Order, "fills">): number =>
+export const countFilledShares = (order: Pick<Order, "fills">): number =>
   order.fills.reduce((sum, it) => sum + it.shares, 0);
-export const restOf = (order: Pick<Order, "fills" | "shares">): number =>
-  order.shares - filledOf(order);
+export const countOpenShares = (order: Pick<Order, "fills" | "shares">): number =>
+  order.shares - countFilledShares(order);
 
 export type OrderStatus = "open" | "partly filled" | "filled" | "cancelled" | "expired";
 
-export function statusOf(order: Order, now: string): OrderStatus {
+export function getOrderStatus(order: Order, now: string): OrderStatus {
   if (order.status !== "working") return order.status;
   if (order.good_until !== undefined && order.good_until < now.slice(0, 10)) return "expired";
   return order.fills.length > 0 ? "partly filled" : "open";
 }
 
 export const isWorking = (order: Order, now: string): boolean =>
-  order.status === "working" && statusOf(order, now) !== "expired";
+  order.status === "working" && getOrderStatus(order, now) !== "expired";
 
-/** How a person says an order: `buy 40 HLYN at 12.50`. */
-export const wordsOf = ({
+/** The order as text: `buy 40 HLYN at 12.50`. */
+export const formatOrder = ({
   side,
   shares,
   symbol,
@@ -149,21 +151,27 @@ export const wordsOf = ({
 }: Pick<Order, "side" | "shares" | "symbol" | "price">): string =>
   `${side} ${shares} ${symbol} at ${limit === undefined ? "market" : limit.toFixed(2)}`;
 
-/** What an open buy order may still cost. */
-const reserveOf = (order: Order, fee: number) =>
-  order.side === "buy" && order.price !== undefined ? round(restOf(order) * order.price + fee) : 0;
+/** The cash that an open buy order reserves. */
+const computeReserve = (order: Order, fee: number) =>
+  order.side === "buy" && order.price !== undefined
+    ? round(countOpenShares(order) * order.price + fee)
+    : 0;
 
-/** Cash that open orders hold back, one order left out. */
-export const reservedCash = ({ orders, fee }: Market, now: string, exceptId?: string): number =>
+/** The cash that open orders reserve, without the order `exceptId`. */
+export const sumReservedCash = (
+  { orders, fee }: TradingState,
+  now: string,
+  exceptId?: string,
+): number =>
   sum(
     Object.entries(orders).map(([key, it]) =>
-      key !== exceptId && isWorking(it, now) ? reserveOf(it, fee) : 0,
+      key !== exceptId && isWorking(it, now) ? computeReserve(it, fee) : 0,
     ),
   );
 
-/** Shares of a symbol that open orders offer for sale, one order left out. */
-export const reservedShares = (
-  { orders }: Market,
+/** The shares of a symbol that open orders offer for sale, without the order `exceptId`. */
+export const sumReservedShares = (
+  { orders }: TradingState,
   symbol: string,
   now: string,
   exceptId?: string,
@@ -172,25 +180,25 @@ export const reservedShares = (
     (sum, [key, it]) =>
       sum +
       (key !== exceptId && it.symbol === symbol && it.side === "sell" && isWorking(it, now)
-        ? restOf(it)
+        ? countOpenShares(it)
         : 0),
     0,
   );
 
-export const sharesOf = ({ positions }: Market, symbol: string): number =>
+export const getPositionShares = ({ positions }: TradingState, symbol: string): number =>
   Object.hasOwn(positions, symbol) ? positions[symbol]!.shares : 0;
 
-/** One side of a book with the account's own orders in their places. */
-export function bookOf(
-  market: Market,
+/** One side of a book, including the account's own orders, the best price first. */
+export function listBookSide(
+  state: TradingState,
   symbol: string,
   side: Side,
   now: string,
-): (Resting & { order_id?: string })[] {
-  const { bids, asks } = market.symbols[symbol]!;
-  const own = Object.entries(market.orders).flatMap(([order_id, it]) =>
+): (RestingOrder & { order_id?: string })[] {
+  const { bids, asks } = state.symbols[symbol]!;
+  const own = Object.entries(state.orders).flatMap(([order_id, it]) =>
     it.symbol === symbol && it.side === side && it.price !== undefined && isWorking(it, now)
-      ? [{ price: it.price, shares: restOf(it), at: it.at, order_id }]
+      ? [{ price: it.price, shares: countOpenShares(it), at: it.at, order_id }]
       : [],
   );
   const better = side === "buy" ? -1 : 1;

@@ -1,7 +1,7 @@
 /**
  * The travel agency of a world: flights between the canon's airports in the weeks around now,
  * hotels in its cities, who travels with the user, and what they have booked. The hotels are those
- * of the map. Knows no money but the card's.
+ * of the map.
  */
 import type { Random } from "../../environment/random.ts";
 import { server, type Agency } from "./server.ts";

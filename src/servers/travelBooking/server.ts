@@ -1,7 +1,4 @@
-/**
- * A travel agency for one customer and those who travel along: 20 tools, in their fixed order.
- * Knows no sessions.
- */
+/** A travel agency for one customer and those who travel along: 20 tools, in their fixed order. */
 import { defineServer } from "../../environment/server.ts";
 import { flights } from "./flights.ts";
 import { flying } from "./flying.ts";

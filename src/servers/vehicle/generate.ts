@@ -1,6 +1,6 @@
 /**
  * The vehicles that the canon's user may drive: where they stand, how they are, and the trips that
- * brought them there. Knows the canon's places by role.
+ * brought them there.
  */
 import type { Random } from "../../environment/random.ts";
 import { kmTo, minutesFor, roadKm, tenth } from "./motion.ts";

@@ -1,6 +1,6 @@
 /**
  * Which vehicles there are and how each stands, as in every world: one is parked, one is on the
- * road, one fills up, one cannot shut its door. Knows no people and no ids.
+ * road, one fills up, one cannot shut its door.
  */
 import type { Vehicle } from "./state.ts";
 

@@ -1,6 +1,5 @@
 /**
  * The vehicles of one person, steered through their own controls: 20 tools, in their fixed order.
- * Knows no sessions.
  */
 import { defineServer } from "../../environment/server.ts";
 import { comfort } from "./comfort.ts";

@@ -1,6 +1,6 @@
 /**
  * The world of some vehicles: the vehicles with all that can be set on them, the places they drive
- * to, and the trips they have made. Knows no tools and no time.
+ * to, and the trips they have made.
  */
 import { z } from "zod";
 import { minute } from "../../environment/entity.ts";

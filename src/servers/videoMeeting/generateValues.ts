@@ -1,6 +1,6 @@
 /**
  * Topics of video meetings, and the meetings of the small world by the places of its people in
- * their list. Knows no names.
+ * their list.
  */
 import type { Rooms } from "./server.ts";
 

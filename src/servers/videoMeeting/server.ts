@@ -1,7 +1,4 @@
-/**
- * Video meetings of one person among colleagues and clients: 10 tools, in their fixed order. Knows
- * no sessions.
- */
+/** Video meetings of one person among colleagues and clients: 10 tools, in their fixed order. */
 import { defineServer } from "../../environment/server.ts";
 import { planning } from "./planning.ts";
 import { running } from "./running.ts";

@@ -1,6 +1,6 @@
 /**
  * Video meetings as one person at a studio sees them: people, meetings with a host and guests, and
- * recordings. What a meeting may be depends on its host's plan. Knows no calls yet.
+ * recordings. What a meeting may be depends on its host's plan.
  */
 import { z } from "zod";
 import { minute } from "../../environment/entity.ts";

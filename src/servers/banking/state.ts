@@ -1,0 +1,123 @@
+/**
+ * The state of the bank: accounts with cards, a ledger, planned transfers and payees with their
+ * bills. Money is in euros and cents; every balance is the opening balance plus the transactions.
+ */
+import { z } from "zod";
+import { cents, day, minute, money } from "../../environment/entity.ts";
+import { findEntity, refuse, type ToolContext } from "../../environment/server.ts";
+import { round } from "../../environment/money.ts";
+
+const allowance = z.number().min(0).max(1_000_000);
+
+const Account = z.strictObject({
+  name: z.string(),
+  kind: z.enum(["checking", "savings", "credit"]),
+  /** `view`: the customer may see the account but not move its money. */
+  access: z.enum(["full", "view"]),
+  status: z.enum(["open", "closed"]),
+  opening: cents(),
+  balance: cents(),
+  /** How far below zero the balance may go. */
+  overdraft: allowance,
+});
+
+const Card = z.strictObject({
+  name: z.string(),
+  account_id: z.string(),
+  last_digits: z.string().regex(/^\d{4}$/),
+  status: z.enum(["active", "frozen"]),
+  /** Most cash per day, in euros. */
+  daily_limit: allowance,
+});
+
+const Transaction = z.strictObject({
+  account_id: z.string(),
+  at: minute(),
+  amount: cents(),
+  kind: z.enum(["transfer", "deposit", "withdrawal", "bill", "card", "salary", "fee"]),
+  text: z.string(),
+  card_id: z.string().optional(),
+});
+
+const Payee = z.strictObject({
+  name: z.string(),
+  iban: z.string(),
+  /** The open bill, if there is one. */
+  bill: z.strictObject({ amount: money(), due: day(), reference: z.string() }).optional(),
+});
+
+const Scheduled = z.strictObject({
+  from_account: z.string(),
+  to_account: z.string(),
+  amount: money(),
+  date: day(),
+  status: z.enum(["pending", "cancelled"]),
+});
+
+export const BankingState = z.strictObject({
+  customer: z.string(),
+  accounts: z.record(z.string(), Account),
+  cards: z.record(z.string(), Card),
+  payees: z.record(z.string(), Payee),
+  transactions: z.record(z.string(), Transaction),
+  scheduled: z.record(z.string(), Scheduled),
+});
+export type BankingState = z.infer<typeof BankingState>;
+
+/** The account, unless it is closed. */
+export function findOpenAccount(state: BankingState, accountId: string) {
+  const account = findEntity(
+    state.accounts,
+    accountId,
+    "account",
+    "banking_list_accounts gives the ids",
+  );
+  if (account.status === "closed")
+    refuse("precondition_failed", `account ${accountId} (${account.name}) is closed`);
+  return account;
+}
+
+/** The account, if the customer may take `amount` from it. */
+export function findPayingAccount(state: BankingState, accountId: string, amount: number) {
+  const account = findOpenAccount(state, accountId);
+  if (account.access === "view")
+    refuse(
+      "permission_denied",
+      `you may view account ${accountId} (${account.name}) but not move its money`,
+    );
+  if (round(account.balance + account.overdraft) < amount)
+    refuse(
+      "precondition_failed",
+      `insufficient funds: ${account.name} has ${round(account.balance + account.overdraft)} available, ${amount} needed`,
+      "choose a smaller amount or another account",
+    );
+  return account;
+}
+
+type NewTransaction = Omit<z.infer<typeof Transaction>, "at">;
+
+/** Adds a transaction to the ledger and updates the balance. Returns the id of the transaction. */
+export function addTransaction(
+  state: BankingState,
+  context: Pick<ToolContext, "now" | "newId">,
+  transaction: NewTransaction,
+): string {
+  const transactionId = context.newId("txn");
+  state.transactions[transactionId] = {
+    ...transaction,
+    amount: round(transaction.amount),
+    at: context.now,
+  };
+  const account = state.accounts[transaction.account_id]!;
+  account.balance = round(account.balance + transaction.amount);
+  return transactionId;
+}
+
+/** The transactions that match, with their ids, newest first. */
+export function listTransactions(
+  state: BankingState,
+  matches: (it: z.infer<typeof Transaction>) => boolean,
+) {
+  const lines = Object.entries(state.transactions).filter(([, it]) => matches(it));
+  return lines.sort(([a, x], [b, y]) => (x.at === y.at ? (a < b ? 1 : -1) : x.at < y.at ? 1 : -1));
+}

@@ -1,0 +1,236 @@
+/**
+ * Matches an order with the book: checks whether the exchange accepts it, what it trades at which
+ * price, and applies the trades to the account.
+ */
+import { before, refuse, type ToolContext } from "../../environment/server.ts";
+import { round, sum } from "../../environment/money.ts";
+import {
+  listBookSide,
+  getTradingHours,
+  sumReservedCash,
+  sumReservedShares,
+  getPositionShares,
+  formatOrder,
+  type Listing,
+  type TradingState,
+  type Order,
+  type Side,
+} from "./state.ts";
+
+interface BookMatch {
+  readonly price: number;
+  readonly shares: number;
+}
+
+export interface OrderRequest {
+  readonly symbol: string;
+  readonly side: Side;
+  /** The shares still to trade. */
+  readonly shares: number;
+  readonly price?: number | undefined;
+  /** The order that is being changed; what it reserves is not counted. */
+  readonly orderId?: string;
+}
+
+/**
+ * Refuses an order that the exchange does not accept: halted symbol, fraction of a lot or tick, limit
+ * too far from the last price, value too large.
+ */
+export function validateOrder(
+  state: TradingState,
+  listing: Listing,
+  { symbol, shares, price }: OrderRequest,
+): void {
+  const { lot, tick, last, status } = listing;
+  if (status === "halted")
+    refuse(
+      "precondition_failed",
+      `${symbol} (${listing.name}) is halted and takes no orders`,
+      "orders that rest in it can be cancelled; trading_get_quote tells once it trades again",
+    );
+  if (shares % lot !== 0) {
+    const [under, over] = [shares - (shares % lot), shares - (shares % lot) + lot];
+    refuse(
+      "precondition_failed",
+      `${symbol} trades in lots of ${lot}, and ${shares} is no multiple of that`,
+      under > 0 ? `choose ${under} or ${over}` : `choose ${over}`,
+    );
+  }
+  if (price !== undefined) {
+    if (Math.round(price * 100) % Math.round(tick * 100) !== 0)
+      refuse(
+        "precondition_failed",
+        `${symbol} is priced in steps of ${tick}, and ${price} is between two`,
+        `choose ${round(Math.round(price / tick) * tick)}`,
+      );
+    const [low, high] = [
+      round(last * (1 - state.band / 100)),
+      round(last * (1 + state.band / 100)),
+    ];
+    if (price < low || price > high)
+      refuse(
+        "precondition_failed",
+        `${price} is more than ${state.band} % away from the last price of ${symbol}, ${last}`,
+        `choose a price from ${low} to ${high}`,
+      );
+  }
+  const value = round(shares * (price ?? last));
+  if (value > state.most_per_order)
+    refuse(
+      "limit_exceeded",
+      `an order may be worth ${state.most_per_order}, and ${shares} ${symbol} at ${price ?? last} are ${value}`,
+      "split it or choose fewer shares",
+    );
+}
+
+/** What the order would trade at once. Empty while the exchange is closed. */
+function findMatches(
+  state: TradingState,
+  { symbol, side, shares, price }: OrderRequest,
+  now: string,
+): BookMatch[] {
+  const { isOpen, description } = getTradingHours(
+    state.exchanges[state.symbols[symbol]!.exchange]!,
+    now,
+  );
+  if (!isOpen && price === undefined)
+    refuse(
+      "precondition_failed",
+      description,
+      "give a limit price: a limit order waits for the exchange to open",
+    );
+  if (!isOpen) return [];
+  const matches: BookMatch[] = [];
+  let left = shares;
+  for (const it of listBookSide(state, symbol, side === "buy" ? "sell" : "buy", now)) {
+    if (
+      left === 0 ||
+      (price !== undefined && (side === "buy" ? it.price > price : it.price < price))
+    )
+      break;
+    if (it.order_id !== undefined)
+      refuse(
+        "conflict",
+        `this would trade with the account's own order ${it.order_id} (${formatOrder(state.orders[it.order_id]!)})`,
+        "trading_cancel_order takes that one away first",
+      );
+    const taken = Math.min(left, it.shares);
+    matches.push({ price: it.price, shares: taken });
+    left -= taken;
+  }
+  if (matches.length === 0 && price === undefined)
+    refuse(
+      "precondition_failed",
+      `nobody ${side === "buy" ? "sells" : "buys"} ${symbol} at the moment`,
+      "give a limit price and wait",
+    );
+  return matches;
+}
+
+/**
+ * What the order will trade at once. Refuses if the account lacks the cash or shares for that and for
+ * the part that stays in the book.
+ */
+export function planExecution(
+  state: TradingState,
+  request: OrderRequest,
+  now: string,
+): BookMatch[] {
+  const { symbol, side, shares, price, orderId } = request;
+  const matches = findMatches(state, request, now);
+  if (side === "sell") {
+    const held = getPositionShares(state, symbol);
+    const reserved = sumReservedShares(state, symbol, now, orderId);
+    if (held - reserved < shares)
+      refuse(
+        "precondition_failed",
+        `${held} ${symbol} are held${reserved > 0 ? `, ${reserved} of them offered in other orders` : ""}: ${shares} are too many`,
+        `at most ${held - reserved} can be sold`,
+      );
+    return matches;
+  }
+  const rest = price === undefined ? 0 : shares - matches.reduce((sum, it) => sum + it.shares, 0);
+  const fees = (matches.length > 0 ? state.fee : 0) + (rest > 0 ? state.fee : 0);
+  const needed = sum([...matches.map(it => it.price * it.shares), rest * (price ?? 0), fees]);
+  const reserved = sumReservedCash(state, now, orderId);
+  const free = round(state.cash - reserved);
+  if (free < needed)
+    refuse(
+      "precondition_failed",
+      `${needed} is needed, fees included, and ${free} is free: ${reserved} of the cash is reserved by other orders`,
+      "buy less, or trading_cancel_order frees cash",
+    );
+  return matches;
+}
+
+/**
+ * Executes the matches: updates the book, cash, position, last price and today's range. Returns the
+ * alerts whose price was reached.
+ */
+export function executeOrder(
+  state: TradingState,
+  order: Order,
+  matches: readonly BookMatch[],
+  { now }: Pick<ToolContext, "now">,
+): { alert_id: string; at: number }[] {
+  const { symbol, side, shares } = order;
+  const listing = state.symbols[symbol]!;
+  const oppositeOrders = side === "buy" ? listing.asks : listing.bids;
+  const reachedAlerts: { alert_id: string; at: number }[] = [];
+  for (const [i, match] of matches.entries()) {
+    const first = oppositeOrders[0]!;
+    if (first.shares === match.shares) oppositeOrders.shift();
+    else first.shares -= match.shares;
+    const fee = i === 0 ? state.fee : 0;
+    order.fills.push({ at: now, shares: match.shares, price: match.price, fee });
+    settleMatch(state, symbol, side, match, fee);
+    listing.last = match.price;
+    listing.today = {
+      ...listing.today,
+      high: Math.max(listing.today.high, match.price),
+      low: Math.min(listing.today.low, match.price),
+      volume: listing.today.volume + match.shares,
+    };
+    reachedAlerts.push(...triggerAlerts(state, symbol, match.price));
+  }
+  if (order.fills.reduce((sum, it) => sum + it.shares, 0) === shares) order.status = "filled";
+  return reachedAlerts;
+}
+
+function settleMatch(
+  state: TradingState,
+  symbol: string,
+  side: Side,
+  { price, shares }: BookMatch,
+  fee: number,
+): void {
+  const value = round(price * shares);
+  state.cash = round(state.cash + (side === "buy" ? -value : value) - fee);
+  const held = state.positions[symbol];
+  if (side === "buy")
+    state.positions[symbol] = {
+      shares: (held?.shares ?? 0) + shares,
+      cost: round((held?.cost ?? 0) + value),
+    };
+  else if (held!.shares === shares) delete state.positions[symbol];
+  else
+    state.positions[symbol] = {
+      shares: held!.shares - shares,
+      cost: round(held!.cost * (1 - shares / held!.shares)),
+    };
+}
+
+function triggerAlerts(
+  state: TradingState,
+  symbol: string,
+  price: number,
+): { alert_id: string; at: number }[] {
+  const reached = Object.entries(before(state).alerts).filter(
+    ([key, it]) =>
+      it.symbol === symbol &&
+      state.alerts[key]!.status === "waiting" &&
+      (it.direction === "above" ? price >= it.price : price <= it.price),
+  );
+  for (const [key] of reached) state.alerts[key]!.status = "reached";
+  return reached.map(([alert_id]) => ({ alert_id, at: price }));
+}
