@@ -87,7 +87,7 @@ test("the form asks for each argument in its own way, and says what is wrong as 
 
 test("what the call changed is shown as a comparison, and marked in the tree", async () => {
   await checkSeen(workbench.notification("banking_transfer: ok"));
-  await checkSeen(workbench.tab("banking_transfer: what it changed"));
+  await checkSeen(workbench.tab("banking_transfer: changes"));
   await checkSeen(
     workbench.page
       .locator(".monaco-diff-editor .modified .view-line")

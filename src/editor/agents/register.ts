@@ -1,6 +1,6 @@
 /** Registers the offer of servers to the editor's own agents. */
 import type { ExtensionContext } from "vscode";
-import type { ServersNode } from "../servers/serversTree.ts";
+import type { ServersNode } from "../servers/serversNode.ts";
 import { registerCommands } from "../shared/commands.ts";
 import { AgentOffer, type AgentDependencies } from "./agentOffer.ts";
 

@@ -10,7 +10,7 @@ import { dependencyGraphOf } from "../../synthesis/graph/dependencyGraph.ts";
 import type { Definitions } from "../servers/definitions.ts";
 import { icons } from "../shared/icons.ts";
 import { openPage, servePage, type Answers, type Page } from "../shared/page.ts";
-import type { ServersNode } from "../servers/serversTree.ts";
+import type { ServersNode } from "../servers/serversNode.ts";
 
 export class GraphPages implements Disposable {
   readonly #extension: Uri;

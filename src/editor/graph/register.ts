@@ -1,7 +1,7 @@
 /** Registers the pages that show dependency graphs. */
 import type { ExtensionContext } from "vscode";
 import type { Definitions } from "../servers/definitions.ts";
-import type { ServersNode } from "../servers/serversTree.ts";
+import type { ServersNode } from "../servers/serversNode.ts";
 import { registerCommands } from "../shared/commands.ts";
 import { registerPageRestorer } from "../shared/page.ts";
 import { GraphPages } from "./graphPages.ts";

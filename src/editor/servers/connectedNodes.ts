@@ -1,6 +1,6 @@
 /**
- * Third-party servers as rows of the Servers view: each with its live sessions, their calls, and
- * its tools once it has told of them.
+ * Third-party servers in the Servers view: each with its live sessions, their calls, and its tools
+ * once they are known.
  */
 import { TreeItemCollapsibleState, type TreeItem } from "vscode";
 import type { CompletedCall } from "../../environment/outcome.ts";
@@ -9,8 +9,9 @@ import type { Entry } from "../../mcp/entries.ts";
 import { UserError } from "../../userError.ts";
 import { visible } from "../../trajectory/visible.ts";
 import type { Connection, Connections } from "./connections.ts";
+import { formatCount } from "../shared/count.ts";
 import { icons, outcomeIcon } from "../shared/icons.ts";
-import { createTreeItem } from "../shared/treeItem.ts";
+import { createTreeItem, formatParameters } from "../shared/treeItem.ts";
 
 export type ConnectedNode =
   | { readonly kind: "connection"; readonly entry: Entry }
@@ -32,9 +33,7 @@ export type ConnectedNode =
 export const isConnectedNode = (node: { readonly kind: string }): node is ConnectedNode =>
   node.kind.startsWith("connect");
 
-/**
- * The servers that the workspace names; a row that says what is wrong where the file does not fit.
- */
+/** Lists the servers that `mcp.json` names, or one node with the error if the file is not valid. */
 export function listConnections(connections: Connections): readonly ConnectedNode[] {
   try {
     return connections.readEntries().map(entry => ({ kind: "connection", entry }));
@@ -79,11 +78,12 @@ export function listConnectedChildren(
 
 const { Collapsed, Expanded, None } = TreeItemCollapsibleState;
 
+/** Creates the row of a node. */
 export function createConnectedItem(node: ConnectedNode): TreeItem {
   switch (node.kind) {
     case "connection": {
       const { name, command, args, cwd, isDisposable } = node.entry;
-      const tooltip = `${visible([command, ...args].join(" "))} in ${visible(cwd)}. ${isDisposable ? "All its tools may be called." : "Only tools that are marked as read-only are called."}`;
+      const tooltip = `${visible([command, ...args].join(" "))} in ${visible(cwd)}. ${isDisposable ? "All its tools may be called." : "Only its read-only tools may be called."}`;
       return createTreeItem(name, Collapsed, {
         icon: icons.connection,
         description: isDisposable ? "connected · disposable" : "connected · read-only",
@@ -112,9 +112,9 @@ export function createConnectedItem(node: ConnectedNode): TreeItem {
       const n = node.live.session.calls.length;
       return createTreeItem(`Session ${node.live.number}`, Expanded, {
         icon: icons.session,
-        description: n === 0 ? "as started" : `${n} ${n === 1 ? "call" : "calls"}`,
+        description: n === 0 ? "as started" : formatCount(n, "call"),
         context: "connected",
-        tooltip: "A process of its own. What is in it cannot be seen.",
+        tooltip: "A process of its own. Its state cannot be inspected.",
       });
     }
     case "connectedCall":
@@ -128,19 +128,18 @@ function createToolItem({
   tool: { name, effect, summary, inputSchema },
   entry,
 }: Extract<ConnectedNode, { kind: "connectedTool" }>): TreeItem {
-  const args = Object.keys((inputSchema["properties"] ?? {}) as object).join(", ");
-  const isOpen = effect === "read" || entry.isDisposable;
-  const what =
+  const isAllowed = effect === "read" || entry.isDisposable;
+  const effectText =
     effect === "read"
       ? "Reads."
-      : isOpen
+      : isAllowed
         ? "Writes."
-        : `Writes, and is not called: ${entry.name} is not disposable.`;
+        : `Writes. It cannot be called: ${entry.name} is not marked as disposable.`;
   return createTreeItem(visible(name), None, {
     icon: effect === "read" ? icons.readTool : icons.writeTool,
-    description: visible(`(${args})`),
-    context: isOpen ? "connectedTool" : "connectedTool.closed",
-    tooltip: `${visible(summary)} ${what}`,
+    description: visible(formatParameters(inputSchema)),
+    context: isAllowed ? "connectedTool" : "connectedTool.closed",
+    tooltip: `${visible(summary)} ${effectText}`,
   });
 }
 
@@ -157,6 +156,7 @@ function createCallItem(node: Extract<ConnectedNode, { kind: "connectedCall" }>)
   return item;
 }
 
+/** Returns an id that stays the same when the tree is refreshed. */
 export function connectedNodeId(node: ConnectedNode): string {
   switch (node.kind) {
     case "connection":

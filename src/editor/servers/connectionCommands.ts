@@ -1,6 +1,6 @@
 /**
- * What a person does with third-party servers: name one, start it, call its tools, start it over,
- * end it.
+ * The commands on third-party servers: edit the file that names them, start one, call its tools,
+ * restart it, fork it and end it.
  */
 import { Uri, window, workspace } from "vscode";
 import type { CompletedCall } from "../../environment/outcome.ts";
@@ -9,13 +9,15 @@ import type { Entry } from "../../mcp/entries.ts";
 import { UserError } from "../../userError.ts";
 import { visible } from "../../trajectory/visible.ts";
 import { askArguments } from "./argumentPrompts.ts";
-import { isConnectedNode, type ConnectedNode } from "./connectedNodes.ts";
+import { isConnectedNode } from "./connectedNodes.ts";
+import { shorten, showOutcome } from "./callResult.ts";
 import type { Connection, Connections } from "./connections.ts";
+import { formatCount } from "../shared/count.ts";
 import { icons } from "../shared/icons.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
 import { pickOne } from "../shared/quickInput.ts";
 import { ActionableError } from "../shared/report.ts";
-import type { ServersNode } from "./serversTree.ts";
+import type { NodeOf, ServersNode } from "./serversNode.ts";
 
 const exampleConfiguration = `{
   "servers": {
@@ -35,15 +37,15 @@ export class ConnectionCommands {
     this.#connections = connections;
   }
 
-  /** Opens the file that names third-party servers, with an example in it where there was none. */
+  /** Opens the file that names third-party servers, and creates it with an example if missing. */
   async openConfiguration(): Promise<void> {
     const { file } = this.#connections;
     if (!file)
-      throw new ActionableError("no folder is open to keep mcp.json in", "open one", {
+      throw new ActionableError("no folder is open to store mcp.json in", "open a folder", {
         title: "Open Folder",
         command: "vscode.openFolder",
       });
-    requireTrust("naming a server to connect");
+    requireTrust("connecting a server");
     try {
       await workspace.fs.stat(file);
     } catch {
@@ -56,28 +58,21 @@ export class ConnectionCommands {
     await this.#connections.open(entryOfNode(node));
   }
 
-  /** Calls a tool in a session, asking for whatever the node does not say. */
+  /** Calls a tool in a session, and asks for what the node does not determine. */
   async call(node: ServersNode | undefined): Promise<void> {
     requireTrust("calling a tool");
     const live = await this.#chooseConnection(node);
     const tool = node?.kind === "connectedTool" ? node.tool : await pickTool(live);
     const args = await askArguments({ tool, entities: () => [] });
     const call = await this.#connections.call(live, tool.name, args);
-    const message = `${visible(tool.name)}: ${call.outcome.kind} — ${shorten(visible(call.outcome.kind === "ok" ? JSON.stringify(call.outcome.value) : call.outcome.message))}`;
-    const shown =
-      call.outcome.kind === "ok"
-        ? window.showInformationMessage(message, "Show Call")
-        : window.showWarningMessage(message, "Show Call");
-    void shown.then(
-      chosen =>
-        chosen &&
-        this.showCall({
-          kind: "connectedCall",
-          live,
-          call,
-          number: live.session.calls.indexOf(call) + 1,
-        }),
-    );
+    const { outcome } = call;
+    const result = outcome.kind === "ok" ? JSON.stringify(outcome.value) : outcome.message;
+    const number = live.session.calls.indexOf(call) + 1;
+    showOutcome(outcome.kind, {
+      message: `${visible(tool.name)}: ${outcome.kind} — ${shorten(visible(result))}`,
+      button: "Show Call",
+      show: () => this.showCall({ kind: "connectedCall", live, call, number }),
+    });
   }
 
   async reset(node: ServersNode | undefined): Promise<void> {
@@ -90,7 +85,7 @@ export class ConnectionCommands {
     if (differences.length === 0) return;
     const names = differences.map(it => it.call.name).join(", ");
     void window.showWarningMessage(
-      `The fork of session ${live.number} was answered otherwise than the session itself: ${visible(names)}. What ${live.entry.name} keeps outside its process is not forked.`,
+      `The fork of session ${live.number} answered some calls differently: ${visible(names)}. State that ${live.entry.name} stores outside its process is not forked.`,
     );
   }
 
@@ -98,11 +93,7 @@ export class ConnectionCommands {
     await this.#connections.close(connectionOfNode(node));
   }
 
-  async showCall({
-    live,
-    number,
-    call,
-  }: Extract<ConnectedNode, { kind: "connectedCall" }>): Promise<void> {
+  async showCall({ live, number, call }: NodeOf<"connectedCall">): Promise<void> {
     await window.showTextDocument(
       Uri.from({
         scheme: "prove",
@@ -112,7 +103,7 @@ export class ConnectionCommands {
     );
   }
 
-  /** The text of a read-only document of a call. */
+  /** Builds the text of the read-only document of a call. */
   readDocument(path: string): string {
     const [, session, number] = /^\/connected\/(\d+)\/(\d+)\//.exec(path) ?? [];
     const call: CompletedCall | undefined = this.#connections.get(Number(session))?.session.calls[
@@ -120,7 +111,7 @@ export class ConnectionCommands {
     ];
     return call
       ? `${JSON.stringify({ call: call.name, arguments: call.arguments, outcome: call.outcome }, null, 2)}\n`
-      : "// this session was closed or started over\n";
+      : "// this session was closed or restarted\n";
   }
 
   async #chooseConnection(node: ServersNode | undefined): Promise<Connection> {
@@ -133,7 +124,7 @@ export class ConnectionCommands {
       await pickOne(
         open.map(live => ({
           label: `Session ${live.number}`,
-          description: `${live.session.calls.length} calls`,
+          description: formatCount(live.session.calls.length, "call"),
           iconPath: icons.session,
           live,
         })),
@@ -143,14 +134,17 @@ export class ConnectionCommands {
   }
 }
 
+/** Asks for a tool among those that may be called. */
 async function pickTool({ session, entry }: Connection): Promise<ConnectedTool> {
-  const open = [...session.tools.values()].filter(it => it.effect === "read" || entry.isDisposable);
-  if (open.length === 0)
+  const allowed = [...session.tools.values()].filter(
+    it => it.effect === "read" || entry.isDisposable,
+  );
+  if (allowed.length === 0)
     throw new UserError(
-      `${entry.name} has no tool that is marked as read-only`,
-      `write "disposable": true into its entry in prove/mcp.json if everything it can reach may be changed`,
+      `${entry.name} has no read-only tool`,
+      `if its tools may change everything they can reach, add "disposable": true to its entry in prove/mcp.json`,
     );
-  const items = open.map(tool => ({
+  const items = allowed.map(tool => ({
     label: visible(tool.name),
     detail: visible(tool.summary),
     iconPath: tool.effect === "read" ? icons.readTool : icons.writeTool,
@@ -166,7 +160,5 @@ function entryOfNode(node: ServersNode | undefined): Entry {
 
 function connectionOfNode(node: ServersNode | undefined): Connection {
   if (node && isConnectedNode(node) && "live" in node) return node.live;
-  throw new Error("the command was given no connected server");
+  throw new Error("the command needs the node of a connected server");
 }
-
-const shorten = (text: string) => (text.length > 160 ? `${text.slice(0, 159)}…` : text);

@@ -1,7 +1,6 @@
 /**
- * The third-party servers of the workspace's `mcp.json` and the sessions that are open on them:
- * each is a process of its own, started when a person asks and ended with its session. Knows
- * neither trees nor how arguments are asked for.
+ * The third-party servers that the workspace's `mcp.json` names, and the open sessions on them. Each
+ * session is a process of its own, started on request and ended when the session is closed.
  */
 import {
   CancellationError,
@@ -34,37 +33,37 @@ interface OpenConnection extends Connection {
 
 export class Connections implements Disposable {
   readonly #folder: ProveFolder;
-  /** What a person has agreed to in this workspace. */
+  /** The servers that the person allowed to change things, in this workspace. */
   readonly #consents: Memento;
   readonly #changed = new EventEmitter<void>();
   readonly onDidChange: Event<void> = this.#changed.event;
-  readonly #sessions = new Map<number, OpenConnection>();
-  /** The tools that a server listed when it last was started, by entry name. */
+  readonly #connections = new Map<number, OpenConnection>();
+  /** The tools that each server listed when it was last started, by the name of its entry. */
   readonly #tools = new Map<string, readonly ConnectedTool[]>();
-  #opened = 0;
+  #startedCount = 0;
 
   constructor(folder: ProveFolder, agreed: Memento) {
     this.#folder = folder;
     this.#consents = agreed;
   }
 
-  /** The file that names them; undefined where no folder is open. */
+  /** The file that names the servers; undefined if no folder is open. */
   get file(): Uri | undefined {
     return this.#folder.uri && Uri.joinPath(this.#folder.uri, "mcp.json");
   }
 
-  /** The entries of the file as it is saved now. Throws a `Mistake` where it does not fit. */
+  /** Reads the entries of the file as it is saved now. Throws a `UserError` if it is not valid. */
   readEntries(): readonly Entry[] {
     const { file } = this;
     return file ? [...readEntries(file.fsPath, this.#folder.workspacePath).values()] : [];
   }
 
   listByEntry(entry: string): readonly Connection[] {
-    return [...this.#sessions.values()].filter(it => it.entry.name === entry);
+    return [...this.#connections.values()].filter(it => it.entry.name === entry);
   }
 
   get(number: number): Connection | undefined {
-    return this.#sessions.get(number);
+    return this.#connections.get(number);
   }
 
   listTools(entry: string): readonly ConnectedTool[] {
@@ -72,8 +71,8 @@ export class Connections implements Disposable {
   }
 
   /**
-   * Starts the server of an entry. Whatever may be changed on it is agreed to first, by a person
-   * who sees what is started.
+   * Starts the server of an entry. If its tools may change things, the person is shown the command
+   * and asked for consent first.
    */
   async open(entry: Entry): Promise<Connection> {
     requireTrust(`starting ${entry.name}`);
@@ -84,72 +83,79 @@ export class Connections implements Disposable {
     return this.#addConnection(session, stop);
   }
 
-  async call(live: Connection, name: string, args: JsonObject): Promise<CompletedCall> {
-    await this.#requireOpen(live).session.call(name, args);
+  async call(connection: Connection, name: string, args: JsonObject): Promise<CompletedCall> {
+    await this.#requireOpen(connection).session.call(name, args);
     this.#changed.fire();
-    return live.session.calls.at(-1)!;
+    return connection.session.calls.at(-1)!;
   }
 
-  async reset(live: Connection): Promise<void> {
-    const { session, stop } = this.#requireOpen(live);
+  async reset(connection: Connection): Promise<void> {
+    const { session, stop } = this.#requireOpen(connection);
     try {
-      await showStarting(live.entry.name, stop, () => session.back(0));
+      await showStarting(connection.entry.name, stop, () => session.back(0));
     } catch (error) {
-      // there is no server behind it any more
-      this.#sessions.delete(live.number);
+      // its process has ended
+      this.#connections.delete(connection.number);
       throw error;
     } finally {
       this.#changed.fire();
     }
   }
 
-  /** Another process, brought as far by the same calls; and what it answered otherwise. */
-  async fork(live: Connection): Promise<readonly Difference[]> {
-    const { session } = this.#requireOpen(live);
+  /**
+   * Starts another process and repeats the calls of a session in it. Returns the calls that were
+   * answered differently.
+   */
+  async fork(connection: Connection): Promise<readonly Difference[]> {
+    const { session } = this.#requireOpen(connection);
     const stop = new AbortController();
-    const fork = await showStarting(live.entry.name, stop, () => session.fork(stop.signal));
+    const fork = await showStarting(connection.entry.name, stop, () => session.fork(stop.signal));
     this.#addConnection(fork.session, stop);
     return fork.differences;
   }
 
-  async close(live: Connection): Promise<void> {
-    const { session } = this.#requireOpen(live);
-    this.#sessions.delete(live.number);
+  async close(connection: Connection): Promise<void> {
+    const { session } = this.#requireOpen(connection);
+    this.#connections.delete(connection.number);
     this.#changed.fire();
     await session.close();
   }
 
   dispose(): void {
-    for (const { session } of this.#sessions.values()) session.close().catch(reportError);
-    this.#sessions.clear();
+    for (const { session } of this.#connections.values()) session.close().catch(reportError);
+    this.#connections.clear();
     this.#changed.dispose();
   }
 
   #addConnection(session: ConnectedSession, stop: AbortController): Connection {
-    const held = { number: ++this.#opened, entry: session.entry, session, stop };
-    this.#sessions.set(held.number, held);
+    const connection = { number: ++this.#startedCount, entry: session.entry, session, stop };
+    this.#connections.set(connection.number, connection);
     this.#tools.set(session.entry.name, [...session.tools.values()]);
     this.#changed.fire();
-    return held;
+    return connection;
   }
 
   #requireOpen({ number, entry }: Connection): OpenConnection {
-    const held = this.#sessions.get(number);
-    if (!held)
+    const connection = this.#connections.get(number);
+    if (!connection)
       throw new UserError(`session ${number} of ${entry.name} was closed`, "open another one");
-    return held;
+    return connection;
   }
 
-  /** Once for each entry as it is written now. */
+  /** Asks for consent, once for each version of an entry. */
   async #requireConsent(entry: Entry): Promise<void> {
     const key = `disposable ${canonical(entry)}`;
     if (!entry.isDisposable || this.#consents.get(key) === true) return;
     const command = [entry.command, ...entry.args]
       .map(it => (/\s/.test(it) ? JSON.stringify(it) : it))
       .join(" ");
-    const detail = `${visible(command)}\n\nin ${visible(entry.cwd)}\n\nIt is marked as disposable: every tool it has may be called, and whatever it can reach may be changed or lost.`;
+    const detail = [
+      visible(command),
+      `in ${visible(entry.cwd)}`,
+      "It is marked as disposable: all its tools may be called, and they may change or delete everything they can reach.",
+    ].join("\n\n");
     const chosen = await window.showWarningMessage(
-      `Start ${entry.name}, and let its tools change things?`,
+      `Start ${entry.name} and let its tools make changes?`,
       { modal: true, detail },
       "Start",
     );
@@ -158,7 +164,7 @@ export class Connections implements Disposable {
   }
 }
 
-/** Shows that a server is starting; cancelling ends it. */
+/** Shows progress while a server starts; cancelling stops it. */
 const showStarting = <T>(
   name: string,
   stop: AbortController,
@@ -168,7 +174,7 @@ const showStarting = <T>(
     window.withProgress(
       {
         location: ProgressLocation.Notification,
-        title: `PROVE: starting ${name}`,
+        title: `PROVE: Starting ${name}`,
         cancellable: true,
       },
       async (_, token) => {

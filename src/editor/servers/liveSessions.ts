@@ -1,38 +1,38 @@
 /**
- * The sessions that are open in this window, whoever opened them: a person by hand, or an agent
- * through the service. Each with its owner and its last calls. Knows neither trees nor how
- * arguments are asked for.
+ * The sessions that are open in this window, each with its owner and its last calls. A session is
+ * opened by the person, or by an agent through the service.
  */
 import { EventEmitter, type Disposable, type Event } from "vscode";
 import type { JsonObject } from "../../environment/json.ts";
 import { UserError } from "../../userError.ts";
 import type { Change, HeldSession, SessionCall, SessionTable } from "../../service/table.ts";
 import type { Definitions } from "./definitions.ts";
+import { formatCount } from "../shared/count.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
 
-/** The owner of what a person opened by hand. */
+/** The owner of the sessions that the person opened. */
 export const personOwner = "you";
 
 export interface LiveSession {
-  /** As it is shown: the first of this window is 1. */
+  /** The number in the title, counted from 1 in this window. */
   readonly number: number;
   readonly held: HeldSession;
   /** The number of the session that it was forked from. */
   readonly forkOf?: number;
-  /** The last ones, in order; since the last reset. */
+  /** The last calls since the session was opened or reset, in order. */
   readonly calls: readonly SessionCall[];
 }
 
-/** An agent may call for hours: what is further back than this is no longer shown. */
+/** The most calls kept of a session: an agent may call for hours. */
 const maxCalls = 500;
 
 export class LiveSessions implements Disposable {
   readonly #definitions: Definitions;
   readonly #changed = new EventEmitter<void>();
-  /** Told at most a few times in a tenth of a second. */
+  /** Fires at most every 40 ms. */
   readonly onDidChange: Event<void> = this.#changed.event;
   readonly #sessionOpened = new EventEmitter<LiveSession>();
-  /** Of those that a person opened. */
+  /** Fires for the sessions that the person opens. */
   readonly onDidOpen: Event<LiveSession> = this.#sessionOpened.event;
   readonly #sessions = new Map<HeldSession, LiveSession & { calls: SessionCall[] }>();
   #table: Promise<SessionTable> | undefined;
@@ -49,19 +49,19 @@ export class LiveSessions implements Disposable {
   }
 
   listByServer(server: string): readonly LiveSession[] {
-    return this.all.filter(it => it.held.servers.some(of => of.name === server));
+    return this.all.filter(it => it.held.servers.some(({ name }) => name === server));
   }
 
   get(number: number): LiveSession | undefined {
     return this.all.find(it => it.number === number);
   }
 
-  /** The table itself, for a service that lets others in. */
+  /** The table of the sessions, which a service can share with agents. */
   openTable(): Promise<SessionTable> {
     return (this.#table ??= this.#openTable());
   }
 
-  /** Opens a session on a fixture as it is saved now. It stays until it is closed. */
+  /** Opens a session on a fixture as it is saved now. It stays open until it is closed. */
   async open(server: string, fixture: string, owner = personOwner): Promise<LiveSession> {
     requireTrust("opening a session");
     const table = await this.openTable();
@@ -70,18 +70,18 @@ export class LiveSessions implements Disposable {
     );
   }
 
-  /** The call is made, and shown by everyone who listens. */
+  /** Makes a call and returns its record. */
   call(live: LiveSession, name: string, args: JsonObject): SessionCall {
     this.#requireOpen(live).call(name, args);
     return live.calls.at(-1)!;
   }
 
-  /** Back to the state that it was opened on. */
+  /** Resets a session to the state it was opened with. */
   reset(live: LiveSession): void {
     this.#requireOpen(live).reset();
   }
 
-  /** Another session that starts from this one's state, and is the person's. */
+  /** Opens another session of the person's that starts from this one's state. */
   async fork(live: LiveSession): Promise<LiveSession> {
     requireTrust("opening a session");
     const table = await this.openTable();
@@ -117,9 +117,7 @@ export class LiveSessions implements Disposable {
     return table;
   }
 
-  /**
-   * It may have been closed, by its owner or another command, while a person was asked something.
-   */
+  /** Throws a `UserError` if the session was closed while the person answered a question. */
   #requireOpen({ held, number }: LiveSession): HeldSession {
     if (!this.#sessions.has(held))
       throw new UserError(`session ${number} was closed`, "open another one");
@@ -128,7 +126,7 @@ export class LiveSessions implements Disposable {
 
   #findLive(held: HeldSession): LiveSession {
     const live = this.#sessions.get(held);
-    if (!live) throw new Error(`session ${held.id} was opened and is not known`);
+    if (!live) throw new Error(`no live session for ${held.id}`);
     return live;
   }
 
@@ -148,9 +146,9 @@ export class LiveSessions implements Disposable {
         this.#sessions.delete(change.session);
         break;
       default:
-        throw new Error(`no such change ${JSON.stringify(change satisfies never)}`);
+        throw new Error(`unknown change ${JSON.stringify(change satisfies never)}`);
     }
-    // an agent calls faster than anyone reads
+    // an agent makes calls faster than anyone can read them
     this.#pendingChange ??= setTimeout(() => this.#fireChange(), 40);
   }
 
@@ -169,25 +167,21 @@ export class LiveSessions implements Disposable {
     };
     this.#sessions.set(held, live);
     if (held.owner !== personOwner) return;
-    // a tree shows what it was told of
+    // the tree must be current before the session is revealed in it
     this.#fireChange();
     this.#sessionOpened.fire(live);
   }
 }
 
-/** A session in words: `Session 3 on small`. */
+/** Formats the title of a session, such as "Session 3 on small". */
 export function formatSessionTitle({ number, held, forkOf }: LiveSession): string {
   const fixtures = [...new Set(held.origin.servers.map(it => it.fixture))].join(", ");
   return `Session ${number} ${forkOf === undefined ? `on ${fixtures}` : `forked from ${forkOf}`}`;
 }
 
-/** Whose session it is and what has happened in it. */
+/** Describes the owner of a session and its calls. */
 export function describeSession({ held, calls }: LiveSession): string {
-  const done =
-    held.calls === 0
-      ? "as opened"
-      : calls.length === 0
-        ? "reset"
-        : `${calls.length} ${calls.length === 1 ? "call" : "calls"}`;
-  return held.owner === personOwner ? done : `${held.owner} · ${done}`;
+  const unchanged = held.calls === 0 ? "as opened" : "reset";
+  const history = calls.length === 0 ? unchanged : formatCount(calls.length, "call");
+  return held.owner === personOwner ? history : `${held.owner} · ${history}`;
 }

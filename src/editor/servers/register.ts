@@ -12,7 +12,8 @@ import { ConnectionCommands } from "./connectionCommands.ts";
 import { Connections } from "./connections.ts";
 import type { Definitions } from "./definitions.ts";
 import { LiveSessions } from "./liveSessions.ts";
-import { ServersTree, type ServersNode } from "./serversTree.ts";
+import type { NodeOf, ServersNode } from "./serversNode.ts";
+import { ServersTree } from "./serversTree.ts";
 import { SessionCommands } from "./sessionCommands.ts";
 
 export interface ServerDependencies {
@@ -27,7 +28,7 @@ export interface ServersFeature {
   refresh(): void;
 }
 
-type CallNode = Extract<ServersNode, { kind: "call" | "connectedCall" }>;
+type CallNode = NodeOf<"call" | "connectedCall">;
 
 export function registerServers(
   context: ExtensionContext,
@@ -36,15 +37,15 @@ export function registerServers(
   const { subscriptions } = context;
   const sessions = new LiveSessions(definitions);
   const connections = new Connections(folder, context.workspaceState);
-  const sessionViews = new SessionCommands({ definitions, fixtures, sessions });
-  const connectedViews = new ConnectionCommands(connections);
+  const sessionCommands = new SessionCommands({ definitions, fixtures, sessions });
+  const connectionCommands = new ConnectionCommands(connections);
   const tree = new ServersTree({ definitions, fixtures, sessions, connections });
   const view = window.createTreeView("prove.servers", {
     treeDataProvider: tree,
     showCollapseAll: true,
   });
-  files.provide("/sessions/", ({ path }) => sessionViews.readDocument(path));
-  files.provide("/connected/", ({ path }) => connectedViews.readDocument(path));
+  files.provide("/sessions/", ({ path }) => sessionCommands.readDocument(path));
+  files.provide("/connected/", ({ path }) => connectionCommands.readDocument(path));
   subscriptions.push(
     sessions,
     connections,
@@ -65,19 +66,19 @@ export function registerServers(
     }),
   );
   // sessions on the product's servers are values, those on connected servers are processes
-  const viewsOf = (node: ServersNode | undefined) =>
-    node?.kind.startsWith("connect") ? connectedViews : sessionViews;
+  const commandsFor = (node: ServersNode | undefined) =>
+    node?.kind.startsWith("connect") ? connectionCommands : sessionCommands;
   registerCommands(context, {
-    openSession: (node?: ServersNode) => viewsOf(node).open(node),
-    callTool: (node?: ServersNode) => viewsOf(node).call(node),
-    resetSession: (node?: ServersNode) => viewsOf(node).reset(node),
-    forkSession: (node?: ServersNode) => viewsOf(node).fork(node),
-    closeSession: (node?: ServersNode) => viewsOf(node).close(node),
-    connectServer: () => connectedViews.openConfiguration(),
+    openSession: (node?: ServersNode) => commandsFor(node).open(node),
+    callTool: (node?: ServersNode) => commandsFor(node).call(node),
+    resetSession: (node?: ServersNode) => commandsFor(node).reset(node),
+    forkSession: (node?: ServersNode) => commandsFor(node).fork(node),
+    closeSession: (node?: ServersNode) => commandsFor(node).close(node),
+    connectServer: () => connectionCommands.openConfiguration(),
     showCall: (node: CallNode) =>
       node.kind === "call"
-        ? sessionViews.showCall(node.live, node.made)
-        : connectedViews.showCall(node),
+        ? sessionCommands.showCall(node.live, node.made)
+        : connectionCommands.showCall(node),
   });
   return { sessions, refresh: () => tree.refresh() };
 }

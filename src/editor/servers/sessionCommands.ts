@@ -1,6 +1,6 @@
 /**
- * What a person does with live sessions: open one, call a tool in it, see what the call gave and
- * what it changed. The texts shown are read-only documents, named by session and call.
+ * The commands on live sessions: open one, call a tool in it, show the result of a call and its
+ * changes as read-only documents, fork it, reset it and close it.
  */
 import { Uri, commands, window, type TextDocumentShowOptions } from "vscode";
 import { canonical } from "../../environment/json.ts";
@@ -8,6 +8,7 @@ import type { Tool } from "../../environment/server.ts";
 import { UserError } from "../../userError.ts";
 import type { SessionCall } from "../../service/table.ts";
 import { askArguments } from "./argumentPrompts.ts";
+import { shorten, showOutcome } from "./callResult.ts";
 import { listEntities } from "./entities.ts";
 import type { Definitions } from "./definitions.ts";
 import type { FixtureFile, FixtureFiles } from "../fixtures/fixtureFiles.ts";
@@ -20,7 +21,7 @@ import {
 } from "./liveSessions.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
 import { pickOne } from "../shared/quickInput.ts";
-import type { ServersNode } from "./serversTree.ts";
+import type { ServersNode } from "./serversNode.ts";
 
 export interface SessionDependencies {
   readonly definitions: Definitions;
@@ -35,14 +36,14 @@ export class SessionCommands {
     this.#dependencies = dependencies;
   }
 
-  /** Opens a session on a node's fixture, or on one that the person picks. */
+  /** Opens a session on the fixture of a node, or on one that the person picks. */
   async open(node: ServersNode | undefined): Promise<LiveSession> {
     const { server, name } =
       node?.kind === "fixture" ? node.file : await this.#pickFixture(serverNameOf(node));
     return this.#dependencies.sessions.open(server, name);
   }
 
-  /** Calls a tool in a session, asking for whatever the node does not say. */
+  /** Calls a tool in a session, and asks for what the node does not determine. */
   async call(node: ServersNode | undefined): Promise<void> {
     requireTrust("calling a tool");
     const live = await this.#chooseOrOpenSession(node);
@@ -71,48 +72,47 @@ export class SessionCommands {
     await this.#dependencies.sessions.close(await this.#chooseSession(node));
   }
 
-  /** A call that changed the state as a comparison of before and after, any other as its record. */
+  /** Shows a call: its record, or the state before and after if it changed the state. */
   async showCall(live: LiveSession, made: SessionCall): Promise<void> {
     const options: TextDocumentShowOptions = { preview: true, preserveFocus: true };
-    const at = (what: string) =>
-      Uri.from({ scheme: "prove", path: `/sessions/${live.number}/${made.number}/${what}.json` });
+    const uriOf = (document: string) =>
+      Uri.from({
+        scheme: "prove",
+        path: `/sessions/${live.number}/${made.number}/${document}.json`,
+      });
     if (made.patches.length)
       await commands.executeCommand(
         "vscode.diff",
-        at("before"),
-        at("after"),
-        `${made.name}: what it changed`,
+        uriOf("before"),
+        uriOf("after"),
+        `${made.name}: changes`,
         options,
       );
-    else await window.showTextDocument(at(made.name), options);
+    else await window.showTextDocument(uriOf(made.name), options);
   }
 
-  /** The text of a read-only document of a session. */
+  /** Builds the text of a read-only document of a session. */
   readDocument(path: string): string {
-    const [, number, call, what] = /^\/sessions\/(\d+)\/(\d+)\/(.+)\.json$/.exec(path) ?? [];
+    const [, number, call, document] = /^\/sessions\/(\d+)\/(\d+)\/(.+)\.json$/.exec(path) ?? [];
     const made = this.#dependencies.sessions
       .get(Number(number))
       ?.calls.find(it => it.number === Number(call));
     if (!made) return "// this session was closed or reset\n";
-    if (what === "before" || what === "after") return formatIndented(made[what]);
+    if (document === "before" || document === "after") return formatIndented(made[document]);
     const { name, arguments: args, outcome, patches, digest } = made;
     return formatIndented({ call: name, arguments: args, outcome, patches, digest });
   }
 
   async #showOutcome(live: LiveSession, made: SessionCall): Promise<void> {
     const { outcome, patches } = made;
-    const given = outcome.kind === "ok" ? shorten(canonical(outcome.value)) : outcome.message;
+    const result = outcome.kind === "ok" ? shorten(canonical(outcome.value)) : outcome.message;
     const button = patches.length ? "Show Change" : "Show Call";
-    const message = `${made.name}: ${outcome.kind} — ${given}`;
-    const shown =
-      outcome.kind === "ok"
-        ? window.showInformationMessage(message, button)
-        : window.showWarningMessage(message, button);
+    const message = `${made.name}: ${outcome.kind} — ${result}`;
+    showOutcome(outcome.kind, { message, button, show: () => this.showCall(live, made) });
     if (patches.length) await this.showCall(live, made);
-    void shown.then(chosen => chosen && this.showCall(live, made));
   }
 
-  /** The session to call in: the node's, the only one, a new one where there is none. */
+  /** The session to call a tool in: the node's, the only open one, or a new one if none is open. */
   async #chooseOrOpenSession(node: ServersNode | undefined): Promise<LiveSession> {
     if (node?.kind === "session") return node.live;
     const server = serverNameOf(node);
@@ -124,7 +124,7 @@ export class SessionCommands {
     return this.#dependencies.sessions.open(name, fixture);
   }
 
-  /** The session that a command is about. */
+  /** The session that a command applies to: the node's or one that the person picks. */
   async #chooseSession(node: ServersNode | undefined): Promise<LiveSession> {
     if (node?.kind === "session") return node.live;
     const { all } = this.#dependencies.sessions;
@@ -167,21 +167,17 @@ export class SessionCommands {
         file,
       }));
     if (items.length === 0)
-      throw new UserError(
-        `${server ?? "no server"} has no fixture`,
-        "add one under prove/fixtures",
-      );
+      throw new UserError(`${server ?? "no server"} has no fixture`, "add one in prove/fixtures");
     return items.length === 1
       ? items[0]!.file
       : (await pickOne(items, "Which fixture to start from")).file;
   }
 }
 
-/** The server that a node is about, if it is about one. */
+/** The name of the server that a node belongs to, if it determines one. */
 function serverNameOf(node: ServersNode | undefined): string | undefined {
   if (node?.kind === "server") return node.server.name;
   return node?.kind === "tool" ? node.tool.server : undefined;
 }
 
 const formatIndented = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
-const shorten = (text: string) => (text.length > 160 ? `${text.slice(0, 159)}…` : text);

@@ -1,5 +1,6 @@
 /** Creates tree items. */
 import { MarkdownString, TreeItem, type TreeItemCollapsibleState } from "vscode";
+import type { JsonSchema } from "../../environment/server.ts";
 
 export interface TreeItemOptions {
   readonly icon?: TreeItem["iconPath"];
@@ -22,3 +23,7 @@ export function createTreeItem(
   item.contextValue = context;
   return item;
 }
+
+/** Formats the parameters of a tool as in a signature, such as "(account_id, limit)". */
+export const formatParameters = (inputSchema: JsonSchema): string =>
+  `(${Object.keys((inputSchema["properties"] ?? {}) as object).join(", ")})`;
