@@ -16,6 +16,9 @@ export function fixed(value: number, decimals = 3): string {
   return value < 0 && Number(text) !== 0 ? `−${text}` : text;
 }
 
+/** A number with up to three significant digits and an exponent: `1.5e-4`. */
+export const scientific = (value: number): string => Number(value.toPrecision(3)).toExponential();
+
 export const percent = (share: number): string => `${fixed(share * 100, 1)} %`;
 
 /** Seconds as a person says them: `45 s`, `3 min 05 s`. */

@@ -1,7 +1,9 @@
 /** What the run page shows, and its requests and events. Types only. */
+import type { RunConfig } from "../run/config.ts";
 import type { StepMetrics } from "../run/metrics.ts";
 import type { PageContract } from "./pageChannel.ts";
 
+export type { RunConfig } from "../run/config.ts";
 export type { StepMetrics } from "../run/metrics.ts";
 
 /** `stopped`: no trainer works on the run, and the run is not complete. */
@@ -25,8 +27,7 @@ export interface RunView {
   /** The run's folder; the page finds the run by it after a reload. */
   readonly folder: string;
   readonly status: RunStatus;
-  /** The settings that the run was started with, as name and value. */
-  readonly config: readonly (readonly [string, string])[];
+  readonly config: RunConfig;
   readonly steps: readonly StepMetrics[];
   readonly checkpoints: readonly number[];
 }

@@ -13,7 +13,7 @@ import { fixed, visible } from "../text.ts";
 
 const rungs = ["on the menu", "arguments fit", "accepted"] as const;
 
-export function callList(
+export function createCallList(
   view: RewardView,
   breakdown: Breakdown,
   reveal: (call: number) => void,

@@ -8,7 +8,7 @@ import type {
 import { element } from "../element.ts";
 import { visible } from "../text.ts";
 
-export function goalList(
+export function createGoalList(
   view: RewardView,
   breakdown: Breakdown,
   reveal: (call: number) => void,

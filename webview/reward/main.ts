@@ -7,10 +7,10 @@ import { registerControls } from "../controls.ts";
 import { element } from "../element.ts";
 import { connect } from "../page.ts";
 import { visible } from "../text.ts";
-import { callList } from "./calls.ts";
-import { goalList } from "./goals.ts";
-import { partTable } from "./parts.ts";
-import { totals } from "./totals.ts";
+import { createCallList } from "./calls.ts";
+import { createGoalList } from "./goals.ts";
+import { createPartTable } from "./parts.ts";
+import { createTotals } from "./totals.ts";
 
 registerControls();
 const channel = connect<RewardPage>();
@@ -45,15 +45,15 @@ function draw(view: RewardView): void {
   };
   page.replaceChildren(
     header(view),
-    totals(view, shown, choose),
-    section("Parts", partTable(shown)),
+    createTotals(view, shown, choose),
+    section("Parts", createPartTable(shown)),
     section(
       "Calls",
-      callList(view, shown, call => void channel.ask("reveal", { call })),
+      createCallList(view, shown, call => void channel.ask("reveal", { call })),
     ),
     section(
       "Goals",
-      goalList(view, shown, call => void channel.ask("reveal", { call })),
+      createGoalList(view, shown, call => void channel.ask("reveal", { call })),
     ),
   );
 }

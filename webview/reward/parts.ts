@@ -15,7 +15,7 @@ const meanings: Readonly<Record<string, string>> = {
   success: "the world is left as the goals leave it",
 };
 
-export function partTable(breakdown: Breakdown): HTMLElement {
+export function createPartTable(breakdown: Breakdown): HTMLElement {
   if (breakdown.rule === "abstain")
     return element("p", { class: "quiet" }, "The abstention rule replaces the five parts.");
   const rows = [...Object.entries(breakdown.parts), ...Object.entries(breakdown.extras)];

@@ -5,7 +5,7 @@ import type { Breakdown, RewardView } from "../../src/protocol/rewardPage.ts";
 import { element } from "../element.ts";
 import { counted, fixed, visible } from "../text.ts";
 
-export function totals(
+export function createTotals(
   view: RewardView,
   shown: Breakdown,
   choose: (profile: string) => void,

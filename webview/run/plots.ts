@@ -1,62 +1,61 @@
-/**
- * Which plots a run has, and which of its numbers each shows: one set for training on attempts, one
- * for supervised training.
- */
+/** The plots of a run and the metrics that each shows, for GRPO and for supervised training. */
 import type { StepMetrics } from "../../src/protocol/runPage.ts";
-import { fixed } from "../text.ts";
-import { Plot, type PlotLook, type Series } from "./plot.ts";
+import { fixed, scientific } from "../text.ts";
+import { Plot, type PlotOptions } from "./plot.ts";
+import type { Series } from "./plotDrawing.ts";
 
-type Grpo = Extract<StepMetrics, { method: "grpo" }>;
-type Sft = Extract<StepMetrics, { method: "sft" }>;
+type GrpoStep = Extract<StepMetrics, { method: "grpo" }>;
+type SftStep = Extract<StepMetrics, { method: "sft" }>;
 
-interface Line<Step> {
+interface LineDefinition<Step> {
   readonly name: string;
   readonly colour: string;
   readonly dash?: string;
-  readonly value: (step: Step) => number | undefined;
-  readonly spread?: (step: Step) => number;
+  readonly getValue: (step: Step) => number | undefined;
+  readonly getSpread?: (step: Step) => number;
 }
 
-interface Spec<Step> extends PlotLook {
-  readonly lines: readonly Line<Step>[];
+interface PlotDefinition<Step> extends PlotOptions {
+  readonly lines: readonly LineDefinition<Step>[];
 }
 
 const share = {
-  text: (value: number, decimals: number) => `${fixed(value * 100, decimals)} %`,
+  format: (value: number, decimals: number) => `${fixed(value * 100, decimals)} %`,
   decimals: 1,
   factor: 100,
 };
-const number = (decimals: number) => ({ text: fixed, decimals });
+const number = (decimals: number) => ({ format: fixed, decimals });
 
-const part = (name: keyof Grpo["parts"], dash?: string): Line<Grpo> => ({
+const part = (name: keyof GrpoStep["parts"], dash?: string): LineDefinition<GrpoStep> => ({
   name,
   colour: `part-${name}`,
   ...(dash ? { dash } : {}),
-  value: it => it.parts[name],
+  getValue: it => it.parts[name],
 });
 
-const grpo: readonly Spec<Grpo>[] = [
+const grpo: readonly PlotDefinition<GrpoStep>[] = [
   {
     title: "Reward",
-    about:
-      "Mean total of a step's attempts under the profile the run trains on, with one standard deviation, and the paper's own total",
+    description:
+      "Mean total of a step's attempts under the run's profile, with one standard deviation, " +
+      "and the total under the paper's profile",
     ...number(3),
     isWide: true,
     lines: [
       {
         name: "trained on",
         colour: "tone-1",
-        value: it => it.reward.mean,
-        spread: it => it.reward.std,
+        getValue: it => it.reward.mean,
+        getSpread: it => it.reward.std,
       },
-      { name: "paper", colour: "tone-2", dash: "5 3", value: it => it.paper },
+      { name: "paper", colour: "tone-2", dash: "5 3", getValue: it => it.paper },
     ],
   },
   {
     title: "Parts",
-    about: "Mean score of each part before its weight, over tasks with goals",
+    description: "Mean score of each part before weighting, over tasks with goals",
     ...number(3),
-    always: [0, 1],
+    include: [0, 1],
     isWide: true,
     lines: [
       part("validity"),
@@ -68,123 +67,129 @@ const grpo: readonly Spec<Grpo>[] = [
   },
   {
     title: "Success",
-    about:
-      "Share of attempts that leave the world as the goals do and look up what the goals look up",
+    description:
+      "Share of attempts that reach the same state as the goals and look up what the goals look up",
     ...share,
-    always: [0],
-    lines: [{ name: "success", colour: "tone-3", value: it => it.success }],
+    include: [0],
+    lines: [{ name: "success", colour: "tone-3", getValue: it => it.success }],
   },
   {
     title: "Errors",
-    about:
-      "Shares of all calls: not parsed, no such tool, arguments that do not fit, refused by the server",
+    description:
+      "Shares of all calls: not parsed, unknown tool, invalid arguments, refused by the server",
     ...share,
     decimals: 0,
-    always: [0],
+    include: [0],
     lines: [
-      { name: "refused", colour: "part-coverage", value: it => it.errors.refused },
-      { name: "arguments", colour: "part-argument", dash: "4 2", value: it => it.errors.arguments },
-      { name: "tool", colour: "part-efficiency", dash: "2 3", value: it => it.errors.tool },
-      { name: "syntax", colour: "part-name", dash: "9 3 2 3", value: it => it.errors.syntax },
+      { name: "refused", colour: "part-coverage", getValue: it => it.errors.refused },
+      {
+        name: "arguments",
+        colour: "part-argument",
+        dash: "4 2",
+        getValue: it => it.errors.arguments,
+      },
+      { name: "tool", colour: "part-efficiency", dash: "2 3", getValue: it => it.errors.tool },
+      { name: "syntax", colour: "part-name", dash: "9 3 2 3", getValue: it => it.errors.syntax },
     ],
   },
   {
     title: "Zero-variance groups",
-    about: "Share of groups whose attempts all earned the same: they give no gradient",
+    description: "Share of groups whose attempts all have the same reward, which gives no gradient",
     ...share,
-    always: [0],
-    lines: [{ name: "share", colour: "tone-4", value: it => it.zeroVariance }],
+    include: [0],
+    lines: [{ name: "share", colour: "tone-4", getValue: it => it.zeroVariance }],
   },
   {
     title: "KL to the start",
-    about: "k3 estimate against the weights the run began with, mean a token",
+    description: "k3 estimate against the initial weights, mean per token",
     ...number(4),
-    always: [0],
-    lines: [{ name: "KL", colour: "tone-1", value: it => it.kl }],
+    include: [0],
+    lines: [{ name: "KL", colour: "tone-1", getValue: it => it.kl }],
   },
   {
     title: "Entropy",
-    about: "Mean a sampled token, in nats",
+    description: "Mean per sampled token, in nats",
     ...number(2),
-    always: [0],
-    lines: [{ name: "entropy", colour: "tone-2", value: it => it.entropy }],
+    include: [0],
+    lines: [{ name: "entropy", colour: "tone-2", getValue: it => it.entropy }],
   },
   {
-    title: "Calls an attempt",
-    about: "Calls made, and the budget that costs nothing",
+    title: "Calls per attempt",
+    description: "Calls made, and the budget of calls without cost",
     ...number(2),
-    always: [0],
+    include: [0],
     lines: [
-      { name: "made", colour: "tone-1", value: it => it.calls },
-      { name: "budget", colour: "tone-4", dash: "5 3", value: it => it.budget },
+      { name: "made", colour: "tone-1", getValue: it => it.calls },
+      { name: "budget", colour: "tone-4", dash: "5 3", getValue: it => it.budget },
     ],
   },
   {
-    title: "Rollouts a second",
-    about: "Attempts made in a second of sampling and running",
+    title: "Rollouts per second",
+    description: "Attempts per second of sampling and executing",
     ...number(1),
-    always: [0],
-    lines: [{ name: "rollouts", colour: "tone-3", value: it => it.rolloutsPerSecond }],
+    include: [0],
+    lines: [{ name: "rollouts", colour: "tone-3", getValue: it => it.rolloutsPerSecond }],
   },
 ];
 
-const sft: readonly Spec<Sft>[] = [
+const sft: readonly PlotDefinition<SftStep>[] = [
   {
     title: "Loss",
-    about: "Mean a token that carries the loss, and on conversations kept apart",
+    description:
+      "Mean per token that carries the loss, on training and on validation conversations",
     ...number(3),
     isWide: true,
     lines: [
-      { name: "training", colour: "tone-1", value: it => it.loss },
-      { name: "validation", colour: "tone-2", dash: "5 3", value: it => it.validation },
+      { name: "training", colour: "tone-1", getValue: it => it.loss },
+      { name: "validation", colour: "tone-2", dash: "5 3", getValue: it => it.validation },
     ],
   },
   {
     title: "Gradient norm",
-    about: "Before clipping",
+    description: "Before clipping",
     ...number(2),
-    always: [0],
-    lines: [{ name: "norm", colour: "tone-3", value: it => it.gradientNorm }],
+    include: [0],
+    lines: [{ name: "norm", colour: "tone-3", getValue: it => it.gradientNorm }],
   },
   {
     title: "Learning rate",
-    about: "Of the step",
-    text: value => value.toExponential(1),
+    description: "At the step",
+    format: scientific,
     decimals: 1,
-    always: [0],
-    lines: [{ name: "rate", colour: "tone-4", value: it => it.learningRate }],
+    include: [0],
+    lines: [{ name: "rate", colour: "tone-4", getValue: it => it.learningRate }],
   },
 ];
 
-/** The plots of a method, and how to feed them. */
-export function plotsFor(
+/** The plots of a method. `openStep` is called with a step that is clicked. */
+export function createPlots(
   method: StepMetrics["method"],
-  choose: (step: number) => void,
+  openStep: (step: number) => void,
 ): {
   readonly elements: readonly HTMLElement[];
-  show(steps: readonly StepMetrics[], marks: readonly number[]): void;
+  update(steps: readonly StepMetrics[], checkpoints: readonly number[]): void;
 } {
-  const specs = (method === "grpo" ? grpo : sft) as readonly Spec<StepMetrics>[];
-  const plots = specs.map(spec => ({ spec, plot: new Plot(spec, choose) }));
+  const definitions = (method === "grpo" ? grpo : sft) as readonly PlotDefinition<StepMetrics>[];
+  const plots = definitions.map(it => ({ lines: it.lines, plot: new Plot(it, openStep) }));
   return {
     elements: plots.map(it => it.plot.element),
-    show(steps, marks) {
-      for (const { spec, plot } of plots)
-        plot.show(
-          spec.lines.map(it => seriesOf(it, steps)),
-          marks,
+    update(steps, checkpoints) {
+      for (const { lines, plot } of plots)
+        plot.update(
+          lines.map(it => createSeries(it, steps)),
+          checkpoints,
         );
     },
   };
 }
 
-const seriesOf = (
-  { name, colour, dash, value, spread }: Line<StepMetrics>,
+const createSeries = (
+  { name, colour, dash, getValue, getSpread }: LineDefinition<StepMetrics>,
   steps: readonly StepMetrics[],
 ): Series => ({
   name,
   colour,
   ...(dash ? { dash } : {}),
-  points: steps.map(it => ({ x: it.step, y: value(it) ?? Number.NaN })),
-  ...(spread ? { spread: steps.map(spread) } : {}),
+  points: steps.map(it => ({ x: it.step, y: getValue(it) ?? Number.NaN })),
+  ...(getSpread ? { spread: steps.map(getSpread) } : {}),
 });

@@ -1,4 +1,4 @@
-/** From numbers to places: round ticks, ranges, paths, running means. Pure; knows no elements. */
+/** Pure functions for plots: scales, ticks, ranges, paths and running means. */
 
 export interface Point {
   readonly x: number;
@@ -12,14 +12,14 @@ export interface Scale {
   at(value: number): number;
 }
 
-export const linear = (from: number, to: number, start: number, end: number): Scale => ({
+export const createLinearScale = (from: number, to: number, start: number, end: number): Scale => ({
   from,
   to,
   at: value => start + ((value - from) / (to - from || 1)) * (end - start),
 });
 
 /** Round numbers that span a range in about `wanted` steps of 1, 2 or 5 times a power of ten. */
-export function ticks(from: number, to: number, wanted: number): readonly number[] {
+export function computeTicks(from: number, to: number, wanted: number): readonly number[] {
   const span = to - from;
   if (!(span > 0)) return [from];
   const rough = span / Math.max(1, wanted);
@@ -33,16 +33,16 @@ export function ticks(from: number, to: number, wanted: number): readonly number
 }
 
 /**
- * The range that holds all values with a little air, widened to what must be seen; a flat line gets
- * room around it.
+ * A range that holds all values and those in `include`, with a small margin; a flat line gets room
+ * around it.
  */
-export function rangeOf(
+export function computeRange(
   values: readonly number[],
-  always: readonly number[] = [],
+  include: readonly number[] = [],
 ): readonly [number, number] {
   let from = Infinity;
   let to = -Infinity;
-  for (const it of values.concat(always)) {
+  for (const it of values.concat(include)) {
     if (!Number.isFinite(it)) continue;
     from = Math.min(from, it);
     to = Math.max(to, it);
@@ -52,12 +52,12 @@ export function rangeOf(
     return from === 0
       ? [0, 1]
       : [Math.min(from * 0.9, from * 1.1), Math.max(from * 0.9, from * 1.1)];
-  const air = (to - from) * 0.06;
-  return [always.includes(from) ? from : from - air, always.includes(to) ? to : to + air];
+  const margin = (to - from) * 0.06;
+  return [include.includes(from) ? from : from - margin, include.includes(to) ? to : to + margin];
 }
 
-/** The path through points; a point that is no number interrupts it. */
-export function pathOf(points: readonly Point[], x: Scale, y: Scale): string {
+/** The path through points; a point that is not finite interrupts it. */
+export function createLinePath(points: readonly Point[], x: Scale, y: Scale): string {
   let path = "";
   let isDrawing = false;
   for (const it of points) {
@@ -72,13 +72,18 @@ export function pathOf(points: readonly Point[], x: Scale, y: Scale): string {
 }
 
 /** The outline of a band between two lines. */
-export function bandOf(low: readonly Point[], high: readonly Point[], x: Scale, y: Scale): string {
+export function createBandPath(
+  low: readonly Point[],
+  high: readonly Point[],
+  x: Scale,
+  y: Scale,
+): string {
   if (low.length === 0) return "";
-  return `${pathOf(high, x, y)}${pathOf(low.toReversed(), x, y).replace("M", "L")}Z`;
+  return `${createLinePath(high, x, y)}${createLinePath(low.toReversed(), x, y).replace("M", "L")}Z`;
 }
 
 /** The mean over each point and those up to `window - 1` before it. */
-export function runningMean(points: readonly Point[], window: number): readonly Point[] {
+export function computeRunningMean(points: readonly Point[], window: number): readonly Point[] {
   let sum = 0;
   let n = 0;
   return points.map(({ x, y }, i) => {
@@ -96,10 +101,10 @@ export function runningMean(points: readonly Point[], window: number): readonly 
 }
 
 /**
- * Places for labels that want to stand at `wanted`, at least `gap` apart and within the range; in
- * the order given.
+ * Positions for labels that should stand at `wanted`: at least `gap` apart, and from `least` to
+ * `most`, in the order given.
  */
-export function spread(
+export function spreadLabels(
   wanted: readonly number[],
   gap: number,
   least: number,
@@ -116,13 +121,13 @@ export function spread(
     it.at = Math.min(it.at, ceiling);
     ceiling = it.at - gap;
   }
-  const places: number[] = [];
-  for (const { at, i } of order) places[i] = at;
-  return places;
+  const positions: number[] = [];
+  for (const { at, i } of order) positions[i] = at;
+  return positions;
 }
 
-/** Decimals that tell neighbouring ticks apart. */
-export const decimalsOf = (ticks: readonly number[]): number => {
+/** The number of decimals that neighbouring ticks need to differ. */
+export const countDecimals = (ticks: readonly number[]): number => {
   const step = ticks.length > 1 ? ticks[1]! - ticks[0]! : Math.abs(ticks[0] ?? 1) || 1;
   return Math.max(0, Math.min(6, -Math.floor(Math.log10(step) + 1e-9)));
 };

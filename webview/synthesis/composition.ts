@@ -4,26 +4,26 @@ import { element } from "../element.ts";
 import { percent, visible, whole } from "../text.ts";
 
 /** More bars than this are one row, `others`. */
-const mostBars = 20;
+const maxBars = 20;
 
-export function composition({ composition: sorts, accepted }: SynthesisView): HTMLElement {
+export function createComposition({ composition: sorts, accepted }: SynthesisView): HTMLElement {
   return element(
     "div",
     { class: "sorts" },
     ...sorts
       .filter(it => it.counts.length > 0)
-      .map(({ name, counts }) => sort(name, counts, accepted)),
+      .map(({ name, counts }) => createBarTable(name, counts, accepted)),
   );
 }
 
-function sort(name: string, counts: Tally, accepted: number): HTMLElement {
+function createBarTable(name: string, counts: Tally, accepted: number): HTMLElement {
   const shown =
-    counts.length > mostBars
+    counts.length > maxBars
       ? [
-          ...counts.slice(0, mostBars - 1),
+          ...counts.slice(0, maxBars - 1),
           [
-            `${counts.length - mostBars + 1} others`,
-            counts.slice(mostBars - 1).reduce((sum, [, n]) => sum + n, 0),
+            `${counts.length - maxBars + 1} others`,
+            counts.slice(maxBars - 1).reduce((sum, [, n]) => sum + n, 0),
           ] as const,
         ]
       : counts;
@@ -51,7 +51,7 @@ function sort(name: string, counts: Tally, accepted: number): HTMLElement {
   );
 }
 
-export function diversity({ diversity: measures }: SynthesisView): HTMLElement {
+export function createDiversityList({ diversity: measures }: SynthesisView): HTMLElement {
   return element(
     "dl",
     { class: "settings" },

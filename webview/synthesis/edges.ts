@@ -13,7 +13,7 @@ export interface Edge {
   readonly weight: number;
 }
 
-export function edgesOf(transitions: readonly TransitionCount[]): readonly Edge[] {
+export function groupTransitions(transitions: readonly TransitionCount[]): readonly Edge[] {
   const grouped = new Map<string, TransitionCount[]>();
   for (const it of transitions)
     grouped.set(`${it.from}>${it.to}`, [...(grouped.get(`${it.from}>${it.to}`) ?? []), it]);
@@ -24,18 +24,24 @@ export function edgesOf(transitions: readonly TransitionCount[]): readonly Edge[
     events: all.map(({ event, n }) => ({ event, n })).toSorted((a, b) => b.n - a.n),
   }));
   const most = Math.max(1, ...sums.map(it => it.n));
-  return sums.map(it => ({ ...it, share: it.n / leaving(sums, it.from), weight: it.n / most }));
+  return sums.map(it => ({
+    ...it,
+    share: it.n / countLeaving(sums, it.from),
+    weight: it.n / most,
+  }));
 }
 
 /** How often each state was entered; the first one, how often it was left. */
-export function visitsOf(edges: readonly Edge[], state: string): number {
+export function countVisits(edges: readonly Edge[], state: string): number {
   const entered = sum(edges.filter(it => it.to === state));
   const left = sum(edges.filter(it => it.from === state));
   return Math.max(entered, left);
 }
 
-const leaving = (edges: readonly { readonly from: string; readonly n: number }[], from: string) =>
-  sum(edges.filter(it => it.from === from)) || 1;
+const countLeaving = (
+  edges: readonly { readonly from: string; readonly n: number }[],
+  from: string,
+) => sum(edges.filter(it => it.from === from)) || 1;
 
 const sum = (counts: readonly { readonly n: number }[]) =>
   counts.reduce((total, it) => total + it.n, 0);
@@ -43,7 +49,10 @@ const sum = (counts: readonly { readonly n: number }[]) =>
 /**
  * What kind of way it is: a rejection, a mending of something that went wrong, or the usual one.
  */
-export const kindOf = ({ from, to }: Pick<Edge, "from" | "to">): "reject" | "mend" | "usual" => {
+export const classifyEdge = ({
+  from,
+  to,
+}: Pick<Edge, "from" | "to">): "reject" | "mend" | "usual" => {
   if (to === "reject") return "reject";
   const mends = ["regenerate", "recover", "partial", "failure"];
   return mends.includes(to) || mends.includes(from) || (from === "check-query" && to === "query")

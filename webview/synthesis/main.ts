@@ -6,13 +6,13 @@ import type { SynthesisPage, SynthesisView } from "../../src/protocol/synthesisP
 import { element } from "../element.ts";
 import { connect } from "../page.ts";
 import { percent, visible, whole } from "../text.ts";
-import { composition, diversity } from "./composition.ts";
-import { machine, transitionTable } from "./machine.ts";
-import { Rejections } from "./rejections.ts";
+import { createComposition, createDiversityList } from "./composition.ts";
+import { createStateMachine, createTransitionTable } from "./stateMachine.ts";
+import { RejectionList } from "./rejectionList.ts";
 
 const channel = connect<SynthesisPage>();
 const page = document.getElementById("page")!;
-const rejections = new Rejections(channel);
+const rejections = new RejectionList(channel);
 let isTableOpen = false;
 
 channel.on("changed", draw);
@@ -30,17 +30,19 @@ function draw(view: SynthesisView): void {
     rejections.choose({ from });
     rejections.element.scrollIntoView({ block: "nearest", behavior: "smooth" });
   };
-  const table = transitionTable(view.transitions) as HTMLDetailsElement;
+  const table = createTransitionTable(view.transitions) as HTMLDetailsElement;
   table.open = isTableOpen;
   table.addEventListener("toggle", () => (isTableOpen = table.open));
   rejections.show(view.rejected);
   page.replaceChildren(
     header(view),
-    machine(view.transitions, choose),
+    createStateMachine(view.transitions, choose),
     table,
     rejections.element,
-    section("Accepted tasks", composition(view)),
-    ...(view.diversity.length ? [section("How varied the users' words are", diversity(view))] : []),
+    section("Accepted tasks", createComposition(view)),
+    ...(view.diversity.length
+      ? [section("How varied the users' words are", createDiversityList(view))]
+      : []),
     ...(view.options.length
       ? [
           section(

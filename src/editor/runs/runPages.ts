@@ -2,7 +2,6 @@
  * The pages of runs: one a run, fed with its files first and with what its trainer says from then
  * on. Draws nothing.
  */
-import { basename } from "node:path";
 import { CancellationError, window, type Disposable, type Uri, type WebviewPanel } from "vscode";
 import { UserError } from "../../userError.ts";
 import type { RunPage, RunView } from "../../protocol/runPage.ts";
@@ -160,32 +159,11 @@ const describePage = (monitor: RunMonitor) => ({
   icon: "run.svg",
 });
 
-function createRunView(monitor: RunMonitor): RunView {
-  const { config } = monitor;
-  const settings = config.method === "grpo" ? config.grpo : config.sft;
-  const learningRate = settings.learningRate.toExponential(0);
-  const own: readonly (readonly [string, string])[] =
-    config.method === "grpo"
-      ? [
-          ["attempts a step", `${config.grpo.prompts} tasks × ${config.grpo.group}`],
-          ["KL weight", String(config.grpo.kl)],
-        ]
-      : [["conversations a step", String(config.sft.conversations)]];
-  return {
-    run: getRunName(monitor),
-    folder: monitor.folder,
-    status: monitor.status,
-    config: [
-      ["method", config.method],
-      ["tasks", basename(config.tasks)],
-      ["reward", config.profile],
-      ...own,
-      ["learning rate", learningRate],
-      ["backend", config.backend],
-      ["workers", String(config.workers)],
-      ["seed", String(config.seed)],
-    ],
-    steps: monitor.steps,
-    checkpoints: monitor.checkpoints,
-  };
-}
+const createRunView = (monitor: RunMonitor): RunView => ({
+  run: getRunName(monitor),
+  folder: monitor.folder,
+  status: monitor.status,
+  config: monitor.config,
+  steps: monitor.steps,
+  checkpoints: monitor.checkpoints,
+});

@@ -1,9 +1,9 @@
 /** Transitions as edges of the picture, and the way they run. */
 import { expect, test } from "vitest";
-import { edgesOf, kindOf, visitsOf } from "../../webview/synthesis/edges.ts";
-import { arrowOf, drawnEdges, routeOf, states } from "../../webview/synthesis/places.ts";
+import { groupTransitions, classifyEdge, countVisits } from "../../../webview/synthesis/edges.ts";
+import { createArrow, knownEdges, findRoute, states } from "../../../webview/synthesis/layout.ts";
 
-const edges = edgesOf([
+const edges = groupTransitions([
   { from: "ask", event: "calls", to: "check-calls", n: 30 },
   { from: "ask", event: "text", to: "respond", n: 8 },
   { from: "ask", event: "empty", to: "regenerate", n: 1 },
@@ -20,9 +20,11 @@ test("events between two states are one edge, with its share of what leaves and 
 });
 
 test("a state was visited as often as it was entered, the first as often as it was left", () =>
-  expect([visitsOf(edges, "ask"), visitsOf(edges, "respond"), visitsOf(edges, "turn")]).toEqual([
-    40, 8, 0,
-  ]));
+  expect([
+    countVisits(edges, "ask"),
+    countVisits(edges, "respond"),
+    countVisits(edges, "turn"),
+  ]).toEqual([40, 8, 0]));
 
 test("ways are told apart by what they are for", () =>
   expect(
@@ -32,20 +34,20 @@ test("ways are told apart by what they are for", () =>
       ["recover", "ask"],
       ["check-query", "query"],
       ["continue", "query"],
-    ].map(([from, to]) => kindOf({ from: from!, to: to! })),
+    ].map(([from, to]) => classifyEdge({ from: from!, to: to! })),
   ).toEqual(["reject", "mend", "mend", "mend", "usual"]));
 
 test("every way that was drawn runs between states that have a place", () => {
-  for (const [from, to] of drawnEdges) expect([from, to].every(it => it in states)).toBe(true);
+  for (const [from, to] of knownEdges) expect([from, to].every(it => it in states)).toBe(true);
 });
 
 test("a way that nobody drew runs straight, and a state that nobody placed has none", () => {
-  expect(routeOf("turn", "reject")?.path).toBe("M267 290 L1018 484");
-  expect(routeOf("turn", "elsewhere")).toBeUndefined();
+  expect(findRoute("turn", "reject")?.path).toBe("M267 290 L1018 484");
+  expect(findRoute("turn", "elsewhere")).toBeUndefined();
 });
 
 test("a line ends where its arrow head begins, and the head points the way it arrives", () =>
-  expect(arrowOf("M0 0 L100 0", 2)).toEqual({
+  expect(createArrow("M0 0 L100 0", 2)).toEqual({
     line: "M0 0 L91.8 0.0",
     head: "M100 0L91.8 4.5L91.8 -4.5Z",
   }));

@@ -5,15 +5,15 @@
 import type { TransitionCount } from "../../src/protocol/synthesisPage.ts";
 import { drawn, element } from "../element.ts";
 import { percent, visible, whole } from "../text.ts";
-import { edgesOf, kindOf, visitsOf, type Edge } from "./edges.ts";
-import { arrowOf, drawnEdges, groups, routeOf, size, stateHeight, states } from "./places.ts";
+import { groupTransitions, classifyEdge, countVisits, type Edge } from "./edges.ts";
+import { createArrow, knownEdges, groups, findRoute, size, stateHeight, states } from "./layout.ts";
 
 /** `choose` is told of an edge into rejection that was chosen, by the state it leaves. */
-export function machine(
+export function createStateMachine(
   transitions: readonly TransitionCount[],
   choose: (from: string) => void,
 ): HTMLElement {
-  const edges = edgesOf(transitions);
+  const edges = groupTransitions(transitions);
   const reading = element("output", { class: "reading quiet" }, hint);
   const read = (words: string | undefined) => reading.replaceChildren(words ?? hint);
   const svg = drawn("svg", {
@@ -22,18 +22,18 @@ export function machine(
     "aria-label": "State machine of the synthesis; the table below says the same",
   });
   const known = new Set(edges.map(it => `${it.from}>${it.to}`));
-  const unused = drawnEdges
+  const unused = knownEdges
     .filter(([from, to]) => !known.has(`${from}>${to}`))
-    .map(([from, to]) => drawn("path", { class: "edge unused", d: routeOf(from, to)!.path }));
+    .map(([from, to]) => drawn("path", { class: "edge unused", d: findRoute(from, to)!.path }));
   // the widest lie lowest, so that thin ones are seen to cross them
   const shown = edges.toSorted((a, b) => b.n - a.n);
   svg.append(
-    ...groups.map(band),
+    ...groups.map(drawGroup),
     ...unused,
-    ...shown.flatMap(it => edge(it, read, choose)),
-    ...Object.keys(states).map(it => state(it, edges, svg, read)),
-    ...shown.flatMap(label),
-    ...groups.map(heading),
+    ...shown.flatMap(it => drawEdge(it, read, choose)),
+    ...Object.keys(states).map(it => drawState(it, edges, svg, read)),
+    ...shown.flatMap(drawEdgeLabel),
+    ...groups.map(drawGroupHeading),
   );
   return element(
     "figure",
@@ -46,7 +46,7 @@ export function machine(
 const hint =
   "Point at a state or an edge to read its counts; an edge into reject lists what was turned down there.";
 
-function band({ x, width }: (typeof groups)[number]): SVGElement {
+function drawGroup({ x, width }: (typeof groups)[number]): SVGElement {
   return drawn("rect", {
     class: "band",
     x: String(x),
@@ -57,25 +57,25 @@ function band({ x, width }: (typeof groups)[number]): SVGElement {
   });
 }
 
-const heading = ({ name, x, width }: (typeof groups)[number]): SVGElement =>
+const drawGroupHeading = ({ name, x, width }: (typeof groups)[number]): SVGElement =>
   drawn(
     "text",
     { class: "heading", x: String(x + width / 2), y: "86", "text-anchor": "middle" },
     name,
   );
 
-const widthOf = ({ weight }: Edge) => 1.3 + 7.7 * weight;
+const getLineWidth = ({ weight }: Edge) => 1.3 + 7.7 * weight;
 
-function edge(
+function drawEdge(
   it: Edge,
   read: (words: string | undefined) => void,
   choose: (from: string) => void,
 ): SVGElement[] {
-  const route = routeOf(it.from, it.to);
+  const route = findRoute(it.from, it.to);
   if (!route) return [];
-  const { line, head } = arrowOf(route.path, widthOf(it));
-  const kind = kindOf(it);
-  const words = wordsOf(it);
+  const { line, head } = createArrow(route.path, getLineWidth(it));
+  const kind = classifyEdge(it);
+  const words = describeEdge(it);
   const button =
     kind === "reject"
       ? { tabindex: "0", role: "button", "aria-label": `List what was turned down here: ${words}` }
@@ -84,10 +84,10 @@ function edge(
     "g",
     { class: `edge ${kind}`, "data-from": it.from, "data-to": it.to, ...button },
     drawn("path", { class: "reach", d: route.path }),
-    drawn("path", { class: "line", d: line, "stroke-width": widthOf(it).toFixed(1) }),
+    drawn("path", { class: "line", d: line, "stroke-width": getLineWidth(it).toFixed(1) }),
     drawn("path", { class: "head", d: head }),
   );
-  listen(
+  onHover(
     group,
     () => read(words),
     () => read(undefined),
@@ -103,14 +103,14 @@ function edge(
   return [group];
 }
 
-function label(it: Edge): SVGElement[] {
-  const route = routeOf(it.from, it.to);
+function drawEdgeLabel(it: Edge): SVGElement[] {
+  const route = findRoute(it.from, it.to);
   return route
     ? [
         drawn(
           "text",
           {
-            class: `count ${kindOf(it)}`,
+            class: `count ${classifyEdge(it)}`,
             x: String(route.label[0]),
             y: String(route.label[1]),
             "text-anchor": "middle",
@@ -121,14 +121,14 @@ function label(it: Edge): SVGElement[] {
     : [];
 }
 
-function state(
+function drawState(
   name: string,
   edges: readonly Edge[],
   svg: SVGElement,
   read: (words: string | undefined) => void,
 ): SVGElement {
   const { x, y, width } = states[name]!;
-  const visits = visitsOf(edges, name);
+  const visits = countVisits(edges, name);
   const group = drawn(
     "g",
     {
@@ -155,7 +155,7 @@ function state(
   };
   const out = edges.filter(it => it.from === name).toSorted((a, b) => b.n - a.n);
   const words = `${name}: ${whole(visits)} times${out.length ? `, then ${out.map(it => `${it.to} ${percent(it.share)}`).join(", ")}` : ""}`;
-  listen(
+  onHover(
     group,
     () => (light(true), read(words)),
     () => (light(false), read(undefined)),
@@ -163,12 +163,12 @@ function state(
   return group;
 }
 
-function listen(of: SVGElement, enter: () => void, leave: () => void): void {
+function onHover(of: SVGElement, enter: () => void, leave: () => void): void {
   for (const it of ["pointerenter", "focus"]) of.addEventListener(it, enter);
   for (const it of ["pointerleave", "blur"]) of.addEventListener(it, leave);
 }
 
-function wordsOf({ from, to, n, events, share }: Edge): string {
+function describeEdge({ from, to, n, events, share }: Edge): string {
   const by =
     events.length === 1
       ? visible(events[0]!.event)
@@ -180,8 +180,8 @@ function wordsOf({ from, to, n, events, share }: Edge): string {
 }
 
 /** The same as a table, for whoever cannot see the picture or wants each event. */
-export function transitionTable(transitions: readonly TransitionCount[]): HTMLElement {
-  const edges = edgesOf(transitions);
+export function createTransitionTable(transitions: readonly TransitionCount[]): HTMLElement {
+  const edges = groupTransitions(transitions);
   const rows = edges.flatMap(it =>
     it.events.map(({ event, n }) => [
       it.from,

@@ -19,7 +19,7 @@ export const groups: readonly Group[] = [
   { name: "Continuation", x: 950, width: 146 },
 ];
 
-export interface Place {
+export interface StatePosition {
   /** Of the middle. */
   readonly x: number;
   readonly y: number;
@@ -28,7 +28,7 @@ export interface Place {
 
 export const stateHeight = 42;
 
-export const states: Readonly<Record<string, Place>> = {
+export const states: Readonly<Record<string, StatePosition>> = {
   query: { x: 108, y: 160, width: 108 },
   "check-query": { x: 108, y: 290, width: 108 },
   turn: { x: 267, y: 290, width: 96 },
@@ -112,7 +112,7 @@ const routes: Readonly<Record<string, Route>> = {
  * The way from one state to another; an edge that nobody drew runs straight. Undefined where a
  * state has no place.
  */
-export function routeOf(from: string, to: string): Route | undefined {
+export function findRoute(from: string, to: string): Route | undefined {
   const [a, b] = [states[from], states[to]];
   if (!a || !b) return undefined;
   return (
@@ -124,7 +124,7 @@ export function routeOf(from: string, to: string): Route | undefined {
 }
 
 /** The edges that were drawn: shown faintly where nothing went along them. */
-export const drawnEdges: readonly (readonly [from: string, to: string])[] = Object.keys(routes).map(
+export const knownEdges: readonly (readonly [from: string, to: string])[] = Object.keys(routes).map(
   it => it.split(">") as [string, string],
 );
 
@@ -134,7 +134,7 @@ export interface Arrow {
 }
 
 /** A path that ends where its arrow head begins, and the head. */
-export function arrowOf(path: string, width: number): Arrow {
+export function createArrow(path: string, width: number): Arrow {
   const numbers = path.match(/-?\d+(?:\.\d+)?/g)!.map(Number);
   const [bx, by, x, y] = numbers.slice(-4) as [number, number, number, number];
   const length = Math.hypot(x - bx, y - by) || 1;

@@ -12,14 +12,14 @@ import { element } from "../element.ts";
 import type { Channel } from "../page.ts";
 import { visible, whole } from "../text.ts";
 
-export class Rejections {
+export class RejectionList {
   readonly element = element("section", { class: "rejections", "aria-label": "Turned down" });
   readonly #channel: Channel<SynthesisPage>;
   readonly #reasons = element("div", { class: "reasons" });
   readonly #list = element("div", { class: "attempts" });
   #selection: RejectedSelection | undefined;
   /** Counts questions: an answer that came too late is not shown. */
-  #asked = 0;
+  #requestCount = 0;
 
   constructor(channel: Channel<SynthesisPage>) {
     this.#channel = channel;
@@ -37,7 +37,7 @@ export class Rejections {
       this.#reasons.replaceChildren(
         ...rejected.map(([reason, n]) => this.#reason(reason, n, n / most)),
       );
-    this.#mark();
+    this.#markSelected();
     if (rejected.length > 0 && !this.#selection)
       this.#list.replaceChildren(
         element(
@@ -51,7 +51,7 @@ export class Rejections {
   /** Lists what was turned down for a reason or from a state. */
   choose(selection: RejectedSelection): void {
     this.#selection = selection;
-    this.#mark();
+    this.#markSelected();
     void this.#load(0);
   }
 
@@ -69,16 +69,16 @@ export class Rejections {
     return button;
   }
 
-  #mark(): void {
+  #markSelected(): void {
     for (const it of this.#reasons.querySelectorAll<HTMLElement>(".reason"))
       it.setAttribute("aria-pressed", String(it.dataset["reason"] === this.#selection?.reason));
   }
 
   async #load(start: number): Promise<void> {
     const selection = this.#selection!;
-    const mine = ++this.#asked;
+    const mine = ++this.#requestCount;
     const { total, items } = await this.#channel.ask("rejected", { selection, start });
-    if (mine !== this.#asked) return;
+    if (mine !== this.#requestCount) return;
     const of =
       selection.reason !== undefined
         ? `for “${visible(selection.reason)}”`

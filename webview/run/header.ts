@@ -1,0 +1,89 @@
+/** The header of the run page: the run's name, its status and progress, and its buttons. */
+import type { RunState, RunStatus, RunView } from "../../src/protocol/runPage.ts";
+import { element } from "../element.ts";
+import { duration, visible } from "../text.ts";
+
+export interface RunActions {
+  readonly pause: () => void;
+  readonly resume: () => void;
+  readonly stop: () => void;
+}
+
+export function createHeader({ run, status }: RunView, actions: RunActions): HTMLElement {
+  const { state, activity } = status;
+  return element(
+    "header",
+    { class: "head" },
+    element(
+      "div",
+      {},
+      element("h1", {}, visible(run)),
+      element(
+        "p",
+        {},
+        element("span", { class: `state ${state}`, role: "status" }, state),
+        element("span", { class: "quiet" }, ` ${visible(activity)}${formatTime(status)}`),
+      ),
+      createProgressBar(status),
+    ),
+    element("div", { class: "actions" }, ...createButtons(state, actions)),
+  );
+}
+
+function formatTime({ elapsedSeconds, limitSeconds }: RunStatus): string {
+  if (elapsedSeconds === undefined) return "";
+  const limit = limitSeconds === undefined ? "" : ` of ${duration(limitSeconds)}`;
+  return ` · ${duration(elapsedSeconds)}${limit}`;
+}
+
+function createProgressBar(status: RunStatus): HTMLElement | undefined {
+  const { step, steps, elapsedSeconds, limitSeconds, state } = status;
+  if (!steps && !limitSeconds) return undefined;
+  const share = Math.max(
+    steps ? step / steps : 0,
+    limitSeconds && elapsedSeconds ? elapsedSeconds / limitSeconds : 0,
+  );
+  const filling = element("span", { class: "filling" });
+  filling.style.width = `${Math.min(100, share * 100).toFixed(1)}%`;
+  return element(
+    "div",
+    {
+      class: `progress ${state}`,
+      role: "progressbar",
+      "aria-label": "Progress",
+      "aria-valuenow": (share * 100).toFixed(0),
+      "aria-valuemin": "0",
+      "aria-valuemax": "100",
+    },
+    filling,
+  );
+}
+
+function createButtons(state: RunState, { pause, resume, stop }: RunActions): HTMLElement[] {
+  switch (state) {
+    case "training":
+      return [createButton("Pause", "secondary", pause), createButton("Stop", "secondary", stop)];
+    case "paused":
+      return [createButton("Resume", "primary", resume), createButton("Stop", "secondary", stop)];
+    case "stopped":
+    case "failed":
+      return [createButton("Resume", "primary", resume)];
+    case "starting":
+      return [createButton("Stop", "secondary", stop)];
+    case "stopping":
+    case "finished":
+      return [];
+    default:
+      throw new Error(`unknown run state ${JSON.stringify(state satisfies never)}`);
+  }
+}
+
+function createButton(
+  label: string,
+  appearance: "primary" | "secondary",
+  action: () => void,
+): HTMLElement {
+  const button = element("vscode-button", { appearance }, label);
+  button.addEventListener("click", action);
+  return button;
+}

@@ -1,0 +1,42 @@
+/** The settings of a run as a list of names and values. Formats the numbers for display. */
+import type { RunConfig, RunView } from "../../src/protocol/runPage.ts";
+import { element } from "../element.ts";
+import { counted, scientific, visible } from "../text.ts";
+
+export const createSettings = ({ config, checkpoints }: RunView): HTMLElement =>
+  element(
+    "dl",
+    { class: "settings" },
+    ...[
+      ...formatSettings(config),
+      [
+        "checkpoints",
+        checkpoints.length ? counted(checkpoints.length, "checkpoint") : "none yet",
+      ] as const,
+    ].flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, visible(value))]),
+  );
+
+/** The settings that the page shows, as pairs of name and value. */
+export function formatSettings(config: RunConfig): readonly (readonly [string, string])[] {
+  const { method, tasks, profile, backend, workers, seed } = config;
+  const settings = config.method === "grpo" ? config.grpo : config.sft;
+  const ofMethod: readonly (readonly [string, string])[] =
+    config.method === "grpo"
+      ? [
+          ["attempts per step", `${config.grpo.prompts} tasks × ${config.grpo.group}`],
+          ["KL weight", String(config.grpo.kl)],
+        ]
+      : [["conversations per step", String(config.sft.conversations)]];
+  return [
+    ["method", method],
+    ["tasks", getFileName(tasks)],
+    ["reward", profile],
+    ...ofMethod,
+    ["learning rate", scientific(settings.learningRate)],
+    ["backend", backend],
+    ["workers", String(workers)],
+    ["seed", String(seed)],
+  ];
+}
+
+const getFileName = (path: string) => path.split(/[\\/]/).at(-1)!;
