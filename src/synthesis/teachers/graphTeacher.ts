@@ -242,10 +242,10 @@ export class GraphTeacher implements Teacher {
     const before = conversation.events.findLast(it => it.kind === "assistant" && it.text !== "");
     const { question } = this.#turn!;
     const message = {
-      answers,
+      replies: answers,
       question: sorry === undefined ? question : undefined,
-      sorry,
-      isThing: (it: string) => feasibility.canBeCalledIt(it),
+      refusal: sorry,
+      isEntity: (it: string) => feasibility.canBeCalledIt(it),
       before: before?.kind === "assistant" ? before.text : "",
       isBrief: context.maxReplyLength !== undefined,
     };

@@ -13,29 +13,29 @@ import { join } from "node:path";
 import { z } from "zod";
 import { readJsonFile } from "../../storage/parseJson.ts";
 
-const texts = z.array(z.string().min(1)).min(1);
-const never = z.strictObject({ say: texts, it: z.string() });
-const idle = z.strictObject({ say: texts, reply: texts });
+const textsSchema = z.array(z.string().min(1)).min(1);
+const unavailableSchema = z.strictObject({ say: textsSchema, it: z.string() });
+const noToolSchema = z.strictObject({ say: textsSchema, reply: textsSchema });
 
 const abstentionsSchema = z.strictObject({
   format: z.literal("prove/abstentions@1"),
   obstacles: z.strictObject({
-    request: texts,
-    question: texts,
-    deed: texts,
-    rest: z.strictObject({ question: texts, deed: texts }),
-    again: z.strictObject({ request: texts, question: texts, deed: texts }),
-    thing: texts,
-    goOn: texts,
-    unknown: texts,
+    request: textsSchema,
+    question: textsSchema,
+    deed: textsSchema,
+    rest: z.strictObject({ question: textsSchema, deed: textsSchema }),
+    again: z.strictObject({ request: textsSchema, question: textsSchema, deed: textsSchema }),
+    thing: textsSchema,
+    goOn: textsSchema,
+    unknown: textsSchema,
   }),
-  cannot: texts,
-  values: z.record(z.string(), texts),
-  never: z.array(never),
-  idle: z.array(idle),
-  servers: z.record(z.string(), z.strictObject({ never: z.array(never), idle: z.array(idle) })),
+  cannot: textsSchema,
+  values: z.record(z.string(), textsSchema),
+  never: z.array(unavailableSchema),
+  idle: z.array(noToolSchema),
+  servers: z.record(z.string(), z.strictObject({ never: z.array(unavailableSchema), idle: z.array(noToolSchema) })),
   entities: z.record(z.string(), z.string()),
-  asking: texts,
+  asking: textsSchema,
 });
 
 export type Abstentions = z.infer<typeof abstentionsSchema>;

@@ -33,7 +33,7 @@ export interface TimeStyle {
   readonly clock?: 12 | undefined;
 }
 
-const pattern = {
+const datePatterns = {
   date: /^\d{4}-\d{2}-\d{2}$/,
   minute: /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/,
   month: /^\d{4}-(0[1-9]|1[0-2])$/,
@@ -51,10 +51,10 @@ export function formatValue(
     return isMoney && !Number.isInteger(value) ? value.toFixed(2) : String(value);
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value !== "string") return JSON.stringify(value);
-  if (pattern.minute.test(value))
-    return `${saidDate(value.slice(0, 10), now, dates, random)} at ${saidTime(value.slice(11), clock)}`;
-  if (pattern.date.test(value)) return saidDate(value, now, dates, random);
-  if (pattern.month.test(value)) return saidMonth(value, now);
+  if (datePatterns.minute.test(value))
+    return `${formatDate(value.slice(0, 10), now, dates, random)} at ${formatTime(value.slice(11), clock)}`;
+  if (datePatterns.date.test(value)) return formatDate(value, now, dates, random);
+  if (datePatterns.month.test(value)) return formatMonth(value, now);
   return value;
 }
 
@@ -68,7 +68,7 @@ export const formatReplyValue = (
 
 const moneyKeys =
   /(^|_)(amount|price|balance|total|subtotal|paid|fee|fees|cost|costs|refund|refunded|deposit|tip|bid|estimate|income|spent|saved|owed|due|rent|charge|fare|closing|opening|money|revenue|cash|worth|target|value|spread|profit|loss|gain|highest|lowest|payable|payout|debt)(_|$)/;
-const otherUnits =
+const otherUnitKeys =
   /(^|_)(rating|stars|score|temperature|distance|km|hours|minutes|percent|rate|litres|kwh|bytes|count|days|lat|lng|latitude|longitude|shares|quantity|weight|at|on|date)(_|$)/;
 
 /**
@@ -80,15 +80,15 @@ export function isMoney(key: string, schema: JsonSchema | undefined): boolean {
     /\beuros?\b/i.test(typeof schema["description"] === "string" ? schema["description"] : "")
   )
     return true;
-  return moneyKeys.test(key) && !otherUnits.test(key);
+  return moneyKeys.test(key) && !otherUnitKeys.test(key);
 }
 
-function saidDate(date: string, now: string, style: DateStyle, random: Random): string {
+function formatDate(date: string, now: string, style: DateStyle, random: Random): string {
   const away = (Date.parse(date) - Date.parse(now.slice(0, 10))) / 86_400_000;
   const weekday = weekdays[new Date(`${date}T00:00Z`).getUTCDay()]!;
   if (style === "plain") return date;
   if (style === "relative") {
-    const relative = relativeDay(
+    const relative = formatRelativeDay(
       away,
       weekday,
       new Date(`${now.slice(0, 10)}T00:00Z`).getUTCDay(),
@@ -104,7 +104,7 @@ function saidDate(date: string, now: string, style: DateStyle, random: Random): 
     case "short":
       return `${day} ${month.slice(0, 3)}${year && ` ${year}`}`;
     case "long":
-      return `the ${ordinal(Number(day))} of ${month}${year && ` ${year}`}`;
+      return `the ${formatOrdinal(Number(day))} of ${month}${year && ` ${year}`}`;
     case "weekday":
       return `${weekday} ${day} ${month}${year && ` ${year}`}`;
     default:
@@ -113,7 +113,7 @@ function saidDate(date: string, now: string, style: DateStyle, random: Random): 
 }
 
 /** Words that mean one day only, seen from the talk's own: weeks begin on Monday. */
-function relativeDay(
+function formatRelativeDay(
   away: number,
   weekday: string,
   today: number,
@@ -131,17 +131,17 @@ function relativeDay(
     : undefined;
 }
 
-const ordinal = (n: number): string =>
+const formatOrdinal = (n: number): string =>
   `${n}${n > 3 && n < 21 ? "th" : (["th", "st", "nd", "rd"][n % 10] ?? "th")}`;
 
 /** `16:15` as `4:15 pm`. */
-function saidTime(time: string, clock: 12 | undefined): string {
+function formatTime(time: string, clock: 12 | undefined): string {
   if (clock !== 12) return time;
   const hour = Number(time.slice(0, 2));
   return `${hour % 12 || 12}${time.slice(3) === "00" ? "" : time.slice(2)} ${hour < 12 ? "am" : "pm"}`;
 }
 
-function saidMonth(month: string, now: string): string {
+function formatMonth(month: string, now: string): string {
   const name = months[Number(month.slice(5)) - 1]!;
   return month.slice(0, 4) === now.slice(0, 4) ? name : `${name} ${month.slice(0, 4)}`;
 }

@@ -39,40 +39,40 @@ export type RefusalPosition = "alone" | "rest" | "again";
 
 /** What the assistant says instead of doing it. */
 export function renderMissingCapability(
-  obstacle: MissingCapability,
+  missing: MissingCapability,
   { clause, tool }: Intent,
-  words: MissingCapabilityTemplates,
-  standing: RefusalPosition,
+  templates: MissingCapabilityTemplates,
+  position: RefusalPosition,
   random: Random,
 ): string {
-  if (obstacle.kind === "thing") {
-    const { noun, said } = obstacle;
+  if (missing.kind === "thing") {
+    const { noun, said } = missing;
     return random
-      .pick(words.thing)
-      .replaceAll("{thing}", () => yours(said))
+      .pick(templates.thing)
+      .replaceAll("{thing}", () => addressUser(said))
       .replaceAll("{noun}", noun);
   }
   const isPlain =
-    isRequest(clause) && clause.length < longest && !/[,:;.!]( |$)/.test(removeAllMarks(clause));
+    isRequest(clause) && clause.length < maxClauseLength && !/[,:;.!]( |$)/.test(removeAllMarks(clause));
   if (isPlain)
     return random
-      .pick(standing === "again" ? words.again.request : words.request)
-      .replace("{clause}", () => yours(clause));
-  const own = standing === "alone" ? words : words[standing];
+      .pick(position === "again" ? templates.again.request : templates.request)
+      .replace("{clause}", () => addressUser(clause));
+  const own = position === "alone" ? templates : templates[position];
   return random.pick(tool.effect === "read" ? own.question : own.deed);
 }
 
 /** Words that are taken up again: of a longer clause only that it cannot be done is said. */
-const longest = 110;
+const maxClauseLength = 110;
 
 /** The user's words about themselves as the assistant says them; what is quoted stays as it is. */
-const yours = (text: string): string =>
+const addressUser = (text: string): string =>
   removeAllMarks(text)
     .split(/("[^"]*"|“[^”]*”)/)
-    .map((part, i) => (i % 2 === 1 ? part : turned(part)))
+    .map((part, i) => (i % 2 === 1 ? part : toSecondPerson(part)))
     .join("");
 
-const turned = (text: string): string =>
+const toSecondPerson = (text: string): string =>
   text
     .replaceAll(/\b(my|our)\b/gi, "your")
     .replaceAll(/\bmine\b/gi, "yours")

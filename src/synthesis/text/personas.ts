@@ -8,18 +8,18 @@ import { readJsonFile } from "../../storage/parseJson.ts";
 import type { Random } from "../../environment/random.ts";
 import { tidyText } from "./templates.ts";
 
-const texts = z.array(z.string()).min(1);
-const share = z.number().min(0).max(1);
+const textsSchema = z.array(z.string()).min(1);
+const shareSchema = z.number().min(0).max(1);
 
-const persona = z.strictObject({
+const personaSchema = z.strictObject({
   name: z.string(),
   weight: z.number().positive(),
-  open: texts.optional(),
+  open: textsSchema.optional(),
   /** Frames for the first clause: `could you {clause}?` */
-  ask: texts,
-  close: texts.optional(),
+  ask: textsSchema,
+  close: textsSchema.optional(),
   /** In place of the manners' own words before a follow-up. */
-  followUp: texts.optional(),
+  followUp: textsSchema.optional(),
   dates: z.enum(["plain", "day-first", "month-first", "relative", "short", "long", "weekday"]),
   /** Says 4:15 pm. */
   clock: z.literal(12).optional(),
@@ -32,55 +32,55 @@ const persona = z.strictObject({
    * something is said that asks for nothing, requests are numbered, and the last of them comes as
    * an afterthought.
    */
-  indirect: share.optional(),
-  corrects: share.optional(),
-  talks: share.optional(),
-  numbers: share.optional(),
-  afterthoughts: share.optional(),
+  indirect: shareSchema.optional(),
+  corrects: shareSchema.optional(),
+  talks: shareSchema.optional(),
+  numbers: shareSchema.optional(),
+  afterthoughts: shareSchema.optional(),
   /** Small talk of this persona's own. */
-  reasons: texts.optional(),
+  reasons: textsSchema.optional(),
 });
 
-const personasSchema = z.strictObject({
+const styleGuideSchema = z.strictObject({
   format: z.literal("prove/personas@1"),
   joiners: z.strictObject({
-    and: texts,
-    sentence: texts,
-    afterthought: texts,
-    several: z.strictObject({ 2: texts, 3: texts }),
+    and: textsSchema,
+    sentence: textsSchema,
+    afterthought: textsSchema,
+    several: z.strictObject({ 2: textsSchema, 3: textsSchema }),
   }),
-  followUp: texts,
-  clarification: texts,
+  followUp: textsSchema,
+  clarification: textsSchema,
   /** In place of both where the answer was that there is nothing. */
-  sober: texts,
+  sober: textsSchema,
   /** Before the answer to a question. */
-  answering: texts,
+  answering: textsSchema,
   /** After a refusal: before the next try, and before something else. */
-  refused: texts,
-  leaveIt: texts,
-  indirect: texts,
-  corrections: texts,
-  reasons: texts,
+  refused: textsSchema,
+  leaveIt: textsSchema,
+  indirect: textsSchema,
+  corrections: textsSchema,
+  reasons: textsSchema,
   /** How the assistant begins: after a change, after a look-up, before a question. */
-  openers: z.strictObject({ write: texts, read: texts, ask: texts }),
+  openers: z.strictObject({ write: textsSchema, read: textsSchema, ask: textsSchema }),
   /** Between what is done and what has to be asked or could not be done. */
-  asking: texts,
-  but: texts,
+  asking: textsSchema,
+  but: textsSchema,
   /** What was done where the first choice was refused. */
-  instead: texts,
-  accept: texts,
-  giveUp: texts,
-  nothing: texts,
-  done: texts,
-  cannot: texts,
-  personas: z.array(persona).min(1),
+  instead: textsSchema,
+  accept: textsSchema,
+  giveUp: textsSchema,
+  nothing: textsSchema,
+  done: textsSchema,
+  cannot: textsSchema,
+  personas: z.array(personaSchema).min(1),
 });
 
-export type StyleGuide = z.infer<typeof personasSchema>;
-export type Persona = z.infer<typeof persona>;
+export type StyleGuide = z.infer<typeof styleGuideSchema>;
+export type Persona = z.infer<typeof personaSchema>;
 
 export const readStyleGuide = (resources: string): StyleGuide =>
-  readJsonFile(personasSchema, join(resources, "personas.json"));
+  readJsonFile(styleGuideSchema, join(resources, "personas.json"));
 
 export const pickPersona = ({ personas }: StyleGuide, random: Random): Persona =>
   random.pickWeighted(personas, it => it.weight);
@@ -98,78 +98,78 @@ export type TurnPosition =
  */
 export function composeTurn(
   clauses: readonly string[],
-  opening: TurnPosition,
+  position: TurnPosition,
   persona: Persona,
-  manners: StyleGuide,
+  style: StyleGuide,
   random: Random,
-  reason = "",
+  filler = "",
 ): string {
   const numbered =
-    opening === "first" && reason === ""
-      ? numberedOf(clauses, persona, manners, random)
+    position === "first" && filler === ""
+      ? renderNumbered(clauses, persona, style, random)
       : undefined;
   if (numbered !== undefined)
-    return finished(random.pick(persona.open ?? [""]) + numbered, persona);
-  const isBare = opening === "answer" || opening === "clarification" || opening === "instead";
-  const sentences = sentencesOf(clauses, persona, manners, random);
+    return finishTurn(random.pick(persona.open ?? [""]) + numbered, persona);
+  const isBare = position === "answer" || position === "clarification" || position === "instead";
+  const sentences = joinClauses(clauses, persona, style, random);
   const first = sentences[0]!;
-  const start = leadOf(opening, first, persona, manners, random);
-  const isRunOn = runsInto(start) && reason === "";
-  const said = isBare ? "" : reason;
+  const start = pickLead(position, first, persona, style, random);
+  const isRunOn = isRunOnLead(start) && filler === "";
+  const said = isBare ? "" : filler;
   const frame =
     isBare || (isRunOn && /^(now|next|and|also)/i.test(start)) || !isRequest(first)
       ? "{clause}"
-      : frameFor(first, persona, random);
+      : pickFrame(first, persona, random);
   const framed =
     first.endsWith("?") && !isBare
-      ? indirect(first, persona, manners, random)
+      ? makeIndirect(first, persona, style, random)
       : frame.replace("{clause}", () => first);
   const opened =
-    isRunOn || (persona.casual && opening !== "bare" && start === "" && said === "")
+    isRunOn || (persona.casual && position !== "bare" && start === "" && said === "")
       ? framed
       : capitalize(framed);
-  const spoken = [opened, ...sentences.slice(1).map(capitalize)].map(closed).join(" ");
-  const close = opening === "first" && !persona.casual ? random.pick(persona.close ?? [""]) : "";
-  return finished(
-    `${start}${said === "" ? "" : `${runsInto(start) ? said.replace(/^(?!I\b)./, it => it.toLowerCase()) : said} `}${spoken}`,
+  const spoken = [opened, ...sentences.slice(1).map(capitalize)].map(endSentence).join(" ");
+  const close = position === "first" && !persona.casual ? random.pick(persona.close ?? [""]) : "";
+  return finishTurn(
+    `${start}${said === "" ? "" : `${isRunOnLead(start) ? said.replace(/^(?!I\b)./, it => it.toLowerCase()) : said} `}${spoken}`,
     persona,
     close,
   );
 }
 
-function leadOf(
-  opening: TurnPosition,
+function pickLead(
+  position: TurnPosition,
   first: string,
   persona: Persona,
-  manners: StyleGuide,
+  style: StyleGuide,
   random: Random,
 ): string {
   const leads = {
     first: persona.open ?? [""],
-    "follow-up": persona.followUp && random.boolean(0.7) ? persona.followUp : manners.followUp,
-    clarification: manners.clarification,
-    answer: manners.answering,
-    instead: manners.refused,
-    "moving-on": manners.leaveIt,
+    "follow-up": persona.followUp && random.boolean(0.7) ? persona.followUp : style.followUp,
+    clarification: style.clarification,
+    answer: style.answering,
+    instead: style.refused,
+    "moving-on": style.leaveIt,
     bare: [""],
-  }[opening];
-  const isBare = opening === "answer" || opening === "clarification" || opening === "instead";
+  }[position];
+  const isBare = position === "answer" || position === "clarification" || position === "instead";
   // "Now " and "And " run on into a request, not into "I have …" or a question; nothing runs into
   // "all right, …"
   const suits = (it: string) =>
     it === "" ||
-    !runsInto(it) ||
+    !isRunOnLead(it) ||
     (isBare
       ? !/^(all right|ok|no|yes|right|oh)\b/i.test(first)
-      : opening === "first" || isRequest(first));
+      : position === "first" || isRequest(first));
   const suiting = leads.filter(suits);
   return suiting.length === 0 ? "" : random.pick(suiting);
 }
 
-const runsInto = (text: string): boolean => /[a-z,:] $/.test(text);
+const isRunOnLead = (text: string): boolean => /[a-z,:] $/.test(text);
 
 /** A frame that the clause reads well in. */
-function frameFor(clause: string, { ask }: Persona, random: Random): string {
+function pickFrame(clause: string, { ask }: Persona, random: Random): string {
   const suits = (it: string) =>
     (/\{clause\}\??$/.test(it) || !/[,;:]/.test(clause)) &&
     (!/for (me|us)/.test(it) || !/\b(me|us|my)\b/.test(clause)) &&
@@ -185,7 +185,7 @@ function frameFor(clause: string, { ask }: Persona, random: Random): string {
 }
 
 /** Requests as a list, where each is plain enough for it. */
-function numberedOf(
+function renderNumbered(
   clauses: readonly string[],
   persona: Persona,
   { joiners }: StyleGuide,
@@ -206,40 +206,40 @@ function numberedOf(
   return `${random.pick(leads)}${items.join(" ")}`;
 }
 
-const finished = (text: string, { casual }: Persona, close = ""): string => {
+const finishTurn = (text: string, { casual }: Persona, close = ""): string => {
   const whole = tidyText(removeMarks(text)) + close;
   return casual ? whole.replace(/\.$/, "") : whole;
 };
 
 /** How often plain requests go "first …, then …". */
-const inOrder = 0.12;
+const sequenceShare = 0.12;
 
-function sentencesOf(
+function joinClauses(
   clauses: readonly string[],
   persona: Persona,
-  manners: StyleGuide,
+  style: StyleGuide,
   random: Random,
 ): string[] {
   if (
     clauses.length > 1 &&
     clauses.every(it => isRequest(it) && !/[,;:]/.test(it)) &&
-    random.boolean(inOrder)
+    random.boolean(sequenceShare)
   )
-    return [sequenceOf(clauses)];
+    return [renderSequence(clauses)];
   const sentences: string[] = [];
   for (const [i, clause] of clauses.entries()) {
     const follows = i > 0 && isRequest(clause);
     const isLast = i === clauses.length - 1;
     if (follows && isLast && random.boolean(persona.afterthoughts ?? 0.06)) {
-      sentences.push(`${random.pick(manners.joiners.afterthought).slice(2)}${clause}`);
+      sentences.push(`${random.pick(style.joiners.afterthought).slice(2)}${clause}`);
       continue;
     }
     const runsOn = follows && !sentences.at(-1)!.endsWith("?");
     const before = sentences.at(-1) ?? "";
-    const and = manners.joiners.and.filter(it => it.startsWith(",") || !before.includes(","));
+    const and = style.joiners.and.filter(it => it.startsWith(",") || !before.includes(","));
     const joiner = runsOn
       ? random.pick(
-          random.boolean(0.65) && !/[;:]|, .*,/.test(before) ? and : manners.joiners.sentence,
+          random.boolean(0.65) && !/[;:]|, .*,/.test(before) ? and : style.joiners.sentence,
         )
       : ". ";
     if (runsOn && !joiner.startsWith(".")) sentences.push(`${sentences.pop()!}${joiner}${clause}`);
@@ -248,7 +248,7 @@ function sentencesOf(
   return sentences;
 }
 
-const sequenceOf = ([first, second, third]: readonly string[]): string =>
+const renderSequence = ([first, second, third]: readonly string[]): string =>
   `first ${first}, then ${second}${third === undefined ? "" : `, and finally ${third}`}`;
 
 /** A clause that begins with a verb, so that it can be asked for politely. */
@@ -262,7 +262,7 @@ export const isRequest = (clause: string): boolean =>
  * "What is the balance of X?" as "Could you tell me what the balance of X is?", where that is sure
  * to come out right.
  */
-function indirect(question: string, persona: Persona, manners: StyleGuide, random: Random): string {
+function makeIndirect(question: string, persona: Persona, style: StyleGuide, random: Random): string {
   if (!random.boolean(persona.indirect ?? 0.03)) return question;
   const asked = question.match(/^(what|who) (?:is|'s) (the [^,?]*)\?$/);
   const turned =
@@ -278,7 +278,7 @@ function indirect(question: string, persona: Persona, manners: StyleGuide, rando
   const clause = turned ?? kept;
   return clause === undefined
     ? question
-    : random.pick(manners.indirect).replace("{clause}", () => clause);
+    : random.pick(style.indirect).replace("{clause}", () => clause);
 }
 
 const contractions: readonly [RegExp, string][] = [
@@ -302,15 +302,15 @@ const contractions: readonly [RegExp, string][] = [
 export const applyContractions = (text: string): string =>
   contractions.reduce((it, [long, short]) => it.replaceAll(long, short), text);
 
-const closed = (text: string) => (/[.?!]["”]?$/.test(text) ? text : `${text}.`);
+const endSentence = (text: string) => (/[.?!]["”]?$/.test(text) ? text : `${text}.`);
 
 /**
  * Stands before a value's own words in a clause, so that they keep their case at the start of a
  * sentence.
  */
-const mark = "\u0001";
-export const markVerbatim = (value: string): string => mark + value;
-export const removeMarks = (text: string): string => text.replaceAll(mark, "");
+const startMark = "\u0001";
+export const markVerbatim = (value: string): string => startMark + value;
+export const removeMarks = (text: string): string => text.replaceAll(startMark, "");
 
 /** The first letter in upper case, unless it belongs to a value. */
 export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -17,13 +17,13 @@ export interface ToolReply {
 }
 
 export interface ReplyParts {
-  readonly answers: readonly ToolReply[];
+  readonly replies: readonly ToolReply[];
   /** What has to be asked before the rest can be done. */
   readonly question?: string | undefined;
   /** Why the last thing was not done, as a whole sentence. */
-  readonly sorry?: string | undefined;
+  readonly refusal?: string | undefined;
   /** Whether these words name a thing that may be called "it". */
-  readonly isThing: (words: string) => boolean;
+  readonly isEntity: (words: string) => boolean;
   /** Words of the talk's last message, so that no two begin alike. */
   readonly before: string;
   /** Says what has to be said, and no more. */
@@ -32,53 +32,53 @@ export interface ReplyParts {
 
 /** One message, whole. */
 export function renderReply(
-  { answers, question, sorry, isThing, before, isBrief }: ReplyParts,
-  manners: StyleGuide,
+  { replies: answers, question, refusal: sorry, isEntity: isThing, before, isBrief }: ReplyParts,
+  style: StyleGuide,
   random: Random,
 ): string {
-  const told = toldTogether(
+  const told = joinReplies(
     answers.map(it => it.text),
     isThing,
     isBrief ? undefined : random,
   );
-  const opener = isBrief ? "" : openerOf(answers, { told, question, before }, manners, random);
+  const opener = isBrief ? "" : pickOpener(answers, { told, question, before }, style, random);
   const asked =
     question === undefined
       ? []
-      : [told === "" ? question : led(random.pick(manners.asking), question)];
+      : [told === "" ? question : addLead(random.pick(style.asking), question)];
   const turned =
     sorry === undefined
       ? []
       : [
           told === ""
             ? sorry
-            : turnedTo(
-                random.pick(manners.but.filter(it => !it.includes(":") || !sorry.includes(":"))),
+            : addRefusal(
+                random.pick(style.but.filter(it => !it.includes(":") || !sorry.includes(":"))),
                 sorry,
               ),
         ];
   const text = [told, ...turned, ...asked].filter(it => it !== "").join(" ");
-  return plain(opener === "" ? text : led(opener, text));
+  return cleanUpReply(opener === "" ? text : addLead(opener, text));
 }
 
-const plain = (text: string): string =>
-  withCents(sameDay(fixSingular(removeMarks(tidyText(capitalize(text)).replaceAll(endMark, "")))));
+const cleanUpReply = (text: string): string =>
+  addCents(mergeSameDay(fixSingular(removeMarks(tidyText(capitalize(text)).replaceAll(endMark, "")))));
 
 /** `45.5 euros` is 45.50 euros. */
-const withCents = (text: string): string =>
+const addCents = (text: string): string =>
   text.replaceAll(/(?<![\d.])(\d+\.\d)(?= euros?\b)|(?<=€)(\d+\.\d)(?!\d)/g, "$&0");
 
 /**
  * A refusal after something that was done: its own "I am sorry, but" would be one "but" too many.
  */
-const turnedTo = (lead: string, sorry: string): string =>
-  led(
+const addRefusal = (lead: string, sorry: string): string =>
+  addLead(
     lead,
     capitalize(sorry.replace(/^((?:I am sorry|I'm sorry|Sorry), but|Unfortunately,|Sorry,) /, "")),
   );
 
 /** A sentence after words that lead into it, or begin anew before it. */
-const led = (lead: string, sentence: string): string =>
+const addLead = (lead: string, sentence: string): string =>
   lead + (/[a-z,:] $/.test(lead) ? lowerFirst(sentence) : sentence);
 
 /** In lower case where it may be: no name, no "I", no abbreviation. */
@@ -90,72 +90,72 @@ export const lowerFirst = (text: string): string =>
     ? text.charAt(0).toLowerCase() + text.slice(1)
     : text.replace(/^A /, "a ");
 
-const acknowledging =
+const acknowledgement =
   /^(Done|All done|All set|There you go|Of course|Sure|Certainly|OK|Yes, done)[,:.!] +/;
-const startsKnown =
+const knownOpening =
   /^(Done|All done|All set|There you go|Here|Yes|No|Nothing|None|Sorry|OK|Sure|Of course|Certainly)\b/;
 
-function openerOf(
+function pickOpener(
   answers: readonly ToolReply[],
   { told, question, before }: { told: string; question: string | undefined; before: string },
-  manners: StyleGuide,
+  style: StyleGuide,
   random: Random,
 ): string {
-  const { write, read, ask } = manners.openers;
-  if (told === "" && question !== undefined) return fresh(ask, before, random);
-  if (answers.length === 0 || startsKnown.test(removeMarks(told))) return "";
+  const { write, read, ask } = style.openers;
+  if (told === "" && question !== undefined) return pickUnlikeBefore(ask, before, random);
+  if (answers.length === 0 || knownOpening.test(removeMarks(told))) return "";
   const suiting = (answers[0]!.isWrite ? write : read).filter(
     it => !it.startsWith("That ") || !told.startsWith("That "),
   );
-  return fresh(suiting, before, random);
+  return pickUnlikeBefore(suiting, before, random);
 }
 
 /** One that the message before did not begin with. */
-function fresh(openers: readonly string[], before: string, random: Random): string {
+function pickUnlikeBefore(openers: readonly string[], before: string, random: Random): string {
   const opener = random.pick(openers);
   return opener !== "" && before.startsWith(opener.trim()) ? "" : opener;
 }
 
 /** One after the other, or joined here and there. */
-function toldTogether(
+function joinReplies(
   sentences: readonly string[],
-  isThing: ReplyParts["isThing"],
+  isEntity: ReplyParts["isEntity"],
   random: Random | undefined,
 ): string {
   let text = "";
   let last = "";
   let joins = 0;
   for (const said of sentences) {
-    const sentence = stopped(capitalize(said));
+    const sentence = endQuotation(capitalize(said));
     if (text !== "" && sentence === last) {
       text += " The same goes for the other one.";
       continue;
     }
     const next =
-      text === "" ? sentence : taken(last, withoutAcknowledgement(newsIn(sentence, text)), isThing);
-    const alike = text === "" ? undefined : andSoIs(last, next);
+      text === "" ? sentence : useItForRepeatedSubject(last, removeAcknowledgement(removeRepeatedSentences(sentence, text)), isEntity);
+    const alike = text === "" ? undefined : findSecondSubject(last, next);
     if (text === "") text = next;
     else if (alike !== undefined) text = `${text.slice(0, -1)}, and so is ${alike}.`;
     else if (!random) text = `${text} ${next}`;
     else if (
       joins === 0 &&
-      runsOn(last) &&
-      runsOn(next) &&
+      isJoinable(last) &&
+      isJoinable(next) &&
       last.length + next.length < 130 &&
       random.boolean(0.5)
     ) {
-      const more = goesOn(last, capitalize(said)) ?? lowerFirst(next);
+      const more = dropRepeatedSubject(last, capitalize(said)) ?? lowerFirst(next);
       text = `${text.slice(0, -1)}${last.includes(",") || more.includes(",") || (more === lowerFirst(next) && random.boolean(0.4)) ? ", and" : " and"} ${more}`;
       joins++;
     } else
-      text = `${text} ${joins === 0 && sentences.length > 1 && random.boolean(0.2) && /^(The|It|I|Your|There) /.test(next) && verbPattern.test(next) ? led(random.pick(["Also, ", "And "]), next) : next}`;
+      text = `${text} ${joins === 0 && sentences.length > 1 && random.boolean(0.2) && /^(The|It|I|Your|There) /.test(next) && verbPattern.test(next) ? addLead(random.pick(["Also, ", "And "]), next) : next}`;
     last = next;
   }
   return text;
 }
 
 /** An answer without what has been said already, in a sentence of its own and of no "it". */
-function newsIn(answer: string, before: string): string {
+function removeRepeatedSentences(answer: string, before: string): string {
   const sentences = answer.split(/(?<=[.!?]) (?=[A-Z])/);
   const news = sentences.filter(
     it => !it.includes("\u0001") || /^(It|They|That|This)\b/.test(it) || !before.includes(it),
@@ -164,12 +164,12 @@ function newsIn(answer: string, before: string): string {
 }
 
 /** A sentence that ends with a quotation ends with a stop, within it or after it. */
-const stopped = (text: string): string =>
+const endQuotation = (text: string): string =>
   /[^.?!…]\u0002?["”]$/.test(text.replaceAll("\u0002", "")) ? `${text}.` : text;
 
 /** A second "Done, …" says nothing. */
-function withoutAcknowledgement(text: string): string {
-  const rest = text.replace(acknowledging, "");
+function removeAcknowledgement(text: string): string {
+  const rest = text.replace(acknowledgement, "");
   return rest.split(" ").length < 3 ? text : marked(rest);
 }
 
@@ -181,23 +181,23 @@ export const verbPattern =
   /\b(is|are|has|have|was|were|will|holds|starts|begins|comes|goes|went|leads|belongs|takes|took|ends|lasts|costs|stands|can|gets|leaves|says|means|knows|did|does|made|moved)\b/;
 
 /** One sentence with a verb, without a list or an aside in it. */
-const runsOn = (text: string): boolean =>
+const isJoinable = (text: string): boolean =>
   verbPattern.test(text) &&
   /^[^.:;?!]*\.$/.test(
     text.replaceAll(/(\d)\.(\d)/g, "$1$2").replaceAll(/[^\s\u0001]*\.[a-z0-9]{2,4}\b/g, "x"),
   ) &&
-  !startsKnown.test(removeMarks(text)) &&
+  !knownOpening.test(removeMarks(text)) &&
   !/,? (so|which|because) | and .* and /.test(text);
 
 /** The words for the value that a sentence begins with, and the quotation mark after it. */
-const headOf = (text: string): string => text.match(/^[^\u0002]*\u0002["”]?/)?.[0] ?? "";
+const getSubject = (text: string): string => text.match(/^[^\u0002]*\u0002["”]?/)?.[0] ?? "";
 
 /**
  * What is said of the same thing once more, without its name: `X is full` and `X is Ana's` as `X is
  * full and is Ana's`.
  */
-function goesOn(last: string, next: string): string | undefined {
-  const head = headOf(next);
+function dropRepeatedSubject(last: string, next: string): string | undefined {
+  const head = getSubject(next);
   const rest = next.slice(head.length);
   return head !== "" &&
     last.startsWith(head) &&
@@ -209,16 +209,16 @@ function goesOn(last: string, next: string): string | undefined {
 }
 
 /** The same beginning a second time is "It". */
-function taken(last: string, next: string, isThing: ReplyParts["isThing"]): string {
-  const head = headOf(next);
+function useItForRepeatedSubject(last: string, next: string, isEntity: ReplyParts["isEntity"]): string {
+  const head = getSubject(next);
   if (head.length < 2) return next;
   const rest = next.slice(head.length);
   const name = removeMarks(head).replaceAll(endMark, "").replaceAll(/["“”]/g, "");
   const isSame = last.startsWith(head);
-  const spoken = valuesIn(last);
-  const isOnly = spoken.includes(name) && spoken.every(it => it === name || !isThing(it));
+  const spoken = listValues(last);
+  const isOnly = spoken.includes(name) && spoken.every(it => it === name || !isEntity(it));
   if (!isSame && !isOnly) return next;
-  const isOne = (isSame && /^(The|Your) /.test(name)) || isThing(name);
+  const isOne = (isSame && /^(The|Your) /.test(name)) || isEntity(name);
   return isOne &&
     /^ (is|was|has|holds|will|starts|begins|ends|lasts|costs|comes|takes|belongs|stands|opens|leads|says|goes|leaves) /.test(
       rest,
@@ -228,11 +228,11 @@ function taken(last: string, next: string, isThing: ReplyParts["isThing"]): stri
 }
 
 /** The values that a sentence says. */
-const valuesIn = (text: string): string[] =>
+const listValues = (text: string): string[] =>
   [...text.matchAll(/\u0001([^\u0001\u0002]*)\u0002/g)].map(it => it[1]!);
 
 /** `A is frozen.` and `B is frozen.`: the other one's name. */
-function andSoIs(last: string, next: string): string | undefined {
+function findSecondSubject(last: string, next: string): string | undefined {
   const [a, b] = [last, next].map(it => it.match(/^(.*?) is ([^.,;:]+)\.$/));
   return a && b && a[2] === b[2] && a[1] !== b[1] ? lowerFirst(b[1]!) : undefined;
 }
@@ -266,7 +266,7 @@ export function formatRefusal(error: string, now: string, random: Random): strin
       .replaceAll(/\brepeats weekdays\b/g, "repeats on weekdays")
       .replaceAll(
         /\bthe user (is|was|has|does|goes|[a-z]+[^\Ws]s)\b/g,
-        (_, verb: string) => `you ${irregular[verb] ?? verb.replace(/s$/, "")}`,
+        (_, verb: string) => `you ${secondPerson[verb] ?? verb.replace(/s$/, "")}`,
       )
       .replaceAll(/\bthe user\b/g, "you")
       .replaceAll(/\byou is\b/g, "you are")
@@ -274,7 +274,7 @@ export function formatRefusal(error: string, now: string, random: Random): strin
   );
 }
 
-const irregular: Readonly<Record<string, string>> = {
+const secondPerson: Readonly<Record<string, string>> = {
   is: "are",
   was: "were",
   has: "have",
@@ -296,7 +296,7 @@ export const fixSingular = (text: string): string =>
     .replaceAll(
       /(?<![\d.,:/-])1 ((?:more|open|new|other|free|unread|full|planned) )?([a-z]+s)\b/g,
       (all, of: string | undefined, noun: string) =>
-        plurals.test(noun) ? `1 ${of ?? ""}${one(noun)}` : all,
+        pluralNoun.test(noun) ? `1 ${of ?? ""}${toSingular(noun)}` : all,
     )
     .replaceAll(/\bThere are 1\b/g, "There is 1")
     .replaceAll(/\b(1 [a-z]+) are\b/g, "$1 is")
@@ -308,9 +308,9 @@ export const fixSingular = (text: string): string =>
     );
 
 /** Words that end in s and are one already, or no things at all. */
-const plurals =
+const pluralNoun =
   /^(?!is$|was$|has$|as$|this$|its$|less$|plus$|minus$|across$|always$|bus$|business$|class$|address$|access$|status$|gas$|does$|goes$|comes$|takes$|costs$|lasts$|holds$|fits$|needs$|stands$|says$|series$|canvas$|glass$|pass$|process$|express$)[a-z]+$/;
-const one = (noun: string): string =>
+const toSingular = (noun: string): string =>
   /[^aeiou]ies$/.test(noun)
     ? noun.replace(/ies$/, "y")
     : /(ch|sh|x|ss)es$/.test(noun)
@@ -318,7 +318,7 @@ const one = (noun: string): string =>
       : noun.slice(0, -1);
 
 /** The day once: `9 March at 10:30 until 9 March at 11:00`. */
-const sameDay = (text: string): string =>
+const mergeSameDay = (text: string): string =>
   text
     .replaceAll(
       /(\d{1,2} [A-Z][a-z]+(?: \d{4})?) at (\d\d:\d\d),? (until|to|and ends|to end) (?:on )?\1 at (\d\d:\d\d)/g,

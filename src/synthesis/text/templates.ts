@@ -73,38 +73,38 @@ import { UserError } from "../../userError.ts";
 import type { Random } from "../../environment/random.ts";
 import { declarationsOf } from "../graph/declarations.ts";
 
-const json = z.json() as z.ZodType<Json>;
-const texts = z.array(z.string().min(1)).min(1);
-const reply = z.union([
+const jsonSchema = z.json() as z.ZodType<Json>;
+const textsSchema = z.array(z.string().min(1)).min(1);
+const replySchema = z.union([
   z.string().min(1),
-  z.strictObject({ say: z.string().min(1), if: z.record(z.string(), json) }),
+  z.strictObject({ say: z.string().min(1), if: z.record(z.string(), jsonSchema) }),
 ]);
-const replies = z.array(reply).min(1);
-const form = z.union([
+const repliesSchema = z.array(replySchema).min(1);
+const clauseSchema = z.union([
   z.string().min(1),
   z.strictObject({
     say: z.string().min(1),
-    with: z.record(z.string(), json).optional(),
-    reply: replies.optional(),
+    with: z.record(z.string(), jsonSchema).optional(),
+    reply: repliesSchema.optional(),
     made: z.literal(false).optional(),
   }),
 ]);
-const forms = z.array(form).min(1);
+const clausesSchema = z.array(clauseSchema).min(1);
 
-const toolPhrases = z.strictObject({
-  forms,
-  again: forms.optional(),
-  missing: z.record(z.string(), z.strictObject({ forms, ask: texts, answer: texts })).optional(),
-  instead: z.record(z.string(), texts).optional(),
-  otherwise: z.record(z.string(), texts).optional(),
-  reply: replies.optional(),
-  reasons: texts.optional(),
-  empty: texts.optional(),
+const toolTemplatesSchema = z.strictObject({
+  forms: clausesSchema,
+  again: clausesSchema.optional(),
+  missing: z.record(z.string(), z.strictObject({ forms: clausesSchema, ask: textsSchema, answer: textsSchema })).optional(),
+  instead: z.record(z.string(), textsSchema).optional(),
+  otherwise: z.record(z.string(), textsSchema).optional(),
+  reply: repliesSchema.optional(),
+  reasons: textsSchema.optional(),
+  empty: textsSchema.optional(),
   item: z.string().optional(),
-  refused: z.record(z.string(), texts).optional(),
+  refused: z.record(z.string(), textsSchema).optional(),
 });
 
-const phrasesSchema = z.strictObject({
+const serverTemplatesSchema = z.strictObject({
   format: z.literal("prove/phrases@1"),
   server: z.string(),
   self: z.string().optional(),
@@ -112,29 +112,29 @@ const phrasesSchema = z.strictObject({
     z.string(),
     z.strictObject({
       noun: z.string(),
-      mention: texts,
-      known: texts.optional(),
-      again: texts.optional(),
-      short: texts.optional(),
+      mention: textsSchema,
+      known: textsSchema.optional(),
+      again: textsSchema.optional(),
+      short: textsSchema.optional(),
     }),
   ),
   arguments: z.record(
     z.string(),
     z.strictObject({
-      say: texts.optional(),
-      values: z.array(json).min(1).optional(),
-      words: z.record(z.string(), texts).optional(),
+      say: textsSchema.optional(),
+      values: z.array(jsonSchema).min(1).optional(),
+      words: z.record(z.string(), textsSchema).optional(),
       days: z.tuple([z.int(), z.int()]).optional(),
     }),
   ),
-  tools: z.record(z.string(), toolPhrases),
-  reasons: texts.optional(),
+  tools: z.record(z.string(), toolTemplatesSchema),
+  reasons: textsSchema.optional(),
 });
 
-export type ServerTemplates = z.infer<typeof phrasesSchema>;
-export type ToolTemplates = z.infer<typeof toolPhrases>;
-export type ClauseTemplate = z.infer<typeof form>;
-export type ReplyTemplate = z.infer<typeof reply>;
+export type ServerTemplates = z.infer<typeof serverTemplatesSchema>;
+export type ToolTemplates = z.infer<typeof toolTemplatesSchema>;
+export type ClauseTemplate = z.infer<typeof clauseSchema>;
+export type ReplyTemplate = z.infer<typeof replySchema>;
 
 /**
  * A server's phrases from a folder, completed by plain ones for what the file leaves out; all plain
@@ -150,7 +150,7 @@ export function readTemplates(folder: string, server: Server): ServerTemplates {
 
 /** Reads a phrase file's text. Throws a `Mistake` that names the file and the first flaw. */
 export function parseTemplates(server: Server, text: string, file: string): ServerTemplates {
-  const phrases = parseJson(phrasesSchema, text, { file, noun: "a phrase file" });
+  const phrases = parseJson(serverTemplatesSchema, text, { file, noun: "a phrase file" });
   const flaw = findTemplateErrors(phrases, server)[0];
   if (flaw !== undefined) throw new UserError(`${file}: ${flaw}`, "mend that phrase");
   return phrases;
@@ -213,7 +213,6 @@ export const getTemplateText = (it: ClauseTemplate): string =>
   typeof it === "string" ? it : it.say;
 export const getFixedArguments = (it: ClauseTemplate): JsonObject =>
   typeof it === "string" ? {} : (it.with ?? {});
-/** Replies that suit this way of asking better than the tool's own. */
 /** The words of replies that this result allows, those made for it first. */
 export function selectReplies(
   replies: readonly ReplyTemplate[],
@@ -221,7 +220,7 @@ export function selectReplies(
   order: <T>(list: readonly T[]) => readonly T[],
 ): string[] {
   const isMet = ([path, wanted]: [string, Json]) =>
-    [wanted].flat().some(it => fits(field(path) ?? null, it));
+    [wanted].flat().some(it => matchesCondition(field(path) ?? null, it));
   const made = replies.flatMap(it =>
     typeof it !== "string" && Object.entries(it.if).every(isMet) ? [it.say] : [],
   );
@@ -232,7 +231,7 @@ export function selectReplies(
  * Whether a result's value is what a reply is for: the same, or a number on the right side of a
  * bound such as `<0`.
  */
-function fits(value: Json, wanted: Json): boolean {
+function matchesCondition(value: Json, wanted: Json): boolean {
   const bound =
     typeof wanted === "string" && typeof value === "number"
       ? wanted.match(/^([<>])(-?\d+(?:\.\d+)?)$/)
@@ -254,27 +253,27 @@ export const getOwnReplies = (it: ClauseTemplate): readonly ReplyTemplate[] | un
   typeof it === "string" ? undefined : it.reply;
 
 /** What a plain argument may be and how it is said: under its tool's name, else under its own. */
-export const findArgumentTemplates = (phrases: ServerTemplates, tool: string, key: string) =>
-  phrases.arguments[`${tool}.${key}`] ?? phrases.arguments[key];
+export const findArgumentTemplates = (templates: ServerTemplates, tool: string, key: string) =>
+  templates.arguments[`${tool}.${key}`] ?? templates.arguments[key];
 
 /** A list as people say it: `a, b and c`. */
 export const joinWithAnd = (words: readonly string[]): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)!}`;
 
 /** What is wrong with a phrase file for this server, a line each. */
-export function findTemplateErrors(phrases: ServerTemplates, server: Server): string[] {
+export function findTemplateErrors(templates: ServerTemplates, server: Server): string[] {
   const flaws: string[] = [];
-  if (phrases.server !== server.name) flaws.push(`server is ${phrases.server}, not ${server.name}`);
-  for (const [name, it] of Object.entries(phrases.tools)) {
+  if (templates.server !== server.name) flaws.push(`server is ${templates.server}, not ${server.name}`);
+  for (const [name, it] of Object.entries(templates.tools)) {
     const tool = server.tools.get(name);
     if (!tool) flaws.push(`${server.name} has no tool ${name}`);
-    else flaws.push(...findErrorsInTool(tool, it).map(flaw => `${name}: ${flaw}`));
+    else flaws.push(...checkToolTemplates(tool, it).map(flaw => `${name}: ${flaw}`));
   }
-  for (const [name, it] of Object.entries(phrases.entities))
+  for (const [name, it] of Object.entries(templates.entities))
     for (const text of it.again ?? [])
       if (findSlots(text).length > 0)
         flaws.push(`entity ${name}: "${text}" is an again form with a slot`);
-  for (const [name, it] of Object.entries(phrases.entities))
+  for (const [name, it] of Object.entries(templates.entities))
     for (const text of it.short ?? [])
       if (findSlots(text).some(slot => slot !== "first" && slot !== "lower"))
         flaws.push(
@@ -283,7 +282,7 @@ export function findTemplateErrors(phrases: ServerTemplates, server: Server): st
   return flaws;
 }
 
-function findErrorsInTool(tool: Tool, phrases: ToolTemplates): string[] {
+function checkToolTemplates(tool: Tool, templates: ToolTemplates): string[] {
   const keys = Object.keys((tool.inputSchema["properties"] ?? {}) as object);
   const required = (tool.inputSchema["required"] ?? []) as readonly string[];
   const unknown = (text: string) =>
@@ -296,9 +295,9 @@ function findErrorsInTool(tool: Tool, phrases: ToolTemplates): string[] {
       .filter(key => key !== but && !said.includes(key))
       .map(key => `"${getTemplateText(it)}" does not say ${key}`);
   };
-  const flaws = phrases.forms.flatMap(it => [...unknown(getTemplateText(it)), ...lacks(it)]);
-  flaws.push(...(phrases.again ?? []).flatMap(it => unknown(getTemplateText(it))));
-  for (const [key, it] of Object.entries(phrases.missing ?? {})) {
+  const flaws = templates.forms.flatMap(it => [...unknown(getTemplateText(it)), ...lacks(it)]);
+  flaws.push(...(templates.again ?? []).flatMap(it => unknown(getTemplateText(it))));
+  for (const [key, it] of Object.entries(templates.missing ?? {})) {
     if (!required.includes(key)) flaws.push(`missing ${key} is no required argument`);
     flaws.push(
       ...it.forms.flatMap(form => [...unknown(getTemplateText(form)), ...lacks(form, key)]),
@@ -321,7 +320,7 @@ function findErrorsInTool(tool: Tool, phrases: ToolTemplates): string[] {
     );
   }
   for (const kind of ["instead", "otherwise"] as const)
-    for (const [key, list] of Object.entries(phrases[kind] ?? {}))
+    for (const [key, list] of Object.entries(templates[kind] ?? {}))
       flaws.push(
         ...list
           .filter(text => !findSlots(text).includes(key))
@@ -332,7 +331,7 @@ function findErrorsInTool(tool: Tool, phrases: ToolTemplates): string[] {
 
 function completeTemplates(server: Server, known: ServerTemplates | undefined): ServerTemplates {
   const tools = Object.fromEntries(
-    [...server.tools.values()].map(it => [it.name, known?.tools[it.name] ?? plainFormsOf(it)]),
+    [...server.tools.values()].map(it => [it.name, known?.tools[it.name] ?? createToolTemplates(it)]),
   );
   const declared = [...declarationsOf(server).values()];
   const named = [
@@ -340,7 +339,7 @@ function completeTemplates(server: Server, known: ServerTemplates | undefined): 
     ...declared.flatMap(it => it.inputs),
   ];
   const entities = Object.fromEntries(
-    named.map(it => [it.entity, plainEntity(it.entity, it.isSpoken)]),
+    named.map(it => [it.entity, createEntityTemplates(it.entity, it.isSpoken)]),
   );
   return {
     format: "prove/phrases@1",
@@ -353,18 +352,18 @@ function completeTemplates(server: Server, known: ServerTemplates | undefined): 
   };
 }
 
-const words = (name: string) => name.replaceAll("_", " ");
-const plainEntity = (entity: string, isSpoken: boolean) => ({
-  noun: words(entity),
-  mention: [isSpoken ? "{id}" : `the ${words(entity)} {label}`],
-  again: [`that ${words(entity)}`],
+const toWords = (name: string) => name.replaceAll("_", " ");
+const createEntityTemplates = (entity: string, isSpoken: boolean) => ({
+  noun: toWords(entity),
+  mention: [isSpoken ? "{id}" : `the ${toWords(entity)} {label}`],
+  again: [`that ${toWords(entity)}`],
 });
 
 /** Forms made from a tool's own name: `freeze card, card id: …`. Understandable, and no more. */
-function plainFormsOf(tool: Tool): ToolTemplates {
+function createToolTemplates(tool: Tool): ToolTemplates {
   const required = (tool.inputSchema["required"] ?? []) as readonly string[];
-  const verb = words(tool.name.slice(tool.server.length + 1));
-  const said = required.map(key => `${words(key).replace(/ id$/, "")} {${key}}`);
+  const verb = toWords(tool.name.slice(tool.server.length + 1));
+  const said = required.map(key => `${toWords(key).replace(/ id$/, "")} {${key}}`);
   return { forms: [said.length ? `${verb} with ${said.join(" and ")}` : verb], reply: ["Done."] };
 }
 

@@ -40,10 +40,10 @@ const say = (
   const isThing = (it: string) => it === "Travel card" || it === "notes.txt";
   return renderReply(
     {
-      answers,
+      replies: answers,
       question: more.question,
-      sorry: more.sorry,
-      isThing,
+      refusal: more.sorry,
+      isEntity: isThing,
       before: "",
       isBrief: more.isBrief ?? true,
     },
