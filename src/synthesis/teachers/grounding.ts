@@ -8,7 +8,7 @@ import { daysBetween, weekdayName } from "../../environment/time.ts";
 import { visibleLines } from "../../trajectory/visible.ts";
 import { isReticent, type TurnPlan } from "./turnPrompt.ts";
 import { containsToken } from "../text/containsToken.ts";
-import { removeMarks } from "../text/personas.ts";
+import { removeMarks } from "../text/valueMarks.ts";
 import type { EntityInstance } from "../user/entitySampling.ts";
 import type { Intent } from "../user/intent.ts";
 

@@ -33,7 +33,7 @@ import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
 import { parseJson } from "../../storage/parseJson.ts";
 import { UserError } from "../../userError.ts";
-import { findSlots } from "./templates.ts";
+import { findSlots } from "./templateText.ts";
 
 const json = z.json() as z.ZodType<Json>;
 const texts = z.array(z.string().min(1)).min(1);

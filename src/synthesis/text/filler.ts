@@ -2,7 +2,8 @@
  * What people say before they ask for something, and that asks for nothing. Knows no wishes: it is
  * true whatever they want.
  */
-import { applyContractions, type StyleGuide } from "./personas.ts";
+import { applyContractions } from "./clauses.ts";
+import type { StyleGuide } from "./personas.ts";
 import type { ConversationContext } from "../user/intent.ts";
 
 /**

@@ -3,8 +3,9 @@
  * what was named; and the words for it. Knows clauses and words, not how they were planned.
  */
 import type { Random } from "../../environment/random.ts";
-import { isRequest } from "./personas.ts";
 import type { Intent } from "../user/intent.ts";
+import { isRequest } from "./clauses.ts";
+import { removeAllMarks } from "./valueMarks.ts";
 
 export type MissingCapability =
   | { readonly kind: "tool" }
@@ -53,7 +54,9 @@ export function renderMissingCapability(
       .replaceAll("{noun}", noun);
   }
   const isPlain =
-    isRequest(clause) && clause.length < maxClauseLength && !/[,:;.!]( |$)/.test(removeAllMarks(clause));
+    isRequest(clause) &&
+    clause.length < maxClauseLength &&
+    !/[,:;.!]( |$)/.test(removeAllMarks(clause));
   if (isPlain)
     return random
       .pick(position === "again" ? templates.again.request : templates.request)
@@ -80,6 +83,3 @@ const toSecondPerson = (text: string): string =>
     .replaceAll(/\bI am\b/g, "you are")
     .replaceAll(/\bI'm\b/g, "you're")
     .replaceAll(/\b(me|us|I|we)\b/g, "you");
-
-/** Without the marks that stand around a value's own words. */
-export const removeAllMarks = (text: string): string => text.replaceAll(/[\u0001\u0002]/g, "");

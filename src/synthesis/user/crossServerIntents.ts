@@ -7,13 +7,9 @@ import type { Json } from "../../environment/json.ts";
 import type { Random } from "../../environment/random.ts";
 import { containsToken } from "../text/containsToken.ts";
 import { getValueAt, type CrossServerLink } from "../text/crossServerLinks.ts";
-import { markVerbatim } from "../text/personas.ts";
-import {
-  getFixedArguments,
-  findSlots,
-  getTemplateText,
-  type ClauseTemplate,
-} from "../text/templates.ts";
+import { markVerbatim } from "../text/valueMarks.ts";
+import { getFixedArguments, getTemplateText, type ClauseTemplate } from "../text/templateSchema.ts";
+import { findSlots } from "../text/templateText.ts";
 import { describeProblem } from "./userPlan.ts";
 import { isEmptyResult, type FeasibilityChecker, type FeasibilityResult } from "./feasibility.ts";
 import { isMoney, formatReplyValue } from "../text/formatValue.ts";

@@ -7,7 +7,8 @@ import type { Server } from "../../environment/server.ts";
 import { digestOf, freeze } from "../../environment/digest.ts";
 import { declarationsOf, addServerPrefix, type Declarations } from "../graph/declarations.ts";
 import { dependencyGraphOf, type DependencyGraph } from "../graph/dependencyGraph.ts";
-import { findArgumentTemplates, findSlots, type ServerTemplates } from "../text/templates.ts";
+import { findArgumentTemplates, type ServerTemplates } from "../text/templateSchema.ts";
+import { findSlots } from "../text/templateText.ts";
 import type { EntitySample, EntityInstance } from "./entitySampling.ts";
 import type { ConversationContext } from "./intent.ts";
 

@@ -7,7 +7,7 @@ import { createRandom } from "../../environment/random.ts";
 import { declarationsOf } from "../graph/declarations.ts";
 import type { VerificationSetup } from "../graph/verifyEdges.ts";
 import type { Persona } from "../text/personas.ts";
-import type { ServerTemplates } from "../text/templates.ts";
+import type { ServerTemplates } from "../text/templateSchema.ts";
 import { mergeShownEntity, sampleEntities } from "./entitySampling.ts";
 import { createIntent, type ConversationContext } from "./intent.ts";
 

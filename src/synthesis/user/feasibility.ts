@@ -10,7 +10,7 @@ import type { ToolDeclaration } from "../graph/declarations.ts";
 import { findEntities } from "../graph/resultEntities.ts";
 import type { MissingCapability } from "../text/missingCapability.ts";
 import { substitutePartialNames } from "./partialMention.ts";
-import { excludesCreatedEntities } from "../text/templates.ts";
+import { excludesCreatedEntities } from "../text/templateSchema.ts";
 import {
   entityKey,
   findLookUps,

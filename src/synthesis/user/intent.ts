@@ -7,26 +7,19 @@ import type { Json, JsonObject } from "../../environment/json.ts";
 import type { JsonSchema, Tool } from "../../environment/server.ts";
 import type { Random } from "../../environment/random.ts";
 import type { Declarations, ToolDeclaration, EntityInput } from "../graph/declarations.ts";
-import {
-  applyContractions,
-  isRequest,
-  markVerbatim,
-  type StyleGuide,
-  type Persona,
-} from "../text/personas.ts";
+import { applyContractions, isRequest } from "../text/clauses.ts";
+import { markVerbatim } from "../text/valueMarks.ts";
+import type { StyleGuide, Persona } from "../text/personas.ts";
 import {
   findArgumentTemplates,
-  chooseAlternatives,
-  fillSlots,
   getFixedArguments,
-  joinWithAnd,
   getOwnReplies,
-  findSlots,
   getTemplateText,
   type ClauseTemplate,
   type ServerTemplates,
   type ReplyTemplate,
-} from "../text/templates.ts";
+} from "../text/templateSchema.ts";
+import { chooseAlternatives, fillSlots, joinWithAnd, findSlots } from "../text/templateText.ts";
 import { entityKey } from "./lookUps.ts";
 import { dayAfter, isMoney, formatValue } from "../text/formatValue.ts";
 import type { EntitySample, EntityInstance } from "./entitySampling.ts";

@@ -6,17 +6,14 @@ import type { Json, JsonObject } from "../../environment/json.ts";
 import type { JsonSchema } from "../../environment/server.ts";
 import type { CallEvent } from "../../trajectory/trajectory.ts";
 import { findEntities } from "../graph/resultEntities.ts";
-import { removeMarks, markVerbatim, type StyleGuide } from "../text/personas.ts";
-import {
-  chooseAlternatives,
-  getField,
-  fillSlots,
-  selectReplies,
-  joinWithAnd,
-  findSlots,
-} from "../text/templates.ts";
+import { removeMarks, markVerbatim, endMark } from "../text/valueMarks.ts";
+import type { StyleGuide } from "../text/personas.ts";
+import { chooseAlternatives, fillSlots, joinWithAnd, findSlots } from "../text/templateText.ts";
+import { getField, selectReplies } from "../text/selectReplies.ts";
 import { isEmptyResult } from "./feasibility.ts";
-import { endMark, verbPattern, omitRepeatedDays, type ToolReply } from "../text/renderReply.ts";
+import { verbPattern } from "../text/joinReplies.ts";
+import { omitRepeatedDays } from "../text/grammar.ts";
+import type { ToolReply } from "../text/renderReply.ts";
 import { isMoney, formatReplyValue } from "../text/formatValue.ts";
 import { entityKey } from "./lookUps.ts";
 import type { ConversationContext, Intent } from "./intent.ts";

@@ -9,8 +9,10 @@ import { pointingWords } from "./resultReply.ts";
 import type { ToolDeclaration } from "../graph/declarations.ts";
 import { substitutePartialNames } from "./partialMention.ts";
 import { renderMissingCapability, type MissingCapability } from "../text/missingCapability.ts";
-import { isRequest, composeTurn, type TurnPosition } from "../text/personas.ts";
-import { fillSlots, getTemplateText, type ClauseTemplate } from "../text/templates.ts";
+import { isRequest } from "../text/clauses.ts";
+import { composeTurn, type TurnPosition } from "../text/composeTurn.ts";
+import { fillSlots } from "../text/templateText.ts";
+import { getTemplateText, type ClauseTemplate } from "../text/templateSchema.ts";
 import {
   isAcceptableChange,
   fallbackLeads,

@@ -7,15 +7,12 @@ import {
   type MissingCapabilityTemplates,
   type RefusalPosition,
 } from "../../../src/synthesis/text/missingCapability.ts";
-import { isRequest, readStyleGuide, markVerbatim } from "../../../src/synthesis/text/personas.ts";
-import {
-  endMark,
-  isFullClause,
-  renderReply,
-  formatRefusal,
-  omitRepeatedDays,
-  fixSingular,
-} from "../../../src/synthesis/text/renderReply.ts";
+import { isRequest } from "../../../src/synthesis/text/clauses.ts";
+import { readStyleGuide } from "../../../src/synthesis/text/personas.ts";
+import { markVerbatim, endMark } from "../../../src/synthesis/text/valueMarks.ts";
+import { isFullClause, formatRefusal } from "../../../src/synthesis/text/formatRefusal.ts";
+import { renderReply } from "../../../src/synthesis/text/renderReply.ts";
+import { omitRepeatedDays, fixSingular } from "../../../src/synthesis/text/grammar.ts";
 import { catalog, root } from "../../contracts/doors.ts";
 
 const manners = readStyleGuide(join(root, "resources"));

@@ -7,25 +7,19 @@ import { join } from "node:path";
 import { loadServers } from "../../../src/servers/catalog.ts";
 import { server as banking } from "../../../src/servers/banking/server.ts";
 import { createRandom } from "../../../src/environment/random.ts";
-import {
-  applyContractions,
-  isRequest,
-  readStyleGuide,
-  composeTurn,
-  markVerbatim,
-  type TurnPosition,
-  type Persona,
-} from "../../../src/synthesis/text/personas.ts";
+import { applyContractions, isRequest } from "../../../src/synthesis/text/clauses.ts";
+import { readStyleGuide, type Persona } from "../../../src/synthesis/text/personas.ts";
+import { composeTurn, type TurnPosition } from "../../../src/synthesis/text/composeTurn.ts";
+import { markVerbatim } from "../../../src/synthesis/text/valueMarks.ts";
 import {
   chooseAlternatives,
   fillSlots,
-  selectReplies,
-  findTemplateErrors,
   joinWithAnd,
-  parseTemplates,
-  readTemplates,
   tidyText,
-} from "../../../src/synthesis/text/templates.ts";
+} from "../../../src/synthesis/text/templateText.ts";
+import { selectReplies } from "../../../src/synthesis/text/selectReplies.ts";
+import { findTemplateErrors } from "../../../src/synthesis/text/templateErrors.ts";
+import { parseTemplates, readTemplates } from "../../../src/synthesis/text/templates.ts";
 import { root } from "../../contracts/doors.ts";
 import { library } from "../library.ts";
 

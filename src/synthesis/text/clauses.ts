@@ -1,0 +1,32 @@
+/** Clauses: what kind a clause is, and how its words are shortened or capitalized. */
+
+/** A clause that begins with a verb, so that it can be asked for politely. */
+export const isRequest = (clause: string): boolean =>
+  !/\?["”]?$/.test(clause) &&
+  !/^["“'~#\d(]|^(?:booking|invoice|order) (?:number |no\. )?\u0001?[\w-]+ (?:is|was|has|had|belongs|goes|came|should|can|needs|must|will)\b|^(\u0001|don't\b|do not\b|I\b|I'|my\b|the\b|on\b|at\b|in\b|if\b|there\b|it\b|and\b|another\b|then\b|that\b|this\b|we\b|as\b|for\b|from\b|no\b|once\b|when\b|since\b|a\b|an\b|one\b|some\b|both\b|somebody\b|nobody\b|nothing\b|every(?:one|body|thing)\b|anybody\b|these\b|those\b|our\b|their\b|his\b|her\b|as\b|not\b|just\b|with\b|without\b|by\b|after\b|before\b|because\b|instead\b|today\b|tomorrow\b|you\b|there's\b)/.test(
+    clause,
+  );
+
+const contractions: readonly [RegExp, string][] = [
+  [/\bwhat is (?=the |in |on |my |left|\{)/g, "what's "],
+  [/\bwhere is\b/g, "where's"],
+  [/\bwho is\b/g, "who's"],
+  [/\bI would like\b/g, "I'd like"],
+  [/^I am /g, "I'm "],
+  [/^I have (?=lost|just|got)/g, "I've "],
+  [/\bdo not\b/g, "don't"],
+  [/\bdoes not\b/g, "doesn't"],
+  [/\bcannot\b/g, "can't"],
+  [/\bis not\b/g, "isn't"],
+  [/^there is /g, "there's "],
+  [/^it is /g, "it's "],
+  [/\bI will\b/g, "I'll"],
+  [/\bhas not\b/g, "hasn't"],
+];
+
+/** What people shorten when they type as they speak. */
+export const applyContractions = (text: string): string =>
+  contractions.reduce((it, [long, short]) => it.replaceAll(long, short), text);
+
+/** The first letter in upper case, unless it belongs to a value. */
+export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
