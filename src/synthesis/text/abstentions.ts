@@ -33,7 +33,10 @@ const abstentionsSchema = z.strictObject({
   values: z.record(z.string(), textsSchema),
   never: z.array(unavailableSchema),
   idle: z.array(noToolSchema),
-  servers: z.record(z.string(), z.strictObject({ never: z.array(unavailableSchema), idle: z.array(noToolSchema) })),
+  servers: z.record(
+    z.string(),
+    z.strictObject({ never: z.array(unavailableSchema), idle: z.array(noToolSchema) }),
+  ),
   entities: z.record(z.string(), z.string()),
   asking: textsSchema,
 });
