@@ -60,7 +60,7 @@ export const invoiceTools = {
         .min(1)
         .max(12)
         .describe("What is billed")
-        .meta({ exampleLines }),
+        .meta({ examples: exampleLines }),
       send_on: day().optional().describe("Day on which it goes out, today if not given"),
       due: day().optional().describe("Last day to pay, 30 days after it goes out if not given"),
     },
