@@ -11,9 +11,9 @@ import { rollout } from "../src/policy/rollout.ts";
 import { scripted } from "../src/policy/scripted.ts";
 import { loadServers } from "../src/servers/catalog.ts";
 import { synthesize } from "../src/synthesis/pipeline/synthesize.ts";
-import { trajectoryText } from "../src/trajectory/file.ts";
+import { formatTrajectory } from "../src/trajectory/trajectoryLine.ts";
 import type { Task } from "../src/trajectory/task.ts";
-import { taskLine } from "../src/trajectory/taskLine.ts";
+import { formatTaskLine } from "../src/trajectory/taskLine.ts";
 
 const servers = await loadServers();
 
@@ -81,5 +81,8 @@ const attempt = await rollout(stumbled, scripted("beginner", stumbling(stumbled)
   id: `${stumbled.id}/beginner`,
 });
 mkdirSync(folder, { recursive: true });
-writeFileSync(join(folder, "example.tasks.jsonl"), tasks.map(it => `${taskLine(it)}\n`).join(""));
-writeFileSync(join(folder, "beginner.trajectory.jsonl"), trajectoryText(attempt));
+writeFileSync(
+  join(folder, "example.tasks.jsonl"),
+  tasks.map(it => `${formatTaskLine(it)}\n`).join(""),
+);
+writeFileSync(join(folder, "beginner.trajectory.jsonl"), formatTrajectory(attempt));

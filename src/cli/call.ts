@@ -2,7 +2,7 @@
 import { UserError } from "../userError.ts";
 import { openSession } from "../environment/session.ts";
 import type { CallResult, Outcome, Patch } from "../environment/outcome.ts";
-import { visible } from "../trajectory/visible.ts";
+import { escapeInvisible } from "../trajectory/visible.ts";
 import type { Command, Values } from "./command.ts";
 import { connected } from "./tools.ts";
 
@@ -39,7 +39,7 @@ export const call: Command = {
 
     function show(called: Answered): number {
       if (values["json"]) print(JSON.stringify(called, null, 2));
-      else for (const line of readable(called)) print(visible(line));
+      else for (const line of readable(called)) print(escapeInvisible(line));
       return called.outcome.kind === "ok" ? 0 : 1;
     }
   },

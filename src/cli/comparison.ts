@@ -4,10 +4,10 @@
  */
 import type { Evaluation } from "../evaluation/evaluate.ts";
 import type { Interval } from "../evaluation/interval.ts";
-import { change } from "../evaluation/metrics.ts";
-import type { Row } from "../evaluation/row.ts";
+import { computeChange } from "../evaluation/metrics.ts";
+import type { EvaluationRow } from "../evaluation/row.ts";
 import { partNames, type PartName } from "../reward/breakdown.ts";
-import { paper, provePlus } from "../reward/profiles.ts";
+import { paperProfile, provePlusProfile } from "../reward/profiles.ts";
 
 export interface Measured {
   readonly name: string;
@@ -28,8 +28,11 @@ const shortNames: Readonly<Record<PartName, string>> = {
 
 const columns: readonly { readonly title: string; readonly of: (it: Measured) => string }[] = [
   { title: "", of: it => it.name },
-  { title: "reward", of: it => (it.evaluation.metrics.reward[provePlus.name] ?? 0).toFixed(3) },
-  { title: "paper", of: it => (it.evaluation.metrics.reward[paper.name] ?? 0).toFixed(3) },
+  {
+    title: "reward",
+    of: it => (it.evaluation.metrics.reward[provePlusProfile.name] ?? 0).toFixed(3),
+  },
+  { title: "paper", of: it => (it.evaluation.metrics.reward[paperProfile.name] ?? 0).toFixed(3) },
   ...partNames.map(part => ({
     title: shortNames[part],
     of: (it: Measured) => (it.evaluation.metrics.parts?.[part] ?? 0).toFixed(3),
@@ -60,10 +63,22 @@ export function comparison(rows: readonly Measured[]): string[] {
   return [
     `${rows[0]!.evaluation.rows.length} held-out tasks, one greedy attempt each`,
     ...table,
-    `reward: ${provePlus.name}, which the run trains on (the paper's five parts and success); paper: the five parts alone, their scores before the weights; flat: groups of 8 that give no gradient`,
+    `reward: ${provePlusProfile.name}, which the run trains on (the paper's five parts and success); paper: the five parts alone, their scores before the weights; flat: groups of 8 that give no gradient`,
     ...after.flatMap(it => [
-      differenceLine(it.name, "reward", before!, it, row => row.breakdowns[provePlus.name]!.total),
-      differenceLine(it.name, "paper", before!, it, row => row.breakdowns[paper.name]!.total),
+      differenceLine(
+        it.name,
+        "reward",
+        before!,
+        it,
+        row => row.breakdowns[provePlusProfile.name]!.total,
+      ),
+      differenceLine(
+        it.name,
+        "paper",
+        before!,
+        it,
+        row => row.breakdowns[paperProfile.name]!.total,
+      ),
       differenceLine(it.name, "success", before!, it, row => Number(row.success)),
     ]),
   ];
@@ -74,9 +89,9 @@ function differenceLine(
   what: string,
   before: Measured,
   after: Measured,
-  of: (row: Row) => number,
+  of: (row: EvaluationRow) => number,
 ): string {
-  const it = change(before.evaluation.rows, after.evaluation.rows, of);
+  const it = computeChange(before.evaluation.rows, after.evaluation.rows, of);
   return it
     ? `${name}: ${what} ${signed(it.mean)} (95% ${signed(it.low)} … ${signed(it.high)})${verdict(it)}`
     : `${name}: ${what}: nothing to compare`;

@@ -5,7 +5,7 @@
 import { UserError } from "../userError.ts";
 import { openEndpoint, type Endpoint, type EndpointOptions } from "../policy/endpoint.ts";
 import { EndpointFault } from "../policy/endpointFault.ts";
-import { visible } from "../trajectory/visible.ts";
+import { escapeInvisible } from "../trajectory/visible.ts";
 import type { Command, Terminal, Values } from "./command.ts";
 import { countIn } from "./number.ts";
 
@@ -63,11 +63,11 @@ export function openChosen(
   const { hostname, origin, pathname, protocol } = endpoint.address;
   if (!isLoopback(hostname)) {
     say(
-      `asking ${visible(choice.model)} at ${visible(origin + pathname)}, which is not on this machine: it is sent ${sends}${found === undefined ? "" : ", and your key"}`,
+      `asking ${escapeInvisible(choice.model)} at ${escapeInvisible(origin + pathname)}, which is not on this machine: it is sent ${sends}${found === undefined ? "" : ", and your key"}`,
     );
     if (protocol === "http:")
       say(
-        `  ${visible(hostname)} is reached by plain http: whoever is on the way can read ${found === undefined ? "all of it" : "all of it, the key too"}`,
+        `  ${escapeInvisible(hostname)} is reached by plain http: whoever is on the way can read ${found === undefined ? "all of it" : "all of it, the key too"}`,
       );
   }
   return { endpoint, concurrency };

@@ -3,11 +3,11 @@ import { resolve } from "node:path";
 import { evaluate as evaluateTasks, type Evaluation } from "../evaluation/evaluate.ts";
 import { UserError } from "../userError.ts";
 import { partNames } from "../reward/breakdown.ts";
-import { paper, provePlus } from "../reward/profiles.ts";
+import { paperProfile, provePlusProfile } from "../reward/profiles.ts";
 import { readTasks } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
-import { endOf } from "../trajectory/trajectory.ts";
-import { visible } from "../trajectory/visible.ts";
+import { getEnd } from "../trajectory/trajectory.ts";
+import { escapeInvisible } from "../trajectory/visible.ts";
 import type { Command, Terminal } from "./command.ts";
 import { endpointOptions, endpointUsage } from "./endpoints.ts";
 import { openPolicy, type OpenedPolicy } from "./policies.ts";
@@ -83,14 +83,14 @@ export async function measured(
   const faults = new Set<string>();
   return await evaluateTasks(tasks, policy, {
     catalog,
-    profiles: [provePlus, paper],
+    profiles: [provePlusProfile, paperProfile],
     concurrency,
     signal,
     clock: () => performance.now() / 1000,
     onRow(_row, trajectory, done) {
-      const { fault } = endOf(trajectory);
+      const { fault } = getEnd(trajectory);
       if (fault !== undefined && !faults.has(fault))
-        say(`an attempt was cut off: ${visible(fault)}`);
+        say(`an attempt was cut off: ${escapeInvisible(fault)}`);
       if (fault !== undefined) faults.add(fault);
       progress(`${label}${done}/${tasks.length} tasks`);
     },
@@ -105,10 +105,10 @@ function linesOf(it: Evaluation["metrics"]): string[] {
       "tasks",
       `${it.attempts}${it.unscorable ? ` (${it.unscorable} cut off by a fault, not counted)` : ""}`,
     ),
-    row("reward, paper", (it.reward[paper.name] ?? 0).toFixed(4)),
+    row("reward, paper", (it.reward[paperProfile.name] ?? 0).toFixed(4)),
     row(
-      `reward, ${provePlus.name}`,
-      `${(it.reward[provePlus.name] ?? 0).toFixed(4)}${it.interval ? ` (95% ${it.interval.low.toFixed(4)} … ${it.interval.high.toFixed(4)})` : ""}`,
+      `reward, ${provePlusProfile.name}`,
+      `${(it.reward[provePlusProfile.name] ?? 0).toFixed(4)}${it.interval ? ` (95% ${it.interval.low.toFixed(4)} … ${it.interval.high.toFixed(4)})` : ""}`,
     ),
     ...(it.parts ? partNames.map(part => row(`  ${part}`, it.parts![part].toFixed(4))) : []),
     ...(it.abstention === undefined ? [] : [row("abstention", it.abstention.toFixed(4))]),

@@ -27,7 +27,7 @@ import { observeServer, verifyObservedEdges } from "../synthesis/graph/observedS
 import { readTemplates } from "../synthesis/text/templates.ts";
 import { createVerificationSetup } from "../synthesis/user/edgeArguments.ts";
 import { writeFileAtomically } from "../storage/atomicWrite.ts";
-import { visible } from "../trajectory/visible.ts";
+import { escapeInvisible } from "../trajectory/visible.ts";
 import { seedOf } from "./call.ts";
 import type { Command, Terminal, Values } from "./command.ts";
 import {
@@ -67,7 +67,9 @@ export const graph: Command = {
         found.push(await ownGraph(terminal, server, by, values));
     if (typeof values["out"] === "string") await keep(found, values["out"], terminal, values);
     if (values["json"]) terminal.print(JSON.stringify(found, null, 2));
-    else for (const it of found) for (const line of readable(it)) terminal.print(visible(line));
+    else
+      for (const it of found)
+        for (const line of readable(it)) terminal.print(escapeInvisible(line));
     return 0;
   },
 };

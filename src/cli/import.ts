@@ -11,7 +11,7 @@ import {
 } from "../synthesis/pipeline/importedTasks.ts";
 import { readJsonLines } from "../storage/jsonLines.ts";
 import { LineWriter } from "../storage/lineWriter.ts";
-import { taskLine } from "../trajectory/taskLine.ts";
+import { formatTaskLine } from "../trajectory/taskLine.ts";
 import type { Command } from "./command.ts";
 import { countIn } from "./number.ts";
 
@@ -49,7 +49,7 @@ export const importTasks: Command = {
         }
         writer ??= new LineWriter(file);
         writer.append(
-          taskLine(
+          formatTaskLine(
             createImportedTask(row, {
               format: format as ImportFormat,
               number,

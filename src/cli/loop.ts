@@ -9,17 +9,17 @@ import type { Evaluation } from "../evaluation/evaluate.ts";
 import { UserError } from "../userError.ts";
 import { readModelFolder, type StoredModel } from "../model/modelFolder.ts";
 import { rollout } from "../policy/rollout.ts";
-import { provePlus } from "../reward/profiles.ts";
-import { isScored, score } from "../reward/reward.ts";
+import { provePlusProfile } from "../reward/profiles.ts";
+import { isScored, scoreAttempt } from "../reward/reward.ts";
 import { grpoDefaults, type GrpoSettings } from "../run/config.ts";
 import { createRunConfig } from "../run/createRunConfig.ts";
 import { createRun } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
 import { synthesize } from "../synthesis/pipeline/synthesize.ts";
-import { attemptsOn } from "../trajectory/attempt.ts";
+import { createAttemptFactory } from "../trajectory/attempt.ts";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import type { Task } from "../trajectory/task.ts";
-import { taskLine } from "../trajectory/taskLine.ts";
+import { formatTaskLine } from "../trajectory/taskLine.ts";
 import type { Command, Terminal } from "./command.ts";
 import { measured } from "./evaluate.ts";
 import { follow } from "./follow.ts";
@@ -60,7 +60,10 @@ export const loop: Command = {
     const tasks = await makeTasks(terminal, start, { split: "train", count: trainCount, seed });
     const file = join(prove, "tasks", `${name}.tasks.jsonl`);
     mkdirSync(join(prove, "tasks"), { recursive: true });
-    writeFileAtomicallySync(file, [...tasks, ...heldOut].map(it => `${taskLine(it)}\n`).join(""));
+    writeFileAtomicallySync(
+      file,
+      [...tasks, ...heldOut].map(it => `${formatTaskLine(it)}\n`).join(""),
+    );
 
     say(`2 of 4  before: ${start.config.name}, ${heldOut.length} held-out tasks`);
     const rows: Measured[] = [await measure("before", start, heldOut, terminal)];
@@ -227,7 +230,7 @@ async function zeroVariance(
 ): Promise<number> {
   const { catalog, signal } = terminal;
   const opened = await openStored(stored, tasks, terminal, { temperature: 1, seed: 7 });
-  const attemptOf = attemptsOn(catalog);
+  const attemptOf = createAttemptFactory(catalog);
   const groups = await Promise.all(
     tasks.map(async task => {
       const attempts = await Promise.all(
@@ -236,7 +239,7 @@ async function zeroVariance(
         ),
       );
       return attempts
-        .map(it => score(attemptOf(task, it), provePlus))
+        .map(it => scoreAttempt(attemptOf(task, it), provePlusProfile))
         .filter(isScored)
         .map(it => it.total);
     }),

@@ -1,10 +1,10 @@
 /** `replay`: recorded attempts run again on fresh sessions, and what differs. */
 import { resolve } from "node:path";
 import { UserError } from "../userError.ts";
-import { readAll } from "../trajectory/recorded.ts";
-import { checkReplay, type Replay } from "../trajectory/replay.ts";
+import { readRecords } from "../trajectory/recorded.ts";
+import { checkReplay, type ReplayResult } from "../trajectory/replay.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
-import { visible } from "../trajectory/visible.ts";
+import { escapeInvisible } from "../trajectory/visible.ts";
 import type { Command, Terminal } from "./command.ts";
 
 export const replay: Command = {
@@ -20,13 +20,13 @@ export const replay: Command = {
     let steps = 0;
     let different = 0;
     let unreadable = 0;
-    const onMistake = ({ what, remedy }: UserError) => {
+    const onUserError = ({ what, remedy }: UserError) => {
       unreadable++;
       say(`${what}\n  ${remedy}`);
     };
-    for await (const { trajectory } of readAll(
+    for await (const { trajectory } of readRecords(
       files.map(it => resolve(cwd, it)),
-      { onTorn: say, onMistake, signal },
+      { onTorn: say, onUserError, signal },
     )) {
       signal.throwIfAborted();
       const result = run(terminal, trajectory);
@@ -51,7 +51,7 @@ export const replay: Command = {
 
 /** What a replay came to; one whose server or fixture is gone could not be run, and says so. */
 type Result =
-  | Replay
+  | ReplayResult
   | {
       readonly verdict: "gone";
       readonly steps: 0;
@@ -74,7 +74,7 @@ function run({ catalog }: Terminal, trajectory: Trajectory): Result {
 const jsonOf = ({ header }: Trajectory, { verdict, first, what, remedy }: Result) => ({
   id: header.id,
   verdict,
-  ...(first ? { call: first.call, name: first.recorded.name, differs: first.differs } : {}),
+  ...(first ? { call: first.call, name: first.recorded.name, differs: first.differingFields } : {}),
   what,
   remedy,
 });
@@ -84,5 +84,5 @@ const textOf = ({ header }: Trajectory, { verdict, first, what, remedy }: Result
     first && verdict !== "differs"
       ? ` (seen first at call ${first.call + 1}, ${first.recorded.name})`
       : "";
-  return visible(`${header.id}  ${verdict}: ${what}${where}; ${remedy}`);
+  return escapeInvisible(`${header.id}  ${verdict}: ${what}${where}; ${remedy}`);
 };

@@ -9,7 +9,8 @@ import { fixtureSchema } from "../environment/fixture.ts";
 import type { Catalog } from "../environment/catalog.ts";
 import { entriesSchema } from "../mcp/entries.ts";
 import { taskLineSchema } from "../trajectory/taskLine.ts";
-import { event, header } from "../trajectory/trajectory.ts";
+import { headerSchema } from "../trajectory/trajectory.ts";
+import { eventLineSchema } from "../trajectory/trajectoryLine.ts";
 import type { Command } from "./command.ts";
 
 export const schemas: Command = {
@@ -47,7 +48,7 @@ export function schemaFiles(catalog: Catalog): Record<string, string> {
     ],
     [
       "schemas/trajectory.schema.json",
-      z.union([header, event]).meta({
+      z.union([headerSchema, eventLineSchema]).meta({
         title: "PROVE trajectory line",
         description:
           "One line of a *.trajectory.jsonl file: a header, then what was said and called, then how it ended.",

@@ -5,20 +5,25 @@ import { once } from "node:events";
 import { resolve } from "node:path";
 import type { Writable } from "node:stream";
 import { UserError } from "../userError.ts";
-import { partNames, type Breakdown, type PartName } from "../reward/breakdown.ts";
+import {
+  formatBreakdownLine,
+  partNames,
+  type Breakdown,
+  type PartName,
+} from "../reward/breakdown.ts";
 import { profiles, type Profile } from "../reward/profiles.ts";
-import { isScored, score as scoreAttempt } from "../reward/reward.ts";
-import { successOf, type Success } from "../reward/success.ts";
-import { closingOf, noteOf } from "../reward/words.ts";
-import { attemptsOn } from "../trajectory/attempt.ts";
+import { isScored, scoreAttempt as scoreAttempt } from "../reward/reward.ts";
+import { judgeSuccess, type Success } from "../reward/success.ts";
+import { describeTotals, describeCall } from "../reward/words.ts";
+import { createAttemptFactory } from "../trajectory/attempt.ts";
 import { readTasks } from "../trajectory/file.ts";
 import { splitLines } from "../storage/jsonLines.ts";
-import { readAll, type Recorded } from "../trajectory/recorded.ts";
-import { changeOf } from "../trajectory/replay.ts";
-import { transcriptOf } from "../trajectory/transcript.ts";
+import { readRecords, type RecordedAttempt } from "../trajectory/recorded.ts";
+import { findChange } from "../trajectory/replay.ts";
+import { formatTranscript } from "../trajectory/transcript.ts";
 import type { Task } from "../trajectory/task.ts";
-import { finishedOf } from "../trajectory/trajectory.ts";
-import { visible } from "../trajectory/visible.ts";
+import { asFinished } from "../trajectory/trajectory.ts";
+import { escapeInvisible } from "../trajectory/visible.ts";
 import { callsProfile, scoreLine, shownNumber, type Answer } from "./scoreCalls.ts";
 import type { Command, Terminal } from "./command.ts";
 
@@ -77,9 +82,9 @@ async function scoreStdin(
 
 function readable(answer: Answer, line: number): string {
   const name = String(answer.id ?? `line ${line}`);
-  if ("error" in answer) return `${visible(name)}  ${visible(answer.error)}`;
-  if (answer.rule === "abstain") return `${visible(name)}  ${answer.total}  (no goals)`;
-  return `${visible(name)}  ${answer.total}  ${partNames.map(it => `${it} ${answer[it]}`).join("  ")}`;
+  if ("error" in answer) return `${escapeInvisible(name)}  ${escapeInvisible(answer.error)}`;
+  if (answer.rule === "abstain") return `${escapeInvisible(name)}  ${answer.total}  (no goals)`;
+  return `${escapeInvisible(name)}  ${answer.total}  ${partNames.map(it => `${it} ${answer[it]}`).join("  ")}`;
 }
 
 interface Files {
@@ -99,16 +104,16 @@ async function scoreFiles(
   const onTorn = (remark: string) => say(remark);
   const known =
     tasks === undefined ? new Map<string, Task>() : await tasksById(resolve(cwd, tasks), onTorn);
-  const attemptOf = attemptsOn(catalog);
+  const attemptOf = createAttemptFactory(catalog);
   const tally = new Tally();
   let unreadable = 0;
-  const onMistake = ({ what, remedy }: UserError) => {
+  const onUserError = ({ what, remedy }: UserError) => {
     unreadable++;
     say(`${what}\n  ${remedy}`);
   };
-  for await (const read of readAll(
+  for await (const read of readRecords(
     files.map(it => resolve(cwd, it)),
-    { onTorn, onMistake, signal },
+    { onTorn, onUserError, signal },
   )) {
     signal.throwIfAborted();
     const task = read.task ?? known.get(read.trajectory.header.task);
@@ -128,20 +133,20 @@ async function scoreFiles(
   for (const line of tally.lines(profile.name)) say(line);
   return unreadable > 0 ? 2 : tally.unscored > 0 ? 1 : 0;
 
-  function judge({ trajectory, task }: Recorded): Judged {
-    const finished = finishedOf(trajectory);
+  function judge({ trajectory, task }: RecordedAttempt): Judged {
+    const finished = asFinished(trajectory);
     if (!task)
       return {
         why: `its task ${trajectory.header.task} is not at hand: name its file with --tasks`,
       };
     if (!finished) return { why: "it never ended: the attempt was cut off" };
-    const change = changeOf(catalog, trajectory.header);
+    const change = findChange(catalog, trajectory.header);
     if (change.what) tally.changes.set(change.what, change.remedy);
     try {
       const attempt = attemptOf(task, finished);
       const breakdown = scoreAttempt(attempt, profile);
       return isScored(breakdown)
-        ? { breakdown, success: successOf(attempt) }
+        ? { breakdown, success: judgeSuccess(attempt) }
         : { why: breakdown.unscorable };
     } catch (error) {
       // one task that no longer runs does not stop the others
@@ -165,7 +170,7 @@ async function tasksById(
   return tasks;
 }
 
-function lineOf({ trajectory: { header } }: Recorded, result: Judged, evidence: boolean) {
+function lineOf({ trajectory: { header } }: RecordedAttempt, result: Judged, evidence: boolean) {
   const { id, task, policy } = header;
   if ("why" in result) return { id, task, policy, unscorable: result.why };
   const { breakdown, success } = result;
@@ -183,14 +188,14 @@ function lineOf({ trajectory: { header } }: Recorded, result: Judged, evidence: 
     ...Object.fromEntries(scores),
     total: shownNumber(total),
     success: success.achieved,
-    why: success.why,
+    why: success.reasons,
   };
-  return evidence ? { ...shown, breakdown } : shown;
+  return evidence ? { ...shown, breakdown: formatBreakdownLine(breakdown) } : shown;
 }
 
-function lineText({ trajectory: { header } }: Recorded, result: Judged): string {
-  const id = visible(header.id);
-  if ("why" in result) return `${id}  not scored: ${visible(result.why)}`;
+function lineText({ trajectory: { header } }: RecordedAttempt, result: Judged): string {
+  const id = escapeInvisible(header.id);
+  if ("why" in result) return `${id}  not scored: ${escapeInvisible(result.why)}`;
   const { breakdown } = result;
   const parts =
     breakdown.rule === "abstain"
@@ -199,20 +204,20 @@ function lineText({ trajectory: { header } }: Recorded, result: Judged): string 
   return `${id}  ${breakdown.total.toFixed(4)}  ${parts}  ${successText(result.success)}`;
 }
 
-function transcriptText({ trajectory, task }: Recorded, result: Judged): string {
+function transcriptText({ trajectory, task }: RecordedAttempt, result: Judged): string {
   const known = task ? { task } : {};
   if ("why" in result)
-    return transcriptOf(trajectory, { ...known, closing: [`not scored: ${result.why}`] }).text;
+    return formatTranscript(trajectory, { ...known, closing: [`not scored: ${result.why}`] }).text;
   const { breakdown, success } = result;
-  return transcriptOf(trajectory, {
+  return formatTranscript(trajectory, {
     ...known,
-    noteOf: it => noteOf(breakdown, it),
-    closing: [...closingOf(breakdown), successText(success)],
+    describeCall: it => describeCall(breakdown, it),
+    closing: [...describeTotals(breakdown), successText(success)],
   }).text;
 }
 
-const successText = ({ achieved, why }: Success) =>
-  achieved ? "success" : `no success: ${visible(why[0] ?? "")}`;
+const successText = ({ achieved, reasons }: Success) =>
+  achieved ? "success" : `no success: ${escapeInvisible(reasons[0] ?? "")}`;
 
 /**
  * What all attempts come to, and what a person should know about them. Keeps sums, not attempts.

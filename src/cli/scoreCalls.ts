@@ -5,7 +5,7 @@
 import { z } from "zod";
 import type { Json, JsonObject } from "../environment/json.ts";
 import { UserError } from "../userError.ts";
-import type { GoalStep, ScoredCall } from "../reward/align.ts";
+import type { ScoredGoal, ScoredCall } from "../reward/align.ts";
 import { partNames, type PartName } from "../reward/breakdown.ts";
 import type { Profile } from "../reward/profiles.ts";
 import { scoreCalls } from "../reward/reward.ts";
@@ -97,7 +97,7 @@ function scored(
   calls: z.infer<typeof call>[],
   profile: Profile,
 ): Answer {
-  const steps = goals.map((it): GoalStep => ({
+  const steps = goals.map((it): ScoredGoal => ({
     calls: it.calls,
     after: (it.after ?? []).map(edge =>
       typeof edge === "number"
@@ -108,7 +108,7 @@ function scored(
   const made = calls.map(({ name = "", arguments: args = {}, outcome, message }): ScoredCall => ({
     name,
     arguments: args,
-    outcome,
+    outcome: { kind: outcome },
     message,
   }));
   const { rule, parts, total } = scoreCalls({ goals: steps, calls: made }, profile);

@@ -20,7 +20,7 @@ import { readTasks } from "../trajectory/file.ts";
 import { readJsonLines } from "../storage/jsonLines.ts";
 import { LineWriter } from "../storage/lineWriter.ts";
 import type { Task } from "../trajectory/task.ts";
-import { taskLine } from "../trajectory/taskLine.ts";
+import { formatTaskLine } from "../trajectory/taskLine.ts";
 import type { Terminal } from "./command.ts";
 
 /**
@@ -71,9 +71,9 @@ export async function writeSynthesis(
         else turnedDown.append(formatRejected(attempted.rejected));
         continue;
       }
-      const line = taskLine(attempted.task);
+      const line = formatTaskLine(attempted.task);
       if (written === undefined) writer.append(line);
-      else if (taskLine(written) !== line) throw otherwiseMade(file, written);
+      else if (formatTaskLine(written) !== line) throw otherwiseMade(file, written);
       if (written !== undefined) written = await next();
       tally.countAccepted(attempted.task);
       progress(

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Tool } from "../environment/server.ts";
 import { connect, type ConnectedSession, type ConnectedTool } from "../mcp/connect.ts";
 import { findEntry } from "../mcp/entries.ts";
-import { visible } from "../trajectory/visible.ts";
+import { escapeInvisible } from "../trajectory/visible.ts";
 import type { Command, Terminal } from "./command.ts";
 
 /** An OpenAI-style function, with what this project adds: effect and the schema of the result. */
@@ -32,7 +32,9 @@ export const tools: Command = {
       if (values["json"]) terminal.print(JSON.stringify(chosen.map(functionOf), null, 2));
       else
         for (const it of chosen)
-          terminal.print(`${visible(signatureOf(it))}  ${it.effect}\n    ${visible(it.summary)}`);
+          terminal.print(
+            `${escapeInvisible(signatureOf(it))}  ${it.effect}\n    ${escapeInvisible(it.summary)}`,
+          );
     }
   },
 };
@@ -47,7 +49,7 @@ export async function connected<T>(
   work: (session: ConnectedSession) => Promise<T>,
 ): Promise<T> {
   const entry = findEntry(join(prove, "mcp.json"), cwd, name);
-  say(`starting ${visible([entry.command, ...entry.args].join(" "))} in ${entry.cwd}`);
+  say(`starting ${escapeInvisible([entry.command, ...entry.args].join(" "))} in ${entry.cwd}`);
   const session = await connect(entry, signal);
   try {
     return await work(session);

@@ -10,7 +10,7 @@ import { synthesizeVariants } from "../synthesis/pipeline/variants.ts";
 import { readTasks } from "../trajectory/file.ts";
 import { LineWriter } from "../storage/lineWriter.ts";
 import type { Task } from "../trajectory/task.ts";
-import { taskLine } from "../trajectory/taskLine.ts";
+import { formatTaskLine } from "../trajectory/taskLine.ts";
 import { seedOf } from "./call.ts";
 import type { Command, Values } from "./command.ts";
 import { countIn } from "./number.ts";
@@ -60,7 +60,7 @@ export const variants: Command = {
         signal,
       })) {
         writer ??= new LineWriter(file);
-        writer.append(taskLine(variant));
+        writer.append(formatTaskLine(variant));
         progress(`${++made} of ${count} variants of ${id}`);
         // Ctrl-C and the editor's cancel are heard between two of them
         await setImmediate();

@@ -178,9 +178,9 @@ function textsOf({ trajectory }: Task, catalog: Catalog): string[] {
     if (it.kind !== "call") return [];
     const tool = catalog.tools.get(it.name);
     const answer =
-      it.outcome === "ok"
-        ? resultRows(it.value ?? null, tool?.outputSchema, false).join("; ")
-        : `error ${it.error}`;
+      it.outcome.kind === "ok"
+        ? resultRows(it.outcome.value, tool?.outputSchema, false).join("; ")
+        : `error ${it.outcome.message}`;
     return [
       ` ${answer}`,
       ...Object.values((it.arguments ?? {}) as Record<string, never>).map(

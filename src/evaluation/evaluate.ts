@@ -5,12 +5,12 @@
 import type { Catalog } from "../environment/catalog.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rollout } from "../policy/rollout.ts";
-import { paper, type Profile } from "../reward/profiles.ts";
-import { attemptsOn } from "../trajectory/attempt.ts";
+import { paperProfile, type Profile } from "../reward/profiles.ts";
+import { createAttemptFactory } from "../trajectory/attempt.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Finished, Trajectory } from "../trajectory/trajectory.ts";
-import { metricsOf, type Metrics } from "./metrics.ts";
-import { measure, type Row } from "./row.ts";
+import { computeMetrics, type EvaluationMetrics } from "./metrics.ts";
+import { measureAttempt, type EvaluationRow } from "./row.ts";
 
 export interface EvaluateOptions {
   readonly catalog: Catalog;
@@ -25,14 +25,14 @@ export interface EvaluateOptions {
   /** Seconds that only go up. Without it nothing is said about speed. */
   readonly clock?: () => number;
   /** Told after each attempt, in the order in which they end. */
-  readonly onRow?: (row: Row, trajectory: Finished<Trajectory>, done: number) => void;
+  readonly onRow?: (row: EvaluationRow, trajectory: Finished<Trajectory>, done: number) => void;
 }
 
 export interface Evaluation {
   readonly policy: string;
   /** One a task, in the tasks' order. */
-  readonly rows: readonly Row[];
-  readonly metrics: Metrics;
+  readonly rows: readonly EvaluationRow[];
+  readonly metrics: EvaluationMetrics;
 }
 
 /**
@@ -44,9 +44,9 @@ export async function evaluate(
   policy: Policy,
   options: EvaluateOptions,
 ): Promise<Evaluation> {
-  const { catalog, profiles = [paper], concurrency = 1, signal, clock, onRow } = options;
-  const attemptOf = attemptsOn(catalog);
-  const rows: Row[] = [];
+  const { catalog, profiles = [paperProfile], concurrency = 1, signal, clock, onRow } = options;
+  const attemptOf = createAttemptFactory(catalog);
+  const rows: EvaluationRow[] = [];
   let next = 0;
   let done = 0;
   const work = async () => {
@@ -54,7 +54,7 @@ export async function evaluate(
       const at = next++;
       const task = tasks[at]!;
       const trajectory = await rollout(task, policy, catalog, signal ? { signal } : {});
-      const row = measure(attemptOf(task, trajectory), profiles);
+      const row = measureAttempt(attemptOf(task, trajectory), profiles);
       rows[at] = row;
       onRow?.(row, trajectory, ++done);
     }
@@ -62,5 +62,5 @@ export async function evaluate(
   const start = clock?.() ?? 0;
   await Promise.all(Array.from({ length: Math.min(concurrency, tasks.length) }, work));
   const seconds = clock ? clock() - start : undefined;
-  return { policy: policy.name, rows, metrics: metricsOf(rows, profiles, seconds) };
+  return { policy: policy.name, rows, metrics: computeMetrics(rows, profiles, seconds) };
 }

@@ -7,14 +7,14 @@ export interface Interval {
   readonly n: number;
 }
 
-export const meanOf = (values: readonly number[]): number =>
+export const computeMean = (values: readonly number[]): number =>
   values.reduce((sum, it) => sum + it, 0) / values.length;
 
 /** The 95% t-interval of a mean, from independent values. Undefined for fewer than two. */
-export function intervalOf(values: readonly number[]): Interval | undefined {
+export function computeInterval(values: readonly number[]): Interval | undefined {
   const n = values.length;
   if (n < 2) return undefined;
-  const mean = meanOf(values);
+  const mean = computeMean(values);
   const variance = values.reduce((sum, it) => sum + (it - mean) ** 2, 0) / (n - 1);
   const half = tQuantile(n - 1) * Math.sqrt(variance / n);
   return { mean, low: mean - half, high: mean + half, n };
@@ -24,13 +24,13 @@ export function intervalOf(values: readonly number[]): Interval | undefined {
  * The 95% t-interval of the mean of after − before, the two measured on the same tasks in the same
  * order.
  */
-export function pairedInterval(
+export function computePairedInterval(
   before: readonly number[],
   after: readonly number[],
 ): Interval | undefined {
   if (before.length !== after.length)
     throw new Error(`${before.length} values before and ${after.length} after are no pairs`);
-  return intervalOf(after.map((it, i) => it - before[i]!));
+  return computeInterval(after.map((it, i) => it - before[i]!));
 }
 
 const table = [12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.306, 2.2622];

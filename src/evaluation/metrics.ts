@@ -4,10 +4,10 @@
  */
 import { partNames, type PartName } from "../reward/breakdown.ts";
 import type { Profile } from "../reward/profiles.ts";
-import { intervalOf, meanOf, pairedInterval, type Interval } from "./interval.ts";
-import type { Errors, Row } from "./row.ts";
+import { computeInterval, computeMean, computePairedInterval, type Interval } from "./interval.ts";
+import type { CallErrors, EvaluationRow } from "./row.ts";
 
-export interface Metrics {
+export interface EvaluationMetrics {
   /** Attempts, and those of them that a fault cut off and that count nowhere below. */
   readonly attempts: number;
   readonly unscorable: number;
@@ -30,7 +30,7 @@ export interface Metrics {
   readonly budget: number;
   readonly withinBudget: number;
   /** Shares of all calls. */
-  readonly errors: Readonly<Record<keyof Errors, number>>;
+  readonly errors: Readonly<Record<keyof CallErrors, number>>;
   readonly repeated: number;
   /** Of the tasks whose goals want more than one call: stopped after one. */
   readonly lazy: number;
@@ -44,11 +44,11 @@ export interface Metrics {
 /**
  * Adds up rows. `seconds` is the wall time of all attempts together, where somebody measured it.
  */
-export function metricsOf(
-  rows: readonly Row[],
+export function computeMetrics(
+  rows: readonly EvaluationRow[],
   profiles: readonly Profile[],
   seconds?: number,
-): Metrics {
+): EvaluationMetrics {
   const scored = rows.filter(it => it.unscorable === undefined);
   const first = profiles[0]!.name;
   const totals = (profile: string) => scored.map(it => it.breakdowns[profile]!.total);
@@ -56,7 +56,7 @@ export function metricsOf(
   const n = scored.length;
   const calls = sum(scored, it => it.calls);
   const reported = scored.filter(it => it.tokens !== undefined);
-  const interval = intervalOf(totals(first));
+  const interval = computeInterval(totals(first));
   const abstention = shareOf(
     scored.filter(it => !it.hasGoals),
     it => it.breakdowns[first]!.total,
@@ -70,7 +70,7 @@ export function metricsOf(
     attempts: rows.length,
     unscorable: rows.length - n,
     reward: Object.fromEntries(
-      profiles.map(it => [it.name, n === 0 ? 0 : meanOf(totals(it.name))]),
+      profiles.map(it => [it.name, n === 0 ? 0 : computeMean(totals(it.name))]),
     ),
     ...(interval ? { interval } : {}),
     ...(tool.length ? { parts: partsOf(tool, first) } : {}),
@@ -131,10 +131,10 @@ export function metricsOf(
  * The 95% interval of what changed from one evaluation to another, over the tasks that both scored,
  * paired by task.
  */
-export function change(
-  before: readonly Row[],
-  after: readonly Row[],
-  of: (row: Row) => number,
+export function computeChange(
+  before: readonly EvaluationRow[],
+  after: readonly EvaluationRow[],
+  of: (row: EvaluationRow) => number,
 ): Interval | undefined {
   const earlier = new Map(before.map(it => [it.task, it]));
   const pairs = after.flatMap(it => {
@@ -143,22 +143,22 @@ export function change(
       ? [[of(was), of(it)] as const]
       : [];
   });
-  return pairedInterval(
+  return computePairedInterval(
     pairs.map(it => it[0]),
     pairs.map(it => it[1]),
   );
 }
 
-const sum = (rows: readonly Row[], of: (row: Row) => number) =>
+const sum = (rows: readonly EvaluationRow[], of: (row: EvaluationRow) => number) =>
   rows.reduce((total, it) => total + of(it), 0);
 const per = (n: number, total: number) => (n === 0 ? 0 : total / n);
-const shareOf = (rows: readonly Row[], of: (row: Row) => number) =>
-  rows.length === 0 ? undefined : meanOf(rows.map(of));
+const shareOf = (rows: readonly EvaluationRow[], of: (row: EvaluationRow) => number) =>
+  rows.length === 0 ? undefined : computeMean(rows.map(of));
 
-const partsOf = (rows: readonly Row[], profile: string) =>
+const partsOf = (rows: readonly EvaluationRow[], profile: string) =>
   Object.fromEntries(
     partNames.map(part => [
       part,
-      meanOf(rows.map(it => it.breakdowns[profile]!.parts[part].score)),
+      computeMean(rows.map(it => it.breakdowns[profile]!.parts[part].score)),
     ]),
   ) as Record<PartName, number>;

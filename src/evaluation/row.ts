@@ -4,13 +4,13 @@
  */
 import type { Breakdown } from "../reward/breakdown.ts";
 import type { Profile } from "../reward/profiles.ts";
-import { isScored, score } from "../reward/reward.ts";
-import { isReadOnly, successOf } from "../reward/success.ts";
+import { isScored, scoreAttempt } from "../reward/reward.ts";
+import { isReadOnly, judgeSuccess } from "../reward/success.ts";
 import { canonical } from "../environment/json.ts";
 import type { Attempt } from "../trajectory/attempt.ts";
-import { callsOf, endOf, type CallEvent } from "../trajectory/trajectory.ts";
+import { getCallValue, listCalls, getEnd, type CallEvent } from "../trajectory/trajectory.ts";
 
-export interface Row {
+export interface EvaluationRow {
   readonly task: string;
   readonly kind: Attempt["task"]["kind"];
   /** Whether the task has goals, and whether all of them only look things up. */
@@ -24,7 +24,7 @@ export interface Row {
   readonly calls: number;
   readonly budget: number;
   /** Calls by what was wrong with them. */
-  readonly errors: Errors;
+  readonly errors: CallErrors;
   /** Calls that repeat an earlier one, arguments and all, and got the same answer. */
   readonly repeated: number;
   /** One call that a goal wants, then stopped, where the goals want more. */
@@ -36,7 +36,7 @@ export interface Row {
   readonly tokens?: number;
 }
 
-export interface Errors {
+export interface CallErrors {
   /** A call that could not be parsed. */
   readonly syntax: number;
   /** No such tool on the menu. */
@@ -46,13 +46,13 @@ export interface Errors {
 }
 
 /** Measures one attempt under some profiles. */
-export function measure(attempt: Attempt, profiles: readonly Profile[]): Row {
+export function measureAttempt(attempt: Attempt, profiles: readonly Profile[]): EvaluationRow {
   const { task, trajectory } = attempt;
-  const calls = callsOf(trajectory);
-  const results = profiles.map(it => score(attempt, it));
+  const calls = listCalls(trajectory);
+  const results = profiles.map(it => scoreAttempt(attempt, it));
   const unscorable = results.find(it => !isScored(it));
   const messages = trajectory.events.filter(it => it.kind === "assistant");
-  const end = endOf(trajectory);
+  const end = getEnd(trajectory);
   return {
     task: task.id,
     kind: task.kind,
@@ -60,7 +60,7 @@ export function measure(attempt: Attempt, profiles: readonly Profile[]): Row {
     readOnly: isReadOnly(attempt),
     breakdowns: Object.fromEntries(results.filter(isScored).map(it => [it.profile, it])),
     ...(unscorable && !isScored(unscorable) ? { unscorable: unscorable.unscorable } : {}),
-    success: successOf(attempt).achieved,
+    success: judgeSuccess(attempt).achieved,
     calls: calls.length,
     budget: task.budget.calls,
     errors: errorsOf(calls),
@@ -74,18 +74,20 @@ export function measure(attempt: Attempt, profiles: readonly Profile[]): Row {
   };
 }
 
-function errorsOf(calls: readonly CallEvent[]): Errors {
+function errorsOf(calls: readonly CallEvent[]): CallErrors {
   const count = (passes: (it: CallEvent) => boolean) => calls.filter(passes).length;
   return {
     syntax: count(it => it.name === ""),
-    tool: count(it => it.name !== "" && it.outcome === "unknown-tool"),
-    arguments: count(it => it.name !== "" && it.outcome === "bad-arguments"),
-    refused: count(it => it.outcome === "refused"),
+    tool: count(it => it.name !== "" && it.outcome.kind === "unknown-tool"),
+    arguments: count(it => it.name !== "" && it.outcome.kind === "bad-arguments"),
+    refused: count(it => it.outcome.kind === "refused"),
   };
 }
 
 function repeatedIn(calls: readonly CallEvent[]): number {
-  const answers = calls.map(it => canonical([it.name, it.arguments, it.outcome, it.value]));
+  const answers = calls.map(it =>
+    canonical([it.name, it.arguments, it.outcome.kind, getCallValue(it)]),
+  );
   return answers.length - new Set(answers).size;
 }
 

@@ -224,13 +224,15 @@ export function resultIds(
 ): number[] {
   const mark = tokenizer.mark("<res>");
   const room = limits.result - 1;
-  if (step.outcome !== "ok")
+  if (step.outcome.kind !== "ok")
     return [
       mark,
-      ...tokenizer.encode(` error ${aliases.shown(step.error ?? step.outcome)}`).slice(0, room),
+      ...tokenizer
+        .encode(` error ${aliases.shown(step.outcome.message ?? step.outcome.kind)}`)
+        .slice(0, room),
     ];
   const schema = tools.find(it => it.name === step.name)?.outputSchema;
-  const value = step.value ?? null;
+  const { value } = step.outcome;
   const whole = tokenizer.encode(` ${aliases.shown(resultRows(value, schema, false).join("; "))}`);
   if (whole.length <= room) return [mark, ...whole];
   const rows = resultRows(value, schema, true);
@@ -449,10 +451,12 @@ const specimen = ((): Conversation => {
       {
         ...call,
         arguments: { text: "a b", amount: 12.5, flag: true, list: ["a", "b"] },
-        outcome: "ok",
-        value: { rows: [{ name: "One", row_id: "row_107", size: 3 }] },
+        outcome: {
+          kind: "ok",
+          value: { rows: [{ name: "One", row_id: "row_107", size: 3 }] },
+        },
       },
-      { ...call, arguments: {}, outcome: "refused", error: "no" },
+      { ...call, arguments: {}, outcome: { kind: "refused", message: "no" } },
       { kind: "assistant", message: 1, text: "Done" },
       { kind: "user", text: "Thanks" },
     ],

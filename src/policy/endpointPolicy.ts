@@ -6,7 +6,7 @@
 import type { Json } from "../environment/json.ts";
 import type { JsonSchema, Tool } from "../environment/server.ts";
 import { weekdayName } from "../environment/time.ts";
-import { excerptOf } from "../trajectory/excerpt.ts";
+import { excerptJson } from "../trajectory/excerpt.ts";
 import type { CallEvent, Event } from "../trajectory/trajectory.ts";
 import type { ChatAnswer, ChatMessage, ChatModel, ChatTool } from "./chatModel.ts";
 import type { AssistantMessage, Policy, Conversation } from "./policy.ts";
@@ -90,11 +90,12 @@ const callsOf = (events: readonly Event[], message: number): (readonly [number, 
 /** Nine letters and digits, which every endpoint takes for a call's id. */
 const idOf = (at: number): string => `call${String(at).padStart(5, "0")}`;
 
-function resultOf({ outcome, value, type, error, hint }: CallEvent): string {
-  if (outcome === "ok") return excerptOf(value ?? null).text;
-  return excerptOf({
-    error_type: type ?? outcome,
-    message: error ?? "",
+function resultOf({ outcome }: CallEvent): string {
+  if (outcome.kind === "ok") return excerptJson(outcome.value).text;
+  const { kind, type, message, hint } = outcome;
+  return excerptJson({
+    error_type: type ?? kind,
+    message: message ?? "",
     ...(hint === undefined ? {} : { hint }),
   }).text;
 }

@@ -11,8 +11,8 @@ import type { Session } from "../environment/session.ts";
 import { UserError } from "../userError.ts";
 import type { Task } from "../trajectory/task.ts";
 import {
-  callEventOf,
-  finishedOf,
+  createCallEvent,
+  asFinished,
   trajectoryFormat,
   type EndedEvent,
   type Event,
@@ -72,7 +72,7 @@ export async function rollout(
   } finally {
     policy.ended?.(conversation);
   }
-  return finishedOf({ header, events })!;
+  return asFinished({ header, events })!;
 }
 
 interface ConversationLoop {
@@ -138,7 +138,7 @@ function runCalls(
 ): string | undefined {
   for (const call of answer.calls) {
     const called = session.call(call.name, call.arguments);
-    append(callEventOf(message, call.name, call.arguments, called));
+    append(createCallEvent(message, call.name, call.arguments, called));
     if (called.outcome.kind === "broken") return called.outcome.message;
   }
   return undefined;

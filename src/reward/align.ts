@@ -11,29 +11,31 @@ import { compareArguments, equalShare } from "./argument.ts";
 import type { ArgumentEvidence } from "./breakdown.ts";
 import { isObject } from "./equal.ts";
 
-/** A call that can be scored: whatever it gave, it was not broken. */
+/** A call that can be scored, which excludes one with the outcome `broken`. */
 export interface ScoredCall {
   /** "" where the block could not be parsed. */
   readonly name: string;
   readonly arguments: Json;
-  readonly outcome: Exclude<OutcomeKind, "broken">;
-  /** Why it was turned down. */
-  readonly why?: string | undefined;
-  /** The message it stood in; a message of its own when absent. */
+  readonly outcome: {
+    readonly kind: Exclude<OutcomeKind, "broken">;
+    /** Of a call that is not `ok`, where it is known. */
+    readonly message?: string;
+  };
+  /** The index of the message it was in; a message of its own when absent. */
   readonly message?: number | undefined;
 }
 
 /** A goal as far as grading reads it. Goals are in topological order: `after` points back. */
-export type GoalStep = Pick<Goal, "calls" | "after">;
+export type ScoredGoal = Pick<Goal, "calls" | "after">;
 
-export interface Choices {
+export interface AlignmentOptions {
   readonly strictMessageOrder: boolean;
   readonly coverageRequiresSuccess: boolean;
   /** The arguments' schema of a tool, where it is known: arrays of unique items compare as sets. */
   readonly schemaOf?: (tool: string) => JsonSchema | undefined;
 }
 
-export interface Pair {
+export interface AlignedPair {
   readonly goal: number;
   /** Index within the goal. */
   readonly part: number;
@@ -43,7 +45,7 @@ export interface Pair {
 }
 
 export interface Alignment {
-  readonly pairs: readonly Pair[];
+  readonly pairs: readonly AlignedPair[];
   /** For each goal the positions that serve its calls, null where none does. */
   readonly positions: readonly (readonly (number | null)[])[];
   /** For each goal the goals before it whose order is broken, or that are not matched. */
@@ -56,13 +58,13 @@ export interface Alignment {
  * order kept first, then more equal values, then earlier.
  */
 export function align(
-  goals: readonly GoalStep[],
+  goals: readonly ScoredGoal[],
   calls: readonly ScoredCall[],
-  choices: Choices,
+  choices: AlignmentOptions,
 ): Alignment {
   const byName = positionsByName(calls, choices);
   const taken = new Set<number>();
-  const pairs: Pair[] = [];
+  const pairs: AlignedPair[] = [];
   const positions: (number | null)[][] = [];
   for (const [g, { calls: wanted, after }] of goals.entries()) {
     const earliest = Math.max(-1, ...after.map(it => boundOf(positions[it.goal]!)));
@@ -102,7 +104,7 @@ export function align(
  * μ of equation (1): the last position that serves a goal, undefined unless all of its calls are
  * served.
  */
-export function positionOf(served: readonly (number | null)[]): number | undefined {
+export function getPosition(served: readonly (number | null)[]): number | undefined {
   return served.includes(null) ? undefined : Math.max(...(served as readonly number[]));
 }
 
@@ -126,13 +128,13 @@ function choose(
 }
 
 function brokenEdges(
-  goals: readonly GoalStep[],
+  goals: readonly ScoredGoal[],
   positions: readonly (readonly (number | null)[])[],
   calls: readonly ScoredCall[],
   g: number,
-  choices: Choices,
+  choices: AlignmentOptions,
 ): readonly number[] {
-  const here = positionOf(positions[g]!);
+  const here = getPosition(positions[g]!);
   if (here === undefined) return [];
   return goals[g]!.after.filter(({ goal: j, kind }) => {
     if (boundOf(positions[j]!) >= here) return true;
@@ -146,7 +148,7 @@ function brokenEdges(
 
 function positionsByName(
   calls: readonly ScoredCall[],
-  choices: Choices,
+  choices: AlignmentOptions,
 ): ReadonlyMap<string, readonly number[]> {
   const byName = new Map<string, number[]>();
   for (const [position, call] of calls.entries()) {
@@ -158,8 +160,8 @@ function positionsByName(
   return byName;
 }
 
-const canServe = (call: ScoredCall, { coverageRequiresSuccess }: Choices) =>
-  call.name !== "" && (!coverageRequiresSuccess || call.outcome === "ok");
+const canServe = (call: ScoredCall, { coverageRequiresSuccess }: AlignmentOptions) =>
+  call.name !== "" && (!coverageRequiresSuccess || call.outcome.kind === "ok");
 
 const hasKeys = (args: Json, wanted: object) =>
   isObject(args) && Object.keys(wanted).every(it => Object.hasOwn(args, it));
@@ -167,7 +169,7 @@ const hasKeys = (args: Json, wanted: object) =>
 /**
  * The position after which a successor is in order; nothing is after a goal that is not matched.
  */
-const boundOf = (served: readonly (number | null)[]) => positionOf(served) ?? Infinity;
+const boundOf = (served: readonly (number | null)[]) => getPosition(served) ?? Infinity;
 
 const messageOf = (calls: readonly ScoredCall[], call: number) => calls[call]!.message ?? call;
 

@@ -5,12 +5,12 @@
 import type { Json } from "../environment/json.ts";
 import type { JsonSchema } from "../environment/server.ts";
 import type { GoalCall } from "../trajectory/task.ts";
-import type { Pair } from "./align.ts";
+import type { AlignedPair } from "./align.ts";
 import type { ArgumentEvidence } from "./breakdown.ts";
-import { equal, isObject, propertySchema } from "./equal.ts";
+import { areEqual, isObject, propertySchema } from "./equal.ts";
 
 /** R_arg = (1/|M|) Σ over pairs of the share of equal arguments; 0 where nothing is aligned. */
-export const argumentScore = (pairs: readonly Pair[]): number =>
+export const argumentScore = (pairs: readonly AlignedPair[]): number =>
   pairs.length === 0
     ? 0
     : pairs.reduce((sum, it) => sum + equalShare(it.arguments), 0) / pairs.length;
@@ -29,7 +29,7 @@ export function compareArguments(
       key,
       goal: wanted,
       model,
-      equal: has && equal(wanted, given[key]!, propertySchema(schema, key)),
+      equal: has && areEqual(wanted, given[key]!, propertySchema(schema, key)),
       masked: goal.mask?.includes(key) ?? false,
     };
   });

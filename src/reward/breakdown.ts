@@ -38,8 +38,8 @@ export interface CallEvidence {
   readonly name: string;
   /** 0, ⅓, ⅔ or 1: known name, fitting arguments, accepted by the server. */
   readonly validity: number;
-  /** Why it stopped at that rung; absent on the top one. */
-  readonly why?: string;
+  /** The refusal's message; absent for a call with validity 1. */
+  readonly message?: string;
   /** Whether its name is among the goals' names. */
   readonly named: boolean;
   /** The goal call it serves: goal index, and index within the goal. */
@@ -79,3 +79,37 @@ export interface Breakdown {
   readonly calls: readonly CallEvidence[];
   readonly goals: readonly GoalEvidence[];
 }
+
+/** A breakdown in files and in printed JSON, where a refusal's message has the key `why`. */
+export interface BreakdownLine extends Omit<Breakdown, "calls"> {
+  readonly calls: readonly CallEvidenceLine[];
+}
+
+export type CallEvidenceLine = Omit<CallEvidence, "message"> & { readonly why?: string };
+
+export const formatBreakdownLine = (breakdown: Breakdown): BreakdownLine => ({
+  ...breakdown,
+  calls: breakdown.calls.map(formatCallEvidence),
+});
+
+export const formatCallEvidence = ({
+  call,
+  name,
+  validity,
+  message,
+  ...rest
+}: CallEvidence): CallEvidenceLine => ({
+  call,
+  name,
+  validity,
+  ...(message === undefined ? {} : { why: message }),
+  ...rest,
+});
+
+export const parseBreakdownLine = (line: BreakdownLine): Breakdown => ({
+  ...line,
+  calls: line.calls.map(({ why, ...rest }) => ({
+    ...rest,
+    ...(why === undefined ? {} : { message: why }),
+  })),
+});

@@ -10,7 +10,7 @@ import type { JsonSchema } from "../environment/server.ts";
  * kept; objects whatever the order of their keys; arrays in order, unless the schema says that
  * their items are unique. true is not 1.
  */
-export function equal(a: Json, b: Json, schema?: JsonSchema): boolean {
+export function areEqual(a: Json, b: Json, schema?: JsonSchema): boolean {
   if (a === b) return true;
   if (typeof a === "number" && typeof b === "number")
     return Math.abs(a - b) <= 1e-6 * Math.max(Math.abs(a), Math.abs(b));
@@ -31,10 +31,10 @@ function equalArrays(
 ): boolean {
   if (a.length !== b.length) return false;
   const items = within(schema, "items");
-  if (schema?.["uniqueItems"] !== true) return a.every((it, i) => equal(it, b[i]!, items));
+  if (schema?.["uniqueItems"] !== true) return a.every((it, i) => areEqual(it, b[i]!, items));
   const left = [...b];
   return a.every(it => {
-    const at = left.findIndex(other => equal(it, other, items));
+    const at = left.findIndex(other => areEqual(it, other, items));
     if (at >= 0) left.splice(at, 1);
     return at >= 0;
   });
@@ -44,7 +44,7 @@ function equalObjects(a: JsonObject, b: JsonObject, schema: JsonSchema | undefin
   const keys = Object.keys(a);
   if (keys.length !== Object.keys(b).length) return false;
   return keys.every(
-    key => Object.hasOwn(b, key) && equal(a[key]!, b[key]!, propertySchema(schema, key)),
+    key => Object.hasOwn(b, key) && areEqual(a[key]!, b[key]!, propertySchema(schema, key)),
   );
 }
 

@@ -2,9 +2,9 @@
  * R_name, equation (3): the share of calls whose full name is among the goals' names. It knows no
  * order and no arguments.
  */
-import type { GoalStep, ScoredCall } from "./align.ts";
+import type { ScoredGoal, ScoredCall } from "./align.ts";
 
-export const namesOf = (goals: readonly GoalStep[]): ReadonlySet<string> =>
+export const listGoalNames = (goals: readonly ScoredGoal[]): ReadonlySet<string> =>
   new Set(goals.flatMap(it => it.calls.map(call => call.name)));
 
 /** R_name = |{c : c.name ∈ goal names}| / N; 0 for no calls. */

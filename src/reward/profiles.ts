@@ -33,7 +33,7 @@ const paperWeights = Object.freeze({
   argument: 0.1,
 });
 
-export const paper: Profile = Object.freeze({
+export const paperProfile: Profile = Object.freeze({
   name: "paper",
   weights: paperWeights,
   success: 0,
@@ -48,11 +48,11 @@ export const paper: Profile = Object.freeze({
  * The paper's five parts and, as much as they can give together, whether the world was left as the
  * goals leave it: under the paper's own weights a wrong but valid id costs a tenth at most.
  */
-export const provePlus: Profile = Object.freeze({
-  ...paper,
+export const provePlusProfile: Profile = Object.freeze({
+  ...paperProfile,
   name: "prove-plus",
   success: 1,
   strictMessageOrder: true,
 });
 
-export const profiles: readonly Profile[] = Object.freeze([paper, provePlus]);
+export const profiles: readonly Profile[] = Object.freeze([paperProfile, provePlusProfile]);

@@ -3,9 +3,10 @@
  * profile adds. Knows no model, no tokens and no clock, so scoring cannot fail and never waits.
  */
 import type { Attempt } from "../trajectory/attempt.ts";
-import { callsOf, endOf } from "../trajectory/trajectory.ts";
+import { computeCallBudget } from "../trajectory/task.ts";
+import { listCalls, getEnd } from "../trajectory/trajectory.ts";
 import { abstentionScore } from "./abstention.ts";
-import { align, positionOf, type Alignment, type GoalStep, type ScoredCall } from "./align.ts";
+import { align, getPosition, type Alignment, type ScoredGoal, type ScoredCall } from "./align.ts";
 import { argumentScore } from "./argument.ts";
 import {
   partNames,
@@ -16,11 +17,11 @@ import {
   type PartName,
 } from "./breakdown.ts";
 import { coverageScore } from "./coverage.ts";
-import { budgetOf, efficiencyScore } from "./efficiency.ts";
-import { nameScore, namesOf } from "./name.ts";
+import { efficiencyScore } from "./efficiency.ts";
+import { nameScore, listGoalNames } from "./name.ts";
 import type { Profile } from "./profiles.ts";
-import { successOf } from "./success.ts";
-import { validityOf, validityScore } from "./validity.ts";
+import { judgeSuccess } from "./success.ts";
+import { getCallValidity, validityScore } from "./validity.ts";
 import type { JsonSchema } from "../environment/server.ts";
 
 /**
@@ -33,7 +34,7 @@ export interface Unscorable {
 export const isScored = (result: Breakdown | Unscorable): result is Breakdown => "total" in result;
 
 /** The breakdown of an attempt, or why it has none. */
-export function score(attempt: Attempt, profile: Profile): Breakdown | Unscorable {
+export function scoreAttempt(attempt: Attempt, profile: Profile): Breakdown | Unscorable {
   const { task, tools } = attempt;
   const calls = scoredCalls(attempt);
   if ("unscorable" in calls) return calls;
@@ -42,22 +43,25 @@ export function score(attempt: Attempt, profile: Profile): Breakdown | Unscorabl
     profile,
   );
   if (profile.success === 0 || breakdown.rule === "abstain") return breakdown;
-  const success = partOf(successOf(attempt).achieved ? 1 : 0, profile.success);
+  const success = partOf(judgeSuccess(attempt).achieved ? 1 : 0, profile.success);
   return { ...breakdown, extras: { success }, total: breakdown.total + success.value };
 }
 
 /** Goals and calls alone, where names are opaque and no server is at hand. */
-export interface Calls {
-  readonly goals: readonly GoalStep[];
+export interface CallScoringInput {
+  readonly goals: readonly ScoredGoal[];
   readonly calls: readonly ScoredCall[];
   readonly schemaOf?: (tool: string) => JsonSchema | undefined;
 }
 
 /** The breakdown by calls: everything but the success term. */
-export function scoreCalls({ goals, calls, schemaOf }: Calls, profile: Profile): Breakdown {
+export function scoreCalls(
+  { goals, calls, schemaOf }: CallScoringInput,
+  profile: Profile,
+): Breakdown {
   const alignment = align(goals, calls, { ...profile, ...(schemaOf ? { schemaOf } : {}) });
-  const names = namesOf(goals);
-  const budget = budgetOf(goals, profile);
+  const names = listGoalNames(goals);
+  const budget = computeCallBudget(goals, profile.beta);
   const evidence = {
     n: calls.length,
     budget,
@@ -109,12 +113,12 @@ const partsOf = (
 
 /** The calls as they count, unless a broken one or a fault makes the attempt unfair to score. */
 function scoredCalls({ trajectory }: Attempt): readonly ScoredCall[] | Unscorable {
-  const end = endOf(trajectory);
+  const end = getEnd(trajectory);
   if (end.by === "fault") return { unscorable: end.fault ?? "the attempt ended by a fault" };
   const calls: ScoredCall[] = [];
-  for (const { name, arguments: args, outcome, error, message } of callsOf(trajectory)) {
-    if (outcome === "broken") return { unscorable: error ?? `${name} broke` };
-    calls.push({ name, arguments: args, outcome, why: error, message });
+  for (const { name, arguments: args, outcome, message } of listCalls(trajectory)) {
+    if (outcome.kind === "broken") return { unscorable: outcome.message ?? `${name} broke` };
+    calls.push({ name, arguments: args, outcome, message });
   }
   return calls;
 }
@@ -128,12 +132,12 @@ function callEvidence(
   const served = new Map(pairs.map(it => [it.call, it]));
   return calls.map((it, call) => {
     const pair = served.get(call);
-    const why = whyOf(it);
+    const message = getErrorMessage(it);
     return {
       call,
       name: it.name,
-      validity: validityOf(it),
-      ...(why === undefined ? {} : { why }),
+      validity: getCallValidity(it),
+      ...(message === undefined ? {} : { message }),
       named: names.has(it.name),
       ...(pair ? { serves: { goal: pair.goal, call: pair.part } } : {}),
       arguments: pair?.arguments ?? [],
@@ -142,14 +146,14 @@ function callEvidence(
   });
 }
 
-function whyOf(call: ScoredCall): string | undefined {
-  if (call.name === "") return call.why ?? "the call could not be parsed";
-  return call.outcome === "ok" ? undefined : (call.why ?? call.outcome);
+function getErrorMessage({ name, outcome }: ScoredCall): string | undefined {
+  if (name === "") return outcome.message ?? "the call could not be parsed";
+  return outcome.kind === "ok" ? undefined : (outcome.message ?? outcome.kind);
 }
 
 const goalEvidence = ({ positions, broken }: Alignment): readonly GoalEvidence[] =>
   positions.map((calls, goal) => {
-    const position = positionOf(calls);
+    const position = getPosition(calls);
     return {
       goal,
       matched: position !== undefined,

@@ -7,43 +7,43 @@ import { digestOf } from "../environment/digest.ts";
 import type { Json } from "../environment/json.ts";
 import type { Attempt } from "../trajectory/attempt.ts";
 import type { GoalCall, Task } from "../trajectory/task.ts";
-import { callsOf, type CallEvent } from "../trajectory/trajectory.ts";
-import { equal, isObject, propertySchema } from "./equal.ts";
-import { namesIn, renamed, worldText, type Names } from "./world.ts";
+import { listCalls, type CallEvent } from "../trajectory/trajectory.ts";
+import { areEqual, isObject, propertySchema } from "./equal.ts";
+import { nameGeneratedIds, replaceIds, formatWorld, type IdNames } from "./world.ts";
 
 export interface Success {
   readonly achieved: boolean;
   /** The final world is the goals' world. */
-  readonly world: boolean;
+  readonly isGoalState: boolean;
   /** Every goal that reads has its call. */
-  readonly reads: boolean;
+  readonly hasAllReads: boolean;
   /** What is missing, a line each. */
-  readonly why: readonly string[];
+  readonly reasons: readonly string[];
 }
 
 /** Judges an attempt by its worlds and its reads; on a task without goals, by making no call. */
-export function successOf(attempt: Attempt): Success {
-  const { task, trajectory, worlds } = attempt;
-  const calls = callsOf(trajectory);
+export function judgeSuccess(attempt: Attempt): Success {
+  const { task, trajectory, states } = attempt;
+  const calls = listCalls(trajectory);
   if (task.goals.length === 0) {
-    const why = calls.length === 0 ? [] : [`${calls.length} calls where none was wanted`];
-    return { achieved: calls.length === 0, world: true, reads: true, why };
+    const reasons = calls.length === 0 ? [] : [`${calls.length} calls where none was wanted`];
+    return { achieved: calls.length === 0, isGoalState: true, hasAllReads: true, reasons };
   }
-  const same = digestOf(worlds.goal) === digestOf(worlds.reached);
+  const same = digestOf(states.goal) === digestOf(states.final);
   const said = same ? new Set<string>() : saidIn(task);
   const names = same
     ? nobody
     : {
-        goal: namesIn(worlds.start, worlds.goal, said),
-        reached: namesIn(worlds.start, worlds.reached, said),
+        goal: nameGeneratedIds(states.start, states.goal, said),
+        reached: nameGeneratedIds(states.start, states.final, said),
       };
   const differing = same ? [] : differences(attempt, names, said);
   const missing = missingReads(attempt, calls, names);
   return {
     achieved: differing.length === 0 && missing.length === 0,
-    world: differing.length === 0,
-    reads: missing.length === 0,
-    why: [...differing, ...missing],
+    isGoalState: differing.length === 0,
+    hasAllReads: missing.length === 0,
+    reasons: [...differing, ...missing],
   };
 }
 
@@ -53,8 +53,8 @@ export const isReadOnly = ({ task, tools }: Attempt): boolean =>
   task.goals.every(goal => goal.calls.every(it => tools.get(it.name)?.effect === "read"));
 
 interface BothNames {
-  readonly goal: Names;
-  readonly reached: Names;
+  readonly goal: IdNames;
+  readonly reached: IdNames;
 }
 const nobody: BothNames = { goal: new Map(), reached: new Map() };
 
@@ -75,18 +75,18 @@ function saidIn(task: Task): ReadonlySet<string> {
 }
 
 function differences(
-  { worlds: { start, goal, reached } }: Attempt,
+  { states: { start, goal, final } }: Attempt,
   names: BothNames,
   said: ReadonlySet<string>,
 ): string[] {
   return Object.keys(goal)
     .filter(
       it =>
-        worldText(goal[it]!, start[it]!, names.goal, said) !==
-        worldText(reached[it]!, start[it]!, names.reached, said),
+        formatWorld(goal[it]!, start[it]!, names.goal, said) !==
+        formatWorld(final[it]!, start[it]!, names.reached, said),
     )
     .map(it => {
-      const place = firstDifference(goal[it]!.world, reached[it]!.world, `/${it}/world`);
+      const place = firstDifference(goal[it]!.world, final[it]!.world, `/${it}/world`);
       return place ?? `the world of ${it} is not the one the goals leave`;
     });
 }
@@ -103,7 +103,7 @@ function firstDifference(goal: Json, reached: Json, at: string): string | undefi
     }
     return undefined;
   }
-  return equal(goal, reached) ? undefined : `${at} is ${short(reached)}, not ${short(goal)}`;
+  return areEqual(goal, reached) ? undefined : `${at} is ${short(reached)}, not ${short(goal)}`;
 }
 
 const short = (value: Json) => {
@@ -118,12 +118,12 @@ const short = (value: Json) => {
  * are asked for too: doing nothing is no success.
  */
 function missingReads(
-  { task, tools, worlds }: Attempt,
+  { task, tools, states }: Attempt,
   calls: readonly CallEvent[],
   names: BothNames,
 ): string[] {
-  const undone = Object.entries(worlds.goal).every(
-    ([server, { world }]) => digestOf(world) === digestOf(worlds.start[server]!.world),
+  const undone = Object.entries(states.goal).every(
+    ([server, { world }]) => digestOf(world) === digestOf(states.start[server]!.world),
   );
   const isAsked = (name: string) => undone || tools.get(name)?.effect === "read";
   const taken = new Set<number>();
@@ -133,7 +133,7 @@ function missingReads(
     const from = Math.max(-1, ...goal.after.map(it => last[it.goal]!));
     const found = goal.calls.map(wanted => {
       const at = calls.findIndex(
-        (it, i) => i > from && !taken.has(i) && it.outcome === "ok" && answers(wanted, it),
+        (it, i) => i > from && !taken.has(i) && it.outcome.kind === "ok" && answers(wanted, it),
       );
       if (at >= 0) taken.add(at);
       else if (isAsked(wanted.name))
@@ -155,7 +155,7 @@ function missingReads(
       ([key, value]) =>
         Object.hasOwn(given, key) &&
         (wanted.mask?.includes(key) ||
-          equal(
+          areEqual(
             inNames(value, names.goal),
             inNames(given[key]!, names.reached),
             propertySchema(schema, key),
@@ -164,9 +164,9 @@ function missingReads(
   }
 }
 
-function inNames(value: Json, names: Names): Json {
+function inNames(value: Json, names: IdNames): Json {
   if (names.size === 0) return value;
-  if (typeof value === "string") return renamed(value, names);
+  if (typeof value === "string") return replaceIds(value, names);
   if (value === null || typeof value !== "object") return value;
   if (Array.isArray(value)) return (value as readonly Json[]).map(it => inNames(it, names));
   return Object.fromEntries(

@@ -5,7 +5,7 @@
 import { partNames, type Breakdown, type CallEvidence, type GoalEvidence } from "./breakdown.ts";
 
 /** What one call earned, in a line. */
-export function noteOf({ rule, calls }: Breakdown, call: number): string | undefined {
+export function describeCall({ rule, calls }: Breakdown, call: number): string | undefined {
   const it = calls[call];
   if (!it) return undefined;
   if (rule === "abstain") return "no call was wanted";
@@ -23,7 +23,7 @@ export function noteOf({ rule, calls }: Breakdown, call: number): string | undef
 }
 
 /** Parts, total, and what became of the goals that count for nothing. */
-export function closingOf({
+export function describeTotals({
   profile,
   rule,
   parts,

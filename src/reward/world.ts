@@ -11,10 +11,10 @@ import type { ServerState, State } from "../environment/session.ts";
  * The names that a world's generated ids go by in a comparison: equal names in two worlds mean the
  * same thing.
  */
-export type Names = ReadonlyMap<string, string>;
+export type IdNames = ReadonlyMap<string, string>;
 
 /** The generated ids of a world: in it, not in the world it grew from, and said by nobody. */
-export function namesIn(start: State, end: State, said: ReadonlySet<string>): Names {
+export function nameGeneratedIds(start: State, end: State, said: ReadonlySet<string>): IdNames {
   const names = new Map<string, string>();
   const contexts: (Context & { times: ReadonlySet<string> })[] = [];
   const before = Object.values(start).map(it => idsOf(it.world));
@@ -33,7 +33,7 @@ export function namesIn(start: State, end: State, said: ReadonlySet<string>): Na
     for (const { id, path, role, holds, times } of contexts) {
       const texts = seen.get(id) ?? seen.set(id, []).get(id)!;
       texts.push(
-        `${role} ${path.map(it => renamed(it, names)).join("/")} ${textOf(holds, names, times)}`,
+        `${role} ${path.map(it => replaceIds(it, names)).join("/")} ${textOf(holds, names, times)}`,
       );
     }
     for (const [id, texts] of seen)
@@ -59,17 +59,17 @@ function idsOf(world: object): ReadonlySet<string> {
 }
 
 /** A string with the generated ids in it replaced by the names they go by. */
-export const renamed = (text: string, names: Names): string =>
+export const replaceIds = (text: string, names: IdNames): string =>
   text.replaceAll(idPattern, it => names.get(it) ?? it);
 
 /**
  * A world as text, equal for equal worlds: ids by their names, generated times left out, records in
  * any order.
  */
-export function worldText(
+export function formatWorld(
   state: ServerState,
   start: ServerState,
-  names: Names,
+  names: IdNames,
   said: ReadonlySet<string>,
 ): string {
   return textOf(state.world, names, timesBetween(start.clock, state.clock, said), start.world);
@@ -113,9 +113,9 @@ function eachId(
  * something generated stand in for each other: their order is the order of the calls, and goals
  * that depend on no order may run in any.
  */
-function textOf(value: Json, names: Names, times: ReadonlySet<string>, start?: Json): string {
+function textOf(value: Json, names: IdNames, times: ReadonlySet<string>, start?: Json): string {
   if (typeof value === "string")
-    return times.has(value) ? "time" : JSON.stringify(renamed(value, names));
+    return times.has(value) ? "time" : JSON.stringify(replaceIds(value, names));
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   if (unchanged(value, start)) return "=";
   if (Array.isArray(value)) {
@@ -128,13 +128,13 @@ function textOf(value: Json, names: Names, times: ReadonlySet<string>, start?: J
   }
   const entries = Object.entries(value).map(
     ([key, it]) =>
-      `${JSON.stringify(renamed(key, names))}:${textOf(it, names, times, childOf(start, key))}`,
+      `${JSON.stringify(replaceIds(key, names))}:${textOf(it, names, times, childOf(start, key))}`,
   );
   return `{${entries.toSorted().join(",")}}`;
 }
 
-function holdsGenerated(value: Json, names: Names, times: ReadonlySet<string>): boolean {
-  if (typeof value === "string") return times.has(value) || renamed(value, names) !== value;
+function holdsGenerated(value: Json, names: IdNames, times: ReadonlySet<string>): boolean {
+  if (typeof value === "string") return times.has(value) || replaceIds(value, names) !== value;
   if (value === null || typeof value !== "object") return false;
   return Object.entries<Json>(value).some(
     ([key, it]) => holdsGenerated(key, names, times) || holdsGenerated(it, names, times),

@@ -5,8 +5,12 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
-import type { Breakdown } from "../reward/breakdown.ts";
-import { trajectorySchema } from "../trajectory/trajectory.ts";
+import {
+  formatBreakdownLine,
+  parseBreakdownLine,
+  type BreakdownLine,
+} from "../reward/breakdown.ts";
+import { formatTrajectoryLine, trajectorySchema } from "../trajectory/trajectoryLine.ts";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import { withWriteErrors } from "../storage/fileErrors.ts";
 import { readLog, type Log } from "../storage/jsonLines.ts";
@@ -24,7 +28,9 @@ const line = z.object({
   success: z.boolean(),
   /** The total under the paper's own parts and weights. */
   paper: z.number(),
-  breakdown: z.custom<Breakdown>(it => typeof it === "object" && it !== null && "total" in it),
+  breakdown: z
+    .custom<BreakdownLine>(it => typeof it === "object" && it !== null && "total" in it)
+    .transform(parseBreakdownLine),
   /** Places among the attempt's sampled tokens whose ratio was clipped. */
   clipped: z.array(z.int()),
   trajectory: trajectorySchema,
@@ -36,8 +42,18 @@ export type GroupLine = z.infer<typeof line>;
 export function writeGroups(folder: string, step: number, lines: readonly GroupLine[]): void {
   const file = groupsFile(folder, step);
   withWriteErrors(file, () => mkdirSync(dirname(file), { recursive: true }), resumable);
-  writeFileAtomicallySync(file, lines.map(it => `${JSON.stringify(it)}\n`).join(""), resumable);
+  writeFileAtomicallySync(
+    file,
+    lines.map(it => `${JSON.stringify(formatLine(it))}\n`).join(""),
+    resumable,
+  );
 }
+
+const formatLine = (line: GroupLine) => ({
+  ...line,
+  breakdown: formatBreakdownLine(line.breakdown),
+  trajectory: formatTrajectoryLine(line.trajectory),
+});
 
 /** The attempts of a step, none where they were not kept. */
 export const readGroups = (folder: string, step: number): Log<GroupLine> =>

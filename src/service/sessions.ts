@@ -9,7 +9,7 @@ import type { Json } from "../environment/json.ts";
 import type { Outcome } from "../environment/outcome.ts";
 import { faultOf } from "../mcp/expose.ts";
 import { isRecord } from "../mcp/messages.ts";
-import { excerptOf } from "../trajectory/excerpt.ts";
+import { excerptJson } from "../trajectory/excerpt.ts";
 import { Failure } from "./failure.ts";
 import { idComplaint } from "./sessionId.ts";
 import {
@@ -221,7 +221,7 @@ function answerOf(outcome: Outcome, digest: string, elapsed: number): Answer {
   if (outcome.kind === "broken")
     return { status: 500, text: new Failure("INTERNAL", faultOf(outcome).message).text };
   const structured: Json = outcome.kind === "ok" ? outcome.value : { ...faultOf(outcome) };
-  const { text, truncated } = excerptOf(structured);
+  const { text, truncated } = excerptJson(structured);
   return ok({
     is_error: outcome.kind !== "ok",
     text,

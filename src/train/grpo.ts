@@ -21,13 +21,13 @@ import {
   type Model,
 } from "../model/transformer.ts";
 import { rollout } from "../policy/rollout.ts";
-import { paper, type Profile } from "../reward/profiles.ts";
-import { isScored, score, type Unscorable } from "../reward/reward.ts";
-import { successOf } from "../reward/success.ts";
+import { paperProfile, type Profile } from "../reward/profiles.ts";
+import { isScored, scoreAttempt, type Unscorable } from "../reward/reward.ts";
+import { judgeSuccess } from "../reward/success.ts";
 import type { Breakdown } from "../reward/breakdown.ts";
 import type { GrpoConfig } from "../run/config.ts";
 import { groupFormat, type GroupLine } from "../run/group.ts";
-import { attemptsOn, type Attempt } from "../trajectory/attempt.ts";
+import { createAttemptFactory, type Attempt } from "../trajectory/attempt.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Finished, Trajectory } from "../trajectory/trajectory.ts";
 import { drawing, shuffled } from "./chance.ts";
@@ -158,13 +158,15 @@ export function judgeOf({
   task: Task,
   trajectory: Finished<Trajectory>,
 ) => Tried | undefined {
-  const attemptOf = attemptsOn(catalog);
+  const attemptOf = createAttemptFactory(catalog);
   return (task, trajectory) => {
     const attempt: Attempt = attemptOf(task, trajectory);
-    const breakdown: Breakdown | Unscorable = score(attempt, profile);
+    const breakdown: Breakdown | Unscorable = scoreAttempt(attempt, profile);
     if (!isScored(breakdown)) return undefined;
     const published =
-      profile.name === paper.name ? breakdown : (score(attempt, paper) as Breakdown);
+      profile.name === paperProfile.name
+        ? breakdown
+        : (scoreAttempt(attempt, paperProfile) as Breakdown);
     const written = writtenTalk(tokenizer, talkOf(catalog, task, trajectory));
     const end = written.mask.lastIndexOf(1) + 1;
     const branch = {
@@ -178,7 +180,7 @@ export function judgeOf({
       trajectory,
       breakdown,
       paper: published.total,
-      success: successOf(attempt).achieved,
+      success: judgeSuccess(attempt).achieved,
       opening,
       branch,
       logprobs,

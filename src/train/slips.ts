@@ -9,7 +9,7 @@ import type { AssistantMessage, Call } from "../policy/policy.ts";
 import { rollout } from "../policy/rollout.ts";
 import { messagesOf, scripted } from "../policy/scripted.ts";
 import type { Task } from "../trajectory/task.ts";
-import { callsOf, type Trajectory } from "../trajectory/trajectory.ts";
+import { listCalls, type Trajectory } from "../trajectory/trajectory.ts";
 
 export interface Slip {
   readonly trajectory: Trajectory;
@@ -37,13 +37,13 @@ export async function withSlip(
     id: `${task.id}/slip`,
     maxMessages: messages.length,
   });
-  const before = callsOf(task.trajectory);
-  const after = callsOf(trajectory).filter(it => it.message !== at);
+  const before = listCalls(task.trajectory);
+  const after = listCalls(trajectory).filter(it => it.message !== at);
   const isSound =
-    callsOf(trajectory).some(it => it.message === at && it.outcome !== "ok") &&
+    listCalls(trajectory).some(it => it.message === at && it.outcome.kind !== "ok") &&
     trajectory.events.at(-1)?.kind === "ended" &&
     after.length === before.length &&
-    after.every((it, i) => it.outcome === before[i]!.outcome);
+    after.every((it, i) => it.outcome.kind === before[i]!.outcome.kind);
   return isSound ? { trajectory, message: at } : undefined;
 }
 

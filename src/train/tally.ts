@@ -2,7 +2,7 @@
  * Adds up a step's attempts over all replicas and turns the sums into the step's metrics. Knows no
  * tensors.
  */
-import { callsOf, endOf } from "../trajectory/trajectory.ts";
+import { listCalls, getEnd } from "../trajectory/trajectory.ts";
 import type { GrpoStep } from "../run/metrics.ts";
 import type { Tried } from "./grpo.ts";
 
@@ -22,7 +22,7 @@ export function attemptSums(
   const all = groups.flat();
   const tasked = all.filter(it => it.breakdown.rule === "tool");
   const abstained = all.filter(it => it.breakdown.rule === "abstain");
-  const calls = all.flatMap(it => callsOf(it.trajectory));
+  const calls = all.flatMap(it => listCalls(it.trajectory));
   const over = <T>(list: readonly T[], of: (it: T) => number) =>
     list.reduce((sum, it) => sum + of(it), 0);
   const part = (name: keyof Tried["breakdown"]["parts"]) =>
@@ -47,10 +47,10 @@ export function attemptSums(
     calls: calls.length,
     budget: over(all, it => it.breakdown.budget),
     syntax: calls.filter(it => it.name === "").length,
-    unknown: calls.filter(it => it.name !== "" && it.outcome === "unknown-tool").length,
-    misfit: calls.filter(it => it.outcome === "bad-arguments").length,
-    refused: calls.filter(it => it.outcome === "refused").length,
-    cut: all.filter(it => endOf(it.trajectory).by === "limit").length,
+    unknown: calls.filter(it => it.name !== "" && it.outcome.kind === "unknown-tool").length,
+    misfit: calls.filter(it => it.outcome.kind === "bad-arguments").length,
+    refused: calls.filter(it => it.outcome.kind === "refused").length,
+    cut: all.filter(it => getEnd(it.trajectory).by === "limit").length,
     tokens: over(all, it => it.logprobs.length),
     surprise: over(all, it => -over(it.logprobs, lp => lp)),
     sampling: seconds.sampling,

@@ -1,53 +1,57 @@
 /**
- * A task and an attempt at it, with what only running the servers can tell: the tools, and the
- * worlds before, after the goals and after the attempt. It is all that grading needs, as values.
- * Does not know whether the attempt was good.
+ * A task and an attempt at it, with what grading needs from the servers: the tools, and the states
+ * at the start, after the goals and after the attempt.
  */
 import { openByName, type Catalog } from "../environment/catalog.ts";
 import type { Tool } from "../environment/server.ts";
 import type { State } from "../environment/session.ts";
 import { UserError } from "../userError.ts";
 import type { Task } from "./task.ts";
-import { callsOf, type Finished, type Trajectory } from "./trajectory.ts";
+import { listCalls, type Finished, type Trajectory } from "./trajectory.ts";
 
 export interface Attempt {
   readonly task: Task;
   readonly trajectory: Finished<Trajectory>;
   /** All tools of the task's servers, on the menu or not, by full name. */
   readonly tools: ReadonlyMap<string, Tool>;
-  readonly worlds: Worlds;
+  readonly states: AttemptStates;
 }
 
-export interface Worlds {
+export interface AttemptStates {
   readonly start: State;
   /** After the goal calls alone, in their order. */
   readonly goal: State;
   /** After the attempt's calls. */
-  readonly reached: State;
+  readonly final: State;
 }
 
 /**
- * Makes attempts over a catalog; the goals of a task object are run once. Throws a `Mistake` where
- * a task's goals no longer run.
+ * Creates the attempt of a task and a trajectory. `finalState` is the one that a rollout hands over;
+ * without it the trajectory is replayed. Throws a `UserError` where the task's goals no longer run.
  */
-export function attemptsOn(
-  catalog: Catalog,
-): (task: Task, trajectory: Finished<Trajectory>) => Attempt {
-  const goals = new WeakMap<Task, Pick<Attempt, "tools"> & Omit<Worlds, "reached">>();
-  return (task, trajectory) => {
-    let known = goals.get(task);
-    if (!known) goals.set(task, (known = goalsRun(catalog, task)));
-    const { tools, start, goal } = known;
-    return {
-      task,
-      trajectory,
-      tools,
-      worlds: { start, goal, reached: reached(catalog, trajectory) },
-    };
+export type CreateAttempt = (
+  task: Task,
+  trajectory: Finished<Trajectory>,
+  finalState?: State,
+) => Attempt;
+
+/** Creates attempts over a catalog. The goals of a task object are run once. */
+export function createAttemptFactory(catalog: Catalog): CreateAttempt {
+  const goalRuns = new WeakMap<Task, GoalRun>();
+  return (task, trajectory, finalState) => {
+    let run = goalRuns.get(task);
+    if (!run) goalRuns.set(task, (run = runGoals(catalog, task)));
+    const { tools, start, goal } = run;
+    const final = finalState ?? replayFinalState(catalog, trajectory);
+    return { task, trajectory, tools, states: { start, goal, final } };
   };
 }
 
-function goalsRun(catalog: Catalog, task: Task) {
+interface GoalRun extends Omit<AttemptStates, "final"> {
+  readonly tools: Attempt["tools"];
+}
+
+function runGoals(catalog: Catalog, task: Task): GoalRun {
   const session = openByName(catalog, { servers: task.servers, seed: task.seed });
   const start = session.state;
   for (const [i, goal] of task.goals.entries()) {
@@ -63,8 +67,8 @@ function goalsRun(catalog: Catalog, task: Task) {
   return { tools: session.tools, start, goal: session.state };
 }
 
-function reached(catalog: Catalog, { header, events }: Trajectory): State {
+function replayFinalState(catalog: Catalog, { header, events }: Trajectory): State {
   const session = openByName(catalog, header);
-  for (const { name, arguments: args } of callsOf({ header, events })) session.call(name, args);
+  for (const { name, arguments: args } of listCalls({ header, events })) session.call(name, args);
   return session.state;
 }

@@ -6,12 +6,12 @@
 import type { Catalog } from "../environment/catalog.ts";
 import type { Patch } from "../environment/outcome.ts";
 import type { State } from "../environment/session.ts";
-import { replay, startOf, type ReplayedStep } from "./replay.ts";
+import { replayTrajectory, openStartState, type ReplayedStep } from "./replay.ts";
 import type { Event, Trajectory } from "./trajectory.ts";
-import { isSilent } from "./transcript.ts";
+import { isCallOnlyMessage } from "./transcript.ts";
 
 /** Where a cursor stands. */
-export interface Place {
+export interface CursorPosition {
   /** Events that have happened, from 0 to all. */
   readonly position: number;
   /** The last event that has happened; absent at the start. */
@@ -28,7 +28,7 @@ export interface Place {
   readonly atEnd: boolean;
 }
 
-export class Cursor {
+export class TrajectoryCursor {
   readonly trajectory: Trajectory;
   readonly #start: State;
   readonly #replaying: Generator<ReplayedStep, void>;
@@ -39,11 +39,11 @@ export class Cursor {
   /** Stands before the first event. Throws a `Mistake` where a server or a fixture is gone. */
   constructor(catalog: Catalog, trajectory: Trajectory) {
     this.trajectory = trajectory;
-    this.#start = startOf(catalog, trajectory);
-    this.#replaying = replay(catalog, trajectory);
+    this.#start = openStartState(catalog, trajectory);
+    this.#replaying = replayTrajectory(catalog, trajectory);
   }
 
-  get place(): Place {
+  get place(): CursorPosition {
     return this.at(this.#position);
   }
 
@@ -51,37 +51,37 @@ export class Cursor {
    * One event on; at the end it stays. A message of calls alone is passed over: its calls are what
    * happens.
    */
-  step(): Place {
+  step(): CursorPosition {
     return this.continue(() => true);
   }
 
   /** One event back; at the start it stays. */
-  stepBack(): Place {
+  stepBack(): CursorPosition {
     return this.continueBack(() => true);
   }
 
   /** On to the next event that passes, or to the end. */
-  continue(stopAt: (index: number) => boolean): Place {
+  continue(stopAt: (index: number) => boolean): CursorPosition {
     let position = this.#position + 1;
     while (position < this.#length && !this.#stops(position, stopAt)) position++;
     return this.goTo(position);
   }
 
   /** Back to the event before that passes, or to the start. */
-  continueBack(stopAt: (index: number) => boolean): Place {
+  continueBack(stopAt: (index: number) => boolean): CursorPosition {
     let position = this.#position - 1;
     while (position > 0 && !this.#stops(position, stopAt)) position--;
     return this.goTo(position);
   }
 
   /** To a position, or to the nearest there is. */
-  goTo(position: number): Place {
+  goTo(position: number): CursorPosition {
     this.#position = Math.min(Math.max(position, 0), this.#length);
     return this.place;
   }
 
   /** What stands at a position, without going there. */
-  at(position: number): Place {
+  at(position: number): CursorPosition {
     const index = position - 1;
     const event = this.trajectory.events[index];
     const last = this.#lastStep(position);
@@ -103,7 +103,7 @@ export class Cursor {
   }
 
   #stops(position: number, stopAt: (index: number) => boolean): boolean {
-    return !isSilent(this.trajectory.events, position - 1) && stopAt(position - 1);
+    return !isCallOnlyMessage(this.trajectory.events, position - 1) && stopAt(position - 1);
   }
 
   get #length(): number {

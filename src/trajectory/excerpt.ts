@@ -5,7 +5,7 @@
 import type { Json } from "../environment/json.ts";
 
 /** How many characters of a result a model is shown. */
-export const textBudget = 8_192;
+export const resultTextBudget = 8_192;
 
 export interface Excerpt {
   readonly text: string;
@@ -19,7 +19,7 @@ const wholeText = 1_000;
  * The value's JSON, whole where it fits. Otherwise the ends of long texts or the last items of
  * lists are left out, then both.
  */
-export function excerptOf(value: Json, budget = textBudget): Excerpt {
+export function excerptJson(value: Json, budget = resultTextBudget): Excerpt {
   const whole = JSON.stringify(value);
   if (whole.length <= budget) return { text: whole, truncated: false };
   const cut = (limits: Limits) => JSON.stringify(shortened(value, limits));

@@ -1,32 +1,34 @@
-/**
- * Tasks and trajectories as files of JSON Lines, checked line by line while they stream. Does not
- * know who wants them.
- */
+/** Reads and writes files of tasks and of trajectories, checking them line by line. */
 import type { z } from "zod";
 import { UserError } from "../userError.ts";
 import { writeFileAtomically } from "../storage/atomicWrite.ts";
 import { readJsonLines, type ReadOptions } from "../storage/jsonLines.ts";
 import { checkJson, type JsonSource } from "../storage/parseJson.ts";
 import { taskFormat, type Task } from "./task.ts";
-import { migrated, taskLineSchema, taskOfLine } from "./taskLine.ts";
+import { migrateTaskLine, taskLineSchema, parseTaskLine } from "./taskLine.ts";
 import {
-  event,
-  header,
+  headerSchema,
   trajectoryFormat,
-  trajectorySchema,
   type Event,
   type Header,
   type Trajectory,
 } from "./trajectory.ts";
+import {
+  eventLineSchema,
+  formatTrajectory,
+  parseEventLine,
+  parseTrajectoryLine,
+  trajectoryLineSchema,
+} from "./trajectoryLine.ts";
 
-/** Reads a tasks file. Throws a `Mistake` with file and line where one does not fit. */
+/** Reads a tasks file. Throws a `UserError` with file and line where one does not fit. */
 export async function* readTasks(file: string, options: ReadOptions = {}): AsyncGenerator<Task> {
   for await (const { json, number } of readJsonLines(file, options))
     yield parseTask(json, { file, line: number });
 }
 
 /**
- * Reads the attempts of a trajectory file, each from its header on. Throws a `Mistake` with file
+ * Reads the attempts of a trajectory file, each from its header on. Throws a `UserError` with file
  * and line where one does not fit.
  */
 export async function* readTrajectories(
@@ -39,7 +41,7 @@ export async function* readTrajectories(
     if (kindOf(json) === "header") {
       if (current) yield current;
       current = {
-        header: checkWritten(header, json, {
+        header: checkWritten(headerSchema, json, {
           ...source,
           noun: "a trajectory's header",
           format: trajectoryFormat,
@@ -48,7 +50,9 @@ export async function* readTrajectories(
       };
     } else if (current)
       current.events.push(
-        checkWritten(event, json, { ...source, noun: "an event of a trajectory" }),
+        parseEventLine(
+          checkWritten(eventLineSchema, json, { ...source, noun: "an event of a trajectory" }),
+        ),
       );
     else
       throw new UserError(
@@ -61,8 +65,12 @@ export async function* readTrajectories(
 
 /** A task of parsed JSON. Throws a `UserError` that says where it was and what does not fit. */
 export const parseTask = (json: unknown, source: JsonSource): Task =>
-  taskOfLine(
-    checkWritten(taskLineSchema, migrated(json), { ...source, noun: "a task", format: taskFormat }),
+  parseTaskLine(
+    checkWritten(taskLineSchema, migrateTaskLine(json), {
+      ...source,
+      noun: "a task",
+      format: taskFormat,
+    }),
   );
 
 /**
@@ -70,15 +78,13 @@ export const parseTask = (json: unknown, source: JsonSource): Task =>
  * was and what does not fit.
  */
 export const parseTrajectory = (json: unknown, source: JsonSource): Trajectory =>
-  checkWritten(trajectorySchema, json, { ...source, noun: "a trajectory" });
-
-/** A trajectory as its lines, the last one ended too. */
-export const trajectoryText = ({ header, events }: Trajectory): string =>
-  `${[header, ...events].map(it => JSON.stringify(it)).join("\n")}\n`;
+  parseTrajectoryLine(
+    checkWritten(trajectoryLineSchema, json, { ...source, noun: "a trajectory" }),
+  );
 
 /** Writes a trajectory to a file of its own, whole or not at all. */
 export const writeTrajectory = (file: string, trajectory: Trajectory): Promise<void> =>
-  writeFileAtomically(file, trajectoryText(trajectory));
+  writeFileAtomically(file, formatTrajectory(trajectory));
 
 /**
  * The value itself, once it has been checked: what a schema returns is a copy without keys such as

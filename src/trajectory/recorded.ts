@@ -11,37 +11,37 @@ import { parseTask, parseTrajectory, readTrajectories } from "./file.ts";
 import type { Task } from "./task.ts";
 import type { Trajectory } from "./trajectory.ts";
 
-export interface Recorded {
+export interface RecordedAttempt {
   readonly trajectory: Trajectory;
   /** The task it is an attempt at, where the file holds that too. */
   readonly task?: Task;
 }
 
-export interface ReadingAll extends ReadOptions {
+export interface ReadRecordsOptions extends ReadOptions {
   /** Told what is wrong with a file; the others are still read. */
-  readonly onMistake: (mistake: UserError) => void;
+  readonly onUserError: (mistake: UserError) => void;
 }
 
 /**
  * Reads the attempts of files, one after the other; a folder stands for the files of JSON Lines in
  * it.
  */
-export async function* readAll(
+export async function* readRecords(
   paths: readonly string[],
-  reading: ReadingAll,
-): AsyncGenerator<Recorded> {
+  reading: ReadRecordsOptions,
+): AsyncGenerator<RecordedAttempt> {
   for (const path of paths) {
     try {
       for (const file of await filesIn(path)) yield* readRecorded(file, reading);
     } catch (error) {
       // being told to stop is a mistake of no file's
       if (!(error instanceof UserError) || reading.signal?.aborted) throw error;
-      reading.onMistake(error);
+      reading.onUserError(error);
     }
   }
 }
 
-async function* readRecorded(file: string, reading: ReadOptions): AsyncGenerator<Recorded> {
+async function* readRecorded(file: string, reading: ReadOptions): AsyncGenerator<RecordedAttempt> {
   for await (const { json, number } of readJsonLines(file, reading)) {
     const source = { file, line: number };
     switch (kindOf(json)) {

@@ -1,17 +1,17 @@
 /**
- * A trajectory run again on a fresh session with the same fixtures, seed and menu. It is the one
- * time machine: stepping back, validating and grading are all replay. Does not know why anyone
- * wants to.
+ * Replays a trajectory on a fresh session with the same fixtures, seed and menu, and compares each
+ * call with the record. Stepping back, validation and grading of files all use it.
  */
 import { openByName, type Catalog } from "../environment/catalog.ts";
 import { fixtureDigest } from "../environment/fixture.ts";
 import { canonical } from "../environment/json.ts";
 import type { State } from "../environment/session.ts";
-import { callEventOf, type CallEvent, type Header, type Trajectory } from "./trajectory.ts";
+import { createCallEvent, type CallEvent, type Header, type Trajectory } from "./trajectory.ts";
+import { formatCallLine } from "./trajectoryLine.ts";
 
 /**
- * How a step compares: byte for byte the same, or different, and then whether something it was
- * pinned to is no longer what it was.
+ * How a step compares with its record: byte for byte the same, or different, and then whether a
+ * fixture or tool that the trajectory pins has changed.
  */
 export type Verdict = "same" | "differs" | "fixture changed" | "tool changed";
 
@@ -25,94 +25,94 @@ export interface ReplayedStep {
   readonly replayed: CallEvent;
   readonly verdict: Verdict;
   /** The fields that differ. */
-  readonly differs: readonly (keyof CallEvent)[];
+  readonly differingFields: readonly LineField[];
   readonly before: State;
   readonly after: State;
 }
 
-/** What a whole replay came to: of its first step that differs. */
-export interface Replay {
+/** The result of a whole replay, by its first step that differs. */
+export interface ReplayResult {
   readonly verdict: Verdict;
   readonly steps: number;
   readonly first?: ReplayedStep;
-  /** What differs and what to do about it; absent where all is the same. */
+  /** What differs and what to do about it; absent where every step is the same. */
   readonly what?: string;
   readonly remedy?: string;
 }
 
-/** The state that a trajectory starts from. */
-export const startOf = (catalog: Catalog, { header }: Trajectory): State =>
+/** The state that a trajectory starts from. Throws a `UserError` where a fixture is missing. */
+export const openStartState = (catalog: Catalog, { header }: Trajectory): State =>
   openByName(catalog, header).state;
 
 /**
- * Replays call by call; each step is run when it is asked for. Throws a `Mistake` where a server or
- * a fixture is gone.
+ * Replays call by call; each step runs when the generator is advanced. Throws a `UserError` where a
+ * server or a fixture is missing.
  */
-export function* replay(catalog: Catalog, trajectory: Trajectory): Generator<ReplayedStep, void> {
+export function* replayTrajectory(
+  catalog: Catalog,
+  trajectory: Trajectory,
+): Generator<ReplayedStep, void> {
   const { header, events } = trajectory;
   const session = openByName(catalog, header);
-  const changed = changeOf(catalog, header).verdict;
+  const changed = findChange(catalog, header).verdict;
   let call = 0;
   for (const [event, recorded] of events.entries()) {
     if (recorded.kind !== "call") continue;
     const before = session.state;
-    const replayed = callEventOf(
+    const replayed = createCallEvent(
       recorded.message,
       recorded.name,
       recorded.arguments,
       session.call(recorded.name, recorded.arguments),
     );
-    const differs = differences(recorded, replayed);
-    const verdict = differs.length === 0 ? "same" : changed;
+    const differingFields = findDifferences(recorded, replayed);
+    const verdict = differingFields.length === 0 ? "same" : changed;
     yield {
       call: call++,
       event,
       recorded,
       replayed,
       verdict,
-      differs,
+      differingFields,
       before,
       after: session.state,
     };
   }
 }
 
-/** Replays to the end and says what it came to. */
-export function checkReplay(catalog: Catalog, trajectory: Trajectory): Replay {
+/** Replays to the end and summarizes the result. */
+export function checkReplay(catalog: Catalog, trajectory: Trajectory): ReplayResult {
   let steps = 0;
   let first: ReplayedStep | undefined;
-  for (const step of replay(catalog, trajectory)) {
+  for (const step of replayTrajectory(catalog, trajectory)) {
     steps++;
     if (step.verdict !== "same") first ??= step;
   }
   if (!first) return { verdict: "same", steps };
-  const { what, remedy } = changeOf(catalog, trajectory.header);
+  const { what, remedy } = findChange(catalog, trajectory.header);
   return {
     verdict: first.verdict,
     steps,
     first,
     what:
       what ??
-      `call ${first.call + 1}, ${first.recorded.name}, gives another ${first.differs.join(", ")}`,
+      `call ${first.call + 1}, ${first.recorded.name}, gives another ${first.differingFields.join(", ")}`,
     remedy,
   };
 }
 
-/**
- * What of that to which a trajectory is pinned is no longer what it was; `differs` where all of it
- * is.
- */
-export interface Change {
+/** Which pin of a trajectory has changed: a fixture, the tools, or (`differs`) neither. */
+export interface PinnedChange {
   readonly verdict: Exclude<Verdict, "same">;
   readonly what?: string;
   readonly remedy: string;
 }
 
-/** Holds the pins of a header to the catalog as it is now. */
-export function changeOf(
+/** Compares the pins of a header with the catalog as it is now. */
+export function findChange(
   catalog: Catalog,
   { servers, catalog: hash }: Pick<Header, "servers" | "catalog">,
-): Change {
+): PinnedChange {
   const changed = servers.filter(
     it => fixtureDigest(catalog.fixture(it.name, it.fixture)) !== it.digest,
   );
@@ -136,13 +136,17 @@ export function changeOf(
   };
 }
 
-const compared = ["outcome", "value", "type", "error", "hint", "digest"] as const;
+const comparedFields = ["outcome", "value", "type", "error", "hint", "digest"] as const;
 
-function differences(recorded: CallEvent, replayed: CallEvent): readonly (keyof CallEvent)[] {
-  // what broke says where in the program it broke, which is no part of the world
+/** The keys of a call's line that differ. */
+export type LineField = (typeof comparedFields)[number];
+
+function findDifferences(recorded: CallEvent, replayed: CallEvent): readonly LineField[] {
+  // a broken call's message holds a stack trace, which is not part of the state
   const fields =
-    recorded.outcome === "broken" && replayed.outcome === "broken"
+    recorded.outcome.kind === "broken" && replayed.outcome.kind === "broken"
       ? (["digest"] as const)
-      : compared;
-  return fields.filter(it => canonical(recorded[it]) !== canonical(replayed[it]));
+      : comparedFields;
+  const [before, after] = [formatCallLine(recorded), formatCallLine(replayed)];
+  return fields.filter(it => canonical(before[it]) !== canonical(after[it]));
 }

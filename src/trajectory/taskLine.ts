@@ -1,16 +1,16 @@
 /**
- * A task as the line of a file: what can be told from the rest of the line is left out, so that
- * thousands of tasks stay a small file. Lines of the older format are brought up to date here.
- * Knows one line at a time and no files.
+ * A task as a line of a tasks file. What can be derived from the rest of the line is left out, which
+ * keeps files with thousands of tasks small. Lines of the previous format are migrated.
  */
 import { z } from "zod";
-import { taskFields, taskFormat, withSoundGoals, type Task } from "./task.ts";
-import { event, header, trajectoryFormat, type Event, type Header } from "./trajectory.ts";
+import { taskFields, taskFormat, withGoalChecks, type Task } from "./task.ts";
+import { headerSchema, trajectoryFormat, type Event, type Header } from "./trajectory.ts";
+import { eventLineSchema, formatEventLine, parseEventLine } from "./trajectoryLine.ts";
 
 /** A line of a tasks file. */
-export const taskLineSchema = withSoundGoals(
+export const taskLineSchema = withGoalChecks(
   taskFields.extend({
-    /** The tools on offer, in order; a name alone where nothing was done to the tool. */
+    /** The offered tools, in order; the name alone where the tool was not altered. */
     menu: z.array(
       z.union([
         z.string(),
@@ -18,8 +18,8 @@ export const taskLineSchema = withSoundGoals(
       ]),
     ),
     /**
-     * What the user says, and what the teacher answers in the end; the latter is left out where its
-     * trajectory tells it.
+     * What the user says, and the teacher's final answer; the answer is left out where the
+     * trajectory contains it.
      */
     turns: z
       .array(
@@ -31,59 +31,67 @@ export const taskLineSchema = withSoundGoals(
       )
       .min(1),
     /**
-     * The teacher's, without patches (replay brings them back). Its header is left out where it
-     * says what the task says, and so are messages without a text before their calls.
+     * The teacher's, without patches (replay restores them). Its header is left out where it can be
+     * derived from the task, and so are messages without a text before their calls.
      */
-    trajectory: z.strictObject({ header: header.optional(), events: z.array(event) }),
+    trajectory: z.strictObject({
+      header: headerSchema.optional(),
+      events: z.array(eventLineSchema),
+    }),
   }),
 );
 
 export type TaskLine = z.infer<typeof taskLineSchema>;
 
-/** The formats of a line that are read. */
-export const olderTaskFormat = "prove/task@1";
+/** The format before `taskFormat`; its lines can still be read. */
+export const previousTaskFormat = "prove/task@1";
 
-/** A task as its line. */
-export function taskLine(task: Task): string {
+/** The line of a task. */
+export function formatTaskLine(task: Task): string {
   const { header: own } = task.trajectory;
-  const isPlain = JSON.stringify(own) === JSON.stringify(headerOf(task));
-  const events = task.trajectory.events.filter((it, i, all) => !isMute(it, all[i + 1]));
-  const replies = repliesIn(events);
+  const isDerivable = JSON.stringify(own) === JSON.stringify(createTeacherHeader(task));
+  const events = task.trajectory.events.filter((it, i, all) => !isCallOnly(it, all[i + 1]));
+  const lines = events.map(formatEventLine);
+  const replies = listReplies(events);
   const line: TaskLine = {
     ...task,
     menu: task.menu.map(it => (it.enumsStripped ? it : it.name)),
     turns: task.turns.map(({ user, goals, reply }, i) =>
       reply === replies[i] ? { user, goals } : { user, goals, reply },
     ),
-    trajectory: isPlain ? { events } : { header: own, events },
+    trajectory: isDerivable ? { events: lines } : { header: own, events: lines },
   };
   return JSON.stringify(line);
 }
 
-/** The task that a line tells. */
-export function taskOfLine(line: TaskLine): Task {
-  const { header: own, events } = line.trajectory;
-  const replies = repliesIn(events);
+/** The task of a checked line. */
+export function parseTaskLine(line: TaskLine): Task {
+  const { header: own } = line.trajectory;
+  const events = line.trajectory.events.map(parseEventLine);
+  const replies = listReplies(events);
   const menu = line.menu.map(it => (typeof it === "string" ? { name: it } : it));
   const turns = line.turns.map((it, i) => ({ ...it, reply: it.reply ?? replies[i] ?? "" }));
   return {
     ...line,
     menu,
     turns,
-    trajectory: { header: own ?? headerOf({ ...line, menu }), events: withMute(events) },
+    trajectory: {
+      header: own ?? createTeacherHeader({ ...line, menu }),
+      events: restoreCallOnlyMessages(events),
+    },
   };
 }
 
-/** A message that only calls. */
-const isMute = (it: Event, next: Event | undefined): boolean =>
+/** Whether an event is a message that only makes calls. */
+const isCallOnly = (it: Event, next: Event | undefined): boolean =>
   it.kind === "assistant" &&
   it.text === "" &&
   Object.keys(it).length === 3 &&
   next?.kind === "call" &&
   next.message === it.message;
 
-/** Before the calls of a message there is the message. */
-function withMute(events: readonly Event[]): Event[] {
+/** Inserts the messages that were left out before their calls. */
+function restoreCallOnlyMessages(events: readonly Event[]): Event[] {
   let message = -1;
   return events.flatMap((it): Event[] => {
     const isMissing = it.kind === "call" && it.message !== message;
@@ -92,8 +100,8 @@ function withMute(events: readonly Event[]): Event[] {
   });
 }
 
-/** The last that was said to each user turn. */
-function repliesIn(events: readonly Event[]): string[] {
+/** The last answer to each user turn. */
+function listReplies(events: readonly Event[]): string[] {
   const replies: string[] = [];
   for (const it of events) {
     if (it.kind === "user") replies.push("");
@@ -103,8 +111,8 @@ function repliesIn(events: readonly Event[]): string[] {
   return replies;
 }
 
-/** What a teacher's trajectory pins when it pins just what its task does. */
-export const headerOf = ({
+/** The header of a teacher's trajectory as derived from its task. */
+export const createTeacherHeader = ({
   id,
   servers,
   catalog,
@@ -123,7 +131,7 @@ export const headerOf = ({
   policy: teacher,
 });
 
-interface OlderTransition {
+interface PreviousTransition {
   readonly t: number;
   readonly from: string;
   readonly event: string;
@@ -132,24 +140,24 @@ interface OlderTransition {
 }
 
 /**
- * A line of the older format as one of today's: its log was a list of transitions. What is no such
- * line stays as it is.
+ * Converts a line of the previous format, whose log was a list of transitions. Anything else is
+ * returned unchanged.
  */
-export function migrated(json: unknown): unknown {
+export function migrateTaskLine(json: unknown): unknown {
   const line = json as { format?: unknown; provenance?: { log?: unknown } } | null;
-  if (line === null || typeof line !== "object" || line.format !== olderTaskFormat) return json;
+  if (line === null || typeof line !== "object" || line.format !== previousTaskFormat) return json;
   const log = line.provenance?.log;
   return {
     ...line,
     format: taskFormat,
     provenance: {
       ...line.provenance,
-      log: Array.isArray(log) ? logLines(log as OlderTransition[]) : log,
+      log: Array.isArray(log) ? formatLog(log as PreviousTransition[]) : log,
     },
   };
 }
 
-function logLines(log: readonly OlderTransition[]): string[] {
+function formatLog(log: readonly PreviousTransition[]): string[] {
   const turns = [...new Set(log.map(it => it.t))];
   return turns.map(t => {
     const own = log.filter(it => it.t === t);

@@ -5,10 +5,10 @@
 import type { Json } from "../environment/json.ts";
 import type { Task } from "./task.ts";
 import type { CallEvent, EndedEvent, Event, Trajectory } from "./trajectory.ts";
-import { visible, visibleLines } from "./visible.ts";
+import { escapeInvisible, splitVisibleLines } from "./visible.ts";
 
 /** The lines of one event, from 0, the last one included. */
-export interface Span {
+export interface LineRange {
   readonly first: number;
   readonly last: number;
 }
@@ -16,7 +16,7 @@ export interface Span {
 export interface Transcript {
   readonly text: string;
   /** By event index. */
-  readonly spans: readonly Span[];
+  readonly ranges: readonly LineRange[];
   /** The event that a line belongs to; undefined on the lines between and around. */
   eventAt(line: number): number | undefined;
   /**
@@ -30,7 +30,7 @@ export interface TranscriptOptions {
   /** Adds what was asked for: the head line and the goals. */
   readonly task?: Task;
   /** A line under a call, by its position among the calls: what it earned. */
-  readonly noteOf?: (call: number) => string | undefined;
+  readonly describeCall?: (call: number) => string | undefined;
   /** Lines at the end. */
   readonly closing?: readonly string[];
   /** Lines at the head, in place of what the header says. */
@@ -38,34 +38,40 @@ export interface TranscriptOptions {
 }
 
 /** Writes a trajectory out. */
-export function transcriptOf(
+export function formatTranscript(
   trajectory: Trajectory,
-  { task, noteOf, closing = [], head }: TranscriptOptions = {},
+  { task, describeCall, closing = [], head }: TranscriptOptions = {},
 ): Transcript {
-  const lines = [...(head?.map(visible) ?? headLines(trajectory, task)), ""];
-  const spans: Span[] = [];
+  const lines = [...(head?.map(escapeInvisible) ?? headLines(trajectory, task)), ""];
+  const ranges: LineRange[] = [];
   let call = 0;
   for (const [i, event] of trajectory.events.entries()) {
-    const silent = isSilent(trajectory.events, i);
+    const silent = isCallOnlyMessage(trajectory.events, i);
     const body =
-      event.kind === "call" ? callLines(event, noteOf?.(call++)) : silent ? [] : eventLines(event);
+      event.kind === "call"
+        ? callLines(event, describeCall?.(call++))
+        : silent
+          ? []
+          : eventLines(event);
     if (i > 0 && !standsWith(trajectory.events, i)) lines.push("");
-    spans.push({ first: lines.length, last: lines.length + Math.max(0, body.length - 1) });
+    ranges.push({ first: lines.length, last: lines.length + Math.max(0, body.length - 1) });
     lines.push(...body);
   }
   if (task && task.goals.length > 0) lines.push("", ...goalLines(task));
-  if (closing.length > 0) lines.push("", ...closing.map(visible));
+  if (closing.length > 0) lines.push("", ...closing.map(escapeInvisible));
   return {
     text: `${lines.join("\n")}\n`,
-    spans,
-    eventAt: line => indexOf(spans.findLastIndex(it => it.first <= line && line <= it.last)),
+    ranges,
+    eventAt: line => indexOf(ranges.findLastIndex(it => it.first <= line && line <= it.last)),
     eventFrom: line =>
-      indexOf(spans.findIndex((it, i) => it.last >= line && !isSilent(trajectory.events, i))),
+      indexOf(
+        ranges.findIndex((it, i) => it.last >= line && !isCallOnlyMessage(trajectory.events, i)),
+      ),
   };
 }
 
 /** A message of calls alone: what is seen of it are its calls. */
-export function isSilent(events: readonly Event[], index: number): boolean {
+export function isCallOnlyMessage(events: readonly Event[], index: number): boolean {
   const event = events[index];
   const next = events[index + 1];
   return (
@@ -85,7 +91,8 @@ function standsWith(events: readonly Event[], index: number): boolean {
   const before = events[index - 1];
   return (
     event?.kind === "call" &&
-    ((before?.kind === "call" && before.message === event.message) || isSilent(events, index - 1))
+    ((before?.kind === "call" && before.message === event.message) ||
+      isCallOnlyMessage(events, index - 1))
   );
 }
 
@@ -102,7 +109,7 @@ function headLines({ header }: Trajectory, task: Task | undefined): string[] {
   ];
   // what was taken away is why a task wants words instead of calls
   if (task && task.hidden.length > 0) lines.push(`taken away: ${task.hidden.join(", ")}`);
-  return lines.map(visible);
+  return lines.map(escapeInvisible);
 }
 
 /** Names in a line: eight, and how many more there are. */
@@ -112,11 +119,11 @@ const someOf = (names: readonly string[]) =>
 function eventLines(event: Exclude<Event, CallEvent>): string[] {
   switch (event.kind) {
     case "user":
-      return ["user", ...indented(visibleLines(event.text))];
+      return ["user", ...indented(splitVisibleLines(event.text))];
     case "assistant":
       return [
         "assistant",
-        ...indented(event.text === "" ? ["(no words)"] : visibleLines(event.text)),
+        ...indented(event.text === "" ? ["(no words)"] : splitVisibleLines(event.text)),
       ];
     case "ended":
       return [endLine(event)];
@@ -132,7 +139,7 @@ const ends = {
 } as const;
 
 const endLine = ({ by, fault }: EndedEvent) =>
-  fault === undefined ? ends[by] : `${ends[by]}: ${visible(fault)}`;
+  fault === undefined ? ends[by] : `${ends[by]}: ${escapeInvisible(fault)}`;
 
 const signs = {
   ok: "✓",
@@ -143,21 +150,24 @@ const signs = {
 } as const;
 
 function callLines(event: CallEvent, note: string | undefined): string[] {
-  const { outcome, value, error, hint, type } = event;
-  const lines = [`${signs[outcome]} ${visible(callText(event.name, event.arguments))}`];
-  if (outcome === "ok") lines.push(...indented(layout(value ?? null)));
+  const { outcome } = event;
+  const lines = [
+    `${signs[outcome.kind]} ${escapeInvisible(formatCall(event.name, event.arguments))}`,
+  ];
+  if (outcome.kind === "ok") lines.push(...indented(layout(outcome.value)));
   else {
-    const what = outcome === "refused" && type ? `refused (${type})` : outcome;
-    const why = event.name === "" ? "this block is not a call" : error;
-    lines.push(...indented([why ? `${what}: ${visible(why)}` : what]));
-    if (hint) lines.push(...indented([`hint: ${visible(hint)}`]));
+    const { kind, type, message, hint } = outcome;
+    const what = kind === "refused" && type ? `refused (${type})` : kind;
+    const reason = event.name === "" ? "this block is not a call" : message;
+    lines.push(...indented([reason ? `${what}: ${escapeInvisible(reason)}` : what]));
+    if (hint) lines.push(...indented([`hint: ${escapeInvisible(hint)}`]));
   }
-  if (note !== undefined) lines.push(...indented([`= ${visible(note)}`]));
+  if (note !== undefined) lines.push(...indented([`= ${escapeInvisible(note)}`]));
   return lines;
 }
 
 /** A call as a person would write it. */
-export function callText(name: string, args: Json): string {
+export function formatCall(name: string, args: Json): string {
   if (name === "") return `(not parsed) ${typeof args === "string" ? args : JSON.stringify(args)}`;
   if (args === null || typeof args !== "object" || Array.isArray(args))
     return `${name}(${JSON.stringify(args)})`;
@@ -173,7 +183,7 @@ function goalLines(task: Task): string[] {
     for (const [i, call] of calls.entries()) {
       const number = i === 0 ? String(g + 1) : "";
       lines.push(
-        `  ${number.padStart(2)} ${visible(callText(call.name, call.arguments))}${i === 0 && edges ? `  after ${visible(edges)}` : ""}`,
+        `  ${number.padStart(2)} ${escapeInvisible(formatCall(call.name, call.arguments))}${i === 0 && edges ? `  after ${escapeInvisible(edges)}` : ""}`,
       );
     }
   }
@@ -195,8 +205,8 @@ function layout(value: Json): string[] {
 
 function laidOut(value: Json, lead: string, margin: string): string[] {
   if (typeof value === "string" && value.includes("\n"))
-    return [`${margin}${lead}|`, ...visibleLines(value).map(it => `${margin}  ${it}`)];
-  const flat = visible(spaced(value));
+    return [`${margin}${lead}|`, ...splitVisibleLines(value).map(it => `${margin}  ${it}`)];
+  const flat = escapeInvisible(spaced(value));
   if (
     (margin.length + lead.length + flat.length <= width && !flat.includes("\\n")) ||
     value === null ||
@@ -206,7 +216,7 @@ function laidOut(value: Json, lead: string, margin: string): string[] {
   const isList = Array.isArray(value);
   const entries: [string, Json][] = isList
     ? (value as readonly Json[]).map(it => ["", it])
-    : Object.entries(value).map(([key, it]) => [`${visible(key)}: `, it]);
+    : Object.entries(value).map(([key, it]) => [`${escapeInvisible(key)}: `, it]);
   return [
     `${margin}${lead}${isList ? "[" : "{"}`,
     ...entries.flatMap(([key, it]) => laidOut(it, key, `${margin}  `)),

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { openChosen } from "../../src/cli/endpoints.ts";
 import { evaluate } from "../../src/cli/evaluate.ts";
-import { taskLine } from "../../src/trajectory/taskLine.ts";
+import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
 import { callsFor, chatServer, says, type Answering } from "../policy/chatServer.ts";
 import { made } from "../synthesis/made.ts";
 import { emptyFolder } from "./program.ts";
@@ -20,7 +20,7 @@ afterEach(() => void vi.unstubAllEnvs());
 async function folderWithTasks(): Promise<string> {
   const cwd = emptyFolder();
   const { tasks } = await made(4, { servers: ["banking"], split: "train" });
-  writeFileSync(join(cwd, "a.tasks.jsonl"), tasks.map(it => `${taskLine(it)}\n`).join(""));
+  writeFileSync(join(cwd, "a.tasks.jsonl"), tasks.map(it => `${formatTaskLine(it)}\n`).join(""));
   return cwd;
 }
 

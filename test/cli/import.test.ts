@@ -10,9 +10,9 @@ import { importTasks } from "../../src/cli/import.ts";
 import { replay } from "../../src/cli/replay.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import { scripted, teacherOf } from "../../src/policy/scripted.ts";
-import { score } from "../../src/reward/reward.ts";
-import { paper } from "../../src/reward/profiles.ts";
-import { attemptsOn } from "../../src/trajectory/attempt.ts";
+import { scoreAttempt } from "../../src/reward/reward.ts";
+import { paperProfile } from "../../src/reward/profiles.ts";
+import { createAttemptFactory } from "../../src/trajectory/attempt.ts";
 import { parseTask } from "../../src/trajectory/file.ts";
 import { catalog } from "../contracts/doors.ts";
 import { runCommand } from "./terminal.ts";
@@ -149,12 +149,14 @@ test("an imported task is attempted like any other: silence earns 1, a call of a
     scripted("eager", [{ text: "", calls: [{ name: "weather", arguments: { place: "Paris" } }] }]),
     catalog,
   );
-  const attemptOf = attemptsOn(catalog);
-  expect([good, bad].map(it => score(attemptOf(task!, it), paper))).toMatchObject([
+  const attemptOf = createAttemptFactory(catalog);
+  expect([good, bad].map(it => scoreAttempt(attemptOf(task!, it), paperProfile))).toMatchObject([
     { total: 1 },
     { total: 0 },
   ]);
-  expect(bad.events.find(it => it.kind === "call")).toMatchObject({ outcome: "unknown-tool" });
+  expect(bad.events.find(it => it.kind === "call")).toMatchObject({
+    outcome: { kind: "unknown-tool" },
+  });
   const { code } = await runCommand(replay, ["c.tasks.jsonl"], { cwd });
   expect(code).toBe(0);
 });

@@ -10,9 +10,9 @@ import { replay } from "../../src/cli/replay.ts";
 import { score } from "../../src/cli/score.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import { idle, scripted } from "../../src/policy/scripted.ts";
-import { trajectoryText } from "../../src/trajectory/file.ts";
+import { formatTrajectory, formatTrajectoryLine } from "../../src/trajectory/trajectoryLine.ts";
 import type { Task } from "../../src/trajectory/task.ts";
-import { taskLine } from "../../src/trajectory/taskLine.ts";
+import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
 import {
   calling,
   catalog,
@@ -164,7 +164,7 @@ const inFolder = { cwd: folder };
 const [fifty, twice, read] = await Promise.all([moveFifty(), moveTwice(), readOnly()]);
 const tasksFile = write(
   "all.tasks.jsonl",
-  [fifty, twice, read].map(it => `${taskLine(it)}\n`).join(""),
+  [fifty, twice, read].map(it => `${formatTaskLine(it)}\n`).join(""),
 );
 const attempts = [
   await rollout(
@@ -174,7 +174,7 @@ const attempts = [
   ),
   await rollout(read, idle, catalog),
 ];
-const attemptsFile = write("some.trajectory.jsonl", attempts.map(trajectoryText).join(""));
+const attemptsFile = write("some.trajectory.jsonl", attempts.map(formatTrajectory).join(""));
 
 describe("score F", () => {
   test("the teachers of a tasks file", async () => {
@@ -232,13 +232,13 @@ describe("score F", () => {
     const [broken, unended] = [attempts[0]!, attempts[1]!];
     const events = broken.events.map(it =>
       it.kind === "call"
-        ? { ...it, outcome: "broken" as const, error: "no answer within 10 s" }
+        ? { ...it, outcome: { kind: "broken" as const, message: "no answer within 10 s" } }
         : it,
     );
     const text =
-      trajectoryText({ ...broken, events }) +
-      trajectoryText({ ...unended, events: unended.events.slice(0, -1) }) +
-      trajectoryText(unended);
+      formatTrajectory({ ...broken, events }) +
+      formatTrajectory({ ...unended, events: unended.events.slice(0, -1) }) +
+      formatTrajectory(unended);
     const { out } = await runCommand(
       score,
       [write("mixed.trajectory.jsonl", text), "--tasks", tasksFile],
@@ -265,7 +265,7 @@ describe("score F", () => {
     };
     const { said } = await runCommand(
       score,
-      [write("stale.tasks.jsonl", `${taskLine(stale)}\n`)],
+      [write("stale.tasks.jsonl", `${formatTaskLine(stale)}\n`)],
       inFolder,
     );
     expect(said[0]).toBe(
@@ -302,7 +302,10 @@ describe("files of all kinds", () => {
       write(
         `groups/${step}.jsonl`,
         attempts
-          .map(it => `${JSON.stringify({ format: "prove/group@1", step, trajectory: it })}\n`)
+          .map(
+            it =>
+              `${JSON.stringify({ format: "prove/group@1", step, trajectory: formatTrajectoryLine(it) })}\n`,
+          )
           .join(""),
       );
     write("groups/notes.txt", "nothing");
@@ -350,11 +353,13 @@ describe("replay F", () => {
   });
   test("a line for each that differs, and ends with 1", async () => {
     const edited = attempts[0]!.events.map(it =>
-      it.kind === "call" && it.name === "banking_transfer" ? { ...it, value: { ok: true } } : it,
+      it.kind === "call" && it.name === "banking_transfer"
+        ? { ...it, outcome: { kind: "ok" as const, value: { ok: true } } }
+        : it,
     );
     const file = write(
       "edited.trajectory.jsonl",
-      trajectoryText(attempts[1]!) + trajectoryText({ ...attempts[0]!, events: edited }),
+      formatTrajectory(attempts[1]!) + formatTrajectory({ ...attempts[0]!, events: edited }),
     );
     const { out, code } = await runCommand(replay, [file], inFolder);
     expect(out).toEqual([
@@ -368,11 +373,11 @@ describe("replay F", () => {
     ).toMatchObject([{ id: "t-move/wrong", verdict: "differs", call: 1, differs: ["value"] }]);
   });
   test("what cannot be run is told, and the others are", async () => {
-    const [header] = trajectoryText(attempts[0]!).split("\n") as [string];
+    const [header] = formatTrajectory(attempts[0]!).split("\n") as [string];
     const file = write(
       "gone.trajectory.jsonl",
-      trajectoryText(attempts[1]!) +
-        trajectoryText(attempts[0]!).replace(
+      formatTrajectory(attempts[1]!) +
+        formatTrajectory(attempts[0]!).replace(
           header,
           header.replace('"fixture":"small"', '"fixture":"lost"'),
         ),

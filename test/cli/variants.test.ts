@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { variants } from "../../src/cli/variants.ts";
 import { readTasks } from "../../src/trajectory/file.ts";
 import type { Task } from "../../src/trajectory/task.ts";
-import { taskLine } from "../../src/trajectory/taskLine.ts";
+import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
 import { made } from "../synthesis/made.ts";
 import { emptyFolder } from "./program.ts";
 import { runCommand } from "./terminal.ts";
@@ -18,7 +18,7 @@ let task: Task;
 beforeAll(async () => {
   const { tasks } = await made(6, { servers: ["banking"], preset: "paper", seed: 3 });
   task = tasks.find(it => it.kind === "normal")!;
-  writeFileSync(join(cwd, "a.tasks.jsonl"), tasks.map(it => `${taskLine(it)}\n`).join(""));
+  writeFileSync(join(cwd, "a.tasks.jsonl"), tasks.map(it => `${formatTaskLine(it)}\n`).join(""));
 });
 
 const vary = (...args: string[]) => runCommand(variants, args, { cwd });

@@ -20,7 +20,7 @@ beforeAll(async () => {
     const calls = events.filter(it => it.kind === "call").slice(0, 3);
     const isFirst = calls.every(
       (it, i) =>
-        it.outcome === "ok" &&
+        it.outcome.kind === "ok" &&
         goals[i]?.turn === 0 &&
         goals[i].calls.length === 1 &&
         goals[i].calls[0]!.name === it.name,

@@ -10,7 +10,7 @@ import { loadServers } from "../../src/servers/catalog.ts";
 import { readTasks, readTrajectories } from "../../src/trajectory/file.ts";
 import { checkReplay } from "../../src/trajectory/replay.ts";
 import type { Task } from "../../src/trajectory/task.ts";
-import { callsOf } from "../../src/trajectory/trajectory.ts";
+import { listCalls } from "../../src/trajectory/trajectory.ts";
 
 const servers = await loadServers();
 
@@ -43,7 +43,7 @@ test("the beginner's attempt goes wrong in each way that the reward page explain
   const [attempt] = await all(readTrajectories(join(folder, "beginner.trajectory.jsonl")));
   const task = tasks.find(it => it.id === attempt!.header.task);
   expect(checkReplay(catalog, attempt!)).toMatchObject({ verdict: "same" });
-  expect(new Set(callsOf(attempt!).map(it => it.outcome))).toEqual(
+  expect(new Set(listCalls(attempt!).map(it => it.outcome.kind))).toEqual(
     new Set(["unknown-tool", "bad-arguments", "ok"]),
   );
   const grade = scoreAttempt(catalog, task, attempt!);

@@ -1,10 +1,10 @@
 /** A policy's metrics over tasks, from attempts that really ran. */
 import { describe, expect, test } from "vitest";
-import { change } from "../../src/evaluation/metrics.ts";
+import { computeChange } from "../../src/evaluation/metrics.ts";
 import { evaluate } from "../../src/evaluation/evaluate.ts";
 import { PolicyFault, type Policy } from "../../src/policy/policy.ts";
 import { idle, scripted } from "../../src/policy/scripted.ts";
-import { paper, provePlus } from "../../src/reward/profiles.ts";
+import { paperProfile, provePlusProfile } from "../../src/reward/profiles.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import {
   abstain,
@@ -38,7 +38,10 @@ const teacher: Policy = {
 };
 
 test("the teacher: 1.3 on three tasks and 1 on the one without goals, (3·1.3 + 1)/4 = 1.225", async () => {
-  const { metrics } = await evaluate(tasks, teacher, { catalog, profiles: [paper, provePlus] });
+  const { metrics } = await evaluate(tasks, teacher, {
+    catalog,
+    profiles: [paperProfile, provePlusProfile],
+  });
   expect(metrics).toMatchObject({
     attempts: 4,
     unscorable: 0,
@@ -155,7 +158,7 @@ describe("a change", () => {
   test("is paired by task: (1.3 + 1.3 + 1.3 + 0)/4 = .975 more than doing nothing", async () => {
     const before = await evaluate(tasks, idle, { catalog });
     const after = await evaluate(tasks.toReversed(), teacher, { catalog });
-    const interval = change(before.rows, after.rows, it => it.breakdowns["paper"]!.total);
+    const interval = computeChange(before.rows, after.rows, it => it.breakdowns["paper"]!.total);
     // s = .65, t(3) = 3.1824: .975 ± 3.1824·.65/2
     expect(interval).toMatchObject({
       mean: expect.closeTo(0.975, 6),

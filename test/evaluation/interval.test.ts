@@ -1,9 +1,9 @@
 /** Intervals against textbook values. */
 import { expect, test } from "vitest";
-import { intervalOf, pairedInterval } from "../../src/evaluation/interval.ts";
+import { computeInterval, computePairedInterval } from "../../src/evaluation/interval.ts";
 
 test("1 2 3 4 5: 3 ± 2.7764·√(2.5/5) = 3 ± 1.9632", () => {
-  expect(intervalOf([1, 2, 3, 4, 5])).toMatchObject({
+  expect(computeInterval([1, 2, 3, 4, 5])).toMatchObject({
     mean: 3,
     low: expect.closeTo(1.0368, 3),
     high: expect.closeTo(4.9632, 3),
@@ -25,12 +25,12 @@ for (const [freedom, quantile] of quantiles) {
     const n = freedom + 1;
     const values = Array.from({ length: n }, (_, i) => (i === n - 1 && n % 2 ? 0 : i % 2 ? -1 : 1));
     const error = Math.sqrt(values.filter(Boolean).length / (n - 1) / n);
-    expect(intervalOf(values)!.high / error).toBeCloseTo(quantile, 3);
+    expect(computeInterval(values)!.high / error).toBeCloseTo(quantile, 3);
   });
 }
 
 test("equal differences leave no doubt: 0.5 ± 0", () => {
-  expect(pairedInterval([1, 2, 3], [1.5, 2.5, 3.5])).toEqual({
+  expect(computePairedInterval([1, 2, 3], [1.5, 2.5, 3.5])).toEqual({
     mean: 0.5,
     low: 0.5,
     high: 0.5,
@@ -38,4 +38,4 @@ test("equal differences leave no doubt: 0.5 ± 0", () => {
   });
 });
 
-test("one value has no interval", () => expect(intervalOf([1])).toBeUndefined());
+test("one value has no interval", () => expect(computeInterval([1])).toBeUndefined());

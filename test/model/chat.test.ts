@@ -84,7 +84,14 @@ const talkOf = (events: Conversation["events"]): Conversation => ({
   events,
 });
 const step = (name: string, value: Call["arguments"]) =>
-  ({ kind: "call", message: 0, name, arguments: {}, outcome: "ok", value, digest: "" }) as const;
+  ({
+    kind: "call",
+    message: 0,
+    name,
+    arguments: {},
+    outcome: { kind: "ok", value },
+    digest: "",
+  }) as const;
 
 describe("a call", () => {
   const check = (calls: Call[]) => {
@@ -236,7 +243,11 @@ describe("a conversation", () => {
       talkOf([
         user,
         own,
-        { ...listed, name: "", outcome: "unknown-tool", error: "there is no tool " },
+        {
+          ...listed,
+          name: "",
+          outcome: { kind: "unknown-tool", message: "there is no tool " },
+        },
       ]),
     );
     expect(it.ids.filter((_, i) => it.mask[i])).toEqual(own.tokens);

@@ -24,7 +24,7 @@ const lines = (events: readonly Event[]) =>
       case "assistant":
         return `${it.message}: ${it.text}`;
       case "call":
-        return `${it.message}> ${it.name} ${it.outcome}`;
+        return `${it.message}> ${it.name} ${it.outcome.kind}`;
       case "ended":
         return `ended by ${it.by}${it.fault ? ` (${it.fault})` : ""}`;
       default:

@@ -2,14 +2,14 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/environment/json.ts";
-import type { GoalStep, ScoredCall } from "../../src/reward/align.ts";
+import type { ScoredGoal, ScoredCall } from "../../src/reward/align.ts";
 import { partNames, type PartName } from "../../src/reward/breakdown.ts";
-import { paper } from "../../src/reward/profiles.ts";
+import { paperProfile } from "../../src/reward/profiles.ts";
 import { scoreCalls } from "../../src/reward/reward.ts";
 import { referenceTotal } from "./reference.ts";
 
-const total = (goals: readonly GoalStep[], calls: readonly ScoredCall[]) =>
-  scoreCalls({ goals, calls }, paper).total;
+const total = (goals: readonly ScoredGoal[], calls: readonly ScoredCall[]) =>
+  scoreCalls({ goals, calls }, paperProfile).total;
 
 const args = fc.dictionary(fc.constantFrom("a", "b", "c"), fc.constantFrom(1, 2, "x", true, null), {
   noNullPrototype: true,
@@ -17,7 +17,7 @@ const args = fc.dictionary(fc.constantFrom("a", "b", "c"), fc.constantFrom(1, 2,
 const call = fc.record({
   name: fc.constantFrom("f", "g", "h", "off", ""),
   arguments: args,
-  outcome: fc.constantFrom("ok", "refused", "bad-arguments", "unknown-tool"),
+  outcome: fc.record({ kind: fc.constantFrom("ok", "refused", "bad-arguments", "unknown-tool") }),
 }) as fc.Arbitrary<ScoredCall>;
 const calls = fc.array(call, { maxLength: 12 });
 const goalCalls = fc.array(fc.record({ name: fc.constantFrom("f", "g", "h"), arguments: args }), {
@@ -26,7 +26,7 @@ const goalCalls = fc.array(fc.record({ name: fc.constantFrom("f", "g", "h"), arg
 });
 
 /** Goals whose edges all point back. */
-const goals: fc.Arbitrary<GoalStep[]> = fc
+const goals: fc.Arbitrary<ScoredGoal[]> = fc
   .array(fc.tuple(goalCalls, fc.array(fc.nat(8))), { minLength: 1, maxLength: 5 })
   .map(list =>
     list.map(([calls, back], g) => ({
@@ -50,10 +50,9 @@ test("the total is what the equations, written down a second time, say", () => {
     });
   fc.assert(
     fc.property(goals, grouped, fc.boolean(), (goals, calls, strictMessageOrder) => {
-      expect(scoreCalls({ goals, calls }, { ...paper, strictMessageOrder }).total).toBeCloseTo(
-        referenceTotal(goals, calls, strictMessageOrder),
-        9,
-      );
+      expect(
+        scoreCalls({ goals, calls }, { ...paperProfile, strictMessageOrder }).total,
+      ).toBeCloseTo(referenceTotal(goals, calls, strictMessageOrder), 9);
     }),
     { numRuns: 1000 },
   );
@@ -78,7 +77,7 @@ test("without goals an attempt earns 1 or 0", () => {
 test("a call serves one goal call at most", () => {
   fc.assert(
     fc.property(goals, calls, (goals, calls) => {
-      const served = scoreCalls({ goals, calls }, paper).goals.flatMap(it =>
+      const served = scoreCalls({ goals, calls }, paperProfile).goals.flatMap(it =>
         it.calls.filter(at => at !== null),
       );
       expect(new Set(served).size).toBe(served.length);
@@ -89,7 +88,7 @@ test("a call serves one goal call at most", () => {
 test("within the budget efficiency is 0, beyond it negative", () => {
   fc.assert(
     fc.property(goals, calls, (goals, calls) => {
-      const { n, budget, parts } = scoreCalls({ goals, calls }, paper);
+      const { n, budget, parts } = scoreCalls({ goals, calls }, paperProfile);
       expect(Math.sign(parts.efficiency.score)).toBe(n <= budget ? 0 : -1);
     }),
   );
@@ -103,8 +102,12 @@ test("steps of different names that depend on nothing may come in any order", ()
   });
   fc.assert(
     fc.property(distinct, fc.infiniteStream(fc.nat()), (list, order) => {
-      const made = list.map(([name, it]): ScoredCall => ({ name, arguments: it, outcome: "ok" }));
-      const goals = made.map((it): GoalStep => ({
+      const made = list.map(([name, it]): ScoredCall => ({
+        name,
+        arguments: it,
+        outcome: { kind: "ok" },
+      }));
+      const goals = made.map((it): ScoredGoal => ({
         calls: [{ name: it.name, arguments: it.arguments as JsonObject }],
         after: [],
       }));
@@ -120,9 +123,9 @@ test("where every call is valid, one more beside the point never raises the tota
     fc.property(goals, fc.array(call, { minLength: 1, maxLength: 10 }), (goals, list) => {
       const valid = list
         .filter(it => it.name !== "")
-        .map(it => ({ ...it, outcome: "ok" as const }));
+        .map(it => ({ ...it, outcome: { kind: "ok" as const } }));
       fc.pre(valid.length > 0);
-      const more: ScoredCall = { name: "off", arguments: {}, outcome: "ok" };
+      const more: ScoredCall = { name: "off", arguments: {}, outcome: { kind: "ok" } };
       expect(total(goals, [...valid, more])).toBeLessThanOrEqual(total(goals, valid) + 1e-9);
     }),
   );
@@ -136,8 +139,12 @@ test("with one candidate for each goal call, a wrong argument never raises the t
   });
   fc.assert(
     fc.property(chain, fc.nat(), (list, pick) => {
-      const made = list.map(([name, it]): ScoredCall => ({ name, arguments: it, outcome: "ok" }));
-      const goals = made.map((it, g): GoalStep => ({
+      const made = list.map(([name, it]): ScoredCall => ({
+        name,
+        arguments: it,
+        outcome: { kind: "ok" },
+      }));
+      const goals = made.map((it, g): ScoredGoal => ({
         calls: [{ name: it.name, arguments: it.arguments as JsonObject }],
         after: g === 0 ? [] : [{ goal: g - 1, kind: "implicit" }],
       }));
@@ -164,7 +171,7 @@ test("with all weights but one at zero, the total is that part", () => {
         PartName,
         number
       >;
-      const breakdown = scoreCalls({ goals, calls }, { ...paper, weights });
+      const breakdown = scoreCalls({ goals, calls }, { ...paperProfile, weights });
       expect(breakdown.total).toBeCloseTo(breakdown.parts[part].score, 12);
     }),
   );

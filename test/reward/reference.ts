@@ -4,14 +4,14 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "../../src/environment/json.ts";
-import type { GoalStep, ScoredCall } from "../../src/reward/align.ts";
+import type { ScoredGoal, ScoredCall } from "../../src/reward/align.ts";
 
 /**
  * Equations (1) to (5) with the paper's weights, α and β. `strict`: explicit edges ask for an
  * earlier message.
  */
 export function referenceTotal(
-  goals: readonly GoalStep[],
+  goals: readonly ScoredGoal[],
   calls: readonly ScoredCall[],
   strict: boolean,
 ): number {
@@ -21,7 +21,7 @@ export function referenceTotal(
 
   const level = { ok: 3, refused: 2, "bad-arguments": 1, "unknown-tool": 0 };
   const validity =
-    calls.reduce((sum, it) => sum + (it.name === "" ? 0 : level[it.outcome] / 3), 0) / n;
+    calls.reduce((sum, it) => sum + (it.name === "" ? 0 : level[it.outcome.kind] / 3), 0) / n;
 
   const at = match(goals, calls, strict);
   const covered = goals.filter(
@@ -53,7 +53,7 @@ export function referenceTotal(
  * calls by a sort over three keys.
  */
 function match(
-  goals: readonly GoalStep[],
+  goals: readonly ScoredGoal[],
   calls: readonly ScoredCall[],
   strict: boolean,
 ): number[][] {
@@ -91,7 +91,7 @@ const mu = (served: readonly number[]) => Math.max(...served);
 function isKept(
   at: readonly number[][],
   calls: readonly ScoredCall[],
-  edge: GoalStep["after"][number],
+  edge: ScoredGoal["after"][number],
   position: number,
   strict: boolean,
 ): boolean {

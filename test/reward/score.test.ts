@@ -5,12 +5,12 @@ import { describe, expect, test } from "vitest";
 import type { AssistantMessage } from "../../src/policy/policy.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import { idle, scripted, teacherOf } from "../../src/policy/scripted.ts";
-import { paper, provePlus } from "../../src/reward/profiles.ts";
-import { isScored, score } from "../../src/reward/reward.ts";
-import { isReadOnly, successOf } from "../../src/reward/success.ts";
-import { attemptsOn } from "../../src/trajectory/attempt.ts";
+import { paperProfile, provePlusProfile } from "../../src/reward/profiles.ts";
+import { isScored, scoreAttempt } from "../../src/reward/reward.ts";
+import { isReadOnly, judgeSuccess } from "../../src/reward/success.ts";
+import { createAttemptFactory } from "../../src/trajectory/attempt.ts";
 import type { Task } from "../../src/trajectory/task.ts";
-import { finishedOf, type CallEvent } from "../../src/trajectory/trajectory.ts";
+import { asFinished, type CallEvent } from "../../src/trajectory/trajectory.ts";
 import {
   abstain,
   balance,
@@ -27,14 +27,14 @@ import {
   transfer,
 } from "../trajectory/made.ts";
 
-const attemptOf = attemptsOn(catalog);
+const attemptOf = createAttemptFactory(catalog);
 const attempt = async (task: Task, messages: readonly AssistantMessage[]) =>
   attemptOf(task, await rollout(task, scripted("test", messages), catalog));
 
 /** What a list of messages achieves at a task: "yes", or why not. */
 async function check(task: Promise<Task>, messages: readonly AssistantMessage[], expected: string) {
-  const { achieved, why } = successOf(await attempt(await task, messages));
-  expect(achieved ? "yes" : why.join("; ")).toBe(expected);
+  const { achieved, reasons } = judgeSuccess(await attempt(await task, messages));
+  expect(achieved ? "yes" : reasons.join("; ")).toBe(expected);
 }
 
 const done = saying("Done.");
@@ -141,8 +141,8 @@ const planAndCancel = async (between: readonly AssistantMessage[]) => {
     [...between, calling(plan, other), done],
   );
   const ids = learn.trajectory.events.flatMap(it =>
-    it.kind === "call" && it.name.endsWith("schedule_transfer") && it.outcome === "ok"
-      ? [(it.value as { scheduled_id: string }).scheduled_id]
+    it.kind === "call" && it.name.endsWith("schedule_transfer") && it.outcome.kind === "ok"
+      ? [(it.outcome.value as { scheduled_id: string }).scheduled_id]
       : [],
   );
   return { plan, other, ids };
@@ -164,7 +164,7 @@ test("an attempt is held to its own generated ids, not to the teacher's", async 
     teacher,
   });
   const run = async (messages: readonly AssistantMessage[]) =>
-    successOf(await attempt(task, messages)).achieved;
+    judgeSuccess(await attempt(task, messages)).achieved;
 
   // the other order draws the ids the other way round
   const [a, b] = straight.ids as [string, string];
@@ -175,13 +175,14 @@ test("an attempt is held to its own generated ids, not to the teacher's", async 
 describe("a policy that does nothing", () => {
   test("succeeds at no task with goals", async () => {
     for (const task of await Promise.all([moveFifty(), moveTwice(), readOnly(), undoing()]))
-      expect(successOf(attemptOf(task, await rollout(task, idle, catalog))).achieved, task.id).toBe(
-        false,
-      );
+      expect(
+        judgeSuccess(attemptOf(task, await rollout(task, idle, catalog))).achieved,
+        task.id,
+      ).toBe(false);
   });
   test("earns 0 on a task with goals and 1 on one without", async () => {
     const total = async (task: Task) =>
-      score(attemptOf(task, await rollout(task, idle, catalog)), paper);
+      scoreAttempt(attemptOf(task, await rollout(task, idle, catalog)), paperProfile);
     expect(await total(await moveFifty())).toMatchObject({ total: 0 });
     expect(await total(await abstain())).toMatchObject({ total: 1, rule: "abstain" });
   });
@@ -190,11 +191,11 @@ describe("a policy that does nothing", () => {
 test("the teacher earns 1.3 by the paper, and 1 more for success in prove-plus", async () => {
   const task = await moveTwice();
   const trajectory = await rollout(task, teacherOf(task), catalog);
-  expect(score(attemptOf(task, trajectory), paper)).toMatchObject({
+  expect(scoreAttempt(attemptOf(task, trajectory), paperProfile)).toMatchObject({
     total: expect.closeTo(1.3, 6),
     extras: {},
   });
-  expect(score(attemptOf(task, trajectory), provePlus)).toMatchObject({
+  expect(scoreAttempt(attemptOf(task, trajectory), provePlusProfile)).toMatchObject({
     total: expect.closeTo(2.3, 6),
     extras: { success: { score: 1, weight: 1, value: 1 } },
   });
@@ -207,27 +208,27 @@ test("a wrong but valid id costs a tenth of one argument in three by the paper, 
     done,
   ]);
   // arg (1 + 2/3)/2 = .8333: 1.3 - .1·.1667 = 1.2833
-  expect(score(wrong, paper)).toMatchObject({ total: expect.closeTo(1.2833, 4) });
-  expect(score(wrong, provePlus)).toMatchObject({
+  expect(scoreAttempt(wrong, paperProfile)).toMatchObject({ total: expect.closeTo(1.2833, 4) });
+  expect(scoreAttempt(wrong, provePlusProfile)).toMatchObject({
     total: expect.closeTo(1.2833, 4),
     extras: { success: { value: 0 } },
   });
 });
 
 test("evidence stands on the call that earned it", async () => {
-  const result = score(
+  const result = scoreAttempt(
     await attempt(await moveFifty(), [
       calling(lookUp),
       calling(transfer("acc_115", 1e5)),
       calling(transfer("acc_108", 50)),
       done,
     ]),
-    paper,
+    paperProfile,
   );
   expect(isScored(result) && result.calls[1]).toMatchObject({
     validity: 2 / 3,
     named: true,
-    why: "insufficient funds: Everyday has 3448.95 available, 100000 needed",
+    message: "insufficient funds: Everyday has 3448.95 available, 100000 needed",
   });
   expect(isScored(result) && result.calls[1]!.serves).toBeUndefined();
   expect(isScored(result) && result.calls[2]).toMatchObject({
@@ -250,9 +251,14 @@ describe("what cannot be scored", () => {
       done,
     ]);
     const last = trajectory.events.findLast(it => it.kind === "call")!;
-    const broken: CallEvent = { ...last, outcome: "broken", error: "no answer within 10 s" };
+    const broken: CallEvent = {
+      ...last,
+      outcome: { kind: "broken", message: "no answer within 10 s" },
+    };
     const events = trajectory.events.map(it => (it === last ? broken : it));
-    expect(score(attemptOf(task, finishedOf({ ...trajectory, events })!), paper)).toEqual({
+    expect(
+      scoreAttempt(attemptOf(task, asFinished({ ...trajectory, events })!), paperProfile),
+    ).toEqual({
       unscorable: "no answer within 10 s",
     });
   });
@@ -262,7 +268,9 @@ describe("what cannot be scored", () => {
       ...trajectory.events.slice(0, -1),
       { kind: "ended" as const, by: "fault" as const, fault: "the endpoint is down" },
     ];
-    expect(score(attemptOf(task, finishedOf({ ...trajectory, events })!), paper)).toEqual({
+    expect(
+      scoreAttempt(attemptOf(task, asFinished({ ...trajectory, events })!), paperProfile),
+    ).toEqual({
       unscorable: "the endpoint is down",
     });
   });
@@ -271,7 +279,7 @@ describe("what cannot be scored", () => {
 test("a task whose goals no longer run says which, and what to do", async () => {
   const task = await moveFifty();
   const stale = { ...task, goals: [goal([transfer("acc_999", 50)])] };
-  expect(() => attemptOf(stale, finishedOf(task.trajectory)!)).toThrow(
+  expect(() => attemptOf(stale, asFinished(task.trajectory)!)).toThrow(
     "task t-move: goal 1, banking_transfer, is refused (there is no account acc_999): restore the fixture it was made on, or synthesize it anew",
   );
 });

@@ -5,16 +5,16 @@
 import { describe, expect, test } from "vitest";
 import type { Breakdown } from "../../src/reward/breakdown.ts";
 import { scoreCalls } from "../../src/reward/reward.ts";
-import { paper, type Profile } from "../../src/reward/profiles.ts";
-import type { GoalStep, ScoredCall } from "../../src/reward/align.ts";
+import { paperProfile, type Profile } from "../../src/reward/profiles.ts";
+import type { ScoredGoal, ScoredCall } from "../../src/reward/align.ts";
 import type { JsonObject } from "../../src/environment/json.ts";
 
 const call = (
   name: string,
   args: JsonObject = {},
-  outcome: ScoredCall["outcome"] = "ok",
-): ScoredCall => ({ name, arguments: args, outcome });
-const goal = (calls: readonly ScoredCall[], ...after: number[]): GoalStep => ({
+  kind: ScoredCall["outcome"]["kind"] = "ok",
+): ScoredCall => ({ name, arguments: args, outcome: { kind } });
+const goal = (calls: readonly ScoredCall[], ...after: number[]): ScoredGoal => ({
   calls: calls.map(({ name, arguments: args }) => ({ name, arguments: args as JsonObject })),
   after: after.map(it => ({ goal: it, kind: "implicit" })),
 });
@@ -36,7 +36,11 @@ const scores = ({ parts, total }: Breakdown) => [
   total,
 ];
 
-function check(goals: readonly GoalStep[], [name, calls, expected]: Row, profile: Profile = paper) {
+function check(
+  goals: readonly ScoredGoal[],
+  [name, calls, expected]: Row,
+  profile: Profile = paperProfile,
+) {
   test(name, () => {
     const got = scores(scoreCalls({ goals, calls }, profile));
     for (const [i, it] of expected.entries())
@@ -130,7 +134,7 @@ describe("case P: search, then three gets at once, then buy; B = 5 + ⌈5/2⌉ =
 
 describe("abstention: no goals", () => {
   const check = (calls: readonly ScoredCall[], total: number) => {
-    const breakdown = scoreCalls({ goals: [], calls }, paper);
+    const breakdown = scoreCalls({ goals: [], calls }, paperProfile);
     expect(breakdown).toMatchObject({ rule: "abstain", total });
   };
   test("no call: 1", () => check([], 1));
@@ -153,7 +157,7 @@ describe("junk ladder: four goals done, then k valid calls beside the point; B =
   for (const [k, total, sum] of ladder) {
     test(`k = ${k}: ${sum} = ${total}`, () =>
       expect(
-        scoreCalls({ goals, calls: [...done, ...times(k, call("junk"))] }, paper).total,
+        scoreCalls({ goals, calls: [...done, ...times(k, call("junk"))] }, paperProfile).total,
       ).toBeCloseTo(total, 4));
   }
 });
@@ -174,23 +178,27 @@ describe("the budget B = n + ⌈β·n⌉", () => {
   ];
   for (const [n, b] of table)
     test(`${n} goal calls: ${b}`, () =>
-      expect(scoreCalls({ goals: goals(n), calls: [] }, paper).budget).toBe(b));
+      expect(scoreCalls({ goals: goals(n), calls: [] }, paperProfile).budget).toBe(b));
   test("β = .1 of 30 is 3 more, not 4", () =>
-    expect(scoreCalls({ goals: goals(30), calls: [] }, { ...paper, beta: 0.1 }).budget).toBe(33));
+    expect(scoreCalls({ goals: goals(30), calls: [] }, { ...paperProfile, beta: 0.1 }).budget).toBe(
+      33,
+    ));
   test("β = 0 gives none: the first extra call costs .15·.5/2", () => {
     const exact = [goal([balance]), goal([transfer], 0)];
     expect(
-      scoreCalls({ goals: exact, calls: [balance, transfer, balance] }, { ...paper, beta: 0 })
-        .total,
+      scoreCalls(
+        { goals: exact, calls: [balance, transfer, balance] },
+        { ...paperProfile, beta: 0 },
+      ).total,
     ).toBeCloseTo(1.3 - 0.0375, 4);
   });
 });
 
 describe("which call serves which goal", () => {
   const served = (
-    goals: readonly GoalStep[],
+    goals: readonly ScoredGoal[],
     calls: readonly ScoredCall[],
-    profile: Profile = paper,
+    profile: Profile = paperProfile,
   ) => scoreCalls({ goals, calls }, profile).goals.map(it => it.calls);
   const get = (id: number, extra: JsonObject = {}) => call("get", { id, ...extra });
 
@@ -210,33 +218,35 @@ describe("which call serves which goal", () => {
     expect(
       served(
         [goal([list])],
-        [{ name: "list_accounts", arguments: "{}", outcome: "bad-arguments" }],
+        [{ name: "list_accounts", arguments: "{}", outcome: { kind: "bad-arguments" } }],
       ),
     ).toEqual([[null]]));
   test("a block that could not be parsed is a call worth nothing", () => {
     const breakdown = scoreCalls(
       {
         goals: [goal([list])],
-        calls: [{ name: "", arguments: "<garbled", outcome: "unknown-tool" }, list],
+        calls: [{ name: "", arguments: "<garbled", outcome: { kind: "unknown-tool" } }, list],
       },
-      paper,
+      paperProfile,
     );
     expect(breakdown.n).toBe(2);
     expect(breakdown.calls[0]).toMatchObject({
       validity: 0,
       named: false,
-      why: "the call could not be parsed",
+      message: "the call could not be parsed",
     });
   });
   test("a failed call serves its goal in the paper, and not where success is required", () => {
     const goals = [goal([transfer])];
     expect(served(goals, [wrong])).toEqual([[0]]);
-    expect(served(goals, [wrong], { ...paper, coverageRequiresSuccess: true })).toEqual([[null]]);
+    expect(served(goals, [wrong], { ...paperProfile, coverageRequiresSuccess: true })).toEqual([
+      [null],
+    ]);
   });
   test("an edge to an unmatched goal is broken: coverage 0 of 2", () => {
     const breakdown = scoreCalls(
       { goals: [goal([balance]), goal([transfer], 0)], calls: [transfer] },
-      paper,
+      paperProfile,
     );
     expect(breakdown.parts.coverage.score).toBe(0);
     expect(breakdown.goals[1]).toMatchObject({ matched: true, position: 0, broken: [0] });
@@ -244,19 +254,20 @@ describe("which call serves which goal", () => {
   test("a broken edge does not cascade: only direct predecessors count, 2 of 3", () => {
     const three = [goal([list]), goal([balance], 0), goal([transfer], 1)];
     expect(
-      scoreCalls({ goals: three, calls: [balance, list, transfer] }, paper).parts.coverage.score,
+      scoreCalls({ goals: three, calls: [balance, list, transfer] }, paperProfile).parts.coverage
+        .score,
     ).toBeCloseTo(2 / 3, 6);
   });
 });
 
 describe("a value cannot flow within one message", () => {
-  const explicit: readonly GoalStep[] = [
+  const explicit: readonly ScoredGoal[] = [
     goal([balance]),
     { ...goal([transfer]), after: [{ goal: 0, kind: "explicit" }] },
   ];
   const together = [balance, transfer].map(it => ({ ...it, message: 0 }));
   const coverage = (calls: readonly ScoredCall[], strictMessageOrder: boolean, goals = explicit) =>
-    scoreCalls({ goals, calls }, { ...paper, strictMessageOrder }).parts.coverage.score;
+    scoreCalls({ goals, calls }, { ...paperProfile, strictMessageOrder }).parts.coverage.score;
   test("by the paper both count", () => expect(coverage(together, false)).toBe(1));
   test("strictly the second does not: 1/2", () => expect(coverage(together, true)).toBe(0.5));
   test("in two messages both count", () =>
@@ -282,7 +293,7 @@ describe("equal arguments", () => {
         ],
         calls: [call("f", given)],
       },
-      paper,
+      paperProfile,
     ).parts.argument.score;
   const cases: readonly (readonly [string, JsonObject, JsonObject, number])[] = [
     ["no arguments at all score 1", {}, {}, 1],
@@ -316,15 +327,15 @@ describe("equal arguments", () => {
   test("all masked scores 1", () =>
     expect(share({ body: "Hello" }, { body: "Hi" }, ["body"])).toBe(1));
   test("unique items have no order where the schema says so", () => {
-    const goals: readonly GoalStep[] = [
+    const goals: readonly ScoredGoal[] = [
       { calls: [{ name: "f", arguments: { a: [1, 2], b: [1, 2] } }], after: [] },
     ];
     const schemaOf = () => ({
       properties: { a: { type: "array", uniqueItems: true }, b: { type: "array" } },
     });
     expect(
-      scoreCalls({ goals, calls: [call("f", { a: [2, 1], b: [2, 1] })], schemaOf }, paper).parts
-        .argument.score,
+      scoreCalls({ goals, calls: [call("f", { a: [2, 1], b: [2, 1] })], schemaOf }, paperProfile)
+        .parts.argument.score,
     ).toBe(0.5);
   });
 });
@@ -332,8 +343,11 @@ describe("equal arguments", () => {
 test("the efficiency part has no floor in the paper, and the profile's where it has one", () => {
   const goals = [goal([list])];
   const calls = times(100, list);
-  expect(scoreCalls({ goals, calls }, paper).parts.efficiency.score).toBeCloseTo(-0.5 * 49, 6);
+  expect(scoreCalls({ goals, calls }, paperProfile).parts.efficiency.score).toBeCloseTo(
+    -0.5 * 49,
+    6,
+  );
   expect(
-    scoreCalls({ goals, calls }, { ...paper, efficiencyFloor: -1 }).parts.efficiency.score,
+    scoreCalls({ goals, calls }, { ...paperProfile, efficiencyFloor: -1 }).parts.efficiency.score,
   ).toBe(-1);
 });

@@ -8,7 +8,7 @@ import type { Catalog } from "../../src/environment/catalog.ts";
 import type { Tokenizer } from "../../src/model/tokenizer.ts";
 import { weightsOf } from "../../src/model/modelFolder.ts";
 import { initialize, modelOf, type Model } from "../../src/model/transformer.ts";
-import { provePlus } from "../../src/reward/profiles.ts";
+import { provePlusProfile } from "../../src/reward/profiles.ts";
 import {
   grpoDefaults,
   sftDefaults,
@@ -95,7 +95,7 @@ async function rewards(advantages: GrpoConfig["grpo"]["advantages"]): Promise<nu
       catalog,
       tasks,
       reference: taught,
-      profile: provePlus,
+      profile: provePlusProfile,
     },
     config,
   );

@@ -36,7 +36,7 @@ import { readTrainerLock } from "../../src/run/trainerLock.ts";
 import { startTrainer } from "../../src/run/start.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { synthesize } from "../../src/synthesis/pipeline/synthesize.ts";
-import { taskLine } from "../../src/trajectory/taskLine.ts";
+import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
 import { programs } from "../compute/numbers.ts";
 
 const servers = await loadServers();
@@ -61,7 +61,7 @@ beforeAll(async () => {
     split: "train",
     oneTurn: 1,
   })) {
-    if (it.kind === "accepted") lines.push(taskLine(it.task));
+    if (it.kind === "accepted") lines.push(formatTaskLine(it.task));
     if (lines.length === 8) break;
   }
   tasks = join(root, "t.tasks.jsonl");

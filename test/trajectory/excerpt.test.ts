@@ -2,7 +2,7 @@
  * What a model is shown of a long result: always JSON, within the budget, honest about the rest.
  */
 import { expect, test } from "vitest";
-import { excerptOf } from "../../src/trajectory/excerpt.ts";
+import { excerptJson } from "../../src/trajectory/excerpt.ts";
 
 const words = (n: number) => "x".repeat(n);
 
@@ -23,13 +23,13 @@ test.each([
     true,
   ],
 ])("%s", (_, value, budget, text, truncated) => {
-  const shown = excerptOf(value, budget);
+  const shown = excerptJson(value, budget);
   expect(shown).toEqual({ text, truncated });
   expect(shown.text.length).toBeLessThanOrEqual(budget);
 });
 
 test("a long text loses its end, before any list loses an item", () => {
-  const { text } = excerptOf({
+  const { text } = excerptJson({
     path: "/home/ana/notes.txt",
     content: words(20_000),
     tags: ["a", "b"],
@@ -45,7 +45,7 @@ test("a long text loses its end, before any list loses an item", () => {
 
 test("rows are shown whole, as many as fit", () => {
   const rows = Array.from({ length: 500 }, (_, i) => ({ id: `row_${i}`, note: words(100) }));
-  const { text, truncated } = excerptOf({ rows });
+  const { text, truncated } = excerptJson({ rows });
   const shown = (JSON.parse(text) as { rows: unknown[] }).rows;
   expect(truncated).toBe(true);
   expect(text.length).toBeGreaterThan(7_800);
@@ -54,7 +54,7 @@ test("rows are shown whole, as many as fit", () => {
 });
 
 test("long texts in a long list lose both", () => {
-  const { text } = excerptOf({
+  const { text } = excerptJson({
     mails: Array.from({ length: 40 }, (_, i) => ({ id: `msg_${i}`, body: words(9_000) })),
   });
   const shown = JSON.parse(text) as { mails: (string | { id: string; body: string })[] };
@@ -67,11 +67,11 @@ test("long texts in a long list lose both", () => {
 });
 
 test("a sign of two halves is not cut in two", () => {
-  expect(excerptOf("😀".repeat(60), 64)).toEqual({
+  expect(excerptJson("😀".repeat(60), 64)).toEqual({
     text: expect.stringMatching(/^"(😀)+… \(\d+ more characters left out\)"$/u),
     truncated: true,
   });
-  expect(excerptOf("x" + "😀".repeat(60), 64)).toEqual({
+  expect(excerptJson("x" + "😀".repeat(60), 64)).toEqual({
     text: expect.stringMatching(/^"x(😀)+… \(\d+ more characters left out\)"$/u),
     truncated: true,
   });

@@ -3,14 +3,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import {
-  readTasks,
-  readTrajectories,
-  trajectoryText,
-  writeTrajectory,
-} from "../../src/trajectory/file.ts";
+import { readTasks, readTrajectories, writeTrajectory } from "../../src/trajectory/file.ts";
 import type { Task } from "../../src/trajectory/task.ts";
-import { taskLine } from "../../src/trajectory/taskLine.ts";
+import {
+  formatTrajectory,
+  parseTrajectoryLine,
+  type TrajectoryLine,
+} from "../../src/trajectory/trajectoryLine.ts";
+import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
 import { moveFifty, moveTwice, readOnly } from "./made.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "prove-file-"));
@@ -56,7 +56,7 @@ async function check(
   expect(error?.replace(/not JSON \(.*\):/, "not JSON (…):")).toBe(complaint);
 }
 
-const [one, two, three] = [taskLine(move), taskLine(twice), taskLine(read)];
+const [one, two, three] = [formatTaskLine(move), formatTaskLine(twice), formatTaskLine(read)];
 
 describe("reading tasks", () => {
   test("whole lines", () =>
@@ -76,14 +76,14 @@ describe("reading tasks", () => {
       error: "F:2 is not JSON (…): correct or delete that line",
     }));
   test("a line that does not fit says where", () =>
-    check(`${one}\n${JSON.stringify({ ...twice, seed: "seven" })}\n`, {
+    check(`${one}\n${formatTaskLine({ ...twice, seed: "seven" as unknown as number })}\n`, {
       ids: ["t-move"],
       error:
         "F:2 is not a task: at /seed: Invalid input: expected number, received string: correct or delete that line",
     }));
   test("a goal that follows a later one", () =>
     check(
-      JSON.stringify({
+      formatTaskLine({
         ...move,
         goals: move.goals.map(it => ({ ...it, after: [{ goal: 1, kind: "explicit" }] })),
       }),
@@ -94,7 +94,7 @@ describe("reading tasks", () => {
       },
     ));
   test("a newer format is refused by its name", () =>
-    check(JSON.stringify({ ...move, format: "prove/task@3" }), {
+    check(formatTaskLine({ ...move, format: "prove/task@3" as Task["format"] }), {
       ids: [],
       error:
         "F:1 has the format prove/task@3, which is newer than prove/task@2, the newest this program reads: update PROVE",
@@ -112,28 +112,30 @@ describe("reading tasks", () => {
   test("the format before is brought up to date as it is read", async () => {
     const file = join(import.meta.dirname, "older.tasks.jsonl");
     const text = readFileSync(file, "utf8").trim();
-    const older = JSON.parse(text) as Omit<Task, "provenance"> & {
+    const older = JSON.parse(text) as Omit<Task, "provenance" | "trajectory"> & {
       provenance: { log: { t: number }[] };
+      trajectory: TrajectoryLine;
     };
     const [task] = await allOf(readTasks(file));
     expect(task).toEqual({
       ...older,
       format: "prove/task@2",
+      trajectory: parseTrajectoryLine(older.trajectory),
       provenance: { ...older.provenance, log: expect.any(Array) as string[] },
     });
     expect(task!.provenance.log).toHaveLength(older.provenance.log.at(-1)!.t);
     expect(task!.provenance.log[0]).toMatch(
       /^query -text-> check-query -sound-> turn -said-> ask .*-> (query|finish)$/,
     );
-    expect(taskLine(task!).length).toBeLessThan(text.length * 0.8);
-    await check(taskLine(task!), { ids: [older.id] });
+    expect(formatTaskLine(task!).length).toBeLessThan(text.length * 0.8);
+    await check(formatTaskLine(task!), { ids: [older.id] });
   });
   test("a header that says something else than its task is kept", async () => {
     const other = {
       ...move,
       trajectory: { ...move.trajectory, header: { ...move.trajectory.header, id: "by/hand" } },
     };
-    expect((await allOf(readTasks(fileOf(`${taskLine(other)}\n`))))[0]).toEqual(other);
+    expect((await allOf(readTasks(fileOf(`${formatTaskLine(other)}\n`))))[0]).toEqual(other);
   });
   test("stops with the signal's reason", async () => {
     const signal = AbortSignal.abort(new Error("enough"));
@@ -150,11 +152,11 @@ test("keys that JavaScript keeps for itself come through as they were written", 
   const call = move.trajectory.events.find(it => it.kind === "call")!;
   const text = one.replace(JSON.stringify(call.arguments), '{"__proto__":{"x":1},"constructor":2}');
   const [task] = await allOf(readTasks(fileOf(text)));
-  expect(taskLine(task!)).toBe(text);
+  expect(formatTaskLine(task!)).toBe(text);
 });
 
 describe("a trajectory file", () => {
-  const text = trajectoryText(twice.trajectory);
+  const text = formatTrajectory(twice.trajectory);
   test("comes back as it was", async () => {
     const file = join(folder, "a.trajectory.jsonl");
     await writeTrajectory(file, twice.trajectory);

@@ -6,7 +6,7 @@ import type { AssistantMessage, Call } from "../../src/policy/policy.ts";
 import { rollout } from "../../src/policy/rollout.ts";
 import { scripted } from "../../src/policy/scripted.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
-import { callBudget, taskFormat, type Goal, type Task } from "../../src/trajectory/task.ts";
+import { computeCallBudget, taskFormat, type Goal, type Task } from "../../src/trajectory/task.ts";
 import { join } from "node:path";
 
 const servers = await loadServers();
@@ -68,7 +68,7 @@ export async function taskOf(made: {
     knobs: {},
     info: "complete",
     chain: [],
-    budget: { calls: callBudget(goals), assistantMessages: teacher.length + 2 },
+    budget: { calls: computeCallBudget(goals), assistantMessages: teacher.length + 2 },
     provenance: { teacher: "hand", graph: "", log: [] },
     trajectory: {
       header: {

@@ -4,8 +4,8 @@ import { openCatalog, type Catalog } from "../../src/environment/catalog.ts";
 import { freeze } from "../../src/environment/digest.ts";
 import { defineServer, toolOf, type Server } from "../../src/environment/server.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
-import { Cursor, type Place } from "../../src/trajectory/cursor.ts";
-import { checkReplay, replay } from "../../src/trajectory/replay.ts";
+import { TrajectoryCursor, type CursorPosition } from "../../src/trajectory/cursor.ts";
+import { checkReplay, replayTrajectory } from "../../src/trajectory/replay.ts";
 import type { CallEvent, Trajectory } from "../../src/trajectory/trajectory.ts";
 import { z } from "zod";
 import { catalog, moveFifty, moveTwice } from "./made.ts";
@@ -46,7 +46,7 @@ describe("a replay", () => {
   test("is the same, byte for byte", () =>
     expect(checkReplay(catalog, trajectory)).toEqual({ verdict: "same", steps: 3 }));
   test("brings back the patches that the file does not keep", () => {
-    const [first] = replay(catalog, trajectory);
+    const [first] = replayTrajectory(catalog, trajectory);
     expect(first!.recorded.patches).toBeUndefined();
     expect(first!.replayed.patches).toContainEqual({
       op: "replace",
@@ -55,14 +55,16 @@ describe("a replay", () => {
     });
   });
   test("of an edited record differs, and says in what", () =>
-    expect(checkReplay(catalog, edited({ value: { balance: 1 } }))).toMatchObject({
+    expect(
+      checkReplay(catalog, edited({ outcome: { kind: "ok", value: { balance: 1 } } })),
+    ).toMatchObject({
       verdict: "differs",
       what: "call 1, banking_transfer, gives another value",
       remedy: "the record was edited, or a tool is not deterministic: report it with this file",
     }));
   test("of an edited call differs from there on", () => {
     const verdicts = [
-      ...replay(
+      ...replayTrajectory(
         catalog,
         edited({ arguments: { from_account: "acc_101", to_account: "acc_108", amount: 49 } }),
       ),
@@ -99,8 +101,8 @@ describe("a replay", () => {
     });
   });
   test("of a broken call asks only for the state", () => {
-    const broken = edited({ outcome: "broken" });
-    expect([...replay(catalog, broken)][0]).toMatchObject({ verdict: "differs" });
+    const broken = edited({ outcome: { kind: "broken" } });
+    expect([...replayTrajectory(catalog, broken)][0]).toMatchObject({ verdict: "differs" });
   });
   test("of a server that is gone is the person's mistake", () => {
     const gone = {
@@ -120,15 +122,15 @@ describe("a replay", () => {
 
 describe("a cursor", () => {
   /** Where it stands, in a word, and what acc_101 holds there. */
-  const seen = ({ position, event, state }: Place) => {
+  const seen = ({ position, event, state }: CursorPosition) => {
     const what = event ? ("name" in event ? event.name : event.kind) : "start";
     return `${position} ${what} ${(state["banking"]!.world as { accounts: Record<string, { balance: number }> }).accounts["acc_101"]!.balance}`;
   };
-  const walk = (cursor: Cursor, ...moves: ("step" | "stepBack")[]) =>
+  const walk = (cursor: TrajectoryCursor, ...moves: ("step" | "stepBack")[]) =>
     moves.map(it => seen(cursor[it]()));
 
   test("steps forth over messages of calls alone, and stays at the end", () => {
-    const cursor = new Cursor(catalog, trajectory);
+    const cursor = new TrajectoryCursor(catalog, trajectory);
     expect(seen(cursor.place)).toBe("0 start 3148.95");
     expect(walk(cursor, ...Array.from({ length: 9 }, () => "step" as const))).toEqual([
       "1 user 3148.95",
@@ -144,7 +146,7 @@ describe("a cursor", () => {
     expect(cursor.place.atEnd).toBe(true);
   });
   test("steps back to the state that was, and stays at the start", () => {
-    const cursor = new Cursor(catalog, trajectory);
+    const cursor = new TrajectoryCursor(catalog, trajectory);
     cursor.goTo(5);
     expect(walk(cursor, "stepBack", "stepBack", "stepBack", "stepBack", "stepBack")).toEqual([
       "4 banking_transfer 3078.95",
@@ -155,7 +157,7 @@ describe("a cursor", () => {
     ]);
   });
   test("continues to the next event that passes, forth and back, or to the end", () => {
-    const cursor = new Cursor(catalog, trajectory);
+    const cursor = new TrajectoryCursor(catalog, trajectory);
     const onTransfers = (index: number) =>
       (trajectory.events[index] as CallEvent).name === "banking_transfer";
     expect(
@@ -174,18 +176,18 @@ describe("a cursor", () => {
     ).toEqual([4, 3, 0]);
   });
   test("knows what the call it stands on changed", () => {
-    const place = new Cursor(catalog, trajectory).goTo(3);
+    const place = new TrajectoryCursor(catalog, trajectory).goTo(3);
     expect(place.patches.map(it => it.path)).toContain("/banking/world/accounts/acc_101/balance");
     expect(place.before).not.toBe(place.state);
     expect(place.step!.verdict).toBe("same");
   });
   test("looks anywhere without going there", () => {
-    const cursor = new Cursor(catalog, trajectory);
+    const cursor = new TrajectoryCursor(catalog, trajectory);
     expect(seen(cursor.at(4))).toBe("4 banking_transfer 3078.95");
     expect(seen(cursor.place)).toBe("0 start 3148.95");
   });
   test("goes no further than there is", async () => {
-    const cursor = new Cursor(catalog, (await moveFifty()).trajectory);
+    const cursor = new TrajectoryCursor(catalog, (await moveFifty()).trajectory);
     expect([cursor.goTo(-5).position, cursor.goTo(999).atEnd]).toEqual([0, true]);
   });
 });

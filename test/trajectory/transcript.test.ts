@@ -2,13 +2,17 @@
 import { describe, expect, test } from "vitest";
 import { rollout } from "../../src/policy/rollout.ts";
 import { scripted } from "../../src/policy/scripted.ts";
-import { paper } from "../../src/reward/profiles.ts";
-import { isScored, score } from "../../src/reward/reward.ts";
-import { closingOf, noteOf } from "../../src/reward/words.ts";
-import { attemptsOn } from "../../src/trajectory/attempt.ts";
-import { callEventOf, type Trajectory } from "../../src/trajectory/trajectory.ts";
-import { callText, isSilent, transcriptOf } from "../../src/trajectory/transcript.ts";
-import { visible } from "../../src/trajectory/visible.ts";
+import { paperProfile } from "../../src/reward/profiles.ts";
+import { isScored, scoreAttempt } from "../../src/reward/reward.ts";
+import { describeTotals, describeCall } from "../../src/reward/words.ts";
+import { createAttemptFactory } from "../../src/trajectory/attempt.ts";
+import { createCallEvent, type Trajectory } from "../../src/trajectory/trajectory.ts";
+import {
+  formatCall,
+  isCallOnlyMessage,
+  formatTranscript,
+} from "../../src/trajectory/transcript.ts";
+import { escapeInvisible } from "../../src/trajectory/visible.ts";
 import { checkGolden } from "../golden.ts";
 import {
   abstain,
@@ -44,19 +48,19 @@ const stumbling = async () => {
 
 test("a task with its teacher's trajectory", async () => {
   const task = await moveTwice();
-  checkGolden("transcript-task.txt", transcriptOf(task.trajectory, { task }).text);
+  checkGolden("transcript-task.txt", formatTranscript(task.trajectory, { task }).text);
 });
 
 test("an attempt with what each call earned", async () => {
   const { task, trajectory } = await stumbling();
-  const breakdown = score(attemptsOn(catalog)(task, trajectory), paper);
+  const breakdown = scoreAttempt(createAttemptFactory(catalog)(task, trajectory), paperProfile);
   if (!isScored(breakdown)) throw new Error(breakdown.unscorable);
   checkGolden(
     "transcript-attempt.txt",
-    transcriptOf(trajectory, {
+    formatTranscript(trajectory, {
       task,
-      noteOf: it => noteOf(breakdown, it),
-      closing: closingOf(breakdown),
+      describeCall: it => describeCall(breakdown, it),
+      closing: describeTotals(breakdown),
     }).text,
   );
 });
@@ -64,55 +68,57 @@ test("an attempt with what each call earned", async () => {
 test("a task that wants no call, and an attempt that makes one", async () => {
   const task = await abstain();
   const trajectory = await rollout(task, scripted("eager", [calling(balance)]), catalog);
-  const breakdown = score(attemptsOn(catalog)(task, trajectory), paper);
+  const breakdown = scoreAttempt(createAttemptFactory(catalog)(task, trajectory), paperProfile);
   if (!isScored(breakdown)) throw new Error(breakdown.unscorable);
   checkGolden(
     "transcript-abstain.txt",
-    transcriptOf(trajectory, {
+    formatTranscript(trajectory, {
       task,
-      noteOf: it => noteOf(breakdown, it),
-      closing: closingOf(breakdown),
+      describeCall: it => describeCall(breakdown, it),
+      closing: describeTotals(breakdown),
     }).text,
   );
 });
 
 describe("lines and events", async () => {
   const { trajectory } = await stumbling();
-  const transcript = transcriptOf(trajectory);
+  const transcript = formatTranscript(trajectory);
   const lines = transcript.text.split("\n");
   const lineWith = (part: string) => lines.findIndex(it => it.includes(part));
   const eventWith = (part: string) =>
     trajectory.events.findIndex(it => JSON.stringify(it).includes(part));
 
   test("every event has its lines, and every line of its own leads back to it", () => {
-    const shown = [...trajectory.events.entries()].filter(([i]) => !isSilent(trajectory.events, i));
+    const shown = [...trajectory.events.entries()].filter(
+      ([i]) => !isCallOnlyMessage(trajectory.events, i),
+    );
     const linesOf = (i: number) =>
       lines.map((_, line) => line).filter(it => transcript.eventAt(it) === i);
     expect(shown.map(([i]) => [linesOf(i)[0], linesOf(i).at(-1)])).toEqual(
-      shown.map(([i]) => [transcript.spans[i]!.first, transcript.spans[i]!.last]),
+      shown.map(([i]) => [transcript.ranges[i]!.first, transcript.ranges[i]!.last]),
     );
-    expect(lines[transcript.spans[eventWith('"limit":4')]!.first]).toContain(
+    expect(lines[transcript.ranges[eventWith('"limit":4')]!.first]).toContain(
       "banking_list_transactions",
     );
   });
   test("a message of calls alone stands on its first call", () => {
     const at = trajectory.events.findIndex(it => it.kind === "assistant" && it.text === "");
-    expect(transcript.spans[at]!.first).toBe(transcript.spans[at + 1]!.first);
+    expect(transcript.ranges[at]!.first).toBe(transcript.ranges[at + 1]!.first);
   });
   test("the lines between belong to nothing", () =>
     expect(transcript.eventAt(lineWith("✗ banking_transfer") - 1)).toBeUndefined());
   test("a breakpoint on a line between takes hold on the next event", () => {
     const line = lineWith("✗ banking_transfer") - 1;
     const event = transcript.eventFrom(line)!;
-    expect(transcript.spans[event]!.first).toBe(line + 1);
+    expect(transcript.ranges[event]!.first).toBe(line + 1);
   });
   test("one on a call's first line takes hold on the call, not on the silent message above it", () => {
     const event = eventWith('"limit":4');
-    expect(transcript.eventFrom(transcript.spans[event]!.first)).toBe(event);
+    expect(transcript.eventFrom(transcript.ranges[event]!.first)).toBe(event);
   });
   test("one on a call's answer takes hold on the call", () => {
     const event = eventWith('"limit":4');
-    expect(transcript.eventFrom(transcript.spans[event]!.first + 2)).toBe(event);
+    expect(transcript.eventFrom(transcript.ranges[event]!.first + 2)).toBe(event);
   });
   test("one after the end takes hold nowhere", () =>
     expect(transcript.eventFrom(lines.length)).toBeUndefined());
@@ -134,7 +140,7 @@ describe("what is hidden is shown", () => {
     ["letters of all kinds are as they are", "größer 日本 👩‍👩‍👧 עברית", "größer 日本 👩‍👩‍👧 עברית"],
   ];
   for (const [name, text, expected] of cases)
-    test(name, () => expect(visible(text)).toBe(expected));
+    test(name, () => expect(escapeInvisible(text)).toBe(expected));
 
   test("wherever it stands in a trajectory", async () => {
     const evil = "\u202e\u001b[31m";
@@ -146,7 +152,7 @@ describe("what is hidden is shown", () => {
       events: [
         { kind: "user", text: evil },
         { kind: "assistant", message: 0, text: evil },
-        callEventOf(
+        createCallEvent(
           0,
           evil,
           { [evil]: evil },
@@ -156,11 +162,11 @@ describe("what is hidden is shown", () => {
             digest,
           },
         ),
-        callEventOf(0, "x", evil, { outcome: refusal, patches: [], digest }),
+        createCallEvent(0, "x", evil, { outcome: refusal, patches: [], digest }),
         { kind: "ended", by: "fault", fault: evil },
       ],
     };
-    const { text } = transcriptOf(trajectory, { noteOf: () => evil, closing: [evil] });
+    const { text } = formatTranscript(trajectory, { describeCall: () => evil, closing: [evil] });
     expect(text).not.toContain("\u202e");
     expect(text).not.toContain("\u001b");
     expect(text.match(/⟨U\+202E⟩/g)!.length).toBeGreaterThan(12);
@@ -169,11 +175,11 @@ describe("what is hidden is shown", () => {
 
 describe("a call in words", () => {
   test("keys and values", () =>
-    expect(callText("f", { a: 1, b: ["x", null], c: {} })).toBe('f(a: 1, b: ["x",null], c: {})'));
-  test("no arguments", () => expect(callText("f", {})).toBe("f()"));
-  test("arguments that are no object", () => expect(callText("f", [1])).toBe("f([1])"));
+    expect(formatCall("f", { a: 1, b: ["x", null], c: {} })).toBe('f(a: 1, b: ["x",null], c: {})'));
+  test("no arguments", () => expect(formatCall("f", {})).toBe("f()"));
+  test("arguments that are no object", () => expect(formatCall("f", [1])).toBe("f([1])"));
   test("a block that could not be parsed", () =>
-    expect(callText("", "{oops")).toBe("(not parsed) {oops"));
+    expect(formatCall("", "{oops")).toBe("(not parsed) {oops"));
 });
 
 test("a long result shows its beginning and says how much is left out; text of several lines stands as such", async () => {
@@ -186,9 +192,14 @@ test("a long result shows its beginning and says how much is left out; text of s
     ),
   };
   const events = [
-    callEventOf(0, "x", {}, { outcome: { kind: "ok", value }, patches: [], digest: "0" as never }),
+    createCallEvent(
+      0,
+      "x",
+      {},
+      { outcome: { kind: "ok", value }, patches: [], digest: "0" as never },
+    ),
   ];
-  const { text } = transcriptOf({ header, events });
+  const { text } = formatTranscript({ header, events });
   expect(text).toContain("content: |\n        first\n        second\n");
   expect(text).toContain("… 48 more lines");
 });

@@ -48,9 +48,9 @@ function item(evidence: CallEvidence, line: CallLine, reveal: (call: number) => 
     element(
       "div",
       { class: "evidence" },
-      ...(evidence.why === undefined
+      ...(evidence.message === undefined
         ? []
-        : [mark("bad", `${line.outcome}: ${visible(evidence.why)}`)]),
+        : [mark("bad", `${line.outcome}: ${visible(evidence.message)}`)]),
       evidence.serves
         ? mark(
             differing.length ? "half" : "good",

@@ -7,7 +7,7 @@ import type { CompletedCall } from "../../environment/outcome.ts";
 import type { ConnectedTool } from "../../mcp/connect.ts";
 import type { Entry } from "../../mcp/entries.ts";
 import { UserError } from "../../userError.ts";
-import { visible } from "../../trajectory/visible.ts";
+import { escapeInvisible } from "../../trajectory/visible.ts";
 import type { Connection, Connections } from "./connections.ts";
 import { formatCount } from "../shared/count.ts";
 import { icons, outcomeIcon } from "../shared/icons.ts";
@@ -83,7 +83,7 @@ export function createConnectedItem(node: ConnectedNode): TreeItem {
   switch (node.kind) {
     case "connection": {
       const { name, command, args, cwd, isDisposable } = node.entry;
-      const tooltip = `${visible([command, ...args].join(" "))} in ${visible(cwd)}. ${isDisposable ? "All its tools may be called." : "Only its read-only tools may be called."}`;
+      const tooltip = `${escapeInvisible([command, ...args].join(" "))} in ${escapeInvisible(cwd)}. ${isDisposable ? "All its tools may be called." : "Only its read-only tools may be called."}`;
       return createTreeItem(name, Collapsed, {
         icon: icons.connection,
         description: isDisposable ? "connected · disposable" : "connected · read-only",
@@ -94,7 +94,7 @@ export function createConnectedItem(node: ConnectedNode): TreeItem {
     case "connectionFault": {
       const item = createTreeItem("mcp.json", None, {
         icon: icons.warning,
-        description: visible(node.why),
+        description: escapeInvisible(node.why),
         context: "connectionFault",
         tooltip: node.why,
       });
@@ -135,18 +135,19 @@ function createToolItem({
       : isAllowed
         ? "Writes."
         : `Writes. It cannot be called: ${entry.name} is not marked as disposable.`;
-  return createTreeItem(visible(name), None, {
+  return createTreeItem(escapeInvisible(name), None, {
     icon: effect === "read" ? icons.readTool : icons.writeTool,
-    description: visible(formatParameters(inputSchema)),
+    description: escapeInvisible(formatParameters(inputSchema)),
     context: isAllowed ? "connectedTool" : "connectedTool.closed",
-    tooltip: `${visible(summary)} ${effectText}`,
+    tooltip: `${escapeInvisible(summary)} ${effectText}`,
   });
 }
 
 function createCallItem(node: Extract<ConnectedNode, { kind: "connectedCall" }>): TreeItem {
   const { outcome, name, arguments: args } = node.call;
-  const description = outcome.kind === "ok" ? "ok" : visible(`${outcome.kind}: ${outcome.message}`);
-  const item = createTreeItem(`${node.number} ${visible(name)}`, None, {
+  const description =
+    outcome.kind === "ok" ? "ok" : escapeInvisible(`${outcome.kind}: ${outcome.message}`);
+  const item = createTreeItem(`${node.number} ${escapeInvisible(name)}`, None, {
     icon: outcomeIcon[outcome.kind],
     description,
     context: "connectedCall",

@@ -7,7 +7,7 @@ import type { CompletedCall } from "../../environment/outcome.ts";
 import type { ConnectedTool } from "../../mcp/connect.ts";
 import type { Entry } from "../../mcp/entries.ts";
 import { UserError } from "../../userError.ts";
-import { visible } from "../../trajectory/visible.ts";
+import { escapeInvisible } from "../../trajectory/visible.ts";
 import { askArguments } from "./argumentPrompts.ts";
 import { isConnectedNode } from "./connectedNodes.ts";
 import { shorten, showOutcome } from "./callResult.ts";
@@ -69,7 +69,7 @@ export class ConnectionCommands {
     const result = outcome.kind === "ok" ? JSON.stringify(outcome.value) : outcome.message;
     const number = live.session.calls.indexOf(call) + 1;
     showOutcome(outcome.kind, {
-      message: `${visible(tool.name)}: ${outcome.kind} — ${shorten(visible(result))}`,
+      message: `${escapeInvisible(tool.name)}: ${outcome.kind} — ${shorten(escapeInvisible(result))}`,
       button: "Show Call",
       show: () => this.showCall({ kind: "connectedCall", live, call, number }),
     });
@@ -85,7 +85,7 @@ export class ConnectionCommands {
     if (differences.length === 0) return;
     const names = differences.map(it => it.call.name).join(", ");
     void window.showWarningMessage(
-      `The fork of session ${live.number} answered some calls differently: ${visible(names)}. State that ${live.entry.name} stores outside its process is not forked.`,
+      `The fork of session ${live.number} answered some calls differently: ${escapeInvisible(names)}. State that ${live.entry.name} stores outside its process is not forked.`,
     );
   }
 
@@ -145,8 +145,8 @@ async function pickTool({ session, entry }: Connection): Promise<ConnectedTool> 
       `if its tools may change everything they can reach, add "disposable": true to its entry in prove/mcp.json`,
     );
   const items = allowed.map(tool => ({
-    label: visible(tool.name),
-    detail: visible(tool.summary),
+    label: escapeInvisible(tool.name),
+    detail: escapeInvisible(tool.summary),
     iconPath: tool.effect === "read" ? icons.readTool : icons.writeTool,
     tool,
   }));

@@ -17,7 +17,7 @@ import { canonical, type JsonObject } from "../../environment/json.ts";
 import type { ConnectedSession, ConnectedTool, Difference } from "../../mcp/connect.ts";
 import { readEntries, type Entry } from "../../mcp/entries.ts";
 import { UserError } from "../../userError.ts";
-import { visible } from "../../trajectory/visible.ts";
+import { escapeInvisible } from "../../trajectory/visible.ts";
 import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
 import { reportError } from "../shared/report.ts";
 
@@ -150,8 +150,8 @@ export class Connections implements Disposable {
       .map(it => (/\s/.test(it) ? JSON.stringify(it) : it))
       .join(" ");
     const detail = [
-      visible(command),
-      `in ${visible(entry.cwd)}`,
+      escapeInvisible(command),
+      `in ${escapeInvisible(entry.cwd)}`,
       "It is marked as disposable: all its tools may be called, and they may change or delete everything they can reach.",
     ].join("\n\n");
     const chosen = await window.showWarningMessage(

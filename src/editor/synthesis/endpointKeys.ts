@@ -5,7 +5,7 @@
  */
 import { CancellationError, window, type Memento, type SecretStorage } from "vscode";
 import { UserError } from "../../userError.ts";
-import { visible } from "../../trajectory/visible.ts";
+import { escapeInvisible } from "../../trajectory/visible.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
 import { pickOne, askText } from "../shared/quickInput.ts";
 import { getSetting } from "../shared/settings.ts";
@@ -99,7 +99,7 @@ export class EndpointKeys {
     const agreed = `prove.endpoint.agreed ${origin} ${key ? "with key" : "without key"}`;
     if (this.#globalState.get(agreed) === true) return;
     const detail = [
-      visible(url),
+      escapeInvisible(url),
       `What leaves this machine: the conversations as they are made, the definitions of the chosen servers' tools, and what the tools answer from their fixtures, your own ones included.${key ? " The key that is stored for this address goes with each request." : ""}`,
       ...(protocol === "http:"
         ? [
@@ -108,7 +108,7 @@ export class EndpointKeys {
         : []),
     ].join("\n\n");
     const chosen = await window.showWarningMessage(
-      `Send requests for ${visible(model)} to ${visible(origin)}?`,
+      `Send requests for ${escapeInvisible(model)} to ${escapeInvisible(origin)}?`,
       { modal: true, detail },
       "Send",
     );

@@ -13,7 +13,7 @@ import {
   type Report,
 } from "../../synthesis/pipeline/report.ts";
 import type { Task } from "../../trajectory/task.ts";
-import { migrated } from "../../trajectory/taskLine.ts";
+import { migrateTaskLine } from "../../trajectory/taskLine.ts";
 import { readTextsAt } from "../../storage/lineRange.ts";
 import type { IndexedLines } from "../../storage/lineIndex.ts";
 import { indexRejected, type RejectedEntry } from "./rejectedAttempts.ts";
@@ -145,7 +145,8 @@ async function countSteps(
   const fresh = entries.slice(known.seen);
   known.seen = entries.length;
   for await (const { text } of readTextsAt(file, fresh)) {
-    const log = (migrated(headOfTask(text)) as Partial<Task> | undefined)?.provenance?.log ?? [];
+    const log =
+      (migrateTaskLine(headOfTask(text)) as Partial<Task> | undefined)?.provenance?.log ?? [];
     for (const { from, event, to } of parseStateLog(log)) {
       const key = `${from} ${to} ${event}`;
       known.counts.set(key, { from, event, to, n: (known.counts.get(key)?.n ?? 0) + 1 });

@@ -4,7 +4,7 @@
  */
 import { parseTask } from "../../trajectory/file.ts";
 import { taskFormat, type Task } from "../../trajectory/task.ts";
-import { olderTaskFormat } from "../../trajectory/taskLine.ts";
+import { previousTaskFormat } from "../../trajectory/taskLine.ts";
 import { readJsonAt, type LineRange } from "../../storage/lineRange.ts";
 import { LineIndexes, type IndexedLines } from "../../storage/lineIndex.ts";
 
@@ -53,7 +53,7 @@ function createEntry(
   } catch (error) {
     return `the line is not JSON (${(error as Error).message})`;
   }
-  if (![taskFormat, olderTaskFormat].includes(String(task?.format)))
+  if (![taskFormat, previousTaskFormat].includes(String(task?.format)))
     return `its format is ${String(task?.format)}, and this version reads ${taskFormat}`;
   const {
     id,

@@ -6,12 +6,12 @@ import type { Catalog } from "../../environment/catalog.ts";
 import { UserError } from "../../userError.ts";
 import type { Breakdown } from "../../reward/breakdown.ts";
 import { profiles } from "../../reward/profiles.ts";
-import { isScored, score } from "../../reward/reward.ts";
-import { successOf, type Success } from "../../reward/success.ts";
-import { closingOf as closingWords } from "../../reward/words.ts";
-import { attemptsOn } from "../../trajectory/attempt.ts";
+import { isScored, scoreAttempt as scoreByProfile } from "../../reward/reward.ts";
+import { judgeSuccess, type Success } from "../../reward/success.ts";
+import { describeTotals } from "../../reward/words.ts";
+import { createAttemptFactory } from "../../trajectory/attempt.ts";
 import type { Task } from "../../trajectory/task.ts";
-import { finishedOf, type Trajectory } from "../../trajectory/trajectory.ts";
+import { asFinished, type Trajectory } from "../../trajectory/trajectory.ts";
 
 export type AttemptReward =
   | { readonly breakdowns: readonly Breakdown[]; readonly success: Success }
@@ -22,15 +22,15 @@ export function scoreAttempt(
   task: Task | undefined,
   trajectory: Trajectory,
 ): AttemptReward {
-  const finished = finishedOf(trajectory);
+  const finished = asFinished(trajectory);
   if (!task) return { unscorable: "its task is not at hand" };
   if (!finished) return { unscorable: "it has not ended" };
   try {
-    const attempt = attemptsOn(catalog)(task, finished);
-    const scored = profiles.map(it => score(attempt, it));
+    const attempt = createAttemptFactory(catalog)(task, finished);
+    const scored = profiles.map(it => scoreByProfile(attempt, it));
     const failed = scored.find(it => !isScored(it));
     if (failed && !isScored(failed)) return { unscorable: failed.unscorable };
-    return { breakdowns: scored.filter(isScored), success: successOf(attempt) };
+    return { breakdowns: scored.filter(isScored), success: judgeSuccess(attempt) };
   } catch (error) {
     // a fixture or a tool has changed since: the transcript is still worth reading
     if (error instanceof UserError) return { unscorable: `${error.what}; ${error.remedy}` };
@@ -42,10 +42,10 @@ export function scoreAttempt(
 export function formatRewardLines(grade: AttemptReward): readonly string[] {
   if ("unscorable" in grade) return [`no reward: ${grade.unscorable}`];
   const { breakdowns, success } = grade;
-  const [first, ...others] = breakdowns.map(closingWords);
+  const [first, ...others] = breakdowns.map(describeTotals);
   return [
     ...(first ?? []),
     ...others.map(it => it[0]!),
-    `success: ${success.achieved ? "yes" : `no (${success.why.join("; ")})`}`,
+    `success: ${success.achieved ? "yes" : `no (${success.reasons.join("; ")})`}`,
   ];
 }

@@ -9,11 +9,8 @@ import { groupsFile, readRun } from "../../run/folder.ts";
 import { parseRejected, type RejectedAttempt } from "../../synthesis/pipeline/report.ts";
 import { readTrajectories } from "../../trajectory/file.ts";
 import type { Task } from "../../trajectory/task.ts";
-import {
-  trajectoryFormat,
-  trajectorySchema,
-  type Trajectory,
-} from "../../trajectory/trajectory.ts";
+import { trajectoryFormat, type Trajectory } from "../../trajectory/trajectory.ts";
+import { trajectorySchema } from "../../trajectory/trajectoryLine.ts";
 import { readJsonAt, type LineRange } from "../../storage/lineRange.ts";
 import type { RunsNode } from "../runs/runsTree.ts";
 import { indexTasks, readTask } from "../tasks/taskIndex.ts";

@@ -12,8 +12,8 @@ import {
 } from "@vscode/debugadapter";
 import type { DebugProtocol } from "@vscode/debugprotocol";
 import { UserError } from "../../userError.ts";
-import type { Place } from "../../trajectory/cursor.ts";
-import { isSilent } from "../../trajectory/transcript.ts";
+import type { CursorPosition } from "../../trajectory/cursor.ts";
+import { isCallOnlyMessage } from "../../trajectory/transcript.ts";
 import {
   findEntity,
   listFrames,
@@ -129,7 +129,7 @@ export class TrajectoryDebugSession extends DebugSession {
             message: "nothing happens at or after this line",
           };
         this.#breakpoints.set(event, { id: i + 1, ...(condition ? { condition } : {}) });
-        return { id: i + 1, verified: true, line: transcript.spans[event]!.first + 1 };
+        return { id: i + 1, verified: true, line: transcript.ranges[event]!.first + 1 };
       }),
     };
     this.sendResponse(response);
@@ -148,7 +148,7 @@ export class TrajectoryDebugSession extends DebugSession {
     { line, endLine = line }: DebugProtocol.BreakpointLocationsArguments,
   ): void {
     const lines =
-      this.#launched?.transcript.spans
+      this.#launched?.transcript.ranges
         .map(it => it.first + 1)
         .filter(it => it >= line && it <= endLine) ?? [];
     response.body = { breakpoints: [...new Set(lines)].map(it => ({ line: it })) };
@@ -267,8 +267,8 @@ export class TrajectoryDebugSession extends DebugSession {
     response.body = {
       targets: this.#gotoTargets.map((it, id) => ({
         id,
-        label: `line ${transcript.spans[it]!.first + 1}`,
-        line: transcript.spans[it]!.first + 1,
+        label: `line ${transcript.ranges[it]!.first + 1}`,
+        line: transcript.ranges[it]!.first + 1,
       })),
     };
     this.sendResponse(response);
@@ -300,7 +300,7 @@ export class TrajectoryDebugSession extends DebugSession {
   #step(by: 1 | -1): void {
     const { cursor } = this.#target;
     let place = by === 1 ? cursor.step() : cursor.stepBack();
-    while (place.index !== undefined && isSilent(cursor.trajectory.events, place.index))
+    while (place.index !== undefined && isCallOnlyMessage(cursor.trajectory.events, place.index))
       place = by === 1 ? cursor.step() : cursor.stepBack();
     this.#stopAt("step", place);
   }
@@ -322,7 +322,7 @@ export class TrajectoryDebugSession extends DebugSession {
   #shouldStopAt(index: number): boolean {
     const place = this.#target.cursor.at(index + 1);
     const { step } = place;
-    if (step && this.#filters.has("failed") && step.recorded.outcome !== "ok") return true;
+    if (step && this.#filters.has("failed") && step.recorded.outcome.kind !== "ok") return true;
     if (step && this.#filters.has("differs") && step.verdict !== "same") return true;
     const set = this.#breakpoints.get(index);
     if (!set) return false;
@@ -336,11 +336,11 @@ export class TrajectoryDebugSession extends DebugSession {
     }
   }
 
-  #stopAt(reason: string, place: Place): void {
+  #stopAt(reason: string, place: CursorPosition): void {
     this.#rows.reset();
     if (place.step && place.step.verdict !== "same")
       this.#print(
-        `call ${place.step.call + 1}, ${place.step.recorded.name}: ${place.step.verdict}, another ${place.step.differs.join(", ")}\n`,
+        `call ${place.step.call + 1}, ${place.step.recorded.name}: ${place.step.verdict}, another ${place.step.differingFields.join(", ")}\n`,
       );
     const event: DebugProtocol.StoppedEvent = new StoppedEvent(reason, thread);
     if (place.atEnd) event.body.description = "At the end of the trajectory";

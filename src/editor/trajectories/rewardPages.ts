@@ -4,7 +4,7 @@
 import { Uri, type Disposable, type WebviewPanel } from "vscode";
 import { canonical } from "../../environment/json.ts";
 import type { RewardPage, RewardView } from "../../protocol/rewardPage.ts";
-import { callsOf, type CallEvent } from "../../trajectory/trajectory.ts";
+import { listCalls, type CallEvent } from "../../trajectory/trajectory.ts";
 import type { AttemptNode } from "./attempts.ts";
 import type { TrajectoryDebugger } from "./trajectoryDebugger.ts";
 import { openPage, servePage, type Answers, type Page } from "../shared/page.ts";
@@ -106,7 +106,7 @@ function createRewardView(address: string, attempt: OpenAttempt): RewardView {
     policy: trajectory.header.policy,
     ended,
     request: getFirstRequest(attempt),
-    calls: callsOf(trajectory).map(createCallLine),
+    calls: listCalls(trajectory).map(createCallLine),
     goals: (task?.goals ?? []).map(({ calls, after }) => ({
       calls: calls.map(it => ({ name: it.name, arguments: canonical(it.arguments) })),
       after: after.map(it => it.goal),
@@ -114,7 +114,7 @@ function createRewardView(address: string, attempt: OpenAttempt): RewardView {
     ...("breakdowns" in reward
       ? {
           breakdowns: reward.breakdowns,
-          success: { value: reward.success.achieved, why: reward.success.why },
+          success: { value: reward.success.achieved, why: reward.success.reasons },
         }
       : {
           breakdowns: [],
@@ -127,5 +127,5 @@ function createRewardView(address: string, attempt: OpenAttempt): RewardView {
 const createCallLine = ({ name, arguments: args, outcome }: CallEvent) => ({
   name,
   arguments: canonical(args),
-  outcome,
+  outcome: outcome.kind,
 });

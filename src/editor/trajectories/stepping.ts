@@ -5,11 +5,13 @@
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Patch } from "../../environment/outcome.ts";
 import type { State } from "../../environment/session.ts";
-import { noteOf } from "../../reward/words.ts";
-import type { Cursor, Place } from "../../trajectory/cursor.ts";
+import { describeCall } from "../../reward/words.ts";
+import type { TrajectoryCursor, CursorPosition } from "../../trajectory/cursor.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Transcript } from "../../trajectory/transcript.ts";
 import type { CallEvent } from "../../trajectory/trajectory.ts";
+import { formatCallLine } from "../../trajectory/trajectoryLine.ts";
+import { formatCallEvidence } from "../../reward/breakdown.ts";
 import type { AttemptReward } from "./attemptReward.ts";
 import type { Variables } from "./expression.ts";
 
@@ -17,7 +19,7 @@ export interface DebugTarget {
   /** The address of the transcript. */
   readonly source: string;
   readonly title: string;
-  readonly cursor: Cursor;
+  readonly cursor: TrajectoryCursor;
   readonly transcript: Transcript;
   readonly task?: Task;
   readonly reward: AttemptReward;
@@ -42,12 +44,12 @@ export interface StackFrame {
 /** Turn, message and call, the innermost first. */
 export function listFrames(
   { transcript, cursor, title }: DebugTarget,
-  place: Place,
+  place: CursorPosition,
 ): readonly StackFrame[] {
   const { events } = cursor.trajectory;
   if (place.index === undefined) return [{ name: `start of ${title}`, line: 0 }];
-  const lineOf = (index: number) => transcript.spans[index]!.first;
-  const { event, index } = place as Required<Place>;
+  const lineOf = (index: number) => transcript.ranges[index]!.first;
+  const { event, index } = place as Required<CursorPosition>;
   const frames: StackFrame[] = [];
   if (event.kind === "call") {
     const nth = events.slice(0, index + 1).filter(it => it.kind === "call").length;
@@ -74,7 +76,7 @@ export function listFrames(
  */
 export const listHeadings = (
   stepping: DebugTarget,
-  place: Place,
+  place: CursorPosition,
 ): readonly (readonly [string, readonly ValueRow[]])[] => [
   ["Step", createStepRows(place)],
   ["State", createStateRows(place)],
@@ -82,7 +84,7 @@ export const listHeadings = (
 ];
 
 /** What a watch, a hover or a condition can name at a place. */
-export function createVariables({ reward, cursor }: DebugTarget, place: Place): Variables {
+export function createVariables({ reward, cursor }: DebugTarget, place: CursorPosition): Variables {
   const { event, state } = place;
   const evidence =
     event?.kind === "call" && "breakdowns" in reward
@@ -96,12 +98,14 @@ export function createVariables({ reward, cursor }: DebugTarget, place: Place): 
           outcome,
           value: value ?? null,
           error: error ?? null,
-        }))(event)
+        }))(formatCallLine(event))
       : undefined;
   return {
     ...(state as unknown as JsonObject),
     ...(call ? { call, arguments: call.arguments, outcome: call.outcome, value: call.value } : {}),
-    ...(evidence ? { evidence: JSON.parse(JSON.stringify(evidence)) as Json } : {}),
+    ...(evidence
+      ? { evidence: JSON.parse(JSON.stringify(formatCallEvidence(evidence))) as Json }
+      : {}),
     position: place.position,
   };
 }
@@ -120,11 +124,11 @@ export function findEntity(
   return undefined;
 }
 
-const countCallsBefore = (cursor: Cursor, { index = 0 }: Place) =>
+const countCallsBefore = (cursor: TrajectoryCursor, { index = 0 }: CursorPosition) =>
   cursor.trajectory.events.slice(0, index).filter(it => it.kind === "call").length;
 
 /** What happened, and for a call what it changed. */
-function createStepRows(place: Place): readonly ValueRow[] {
+function createStepRows(place: CursorPosition): readonly ValueRow[] {
   const { event } = place;
   switch (event?.kind) {
     case undefined:
@@ -149,8 +153,8 @@ function createStepRows(place: Place): readonly ValueRow[] {
   }
 }
 
-function createCallRows(event: CallEvent, { step }: Place): readonly ValueRow[] {
-  const { name, arguments: args, outcome, value, error, hint, type } = event;
+function createCallRows(event: CallEvent, { step }: CursorPosition): readonly ValueRow[] {
+  const { name, arguments: args, outcome, value, error, hint, type } = formatCallLine(event);
   return [
     { name: "tool", text: name || "(not parsed)" },
     createValueRow("arguments", args, "arguments"),
@@ -162,9 +166,11 @@ function createCallRows(event: CallEvent, { step }: Place): readonly ValueRow[] 
       ? [
           {
             name: "replay",
-            text: `${step.verdict}: another ${step.differs.join(", ")}`,
-            rows: () =>
-              step.differs.map(it => createValueRow(it, (step.replayed[it] ?? null) as Json)),
+            text: `${step.verdict}: another ${step.differingFields.join(", ")}`,
+            rows: () => {
+              const replayed = formatCallLine(step.replayed);
+              return step.differingFields.map(it => createValueRow(it, replayed[it] ?? null));
+            },
           },
         ]
       : []),
@@ -172,12 +178,12 @@ function createCallRows(event: CallEvent, { step }: Place): readonly ValueRow[] 
 }
 
 /** One server's state directly, several by name. */
-function createStateRows({ state }: Place): readonly ValueRow[] {
+function createStateRows({ state }: CursorPosition): readonly ValueRow[] {
   const servers = Object.entries(state).map(([server, it]) => createServerRow(server, it));
   return servers.length === 1 ? servers[0]!.rows!() : servers;
 }
 
-function createPatchRow({ op, path, value }: Patch, { before }: Place): ValueRow {
+function createPatchRow({ op, path, value }: Patch, { before }: CursorPosition): ValueRow {
   const name = `Δ ${path
     .slice(1)
     .replace(/^[^/]+\/world\//, "")
@@ -210,7 +216,10 @@ function createServerRow(server: string, state: State[string]): ValueRow {
   };
 }
 
-function createRewardRows({ reward, cursor }: DebugTarget, place: Place): readonly ValueRow[] {
+function createRewardRows(
+  { reward, cursor }: DebugTarget,
+  place: CursorPosition,
+): readonly ValueRow[] {
   if ("unscorable" in reward) return [{ name: "no reward", text: reward.unscorable }];
   const [paper] = reward.breakdowns;
   const totals = reward.breakdowns.map(it => ({
@@ -224,7 +233,7 @@ function createRewardRows({ reward, cursor }: DebugTarget, place: Place): readon
   }));
   const success = {
     name: "success",
-    text: reward.success.achieved ? "yes" : `no: ${reward.success.why.join("; ")}`,
+    text: reward.success.achieved ? "yes" : `no: ${reward.success.reasons.join("; ")}`,
   };
   if (place.event?.kind !== "call" || !paper) return [...totals, success];
   const call = countCallsBefore(cursor, place);
@@ -232,7 +241,7 @@ function createRewardRows({ reward, cursor }: DebugTarget, place: Place): readon
   const own: readonly ValueRow[] = [
     {
       name: "validity",
-      text: `${evidence.validity.toFixed(2)}${evidence.why ? `, ${evidence.why}` : ", known, fitting, accepted"}`,
+      text: `${evidence.validity.toFixed(2)}${evidence.message ? `, ${evidence.message}` : ", known, fitting, accepted"}`,
     },
     {
       name: "serves",
@@ -254,7 +263,7 @@ function createRewardRows({ reward, cursor }: DebugTarget, place: Place): readon
     ...(evidence.overBudget ? [{ name: "budget", text: `beyond ${paper.budget} calls` }] : []),
   ];
   return [
-    { name: "this call", text: noteOf(paper, call) ?? "", rows: () => own },
+    { name: "this call", text: describeCall(paper, call) ?? "", rows: () => own },
     ...totals,
     success,
   ];

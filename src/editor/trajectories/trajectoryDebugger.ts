@@ -4,7 +4,7 @@
  */
 import { DebugAdapterInlineImplementation, Uri, debug, type Disposable } from "vscode";
 import { UserError } from "../../userError.ts";
-import { Cursor } from "../../trajectory/cursor.ts";
+import { TrajectoryCursor } from "../../trajectory/cursor.ts";
 import { isTranscript, type AttemptNode } from "./attempts.ts";
 import { TrajectoryDebugSession } from "./debugAdapter.ts";
 import type { DebugTarget } from "./stepping.ts";
@@ -73,7 +73,7 @@ export class TrajectoryDebugger implements Disposable {
     return {
       source: uri.toString(),
       title: getTitle(uri),
-      cursor: new Cursor(catalog, trajectory),
+      cursor: new TrajectoryCursor(catalog, trajectory),
       transcript,
       reward,
       ...(task ? { task } : {}),

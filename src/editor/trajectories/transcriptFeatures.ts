@@ -75,7 +75,7 @@ export function registerTranscriptFeatures(
       async provideDocumentSymbols(document) {
         const { trajectory, transcript } = await transcripts.getAttempt(document.uri);
         return trajectory.events.flatMap((event, i) => {
-          const { first, last } = transcript.spans[i]!;
+          const { first, last } = transcript.ranges[i]!;
           const symbol = describeSymbol(event);
           if (!symbol) return [];
           const range = document
@@ -88,7 +88,7 @@ export function registerTranscriptFeatures(
     languages.registerFoldingRangeProvider(language, {
       async provideFoldingRanges({ uri }) {
         const { transcript } = await transcripts.getAttempt(uri);
-        return transcript.spans
+        return transcript.ranges
           .filter(it => it.last > it.first)
           .map(it => new FoldingRange(it.first, it.last));
       },
@@ -103,7 +103,7 @@ function describeSymbol(event: Event): [string, string, SymbolKind] | undefined 
     case "assistant":
       return event.text ? ["assistant", event.text.slice(0, 80), SymbolKind.String] : undefined;
     case "call":
-      return [event.name || "(not parsed)", event.outcome, SymbolKind.Function];
+      return [event.name || "(not parsed)", event.outcome.kind, SymbolKind.Function];
     case "ended":
       return ["end", event.by, SymbolKind.Event];
     default:

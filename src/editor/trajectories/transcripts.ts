@@ -18,8 +18,8 @@ import {
 } from "vscode";
 import type { Catalog } from "../../environment/catalog.ts";
 import { UserError } from "../../userError.ts";
-import { noteOf } from "../../reward/words.ts";
-import { transcriptOf, type Transcript } from "../../trajectory/transcript.ts";
+import { describeCall } from "../../reward/words.ts";
+import { formatTranscript, type Transcript } from "../../trajectory/transcript.ts";
 import {
   createTranscriptUri,
   isTranscript,
@@ -91,7 +91,7 @@ export class Transcripts implements Disposable {
     const uri = Uri.parse(address, true);
     const { trajectory, transcript } = await this.getAttempt(uri);
     const events = trajectory.events.flatMap((it, index) => (it.kind === "call" ? [index] : []));
-    const span = transcript.spans[events[call]!]!;
+    const span = transcript.ranges[events[call]!]!;
     const editor = await this.#show(uri);
     editor.selection = new Selection(span.first, 0, span.first, 0);
     editor.revealRange(
@@ -122,13 +122,13 @@ export class Transcripts implements Disposable {
         ...kept,
         catalog,
         reward: { unscorable: `it was rejected (${kept.rejected.reason})` },
-        transcript: transcriptOf(kept.trajectory, describeRejectedAttempt(kept.rejected)),
+        transcript: formatTranscript(kept.trajectory, describeRejectedAttempt(kept.rejected)),
       };
     const reward = scoreAttempt(catalog, kept.task, kept.trajectory);
     const paper = "breakdowns" in reward ? reward.breakdowns[0] : undefined;
-    const transcript = transcriptOf(kept.trajectory, {
+    const transcript = formatTranscript(kept.trajectory, {
       ...(kept.task ? { task: kept.task } : {}),
-      ...(paper ? { noteOf: call => noteOf(paper, call) } : {}),
+      ...(paper ? { describeCall: call => describeCall(paper, call) } : {}),
       closing: formatRewardLines(reward),
     });
     return { ...kept, transcript, reward, catalog };

@@ -6,7 +6,12 @@
 import { openByName, type Catalog } from "../../environment/catalog.ts";
 import { canonical, type Json, type JsonObject } from "../../environment/json.ts";
 import type { Task } from "../../trajectory/task.ts";
-import { callsOf, type CallEvent } from "../../trajectory/trajectory.ts";
+import {
+  getCallFault,
+  getCallValue,
+  listCalls,
+  type CallEvent,
+} from "../../trajectory/trajectory.ts";
 import { declarationsOf } from "../graph/declarations.ts";
 import { containsToken } from "../text/containsToken.ts";
 
@@ -20,8 +25,8 @@ export function findRejection(
   task: Task,
   catalog: Catalog,
 ): { reason: Rejection; why: string } | undefined {
-  const calls = callsOf(task.trajectory);
-  const failed = calls.filter(it => it.outcome !== "ok").length;
+  const calls = listCalls(task.trajectory);
+  const failed = calls.filter(it => it.outcome.kind !== "ok").length;
   if (failed > mostErrors * calls.length)
     return { reason: "errors", why: `${failed} of ${calls.length} calls failed` };
   const differs = replayed(task, calls, catalog);
@@ -39,9 +44,9 @@ function replayed(task: Task, calls: readonly CallEvent[], catalog: Catalog): st
     const { outcome, digest } = session.call(it.name, it.arguments);
     const isSame =
       outcome.kind === "ok"
-        ? canonical(outcome.value) === canonical(it.value)
-        : outcome.message === it.error;
-    if (outcome.kind !== it.outcome || digest !== it.digest || !isSame)
+        ? canonical(outcome.value) === canonical(getCallValue(it))
+        : outcome.message === getCallFault(it)?.message;
+    if (outcome.kind !== it.outcome.kind || digest !== it.digest || !isSame)
       return `call ${i} (${it.name}) answers otherwise`;
   }
   return undefined;
@@ -94,7 +99,7 @@ function unsourced(task: Task, catalog: Catalog): string | undefined {
       ({ key }) => args[key] !== undefined && !containsToken(known, wordOf(args[key])),
     );
     if (unknown) return `${event.name} uses a ${unknown.key} that nobody gave`;
-    known += `\n${JSON.stringify(event.value ?? event.error)}`;
+    known += `\n${JSON.stringify(getCallValue(event) ?? getCallFault(event)?.message)}`;
   }
   return undefined;
 }
@@ -145,7 +150,7 @@ export class DuplicateFilter {
 function signatureOf({ trajectory, servers, turns }: Task): string[] {
   const seen = new Map<string, number>();
   const home = `${servers[0]!.name}/${servers[0]!.fixture}`;
-  const items = callsOf(trajectory).map(it => {
+  const items = listCalls(trajectory).map(it => {
     const item = `${home} ${it.name} ${canonical(it.arguments)}`;
     const n = (seen.get(item) ?? 0) + 1;
     seen.set(item, n);

@@ -22,7 +22,7 @@ export function extractGoals(events: readonly Event[], graph: DependencyGraph): 
   const steps: Step[] = [];
   for (const event of events) {
     if (event.kind === "user") texts.push(event.text);
-    if (event.kind !== "call" || event.outcome !== "ok") continue;
+    if (event.kind !== "call" || event.outcome.kind !== "ok") continue;
     const last = steps.at(-1);
     const step =
       last && last.calls[0]!.message === event.message
@@ -30,7 +30,7 @@ export function extractGoals(events: readonly Event[], graph: DependencyGraph): 
         : { turn: texts.length - 1, calls: [], shown: new Set<string>() };
     if (step !== last) steps.push(step);
     step.calls.push(event);
-    for (const it of scalarsOf(event.value ?? null)) step.shown.add(String(it));
+    for (const it of scalarsOf(event.outcome.value)) step.shown.add(String(it));
   }
   return steps.map((step, i) => ({
     calls: step.calls.map(it => ({ name: it.name, arguments: it.arguments as JsonObject })),

@@ -9,7 +9,7 @@ import type { ListedTool } from "../../environment/menu.ts";
 import type { JsonObject } from "../../environment/json.ts";
 import type { JsonSchema } from "../../environment/server.ts";
 import { taskFormat, type Task } from "../../trajectory/task.ts";
-import { headerOf } from "../../trajectory/taskLine.ts";
+import { createTeacherHeader } from "../../trajectory/taskLine.ts";
 
 /** What a row says, whichever set it is of. */
 export interface ImportedRow {
@@ -136,7 +136,7 @@ export function createImportedTask(
   return {
     ...task,
     trajectory: {
-      header: headerOf(task),
+      header: createTeacherHeader(task),
       events: [{ kind: "user", text: asked }, ...said, { kind: "ended", by: "policy" }],
     },
   };

@@ -7,7 +7,12 @@ import { z } from "zod";
 import { writeFileAtomically } from "../../storage/atomicWrite.ts";
 import { readJsonLines } from "../../storage/jsonLines.ts";
 import { checkJson, readJsonFile, type JsonSource } from "../../storage/parseJson.ts";
-import { event } from "../../trajectory/trajectory.ts";
+import type { Event } from "../../trajectory/trajectory.ts";
+import {
+  eventLineSchema,
+  formatEventLine,
+  parseEventLine,
+} from "../../trajectory/trajectoryLine.ts";
 import { logSchema } from "./stateLog.ts";
 
 export const rejectedFormat = "prove/rejected@1";
@@ -31,10 +36,12 @@ export const rejectedSchema = z.strictObject({
   why: z.string(),
   log: logSchema,
   /** What was said and called so far, without patches. */
-  events: z.array(event),
+  events: z.array(eventLineSchema),
 });
 
-export type RejectedAttempt = z.infer<typeof rejectedSchema>;
+export type RejectedAttempt = Omit<z.infer<typeof rejectedSchema>, "events"> & {
+  readonly events: readonly Event[];
+};
 
 const counts = z.record(z.string(), z.int().min(0));
 
@@ -77,7 +84,8 @@ export const reportFileFor = (tasks: string): string => `${stemOf(tasks)}.report
 
 const stemOf = (tasks: string): string => tasks.replace(/(\.tasks)?\.jsonl$/, "");
 
-export const formatRejected = (rejected: RejectedAttempt): string => JSON.stringify(rejected);
+export const formatRejected = (rejected: RejectedAttempt): string =>
+  JSON.stringify({ ...rejected, events: rejected.events.map(formatEventLine) });
 
 /** Reads a file of rejections. Throws a `Mistake` with file and line where one does not fit. */
 export async function* readRejected(
@@ -94,7 +102,8 @@ export async function* readRejected(
 export function parseRejected(json: unknown, source: JsonSource): RejectedAttempt {
   checkJson(rejectedSchema, json, { ...source, noun: "a rejected attempt", remedy });
   // the value itself: a copy would lack keys such as __proto__ that a policy may have written
-  return json as RejectedAttempt;
+  const line = json as z.infer<typeof rejectedSchema>;
+  return { ...line, events: line.events.map(parseEventLine) };
 }
 
 /** Reads a report. Throws a `UserError` where the file is not one. */

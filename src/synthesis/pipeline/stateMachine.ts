@@ -6,7 +6,12 @@
 import { misfit } from "../../environment/typeCheck.ts";
 import type { Session } from "../../environment/session.ts";
 import type { AssistantMessage, Conversation } from "../../policy/policy.ts";
-import { callEventOf, type CallEvent, type Event } from "../../trajectory/trajectory.ts";
+import {
+  createCallEvent,
+  getCallFault,
+  type CallEvent,
+  type Event,
+} from "../../trajectory/trajectory.ts";
 import type { Random } from "../../environment/random.ts";
 import type { State, Transition } from "./stateLog.ts";
 import type { Continuation, SimulatedUser } from "../teachers/simulatedUser.ts";
@@ -189,13 +194,17 @@ class ConversationRun {
     conversation.events.push({ kind: "assistant", message, text: this.#answer!.text });
     this.#attempt = 1;
     const events = this.#answer!.calls.map(it =>
-      callEventOf(message, it.name, it.arguments, session.call(it.name, it.arguments)),
+      createCallEvent(message, it.name, it.arguments, session.call(it.name, it.arguments)),
     );
     conversation.events.push(...events);
     this.#calls.push(...events);
-    const failed = events.filter(it => it.outcome !== "ok");
-    if (events.some(it => it.outcome === "broken"))
-      return this.#reject("broke", "broken", `${failed[0]!.name} broke (${failed[0]!.error})`);
+    const failed = events.filter(it => it.outcome.kind !== "ok");
+    if (events.some(it => it.outcome.kind === "broken"))
+      return this.#reject(
+        "broke",
+        "broken",
+        `${failed[0]!.name} broke (${getCallFault(failed[0]!)?.message})`,
+      );
     this.#failed = failed[0];
     if (failed.length === 0) this.#go("all ok", "success");
     else if (failed.length < events.length) this.#go("some ok", "partial");
@@ -208,19 +217,20 @@ class ConversationRun {
    */
   #weigh(): void {
     const failed = this.#failed!;
+    const fault = getCallFault(failed)!;
     const key = `${failed.name} ${JSON.stringify(failed.arguments)}`;
     const times = (this.#ofCall.get(key) ?? 0) + 1;
     this.#ofCall.set(key, times);
     const mayRetry = times <= limits.retriesOfCall && this.#retries < limits.retriesInTurn;
     const means = this.#of.teacher.listRecoveries(failed);
     const wished: Recovery[] =
-      failed.type === "invalid_params" || failed.type === "not_found"
+      fault.type === "invalid_params" || fault.type === "not_found"
         ? ["retry", "alternative"]
         : ["alternative", "retry"];
     const kind = (mayRetry && wished.find(it => means.includes(it))) || "give-up";
     this.#retries++;
     this.#recovery = { kind, failed };
-    this.#go(failed.type ?? failed.outcome, "recover");
+    this.#go(fault.type ?? fault.kind, "recover");
     this.#attempt = this.#retries;
   }
 

@@ -4,7 +4,7 @@
  * know where tasks are written or which model will learn from them.
  */
 import { UserError } from "../../userError.ts";
-import { callBudget, taskFormat, type Task } from "../../trajectory/task.ts";
+import { computeCallBudget, taskFormat, type Task } from "../../trajectory/task.ts";
 import type { Event } from "../../trajectory/trajectory.ts";
 import { createRandom, type Random } from "../../environment/random.ts";
 import { connectsServers } from "./crossServerPlan.ts";
@@ -222,13 +222,13 @@ function taskOf(
       ...knobs,
       ...more,
       lists: brief.prefersLists,
-      failedCalls: calls.filter(it => it.outcome !== "ok").length,
+      failedCalls: calls.filter(it => it.outcome.kind !== "ok").length,
     },
     info,
     chain: [...brief.chain],
     budget: {
-      calls: callBudget(goals),
-      assistantMessages: Math.max(callBudget(goals) + turns.length, turns.length + 1),
+      calls: computeCallBudget(goals),
+      assistantMessages: Math.max(computeCallBudget(goals) + turns.length, turns.length + 1),
     },
     provenance: { teacher: header.policy, graph: graph.hash, log },
     trajectory: {

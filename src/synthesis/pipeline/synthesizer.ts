@@ -278,7 +278,7 @@ export class Synthesizer {
       events: conversation.events,
     });
     const heard: RoleSetup["onTurnChecked"] = done =>
-      author?.recordOutcomes(done.map(({ wish, call }) => ({ wish, outcome: outcomeOf(call) })));
+      author?.recordOutcomes(done.map(({ wish, call }) => ({ wish, outcome: call.outcome })));
     return {
       ...setup,
       conversation,
@@ -454,7 +454,7 @@ function speakerOf(
       const last = events.at(-1);
       if (teacher instanceof GraphTeacher)
         author.recordOutcomes(
-          teacher.answered.map(({ wish, call }) => ({ wish, outcome: outcomeOf(call) })),
+          teacher.answered.map(({ wish, call }) => ({ wish, outcome: call.outcome })),
           last?.kind === "assistant" ? last.text : "",
         );
     },
@@ -508,8 +508,3 @@ const flawOf = (text: string, catalog: Catalog): string | undefined =>
     : /[{}|\u0000-\u0008]/.test(text)
       ? "has a slot left open"
       : undefined;
-
-const outcomeOf = (call: CallEvent) =>
-  call.outcome === "ok"
-    ? ({ kind: "ok", value: call.value ?? null } as const)
-    : ({ kind: call.outcome, type: "internal", message: call.error ?? "" } as const);

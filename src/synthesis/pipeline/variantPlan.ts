@@ -7,7 +7,12 @@ import type { Catalog } from "../../environment/catalog.ts";
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Random } from "../../environment/random.ts";
 import type { Task } from "../../trajectory/task.ts";
-import { callsOf, type CallEvent, type Event } from "../../trajectory/trajectory.ts";
+import {
+  getCallValue,
+  listCalls,
+  type CallEvent,
+  type Event,
+} from "../../trajectory/trajectory.ts";
 import type { CrossServerLink } from "../text/crossServerLinks.ts";
 import { createPlanFromLinks, type CrossServerPlan } from "./crossServerPlan.ts";
 import type { ConversationScript } from "./taskSpecification.ts";
@@ -26,7 +31,7 @@ export function createVariantPlan(
   bridges: readonly CrossServerLink[],
   random: Random,
 ): { readonly like: ConversationScript; readonly crossing?: CrossServerPlan } {
-  const tools = [...new Set([...task.chain, ...callsOf(task.trajectory).map(it => it.name)])];
+  const tools = [...new Set([...task.chain, ...listCalls(task.trajectory).map(it => it.name)])];
   const hidden = task.hidden.length > 0 ? { hiddenTools: new Set(task.hidden) } : {};
   if (task.kind === "abstain") return { like: { tools: task.chain } };
   if (task.kind === "irrelevant")
@@ -83,15 +88,15 @@ function wishesIn(
   const asked = calls.filter((it, i) => {
     const later = calls.slice(i + 1);
     const isAsked =
-      it.outcome === "ok"
+      it.outcome.kind === "ok"
         ? !isLookUp(it, later, known, catalog)
-        : !later.some(other => other.name === it.name && other.outcome === "ok");
-    for (const text of textsIn(it.value ?? null)) known.add(text);
+        : !later.some(other => other.name === it.name && other.outcome.kind === "ok");
+    for (const text of textsIn(getCallValue(it) ?? null)) known.add(text);
     return isAsked;
   });
   return {
     tools: asked.map(it => it.name),
-    isRefused: asked.length > 0 && asked.at(-1)!.outcome !== "ok",
+    isRefused: asked.length > 0 && asked.at(-1)!.outcome.kind !== "ok",
   };
 }
 
@@ -106,7 +111,10 @@ function isLookUp(
   const { values } = declarationsOf(catalog.server(tool.server)).get(call.name)!;
   if (tool.effect === "write" || values.some(it => it.key in (call.arguments as JsonObject)))
     return false;
-  const [given, shown] = [new Set(textsIn(call.arguments)), new Set(textsIn(call.value ?? null))];
+  const [given, shown] = [
+    new Set(textsIn(call.arguments)),
+    new Set(textsIn(getCallValue(call) ?? null)),
+  ];
   return later.some(it =>
     [...textsIn(it.arguments)].some(
       value => shown.has(value) && !given.has(value) && !known.has(value),

@@ -5,7 +5,7 @@
  */
 import { canonical, type Json } from "../../environment/json.ts";
 import type { AssistantMessage, Call, Conversation } from "../../policy/policy.ts";
-import type { CallEvent } from "../../trajectory/trajectory.ts";
+import { getCallFault, getCallValue, type CallEvent } from "../../trajectory/trajectory.ts";
 import type { UserSimulator } from "../user/userSimulator.ts";
 import type { Random } from "../../environment/random.ts";
 import { findEntities } from "../graph/resultEntities.ts";
@@ -84,7 +84,7 @@ export class GraphTeacher implements Teacher {
       return { text: this.#message(conversation, { sorry: wish.blockedReply }), calls: [] };
     // on the way to the second choice, the first has been refused already
     const second =
-      wish?.fallback && this.#done.some(it => it.wish === wish && it.call.outcome !== "ok")
+      wish?.fallback && this.#done.some(it => it.wish === wish && it.call.outcome.kind !== "ok")
         ? wish.fallback
         : undefined;
     if (second) return this.#for([second]);
@@ -94,7 +94,7 @@ export class GraphTeacher implements Teacher {
   /** What the user said to do in that case, or, for a look-up, another way to look. */
   listRecoveries(failed: CallEvent): readonly Recovery[] {
     const wish = this.#wishOf(failed);
-    if (wish && failed.type === "not_found" && substitutePartialNames(wish))
+    if (wish && getCallFault(failed)?.type === "not_found" && substitutePartialNames(wish))
       return ["retry", "give-up"];
     if (wish?.fallback)
       return [wish.fallback.tool === wish.tool ? "retry" : "alternative", "give-up"];
@@ -201,14 +201,17 @@ export class GraphTeacher implements Teacher {
       const event = conversation.events[this.#read]!;
       if (event.kind !== "call") continue;
       this.#tried.add(callKey(event.name, event.arguments));
-      this.#answers.set(callKey(event.name, event.arguments), canonical(event.value ?? null));
+      this.#answers.set(
+        callKey(event.name, event.arguments),
+        canonical(getCallValue(event) ?? null),
+      );
       const declared = this.#author.feasibility.context.declarations.get(event.name);
-      if (event.outcome === "ok" && declared)
-        for (const it of findEntities(declared, event.value ?? null)) this.#seen.add(entityKey(it));
+      if (event.outcome.kind === "ok" && declared)
+        for (const it of findEntities(declared, event.outcome.value)) this.#seen.add(entityKey(it));
       const wish = this.#wishOf(event);
       if (!wish) continue;
       this.#done.push({ wish, call: event });
-      if (event.outcome === "ok")
+      if (event.outcome.kind === "ok")
         this.#at = Math.max(
           this.#at,
           this.#turn!.intents.findIndex(it => it === wish || it.fallback === wish) + 1,
@@ -226,7 +229,7 @@ export class GraphTeacher implements Teacher {
   #message(conversation: Conversation, { sorry }: { readonly sorry?: string }): string {
     const { feasibility } = this.#author;
     const { context } = feasibility;
-    const fulfilled = this.#done.filter(it => it.call.outcome === "ok");
+    const fulfilled = this.#done.filter(it => it.call.outcome.kind === "ok");
     const isAlone = fulfilled.length === 1 && sorry === undefined;
     const granted: (ResultReply & { wish: Intent })[] = [];
     for (const { wish, call } of fulfilled)
@@ -258,10 +261,15 @@ export class GraphTeacher implements Teacher {
   /** What was said to do in that case says why it came to it. */
   #afterRefusal(wish: Intent, text: string, conversation: Conversation): string {
     const first = this.#turn!.intents.find(it => it.fallback === wish);
-    const failed = first && this.#done.find(it => it.wish === first && it.call.outcome !== "ok");
+    const failed =
+      first && this.#done.find(it => it.wish === first && it.call.outcome.kind !== "ok");
     if (!failed) return text;
     const { random } = this.#author.feasibility.context;
-    const why = formatRefusal(failed.call.error ?? "it was refused", conversation.now, random);
+    const why = formatRefusal(
+      getCallFault(failed.call)?.message ?? "it was refused",
+      conversation.now,
+      random,
+    );
     const form = random.pick(
       this.#manners.instead.filter(
         it => it.startsWith("{why}") || (isFullClause(why) && !why.includes(":")),
@@ -276,8 +284,13 @@ export class GraphTeacher implements Teacher {
     const { context } = this.#author.feasibility;
     const { templates, random } = context;
     const wish = this.#wishOf(failed);
-    const why = formatRefusal(failed.error ?? "it was refused", conversation.now, random);
-    const own = (wish && templates.tools[wish.tool.name]?.refused?.[failed.type ?? ""]) ?? [];
+    const why = formatRefusal(
+      getCallFault(failed)?.message ?? "it was refused",
+      conversation.now,
+      random,
+    );
+    const own =
+      (wish && templates.tools[wish.tool.name]?.refused?.[getCallFault(failed)?.type ?? ""]) ?? [];
     const slot = (key: string) =>
       key === "why" ? named(why) : wish && renderField(key, wish, failed, undefined, context);
     // one colon in a sentence is enough

@@ -5,7 +5,7 @@
  */
 import type { Json } from "../../environment/json.ts";
 import { daysBetween, weekdayName } from "../../environment/time.ts";
-import { visibleLines } from "../../trajectory/visible.ts";
+import { splitVisibleLines } from "../../trajectory/visible.ts";
 import { isReticent, type TurnPlan } from "./turnPrompt.ts";
 import { containsToken } from "../text/containsToken.ts";
 import { removeMarks } from "../text/valueMarks.ts";
@@ -62,7 +62,7 @@ export function findGroundingFlaw(text: string, plan: TurnPlan): TextFlaw | unde
 
 /** Whether a text has characters in it that a reader does not see. */
 export const hasInvisibleCharacters = (text: string): boolean =>
-  visibleLines(text.replaceAll("\t", " ")).join("\n") !==
+  splitVisibleLines(text.replaceAll("\t", " ")).join("\n") !==
   text.replaceAll("\t", " ").replaceAll(/\r\n?/g, "\n");
 
 const wishesOf = ({ turn }: TurnPlan): Intent[] =>

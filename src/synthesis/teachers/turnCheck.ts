@@ -23,7 +23,7 @@ export function checkTurn(
 ): TurnResult {
   const done: { wish: Intent; call: CallEvent }[] = [];
   const granted = (wish: Intent) =>
-    calls.find(it => it.outcome === "ok" && matchesIntent(it, wish));
+    calls.find(it => it.outcome.kind === "ok" && matchesIntent(it, wish));
   for (const wish of turn?.intents ?? []) {
     // nothing on offer can do it, or find what it is about
     if (wish.blockedReply !== undefined || !tools.some(it => it.name === wish.tool.name)) break;
@@ -42,7 +42,7 @@ export function checkTurn(
     }
   }
   const extra = calls.find(
-    it => it.outcome === "ok" && isWrite(it, tools) && !done.some(({ call }) => call === it),
+    it => it.outcome.kind === "ok" && isWrite(it, tools) && !done.some(({ call }) => call === it),
   );
   if (extra) return { done, failure: `${extra.name} was called, which nobody asked for` };
   const reply = events.findLast(it => it.kind === "assistant")?.text ?? "";

@@ -4,7 +4,7 @@
  */
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { JsonSchema } from "../../environment/server.ts";
-import type { CallEvent } from "../../trajectory/trajectory.ts";
+import { getCallValue, type CallEvent } from "../../trajectory/trajectory.ts";
 import { findEntities } from "../graph/resultEntities.ts";
 import { removeMarks, markVerbatim, endMark } from "../text/valueMarks.ts";
 import type { StyleGuide } from "../text/personas.ts";
@@ -40,15 +40,16 @@ export function renderResultReply(
   const { templates, random } = scene;
   const words = templates.tools[wish.tool.name]!;
   const isWrite = wish.tool.effect === "write";
-  const list = Object.values((call.value ?? {}) as JsonObject).find(it => Array.isArray(it)) as
-    readonly Json[] | undefined;
+  const list = Object.values((getCallValue(call) ?? {}) as JsonObject).find(it =>
+    Array.isArray(it),
+  ) as readonly Json[] | undefined;
   const nothing = (): ResultReply => ({
     text: random.pick(words.empty ?? manners.nothing),
     isWrite,
     listedRows: [],
   });
   const of = (path: string): Json | undefined =>
-    getField(call.value, path) ?? (path === "count" ? list?.length : undefined);
+    getField(getCallValue(call), path) ?? (path === "count" ? list?.length : undefined);
   // beside other answers, "At nine." would hang in the air
   const order = <T>(them: readonly T[]): readonly T[] => {
     const shuffled = random.shuffle(them);
@@ -57,7 +58,7 @@ export function renderResultReply(
   };
   const made = selectReplies(wish.replies ?? [], of, order);
   const own = selectReplies(words.reply ?? manners.done, of, order);
-  if (isEmptyResult(call.value) && !hasConditions(wish.replies ?? words.reply ?? []))
+  if (isEmptyResult(getCallValue(call)) && !hasConditions(wish.replies ?? words.reply ?? []))
     return nothing();
   const slot = (key: string) => renderField(key, wish, call, list, scene);
   let shortest: ResultReply | undefined;
@@ -127,7 +128,7 @@ export function renderField(
   const { templates, now, random } = scene;
   const schema = wish.tool.outputSchema;
   if (slot.endsWith(".size")) {
-    const size = getField(call.value, slot.slice(0, -".size".length));
+    const size = getField(getCallValue(call), slot.slice(0, -".size".length));
     return typeof size === "number"
       ? markVerbatim(
           formatReplyValue(
@@ -139,7 +140,7 @@ export function renderField(
         ) + endMark
       : undefined;
   }
-  const own = getField(call.value, slot);
+  const own = getField(getCallValue(call), slot);
   if (own !== undefined && own !== null && typeof own !== "object")
     return markVerbatim(formatReplyValue(own, now, random, isMoneyAt(schema, slot))) + endMark;
   if (slot === "count") return list && String(list.length);
@@ -238,7 +239,7 @@ function listedBy(
   const declared = declarations.get(wish.tool.name);
   const read = list.length <= mostItems.whole ? list.length : mostItems.part;
   if (!declared) return [];
-  const shown = findEntities(declared, call.value ?? null);
+  const shown = findEntities(declared, getCallValue(call) ?? null);
   return list.slice(0, read).flatMap(row => {
     const ids = row !== null && typeof row === "object" ? Object.values(row) : [row];
     const first = shown.find(it => ids.includes(it.id));
@@ -270,7 +271,9 @@ function rowSchema(
   list: readonly Json[],
   call: CallEvent,
 ): JsonSchema | undefined {
-  const key = Object.entries((call.value ?? {}) as JsonObject).find(([, it]) => it === list)?.[0];
+  const key = Object.entries((getCallValue(call) ?? {}) as JsonObject).find(
+    ([, it]) => it === list,
+  )?.[0];
   const field = key === undefined ? undefined : propertyOf(schema, key);
   return field?.["items"] as JsonSchema | undefined;
 }

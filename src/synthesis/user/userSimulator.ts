@@ -3,7 +3,7 @@
  * session, and puts them into words. What a question or a refusal asks for comes in the next turn.
  * Never acts on the session itself.
  */
-import type { Outcome } from "../../environment/outcome.ts";
+import type { RecordedOutcome } from "../../trajectory/trajectory.ts";
 import { CrossServerIntents } from "./crossServerIntents.ts";
 import { pointingWords } from "./resultReply.ts";
 import type { ToolDeclaration } from "../graph/declarations.ts";
@@ -118,7 +118,10 @@ export class UserSimulator {
   }
 
   /** Told what became of the calls of the last turn, and what was answered. */
-  recordOutcomes(outcomes: readonly { wish: Intent; outcome: Outcome }[], reply = ""): void {
+  recordOutcomes(
+    outcomes: readonly { wish: Intent; outcome: RecordedOutcome }[],
+    reply = "",
+  ): void {
     const last = outcomes.at(-1);
     this.#refused = last && last.outcome.kind !== "ok" ? last.wish : undefined;
     this.#foundNothing =

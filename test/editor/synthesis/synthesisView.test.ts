@@ -18,7 +18,7 @@ import {
   type RejectedAttempt,
   type Report,
 } from "../../../src/synthesis/pipeline/report.ts";
-import { taskLine } from "../../../src/trajectory/taskLine.ts";
+import { formatTaskLine } from "../../../src/trajectory/taskLine.ts";
 import { moveFifty } from "../../trajectory/made.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "prove-synthesis-view-"));
@@ -66,7 +66,7 @@ const lain = async (report?: Report) => {
       log: [`${sound} -follow-up-> query`, `${sound} -end-> finish`],
     },
   };
-  writeFileSync(join(own, "few.tasks.jsonl"), `${taskLine(logged)}\n`);
+  writeFileSync(join(own, "few.tasks.jsonl"), `${formatTaskLine(logged)}\n`);
   writeFileSync(
     join(own, "few.rejected.jsonl"),
     [rejected("r-1", {}), vague, none].map(it => `${formatRejected(it)}\n`).join(""),
@@ -104,7 +104,7 @@ test("without a report the steps of tasks are counted, and the last ones of what
 test("a file that grows is counted on", async () => {
   const file = await lain();
   const before = await createSynthesisView(file);
-  writeFileSync(file, `${taskLine(await moveFifty())}\n`, { flag: "a" });
+  writeFileSync(file, `${formatTaskLine(await moveFifty())}\n`, { flag: "a" });
   const after = await createSynthesisView(file);
   expect([before.accepted, after.accepted]).toEqual([1, 2]);
   expect(after.transitions.find(it => it.to === "turn")!.n).toBeGreaterThanOrEqual(

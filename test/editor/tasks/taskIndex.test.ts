@@ -9,7 +9,7 @@ import { afterAll, expect, test } from "vitest";
 import { FilteredTasks, parseTaskFilter } from "../../../src/editor/tasks/taskFilter.ts";
 import { indexTasks, readTask } from "../../../src/editor/tasks/taskIndex.ts";
 import { searchTasks, type SearchHit } from "../../../src/editor/tasks/taskSearch.ts";
-import { taskLine } from "../../../src/trajectory/taskLine.ts";
+import { formatTaskLine } from "../../../src/trajectory/taskLine.ts";
 import { abstain, moveFifty, moveTwice } from "../../trajectory/made.ts";
 import { manyTasks } from "../manyTasks.ts";
 import { longestBlock } from "../meter.ts";
@@ -25,7 +25,7 @@ const written = (text: string): string => {
 
 test("each task is listed with what the user asks and the calls that must happen, and read by its place", async () => {
   const tasks = [await moveFifty(), await moveTwice(), await abstain()];
-  const file = written(`${tasks.map(taskLine).join("\n")}\n`);
+  const file = written(`${tasks.map(formatTaskLine).join("\n")}\n`);
   const { entries, skipped } = await indexTasks(file);
   expect(skipped).toEqual([]);
   expect(entries.map(it => [it.number, it.request, it.goals.join(" ")])).toEqual([
@@ -41,7 +41,7 @@ test("each task is listed with what the user asks and the calls that must happen
 });
 
 test("lines that are no task are told with the reason, and hide no other", async () => {
-  const good = taskLine(await moveFifty());
+  const good = formatTaskLine(await moveFifty());
   const file = written(
     `{"format":"prove/task@9"}\nnot json\n\n${good}\n{"format":"prove/task@1","id":"x"}\n${good.slice(0, 200)}`,
   );
@@ -56,7 +56,7 @@ test("lines that are no task are told with the reason, and hide no other", async
 });
 
 test("a file that changed since it was listed says so", async () => {
-  const file = written(`${taskLine(await moveFifty())}\n`);
+  const file = written(`${formatTaskLine(await moveFifty())}\n`);
   const [entry] = (await indexTasks(file)).entries;
   writeFileSync(file, "shorter\n");
   await expect(readTask(file, entry!)).rejects.toMatchObject({
@@ -73,7 +73,7 @@ test("a file that is gone says so", async () => {
 
 test("a file that grows is read on, one that is written anew is read again", async () => {
   const [fifty, twice, none] = [await moveFifty(), await moveTwice(), await abstain()].map(
-    taskLine,
+    formatTaskLine,
   ) as [string, string, string];
   const ids = async () => (await indexTasks(file)).entries.map(it => it.request.split(" ")[0]);
   const file = written(`${fifty}\n${twice.slice(0, 300)}`);
@@ -102,7 +102,9 @@ const checkFilter = async (filter: string, expected: readonly string[]) => {
     },
     await abstain(),
   ];
-  const { entries } = await indexTasks(written(tasks.map(it => `${taskLine(it)}\n`).join("")));
+  const { entries } = await indexTasks(
+    written(tasks.map(it => `${formatTaskLine(it)}\n`).join("")),
+  );
   const shown = await new FilteredTasks(entries, parseTaskFilter(filter)).list();
   expect(shown.map(it => ["fifty", "twice", "none"][it.number - 1])).toEqual(expected);
 };
@@ -124,7 +126,7 @@ test("a field without a value is still being typed", () =>
 
 const checkSearch = async (text: string, expected: readonly Partial<SearchHit>[]) => {
   const tasks = [await moveFifty(), await moveTwice(), await abstain()];
-  const index = await indexTasks(written(tasks.map(it => `${taskLine(it)}\n`).join("")));
+  const index = await indexTasks(written(tasks.map(it => `${formatTaskLine(it)}\n`).join("")));
   const hits: SearchHit[] = [];
   for await (const it of searchTasks(index, parseTaskFilter(text))) hits.push(it);
   expect(hits).toMatchObject(expected);

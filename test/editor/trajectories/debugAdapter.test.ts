@@ -10,8 +10,8 @@ import type { DebugTarget } from "../../../src/editor/trajectories/stepping.ts";
 import { UserError } from "../../../src/userError.ts";
 import { rollout } from "../../../src/policy/rollout.ts";
 import { scripted } from "../../../src/policy/scripted.ts";
-import { Cursor } from "../../../src/trajectory/cursor.ts";
-import { transcriptOf } from "../../../src/trajectory/transcript.ts";
+import { TrajectoryCursor } from "../../../src/trajectory/cursor.ts";
+import { formatTranscript } from "../../../src/trajectory/transcript.ts";
 import { checkGolden } from "../../golden.ts";
 import { calling, catalog, lookUp, moveFifty, saying, transfer } from "../../trajectory/made.ts";
 
@@ -32,8 +32,8 @@ async function stumbling(): Promise<DebugTarget> {
   return {
     source,
     title: "t-move",
-    cursor: new Cursor(catalog, trajectory),
-    transcript: transcriptOf(trajectory, { task }),
+    cursor: new TrajectoryCursor(catalog, trajectory),
+    transcript: formatTranscript(trajectory, { task }),
     task,
     reward: scoreAttempt(catalog, task, trajectory),
   };
@@ -173,7 +173,7 @@ test("stepping back gives the state that was", async () => {
 test("breakpoints take hold at the next event, forth and back, and only where their condition holds", async () => {
   const editor = new Editor(stumbling);
   const { transcript } = await stumbling();
-  const lines = transcript.spans.map(it => it.first + 1);
+  const lines = transcript.ranges.map(it => it.first + 1);
   const set = await editor.start([
     { line: 1 },
     { line: lines[4]! + 1, condition: 'outcome == "ok"' },

@@ -9,22 +9,22 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { variantNamed } from "../../../src/environment/variant.ts";
 import { rollout } from "../../../src/policy/rollout.ts";
 import { teacherOf } from "../../../src/policy/scripted.ts";
-import { provePlus } from "../../../src/reward/profiles.ts";
-import { score } from "../../../src/reward/reward.ts";
+import { provePlusProfile } from "../../../src/reward/profiles.ts";
+import { scoreAttempt } from "../../../src/reward/reward.ts";
 import {
   parseCrossServerLinks,
   readCrossServerLinks,
   type CrossServerLink,
 } from "../../../src/synthesis/text/crossServerLinks.ts";
 import { isHeldOut } from "../../../src/synthesis/pipeline/split.ts";
-import { attemptsOn } from "../../../src/trajectory/attempt.ts";
-import { Cursor } from "../../../src/trajectory/cursor.ts";
+import { createAttemptFactory } from "../../../src/trajectory/attempt.ts";
+import { TrajectoryCursor } from "../../../src/trajectory/cursor.ts";
 import { readTasks } from "../../../src/trajectory/file.ts";
 import { checkReplay } from "../../../src/trajectory/replay.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
-import { taskLine } from "../../../src/trajectory/taskLine.ts";
-import { callsOf, finishedOf } from "../../../src/trajectory/trajectory.ts";
-import { transcriptOf } from "../../../src/trajectory/transcript.ts";
+import { formatTaskLine } from "../../../src/trajectory/taskLine.ts";
+import { listCalls, asFinished } from "../../../src/trajectory/trajectory.ts";
+import { formatTranscript } from "../../../src/trajectory/transcript.ts";
 import { catalog, root } from "../../contracts/doors.ts";
 import { made, resources } from "../made.ts";
 
@@ -214,9 +214,9 @@ test("a held-out server makes the task one of its own, and others show none of i
 test("replays byte for byte, steps back and forth, and reads as a transcript", () => {
   for (const it of crossing) {
     expect(checkReplay(catalog, it.trajectory).verdict, it.id).toBe("same");
-    expect(transcriptOf(it.trajectory, { task: it }).text).toContain(it.turns[0]!.user);
+    expect(formatTranscript(it.trajectory, { task: it }).text).toContain(it.turns[0]!.user);
   }
-  const cursor = new Cursor(catalog, crossing[0]!.trajectory);
+  const cursor = new TrajectoryCursor(catalog, crossing[0]!.trajectory);
   const { state: start } = cursor.place;
   expect(Object.keys(start)).toEqual(crossing[0]!.servers.map(it => it.name));
   while (!cursor.place.atEnd) cursor.step();
@@ -226,16 +226,16 @@ test("replays byte for byte, steps back and forth, and reads as a transcript", (
 });
 
 test("the teacher's own calls score in full, and those of one server alone do not", async () => {
-  const attemptOf = attemptsOn(catalog);
+  const attemptOf = createAttemptFactory(catalog);
   for (const it of crossing.slice(0, 25)) {
-    const own = score(attemptOf(it, finishedOf(it.trajectory)!), provePlus);
+    const own = scoreAttempt(attemptOf(it, asFinished(it.trajectory)!), provePlusProfile);
     expect(own, it.id).toMatchObject({
       extras: { success: { value: 1 } },
       parts: { coverage: { score: 1 } },
     });
     const again = await rollout(it, teacherOf(it), catalog);
-    expect(callsOf(again).map(call => call.digest)).toEqual(
-      callsOf(it.trajectory).map(call => call.digest),
+    expect(listCalls(again).map(call => call.digest)).toEqual(
+      listCalls(it.trajectory).map(call => call.digest),
     );
     const [first] = it.servers;
     const half = {
@@ -244,7 +244,7 @@ test("the teacher's own calls score in full, and those of one server alone do no
         event => event.kind !== "call" || serverOf(event.name) === first!.name,
       ),
     };
-    expect(score(attemptOf(it, finishedOf(half)!), provePlus)).not.toMatchObject({
+    expect(scoreAttempt(attemptOf(it, asFinished(half)!), provePlusProfile)).not.toMatchObject({
       parts: { coverage: { score: 1 } },
     });
   }
@@ -252,7 +252,7 @@ test("the teacher's own calls score in full, and those of one server alone do no
 
 test("is written to a file and read again as it was", async () => {
   const file = join(mkdtempSync(join(tmpdir(), "prove-cross-")), "a.tasks.jsonl");
-  writeFileSync(file, crossing.map(it => `${taskLine(it)}\n`).join(""));
+  writeFileSync(file, crossing.map(it => `${formatTaskLine(it)}\n`).join(""));
   let i = 0;
   for await (const it of readTasks(file)) expect(it).toEqual(crossing[i++]);
   expect(i).toBe(crossing.length);

@@ -7,7 +7,7 @@ import { declarationsOf } from "../../../src/synthesis/graph/declarations.ts";
 import { containsToken } from "../../../src/synthesis/text/containsToken.ts";
 import { checkReplay } from "../../../src/trajectory/replay.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
-import { callsOf } from "../../../src/trajectory/trajectory.ts";
+import { listCalls } from "../../../src/trajectory/trajectory.ts";
 import { catalog } from "../../contracts/doors.ts";
 import { made } from "../made.ts";
 
@@ -20,7 +20,7 @@ describe.each([...catalog.servers.values()].map(it => [it.name, it] as const))(
     });
 
     test("has every tool among the calls", () => {
-      const called = new Set(tasks.flatMap(it => callsOf(it.trajectory).map(call => call.name)));
+      const called = new Set(tasks.flatMap(it => listCalls(it.trajectory).map(call => call.name)));
       expect([...server.tools.keys()].filter(it => !called.has(it))).toEqual([]);
     });
 

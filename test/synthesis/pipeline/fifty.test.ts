@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createRandom } from "../../../src/environment/random.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
-import { transcriptOf } from "../../../src/trajectory/transcript.ts";
+import { formatTranscript } from "../../../src/trajectory/transcript.ts";
 import { catalog } from "../../contracts/doors.ts";
 import { checkGolden } from "../../golden.ts";
 import { made } from "../made.ts";
@@ -33,7 +33,7 @@ beforeAll(async () => {
     .sort((a, b) => a - b);
   chosen = numbers.map((n, i) => [
     nameOf(tasks[n]!, i),
-    transcriptOf(tasks[n]!.trajectory, { task: tasks[n]! }).text,
+    formatTranscript(tasks[n]!.trajectory, { task: tasks[n]! }).text,
   ]);
   if (process.env["UPDATE"])
     rmSync(join(import.meta.dirname, "../../goldens", folder), { recursive: true, force: true });

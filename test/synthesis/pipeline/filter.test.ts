@@ -46,7 +46,8 @@ const cases: [what: string, task: () => Task, reason: string, why: RegExp][] = [
     "another answer",
     () =>
       spoiled(transfer(), {
-        calls: (it, i) => (i === 0 ? { ...it, value: { accounts: [] } } : it),
+        calls: (it, i) =>
+          i === 0 ? { ...it, outcome: { kind: "ok", value: { accounts: [] } } } : it,
       }),
     "replay",
     /call 0 \(banking_list_accounts\) answers otherwise/,
@@ -61,7 +62,7 @@ const cases: [what: string, task: () => Task, reason: string, why: RegExp][] = [
     "half the calls failed",
     () =>
       spoiled(transfer(), {
-        calls: (it, i) => (i % 2 ? it : { ...it, outcome: "refused", error: "no" }),
+        calls: (it, i) => (i % 2 ? it : { ...it, outcome: { kind: "refused", message: "no" } }),
       }),
     "errors",
     /calls failed/,
@@ -100,7 +101,8 @@ test("a secret that nobody gave", () => {
     .arguments["last_digits"] as string;
   const hidden: Task = {
     ...spoiled(task, {
-      calls: it => (it.name === "banking_get_account" ? { ...it, value: "…" } : it),
+      calls: it =>
+        it.name === "banking_get_account" ? { ...it, outcome: { kind: "ok", value: "…" } } : it,
     }),
     turns: task.turns.map(it => ({ ...it, user: it.user.replaceAll(digits, "xxxx") })),
   };

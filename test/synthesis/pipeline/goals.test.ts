@@ -19,7 +19,7 @@ const call = (
   name: `library_${name}`,
   arguments: args,
   digest: "",
-  ...(value === undefined ? { outcome: "refused", error: "no" } : { outcome: "ok", value }),
+  outcome: value === undefined ? { kind: "refused", message: "no" } : { kind: "ok", value },
 });
 
 const rows = (...events: Event[]) =>

@@ -13,9 +13,9 @@ import { parseStateLog } from "../../../src/synthesis/pipeline/stateLog.ts";
 import { isSubstitute } from "../../../src/synthesis/pipeline/menu.ts";
 import { presets } from "../../../src/synthesis/pipeline/presets.ts";
 import { heldOutServers, isHeldOut } from "../../../src/synthesis/pipeline/split.ts";
-import { taskSchema, type Task } from "../../../src/trajectory/task.ts";
-import { taskLine } from "../../../src/trajectory/taskLine.ts";
-import { callsOf } from "../../../src/trajectory/trajectory.ts";
+import type { Task } from "../../../src/trajectory/task.ts";
+import { formatTaskLine, taskLineSchema } from "../../../src/trajectory/taskLine.ts";
+import { listCalls } from "../../../src/trajectory/trajectory.ts";
 import { catalog } from "../../contracts/doors.ts";
 import { made } from "../made.ts";
 
@@ -96,8 +96,11 @@ describe("two thousand tasks", () => {
   });
 
   test("fit their schema, take no more than 4.4 KB each, and speak of nearly every tool", () => {
-    for (const it of tasks) expect(taskSchema.safeParse(it).error).toBeUndefined();
-    expect(tasks.reduce((sum, it) => sum + taskLine(it).length, 0) / count).toBeLessThan(4400);
+    for (const it of tasks)
+      expect(taskLineSchema.safeParse(JSON.parse(formatTaskLine(it))).error).toBeUndefined();
+    expect(tasks.reduce((sum, it) => sum + formatTaskLine(it).length, 0) / count).toBeLessThan(
+      4400,
+    );
     const called = new Set(
       tasks.flatMap(it => it.goals.flatMap(goal => goal.calls.map(call => call.name))),
     );
@@ -177,7 +180,7 @@ describe("two thousand tasks", () => {
     for (const it of both) {
       const server = catalog.server(it.servers[0]!.name);
       const declared = declarationsOf(server);
-      expect(callsOf(it.trajectory)).toEqual([]);
+      expect(listCalls(it.trajectory)).toEqual([]);
       expect(it.goals).toEqual([]);
       expect(it.hidden.length).toBeGreaterThan(0);
       for (const shown of it.menu)
@@ -209,7 +212,7 @@ describe("two thousand tasks", () => {
       expect(it.hidden.some(name => it.chain.includes(name))).toBe(true);
       const names = [
         ...it.menu.map(entry => entry.name),
-        ...callsOf(it.trajectory).map(call => call.name),
+        ...listCalls(it.trajectory).map(call => call.name),
       ];
       expect(names.filter(name => it.hidden.includes(name))).toEqual([]);
       expect(it.turns.map(turn => turn.reply).join("\n")).toMatch(
@@ -232,7 +235,7 @@ describe("two thousand tasks", () => {
     );
     expect(new Set(idle.map(it => it.turns[0]!.user)).size).toBe(idle.length);
     for (const it of idle) {
-      expect([it.goals, callsOf(it.trajectory), it.hidden]).toEqual([[], [], []]);
+      expect([it.goals, listCalls(it.trajectory), it.hidden]).toEqual([[], [], []]);
       expect(it.menu.length).toBeGreaterThan(0);
       expect(`${it.turns[0]!.user}${it.turns[0]!.reply}`).not.toMatch(/[{}]/);
       if (it.knobs["abstention"] === "question") expect(it.turns[0]!.reply).toMatch(/\?$/);

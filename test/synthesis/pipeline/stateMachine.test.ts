@@ -13,6 +13,7 @@ import type { SimulatedUser } from "../../../src/synthesis/teachers/simulatedUse
 import type { Recovery, Teacher } from "../../../src/synthesis/teachers/teacher.ts";
 import {
   trajectoryFormat,
+  getCallFault,
   type CallEvent,
   type Event,
 } from "../../../src/trajectory/trajectory.ts";
@@ -64,7 +65,8 @@ async function hold({
   const teacher: Teacher = {
     name: "told",
     async next(_: Conversation, recovery?: { kind: Recovery; failed: CallEvent }) {
-      if (recovery) recoveries.push(`${recovery.kind} after ${recovery.failed.type}`);
+      if (recovery)
+        recoveries.push(`${recovery.kind} after ${getCallFault(recovery.failed)?.type}`);
       return messages.shift()!;
     },
     listRecoveries: () => means,

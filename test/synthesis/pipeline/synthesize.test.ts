@@ -5,8 +5,9 @@ import { rollout } from "../../../src/policy/rollout.ts";
 import { declarationsOf } from "../../../src/synthesis/graph/declarations.ts";
 import { containsToken } from "../../../src/synthesis/text/containsToken.ts";
 import { splitOf } from "../../../src/synthesis/pipeline/split.ts";
-import { callBudget, taskSchema, type Task } from "../../../src/trajectory/task.ts";
-import { callsOf } from "../../../src/trajectory/trajectory.ts";
+import { computeCallBudget, type Task } from "../../../src/trajectory/task.ts";
+import { formatTaskLine, taskLineSchema } from "../../../src/trajectory/taskLine.ts";
+import { listCalls } from "../../../src/trajectory/trajectory.ts";
 import { catalog } from "../../contracts/doors.ts";
 import { made } from "../made.ts";
 
@@ -28,7 +29,8 @@ test("the same seed gives the same bytes, another seed other tasks", async () =>
 });
 
 test("every task fits its schema", () => {
-  for (const it of tasks) expect(taskSchema.safeParse(it).error).toBeUndefined();
+  for (const it of tasks)
+    expect(taskLineSchema.safeParse(JSON.parse(formatTaskLine(it))).error).toBeUndefined();
 });
 
 test("the teacher does it again on the task's own menu, byte for byte", async () => {
@@ -74,15 +76,15 @@ describe("a user", () => {
 test("goals are the successful calls, in an order that respects their edges, each in its turn", () => {
   for (const { goals, trajectory, turns, budget } of tasks) {
     expect(goals.flatMap(it => it.calls)).toEqual(
-      callsOf(trajectory)
-        .filter(it => it.outcome === "ok")
+      listCalls(trajectory)
+        .filter(it => it.outcome.kind === "ok")
         .map(it => ({ name: it.name, arguments: it.arguments })),
     );
     for (const [i, { after }] of goals.entries()) expect(after.every(it => it.goal < i)).toBe(true);
     expect(turns.flatMap((it, turn) => it.goals.map(goal => goals[goal]!.turn === turn))).toEqual(
       goals.map(() => true),
     );
-    expect(budget.calls).toBe(callBudget(goals));
+    expect(budget.calls).toBe(computeCallBudget(goals));
     expect(budget.assistantMessages).toBeGreaterThanOrEqual(
       goals.flatMap(it => it.calls).length + turns.length,
     );
@@ -152,17 +154,20 @@ test("the mixture is about the paper's", () => {
 });
 
 test("calls fail for real reasons, and the talk goes on from there", () => {
-  const failed = tasks.filter(it => callsOf(it.trajectory).some(call => call.outcome !== "ok"));
+  const failed = tasks.filter(it =>
+    listCalls(it.trajectory).some(call => call.outcome.kind !== "ok"),
+  );
   expect(failed.length).toBeGreaterThan(5);
   for (const { provenance, trajectory } of failed) {
     expect(provenance.log.join("\n")).toMatch(/-> recover /);
-    for (const call of callsOf(trajectory)) expect(["ok", "refused"]).toContain(call.outcome);
+    for (const call of listCalls(trajectory))
+      expect(["ok", "refused"]).toContain(call.outcome.kind);
   }
 });
 
 test("a task without goals calls nothing and wants what is not on the menu", () => {
   for (const it of tasks.filter(task => task.kind === "irrelevant")) {
-    expect(callsOf(it.trajectory)).toEqual([]);
+    expect(listCalls(it.trajectory)).toEqual([]);
     expect(it.goals).toEqual([]);
     expect(it.menu.map(entry => entry.name)).not.toContain(it.chain.at(-1));
   }

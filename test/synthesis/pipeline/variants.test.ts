@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 import { getTaskShape, synthesizeVariants } from "../../../src/synthesis/pipeline/variants.ts";
 import { checkReplay } from "../../../src/trajectory/replay.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
-import { callsOf } from "../../../src/trajectory/trajectory.ts";
+import { listCalls } from "../../../src/trajectory/trajectory.ts";
 import { catalog } from "../../contracts/doors.ts";
 import { made, resources } from "../made.ts";
 
@@ -51,7 +51,7 @@ test.each(sorts)("%s", async (_, is) => {
   const { task, variants } = most!;
   expect(variants).toHaveLength(4);
   const calls = (it: Task) =>
-    JSON.stringify(callsOf(it.trajectory).map(call => [call.name, call.arguments]));
+    JSON.stringify(listCalls(it.trajectory).map(call => [call.name, call.arguments]));
   for (const it of variants) {
     expect([it.kind, it.info, it.turns.length, it.split]).toEqual([
       task.kind,

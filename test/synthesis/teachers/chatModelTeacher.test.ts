@@ -12,7 +12,7 @@ import { synthesizeConcurrently } from "../../../src/synthesis/pipeline/concurre
 import type { SynthesisOptions } from "../../../src/synthesis/pipeline/synthesizer.ts";
 import type { AttemptResult } from "../../../src/synthesis/pipeline/synthesize.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
-import { callsOf } from "../../../src/trajectory/trajectory.ts";
+import { listCalls } from "../../../src/trajectory/trajectory.ts";
 import { checkReplay } from "../../../src/trajectory/replay.ts";
 import { catalog } from "../../contracts/doors.ts";
 import {
@@ -96,7 +96,7 @@ describe("a competent model", () => {
       });
       expect(checkReplay(catalog, task.trajectory).verdict).toBe("same");
       expect(task.goals.flatMap(it => it.calls).length).toBe(
-        callsOf(task.trajectory).filter(it => it.outcome === "ok").length,
+        listCalls(task.trajectory).filter(it => it.outcome.kind === "ok").length,
       );
     }
   });

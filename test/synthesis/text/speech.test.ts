@@ -1,7 +1,7 @@
 /** What is said on every server, held to what no person would say. */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Task } from "../../../src/trajectory/task.ts";
-import { callsOf } from "../../../src/trajectory/trajectory.ts";
+import { listCalls } from "../../../src/trajectory/trajectory.ts";
 import { catalog } from "../../contracts/doors.ts";
 import { made } from "../made.ts";
 
@@ -73,9 +73,9 @@ test("no answer says the same sentence twice", () => {
 
 test("nobody asks a second time for what was done, and a change is not taken back at once", () => {
   for (const { id, trajectory } of tasks) {
-    const granted = callsOf(trajectory).filter(
+    const granted = listCalls(trajectory).filter(
       it =>
-        it.outcome === "ok" &&
+        it.outcome.kind === "ok" &&
         catalog.tools.get(it.name)!.effect === "write" &&
         !JSON.stringify(it.arguments).match(/:-?\d/),
     );
@@ -113,8 +113,8 @@ test("nobody speaks of themselves by name", () => {
 
 test("what was refused is not asked for again in the same words", () => {
   for (const { id, trajectory } of tasks) {
-    const refused = callsOf(trajectory)
-      .filter(it => it.outcome === "refused")
+    const refused = listCalls(trajectory)
+      .filter(it => it.outcome.kind === "refused")
       .map(it => `${it.name} ${JSON.stringify(it.arguments)}`);
     expect(new Set(refused).size, id).toBe(refused.length);
   }
@@ -136,14 +136,14 @@ describe("what users say", () => {
 
   test("half-said names are put right by the server's hint", () => {
     const mended = tasks.filter(({ trajectory }) => {
-      const calls = callsOf(trajectory);
+      const calls = listCalls(trajectory);
       return calls.some(
         (it, i) =>
-          it.outcome === "refused" &&
-          it.type === "not_found" &&
-          it.hint !== undefined &&
+          it.outcome.kind === "refused" &&
+          it.outcome.type === "not_found" &&
+          it.outcome.hint !== undefined &&
           calls[i + 1]?.name === it.name &&
-          calls[i + 1]?.outcome === "ok",
+          calls[i + 1]?.outcome.kind === "ok",
       );
     });
     for (const it of mended) expect(it.provenance.log.join(" ")).toMatch(/retry/);
