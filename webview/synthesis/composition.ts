@@ -1,16 +1,19 @@
-/** What the accepted tasks are: a small chart of bars for each way to sort them. */
+/** The composition of the accepted tasks: one small bar chart per property. */
 import type { SynthesisView, Tally } from "../../src/protocol/synthesisPage.ts";
 import { element } from "../element.ts";
 import { percent, visible, whole } from "../text.ts";
 
-/** More bars than this are one row, `others`. */
+/** Further values are combined into one row, `others`. */
 const maxBars = 20;
 
-export function createComposition({ composition: sorts, accepted }: SynthesisView): HTMLElement {
+export function createComposition({
+  composition: properties,
+  accepted,
+}: SynthesisView): HTMLElement {
   return element(
     "div",
     { class: "sorts" },
-    ...sorts
+    ...properties
       .filter(it => it.counts.length > 0)
       .map(({ name, counts }) => createBarTable(name, counts, accepted)),
   );
@@ -27,10 +30,10 @@ function createBarTable(name: string, counts: Tally, accepted: number): HTMLElem
           ] as const,
         ]
       : counts;
-  const most = Math.max(1, ...shown.map(([, n]) => n));
+  const max = Math.max(1, ...shown.map(([, n]) => n));
   const rows = shown.map(([value, n]) => {
     const filling = element("span", { class: "filling" });
-    filling.style.width = `${((n / most) * 100).toFixed(1)}%`;
+    filling.style.width = `${((n / max) * 100).toFixed(1)}%`;
     return element(
       "tr",
       { title: `${value}: ${whole(n)}, ${percent(n / Math.max(1, accepted))}` },

@@ -1,15 +1,15 @@
-/** Transitions put together to edges, with their shares. Pure; knows no elements. */
+/** Groups transitions into the edges of the state machine, with their shares. Pure functions. */
 import type { TransitionCount } from "../../src/protocol/synthesisPage.ts";
 
 export interface Edge {
   readonly from: string;
   readonly to: string;
   readonly n: number;
-  /** The commonest first. */
+  /** The most frequent first. */
   readonly events: readonly { readonly event: string; readonly n: number }[];
-  /** Of all that leave its state. */
+  /** Share of all transitions that leave the state `from`, from 0 to 1. */
   readonly share: number;
-  /** Of the edge that most went along, from 0 to 1. */
+  /** Count relative to the most frequent edge, from 0 to 1. */
   readonly weight: number;
 }
 
@@ -31,7 +31,7 @@ export function groupTransitions(transitions: readonly TransitionCount[]): reado
   }));
 }
 
-/** How often each state was entered; the first one, how often it was left. */
+/** How often a state was entered; for the first state, how often it was left. */
 export function countVisits(edges: readonly Edge[], state: string): number {
   const entered = sum(edges.filter(it => it.to === state));
   const left = sum(edges.filter(it => it.from === state));
@@ -46,16 +46,16 @@ const countLeaving = (
 const sum = (counts: readonly { readonly n: number }[]) =>
   counts.reduce((total, it) => total + it.n, 0);
 
-/**
- * What kind of way it is: a rejection, a mending of something that went wrong, or the usual one.
- */
+/** Whether an edge is a rejection, a repair of something that went wrong, or the normal path. */
 export const classifyEdge = ({
   from,
   to,
-}: Pick<Edge, "from" | "to">): "reject" | "mend" | "usual" => {
+}: Pick<Edge, "from" | "to">): "reject" | "repair" | "normal" => {
   if (to === "reject") return "reject";
-  const mends = ["regenerate", "recover", "partial", "failure"];
-  return mends.includes(to) || mends.includes(from) || (from === "check-query" && to === "query")
-    ? "mend"
-    : "usual";
+  const repairs = ["regenerate", "recover", "partial", "failure"];
+  return repairs.includes(to) ||
+    repairs.includes(from) ||
+    (from === "check-query" && to === "query")
+    ? "repair"
+    : "normal";
 };

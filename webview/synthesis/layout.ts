@@ -1,6 +1,6 @@
 /**
- * Where the state machine's states stand and how its edges run: drawn by hand once, in the paper's
- * five groups, so that the same synthesis always looks the same. Knows no counts and no elements.
+ * The layout of the state machine picture: positions of the states, in the paper's five groups, and
+ * the routes of the edges. Laid out by hand, so that every synthesis has the same picture.
  */
 
 export const size = { width: 1104, height: 566 };
@@ -20,7 +20,7 @@ export const groups: readonly Group[] = [
 ];
 
 export interface StatePosition {
-  /** Of the middle. */
+  /** Of the center. */
   readonly x: number;
   readonly y: number;
   readonly width: number;
@@ -48,9 +48,9 @@ export const states: Readonly<Record<string, StatePosition>> = {
 };
 
 export interface Route {
-  /** Lines and cubic curves, absolute, the last two pairs giving the direction it arrives in. */
+  /** Absolute lines and cubic curves; the last two points give the direction of the arrow. */
   readonly path: string;
-  /** Where its count stands. */
+  /** Position of the count. */
   readonly label: readonly [x: number, y: number];
 }
 
@@ -109,8 +109,8 @@ const routes: Readonly<Record<string, Route>> = {
 };
 
 /**
- * The way from one state to another; an edge that nobody drew runs straight. Undefined where a
- * state has no place.
+ * The route from one state to another; a straight line if the layout has none. Undefined if a state
+ * has no position.
  */
 export function findRoute(from: string, to: string): Route | undefined {
   const [a, b] = [states[from], states[to]];
@@ -123,7 +123,7 @@ export function findRoute(from: string, to: string): Route | undefined {
   );
 }
 
-/** The edges that were drawn: shown faintly where nothing went along them. */
+/** The edges of the layout; those that were not taken are shown faintly. */
 export const knownEdges: readonly (readonly [from: string, to: string])[] = Object.keys(routes).map(
   it => it.split(">") as [string, string],
 );
@@ -133,7 +133,7 @@ export interface Arrow {
   readonly head: string;
 }
 
-/** A path that ends where its arrow head begins, and the head. */
+/** Splits an edge into a line and the arrow head at its end. */
 export function createArrow(path: string, width: number): Arrow {
   const numbers = path.match(/-?\d+(?:\.\d+)?/g)!.map(Number);
   const [bx, by, x, y] = numbers.slice(-4) as [number, number, number, number];

@@ -1,14 +1,15 @@
 /**
- * The page of a synthesis: its state machine with what went along each edge, what was turned down
- * and why, and what the accepted tasks are. Draws what it is told.
+ * The page of a synthesis: its state machine with the count of each edge, the rejected attempts by
+ * reason, and the composition of the accepted tasks.
  */
 import type { SynthesisPage, SynthesisView } from "../../src/protocol/synthesisPage.ts";
 import { element } from "../element.ts";
 import { connect } from "../page.ts";
 import { percent, visible, whole } from "../text.ts";
 import { createComposition, createDiversityList } from "./composition.ts";
-import { createStateMachine, createTransitionTable } from "./stateMachine.ts";
 import { RejectionList } from "./rejectionList.ts";
+import { createStateMachine } from "./stateMachine.ts";
+import { createTransitionTable } from "./transitionTable.ts";
 
 const channel = connect<SynthesisPage>();
 const page = document.getElementById("page")!;
@@ -18,53 +19,43 @@ let isTableOpen = false;
 channel.on("changed", draw);
 channel
   .ask("load", null)
-  .then(draw, (refused: Error) =>
-    page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${refused.message}.`)),
+  .then(draw, (error: Error) =>
+    page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${error.message}.`)),
   );
 
 function draw(view: SynthesisView): void {
-  // the editor finds the tasks again by this after a reload
+  // the editor finds the tasks by this file after a reload
   channel.keep({ file: view.file });
   page.setAttribute("aria-busy", "false");
-  const choose = (from: string) => {
-    rejections.choose({ from });
+  const selectRejected = (from: string) => {
+    rejections.select({ from });
     rejections.element.scrollIntoView({ block: "nearest", behavior: "smooth" });
   };
-  const table = createTransitionTable(view.transitions) as HTMLDetailsElement;
+  const table = createTransitionTable(view.transitions);
   table.open = isTableOpen;
   table.addEventListener("toggle", () => (isTableOpen = table.open));
-  rejections.show(view.rejected);
+  rejections.update(view.rejected);
   page.replaceChildren(
-    header(view),
-    createStateMachine(view.transitions, choose),
+    createHeader(view),
+    createStateMachine(view.transitions, selectRejected),
     table,
     rejections.element,
-    section("Accepted tasks", createComposition(view)),
+    createSection("Accepted tasks", createComposition(view)),
     ...(view.diversity.length
-      ? [section("How varied the users' words are", createDiversityList(view))]
+      ? [createSection("Diversity of the users' messages", createDiversityList(view))]
       : []),
-    ...(view.options.length
-      ? [
-          section(
-            "Options",
-            element(
-              "dl",
-              { class: "settings" },
-              ...view.options.flatMap(([name, value]) => [
-                element("dt", {}, visible(name)),
-                element("dd", {}, visible(value)),
-              ]),
-            ),
-          ),
-        ]
-      : []),
+    ...(view.options.length ? [createSection("Options", createOptionList(view))] : []),
   );
 }
 
-function header({ name, attempts, accepted, from }: SynthesisView): HTMLElement {
-  const rest = attempts - accepted;
-  const counted =
-    from === "report" ? "" : " · counted from the tasks' own logs: there is no report beside them";
+function createHeader({ name, attempts, accepted, from }: SynthesisView): HTMLElement {
+  const share = percent(accepted / Math.max(1, attempts));
+  const counts = [
+    `${whole(attempts)} ${attempts === 1 ? "attempt" : "attempts"}`,
+    `${whole(accepted)} accepted (${share})`,
+    `${whole(attempts - accepted)} rejected`,
+    ...(from === "report" ? [] : ["no report found; counted from the logs in the tasks"]),
+  ];
   return element(
     "header",
     { class: "head" },
@@ -72,14 +63,20 @@ function header({ name, attempts, accepted, from }: SynthesisView): HTMLElement 
       "div",
       {},
       element("h1", {}, visible(name)),
-      element(
-        "p",
-        { class: "quiet" },
-        `${whole(attempts)} ${attempts === 1 ? "attempt" : "attempts"} · ${whole(accepted)} accepted (${percent(accepted / Math.max(1, attempts))}) · ${whole(rest)} turned down${counted}`,
-      ),
+      element("p", { class: "quiet" }, counts.join(" · ")),
     ),
   );
 }
 
-const section = (title: string, ...content: HTMLElement[]) =>
+const createOptionList = ({ options }: SynthesisView) =>
+  element(
+    "dl",
+    { class: "settings" },
+    ...options.flatMap(([name, value]) => [
+      element("dt", {}, visible(name)),
+      element("dd", {}, visible(value)),
+    ]),
+  );
+
+const createSection = (title: string, ...content: HTMLElement[]) =>
   element("section", {}, element("h2", {}, title), ...content);

@@ -1,7 +1,4 @@
-/**
- * What was turned down: reasons with their counts, and the attempts of the one that is chosen, to
- * be opened one by one.
- */
+/** The rejected attempts: reasons with their counts, and the attempts of the selected reason. */
 import type {
   RejectedItem,
   RejectedSelection,
@@ -13,49 +10,44 @@ import type { Channel } from "../page.ts";
 import { visible, whole } from "../text.ts";
 
 export class RejectionList {
-  readonly element = element("section", { class: "rejections", "aria-label": "Turned down" });
+  readonly element = element("section", { class: "rejections", "aria-label": "Rejected" });
   readonly #channel: Channel<SynthesisPage>;
   readonly #reasons = element("div", { class: "reasons" });
-  readonly #list = element("div", { class: "attempts" });
+  readonly #attempts = element("div", { class: "attempts" });
   #selection: RejectedSelection | undefined;
-  /** Counts questions: an answer that came too late is not shown. */
+  /** Counts requests: a result that is no longer the latest one is ignored. */
   #requestCount = 0;
 
   constructor(channel: Channel<SynthesisPage>) {
     this.#channel = channel;
     this.element.append(
-      element("h2", {}, "Turned down"),
-      element("div", { class: "sides" }, this.#reasons, this.#list),
+      element("h2", {}, "Rejected"),
+      element("div", { class: "sides" }, this.#reasons, this.#attempts),
     );
   }
 
-  show(rejected: Tally): void {
-    const most = Math.max(1, ...rejected.map(([, n]) => n));
-    if (rejected.length === 0)
-      this.#reasons.replaceChildren(element("p", { class: "empty" }, "Nothing was turned down."));
-    else
-      this.#reasons.replaceChildren(
-        ...rejected.map(([reason, n]) => this.#reason(reason, n, n / most)),
-      );
+  /** Shows the reasons. */
+  update(rejected: Tally): void {
+    const max = Math.max(1, ...rejected.map(([, n]) => n));
+    const reasons = rejected.map(([reason, n]) => this.#createReason(reason, n, n / max));
+    this.#reasons.replaceChildren(
+      ...(reasons.length ? reasons : [createNote("No attempt was rejected.")]),
+    );
     this.#markSelected();
     if (rejected.length > 0 && !this.#selection)
-      this.#list.replaceChildren(
-        element(
-          "p",
-          { class: "empty" },
-          "Choose a reason, or an edge into reject, to list its attempts.",
-        ),
+      this.#attempts.replaceChildren(
+        createNote("Choose a reason, or an edge into reject, to list its attempts."),
       );
   }
 
-  /** Lists what was turned down for a reason or from a state. */
-  choose(selection: RejectedSelection): void {
+  /** Lists the attempts that were rejected for a reason or in a state. */
+  select(selection: RejectedSelection): void {
     this.#selection = selection;
     this.#markSelected();
-    void this.#load(0);
+    void this.#load(selection, 0);
   }
 
-  #reason(reason: string, n: number, share: number): HTMLElement {
+  #createReason(reason: string, n: number, share: number): HTMLElement {
     const filling = element("span", { class: "filling" });
     filling.style.width = `${(share * 100).toFixed(1)}%`;
     const button = element(
@@ -65,7 +57,7 @@ export class RejectionList {
       element("span", { class: "number" }, whole(n)),
       element("span", { class: "bar", "aria-hidden": "true" }, filling),
     );
-    button.addEventListener("click", () => this.choose({ reason }));
+    button.addEventListener("click", () => this.select({ reason }));
     return button;
   }
 
@@ -74,28 +66,11 @@ export class RejectionList {
       it.setAttribute("aria-pressed", String(it.dataset["reason"] === this.#selection?.reason));
   }
 
-  async #load(start: number): Promise<void> {
-    const selection = this.#selection!;
-    const mine = ++this.#requestCount;
+  async #load(selection: RejectedSelection, start: number): Promise<void> {
+    const request = ++this.#requestCount;
     const { total, items } = await this.#channel.ask("rejected", { selection, start });
-    if (mine !== this.#requestCount) return;
-    const of =
-      selection.reason !== undefined
-        ? `for “${visible(selection.reason)}”`
-        : `in “${visible(selection.from ?? "")}”`;
-    const rows = items.map(it => this.#row(it));
-    const list = start > 0 ? this.#list.querySelector("ol") : undefined;
-    if (list) list.append(...rows);
-    else if (total === 0)
-      this.#list.replaceChildren(
-        element("p", { class: "empty" }, `No attempt that was turned down ${of} was kept.`),
-      );
-    else
-      this.#list.replaceChildren(
-        element("p", { class: "quiet", role: "status" }, `${whole(total)} turned down ${of}`),
-        element("ol", {}, ...rows),
-      );
-    this.#list.querySelector(".more")?.remove();
+    if (request !== this.#requestCount) return;
+    this.#showAttempts(selection, total, items, start);
     const shown = start + items.length;
     if (shown >= total) return;
     const more = element(
@@ -103,20 +78,47 @@ export class RejectionList {
       { type: "button", class: "link more" },
       `Show more of ${whole(total - shown)}`,
     );
-    more.addEventListener("click", () => void this.#load(shown));
-    this.#list.append(more);
+    more.addEventListener("click", () => void this.#load(selection, shown));
+    this.#attempts.append(more);
   }
 
-  #row({ line, servers, reason, why, request, chain }: RejectedItem): HTMLElement {
+  #showAttempts(
+    { reason, from = "" }: RejectedSelection,
+    total: number,
+    items: readonly RejectedItem[],
+    start: number,
+  ): void {
+    const rows = items.map(it => this.#createRow(it));
+    const list = start > 0 ? this.#attempts.querySelector("ol") : undefined;
+    const where = reason === undefined ? `in “${visible(from)}”` : `for “${visible(reason)}”`;
+    if (list) list.append(...rows);
+    else if (total === 0)
+      this.#attempts.replaceChildren(createNote(`No attempt rejected ${where} was recorded.`));
+    else
+      this.#attempts.replaceChildren(
+        element("p", { class: "quiet", role: "status" }, `${whole(total)} rejected ${where}`),
+        element("ol", {}, ...rows),
+      );
+    this.#attempts.querySelector(".more")?.remove();
+  }
+
+  #createRow({ line, servers, reason, why, request, chain }: RejectedItem): HTMLElement {
     const open = element(
       "button",
       { type: "button", class: "link" },
-      visible(request || chain || "(nothing was said)"),
+      visible(request || chain || "(no message)"),
     );
     open.addEventListener("click", () => void this.#channel.ask("open", { line }));
-    const about = [servers, why && why !== reason ? why : reason, request ? chain : ""].filter(
+    const details = [servers, why && why !== reason ? why : reason, request ? chain : ""].filter(
       it => it !== "",
     );
-    return element("li", {}, open, element("span", { class: "quiet" }, visible(about.join(" · "))));
+    return element(
+      "li",
+      {},
+      open,
+      element("span", { class: "quiet" }, visible(details.join(" · "))),
+    );
   }
 }
+
+const createNote = (text: string) => element("p", { class: "empty" }, text);

@@ -1,53 +1,52 @@
 /**
- * The state machine as a picture: states in their groups, edges as wide as their share, counts upon
- * them. What is pointed at is read out below.
+ * The state machine as a picture: states in their groups, and edges whose width shows how often they
+ * were taken. A line of text below the picture describes what the pointer is on.
  */
 import type { TransitionCount } from "../../src/protocol/synthesisPage.ts";
 import { drawn, element } from "../element.ts";
 import { percent, visible, whole } from "../text.ts";
-import { groupTransitions, classifyEdge, countVisits, type Edge } from "./edges.ts";
-import { createArrow, knownEdges, groups, findRoute, size, stateHeight, states } from "./layout.ts";
+import { classifyEdge, countVisits, groupTransitions, type Edge } from "./edges.ts";
+import { createArrow, findRoute, groups, knownEdges, size, stateHeight, states } from "./layout.ts";
 
-/** `choose` is told of an edge into rejection that was chosen, by the state it leaves. */
+/** `selectRejected` is called with the state that a chosen edge into rejection leaves. */
 export function createStateMachine(
   transitions: readonly TransitionCount[],
-  choose: (from: string) => void,
+  selectRejected: (from: string) => void,
 ): HTMLElement {
   const edges = groupTransitions(transitions);
-  const reading = element("output", { class: "reading quiet" }, hint);
-  const read = (words: string | undefined) => reading.replaceChildren(words ?? hint);
+  const description = element("output", { class: "reading quiet" }, hint);
+  const describe = (text: string | undefined) => description.replaceChildren(text ?? hint);
   const svg = drawn("svg", {
     viewBox: `0 0 ${size.width} ${size.height}`,
     role: "group",
-    "aria-label": "State machine of the synthesis; the table below says the same",
+    "aria-label": "State machine of the synthesis; the table below has the same content",
   });
-  const known = new Set(edges.map(it => `${it.from}>${it.to}`));
-  const unused = knownEdges
-    .filter(([from, to]) => !known.has(`${from}>${to}`))
-    .map(([from, to]) => drawn("path", { class: "edge unused", d: findRoute(from, to)!.path }));
-  // the widest lie lowest, so that thin ones are seen to cross them
-  const shown = edges.toSorted((a, b) => b.n - a.n);
+  // the widest come first, so that thin ones stay visible where they cross
+  const sorted = edges.toSorted((a, b) => b.n - a.n);
   svg.append(
     ...groups.map(drawGroup),
-    ...unused,
-    ...shown.flatMap(it => drawEdge(it, read, choose)),
-    ...Object.keys(states).map(it => drawState(it, edges, svg, read)),
-    ...shown.flatMap(drawEdgeLabel),
+    ...drawUnusedEdges(edges),
+    ...sorted.flatMap(it => drawEdge(it, describe, selectRejected)),
+    ...Object.keys(states).map(it => drawState(it, edges, svg, describe)),
+    ...sorted.flatMap(drawEdgeLabel),
     ...groups.map(drawGroupHeading),
   );
   return element(
     "figure",
     { class: "machine" },
     element("div", { class: "drawing" }, svg),
-    element("figcaption", {}, reading),
+    element("figcaption", {}, description),
   );
 }
 
 const hint =
-  "Point at a state or an edge to read its counts; an edge into reject lists what was turned down there.";
+  "Point at a state or an edge to see its counts; click an edge into reject to list its attempts.";
 
-function drawGroup({ x, width }: (typeof groups)[number]): SVGElement {
-  return drawn("rect", {
+type Describe = (text: string | undefined) => void;
+type Group = (typeof groups)[number];
+
+const drawGroup = ({ x, width }: Group): SVGElement =>
+  drawn("rect", {
     class: "band",
     x: String(x),
     y: "64",
@@ -55,85 +54,74 @@ function drawGroup({ x, width }: (typeof groups)[number]): SVGElement {
     height: "470",
     rx: "8",
   });
-}
 
-const drawGroupHeading = ({ name, x, width }: (typeof groups)[number]): SVGElement =>
+const drawGroupHeading = ({ name, x, width }: Group): SVGElement =>
   drawn(
     "text",
     { class: "heading", x: String(x + width / 2), y: "86", "text-anchor": "middle" },
     name,
   );
 
+function drawUnusedEdges(edges: readonly Edge[]): SVGElement[] {
+  const used = new Set(edges.map(it => `${it.from}>${it.to}`));
+  return knownEdges
+    .filter(([from, to]) => !used.has(`${from}>${to}`))
+    .map(([from, to]) => drawn("path", { class: "edge unused", d: findRoute(from, to)!.path }));
+}
+
 const getLineWidth = ({ weight }: Edge) => 1.3 + 7.7 * weight;
 
 function drawEdge(
-  it: Edge,
-  read: (words: string | undefined) => void,
-  choose: (from: string) => void,
+  edge: Edge,
+  describe: Describe,
+  selectRejected: (from: string) => void,
 ): SVGElement[] {
-  const route = findRoute(it.from, it.to);
+  const route = findRoute(edge.from, edge.to);
   if (!route) return [];
-  const { line, head } = createArrow(route.path, getLineWidth(it));
-  const kind = classifyEdge(it);
-  const words = describeEdge(it);
+  const width = getLineWidth(edge);
+  const { line, head } = createArrow(route.path, width);
+  const kind = classifyEdge(edge);
+  const text = describeEdge(edge);
   const button =
     kind === "reject"
-      ? { tabindex: "0", role: "button", "aria-label": `List what was turned down here: ${words}` }
+      ? { tabindex: "0", role: "button", "aria-label": `List the attempts rejected here: ${text}` }
       : {};
   const group = drawn(
     "g",
-    { class: `edge ${kind}`, "data-from": it.from, "data-to": it.to, ...button },
+    { class: `edge ${kind}`, "data-from": edge.from, "data-to": edge.to, ...button },
     drawn("path", { class: "reach", d: route.path }),
-    drawn("path", { class: "line", d: line, "stroke-width": getLineWidth(it).toFixed(1) }),
+    drawn("path", { class: "line", d: line, "stroke-width": width.toFixed(1) }),
     drawn("path", { class: "head", d: head }),
   );
   onHover(
     group,
-    () => read(words),
-    () => read(undefined),
+    () => describe(text),
+    () => describe(undefined),
   );
-  if (kind === "reject") {
-    group.addEventListener("click", () => choose(it.from));
-    group.addEventListener(
-      "keydown",
-      event =>
-        (event.key === "Enter" || event.key === " ") && (event.preventDefault(), choose(it.from)),
-    );
-  }
+  if (kind === "reject") onActivate(group, () => selectRejected(edge.from));
   return [group];
 }
 
-function drawEdgeLabel(it: Edge): SVGElement[] {
-  const route = findRoute(it.from, it.to);
-  return route
-    ? [
-        drawn(
-          "text",
-          {
-            class: `count ${classifyEdge(it)}`,
-            x: String(route.label[0]),
-            y: String(route.label[1]),
-            "text-anchor": "middle",
-          },
-          whole(it.n),
-        ),
-      ]
-    : [];
+function drawEdgeLabel(edge: Edge): SVGElement[] {
+  const route = findRoute(edge.from, edge.to);
+  if (!route) return [];
+  const [x, y] = route.label;
+  const attributes = { x: String(x), y: String(y), "text-anchor": "middle" };
+  return [drawn("text", { class: `count ${classifyEdge(edge)}`, ...attributes }, whole(edge.n))];
 }
 
 function drawState(
   name: string,
   edges: readonly Edge[],
   svg: SVGElement,
-  read: (words: string | undefined) => void,
+  describe: Describe,
 ): SVGElement {
   const { x, y, width } = states[name]!;
   const visits = countVisits(edges, name);
+  const kind = name === "reject" || name === "accept" ? name : "";
   const group = drawn(
     "g",
-    {
-      class: `state ${name === "reject" ? "reject" : name === "accept" ? "accept" : ""}${visits === 0 ? " unused" : ""}`,
-    },
+    { class: `state ${kind}${visits === 0 ? " unused" : ""}` },
     drawn("rect", {
       x: String(x - width / 2),
       y: String(y - stateHeight / 2),
@@ -148,74 +136,54 @@ function drawState(
       whole(visits),
     ),
   );
-  const light = (on: boolean) => {
-    svg.classList.toggle("chosen", on);
-    for (const it of svg.querySelectorAll(`g.edge[data-from="${name}"], g.edge[data-to="${name}"]`))
-      it.classList.toggle("lit", on);
-  };
-  const out = edges.filter(it => it.from === name).toSorted((a, b) => b.n - a.n);
-  const words = `${name}: ${whole(visits)} times${out.length ? `, then ${out.map(it => `${it.to} ${percent(it.share)}`).join(", ")}` : ""}`;
+  const text = describeState(name, visits, edges);
   onHover(
     group,
-    () => (light(true), read(words)),
-    () => (light(false), read(undefined)),
+    () => (highlightEdges(svg, name, true), describe(text)),
+    () => (highlightEdges(svg, name, false), describe(undefined)),
   );
   return group;
 }
 
-function onHover(of: SVGElement, enter: () => void, leave: () => void): void {
-  for (const it of ["pointerenter", "focus"]) of.addEventListener(it, enter);
-  for (const it of ["pointerleave", "blur"]) of.addEventListener(it, leave);
+/** Highlights the edges of a state, and fades the others. */
+function highlightEdges(svg: SVGElement, state: string, isOn: boolean): void {
+  svg.classList.toggle("chosen", isOn);
+  const edges = svg.querySelectorAll(`g.edge[data-from="${state}"], g.edge[data-to="${state}"]`);
+  for (const it of edges) it.classList.toggle("lit", isOn);
 }
 
+function onHover(target: SVGElement, enter: () => void, leave: () => void): void {
+  for (const it of ["pointerenter", "focus"]) target.addEventListener(it, enter);
+  for (const it of ["pointerleave", "blur"]) target.addEventListener(it, leave);
+}
+
+function onActivate(target: SVGElement, action: () => void): void {
+  target.addEventListener("click", action);
+  target.addEventListener("keydown", event => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    action();
+  });
+}
+
+function describeState(name: string, visits: number, edges: readonly Edge[]): string {
+  const next = edges
+    .filter(it => it.from === name)
+    .toSorted((a, b) => b.n - a.n)
+    .map(it => `${it.to} ${percent(it.share)}`);
+  return `${name}: ${whole(visits)} times${next.length ? `, then ${next.join(", ")}` : ""}`;
+}
+
+const maxEvents = 6;
+
 function describeEdge({ from, to, n, events, share }: Edge): string {
-  const by =
+  const counts =
     events.length === 1
       ? visible(events[0]!.event)
       : events
-          .slice(0, 6)
+          .slice(0, maxEvents)
           .map(it => `${visible(it.event)} ${whole(it.n)}`)
           .join(", ");
-  return `${from} → ${to}: ${whole(n)} times, ${percent(share)} of what leaves ${from} (${by}${events.length > 6 ? ", …" : ""})`;
-}
-
-/** The same as a table, for whoever cannot see the picture or wants each event. */
-export function createTransitionTable(transitions: readonly TransitionCount[]): HTMLElement {
-  const edges = groupTransitions(transitions);
-  const rows = edges.flatMap(it =>
-    it.events.map(({ event, n }) => [
-      it.from,
-      visible(event),
-      it.to,
-      whole(n),
-      percent((n / it.n) * it.share),
-    ]),
-  );
-  const order = Object.keys(states);
-  rows.sort((a, b) => order.indexOf(a[0]!) - order.indexOf(b[0]!));
-  const head = element(
-    "tr",
-    {},
-    ...["From", "On", "To", "Times", "Of what leaves"].map((it, i) =>
-      element("th", { scope: "col", class: i > 2 ? "number" : undefined }, it),
-    ),
-  );
-  const body = rows.map(row =>
-    element(
-      "tr",
-      {},
-      ...row.map((it, i) => element("td", { class: i > 2 ? "number" : undefined }, it)),
-    ),
-  );
-  return element(
-    "details",
-    { class: "all" },
-    element("summary", {}, "All transitions as a table"),
-    element(
-      "table",
-      { class: "transitions" },
-      element("thead", {}, head),
-      element("tbody", {}, ...body),
-    ),
-  );
+  const more = events.length > maxEvents ? ", …" : "";
+  return `${from} → ${to}: ${whole(n)} times, ${percent(share)} of exits from ${from} (${counts}${more})`;
 }

@@ -1,4 +1,4 @@
-/** Transitions as edges of the picture, and the way they run. */
+/** The edges of the state machine picture: how transitions are grouped, and where edges run. */
 import { expect, test } from "vitest";
 import { groupTransitions, classifyEdge, countVisits } from "../../../webview/synthesis/edges.ts";
 import { createArrow, knownEdges, findRoute, states } from "../../../webview/synthesis/layout.ts";
@@ -10,7 +10,7 @@ const edges = groupTransitions([
   { from: "ask", event: "cut", to: "regenerate", n: 1 },
 ]);
 
-test("events between two states are one edge, with its share of what leaves and its weight", () => {
+test("the transitions between two states are one edge, with its share and its weight", () => {
   expect(edges.map(({ to, n, share, weight }) => [to, n, share, weight])).toEqual([
     ["check-calls", 30, 0.75, 1],
     ["respond", 8, 0.2, 8 / 30],
@@ -19,14 +19,14 @@ test("events between two states are one edge, with its share of what leaves and 
   expect(edges[2]!.events.map(it => it.event)).toEqual(["empty", "cut"]);
 });
 
-test("a state was visited as often as it was entered, the first as often as it was left", () =>
+test("visits of a state count how often it was entered, of the first state how often it was left", () =>
   expect([
     countVisits(edges, "ask"),
     countVisits(edges, "respond"),
     countVisits(edges, "turn"),
   ]).toEqual([40, 8, 0]));
 
-test("ways are told apart by what they are for", () =>
+test("edges are classified as rejection, repair or normal", () =>
   expect(
     [
       ["check-query", "reject"],
@@ -35,18 +35,18 @@ test("ways are told apart by what they are for", () =>
       ["check-query", "query"],
       ["continue", "query"],
     ].map(([from, to]) => classifyEdge({ from: from!, to: to! })),
-  ).toEqual(["reject", "mend", "mend", "mend", "usual"]));
+  ).toEqual(["reject", "repair", "repair", "repair", "normal"]));
 
-test("every way that was drawn runs between states that have a place", () => {
+test("every known edge connects states that have a position", () => {
   for (const [from, to] of knownEdges) expect([from, to].every(it => it in states)).toBe(true);
 });
 
-test("a way that nobody drew runs straight, and a state that nobody placed has none", () => {
+test("an unknown edge is a straight line, and a state without a position has no route", () => {
   expect(findRoute("turn", "reject")?.path).toBe("M267 290 L1018 484");
   expect(findRoute("turn", "elsewhere")).toBeUndefined();
 });
 
-test("a line ends where its arrow head begins, and the head points the way it arrives", () =>
+test("a line ends where its arrow head begins, and the head points in the direction of the line", () =>
   expect(createArrow("M0 0 L100 0", 2)).toEqual({
     line: "M0 0 L91.8 0.0",
     head: "M100 0L91.8 4.5L91.8 -4.5Z",
