@@ -1,8 +1,7 @@
 /**
- * Offers servers to the editor's own agents over MCP. Each server that is offered has one session,
- * which is in the Servers view as the agent's and is reached over loopback HTTP with a token; where
- * nothing can listen, over stdio. Nothing is started before an agent asks, and nothing at all in an
- * untrusted workspace.
+ * Offers servers to the editor's own agents over MCP. Each offered server has one session, listed in
+ * the Servers view and reached over loopback HTTP with a token, or over stdio if no port can be
+ * opened. Nothing is started before an agent asks, and nothing in an untrusted workspace.
  */
 import {
   ConfigurationTarget,
@@ -32,10 +31,10 @@ import { pickMany } from "../shared/quickInput.ts";
 import { reportError, reportRejection, getLog } from "../shared/report.ts";
 import { getSetting } from "../shared/settings.ts";
 
-/** The owner of the sessions that the editor's agents act in. */
+/** The owner of the sessions that the editor's agents use. */
 export const agentOwner = "agent";
 
-/** The fixture that an agent's session starts from; the workspace's copy wins as everywhere. */
+/** The fixture that an agent's session starts from; the workspace's copy takes precedence. */
 const startFixture = "full";
 
 const mcpLabel = (server: string) => `PROVE ${server}`;
@@ -68,15 +67,16 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
     ];
   }
 
-  /** The names of the servers on offer; those only that there are. */
+  /** The servers that the setting offers; unknown names are ignored. */
   async listOffered(): Promise<readonly Server[]> {
     const names = new Set(getSetting("agentServers"));
+    // loading the definitions takes time
     return names.size === 0
       ? []
       : (await this.#dependencies.definitions.servers()).filter(it => names.has(it.name));
   }
 
-  /** What there is to start; where it is reached is known once something listens. */
+  /** Lists what is offered; the port is only known when the service runs. */
   async provideMcpServerDefinitions(): Promise<McpServerDefinition[]> {
     if (!workspace.isTrusted) return [];
     return (await this.listOffered()).map(
@@ -90,7 +90,7 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
     );
   }
 
-  /** An agent is about to use a server: from here on something listens, and the session is open. */
+  /** Starts the service and opens the session when an agent is about to use a server. */
   async resolveMcpServerDefinition({ label }: McpServerDefinition): Promise<McpServerDefinition> {
     requireTrust("offering a server to agents");
     const server = (await this.listOffered()).find(it => mcpLabel(it.name) === label);
@@ -104,7 +104,7 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
       serving = await this.#getService();
     } catch (error) {
       getLog().warn(
-        `${label} is offered over stdio, out of sight of the Servers view: ${(error as Error).message}`,
+        `${label} is offered over stdio and not listed in the Servers view: ${(error as Error).message}`,
       );
       return this.#createStdioDefinition(server.name);
     }
@@ -120,7 +120,7 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
     );
   }
 
-  /** Asks which servers agents may use. */
+  /** Asks the person which servers agents may use, and stores the answer in the settings. */
   async chooseServers(preferred?: string): Promise<void> {
     requireTrust("offering a server to agents");
     const current = getSetting("agentServers");
@@ -135,7 +135,7 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
       items,
       {
         title: "Offer Server to Agents",
-        text: "Which servers the editor's agents may use; none withdraws the offer",
+        text: "Which servers the editor's agents may use (choose none to withdraw the offer)",
       },
       {
         selected: items.filter(
@@ -153,14 +153,12 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
     if (chosen.length === 0) return;
     const tools = chosen.reduce((sum, { server }) => sum + server.tools.size, 0);
     const names = chosen.map(it => it.label).join(", ");
-    const told = window.showInformationMessage(
-      `Agents may use ${names}: ${tools} tools. Each has a session of its own, which the Servers view shows once an agent has begun.`,
+    const button = window.showInformationMessage(
+      `Agents may use ${names}: ${tools} tools. Each server gets its own session, listed in the Servers view when an agent first uses it.`,
       "List MCP Servers",
     );
     reportRejection(
-      Promise.resolve(told).then(
-        button => button && commands.executeCommand("workbench.mcp.listServer"),
-      ),
+      Promise.resolve(button).then(it => it && commands.executeCommand("workbench.mcp.listServer")),
     );
   }
 
@@ -169,7 +167,7 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
     void this.#service?.then(it => it.close()).catch(reportError);
   }
 
-  /** What is no longer offered is closed. */
+  /** Closes the sessions of servers that are no longer offered. */
   #closeWithdrawn(): void {
     const names = new Set(getSetting("agentServers"));
     for (const live of this.#dependencies.sessions.all)
@@ -187,7 +185,7 @@ export class AgentOffer implements McpServerDefinitionProvider, Disposable {
   #getService(): Promise<Serving> {
     if (!this.#service) {
       this.#service = this.#startService();
-      // what failed once may work when it is asked for again
+      // the next request tries again
       this.#service.catch(() => (this.#service = undefined));
     }
     return this.#service;

@@ -1,7 +1,7 @@
 /**
- * The pages of dependency graphs: one a server, which tool's result another needs. Draws nothing.
+ * The dependency graph pages, one per server: which tool needs the result of which other tool.
  */
-import { CancellationError, window, type Disposable, type Uri, type WebviewPanel } from "vscode";
+import type { Disposable, Uri, WebviewPanel } from "vscode";
 import type { Server } from "../../environment/server.ts";
 import { UserError } from "../../userError.ts";
 import type { GraphPage, GraphView } from "../../protocol/graphPage.ts";
@@ -10,6 +10,7 @@ import { dependencyGraphOf } from "../../synthesis/graph/dependencyGraph.ts";
 import type { Definitions } from "../servers/definitions.ts";
 import { icons } from "../shared/icons.ts";
 import { openPage, servePage, type Answers, type Page } from "../shared/page.ts";
+import { pickOne } from "../shared/quickInput.ts";
 import type { ServersNode } from "../servers/serversNode.ts";
 
 export class GraphPages implements Disposable {
@@ -22,7 +23,7 @@ export class GraphPages implements Disposable {
     this.#definitions = definitions;
   }
 
-  /** Shows the graph of a node's server, or of one that the person picks. */
+  /** Shows the graph of the node's server, or of one that the person picks. */
   async open(node: ServersNode | undefined): Promise<void> {
     const server = node?.kind === "server" ? node.server.name : await this.#pickServer();
     const open = this.#open.get(server);
@@ -34,7 +35,7 @@ export class GraphPages implements Disposable {
       );
   }
 
-  /** Fills a panel that the window kept over a reload. */
+  /** Fills a panel that was restored after the window was reloaded. */
   restore(panel: WebviewPanel, server: string): void {
     this.#track(
       server,
@@ -56,7 +57,7 @@ export class GraphPages implements Disposable {
       load: async () => {
         const server = (await this.#definitions.servers()).find(it => it.name === name);
         if (!server)
-          throw new UserError(`there is no server ${name}`, "open the graph of another one");
+          throw new UserError(`there is no server ${name}`, "open the graph of another server");
         return createGraphView(server, await this.#definitions.audit());
       },
     };
@@ -68,12 +69,8 @@ export class GraphPages implements Disposable {
       description: `${it.tools.size} tools · ${it.category}`,
       iconPath: icons.server,
     }));
-    const chosen = await window.showQuickPick(items, {
-      title: "Show Dependency Graph",
-      placeHolder: "Of which server",
-    });
-    if (!chosen) throw new CancellationError();
-    return chosen.label;
+    const question = { title: "Show Dependency Graph", text: "Which server" };
+    return (await pickOne(items, question)).label;
   }
 }
 
@@ -83,23 +80,24 @@ const pageOptions = (server: string) => ({
   icon: "graph.svg",
 });
 
-function createGraphView(server: Server, audit: EdgeVerdicts): GraphView {
+function createGraphView(server: Server, verdicts: EdgeVerdicts): GraphView {
   const tools = [...server.tools.values()];
-  const place = new Map(tools.map((it, i) => [it.name, i]));
+  const indexes = new Map(tools.map((it, i) => [it.name, i]));
   return {
     server: server.name,
     tools: tools.map(({ name, effect, summary }) => ({ name, effect, summary })),
     edges: dependencyGraphOf(server).edges.map(edge => {
       const { a, b, kind, via, confidence } = edge;
-      const said = findVerdict(edge, audit);
+      const verdict = findVerdict(edge, verdicts);
       return {
-        a: place.get(a)!,
-        b: place.get(b)!,
+        a: indexes.get(a)!,
+        b: indexes.get(b)!,
         kind,
         confidence,
         ...(via ? { via: { output: via.output, input: via.input, entity: via.entity } } : {}),
-        verified: said === undefined ? "untried" : said.verdict === "accept" ? "works" : "fails",
-        ...(said?.verdict === "reject" ? { why: said.reason } : {}),
+        verified:
+          verdict === undefined ? "untried" : verdict.verdict === "accept" ? "works" : "fails",
+        ...(verdict?.verdict === "reject" ? { why: verdict.reason } : {}),
       };
     }),
   };
