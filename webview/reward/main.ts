@@ -1,15 +1,12 @@
-/**
- * The reward of one attempt: what it earned by part, and why, call by call and goal by goal. Draws
- * what it is told; computes nothing.
- */
+/** The page of one attempt's reward: totals, parts, and the evidence for each call and goal. */
 import type { RewardPage, RewardView } from "../../src/protocol/rewardPage.ts";
 import { registerControls } from "../controls.ts";
 import { element } from "../element.ts";
 import { connect } from "../page.ts";
 import { visible } from "../text.ts";
-import { createCallList } from "./calls.ts";
-import { createGoalList } from "./goals.ts";
-import { createPartTable } from "./parts.ts";
+import { createCallList } from "./callList.ts";
+import { createGoalList } from "./goalList.ts";
+import { createPartTable } from "./partTable.ts";
 import { createTotals } from "./totals.ts";
 
 registerControls();
@@ -20,8 +17,8 @@ let profile = (channel.kept() as { profile?: string } | undefined)?.profile;
 channel.on("changed", draw);
 channel
   .ask("load", null)
-  .then(draw, (refused: Error) =>
-    page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${refused.message}.`)),
+  .then(draw, (error: Error) =>
+    page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${error.message}.`)),
   );
 
 function draw(view: RewardView): void {
@@ -30,7 +27,7 @@ function draw(view: RewardView): void {
   page.setAttribute("aria-busy", "false");
   if (!shown) {
     page.replaceChildren(
-      header(view),
+      createHeader(view),
       element(
         "p",
         { class: "empty", role: "alert" },
@@ -44,21 +41,21 @@ function draw(view: RewardView): void {
     draw(view);
   };
   page.replaceChildren(
-    header(view),
+    createHeader(view),
     createTotals(view, shown, choose),
-    section("Parts", createPartTable(shown)),
-    section(
+    createSection("Parts", createPartTable(shown)),
+    createSection(
       "Calls",
       createCallList(view, shown, call => void channel.ask("reveal", { call })),
     ),
-    section(
+    createSection(
       "Goals",
       createGoalList(view, shown, call => void channel.ask("reveal", { call })),
     ),
   );
 }
 
-function header(view: RewardView): HTMLElement {
+function createHeader(view: RewardView): HTMLElement {
   const step = element("vscode-button", { appearance: "secondary" }, "Step Through Trajectory");
   step.addEventListener("click", () => void channel.ask("step", null));
   return element(
@@ -78,5 +75,5 @@ function header(view: RewardView): HTMLElement {
   );
 }
 
-const section = (title: string, ...content: HTMLElement[]) =>
+const createSection = (title: string, ...content: HTMLElement[]) =>
   element("section", {}, element("h2", {}, title), ...content);

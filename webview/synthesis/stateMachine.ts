@@ -1,6 +1,6 @@
 /**
- * The state machine as a picture: states in their groups, and edges whose width shows how often they
- * were taken. A line of text below the picture describes what the pointer is on.
+ * The state machine as a picture: states in their groups, and edges whose width shows their counts.
+ * A line of text below the picture describes the state or edge under the pointer.
  */
 import type { TransitionCount } from "../../src/protocol/synthesisPage.ts";
 import { drawn, element } from "../element.ts";
@@ -185,5 +185,6 @@ function describeEdge({ from, to, n, events, share }: Edge): string {
           .map(it => `${visible(it.event)} ${whole(it.n)}`)
           .join(", ");
   const more = events.length > maxEvents ? ", …" : "";
-  return `${from} → ${to}: ${whole(n)} times, ${percent(share)} of exits from ${from} (${counts}${more})`;
+  const exits = `${percent(share)} of exits from ${from}`;
+  return `${from} → ${to}: ${whole(n)} times, ${exits} (${counts}${more})`;
 }

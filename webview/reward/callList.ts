@@ -1,6 +1,4 @@
-/**
- * The attempt's calls, each with what it earned and why. Choosing one shows it in the transcript.
- */
+/** The calls of the attempt with their evidence. Choosing a call shows it in the transcript. */
 import type {
   ArgumentEvidence,
   Breakdown,
@@ -11,7 +9,7 @@ import type {
 import { element } from "../element.ts";
 import { fixed, visible } from "../text.ts";
 
-const rungs = ["on the menu", "arguments fit", "accepted"] as const;
+const validityLevels = ["known tool", "valid arguments", "accepted"] as const;
 
 export function createCallList(
   view: RewardView,
@@ -22,11 +20,15 @@ export function createCallList(
   return element(
     "ol",
     { class: "calls" },
-    ...breakdown.calls.map(it => item(it, view.calls[it.call]!, reveal)),
+    ...breakdown.calls.map(it => createCallItem(it, view.calls[it.call]!, reveal)),
   );
 }
 
-function item(evidence: CallEvidence, line: CallLine, reveal: (call: number) => void): HTMLElement {
+function createCallItem(
+  evidence: CallEvidence,
+  line: CallLine,
+  reveal: (call: number) => void,
+): HTMLElement {
   const name = element(
     "button",
     { class: "link", type: "button", title: "Show in the transcript" },
@@ -43,48 +45,55 @@ function item(evidence: CallEvidence, line: CallLine, reveal: (call: number) => 
       element("span", { class: "ordinal" }, String(evidence.call + 1)),
       name,
       element("code", {}, visible(line.arguments)),
-      ladder(evidence),
+      createValidityLadder(evidence),
     ),
     element(
       "div",
       { class: "evidence" },
-      ...(evidence.message === undefined
-        ? []
-        : [mark("bad", `${line.outcome}: ${visible(evidence.message)}`)]),
-      evidence.serves
-        ? mark(
-            differing.length ? "half" : "good",
-            `serves goal ${evidence.serves.goal + 1}${differing.length ? `, ${equalShare(evidence.arguments)}` : ""}`,
-          )
-        : mark(
-            "quiet",
-            evidence.named
-              ? "serves no goal, though a goal names its tool"
-              : "serves no goal, and no goal names its tool",
-          ),
-      evidence.overBudget && mark("half", "beyond the budget"),
+      evidence.message !== undefined &&
+        createMark("bad", `${line.outcome}: ${visible(evidence.message)}`),
+      createGoalMark(evidence, differing.length > 0),
+      evidence.overBudget && createMark("half", "over the budget"),
     ),
-    differing.length > 0 && comparison(evidence.arguments),
+    differing.length > 0 && createArgumentTable(evidence.arguments),
   );
 }
 
-const mark = (kind: "good" | "bad" | "half" | "quiet", text: string) =>
+function createGoalMark(evidence: CallEvidence, hasDifferences: boolean): HTMLElement {
+  if (evidence.serves) {
+    const goal = `serves goal ${evidence.serves.goal + 1}`;
+    return hasDifferences
+      ? createMark("half", `${goal}, ${formatEqualCount(evidence.arguments)}`)
+      : createMark("good", goal);
+  }
+  return createMark(
+    "quiet",
+    evidence.named
+      ? "serves no goal, although a goal uses its tool"
+      : "serves no goal, and no goal uses its tool",
+  );
+}
+
+const createMark = (kind: "good" | "bad" | "half" | "quiet", text: string) =>
   element(
     "span",
     { class: `mark ${kind}` },
     `${{ good: "✓", bad: "✗", half: "◐", quiet: "·" }[kind]} ${text}`,
   );
 
-const equalShare = (all: readonly ArgumentEvidence[]) => {
-  const counting = all.filter(it => !it.masked);
-  return `${counting.filter(it => it.equal).length} of ${counting.length} arguments equal`;
+const formatEqualCount = (all: readonly ArgumentEvidence[]) => {
+  const compared = all.filter(it => !it.masked);
+  return `${compared.filter(it => it.equal).length} of ${compared.length} arguments equal`;
 };
 
-/** Three steps, filled as far as the call came. */
-function ladder({ validity }: CallEvidence): HTMLElement {
+/** Three bars, filled up to the level that the call reached. */
+function createValidityLadder({ validity }: CallEvidence): HTMLElement {
   const reached = Math.round(validity * 3);
-  const label = reached === 3 ? "known, fitting, accepted" : `stopped before: ${rungs[reached]!}`;
-  const steps = rungs.map((it, i) =>
+  const label =
+    reached === 3
+      ? "known tool, valid arguments, accepted"
+      : `not reached: ${validityLevels[reached]!}`;
+  const steps = validityLevels.map((it, i) =>
     element("i", { class: i < reached ? "rung on" : "rung", title: it }),
   );
   return element(
@@ -100,19 +109,19 @@ function ladder({ validity }: CallEvidence): HTMLElement {
   );
 }
 
-function comparison(all: readonly ArgumentEvidence[]): HTMLElement {
+function createArgumentTable(all: readonly ArgumentEvidence[]): HTMLElement {
   const rows = all.map(it =>
     element(
       "tr",
       {},
       element("th", { scope: "row" }, visible(it.key)),
-      element("td", {}, element("code", {}, visible(textOf(it.goal)))),
+      element("td", {}, element("code", {}, visible(formatValue(it.goal)))),
       element(
         "td",
         { class: it.equal ? "good" : it.masked ? "quiet" : "bad" },
         it.masked ? "not compared" : it.equal ? "=" : "≠",
       ),
-      element("td", {}, element("code", {}, visible(textOf(it.model)))),
+      element("td", {}, element("code", {}, visible(formatValue(it.model)))),
     ),
   );
   const head = element(
@@ -128,4 +137,4 @@ function comparison(all: readonly ArgumentEvidence[]): HTMLElement {
   );
 }
 
-const textOf = (value: unknown) => (value === undefined ? "(absent)" : JSON.stringify(value));
+const formatValue = (value: unknown) => (value === undefined ? "(absent)" : JSON.stringify(value));

@@ -1,26 +1,23 @@
-/**
- * The parts of a total as a table: score, weight, value, and a bar of what was earned within what
- * could be.
- */
+/** The parts of a reward as a table: score, weight, value, and a bar of value against weight. */
 import type { Breakdown, Part } from "../../src/protocol/rewardPage.ts";
 import { element } from "../element.ts";
 import { fixed } from "../text.ts";
 
-const meanings: Readonly<Record<string, string>> = {
-  validity: "calls that are known, well-formed and accepted",
-  coverage: "goals reached, each after those it follows",
-  efficiency: "calls beyond the budget cost",
-  name: "calls whose tool a goal names",
-  argument: "arguments equal to the goal's",
-  success: "the world is left as the goals leave it",
+const partDescriptions: Readonly<Record<string, string>> = {
+  validity: "known tool, valid arguments, accepted by the server",
+  coverage: "goals reached in a valid order",
+  efficiency: "penalty for calls over the budget",
+  name: "calls to tools that the goals use",
+  argument: "arguments equal to those of the goal",
+  success: "the final state equals the state after the goals",
 };
 
 export function createPartTable(breakdown: Breakdown): HTMLElement {
   if (breakdown.rule === "abstain")
     return element("p", { class: "quiet" }, "The abstention rule replaces the five parts.");
   const rows = [...Object.entries(breakdown.parts), ...Object.entries(breakdown.extras)];
-  const most = Math.max(...rows.map(([, it]) => it.weight));
-  const least = Math.min(0, ...rows.map(([, it]) => it.value));
+  const max = Math.max(...rows.map(([, it]) => it.weight));
+  const min = Math.min(0, ...rows.map(([, it]) => it.value));
   const head = element(
     "tr",
     {},
@@ -32,7 +29,7 @@ export function createPartTable(breakdown: Breakdown): HTMLElement {
     "table",
     { class: "parts" },
     element("thead", {}, head),
-    element("tbody", {}, ...rows.map(([name, part]) => row(name, part, most, least))),
+    element("tbody", {}, ...rows.map(([name, part]) => createRow(name, part, max, min))),
     element(
       "tfoot",
       {},
@@ -49,7 +46,7 @@ export function createPartTable(breakdown: Breakdown): HTMLElement {
   );
 }
 
-const row = (name: string, part: Part, most: number, least: number) =>
+const createRow = (name: string, part: Part, max: number, min: number) =>
   element(
     "tr",
     {},
@@ -58,22 +55,22 @@ const row = (name: string, part: Part, most: number, least: number) =>
       { scope: "row" },
       element("span", { class: `swatch part-${name}`, "aria-hidden": "true" }),
       name,
-      element("span", { class: "quiet meaning" }, meanings[name] ?? ""),
+      element("span", { class: "quiet meaning" }, partDescriptions[name] ?? ""),
     ),
     element("td", { class: "number" }, fixed(part.score, 4)),
     element("td", { class: "number" }, `× ${fixed(part.weight, 2)}`),
     element("td", { class: "number" }, fixed(part.value, 4)),
-    element("td", { class: "bar-cell" }, bar(name, part, most, least)),
+    element("td", { class: "bar-cell" }, createBar(name, part, max, min)),
   );
 
 /**
- * All bars share one scale: a full outline is the weight, the filling what was earned; a cost hangs
- * left of zero.
+ * All bars share one scale: the outline is the weight, the filling the value. A penalty extends to
+ * the left of zero.
  */
-function bar(name: string, { value, weight }: Part, most: number, least: number): HTMLElement {
-  const span = most - least;
+function createBar(name: string, { value, weight }: Part, max: number, min: number): HTMLElement {
+  const span = max - min;
   const place = (from: number, to: number) =>
-    `left:${((from - least) / span) * 100}%;width:${((to - from) / span) * 100}%`;
+    `left:${((from - min) / span) * 100}%;width:${((to - from) / span) * 100}%`;
   const filling = element("span", { class: `filling part-${name}` });
   filling.style.cssText = place(Math.min(0, value), Math.max(0, value));
   const outline = element("span", { class: "outline" });
