@@ -7,7 +7,7 @@ import type {
   RewardView,
 } from "../../src/protocol/rewardPage.ts";
 import { element } from "../element.ts";
-import { fixed, visible } from "../text.ts";
+import { formatFixed, visible } from "../text.ts";
 
 const validityLevels = ["known tool", "valid arguments", "accepted"] as const;
 
@@ -101,11 +101,11 @@ function createValidityLadder({ validity }: CallEvidence): HTMLElement {
     {
       class: "ladder",
       role: "img",
-      "aria-label": `validity ${fixed(validity, 2)}, ${label}`,
+      "aria-label": `validity ${formatFixed(validity, 2)}, ${label}`,
       title: label,
     },
     ...steps,
-    element("span", { class: "number quiet" }, fixed(validity, 2)),
+    element("span", { class: "number quiet" }, formatFixed(validity, 2)),
   );
 }
 

@@ -2,7 +2,7 @@
 import type { RewardPage, RewardView } from "../../src/protocol/rewardPage.ts";
 import { registerControls } from "../controls.ts";
 import { element } from "../element.ts";
-import { connect } from "../page.ts";
+import { openChannel } from "../channel.ts";
 import { visible } from "../text.ts";
 import { createCallList } from "./callList.ts";
 import { createGoalList } from "./goalList.ts";
@@ -10,19 +10,19 @@ import { createPartTable } from "./partTable.ts";
 import { createTotals } from "./totals.ts";
 
 registerControls();
-const channel = connect<RewardPage>();
+const channel = openChannel<RewardPage>();
 const page = document.getElementById("page")!;
 let profile = (channel.kept() as { profile?: string } | undefined)?.profile;
 
 channel.on("changed", draw);
 channel
-  .ask("load", null)
+  .request("load", null)
   .then(draw, (error: Error) =>
     page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${error.message}.`)),
   );
 
 function draw(view: RewardView): void {
-  channel.keep({ address: view.address, profile });
+  channel.saveState({ address: view.address, profile });
   const shown = view.breakdowns.find(it => it.profile === profile) ?? view.breakdowns[0];
   page.setAttribute("aria-busy", "false");
   if (!shown) {
@@ -46,18 +46,18 @@ function draw(view: RewardView): void {
     createSection("Parts", createPartTable(shown)),
     createSection(
       "Calls",
-      createCallList(view, shown, call => void channel.ask("reveal", { call })),
+      createCallList(view, shown, call => void channel.request("reveal", { call })),
     ),
     createSection(
       "Goals",
-      createGoalList(view, shown, call => void channel.ask("reveal", { call })),
+      createGoalList(view, shown, call => void channel.request("reveal", { call })),
     ),
   );
 }
 
 function createHeader(view: RewardView): HTMLElement {
   const step = element("vscode-button", { appearance: "secondary" }, "Step Through Trajectory");
-  step.addEventListener("click", () => void channel.ask("step", null));
+  step.addEventListener("click", () => void channel.request("step", null));
   return element(
     "header",
     { class: "head" },

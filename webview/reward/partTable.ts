@@ -1,7 +1,7 @@
 /** The parts of a reward as a table: score, weight, value, and a bar of value against weight. */
 import type { Breakdown, Part } from "../../src/protocol/rewardPage.ts";
 import { element } from "../element.ts";
-import { fixed } from "../text.ts";
+import { formatFixed } from "../text.ts";
 
 const partDescriptions: Readonly<Record<string, string>> = {
   validity: "known tool, valid arguments, accepted by the server",
@@ -39,7 +39,7 @@ export function createPartTable(breakdown: Breakdown): HTMLElement {
         element("th", { scope: "row" }, "total"),
         element("td"),
         element("td"),
-        element("td", { class: "number" }, fixed(breakdown.total, 4)),
+        element("td", { class: "number" }, formatFixed(breakdown.total, 4)),
         element("td"),
       ),
     ),
@@ -57,9 +57,9 @@ const createRow = (name: string, part: Part, max: number, min: number) =>
       name,
       element("span", { class: "quiet meaning" }, partDescriptions[name] ?? ""),
     ),
-    element("td", { class: "number" }, fixed(part.score, 4)),
-    element("td", { class: "number" }, `× ${fixed(part.weight, 2)}`),
-    element("td", { class: "number" }, fixed(part.value, 4)),
+    element("td", { class: "number" }, formatFixed(part.score, 4)),
+    element("td", { class: "number" }, `× ${formatFixed(part.weight, 2)}`),
+    element("td", { class: "number" }, formatFixed(part.value, 4)),
     element("td", { class: "bar-cell" }, createBar(name, part, max, min)),
   );
 
@@ -77,7 +77,11 @@ function createBar(name: string, { value, weight }: Part, max: number, min: numb
   outline.style.cssText = place(0, name === "efficiency" ? 0 : weight);
   return element(
     "span",
-    { class: "bar", role: "img", "aria-label": `${fixed(value, 4)} of ${fixed(weight, 2)}` },
+    {
+      class: "bar",
+      role: "img",
+      "aria-label": `${formatFixed(value, 4)} of ${formatFixed(weight, 2)}`,
+    },
     outline,
     filling,
   );

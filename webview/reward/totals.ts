@@ -1,7 +1,7 @@
 /** The total of each profile, and success. Choosing a profile shows its parts below. */
 import type { Breakdown, RewardView } from "../../src/protocol/rewardPage.ts";
 import { element } from "../element.ts";
-import { counted, fixed, visible } from "../text.ts";
+import { formatCount, formatFixed, visible } from "../text.ts";
 
 export function createTotals(
   view: RewardView,
@@ -57,8 +57,8 @@ function createProfileCard(
       type: "button",
     },
     element("span", { class: "label" }, breakdown.profile),
-    element("span", { class: "number" }, fixed(breakdown.total, 4)),
-    element("span", { class: "quiet" }, `of ${fixed(maximum, 1)}`),
+    element("span", { class: "number" }, formatFixed(breakdown.total, 4)),
+    element("span", { class: "quiet" }, `of ${formatFixed(maximum, 1)}`),
   );
   card.addEventListener("click", choose);
   return card;
@@ -82,5 +82,5 @@ function formatBudget({ rule, n, budget }: Breakdown): string {
   if (rule === "abstain")
     return "The task needs no tool: the reward is 1 without a call, otherwise 0.";
   const excess = n > budget ? `: ${n - budget} over` : "";
-  return `${counted(n, "call")} made, ${budget} in the budget${excess}.`;
+  return `${formatCount(n, "call")} made, ${budget} in the budget${excess}.`;
 }
