@@ -317,7 +317,13 @@ export class Synthesizer {
       prefersLists,
       getToolWeight: tool => computeRarity(tool, this.#uses),
       ...(hidden.size > 0
-        ? { missingTools: { hidden, words: this.#abstentions.obstacles, isAll: isIrrelevant } }
+        ? {
+            missingTools: {
+              hidden,
+              words: this.#abstentions.missingCapability,
+              isAll: isIrrelevant,
+            },
+          }
         : {}),
       maxResultLength: this.#ground.preset.maxResultLength,
       maxReplyLength: this.#ground.preset.maxReplyLength,

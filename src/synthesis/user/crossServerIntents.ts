@@ -270,9 +270,7 @@ function given(
 function saidOf({ wish, value }: First, { context }: FeasibilityChecker): Record<string, string> {
   const said: Record<string, string> = {};
   for (const [path, it] of plainFields(value, ""))
-    said[`from.${path}`] = markVerbatim(
-      formatReplyValue(it, context.now, context.random, isSum(path)),
-    );
+    said[`from.${path}`] = markVerbatim(formatReplyValue(it, context, isSum(path)));
   // a thing goes by its mention, a value as the result has it
   const { inputs } = context.declarations.get(wish.tool.name)!;
   for (const [key, it] of Object.entries(wish.argumentTexts))

@@ -6,6 +6,7 @@
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { JsonSchema, Tool } from "../../environment/server.ts";
 import type { Random } from "../../environment/random.ts";
+import { dayAfter } from "../../environment/time.ts";
 import type { Declarations, ToolDeclaration, EntityInput } from "../graph/declarations.ts";
 import { applyContractions, isRequest } from "../text/clauses.ts";
 import { markVerbatim } from "../text/valueMarks.ts";
@@ -21,7 +22,7 @@ import {
 } from "../text/templateSchema.ts";
 import { chooseAlternatives, fillSlots, joinWithAnd, findSlots } from "../text/templateText.ts";
 import { entityKey } from "./lookUps.ts";
-import { dayAfter, isMoney, formatValue } from "../text/formatValue.ts";
+import { formatValue, isMoney } from "../text/formatValue.ts";
 import type { EntitySample, EntityInstance } from "./entitySampling.ts";
 
 /** What a clause needs to know of the talk it is said in. */
@@ -242,7 +243,7 @@ function slipOf(
   const first = pickValue(scene, declaration.tool, value.key, value.schema, undefined);
   if (first === undefined || first === filling.arguments[value.key]) return undefined;
   const [before, final] = [
-    formatValue(first, scene.now, persona, random, isMoney(value.key, value.schema)),
+    formatValue(first, scene, isMoney(value.key, value.schema)),
     filling.said[value.key]!,
   ];
   const text = random
@@ -355,7 +356,7 @@ function fillSpoken(
   const value = madeUp(scene, schema, undefined);
   if (typeof value !== "string") return false;
   filling.arguments[key] = value;
-  filling.said[key] = formatValue(value, scene.now, scene.persona, scene.random);
+  filling.said[key] = formatValue(value, scene);
   filling.things.push({
     instance: { entity, id: value, facts: {}, parents: {} },
     isIdSpoken: true,
@@ -508,12 +509,10 @@ function sayPart(
   thing: EntityInstance,
   slot: string,
 ): string | undefined {
-  if (slot === "id")
-    return markVerbatim(formatValue(thing.id, scene.now, scene.persona, scene.random));
+  if (slot === "id") return markVerbatim(formatValue(thing.id, scene));
   if (slot === "label") return thing.label === undefined ? undefined : markVerbatim(thing.label);
   const fact = thing.facts[slot];
-  if (fact !== undefined)
-    return formatValue(fact, scene.now, scene.persona, scene.random, isMoney(slot, undefined));
+  if (fact !== undefined) return formatValue(fact, scene, isMoney(slot, undefined));
   const id = thing.parents[slot];
   const other = id === undefined ? undefined : scene.sample.find(slot, id);
   return other && mentionOf({ ...scene, focus: [], listed: [] }, other, false)?.text;
@@ -626,7 +625,7 @@ function sayValue(
     : markVerbatim(
         Array.isArray(value)
           ? joinWithAnd(value.map(String))
-          : formatValue(value, now, persona, random, isMoney(key, schema)),
+          : formatValue(value, { now, persona, random }, isMoney(key, schema)),
       );
   return words?.say
     ? fillSlots(chooseAlternatives(random.pick(words.say), random), slot =>

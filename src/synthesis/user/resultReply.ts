@@ -133,8 +133,7 @@ export function renderField(
       ? markVerbatim(
           formatReplyValue(
             Math.abs(size),
-            now,
-            random,
+            { now, random },
             isMoneyAt(schema, slot.slice(0, -".size".length)),
           ),
         ) + endMark
@@ -142,12 +141,12 @@ export function renderField(
   }
   const own = getField(getCallValue(call), slot);
   if (own !== undefined && own !== null && typeof own !== "object")
-    return markVerbatim(formatReplyValue(own, now, random, isMoneyAt(schema, slot))) + endMark;
+    return markVerbatim(formatReplyValue(own, { now, random }, isMoneyAt(schema, slot))) + endMark;
   if (slot === "count") return list && String(list.length);
   if (slot === "items")
     return list && list.length > 0
       ? itemsOf(list, templates.tools[wish.tool.name]?.item, (it, key) =>
-          formatReplyValue(it, now, random, isMoneyAt(rowSchema(schema, list, call), key)),
+          formatReplyValue(it, { now, random }, isMoneyAt(rowSchema(schema, list, call), key)),
         )
       : undefined;
   // the assistant says days in its own way
@@ -157,7 +156,7 @@ export function renderField(
     typeof given === "string" &&
     /^\d{4}-\d{2}(-\d{2}(T\d{2}:\d{2})?)?$/.test(given)
   )
-    return markVerbatim(formatReplyValue(given, now, random)) + endMark;
+    return markVerbatim(formatReplyValue(given, { now, random })) + endMark;
   const said = pointingWords.test(wish.argumentTexts[slot] ?? "")
     ? (nameOf(wish, slot, scene) ?? wish.argumentTexts[slot])
     : wish.argumentTexts[slot];

@@ -275,13 +275,11 @@ export class UserSimulator {
         const standing = clauses.length > 0 ? "rest" : this.missingCapability ? "again" : "alone";
         this.missingCapability ??= trial.missingCapability;
         this.#left = isAll ? [...names.slice(i + 1), ...this.#left] : [];
-        const blocked = renderMissingCapability(
-          trial.missingCapability,
-          trial.intent,
-          words,
-          standing,
-          this.#scene.random,
-        );
+        const blocked = renderMissingCapability(trial.missingCapability, trial.intent, {
+          templates: words,
+          position: standing,
+          random: this.#scene.random,
+        });
         return {
           text: this.#text(
             [...clauses, trial.intent.clause],
@@ -323,14 +321,16 @@ export class UserSimulator {
     const { persona, random } = this.#scene;
     const { styleGuide } = this.#plot;
     if (!this.#foundNothing)
-      return composeTurn(clauses, opening, persona, styleGuide, random, reason);
+      return composeTurn(clauses, opening, { persona, style: styleGuide, random }, reason);
     // nobody is pleased to hear that there is nothing
     return composeTurn(
       clauses,
       opening,
-      { ...persona, followUp: styleGuide.sober },
-      { ...styleGuide, followUp: styleGuide.sober, clarification: styleGuide.sober },
-      random,
+      {
+        persona: { ...persona, followUp: styleGuide.sober },
+        style: { ...styleGuide, followUp: styleGuide.sober, clarification: styleGuide.sober },
+        random,
+      },
       reason,
     );
   }
