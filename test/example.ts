@@ -77,9 +77,11 @@ const tasks = (await Promise.all(servers.map(it => tasksOn(it.name)))).flat();
 const isNumeric = (goal: Task["goals"][number]) =>
   goal.calls.some(it => Object.values(it.arguments).some(value => typeof value === "number"));
 const stumbled = tasks.find(it => it.goals.length >= 4 && it.goals.slice(0, -1).some(isNumeric))!;
-const attempt = await rollout(stumbled, scripted("beginner", stumbling(stumbled)), catalog, {
-  id: `${stumbled.id}/beginner`,
-});
+const attempt = (
+  await rollout(stumbled, scripted("beginner", stumbling(stumbled)), catalog, {
+    id: `${stumbled.id}/beginner`,
+  })
+).trajectory;
 mkdirSync(folder, { recursive: true });
 writeFileSync(
   join(folder, "example.tasks.jsonl"),

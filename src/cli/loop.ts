@@ -230,7 +230,7 @@ async function zeroVariance(
 ): Promise<number> {
   const { catalog, signal } = terminal;
   const opened = await openStored(stored, tasks, terminal, { temperature: 1, seed: 7 });
-  const attemptOf = createAttemptFactory(catalog);
+  const createAttempt = createAttemptFactory(catalog);
   const groups = await Promise.all(
     tasks.map(async task => {
       const attempts = await Promise.all(
@@ -239,7 +239,9 @@ async function zeroVariance(
         ),
       );
       return attempts
-        .map(it => scoreAttempt(attemptOf(task, it), provePlusProfile))
+        .map(it =>
+          scoreAttempt(createAttempt(task, it.trajectory, it.finalState), provePlusProfile),
+        )
         .filter(isScored)
         .map(it => it.total);
     }),

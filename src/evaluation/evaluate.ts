@@ -45,7 +45,7 @@ export async function evaluate(
   options: EvaluateOptions,
 ): Promise<Evaluation> {
   const { catalog, profiles = [paperProfile], concurrency = 1, signal, clock, onRow } = options;
-  const attemptOf = createAttemptFactory(catalog);
+  const createAttempt = createAttemptFactory(catalog);
   const rows: EvaluationRow[] = [];
   let next = 0;
   let done = 0;
@@ -53,8 +53,13 @@ export async function evaluate(
     while (next < tasks.length) {
       const at = next++;
       const task = tasks[at]!;
-      const trajectory = await rollout(task, policy, catalog, signal ? { signal } : {});
-      const row = measureAttempt(attemptOf(task, trajectory), profiles);
+      const { trajectory, finalState } = await rollout(
+        task,
+        policy,
+        catalog,
+        signal ? { signal } : {},
+      );
+      const row = measureAttempt(createAttempt(task, trajectory, finalState), profiles);
       rows[at] = row;
       onRow?.(row, trajectory, ++done);
     }

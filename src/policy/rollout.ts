@@ -1,13 +1,12 @@
 /**
- * One attempt at a task: ask the policy, run its calls in their listed order, append, until it has
- * nothing more to say or a limit is met. Does not know whether the attempt was good, or what kind
- * of policy it asks.
+ * One attempt at a task: ask the policy for a message, run its calls in their listed order, append
+ * both to the trajectory, and repeat until the policy finishes or a limit is reached.
  */
 import { openByName, type Catalog } from "../environment/catalog.ts";
 import { fixtureDigest } from "../environment/fixture.ts";
 import { menuOf } from "../environment/menu.ts";
 import type { Tool } from "../environment/server.ts";
-import type { Session } from "../environment/session.ts";
+import type { Session, State } from "../environment/session.ts";
 import { UserError } from "../userError.ts";
 import type { Task } from "../trajectory/task.ts";
 import {
@@ -22,6 +21,13 @@ import {
 } from "../trajectory/trajectory.ts";
 import { PolicyFault, type AssistantMessage, type Policy, type Conversation } from "./policy.ts";
 
+/** A finished attempt, with the session's states, so that scoring need not replay its calls. */
+export interface Rollout {
+  readonly trajectory: Finished<Trajectory>;
+  readonly startState: State;
+  readonly finalState: State;
+}
+
 export interface RolloutOptions {
   /** Rejects the rollout with its reason. */
   readonly signal?: AbortSignal;
@@ -29,26 +35,27 @@ export interface RolloutOptions {
   readonly maxMessages?: number;
   /** The trajectory's id; task and policy when absent. */
   readonly id?: string;
-  /** Told each event as it is appended. */
+  /** Called with each event as it is appended. */
   readonly onEvent?: (event: Event) => void;
 }
 
 /**
  * Lets a policy attempt a task in a fresh session. A `PolicyFault` or a broken call ends the
- * attempt by `fault`.
+ * attempt by `fault`. Throws a `UserError` where the task's menu names a tool that is missing.
  */
 export async function rollout(
   task: Task,
   policy: Policy,
   catalog: Catalog,
   options: RolloutOptions = {},
-): Promise<Finished<Trajectory>> {
-  const header = headerOf(task, catalog, policy, options.id);
+): Promise<Rollout> {
+  const header = createHeader(task, catalog, policy, options.id);
   const session = openByName(catalog, header);
+  const startState = session.state;
   const events: Event[] = [];
   const conversation: Conversation = {
     header,
-    tools: offeredBy(task, session),
+    tools: listOfferedTools(task, session),
     now: task.now,
     events,
   };
@@ -59,7 +66,7 @@ export async function rollout(
   const maxMessages = options.maxMessages ?? task.budget.assistantMessages;
   try {
     append(
-      await converse({
+      await runConversation({
         policy,
         conversation,
         session,
@@ -72,7 +79,8 @@ export async function rollout(
   } finally {
     policy.ended?.(conversation);
   }
-  return asFinished({ header, events })!;
+  const trajectory = asFinished({ header, events })!;
+  return { trajectory, startState, finalState: session.state };
 }
 
 interface ConversationLoop {
@@ -80,13 +88,14 @@ interface ConversationLoop {
   readonly conversation: Conversation;
   readonly session: Session;
   readonly append: (event: Event) => void;
-  /** What the user says, one text a turn. */
+  /** The user's messages, one a turn. */
   readonly users: readonly string[];
   readonly maxMessages: number;
   readonly signal: AbortSignal | undefined;
 }
 
-async function converse({
+/** Runs the turns of the conversation and says how it ended. */
+async function runConversation({
   policy,
   conversation,
   session,
@@ -99,9 +108,9 @@ async function converse({
   append({ kind: "user", text: users[turn++]! });
   for (let message = 0; message < maxMessages; message++) {
     signal?.throwIfAborted();
-    const answer = await ask(policy, conversation, signal);
+    const answer = await askPolicy(policy, conversation, signal);
     if (answer instanceof PolicyFault) return { kind: "ended", by: "fault", fault: answer.message };
-    append(assistantEventOf(message, answer));
+    append(createAssistantEvent(message, answer));
     const broken = runCalls(answer, message, session, append);
     if (broken) return { kind: "ended", by: "fault", fault: broken };
     if (answer.cut) break;
@@ -112,7 +121,7 @@ async function converse({
   return { kind: "ended", by: "limit" };
 }
 
-async function ask(
+async function askPolicy(
   policy: Policy,
   conversation: Conversation,
   signal: AbortSignal | undefined,
@@ -127,8 +136,8 @@ async function ask(
 }
 
 /**
- * Runs a message's calls in order. What a broken call said comes back; the calls after it do not
- * run.
+ * Runs a message's calls in order. Stops at a broken call and returns its message; undefined where
+ * there is none.
  */
 function runCalls(
   answer: AssistantMessage,
@@ -137,14 +146,14 @@ function runCalls(
   append: (event: Event) => void,
 ): string | undefined {
   for (const call of answer.calls) {
-    const called = session.call(call.name, call.arguments);
-    append(createCallEvent(message, call.name, call.arguments, called));
-    if (called.outcome.kind === "broken") return called.outcome.message;
+    const result = session.call(call.name, call.arguments);
+    append(createCallEvent(message, call.name, call.arguments, result));
+    if (result.outcome.kind === "broken") return result.outcome.message;
   }
   return undefined;
 }
 
-const assistantEventOf = (
+const createAssistantEvent = (
   message: number,
   { text, tokens, logprobs, mask }: AssistantMessage,
 ): Event => ({
@@ -157,10 +166,10 @@ const assistantEventOf = (
 });
 
 /**
- * What the attempt pins: the fixtures and tool definitions as they are now, which may be newer than
- * the task's.
+ * The header pins the fixtures and tool definitions as they are now, which may be newer than the
+ * task's.
  */
-function headerOf(
+function createHeader(
   task: Task,
   catalog: Catalog,
   policy: Policy,
@@ -183,7 +192,7 @@ function headerOf(
   };
 }
 
-function offeredBy(task: Task, session: Session): readonly Tool[] {
+function listOfferedTools(task: Task, session: Session): readonly Tool[] {
   const tools = menuOf(session.tools, task.menu, task.tools);
   const missing = task.menu.find(({ name }) => !tools.some(it => it.name === name));
   if (missing)

@@ -21,8 +21,19 @@ export interface Success {
   readonly reasons: readonly string[];
 }
 
-/** Judges an attempt by its worlds and its reads; on a task without goals, by making no call. */
+const known = new WeakMap<Attempt, Success>();
+
+/**
+ * Whether an attempt succeeded, by its states and its reads; on a task without goals, by making no
+ * call. Computed once per attempt.
+ */
 export function judgeSuccess(attempt: Attempt): Success {
+  let success = known.get(attempt);
+  if (!success) known.set(attempt, (success = computeSuccess(attempt)));
+  return success;
+}
+
+function computeSuccess(attempt: Attempt): Success {
   const { task, trajectory, states } = attempt;
   const calls = listCalls(trajectory);
   if (task.goals.length === 0) {

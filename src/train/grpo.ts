@@ -20,7 +20,7 @@ import {
   type Gradients,
   type Model,
 } from "../model/transformer.ts";
-import { rollout } from "../policy/rollout.ts";
+import { rollout, type Rollout } from "../policy/rollout.ts";
 import { paperProfile, type Profile } from "../reward/profiles.ts";
 import { isScored, scoreAttempt, type Unscorable } from "../reward/reward.ts";
 import { judgeSuccess } from "../reward/success.ts";
@@ -92,7 +92,7 @@ export function openGrpo(ground: GrpoGround, config: GrpoConfig): Method {
         );
       }),
     );
-    const judged = tried.map(group => group.map(it => judge(it.task, it.trajectory)));
+    const judged = tried.map(group => group.map(it => judge(it.task, it.rollout)));
     const groups = judged.map(group => group.filter(it => it !== undefined));
     const faults = judged.flat().length - groups.flat().length;
     const sampled = performance.now();
@@ -143,7 +143,7 @@ export function openGrpo(ground: GrpoGround, config: GrpoConfig): Method {
 /** Attempts at one task, side by side. */
 const attempts = (student: Student, catalog: Catalog, task: Task, ids: readonly string[]) =>
   Promise.all(
-    ids.map(async id => ({ task, trajectory: await rollout(task, student, catalog, { id }) })),
+    ids.map(async id => ({ task, rollout: await rollout(task, student, catalog, { id }) })),
   );
 
 /**
@@ -156,11 +156,11 @@ export function judgeOf({
   tokenizer,
 }: Pick<GrpoGround, "catalog" | "profile" | "tokenizer">): (
   task: Task,
-  trajectory: Finished<Trajectory>,
+  rollout: Pick<Rollout, "trajectory" | "finalState">,
 ) => Tried | undefined {
-  const attemptOf = createAttemptFactory(catalog);
-  return (task, trajectory) => {
-    const attempt: Attempt = attemptOf(task, trajectory);
+  const createAttempt = createAttemptFactory(catalog);
+  return (task, { trajectory, finalState }) => {
+    const attempt: Attempt = createAttempt(task, trajectory, finalState);
     const breakdown: Breakdown | Unscorable = scoreAttempt(attempt, profile);
     if (!isScored(breakdown)) return undefined;
     const published =

@@ -33,7 +33,7 @@ export async function withSlip(
   const wrong = wronged(right[at]!.calls[0]!, catalog, random);
   if (!wrong) return undefined;
   const messages: AssistantMessage[] = right.toSpliced(at, 0, { text: "", calls: [wrong] });
-  const trajectory = await rollout(task, scripted("scripted:slip", messages), catalog, {
+  const { trajectory } = await rollout(task, scripted("scripted:slip", messages), catalog, {
     id: `${task.id}/slip`,
     maxMessages: messages.length,
   });

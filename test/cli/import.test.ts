@@ -143,12 +143,16 @@ test("xLAM-irrelevance, one JSON array: Python's types become JSON's, and what h
 
 test("an imported task is attempted like any other: silence earns 1, a call of a tool that nobody stands behind earns 0, and both replay", async () => {
   const [task] = written("c.tasks.jsonl");
-  const good = await rollout(task!, teacherOf(task!), catalog);
-  const bad = await rollout(
-    task!,
-    scripted("eager", [{ text: "", calls: [{ name: "weather", arguments: { place: "Paris" } }] }]),
-    catalog,
-  );
+  const good = (await rollout(task!, teacherOf(task!), catalog)).trajectory;
+  const bad = (
+    await rollout(
+      task!,
+      scripted("eager", [
+        { text: "", calls: [{ name: "weather", arguments: { place: "Paris" } }] },
+      ]),
+      catalog,
+    )
+  ).trajectory;
   const attemptOf = createAttemptFactory(catalog);
   expect([good, bad].map(it => scoreAttempt(attemptOf(task!, it), paperProfile))).toMatchObject([
     { total: 1 },

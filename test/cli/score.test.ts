@@ -167,12 +167,14 @@ const tasksFile = write(
   [fifty, twice, read].map(it => `${formatTaskLine(it)}\n`).join(""),
 );
 const attempts = [
-  await rollout(
-    fifty,
-    scripted("wrong", [calling(lookUp), calling(transfer("acc_115", 50)), saying("Done.")]),
-    catalog,
-  ),
-  await rollout(read, idle, catalog),
+  (
+    await rollout(
+      fifty,
+      scripted("wrong", [calling(lookUp), calling(transfer("acc_115", 50)), saying("Done.")]),
+      catalog,
+    )
+  ).trajectory,
+  (await rollout(read, idle, catalog)).trajectory,
 ];
 const attemptsFile = write("some.trajectory.jsonl", attempts.map(formatTrajectory).join(""));
 

@@ -37,12 +37,14 @@ async function check(
   expected: readonly string[],
   maxMessages?: number,
 ) {
-  const { events } = await rollout(
-    await moveTwice(),
-    scripted("test", messages),
-    catalog,
-    maxMessages === undefined ? {} : { maxMessages },
-  );
+  const { events } = (
+    await rollout(
+      await moveTwice(),
+      scripted("test", messages),
+      catalog,
+      maxMessages === undefined ? {} : { maxMessages },
+    )
+  ).trajectory;
   expect(lines(events)).toEqual(expected);
 }
 
@@ -120,11 +122,9 @@ const throwing = (error: Error): Policy => ({
 });
 
 test("a policy's fault ends the attempt and is recorded", async () => {
-  const { events } = await rollout(
-    await readOnly(),
-    throwing(new PolicyFault("the endpoint answered 503")),
-    catalog,
-  );
+  const { events } = (
+    await rollout(await readOnly(), throwing(new PolicyFault("the endpoint answered 503")), catalog)
+  ).trajectory;
   expect(events.at(-1)).toEqual({ kind: "ended", by: "fault", fault: "the endpoint answered 503" });
 });
 
@@ -153,7 +153,7 @@ test("an abort rejects with its reason and tells the policy", async () => {
 
 test("the header pins fixtures, tools, seed and menu", async () => {
   const task = await readOnly();
-  const { header } = await rollout(task, idle, catalog, { id: "a1" });
+  const { header } = (await rollout(task, idle, catalog, { id: "a1" })).trajectory;
   expect(header).toMatchObject({
     id: "a1",
     task: "t-read",
@@ -167,7 +167,7 @@ test("the header pins fixtures, tools, seed and menu", async () => {
 
 test("the teacher does again what it did", async () => {
   const task = await moveTwice();
-  const { events } = await rollout(task, teacherOf(task), catalog);
+  const { events } = (await rollout(task, teacherOf(task), catalog)).trajectory;
   expect(events.map(it => ("digest" in it ? it.digest : it.kind))).toEqual(
     task.trajectory.events.map(it => ("digest" in it ? it.digest : it.kind)),
   );

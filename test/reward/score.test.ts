@@ -29,7 +29,7 @@ import {
 
 const attemptOf = createAttemptFactory(catalog);
 const attempt = async (task: Task, messages: readonly AssistantMessage[]) =>
-  attemptOf(task, await rollout(task, scripted("test", messages), catalog));
+  attemptOf(task, (await rollout(task, scripted("test", messages), catalog)).trajectory);
 
 /** What a list of messages achieves at a task: "yes", or why not. */
 async function check(task: Promise<Task>, messages: readonly AssistantMessage[], expected: string) {
@@ -176,13 +176,13 @@ describe("a policy that does nothing", () => {
   test("succeeds at no task with goals", async () => {
     for (const task of await Promise.all([moveFifty(), moveTwice(), readOnly(), undoing()]))
       expect(
-        judgeSuccess(attemptOf(task, await rollout(task, idle, catalog))).achieved,
+        judgeSuccess(attemptOf(task, (await rollout(task, idle, catalog)).trajectory)).achieved,
         task.id,
       ).toBe(false);
   });
   test("earns 0 on a task with goals and 1 on one without", async () => {
     const total = async (task: Task) =>
-      scoreAttempt(attemptOf(task, await rollout(task, idle, catalog)), paperProfile);
+      scoreAttempt(attemptOf(task, (await rollout(task, idle, catalog)).trajectory), paperProfile);
     expect(await total(await moveFifty())).toMatchObject({ total: 0 });
     expect(await total(await abstain())).toMatchObject({ total: 1, rule: "abstain" });
   });
@@ -190,7 +190,7 @@ describe("a policy that does nothing", () => {
 
 test("the teacher earns 1.3 by the paper, and 1 more for success in prove-plus", async () => {
   const task = await moveTwice();
-  const trajectory = await rollout(task, teacherOf(task), catalog);
+  const trajectory = (await rollout(task, teacherOf(task), catalog)).trajectory;
   expect(scoreAttempt(attemptOf(task, trajectory), paperProfile)).toMatchObject({
     total: expect.closeTo(1.3, 6),
     extras: {},

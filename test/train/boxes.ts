@@ -138,7 +138,8 @@ async function boxTask(
   ];
   return {
     ...task,
-    trajectory: await rollout(task as unknown as Task, scripted("teacher", messages), catalog),
+    trajectory: (await rollout(task as unknown as Task, scripted("teacher", messages), catalog))
+      .trajectory,
   } as unknown as Task;
 }
 

@@ -85,9 +85,11 @@ export async function taskOf(made: {
       events: [],
     },
   };
-  const ran = await rollout(blank, scripted("scripted:teacher", teacher), catalog, {
-    id: `${id}/teacher`,
-  });
+  const ran = (
+    await rollout(blank, scripted("scripted:teacher", teacher), catalog, {
+      id: `${id}/teacher`,
+    })
+  ).trajectory;
   const events = ran.events.map(it => {
     if (it.kind !== "call") return it;
     const { patches: _, ...rest } = it;

@@ -43,7 +43,10 @@ const stumbling = async () => {
     }),
     saying("Done\u202e!"),
   ];
-  return { task, trajectory: await rollout(task, scripted("student", messages), catalog) };
+  return {
+    task,
+    trajectory: (await rollout(task, scripted("student", messages), catalog)).trajectory,
+  };
 };
 
 test("a task with its teacher's trajectory", async () => {
@@ -67,7 +70,8 @@ test("an attempt with what each call earned", async () => {
 
 test("a task that wants no call, and an attempt that makes one", async () => {
   const task = await abstain();
-  const trajectory = await rollout(task, scripted("eager", [calling(balance)]), catalog);
+  const trajectory = (await rollout(task, scripted("eager", [calling(balance)]), catalog))
+    .trajectory;
   const breakdown = scoreAttempt(createAttemptFactory(catalog)(task, trajectory), paperProfile);
   if (!isScored(breakdown)) throw new Error(breakdown.unscorable);
   checkGolden(

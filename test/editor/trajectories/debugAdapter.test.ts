@@ -20,15 +20,17 @@ const source = "prove:/transcripts/made/t-move.transcript";
 /** Moves too much, then to the wrong account. */
 async function stumbling(): Promise<DebugTarget> {
   const task = await moveFifty();
-  const trajectory = await rollout(
-    task,
-    scripted("student", [
-      calling(lookUp),
-      calling(transfer("acc_108", 1e5), transfer("acc_115", 50)),
-      saying("Moved."),
-    ]),
-    catalog,
-  );
+  const trajectory = (
+    await rollout(
+      task,
+      scripted("student", [
+        calling(lookUp),
+        calling(transfer("acc_108", 1e5), transfer("acc_115", 50)),
+        saying("Moved."),
+      ]),
+      catalog,
+    )
+  ).trajectory;
   return {
     source,
     title: "t-move",

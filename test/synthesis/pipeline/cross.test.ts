@@ -233,7 +233,7 @@ test("the teacher's own calls score in full, and those of one server alone do no
       extras: { success: { value: 1 } },
       parts: { coverage: { score: 1 } },
     });
-    const again = await rollout(it, teacherOf(it), catalog);
+    const again = (await rollout(it, teacherOf(it), catalog)).trajectory;
     expect(listCalls(again).map(call => call.digest)).toEqual(
       listCalls(it.trajectory).map(call => call.digest),
     );

@@ -35,7 +35,8 @@ test("every task fits its schema", () => {
 
 test("the teacher does it again on the task's own menu, byte for byte", async () => {
   for (const task of tasks.slice(0, 60)) {
-    const { events } = await rollout(task, teacherOf(task), catalog, { maxMessages: 40 });
+    const { events } = (await rollout(task, teacherOf(task), catalog, { maxMessages: 40 }))
+      .trajectory;
     const bare = events.map(it => (it.kind === "call" ? { ...it, patches: undefined } : it));
     expect(JSON.parse(JSON.stringify(bare))).toEqual(task.trajectory.events);
   }
