@@ -22,18 +22,14 @@ export function element(
   attributes: Attributes = {},
   ...children: Child[]
 ): HTMLElement {
-  return fill(document.createElement(tag), attributes, children);
+  return filled(document.createElement(tag), attributes, children);
 }
 
 /** The same for SVG. */
-export const svgElement = (
-  tag: string,
-  attributes: Attributes = {},
-  ...children: Child[]
-): SVGElement =>
-  fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+export const drawn = (tag: string, attributes: Attributes = {}, ...children: Child[]): SVGElement =>
+  filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
-function fill<Made extends Element>(
+function filled<Made extends Element>(
   made: Made,
   attributes: Attributes,
   children: readonly Child[],

@@ -11,30 +11,30 @@ export interface Dependency {
   readonly need: string;
 }
 
-export interface Position {
+export interface Spot {
   readonly column: number;
   readonly row: number;
 }
 
 /** Rows of a column; a longer one goes on in the next. */
-const maxRows = 18;
+const mostRows = 18;
 
 /** The spot of each tool, in the order of the list. */
-export function layOut(count: number, edges: readonly Dependency[]): readonly Position[] {
-  const depths = findDepths(count, edges);
+export function layout(count: number, edges: readonly Dependency[]): readonly Spot[] {
+  const depths = depthsOf(count, edges);
   const layers = Array.from({ length: Math.max(-1, ...depths) + 1 }, (_, depth) =>
     depths.flatMap((it, tool) => (it === depth ? [tool] : [])),
   ).filter(it => it.length > 0);
-  orderLayers(layers, edges);
-  const spots: Position[] = [];
+  order(layers, edges);
+  const spots: Spot[] = [];
   let column = 0;
   for (const layer of layers) {
-    const columns = Math.ceil(layer.length / maxRows);
+    const columns = Math.ceil(layer.length / mostRows);
     const rows = Math.ceil(layer.length / columns);
     for (const [i, tool] of layer.entries())
       spots[tool] = {
         column: column + Math.floor(i / rows),
-        row: (i % rows) + (countRows(layers) - Math.min(rows, layer.length)) / 2,
+        row: (i % rows) + (rowsOf(layers) - Math.min(rows, layer.length)) / 2,
       };
     column += columns;
   }
@@ -42,14 +42,14 @@ export function layOut(count: number, edges: readonly Dependency[]): readonly Po
 }
 
 /** The tallest column's rows. */
-const countRows = (layers: readonly (readonly number[])[]) =>
-  Math.max(...layers.map(it => Math.ceil(it.length / Math.ceil(it.length / maxRows))));
+const rowsOf = (layers: readonly (readonly number[])[]) =>
+  Math.max(...layers.map(it => Math.ceil(it.length / Math.ceil(it.length / mostRows))));
 
 /**
  * How many calls must come before each tool: one more than its hardest need, which its easiest
  * alternative fills.
  */
-function findDepths(count: number, edges: readonly Dependency[]): readonly number[] {
+function depthsOf(count: number, edges: readonly Dependency[]): readonly number[] {
   const into = Array.from({ length: count }, (_, tool) => edges.filter(it => it.b === tool));
   const gives = Array.from(
     { length: count },
@@ -57,7 +57,7 @@ function findDepths(count: number, edges: readonly Dependency[]): readonly numbe
   );
   const depths = into.map(it => (it.length === 0 ? 0 : Infinity));
   for (;;) {
-    settleDepths(depths, into);
+    settle(depths, into);
     const unsettled = depths.flatMap((it, tool) => (it === Infinity ? [tool] : []));
     if (unsettled.length === 0) return depths;
     // they need each other: whoever gives most begins
@@ -67,7 +67,7 @@ function findDepths(count: number, edges: readonly Dependency[]): readonly numbe
   }
 }
 
-function settleDepths(depths: number[], into: readonly (readonly Dependency[])[]): void {
+function settle(depths: number[], into: readonly (readonly Dependency[])[]): void {
   for (let changed = true; changed;) {
     changed = false;
     for (const [tool, edges] of into.entries()) {
@@ -88,7 +88,7 @@ const sweeps = 6;
 /**
  * Orders each layer by the mean place of what its tools are tied to in the others, forth and back.
  */
-function orderLayers(layers: number[][], edges: readonly Dependency[]): void {
+function order(layers: number[][], edges: readonly Dependency[]): void {
   const tied = new Map<number, number[]>();
   for (const { a, b } of edges)
     for (const [one, other] of [

@@ -4,24 +4,24 @@
  */
 import type { GraphPage, GraphView } from "../../src/protocol/graphPage.ts";
 import { element } from "../element.ts";
-import { openChannel } from "../channel.ts";
+import { connect } from "../page.ts";
 import { visible } from "../text.ts";
-import { GraphDrawing, shortName } from "./drawing.ts";
-import { formatFlow, renderSide } from "./sidePanel.ts";
+import { Picture, shortName } from "./picture.ts";
+import { flowOf, sideOf } from "./side.ts";
 
-const channel = openChannel<GraphPage>();
+const channel = connect<GraphPage>();
 const page = document.getElementById("page")!;
 
-channel.on("changed", renderPage);
+channel.on("changed", draw);
 channel
-  .request("load", null)
-  .then(renderPage, (refused: Error) =>
+  .ask("load", null)
+  .then(draw, (refused: Error) =>
     page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${refused.message}.`)),
   );
 
-function renderPage(view: GraphView): void {
+function draw(view: GraphView): void {
   // the editor finds the server again by this after a reload
-  channel.saveState({ server: view.server });
+  channel.keep({ server: view.server });
   const side = element("aside", { "aria-live": "polite" });
   const filter = element("input", {
     type: "search",
@@ -29,12 +29,12 @@ function renderPage(view: GraphView): void {
     placeholder: "Filter tools",
     "aria-label": "Filter tools by name",
   });
-  const [explicit, implicit] = [createCheckbox("explicit"), createCheckbox("implicit")];
+  const [explicit, implicit] = [check("explicit"), check("implicit")];
   let chosen: number | undefined;
   let pointed: number | undefined;
   const matches = (tool: number) =>
     view.tools[tool]!.name.includes(filter.value.trim().toLowerCase());
-  const picture = new GraphDrawing(
+  const picture = new Picture(
     view,
     tool => {
       chosen = tool === chosen ? undefined : tool;
@@ -54,10 +54,10 @@ function renderPage(view: GraphView): void {
   const show = (anew = false) => {
     const shown = { explicit: explicit.box.checked, implicit: implicit.box.checked };
     const tool = chosen ?? pointed;
-    picture.highlight(tool, shown, matches);
+    picture.show(tool, shown, matches);
     if (beside === tool && !anew) return;
     beside = tool;
-    side.replaceChildren(...renderSide(view, tool, shown, choose));
+    side.replaceChildren(...sideOf(view, tool, shown, choose));
   };
   filter.addEventListener("input", () => show());
   for (const it of [explicit, implicit]) it.box.addEventListener("change", () => show(true));
@@ -65,22 +65,22 @@ function renderPage(view: GraphView): void {
   page.replaceChildren(
     element("div", { class: "bar" }, filter, explicit.label, implicit.label),
     element("div", { class: "sides" }, picture.element, side),
-    renderTable(view),
+    table(view),
   );
   show(true);
 }
 
-function createCheckbox(kind: "explicit" | "implicit") {
+function check(kind: "explicit" | "implicit") {
   const box = element("input", { type: "checkbox", checked: true });
   return { box, label: element("label", { class: "check" }, box, ` ${kind}`) };
 }
 
-function renderTable({ tools, edges, server }: GraphView): HTMLElement {
+function table({ tools, edges, server }: GraphView): HTMLElement {
   const rows = edges.map(it => [
     shortName(tools[it.a]!.name, server),
     shortName(tools[it.b]!.name, server),
     it.kind,
-    formatFlow(it),
+    flowOf(it),
     it.verified ?? "",
   ]);
   const isTried = edges.some(it => it.verified);

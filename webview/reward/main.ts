@@ -1,33 +1,36 @@
-/** The page of one attempt's reward: totals, parts, and the evidence for each call and goal. */
+/**
+ * The reward of one attempt: what it earned by part, and why, call by call and goal by goal. Draws
+ * what it is told; computes nothing.
+ */
 import type { RewardPage, RewardView } from "../../src/protocol/rewardPage.ts";
 import { registerControls } from "../controls.ts";
 import { element } from "../element.ts";
-import { openChannel } from "../channel.ts";
+import { connect } from "../page.ts";
 import { visible } from "../text.ts";
-import { createCallList } from "./callList.ts";
-import { createGoalList } from "./goalList.ts";
-import { createPartTable } from "./partTable.ts";
+import { createCallList } from "./calls.ts";
+import { createGoalList } from "./goals.ts";
+import { createPartTable } from "./parts.ts";
 import { createTotals } from "./totals.ts";
 
 registerControls();
-const channel = openChannel<RewardPage>();
+const channel = connect<RewardPage>();
 const page = document.getElementById("page")!;
 let profile = (channel.kept() as { profile?: string } | undefined)?.profile;
 
 channel.on("changed", draw);
 channel
-  .request("load", null)
-  .then(draw, (error: Error) =>
-    page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${error.message}.`)),
+  .ask("load", null)
+  .then(draw, (refused: Error) =>
+    page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${refused.message}.`)),
   );
 
 function draw(view: RewardView): void {
-  channel.saveState({ address: view.address, profile });
+  channel.keep({ address: view.address, profile });
   const shown = view.breakdowns.find(it => it.profile === profile) ?? view.breakdowns[0];
   page.setAttribute("aria-busy", "false");
   if (!shown) {
     page.replaceChildren(
-      createHeader(view),
+      header(view),
       element(
         "p",
         { class: "empty", role: "alert" },
@@ -41,23 +44,23 @@ function draw(view: RewardView): void {
     draw(view);
   };
   page.replaceChildren(
-    createHeader(view),
+    header(view),
     createTotals(view, shown, choose),
-    createSection("Parts", createPartTable(shown)),
-    createSection(
+    section("Parts", createPartTable(shown)),
+    section(
       "Calls",
-      createCallList(view, shown, call => void channel.request("reveal", { call })),
+      createCallList(view, shown, call => void channel.ask("reveal", { call })),
     ),
-    createSection(
+    section(
       "Goals",
-      createGoalList(view, shown, call => void channel.request("reveal", { call })),
+      createGoalList(view, shown, call => void channel.ask("reveal", { call })),
     ),
   );
 }
 
-function createHeader(view: RewardView): HTMLElement {
+function header(view: RewardView): HTMLElement {
   const step = element("vscode-button", { appearance: "secondary" }, "Step Through Trajectory");
-  step.addEventListener("click", () => void channel.request("step", null));
+  step.addEventListener("click", () => void channel.ask("step", null));
   return element(
     "header",
     { class: "head" },
@@ -75,5 +78,5 @@ function createHeader(view: RewardView): HTMLElement {
   );
 }
 
-const createSection = (title: string, ...content: HTMLElement[]) =>
+const section = (title: string, ...content: HTMLElement[]) =>
   element("section", {}, element("h2", {}, title), ...content);

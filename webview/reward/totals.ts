@@ -1,7 +1,9 @@
-/** The total of each profile, and success. Choosing a profile shows its parts below. */
+/**
+ * The totals side by side, one a profile, and success; choosing a profile shows its parts below.
+ */
 import type { Breakdown, RewardView } from "../../src/protocol/rewardPage.ts";
 import { element } from "../element.ts";
-import { formatCount, formatFixed, visible } from "../text.ts";
+import { counted, fixed, visible } from "../text.ts";
 
 export function createTotals(
   view: RewardView,
@@ -13,16 +15,15 @@ export function createTotals(
     role: "radiogroup",
     "aria-label": "Reward profile",
   });
-  for (const it of view.breakdowns)
-    group.append(createProfileCard(it, it === shown, () => choose(it.profile)));
-  group.addEventListener("keydown", event => chooseByKey(event, view.breakdowns, shown, choose));
+  for (const it of view.breakdowns) group.append(total(it, it === shown, () => choose(it.profile)));
+  group.addEventListener("keydown", event => moveBy(event, view.breakdowns, shown, choose));
   const { value, why } = view.success;
   const success = element(
     "div",
     { class: `total success ${value ? "good" : "bad"}` },
     element("span", { class: "label" }, "success"),
     element("span", { class: "number" }, value ? "✓ yes" : "✗ no"),
-    ...(value ? ["the final state equals the state after the goals"] : why).map(it =>
+    ...(value ? ["the world is left as the goals leave it"] : why).map(it =>
       element("span", { class: "quiet" }, visible(it)),
     ),
   );
@@ -31,16 +32,12 @@ export function createTotals(
     { class: "totals-row" },
     group,
     success,
-    element("p", { class: "quiet budget" }, formatBudget(shown)),
+    element("p", { class: "quiet budget" }, budgetLine(shown)),
   );
 }
 
-function createProfileCard(
-  breakdown: Breakdown,
-  isShown: boolean,
-  choose: () => void,
-): HTMLElement {
-  const maximum =
+function total(breakdown: Breakdown, isShown: boolean, choose: () => void): HTMLElement {
+  const best =
     breakdown.rule === "abstain"
       ? 1
       : Object.values({ ...breakdown.parts, ...breakdown.extras }).reduce(
@@ -57,15 +54,15 @@ function createProfileCard(
       type: "button",
     },
     element("span", { class: "label" }, breakdown.profile),
-    element("span", { class: "number" }, formatFixed(breakdown.total, 4)),
-    element("span", { class: "quiet" }, `of ${formatFixed(maximum, 1)}`),
+    element("span", { class: "number" }, fixed(breakdown.total, 4)),
+    element("span", { class: "quiet" }, `of ${fixed(best, 1)}`),
   );
   card.addEventListener("click", choose);
   return card;
 }
 
-/** Arrow keys choose a profile, as in every radio group. */
-function chooseByKey(
+/** Arrow keys choose among the profiles, as in every radio group. */
+function moveBy(
   event: KeyboardEvent,
   all: readonly Breakdown[],
   shown: Breakdown,
@@ -78,9 +75,8 @@ function chooseByKey(
   document.querySelector<HTMLElement>(".total[aria-checked=true]")?.focus();
 }
 
-function formatBudget({ rule, n, budget }: Breakdown): string {
+function budgetLine({ rule, n, budget }: Breakdown): string {
   if (rule === "abstain")
-    return "The task needs no tool: the reward is 1 without a call, otherwise 0.";
-  const excess = n > budget ? `: ${n - budget} over` : "";
-  return `${formatCount(n, "call")} made, ${budget} in the budget${excess}.`;
+    return "Nothing here calls for a tool: making no call earns 1, any call earns 0.";
+  return `${counted(n, "call")} made, ${budget} free of cost${n > budget ? `: ${n - budget} too many` : ""}.`;
 }

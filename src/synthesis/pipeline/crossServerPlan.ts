@@ -6,7 +6,7 @@
 import type { Random } from "../../environment/random.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { CrossServerLink } from "../text/crossServerLinks.ts";
-import type { LinkStep } from "../user/crossServerIntents.ts";
+import type { LinkStep } from "../user/linkStep.ts";
 
 /** The wishes of a talk over several servers. */
 export interface CrossServerPlan {

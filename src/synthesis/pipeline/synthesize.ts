@@ -20,7 +20,7 @@ import { rejectedFormat, type RejectedAttempt } from "./report.ts";
 import { DuplicateFilter, findRejection } from "./filter.ts";
 import { heldOutServers, isHeldOut, splitOf } from "./split.ts";
 import { Synthesizer, type PreparedConversation, type SynthesisOptions } from "./synthesizer.ts";
-import { createCrossServerGraph } from "../user/crossServerScene.ts";
+import { createCrossServerGraph } from "../graph/crossServerGraph.ts";
 
 /** One attempt at a task: kept, or turned down with the course it took. */
 export type AttemptResult =

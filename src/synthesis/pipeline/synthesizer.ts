@@ -41,11 +41,12 @@ import { readTemplates } from "../text/templates.ts";
 import type { ServerTemplates } from "../text/templateSchema.ts";
 import type { UserPlan } from "../user/userPlan.ts";
 import { presets, type MenuKind, type Preset } from "./presets.ts";
-import { sampleEntities, type EntitySample } from "../user/entitySampling.ts";
+import { sampleEntities } from "../user/entitySampling.ts";
+import type { EntitySample } from "../user/entityInstance.ts";
 import { GraphTeacher, RefusingTeacher } from "../teachers/graphTeacher.ts";
 import type { Teacher } from "../teachers/teacher.ts";
-import type { ConversationContext } from "../user/intent.ts";
-import { createCrossServerDomain, type ServerDomain } from "../user/crossServerScene.ts";
+import type { ConversationContext } from "../user/conversationContext.ts";
+import { createCrossServerDomain, type ServerDomain } from "../user/crossServerDomain.ts";
 
 export interface SynthesisOptions {
   readonly catalog: Catalog;
@@ -278,7 +279,9 @@ export class Synthesizer {
       events: conversation.events,
     });
     const heard: RoleSetup["onTurnChecked"] = done =>
-      author?.recordOutcomes(done.map(({ wish, call }) => ({ wish, outcome: call.outcome })));
+      author?.recordOutcomes(
+        done.map(({ wish, call }) => ({ intent: wish, outcome: call.outcome })),
+      );
     return {
       ...setup,
       conversation,
@@ -312,18 +315,12 @@ export class Synthesizer {
       info,
       isOneTurn,
       refusalOdds: isIrrelevant
-        ? { met: 0, courted: 0 }
-        : { met: shares.refusals, courted: shares.courted },
+        ? { accept: 0, seek: 0 }
+        : { accept: shares.refusals, seek: shares.courted },
       prefersLists,
       getToolWeight: tool => computeRarity(tool, this.#uses),
       ...(hidden.size > 0
-        ? {
-            missingTools: {
-              hidden,
-              words: this.#abstentions.missingCapability,
-              isAll: isIrrelevant,
-            },
-          }
+        ? { missingTools: { hidden, templates: this.#abstentions.obstacles, isAll: isIrrelevant } }
         : {}),
       maxResultLength: this.#ground.preset.maxResultLength,
       maxReplyLength: this.#ground.preset.maxReplyLength,
@@ -448,7 +445,7 @@ function speakerOf(
     nextTurn: kind => author.nextTurn(kind)?.text,
     findFlaw: text => flawOf(text, catalog),
     get stuckReason() {
-      return author.failure;
+      return author.stuckReason;
     },
     get owesAnswer() {
       return author.owesAnswer;
@@ -460,7 +457,7 @@ function speakerOf(
       const last = events.at(-1);
       if (teacher instanceof GraphTeacher)
         author.recordOutcomes(
-          teacher.answered.map(({ wish, call }) => ({ wish, outcome: call.outcome })),
+          teacher.answered.map(({ wish, call }) => ({ intent: wish, outcome: call.outcome })),
           last?.kind === "assistant" ? last.text : "",
         );
     },

@@ -18,8 +18,8 @@ import { createPlanFromLinks, type CrossServerPlan } from "./crossServerPlan.ts"
 import type { ConversationScript } from "./taskSpecification.ts";
 import { declarationsOf } from "../graph/declarations.ts";
 
-const never = { met: 0, courted: 0 };
-const always = { met: 1, courted: 1 };
+const never = { accept: 0, seek: 0 };
+const always = { accept: 1, seek: 1 };
 
 /**
  * A task's plan, to be followed with other things and words. What the transcript leaves open is
@@ -48,7 +48,7 @@ export function createVariantPlan(
   const crossing = crossingIn(task, turns, bridges, catalog);
   const script = turns.map(({ tools, isRefused }) => ({
     tools,
-    refusals: isRefused ? always : never,
+    refusalOdds: isRefused ? always : never,
   }));
   return {
     like: {

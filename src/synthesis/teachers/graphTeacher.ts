@@ -9,20 +9,21 @@ import { getCallFault, getCallValue, type CallEvent } from "../../trajectory/tra
 import type { UserSimulator } from "../user/userSimulator.ts";
 import type { Random } from "../../environment/random.ts";
 import { findEntities } from "../graph/resultEntities.ts";
-import { renderField, renderResultReply, type ResultReply } from "../user/resultReply.ts";
 import { capitalize } from "../text/clauses.ts";
 import { markVerbatim } from "../text/valueMarks.ts";
 import type { StyleGuide } from "../text/personas.ts";
 import { chooseAlternatives, fillSlots } from "../text/templateText.ts";
-import { partialNameKey } from "../user/feasibility.ts";
 import { isFullClause, formatRefusal } from "../text/formatRefusal.ts";
 import { renderReply } from "../text/renderReply.ts";
 import type { PlannedIntent, UserTurn } from "../user/userPlan.ts";
 import { substitutePartialNames } from "../user/partialMention.ts";
-import { entityKey, findLookUps, type LookUp } from "../user/lookUps.ts";
-import type { EntityInstance } from "../user/entitySampling.ts";
+import { findLookUps, type LookUp } from "../user/lookUps.ts";
 import type { EntityMention, Intent } from "../user/intent.ts";
 import type { Recovery, Teacher } from "./teacher.ts";
+import { renderField } from "./resultFields.ts";
+import { renderResultReply, type ResultReply } from "./resultReply.ts";
+import { partialNameKey } from "../user/lookUpPlan.ts";
+import { entityKey, type EntityInstance } from "../user/entityInstance.ts";
 
 /** A reason that begins with a name keeps it whatever stands before. */
 const named = (why: string): string => (/^[A-Z]/.test(why) ? markVerbatim(why) : why);
@@ -171,7 +172,8 @@ export class GraphTeacher implements Teacher {
   /** The next call on the way to a thing, or undefined where every way has been tried. */
   #lookUp(thing: EntityInstance, depth: number, words?: string): Call[] | undefined {
     const { declarations, sample } = this.#author.feasibility.context;
-    const { lookUps, partialNameLookUps, hiddenTools } = this.#author.feasibility;
+    const { lookUpPlan, hiddenTools } = this.#author.feasibility;
+    const { lookUps, partialNameLookUps } = lookUpPlan;
     const planned = words === undefined ? lookUps.get(entityKey(thing)) : undefined;
     // what the user calls it is all that there is to look for
     const known =

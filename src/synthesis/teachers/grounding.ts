@@ -9,8 +9,8 @@ import { splitVisibleLines } from "../../trajectory/visible.ts";
 import { isReticent, type TurnPlan } from "./turnPrompt.ts";
 import { containsToken } from "../text/containsToken.ts";
 import { removeMarks } from "../text/valueMarks.ts";
-import type { EntityInstance } from "../user/entitySampling.ts";
 import type { Intent } from "../user/intent.ts";
+import type { EntityInstance } from "../user/entityInstance.ts";
 
 /** What is wrong, in a word for the log and in a sentence for who wrote it. */
 export interface TextFlaw {

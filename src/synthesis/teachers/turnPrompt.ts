@@ -11,8 +11,9 @@ import type { Event } from "../../trajectory/trajectory.ts";
 import { removeMarks } from "../text/valueMarks.ts";
 import type { Persona } from "../text/personas.ts";
 import type { UserTurn } from "../user/userPlan.ts";
-import type { EntitySample, EntityInstance } from "../user/entitySampling.ts";
+import type { EntitySample } from "../user/entityInstance.ts";
 import type { Intent } from "../user/intent.ts";
+import type { EntityInstance } from "../user/entityInstance.ts";
 
 /** What is known of a turn before it is worded. */
 export interface TurnPlan {

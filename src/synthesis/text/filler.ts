@@ -1,33 +1,29 @@
-/** Picks fillers: sentences before the first request that ask for nothing. */
-import type { Random } from "../../environment/random.ts";
+/**
+ * What people say before they ask for something, and that asks for nothing. Knows no wishes: it is
+ * true whatever they want.
+ */
 import { applyContractions } from "./clauses.ts";
-import type { Persona, StyleGuide } from "./personas.ts";
-import type { ServerTemplates } from "./templateSchema.ts";
+import type { StyleGuide } from "./personas.ts";
+import type { ConversationContext } from "../user/conversationContext.ts";
 
-/** The probability of a filler, and how much a tool with fillers of its own adds to it. */
-const fillerOdds = { base: 0.03, ownTemplates: 0.08 };
+/**
+ * How often something is said that asks for nothing: by most people, and more often where the tool
+ * has words for it.
+ */
+const odds = { anybody: 0.03, ownWords: 0.08 };
 
-/** What a filler depends on. */
-export interface FillerContext {
-  readonly templates: ServerTemplates;
-  readonly persona: Persona;
-  readonly random: Random;
-  /** Minimal requests have no filler. */
-  readonly isMinimal: boolean;
-}
-
-/** Picks a filler for a request with a tool; mostly the empty string. */
+/** Why a tool is asked for, now and then; else nothing. */
 export function pickFiller(
   tool: string,
-  { persona, random, templates, isMinimal }: FillerContext,
-  style: StyleGuide,
+  { persona, random, templates, isMinimal }: ConversationContext,
+  manners: StyleGuide,
 ): string {
   const own = templates.tools[tool]?.reasons;
-  const odds = (persona.talks ?? fillerOdds.base) + (own ? fillerOdds.ownTemplates : 0);
-  if (isMinimal || !random.boolean(odds)) return "";
-  const lists = [own, own, templates.reasons, persona.reasons, style.reasons].filter(
+  if (isMinimal || !random.boolean((persona.talks ?? odds.anybody) + (own ? odds.ownWords : 0)))
+    return "";
+  const lists = [own, own, templates.reasons, persona.reasons, manners.reasons].filter(
     it => it !== undefined,
   );
-  const filler = random.pick(random.pick(lists));
-  return persona.contracts ? applyContractions(filler) : filler;
+  const reason = random.pick(random.pick(lists));
+  return persona.contracts ? applyContractions(reason) : reason;
 }

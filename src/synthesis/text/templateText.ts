@@ -1,7 +1,7 @@
-/** The syntax of templates: choosing alternatives, finding and filling slots, tidying the text. */
+/** The syntax of templates: choosing alternatives, finding and filling slots, tidying the result. */
 import type { Random } from "../../environment/random.ts";
 
-/** Chooses one alternative for every `(a|b)`. */
+/** The sentence's words with every `(a|b)` chosen. */
 export function chooseAlternatives(text: string, random: Random): string {
   let open = text;
   for (;;) {
@@ -11,28 +11,28 @@ export function chooseAlternatives(text: string, random: Random): string {
   }
 }
 
-/** Lists the names of a text's slots in order, each once. */
+/** The names of a text's slots, in order, each once. */
 export const findSlots = (text: string): string[] => [
   ...new Set([...text.matchAll(/\{([\w.]+)\}/g)].map(it => it[1]!)),
 ];
 
-/** Fills the slots of a text; undefined if `renderSlot` returns undefined for one of them. */
+/** The text with its slots filled; a slot that `say` does not know makes it undefined. */
 export function fillSlots(
   text: string,
-  renderSlot: (slot: string) => string | undefined,
+  say: (slot: string) => string | undefined,
 ): string | undefined {
-  let isComplete = true;
-  const filled = text.replaceAll(/\{([\w.]+)\}/g, (_, slot: string) => {
-    const words = renderSlot(slot);
-    if (words === undefined) isComplete = false;
-    return words ?? "";
+  let whole = true;
+  const words = text.replaceAll(/\{([\w.]+)\}/g, (_, slot: string) => {
+    const said = say(slot);
+    if (said === undefined) whole = false;
+    return said ?? "";
   });
-  return isComplete ? tidyText(filled) : undefined;
+  return whole ? tidyText(words) : undefined;
 }
 
 /**
- * Removes repeated spaces and words ("my Travel card card"), corrects "on tomorrow", and adds cents
- * to amounts such as "45.5 euros".
+ * Spaces once, no word twice in a row ("my Travel card card"), no "on tomorrow", and no sum like
+ * "45.5 euros".
  */
 export const tidyText = (text: string): string =>
   text
@@ -54,6 +54,6 @@ export const tidyText = (text: string): string =>
     .replaceAll(/(?<![\d.])(\d+\.\d)(?=\W?(?: of [\d.]+\W?)? euros?\b)/g, sum => `${sum}0`)
     .trim();
 
-/** Joins words into a list: `a, b and c`. */
+/** A list as people say it: `a, b and c`. */
 export const joinWithAnd = (words: readonly string[]): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)!}`;

@@ -1,19 +1,18 @@
 /**
- * Talks of one turn in which nothing is to be called, of the three sorts of When2Call: nothing on
- * offer can do it, a value is missing that only the user knows, or no tool is needed. Knows what is
- * said, not what is on the menu.
+ * Conversations of one turn in which the assistant calls nothing, of the three sorts of When2Call:
+ * no tool can do what is asked for, a value is missing that only the user knows, or no tool is
+ * needed.
  */
 import type { Random } from "../../environment/random.ts";
 import type { Abstentions } from "../text/abstentions.ts";
-import { UserSimulator } from "./userSimulator.ts";
 import type { Persona } from "../text/personas.ts";
-import { removeAllMarks } from "../text/valueMarks.ts";
 import { chooseAlternatives, fillSlots } from "../text/templateText.ts";
+import { removeAllMarks } from "../text/valueMarks.ts";
+import type { ConversationContext } from "./conversationContext.ts";
+import type { EntitySample } from "./entityInstance.ts";
+import { UserSimulator } from "./userSimulator.ts";
 import type { UserPlan } from "./userPlan.ts";
-import type { EntitySample } from "./entitySampling.ts";
-import type { ConversationContext } from "./intent.ts";
 
-/** What is said in such a talk. */
 export interface AbstentionTurn {
   readonly sort: "cannot" | "question" | "no-need";
   readonly user: string;
@@ -22,97 +21,104 @@ export interface AbstentionTurn {
   readonly tool?: string;
 }
 
-/** One such talk on a server, or undefined where this draw leads nowhere. */
+/** How often each sort is drawn. */
+const sortWeights = { cannot: 0.3, question: 0.4, "no-need": 0.3 };
+
+/** How often a text is one of the server's own. */
+const ownShares = { cannot: 0.65, "no-need": 0.4 };
+
+/** A conversation on a server, or undefined if there are no entities for the drawn text. */
 export function createAbstentionTurn(
   server: string,
-  plot: UserPlan,
-  scene: ConversationContext,
-  words: Abstentions,
+  plan: UserPlan,
+  context: ConversationContext,
+  texts: Abstentions,
 ): AbstentionTurn | undefined {
-  const { random, sample, persona } = scene;
-  const sort = random.pickWeighted(["cannot", "question", "no-need"] as const, it =>
-    it === "question" ? 0.4 : 0.3,
+  const { random, sample, persona } = context;
+  const sort = random.pickWeighted(
+    ["cannot", "question", "no-need"] as const,
+    it => sortWeights[it],
   );
-  if (sort === "question") return questionOf(plot, scene, words);
-  const own = words.servers[server];
-  const values = valuesFor(words, sample, random);
+  if (sort === "question") return createQuestionTurn(plan, context, texts);
+  const own = texts.servers[server];
+  const getSlotText = createSlotTexts(texts, sample, random);
   if (sort === "cannot") {
-    const { say, it } = random.pick(own && random.boolean(0.65) ? own.never : words.never);
-    const user = filledBy(random.pick(say), values);
-    return user === undefined
-      ? undefined
-      : {
-          sort,
-          user: spoken(user, persona, random),
-          reply: random.pick(words.cannot).replace("{it}", it),
-        };
+    const choices = own && random.boolean(ownShares.cannot) ? own.never : texts.never;
+    const { say, it } = random.pick(choices);
+    const user = fillSentence(random.pick(say), getSlotText);
+    if (user === undefined) return undefined;
+    return {
+      sort,
+      user: applyPersona(user, persona, random),
+      reply: random.pick(texts.cannot).replace("{it}", it),
+    };
   }
-  const { say, reply } = random.pick(own && random.boolean(0.4) ? own.idle : words.idle);
+  const choices = own && random.boolean(ownShares["no-need"]) ? own.idle : texts.idle;
+  const { say, reply } = random.pick(choices);
   const i = random.integer(say.length);
-  const [user, answer] = [filledBy(say[i]!, values), filledBy(reply[i % reply.length]!, values)];
-  return user === undefined || answer === undefined
-    ? undefined
-    : { sort, user: spoken(user, persona, random), reply: answer };
+  const user = fillSentence(say[i]!, getSlotText);
+  const answer = fillSentence(reply[i % reply.length]!, getSlotText);
+  if (user === undefined || answer === undefined) return undefined;
+  return { sort, user: applyPersona(user, persona, random), reply: answer };
 }
 
 /** A request with a required value left out, which the assistant has to ask for. */
-function questionOf(
-  plot: UserPlan,
-  scene: ConversationContext,
-  words: Abstentions,
+function createQuestionTurn(
+  plan: UserPlan,
+  context: ConversationContext,
+  texts: Abstentions,
 ): AbstentionTurn | undefined {
-  const { random, templates } = scene;
-  const tools = [...scene.declarations.keys()].filter(it => templates.tools[it]?.missing);
+  const { random, templates, declarations } = context;
+  const tools = [...declarations.keys()].filter(it => templates.tools[it]?.missing);
   if (tools.length === 0) return undefined;
-  const tool = random.pickWeighted(tools, plot.getToolWeight);
-  const author = new UserSimulator(
-    { ...plot, tools: [tool], info: "missing", isOneTurn: true },
-    scene,
-  );
-  const turn = author.nextTurn("open");
+  const tool = random.pickWeighted(tools, plan.getToolWeight);
+  const ownPlan: UserPlan = { ...plan, tools: [tool], info: "missing", isOneTurn: true };
+  const turn = new UserSimulator(ownPlan, context).nextTurn("open");
   if (turn?.question === undefined) return undefined;
   const question = removeAllMarks(chooseAlternatives(turn.question, random));
   return {
     sort: "question",
     user: turn.text,
-    reply: random.pick(words.asking).replace("{question}", () => question),
+    reply: random.pick(texts.asking).replace("{question}", () => question),
     tool,
   };
 }
 
-/** The words for slots, drawn as they are needed and the same in all that is said. */
-function valuesFor(
+/** Texts for slots, drawn when they are first needed and then the same in every text. */
+function createSlotTexts(
   { values, entities }: Abstentions,
   sample: EntitySample,
   random: Random,
 ): (slot: string) => string | undefined {
   const [a, b] = [13 + random.integer(60), 2 + random.integer(10)];
   const numbers: Readonly<Record<string, number>> = { a, b, sum: a + b, times: a * b };
-  const known = new Map<string, string | undefined>();
-  const valueOf = (slot: string): string | undefined => {
+  const texts = new Map<string, string | undefined>();
+  const drawText = (slot: string): string | undefined => {
     if (Object.hasOwn(numbers, slot)) return String(numbers[slot]);
-    if (slot === "first") return [word("name")!, word("city")!].sort()[0];
+    if (slot === "first") return [getText("name")!, getText("city")!].sort()[0];
     if (values[slot]) return random.pick(values[slot]);
-    const things = (sample.instances.get(entities[slot] ?? slot) ?? []).filter(
-      it => it.label !== undefined,
-    );
-    return things.length === 0 ? undefined : random.pick(things).label;
+    const instances = sample.instances.get(entities[slot] ?? slot) ?? [];
+    const labelled = instances.filter(it => it.label !== undefined);
+    return labelled.length === 0 ? undefined : random.pick(labelled).label;
   };
-  const word = (slot: string): string | undefined => {
-    if (!known.has(slot)) known.set(slot, valueOf(slot));
-    return known.get(slot);
+  const getText = (slot: string): string | undefined => {
+    if (!texts.has(slot)) texts.set(slot, drawText(slot));
+    return texts.get(slot);
   };
-  return word;
+  return getText;
 }
 
-function filledBy(text: string, word: (slot: string) => string | undefined): string | undefined {
-  const full = fillSlots(text, word);
-  return full === undefined ? undefined : full.charAt(0).toUpperCase() + full.slice(1);
+function fillSentence(
+  template: string,
+  getSlotText: (slot: string) => string | undefined,
+): string | undefined {
+  const text = fillSlots(template, getSlotText);
+  return text === undefined ? undefined : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** As this person would write it. */
-function spoken(text: string, { open, casual }: Persona, random: Random): string {
+/** The text with an opening of the persona, or without the full stop. */
+function applyPersona(text: string, { open, casual }: Persona, random: Random): string {
   const lead = random.pick((open ?? [""]).filter(it => it === "" || it.endsWith("! ")).concat(""));
-  const greets = /^(Good|Hello|Hi|Thanks|Sorry|Oops)\b/.test(text);
-  return casual ? text.replace(/\.$/, "") : `${greets ? "" : lead}${text}`;
+  const hasGreeting = /^(Good|Hello|Hi|Thanks|Sorry|Oops)\b/.test(text);
+  return casual ? text.replace(/\.$/, "") : `${hasGreeting ? "" : lead}${text}`;
 }

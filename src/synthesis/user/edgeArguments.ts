@@ -8,8 +8,10 @@ import { declarationsOf } from "../graph/declarations.ts";
 import type { VerificationSetup } from "../graph/verifyEdges.ts";
 import type { Persona } from "../text/personas.ts";
 import type { ServerTemplates } from "../text/templateSchema.ts";
-import { mergeShownEntity, sampleEntities } from "./entitySampling.ts";
-import { createIntent, type ConversationContext } from "./intent.ts";
+import { sampleEntities } from "./entitySampling.ts";
+import { mergeShownEntity } from "./entityInstance.ts";
+import { createIntent } from "./createIntent.ts";
+import type { ConversationContext } from "./conversationContext.ts";
 
 const plainPersona: Persona = { name: "plain", weight: 1, ask: ["{clause}"], dates: "plain" };
 

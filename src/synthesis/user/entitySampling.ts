@@ -1,135 +1,92 @@
-/**
- * What there is to talk about: the entities of a live session, found by calling read tools only,
- * with what their rows say about them. Knows no chains and no words.
- */
+/** Samples the entities of a live session by calling its read tools. */
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Server } from "../../environment/server.ts";
 import type { Session } from "../../environment/session.ts";
 import type { Random } from "../../environment/random.ts";
 import { declarationsOf, type ToolDeclaration } from "../graph/declarations.ts";
-import { findEntities, type ResultEntity } from "../graph/resultEntities.ts";
-
-/** An entity, as a person can speak of it and as a call can find it. */
-export interface EntityInstance {
-  readonly entity: string;
-  readonly id: string;
-  readonly label?: string;
-  /** Plain fields of the rows that showed it. */
-  readonly facts: JsonObject;
-  /**
-   * Ids, by entity, that the look-up which shows it needs first: the account on which a card hangs.
-   */
-  readonly parents: Readonly<Record<string, string>>;
-}
-
-export interface EntitySample {
-  /** By entity, in the order of discovery. */
-  readonly instances: ReadonlyMap<string, readonly EntityInstance[]>;
-  /** The one of that id, whatever the entity's cap. */
-  find(entity: string, id: string): EntityInstance | undefined;
-}
-
-/** Kept of one entity; calls made in all; things descended into by one tool. */
-const caps = { things: 30, calls: 150, descents: 8 };
+import { findEntities } from "../graph/resultEntities.ts";
+import {
+  getParentIds,
+  mergeShownEntity,
+  type EntityInstance,
+  type EntitySample,
+} from "./entityInstance.ts";
 
 /**
- * Looks around in a session with its read tools: first those that need nothing, then those that
- * need what has been found.
+ * Instances kept of one entity, calls made in total, and instances that one tool is called for in
+ * each round.
+ */
+const limits = { instances: 30, calls: 150, callsPerRound: 8 };
+
+type InstancesById = Map<string, EntityInstance>;
+
+/**
+ * Calls the read tools of a session: first those that need no argument, then those that take the
+ * entities found so far.
  */
 export function sampleEntities(server: Server, session: Session, random: Random): EntitySample {
-  const found = new Map<string, Map<string, EntityInstance>>();
-  const tools = [...declarationsOf(server).values()].filter(isDiscovery);
-  const asked = new Set<string>();
+  const found = new Map<string, InstancesById>();
+  const tools = [...declarationsOf(server).values()].filter(isDiscoveryTool);
+  const called = new Set<string>();
   for (let round = 0; round < 3; round++) {
-    for (const declared of tools) {
-      for (const args of argumentsFor(declared, found, random)) {
-        const key = `${declared.tool.name} ${JSON.stringify(args)}`;
-        if (asked.has(key) || asked.size >= caps.calls) continue;
-        asked.add(key);
-        const { outcome } = session.call(declared.tool.name, args);
-        if (outcome.kind === "ok") keep(declared, args, outcome.value, found);
+    for (const declaration of tools) {
+      for (const args of chooseArguments(declaration, found, random)) {
+        const key = `${declaration.tool.name} ${JSON.stringify(args)}`;
+        if (called.has(key) || called.size >= limits.calls) continue;
+        called.add(key);
+        const { outcome } = session.call(declaration.tool.name, args);
+        if (outcome.kind === "ok") addInstances(declaration, args, outcome.value, found);
       }
     }
   }
-  const things = new Map(
+  const instances = new Map(
     [...found].map(([entity, all]) => [
       entity,
-      random.shuffle([...all.values()]).slice(0, caps.things),
+      random.shuffle([...all.values()]).slice(0, limits.instances),
     ]),
   );
-  return { instances: things, find: (entity, id) => found.get(entity)?.get(id) };
+  return { instances, find: (entity, id) => found.get(entity)?.get(id) };
 }
 
-/** A read whose required inputs are entities alone: nothing has to be made up to call it. */
-const isDiscovery = ({ tool, labels, values, inputs, outputs }: ToolDeclaration): boolean =>
+/** Whether a tool is a read whose only required input, if any, is an entity. */
+const isDiscoveryTool = ({ tool, labels, values, inputs, outputs }: ToolDeclaration): boolean =>
   tool.effect === "read" &&
   outputs.length > 0 &&
   [...labels, ...values].every(it => !it.isRequired) &&
   inputs.filter(it => it.isRequired).length <= 1;
 
-function argumentsFor(
+function chooseArguments(
   { inputs, values }: ToolDeclaration,
-  found: ReadonlyMap<string, ReadonlyMap<string, EntityInstance>>,
+  found: ReadonlyMap<string, InstancesById>,
   random: Random,
 ): JsonObject[] {
   const input = inputs.find(it => it.isRequired);
-  const most = mostRows(values);
-  // some show more where nothing narrows them down
-  if (!input) return "limit" in most ? [most, {}] : [most];
+  const limit = getMaxLimit(values);
+  // some tools return more rows when no argument narrows them down
+  if (!input) return "limit" in limit ? [limit, {}] : [limit];
   const known = [...(found.get(input.entity)?.values() ?? [])];
   return random
     .shuffle(known)
-    .slice(0, caps.descents)
-    .map(it => ({ [input.key]: input.isList ? [it.id] : it.id, ...most }));
+    .slice(0, limits.callsPerRound)
+    .map(it => ({ [input.key]: input.isList ? [it.id] : it.id, ...limit }));
 }
 
-/**
- * As many rows as a look-up gives, so that not the first of them are all that is ever talked about.
- */
-function mostRows(values: ToolDeclaration["values"]): JsonObject {
+/** The argument for the largest number of rows, so that not only the first rows are sampled. */
+function getMaxLimit(values: ToolDeclaration["values"]): JsonObject {
   const most = values.find(it => it.key === "limit")?.schema["maximum"];
   return typeof most === "number" ? { limit: most } : {};
 }
 
-function keep(
-  declared: ToolDeclaration,
+function addInstances(
+  declaration: ToolDeclaration,
   args: JsonObject,
   value: Json,
-  found: Map<string, Map<string, EntityInstance>>,
+  found: Map<string, InstancesById>,
 ): void {
-  const context = getParentIds(declared, args);
-  for (const it of findEntities(declared, value)) {
+  const parents = getParentIds(declaration, args);
+  for (const it of findEntities(declaration, value)) {
     const all = found.get(it.entity) ?? new Map<string, EntityInstance>();
     found.set(it.entity, all);
-    all.set(it.id, mergeShownEntity(all.get(it.id), it, context));
+    all.set(it.id, mergeShownEntity(all.get(it.id), it, parents));
   }
-}
-
-/** The entities that a call named, by which its rows hang. */
-export function getParentIds(
-  { inputs }: ToolDeclaration,
-  args: JsonObject,
-): Record<string, string> {
-  const context: Record<string, string> = {};
-  for (const { key, entity, isList } of inputs) {
-    const id = args[key];
-    if (!isList && typeof id === "string") context[entity] = id;
-  }
-  return context;
-}
-
-/** What is known already stays: the shallowest way to a thing comes first. */
-export function mergeShownEntity(
-  before: EntityInstance | undefined,
-  shown: ResultEntity,
-  context: Readonly<Record<string, string>>,
-): EntityInstance {
-  const { [shown.entity]: _, ...others } = context;
-  if (!before) return { ...shown, parents: others };
-  const label = before.label ?? shown.label;
-  return {
-    ...before,
-    ...(label === undefined ? {} : { label }),
-    facts: { ...shown.facts, ...before.facts },
-  };
 }

@@ -1,38 +1,34 @@
 /**
- * How an id that nobody has said is found: look-ups by label, by what the thing hangs on, or in a
- * whole list. Knows no words.
+ * Finds the calls that show the id of an entity: a look-up by its label, by the entity that it
+ * belongs to, or a whole list.
  */
 import type { JsonObject } from "../../environment/json.ts";
 import type { Session } from "../../environment/session.ts";
 import type { Declarations, ToolDeclaration } from "../graph/declarations.ts";
 import { findEntities, type ResultEntity } from "../graph/resultEntities.ts";
-import type { EntitySample, EntityInstance } from "./entitySampling.ts";
+import type { EntityInstance, EntitySample } from "./entityInstance.ts";
 
-/** One look-up. */
 export interface LookUp {
   readonly declaration: ToolDeclaration;
   readonly arguments: JsonObject;
-  /** Things whose ids the look-up itself takes. */
+  /** Instances whose ids are among the arguments. */
   readonly requiredInstances: readonly EntityInstance[];
   /** By label; otherwise the whole list. */
   readonly isFiltered: boolean;
 }
 
 export interface LookUpOptions {
-  /** Whole lists before look-ups by label. */
+  /** Whole lists come before look-ups by label. */
   readonly prefersLists: boolean;
-  /** Full names of tools to look up with, where there is a choice. */
+  /** Full names of the tools to prefer where there is a choice. */
   readonly preferredTools: ReadonlySet<string>;
-  /** Full names of tools that are not to be had. */
+  /** Full names of tools that are not on the menu. */
   readonly hiddenTools?: ReadonlySet<string>;
 }
 
-export const entityKey = (thing: Pick<EntityInstance, "entity" | "id">): string =>
-  `${thing.entity} ${thing.id}`;
-
-/** Every way to look a thing up, the best first. */
+/** Every look-up that can show an instance, the best first. */
 export function findLookUps(
-  thing: EntityInstance,
+  instance: EntityInstance,
   declarations: Declarations,
   sample: Pick<EntitySample, "find">,
   { prefersLists, preferredTools, hiddenTools }: LookUpOptions,
@@ -42,54 +38,53 @@ export function findLookUps(
     4 * Number(it.isFiltered === prefersLists) +
     2 * Number(!preferredTools.has(it.declaration.tool.name));
   return [...declarations.values()]
-    .flatMap(it => (hiddenTools?.has(it.tool.name) ? [] : listLookUpsByTool(it, thing, sample)))
+    .flatMap(it => (hiddenTools?.has(it.tool.name) ? [] : findLookUpsOfTool(it, instance, sample)))
     .sort((a, b) => rank(a) - rank(b));
 }
 
-function listLookUpsByTool(
-  declared: ToolDeclaration,
-  thing: EntityInstance,
+function findLookUpsOfTool(
+  declaration: ToolDeclaration,
+  instance: EntityInstance,
   sample: Pick<EntitySample, "find">,
 ): LookUp[] {
-  const { tool, inputs, labels, values, outputs } = declared;
-  const isLookUp =
-    tool.effect === "read" &&
-    outputs.some(it => it.entity === thing.entity) &&
-    values.every(it => !it.isRequired);
-  if (!isLookUp || inputs.some(it => it.isRequired && (it.entity === thing.entity || it.isList)))
-    return [];
-  const given: Record<string, string> = {};
-  const needs: EntityInstance[] = [];
+  const { inputs, labels } = declaration;
+  if (!isLookUpTool(declaration, instance)) return [];
+  const args: Record<string, string> = {};
+  const requiredInstances: EntityInstance[] = [];
   for (const { key, entity, isRequired } of inputs) {
     if (!isRequired) continue;
-    const needed =
-      thing.parents[entity] === undefined ? undefined : sample.find(entity, thing.parents[entity]);
-    if (!needed) return [];
-    given[key] = needed.id;
-    needs.push(needed);
+    const parentId = instance.parents[entity];
+    const parent = parentId === undefined ? undefined : sample.find(entity, parentId);
+    if (!parent) return [];
+    args[key] = parent.id;
+    requiredInstances.push(parent);
   }
-  const own = labels.find(it => it.entity === thing.entity);
+  const own = labels.find(it => it.entity === instance.entity);
   if (labels.some(it => it.isRequired && it !== own)) return [];
-  const whole = own?.isRequired
+  const lists = own?.isRequired
     ? []
-    : [{ declaration: declared, arguments: given, requiredInstances: needs, isFiltered: false }];
-  return own && thing.label !== undefined
-    ? [
-        {
-          declaration: declared,
-          arguments: { ...given, [own.key]: thing.label },
-          requiredInstances: needs,
-          isFiltered: true,
-        },
-        ...whole,
-      ]
-    : whole;
+    : [{ declaration, arguments: args, requiredInstances, isFiltered: false }];
+  if (!own || instance.label === undefined) return lists;
+  const byLabel = { ...args, [own.key]: instance.label };
+  return [{ declaration, arguments: byLabel, requiredInstances, isFiltered: true }, ...lists];
 }
 
-/** Rows of a whole list that a reader can still oversee. */
-const mostRows = 8;
+function isLookUpTool(
+  { tool, inputs, values, outputs }: ToolDeclaration,
+  { entity }: EntityInstance,
+): boolean {
+  return (
+    tool.effect === "read" &&
+    outputs.some(it => it.entity === entity) &&
+    values.every(it => !it.isRequired) &&
+    !inputs.some(it => it.isRequired && (it.entity === entity || it.isList))
+  );
+}
 
-/** The things of this kind that a look-up shows. */
+/** The most rows of a whole list that a person would read. */
+const maxRows = 8;
+
+/** The entities of the instance's kind that a look-up shows in this session. */
 export function listRows(
   { declaration, arguments: args }: LookUp,
   { entity }: EntityInstance,
@@ -101,21 +96,22 @@ export function listRows(
     : [];
 }
 
-/** The first route that shows the thing in this session, without a list too long to read. */
+/**
+ * The first look-up that shows the instance in this session, under a label of its own and in a list
+ * that is not too long.
+ */
 export function findWorkingLookUp(
-  routes: readonly LookUp[],
-  thing: EntityInstance,
+  lookUps: readonly LookUp[],
+  instance: EntityInstance,
   session: Session,
 ): LookUp | undefined {
-  return routes.find(({ declaration, arguments: args, isFiltered }) => {
-    const { outcome } = session.call(declaration.tool.name, args);
-    if (outcome.kind !== "ok") return false;
-    const rows = findEntities(declaration, outcome.value).filter(it => it.entity === thing.entity);
-    const alike = rows.filter(it => it.label !== undefined && it.label === thing.label);
+  return lookUps.find(it => {
+    const rows = listRows(it, instance, session);
+    const alike = rows.filter(row => row.label !== undefined && row.label === instance.label);
     return (
-      rows.some(it => it.id === thing.id) &&
+      rows.some(row => row.id === instance.id) &&
       alike.length <= 1 &&
-      (isFiltered || rows.length <= mostRows)
+      (it.isFiltered || rows.length <= maxRows)
     );
   });
 }

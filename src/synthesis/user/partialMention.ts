@@ -1,31 +1,31 @@
 /**
- * What is called for at first where the user has only half said a name that people know: the half.
- * The server's refusal says which name was meant. Knows arguments, no sessions.
+ * Arguments with the partial names that the user has given. The assistant calls a tool with them
+ * first, and the server's refusal says which full name is meant.
  */
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Intent } from "./intent.ts";
 
 /**
- * The wish's arguments with the user's own words for what they have half said, or undefined where
- * they have said it all.
+ * The intent's arguments with partial names in place of full ones, or undefined if the user gave
+ * all names in full.
  */
 export function substitutePartialNames({
   arguments: args,
   mentions,
 }: Pick<Intent, "arguments" | "mentions">): JsonObject | undefined {
-  const halves = new Map(
+  const partialNames = new Map(
     mentions.flatMap(it =>
       it.isIdSpoken && it.partialName !== undefined
         ? [[it.instance.id, it.partialName] as const]
         : [],
     ),
   );
-  if (halves.size === 0) return undefined;
-  const guessed = (value: Json): Json =>
+  if (partialNames.size === 0) return undefined;
+  const substitute = (value: Json): Json =>
     typeof value === "string"
-      ? (halves.get(value) ?? value)
+      ? (partialNames.get(value) ?? value)
       : Array.isArray(value)
-        ? value.map(guessed)
+        ? value.map(substitute)
         : value;
-  return Object.fromEntries(Object.entries(args).map(([key, value]) => [key, guessed(value)]));
+  return Object.fromEntries(Object.entries(args).map(([key, value]) => [key, substitute(value)]));
 }

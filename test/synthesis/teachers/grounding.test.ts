@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/environment/json.ts";
 import type { TurnPlan } from "../../../src/synthesis/teachers/turnPrompt.ts";
 import { findGroundingFlaw } from "../../../src/synthesis/teachers/grounding.ts";
-import type { EntityInstance } from "../../../src/synthesis/user/entitySampling.ts";
 import type { Intent } from "../../../src/synthesis/user/intent.ts";
 import { catalog } from "../../contracts/doors.ts";
+import type { EntityInstance } from "../../../src/synthesis/user/entityInstance.ts";
 
 const thing = (entity: string, id: string, label?: string): EntityInstance => ({
   entity,

@@ -3,20 +3,20 @@
  * chosen stands out, the rest is dimmed.
  */
 import type { GraphEdge, GraphView } from "../../src/protocol/graphPage.ts";
-import { svgElement, element } from "../element.ts";
+import { drawn, element } from "../element.ts";
 import { visible } from "../text.ts";
-import { layOut, type Position } from "./layout.ts";
+import { layout, type Spot } from "./layout.ts";
 
 const box = { width: 162, height: 26 };
 const margin = { left: 12, top: 12, right: 12, bottom: 12 };
 const rowGap = 34;
 
-export interface EdgeFilter {
+export interface Shown {
   readonly explicit: boolean;
   readonly implicit: boolean;
 }
 
-export class GraphDrawing {
+export class Picture {
   readonly element = element("div", { class: "drawing" });
   readonly #view: GraphView;
   readonly #choose: (tool: number | undefined) => void;
@@ -37,7 +37,7 @@ export class GraphDrawing {
     this.#view = view;
     this.#choose = choose;
     this.#point = point;
-    const spots = layOut(
+    const spots = layout(
       view.tools.length,
       view.edges.map(({ a, b, via }) => ({ a, b, need: via?.input ?? `after ${a}` })),
     );
@@ -46,21 +46,21 @@ export class GraphDrawing {
     const columnGap = columns > 3 ? 50 : 100;
     const width = margin.left + columns * box.width + (columns - 1) * columnGap + 46 + margin.right;
     const height = margin.top + (rows - 1) * rowGap + box.height + margin.bottom;
-    const at = ({ column, row }: Position) => ({
+    const at = ({ column, row }: Spot) => ({
       x: margin.left + column * (box.width + columnGap),
       y: margin.top + row * rowGap,
     });
-    this.#tools = view.tools.map((_, i) => this.#createTool(i, at(spots[i]!)));
-    this.#lines = groupByPair(view.edges).map(of => {
+    this.#tools = view.tools.map((_, i) => this.#tool(i, at(spots[i]!)));
+    this.#lines = pairsOf(view.edges).map(of => {
       const { a, b } = of[0]!;
       return {
         a,
         b,
         of,
-        path: createLine(of, at(spots[a]!), at(spots[b]!), spots[b]!.column - spots[a]!.column),
+        path: line(of, at(spots[a]!), at(spots[b]!), spots[b]!.column - spots[a]!.column),
       };
     });
-    const svg = svgElement("svg", {
+    const svg = drawn("svg", {
       viewBox: `0 0 ${width} ${height}`,
       role: "group",
       "aria-label": `Dependency graph of ${view.server}; the table below says the same`,
@@ -69,10 +69,10 @@ export class GraphDrawing {
     svg.style.width = `${width}px`;
     svg.style.minWidth = `${Math.min(width, Math.max(520, width * 0.76))}px`;
     svg.append(
-      svgElement(
+      drawn(
         "defs",
         {},
-        svgElement(
+        drawn(
           "marker",
           {
             id: "head",
@@ -84,7 +84,7 @@ export class GraphDrawing {
             orient: "auto-start-reverse",
             markerUnits: "userSpaceOnUse",
           },
-          svgElement("path", { d: "M0 0L8 4L0 8Z", fill: "context-stroke" }),
+          drawn("path", { d: "M0 0L8 4L0 8Z", fill: "context-stroke" }),
         ),
       ),
     );
@@ -97,9 +97,9 @@ export class GraphDrawing {
   /**
    * Lights a tool with all it is tied to, among the edges that are shown and the tools that match.
    */
-  highlight(
+  show(
     tool: number | undefined,
-    { explicit, implicit }: EdgeFilter,
+    { explicit, implicit }: Shown,
     matches: (tool: number) => boolean,
   ): void {
     const isShown = (of: readonly GraphEdge[]) =>
@@ -127,10 +127,10 @@ export class GraphDrawing {
     }
   }
 
-  #createTool(i: number, { x, y }: { readonly x: number; readonly y: number }): SVGElement {
+  #tool(i: number, { x, y }: { readonly x: number; readonly y: number }): SVGElement {
     const { name, effect, summary } = this.#view.tools[i]!;
     const own = shortName(name, this.#view.server);
-    const group = svgElement(
+    const group = drawn(
       "g",
       {
         class: `tool ${effect}`,
@@ -138,8 +138,8 @@ export class GraphDrawing {
         role: "button",
         "aria-label": `${own}, ${effect === "read" ? "reads" : "writes"}`,
       },
-      svgElement("title", {}, `${visible(name)}: ${visible(summary)}`),
-      svgElement("rect", {
+      drawn("title", {}, `${visible(name)}: ${visible(summary)}`),
+      drawn("rect", {
         x: String(x),
         y: String(y),
         width: String(box.width),
@@ -148,13 +148,13 @@ export class GraphDrawing {
       }),
       // reading and writing are told apart by shape, too
       effect === "read"
-        ? svgElement("circle", {
+        ? drawn("circle", {
             class: "sign",
             cx: String(x + 14),
             cy: String(y + box.height / 2),
             r: "4",
           })
-        : svgElement("rect", {
+        : drawn("rect", {
             class: "sign",
             x: String(x + 10),
             y: String(y + box.height / 2 - 4),
@@ -162,7 +162,7 @@ export class GraphDrawing {
             height: "8",
             rx: "1",
           }),
-      svgElement(
+      drawn(
         "text",
         { x: String(x + 26), y: String(y + box.height / 2 + 4) },
         own.length > 19 ? `${own.slice(0, 18)}…` : own,
@@ -187,7 +187,7 @@ export const shortName = (tool: string, server: string): string =>
   visible(tool.startsWith(`${server}_`) ? tool.slice(server.length + 1) : tool);
 
 /** All edges between two tools are one line. */
-function groupByPair(edges: readonly GraphEdge[]): readonly (readonly GraphEdge[])[] {
+function pairsOf(edges: readonly GraphEdge[]): readonly (readonly GraphEdge[])[] {
   const pairs = new Map<string, GraphEdge[]>();
   for (const it of edges)
     pairs.set(`${it.a} ${it.b}`, [...(pairs.get(`${it.a} ${it.b}`) ?? []), it]);
@@ -195,7 +195,7 @@ function groupByPair(edges: readonly GraphEdge[]): readonly (readonly GraphEdge[
 }
 
 /** From side to side, and within a column around the right side. */
-function createLine(
+function line(
   of: readonly GraphEdge[],
   a: { readonly x: number; readonly y: number },
   b: { readonly x: number; readonly y: number },
@@ -217,7 +217,7 @@ function createLine(
       : marks.length
         ? "untried"
         : "";
-  return svgElement("path", {
+  return drawn("path", {
     class: `line ${of.some(it => it.kind === "explicit") ? "explicit" : "implicit"} ${verified}`,
     d,
   });

@@ -4,16 +4,16 @@
  */
 import type { GraphEdge, GraphView } from "../../src/protocol/graphPage.ts";
 import { element } from "../element.ts";
-import { formatCount, formatFixed, visible } from "../text.ts";
-import { shortName, type EdgeFilter } from "./drawing.ts";
+import { counted, fixed, visible } from "../text.ts";
+import { shortName, type Shown } from "./picture.ts";
 
-export function renderSide(
+export function sideOf(
   view: GraphView,
   tool: number | undefined,
-  shown: EdgeFilter,
+  shown: Shown,
   choose: (tool: number) => void,
 ): HTMLElement[] {
-  if (tool === undefined) return renderLegend(view);
+  if (tool === undefined) return legend(view);
   const { name, effect, summary } = view.tools[tool]!;
   const own = view.edges.filter(it => shown[it.kind]);
   const needs = own.filter(it => it.b === tool);
@@ -25,19 +25,19 @@ export function renderSide(
       { class: "quiet" },
       `${visible(summary)} ${effect === "read" ? "Reads." : "Writes."}`,
     ),
-    element("h2", {}, `Needs, from ${formatCount(new Set(needs.map(it => it.a)).size, "tool")}`),
+    element("h2", {}, `Needs, from ${counted(new Set(needs.map(it => it.a)).size, "tool")}`),
     needs.length
-      ? renderNeeds(view, needs, choose)
+      ? needList(view, needs, choose)
       : element("p", { class: "quiet" }, "Nothing: it can be called first."),
-    element("h2", {}, `Gives, to ${formatCount(new Set(gives.map(it => it.b)).size, "tool")}`),
+    element("h2", {}, `Gives, to ${counted(new Set(gives.map(it => it.b)).size, "tool")}`),
     gives.length
-      ? element("ul", {}, ...gives.map(it => renderEdge(view, it, it.b, choose)))
+      ? element("ul", {}, ...gives.map(it => row(view, it, it.b, choose)))
       : element("p", { class: "quiet" }, "Nothing that another tool needs."),
   ];
 }
 
 /** By argument: what stands under one heading are alternatives. */
-function renderNeeds(
+function needList(
   view: GraphView,
   needs: readonly GraphEdge[],
   choose: (tool: number) => void,
@@ -51,15 +51,13 @@ function renderNeeds(
       element(
         "ul",
         {},
-        ...needs
-          .filter(it => it.via?.input === input)
-          .map(it => renderEdge(view, it, it.a, choose)),
+        ...needs.filter(it => it.via?.input === input).map(it => row(view, it, it.a, choose)),
       ),
     ]),
   );
 }
 
-function renderEdge(
+function row(
   view: GraphView,
   edge: GraphEdge,
   other: number,
@@ -75,8 +73,8 @@ function renderEdge(
     "li",
     {},
     link,
-    renderVerdict(edge),
-    element("span", { class: "quiet flow" }, formatFlow(edge)),
+    verdict(edge),
+    element("span", { class: "quiet flow" }, flowOf(edge)),
   );
 }
 
@@ -86,25 +84,25 @@ const verdicts = {
   untried: ["quiet", "not tried"],
 } as const;
 
-const renderVerdict = ({ verified }: GraphEdge) =>
+const verdict = ({ verified }: GraphEdge) =>
   verified
     ? element("span", { class: `verdict ${verdicts[verified][0]}` }, verdicts[verified][1])
     : undefined;
 
 /** What flows, with its confidence where that is below one, and what speaks against it. */
-export function formatFlow({ kind, via, confidence, why }: GraphEdge): string {
+export function flowOf({ kind, via, confidence, why }: GraphEdge): string {
   const flow = via
     ? `${visible(via.output)} → ${visible(via.input)}`
     : kind === "implicit"
       ? "implicit: must have run before"
       : "";
-  const sure = confidence < 1 ? ` (${formatFixed(confidence, 1)})` : "";
+  const sure = confidence < 1 ? ` (${fixed(confidence, 1)})` : "";
   return [`${flow}${sure}`, why === undefined ? "" : visible(why)]
     .filter(it => it !== "")
     .join(" · ");
 }
 
-function renderLegend({ server, tools, edges }: GraphView): HTMLElement[] {
+function legend({ server, tools, edges }: GraphView): HTMLElement[] {
   const reads = tools.filter(it => it.effect === "read").length;
   const explicit = edges.filter(it => it.kind === "explicit").length;
   const tried = edges.filter(it => it.verified === "works" || it.verified === "fails");
@@ -113,7 +111,7 @@ function renderLegend({ server, tools, edges }: GraphView): HTMLElement[] {
     element(
       "p",
       { class: "quiet" },
-      `${formatCount(tools.length, "tool")}, ${reads} that read and ${tools.length - reads} that write; ${formatCount(edges.length, "edge")}, ${explicit} explicit and ${edges.length - explicit} implicit.`,
+      `${counted(tools.length, "tool")}, ${reads} that read and ${tools.length - reads} that write; ${counted(edges.length, "edge")}, ${explicit} explicit and ${edges.length - explicit} implicit.`,
     ),
     ...(tried.length
       ? [

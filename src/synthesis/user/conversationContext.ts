@@ -1,0 +1,35 @@
+/** What the user simulator needs in order to put an intent into words at one point of a conversation. */
+import type { Random } from "../../environment/random.ts";
+import type { Declarations } from "../graph/declarations.ts";
+import type { Persona, StyleGuide } from "../text/personas.ts";
+import type { ServerTemplates } from "../text/templateSchema.ts";
+import type { EntityInstance, EntitySample } from "./entityInstance.ts";
+
+/** What can be talked about: the tools of one or several servers, their words and their entities. */
+export interface ConversationDomain {
+  readonly declarations: Declarations;
+  readonly templates: ServerTemplates;
+  readonly sample: EntitySample;
+}
+
+export interface ConversationContext extends ConversationDomain {
+  readonly persona: Persona;
+  readonly now: string;
+  readonly random: Random;
+  /** Instances that results have shown or the user has named, by `entityKey`. */
+  readonly known: ReadonlyMap<string, EntityInstance>;
+  /** Instances of the last intent: the next one may be about them, and `it` may refer to them. */
+  readonly focus: readonly EntityInstance[];
+  /** Instances named in the last two intents: with two of one entity, `it` would be ambiguous. */
+  readonly recent: readonly EntityInstance[];
+  /** Instances that the last reply listed, in its order: "the second one" refers to one of them. */
+  readonly listed?: readonly EntityInstance[];
+  /** Templates for a value that the user corrects in the same sentence. */
+  readonly corrections?: StyleGuide["corrections"];
+  /** In characters, where replies have to be short. */
+  readonly maxReplyLength?: number | undefined;
+  /** The user now and then gives only a part of a name. */
+  readonly usesPartialNames?: boolean | undefined;
+  /** Entities are named in as few words as possible. */
+  readonly isMinimal: boolean;
+}

@@ -1,0 +1,148 @@
+/**
+ * Creates an intent from a template: chooses a value for every argument and fills in the clause.
+ * Whether the call succeeds is checked elsewhere.
+ */
+import type { Json, JsonObject } from "../../environment/json.ts";
+import type { Tool } from "../../environment/server.ts";
+import { pickArgumentValue, renderArgumentValue } from "./argumentValues.ts";
+import type { ConversationContext } from "./conversationContext.ts";
+import { addEntityArgument, addPassedEntity, isSelf, pickInstance } from "./entityArguments.ts";
+import type { Intent, IntentDraft, IntentRequest } from "./intent.ts";
+import { createSelfCorrection } from "./selfCorrection.ts";
+import { applyContractions } from "../text/clauses.ts";
+import { markVerbatim } from "../text/valueMarks.ts";
+import { chooseAlternatives, fillSlots, findSlots } from "../text/templateText.ts";
+import { getFixedArguments, getOwnReplies, getTemplateText } from "../text/templateSchema.ts";
+
+/** An intent with every argument chosen, or undefined if there is nothing to choose from. */
+export function createIntent(
+  context: ConversationContext,
+  request: IntentRequest,
+): Intent | undefined {
+  const { declaration, base, withheld, passed } = request;
+  const plain = chooseAlternatives(getTemplateText(request.template), context.random);
+  const template = context.persona.contracts ? applyContractions(plain) : plain;
+  const slots = findSlots(template);
+  const draft = startDraft(request, slots);
+  const wantedKeys = new Set([...slots, ...(withheld === undefined ? [] : [withheld])]);
+  const isComplete =
+    addEntities(context, request, wantedKeys, draft) &&
+    addLabels(context, request, wantedKeys, draft) &&
+    addValues(context, request, wantedKeys, draft);
+  if (!isComplete) return undefined;
+  const correction =
+    withheld === undefined ? createSelfCorrection(context, request, template, draft) : undefined;
+  const clause = fillSlots(template, slot =>
+    correction?.key === slot ? correction.text : draft.argumentTexts[slot],
+  );
+  if (clause === undefined) return undefined;
+  const replies =
+    getOwnReplies(request.template) ?? (asksTheSame(request, slots) ? base?.replies : undefined);
+  return {
+    ...draft,
+    tool: declaration.tool,
+    arguments: sortArguments(declaration.tool, draft.arguments),
+    clause,
+    template,
+    ...(replies ? { replies } : {}),
+    ...(passed?.prerequisite ? { prerequisite: passed.prerequisite } : {}),
+  };
+}
+
+/** A draft with what the base intent, the template and the passed values already determine. */
+function startDraft(request: IntentRequest, slots: readonly string[]): IntentDraft {
+  const { base, passed } = request;
+  const isReplaced = (id: string) =>
+    slots.some(key => [base?.arguments[key] ?? []].flat().includes(id));
+  return {
+    arguments: { ...base?.arguments, ...getFixedArguments(request.template) },
+    mentions: (base?.mentions ?? []).filter(it => !isReplaced(it.instance.id)),
+    argumentTexts: { ...getCarriedTexts(request), ...passed?.slotTexts },
+  };
+}
+
+/** The texts of the base intent; those from another call's result only fit the same arguments. */
+const getCarriedTexts = ({ base, isSettled }: IntentRequest): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(base?.argumentTexts ?? {}).filter(
+      ([slot]) => isSettled || !slot.startsWith("from."),
+    ),
+  );
+
+function addEntities(
+  context: ConversationContext,
+  request: IntentRequest,
+  wantedKeys: ReadonlySet<string>,
+  draft: IntentDraft,
+): boolean {
+  const { declaration, base, passed } = request;
+  const fixed = getFixedArguments(request.template);
+  for (const input of declaration.inputs) {
+    if (passed?.values[input.key] !== undefined) {
+      const instance = passed.instances[input.key];
+      if (instance && isSelf(context, instance)) return false;
+      addPassedEntity(context, input, passed, draft);
+      continue;
+    }
+    if (!wantedKeys.has(input.key) && (base || !input.isRequired || input.key in fixed)) continue;
+    if (!addEntityArgument(context, request, input, draft)) return false;
+  }
+  return true;
+}
+
+function addLabels(
+  context: ConversationContext,
+  { declaration, base, isSettled, passed }: IntentRequest,
+  wantedKeys: ReadonlySet<string>,
+  draft: IntentDraft,
+): boolean {
+  for (const { key, entity } of declaration.labels) {
+    const given = passed?.values[key];
+    if (!wantedKeys.has(key) && given === undefined) continue;
+    const label =
+      given !== undefined
+        ? given
+        : isSettled
+          ? base?.arguments[key]
+          : pickInstance(context, entity, [], it => it.label !== undefined)?.label;
+    if (typeof label !== "string") return false;
+    draft.arguments[key] = label;
+    draft.argumentTexts[key] = markVerbatim(label);
+  }
+  return true;
+}
+
+function addValues(
+  context: ConversationContext,
+  { declaration, base, isSettled, passed }: IntentRequest,
+  wantedKeys: ReadonlySet<string>,
+  draft: IntentDraft,
+): boolean {
+  const { tool } = declaration;
+  for (const { key, schema, isSensitive } of declaration.values) {
+    const given = passed?.values[key];
+    if (!wantedKeys.has(key) && given === undefined) continue;
+    const settled = given !== undefined ? given : isSettled ? base?.arguments[key] : undefined;
+    const owners = isSensitive ? draft.mentions : [];
+    const value = settled ?? pickArgumentValue(context, { tool, key, schema, owners });
+    if (value === undefined) return false;
+    draft.arguments[key] = value;
+    draft.argumentTexts[key] = renderArgumentValue(context, { tool, key, schema, value });
+  }
+  return true;
+}
+
+/** Whether the request is the base intent with its missing value, or about another instance. */
+const asksTheSame = (
+  { declaration, isSettled }: IntentRequest,
+  slots: readonly string[],
+): boolean =>
+  isSettled === true || slots.every(slot => declaration.inputs.some(it => it.key === slot));
+
+/** The arguments in the order in which the tool declares them. */
+const sortArguments = (tool: Tool, args: Readonly<Record<string, Json>>): JsonObject =>
+  Object.fromEntries(
+    Object.keys((tool.inputSchema["properties"] ?? {}) as object).flatMap(key =>
+      args[key] === undefined ? [] : [[key, args[key]]],
+    ),
+  );

@@ -1,0 +1,275 @@
+/**
+ * Checks intents before the user expresses them: each runs on a fork of the live session, so that
+ * what the user asks for makes sense there. Keeps track of what the conversation has shown and
+ * changed.
+ */
+import type { Session } from "../../environment/session.ts";
+import type { Json } from "../../environment/json.ts";
+import { findEntities, type ResultEntity } from "../graph/resultEntities.ts";
+import { ChangeHistory, changesNothing } from "./changeHistory.ts";
+import type { ConversationContext } from "./conversationContext.ts";
+import { createIntent } from "./createIntent.ts";
+import {
+  entityKey,
+  getParentIds,
+  mergeShownEntity,
+  type EntityInstance,
+} from "./entityInstance.ts";
+import type { FeasibilityResult } from "./feasibilityResult.ts";
+import type { Intent, IntentRequest } from "./intent.ts";
+import { LookUpPlan } from "./lookUpPlan.ts";
+import type { LookUpOptions } from "./lookUps.ts";
+import { substitutePartialNames } from "./partialMention.ts";
+import { excludesCreatedEntities, type ClauseTemplate } from "../text/templateSchema.ts";
+
+export interface FeasibilityOptions extends LookUpOptions {
+  /** In characters of JSON; no limit where absent. */
+  readonly maxResultLength?: number | undefined;
+}
+
+export class FeasibilityChecker {
+  /** What is known at this point of the conversation. */
+  context: ConversationContext;
+  readonly lookUpPlan: LookUpPlan;
+  /** The last intent whose call succeeded, with the result. */
+  last: { readonly intent: Intent; readonly result: Json } | undefined;
+  readonly #live: Session;
+  readonly #options: FeasibilityOptions;
+  readonly #spokenEntities: ReadonlySet<string>;
+  readonly #history = new ChangeHistory();
+  /** The instances that the last committed intent named. */
+  #lastNamed: readonly EntityInstance[] = [];
+  #fork: Session;
+
+  constructor(
+    live: Session,
+    context: ConversationContext,
+    options: FeasibilityOptions,
+    lookUpPlan = new LookUpPlan(options),
+  ) {
+    this.#live = live;
+    this.#fork = live.fork();
+    this.#options = options;
+    this.context = context;
+    this.lookUpPlan = lookUpPlan;
+    this.#spokenEntities = new Set(
+      [...context.declarations.values()].flatMap(it =>
+        it.inputs.flatMap(input => (input.isSpoken ? [input.entity] : [])),
+      ),
+    );
+  }
+
+  /** Full names of tools that are not on the menu. */
+  get hiddenTools(): ReadonlySet<string> | undefined {
+    return this.#options.hiddenTools;
+  }
+
+  /** Starts again from the live session as it is now. */
+  reset(): void {
+    this.#fork = this.#live.fork();
+  }
+
+  /** A checker for what may not happen; it starts from the live session with the same look-ups. */
+  fork(): FeasibilityChecker {
+    const lookUpPlan = new LookUpPlan(this.#options, this.lookUpPlan.lookUps);
+    return new FeasibilityChecker(this.#live, this.context, this.#options, lookUpPlan);
+  }
+
+  /**
+   * Creates an intent and calls its tool on a fork, or returns the reason why no intent makes
+   * sense. Changes nothing until the result is committed.
+   */
+  check(
+    request: IntentRequest,
+    context: ConversationContext = this.context,
+  ): FeasibilityResult | string {
+    const { declaration, template } = request;
+    const intent = createIntent(context, request);
+    if (!intent) return "nothing to speak of";
+    if (this.#history.isRequested(intent)) return "it has been asked for";
+    const missingCapability = this.lookUpPlan.findMissingCapability(
+      intent,
+      this.context,
+      this.#fork,
+    );
+    if (typeof missingCapability === "string") return missingCapability;
+    if (!this.#canResolvePartialNames(intent)) return "nobody would know who is meant";
+    const fork = this.#fork.fork();
+    const { outcome, patches } = fork.call(intent.tool.name, intent.arguments);
+    const result = { intent, declaration, outcome, patches, state: fork.state };
+    return (
+      this.#findObjection(result, template) ?? {
+        ...result,
+        ...(missingCapability ? { missingCapability } : {}),
+      }
+    );
+  }
+
+  /** Why nobody would ask for this at this point. */
+  #findObjection(
+    { intent, outcome, patches }: FeasibilityResult,
+    template: ClauseTemplate,
+  ): string | undefined {
+    const { tool, mentions } = intent;
+    const history = this.#history;
+    const [isOk, isWrite] = [outcome.kind === "ok", tool.effect === "write"];
+    if (isOk && isWrite && changesNothing(patches)) return "it is so already";
+    if (isOk && history.undoesLastChange(patches)) return "it would undo what was asked for last";
+    if (
+      excludesCreatedEntities(template) &&
+      mentions.some(({ instance }) => history.wasCreated(instance))
+    )
+      return "it has only just been done";
+    if (isWrite && history.hasCombined(intent)) return "these two have been dealt with";
+    if (tool.destructive && this.#namesCreatedAmongOthers(intent))
+      return "it has only just been made";
+    if (
+      outcome.kind === "ok" &&
+      JSON.stringify(outcome.value).length > (this.#options.maxResultLength ?? Infinity)
+    )
+      return "too long a result";
+    return undefined;
+  }
+
+  /** Continues from a result: its changes stay, and what it named or showed is known. */
+  commit({ intent, declaration, outcome, patches, state, missingCapability }: FeasibilityResult) {
+    if (missingCapability) return;
+    const before = this.#fork.state;
+    this.#fork.restore(state);
+    if (outcome.kind !== "ok") return;
+    const { known, sample } = this.context;
+    const entities = findEntities(declaration, outcome.value);
+    if (intent.tool.effect === "write") {
+      this.#history.recordWrite(intent, patches, before, entities);
+      for (const it of entities)
+        if (!known.has(entityKey(it)) && !sample.find(it.entity, it.id))
+          this.#history.recordCreated(it);
+    }
+    this.last = { intent, result: outcome.value };
+    this.#history.recordRequest(intent);
+    const parents = getParentIds(declaration, intent.arguments);
+    const shown = entities.map(it => this.#getShownInstance(it, parents));
+    const named = intent.mentions.map(
+      ({ instance }) => shown.find(it => entityKey(it) === entityKey(instance)) ?? instance,
+    );
+    this.context = {
+      ...this.context,
+      known: new Map([...known, ...mapByKey([...named, ...shown])]),
+      focus: [...mapByKey([...named, ...this.#selectFocus(shown, named)]).values()],
+      recent: [...this.#lastNamed, ...named],
+    };
+    this.#lastNamed = named;
+  }
+
+  /** The instance with what a result shows of it; a new label replaces the known one. */
+  #getShownInstance(
+    entity: ResultEntity,
+    parents: Readonly<Record<string, string>>,
+  ): EntityInstance {
+    const { known, sample } = this.context;
+    const instance = known.get(entityKey(entity)) ?? sample.find(entity.entity, entity.id);
+    return {
+      ...mergeShownEntity(instance, entity, parents),
+      ...(entity.label === undefined ? {} : { label: entity.label }),
+    };
+  }
+
+  /** The shown instances that can be told apart from the others of the result. */
+  #selectFocus(
+    shown: readonly EntityInstance[],
+    named: readonly EntityInstance[],
+  ): EntityInstance[] {
+    const others = shown.filter(it => !named.some(other => entityKey(other) === entityKey(it)));
+    return others.filter(
+      it =>
+        others.filter(other => other.entity === it.entity).length === 1 ||
+        it.label !== undefined ||
+        this.#spokenEntities.has(it.entity),
+    );
+  }
+
+  /** Makes sure that the next intent refers to nothing as `it`. */
+  clearFocus(): void {
+    this.context = { ...this.context, focus: [] };
+  }
+
+  /**
+   * Whether the user could have expected the refusal: because of a change made before, or because
+   * of a name that the conversation has shown to be taken.
+   */
+  isForeseeableRefusal({ intent, outcome }: FeasibilityResult): boolean {
+    if (outcome.kind === "ok") return false;
+    const isChanged = intent.mentions.some(it => this.#history.wasChanged(it.instance));
+    if (outcome.type !== "conflict") return isChanged && intent.mentions.length === 1;
+    const names = new Set([...this.context.known.values()].flatMap(it => [it.id, it.label]));
+    return isChanged || listPlainTexts(intent).some(it => names.has(it));
+  }
+
+  /** Whether the server does not know the partial names and hints at the full ones. */
+  #canResolvePartialNames(intent: Intent): boolean {
+    const args = substitutePartialNames(intent);
+    if (!args) return true;
+    const { outcome } = this.#fork.fork().call(intent.tool.name, args);
+    if (outcome.kind !== "refused" || outcome.type !== "not_found") return false;
+    const { message, hint = "" } = outcome;
+    return intent.mentions.every(
+      it =>
+        !it.isIdSpoken ||
+        it.partialName === undefined ||
+        (message.includes(it.partialName) && hint.includes(it.instance.id)),
+    );
+  }
+
+  #namesCreatedAmongOthers({ mentions }: Intent): boolean {
+    const { instances } = this.context.sample;
+    return mentions.some(
+      ({ instance }) =>
+        this.#history.wasCreated(instance) && (instances.get(instance.entity)?.length ?? 0) > 0,
+    );
+  }
+
+  /** Takes the rows that the last reply listed, in its order. */
+  setListedInstances(rows: readonly Pick<EntityInstance, "entity" | "id">[]): void {
+    const { known, sample } = this.context;
+    this.context = {
+      ...this.context,
+      listed: rows.flatMap(it => known.get(entityKey(it)) ?? sample.find(it.entity, it.id) ?? []),
+    };
+  }
+
+  /** Whether these words name a known instance that can be called `it`. */
+  canBeCalledIt(words: string): boolean {
+    const { known, templates } = this.context;
+    return [...known.values()].some(
+      it =>
+        (it.label === words || it.id === words) &&
+        templates.entities[it.entity]?.again?.includes("it") === true,
+    );
+  }
+
+  /** The only instance with a label, found by a look-up that takes labels. */
+  findByLabel(entity: string, label: string): EntityInstance | undefined {
+    for (const declaration of this.context.declarations.values()) {
+      const { tool, inputs, labels, values } = declaration;
+      const key = labels.find(it => it.entity === entity)?.key;
+      const requiresMore = [...inputs, ...labels, ...values].some(
+        it => it.isRequired && it.key !== key,
+      );
+      if (key === undefined || requiresMore || tool.effect === "write") continue;
+      const { outcome } = this.#fork.call(tool.name, { [key]: label });
+      const rows = outcome.kind === "ok" ? findEntities(declaration, outcome.value) : [];
+      const found = rows.filter(it => it.entity === entity && it.label === label);
+      if (found.length === 1) return mergeShownEntity(undefined, found[0]!, {});
+    }
+    return undefined;
+  }
+}
+
+const mapByKey = (instances: readonly EntityInstance[]): Map<string, EntityInstance> =>
+  new Map(instances.map(it => [entityKey(it), it]));
+
+/** The texts among an intent's arguments that are not ids. */
+function listPlainTexts({ arguments: args, mentions }: Intent): string[] {
+  const ids = new Set(mentions.map(it => it.instance.id));
+  return Object.values(args).filter((it): it is string => typeof it === "string" && !ids.has(it));
+}

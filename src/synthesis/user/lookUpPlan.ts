@@ -1,0 +1,129 @@
+/**
+ * The look-ups by which the assistant can find what the user has named, and what it cannot find or
+ * do because tools are hidden.
+ */
+import type { Session } from "../../environment/session.ts";
+import type { MissingCapability } from "../text/missingCapability.ts";
+import type { ConversationContext } from "./conversationContext.ts";
+import { entityKey, type EntityInstance } from "./entityInstance.ts";
+import type { EntityMention, Intent } from "./intent.ts";
+import {
+  findLookUps,
+  findWorkingLookUp,
+  listRows,
+  type LookUp,
+  type LookUpOptions,
+} from "./lookUps.ts";
+
+/** How many look-ups in a row may be needed to find one instance. */
+const maxDepth = 2;
+
+const noTools: ReadonlySet<string> = new Set();
+
+/** The key of a partial name in `LookUpPlan.partialNameLookUps`. */
+export const partialNameKey = (instance: EntityInstance, partialName: string): string =>
+  `${entityKey(instance)} ${partialName}`;
+
+export class LookUpPlan {
+  /** The look-up that finds an instance, by `entityKey`. */
+  readonly lookUps = new Map<string, LookUp>();
+  /** The look-ups, in order, that find an instance by a partial name, by `partialNameKey`. */
+  readonly partialNameLookUps = new Map<string, readonly LookUp[]>();
+  readonly #options: LookUpOptions;
+
+  constructor(options: LookUpOptions, lookUps: ReadonlyMap<string, LookUp> = new Map()) {
+    this.#options = options;
+    for (const [key, lookUp] of lookUps) this.lookUps.set(key, lookUp);
+  }
+
+  /**
+   * What makes an intent impossible because tools are hidden, undefined if nothing does, or the
+   * reason why the intent makes no sense in any case. Adds the look-ups that it needs to the plan.
+   */
+  findMissingCapability(
+    intent: Intent,
+    context: ConversationContext,
+    session: Session,
+  ): MissingCapability | string | undefined {
+    const { hiddenTools } = this.#options;
+    if (hiddenTools?.has(intent.tool.name)) return { kind: "tool" };
+    const lost = intent.mentions.find(it => !this.#canFind(it, context, session));
+    if (!lost) return undefined;
+    const { instance, partialName } = lost;
+    const { declarations, sample, templates } = context;
+    const allLookUps = () =>
+      findLookUps(instance, declarations, sample, { ...this.#options, hiddenTools: noTools });
+    const isHidden =
+      hiddenTools &&
+      partialName === undefined &&
+      findWorkingLookUp(allLookUps(), instance, session) !== undefined;
+    const key = Object.keys(intent.arguments).find(it =>
+      [intent.arguments[it]].flat().includes(instance.id),
+    );
+    const said = key === undefined ? undefined : intent.argumentTexts[key];
+    return isHidden && said !== undefined
+      ? { kind: "thing", noun: templates.entities[instance.entity]!.noun, said }
+      : "no look-up";
+  }
+
+  #canFind(
+    { instance, isIdSpoken, partialName }: EntityMention,
+    context: ConversationContext,
+    session: Session,
+  ): boolean {
+    return (
+      isIdSpoken ||
+      (partialName === undefined
+        ? this.#canFindInstance(instance, context, session)
+        : this.#canFindByPartialName(instance, partialName, context, session))
+    );
+  }
+
+  /** Whether there is a look-up that shows an instance, and one for whatever that look-up takes. */
+  #canFindInstance(
+    instance: EntityInstance,
+    context: ConversationContext,
+    session: Session,
+    depth = 0,
+  ): boolean {
+    const { known, declarations, sample } = context;
+    const key = entityKey(instance);
+    if (known.has(key) || this.lookUps.has(key)) return true;
+    if (depth > maxDepth) return false;
+    const lookUps = findLookUps(instance, declarations, sample, this.#options);
+    const lookUp = findWorkingLookUp(lookUps, instance, session);
+    const isPossible = lookUp?.requiredInstances.every(it =>
+      this.#canFindInstance(it, context, session, depth + 1),
+    );
+    if (!lookUp || !isPossible) return false;
+    this.lookUps.set(key, lookUp);
+    return true;
+  }
+
+  /** Whether a partial name finds the instance, or finds nothing while a whole list shows it. */
+  #canFindByPartialName(
+    instance: EntityInstance,
+    partialName: string,
+    { known, declarations, sample }: ConversationContext,
+    session: Session,
+  ): boolean {
+    if (known.has(entityKey(instance))) return true;
+    const key = partialNameKey(instance, partialName);
+    if (this.partialNameLookUps.has(key)) return true;
+    const renamed = { ...instance, label: partialName };
+    const lookUps = findLookUps(renamed, declarations, sample, this.#options).filter(
+      it => it.requiredInstances.length === 0,
+    );
+    const lists = lookUps.filter(it => !it.isFiltered);
+    const list = findWorkingLookUp(lists, instance, session);
+    const byName = lookUps.find(it => it.isFiltered);
+    const rows = byName ? listRows(byName, instance, session) : [];
+    const isFound = rows.length === 1 && rows[0]!.id === instance.id;
+    if (!isFound && (rows.length > 0 || !list)) return false;
+    this.partialNameLookUps.set(key, [
+      ...(byName ? [byName] : []),
+      ...(isFound || !list ? [] : [list]),
+    ]);
+    return true;
+  }
+}

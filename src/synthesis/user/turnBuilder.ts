@@ -1,0 +1,167 @@
+/** Builds one user turn that asks for a list of tools. */
+import { composeTurn, type TurnPosition } from "../text/composeTurn.ts";
+import { pickFiller } from "../text/filler.ts";
+import { renderMissingCapability, type MissingCapability } from "../text/missingCapability.ts";
+import { createFallback } from "./fallbackIntent.ts";
+import type { FeasibilityResult } from "./feasibilityResult.ts";
+import { isReversal } from "./intentRules.ts";
+import type { IntentSearch } from "./intentSearch.ts";
+import { createPairedIntent } from "./pairedIntent.ts";
+import type { PlannedIntent, RefusalOdds, UserTurn } from "./userPlan.ts";
+import { withholdValue, type WithheldValue } from "./withheldValue.ts";
+
+/** The most intents in one turn. */
+export const maxIntents = 3;
+
+export interface TurnRequest {
+  /** Full tool names, or names of link steps. */
+  readonly tools: readonly string[];
+  readonly position: TurnPosition;
+  /** The user leaves a value out. */
+  readonly withholdsValue: boolean;
+  readonly refusalOdds: RefusalOdds;
+  /** The last turn's look-up found nothing. */
+  readonly foundNothing: boolean;
+  /** The conversation has already asked for something that cannot be done. */
+  readonly hasMissingCapability: boolean;
+}
+
+export interface BuiltTurn {
+  readonly turn: UserTurn;
+  /** The tools that the turn does not ask for; undefined where nothing more is to be asked for. */
+  readonly remainingTools: readonly string[] | undefined;
+  readonly withheld?: WithheldValue;
+  readonly missingCapability?: MissingCapability;
+}
+
+/** The turn, or undefined if a tool has no feasible intent. */
+export function buildTurn(request: TurnRequest, search: IntentSearch): BuiltTurn | undefined {
+  return new TurnBuilder(request, search).build();
+}
+
+class TurnBuilder {
+  readonly #request: TurnRequest;
+  readonly #search: IntentSearch;
+  readonly #intents: PlannedIntent[] = [];
+  readonly #clauses: string[] = [];
+
+  constructor(request: TurnRequest, search: IntentSearch) {
+    this.#request = request;
+    this.#search = search;
+  }
+
+  build(): BuiltTurn | undefined {
+    const { tools, withholdsValue, refusalOdds } = this.#request;
+    const { plan, context } = this.#search;
+    const withheldIndex = withholdsValue
+      ? tools.findLastIndex(it => context.templates.tools[it]?.missing)
+      : -1;
+    for (const [i, name] of tools.entries()) {
+      const laterTools = tools.slice(i + 1);
+      if (i === withheldIndex) return this.#endWithQuestion(name, laterTools);
+      const before = this.#intents.at(-1);
+      const result = this.#search.findIntent(name, before, refusalOdds);
+      if (!result) return undefined;
+      // an intent that reverses the one before comes in a later turn or not at all
+      if (isReversal(before, result.intent))
+        return this.#end(plan.isOneTurn ? undefined : tools.slice(i));
+      if (result.missingCapability)
+        return this.#endWithMissingCapability(result, result.missingCapability, laterTools);
+      const isRefused = this.#add(result);
+      if (isRefused) return this.#end(undefined);
+    }
+    return this.#end([]);
+  }
+
+  /** Adds an intent, with a second one or a fallback. Returns whether it ends in a refusal. */
+  #add(result: FeasibilityResult): boolean {
+    const { intent, outcome } = result;
+    const pair =
+      this.#request.tools.length < maxIntents
+        ? createPairedIntent(result, this.#search)
+        : undefined;
+    if (pair) {
+      this.#intents.push(intent, pair.intent);
+      this.#clauses.push(pair.clause);
+      return false;
+    }
+    const fallback = createFallback(result, this.#search);
+    if (!fallback) {
+      this.#intents.push(intent);
+      this.#clauses.push(intent.clause);
+      return outcome.kind !== "ok";
+    }
+    const separator = fallback.clause.startsWith("or ") ? "," : ";";
+    this.#intents.push({ ...intent, fallback });
+    this.#clauses.push(`${intent.clause}${separator} ${fallback.clause}`);
+    return false;
+  }
+
+  #end(remainingTools: readonly string[] | undefined): BuiltTurn {
+    const text = this.#composeText(this.#clauses, this.#pickFiller());
+    return { turn: { text, intents: this.#intents }, remainingTools };
+  }
+
+  #endWithQuestion(name: string, laterTools: readonly string[]): BuiltTurn | undefined {
+    const withheld = withholdValue(name, this.#search);
+    if (!withheld) return undefined;
+    const { intent, question } = withheld;
+    const text = this.#composeText([...this.#clauses, intent.clause]);
+    return {
+      turn: { text, intents: this.#intents, question },
+      remainingTools: laterTools,
+      withheld,
+    };
+  }
+
+  #endWithMissingCapability(
+    { intent }: FeasibilityResult,
+    missingCapability: MissingCapability,
+    laterTools: readonly string[],
+  ): BuiltTurn {
+    const { plan, context } = this.#search;
+    const { templates, isAll } = plan.missingTools!;
+    const position =
+      this.#clauses.length > 0 ? "rest" : this.#request.hasMissingCapability ? "again" : "alone";
+    const blockedReply = renderMissingCapability(
+      missingCapability,
+      intent,
+      templates,
+      position,
+      context.random,
+    );
+    const text = this.#composeText([...this.#clauses, intent.clause], this.#pickFiller());
+    return {
+      turn: { text, intents: [...this.#intents, { ...intent, blockedReply }] },
+      remainingTools: isAll ? laterTools : undefined,
+      missingCapability,
+    };
+  }
+
+  /** Words before the first request that ask for nothing. */
+  #pickFiller(): string {
+    const { tools, position } = this.#request;
+    const { plan, context } = this.#search;
+    return position === "first" ? pickFiller(tools[0]!, context, plan.styleGuide) : "";
+  }
+
+  #composeText(clauses: readonly string[], filler = ""): string {
+    const { position, foundNothing } = this.#request;
+    return composeUserText(clauses, position, this.#search, { foundNothing, filler });
+  }
+}
+
+/** The text of a turn. After a look-up that found nothing, the user does not sound pleased. */
+export function composeUserText(
+  clauses: readonly string[],
+  position: TurnPosition,
+  { plan: { styleGuide }, context: { persona, random } }: IntentSearch,
+  { foundNothing, filler = "" }: { readonly foundNothing: boolean; readonly filler?: string },
+): string {
+  const { sober } = styleGuide;
+  const soberPersona = { ...persona, followUp: sober };
+  const soberStyle = { ...styleGuide, followUp: sober, clarification: sober };
+  return foundNothing
+    ? composeTurn(clauses, position, soberPersona, soberStyle, random, filler)
+    : composeTurn(clauses, position, persona, styleGuide, random, filler);
+}

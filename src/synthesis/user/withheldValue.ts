@@ -1,0 +1,62 @@
+/** A value that the user leaves out, so that the assistant has to ask for it, and the answer. */
+import { entityKey } from "./entityInstance.ts";
+import { describeProblem } from "./feasibilityResult.ts";
+import type { Intent } from "./intent.ts";
+import { findsSomething, maxAttempts, type IntentSearch } from "./intentSearch.ts";
+import { fillSlots } from "../text/templateText.ts";
+
+export interface WithheldValue {
+  /** The intent with the value chosen and the clause without it. */
+  readonly intent: Intent;
+  /** The argument that is left out. */
+  readonly key: string;
+  readonly question: string;
+}
+
+/** An intent for a tool with one value left out, and the assistant's question for it. */
+export function withholdValue(name: string, search: IntentSearch): WithheldValue | undefined {
+  const { declarations, templates, random, focus } = search.context;
+  const missing = templates.tools[name]!.missing!;
+  let problem = "";
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const key = random.pick(Object.keys(missing));
+    const result = search.checker.check({
+      declaration: declarations.get(name)!,
+      template: search.pickTemplate(missing[key]!.forms),
+      withheld: key,
+    });
+    problem = describeProblem(result);
+    if (typeof result === "string" || result.missingCapability || !findsSomething(result)) continue;
+    const { intent } = result;
+    // the conversation is about that instance anyway
+    const isObvious = intent.mentions.some(
+      ({ instance }) =>
+        instance.id === intent.arguments[key] &&
+        focus.some(it => entityKey(it) === entityKey(instance)),
+    );
+    if (isObvious) continue;
+    const renderSlot = (slot: string) => intent.argumentTexts[slot]?.replace(/^my /, "your ");
+    const question = random
+      .shuffle(missing[key]!.ask)
+      .flatMap(it => fillSlots(it, renderSlot) ?? [])[0];
+    if (question !== undefined) return { intent, key, question };
+  }
+  search.recordFailure(name, problem);
+  return undefined;
+}
+
+/** The intent again, with the clause that answers the question. */
+export function answerQuestion(
+  { intent, key }: WithheldValue,
+  search: IntentSearch,
+): Intent | undefined {
+  const { declarations, templates, random } = search.context;
+  const { name } = intent.tool;
+  const declaration = declarations.get(name)!;
+  const template = random.pick(templates.tools[name]!.missing![key]!.answer);
+  const result = search.checker.check({ declaration, template, base: intent, isSettled: true });
+  if (typeof result === "string" || result.outcome.kind !== "ok") return undefined;
+  search.checker.commit(result);
+  // the replies that fit the question that was asked first
+  return intent.replies ? { ...result.intent, replies: intent.replies } : result.intent;
+}
