@@ -6,13 +6,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Task } from "../../src/trajectory/task.ts";
-import { manyTasksText } from "../editor/manyTasks.ts";
+import { createManyTasks } from "../editor/manyTasks.ts";
 import { chatServer } from "../policy/chatServer.ts";
 import { competentModel } from "../synthesis/competentModel.ts";
 import { beginMeter, endMeter, say } from "./meter.ts";
 import { checkGone, checkSeen, Workbench } from "./workbench.ts";
 
-const text = manyTasksText(13_517);
+const text = createManyTasks(13_517);
 const tasks = text
   .trimEnd()
   .split("\n")

@@ -1,7 +1,4 @@
-/**
- * A tasks file as large as a whole data set, in no time: the example's tasks again and again under
- * other ids.
- */
+/** Creates a tasks file of any size by repeating the example's tasks with other ids. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -10,20 +7,21 @@ const example = join(
   "../../resources/example/prove/tasks/example.tasks.jsonl",
 );
 
-/** The text of so many tasks, a line each. */
-export function manyTasksText(count: number): string {
+/** The text of a file with `count` tasks. */
+export function createManyTasks(count: number): string {
   const lines = readFileSync(example, "utf8").trim().split("\n");
   return Array.from(
     { length: count },
-    (_, n) => `${renamed(lines[n % lines.length]!, `task-${n + 1}`)}\n`,
+    (_, n) => `${replaceId(lines[n % lines.length]!, `task-${n + 1}`)}\n`,
   ).join("");
 }
 
-/** A task's id stands in its trajectory, too. */
-const renamed = (line: string, id: string) => line.replaceAll(/"id":"([^"]*)"/.exec(line)![1]!, id);
+/** Replaces the id of the task, also in its trajectory. */
+const replaceId = (line: string, id: string) =>
+  line.replaceAll(/"id":"([^"]*)"/.exec(line)![1]!, id);
 
-/** Writes the file and gives its name. */
-export function manyTasks(file: string, count: number): string {
-  writeFileSync(file, manyTasksText(count));
+/** Writes the file and returns its name. */
+export function writeManyTasks(file: string, count: number): string {
+  writeFileSync(file, createManyTasks(count));
   return file;
 }

@@ -1,27 +1,27 @@
 /**
- * Measures how long work holds the event loop up, in milliseconds of this thread's own CPU time:
+ * Measures how long work blocks the event loop, in milliseconds of this thread's CPU time, so that
  * waiting for a core does not count.
  */
-const spent = () => {
+const readCpuTime = () => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 };
 
-/** Runs the work and tells the longest time in which nothing else could run. */
-export async function longestBlock<T>(
+/** Runs the work and returns the longest time in which nothing else could run. */
+export async function measureLongestBlock<T>(
   work: () => Promise<T>,
 ): Promise<{ readonly result: T; readonly block: number }> {
-  let last = spent();
+  let last = readCpuTime();
   let block = 0;
-  const look = () => {
-    const now = spent();
+  const measure = () => {
+    const now = readCpuTime();
     block = Math.max(block, now - last);
     last = now;
   };
-  const timer = setInterval(look, 1);
+  const timer = setInterval(measure, 1);
   try {
     const result = await work();
-    look();
+    measure();
     return { result, block };
   } finally {
     clearInterval(timer);

@@ -28,7 +28,8 @@ import type { RunsNode } from "./runsTree.ts";
 import type { RunMonitor } from "./runMonitor.ts";
 import { getSetting } from "../shared/settings.ts";
 import type { Synthesis } from "../synthesis/synthesis.ts";
-import type { TasksNode, TasksTree } from "../tasks/tasksTree.ts";
+import type { TasksNode } from "../tasks/tasksNode.ts";
+import type { TasksTree } from "../tasks/tasksTree.ts";
 
 export type TrainingRequest = "pause" | "resume" | "stop";
 

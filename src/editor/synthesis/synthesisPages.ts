@@ -22,7 +22,8 @@ import type { ProveFolder } from "../shared/proveFolder.ts";
 import { indexRejected } from "./rejectedAttempts.ts";
 import { ActionableError, reportRejection } from "../shared/report.ts";
 import { listRejected, createSynthesisView } from "./synthesisView.ts";
-import type { TasksNode, TasksTree } from "../tasks/tasksTree.ts";
+import type { TasksNode } from "../tasks/tasksNode.ts";
+import type { TasksTree } from "../tasks/tasksTree.ts";
 import type { Transcripts } from "../trajectories/transcripts.ts";
 
 /** Rejections that are listed at a time. */

@@ -17,8 +17,9 @@ import { migrateTaskLine } from "../../trajectory/taskLine.ts";
 import { readTextsAt } from "../../storage/lineRange.ts";
 import type { IndexedLines } from "../../storage/lineIndex.ts";
 import { indexRejected, type RejectedEntry } from "./rejectedAttempts.ts";
-import { forEachInSlices, countFieldValues, type FilterField } from "../tasks/taskFilter.ts";
-import { headOfTask, indexTasks, type TaskEntry } from "../tasks/taskIndex.ts";
+import { forEachInSlices } from "../shared/timeSlices.ts";
+import { countFieldValues, type FilterField } from "../tasks/taskFilter.ts";
+import { indexTasks, type TaskEntry } from "../tasks/taskIndex.ts";
 
 /** The view of a tasks file as its files are now. Throws a `Mistake` where one cannot be read. */
 export async function createSynthesisView(file: string): Promise<SynthesisView> {
@@ -146,7 +147,7 @@ async function countSteps(
   known.seen = entries.length;
   for await (const { text } of readTextsAt(file, fresh)) {
     const log =
-      (migrateTaskLine(headOfTask(text)) as Partial<Task> | undefined)?.provenance?.log ?? [];
+      (migrateTaskLine(JSON.parse(text)) as Partial<Task> | undefined)?.provenance?.log ?? [];
     for (const { from, event, to } of parseStateLog(log)) {
       const key = `${from} ${to} ${event}`;
       known.counts.set(key, { from, event, to, n: (known.counts.get(key)?.n ?? 0) + 1 });

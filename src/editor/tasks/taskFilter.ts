@@ -1,9 +1,8 @@
 /**
- * The language in which tasks are filtered: words, and fields such as `server:banking kind:clarify
- * tool:transfer`. All must hold; values after a comma are others that do. Runs over thousands of
- * entries in slices. Knows no editor.
+ * The filter language of the Tasks view: words, and fields such as `server:banking kind:clarify
+ * tool:transfer`. All of them must match; values separated by commas are alternatives.
  */
-import { setImmediate } from "node:timers/promises";
+import { forEachInSlices } from "../shared/timeSlices.ts";
 import type { TaskEntry } from "./taskIndex.ts";
 
 const fieldValues = {
@@ -22,16 +21,16 @@ export type FilterField = keyof typeof fieldValues;
 export const filterFieldNames = Object.keys(fieldValues) as readonly FilterField[];
 
 export interface TaskFilter {
-  /** As it was typed, without blanks around. */
+  /** The text of the filter, trimmed. */
   readonly text: string;
   readonly fields: readonly { readonly field: FilterField; readonly values: readonly string[] }[];
-  /** In small letters. */
+  /** In lower case. */
   readonly words: readonly string[];
 }
 
 /**
- * Reads a filter. What is no field is a word, so every text is a filter: `09:00` looks for that
- * time.
+ * Parses a filter. A token that is not a field is a word, so every text is a valid filter: `09:00`
+ * searches for that time.
  */
 export function parseTaskFilter(text: string): TaskFilter {
   const fields: { field: FilterField; values: readonly string[] }[] = [];
@@ -46,7 +45,7 @@ export function parseTaskFilter(text: string): TaskFilter {
   return { text: text.trim(), fields, words };
 }
 
-/** The words of a text in small letters; what stands in quotes is one. */
+/** The words of a text in lower case; a quoted phrase is one word. */
 const splitTokens = (text: string): readonly string[] =>
   [...text.toLowerCase().matchAll(/"([^"]*)"?|\S+/g)]
     .map(it => it[1] ?? it[0])
@@ -54,80 +53,22 @@ const splitTokens = (text: string): readonly string[] =>
 
 const isFilterField = (name: string): name is FilterField => name in fieldValues;
 
-/** Whether every field of a filter holds. */
 export const matchesFields = (entry: TaskEntry, { fields }: TaskFilter): boolean =>
   fields.every(({ field, values }) => {
-    const has = fieldValues[field](entry);
-    return values.some(value => has.some(it => it.toLowerCase().includes(value)));
+    const actual = fieldValues[field](entry);
+    return values.some(value => actual.some(it => it.toLowerCase().includes(value)));
   });
 
-/** Whether every field holds and every word occurs in what the tree shows of the task. */
+/** Whether all fields match, and all words occur in the entry. */
 export function matchesFilter(entry: TaskEntry, filter: TaskFilter): boolean {
   if (!matchesFields(entry, filter)) return false;
   if (filter.words.length === 0) return true;
-  const text =
-    `${entry.id} ${entry.request} ${entry.kind} ${entry.split} ${entry.servers.join(" ")} ${entry.goals.join(" ")}`.toLowerCase();
+  const { id, request, kind, split, servers, goals } = entry;
+  const text = [id, request, kind, split, ...servers, ...goals].join(" ").toLowerCase();
   return filter.words.every(it => text.includes(it));
 }
 
-/** Milliseconds of work in one go. */
-const sliceMilliseconds = 8;
-
-/**
- * Takes items one by one, and lets the host do other things in between. Throws the signal's reason
- * where it is aborted.
- */
-export async function forEachInSlices<Item>(
-  items: Iterable<Item>,
-  take: (item: Item) => void,
-  signal?: AbortSignal,
-): Promise<void> {
-  let began = performance.now();
-  for (const it of items) {
-    take(it);
-    if (performance.now() - began < sliceMilliseconds) continue;
-    await setImmediate();
-    signal?.throwIfAborted();
-    began = performance.now();
-  }
-}
-
-/**
- * The entries of a list that a filter lets through; when the list has grown, only the new ones are
- * looked at.
- */
-export class FilteredTasks {
-  readonly tasks: readonly TaskEntry[];
-  readonly filter: TaskFilter;
-  readonly #matching: TaskEntry[] = [];
-  #checked = 0;
-  #pending: Promise<void> = Promise.resolve();
-
-  constructor(of: readonly TaskEntry[], filter: TaskFilter) {
-    this.tasks = of;
-    this.filter = filter;
-  }
-
-  async list(signal?: AbortSignal): Promise<readonly TaskEntry[]> {
-    if (this.filter.text === "") return this.tasks;
-    this.#pending = this.#pending.then(() => this.#checkNew());
-    await this.#pending;
-    signal?.throwIfAborted();
-    return this.#matching;
-  }
-
-  async #checkNew(): Promise<void> {
-    await forEachInSlices(this.#takeUnchecked(), it => {
-      if (matchesFilter(it, this.filter)) this.#matching.push(it);
-    });
-  }
-
-  *#takeUnchecked(): Generator<TaskEntry> {
-    while (this.#checked < this.tasks.length) yield this.tasks[this.#checked++]!;
-  }
-}
-
-/** How many tasks have each value of a field, the commonest first. */
+/** How many tasks have each value of a field, the most frequent value first. */
 export async function countFieldValues(
   field: FilterField,
   entries: readonly TaskEntry[],

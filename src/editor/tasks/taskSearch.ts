@@ -1,23 +1,23 @@
 /**
- * Looks for words in all that tasks say: every turn, every call and what it gave. Results come as
- * they are found; the file is read in pieces and never held. Knows no editor.
+ * Searches the texts of tasks: every message, every call and its result. Yields hits as they are
+ * found, and reads the file in chunks.
  */
 import { readTextsAt } from "../../storage/lineRange.ts";
 import { matchesFields, type TaskFilter } from "./taskFilter.ts";
 import type { TaskEntry, TaskIndex } from "./taskIndex.ts";
 
-/** A task in which every word occurs, and the place that shows it best. */
+/** A task that contains all words. */
 export interface SearchHit {
   readonly entry: TaskEntry;
-  /** Who said it, or the tool that was called or that gave it. */
+  /** The role of the message, or the name of the tool. */
   readonly where: string;
-  /** The words around the first one, on one line. */
+  /** The text around the first word, on one line. */
   readonly excerpt: string;
 }
 
 /**
- * The tasks of a file that a filter's fields let through and that contain all its words. Throws the
- * signal's reason where it is aborted.
+ * Yields the tasks of a file that match a filter's fields and contain all its words. Throws the
+ * signal's reason when it is aborted.
  */
 export async function* searchTasks(
   { file, entries }: TaskIndex,
@@ -26,11 +26,11 @@ export async function* searchTasks(
 ): AsyncGenerator<SearchHit> {
   const { words } = filter;
   const candidates = entries.filter(it => matchesFields(it, filter));
-  // as they stand in the line, where quotes and backslashes are escaped
-  const written = words.map(it => JSON.stringify(it).slice(1, -1));
+  // the line is JSON, in which quotes and backslashes are escaped
+  const escaped = words.map(it => JSON.stringify(it).slice(1, -1));
   for await (const { range: entry, text } of readTextsAt(file, candidates, signal)) {
-    const small = text.toLowerCase();
-    if (!written.every(it => small.includes(it))) continue;
+    const lowerCase = text.toLowerCase();
+    if (!escaped.every(it => lowerCase.includes(it))) continue;
     const hit = findHit(text, entry, words);
     if (hit) yield hit;
   }
@@ -41,20 +41,18 @@ interface TaskText {
   readonly text: string;
 }
 
-/** What stands in a task beside its texts, such as names of fields, is no hit. */
+/** The best hit in the texts of a task. A match outside its texts, such as in a key, is no hit. */
 function findHit(line: string, entry: TaskEntry, words: readonly string[]): SearchHit | undefined {
-  const all = listTexts(line).map(it => ({ ...it, small: it.text.toLowerCase() }));
-  if (!words.every(word => all.some(it => it.small.includes(word)))) return undefined;
-  const counts = all.map(({ small }) => words.filter(word => small.includes(word)).length);
-  const best = all[counts.indexOf(Math.max(...counts))];
+  const texts = listTexts(line).map(it => ({ ...it, lowerCase: it.text.toLowerCase() }));
+  if (!words.every(word => texts.some(it => it.lowerCase.includes(word)))) return undefined;
+  const counts = texts.map(({ lowerCase }) => words.filter(it => lowerCase.includes(it)).length);
+  const best = texts[counts.indexOf(Math.max(...counts))];
   if (!best) return undefined;
-  const first = Math.min(
-    ...words.flatMap(word => (best.small.includes(word) ? [best.small.indexOf(word)] : [])),
-  );
+  const positions = words.map(it => best.lowerCase.indexOf(it)).filter(it => it >= 0);
   return {
     entry,
     where: best.where,
-    excerpt: cutExcerpt(best.text, Number.isFinite(first) ? first : 0),
+    excerpt: cutExcerpt(best.text, positions.length ? Math.min(...positions) : 0),
   };
 }
 
@@ -68,27 +66,25 @@ function listTexts(line: string): readonly TaskText[] {
     return [];
   }
   return events.flatMap((it): TaskText[] => {
-    if (it["kind"] === "call") {
-      const name = String(it["name"]);
-      const given = it["value"] ?? it["error"];
-      return [
-        { where: name, text: `${name} ${JSON.stringify(it["arguments"])}` },
-        ...(given === undefined
-          ? []
-          : [{ where: name, text: typeof given === "string" ? given : JSON.stringify(given) }]),
-      ];
-    }
+    if (it["kind"] === "call") return listCallTexts(it);
     return typeof it["text"] === "string" && it["text"]
       ? [{ where: String(it["kind"]), text: it["text"] }]
       : [];
   });
 }
 
-function cutExcerpt(text: string, at: number): string {
-  const from = Math.max(0, at - 30);
-  const cut = text
-    .slice(from, from + 110)
-    .replaceAll(/\s+/g, " ")
-    .trim();
-  return `${from > 0 ? "…" : ""}${cut}${from + 110 < text.length ? "…" : ""}`;
+function listCallTexts(call: Record<string, unknown>): TaskText[] {
+  const name = String(call["name"]);
+  const result = call["value"] ?? call["error"];
+  const texts = [{ where: name, text: `${name} ${JSON.stringify(call["arguments"])}` }];
+  if (result !== undefined)
+    texts.push({ where: name, text: typeof result === "string" ? result : JSON.stringify(result) });
+  return texts;
+}
+
+function cutExcerpt(text: string, position: number): string {
+  const from = Math.max(0, position - 30);
+  const to = from + 110;
+  const excerpt = text.slice(from, to).replaceAll(/\s+/g, " ").trim();
+  return `${from > 0 ? "…" : ""}${excerpt}${to < text.length ? "…" : ""}`;
 }

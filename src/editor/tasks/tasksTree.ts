@@ -1,50 +1,30 @@
 /**
- * The Tasks view: the task files of the workspace, each with its tasks as its index shows them.
- * Reads no task whole.
+ * The Tasks view: the tasks files of the workspace and their tasks. Uses the indexes of the files,
+ * and reads no task as a whole.
  */
+import { setTimeout as pause } from "node:timers/promises";
 import {
   EventEmitter,
-  MarkdownString,
-  TreeItem,
-  TreeItemCollapsibleState,
   Uri,
   commands,
   type Disposable,
   type TreeDataProvider,
+  type TreeItem,
 } from "vscode";
-import { basename } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import type { Task } from "../../trajectory/task.ts";
-import { icons } from "../shared/icons.ts";
 import { listFiles, type ProveFolder } from "../shared/proveFolder.ts";
-import { FilteredTasks, parseTaskFilter, type TaskFilter } from "./taskFilter.ts";
+import { FilteredTasks } from "./filteredTasks.ts";
+import { promptForFilter } from "./filterPrompt.ts";
+import { promptForSearch } from "./searchPrompt.ts";
+import { parseTaskFilter, type TaskFilter } from "./taskFilter.ts";
 import { indexTasks, readTask, type TaskEntry, type TaskIndex } from "./taskIndex.ts";
-import { promptForFilter, promptForSearch } from "./taskPrompts.ts";
-
-export type TasksNode =
-  | { readonly kind: "taskFile"; readonly file: Uri }
-  | {
-      readonly kind: "range";
-      readonly file: Uri;
-      readonly from: number;
-      readonly size: number;
-      readonly entries: readonly TaskEntry[];
-    }
-  | { readonly kind: "task"; readonly file: Uri; readonly entry: TaskEntry }
-  | {
-      readonly kind: "skipped";
-      readonly file: Uri;
-      readonly line: number;
-      readonly reason: string;
-    };
-
-/**
- * More rows than this are shown in ranges, and more ranges in larger ones, so that a large file
- * opens at once.
- */
-const maxRows = 100;
-
-const { Collapsed, Expanded, None } = TreeItemCollapsibleState;
+import {
+  createFileItem,
+  createRangeItem,
+  createSkippedItem,
+  createTaskItem,
+} from "./tasksItems.ts";
+import { createRows, maxRows, type TasksNode } from "./tasksNode.ts";
 
 export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
   readonly #changed = new EventEmitter<undefined>();
@@ -54,7 +34,7 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
   readonly #filteredTasks = new Map<string, FilteredTasks>();
   #filter: TaskFilter = parseTaskFilter("");
   #isRefreshDue = false;
-  /** Milliseconds that the last reading took. */
+  /** Duration of the last reading. */
   #readMilliseconds = 0;
 
   constructor(folder: ProveFolder) {
@@ -62,8 +42,8 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
   }
 
   /**
-   * Shows the files as they are now. A file that is being written is read on again and again, but a
-   * quarter of the time at most.
+   * Shows the files as they are now. While a file is being written, it is read again after pauses,
+   * so that reading takes at most a quarter of the time.
    */
   refresh(): void {
     if (this.#isRefreshDue) return;
@@ -84,17 +64,16 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
     this.#changed.dispose();
   }
 
-  /** Asks for the filter that a task must pass to be shown; an empty one shows all. */
+  /** Asks for the filter; an empty one shows all tasks. */
   async promptForFilter(): Promise<void> {
-    this.#filter = parseTaskFilter(
-      await promptForFilter(this.#filter.text, () => this.#readIndexes()),
-    );
+    const text = await promptForFilter(this.#filter.text, () => this.#readIndexes());
+    this.#filter = parseTaskFilter(text);
     this.#filteredTasks.clear();
     await commands.executeCommand("setContext", "prove.isFiltered", this.#filter.text !== "");
     this.#changed.fire(undefined);
   }
 
-  /** Looks for words in all that tasks say; what is chosen is the task to open. */
+  /** Searches the texts of the tasks, and returns the chosen task. */
   async promptForSearch(): Promise<Extract<TasksNode, { kind: "task" }>> {
     const { file, entry } = await promptForSearch(() => this.#readIndexes());
     return { kind: "task", file: Uri.file(file), entry };
@@ -119,13 +98,13 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
     return index;
   }
 
-  /** The index of a file as it is written now. */
+  /** The index of a file, including what was written since the last refresh. */
   rereadIndex(file: Uri): Promise<TaskIndex> {
     this.#indexes.delete(file.fsPath);
     return this.readIndex(file);
   }
 
-  /** A task of any file, by its id. */
+  /** Finds a task in any file by its id. */
   async findTask(id: string): Promise<Task | undefined> {
     for (const file of await this.listFiles()) {
       const entry = (await this.readIndex(file)).entries.find(it => it.id === id);
@@ -151,13 +130,10 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
 
   async getTreeItem(node: TasksNode): Promise<TreeItem> {
     switch (node.kind) {
-      case "taskFile":
-        return createFileItem(
-          node.file,
-          await this.readIndex(node.file),
-          await this.#listMatching(node.file),
-          this.#filter,
-        );
+      case "taskFile": {
+        const index = await this.readIndex(node.file);
+        return createFileItem(node, index, await this.#listMatching(node.file), this.#filter);
+      }
       case "range":
         return createRangeItem(node, this.#filter);
       case "task":
@@ -171,13 +147,13 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
 
   async #listFileNodes(): Promise<TasksNode[]> {
     const files = await this.listFiles();
-    const shown = await Promise.all(
+    const isShown = await Promise.all(
       files.map(async file => !this.#filter.text || (await this.#listMatching(file)).length > 0),
     );
-    return files.flatMap((file, i) => (shown[i] ? [{ kind: "taskFile", file }] : []));
+    return files.flatMap((file, i) => (isShown[i] ? [{ kind: "taskFile", file }] : []));
   }
 
-  /** The tasks of a file that the filter lets through. */
+  /** The tasks of a file that match the filter. */
   async #listMatching(file: Uri): Promise<readonly TaskEntry[]> {
     const { entries } = await this.readIndex(file);
     const known = this.#filteredTasks.get(file.fsPath);
@@ -191,90 +167,9 @@ export class TasksTree implements TreeDataProvider<TasksNode>, Disposable {
 
   async #listTaskNodes(file: Uri): Promise<TasksNode[]> {
     const { skipped } = await this.readIndex(file);
-    const torn = skipped.slice(0, maxRows).map(it => ({ kind: "skipped" as const, file, ...it }));
-    return [...torn, ...createRows(file, await this.#listMatching(file), 0)];
+    const skippedNodes = skipped
+      .slice(0, maxRows)
+      .map(it => ({ kind: "skipped" as const, file, ...it }));
+    return [...skippedNodes, ...createRows(file, await this.#listMatching(file), 0)];
   }
 }
-
-/**
- * Tasks as rows: as they are, or in ranges of a hundred, a thousand, … so that no row has more than
- * a hundred below it.
- */
-function createRows(file: Uri, entries: readonly TaskEntry[], start: number): TasksNode[] {
-  if (entries.length <= maxRows) return entries.map(entry => ({ kind: "task", file, entry }));
-  let size = maxRows;
-  while (entries.length / size > maxRows) size *= 10;
-  const ranges = Array.from({ length: Math.ceil(entries.length / size) }, (_, n) => n * size);
-  return ranges.map(from => ({
-    kind: "range",
-    file,
-    from: start + from,
-    size,
-    entries: entries.slice(from, from + size),
-  }));
-}
-
-function createFileItem(
-  file: Uri,
-  { entries, skipped }: TaskIndex,
-  shown: readonly TaskEntry[],
-  filter: TaskFilter,
-): TreeItem {
-  const item = new TreeItem(
-    basename(file.fsPath, ".tasks.jsonl"),
-    filter.text ? Expanded : Collapsed,
-  );
-  item.id = `${file.toString()}?${filter.text}`;
-  item.description = `${filter.text ? `${formatCount(shown.length)} of ` : ""}${formatCount(entries.length)} tasks${skipped.length ? `, ${formatCount(skipped.length)} skipped` : ""}`;
-  item.iconPath = icons.taskFile;
-  item.resourceUri = file;
-  item.tooltip = file.fsPath;
-  item.contextValue = "taskFile";
-  return item;
-}
-
-function createRangeItem(
-  { file, from, size, entries }: Extract<TasksNode, { kind: "range" }>,
-  filter: TaskFilter,
-): TreeItem {
-  const item = new TreeItem(
-    `${formatCount(from + 1)}–${formatCount(from + entries.length)}`,
-    Collapsed,
-  );
-  // by where it begins: it stays open while the file grows
-  item.id = `${file.toString()}?${filter.text}#${from}/${size}`;
-  item.contextValue = "range";
-  return item;
-}
-
-function createTaskItem(node: Extract<TasksNode, { kind: "task" }>): TreeItem {
-  const { request, id, kind, split, servers, goals } = node.entry;
-  const item = new TreeItem(request.length > 90 ? `${request.slice(0, 89)}…` : request, None);
-  item.id = `${node.file.toString()}#${node.entry.offset}`;
-  item.description = goals.length
-    ? `${servers.join(", ")} · ${goals.length} ${goals.length === 1 ? "call" : "calls"}`
-    : `${servers.join(", ")} · ${kind}`;
-  item.iconPath = goals.length ? icons.task : icons.abstention;
-  item.tooltip = new MarkdownString().appendText(
-    `${request}\n\n${id}, ${kind}, ${split}\n${goals.join(" → ")}`,
-  );
-  item.contextValue = "task";
-  item.command = { command: "prove.openTranscript", title: "Open Transcript", arguments: [node] };
-  return item;
-}
-
-function createSkippedItem({
-  file,
-  line,
-  reason,
-}: Extract<TasksNode, { kind: "skipped" }>): TreeItem {
-  const item = new TreeItem(`line ${line} is skipped`, None);
-  item.description = reason;
-  item.tooltip = reason;
-  item.iconPath = icons.warning;
-  item.contextValue = "skipped";
-  item.command = { command: "vscode.open", title: "Open File", arguments: [file] };
-  return item;
-}
-
-const formatCount = (n: number) => n.toLocaleString("en");

@@ -14,7 +14,7 @@ import { trajectorySchema } from "../../trajectory/trajectoryLine.ts";
 import { readJsonAt, type LineRange } from "../../storage/lineRange.ts";
 import type { RunsNode } from "../runs/runsTree.ts";
 import { indexTasks, readTask } from "../tasks/taskIndex.ts";
-import type { TasksNode } from "../tasks/tasksTree.ts";
+import type { TasksNode } from "../tasks/tasksNode.ts";
 
 /** Where an attempt is kept. A plain value: it stands in the address of its transcript. */
 export type AttemptLocation =

@@ -1,31 +1,29 @@
-/**
- * A tasks file as a tree shows it: which tasks there are, which lines are none, and one task read
- * by its place.
- */
+/** The index of a tasks file, and filtering and searching its tasks. */
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { FilteredTasks, parseTaskFilter } from "../../../src/editor/tasks/taskFilter.ts";
+import { FilteredTasks } from "../../../src/editor/tasks/filteredTasks.ts";
+import { parseTaskFilter } from "../../../src/editor/tasks/taskFilter.ts";
 import { indexTasks, readTask } from "../../../src/editor/tasks/taskIndex.ts";
 import { searchTasks, type SearchHit } from "../../../src/editor/tasks/taskSearch.ts";
 import { formatTaskLine } from "../../../src/trajectory/taskLine.ts";
 import { abstain, moveFifty, moveTwice } from "../../trajectory/made.ts";
-import { manyTasks } from "../manyTasks.ts";
-import { longestBlock } from "../meter.ts";
+import { writeManyTasks } from "../manyTasks.ts";
+import { measureLongestBlock } from "../meter.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "prove-index-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const written = (text: string): string => {
+const writeTasks = (text: string): string => {
   const file = join(folder, "few.tasks.jsonl");
   writeFileSync(file, text);
   return file;
 };
 
-test("each task is listed with what the user asks and the calls that must happen, and read by its place", async () => {
+test("a task is indexed with its first request and its required calls, and read by its position", async () => {
   const tasks = [await moveFifty(), await moveTwice(), await abstain()];
-  const file = written(`${tasks.map(formatTaskLine).join("\n")}\n`);
+  const file = writeTasks(`${tasks.map(formatTaskLine).join("\n")}\n`);
   const { entries, skipped } = await indexTasks(file);
   expect(skipped).toEqual([]);
   expect(entries.map(it => [it.number, it.request, it.goals.join(" ")])).toEqual([
@@ -40,23 +38,45 @@ test("each task is listed with what the user asks and the calls that must happen
   expect(await readTask(file, entries[1]!)).toEqual(tasks[1]);
 });
 
-test("lines that are no task are told with the reason, and hide no other", async () => {
+test("a line that is not a task is listed with the reason, and the others are indexed", async () => {
   const good = formatTaskLine(await moveFifty());
-  const file = written(
-    `{"format":"prove/task@9"}\nnot json\n\n${good}\n{"format":"prove/task@1","id":"x"}\n${good.slice(0, 200)}`,
+  const file = writeTasks(
+    [
+      '{"format":"prove/task@9"}',
+      "not json",
+      "",
+      good,
+      '{"format":"prove/task@1","id":"x"}',
+      good.slice(0, 200),
+    ].join("\n"),
   );
   const { entries, skipped } = await indexTasks(file);
   expect(entries.map(it => it.number)).toEqual([4]);
   expect(skipped).toEqual([
     { line: 1, reason: "its format is prove/task@9, and this version reads prove/task@2" },
     { line: 2, reason: expect.stringContaining("is not JSON") },
-    { line: 5, reason: "it lacks what every task has" },
+    { line: 5, reason: "it lacks a field that every task has" },
     { line: 6, reason: "the line is torn: its end was never written" },
   ]);
 });
 
-test("a file that changed since it was listed says so", async () => {
-  const file = written(`${formatTaskLine(await moveFifty())}\n`);
+test("a task is indexed whatever the order of its keys", async () => {
+  const { trajectory, ...rest } = JSON.parse(formatTaskLine(await moveFifty())) as Record<
+    string,
+    unknown
+  >;
+  const file = writeTasks(
+    `${JSON.stringify({ trajectory, ...rest }, null, 1).replaceAll("\n", " ")}\n`,
+  );
+  const { entries, skipped } = await indexTasks(file);
+  expect(skipped).toEqual([]);
+  expect(entries).toMatchObject([
+    { id: rest["id"], goals: ["banking_list_accounts", "banking_transfer"] },
+  ]);
+});
+
+test("a file that changed since it was indexed is reported", async () => {
+  const file = writeTasks(`${formatTaskLine(await moveFifty())}\n`);
   const [entry] = (await indexTasks(file)).entries;
   writeFileSync(file, "shorter\n");
   await expect(readTask(file, entry!)).rejects.toMatchObject({
@@ -65,18 +85,18 @@ test("a file that changed since it was listed says so", async () => {
   });
 });
 
-test("a file that is gone says so", async () => {
+test("a missing file is reported", async () => {
   await expect(indexTasks(join(folder, "gone.tasks.jsonl"))).rejects.toMatchObject({
     what: expect.stringContaining("there is no file"),
   });
 });
 
-test("a file that grows is read on, one that is written anew is read again", async () => {
+test("only the new lines of a file that has grown are read; a rewritten file is read again", async () => {
   const [fifty, twice, none] = [await moveFifty(), await moveTwice(), await abstain()].map(
     formatTaskLine,
   ) as [string, string, string];
   const ids = async () => (await indexTasks(file)).entries.map(it => it.request.split(" ")[0]);
-  const file = written(`${fifty}\n${twice.slice(0, 300)}`);
+  const file = writeTasks(`${fifty}\n${twice.slice(0, 300)}`);
   const before = await indexTasks(file);
   expect(before).toMatchObject({
     entries: [{ number: 1 }],
@@ -103,61 +123,63 @@ const checkFilter = async (filter: string, expected: readonly string[]) => {
     await abstain(),
   ];
   const { entries } = await indexTasks(
-    written(tasks.map(it => `${formatTaskLine(it)}\n`).join("")),
+    writeTasks(tasks.map(it => `${formatTaskLine(it)}\n`).join("")),
   );
   const shown = await new FilteredTasks(entries, parseTaskFilter(filter)).list();
   expect(shown.map(it => ["fifty", "twice", "none"][it.number - 1])).toEqual(expected);
 };
 
-test("no filter shows all", () => checkFilter(" ", ["fifty", "twice", "none"]));
-test("words must all occur, in any case", () => checkFilter("BANKING savings holiday", ["twice"]));
-test("words in quotes stand together", () => checkFilter('"to savings"', ["twice"]));
-test("a field holds where a value of it contains what is asked for", () =>
+test("an empty filter matches all tasks", () => checkFilter(" ", ["fifty", "twice", "none"]));
+test("all words must occur, in upper or lower case", () =>
+  checkFilter("BANKING savings holiday", ["twice"]));
+test("a quoted phrase must occur as it is", () => checkFilter('"to savings"', ["twice"]));
+test("a field matches if one of its values contains the text", () =>
   checkFilter("tool:get_balance", ["twice"]));
-test("values after a comma are others that do", () => checkFilter("split:heldout,abc", ["twice"]));
-test("fields and words must all hold", () =>
+test("values separated by commas are alternatives", () =>
+  checkFilter("split:heldout,abc", ["twice"]));
+test("all fields and words must match", () =>
   checkFilter("kind:clarify server:bank savings", ["fifty"]));
-test("a knob is found by its name, where it was on", () =>
-  checkFilter("knob:distractors", ["twice"]));
-test("a knob that was off is not found", () => checkFilter("knob:lists", []));
-test("what is no field is a word", () => checkFilter("note:this 09:00", []));
-test("a field without a value is still being typed", () =>
+test("a knob that is on is found by its name", () => checkFilter("knob:distractors", ["twice"]));
+test("a knob that is off is not found", () => checkFilter("knob:lists", []));
+test("a token that is not a field is a word", () => checkFilter("note:this 09:00", []));
+test("a field without a value matches all tasks", () =>
   checkFilter("split:", ["fifty", "twice", "none"]));
 
 const checkSearch = async (text: string, expected: readonly Partial<SearchHit>[]) => {
   const tasks = [await moveFifty(), await moveTwice(), await abstain()];
-  const index = await indexTasks(written(tasks.map(it => `${formatTaskLine(it)}\n`).join("")));
+  const index = await indexTasks(writeTasks(tasks.map(it => `${formatTaskLine(it)}\n`).join("")));
   const hits: SearchHit[] = [];
   for await (const it of searchTasks(index, parseTaskFilter(text))) hits.push(it);
   expect(hits).toMatchObject(expected);
 };
 
-test("a search finds what was answered, with the words around it", () =>
+test("a search finds messages, with the text around the word", () =>
   checkSearch("porto", [{ where: "user", excerpt: "Book me a flight to Porto." }]));
-test("a search finds what was called", () =>
+test("a search finds calls", () =>
   checkSearch("banking_get_balance", [
     { where: "banking_get_balance", excerpt: expect.stringContaining("acc_") },
   ]));
-test("a search keeps to the fields beside its words", () => checkSearch("kind:normal porto", []));
-test("names of fields are no hits", () => checkSearch("catalog", []));
-test("quotes and backslashes are looked for as they were said", () => checkSearch('\\"', []));
+test("a search uses the fields of its filter", () => checkSearch("kind:normal porto", []));
+test("the keys of a task are not searched", () => checkSearch("catalog", []));
+test("quotes and backslashes are searched for literally", () => checkSearch('\\"', []));
 
-test("thousands of tasks are indexed, filtered and searched without holding the host up", async () => {
-  const file = manyTasks(join(folder, "many.tasks.jsonl"), 13_517);
-  const indexing = await longestBlock(() => indexTasks(file));
+test("thousands of tasks are indexed, filtered and searched in short slices", async () => {
+  const file = writeManyTasks(join(folder, "many.tasks.jsonl"), 13_517);
+  const indexing = await measureLongestBlock(() => indexTasks(file));
   expect(indexing.result.entries).toHaveLength(13_517);
-  const filtering = await longestBlock(() =>
+  const filtering = await measureLongestBlock(() =>
     new FilteredTasks(indexing.result.entries, parseTaskFilter("kind:normal banking")).list(),
   );
   expect(filtering.result.length).toBeGreaterThan(100);
-  const searching = await longestBlock(async () => {
+  const searching = await measureLongestBlock(async () => {
     let n = 0;
     for await (const _ of searchTasks(indexing.result, parseTaskFilter("banking"))) n++;
     return n;
   });
   expect(searching.result).toBeGreaterThan(100);
   process.stdout.write(
-    `measured longest blocks of 13,517 tasks, in ms: index ${indexing.block.toFixed(1)}, filter ${filtering.block.toFixed(1)}, search ${searching.block.toFixed(1)}\n`,
+    `measured longest blocks of 13,517 tasks, in ms: index ${indexing.block.toFixed(1)}, ` +
+      `filter ${filtering.block.toFixed(1)}, search ${searching.block.toFixed(1)}\n`,
   );
   expect(Math.max(indexing.block, filtering.block, searching.block)).toBeLessThan(100);
 });

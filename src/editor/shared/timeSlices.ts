@@ -1,0 +1,23 @@
+/** Divides long loops into short slices, so that the extension host stays responsive. */
+import { setImmediate } from "node:timers/promises";
+
+const sliceMilliseconds = 8;
+
+/**
+ * Calls `visit` with each item and lets other work run between slices. Throws the signal's reason
+ * when it is aborted.
+ */
+export async function forEachInSlices<Item>(
+  items: Iterable<Item>,
+  visit: (item: Item) => void,
+  signal?: AbortSignal,
+): Promise<void> {
+  let began = performance.now();
+  for (const it of items) {
+    visit(it);
+    if (performance.now() - began < sliceMilliseconds) continue;
+    await setImmediate();
+    signal?.throwIfAborted();
+    began = performance.now();
+  }
+}
