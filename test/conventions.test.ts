@@ -6,7 +6,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { findFixture, fixtureNames } from "../src/environment/fixture.ts";
+import { readFixture, listFixtureNames } from "../src/environment/fixture.ts";
 import { loadServers } from "../src/servers/catalog.ts";
 import { version } from "../src/version.ts";
 import { conventions, type Source } from "./conventions.ts";
@@ -126,8 +126,8 @@ describe("the manifest", () => {
 
 test.each(servers.map(it => [it.name, it] as const))("the fixtures of %s parse", (name, server) => {
   const folders = [join(root, "resources/servers")];
-  const names = fixtureNames(folders, name);
+  const names = listFixtureNames(folders, name);
   expect(names.length).toBeGreaterThanOrEqual(2);
   for (const fixture of names)
-    expect(findFixture(folders, server, fixture)).toMatchObject({ server: name, name: fixture });
+    expect(readFixture(folders, server, fixture)).toMatchObject({ server: name, name: fixture });
 });

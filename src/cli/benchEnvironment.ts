@@ -6,7 +6,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import { openByName, type Catalog } from "../environment/catalog.ts";
+import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import type { Session } from "../environment/session.ts";
 import { UserError } from "../userError.ts";
 import { synthesize } from "../synthesis/pipeline/synthesize.ts";
@@ -14,7 +14,7 @@ import type { Benchmark } from "./bench.ts";
 import type { Row } from "./benchServing.ts";
 import type { Terminal } from "./command.ts";
 
-type Pins = Parameters<typeof openByName>[1];
+type Pins = Parameters<typeof openSessionByName>[1];
 
 /** What was called in one trajectory, and what its session was opened on. */
 interface Recorded {
@@ -65,7 +65,7 @@ const repeat = (n: number, run: (i: number) => void) =>
 export async function environmentRows(terminal: Terminal): Promise<Benchmark[]> {
   const { catalog } = terminal;
   const all = { servers: [...catalog.servers.keys()].map(name => ({ name, fixture: "full" })) };
-  const session = openByName(catalog, { ...all, seed: 1 });
+  const session = openSessionByName(catalog, { ...all, seed: 1 });
   const mix = await recordedMix(terminal);
   // fixtures are read once, by whoever comes first, and code is compiled once it has been seen to
   // be used
@@ -77,7 +77,7 @@ export async function environmentRows(terminal: Terminal): Promise<Benchmark[]> 
       name: "environment.open",
       unit: "µs",
       value: micros,
-      work: n => repeat(n, i => openByName(catalog, { ...all, seed: i })),
+      work: n => repeat(n, i => openSessionByName(catalog, { ...all, seed: i })),
     },
     {
       name: "environment.fork",
@@ -104,7 +104,7 @@ export async function environmentRows(terminal: Terminal): Promise<Benchmark[]> 
 const micros = (seconds: number) => seconds * 1e6;
 
 function play(catalog: Catalog, { pins, calls }: Recorded): number {
-  const session = openByName(catalog, pins);
+  const session = openSessionByName(catalog, pins);
   for (const [name, args] of calls) session.call(name, args);
   return calls.length;
 }
@@ -163,7 +163,7 @@ export async function measureCrowd(terminal: Terminal): Promise<number> {
  * undefined where they do not come together.
  */
 function grown(catalog: Catalog, { pins, calls }: Recorded, seed: number): Session | undefined {
-  const session = openByName(catalog, { ...pins, seed });
+  const session = openSessionByName(catalog, { ...pins, seed });
   let writes = 0;
   for (let made = 0; made < crowd.mostCalls; made++) {
     const [name, args] = calls[made % calls.length]!;

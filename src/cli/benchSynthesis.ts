@@ -50,7 +50,7 @@ function auditAll({ catalog, resources }: Terminal): number {
     const setup = createVerificationSetup({
       catalog,
       server: name,
-      fixtures: catalog.fixtureNames(name),
+      fixtures: catalog.listFixtures(name),
       templates: readTemplates(join(resources, "servers"), server),
       seed: 1,
     });

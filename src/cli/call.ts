@@ -29,10 +29,10 @@ export const call: Command = {
       );
     }
     const tool = catalog.tools.get(name);
-    const server = tool && catalog.server(tool.server);
+    const server = tool && catalog.getServer(tool.server);
     if (!server) throw new UserError(`there is no tool ${name}`, "prove-rl tools lists them");
     const session = openSession({
-      servers: [{ server, fixture: catalog.fixture(server.name, fixtureNameOf(values)) }],
+      servers: [{ server, fixture: catalog.getFixture(server.name, fixtureNameOf(values)) }],
       seed: seedOf(values),
     });
     return show(session.call(name, argumentsOf(text)));

@@ -142,7 +142,7 @@ async function ownGraph(
   values: Values,
 ): Promise<Found> {
   const { catalog, resources, prove, signal, progress } = terminal;
-  const server = catalog.server(name);
+  const server = catalog.getServer(name);
   const audit = readVerdicts(listVerdictFiles(resources, prove));
   const { edges, hash } = dependencyGraphOf(server);
   const declared = listDeclaredLabels({ edges });
@@ -155,7 +155,7 @@ async function ownGraph(
     const setup = createVerificationSetup({
       catalog,
       server: name,
-      fixtures: catalog.fixtureNames(name),
+      fixtures: catalog.listFixtures(name),
       templates: readTemplates(join(resources, "servers"), server),
       seed: seedOf(values),
     });

@@ -5,7 +5,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
-import { fixtureSchema } from "../environment/fixture.ts";
+import { createFixtureSchema } from "../environment/fixture.ts";
 import type { Catalog } from "../environment/catalog.ts";
 import { entriesSchema } from "../mcp/entries.ts";
 import { taskLineSchema } from "../trajectory/taskLine.ts";
@@ -36,7 +36,7 @@ export const schemas: Command = {
  */
 export function schemaFiles(catalog: Catalog): Record<string, string> {
   const fixtures = [...catalog.servers.values()].map(
-    it => [`servers/${it.name}/fixture.schema.json`, fixtureSchema(it)] as const,
+    it => [`servers/${it.name}/fixture.schema.json`, createFixtureSchema(it)] as const,
   );
   const lines = [
     [

@@ -11,7 +11,7 @@ export const stdio: Command = {
   async run({ catalog, signal }, [name], values) {
     if (name === undefined)
       throw new UserError("stdio needs the name of a server", `usage: prove-rl ${stdio.usage}`);
-    const server = catalog.server(name);
+    const server = catalog.getServer(name);
     await serveStdio(
       server,
       { catalog, fixture: fixtureNameOf(values), seed: seedOf(values) },

@@ -100,7 +100,7 @@ function synthesisOf(
     ?.split(",")
     .map(it => it.trim())
     .filter(it => it !== "");
-  const servers = (names ?? [...catalog.servers.keys()]).map(it => catalog.server(it).name);
+  const servers = (names ?? [...catalog.servers.keys()]).map(it => catalog.getServer(it).name);
   if (servers.length === 0)
     throw new UserError(
       "--servers names no server",

@@ -25,7 +25,7 @@ export const tools: Command = {
       return 0;
     }
     const { catalog } = terminal;
-    show([...(name === undefined ? catalog.tools : catalog.server(name).tools).values()]);
+    show([...(name === undefined ? catalog.tools : catalog.getServer(name).tools).values()]);
     return 0;
 
     function show(chosen: readonly (Tool | ConnectedTool)[]): void {

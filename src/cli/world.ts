@@ -5,7 +5,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname, relative, resolve, join } from "node:path";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
-import { fixtureFile } from "../environment/fixture.ts";
+import { getFixtureFile } from "../environment/fixture.ts";
 import { openCatalog, type Catalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
 import { shippedSeed } from "../servers/shared/cast.ts";
@@ -51,7 +51,7 @@ export const world: Command = {
       name,
       readShipped: shippedOf(terminal),
     })) {
-      const file = fixtureFile(folder, server, name);
+      const file = getFixtureFile(folder, server, name);
       mkdirSync(dirname(file), { recursive: true });
       writeFileAtomicallySync(file, formatFixture(fixture));
       terminal.print(relative(terminal.cwd, file));
@@ -67,9 +67,9 @@ export function shippedOf({
 }: Pick<Terminal, "catalog" | "resources">): (
   server: string,
   size: FixtureSize,
-) => ReturnType<Catalog["fixture"]> {
+) => ReturnType<Catalog["getFixture"]> {
   const shipped = openCatalog([...catalog.servers.values()], [join(resources, "servers")]);
-  return (server, size) => shipped.fixture(server, size);
+  return (server, size) => shipped.getFixture(server, size);
 }
 
 async function checked(
@@ -78,7 +78,7 @@ async function checked(
   seed: number,
 ): Promise<number> {
   const states = new Map(
-    [...catalog.servers.keys()].map(server => [server, catalog.fixture(server, name).state]),
+    [...catalog.servers.keys()].map(server => [server, catalog.getFixture(server, name).state]),
   );
   // a world of its own names: those of the shipped one are seed 1's
   const lines = findInconsistencies(

@@ -4,11 +4,11 @@
  * first asked for.
  */
 import { UserError } from "../userError.ts";
-import { findFixture, fixtureNames, type Fixture, type FixtureFolders } from "./fixture.ts";
-import { digestOf, freeze } from "./digest.ts";
+import { readFixture, listFixtureNames, type Fixture, type FixtureFolders } from "./fixture.ts";
+import { computeDigest, deepFreeze } from "./digest.ts";
 import { openSession, type Session } from "./session.ts";
 import type { Server, Tool } from "./server.ts";
-import { variantNamed, variantOf } from "./variant.ts";
+import { parseVariantName, createVariant } from "./variant.ts";
 
 export interface Catalog {
   /** In their fixed order. */
@@ -16,21 +16,21 @@ export interface Catalog {
   /** All tools of all servers, by full name. */
   readonly tools: ReadonlyMap<string, Tool>;
   /** The server of that name, or a `Mistake` that lists the ones there are. */
-  server(name: string): Server;
+  getServer(name: string): Server;
   /**
    * The fixture of that name (`full~17`: variant 17 of `full`), deeply frozen; the same object each
    * time, but for variants that have not been asked for lately. Throws a `Mistake` where there is
    * none or it does not fit.
    */
-  fixture(server: string, name: string): Fixture;
+  getFixture(server: string, name: string): Fixture;
   /** The names of a server's fixtures, sorted. */
-  fixtureNames(server: string): readonly string[];
+  listFixtures(server: string): readonly string[];
   /**
    * The hash of the tool definitions of these servers: what a task and a trajectory pin as
    * `catalog`. It covers only the servers named, so that a new server elsewhere makes no task
    * stale.
    */
-  hash(servers: readonly string[]): string;
+  hashTools(servers: readonly string[]): string;
 }
 
 /**
@@ -58,27 +58,28 @@ export function openCatalog(list: readonly Server[], folders: FixtureFolders): C
   return {
     servers,
     tools: new Map(list.flatMap(it => [...it.tools])),
-    server,
-    fixture(of, name) {
+    getServer: server,
+    getFixture(of, name) {
       const key = `${of}/${name}`;
-      const variant = variantNamed(name);
+      const variant = parseVariantName(name);
       const known = (variant ? variants : read).get(key);
       const fixture =
         known ??
         (variant
-          ? variantOf(this.fixture(of, variant.of), variant.number)
-          : findFixture(folders, server(of), name));
+          ? createVariant(this.getFixture(of, variant.of), variant.number)
+          : readFixture(folders, server(of), name));
       if (!variant) read.set(key, fixture);
       else remember(variants, key, fixture, mostVariants);
       return fixture;
     },
-    fixtureNames: of => fixtureNames(folders, server(of).name),
-    hash: names => digestOf(freeze(names.toSorted().map(name => definitionsOf(server(name))))),
+    listFixtures: of => listFixtureNames(folders, server(of).name),
+    hashTools: names =>
+      computeDigest(deepFreeze(names.toSorted().map(name => definitionsOf(server(name))))),
   };
 }
 
 /** Opens a session by names: what a task and a trajectory's header pin. */
-export function openByName(
+export function openSessionByName(
   catalog: Catalog,
   pins: {
     readonly servers: readonly { readonly name: string; readonly fixture: string }[];
@@ -87,8 +88,8 @@ export function openByName(
   },
 ): Session {
   const servers = pins.servers.map(it => ({
-    server: catalog.server(it.name),
-    fixture: catalog.fixture(it.name, it.fixture),
+    server: catalog.getServer(it.name),
+    fixture: catalog.getFixture(it.name, it.fixture),
   }));
   return openSession({ servers, seed: pins.seed, ...(pins.menu ? { menu: pins.menu } : {}) });
 }
@@ -129,7 +130,7 @@ function definitionsOf(server: Server): object {
     );
     definitions.set(
       server,
-      (known = freeze({ server: server.name, tools: structuredClone(tools) })),
+      (known = deepFreeze({ server: server.name, tools: structuredClone(tools) })),
     );
   }
   return known;

@@ -28,7 +28,7 @@ interface Node extends Words {
 const nodes = new WeakMap<object, Node>();
 
 /** Of a deeply frozen value. The caller promises that it never changes. */
-export function digestOf(frozen: object): Digest {
+export function computeDigest(frozen: object): Digest {
   const node = nodeOf(frozen);
   return (node.text ??= textOf(sealed(frozen, node)));
 }
@@ -124,10 +124,10 @@ const textOf = ({ a, b, c, d }: Words): Digest => (hex(a) + hex(b) + hex(c) + he
 const hex = (word: number) => (word >>> 0).toString(16).padStart(8, "0");
 
 /** Freezes a JSON value and everything in it, in place, and returns it. */
-export function freeze<T>(value: T): T {
+export function deepFreeze<T>(value: T): T {
   if (value !== null && typeof value === "object" && !Object.isFrozen(value)) {
     Object.freeze(value);
-    for (const it of Object.values(value)) freeze(it);
+    for (const it of Object.values(value)) deepFreeze(it);
   }
   return value;
 }
@@ -137,7 +137,7 @@ export function freeze<T>(value: T): T {
  * of a write grows with what it changes, not with the table that it changes. Both are deeply
  * frozen.
  */
-export function succeed(before: object, after: object, changed: Iterable<string>): void {
+export function deriveDigest(before: object, after: object, changed: Iterable<string>): void {
   const { a, b, c, d, n } = nodeOf(before);
   const node: Node = { a, b, c, d, n };
   for (const key of changed) {

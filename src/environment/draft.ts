@@ -3,15 +3,15 @@
  * record or list copies that one alone, and at the end comes a frozen value that shares all the
  * rest, with the patches between the two. Knows JSON only.
  */
-import { freeze, succeed } from "./digest.ts";
+import { deepFreeze, deriveDigest } from "./digest.ts";
 import type { Json } from "./json.ts";
 
 /** Keys from the root on. */
-export type Place = readonly (string | number)[];
+export type DraftPath = readonly (string | number)[];
 
-export interface Change {
+export interface DraftChange {
   readonly op: "add" | "remove" | "replace";
-  readonly place: Place;
+  readonly path: DraftPath;
   readonly value?: Json;
 }
 
@@ -22,17 +22,17 @@ export interface Draft<T> {
    * The frozen outcome, the very same object where nothing was written, and what was changed on the
    * way to it.
    */
-  finish(): { readonly after: T; readonly changes: readonly Change[] };
+  finish(): { readonly after: T; readonly changes: readonly DraftChange[] };
 }
 
 /** Opens a draft of a deeply frozen value. */
-export function draftOf<T extends object>(frozen: T): Draft<T> {
+export function createDraft<T extends object>(frozen: T): Draft<T> {
   const root = new Node(frozen, undefined, "");
   return {
     value: root.proxy as T,
     finish() {
       const after = root.finish() as T;
-      const changes: Change[] = [];
+      const changes: DraftChange[] = [];
       if (after !== frozen) changesOf(root, [], changes);
       return { after, changes };
     },
@@ -40,7 +40,7 @@ export function draftOf<T extends object>(frozen: T): Draft<T> {
 }
 
 /** What a draft, or a part of one, was before anything was written; any other value is itself. */
-export const before = <T extends object>(value: T): T =>
+export const getOriginal = <T extends object>(value: T): T =>
   (nodeOf(value)?.base as T | undefined) ?? value;
 
 const asNode = Symbol("node");
@@ -165,16 +165,16 @@ class Node implements ProxyHandler<object> {
       const value = copy[key];
       if (isObject(value)) copy[key] = this.#settled(key, value);
     }
-    if (this.isList) return freeze(copy);
+    if (this.isList) return deepFreeze(copy);
     Object.freeze(copy);
-    succeed(this.base, copy, this.touched);
+    deriveDigest(this.base, copy, this.touched);
     return copy;
   }
 
   #settled(key: string, value: object): object {
     const child = this.#children?.get(key);
     if (child?.base === value) return child.finish();
-    return freeze(plain(value));
+    return deepFreeze(plain(value));
   }
 }
 
@@ -182,8 +182,8 @@ class Node implements ProxyHandler<object> {
  * A value that a tool has made, as JSON: with the finished parts of the draft that it took along,
  * and without what is undefined. Frozen.
  */
-export const finished = (value: Json): Json =>
-  isObject(value) ? (freeze(plain(value)) as Json) : value;
+export const finalizeValue = (value: Json): Json =>
+  isObject(value) ? (deepFreeze(plain(value)) as Json) : value;
 
 function plain(value: object): object {
   const node = nodeOf(value);
@@ -200,35 +200,35 @@ function plain(value: object): object {
   return own;
 }
 
-function changesOf(node: Node, place: Place, changes: Change[]): void {
+function changesOf(node: Node, place: DraftPath, changes: DraftChange[]): void {
   const [was, is] = [node.base, node.copy!];
   if (node.isList) return listChanges(node, place, changes);
   for (const key of node.touched) {
     const at = [...place, key];
     if (!Object.hasOwn(is, key)) {
-      if (Object.hasOwn(was, key)) changes.push({ op: "remove", place: at });
+      if (Object.hasOwn(was, key)) changes.push({ op: "remove", path: at });
     } else if (!Object.hasOwn(was, key))
-      changes.push({ op: "add", place: at, value: is[key] as Json });
+      changes.push({ op: "add", path: at, value: is[key] as Json });
     else if (was[key] !== is[key]) within(node, key, at, changes);
   }
 }
 
 /** Into what stands where it stood, or a replacement of the whole. */
-function within(node: Node, key: string, at: Place, changes: Change[]): void {
+function within(node: Node, key: string, at: DraftPath, changes: DraftChange[]): void {
   const child = node.child(key);
   const value = node.copy![key];
   if (child?.copy && child.base === node.base[key] && child.copy === value)
     changesOf(child, at, changes);
-  else changes.push({ op: "replace", place: at, value: value as Json });
+  else changes.push({ op: "replace", path: at, value: value as Json });
 }
 
-function listChanges(node: Node, place: Place, changes: Change[]): void {
+function listChanges(node: Node, place: DraftPath, changes: DraftChange[]): void {
   const [was, is] = [Object.values(node.base), Object.values(node.copy!)];
   const shared = Math.min(was.length, is.length);
   for (let i = 0; i < shared; i++)
     if (was[i] !== is[i]) within(node, String(i), [...place, i], changes);
   for (let i = shared; i < is.length; i++)
-    changes.push({ op: "add", place: [...place, i], value: is[i] as Json });
+    changes.push({ op: "add", path: [...place, i], value: is[i] as Json });
   for (let i = was.length - 1; i >= shared; i--)
-    changes.push({ op: "remove", place: [...place, i] });
+    changes.push({ op: "remove", path: [...place, i] });
 }

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { z } from "zod";
 import { parseJson } from "../storage/parseJson.ts";
 import { UserError } from "../userError.ts";
-import { minute } from "./entity.ts";
-import { digestOf, freeze, type Digest } from "./digest.ts";
+import { minute } from "./fieldSchemas.ts";
+import { computeDigest, deepFreeze, type Digest } from "./digest.ts";
 import type { JsonObject } from "./json.ts";
 import type { Server } from "./server.ts";
 
@@ -29,7 +29,7 @@ export interface Fixture {
  * The shape of a fixture file of one server; also the source of the JSON Schema that the editor
  * completes with.
  */
-export const fixtureSchema = (server: Server) =>
+export const createFixtureSchema = (server: Server) =>
   z.strictObject({
     format: z.literal(fixtureFormat),
     server: z.literal(server.name),
@@ -44,8 +44,8 @@ export const fixtureSchema = (server: Server) =>
  * place that does not fit.
  */
 export const parseFixture = (server: Server, text: string, file: string): Fixture =>
-  freeze(
-    parseJson(fixtureSchema(server), text, {
+  deepFreeze(
+    parseJson(createFixtureSchema(server), text, {
       file,
       noun: `a fixture of ${server.name}`,
       remedy: "correct that value, or restore the shipped fixture",
@@ -59,9 +59,9 @@ export const parseFixture = (server: Server, text: string, file: string): Fixtur
 export type FixtureFolders = readonly string[];
 
 /** Finds and reads a fixture by name. */
-export function findFixture(folders: FixtureFolders, server: Server, name: string): Fixture {
+export function readFixture(folders: FixtureFolders, server: Server, name: string): Fixture {
   for (const folder of folders) {
-    const file = fixtureFile(folder, server.name, name);
+    const file = getFixtureFile(folder, server.name, name);
     let text: string;
     try {
       text = readFileSync(file, "utf8");
@@ -75,7 +75,7 @@ export function findFixture(folders: FixtureFolders, server: Server, name: strin
     }
     return parseFixture(server, text, file);
   }
-  const names = fixtureNames(folders, server.name);
+  const names = listFixtureNames(folders, server.name);
   throw new UserError(
     `${server.name} has no fixture ${name}`,
     names.length ? `choose one of ${names.join(", ")}` : "add one under prove/fixtures",
@@ -83,7 +83,7 @@ export function findFixture(folders: FixtureFolders, server: Server, name: strin
 }
 
 /** The names of a server's fixtures over all folders, sorted. */
-export function fixtureNames(folders: FixtureFolders, server: string): readonly string[] {
+export function listFixtureNames(folders: FixtureFolders, server: string): readonly string[] {
   const names = new Set<string>();
   for (const folder of folders) {
     let files: string[];
@@ -107,7 +107,7 @@ export function fixtureNames(folders: FixtureFolders, server: string): readonly 
  * The file of a fixture: `<server>/<name>.fixture.json` in the folder, or
  * `<server>/fixtures/<name>.fixture.json` where the server's folder holds more than fixtures.
  */
-export const fixtureFile = (folder: string, server: string, name: string): string =>
+export const getFixtureFile = (folder: string, server: string, name: string): string =>
   join(serverFolder(folder, server), `${name}.fixture.json`);
 
 function serverFolder(folder: string, server: string): string {
@@ -116,4 +116,4 @@ function serverFolder(folder: string, server: string): string {
 }
 
 /** The digest by which a task pins the fixture it was made on. */
-export const fixtureDigest = (fixture: Fixture): Digest => digestOf(fixture);
+export const fixtureDigest = (fixture: Fixture): Digest => computeDigest(fixture);

@@ -6,10 +6,10 @@ export interface JsonObject {
 }
 
 /** JSON with sorted keys and without undefined values: equal values give equal bytes. */
-export function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "null";
   const entries = Object.entries(value).filter(([, it]) => it !== undefined);
   entries.sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([key, it]) => `${JSON.stringify(key)}:${canonical(it)}`).join(",")}}`;
+  return `{${entries.map(([key, it]) => `${JSON.stringify(key)}:${canonicalJson(it)}`).join(",")}}`;
 }

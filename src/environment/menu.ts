@@ -42,7 +42,7 @@ const toolListed = ({ name, description, parameters }: ListedTool): Tool => ({
  * The tools of a menu, in its order; those marked so have no enum lists in their arguments. Names
  * without a tool, listed or real, are left out.
  */
-export const menuOf = (
+export const listMenuTools = (
   tools: ReadonlyMap<string, Tool>,
   menu: readonly MenuItem[],
   listed: readonly ListedTool[] = [],

@@ -85,7 +85,7 @@ type AnyDefinition = ToolDefinition<never, z.core.$ZodShape, z.core.$ZodShape>;
  * Fixes the world's type once, so that each tool of a server infers its own argument and result
  * types.
  */
-export const toolOf =
+export const createToolFactory =
   <S extends z.ZodType>(_schema: S) =>
   <const Input extends z.core.$ZodShape, const Returns extends z.core.$ZodShape>(
     definition: ToolDefinition<z.output<S>, Input, Returns>,
@@ -194,9 +194,3 @@ export function findEntity<T>(
     ? entities[id]!
     : refuse("not_found", `there is no ${noun} ${id}`, hint);
 }
-
-/**
- * What a write tool's world was before the call, as the frozen value itself, which is read much
- * faster than a draft.
- */
-export { before } from "./draft.ts";

@@ -5,13 +5,13 @@
  */
 import type { z } from "zod";
 import type { Fixture } from "./fixture.ts";
-import { misfit } from "./typeCheck.ts";
-import { digestOf, freeze, succeed, type Digest } from "./digest.ts";
-import { draftOf, finished, type Change } from "./draft.ts";
+import { findTypeMismatch } from "./typeCheck.ts";
+import { computeDigest, deepFreeze, deriveDigest, type Digest } from "./digest.ts";
+import { createDraft, finalizeValue, type DraftChange } from "./draft.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { CallResult, ErrorType, Fault, Patch } from "./outcome.ts";
 import { findLimitViolation } from "./argumentLimits.ts";
-import { minuteAfter } from "./time.ts";
+import { addMinutes } from "./time.ts";
 import { Refusal, type ToolContext, type Server, type Tool } from "./server.ts";
 
 /**
@@ -26,7 +26,7 @@ export interface ServerState {
 /** The whole state of a session, by server name. Deeply frozen. */
 export type State = Readonly<Record<string, ServerState>>;
 
-export interface Opening {
+export interface SessionOptions {
   readonly servers: readonly { readonly server: Server; readonly fixture: Fixture }[];
   /** Same seed and same calls give the same bytes. */
   readonly seed: number;
@@ -35,7 +35,7 @@ export interface Opening {
 }
 
 /** Opens a session on one or more servers. */
-export function openSession({ servers, seed, menu }: Opening): Session {
+export function openSession({ servers, seed, menu }: SessionOptions): Session {
   return new Session(
     toolsOf(
       servers.map(it => it.server),
@@ -68,7 +68,7 @@ const starts = new WeakMap<
 >();
 
 /** The first state, one and the same for all sessions that are opened alike, with its digest. */
-function startOf(servers: Opening["servers"]): State {
+function startOf(servers: SessionOptions["servers"]): State {
   const first = servers[0]?.fixture;
   if (!first) return Object.freeze({});
   const known = starts.get(first) ?? [];
@@ -101,7 +101,7 @@ export class Session {
   }
 
   get digest(): Digest {
-    return digestOf(this.#state);
+    return computeDigest(this.#state);
   }
 
   /**
@@ -122,7 +122,7 @@ export class Session {
       // say what is wrong with it
       const parsed = tool.input.safeParse(args);
       if (!parsed.success) {
-        const why = misfit(tool.inputSchema, args);
+        const why = findTypeMismatch(tool.inputSchema, args);
         if (why) return this.#failed("bad-arguments", "invalid_params", why);
       }
       const violation = findLimitViolation(args);
@@ -165,17 +165,17 @@ export class Session {
   #write(tool: Tool, args: JsonObject): CallResult {
     const before = this.#state[tool.server]!;
     const context = momentOf(before, keyOf(this.seed, tool.server));
-    const draft = draftOf<Writable>(before);
+    const draft = createDraft<Writable>(before);
     const value = tool.run(draft.value.world, args, context);
     draft.value.clock = ticked(before.clock);
     draft.value.draws = context.draws;
     const { after, changes } = draft.finish();
     const state = Object.freeze({ ...this.#state, [tool.server]: after });
-    succeed(this.#state, state, [tool.server]);
+    deriveDigest(this.#state, state, [tool.server]);
     this.#state = state;
     // a result may point into the draft, which has ended
     return {
-      outcome: { kind: "ok", value: finished(value) },
+      outcome: { kind: "ok", value: finalizeValue(value) },
       patches: changes.map(it => patchOf(tool.server, it)),
       digest: this.digest,
     };
@@ -201,7 +201,7 @@ const wordsOf = ({ path, message }: z.core.$ZodIssue) =>
 /** A server's state as a tool's run may change it; the world's own type is the tool's affair. */
 type Writable = { world: JsonObject; clock: string; draws: number };
 
-function patchOf(server: string, { op, place, value }: Change): Patch {
+function patchOf(server: string, { op, path: place, value }: DraftChange): Patch {
   const path = `/${server}/${place.map(escaped).join("/")}`;
   return op === "remove" ? { op, path } : { op, path, value: value as Json };
 }
@@ -220,7 +220,7 @@ function stateOf(fixture: Fixture): ServerState {
   if (!state)
     opened.set(
       fixture,
-      (state = freeze({
+      (state = deepFreeze({
         world: rebuilt(fixture.state) as JsonObject,
         clock: fixture.now,
         draws: 0,
@@ -281,5 +281,5 @@ function ticked(clock: string): string {
   const minute = Number(clock.slice(14)) + 1;
   return minute < 60
     ? `${clock.slice(0, 14)}${minute < 10 ? "0" : ""}${minute}`
-    : minuteAfter(clock, 1);
+    : addMinutes(clock, 1);
 }

@@ -10,10 +10,10 @@ import type { Json, JsonObject } from "./json.ts";
  * Integers accept 3.0, numbers accept integers, strings are never coerced, null fits only where the
  * schema says so, extra keys fit, any branch of anyOf/oneOf may fit.
  */
-export function misfit(schema: JsonSchema, value: unknown, at = ""): string | undefined {
+export function findTypeMismatch(schema: JsonSchema, value: unknown, at = ""): string | undefined {
   const branches = (schema["anyOf"] ?? schema["oneOf"]) as readonly JsonSchema[] | undefined;
   if (branches) {
-    const all = branches.map(it => misfit(it, value, at));
+    const all = branches.map(it => findTypeMismatch(it, value, at));
     return all.includes(undefined) ? undefined : all[0];
   }
   const wanted = typesOf(schema);
@@ -25,13 +25,13 @@ export function misfit(schema: JsonSchema, value: unknown, at = ""): string | un
     const properties = (schema["properties"] ?? {}) as Record<string, JsonSchema>;
     for (const key of Object.keys(properties)) {
       if (!Object.hasOwn(value, key)) continue;
-      const why = misfit(properties[key]!, value[key], join(at, key));
+      const why = findTypeMismatch(properties[key]!, value[key], join(at, key));
       if (why) return why;
     }
   }
   if (Array.isArray(value) && isObject(schema["items"])) {
     for (const [i, it] of value.entries()) {
-      const why = misfit(schema["items"], it, `${at}[${i}]`);
+      const why = findTypeMismatch(schema["items"], it, `${at}[${i}]`);
       if (why) return why;
     }
   }

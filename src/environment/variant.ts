@@ -4,13 +4,13 @@
  * server: an id is a key such as `acc_101` that names a row.
  */
 import type { Fixture } from "./fixture.ts";
-import { freeze } from "./digest.ts";
+import { deepFreeze } from "./digest.ts";
 import type { Json } from "./json.ts";
 
 const mark = "~";
 
 /** `full~17` is variant 17 of `full`; a name without `~` is a fixture of its own. */
-export function variantNamed(
+export function parseVariantName(
   name: string,
 ): { readonly of: string; readonly number: number } | undefined {
   const at = name.indexOf(mark);
@@ -20,11 +20,11 @@ export function variantNamed(
     : undefined;
 }
 
-export const variantName = (fixture: string, number: number): string =>
+export const formatVariantName = (fixture: string, number: number): string =>
   `${fixture}${mark}${number}`;
 
 /** The fixture with its ids renumbered, by number: equal numbers give equal fixtures. */
-export function variantOf(fixture: Fixture, number: number): Fixture {
+export function createVariant(fixture: Fixture, number: number): Fixture {
   const ids = [...idsIn(fixture.state, new Set())].sort();
   const numbers = shuffled(900, number).map(it => it + 100);
   const renamed = new Map(
@@ -33,9 +33,9 @@ export function variantOf(fixture: Fixture, number: number): Fixture {
       `${id.slice(0, id.lastIndexOf("_"))}_${numbers[i % numbers.length]! + 900 * Math.floor(i / numbers.length)}`,
     ]),
   );
-  return freeze({
+  return deepFreeze({
     ...fixture,
-    name: variantName(fixture.name, number),
+    name: formatVariantName(fixture.name, number),
     state: rewritten(fixture.state, renamed) as Fixture["state"],
   });
 }

@@ -6,7 +6,7 @@ import type { Breakdown } from "../reward/breakdown.ts";
 import type { Profile } from "../reward/profiles.ts";
 import { isScored, scoreAttempt } from "../reward/reward.ts";
 import { isReadOnly, judgeSuccess } from "../reward/success.ts";
-import { canonical } from "../environment/json.ts";
+import { canonicalJson } from "../environment/json.ts";
 import type { Attempt } from "../trajectory/attempt.ts";
 import { getCallValue, listCalls, getEnd, type CallEvent } from "../trajectory/trajectory.ts";
 
@@ -86,7 +86,7 @@ function errorsOf(calls: readonly CallEvent[]): CallErrors {
 
 function repeatedIn(calls: readonly CallEvent[]): number {
   const answers = calls.map(it =>
-    canonical([it.name, it.arguments, it.outcome.kind, getCallValue(it)]),
+    canonicalJson([it.name, it.arguments, it.outcome.kind, getCallValue(it)]),
   );
   return answers.length - new Set(answers).size;
 }

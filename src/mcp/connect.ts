@@ -11,8 +11,8 @@ import {
   McpError,
   type Tool as ListedTool,
 } from "@modelcontextprotocol/sdk/types.js";
-import { misfit } from "../environment/typeCheck.ts";
-import { canonical, type Json, type JsonObject } from "../environment/json.ts";
+import { findTypeMismatch } from "../environment/typeCheck.ts";
+import { canonicalJson, type Json, type JsonObject } from "../environment/json.ts";
 import type { CompletedCall, Fault, Outcome } from "../environment/outcome.ts";
 import type { JsonSchema, Tool } from "../environment/server.ts";
 import { UserError } from "../userError.ts";
@@ -103,7 +103,7 @@ export class ConnectedSession {
       const differences: Difference[] = [];
       for (const call of again) {
         const now = await this.#called(call.name, call.arguments);
-        if (canonical(now) !== canonical(call.outcome)) differences.push({ call, now });
+        if (canonicalJson(now) !== canonicalJson(call.outcome)) differences.push({ call, now });
       }
       return differences;
     });
@@ -171,7 +171,7 @@ function misfitOf(schema: JsonSchema, args: unknown): string | undefined {
   if (args === null || typeof args !== "object" || Array.isArray(args))
     return "arguments must be an object";
   try {
-    return misfit(schema, args);
+    return findTypeMismatch(schema, args);
   } catch {
     return undefined;
   }

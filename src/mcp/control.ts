@@ -7,7 +7,7 @@ import { z } from "zod";
 import type { Catalog } from "../environment/catalog.ts";
 import type { Server } from "../environment/server.ts";
 import { openSession, type Session, type State } from "../environment/session.ts";
-import { stateFrom } from "../environment/snapshot.ts";
+import { parseState } from "../environment/parseState.ts";
 import type { Method } from "./expose.ts";
 import { RequestFault, type Params } from "./messages.ts";
 
@@ -38,7 +38,7 @@ export function ownSessions(server: Server, start: Start): OwnSessions {
         `limit_exceeded: this connection holds ${sessionCap} sessions; close one first`,
       );
     const session = openSession({
-      servers: [{ server, fixture: start.catalog.fixture(server.name, fixture) }],
+      servers: [{ server, fixture: start.catalog.getFixture(server.name, fixture) }],
       seed,
     });
     const opened = { session, first: session.state };
@@ -75,7 +75,7 @@ export function ownSessions(server: Server, start: Start): OwnSessions {
       "prove/restore": (params, id) => {
         const it = find(id);
         it.session.restore(
-          params["state"] === undefined ? it.first : stateFrom([server], params["state"]),
+          params["state"] === undefined ? it.first : parseState([server], params["state"]),
         );
         return standing(it);
       },

@@ -5,7 +5,7 @@
  */
 import type { Json } from "../environment/json.ts";
 import type { JsonSchema, Tool } from "../environment/server.ts";
-import { weekdayName } from "../environment/time.ts";
+import { getWeekdayName } from "../environment/time.ts";
 import { excerptJson } from "../trajectory/excerpt.ts";
 import type { CallEvent, Event } from "../trajectory/trajectory.ts";
 import type { ChatAnswer, ChatMessage, ChatModel, ChatTool } from "./chatModel.ts";
@@ -31,7 +31,7 @@ export const endpointPolicy = (model: ChatModel, temperature = 0): Policy => ({
 
 /** What the model is told before anybody speaks. */
 export const instructions = (now: string): string =>
-  `You are an assistant that acts for the user with the tools on offer. It is ${weekdayName(now)}, ${now.slice(0, 10)}, ${now.slice(11)}.\n` +
+  `You are an assistant that acts for the user with the tools on offer. It is ${getWeekdayName(now)}, ${now.slice(0, 10)}, ${now.slice(11)}.\n` +
   "Call a tool whenever one is needed, and look up what you do not know with the tools instead of guessing it: never make up an id. " +
   "Do what the user asks and nothing more. If something you need is missing and no tool can tell it, ask the user. " +
   "If nothing on offer can do it, say so. When you are done, answer the user in one or two sentences, without ids and without naming tools.";

@@ -2,9 +2,9 @@
  * One attempt at a task: ask the policy for a message, run its calls in their listed order, append
  * both to the trajectory, and repeat until the policy finishes or a limit is reached.
  */
-import { openByName, type Catalog } from "../environment/catalog.ts";
+import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import { fixtureDigest } from "../environment/fixture.ts";
-import { menuOf } from "../environment/menu.ts";
+import { listMenuTools } from "../environment/menu.ts";
 import type { Tool } from "../environment/server.ts";
 import type { Session, State } from "../environment/session.ts";
 import { UserError } from "../userError.ts";
@@ -50,7 +50,7 @@ export async function rollout(
   options: RolloutOptions = {},
 ): Promise<Rollout> {
   const header = createHeader(task, catalog, policy, options.id);
-  const session = openByName(catalog, header);
+  const session = openSessionByName(catalog, header);
   const startState = session.state;
   const events: Event[] = [];
   const conversation: Conversation = {
@@ -183,9 +183,9 @@ function createHeader(
     servers: task.servers.map(({ name, fixture }) => ({
       name,
       fixture,
-      digest: fixtureDigest(catalog.fixture(name, fixture)),
+      digest: fixtureDigest(catalog.getFixture(name, fixture)),
     })),
-    catalog: catalog.hash(task.servers.map(it => it.name)),
+    catalog: catalog.hashTools(task.servers.map(it => it.name)),
     seed: task.seed,
     menu: task.menu.map(it => it.name),
     policy: policy.name,
@@ -193,7 +193,7 @@ function createHeader(
 }
 
 function listOfferedTools(task: Task, session: Session): readonly Tool[] {
-  const tools = menuOf(session.tools, task.menu, task.tools);
+  const tools = listMenuTools(session.tools, task.menu, task.tools);
   const missing = task.menu.find(({ name }) => !tools.some(it => it.name === name));
   if (missing)
     throw new UserError(

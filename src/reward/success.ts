@@ -3,7 +3,7 @@
  * and every look-up that the goals make. Reported beside the reward; the paper's reward does not
  * contain it.
  */
-import { digestOf } from "../environment/digest.ts";
+import { computeDigest } from "../environment/digest.ts";
 import type { Json } from "../environment/json.ts";
 import type { Attempt } from "../trajectory/attempt.ts";
 import type { GoalCall, Task } from "../trajectory/task.ts";
@@ -40,7 +40,7 @@ function computeSuccess(attempt: Attempt): Success {
     const reasons = calls.length === 0 ? [] : [`${calls.length} calls where none was wanted`];
     return { achieved: calls.length === 0, isGoalState: true, hasAllReads: true, reasons };
   }
-  const same = digestOf(states.goal) === digestOf(states.final);
+  const same = computeDigest(states.goal) === computeDigest(states.final);
   const said = same ? new Set<string>() : saidIn(task);
   const names = same
     ? nobody
@@ -134,7 +134,7 @@ function missingReads(
   names: BothNames,
 ): string[] {
   const undone = Object.entries(states.goal).every(
-    ([server, { world }]) => digestOf(world) === digestOf(states.start[server]!.world),
+    ([server, { world }]) => computeDigest(world) === computeDigest(states.start[server]!.world),
   );
   const isAsked = (name: string) => undone || tools.get(name)?.effect === "read";
   const taken = new Set<number>();

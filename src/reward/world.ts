@@ -3,7 +3,7 @@
  * generated id is known by what it refers to and by what refers to it, so that two worlds compare
  * without knowing which call made what.
  */
-import { digestOf } from "../environment/digest.ts";
+import { computeDigest } from "../environment/digest.ts";
 import type { Json } from "../environment/json.ts";
 import type { ServerState, State } from "../environment/session.ts";
 
@@ -37,7 +37,7 @@ export function nameGeneratedIds(start: State, end: State, said: ReadonlySet<str
       );
     }
     for (const [id, texts] of seen)
-      names.set(id, `${prefixOf(id)}#${digestOf(Object.freeze(texts.toSorted()))}`);
+      names.set(id, `${prefixOf(id)}#${computeDigest(Object.freeze(texts.toSorted()))}`);
     const distinct = new Set(names.values()).size;
     if (distinct === apart) break;
     apart = distinct;
@@ -144,7 +144,7 @@ function holdsGenerated(value: Json, names: IdNames, times: ReadonlySet<string>)
 /** A session's states share what no call has touched, and remember the digest of what one has. */
 const unchanged = (value: object, start: Json | undefined): boolean =>
   value === start ||
-  (start !== null && typeof start === "object" && digestOf(value) === digestOf(start));
+  (start !== null && typeof start === "object" && computeDigest(value) === computeDigest(start));
 
 function childOf(value: Json | undefined, key: string): Json | undefined {
   if (value === null || typeof value !== "object" || !Object.hasOwn(value, key)) return undefined;

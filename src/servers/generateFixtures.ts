@@ -2,8 +2,8 @@
  * Generates one consistent fixture per server from a seed, and reports inconsistencies between
  * fixtures. Does not read or write files.
  */
-import { fixtureFormat, fixtureSchema, type Fixture } from "../environment/fixture.ts";
-import { freeze } from "../environment/digest.ts";
+import { fixtureFormat, createFixtureSchema, type Fixture } from "../environment/fixture.ts";
+import { deepFreeze } from "../environment/digest.ts";
 import type { JsonObject } from "../environment/json.ts";
 import { createCast, createServerRandom } from "./shared/cast.ts";
 import {
@@ -51,7 +51,7 @@ export function generateFixtures(
       now: startTime,
       state: JSON.parse(JSON.stringify(state)) as JsonObject,
     };
-    const parsed = fixtureSchema(generator.server).safeParse(fixture);
+    const parsed = createFixtureSchema(generator.server).safeParse(fixture);
     if (!parsed.success) {
       const issue = parsed.error.issues[0]!;
       throw new Error(
@@ -59,7 +59,7 @@ export function generateFixtures(
       );
     }
     states.set(server, fixture.state);
-    fixtures.set(server, freeze(fixture) as Fixture);
+    fixtures.set(server, deepFreeze(fixture) as Fixture);
   }
   return fixtures;
 }

@@ -24,10 +24,10 @@ export const catalogOf = (catalog: Catalog): object => ({
     category,
     summary,
     tools: [...tools.keys()],
-    fixtures: catalog.fixtureNames(name),
+    fixtures: catalog.listFixtures(name),
   })),
   components: partNames,
   catalog_hash: hashOf(catalog),
 });
 
-const hashOf = (catalog: Catalog) => catalog.hash([...catalog.servers.keys()]);
+const hashOf = (catalog: Catalog) => catalog.hashTools([...catalog.servers.keys()]);

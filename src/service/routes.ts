@@ -101,7 +101,7 @@ export class Routes {
   async #transport(name: string): Promise<HttpTransport> {
     const known = this.#transports.get(name);
     if (known) return known;
-    const exposed = expose(this.#catalog.server(name), id => this.#sessions.get(id ?? ""));
+    const exposed = expose(this.#catalog.getServer(name), id => this.#sessions.get(id ?? ""));
     const transport = new HttpTransport(exposed.answer);
     this.#transports.set(name, transport);
     await exposed.wire.connect(transport);

@@ -192,7 +192,7 @@ export class Sessions {
 
   #checkedMenu(menu: readonly string[], pins: Origin["servers"]): readonly string[] {
     const unknown = menu.find(
-      it => !pins.some(pin => this.#catalog.server(pin.name).tools.has(it)),
+      it => !pins.some(pin => this.#catalog.getServer(pin.name).tools.has(it)),
     );
     if (unknown !== undefined)
       throw new Failure(

@@ -3,13 +3,13 @@
  * Full is refused and idle is closed with a word about it; nothing is ever evicted in silence.
  * Knows no wire.
  */
-import { openByName, type Catalog } from "../environment/catalog.ts";
+import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import type { Digest } from "../environment/digest.ts";
-import { canonical, type Json } from "../environment/json.ts";
+import { canonicalJson, type Json } from "../environment/json.ts";
 import type { CallResult, CompletedCall } from "../environment/outcome.ts";
 import type { Server } from "../environment/server.ts";
 import type { Session, State } from "../environment/session.ts";
-import { stateFrom } from "../environment/snapshot.ts";
+import { parseState } from "../environment/parseState.ts";
 import { newSessionId } from "./sessionId.ts";
 
 /** What a session grows from, by names. */
@@ -119,10 +119,10 @@ export class SessionTable {
    * Throws `CapacityReached`, `IdTaken`, or a `Mistake`.
    */
   open({ id = newSessionId(), owner, ttlMs, ...origin }: Opening): HeldSession {
-    const key = canonical({ servers: origin.servers, seed: origin.seed, menu: origin.menu });
+    const key = canonicalJson({ servers: origin.servers, seed: origin.seed, menu: origin.menu });
     return (
       this.#known(id, key) ??
-      this.#hold({ id, key, owner, origin, ttlMs }, () => openByName(this.#catalog, origin))
+      this.#hold({ id, key, owner, origin, ttlMs }, () => openSessionByName(this.#catalog, origin))
     );
   }
 
@@ -180,7 +180,7 @@ export class SessionTable {
         ...given,
         ttlMs,
         usedAt: this.#clock(),
-        servers: given.origin.servers.map(it => this.#catalog.server(it.name)),
+        servers: given.origin.servers.map(it => this.#catalog.getServer(it.name)),
       },
       open(),
       it => this.#say(it),
@@ -295,7 +295,7 @@ export class HeldSession {
 
   /** Puts a state from outside in place of this one. Throws a `Mistake` where it does not fit. */
   restore(state: unknown): void {
-    this.#session.restore(stateFrom(this.servers, state));
+    this.#session.restore(parseState(this.servers, state));
     this.#say({ kind: "restored", session: this });
   }
 

@@ -3,7 +3,7 @@
  * student should have written, laid end to end in memory that all workers share. Knows no tensors.
  */
 import type { Catalog } from "../environment/catalog.ts";
-import { menuOf } from "../environment/menu.ts";
+import { listMenuTools } from "../environment/menu.ts";
 import { limits, writtenTalk } from "../model/chat.ts";
 import type { Tokenizer } from "../model/tokenizer.ts";
 import type { Conversation } from "../policy/policy.ts";
@@ -52,7 +52,7 @@ export const talkOf = (
   { header, events }: Trajectory,
 ): Conversation => ({
   header,
-  tools: menuOf(catalog.tools, task.menu, task.tools),
+  tools: listMenuTools(catalog.tools, task.menu, task.tools),
   now: task.now,
   events,
 });

@@ -2,7 +2,7 @@
  * A task and an attempt at it, with what grading needs from the servers: the tools, and the states
  * at the start, after the goals and after the attempt.
  */
-import { openByName, type Catalog } from "../environment/catalog.ts";
+import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import type { Tool } from "../environment/server.ts";
 import type { State } from "../environment/session.ts";
 import { UserError } from "../userError.ts";
@@ -52,7 +52,7 @@ interface GoalRun extends Omit<AttemptStates, "final"> {
 }
 
 function runGoals(catalog: Catalog, task: Task): GoalRun {
-  const session = openByName(catalog, { servers: task.servers, seed: task.seed });
+  const session = openSessionByName(catalog, { servers: task.servers, seed: task.seed });
   const start = session.state;
   for (const [i, goal] of task.goals.entries()) {
     for (const call of goal.calls) {
@@ -68,7 +68,7 @@ function runGoals(catalog: Catalog, task: Task): GoalRun {
 }
 
 function replayFinalState(catalog: Catalog, { header, events }: Trajectory): State {
-  const session = openByName(catalog, header);
+  const session = openSessionByName(catalog, header);
   for (const { name, arguments: args } of listCalls({ header, events })) session.call(name, args);
   return session.state;
 }

@@ -2,9 +2,9 @@
  * Replays a trajectory on a fresh session with the same fixtures, seed and menu, and compares each
  * call with the record. Stepping back, validation and grading of files all use it.
  */
-import { openByName, type Catalog } from "../environment/catalog.ts";
+import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import { fixtureDigest } from "../environment/fixture.ts";
-import { canonical } from "../environment/json.ts";
+import { canonicalJson } from "../environment/json.ts";
 import type { State } from "../environment/session.ts";
 import { createCallEvent, type CallEvent, type Header, type Trajectory } from "./trajectory.ts";
 import { formatCallLine } from "./trajectoryLine.ts";
@@ -42,7 +42,7 @@ export interface ReplayResult {
 
 /** The state that a trajectory starts from. Throws a `UserError` where a fixture is missing. */
 export const openStartState = (catalog: Catalog, { header }: Trajectory): State =>
-  openByName(catalog, header).state;
+  openSessionByName(catalog, header).state;
 
 /**
  * Replays call by call; each step runs when the generator is advanced. Throws a `UserError` where a
@@ -53,7 +53,7 @@ export function* replayTrajectory(
   trajectory: Trajectory,
 ): Generator<ReplayedStep, void> {
   const { header, events } = trajectory;
-  const session = openByName(catalog, header);
+  const session = openSessionByName(catalog, header);
   const changed = findChange(catalog, header).verdict;
   let call = 0;
   for (const [event, recorded] of events.entries()) {
@@ -114,7 +114,7 @@ export function findChange(
   { servers, catalog: hash }: Pick<Header, "servers" | "catalog">,
 ): PinnedChange {
   const changed = servers.filter(
-    it => fixtureDigest(catalog.fixture(it.name, it.fixture)) !== it.digest,
+    it => fixtureDigest(catalog.getFixture(it.name, it.fixture)) !== it.digest,
   );
   if (changed.length > 0) {
     const names = changed.map(it => `${it.fixture} of ${it.name}`).join(", ");
@@ -124,7 +124,7 @@ export function findChange(
       remedy: "restore that fixture, or synthesize the tasks anew",
     };
   }
-  if (catalog.hash(servers.map(it => it.name)) !== hash)
+  if (catalog.hashTools(servers.map(it => it.name)) !== hash)
     return {
       verdict: "tool changed",
       what: `the tools of ${servers.map(it => it.name).join(", ")} have changed since`,
@@ -148,5 +148,5 @@ function findDifferences(recorded: CallEvent, replayed: CallEvent): readonly Lin
       ? (["digest"] as const)
       : comparedFields;
   const [before, after] = [formatCallLine(recorded), formatCallLine(replayed)];
-  return fields.filter(it => canonical(before[it]) !== canonical(after[it]));
+  return fields.filter(it => canonicalJson(before[it]) !== canonicalJson(after[it]));
 }

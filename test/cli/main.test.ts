@@ -190,10 +190,10 @@ test("the shipped JSON Schemas are those of today's definitions (prove-rl schema
 
 test("every shipped fixture opens", () => {
   const names = [...catalog.servers.keys()].flatMap(server =>
-    catalog.fixtureNames(server).map(name => [server, name] as const),
+    catalog.listFixtures(server).map(name => [server, name] as const),
   );
   expect(names.length).toBeGreaterThanOrEqual(2 * catalog.servers.size);
-  for (const [server, name] of names) expect(catalog.fixture(server, name).name).toBe(name);
+  for (const [server, name] of names) expect(catalog.getFixture(server, name).name).toBe(name);
 });
 
 test("the programs name the manifest's version", async () => {

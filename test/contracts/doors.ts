@@ -4,8 +4,8 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { join } from "node:path";
 import { z } from "zod";
-import { openByName, openCatalog } from "../../src/environment/catalog.ts";
-import { canonical, type Json } from "../../src/environment/json.ts";
+import { openSessionByName, openCatalog } from "../../src/environment/catalog.ts";
+import { canonicalJson, type Json } from "../../src/environment/json.ts";
 import { sessionKey } from "../../src/mcp/expose.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { serve, type Serving } from "../../src/service/serve.ts";
@@ -38,17 +38,17 @@ export interface Door {
 }
 
 const errorText = (type: string, message: string, hint: string | undefined) =>
-  canonical({ error_type: type, message, ...(hint === undefined ? {} : { hint }) });
+  canonicalJson({ error_type: type, message, ...(hint === undefined ? {} : { hint }) });
 
 export const inProcess = (server: string): Door => ({
   name: "in process",
   async open(fixture, seed) {
-    const session = openByName(catalog, { servers: [{ name: server, fixture }], seed });
+    const session = openSessionByName(catalog, { servers: [{ name: server, fixture }], seed });
     return {
       async call(name, args) {
         const { outcome } = session.call(name, args);
         return outcome.kind === "ok"
-          ? { ok: true, text: canonical(outcome.value) }
+          ? { ok: true, text: canonicalJson(outcome.value) }
           : { ok: false, text: errorText(outcome.type, outcome.message, outcome.hint) };
       },
       digest: async () => session.digest,
@@ -70,7 +70,7 @@ async function callOver(
     ...(_meta ? { _meta } : {}),
   });
   const [first] = result.content as { text: string }[];
-  return { ok: !result.isError, text: canonical(JSON.parse(first!.text)) };
+  return { ok: !result.isError, text: canonicalJson(JSON.parse(first!.text)) };
 }
 
 /** The built program as a child process, driven by the SDK's own client. */

@@ -3,7 +3,7 @@
  * state as it was.
  */
 import { describe, expect, test } from "vitest";
-import { openByName } from "../../src/environment/catalog.ts";
+import { openSessionByName } from "../../src/environment/catalog.ts";
 import type { Json, JsonObject } from "../../src/environment/json.ts";
 import type { JsonSchema, Tool } from "../../src/environment/server.ts";
 import { catalog } from "./doors.ts";
@@ -92,7 +92,7 @@ const turnedDown = ["refused", "bad-arguments"];
 
 for (const server of catalog.servers.values())
   describe(server.name, () => {
-    const session = openByName(catalog, {
+    const session = openSessionByName(catalog, {
       servers: [{ name: server.name, fixture: "full" }],
       seed: 1,
     });

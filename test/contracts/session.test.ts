@@ -1,6 +1,6 @@
 /** What every server's session keeps, in process, over stdio and over HTTP. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openByName } from "../../src/environment/catalog.ts";
+import { openSessionByName } from "../../src/environment/catalog.ts";
 import type { JsonSchema } from "../../src/environment/server.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { catalog, inProcess, overHttp, overStdio, type Door } from "./doors.ts";
@@ -36,7 +36,7 @@ const isObject = (it: unknown): it is Record<string, unknown> =>
 for (const server of servers) {
   const calls = walk(
     server,
-    openByName(catalog, { servers: [{ name: server.name, fixture: "full" }], seed: 5 }),
+    openSessionByName(catalog, { servers: [{ name: server.name, fixture: "full" }], seed: 5 }),
     400,
     11,
   );
@@ -58,7 +58,7 @@ for (const server of servers) {
     });
 
     test("results match the published output schemas, and nothing breaks", () => {
-      const session = openByName(catalog, {
+      const session = openSessionByName(catalog, {
         servers: [{ name: server.name, fixture: "small" }],
         seed: 3,
       });
@@ -153,7 +153,7 @@ test.each([
       ];
       const calls = walk(
         server,
-        openByName(catalog, { servers: [{ name: server.name, fixture: "full" }], seed: 9 }),
+        openSessionByName(catalog, { servers: [{ name: server.name, fixture: "full" }], seed: 9 }),
         200,
         4,
       ).filter(it => isObject(it.arguments));

@@ -5,10 +5,10 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { openByName } from "../../src/environment/catalog.ts";
-import { digestOf, freeze } from "../../src/environment/digest.ts";
-import { misfit } from "../../src/environment/typeCheck.ts";
-import { canonical, type Json, type JsonObject } from "../../src/environment/json.ts";
+import { openSessionByName } from "../../src/environment/catalog.ts";
+import { computeDigest, deepFreeze } from "../../src/environment/digest.ts";
+import { findTypeMismatch } from "../../src/environment/typeCheck.ts";
+import { canonicalJson, type Json, type JsonObject } from "../../src/environment/json.ts";
 import type { Server } from "../../src/environment/server.ts";
 import type { Session } from "../../src/environment/session.ts";
 import { catalog } from "./doors.ts";
@@ -84,7 +84,7 @@ function checkCall(server: Server, session: Session, bystander: Session, call: C
     // the first of the two checks is only made where the second fails: what passes the second must
     // pass it
     expect(
-      misfit(server.tools.get(call.name)!.inputSchema, call.arguments),
+      findTypeMismatch(server.tools.get(call.name)!.inputSchema, call.arguments),
       said(),
     ).toBeUndefined();
     const shape = server.tools.get(call.name)!.returns.safeParse(outcome.value);
@@ -92,7 +92,7 @@ function checkCall(server: Server, session: Session, bystander: Session, call: C
   }
   if (bystander.digest !== bystanders.get(server)!)
     expect.fail(`${said()} and changed another session`);
-  return `${canonical(outcome)} ${digest}`;
+  return `${canonicalJson(outcome)} ${digest}`;
 }
 
 const bystanders = new Map<Server, string>();
@@ -103,7 +103,7 @@ for (const server of catalog.servers.values())
       `keeps its promises through ${1000 * times} random calls`,
       () => {
         const pins = (fixture: string) => ({ servers: [{ name: server.name, fixture }], seed: 3 });
-        const bystander = openByName(catalog, pins("full"));
+        const bystander = openSessionByName(catalog, pins("full"));
         bystanders.set(server, bystander.digest);
         fc.assert(
           fc.property(
@@ -111,13 +111,20 @@ for (const server of catalog.servers.values())
             fc.constantFrom("small", "full"),
             fc.array(spoiling, { minLength: callsInARun, maxLength: callsInARun }),
             (seed, fixture, spoilings) => {
-              const walked = walk(server, openByName(catalog, pins(fixture)), callsInARun, seed);
+              const walked = walk(
+                server,
+                openSessionByName(catalog, pins(fixture)),
+                callsInARun,
+                seed,
+              );
               const calls = walked.map((it, i) => spoiled(it, spoilings[i]!, walked));
-              const session = openByName(catalog, pins(fixture));
+              const session = openSessionByName(catalog, pins(fixture));
               const first = calls.map(it => checkCall(server, session, bystander, it));
               // the digest that followed every write is that of the state as a whole
-              expect(session.digest).toBe(digestOf(freeze(structuredClone(session.state))));
-              const again = openByName(catalog, pins(fixture));
+              expect(session.digest).toBe(
+                computeDigest(deepFreeze(structuredClone(session.state))),
+              );
+              const again = openSessionByName(catalog, pins(fixture));
               expect(calls.map(it => checkCall(server, again, bystander, it))).toEqual(first);
             },
           ),

@@ -4,8 +4,8 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { digestOf, freeze } from "../../src/environment/digest.ts";
-import { before, draftOf, type Change } from "../../src/environment/draft.ts";
+import { computeDigest, deepFreeze } from "../../src/environment/digest.ts";
+import { getOriginal, createDraft, type DraftChange } from "../../src/environment/draft.ts";
 import type { Json } from "../../src/environment/json.ts";
 
 type Tree = { [key: string]: Tree } | Tree[] | string | number | null;
@@ -78,10 +78,10 @@ function act(root: Tree, { path, what, key, value }: Step): void {
 }
 
 /** RFC 6902 on a copy, the plain way. */
-function patched(base: Json, changes: readonly Change[]): Json {
+function patched(base: Json, changes: readonly DraftChange[]): Json {
   const root = { it: structuredClone(base) } as unknown as Record<string, Json>;
-  for (const { op, place, value } of changes) {
-    const steps = ["it", ...place];
+  for (const { op, path, value } of changes) {
+    const steps = ["it", ...path];
     const at = steps
       .slice(0, -1)
       .reduce<Json>((it, key) => (it as Record<string, Json>)[key]!, root as Json) as Record<
@@ -100,9 +100,9 @@ function patched(base: Json, changes: readonly Change[]): Json {
 test("any changes on a draft come out as on a deep copy, and leave the frozen value alone", () => {
   fc.assert(
     fc.property(record, fc.array(step, { maxLength: 12 }), (start, steps) => {
-      const frozen = freeze(structuredClone(start)) as Json & object;
+      const frozen = deepFreeze(structuredClone(start)) as Json & object;
       const plain = structuredClone(start);
-      const draft = draftOf(frozen);
+      const draft = createDraft(frozen);
       for (const it of steps) {
         act(plain, it);
         act(draft.value as unknown as Tree, it);
@@ -113,7 +113,7 @@ test("any changes on a draft come out as on a deep copy, and leave the frozen va
       expect(after).toEqual(plain);
       expect(frozen).toEqual(start);
       expect(patched(frozen, changes)).toEqual(plain);
-      expect(digestOf(after)).toBe(digestOf(freeze(structuredClone(plain))));
+      expect(computeDigest(after)).toBe(computeDigest(deepFreeze(structuredClone(plain))));
       expect(isDeeplyFrozen(after)).toBe(true);
     }),
     { numRuns: 2000 },
@@ -126,43 +126,43 @@ const isDeeplyFrozen = (value: unknown): boolean =>
   (Object.isFrozen(value) && Object.values(value).every(isDeeplyFrozen));
 
 describe("a draft", () => {
-  const bank = freeze({
+  const bank = deepFreeze({
     accounts: { a: { balance: 5, tags: ["x", "y"] }, b: { balance: 7, tags: [] } },
     names: { a: "A" },
   });
 
   test("shares with the frozen value all that was not written", () => {
-    const draft = draftOf(bank);
+    const draft = createDraft(bank);
     (draft.value.accounts.a as { balance: number }).balance = 6;
     const { after, changes } = draft.finish();
     expect(after.names).toBe(bank.names);
     expect(after.accounts.b).toBe(bank.accounts.b);
     expect(after.accounts.a.tags).toBe(bank.accounts.a.tags);
-    expect(changes).toEqual([{ op: "replace", place: ["accounts", "a", "balance"], value: 6 }]);
+    expect(changes).toEqual([{ op: "replace", path: ["accounts", "a", "balance"], value: 6 }]);
   });
 
   test("that wrote nothing new is the frozen value itself", () => {
-    const draft = draftOf(bank);
+    const draft = createDraft(bank);
     (draft.value.accounts.a as { balance: number }).balance = 5;
     expect(draft.finish()).toEqual({ after: bank, changes: [] });
   });
 
   test("tells what was there before, however much has been written", () => {
-    const draft = draftOf(bank);
+    const draft = createDraft(bank);
     (draft.value.accounts.a as { balance: number }).balance = 6;
-    expect(before(draft.value.accounts)).toBe(bank.accounts);
-    expect(before(bank)).toBe(bank);
+    expect(getOriginal(draft.value.accounts)).toBe(bank.accounts);
+    expect(getOriginal(bank)).toBe(bank);
   });
 
   test("leaves out what is set to undefined, as JSON does", () => {
-    const draft = draftOf<{ names: Record<string, string | undefined> }>(bank);
+    const draft = createDraft<{ names: Record<string, string | undefined> }>(bank);
     draft.value.names["a"] = undefined;
     expect(draft.finish().after).toEqual({ ...bank, names: {} });
   });
 });
 
 describe("digests", () => {
-  const digest = (value: object) => digestOf(freeze(structuredClone(value)));
+  const digest = (value: object) => computeDigest(deepFreeze(structuredClone(value)));
 
   test("do not depend on the order of keys", () =>
     expect(digest({ a: 1, b: { c: 2, d: 3 } })).toBe(digest({ b: { d: 3, c: 2 }, a: 1 })));
@@ -186,7 +186,7 @@ describe("digests", () => {
   test("of 200,000 small states are all different", () => {
     const seen = new Set<string>();
     for (let i = 0; i < 200_000; i++)
-      seen.add(digestOf(Object.freeze({ n: i % 500, text: `row ${Math.floor(i / 500)}` })));
+      seen.add(computeDigest(Object.freeze({ n: i % 500, text: `row ${Math.floor(i / 500)}` })));
     expect(seen.size).toBe(200_000);
   });
 });

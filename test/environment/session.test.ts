@@ -2,16 +2,21 @@
 import { z } from "zod";
 import { describe, expect, test } from "vitest";
 import { parseFixture } from "../../src/environment/fixture.ts";
-import { digestOf, freeze } from "../../src/environment/digest.ts";
-import { canonical, type Json } from "../../src/environment/json.ts";
-import { defineServer, findEntity, refuse, toolOf } from "../../src/environment/server.ts";
+import { computeDigest, deepFreeze } from "../../src/environment/digest.ts";
+import { canonicalJson, type Json } from "../../src/environment/json.ts";
+import {
+  defineServer,
+  findEntity,
+  refuse,
+  createToolFactory,
+} from "../../src/environment/server.ts";
 import { openSession } from "../../src/environment/session.ts";
-import { id } from "../../src/environment/entity.ts";
+import { id } from "../../src/environment/fieldSchemas.ts";
 
 const World = z.strictObject({
   notes: z.record(z.string(), z.strictObject({ text: z.string(), tags: z.array(z.string()) })),
 });
-const tool = toolOf(World);
+const tool = createToolFactory(World);
 const notes = defineServer({
   name: "notes",
   category: "Test",
@@ -199,24 +204,26 @@ test("a definition that requires a tool it does not have is refused where it is 
   ).toThrow(/bad_one requires two/));
 
 test("canonical text sorts keys, drops undefined and keeps shortest numbers", () =>
-  expect(canonical({ b: [1.0, null], a: { z: undefined, y: "é" } })).toBe(
+  expect(canonicalJson({ b: [1.0, null], a: { z: undefined, y: "é" } })).toBe(
     '{"a":{"y":"é"},"b":[1,null]}',
   ));
 
 test("the digest follows the value, not the order of its keys", () => {
-  expect(digestOf(freeze({ a: 1, b: { c: [1, 2] } }))).toBe(
-    digestOf(freeze({ b: { c: [1, 2] }, a: 1 })),
+  expect(computeDigest(deepFreeze({ a: 1, b: { c: [1, 2] } }))).toBe(
+    computeDigest(deepFreeze({ b: { c: [1, 2] }, a: 1 })),
   );
-  expect(digestOf(freeze({ a: 1, b: { c: [2, 1] } }))).not.toBe(
-    digestOf(freeze({ a: 1, b: { c: [1, 2] } })),
+  expect(computeDigest(deepFreeze({ a: 1, b: { c: [2, 1] } }))).not.toBe(
+    computeDigest(deepFreeze({ a: 1, b: { c: [1, 2] } })),
   );
-  expect(digestOf(freeze({ a: "1" }))).not.toBe(digestOf(freeze({ a: 1 })));
+  expect(computeDigest(deepFreeze({ a: "1" }))).not.toBe(computeDigest(deepFreeze({ a: 1 })));
 });
 
 test("so it does in a wide table: one entry changed, added or moved to another key is seen, order is not", () => {
   const table = (change: (entries: [string, Json][]) => [string, Json][]) =>
-    digestOf(
-      freeze(Object.fromEntries(change(Array.from({ length: 60 }, (_, i) => [`k${i}`, { n: i }])))),
+    computeDigest(
+      deepFreeze(
+        Object.fromEntries(change(Array.from({ length: 60 }, (_, i) => [`k${i}`, { n: i }]))),
+      ),
     );
   const digest = table(it => it);
   expect(table(it => it.toReversed())).toBe(digest);

@@ -1,24 +1,24 @@
 /** Calendar arithmetic over the ends of hours, days, months and years. */
 import { expect, test } from "vitest";
 import {
-  dayAfter,
+  addDays,
   daysBetween,
-  minuteAfter,
+  addMinutes,
   minutesBetween,
-  minutesOf,
-  weekdayOf,
+  toMinutes,
+  getWeekday,
 } from "../../src/environment/time.ts";
 
 test("a minute later is over midnight, a month's end and a year's end", () => {
-  expect(minuteAfter("2026-03-09T23:59", 1)).toBe("2026-03-10T00:00");
-  expect(minuteAfter("2026-12-31T23:30", 45)).toBe("2027-01-01T00:15");
-  expect(minuteAfter("2026-03-01T00:10", -20)).toBe("2026-02-28T23:50");
+  expect(addMinutes("2026-03-09T23:59", 1)).toBe("2026-03-10T00:00");
+  expect(addMinutes("2026-12-31T23:30", 45)).toBe("2027-01-01T00:15");
+  expect(addMinutes("2026-03-01T00:10", -20)).toBe("2026-02-28T23:50");
 });
 
 test("a day later counts leap days, from a day or from a minute", () => {
-  expect(dayAfter("2028-02-28", 1)).toBe("2028-02-29");
-  expect(dayAfter("2026-02-28", 1)).toBe("2026-03-01");
-  expect(dayAfter("2026-03-09T09:00", -9)).toBe("2026-02-28");
+  expect(addDays("2028-02-28", 1)).toBe("2028-02-29");
+  expect(addDays("2026-02-28", 1)).toBe("2026-03-01");
+  expect(addDays("2026-03-09T09:00", -9)).toBe("2026-02-28");
 });
 
 test("spans are signed, and know no summer time", () => {
@@ -29,6 +29,6 @@ test("spans are signed, and know no summer time", () => {
 });
 
 test("a day is its first minute, and 9 March 2026 is a Monday", () => {
-  expect(minutesOf("2026-03-09")).toBe(minutesOf("2026-03-09T00:00"));
-  expect([weekdayOf("2026-03-09"), weekdayOf("2026-03-08T22:00")]).toEqual([1, 0]);
+  expect(toMinutes("2026-03-09")).toBe(toMinutes("2026-03-09T00:00"));
+  expect([getWeekday("2026-03-09"), getWeekday("2026-03-08T22:00")]).toEqual([1, 0]);
 });

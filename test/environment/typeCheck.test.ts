@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { misfit } from "../../src/environment/typeCheck.ts";
+import { findTypeMismatch } from "../../src/environment/typeCheck.ts";
 import type { Json } from "../../src/environment/json.ts";
 
 const schema = {
@@ -40,4 +40,4 @@ const cases: [args: unknown, why: string | undefined][] = [
 ];
 for (const [args, why] of cases)
   test(`${JSON.stringify(args)} ${why === undefined ? "fits" : `does not: ${why}`}`, () =>
-    expect(misfit(schema as unknown as Record<string, Json>, args)).toBe(why));
+    expect(findTypeMismatch(schema as unknown as Record<string, Json>, args)).toBe(why));

@@ -1,9 +1,9 @@
 /** A variant of a fixture is the same world under other ids. */
 import { expect, test } from "vitest";
-import { fixtureDigest, fixtureSchema } from "../../src/environment/fixture.ts";
-import { openByName } from "../../src/environment/catalog.ts";
+import { fixtureDigest, createFixtureSchema } from "../../src/environment/fixture.ts";
+import { openSessionByName } from "../../src/environment/catalog.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
-import { variantNamed, variantOf } from "../../src/environment/variant.ts";
+import { parseVariantName, createVariant } from "../../src/environment/variant.ts";
 import { catalog } from "../contracts/doors.ts";
 
 const servers = await loadServers();
@@ -17,25 +17,30 @@ const names: [name: string, of: object | undefined][] = [
   ["full~1~2", undefined],
 ];
 test.each(names)("%s", (name, of) => {
-  expect(variantNamed(name)).toEqual(of);
+  expect(parseVariantName(name)).toEqual(of);
 });
 
 test.each(servers.map(it => [it.name, it] as const))(
   "%s: a variant fits the schema and is a fixture of its own",
   (name, server) => {
-    const full = catalog.fixture(name, "full");
-    const variant = catalog.fixture(name, "full~7");
-    expect(fixtureSchema(server).safeParse({ ...variant, name: "full" }).error).toBeUndefined();
-    expect(catalog.fixture(name, "full~7")).toBe(variant);
+    const full = catalog.getFixture(name, "full");
+    const variant = catalog.getFixture(name, "full~7");
+    expect(
+      createFixtureSchema(server).safeParse({ ...variant, name: "full" }).error,
+    ).toBeUndefined();
+    expect(catalog.getFixture(name, "full~7")).toBe(variant);
     expect(variant.name).toBe("full~7");
-    expect(fixtureDigest(variant)).toBe(fixtureDigest(variantOf(full, 7)));
+    expect(fixtureDigest(variant)).toBe(fixtureDigest(createVariant(full, 7)));
     expect(fixtureDigest(variant)).not.toBe(fixtureDigest(full));
   },
 );
 
 test("every id is another, no two are the same, and what refers to them goes along", () => {
   const ask = (fixture: string) => {
-    const session = openByName(catalog, { servers: [{ name: "banking", fixture }], seed: 1 });
+    const session = openSessionByName(catalog, {
+      servers: [{ name: "banking", fixture }],
+      seed: 1,
+    });
     const { outcome } = session.call("banking_list_accounts", {});
     const accounts = (
       outcome as unknown as { value: { accounts: { name: string; account_id: string }[] } }
@@ -56,7 +61,7 @@ test("every id is another, no two are the same, and what refers to them goes alo
 });
 
 test("a variant of no fixture is a mistake that names the fixtures there are", () => {
-  expect(() => catalog.fixture("banking", "huge~3")).toThrow(
+  expect(() => catalog.getFixture("banking", "huge~3")).toThrow(
     /banking has no fixture huge: choose one of full, small/,
   );
 });

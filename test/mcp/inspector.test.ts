@@ -55,7 +55,7 @@ describe.each(["stdio", "HTTP"] as const)("over %s", way => {
     const { tools } = (await ask("tools/list")) as {
       tools: { name: string; outputSchema: object; annotations: object }[];
     };
-    expect(tools.map(it => it.name)).toEqual([...catalog.server("banking").tools.keys()]);
+    expect(tools.map(it => it.name)).toEqual([...catalog.getServer("banking").tools.keys()]);
     expect(tools.find(it => it.name === "banking_transfer")).toMatchObject({
       inputSchema: { type: "object" },
       outputSchema: { type: "object" },
@@ -87,7 +87,7 @@ describe.each(["stdio", "HTTP"] as const)("over %s", way => {
       contents: { text: string }[];
     };
     expect(JSON.parse(contents[0]!.text)).toEqual(
-      catalog.fixture("banking", "small").state["accounts"],
+      catalog.getFixture("banking", "small").state["accounts"],
     );
   });
 });

@@ -1,7 +1,7 @@
 /** Every banking tool by hand: what it gives, what it changes, and what it turns down. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { openByName } from "../../src/environment/catalog.ts";
+import { openSessionByName } from "../../src/environment/catalog.ts";
 import type { Json } from "../../src/environment/json.ts";
 import { server as banking } from "../../src/servers/banking/server.ts";
 import { catalog } from "../contracts/doors.ts";
@@ -10,7 +10,7 @@ import { walk } from "../contracts/walk.ts";
 type Call = [tool: string, args: Record<string, Json>];
 
 const open = () =>
-  openByName(catalog, { servers: [{ name: "banking", fixture: "small" }], seed: 1 });
+  openSessionByName(catalog, { servers: [{ name: "banking", fixture: "small" }], seed: 1 });
 
 /**
  * Makes the calls in order on a fresh session of the small fixture, and holds the last answer

@@ -5,7 +5,7 @@
 import { describe, expect, test } from "vitest";
 import fc from "fast-check";
 import { join } from "node:path";
-import { openByName, openCatalog } from "../../src/environment/catalog.ts";
+import { openSessionByName, openCatalog } from "../../src/environment/catalog.ts";
 import { balanceOf, server as budget, type Budget } from "../../src/servers/budget/server.ts";
 import { walk } from "../contracts/walk.ts";
 import { createChecks, returns, rejectsArguments, refuses, type Call } from "./check.ts";
@@ -367,7 +367,7 @@ test("whatever is called, every month's income is what is spent, reserved, saved
   const catalog = openCatalog([budget], [join(import.meta.dirname, "../../resources/servers")]);
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 1e6 }), seed => {
-      const session = openByName(catalog, {
+      const session = openSessionByName(catalog, {
         servers: [{ name: "budget", fixture: "small" }],
         seed: 1,
       });

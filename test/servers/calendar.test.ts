@@ -4,7 +4,7 @@
  */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { openByName } from "../../src/environment/catalog.ts";
+import { openSessionByName } from "../../src/environment/catalog.ts";
 import type { Json } from "../../src/environment/json.ts";
 import { server as calendar } from "../../src/servers/calendar/server.ts";
 import { catalog } from "../contracts/doors.ts";
@@ -13,7 +13,7 @@ import { walk } from "../contracts/walk.ts";
 type Call = [tool: string, args: Record<string, Json>];
 
 const open = () =>
-  openByName(catalog, { servers: [{ name: "calendar", fixture: "small" }], seed: 1 });
+  openSessionByName(catalog, { servers: [{ name: "calendar", fixture: "small" }], seed: 1 });
 
 /**
  * Makes the calls in order on a fresh session of the small fixture, and holds the last answer

@@ -5,7 +5,7 @@
  */
 import { expect, test } from "vitest";
 import { join } from "node:path";
-import { openByName, openCatalog } from "../../src/environment/catalog.ts";
+import { openSessionByName, openCatalog } from "../../src/environment/catalog.ts";
 import type { Json } from "../../src/environment/json.ts";
 import type { ErrorType } from "../../src/environment/outcome.ts";
 import type { Server } from "../../src/environment/server.ts";
@@ -32,7 +32,7 @@ export function createChecks(server: Server): Checks {
   const refused = new Set<string>();
   return {
     check(calls, expected) {
-      const session = openByName(catalog, {
+      const session = openSessionByName(catalog, {
         servers: [{ name: server.name, fixture: "small" }],
         seed: 1,
       });

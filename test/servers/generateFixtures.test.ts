@@ -18,7 +18,7 @@ import { catalog, root } from "../contracts/doors.ts";
 const servers = await loadServers();
 const generators = await loadGenerators();
 
-const readShipped = (server: string, size: FixtureSize) => catalog.fixture(server, size);
+const readShipped = (server: string, size: FixtureSize) => catalog.getFixture(server, size);
 const generate = (seed: number, size: FixtureSize, name: string = size) =>
   generateFixtures(generators, { seed, size, name, readShipped });
 const statesOf = (fixtures: ReturnType<typeof generate>) =>

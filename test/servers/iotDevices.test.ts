@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openByName, openCatalog } from "../../src/environment/catalog.ts";
+import { openSessionByName, openCatalog } from "../../src/environment/catalog.ts";
 import { server as iotDevices } from "../../src/servers/iotDevices/server.ts";
 import type { Home } from "../../src/servers/iotDevices/state.ts";
 import { walk } from "../contracts/walk.ts";
@@ -684,7 +684,7 @@ test("a secret is declared as one", () =>
 test("whatever is called, the log of each lock ends with how it stands, and scenes use what is or was there", () => {
   const catalog = openCatalog([iotDevices], [join(import.meta.dirname, "../../resources/servers")]);
   for (let seed = 0; seed < 12; seed++) {
-    const session = openByName(catalog, {
+    const session = openSessionByName(catalog, {
       servers: [{ name: "iot_devices", fixture: "full" }],
       seed,
     });

@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openByName, openCatalog } from "../../src/environment/catalog.ts";
+import { openSessionByName, openCatalog } from "../../src/environment/catalog.ts";
 import { server as vehicle } from "../../src/servers/vehicle/server.ts";
 import type { Garage } from "../../src/servers/vehicle/state.ts";
 import { walk } from "../contracts/walk.ts";
@@ -547,7 +547,10 @@ describe("tank and battery", () => {
 test("whatever is called, odometers show what they did plus all trips, and only what drives has a speed", () => {
   const catalog = openCatalog([vehicle], [join(import.meta.dirname, "../../resources/servers")]);
   for (let seed = 0; seed < 12; seed++) {
-    const session = openByName(catalog, { servers: [{ name: "vehicle", fixture: "full" }], seed });
+    const session = openSessionByName(catalog, {
+      servers: [{ name: "vehicle", fixture: "full" }],
+      seed,
+    });
     walk(vehicle, session, 200, seed);
     const { vehicles, trips } = session.state["vehicle"]!.world as unknown as Garage;
     for (const [key, it] of Object.entries(vehicles)) {

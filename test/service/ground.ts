@@ -8,13 +8,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { openCatalog, type Catalog } from "../../src/environment/catalog.ts";
-import { defineServer, refuse, toolOf } from "../../src/environment/server.ts";
+import { defineServer, refuse, createToolFactory } from "../../src/environment/server.ts";
 
 const schema = z.strictObject({
   counters: z.record(z.string(), z.strictObject({ value: z.int() })),
   limit: z.int(),
 });
-const tool = toolOf(schema);
+const tool = createToolFactory(schema);
 
 export const counting = defineServer({
   name: "counting",

@@ -416,7 +416,7 @@ test("what happens in a session is told to whoever listens, with the state befor
     number: 1,
     name: "counting_add",
     arguments: { counter_id: "cnt_1", by: 2 },
-    called: { outcome: { kind: "ok" } },
+    outcome: { kind: "ok" },
   });
   expect(called.call.before["counting"]!.world).toMatchObject({
     counters: { cnt_1: { value: 0 } },

@@ -4,9 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { openCatalog, type Catalog } from "../../src/environment/catalog.ts";
-import { id, label, sensitive, spokenId } from "../../src/environment/entity.ts";
+import { id, label, sensitive, spokenId } from "../../src/environment/fieldSchemas.ts";
 import { fixtureFormat, type Fixture } from "../../src/environment/fixture.ts";
-import { defineServer, findEntity, refuse, toolOf } from "../../src/environment/server.ts";
+import {
+  defineServer,
+  findEntity,
+  refuse,
+  createToolFactory,
+} from "../../src/environment/server.ts";
 import { openSession, type Session } from "../../src/environment/session.ts";
 
 const Library = z.strictObject({
@@ -19,7 +24,7 @@ const Library = z.strictObject({
   loans: z.record(z.string(), z.strictObject({ book: z.string(), member: z.string() })),
 });
 
-const tool = toolOf(Library);
+const tool = createToolFactory(Library);
 
 export const library = defineServer({
   name: "library",

@@ -7,9 +7,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { openCatalog, type Catalog } from "../../src/environment/catalog.ts";
-import { id, label } from "../../src/environment/entity.ts";
+import { id, label } from "../../src/environment/fieldSchemas.ts";
 import { fixtureDigest } from "../../src/environment/fixture.ts";
-import { defineServer, findEntity, refuse, toolOf } from "../../src/environment/server.ts";
+import {
+  defineServer,
+  findEntity,
+  refuse,
+  createToolFactory,
+} from "../../src/environment/server.ts";
 import { limits } from "../../src/model/chat.ts";
 import type { Architecture } from "../../src/model/architecture.ts";
 import { trainTokenizer, type Tokenizer } from "../../src/model/tokenizer.ts";
@@ -21,7 +26,7 @@ import { taskFormat, type Task } from "../../src/trajectory/task.ts";
 const World = z.strictObject({
   boxes: z.record(z.string(), z.strictObject({ name: z.string(), isOpen: z.boolean() })),
 });
-const tool = toolOf(World);
+const tool = createToolFactory(World);
 
 export const boxes = defineServer({
   name: "box",
@@ -106,13 +111,13 @@ async function boxTask(
   const find = { name: "box_find", arguments: { name: colour } };
   const open = { name: "box_open", arguments: { box_id: boxId } };
   const servers = [
-    { name: "box", fixture: "full", digest: fixtureDigest(catalog.fixture("box", "full")) },
+    { name: "box", fixture: "full", digest: fixtureDigest(catalog.getFixture("box", "full")) },
   ];
   const task = {
     format: taskFormat,
     id: taskId,
     servers,
-    catalog: catalog.hash(["box"]),
+    catalog: catalog.hashTools(["box"]),
     seed: 1,
     split: "train",
     kind: "normal",

@@ -66,7 +66,7 @@ beforeAll(async () => {
   }
   tasks = join(root, "t.tasks.jsonl");
   writeFileSync(tasks, `${lines.join("\n")}\n`);
-  const tokenizer = trainTokenizer(lines, [...catalog.server("banking").tools.keys()], [], 700);
+  const tokenizer = trainTokenizer(lines, [...catalog.getServer("banking").tools.keys()], [], 700);
   await startBackend("wasm", { programs });
   const model = initialize(
     {

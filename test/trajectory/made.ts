@@ -40,7 +40,9 @@ export async function taskOf(made: {
   menu?: readonly string[];
 }): Promise<Task> {
   const { id, users, goals, teacher } = made;
-  const menu = (made.menu ?? [...catalog.server("banking").tools.keys()]).map(name => ({ name }));
+  const menu = (made.menu ?? [...catalog.getServer("banking").tools.keys()]).map(name => ({
+    name,
+  }));
   const blank: Task = {
     format: taskFormat,
     id,
@@ -48,10 +50,10 @@ export async function taskOf(made: {
       {
         name: "banking",
         fixture: "small",
-        digest: fixtureDigest(catalog.fixture("banking", "small")),
+        digest: fixtureDigest(catalog.getFixture("banking", "small")),
       },
     ],
-    catalog: catalog.hash(["banking"]),
+    catalog: catalog.hashTools(["banking"]),
     seed: 7,
     split: "train",
     kind: goals.length === 0 ? "abstain" : "normal",

@@ -1,8 +1,8 @@
 /** Replaying and standing in a trajectory: the same again, what differs and why, forth and back. */
 import { describe, expect, test } from "vitest";
 import { openCatalog, type Catalog } from "../../src/environment/catalog.ts";
-import { freeze } from "../../src/environment/digest.ts";
-import { defineServer, toolOf, type Server } from "../../src/environment/server.ts";
+import { deepFreeze } from "../../src/environment/digest.ts";
+import { defineServer, createToolFactory, type Server } from "../../src/environment/server.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { TrajectoryCursor, type CursorPosition } from "../../src/trajectory/cursor.ts";
 import { checkReplay, replayTrajectory } from "../../src/trajectory/replay.ts";
@@ -13,7 +13,7 @@ import { catalog, moveFifty, moveTwice } from "./made.ts";
 const servers = await loadServers();
 
 const { trajectory } = await moveTwice();
-const banking = catalog.server("banking");
+const banking = catalog.getServer("banking");
 
 /** The catalog with one fixture or one server swapped. */
 const catalogWith = (change: { balance?: number; server?: Server }): Catalog => {
@@ -21,14 +21,14 @@ const catalogWith = (change: { balance?: number; server?: Server }): Catalog => 
   const other = openCatalog(list, []);
   return {
     ...other,
-    fixture(server, name) {
-      const fixture = catalog.fixture(server, name);
+    getFixture(server, name) {
+      const fixture = catalog.getFixture(server, name);
       if (change.balance === undefined) return fixture;
       const state = structuredClone(fixture.state) as {
         accounts: { acc_101: { balance: number } };
       };
       state.accounts.acc_101.balance = change.balance;
-      return freeze({ ...fixture, state });
+      return deepFreeze({ ...fixture, state });
     },
   };
 };
@@ -79,7 +79,7 @@ describe("a replay", () => {
     }));
   test("with other tools says that the tools changed", () => {
     const Nothing = z.looseObject({});
-    const tool = toolOf(Nothing);
+    const tool = createToolFactory(Nothing);
     const server = defineServer({
       name: "banking",
       category: "Finance",
@@ -193,6 +193,8 @@ describe("a cursor", () => {
 });
 
 test("the tools of a server have the hash that tasks pin", () => {
-  expect(catalog.hash(["banking"])).toBe(trajectory.header.catalog);
-  expect(catalogWith({ server: { ...banking } }).hash(["banking"])).toBe(trajectory.header.catalog);
+  expect(catalog.hashTools(["banking"])).toBe(trajectory.header.catalog);
+  expect(catalogWith({ server: { ...banking } }).hashTools(["banking"])).toBe(
+    trajectory.header.catalog,
+  );
 });

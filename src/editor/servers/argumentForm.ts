@@ -3,7 +3,7 @@
  * the published JSON Schema and validated by the tool's own schema.
  */
 import { z } from "zod";
-import { misfit } from "../../environment/typeCheck.ts";
+import { findTypeMismatch } from "../../environment/typeCheck.ts";
 import type { Json } from "../../environment/json.ts";
 import type { JsonSchema } from "../../environment/server.ts";
 import { formatJson, isJsonObject } from "../shared/valueText.ts";
@@ -115,7 +115,7 @@ function readField(
     ...(examples?.length ? { example: formatJson(examples[0]!) } : {}),
     ...(typeof entity === "string" ? { entity } : {}),
     validate(value) {
-      const typeError = misfit(schema, value, key);
+      const typeError = findTypeMismatch(schema, value, key);
       if (typeError) return typeError;
       const rule = validators.validate(value);
       return rule && `${key} ${rule}`;

@@ -13,7 +13,7 @@ import {
   type Memento,
 } from "vscode";
 import type { CompletedCall } from "../../environment/outcome.ts";
-import { canonical, type JsonObject } from "../../environment/json.ts";
+import { canonicalJson, type JsonObject } from "../../environment/json.ts";
 import type { ConnectedSession, ConnectedTool, Difference } from "../../mcp/connect.ts";
 import { readEntries, type Entry } from "../../mcp/entries.ts";
 import { UserError } from "../../userError.ts";
@@ -144,7 +144,7 @@ export class Connections implements Disposable {
 
   /** Asks for consent, once for each version of an entry. */
   async #requireConsent(entry: Entry): Promise<void> {
-    const key = `disposable ${canonical(entry)}`;
+    const key = `disposable ${canonicalJson(entry)}`;
     if (!entry.isDisposable || this.#consents.get(key) === true) return;
     const command = [entry.command, ...entry.args]
       .map(it => (/\s/.test(it) ? JSON.stringify(it) : it))

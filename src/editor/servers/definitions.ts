@@ -41,8 +41,8 @@ export class Definitions {
     const now = () => openCatalog(servers, this.#folder.fixtureFolders);
     return {
       ...now(),
-      fixture: (server, name) => now().fixture(server, name),
-      fixtureNames: server => now().fixtureNames(server),
+      getFixture: (server, name) => now().getFixture(server, name),
+      listFixtures: server => now().listFixtures(server),
     };
   }
 }

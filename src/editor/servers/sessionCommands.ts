@@ -3,7 +3,7 @@
  * changes as read-only documents, fork it, reset it and close it.
  */
 import { Uri, commands, window, type TextDocumentShowOptions } from "vscode";
-import { canonical } from "../../environment/json.ts";
+import { canonicalJson } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
 import { UserError } from "../../userError.ts";
 import type { SessionCall } from "../../service/table.ts";
@@ -105,7 +105,7 @@ export class SessionCommands {
 
   async #showOutcome(live: LiveSession, made: SessionCall): Promise<void> {
     const { outcome, patches } = made;
-    const result = outcome.kind === "ok" ? shorten(canonical(outcome.value)) : outcome.message;
+    const result = outcome.kind === "ok" ? shorten(canonicalJson(outcome.value)) : outcome.message;
     const button = patches.length ? "Show Change" : "Show Call";
     const message = `${made.name}: ${outcome.kind} — ${result}`;
     showOutcome(outcome.kind, { message, button, show: () => this.showCall(live, made) });

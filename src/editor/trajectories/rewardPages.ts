@@ -2,7 +2,7 @@
  * The reward pages: one an attempt, beside its transcript. Says what the page shows; draws nothing.
  */
 import { Uri, type Disposable, type WebviewPanel } from "vscode";
-import { canonical } from "../../environment/json.ts";
+import { canonicalJson } from "../../environment/json.ts";
 import type { RewardPage, RewardView } from "../../protocol/rewardPage.ts";
 import { listCalls, type CallEvent } from "../../trajectory/trajectory.ts";
 import type { AttemptNode } from "./attempts.ts";
@@ -108,7 +108,7 @@ function createRewardView(address: string, attempt: OpenAttempt): RewardView {
     request: getFirstRequest(attempt),
     calls: listCalls(trajectory).map(createCallLine),
     goals: (task?.goals ?? []).map(({ calls, after }) => ({
-      calls: calls.map(it => ({ name: it.name, arguments: canonical(it.arguments) })),
+      calls: calls.map(it => ({ name: it.name, arguments: canonicalJson(it.arguments) })),
       after: after.map(it => it.goal),
     })),
     ...("breakdowns" in reward
@@ -126,6 +126,6 @@ function createRewardView(address: string, attempt: OpenAttempt): RewardView {
 
 const createCallLine = ({ name, arguments: args, outcome }: CallEvent) => ({
   name,
-  arguments: canonical(args),
+  arguments: canonicalJson(args),
   outcome: outcome.kind,
 });

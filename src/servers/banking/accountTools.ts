@@ -1,13 +1,13 @@
 /** Tools that read accounts, transactions and statements. */
 import { z } from "zod";
-import { cents, day, id, label, minute } from "../../environment/entity.ts";
-import { findEntity, refuse, toolOf } from "../../environment/server.ts";
-import { has } from "../../environment/words.ts";
-import { round } from "../../environment/money.ts";
+import { cents, day, id, label, minute } from "../../environment/fieldSchemas.ts";
+import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
+import { roundToCents } from "../../environment/amounts.ts";
 import { accountId, limit, balance } from "./parameters.ts";
 import { BankingState, listTransactions } from "./state.ts";
 
-const tool = toolOf(BankingState);
+const tool = createToolFactory(BankingState);
 
 export const accountTools = {
   list_accounts: tool({
@@ -28,7 +28,7 @@ export const accountTools = {
     },
     run: ({ accounts }, { name, kind }) => ({
       accounts: Object.entries(accounts)
-        .filter(([, it]) => (!name || has(it.name, name)) && (!kind || it.kind === kind))
+        .filter(([, it]) => (!name || containsText(it.name, name)) && (!kind || it.kind === kind))
         .map(([account_id, it]) => ({ name: it.name, account_id, kind: it.kind })),
     }),
   }),
@@ -79,7 +79,11 @@ export const accountTools = {
     returns: { name: label("account"), balance, available: cents() },
     run({ accounts }, { account_id }) {
       const it = findEntity(accounts, account_id, "account", "banking_list_accounts gives the ids");
-      return { name: it.name, balance: it.balance, available: round(it.balance + it.overdraft) };
+      return {
+        name: it.name,
+        balance: it.balance,
+        available: roundToCents(it.balance + it.overdraft),
+      };
     },
   }),
   list_transactions: tool({
@@ -118,7 +122,7 @@ export const accountTools = {
           it.account_id === account_id &&
           (!from_date || it.at.slice(0, 10) >= from_date) &&
           (!to_date || it.at.slice(0, 10) <= to_date) &&
-          (!text || has(it.text, text)) &&
+          (!text || containsText(it.text, text)) &&
           (min_amount === undefined || Math.abs(it.amount) >= min_amount),
       );
       return {
@@ -194,13 +198,16 @@ export const accountTools = {
         refuse("precondition_failed", `${month} has not begun: today is ${now.slice(0, 10)}`);
       const lines = listTransactions(state, it => it.account_id === account_id).map(([, it]) => it);
       const within = lines.filter(it => it.at.slice(0, 7) === month);
-      const sum = (list: typeof lines) => round(list.reduce((total, it) => total + it.amount, 0));
+      const sum = (list: typeof lines) =>
+        roundToCents(list.reduce((total, it) => total + it.amount, 0));
       return {
         name: account.name,
         month,
         money_in: sum(within.filter(it => it.amount > 0)),
-        money_out: round(0 - sum(within.filter(it => it.amount < 0))),
-        closing: round(account.opening + sum(lines.filter(it => it.at.slice(0, 7) <= month))),
+        money_out: roundToCents(0 - sum(within.filter(it => it.amount < 0))),
+        closing: roundToCents(
+          account.opening + sum(lines.filter(it => it.at.slice(0, 7) <= month)),
+        ),
         transactions: within.length,
       };
     },

@@ -1,11 +1,11 @@
 /** Tools that freeze and unfreeze cards. */
 import { z } from "zod";
-import { id, label, sensitive } from "../../environment/entity.ts";
-import { findEntity, refuse, toolOf } from "../../environment/server.ts";
+import { id, label, sensitive } from "../../environment/fieldSchemas.ts";
+import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
 import { cardId } from "./parameters.ts";
 import { BankingState } from "./state.ts";
 
-const tool = toolOf(BankingState);
+const tool = createToolFactory(BankingState);
 
 export const cardTools = {
   freeze_card: tool({

@@ -1,6 +1,6 @@
-import { id } from "../../environment/entity.ts";
-import { findEntity, refuse, toolOf } from "../../environment/server.ts";
-import { round } from "../../environment/money.ts";
+import { id } from "../../environment/fieldSchemas.ts";
+import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
+import { roundToCents } from "../../environment/amounts.ts";
 import { accountId, cardId, amount, balance } from "./parameters.ts";
 import {
   BankingState,
@@ -10,7 +10,7 @@ import {
   listTransactions,
 } from "./state.ts";
 
-const tool = toolOf(BankingState);
+const tool = createToolFactory(BankingState);
 
 export const cashTools = {
   deposit: tool({
@@ -55,12 +55,12 @@ export const cashTools = {
           it.kind === "withdrawal" &&
           it.at.slice(0, 10) === context.now.slice(0, 10),
       );
-      const used = round(today.reduce((total, [, it]) => total - it.amount, 0));
+      const used = roundToCents(today.reduce((total, [, it]) => total - it.amount, 0));
       if (used + taken > card.daily_limit)
         refuse(
           "limit_exceeded",
           `${card.name} allows ${card.daily_limit} in cash a day, and ${used} is used`,
-          `${round(card.daily_limit - used)} is left for today`,
+          `${roundToCents(card.daily_limit - used)} is left for today`,
         );
       const transaction_id = addTransaction(state, context, {
         account_id: card.account_id,

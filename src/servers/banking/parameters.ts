@@ -1,6 +1,6 @@
 /** Schemas of parameters and results that several tools share. */
 import { z } from "zod";
-import { cents, id, money } from "../../environment/entity.ts";
+import { cents, id, money } from "../../environment/fieldSchemas.ts";
 
 export const accountId = id("account").describe("Account id, as banking_list_accounts gives it");
 export const cardId = id("card").describe("Card id, as banking_get_account gives it");

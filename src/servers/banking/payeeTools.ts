@@ -1,12 +1,12 @@
 /** Tools for payees and their bills. */
 import { z } from "zod";
-import { cents, id, label } from "../../environment/entity.ts";
-import { findEntity, refuse, toolOf } from "../../environment/server.ts";
-import { has } from "../../environment/words.ts";
+import { cents, id, label } from "../../environment/fieldSchemas.ts";
+import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
 import { accountId, payeeId, balance } from "./parameters.ts";
 import { BankingState, findPayingAccount, addTransaction } from "./state.ts";
 
-const tool = toolOf(BankingState);
+const tool = createToolFactory(BankingState);
 
 export const payeeTools = {
   pay_bill: tool({
@@ -46,7 +46,7 @@ export const payeeTools = {
     },
     run: ({ payees }, { name }) => ({
       payees: Object.entries(payees)
-        .filter(([, it]) => !name || has(it.name, name))
+        .filter(([, it]) => !name || containsText(it.name, name))
         .map(([payee_id, it]) => ({
           name: it.name,
           payee_id,

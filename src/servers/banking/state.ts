@@ -3,9 +3,9 @@
  * bills. Money is in euros and cents; every balance is the opening balance plus the transactions.
  */
 import { z } from "zod";
-import { cents, day, minute, money } from "../../environment/entity.ts";
+import { cents, day, minute, money } from "../../environment/fieldSchemas.ts";
 import { findEntity, refuse, type ToolContext } from "../../environment/server.ts";
-import { round } from "../../environment/money.ts";
+import { roundToCents } from "../../environment/amounts.ts";
 
 const allowance = z.number().min(0).max(1_000_000);
 
@@ -85,10 +85,10 @@ export function findPayingAccount(state: BankingState, accountId: string, amount
       "permission_denied",
       `you may view account ${accountId} (${account.name}) but not move its money`,
     );
-  if (round(account.balance + account.overdraft) < amount)
+  if (roundToCents(account.balance + account.overdraft) < amount)
     refuse(
       "precondition_failed",
-      `insufficient funds: ${account.name} has ${round(account.balance + account.overdraft)} available, ${amount} needed`,
+      `insufficient funds: ${account.name} has ${roundToCents(account.balance + account.overdraft)} available, ${amount} needed`,
       "choose a smaller amount or another account",
     );
   return account;
@@ -105,11 +105,11 @@ export function addTransaction(
   const transactionId = context.newId("txn");
   state.transactions[transactionId] = {
     ...transaction,
-    amount: round(transaction.amount),
+    amount: roundToCents(transaction.amount),
     at: context.now,
   };
   const account = state.accounts[transaction.account_id]!;
-  account.balance = round(account.balance + transaction.amount);
+  account.balance = roundToCents(account.balance + transaction.amount);
   return transactionId;
 }
 

@@ -1,7 +1,7 @@
 /** Tools that move money between the customer's accounts, now or on a later day. */
 import { z } from "zod";
-import { cents, day, id, label } from "../../environment/entity.ts";
-import { findEntity, refuse, toolOf } from "../../environment/server.ts";
+import { cents, day, id, label } from "../../environment/fieldSchemas.ts";
+import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
 import { accountId, amount, balance } from "./parameters.ts";
 import { BankingState, findOpenAccount, findPayingAccount, addTransaction } from "./state.ts";
 
@@ -14,7 +14,7 @@ function requireFutureDay(date: string, now: string): void {
     );
 }
 
-const tool = toolOf(BankingState);
+const tool = createToolFactory(BankingState);
 
 export const transferTools = {
   transfer: tool({

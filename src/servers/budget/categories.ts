@@ -3,14 +3,15 @@
  * free.
  */
 import { z } from "zod";
-import { cents, day, id, label } from "../../environment/entity.ts";
-import { before, refuse, toolOf } from "../../environment/server.ts";
-import { has } from "../../environment/words.ts";
-import { round } from "../../environment/money.ts";
+import { cents, day, id, label } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
+import { roundToCents } from "../../environment/amounts.ts";
 import { categoryId, categoryRow, given, limitAmount, month } from "./words.ts";
 import { balanceOf, Budget, categoryOf, limitIn, monthOf, spentIn, stillOpen } from "./state.ts";
 
-const tool = toolOf(Budget);
+const tool = createToolFactory(Budget);
 
 const mostCategories = 40;
 const mostShown = 5;
@@ -25,7 +26,11 @@ const money = {
 function standing(budget: Budget, categoryKey: string, of: string) {
   const limit = limitIn(budget.categories[categoryKey]!, of);
   const spent = spentIn(budget, categoryKey, of);
-  return given({ limit, spent, left: limit === undefined ? undefined : round(limit - spent) });
+  return given({
+    limit,
+    spent,
+    left: limit === undefined ? undefined : roundToCents(limit - spent),
+  });
 }
 
 const monthBefore = (of: string) =>
@@ -59,7 +64,7 @@ export const categories = {
         .filter(
           ([, it]) =>
             (it.status === "archived") === archived &&
-            (!name || has(it.name, name)) &&
+            (!name || containsText(it.name, name)) &&
             (!kind || it.kind === kind),
         )
         .sort(([, x], [, y]) => (x.name < y.name ? -1 : 1))
@@ -112,7 +117,7 @@ export const categories = {
       free: cents().describe("What is still free of this month"),
     },
     run(budget, { name, kind = "want", limit, fixed = false }, { now, newId }) {
-      const old = before(budget);
+      const old = getOriginal(budget);
       const same = Object.entries(old.categories).find(
         ([, it]) => it.name.toLowerCase() === name.trim().toLowerCase(),
       );
@@ -139,7 +144,12 @@ export const categories = {
         limits: limit === undefined ? {} : { [now.slice(0, 7)]: limit },
         fixed,
       };
-      return given({ category: name.trim(), category_id, limit, free: round(free - (limit ?? 0)) });
+      return given({
+        category: name.trim(),
+        category_id,
+        limit,
+        free: roundToCents(free - (limit ?? 0)),
+      });
     },
   }),
   set_category_limit: tool({
@@ -171,14 +181,14 @@ export const categories = {
           "choose another category",
         );
       stillOpen(budget, from);
-      const old = before(budget);
+      const old = getOriginal(budget);
       const standard = limitIn(old.categories[category_id]!, from);
       if (standard === limit)
         refuse("conflict", `the limit of ${category.name} is already ${limit} in ${from}`);
       for (const it of held(old, category_id, from))
         affordable(balanceOf(old, it).free, moreIn(old, category_id, it, limit), it);
       const spent = spentIn(old, category_id, from);
-      const free = round(balanceOf(old, from).free - moreIn(old, category_id, from, limit));
+      const free = roundToCents(balanceOf(old, from).free - moreIn(old, category_id, from, limit));
       category.limits[from] = limit;
       return {
         category: category.name,
@@ -186,7 +196,7 @@ export const categories = {
         from,
         limit,
         spent,
-        left: round(limit - spent),
+        left: roundToCents(limit - spent),
         free,
       };
     },
@@ -205,7 +215,7 @@ function held({ months, categories: all }: Budget, categoryKey: string, from: st
 /** How much more of a month is planned with this limit. */
 function moreIn(budget: Budget, categoryKey: string, of: string, limit: number): number {
   const spent = spentIn(budget, categoryKey, of);
-  return round(
+  return roundToCents(
     Math.max(limit, spent) - Math.max(limitIn(budget.categories[categoryKey]!, of) ?? 0, spent),
   );
 }

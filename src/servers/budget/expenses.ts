@@ -3,10 +3,11 @@
  * stays as the bank says it.
  */
 import { z } from "zod";
-import { cents, day, id, label } from "../../environment/entity.ts";
-import { before, refuse, toolOf } from "../../environment/server.ts";
-import { has } from "../../environment/words.ts";
-import { round } from "../../environment/money.ts";
+import { cents, day, id, label } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
+import { roundToCents } from "../../environment/amounts.ts";
 import { amount, categoryId, categoryRow, expenseId, given, listed, shop } from "./words.ts";
 import {
   Budget,
@@ -21,7 +22,7 @@ import {
   type Expense,
 } from "./state.ts";
 
-const tool = toolOf(Budget);
+const tool = createToolFactory(Budget);
 
 const row = { expense: label("expense"), expense_id: id("expense"), day: day(), amount: cents() };
 
@@ -42,7 +43,7 @@ function leftOf(
   spent: number,
 ): number | undefined {
   const limit = limitIn(budget.categories[categoryKey]!, month);
-  return limit === undefined ? undefined : round(limit - spent);
+  return limit === undefined ? undefined : roundToCents(limit - spent);
 }
 
 export const expenses = {
@@ -67,7 +68,7 @@ export const expenses = {
       notFuture(date, now);
       const month = date.slice(0, 7);
       const { name } = takes(budget, category_id, month, paid);
-      const old = before(budget);
+      const old = getOriginal(budget);
       const same = Object.entries(old.expenses).find(
         ([, it]) =>
           it.day === date &&
@@ -89,7 +90,7 @@ export const expenses = {
         method: "cash",
         source: "own",
       };
-      const spent = round(spentIn(old, category_id, month) + paid);
+      const spent = roundToCents(spentIn(old, category_id, month) + paid);
       return given({
         expense: text.trim(),
         expense_id,
@@ -136,7 +137,7 @@ export const expenses = {
       if (changed.length === 0)
         refuse("conflict", `${expense.text} (${expense_id}) is like that already`);
       fromBank(expense, expense_id, changed);
-      const after: Expense = { ...before(expense), ...given(wanted) };
+      const after: Expense = { ...getOriginal(expense), ...given(wanted) };
       notFuture(after.day, now);
       const month = after.day.slice(0, 7);
       const isMoreThere =
@@ -146,8 +147,8 @@ export const expenses = {
       if (isMoreThere) takes(budget, after.category_id, month, after.amount, expense_id);
       else stillOpen(budget, month);
       Object.assign(expense, given(wanted));
-      const spent = round(
-        spentIn(before(budget), after.category_id, month, expense_id) + after.amount,
+      const spent = roundToCents(
+        spentIn(getOriginal(budget), after.category_id, month, expense_id) + after.amount,
       );
       const { name } = categoryOf(budget, after.category_id);
       return given({
@@ -174,7 +175,7 @@ export const expenses = {
       spent: cents().describe("In the category in that month"),
     },
     run(budget, { expense_id }) {
-      const expense = { ...expenseOf(before(budget), expense_id) };
+      const expense = { ...expenseOf(getOriginal(budget), expense_id) };
       const month = expense.day.slice(0, 7);
       stillOpen(budget, month);
       if (expense.source === "bank")
@@ -190,7 +191,7 @@ export const expenses = {
         amount: expense.amount,
         category: name,
         category_id: expense.category_id,
-        spent: spentIn(before(budget), expense.category_id, month, expense_id),
+        spent: spentIn(getOriginal(budget), expense.category_id, month, expense_id),
       };
     },
   }),
@@ -225,7 +226,7 @@ export const expenses = {
       const found = Object.entries(budget.expenses).filter(
         ([, it]) =>
           (!category_id || it.category_id === category_id) &&
-          (!text || has(it.text, text)) &&
+          (!text || containsText(it.text, text)) &&
           (!from || it.day >= from) &&
           (!to || it.day <= to) &&
           (!method || it.method === method) &&

@@ -1,14 +1,15 @@
 /** The budget's tools for savings goals: what is saved for what, and out of which month. */
 import { z } from "zod";
-import { cents, day, label } from "../../environment/entity.ts";
-import { before, refuse, toolOf } from "../../environment/server.ts";
+import { cents, day, label } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
 import { daysBetween } from "../../environment/time.ts";
-import { has } from "../../environment/words.ts";
-import { round } from "../../environment/money.ts";
+import { containsText } from "../../environment/textSearch.ts";
+import { roundToCents } from "../../environment/amounts.ts";
 import { given, goalAmount, goalId, goalRow, listed, target } from "./words.ts";
 import { balanceOf, Budget, goalOf, savedFor } from "./state.ts";
 
-const tool = toolOf(Budget);
+const tool = createToolFactory(Budget);
 
 const mostGoals = 30;
 
@@ -22,7 +23,7 @@ function standing(budget: Budget, goalKey: string) {
     goal_id: goalKey,
     target: wanted,
     saved,
-    missing: round(Math.max(0, wanted - saved)),
+    missing: roundToCents(Math.max(0, wanted - saved)),
     by,
   });
 }
@@ -59,7 +60,7 @@ export const goals = {
     },
     returns: row,
     run(budget, { name, target: wanted, by }, { now, newId }) {
-      const old = before(budget);
+      const old = getOriginal(budget);
       const today = now.slice(0, 10);
       const same = Object.entries(old.goals).find(
         ([, it]) => it.name.toLowerCase() === name.trim().toLowerCase(),
@@ -91,8 +92,8 @@ export const goals = {
     },
     run(budget, { goal_id, amount: put }, { now, newId }) {
       const { name, target: wanted } = goalOf(budget, goal_id);
-      const old = before(budget);
-      const missing = round(wanted - savedFor(old, goal_id));
+      const old = getOriginal(budget);
+      const missing = roundToCents(wanted - savedFor(old, goal_id));
       const month = now.slice(0, 7);
       if (missing <= 0)
         refuse(
@@ -114,13 +115,13 @@ export const goals = {
           "choose a smaller amount, or lower a limit with budget_set_category_limit",
         );
       budget.contributions[newId("con")] = { goal_id, day: now.slice(0, 10), amount: put };
-      const saved = round(wanted - missing + put);
+      const saved = roundToCents(wanted - missing + put);
       return {
         ...standing(old, goal_id),
         saved,
-        missing: round(missing - put),
+        missing: roundToCents(missing - put),
         reached: put === missing,
-        free: round(free - put),
+        free: roundToCents(free - put),
       };
     },
   }),
@@ -149,7 +150,7 @@ export const goals = {
       const found = Object.entries(budget.goals)
         .filter(
           ([, it]) =>
-            (!name || has(it.name, name)) &&
+            (!name || containsText(it.name, name)) &&
             (!due_before || (it.by !== undefined && it.by < due_before)),
         )
         .sort(([, x], [, y]) => (x.name < y.name ? -1 : 1))

@@ -4,9 +4,10 @@
  * income less what is spent or planned and what is saved.
  */
 import { z } from "zod";
-import { day, money } from "../../environment/entity.ts";
-import { before, findEntity, refuse } from "../../environment/server.ts";
-import { round } from "../../environment/money.ts";
+import { day, money } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { findEntity, refuse } from "../../environment/server.ts";
+import { roundToCents } from "../../environment/amounts.ts";
 
 export const monthPattern = /^\d{4}-(0[1-9]|1[0-2])$/;
 export const methods = ["card", "bill", "cash"] as const;
@@ -85,7 +86,7 @@ export type Expense = z.infer<typeof Expense>;
 export type Goal = z.infer<typeof Goal>;
 
 export const sum = (amounts: readonly { readonly amount: number }[]): number =>
-  round(amounts.reduce((total, it) => total + it.amount, 0));
+  roundToCents(amounts.reduce((total, it) => total + it.amount, 0));
 
 export const categoryOf = (budget: Budget, categoryId: string): Category =>
   findEntity(budget.categories, categoryId, "category", "budget_list_categories gives the ids");
@@ -161,8 +162,8 @@ export function balanceOf(budget: Budget, month: string): Balance {
   for (const it of Object.values(budget.expenses))
     if (it.day.startsWith(month))
       byCategory.set(it.category_id, (byCategory.get(it.category_id) ?? 0) + it.amount);
-  const spent = round([...byCategory.values()].reduce((total, it) => total + it, 0));
-  const reserved = round(
+  const spent = roundToCents([...byCategory.values()].reduce((total, it) => total + it, 0));
+  const reserved = roundToCents(
     Object.entries(budget.categories).reduce(
       (total, [key, it]) =>
         total +
@@ -174,7 +175,7 @@ export function balanceOf(budget: Budget, month: string): Balance {
   );
   const saved = sum(Object.values(budget.contributions).filter(it => it.day.startsWith(month)));
   const { income } = monthOf(budget, month);
-  return { income, spent, reserved, saved, free: round(income - spent - reserved - saved) };
+  return { income, spent, reserved, saved, free: roundToCents(income - spent - reserved - saved) };
 }
 
 /** The category, if so much more may be spent in it in that month. */
@@ -194,8 +195,8 @@ export function takes(
     );
   stillOpen(budget, month);
   const limit = limitIn(category, month);
-  const spent = spentIn(before(budget), categoryId, month, exceptId);
-  if (category.fixed && limit !== undefined && round(spent + amount) > limit)
+  const spent = spentIn(getOriginal(budget), categoryId, month, exceptId);
+  if (category.fixed && limit !== undefined && roundToCents(spent + amount) > limit)
     refuse(
       "limit_exceeded",
       `${category.name} has a fixed limit of ${limit} in ${month}, ${spent} is spent, and ${amount} does not fit`,

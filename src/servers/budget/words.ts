@@ -3,7 +3,7 @@
  * way.
  */
 import { z } from "zod";
-import { id, label, money } from "../../environment/entity.ts";
+import { id, label, money } from "../../environment/fieldSchemas.ts";
 import { monthPattern } from "./state.ts";
 
 export const categoryId = id("category").describe(

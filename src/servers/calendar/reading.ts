@@ -3,10 +3,10 @@
  * series and change nothing.
  */
 import { z } from "zod";
-import { day, id, label, minute } from "../../environment/entity.ts";
-import { refuse, toolOf } from "../../environment/server.ts";
-import { minutesOf } from "../../environment/time.ts";
-import { hasWords } from "../../environment/words.ts";
+import { day, id, label, minute } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { toMinutes } from "../../environment/time.ts";
+import { containsWords } from "../../environment/textSearch.ts";
 import { aDay, dateOf, isWeekend, minuteOfDay, startOfDay, textOf, timeOf } from "./recurrence.ts";
 import {
   busyTimes,
@@ -23,7 +23,7 @@ import {
 } from "./state.ts";
 import { calendarId, eventId, name, people, slot } from "./words.ts";
 
-const tool = toolOf(Diary);
+const tool = createToolFactory(Diary);
 
 const mostInvitations = 10;
 
@@ -67,7 +67,7 @@ export const listing = {
     },
     run: ({ calendars }, { name }) => ({
       calendars: Object.entries(calendars)
-        .filter(([, it]) => !name || hasWords(it.name, name))
+        .filter(([, it]) => !name || containsWords(it.name, name))
         .map(([calendar_id, it]) => ({ name: it.name, calendar_id, access: it.access })),
     }),
   }),
@@ -116,7 +116,7 @@ export const listing = {
         ...window,
         it =>
           it.calendar_id === calendar_id &&
-          (!title || hasWords(it.title, title)) &&
+          (!title || containsWords(it.title, title)) &&
           (!who || it.organizer === who || responseOf(it, who) !== undefined),
       );
       const once = found.filter(
@@ -167,7 +167,8 @@ export const listing = {
       const exact = query.trim().toLowerCase();
       const found = Object.entries(diary.events)
         .filter(
-          ([, it]) => hasWords(it.title, query) && (!calendar_id || it.calendar_id === calendar_id),
+          ([, it]) =>
+            containsWords(it.title, query) && (!calendar_id || it.calendar_id === calendar_id),
         )
         .map(([event_id, event]) => ({
           event_id,
@@ -220,7 +221,7 @@ export const listing = {
       const event = eventOf(diary, event_id);
       const { title, calendar_id, repeats, location, notes } = event;
       const current = currentOccurrence(event, now);
-      const start = current?.start ?? minutesOf(event.start);
+      const start = current?.start ?? toMinutes(event.start);
       const reminders = Object.values(diary.reminders)
         .filter(it => it.event_id === event_id)
         .map(it => it.minutes_before);
@@ -235,7 +236,7 @@ export const listing = {
         start: textOf(start),
         end: textOf(start + event.minutes),
         ...(repeats ? { repeats: repeats.every } : {}),
-        ...(repeats && current && current.end > minutesOf(now) ? { next: current.date } : {}),
+        ...(repeats && current && current.end > toMinutes(now) ? { next: current.date } : {}),
         ...(location === undefined ? {} : { location }),
         ...(event.organizer === diary.user
           ? {}
@@ -262,8 +263,8 @@ export const listing = {
 function when(event: Event, now: string): { start: number; isAhead: boolean } {
   const current = currentOccurrence(event, now);
   return {
-    start: current?.start ?? minutesOf(event.start),
-    isAhead: current !== undefined && current.end > minutesOf(now),
+    start: current?.start ?? toMinutes(event.start),
+    isAhead: current !== undefined && current.end > toMinutes(now),
   };
 }
 
@@ -291,14 +292,14 @@ export const planning = {
       const everyone = [...new Set([diary.user, ...others.map(it => personOf(diary, it))])];
       const busy = everyone.flatMap(who => busyTimes(diary, who, from, to));
       const [opens, closes] = [diary.hours.from, diary.hours.to].map(it =>
-        minutesOf(`1970-01-01T${it}`),
+        toMinutes(`1970-01-01T${it}`),
       ) as [number, number];
       const slots: { start: string; end: string }[] = [];
       for (let at = from; at < to && slots.length < most;) {
         const time = { start: at, end: at + minutes };
         const isOpen =
           !isWeekend(at) && minuteOfDay(at) >= opens && minuteOfDay(at) + minutes <= closes;
-        const isFree = isOpen && at >= minutesOf(now) && !busy.some(it => overlaps(it, time));
+        const isFree = isOpen && at >= toMinutes(now) && !busy.some(it => overlaps(it, time));
         if (isFree) slots.push({ start: textOf(at), end: textOf(at + minutes) });
         at = isFree ? Math.ceil((at + minutes) / 30) * 30 : at + 30;
       }
@@ -322,7 +323,7 @@ export const planning = {
       conflicts: listed.optional(),
     },
     run(diary, { start, minutes = 30, people: others = [] }) {
-      const from = minutesOf(start);
+      const from = toMinutes(start);
       const everyone = [...new Set([diary.user, ...others.map(it => personOf(diary, it))])];
       const found = new Map<string, ReturnType<typeof row>>(
         everyone
@@ -358,13 +359,13 @@ export const planning = {
         diary,
         ...span(today, today, 1),
         it =>
-          hasWords(it.title, title) &&
+          containsWords(it.title, title) &&
           (it.organizer === diary.user ||
             ["accepted", "tentative"].includes(responseOf(it, diary.user) ?? "")),
       );
       const open = Object.entries(diary.events).flatMap(([event_id, it]) => {
         const next =
-          responseOf(it, diary.user) === "pending" && hasWords(it.title, title)
+          responseOf(it, diary.user) === "pending" && containsWords(it.title, title)
             ? nextOccurrence(it, now)
             : undefined;
         return next ? [{ title: it.title, event_id, start: textOf(next.start) }] : [];

@@ -1,12 +1,12 @@
 /** Calendar arithmetic in whole minutes, and how a repeating event falls on days. */
 import { z } from "zod";
-import { day, minute } from "../../environment/entity.ts";
-import { minutesOf } from "../../environment/time.ts";
+import { day, minute } from "../../environment/fieldSchemas.ts";
+import { toMinutes } from "../../environment/time.ts";
 
 export const hour = 60;
 export const aDay = 24 * hour;
 
-export const startOfDay = (date: string): number => minutesOf(`${date}T00:00`);
+export const startOfDay = (date: string): number => toMinutes(`${date}T00:00`);
 export const textOf = (minutes: number): string =>
   new Date(minutes * 60_000).toISOString().slice(0, 16);
 export const dateOf = (minutes: number): string => textOf(minutes).slice(0, 10);
@@ -50,7 +50,7 @@ export interface Occurrence {
 
 /** The starts that a rule gives, before exceptions, in order. */
 export function* startsOf(start: string, rule?: Rule): Generator<number> {
-  const first = minutesOf(start);
+  const first = toMinutes(start);
   if (!rule) return yield first;
   const last = rule.until === undefined ? Infinity : startOfDay(rule.until) + aDay - 1;
   let left = Math.min(rule.count ?? longestSeries, longestSeries);
@@ -113,7 +113,7 @@ function occurring({ start, minutes, repeats, exceptions }: Timed): readonly Occ
   for (const planned of startsOf(start, repeats)) {
     const exception = changed.get(Math.floor(planned / aDay));
     if (exception === "cancelled") continue;
-    const at = exception === undefined ? planned : minutesOf(exception);
+    const at = exception === undefined ? planned : toMinutes(exception);
     found.push({ date: dateOf(planned), start: at, end: at + minutes });
   }
   return found.sort((a, b) => a.start - b.start);

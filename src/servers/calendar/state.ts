@@ -3,9 +3,10 @@
  * and who may change what.
  */
 import { z } from "zod";
-import { minute } from "../../environment/entity.ts";
-import { before, findEntity, refuse } from "../../environment/server.ts";
-import { minutesOf } from "../../environment/time.ts";
+import { minute } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { findEntity, refuse } from "../../environment/server.ts";
+import { toMinutes } from "../../environment/time.ts";
 import {
   aDay,
   allOccurrences,
@@ -179,7 +180,7 @@ export const busyTimes = (
   exceptId?: string,
 ): Busy[] =>
   occurrences(
-    before(diary),
+    getOriginal(diary),
     from,
     to,
     (event, eventId) => eventId !== exceptId && blocks(event, personId),
@@ -235,17 +236,17 @@ export function bookable(
   minutes: number,
   now: string,
 ): void {
-  if (start < minutesOf(now))
+  if (start < toMinutes(now))
     refuse(
       "precondition_failed",
       `${textOf(start)} has passed: it is ${now}`,
       "choose a later time",
     );
-  if (start > minutesOf(now) + 730 * aDay)
+  if (start > toMinutes(now) + 730 * aDay)
     refuse(
       "limit_exceeded",
       "events can be planned at most two years ahead",
-      `choose a day before ${dateOf(minutesOf(now) + 730 * aDay)}`,
+      `choose a day before ${dateOf(toMinutes(now) + 730 * aDay)}`,
     );
   withinHours(diary, calendarId, start, minutes);
 }
@@ -259,7 +260,7 @@ export function withinHours(
 ): void {
   const { name, hours } = calendarOf(diary, calendarId);
   if (!hours) return;
-  const [from, to] = [hours.from, hours.to].map(it => minutesOf(`1970-01-01T${it}`)) as [
+  const [from, to] = [hours.from, hours.to].map(it => toMinutes(`1970-01-01T${it}`)) as [
     number,
     number,
   ];
@@ -289,7 +290,7 @@ export function ownEvent(diary: Diary, eventId: string, now: string): Event {
 }
 
 export function notOver(event: Event, eventId: string, now: string): void {
-  if (nextOccurrence(before(event), now) === undefined)
+  if (nextOccurrence(getOriginal(event), now) === undefined)
     refuse(
       "precondition_failed",
       `${event.title} (${eventId}) is over: it is ${now}`,
@@ -299,7 +300,7 @@ export function notOver(event: Event, eventId: string, now: string): void {
 
 /** The occurrence that is on or comes next. */
 export const nextOccurrence = (event: Event, now: string): Occurrence | undefined =>
-  occurrencesOf(event, minutesOf(now), Infinity)[0];
+  occurrencesOf(event, toMinutes(now), Infinity)[0];
 
 /**
  * The next occurrence, or the last one of an event that is over; none if every occurrence is
@@ -318,17 +319,17 @@ export function occurrenceOn(event: Event, eventId: string, date: string, now: s
     );
   if (event.exceptions?.[date] === "cancelled")
     refuse("conflict", `${event.title} is already cancelled on ${date}`);
-  const all = allOccurrences(before(event));
+  const all = allOccurrences(getOriginal(event));
   const found = all.find(it => it.date === date) ?? all.find(it => dateOf(it.start) === date);
   if (!found) {
-    const ahead = all.filter(it => it.start > minutesOf(now)).slice(0, 3);
+    const ahead = all.filter(it => it.start > toMinutes(now)).slice(0, 3);
     refuse(
       "not_found",
       `${event.title} (${eventId}) has no occurrence on ${date}`,
       ahead.length ? `the next are ${ahead.map(it => it.date).join(", ")}` : "the series is over",
     );
   }
-  if (found.start < minutesOf(now))
+  if (found.start < toMinutes(now))
     refuse(
       "precondition_failed",
       `${event.title} on ${date} has begun or is over: it is ${now}`,

@@ -3,7 +3,7 @@
  * one way.
  */
 import { z } from "zod";
-import { id, minute, spokenId } from "../../environment/entity.ts";
+import { id, minute, spokenId } from "../../environment/fieldSchemas.ts";
 
 export const eventId = id("event").describe("Event id, as calendar_search_events gives it");
 export const calendarId = id("calendar").describe(

@@ -3,9 +3,9 @@
  * stands in the way is the world's affair.
  */
 import { z } from "zod";
-import { day, id, label, minute } from "../../environment/entity.ts";
-import { refuse, toolOf } from "../../environment/server.ts";
-import { minutesOf } from "../../environment/time.ts";
+import { day, id, label, minute } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { toMinutes } from "../../environment/time.ts";
 import { allOccurrences, longestSeries, rhythms, textOf, type Rule } from "./recurrence.ts";
 import {
   bookable,
@@ -37,7 +37,7 @@ import {
   titles,
 } from "./words.ts";
 
-const tool = toolOf(Diary);
+const tool = createToolFactory(Diary);
 
 const mostGuests = 20;
 const mostReminders = 5;
@@ -117,7 +117,7 @@ function askAgain({ attendees }: Event): number {
  * day.
  */
 const nextStart = (event: Event, now: string): string =>
-  (allOccurrences(event).find(it => it.start >= minutesOf(now)) ?? nextOccurrence(event, now)!)
+  (allOccurrences(event).find(it => it.start >= toMinutes(now)) ?? nextOccurrence(event, now)!)
     .date;
 
 export const events = {
@@ -145,7 +145,7 @@ export const events = {
     run(diary, { allow_conflict, ...wanted }, { now, newId }) {
       writableCalendar(diary, wanted.calendar_id);
       const event = newEvent(diary, wanted);
-      const time = { start: minutesOf(event.start), end: minutesOf(event.start) + event.minutes };
+      const time = { start: toMinutes(event.start), end: toMinutes(event.start) + event.minutes };
       bookable(diary, wanted.calendar_id, time.start, event.minutes, now);
       if (!allow_conflict) notDoubleBooked(diary, [time]);
       const event_id = newId("evt");
@@ -243,7 +243,7 @@ export const events = {
         );
       const changed: string[] = [];
       if (minutes !== undefined && minutes !== event.minutes) {
-        const ahead = allOccurrences({ ...event, minutes }).filter(it => it.end > minutesOf(now));
+        const ahead = allOccurrences({ ...event, minutes }).filter(it => it.end > toMinutes(now));
         for (const it of ahead) withinHours(diary, event.calendar_id, it.start, minutes);
         if (minutes > event.minutes && !allow_conflict) notDoubleBooked(diary, ahead, event_id);
         event.minutes = minutes;
@@ -287,15 +287,15 @@ export const events = {
           `say which occurrence to move; the next is ${next.date}`,
         );
       const moved = date === undefined ? next : occurrenceOn(event, event_id, date, now);
-      if (moved.start < minutesOf(now))
+      if (moved.start < toMinutes(now))
         refuse(
           "precondition_failed",
           `${event.title} (${event_id}) has begun`,
           "only its length can still change",
         );
-      if (moved.start === minutesOf(start))
+      if (moved.start === toMinutes(start))
         refuse("conflict", `${event.title} (${event_id}) is already at ${start}`);
-      const time = { start: minutesOf(start), end: minutesOf(start) + event.minutes };
+      const time = { start: toMinutes(start), end: toMinutes(start) + event.minutes };
       bookable(diary, event.calendar_id, time.start, event.minutes, now);
       if (!allow_conflict) notDoubleBooked(diary, [time], event_id);
       const end = textOf(time.end);
@@ -462,7 +462,7 @@ export const guests = {
       notOver(event, event_id, now);
       if (before === response)
         refuse("conflict", `${event.title} (${event_id}) is already ${response}`);
-      const ahead = allOccurrences(event).filter(it => it.end > minutesOf(now));
+      const ahead = allOccurrences(event).filter(it => it.end > toMinutes(now));
       if (response === "accepted" && !event.free && !allow_conflict)
         notDoubleBooked(diary, ahead, event_id);
       event.attendees[diary.user] = response;
@@ -505,7 +505,7 @@ export const guests = {
         );
       if (own.length >= mostReminders)
         refuse("limit_exceeded", `${event.title} has ${mostReminders} reminders already`);
-      const next = allOccurrences(event).find(it => it.start - minutes_before >= minutesOf(now));
+      const next = allOccurrences(event).find(it => it.start - minutes_before >= toMinutes(now));
       if (!next) {
         const { start } = currentOccurrence(event, now)!;
         refuse(

@@ -1,7 +1,8 @@
 /** The CRM's tools for what is said and what is to do: notes on deals, and tasks with contacts. */
 import { z } from "zod";
-import { day, id, label } from "../../environment/entity.ts";
-import { before, findEntity, refuse, toolOf } from "../../environment/server.ts";
+import { day, id, label } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
 import { contactId, dealId, given, owner, person, taskRow, taskTitles } from "./words.ts";
 import {
   contactOf,
@@ -15,7 +16,7 @@ import {
   userName,
 } from "./state.ts";
 
-const tool = toolOf(Crm);
+const tool = createToolFactory(Crm);
 
 const mostTasks = 6;
 
@@ -57,7 +58,7 @@ export const activity = {
     },
     run(crm, { deal_id, text }, { now, newId }) {
       const { title } = dealOf(crm, deal_id);
-      const others = Object.values(before(crm.notes)).filter(it => it.deal_id === deal_id);
+      const others = Object.values(getOriginal(crm.notes)).filter(it => it.deal_id === deal_id);
       const same = others.find(it => it.text.trim() === text.trim());
       if (same)
         refuse(

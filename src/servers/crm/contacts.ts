@@ -3,9 +3,10 @@
  * reached.
  */
 import { z } from "zod";
-import { id, label } from "../../environment/entity.ts";
-import { before, findEntity, refuse, toolOf } from "../../environment/server.ts";
-import { has } from "../../environment/words.ts";
+import { id, label } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
 import {
   contactId,
   dealRow,
@@ -31,7 +32,7 @@ import {
   userNamed,
 } from "./state.ts";
 
-const tool = toolOf(Crm);
+const tool = createToolFactory(Crm);
 
 const contactRow = { name: label("contact"), contact_id: id("contact"), status: z.string() };
 const job = z
@@ -85,8 +86,8 @@ export const contacts = {
       const found = Object.entries(crm.contacts)
         .filter(
           ([, it]) =>
-            (!name || has(it.name, name)) &&
-            (!firm || has(crm.firms[it.firm_id]!.name, firm)) &&
+            (!name || containsText(it.name, name)) &&
+            (!firm || containsText(crm.firms[it.firm_id]!.name, firm)) &&
             (!status || it.status === status) &&
             (!userId || it.owner === userId),
         )
@@ -239,7 +240,7 @@ export const contacts = {
 };
 
 function withoutOpenDeals(crm: Crm, contactId: string): void {
-  const open = Object.entries(before(crm).deals).find(
+  const open = Object.entries(getOriginal(crm).deals).find(
     ([, it]) => it.contact_id === contactId && !isClosed(it),
   );
   if (open)

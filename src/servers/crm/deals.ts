@@ -3,9 +3,10 @@
  * stages.
  */
 import { z } from "zod";
-import { cents, day, id, label, minute } from "../../environment/entity.ts";
-import { before, refuse, toolOf, type ToolContext } from "../../environment/server.ts";
-import { has } from "../../environment/words.ts";
+import { cents, day, id, label, minute } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
 import {
   amount,
   contactId,
@@ -39,7 +40,7 @@ import {
   type Stage,
 } from "./state.ts";
 
-const tool = toolOf(Crm);
+const tool = createToolFactory(Crm);
 
 const firmOf = (crm: Crm, deal: Deal) => crm.firms[contactOf(crm, deal.contact_id).firm_id]!;
 
@@ -78,8 +79,8 @@ export const deals = {
         .filter(
           ([, it]) =>
             isWanted(it) &&
-            (!title || has(it.title, title)) &&
-            (!firm || has(firmOf(crm, it).name, firm)) &&
+            (!title || containsText(it.title, title)) &&
+            (!firm || containsText(firmOf(crm, it).name, firm)) &&
             (!userId || it.owner === userId) &&
             (!overdue || isLate(it)),
         )
@@ -285,7 +286,7 @@ function close(
         `${deal.title} (${dealId}) still has ${tasks.length} open ${tasks.length === 1 ? "task" : "tasks"}: ${first[1].title} (${first[0]})`,
         "crm_complete_task closes a task",
       );
-    const { firm_id } = before(crm).contacts[deal.contact_id]!;
+    const { firm_id } = getOriginal(crm).contacts[deal.contact_id]!;
     if (crm.firms[firm_id]!.status === "prospect") crm.firms[firm_id]!.status = "client";
     return 0;
   }

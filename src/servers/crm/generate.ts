@@ -3,7 +3,7 @@
  * have only asked so far.
  */
 import type { Random } from "../../environment/random.ts";
-import { dayAfter } from "../../environment/time.ts";
+import { addDays } from "../../environment/time.ts";
 import { server, type Crm } from "./server.ts";
 import type { SharedCast, Colleague } from "../shared/cast.ts";
 import {
@@ -282,7 +282,7 @@ function converted(making: Making, contactId: string, dealId: string, random: Ra
     source: random.pick(["referral", "event", "website"] as const),
     status: "converted",
     owner: making.state.user,
-    created: dayAfter(opened, -9),
+    created: addDays(opened, -9),
     estimate: 100 * (10 + random.integer(60)),
     asked: making.ask(),
     contact_id: contactId,

@@ -3,9 +3,10 @@
  * firm and deal.
  */
 import { z } from "zod";
-import { cents, day, id, label, money } from "../../environment/entity.ts";
-import { before, refuse, toolOf, type ToolContext } from "../../environment/server.ts";
-import { has } from "../../environment/words.ts";
+import { cents, day, id, label, money } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
 import {
   amount,
   email,
@@ -37,7 +38,7 @@ import {
   type LeadStatus,
 } from "./state.ts";
 
-const tool = toolOf(Crm);
+const tool = createToolFactory(Crm);
 
 const leadRow = { name: label("lead"), lead_id: id("lead"), status: z.string() };
 
@@ -79,7 +80,7 @@ export const leads = {
       const found = Object.entries(crm.leads)
         .filter(
           ([, it]) =>
-            (!name || has(it.name, name)) &&
+            (!name || containsText(it.name, name)) &&
             (!status || it.status === status) &&
             (!source || it.source === source) &&
             (!userId || it.owner === userId),
@@ -358,7 +359,7 @@ function firmFor(
   { newId }: ToolContext,
 ): { firm_id: string; is_new_firm: boolean } {
   const wanted = lead.firm.toLowerCase();
-  const known = Object.entries(before(crm.firms)).find(
+  const known = Object.entries(getOriginal(crm.firms)).find(
     ([, it]) => it.name.toLowerCase() === wanted,
   );
   if (known?.[1].status === "blocked")

@@ -3,8 +3,9 @@
  * which steps a lead and a deal may take.
  */
 import { z } from "zod";
-import { day, minute, money } from "../../environment/entity.ts";
-import { before, findEntity, refuse } from "../../environment/server.ts";
+import { day, minute, money } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { findEntity, refuse } from "../../environment/server.ts";
 
 export const sources = ["website", "referral", "event", "phone", "social"] as const;
 export const leadStatuses = ["new", "contacted", "qualified", "disqualified", "converted"] as const;
@@ -176,7 +177,7 @@ export const ownerName = (crm: Crm, userId: string | undefined): string | undefi
 /** The user of that full name or e-mail address, by id. */
 export function userNamed(crm: Crm, name: string): string {
   const wanted = name.trim().toLowerCase();
-  const found = Object.entries(before(crm.users)).find(
+  const found = Object.entries(getOriginal(crm.users)).find(
     ([, it]) => it.name.toLowerCase() === wanted || it.email.toLowerCase() === wanted,
   );
   if (found) return found[0];
@@ -214,7 +215,7 @@ export function own(crm: Crm, what: string, owner: string | undefined): void {
 /** Turns down an e-mail address that a contact or an open lead has. */
 export function notKnown(crm: Crm, email: string, butLead?: string): void {
   const wanted = email.toLowerCase();
-  const contact = Object.entries(before(crm.contacts)).find(
+  const contact = Object.entries(getOriginal(crm.contacts)).find(
     ([, it]) => it.email.toLowerCase() === wanted,
   );
   if (contact)
@@ -223,7 +224,7 @@ export function notKnown(crm: Crm, email: string, butLead?: string): void {
       `${email} belongs to the contact ${contact[1].name} (${contact[0]})`,
       "use that contact",
     );
-  const lead = Object.entries(before(crm.leads)).find(
+  const lead = Object.entries(getOriginal(crm.leads)).find(
     ([key, it]) =>
       key !== butLead && it.status !== "converted" && it.email.toLowerCase() === wanted,
   );
@@ -268,7 +269,7 @@ export function stillOpen(deal: Deal, dealId: string): void {
 
 /** Turns down an open deal of the same firm that is called the same. */
 export function titleIsFree(crm: Crm, title: string, firmId: string): void {
-  const { deals, contacts } = before(crm);
+  const { deals, contacts } = getOriginal(crm);
   const wanted = title.trim().toLowerCase();
   const same = Object.entries(deals).find(
     ([, it]) =>
@@ -295,6 +296,6 @@ export function notPast(date: string, now: string, what: string): void {
 
 /** Open tasks that pass, the most urgent first. */
 export const openTasks = (crm: Crm, passes: (it: Task) => boolean): [string, Task][] =>
-  Object.entries(before(crm.tasks))
+  Object.entries(getOriginal(crm.tasks))
     .filter(([, it]) => it.status === "open" && passes(it))
     .sort(([a, x], [b, y]) => (x.due === y.due ? (a < b ? -1 : 1) : x.due < y.due ? -1 : 1));

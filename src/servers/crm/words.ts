@@ -3,7 +3,7 @@
  * described one way.
  */
 import { z } from "zod";
-import { day, id, label, money, spokenId } from "../../environment/entity.ts";
+import { day, id, label, money, spokenId } from "../../environment/fieldSchemas.ts";
 
 export const leadId = id("lead").describe("Lead id, as crm_list_leads gives it");
 export const contactId = id("contact").describe("Contact id, as crm_list_contacts gives it");

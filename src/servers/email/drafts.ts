@@ -3,8 +3,9 @@
  * lack its recipients.
  */
 import { z } from "zod";
-import { id, label } from "../../environment/entity.ts";
-import { before, refuse, toolOf } from "../../environment/server.ts";
+import { id, label } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
 import { attachments, draftId, people, sent, subject, text } from "./words.ts";
 import {
   addressesOf,
@@ -16,7 +17,7 @@ import {
   type Draft,
 } from "./state.ts";
 
-const tool = toolOf(Mailbox);
+const tool = createToolFactory(Mailbox);
 
 const to = people.optional().describe("Full names or e-mail addresses of the recipients");
 const draftRow = { subject: label("draft"), draft_id: id("draft"), to: z.array(z.string()) };
@@ -24,7 +25,7 @@ const draftRow = { subject: label("draft"), draft_id: id("draft"), to: z.array(z
 /** Drafts are told apart by their subjects. */
 function subjectIsFree(mailbox: Mailbox, subject: string, but?: string): void {
   const wanted = subject.trim().toLowerCase();
-  const same = Object.entries(before(mailbox).drafts).find(
+  const same = Object.entries(getOriginal(mailbox).drafts).find(
     ([key, it]) => key !== but && it.subject.toLowerCase() === wanted,
   );
   if (same)
@@ -52,7 +53,7 @@ export const drafts = {
       { subject: about, text: words, to: names = [], attachments: files },
       { now, newId },
     ) {
-      const kept = Object.keys(before(mailbox).drafts);
+      const kept = Object.keys(getOriginal(mailbox).drafts);
       subjectIsFree(mailbox, about);
       if (kept.length >= mailbox.limits.drafts)
         refuse(

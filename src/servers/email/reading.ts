@@ -2,9 +2,9 @@
  * The mailbox's tools that look: threads, messages, drafts and labels. They mark nothing as read.
  */
 import { z } from "zod";
-import { day, id, label, minute } from "../../environment/entity.ts";
-import { refuse, toolOf } from "../../environment/server.ts";
-import { has } from "../../environment/words.ts";
+import { day, id, label, minute } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
 import { labelId, messageId, person, threadId } from "./words.ts";
 import {
   addressOf,
@@ -21,7 +21,7 @@ import {
   type Thread,
 } from "./state.ts";
 
-const tool = toolOf(Mailbox);
+const tool = createToolFactory(Mailbox);
 
 const limit = z.int().min(1).max(50).optional().describe("At most this many, 7 if not given");
 const snippetLength = 60;
@@ -121,7 +121,7 @@ export const reading = {
             ? thread.folder === system.name
             : thread.labels.includes(label_id!));
         const passes = (it: Message) =>
-          (!words || has(it.text, words)) &&
+          (!words || containsText(it.text, words)) &&
           (!since || it.at.slice(0, 10) >= since) &&
           (!until || it.at.slice(0, 10) <= until);
         const isWritten = !writer || messages.some(it => it.from === writer);
@@ -131,7 +131,7 @@ export const reading = {
           isLabelled &&
           isWritten &&
           isSeen &&
-          (!subject || has(thread.subject, subject)) &&
+          (!subject || containsText(thread.subject, subject)) &&
           messages.some(passes)
           ? [{ thread_id, thread, messages, unseen }]
           : [];
@@ -248,7 +248,7 @@ export const reading = {
     },
     run: (mailbox, { subject, limit: most = 7 }) => ({
       drafts: Object.entries(mailbox.drafts)
-        .filter(([, it]) => !subject || has(it.subject, subject))
+        .filter(([, it]) => !subject || containsText(it.subject, subject))
         .sort(([a, x], [b, y]) =>
           x.saved === y.saved ? (a < b ? -1 : 1) : x.saved < y.saved ? 1 : -1,
         )
@@ -278,7 +278,7 @@ export const reading = {
         ),
     },
     run({ labels, threads }, { name }) {
-      const found = Object.entries(labels).filter(([, it]) => !name || has(it.name, name));
+      const found = Object.entries(labels).filter(([, it]) => !name || containsText(it.name, name));
       const count = (passes: (it: Thread) => boolean) =>
         Object.values(threads).filter(passes).length;
       const folders = found.flatMap(([folder_id, it]) =>

@@ -1,5 +1,5 @@
 /** The mailbox's tools that send: new messages, answers and forwards. What is sent stays. */
-import { refuse, toolOf, type ToolContext } from "../../environment/server.ts";
+import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
 import { attachments, messageId, people, sent, subject, text } from "./words.ts";
 import {
   addressesOf,
@@ -15,7 +15,7 @@ import {
   type Message,
 } from "./state.ts";
 
-const tool = toolOf(Mailbox);
+const tool = createToolFactory(Mailbox);
 
 const cc = people.optional().describe("Full names or e-mail addresses of those who get a copy");
 

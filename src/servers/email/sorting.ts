@@ -3,12 +3,13 @@
  * changes by it but in that.
  */
 import { z } from "zod";
-import { id, label } from "../../environment/entity.ts";
-import { before, refuse, toolOf } from "../../environment/server.ts";
+import { id, label } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
 import { labelId, threadId } from "./words.ts";
 import { labelOf, Mailbox, messagesIn, threadOf, type Thread } from "./state.ts";
 
-const tool = toolOf(Mailbox);
+const tool = createToolFactory(Mailbox);
 
 const mostLabels = 4;
 
@@ -140,7 +141,7 @@ export const sorting = {
 
 /** Threads in the inbox with unread messages, but for this one. */
 function unreadBeside(mailbox: Mailbox, threadId: string): number {
-  const { messages, threads } = before(mailbox);
+  const { messages, threads } = getOriginal(mailbox);
   return new Set(
     Object.values(messages).flatMap(it =>
       it.unread && it.thread_id !== threadId && threads[it.thread_id]!.folder === "Inbox"

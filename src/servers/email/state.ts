@@ -3,8 +3,9 @@
  * drafts, and what may be sent to whom. Messages are only ever added.
  */
 import { z } from "zod";
-import { minute } from "../../environment/entity.ts";
-import { before, findEntity, refuse, type ToolContext } from "../../environment/server.ts";
+import { minute } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { findEntity, refuse, type ToolContext } from "../../environment/server.ts";
 
 export const folders = ["Inbox", "Sent", "Archive", "Spam"] as const;
 export type Folder = (typeof folders)[number];
@@ -131,7 +132,7 @@ export const namesOf = (mailbox: Mailbox, ids: readonly string[]): string[] =>
 
 /** A thread's messages, the oldest first. */
 export const messagesIn = (mailbox: Mailbox, threadId: string): [string, Message][] =>
-  Object.entries(before(mailbox).messages)
+  Object.entries(getOriginal(mailbox).messages)
     .filter(([, it]) => it.thread_id === threadId)
     .sort(inTime);
 
@@ -141,7 +142,7 @@ export const inTime = ([a, x]: [string, Message], [b, y]: [string, Message]): nu
 /** The address of somebody by full name or e-mail address. */
 export function addressOf(mailbox: Mailbox, who: string): string {
   const wanted = who.trim().toLowerCase();
-  const book = before(mailbox).addresses;
+  const book = getOriginal(mailbox).addresses;
   const found = Object.entries(book).find(
     ([, it]) => it.name.toLowerCase() === wanted || it.email.toLowerCase() === wanted,
   );
@@ -178,7 +179,7 @@ export function deliverable(
   cc: readonly string[],
   now: string,
 ): number {
-  const { addresses, messages, limits, user } = before(mailbox);
+  const { addresses, messages, limits, user } = getOriginal(mailbox);
   const everyone = [...to, ...cc];
   if (everyone.includes(user))
     refuse(

@@ -3,7 +3,7 @@
  * described one way.
  */
 import { z } from "zod";
-import { id, label, spokenId } from "../../environment/entity.ts";
+import { id, label, spokenId } from "../../environment/fieldSchemas.ts";
 
 export const threadId = id("thread").describe("Thread id, as email_search_mail gives it");
 export const messageId = id("message").describe("Message id, as email_get_thread gives it");

@@ -2,13 +2,14 @@
  * The few ways in which the tree changes: put an entry in, take one out, rewrite a file, each with
  * its permissions, the quota and the time. Does not know which tool asked.
  */
-import { before, refuse } from "../../environment/server.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse } from "../../environment/server.ts";
 import { allow, free, pathOf, shown, type Found, type Place } from "./resolve.ts";
 import { reachOf, sizeOf, type Directory, type Entry, type File, type World } from "./state.ts";
 
 /** What the disk holds, the trash included. */
 export function used(world: World): { bytes: number; entries: number; trash: number } {
-  const { root, trash } = before(world);
+  const { root, trash } = getOriginal(world);
   const total = { ...sizeOf(root), trash: 0 };
   for (const { entry } of Object.values(trash)) {
     const { bytes, entries } = sizeOf(entry);
@@ -22,7 +23,7 @@ export function used(world: World): { bytes: number; entries: number; trash: num
 /** Refuses if the disk has no room for as much more. */
 export function reserve(world: World, bytes: number, entries = 0): void {
   if (bytes <= 0 && entries <= 0) return;
-  const { quota } = before(world);
+  const { quota } = getOriginal(world);
   const now = used(world);
   if (now.bytes + bytes > quota.bytes)
     refuse(
@@ -110,7 +111,7 @@ export function rewrite(
 
 /** The owner and times of what the current user makes. */
 export function made(world: World, mode: string, now: string) {
-  const { user, users } = before(world);
+  const { user, users } = getOriginal(world);
   return { owner: user, group: users[user]!.groups[0]!, mode, modified: now };
 }
 

@@ -3,8 +3,9 @@
  * changes anything.
  */
 import { z } from "zod";
-import { minute } from "../../environment/entity.ts";
-import { before, Refusal, refuse } from "../../environment/server.ts";
+import { minute } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { Refusal, refuse } from "../../environment/server.ts";
 import {
   absolute,
   allow,
@@ -360,7 +361,7 @@ export const roomTools = {
     input: {},
     returns: { size: z.int(), used: z.int(), free: z.int(), trash: z.int() },
     run(world) {
-      const { quota } = before(world);
+      const { quota } = getOriginal(world);
       const { bytes, trash } = used(world);
       return { size: quota.bytes, used: bytes, free: Math.max(0, quota.bytes - bytes), trash };
     },

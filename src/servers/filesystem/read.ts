@@ -4,7 +4,7 @@
  */
 import { hash } from "node:crypto";
 import { z } from "zod";
-import { canonical } from "../../environment/json.ts";
+import { canonicalJson } from "../../environment/json.ts";
 import { refuse } from "../../environment/server.ts";
 import { allow, brief, find, listed, may, readable, shown, whatIs } from "./resolve.ts";
 import { below } from "./navigate.ts";
@@ -294,7 +294,7 @@ export const compareTools = {
       allow(world, entry, "r", at);
       const checksum = hash(
         algorithm,
-        entry.type === "file" ? entry.text : canonical(entry.entries),
+        entry.type === "file" ? entry.text : canonicalJson(entry.entries),
         "hex",
       );
       return { short: checksum.slice(0, 8), algorithm, checksum };

@@ -2,7 +2,8 @@
  * How a path is followed: home, current directory, `..`, symbolic links, and the permissions on the
  * way. Reads the world as it was before the call; does not change it.
  */
-import { before, refuse } from "../../environment/server.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse } from "../../environment/server.ts";
 import {
   deepest,
   isName,
@@ -36,7 +37,7 @@ const mostLinks = 40;
  * itself.
  */
 export function locate(world: World, given: string, { follow = true } = {}): Place {
-  const { root } = before(world);
+  const { root } = getOriginal(world);
   const todo = namesOf(world, given).toReversed();
   const at: string[] = [];
   const on: Directory[] = [root];

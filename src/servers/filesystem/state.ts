@@ -3,8 +3,8 @@
  * path of it.
  */
 import { z } from "zod";
-import { label, minute, spokenId } from "../../environment/entity.ts";
-import { toolOf } from "../../environment/server.ts";
+import { label, minute, spokenId } from "../../environment/fieldSchemas.ts";
+import { createToolFactory } from "../../environment/server.ts";
 
 /**
  * Levels of directories and archives in each other, which keeps every walk over the tree shallow.
@@ -100,7 +100,7 @@ export const World = z
   });
 export type World = z.infer<typeof World>;
 
-export const tool = toolOf(World);
+export const tool = createToolFactory(World);
 
 const pathTo = (entity: string) =>
   z.string().min(1).max(longestPath).meta(spokenId(entity).meta()!);

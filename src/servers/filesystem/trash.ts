@@ -3,7 +3,7 @@
  * until it is restored.
  */
 import { z } from "zod";
-import { id, minute } from "../../environment/entity.ts";
+import { id, minute } from "../../environment/fieldSchemas.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
 import { put, take } from "./edit.ts";
 import { brief, find, locate, pathOf, shown } from "./resolve.ts";

@@ -3,10 +3,11 @@
  * taken off, and how it becomes an order.
  */
 import { z } from "zod";
-import { cents, day, id, label, minute, spokenId } from "../../environment/entity.ts";
-import { before, refuse, toolOf } from "../../environment/server.ts";
-import { minuteAfter } from "../../environment/time.ts";
-import { sum } from "../../environment/money.ts";
+import { cents, day, id, label, minute, spokenId } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { addMinutes } from "../../environment/time.ts";
+import { sumAmounts } from "../../environment/amounts.ts";
 import { dishId } from "./browsing.ts";
 import {
   destinations,
@@ -31,7 +32,7 @@ import {
 const mostPieces = 30;
 const mostAlike = 20;
 
-const tool = toolOf(Deliveries);
+const tool = createToolFactory(Deliveries);
 
 /** Refuses where the basket is another restaurant's, or the restaurant takes no orders. */
 function bound(deliveries: Deliveries, restaurant_id: string): void {
@@ -110,12 +111,12 @@ function billOf(deliveries: Deliveries) {
     subtotal,
     discount,
     delivery_fee: restaurant.delivery_fee,
-    total: sum([subtotal, restaurant.delivery_fee, -discount]),
+    total: sumAmounts([subtotal, restaurant.delivery_fee, -discount]),
   };
 }
 
 function lastDelivered(deliveries: Deliveries, now: string): string {
-  const delivered = Object.entries(before(deliveries).orders).filter(
+  const delivered = Object.entries(getOriginal(deliveries).orders).filter(
     ([, it]) => stageOf(it, now) === "delivered",
   );
   return (
@@ -133,7 +134,7 @@ const basketNow = {
 
 function basketState(deliveries: Deliveries) {
   const { restaurant, subtotal } = billOf(deliveries);
-  const missing = sum([restaurant.minimum, -subtotal]);
+  const missing = sumAmounts([restaurant.minimum, -subtotal]);
   return {
     restaurant: restaurant.name,
     pieces: piecesIn(deliveries.basket.lines),
@@ -345,7 +346,8 @@ export const basketTools = {
         basket.restaurant_id === undefined
           ? { subtotal: 0, delivery_fee: 0, discount: 0, total: 0 }
           : billOf(deliveries);
-      const missing = "restaurant" in bill ? sum([bill.restaurant.minimum, -bill.subtotal]) : 0;
+      const missing =
+        "restaurant" in bill ? sumAmounts([bill.restaurant.minimum, -bill.subtotal]) : 0;
       return {
         lines: basket.lines.map(it => ({
           dish: dishes[it.dish_id]!.name,
@@ -408,7 +410,7 @@ export const basketTools = {
           "precondition_failed",
           `${code} is for ${deliveries.restaurants[promo.restaurant_id]!.name} only, and the basket is from ${name}`,
         );
-      const orders = Object.values(before(deliveries).orders).filter(
+      const orders = Object.values(getOriginal(deliveries).orders).filter(
         it => it.cancelled === undefined,
       );
       const used = orders.find(it => it.promo === code);
@@ -428,7 +430,7 @@ export const basketTools = {
         refuse(
           "precondition_failed",
           `${code} wants dishes for ${promo.minimum}, and the basket has ${subtotal}`,
-          `add dishes for ${sum([promo.minimum, -subtotal])} more`,
+          `add dishes for ${sumAmounts([promo.minimum, -subtotal])} more`,
         );
       const instead_of = basket.promo;
       basket.promo = code;
@@ -488,7 +490,7 @@ export const basketTools = {
         refuse(
           "precondition_failed",
           `${restaurant.name} delivers from ${restaurant.minimum} on, and the basket has ${subtotal}`,
-          `add dishes for ${sum([restaurant.minimum, -subtotal])} more`,
+          `add dishes for ${sumAmounts([restaurant.minimum, -subtotal])} more`,
         );
       const out = basket.lines.find(it => deliveries.dishes[it.dish_id]!.status !== undefined);
       if (out)
@@ -499,7 +501,7 @@ export const basketTools = {
         );
       const { cooking, ride } = restaurant;
       const soonest = earliest(restaurant, now);
-      const start = at === undefined ? now : minuteAfter(at, -cooking - ride);
+      const start = at === undefined ? now : addMinutes(at, -cooking - ride);
       const { isOpen, why } = kitchenAt(restaurant, start);
       if (!isOpen)
         refuse(
@@ -513,10 +515,11 @@ export const basketTools = {
           `${at} is too soon: ${restaurant.name} takes ${cooking + ride} minutes`,
           `the earliest it can arrive is ${soonest}`,
         );
-      if (at !== undefined && at > minuteAfter(now, 7 * 1440))
+      if (at !== undefined && at > addMinutes(now, 7 * 1440))
         refuse("limit_exceeded", `${at} is more than 7 days ahead`, "choose an earlier time");
       const order: Order = {
-        number: 1 + Math.max(0, ...Object.values(before(deliveries).orders).map(it => it.number)),
+        number:
+          1 + Math.max(0, ...Object.values(getOriginal(deliveries).orders).map(it => it.number)),
         restaurant_id: basket.restaurant_id,
         placed: now,
         ...(at === undefined ? {} : { wanted: at }),
@@ -577,7 +580,7 @@ export const basketTools = {
           "wait until it is on the way, or reorder an earlier one",
         );
       bound(deliveries, restaurant_id);
-      const dishes = before(deliveries).dishes;
+      const dishes = getOriginal(deliveries).dishes;
       const fitting = lines.filter(it => dishes[it.dish_id]!.status === undefined);
       const left_out = lines
         .filter(it => !fitting.includes(it))

@@ -1,8 +1,8 @@
 /** The tools that look for something to eat: restaurants, menus, dishes. Changes nothing. */
 import { z } from "zod";
-import { cents, id, label } from "../../environment/entity.ts";
-import { refuse, toolOf } from "../../environment/server.ts";
-import { has } from "../../environment/words.ts";
+import { cents, id, label } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
 import {
   diets,
   dishOf,
@@ -27,7 +27,7 @@ const mostPrice = z
   .meta({ examples: [5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 18, 20] });
 const dishRow = { dish: label("dish"), dish_id: id("dish"), price: cents() };
 
-const tool = toolOf(Deliveries);
+const tool = createToolFactory(Deliveries);
 
 /** In a word or two. */
 function doorOf(restaurant: Restaurant, now: string): string {
@@ -110,13 +110,13 @@ export const browsing = {
           ? undefined
           : new Set(
               Object.values(dishes)
-                .filter(it => it.status !== "gone" && has(it.name, dish))
+                .filter(it => it.status !== "gone" && containsText(it.name, dish))
                 .map(it => it.restaurant_id),
             );
       const found = Object.entries(restaurants).filter(
         ([key, it]) =>
-          (!name || has(it.name, name)) &&
-          (!cuisine || has(it.cuisine, cuisine)) &&
+          (!name || containsText(it.name, name)) &&
+          (!cuisine || containsText(it.cuisine, cuisine)) &&
           (!with_dish || with_dish.has(key)) &&
           (!open_now || (!it.paused && kitchenAt(it, now).isOpen)),
       );
@@ -210,8 +210,8 @@ export const browsing = {
         ([, it]) =>
           it.restaurant_id === restaurant_id &&
           it.status !== "gone" &&
-          (!dish || has(it.name, dish)) &&
-          (!section || has(it.section, section)) &&
+          (!dish || containsText(it.name, dish)) &&
+          (!section || containsText(it.section, section)) &&
           (most_price === undefined || it.price <= most_price),
       );
       return {

@@ -3,7 +3,7 @@
  * and those that are under way this morning. Prices went up since some were placed, and a few
  * dishes are gone.
  */
-import { minuteAfter } from "../../environment/time.ts";
+import { addMinutes } from "../../environment/time.ts";
 import {
   dishesTotal,
   server,
@@ -156,7 +156,7 @@ class Town {
 }
 
 const onDay = (now: string, daysAgo: number, time: string) =>
-  `${minuteAfter(now, -daysAgo * 1440).slice(0, 10)}T${time}`;
+  `${addMinutes(now, -daysAgo * 1440).slice(0, 10)}T${time}`;
 
 function small(context: GeneratorContext): FoodDeliveryWorld {
   const { now } = context.cast;
@@ -390,7 +390,7 @@ function past(town: Town, back: number): void {
         : it,
     );
   if (random.boolean(0.1))
-    return town.order(role, placed, { lines, cancelled: minuteAfter(placed, 2) });
+    return town.order(role, placed, { lines, cancelled: addMinutes(placed, 2) });
   const { delivered } = stagesOf({
     placed,
     cooking: kitchens[role]!.cooking,
@@ -399,7 +399,7 @@ function past(town: Town, back: number): void {
   const isRated = random.boolean(back > 14 ? 0.6 : 0.25);
   const rating = {
     stars: random.pick([3, 4, 4, 5, 5, 5, 2]),
-    at: minuteAfter(delivered, 60 + random.integer(600)),
+    at: addMinutes(delivered, 60 + random.integer(600)),
   };
   town.order(role, placed, {
     lines,

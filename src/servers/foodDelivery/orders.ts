@@ -3,10 +3,10 @@
  * each stage.
  */
 import { z } from "zod";
-import { cents, day, id, label, minute, money } from "../../environment/entity.ts";
-import { refuse, toolOf } from "../../environment/server.ts";
-import { minuteAfter, minutesBetween } from "../../environment/time.ts";
-import { has } from "../../environment/words.ts";
+import { cents, day, id, label, minute, money } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { addMinutes, minutesBetween } from "../../environment/time.ts";
+import { containsText } from "../../environment/textSearch.ts";
 import {
   dishesTotal,
   orderOf,
@@ -24,10 +24,10 @@ const daysToTip = 7;
 const daysToRate = 30;
 const mostTip = 30;
 
-const tool = toolOf(Deliveries);
+const tool = createToolFactory(Deliveries);
 
 const isOver = (delivered: string, days: number, now: string) =>
-  minuteAfter(delivered, days * 1440) < now;
+  addMinutes(delivered, days * 1440) < now;
 
 /** Of the orders that were not cancelled. */
 function newestOf({ orders }: Deliveries): string {
@@ -130,7 +130,7 @@ export const orderTools = {
       const found = Object.entries(orders).filter(
         ([, it]) =>
           (number === undefined || String(it.number) === number.replace(/^#/, "")) &&
-          (!restaurant || has(restaurants[it.restaurant_id]!.name, restaurant)) &&
+          (!restaurant || containsText(restaurants[it.restaurant_id]!.name, restaurant)) &&
           (!status || stageOf(it, now) === status) &&
           (!from_date || it.placed.slice(0, 10) >= from_date) &&
           (!unrated || (it.rating === undefined && stageOf(it, now) === "delivered")),

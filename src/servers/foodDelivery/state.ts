@@ -3,10 +3,10 @@
  * and how far each has come.
  */
 import { z } from "zod";
-import { cents, day, minute, money } from "../../environment/entity.ts";
+import { cents, day, minute, money } from "../../environment/fieldSchemas.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
-import { minuteAfter, weekdayOf } from "../../environment/time.ts";
-import { round, sum } from "../../environment/money.ts";
+import { addMinutes, getWeekday } from "../../environment/time.ts";
+import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
 
 export const diets = [
   "vegan",
@@ -157,7 +157,7 @@ export function kitchenAt(
   { name, opens, closes, closed_on }: Restaurant,
   at: string,
 ): { isOpen: boolean; why: string } {
-  const weekday = weekdays[weekdayOf(at)]!;
+  const weekday = weekdays[getWeekday(at)]!;
   if (weekday === closed_on) return { isOpen: false, why: `${name} is closed on ${weekday}s` };
   return {
     isOpen: at.slice(11) >= opens && at.slice(11) < closes,
@@ -168,17 +168,17 @@ export function kitchenAt(
 /** The first minute from `from` on at which an order could be at the door. */
 export function earliest(restaurant: Restaurant, from: string): string {
   for (let days = 0; ; days++) {
-    const date = minuteAfter(from, days * 1440).slice(0, 10);
+    const date = addMinutes(from, days * 1440).slice(0, 10);
     const start =
       days === 0 && from.slice(11) > restaurant.opens ? from : `${date}T${restaurant.opens}`;
     if (kitchenAt(restaurant, start).isOpen)
-      return minuteAfter(start, restaurant.cooking + restaurant.ride);
+      return addMinutes(start, restaurant.cooking + restaurant.ride);
   }
 }
 
 /** One of the dish with what was chosen. */
 export const priceOf = (dish: Dish, choices: readonly string[]): number =>
-  sum([
+  sumAmounts([
     dish.price,
     ...(dish.options ?? []).flatMap(group =>
       choices.map(it => (Object.hasOwn(group.choices, it) ? group.choices[it]! : 0)),
@@ -186,7 +186,7 @@ export const priceOf = (dish: Dish, choices: readonly string[]): number =>
   ]);
 
 export const subtotalOf = ({ dishes }: Deliveries, lines: readonly Line[]): number =>
-  sum(lines.map(it => it.quantity * priceOf(dishes[it.dish_id]!, it.choices)));
+  sumAmounts(lines.map(it => it.quantity * priceOf(dishes[it.dish_id]!, it.choices)));
 
 /** What a promo takes off, once the dishes come to its minimum. */
 export function discountOf(
@@ -197,7 +197,7 @@ export function discountOf(
   if (!promo || subtotal < promo.minimum) return 0;
   if (promo.kind === "free delivery") return delivery_fee;
   return promo.kind === "percent"
-    ? round((subtotal * promo.value) / 100)
+    ? roundToCents((subtotal * promo.value) / 100)
     : Math.min(promo.value, subtotal);
 }
 
@@ -216,11 +216,11 @@ export function stagesOf({
   delivered: string;
 } {
   const preparing =
-    wanted === undefined ? minuteAfter(placed, grace) : minuteAfter(wanted, -cooking - ride);
+    wanted === undefined ? addMinutes(placed, grace) : addMinutes(wanted, -cooking - ride);
   return {
     preparing,
-    onTheWay: minuteAfter(preparing, cooking),
-    delivered: minuteAfter(preparing, cooking + ride),
+    onTheWay: addMinutes(preparing, cooking),
+    delivered: addMinutes(preparing, cooking + ride),
   };
 }
 
@@ -239,9 +239,9 @@ export function stageOf(order: Order, now: string): Stage {
 }
 
 export const dishesTotal = ({ lines }: Pick<Order, "lines">): number =>
-  sum(lines.map(it => it.quantity * it.price));
+  sumAmounts(lines.map(it => it.quantity * it.price));
 export const totalOf = (order: Order): number =>
-  sum([dishesTotal(order), order.delivery_fee, -order.discount, order.tip]);
+  sumAmounts([dishesTotal(order), order.delivery_fee, -order.discount, order.tip]);
 export const ratingOf = ({ stars, ratings }: Restaurant): number =>
   ratings === 0 ? 0 : Math.round((stars / ratings) * 10) / 10;
 export const piecesIn = (lines: readonly Pick<Line, "quantity">[]): number =>

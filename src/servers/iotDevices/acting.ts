@@ -3,8 +3,9 @@
  * and what each of them refuses.
  */
 import { z } from "zod";
-import { id, label, sensitive } from "../../environment/entity.ts";
-import { before, refuse, toolOf, type ToolContext } from "../../environment/server.ts";
+import { id, label, sensitive } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
 import { climateIn, drawIn, drawOf, inDegrees, isWindowOpen, thermostatIn } from "./physics.ts";
 import { blindsId, deviceId, fanId, lightId, lockId, roomId } from "./words.ts";
 import {
@@ -21,7 +22,7 @@ import {
   type OfKind,
 } from "./state.ts";
 
-const tool = toolOf(Home);
+const tool = createToolFactory(Home);
 
 const watts = z.int().describe("What the whole room draws now, in watts");
 
@@ -59,7 +60,7 @@ function drawWhenOn(home: Home, device: Device, now: string): number {
 
 /** Before the heating of a room changes, how warm it has become is written down. */
 export function settleClimate(home: Home, roomId: string, now: string): number {
-  const { temperature } = climateIn(before(home), roomId, now);
+  const { temperature } = climateIn(getOriginal(home), roomId, now);
   home.rooms[roomId]!.climate = { temperature, at: now };
   return temperature;
 }
@@ -67,7 +68,7 @@ export function settleClimate(home: Home, roomId: string, now: string): number {
 /** Refuses heating that would go out of the window, or heat for nobody. */
 function heatable(home: Home, roomId: string, target: number, temperature: number): void {
   const { name } = home.rooms[roomId]!;
-  if (target > temperature && isWindowOpen(before(home), roomId))
+  if (target > temperature && isWindowOpen(getOriginal(home), roomId))
     refuse(
       "precondition_failed",
       `a window is open in the ${name}: heating from ${temperature} to ${target} °C would go out of it`,
@@ -111,7 +112,7 @@ export function switchOn(home: Home, device_id: string, device: Device, now: str
         home,
         device.room_id,
         device.target,
-        climateIn(before(home), device.room_id, now).temperature,
+        climateIn(getOriginal(home), device.room_id, now).temperature,
       );
       settleClimate(home, device.room_id, now);
       device.is_on = true;
@@ -172,8 +173,8 @@ const switches = {
       answering(home, device_id, device);
       if (isSwitched(device) && isOn(device))
         refuse("conflict", `${placed(home, device_id, device)} ${be(device)} already on`);
-      const already = drawIn(before(home), device.room_id, now);
-      const extra = drawWhenOn(before(home), device, now);
+      const already = drawIn(getOriginal(home), device.room_id, now);
+      const extra = drawWhenOn(getOriginal(home), device, now);
       carried(home, device.room_id, extra, already);
       switchOn(home, device_id, device, now);
       return { name: device.name, device_id, state: "on", watts: already + extra };
@@ -191,8 +192,8 @@ const switches = {
       if (isSwitched(device) && !isOn(device))
         refuse("conflict", `${placed(home, device_id, device)} ${be(device)} already off`);
       const left =
-        drawIn(before(home), device.room_id, now) -
-        drawOf(before(home), before(home).devices[device_id]!, now);
+        drawIn(getOriginal(home), device.room_id, now) -
+        drawOf(getOriginal(home), getOriginal(home).devices[device_id]!, now);
       switchOff(home, device_id, device, now);
       return { name: device.name, device_id, state: "off", watts: left };
     },
@@ -280,7 +281,7 @@ const air = {
     run(home, { room_id, target }, { now }) {
       const { name } = roomOf(home, room_id);
       const found =
-        thermostatIn(before(home), room_id) ??
+        thermostatIn(getOriginal(home), room_id) ??
         refuse(
           "precondition_failed",
           `the ${name} (${room_id}) has no heating of its own`,
@@ -290,10 +291,10 @@ const air = {
       unlockedForChildren(home, found[0], thermostat);
       if (thermostat.is_on && thermostat.target === target)
         refuse("conflict", `the heating in the ${name} is already set to ${target} °C`);
-      const { temperature, heating } = climateIn(before(home), room_id, now);
+      const { temperature, heating } = climateIn(getOriginal(home), room_id, now);
       heatable(home, room_id, target, temperature);
       if (target > temperature && !heating)
-        carried(home, room_id, thermostat.watts, drawIn(before(home), room_id, now));
+        carried(home, room_id, thermostat.watts, drawIn(getOriginal(home), room_id, now));
       settleClimate(home, room_id, now);
       thermostat.is_on = true;
       thermostat.target = target;
@@ -326,7 +327,7 @@ const air = {
         home,
         fan.room_id,
         fan.watts * (speed - fan.speed),
-        drawIn(before(home), fan.room_id, now),
+        drawIn(getOriginal(home), fan.room_id, now),
       );
       const was = fan.speed;
       fan.speed = speed;

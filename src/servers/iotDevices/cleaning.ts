@@ -2,13 +2,13 @@
  * The flat's vacuums: out from the dock into some rooms, and back. Charge and bin set the bounds.
  */
 import { z } from "zod";
-import { id, label } from "../../environment/entity.ts";
-import { refuse, toolOf } from "../../environment/server.ts";
+import { id, label } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
 import { chargeOf } from "./physics.ts";
 import { vacuumId } from "./words.ts";
 import { Home, placed, ready, roomOf } from "./state.ts";
 
-const tool = toolOf(Home);
+const tool = createToolFactory(Home);
 
 /** Percent of charge and of the bin that a room takes. */
 const aRoom = { charge: 12, bin: 10 };

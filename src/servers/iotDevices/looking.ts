@@ -3,9 +3,9 @@
  * affair; they change nothing.
  */
 import { z } from "zod";
-import { day, id, label, minute } from "../../environment/entity.ts";
-import { findEntity, refuse, toolOf } from "../../environment/server.ts";
-import { has } from "../../environment/words.ts";
+import { day, id, label, minute } from "../../environment/fieldSchemas.ts";
+import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
 import {
   chargeOf,
   climateIn,
@@ -20,7 +20,7 @@ import {
 import { answeringSensor, deviceId, roomId } from "./words.ts";
 import { deviceKinds, deviceOf, Home, roomOf, rowsOf, sensorKinds, type Device } from "./state.ts";
 
-const tool = toolOf(Home);
+const tool = createToolFactory(Home);
 
 /** A device's state in a word or two. */
 function stateOf(device: Device): string {
@@ -72,7 +72,7 @@ const rooms = {
     },
     run: (home, { name }, { now }) => ({
       rooms: rowsOf(home.rooms)
-        .filter(([, it]) => !name || has(it.name, name))
+        .filter(([, it]) => !name || containsText(it.name, name))
         .map(([room_id, it]) => ({
           room: it.name,
           room_id,
@@ -210,7 +210,7 @@ const devices = {
     run(home, { room_id, kind, name }) {
       roomOf(home, room_id);
       const found = inRoom(home, room_id).filter(
-        ([, it]) => (!kind || it.kind === kind) && (!name || has(it.name, name)),
+        ([, it]) => (!kind || it.kind === kind) && (!name || containsText(it.name, name)),
       );
       const of = (wanted: Device["kind"]) =>
         found.flatMap(([device_id, it]) =>
@@ -315,7 +315,7 @@ const locks = {
         refuse("invalid_params", `since ${since} is after today, ${now.slice(0, 10)}`);
       const doors = new Map(
         rowsOf(home.devices)
-          .filter(([, it]) => it.kind === "lock" && (!door || has(it.name, door)))
+          .filter(([, it]) => it.kind === "lock" && (!door || containsText(it.name, door)))
           .sort(byName),
       );
       const log = Object.values(home.log)
@@ -370,7 +370,7 @@ const sensors = {
       if (room_id) roomOf(home, room_id);
       const found = rowsOf(home.sensors).filter(
         ([, it]) =>
-          (!name || has(it.name, name)) &&
+          (!name || containsText(it.name, name)) &&
           (!room_id || it.room_id === room_id) &&
           (!kind || it.kind === kind) &&
           (battery_below === undefined || it.battery < battery_below),

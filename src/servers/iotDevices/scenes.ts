@@ -1,9 +1,15 @@
 /** The flat's scenes, which move many devices at once, and the automations that activate them. */
 import { z } from "zod";
-import { id, label, minute } from "../../environment/entity.ts";
-import { before, findEntity, refuse, toolOf, type ToolContext } from "../../environment/server.ts";
-import { dayAfter, weekdayOf } from "../../environment/time.ts";
-import { has } from "../../environment/words.ts";
+import { id, label, minute } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import {
+  findEntity,
+  refuse,
+  createToolFactory,
+  type ToolContext,
+} from "../../environment/server.ts";
+import { addDays, getWeekday } from "../../environment/time.ts";
+import { containsText } from "../../environment/textSearch.ts";
 import { carried, isOn, movable, settleClimate, switchOff, switchOn, turnBolt } from "./acting.ts";
 import { drawIn, drawOf } from "./physics.ts";
 import { sceneId, title } from "./words.ts";
@@ -23,7 +29,7 @@ import {
   type Trigger,
 } from "./state.ts";
 
-const tool = toolOf(Home);
+const tool = createToolFactory(Home);
 
 const mostScenes = 60;
 const mostAutomations = 60;
@@ -139,7 +145,7 @@ const scenes = {
       if (device_id) deviceOf(home, device_id);
       const found = rowsOf(home.scenes).filter(
         ([, it]) =>
-          (!name || has(it.name, name)) &&
+          (!name || containsText(it.name, name)) &&
           (!device_id || it.actions.some(action => action.device_id === device_id)) &&
           (!mode || it.mode === mode),
       );
@@ -196,7 +202,7 @@ const scenes = {
           "a device is named twice",
           "name each device once, in turn_on or in turn_off",
         );
-      const known = rowsOf(before(home).scenes).find(
+      const known = rowsOf(getOriginal(home).scenes).find(
         ([, it]) => it.name.toLowerCase() === name.toLowerCase(),
       );
       if (known)
@@ -205,7 +211,7 @@ const scenes = {
           `there is already a scene ${known[1].name} (${known[0]})`,
           "choose another name",
         );
-      if (Object.keys(before(home).scenes).length >= mostScenes)
+      if (Object.keys(getOriginal(home).scenes).length >= mostScenes)
         refuse("limit_exceeded", `the flat has ${mostScenes} scenes already, as many as it keeps`);
       const actions = used.map((device_id, i): Action => {
         const device = deviceOf(home, device_id);
@@ -246,7 +252,7 @@ const scenes = {
     run(home, { scene_id }, context) {
       const scene = sceneOf(home, scene_id);
       complete(home, scene_id, scene);
-      const frozen = before(home);
+      const frozen = getOriginal(home);
       const todo = frozen.scenes[scene_id]!.actions.filter(
         it => !isDone(frozen.devices[it.device_id]!, it),
       );
@@ -312,7 +318,7 @@ const automations = {
       if (scene_id) sceneOf(home, scene_id);
       const found = rowsOf(home.automations).filter(
         ([, it]) =>
-          (!name || has(it.name, name)) &&
+          (!name || containsText(it.name, name)) &&
           (!scene_id || it.scene_id === scene_id) &&
           (enabled === undefined || it.enabled === enabled),
       );
@@ -395,7 +401,7 @@ const automations = {
       const scene = sceneOf(home, scene_id);
       complete(home, scene_id, scene);
       const when = triggerOf(home, wanted);
-      const all = Object.values(before(home).automations);
+      const all = Object.values(getOriginal(home).automations);
       const alike = all.find(
         it =>
           it.name.toLowerCase() === name.toLowerCase() ||
@@ -477,8 +483,8 @@ function triggerOf(home: Home, { at, days = "daily", sensor_id, above, below }: 
 /** The next time that a clock trigger comes round. */
 function nextAt({ at, days }: Extract<Trigger, { kind: "time" }>, now: string): string {
   for (let ahead = 0; ; ahead++) {
-    const date = dayAfter(now, ahead);
-    const isWeekend = [0, 6].includes(weekdayOf(date));
+    const date = addDays(now, ahead);
+    const isWeekend = [0, 6].includes(getWeekday(date));
     const next = `${date}T${at}`;
     if (next > now && (days === "daily" || isWeekend === (days === "weekends"))) return next;
   }

@@ -3,7 +3,7 @@
  * locks.
  */
 import { z } from "zod";
-import { day, minute } from "../../environment/entity.ts";
+import { day, minute } from "../../environment/fieldSchemas.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
 
 export const colors = [

@@ -3,7 +3,7 @@
  * way, and what a silent sensor says.
  */
 import { z } from "zod";
-import { id } from "../../environment/entity.ts";
+import { id } from "../../environment/fieldSchemas.ts";
 import { refuse } from "../../environment/server.ts";
 import type { Sensor } from "./state.ts";
 

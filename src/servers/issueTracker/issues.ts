@@ -3,8 +3,9 @@
  * people, labelled, linked and divided.
  */
 import { z } from "zod";
-import { day, id, label } from "../../environment/entity.ts";
-import { before, refuse, toolOf, type ToolContext } from "../../environment/server.ts";
+import { day, id, label } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
 import {
   due,
   given,
@@ -44,7 +45,7 @@ import {
   type Status,
 } from "./state.ts";
 
-const tool = toolOf(Tracker);
+const tool = createToolFactory(Tracker);
 
 const mostLabels = 5;
 const mostSubtasks = 12;
@@ -61,7 +62,7 @@ function notPast(date: string | undefined, now: string): void {
 /** Turns down an open issue of the same project that is called the same. */
 function titleIsFree(tracker: Tracker, title: string, projectKey: string): void {
   const wanted = title.trim().toLowerCase();
-  const same = Object.entries(before(tracker).issues).find(
+  const same = Object.entries(getOriginal(tracker).issues).find(
     ([key, it]) =>
       projectIdOf(key) === projectKey && !isClosed(it) && it.title.toLowerCase() === wanted,
   );
@@ -189,7 +190,7 @@ export const making = {
           `${named(parent, parent_id)} is itself a subtask of ${parent.parent_id}`,
           `add it to ${parent.parent_id}`,
         );
-      const siblings = subtasksOf(before(tracker), parent_id);
+      const siblings = subtasksOf(getOriginal(tracker), parent_id);
       if (siblings.length >= mostSubtasks)
         refuse(
           "limit_exceeded",
@@ -231,7 +232,7 @@ function stepTo(tracker: Tracker, issueKeyed: string, issue: Issue, status: Stat
       `in ${name} an issue that is ${issue.status} cannot become ${status}`,
       `from ${issue.status} it may become ${next.join(" or ")}`,
     );
-  const old = before(tracker);
+  const old = getOriginal(tracker);
   if (status === "done" || status === "cancelled") {
     const open = subtasksOf(old, issueKeyed).filter(([, it]) => !isClosed(it));
     if (open.length > 0)
@@ -306,7 +307,7 @@ export const moving = {
     run(tracker, { issue_id, status }, context) {
       const issue = ownIssue(tracker, issue_id);
       stepTo(tracker, issue_id, issue, status);
-      const old = before(tracker);
+      const old = getOriginal(tracker);
       const freed =
         isClosed(issue) || (status !== "done" && status !== "cancelled")
           ? []
@@ -370,7 +371,9 @@ export const moving = {
     },
     run(tracker, { issue_id, text }, { now, newId }) {
       const { title } = ownIssue(tracker, issue_id);
-      const others = Object.values(before(tracker).comments).filter(it => it.issue_id === issue_id);
+      const others = Object.values(getOriginal(tracker).comments).filter(
+        it => it.issue_id === issue_id,
+      );
       if (others.some(it => it.by === tracker.user && it.text === text.trim()))
         refuse("conflict", `you have said exactly this on ${issue_id} (${title}) before`);
       const comment_id = newId("cmt");
@@ -444,7 +447,7 @@ const readings: Readonly<Record<Link["kind"], string>> = {
 /** Turns down a link that stands, contradicts another, or makes no sense. */
 function linkable(tracker: Tracker, kind: Link["kind"], from: string, to: string): void {
   if (from === to) refuse("invalid_params", "issue_id and other_id are the same issue");
-  const { links, issues } = before(tracker);
+  const { links, issues } = getOriginal(tracker);
   const stands = (it: Link) =>
     it.kind === kind &&
     ((it.from === from && it.to === to) ||
@@ -477,7 +480,7 @@ function linkable(tracker: Tracker, kind: Link["kind"], from: string, to: string
   if (original) refuse("conflict", `${from} is already a duplicate of ${original.to}`);
   const open =
     kind === "duplicates"
-      ? subtasksOf(before(tracker), from).filter(([, it]) => !isClosed(it))
+      ? subtasksOf(getOriginal(tracker), from).filter(([, it]) => !isClosed(it))
       : [];
   if (open.length > 0)
     refuse(

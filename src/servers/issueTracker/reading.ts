@@ -3,9 +3,9 @@
  * comments, sprints, and where the time went.
  */
 import { z } from "zod";
-import { day, id, label, minute } from "../../environment/entity.ts";
-import { refuse, toolOf } from "../../environment/server.ts";
-import { has } from "../../environment/words.ts";
+import { day, id, label, minute } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
 import {
   due,
   given,
@@ -41,7 +41,7 @@ import {
   type Link,
 } from "./state.ts";
 
-const tool = toolOf(Tracker);
+const tool = createToolFactory(Tracker);
 
 /** The most pressing first, then by key. */
 const byPriority = ([a, x]: [string, Issue], [b, y]: [string, Issue]) =>
@@ -103,7 +103,7 @@ export const projects = {
         projects: Object.entries(tracker.projects)
           .filter(
             ([, it]) =>
-              (!name || has(it.name, name)) &&
+              (!name || containsText(it.name, name)) &&
               (!userId || it.members.includes(userId)) &&
               (!status || it.status === status),
           )
@@ -198,14 +198,15 @@ export const projects = {
       const found = Object.entries(tracker.issues).filter(
         ([issue_id, it]) =>
           (issue_id === key ||
-            has(it.title, query) ||
-            (it.description !== undefined && has(it.description, query))) &&
+            containsText(it.title, query) ||
+            (it.description !== undefined && containsText(it.description, query))) &&
           (!type || it.type === type),
       );
       // titles before descriptions
       found.sort(
         (a, b) =>
-          Number(has(b[1].title, query)) - Number(has(a[1].title, query)) || byKey(a[0], b[0]),
+          Number(containsText(b[1].title, query)) - Number(containsText(a[1].title, query)) ||
+          byKey(a[0], b[0]),
       );
       return { issues: found.slice(0, most).map(it => rowOf(tracker, it)) };
     },
@@ -373,7 +374,7 @@ export const sprintLists = {
       const found = Object.entries(tracker.sprints)
         .filter(
           ([, it]) =>
-            (!name || has(it.name, name)) &&
+            (!name || containsText(it.name, name)) &&
             (!project_id || it.project_id === project_id) &&
             (!status || it.status === status),
         )

@@ -2,8 +2,9 @@
  * The tracker's tools for planning and time: sprints and what is in them, and work that is logged.
  */
 import { z } from "zod";
-import { day, id, label } from "../../environment/entity.ts";
-import { before, refuse, toolOf } from "../../environment/server.ts";
+import { day, id, label } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
 import { daysBetween } from "../../environment/time.ts";
 import { given, issueId, issueKey, projectId, sprintId, sprintRow } from "./words.ts";
 import {
@@ -19,7 +20,7 @@ import {
   userName,
 } from "./state.ts";
 
-const tool = toolOf(Tracker);
+const tool = createToolFactory(Tracker);
 
 const longestSprint = 42;
 /** Of work, a day and person. */
@@ -91,7 +92,7 @@ export const sprints = {
           "invalid_params",
           `a sprint ends 1 to ${longestSprint} days after it starts, and ${end} is ${daysBetween(start, end)} days after ${start}`,
         );
-      const others = Object.values(before(tracker).sprints).filter(
+      const others = Object.values(getOriginal(tracker).sprints).filter(
         it => it.project_id === project_id,
       );
       const same = others.find(it => it.name.toLowerCase() === name.trim().toLowerCase());
@@ -178,7 +179,7 @@ export const sprints = {
         issue_id,
         sprint: sprint.name,
         sprint_id,
-        planned_points: pointsIn(before(tracker), sprint_id, issue_id) + issue.points,
+        planned_points: pointsIn(getOriginal(tracker), sprint_id, issue_id) + issue.points,
         capacity: sprint.capacity,
         moved_from,
       });
@@ -212,7 +213,7 @@ export const sprints = {
         issue_id,
         sprint: sprint.name,
         sprint_id,
-        planned_points: pointsIn(before(tracker), sprint_id, issue_id),
+        planned_points: pointsIn(getOriginal(tracker), sprint_id, issue_id),
       };
     },
   }),
@@ -282,7 +283,7 @@ export const timekeeping = {
           `${worked} is more than ${latest} days ago, and its time sheet is closed`,
           "choose a later day",
         );
-      const lines = Object.values(before(tracker).work);
+      const lines = Object.values(getOriginal(tracker).work);
       const used = lines.reduce(
         (sum, it) => (it.by === tracker.user && it.day === worked ? sum + it.minutes : sum),
         0,

@@ -4,8 +4,9 @@
  * way.
  */
 import { z } from "zod";
-import { day, minute } from "../../environment/entity.ts";
-import { before, findEntity, refuse } from "../../environment/server.ts";
+import { day, minute } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { findEntity, refuse } from "../../environment/server.ts";
 
 export const statuses = [
   "todo",
@@ -203,7 +204,7 @@ export const named = (issue: Issue, issueId: string): string => `${issueId} (${i
 /** The user of that full name or e-mail address, by id. */
 export function userNamed(tracker: Tracker, name: string): string {
   const wanted = name.trim().toLowerCase();
-  const found = Object.entries(before(tracker.users)).find(
+  const found = Object.entries(getOriginal(tracker.users)).find(
     ([, it]) => it.name.toLowerCase() === wanted || it.email.toLowerCase() === wanted,
   );
   if (found) return found[0];
@@ -309,7 +310,7 @@ export const pointsIn = ({ issues }: Tracker, sprintId: string, exceptId?: strin
 /** Turns down an issue of so many points where the sprint has no room for it. */
 export function hasRoom(tracker: Tracker, sprintId: string, issueId: string, points: number): void {
   const sprint = tracker.sprints[sprintId]!;
-  const taken = pointsIn(before(tracker), sprintId, issueId);
+  const taken = pointsIn(getOriginal(tracker), sprintId, issueId);
   if (taken + points > sprint.capacity)
     refuse(
       "limit_exceeded",

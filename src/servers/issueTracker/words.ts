@@ -3,7 +3,7 @@
  * described one way.
  */
 import { z } from "zod";
-import { day, id, label, spokenId } from "../../environment/entity.ts";
+import { day, id, label, spokenId } from "../../environment/fieldSchemas.ts";
 
 /** People say an issue's key: WEB-12. */
 export const issueKey = () => spokenId("issue");

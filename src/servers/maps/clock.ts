@@ -1,5 +1,5 @@
 /** Times of day, traffic hours and time zones, all from texts in the home city's own time. */
-import { minuteAfter, weekdayOf } from "../../environment/time.ts";
+import { addMinutes, getWeekday } from "../../environment/time.ts";
 
 export const timeOf = (at: string): string => at.slice(11);
 
@@ -12,7 +12,7 @@ const weekdays = [
   "Friday",
   "Saturday",
 ] as const;
-export const dayNameOf = (at: string) => weekdays[weekdayOf(at)]!;
+export const dayNameOf = (at: string) => weekdays[getWeekday(at)]!;
 
 /** How much of the worst traffic there is at that time, 0 to 1. */
 export function rushAt(at: string): number {
@@ -51,8 +51,8 @@ export function elsewhere(
   from: string,
   to: string,
 ): { readonly local: string; readonly offset: string } {
-  const winter = minuteAfter(at, -aheadOf(from, at));
-  const utc = minuteAfter(at, -aheadOf(from, winter));
+  const winter = addMinutes(at, -aheadOf(from, at));
+  const utc = addMinutes(at, -aheadOf(from, winter));
   const ahead = aheadOf(to, utc);
-  return { local: minuteAfter(utc, ahead), offset: `UTC+${ahead / 60}` };
+  return { local: addMinutes(utc, ahead), offset: `UTC+${ahead / 60}` };
 }

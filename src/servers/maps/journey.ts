@@ -4,7 +4,7 @@
  * only.
  */
 import { refuse } from "../../environment/server.ts";
-import { minuteAfter, minutesOf } from "../../environment/time.ts";
+import { addMinutes, toMinutes } from "../../environment/time.ts";
 import { isWithin, rushAt, timeOf } from "./clock.ts";
 import { metersBetween } from "./geometry.ts";
 import { wayBetween, type Pace, type Way } from "./roads.ts";
@@ -226,9 +226,9 @@ function byFerry(atlas: Atlas, trip: Trip, ferry: Ferry): Journey {
     overland(trip, trip.from, port, `to ${port.name}`),
     overland(trip, landing, trip.to, `${landing.name} onward`),
   ];
-  const arrives = minuteAfter(trip.departs, before.minutes);
+  const arrives = addMinutes(trip.departs, before.minutes);
   const wait =
-    (minutesOf(`1970-01-01T${ferry.departs}`) - minutesOf(`1970-01-01T${timeOf(arrives)}`) + 1440) %
+    (toMinutes(`1970-01-01T${ferry.departs}`) - toMinutes(`1970-01-01T${timeOf(arrives)}`) + 1440) %
     1440;
   const crossing = Math.round(metersBetween(port, landing));
   return {

@@ -1,13 +1,13 @@
 /** The map's tools that find places and addresses: five look-ups that change nothing. */
 import { z } from "zod";
-import { id, label } from "../../environment/entity.ts";
-import { refuse, toolOf } from "../../environment/server.ts";
-import { hasWords } from "../../environment/words.ts";
+import { id, label } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { containsWords } from "../../environment/textSearch.ts";
 import { isWithin, timeOf, dayNameOf } from "./clock.ts";
 import { footOn, metersBetween, pointAlong } from "./geometry.ts";
 import { addressOf, Atlas, categories, cityNamed, cityOf, placeOf, type Place } from "./state.ts";
 
-const tool = toolOf(Atlas);
+const tool = createToolFactory(Atlas);
 
 export const placeId = id("place").describe("Place id, as maps_search_places gives it");
 const category = z.enum(categories).optional().describe("Only places of this category");
@@ -194,7 +194,7 @@ export const finding = {
       const found = Object.entries(atlas.places).filter(
         ([, it]) =>
           (!it.gone || name !== undefined) &&
-          (!name || hasWords(it.name, name)) &&
+          (!name || containsWords(it.name, name)) &&
           (!kind || it.category === kind) &&
           (!own || it.city_id === own) &&
           (!open_now || isOpen(it, now) === true),

@@ -3,15 +3,16 @@
  * shared with other people.
  */
 import { z } from "zod";
-import { id, label, minute } from "../../environment/entity.ts";
-import { before, refuse, toolOf } from "../../environment/server.ts";
-import { minuteAfter, minutesOf } from "../../environment/time.ts";
+import { id, label, minute } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { addMinutes, toMinutes } from "../../environment/time.ts";
 
 import { journeyOf, quickest, told, tripOf, type Journey } from "./journey.ts";
 import { placeId } from "./places.ts";
 import { Atlas, modes, placeOf } from "./state.ts";
 
-const tool = toolOf(Atlas);
+const tool = createToolFactory(Atlas);
 
 const fromPlace = placeId.describe("Place where it starts, as maps_search_places gives it");
 const toPlace = placeId.describe("Place where it ends, as maps_search_places gives it");
@@ -53,7 +54,7 @@ export const ways = {
         to: trip.to.name,
         meters: journey.meters,
         minutes: journey.minutes,
-        arrives: minuteAfter(trip.departs, journey.minutes),
+        arrives: addMinutes(trip.departs, journey.minutes),
         steps: stepsOf(journey),
       };
     },
@@ -161,7 +162,7 @@ export const ways = {
       const ends = { from: trip.from.name, to: trip.to.name };
       if (arrive_by === undefined) {
         const found = journeyOf(atlas, trip).minutes;
-        return { ...ends, minutes: found, leave_at: now, arrives: minuteAfter(now, found) };
+        return { ...ends, minutes: found, leave_at: now, arrives: addMinutes(now, found) };
       }
       if (arrive_by < now)
         refuse(
@@ -172,16 +173,16 @@ export const ways = {
       // traffic depends on when one leaves: estimate, then ask again for that time
       let takes = journeyOf(atlas, { ...trip, departs: arrive_by }).minutes;
       for (let n = 0; n < 3; n++) {
-        const departs = minuteAfter(arrive_by, -takes);
+        const departs = addMinutes(arrive_by, -takes);
         if (departs < now)
           return refuse(
             "precondition_failed",
             `${ends.to} is ${takes} minutes away: whoever leaves now, at ${now}, is there after ${arrive_by}`,
-            `the earliest arrival is about ${minuteAfter(now, journeyOf(atlas, trip).minutes)}`,
+            `the earliest arrival is about ${addMinutes(now, journeyOf(atlas, trip).minutes)}`,
           );
         takes = journeyOf(atlas, { ...trip, departs }).minutes;
       }
-      const leave_at = minuteAfter(arrive_by, -takes);
+      const leave_at = addMinutes(arrive_by, -takes);
       if (leave_at < now)
         return refuse(
           "precondition_failed",
@@ -216,7 +217,7 @@ export const ways = {
       until: minute(),
     },
     run(atlas, { contact, hours = 4, ...args }, { now, newId }) {
-      const map = before(atlas);
+      const map = getOriginal(atlas);
       const [contact_id, person] = contactNamed(map, contact);
       if (person.muted)
         refuse(
@@ -242,8 +243,8 @@ export const ways = {
           `${live.length} routes are shared already, the most there may be`,
           `the next one ends at ${soonest}`,
         );
-      const until = minuteAfter(now, hours * 60);
-      if (minutesOf(until) - minutesOf(now) < journey.minutes)
+      const until = addMinutes(now, hours * 60);
+      if (toMinutes(until) - toMinutes(now) < journey.minutes)
         refuse(
           "precondition_failed",
           `the route takes ${journey.minutes} minutes and would be shared for ${hours * 60} only`,

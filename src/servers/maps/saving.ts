@@ -3,16 +3,17 @@
  * keeps.
  */
 import { z } from "zod";
-import { id, label, minute } from "../../environment/entity.ts";
-import { before, findEntity, refuse, toolOf } from "../../environment/server.ts";
-import { hasWords } from "../../environment/words.ts";
+import { id, label, minute } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
+import { containsWords } from "../../environment/textSearch.ts";
 import { elsewhere } from "./clock.ts";
 import { metersBetween } from "./geometry.ts";
 import { slownessOf } from "./journey.ts";
 import { placeId } from "./places.ts";
 import { Atlas, cityNamed, incidentsAt, lists, placeOf } from "./state.ts";
 
-const tool = toolOf(Atlas);
+const tool = createToolFactory(Atlas);
 
 /** Kilometres an hour of a car on a free street. */
 const free = { main: 42, street: 28, lane: 18, country: 65 } as const;
@@ -193,7 +194,7 @@ export const keeping = {
       on_list: z.int().describe("How many places the list holds now"),
     },
     run(atlas, { place_id, list: wanted, note }, { now, newId }) {
-      const map = before(atlas);
+      const map = getOriginal(atlas);
       const place = placeOf(map, place_id);
       if (place.gone)
         refuse(
@@ -235,7 +236,7 @@ export const keeping = {
       on_list: z.int().describe("How many places the list holds now"),
     },
     run(atlas, { saved_id }) {
-      const map = before(atlas);
+      const map = getOriginal(atlas);
       const { place_id, list: from } = findEntity(
         map.saved,
         saved_id,
@@ -291,7 +292,7 @@ export const keeping = {
       const found = Object.entries(atlas.saved).filter(
         ([, it]) =>
           (!wanted || it.list === wanted) &&
-          (!name || hasWords(atlas.places[it.place_id]!.name, name)),
+          (!name || containsWords(atlas.places[it.place_id]!.name, name)),
       );
       const newest = found.sort(([a, x], [b, y]) =>
         x.at === y.at ? (a < b ? -1 : 1) : x.at < y.at ? 1 : -1,

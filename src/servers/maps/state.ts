@@ -4,7 +4,7 @@
  * saved and shared.
  */
 import { z } from "zod";
-import { minute } from "../../environment/entity.ts";
+import { minute } from "../../environment/fieldSchemas.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
 
 export const categories = [

@@ -3,10 +3,11 @@
  * accept one. Knows how listings end and sell.
  */
 import { z } from "zod";
-import { cents, id, label, minute, money } from "../../environment/entity.ts";
-import { before, refuse, toolOf } from "../../environment/server.ts";
-import { minuteAfter } from "../../environment/time.ts";
-import { round } from "../../environment/money.ts";
+import { cents, id, label, minute, money } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { addMinutes } from "../../environment/time.ts";
+import { roundToCents } from "../../environment/amounts.ts";
 import { limit, listingId, prices, rightsOf } from "./looking.ts";
 import { ownId } from "./offering.ts";
 import {
@@ -26,7 +27,7 @@ import {
 /** A bid above so many times what is needed is taken for a slip. */
 const slip = 2;
 
-const tool = toolOf(Market);
+const tool = createToolFactory(Market);
 
 const nameOf = ({ members }: Pick<Market, "members">, member: string) => members[member]!.name;
 
@@ -57,7 +58,7 @@ export const bidding = {
           `${called(listing, listing_id)} is your own listing, and nobody bids on their own`,
           "choose a listing of somebody else",
         );
-      rightsOf(before(market), listing.seller_id);
+      rightsOf(getOriginal(market), listing.seller_id);
       stillOffered(listing, listing_id);
       if (statusOf(listing, now) === "ended")
         refuse(
@@ -65,7 +66,7 @@ export const bidding = {
           `the bidding for ${called(listing, listing_id)} ended at ${listing.ends}`,
           "marketplace_search_listings shows what is open",
         );
-      const leading = leaders(before(market).bids);
+      const leading = leaders(getOriginal(market).bids);
       const top = leading.get(listing_id)?.bid;
       if (top?.bidder_id === customer)
         refuse(
@@ -81,7 +82,7 @@ export const bidding = {
           `bid ${least} or more`,
         );
       const buys = listing.buy_now !== undefined && amount >= listing.buy_now;
-      const most = Math.max(round(slip * least), listing.buy_now ?? 0);
+      const most = Math.max(roundToCents(slip * least), listing.buy_now ?? 0);
       if (amount > most)
         refuse(
           "limit_exceeded",
@@ -89,7 +90,7 @@ export const bidding = {
           `bid between ${least} and ${most}`,
         );
       const price = buys ? listing.buy_now! : amount;
-      const bound = round(
+      const bound = roundToCents(
         [...leading.values()].reduce(
           (sum, it) =>
             sum +
@@ -99,7 +100,7 @@ export const bidding = {
           0,
         ),
       );
-      if (round(bound + price) > terms.bidding_limit)
+      if (roundToCents(bound + price) > terms.bidding_limit)
         refuse(
           "limit_exceeded",
           `your leading bids come to ${bound} and may come to ${terms.bidding_limit}: another ${price} is too much`,
@@ -121,7 +122,7 @@ export const bidding = {
           amount: price,
           status: "leading" as const,
           ends: listing.ends,
-          retract_until: minuteAfter(now, terms.retract_minutes),
+          retract_until: addMinutes(now, terms.retract_minutes),
         };
       listing.status = "sold";
       listing.sold_by = bid_id;
@@ -213,13 +214,13 @@ export const bidding = {
           "precondition_failed",
           `${what} stands, since the listing is ${statusOf(listing, now)}`,
         );
-      const last = minuteAfter(bid.at, market.terms.retract_minutes);
+      const last = addMinutes(bid.at, market.terms.retract_minutes);
       if (now > last)
         refuse(
           "precondition_failed",
           `${what} could be taken back until ${last}, ${market.terms.retract_minutes} minutes after it was made`,
         );
-      const [top, second] = standing(before(market).bids, bid.listing_id);
+      const [top, second] = standing(getOriginal(market).bids, bid.listing_id);
       if (top![0] !== bid_id)
         refuse(
           "precondition_failed",
@@ -275,7 +276,7 @@ export const bidding = {
           `${nameOf(market, bid.bidder_id)} has taken the bid of ${bid.amount} back`,
           "marketplace_list_bids shows which bids stand",
         );
-      const [top] = standing(before(market).bids, bid.listing_id);
+      const [top] = standing(getOriginal(market).bids, bid.listing_id);
       if (top![0] !== bid_id)
         refuse(
           "precondition_failed",

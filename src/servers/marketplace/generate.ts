@@ -2,7 +2,7 @@
  * The marketplace of a world: the user of the canon among friends, colleagues and people of other
  * firms, who offer, bid, write and rate.
  */
-import { minuteAfter } from "../../environment/time.ts";
+import { addMinutes } from "../../environment/time.ts";
 import { leastBid, server, standing, statusOf, type MarketplaceWorld } from "./server.ts";
 import type { SharedCast } from "../shared/cast.ts";
 import {
@@ -18,7 +18,7 @@ import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
 type Market = MarketplaceWorld;
 type Fate = "open" | "ended" | "sold" | "withdrawn";
 
-const minutesBefore = (now: string, minutes: number) => minuteAfter(now, -minutes);
+const minutesBefore = (now: string, minutes: number) => addMinutes(now, -minutes);
 const dayOf = (now: string, days: number) => minutesBefore(now, -days * 1440).slice(0, 10);
 const cityOf = (cast: SharedCast, i: number) =>
   cast.cities[i % 3 === 0 ? i % cast.cities.length : 0]!.name;

@@ -3,9 +3,10 @@
  * profiles, messages and ratings.
  */
 import { z } from "zod";
-import { cents, day, id, label, minute, money } from "../../environment/entity.ts";
-import { before, findEntity, refuse, toolOf } from "../../environment/server.ts";
-import { has } from "../../environment/words.ts";
+import { cents, day, id, label, minute, money } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
 import {
   called,
   categories,
@@ -33,7 +34,7 @@ export const prices = [
   15, 20, 25, 30, 40, 45, 50, 60, 75, 80, 90, 100, 120, 140, 160, 180, 200, 240, 280, 320, 380, 450,
 ];
 
-const tool = toolOf(Market);
+const tool = createToolFactory(Market);
 
 /** Turns down what a seller does not want from the customer. */
 export const rightsOf = (market: Market, seller: string): void => {
@@ -100,9 +101,9 @@ export const finding = {
         ([key, it]) =>
           it.seller_id !== customer &&
           (title || involving ? true : statusOf(it, now) === "open") &&
-          (!title || has(it.title, title)) &&
+          (!title || containsText(it.title, title)) &&
           (!category || it.category === category) &&
-          (!seller || has(members[it.seller_id]!.name, seller)) &&
+          (!seller || containsText(members[it.seller_id]!.name, seller)) &&
           (involving !== "bid_on" || mine.has(key)) &&
           (involving !== "bought" || boughtBy(it)) &&
           (max_price === undefined || leastBid(it, leading.get(key)?.bid) <= max_price),
@@ -252,21 +253,21 @@ export const dealing = {
     },
     run(market, { listing_id, text }, { now, newId }) {
       const { customer, terms } = market;
-      const listing = listingOf(before(market), listing_id);
+      const listing = listingOf(getOriginal(market), listing_id);
       if (listing.seller_id === customer)
         refuse(
           "precondition_failed",
           `${called(listing, listing_id)} is your own listing`,
           "choose a listing of somebody else",
         );
-      rightsOf(before(market), listing.seller_id);
+      rightsOf(getOriginal(market), listing.seller_id);
       if (listing.status === "withdrawn")
         refuse(
           "precondition_failed",
           `${called(listing, listing_id)} was withdrawn`,
           "marketplace_get_seller_profile shows what else the seller offers",
         );
-      const conversation = Object.values(before(market).messages)
+      const conversation = Object.values(getOriginal(market).messages)
         .filter(it => it.listing_id === listing_id && (it.from === customer || it.to === customer))
         .sort((a, b) => (a.at < b.at ? -1 : 1));
       const unanswered =
@@ -429,7 +430,7 @@ export const dealing = {
     },
     run(market, { listing_id, stars, text = "" }, { now, newId }) {
       const { customer, members } = market;
-      const listing = listingOf(before(market), listing_id);
+      const listing = listingOf(getOriginal(market), listing_id);
       if (listing.seller_id === customer)
         refuse(
           "permission_denied",
@@ -437,14 +438,16 @@ export const dealing = {
           "rate sellers from whom something was bought",
         );
       const winner =
-        listing.sold_by === undefined ? undefined : before(market).bids[listing.sold_by]!.bidder_id;
+        listing.sold_by === undefined
+          ? undefined
+          : getOriginal(market).bids[listing.sold_by]!.bidder_id;
       if (winner !== customer)
         refuse(
           "permission_denied",
           `you have not bought ${called(listing, listing_id)}, which is ${statusOf(listing, now)}`,
           "marketplace_search_listings with involving bought shows what was bought",
         );
-      const known = Object.values(before(market).ratings).find(
+      const known = Object.values(getOriginal(market).ratings).find(
         it => it.listing_id === listing_id && it.by === customer,
       );
       if (known)

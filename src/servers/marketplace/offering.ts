@@ -3,11 +3,12 @@
  * offers.
  */
 import { z } from "zod";
-import { cents, id, label, minute, money } from "../../environment/entity.ts";
-import { before, refuse, toolOf } from "../../environment/server.ts";
-import { minuteAfter } from "../../environment/time.ts";
-import { has } from "../../environment/words.ts";
-import { round } from "../../environment/money.ts";
+import { cents, id, label, minute, money } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { addMinutes } from "../../environment/time.ts";
+import { containsText } from "../../environment/textSearch.ts";
+import { roundToCents } from "../../environment/amounts.ts";
 import { limit, prices } from "./looking.ts";
 import {
   called,
@@ -67,7 +68,7 @@ const open = {
   ends: minute(),
 };
 
-const tool = toolOf(Market);
+const tool = createToolFactory(Market);
 
 const stepOf = (price: number) => (price < 50 ? 2 : price < 200 ? 5 : 10);
 
@@ -109,7 +110,7 @@ export const offering = {
       { now, newId },
     ) {
       checkPrices(start_price, buy_now);
-      const own = Object.entries(before(market).listings).filter(
+      const own = Object.entries(getOriginal(market).listings).filter(
         ([, it]) => it.seller_id === market.customer && statusOf(it, now) === "open",
       );
       const same = own.find(([, it]) => it.title.toLowerCase() === title.toLowerCase());
@@ -135,7 +136,7 @@ export const offering = {
         step: stepOf(start_price),
         ...(buy_now === undefined ? {} : { buy_now }),
         opened: now.slice(0, 10),
-        ends: minuteAfter(now, days * 1440),
+        ends: addMinutes(now, days * 1440),
         status: "open",
       };
       const listing_id = newId("lst");
@@ -174,7 +175,7 @@ export const offering = {
         ...(description === undefined ? {} : { description }),
         ...(start_price === undefined ? {} : { start_price, step: stepOf(start_price) }),
         ...(buy_now === undefined ? {} : { buy_now }),
-        ...(days === undefined ? {} : { ends: minuteAfter(now, days * 1440) }),
+        ...(days === undefined ? {} : { ends: addMinutes(now, days * 1440) }),
       };
       if (Object.keys(changes).length === 0)
         refuse(
@@ -182,7 +183,7 @@ export const offering = {
           "nothing to change was given",
           "give a title, description, start_price, buy_now or days",
         );
-      const bids = standing(before(market).bids, listing_id);
+      const bids = standing(getOriginal(market).bids, listing_id);
       if (
         bids.length > 0 &&
         (title !== undefined || start_price !== undefined || buy_now !== undefined)
@@ -236,14 +237,14 @@ export const offering = {
     run(market, { listing_id }, { now }) {
       const listing = ownListing(market, listing_id);
       stillOffered(listing, listing_id);
-      const [top] = standing(before(market).bids, listing_id);
+      const [top] = standing(getOriginal(market).bids, listing_id);
       if (top)
         refuse(
           "precondition_failed",
           `${called(listing, listing_id)} has a bid of ${top[1].amount} by ${market.members[top[1].bidder_id]!.name}, so it cannot be withdrawn`,
           "marketplace_accept_bid sells it",
         );
-      const others = Object.entries(before(market).listings).filter(
+      const others = Object.entries(getOriginal(market).listings).filter(
         ([key, it]) =>
           key !== listing_id && it.seller_id === market.customer && statusOf(it, now) === "open",
       );
@@ -291,7 +292,7 @@ export const offering = {
       const own = Object.entries(listings).filter(([, it]) => it.seller_id === customer);
       const found = own.filter(
         ([key, it]) =>
-          (!title || has(it.title, title)) &&
+          (!title || containsText(it.title, title)) &&
           (!status || statusOf(it, now) === status) &&
           (with_bids === undefined || leading.has(key) === with_bids),
       );
@@ -311,7 +312,7 @@ export const offering = {
             ends: it.ends,
           };
         }),
-        earned: round(
+        earned: roundToCents(
           own.reduce(
             (total, [, it]) => total + (it.sold_by === undefined ? 0 : bids[it.sold_by]!.amount),
             0,

@@ -4,9 +4,9 @@
  * buying at once.
  */
 import { z } from "zod";
-import { day, minute, money } from "../../environment/entity.ts";
+import { day, minute, money } from "../../environment/fieldSchemas.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
-import { round } from "../../environment/money.ts";
+import { roundToCents } from "../../environment/amounts.ts";
 
 export const categories = [
   "furniture",
@@ -144,7 +144,7 @@ export function leaders(
 
 /** The least that the next bid has to be. */
 export const leastBid = (listing: Listing, top: Bid | undefined) =>
-  top ? round(top.amount + listing.step) : listing.start_price;
+  top ? roundToCents(top.amount + listing.step) : listing.start_price;
 
 /** A seller's mean rating in tenths, or nothing where nobody has rated them. */
 export function ratingOf(ratings: Market["ratings"], sellerId: string): number | undefined {

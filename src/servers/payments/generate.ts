@@ -2,7 +2,7 @@
  * Generates the accounting of a fixture set from the invoices in the file system, last year's list of
  * invoices and the companies of the shared cast.
  */
-import { dayAfter } from "../../environment/time.ts";
+import { addDays } from "../../environment/time.ts";
 import { server } from "./server.ts";
 import type { PaymentsState } from "./state.ts";
 import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
@@ -27,11 +27,11 @@ function generate(context: GeneratorContext): PaymentsState {
     ([, it]) => it.status === "open" && it.due >= today,
   );
   for (const [key] of open.slice(isFull ? -2 : -1))
-    books.addPayments(key, [dayAfter(today, -3)], "bank_transfer", 0.25);
+    books.addPayments(key, [addDays(today, -3)], "bank_transfer", 0.25);
   addRecentInvoices(books, last, isFull);
   addRefunds(books, isFull);
   addWebhooks(books, isFull);
-  books.addEvents(isFull ? "2025-11-15" : dayAfter(today, -12));
+  books.addEvents(isFull ? "2025-11-15" : addDays(today, -12));
   return books.state;
 }
 
@@ -49,7 +49,7 @@ function addCustomers(books: BooksBuilder, isFull: boolean): void {
 
 function addRefunds(books: BooksBuilder, isFull: boolean): void {
   const at = (daysAgo: number, time: string) =>
-    `${dayAfter(books.context.cast.now, -daysAgo)}T${time}`;
+    `${addDays(books.context.cast.now, -daysAgo)}T${time}`;
   if (!isFull) {
     books.addRefund("invoice 41 part 2", 100, at(6, "10:20"), "photos delivered late");
     return;

@@ -1,5 +1,5 @@
 /** Generates invoices and their payments. */
-import { dayAfter } from "../../environment/time.ts";
+import { addDays } from "../../environment/time.ts";
 import { computeTotal } from "./state.ts";
 import type { Firm } from "../shared/cast.ts";
 import type { GeneratorContext } from "../shared/generator.ts";
@@ -45,15 +45,12 @@ export function addWrittenInvoices(
 ): void {
   const { now, clients } = books.context.cast;
   for (const it of written.filter(row => !isFull || row.number > 37)) {
-    const due =
-      it.due ?? (it.isPaid ? dayAfter(now, -20) : dayAfter(now, 12 * (it.number % 5) - 26));
+    const due = it.due ?? (it.isPaid ? addDays(now, -20) : addDays(now, 12 * (it.number % 5) - 26));
     const status = it.isPaid ? "paid" : "open";
-    const key = books.addInvoice(it.number, it.firm, status, dayAfter(due, -30), due, it.lines);
+    const key = books.addInvoice(it.number, it.firm, status, addDays(due, -30), due, it.lines);
     if (!it.isPaid) continue;
     const days =
-      it.number % 3 === 0 || !isFull
-        ? [dayAfter(due, -18), dayAfter(due, -4)]
-        : [dayAfter(due, -3)];
+      it.number % 3 === 0 || !isFull ? [addDays(due, -18), addDays(due, -4)] : [addDays(due, -3)];
     const method = usualMethods[clients.findIndex(firm => firm.name === it.firm)];
     books.addPayments(key, days, method ?? "bank_transfer");
   }
@@ -93,18 +90,18 @@ export function addLastYear(books: BooksBuilder, written: readonly WrittenInvoic
     };
   });
   for (const number of [9, 10, 11]) {
-    const issued = dayAfter("2025-02-03", 11 * (number - 9));
+    const issued = addDays("2025-02-03", 11 * (number - 9));
     books.addInvoice(
       number,
       cast.clients[number % 3]!.name,
       "void",
       issued,
-      dayAfter(issued, 30),
+      addDays(issued, 30),
       createLines(150 + 10 * random.integer(40), context),
     );
   }
   for (let number = 12; number <= 37; number++) {
-    const issued = dayAfter("2025-03-15", (number - 12) * 11);
+    const issued = addDays("2025-03-15", (number - 12) * 11);
     const it = known.get(number);
     const from = it ? undefined : random.pickWeighted(left, row => row.n);
     const share =
@@ -122,13 +119,13 @@ export function addLastYear(books: BooksBuilder, written: readonly WrittenInvoic
       firm,
       "paid",
       issued,
-      dayAfter(issued, 30),
+      addDays(issued, 30),
       it?.lines ?? createLines(share!, context),
     );
     const isSmall = share !== undefined && share < 200;
     const days = random.boolean(0.3)
-      ? [dayAfter(issued, 8 + random.integer(8)), dayAfter(issued, 24 + random.integer(6))]
-      : [dayAfter(issued, 12 + random.integer(20))];
+      ? [addDays(issued, 8 + random.integer(8)), addDays(issued, 24 + random.integer(6))]
+      : [addDays(issued, 12 + random.integer(20))];
     books.addPayments(
       key,
       days,
@@ -151,18 +148,18 @@ export function addRecentInvoices(books: BooksBuilder, last: number, isFull: boo
       firm.name,
       status,
       issued,
-      dayAfter(issued, 30),
+      addDays(issued, 30),
       createLines(amounts[number % amounts.length]!, context),
     );
     number++;
   };
-  bill(third!, "void", dayAfter(today, -3));
+  bill(third!, "void", addDays(today, -3));
   if (isFull) {
-    bill(third!, "open", dayAfter(today, -2));
-    bill(first!, "open", dayAfter(today, -1));
+    bill(third!, "open", addDays(today, -2));
+    bill(first!, "open", addDays(today, -1));
     bill(first!, "open", today);
     bill(second!, "void", today);
   }
   for (const [i, firm] of cast.prospects.slice(0, isFull ? 6 : 2).entries())
-    bill(firm, "open", dayAfter(today, 2 + 3 * i));
+    bill(firm, "open", addDays(today, 2 + 3 * i));
 }

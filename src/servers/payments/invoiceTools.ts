@@ -1,10 +1,11 @@
 /** Tools that create and read invoices. */
 import { z } from "zod";
-import { cents, day, id, label, money } from "../../environment/entity.ts";
-import { before, findEntity, refuse, toolOf } from "../../environment/server.ts";
-import { dayAfter } from "../../environment/time.ts";
-import { has } from "../../environment/words.ts";
-import { round } from "../../environment/money.ts";
+import { cents, day, id, label, money } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
+import { addDays } from "../../environment/time.ts";
+import { containsText } from "../../environment/textSearch.ts";
+import { roundToCents } from "../../environment/amounts.ts";
 import {
   computeLineAmount,
   findInvoice,
@@ -21,7 +22,7 @@ import { invoiceId, statusesByUrgency, status, limit } from "./parameters.ts";
 
 const pricedLine = { text: z.string(), quantity: z.int(), unit_price: cents(), amount: cents() };
 
-const tool = toolOf(PaymentsState);
+const tool = createToolFactory(PaymentsState);
 
 const exampleLines = [
   [{ text: "Logo", quantity: 1, unit_price: 450 }],
@@ -92,7 +93,7 @@ export const invoiceTools = {
           `send_on ${issued} is before today, ${today}`,
           "leave it out to send the invoice now",
         );
-      const due = wanted ?? dayAfter(issued, 30);
+      const due = wanted ?? addDays(issued, 30);
       if (due < issued)
         refuse(
           "precondition_failed",
@@ -100,14 +101,15 @@ export const invoiceTools = {
           "choose a later last day to pay",
         );
       const total = computeTotal({ lines });
-      const owed = sumOwed(before(state), customer_id, context.now);
-      if (issued === today && round(owed + total) > customer.credit)
+      const owed = sumOwed(getOriginal(state), customer_id, context.now);
+      if (issued === today && roundToCents(owed + total) > customer.credit)
         refuse(
           "limit_exceeded",
           `${customer.name} owes ${owed} and may owe ${customer.credit}: another ${total} is too much`,
           "record a payment first, bill less, or send it on a later day",
         );
-      const number = 1 + Math.max(0, ...Object.values(before(state).invoices).map(it => it.number));
+      const number =
+        1 + Math.max(0, ...Object.values(getOriginal(state).invoices).map(it => it.number));
       const invoice: Invoice = { number, customer_id, status: "open", issued, due, lines };
       const invoice_id = context.newId("inv");
       state.invoices[invoice_id] = invoice;
@@ -206,7 +208,7 @@ export const invoiceTools = {
       const found = Object.entries(state.invoices).filter(
         ([, it]) =>
           (number === undefined || String(it.number) === number.replace(/^#?0*/, "")) &&
-          (!customer || has(state.customers[it.customer_id]!.name, customer)) &&
+          (!customer || containsText(state.customers[it.customer_id]!.name, customer)) &&
           (!wanted || getInvoiceStatus(it, now) === wanted) &&
           (!due_by || it.due <= due_by),
       );
@@ -221,7 +223,7 @@ export const invoiceTools = {
       const concerned = Object.entries(state.customers).filter(
         ([customerId, it]) =>
           rows.some(([, row]) => row.customer_id === customerId) ||
-          (isPlain && customer !== undefined && has(it.name, customer)),
+          (isPlain && customer !== undefined && containsText(it.name, customer)),
       );
       return {
         invoices: rows.map(([invoice_id, it]) => {

@@ -1,6 +1,6 @@
 /** Schemas of parameters and results that several tools share. */
 import { z } from "zod";
-import { id, money } from "../../environment/entity.ts";
+import { id, money } from "../../environment/fieldSchemas.ts";
 
 export const invoiceId = id("invoice").describe("Invoice id, as payments_list_invoices gives it");
 export const statusesByUrgency = ["overdue", "open", "draft", "paid", "void"] as const;

@@ -1,9 +1,9 @@
 /** Tools that read and refund payments. */
 import { z } from "zod";
-import { cents, day, id, label, minute } from "../../environment/entity.ts";
-import { refuse, toolOf } from "../../environment/server.ts";
-import { has } from "../../environment/words.ts";
-import { round } from "../../environment/money.ts";
+import { cents, day, id, label, minute } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
+import { roundToCents } from "../../environment/amounts.ts";
 import { amount, limit } from "./parameters.ts";
 import {
   getLastRefundDay,
@@ -22,7 +22,7 @@ const refuseReversedDays = (from: string | undefined, to: string | undefined) =>
   if (from && to && from > to) refuse("invalid_params", `from_date ${from} is after to_date ${to}`);
 };
 
-const tool = toolOf(PaymentsState);
+const tool = createToolFactory(PaymentsState);
 
 export const paymentTools = {
   get_payment: tool({
@@ -58,7 +58,8 @@ export const paymentTools = {
         method,
         at,
         ...(refunds.length ? { refunds } : {}),
-        refundable: now.slice(0, 10) > refundable_until ? 0 : round(paid - sumRefunds(payment)),
+        refundable:
+          now.slice(0, 10) > refundable_until ? 0 : roundToCents(paid - sumRefunds(payment)),
         refundable_until,
       };
     },
@@ -100,8 +101,8 @@ export const paymentTools = {
         state.customers[state.invoices[it.invoice_id]!.customer_id]!.name;
       const found = Object.entries(state.payments).filter(
         ([, it]) =>
-          (!reference || has(it.reference, reference)) &&
-          (!customer || has(payer(it), customer)) &&
+          (!reference || containsText(it.reference, reference)) &&
+          (!customer || containsText(payer(it), customer)) &&
           (!method || it.method === method) &&
           (!from_date || it.at.slice(0, 10) >= from_date) &&
           (!to_date || it.at.slice(0, 10) <= to_date),
@@ -163,7 +164,7 @@ export const paymentTools = {
     run(state, { payment_id, amount: given, reason = "requested by the customer" }, context) {
       const payment = findPayment(state, payment_id);
       const description = `the payment for ${payment.reference} (${payment_id})`;
-      const left = round(payment.amount - sumRefunds(payment));
+      const left = roundToCents(payment.amount - sumRefunds(payment));
       if (left === 0) refuse("conflict", `${description} was already given back in full`);
       const last = getLastRefundDay(state, payment);
       if (context.now.slice(0, 10) > last)

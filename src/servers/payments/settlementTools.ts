@@ -1,8 +1,9 @@
 /** Tools that settle an invoice: record a payment, or void it. */
 import { z } from "zod";
-import { cents, id, label } from "../../environment/entity.ts";
-import { before, refuse, toolOf } from "../../environment/server.ts";
-import { round, sum } from "../../environment/money.ts";
+import { cents, id, label } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
 import {
   findInvoice,
   computeOpenAmount,
@@ -15,7 +16,7 @@ import {
 } from "./state.ts";
 import { invoiceId, status, amount } from "./parameters.ts";
 
-const tool = toolOf(PaymentsState);
+const tool = createToolFactory(PaymentsState);
 
 export const settlementTools = {
   pay_invoice: tool({
@@ -64,7 +65,7 @@ export const settlementTools = {
           `${customer.name} has not agreed to direct debit`,
           "choose bank_transfer, card or cash",
         );
-      const left = computeOpenAmount(before(state), invoice_id, invoice);
+      const left = computeOpenAmount(getOriginal(state), invoice_id, invoice);
       const paid = given ?? left;
       if (paid > left)
         refuse(
@@ -72,9 +73,11 @@ export const settlementTools = {
           `${description} has ${left} left to pay, ${paid} is more`,
           `give at most ${left}`,
         );
-      const own = listInvoicePayments(before(state), invoice_id);
-      const inCash = sum(own.filter(([, it]) => it.method === "cash").map(([, it]) => it.amount));
-      if (method === "cash" && round(inCash + paid) > state.cash_limit)
+      const own = listInvoicePayments(getOriginal(state), invoice_id);
+      const inCash = sumAmounts(
+        own.filter(([, it]) => it.method === "cash").map(([, it]) => it.amount),
+      );
+      if (method === "cash" && roundToCents(inCash + paid) > state.cash_limit)
         refuse(
           "limit_exceeded",
           `at most ${state.cash_limit} of an invoice may be paid in cash, and ${inCash} of ${description} was`,
@@ -98,7 +101,7 @@ export const settlementTools = {
         payment_id,
         invoice: String(number),
         paid,
-        left: round(left - paid),
+        left: roundToCents(left - paid),
         status: getInvoiceStatus(invoice, context.now),
       };
     },
@@ -119,14 +122,14 @@ export const settlementTools = {
       const invoice = findInvoice(state, invoice_id);
       const description = `invoice ${invoice.number} (${invoice_id})`;
       if (invoice.status === "void") refuse("conflict", `${description} is already void`);
-      const received = sumReceived(before(state), invoice_id);
+      const received = sumReceived(getOriginal(state), invoice_id);
       if (received > 0)
         refuse(
           "precondition_failed",
           `${description} has had ${received} paid`,
           "payments_refund_payment gives that back; payments_get_invoice lists its payments",
         );
-      const cancelled = computeOpenAmount(before(state), invoice_id, invoice);
+      const cancelled = computeOpenAmount(getOriginal(state), invoice_id, invoice);
       invoice.status = "void";
       logEvent(state, context, "invoice.voided", `invoice ${invoice.number}`);
       return { number: String(invoice.number), invoice_id, status: "void" as const, cancelled };

@@ -3,10 +3,10 @@
  * is overdue follows from the session's day.
  */
 import { z } from "zod";
-import { day, minute, money } from "../../environment/entity.ts";
+import { day, minute, money } from "../../environment/fieldSchemas.ts";
 import { findEntity, type ToolContext } from "../../environment/server.ts";
-import { dayAfter } from "../../environment/time.ts";
-import { round, sum } from "../../environment/money.ts";
+import { addDays } from "../../environment/time.ts";
+import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
 
 export const paymentMethods = ["bank_transfer", "card", "direct_debit", "cash"] as const;
 export const eventKinds = [
@@ -89,11 +89,11 @@ export const PaymentsState = z.strictObject({
 });
 export type PaymentsState = z.infer<typeof PaymentsState>;
 
-export const computeLineAmount = (it: Line) => round(it.quantity * it.unit_price);
+export const computeLineAmount = (it: Line) => roundToCents(it.quantity * it.unit_price);
 
 export const computeTotal = (invoice: Pick<Invoice, "lines">): number =>
-  sum(invoice.lines.map(computeLineAmount));
-export const sumRefunds = (payment: Payment) => sum(payment.refunds.map(it => it.amount));
+  sumAmounts(invoice.lines.map(computeLineAmount));
+export const sumRefunds = (payment: Payment) => sumAmounts(payment.refunds.map(it => it.amount));
 export const listInvoicePayments = (
   { payments }: Pick<PaymentsState, "payments">,
   invoiceId: string,
@@ -101,11 +101,13 @@ export const listInvoicePayments = (
 
 /** The amount received for an invoice, without refunds. */
 export const sumReceived = (state: PaymentsState, invoiceId: string) =>
-  sum(listInvoicePayments(state, invoiceId).map(([, it]) => it.amount - sumRefunds(it)));
+  sumAmounts(listInvoicePayments(state, invoiceId).map(([, it]) => it.amount - sumRefunds(it)));
 
 /** The amount still to pay; for a draft, the amount to pay once it is sent. */
 export const computeOpenAmount = (state: PaymentsState, invoiceId: string, invoice: Invoice) =>
-  invoice.status === "open" ? round(computeTotal(invoice) - sumReceived(state, invoiceId)) : 0;
+  invoice.status === "open"
+    ? roundToCents(computeTotal(invoice) - sumReceived(state, invoiceId))
+    : 0;
 
 export function getInvoiceStatus(
   { status, issued, due }: Pick<Invoice, "status" | "issued" | "due">,
@@ -123,7 +125,7 @@ export const findPayment = (state: PaymentsState, paymentId: string) =>
 
 /** The amount that a customer was billed and has not paid. */
 export const sumOwed = (state: PaymentsState, customerId: string, now: string) =>
-  sum(
+  sumAmounts(
     Object.entries(state.invoices)
       .filter(([, it]) => it.customer_id === customerId && it.issued <= now.slice(0, 10))
       .map(([invoiceId, it]) => computeOpenAmount(state, invoiceId, it)),
@@ -153,4 +155,4 @@ export const sortNewestFirst = <T>(rows: [string, T][], at: (it: T) => string) =
 
 /** The last day on which a payment can be refunded. */
 export const getLastRefundDay = ({ refund_days }: PaymentsState, { at, method }: Payment) =>
-  dayAfter(at.slice(0, 10), refund_days[method]);
+  addDays(at.slice(0, 10), refund_days[method]);

@@ -1,14 +1,14 @@
 /** Tools for webhooks and the event log. */
 import { z } from "zod";
-import { day, id, label, minute } from "../../environment/entity.ts";
-import { refuse, toolOf } from "../../environment/server.ts";
-import { has } from "../../environment/words.ts";
+import { day, id, label, minute } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
 import { limit } from "./parameters.ts";
 import { eventKinds, PaymentsState, logEvent, sortNewestFirst } from "./state.ts";
 
 const maxWebhooks = 6;
 
-const tool = toolOf(PaymentsState);
+const tool = createToolFactory(PaymentsState);
 
 export const webhookTools = {
   register_webhook: tool({
@@ -137,10 +137,10 @@ export const webhookTools = {
       const found = Object.entries(events).filter(
         ([, it]) =>
           (!event || it.kind === event) &&
-          (!about || has(`${it.about} `, `${about} `)) &&
+          (!about || containsText(`${it.about} `, `${about} `)) &&
           (!from_date || it.at.slice(0, 10) >= from_date) &&
           (!webhook ||
-            Object.keys(it.deliveries).some(hook => has(webhooks[hook]!.url, webhook))) &&
+            Object.keys(it.deliveries).some(hook => containsText(webhooks[hook]!.url, webhook))) &&
           (!failed || Object.values(it.deliveries).includes("failed")),
       );
       return {

@@ -3,10 +3,11 @@
  * shelves.
  */
 import { z } from "zod";
-import { day, id, label, minute } from "../../environment/entity.ts";
-import { before, findEntity, refuse, toolOf } from "../../environment/server.ts";
-import { dayAfter } from "../../environment/time.ts";
-import { has } from "../../environment/words.ts";
+import { day, id, label, minute } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
+import { addDays } from "../../environment/time.ts";
+import { containsText } from "../../environment/textSearch.ts";
 import { itemId, limit, quantity, soldAt, storeId } from "./looking.ts";
 import {
   availableNow,
@@ -22,7 +23,7 @@ import {
 } from "./state.ts";
 
 const reasons = ["counted", "damaged", "stolen", "found", "returned"] as const;
-const tool = toolOf(Chain);
+const tool = createToolFactory(Chain);
 
 const heldNow = (chain: Chain, now: string) =>
   Object.entries(chain.reservations).filter(([, it]) => statusOf(it, now) === "held");
@@ -47,7 +48,7 @@ export const reserving = {
       available: z.int().describe("How many others can still have"),
     },
     run(chain, { item_id, store_id, quantity: wanted = 1 }, { now, newId }) {
-      const stands = before(chain);
+      const stands = getOriginal(chain);
       const [item, store] = [itemOf(stands, item_id), storeOf(stands, store_id)];
       trading(store, store_id, now);
       if (!store.pickup)
@@ -190,7 +191,7 @@ export const reserving = {
       const found = Object.entries(chain.reservations).filter(([, it]) => {
         const stands = statusOf(it, now);
         return (
-          (!item || has(chain.items[it.item_id]!.name, item)) &&
+          (!item || containsText(chain.items[it.item_id]!.name, item)) &&
           (!store_id || it.store_id === store_id) &&
           (status ? stands === status : item !== undefined || stands === "held")
         );
@@ -231,7 +232,7 @@ export const stocking = {
       from_available: z.int().describe("How many the sending store can still sell"),
     },
     run(chain, { item_id, from_store_id, to_store_id, quantity: moved }, { now, newId }) {
-      const stands = before(chain);
+      const stands = getOriginal(chain);
       const [item, from, to] = [
         itemOf(stands, item_id),
         storeOf(stands, from_store_id),
@@ -251,7 +252,7 @@ export const stocking = {
         );
       chain.stock[from_store_id]![item_id] = lies - moved;
       const number = 1 + Math.max(0, ...Object.values(stands.shipments).map(it => it.number));
-      const expected = dayAfter(now, from.city === to.city ? 0 : 1);
+      const expected = addDays(now, from.city === to.city ? 0 : 1);
       const shipment_id = newId("shp");
       chain.shipments[shipment_id] = {
         number,
@@ -346,7 +347,7 @@ export const stocking = {
       available: z.int(),
     },
     run(chain, { store_id, item_id, change, reason }, { now }) {
-      const stands = before(chain);
+      const stands = getOriginal(chain);
       const [item, store] = [itemOf(stands, item_id), storeOf(stands, store_id)];
       if (change === 0)
         refuse("invalid_params", "change is 0", "say how many more or fewer there are");

@@ -2,7 +2,7 @@
  * The stores of the canon's outdoor brand, in the home city and in others: shelves, reservations of
  * the canon's user, shipments on their way.
  */
-import { dayAfter } from "../../environment/time.ts";
+import { addDays } from "../../environment/time.ts";
 import { availableNow, lapses, server, type RetailChainWorld } from "./server.ts";
 import type { SharedCast } from "../shared/cast.ts";
 import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
@@ -81,7 +81,7 @@ class Racks {
       const quirks: Partial<Store> = {
         closed_on: i % 3 === 0 ? ["sunday", "monday"] : i % 5 === 1 ? [] : ["sunday"],
         ...(i % 4 === 1 ? { pickup: false } : {}),
-        ...(i % 6 === 2 ? { reopens: dayAfter(this.today, 12 + i) } : {}),
+        ...(i % 6 === 2 ? { reopens: addDays(this.today, 12 + i) } : {}),
         ...(i % 4 === 3 ? { opens: "10:00", closes: "19:00" } : {}),
       };
       this.#put(`${name} ${quarter}`, city, `${address}, ${name}`, north, east, quirks);
@@ -136,7 +136,7 @@ class Racks {
     daysAgo: number,
     status: "held" | "collected" | "cancelled",
   ): void {
-    const made = `${dayAfter(this.today, -daysAgo)}T${daysAgo === 0 ? "08" : "16"}:${String(5 + ((quantity * 13 + daysAgo * 7) % 50)).padStart(2, "0")}`;
+    const made = `${addDays(this.today, -daysAgo)}T${daysAgo === 0 ? "08" : "16"}:${String(5 + ((quantity * 13 + daysAgo * 7) % 50)).padStart(2, "0")}`;
     this.state.reservations[this.context.nextId("res")] = {
       item_id: item,
       store_id: store,
@@ -155,7 +155,7 @@ class Racks {
     lines: Readonly<Record<string, number>>,
     isReceived = false,
   ): void {
-    const expected = dayAfter(this.today, days);
+    const expected = addDays(this.today, days);
     this.#number += 1 + (this.#number % 3);
     this.state.shipments[this.context.nextId("shp")] = {
       number: this.#number,

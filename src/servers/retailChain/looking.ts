@@ -3,9 +3,9 @@
  * reservations only as what cannot be sold.
  */
 import { z } from "zod";
-import { cents, day, id, label, minute } from "../../environment/entity.ts";
-import { refuse, toolOf } from "../../environment/server.ts";
-import { has } from "../../environment/words.ts";
+import { cents, day, id, label, minute } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
 import {
   availableNow,
   categories,
@@ -33,7 +33,7 @@ export const quantity = z
   .max(99)
   .meta({ examples: [1, 1, 2, 2, 3, 4, 5, 6, 8, 10] });
 
-const tool = toolOf(Chain);
+const tool = createToolFactory(Chain);
 
 const unitsOf = ({ lines }: Chain["shipments"][string]) =>
   Object.values(lines).reduce((a, b) => a + b, 0);
@@ -72,8 +72,8 @@ const storeTools = {
     run({ stores, user }, { name, city, mine, open_now, limit: most = 10 }, { now }) {
       const found = Object.entries(stores).filter(
         ([key, it]) =>
-          (!name || has(it.name, name)) &&
-          (!city || has(it.city, city)) &&
+          (!name || containsText(it.name, name)) &&
+          (!city || containsText(it.city, city)) &&
           (mine === undefined || user.looks_after.includes(key) === mine) &&
           (open_now === undefined || isOpenAt(it, now) === open_now),
       );
@@ -190,7 +190,7 @@ const itemTools = {
     run(chain, { name, category, max_price, limit: most = 10 }, { now }) {
       const found = Object.entries(chain.items).filter(
         ([, it]) =>
-          (!name || has(`${it.name} ${it.brand}`, name)) &&
+          (!name || containsText(`${it.name} ${it.brand}`, name)) &&
           (!category || it.category === category) &&
           (max_price === undefined || it.price <= max_price),
       );
@@ -247,7 +247,8 @@ const itemTools = {
       const reserved = reservedNow(chain, now);
       const rows = Object.entries(chain.stock[store_id] ?? {}).flatMap(([item_id, on_hand]) => {
         const it = chain.items[item_id]!;
-        if ((name && !has(it.name, name)) || (category && it.category !== category)) return [];
+        if ((name && !containsText(it.name, name)) || (category && it.category !== category))
+          return [];
         const held = reserved(store_id, item_id);
         return [{ item: it.name, item_id, on_hand, reserved: held, available: on_hand - held }];
       });

@@ -4,9 +4,9 @@
  * and the store's hours.
  */
 import { z } from "zod";
-import { day, minute, money } from "../../environment/entity.ts";
+import { day, minute, money } from "../../environment/fieldSchemas.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
-import { dayAfter, weekdayOf } from "../../environment/time.ts";
+import { addDays, getWeekday } from "../../environment/time.ts";
 
 export const categories = [
   "tents",
@@ -140,7 +140,7 @@ export function availableNow(
   return (storeId, itemId) => (onHand(chain, storeId, itemId) ?? 0) - reserved(storeId, itemId);
 }
 
-const dayNameOf = (date: string) => weekdays[weekdayOf(date)]!;
+const dayNameOf = (date: string) => weekdays[getWeekday(date)]!;
 
 export const isClosedOn = (store: Store, date: string) =>
   store.closed_on.includes(dayNameOf(date)) ||
@@ -154,8 +154,8 @@ export const isOpenAt = (store: Store, now: string) =>
 export function opensNext(store: Store, now: string): string | undefined {
   if (isOpenAt(store, now)) return undefined;
   let date = now.slice(0, 10);
-  if (now.slice(11) >= store.closes) date = dayAfter(date, 1);
-  for (let i = 0; i < 400 && isClosedOn(store, date); i++) date = dayAfter(date, 1);
+  if (now.slice(11) >= store.closes) date = addDays(date, 1);
+  for (let i = 0; i < 400 && isClosedOn(store, date); i++) date = addDays(date, 1);
   return `${date}T${store.opens}`;
 }
 
@@ -166,7 +166,7 @@ export function opensNext(store: Store, now: string): string | undefined {
 export function lapses(store: Store, now: string, days: number): string {
   let date = now.slice(0, 10);
   for (let left = days; left > 0;) {
-    date = dayAfter(date, 1);
+    date = addDays(date, 1);
     if (!isClosedOn(store, date)) left--;
   }
   return `${date}T${store.closes}`;

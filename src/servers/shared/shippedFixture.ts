@@ -5,7 +5,7 @@
 import { fixtureFormat } from "../../environment/fixture.ts";
 import type { JsonObject } from "../../environment/json.ts";
 import type { Server } from "../../environment/server.ts";
-import { variantOf } from "../../environment/variant.ts";
+import { createVariant } from "../../environment/variant.ts";
 import { createCast, shippedSeed } from "./cast.ts";
 import type { GeneratorContext } from "./generator.ts";
 import { renameCast } from "./renameCast.ts";
@@ -17,6 +17,8 @@ export function generateFromShipped(
   const shipped = readShippedState(server);
   if (cast.seed === shippedSeed) return shipped;
   const state = renameCast(shipped, createCast(shippedSeed), cast);
-  return variantOf({ format: fixtureFormat, server, name: "full", now: cast.now, state }, cast.seed)
-    .state;
+  return createVariant(
+    { format: fixtureFormat, server, name: "full", now: cast.now, state },
+    cast.seed,
+  ).state;
 }

@@ -3,10 +3,11 @@
  * them.
  */
 import { z } from "zod";
-import { cents, day, id, label } from "../../environment/entity.ts";
-import { before, findEntity, refuse, toolOf } from "../../environment/server.ts";
-import { dayAfter } from "../../environment/time.ts";
-import { has } from "../../environment/words.ts";
+import { cents, day, id, label } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
+import { addDays } from "../../environment/time.ts";
+import { containsText } from "../../environment/textSearch.ts";
 import { productOf, ratingsOf, Shop, statusOf } from "./state.ts";
 
 export const productId = id("product").describe("Product id, as shopping_search_products gives it");
@@ -25,7 +26,7 @@ const priced = {
   in_stock: z.boolean(),
 };
 
-const tool = toolOf(Shop);
+const tool = createToolFactory(Shop);
 
 /** A product as a row of a list. */
 const rowsOf = (shop: Shop) => {
@@ -58,7 +59,7 @@ const catalogTools = {
     },
     run: ({ categories, products }, { name }) => ({
       categories: Object.entries(categories)
-        .filter(([, it]) => !name || has(it.name, name))
+        .filter(([, it]) => !name || containsText(it.name, name))
         .map(([category_id, it]) => ({
           category: it.name,
           category_id,
@@ -111,7 +112,7 @@ const catalogTools = {
         );
       const found = Object.entries(shop.products).filter(
         ([, it]) =>
-          (name ? has(`${it.name} ${it.brand}`, name) : it.status === "active") &&
+          (name ? containsText(`${it.name} ${it.brand}`, name) : it.status === "active") &&
           (!category_id || it.category_id === category_id) &&
           (max_price === undefined || it.price <= max_price),
       );
@@ -249,7 +250,7 @@ const catalogTools = {
         stock,
         available,
         ...(available
-          ? { standard: dayAfter(now, 4), express: dayAfter(now, 1) }
+          ? { standard: addDays(now, 4), express: addDays(now, 1) }
           : restock
             ? { restock }
             : {}),
@@ -387,14 +388,14 @@ const reviewTools = {
       rating: z.number().describe("The product's mean with this review"),
     },
     run(shop, { product_id, stars: given, title, text = "" }, { now, newId }) {
-      const { name } = productOf(before(shop), product_id);
-      if (!wasBought(before(shop), product_id))
+      const { name } = productOf(getOriginal(shop), product_id);
+      if (!wasBought(getOriginal(shop), product_id))
         refuse(
           "permission_denied",
           `${name} (${product_id}) is in none of your delivered orders, and only what was delivered can be reviewed`,
           "shopping_list_orders with status delivered shows what can be reviewed",
         );
-      const known = Object.entries(before(shop).reviews).find(
+      const known = Object.entries(getOriginal(shop).reviews).find(
         ([, it]) => it.product_id === product_id && it.author === shop.customer,
       );
       if (known)

@@ -3,11 +3,17 @@
  * an order of the cart.
  */
 import { z } from "zod";
-import { cents, day, id, label, spokenId } from "../../environment/entity.ts";
-import { before, findEntity, refuse, toolOf, type ToolContext } from "../../environment/server.ts";
-import { dayAfter } from "../../environment/time.ts";
-import { has } from "../../environment/words.ts";
-import { round } from "../../environment/money.ts";
+import { cents, day, id, label, spokenId } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import {
+  findEntity,
+  refuse,
+  createToolFactory,
+  type ToolContext,
+} from "../../environment/server.ts";
+import { addDays } from "../../environment/time.ts";
+import { containsText } from "../../environment/textSearch.ts";
+import { roundToCents } from "../../environment/amounts.ts";
 import { productId } from "./browsing.ts";
 import {
   deliveries,
@@ -25,7 +31,7 @@ const lineId = id("cart_line").describe("Line id, as shopping_get_cart gives it"
 const quantity = z.int().min(1).max(99);
 const sums = { goods: cents(), discount: cents(), delivery_fee: cents(), total: cents() };
 
-const tool = toolOf(Shop);
+const tool = createToolFactory(Shop);
 
 const lineOf = (shop: Shop, line: string) =>
   findEntity(
@@ -190,14 +196,14 @@ const cartTools = {
           line_id,
           quantity: it.quantity,
           price,
-          amount: round(it.quantity * price),
+          amount: roundToCents(it.quantity * price),
           ...(problem ? { problem } : {}),
         };
       });
       const coupon =
         shop.cart.coupon === undefined ? {} : { coupon: shop.coupons[shop.cart.coupon]!.code };
       return {
-        lines: rows.filter(it => !product || has(it.product, product)),
+        lines: rows.filter(it => !product || containsText(it.product, product)),
         ...coupon,
         ...sumsOf(shop),
         store_credit: shop.store_credit,
@@ -265,7 +271,7 @@ const couponTools = {
       return {
         coupons: rows.filter(
           it =>
-            (!title || has(it.title, title)) &&
+            (!title || containsText(it.title, title)) &&
             (usable === undefined || (it.status === "usable") === usable),
         ),
       };
@@ -288,7 +294,7 @@ const couponTools = {
       replaced: z.string().optional().describe("Code of the coupon that came off"),
     },
     run(shop, { code }, { now }) {
-      const found = Object.entries(before(shop).coupons).find(
+      const found = Object.entries(getOriginal(shop).coupons).find(
         ([, it]) => it.code === code.trim().toUpperCase(),
       );
       if (!found)
@@ -304,7 +310,7 @@ const couponTools = {
           `the cart has coupon ${coupon.code} already`,
           "shopping_get_cart shows what it takes off",
         );
-      const flaw = flawOf(before(shop), coupon, now.slice(0, 10));
+      const flaw = flawOf(getOriginal(shop), coupon, now.slice(0, 10));
       if (flaw) refuse(...flaw);
       const replaced =
         shop.cart.coupon === undefined ? {} : { replaced: shop.coupons[shop.cart.coupon]!.code };
@@ -337,7 +343,7 @@ const buyingTools = {
       store_credit: cents(),
     },
     run(shop, { pay_with, delivery = "standard" }, context) {
-      const lines = Object.values(before(shop).cart.lines);
+      const lines = Object.values(getOriginal(shop).cart.lines);
       if (lines.length === 0)
         refuse(
           "precondition_failed",
@@ -345,8 +351,8 @@ const buyingTools = {
           "shopping_add_to_cart puts something in",
         );
       for (const it of lines)
-        sellable(it.product_id, before(shop).products[it.product_id]!, it.quantity);
-      const { goods, discount, delivery_fee, total } = sumsOf(before(shop), delivery);
+        sellable(it.product_id, getOriginal(shop).products[it.product_id]!, it.quantity);
+      const { goods, discount, delivery_fee, total } = sumsOf(getOriginal(shop), delivery);
       if (pay_with === "store_credit" && total > shop.store_credit)
         refuse(
           "precondition_failed",
@@ -364,7 +370,7 @@ const buyingTools = {
         { pay_with, delivery, discount, delivery_fee },
         context,
       );
-      if (pay_with === "store_credit") shop.store_credit = round(shop.store_credit - total);
+      if (pay_with === "store_credit") shop.store_credit = roundToCents(shop.store_credit - total);
       return {
         number: String(order.number),
         order_id,
@@ -386,7 +392,7 @@ function placed(
   terms: Pick<Order, "pay_with" | "delivery" | "discount" | "delivery_fee">,
   { now, newId }: ToolContext,
 ): [string, Order] {
-  const { cart, products, orders } = before(shop);
+  const { cart, products, orders } = getOriginal(shop);
   const number = 1 + Math.max(1000, ...Object.values(orders).map(it => it.number));
   const items = Object.fromEntries(
     Object.values(cart.lines).map(it => [
@@ -398,7 +404,7 @@ function placed(
   const order: Order = {
     number,
     placed: now,
-    expected: dayAfter(now, terms.delivery === "express" ? 1 : 4),
+    expected: addDays(now, terms.delivery === "express" ? 1 : 4),
     ...terms,
     items,
     ...coupon,
@@ -484,7 +490,7 @@ export const wishing = {
       });
       const found = rows.filter(
         it =>
-          (!product || has(it.product, product)) &&
+          (!product || containsText(it.product, product)) &&
           (cheaper === undefined || it.price < it.price_then === cheaper),
       );
       return {

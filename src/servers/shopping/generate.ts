@@ -2,7 +2,7 @@
  * The online shop of a world: its goods, what people wrote of them, and what the user of the canon
  * has ordered, wished for and put into the cart. Orders go to the user's own home.
  */
-import { dayAfter } from "../../environment/time.ts";
+import { addDays } from "../../environment/time.ts";
 import { flawOf, goodsOf, server, statusOf, type ShoppingWorld } from "./server.ts";
 import type { SharedCast } from "../shared/cast.ts";
 import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
@@ -86,7 +86,7 @@ class Shelves {
       limit: is("few") ? 2 : price > 60 ? 5 : 10,
       status: is("gone") ? "discontinued" : "active",
       returnable: !is("kept"),
-      ...(is("out") ? { restock: dayAfter(this.today, 6 + context.random.integer(12)) } : {}),
+      ...(is("out") ? { restock: addDays(this.today, 6 + context.random.integer(12)) } : {}),
       features: { ...features },
     };
   }
@@ -113,8 +113,8 @@ class Shelves {
       value,
       minimum,
       ...(of ? { category_id: of } : {}),
-      starts: dayAfter(this.today, starts),
-      expires: dayAfter(this.today, expires),
+      starts: addDays(this.today, starts),
+      expires: addDays(this.today, expires),
       used: false,
     };
     return key;
@@ -128,7 +128,7 @@ class Shelves {
   ): string {
     const { context, state } = this;
     const { random } = context;
-    const placed = `${dayAfter(this.today, -daysAgo)}T${String(7 + random.integer(daysAgo === 0 ? 1 : 15)).padStart(2, "0")}:${String(random.integer(60)).padStart(2, "0")}`;
+    const placed = `${addDays(this.today, -daysAgo)}T${String(7 + random.integer(daysAgo === 0 ? 1 : 15)).padStart(2, "0")}:${String(random.integer(60)).padStart(2, "0")}`;
     const items = Object.fromEntries(
       wanted.map(([name, quantity, price]) => [
         context.nextId("item"),
@@ -147,7 +147,7 @@ class Shelves {
         ? Math.round(total * coupon.value) / 100
         : coupon.value;
     if (coupon && stage !== "cancelled") coupon.used = true;
-    const sent = dayAfter(placed, 1);
+    const sent = addDays(placed, 1);
     const days = more.express ? 1 : 4;
     const isSent = stage === "shipped" || stage === "delivered";
     const key = context.nextId("ord");
@@ -157,10 +157,10 @@ class Shelves {
       placed,
       ...(isSent ? { shipped: `${sent}T06:30` } : {}),
       ...(stage === "delivered"
-        ? { delivered: `${dayAfter(placed, days)}T${10 + random.integer(8)}:15` }
+        ? { delivered: `${addDays(placed, days)}T${10 + random.integer(8)}:15` }
         : {}),
       ...(stage === "cancelled" ? { cancelled: `${placed.slice(0, 10)}T23:10` } : {}),
-      expected: dayAfter(placed, days),
+      expected: addDays(placed, days),
       delivery: more.express ? "express" : "standard",
       pay_with: more.pay_with ?? "card",
       items,
@@ -184,14 +184,14 @@ class Shelves {
       stars,
       title,
       text,
-      date: dayAfter(this.today, -daysAgo),
+      date: addDays(this.today, -daysAgo),
     };
   }
 
   wish(name: string, daysAgo: number, price?: number): void {
     const key = this.product(name);
     this.state.wishes[key] = {
-      added: dayAfter(this.today, -daysAgo),
+      added: addDays(this.today, -daysAgo),
       price: price ?? this.state.products[key]!.price,
     };
   }
@@ -217,7 +217,7 @@ class Shelves {
       item_id,
       quantity: 1,
       reason,
-      at: `${dayAfter(this.today, -at)}T18:20`,
+      at: `${addDays(this.today, -at)}T18:20`,
       refund,
       status,
     };

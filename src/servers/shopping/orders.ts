@@ -2,11 +2,12 @@
  * The tools for what was bought: orders, where they are, calling them off and sending things back.
  */
 import { z } from "zod";
-import { cents, day, id, label, minute } from "../../environment/entity.ts";
-import { before, refuse, toolOf } from "../../environment/server.ts";
-import { dayAfter } from "../../environment/time.ts";
-import { has } from "../../environment/words.ts";
-import { round } from "../../environment/money.ts";
+import { cents, day, id, label, minute } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { addDays } from "../../environment/time.ts";
+import { containsText } from "../../environment/textSearch.ts";
+import { roundToCents } from "../../environment/amounts.ts";
 import { limit } from "./browsing.ts";
 import {
   deliveries,
@@ -23,7 +24,7 @@ import {
 
 const orderId = id("order").describe("Order id, as shopping_list_orders gives it");
 const status = z.enum(["processing", "shipped", "delivered", "cancelled"]);
-const tool = toolOf(Shop);
+const tool = createToolFactory(Shop);
 
 const called = (order: Order, orderId: string) => `order ${order.number} (${orderId})`;
 
@@ -42,7 +43,7 @@ const sentBack = (returns: Shop["returns"], itemId: string) =>
 
 /** The last day on which an order's items can be sent back, once it has been delivered. */
 const lastReturn = ({ terms }: Pick<Shop, "terms">, order: Order) =>
-  order.delivered ? dayAfter(order.delivered, terms.return_days) : undefined;
+  order.delivered ? addDays(order.delivered, terms.return_days) : undefined;
 
 export const ordering = {
   get_order: tool({
@@ -149,13 +150,13 @@ export const ordering = {
         refuse("invalid_params", `from_date ${from_date} is after to_date ${to_date}`);
       const found = Object.entries(shop.orders).filter(
         ([, it]) =>
-          (!number || has(String(it.number), number)) &&
+          (!number || containsText(String(it.number), number)) &&
           (!wanted || statusOf(it) === wanted) &&
           (!from_date || it.placed.slice(0, 10) >= from_date) &&
           (!to_date || it.placed.slice(0, 10) <= to_date) &&
           (!product ||
             Object.values(it.items).some(item =>
-              has(shop.products[item.product_id]!.name, product),
+              containsText(shop.products[item.product_id]!.name, product),
             )),
       );
       found.sort(([, a], [, b]) => b.number - a.number);
@@ -206,12 +207,13 @@ export const ordering = {
           "shopping_request_return sends things back",
         );
       order.cancelled = now;
-      for (const it of Object.values(before(order).items))
+      for (const it of Object.values(getOriginal(order).items))
         shop.products[it.product_id]!.stock += it.quantity;
       if (order.coupon !== undefined) shop.coupons[order.coupon]!.used = false;
       const isPaid = order.pay_with !== "on_delivery";
       const refund = totalOf(order);
-      if (order.pay_with === "store_credit") shop.store_credit = round(shop.store_credit + refund);
+      if (order.pay_with === "store_credit")
+        shop.store_credit = roundToCents(shop.store_credit + refund);
       return {
         number: String(order.number),
         order_id,
@@ -283,8 +285,8 @@ export const ordering = {
       refunded_to: z.string(),
     },
     run(shop, { item_id, reason, quantity }, { now, newId }) {
-      const { orderId: ofOrder, order, item } = itemOf(before(shop).orders, item_id);
-      const { name, returnable } = before(shop).products[item.product_id]!;
+      const { orderId: ofOrder, order, item } = itemOf(getOriginal(shop).orders, item_id);
+      const { name, returnable } = getOriginal(shop).products[item.product_id]!;
       const until = lastReturn(shop, order);
       if (until === undefined)
         refuse(
@@ -304,7 +306,7 @@ export const ordering = {
           `${name} cannot be sent back for the reason ${reason}, for hygiene`,
           "only damaged or wrong items of this kind are taken back",
         );
-      const left = item.quantity - sentBack(before(shop).returns, item_id);
+      const left = item.quantity - sentBack(getOriginal(shop).returns, item_id);
       if (left === 0)
         refuse("conflict", `all ${item.quantity} of ${name} (${item_id}) were sent back already`);
       const n = quantity ?? left;
@@ -315,7 +317,7 @@ export const ordering = {
           `choose ${left} or fewer`,
         );
       const share = order.discount / goodsOf(Object.values(order.items));
-      const refund = round(item.price * n * (1 - share));
+      const refund = roundToCents(item.price * n * (1 - share));
       const return_id = newId("ret");
       shop.returns[return_id] = {
         item_id,

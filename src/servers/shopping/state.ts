@@ -4,9 +4,9 @@
  * times it has.
  */
 import { z } from "zod";
-import { cents, day, minute, money } from "../../environment/entity.ts";
+import { cents, day, minute, money } from "../../environment/fieldSchemas.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
-import { round, sum } from "../../environment/money.ts";
+import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
 
 export const payments = ["card", "store_credit", "on_delivery"] as const;
 export const deliveries = ["standard", "express"] as const;
@@ -142,9 +142,9 @@ export function ratingsOf(reviews: Shop["reviews"]): (productId: string) => numb
 
 /** What the goods of an order or a cart come to. */
 export const goodsOf = (items: readonly { readonly quantity: number; readonly price: number }[]) =>
-  sum(items.map(it => it.quantity * it.price));
+  sumAmounts(items.map(it => it.quantity * it.price));
 export const totalOf = (order: Order) =>
-  round(goodsOf(Object.values(order.items)) - order.discount + order.delivery_fee);
+  roundToCents(goodsOf(Object.values(order.items)) - order.discount + order.delivery_fee);
 
 export interface Sums {
   readonly goods: number;
@@ -172,7 +172,7 @@ export function sumsOf(
   const discount = !coupon
     ? 0
     : coupon.kind === "percent"
-      ? round((counting * coupon.value) / 100)
+      ? roundToCents((counting * coupon.value) / 100)
       : coupon.kind === "amount"
         ? Math.min(coupon.value, counting)
         : 0;
@@ -181,7 +181,7 @@ export function sumsOf(
     (delivery === "standard" &&
       (goods >= terms.free_delivery_from || coupon?.kind === "free_delivery"));
   const delivery_fee = isFree ? 0 : delivery === "express" ? terms.express_fee : terms.delivery_fee;
-  return { goods, discount, delivery_fee, total: round(goods - discount + delivery_fee) };
+  return { goods, discount, delivery_fee, total: roundToCents(goods - discount + delivery_fee) };
 }
 
 /**

@@ -3,7 +3,7 @@
  * with many followers, and what they all post. Knows who would follow whom.
  */
 import type { Random } from "../../environment/random.ts";
-import { minuteAfter } from "../../environment/time.ts";
+import { addMinutes } from "../../environment/time.ts";
 import { server, type Network } from "./server.ts";
 import type { SharedCast, Person } from "../shared/cast.ts";
 import { dayAfterStart } from "../shared/startTime.ts";
@@ -354,7 +354,7 @@ function respond(making: Making, people: readonly string[]): void {
       making.comment(
         postId,
         random.pick(audience),
-        minuteAfter(post.at, 10 + random.integer(200)),
+        addMinutes(post.at, 10 + random.integer(200)),
         random.pick(replies),
       );
     if (
@@ -371,7 +371,7 @@ function respond(making: Making, people: readonly string[]): void {
         ? random.pick([...audience, ...(audience.includes(state.user) ? [state.user] : [])])
         : undefined;
     if (text !== undefined && by !== undefined)
-      making.post(by, text, minuteAfter(post.at, 240 + random.integer(300)), { shared: postId });
+      making.post(by, text, addMinutes(post.at, 240 + random.integer(300)), { shared: postId });
   }
 }
 

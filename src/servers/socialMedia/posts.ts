@@ -3,9 +3,10 @@
  * liked, commented on and shared.
  */
 import { z } from "zod";
-import { id, label, minute } from "../../environment/entity.ts";
-import { before, findEntity, refuse, toolOf } from "../../environment/server.ts";
-import { has } from "../../environment/words.ts";
+import { id, label, minute } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
 import {
   given,
   hashtag,
@@ -32,7 +33,7 @@ import {
   type Post,
 } from "./state.ts";
 
-const tool = toolOf(Network);
+const tool = createToolFactory(Network);
 
 const shownComments = 3;
 const pageOfFeed = 6;
@@ -63,7 +64,7 @@ export const writing = {
       reaches: z.int().describe("Followers in whose feed it comes"),
     },
     run(network, { text, visibility: seenBy = "public", comments = "open" }, { now, newId }) {
-      const old = before(network);
+      const old = getOriginal(network);
       const same = Object.entries(old.posts).find(
         ([, it]) => it.author === old.user && it.status === "published" && it.text === text.trim(),
       );
@@ -120,11 +121,11 @@ export const writing = {
           "choose a post of your own",
         );
       post.status = "deleted";
-      const shares = Object.values(before(network).posts).filter(
+      const shares = Object.values(getOriginal(network).posts).filter(
         it => it.shared === post_id && it.status === "published",
       ).length;
       return {
-        deleted: headline(wordsOf(before(network), post)),
+        deleted: headline(wordsOf(getOriginal(network), post)),
         likes: post.likes.length,
         shares,
       };
@@ -263,7 +264,7 @@ export const reading = {
       const found = Object.entries(network.posts).filter(
         ([, it]) =>
           (!author_id || it.author === author_id) &&
-          (!query || has(wordsOf(network, it), query)) &&
+          (!query || containsText(wordsOf(network, it), query)) &&
           (!wanted || hashtagsIn(wordsOf(network, it)).includes(wanted)) &&
           canSee(network, it) &&
           showsSomething(network, it),
@@ -298,7 +299,7 @@ export const answering = {
         );
       post.likes = [...post.likes, network.user];
       return {
-        post: rowOf(before(network), post_id, post).post,
+        post: rowOf(getOriginal(network), post_id, post).post,
         post_id,
         likes: post.likes.length,
       };
@@ -322,13 +323,15 @@ export const answering = {
           `${network.profiles[post.author]!.name} has closed the comments under ${named(network, post_id)}`,
           "social_media_like_post likes it instead",
         );
-      const others = Object.values(before(network).comments).filter(it => it.post_id === post_id);
+      const others = Object.values(getOriginal(network).comments).filter(
+        it => it.post_id === post_id,
+      );
       if (others.some(it => it.by === network.user && it.text === text.trim()))
         refuse("conflict", `you have said exactly this under ${named(network, post_id)} before`);
       const comment_id = newId("cmt");
       network.comments[comment_id] = { post_id, by: network.user, at: now, text: text.trim() };
       return {
-        post: rowOf(before(network), post_id, post).post,
+        post: rowOf(getOriginal(network), post_id, post).post,
         post_id,
         comment_id,
         comments: others.length + 1,
@@ -369,7 +372,7 @@ export const answering = {
           `${named(network, post_id)} is for the followers of ${name} alone and cannot be shared`,
           "choose a public post",
         );
-      const old = before(network);
+      const old = getOriginal(network);
       const own = Object.entries(old.posts).find(
         ([, it]) => it.author === old.user && it.shared === post_id && it.status === "published",
       );

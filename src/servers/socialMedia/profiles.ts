@@ -3,9 +3,10 @@
  * following itself.
  */
 import { z } from "zod";
-import { day, id, label, minute } from "../../environment/entity.ts";
-import { before, refuse, toolOf } from "../../environment/server.ts";
-import { has } from "../../environment/words.ts";
+import { day, id, label, minute } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
 import { given, limit, profileId } from "./words.ts";
 import {
   byTime,
@@ -19,7 +20,7 @@ import {
   type Profile,
 } from "./state.ts";
 
-const tool = toolOf(Network);
+const tool = createToolFactory(Network);
 
 const mostRequests = 5;
 const shownPosts = 4;
@@ -182,7 +183,7 @@ export const profiles = {
       Object.assign(own, given(wanted));
       const waiting =
         changed.includes("private") && !own.private
-          ? Object.entries(before(network).follows).filter(
+          ? Object.entries(getOriginal(network).follows).filter(
               ([, it]) => it.followed === network.user && it.status === "requested",
             )
           : [];
@@ -226,7 +227,7 @@ export const profiles = {
     run(network, { query, kind, city, limit: most = 10 }) {
       const wanted = query?.trim().replace(/^@/, "");
       const fits = (it: Profile) =>
-        (!wanted || has(it.name, wanted) || has(it.handle, wanted)) &&
+        (!wanted || containsText(it.name, wanted) || containsText(it.handle, wanted)) &&
         (!kind || it.kind === kind) &&
         (!city || it.city?.toLowerCase() === city.toLowerCase());
       const found = Object.entries(network.profiles)
@@ -251,7 +252,7 @@ export const profiles = {
     run(network, { profile_id }, { now, newId }) {
       if (profile_id === network.user) refuse("invalid_params", "nobody follows themselves");
       const { name, handle, private: isPrivate } = reachable(network, profile_id);
-      const old = before(network);
+      const old = getOriginal(network);
       const own = followOf(old, old.user, profile_id)?.[1];
       if (own)
         refuse(
@@ -293,7 +294,7 @@ export const profiles = {
     },
     run(network, { profile_id }) {
       const { name, handle } = profileOf(network, profile_id);
-      const found = followOf(before(network), network.user, profile_id);
+      const found = followOf(getOriginal(network), network.user, profile_id);
       if (!found)
         return refuse(
           "precondition_failed",
@@ -360,7 +361,7 @@ export const circles = {
           network,
           "followed",
           profile_id,
-          (called, state) => (!name || has(called, name)) && (!status || state === status),
+          (called, state) => (!name || containsText(called, name)) && (!status || state === status),
         ).slice(0, most),
       };
     },
@@ -383,7 +384,7 @@ export const circles = {
           network,
           "follower",
           profile_id,
-          (called, state) => (!name || has(called, name)) && (!status || state === status),
+          (called, state) => (!name || containsText(called, name)) && (!status || state === status),
         ).slice(0, most),
       };
     },

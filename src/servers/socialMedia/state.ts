@@ -3,9 +3,10 @@
  * shares, comments; who may see what. Counts are always counted.
  */
 import { z } from "zod";
-import { day, minute } from "../../environment/entity.ts";
-import { before, findEntity, refuse } from "../../environment/server.ts";
-import { minuteAfter } from "../../environment/time.ts";
+import { day, minute } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { findEntity, refuse } from "../../environment/server.ts";
+import { addMinutes } from "../../environment/time.ts";
 
 export const visibilities = ["public", "followers", "only_me"] as const;
 
@@ -139,9 +140,13 @@ export function reachable(network: Network, profileId: string): Profile {
 /** As `reachable`, for what a private profile shows to its followers alone. */
 export function openTo(network: Network, profileId: string): Profile {
   const profile = reachable(network, profileId);
-  if (!profile.private || profileId === network.user || isFollowing(before(network), profileId))
+  if (
+    !profile.private ||
+    profileId === network.user ||
+    isFollowing(getOriginal(network), profileId)
+  )
     return profile;
-  const isAsked = followOf(before(network), network.user, profileId) !== undefined;
+  const isAsked = followOf(getOriginal(network), network.user, profileId) !== undefined;
   return refuse(
     "permission_denied",
     `the profile of ${profile.name} (@${profile.handle}) is private, and you do not follow it`,
@@ -185,7 +190,7 @@ export function postOf(network: Network, postId: string): Post {
       "permission_denied",
       `${named(network, postId)} is for ${network.profiles[author]!.name} alone`,
     );
-  if (visibility === "followers" && !isFollowing(before(network), author))
+  if (visibility === "followers" && !isFollowing(getOriginal(network), author))
     refuse(
       "permission_denied",
       `${named(network, postId)} is for the followers of ${network.profiles[author]!.name}, and you are not one`,
@@ -223,7 +228,7 @@ const mostPosts = 4;
 
 /** Turns down more posts than the network takes in an hour. */
 export function notTooFast({ user, posts }: Network, now: string): void {
-  const hourAgo = minuteAfter(now, -60);
+  const hourAgo = addMinutes(now, -60);
   const recent = Object.values(posts).filter(it => it.author === user && it.at > hourAgo);
   if (recent.length < mostPosts) return;
   const first = recent.map(it => it.at).sort()[0]!;

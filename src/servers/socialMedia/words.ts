@@ -3,7 +3,7 @@
  * described one way.
  */
 import { z } from "zod";
-import { id, label, minute } from "../../environment/entity.ts";
+import { id, label, minute } from "../../environment/fieldSchemas.ts";
 import { headline, visibilities, type Network, type Post } from "./state.ts";
 
 export const profileId = id("profile").describe(

@@ -1,8 +1,9 @@
 /** The chat's tools for channels and who is in them. */
 import { z } from "zod";
-import { day, id, label } from "../../environment/entity.ts";
-import { before, refuse, toolOf } from "../../environment/server.ts";
-import { has } from "../../environment/words.ts";
+import { day, id, label } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
 import { channelId, limit, messageRow, person, rowOf } from "./words.ts";
 import {
   Chat,
@@ -15,7 +16,7 @@ import {
   type Channel,
 } from "./state.ts";
 
-const tool = toolOf(Chat);
+const tool = createToolFactory(Chat);
 
 const latest = 5;
 
@@ -84,7 +85,7 @@ export const channels = {
         ([, it]) =>
           (it.kind === "public" || isIn(it, chat.user)) &&
           isWanted(it) &&
-          (!name || has(it.name, name.replace(/^#/, ""))) &&
+          (!name || containsText(it.name, name.replace(/^#/, ""))) &&
           (!kind || it.kind === kind) &&
           (joined === undefined || joined === isIn(it, chat.user)),
       );
@@ -186,7 +187,7 @@ export const channels = {
     },
     returns: { ...channelRow, kind: z.string(), members: z.int() },
     run(chat, { name, topic, kind = "public", people = [] }, { now, newId }) {
-      const all = Object.entries(before(chat).channels);
+      const all = Object.entries(getOriginal(chat).channels);
       const same = all.find(([, it]) => it.name === name);
       if (same)
         refuse(
@@ -336,7 +337,7 @@ export const members = {
 
 /** Turns down a guest who is in as many channels as guests may be. */
 function withinGuestLimit(chat: Chat, memberId: string): void {
-  const { members: all, channels: rooms, limits } = before(chat);
+  const { members: all, channels: rooms, limits } = getOriginal(chat);
   if (all[memberId]!.role !== "guest") return;
   const there = Object.values(rooms).filter(it => !it.archived && isIn(it, memberId));
   if (there.length >= limits.guest)

@@ -2,9 +2,9 @@
  * The chat's tools for messages: written, answered, found and reacted to. What is written stays.
  */
 import { z } from "zod";
-import { day, id, label } from "../../environment/entity.ts";
-import { refuse, toolOf } from "../../environment/server.ts";
-import { has } from "../../environment/words.ts";
+import { day, id, label } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
 import {
   channelId,
   fullRowOf,
@@ -31,7 +31,7 @@ import {
   type Channel,
 } from "./state.ts";
 
-const tool = toolOf(Chat);
+const tool = createToolFactory(Chat);
 
 const mentions = z
   .array(person())
@@ -223,7 +223,7 @@ export const messages = {
         ([, it]) =>
           visible.has(it.channel_id) &&
           (!channel_id || it.channel_id === channel_id) &&
-          (!words || has(it.text, words)) &&
+          (!words || containsText(it.text, words)) &&
           (!writer || it.by === writer) &&
           (!mentions_me || it.mentions?.includes(chat.user)) &&
           (!since || it.at.slice(0, 10) >= since) &&

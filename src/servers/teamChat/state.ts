@@ -3,8 +3,9 @@
  * may read, write and change what. Messages are only ever added.
  */
 import { z } from "zod";
-import { day, minute } from "../../environment/entity.ts";
-import { before, findEntity, refuse } from "../../environment/server.ts";
+import { day, minute } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { findEntity, refuse } from "../../environment/server.ts";
 
 export const emojis = [
   "thumbs_up",
@@ -104,7 +105,7 @@ export const nameOf = (chat: Chat, memberId: string): string => chat.members[mem
 /** The member of that full name or e-mail address, by id. */
 export function memberNamed(chat: Chat, who: string): string {
   const wanted = who.trim().toLowerCase();
-  const found = Object.entries(before(chat).members).find(
+  const found = Object.entries(getOriginal(chat).members).find(
     ([, it]) => it.name.toLowerCase() === wanted || it.email.toLowerCase() === wanted,
   );
   return found
@@ -188,7 +189,7 @@ export const inTime = ([a, x]: [string, Message], [b, y]: [string, Message]): nu
 
 /** The answers to a message, the oldest first. */
 export const repliesTo = (chat: Chat, messageId: string): [string, Message][] =>
-  Object.entries(before(chat).messages)
+  Object.entries(getOriginal(chat).messages)
     .filter(([, it]) => it.reply_to === messageId)
     .sort(inTime);
 

@@ -3,7 +3,7 @@
  * described one way.
  */
 import { z } from "zod";
-import { day, id, label, spokenId } from "../../environment/entity.ts";
+import { day, id, label, spokenId } from "../../environment/fieldSchemas.ts";
 import { nameOf, reactionsOf, type Chat, type Message } from "./state.ts";
 
 export const channelId = id("channel").describe("Channel id, as team_chat_list_channels gives it");

@@ -1,6 +1,6 @@
 /** Builds the generated state of an account from its orders. */
-import { round } from "../../environment/money.ts";
-import { dayAfter } from "../../environment/time.ts";
+import { roundToCents } from "../../environment/amounts.ts";
+import { addDays } from "../../environment/time.ts";
 import { formatOrder, type TradingState } from "./state.ts";
 import type { GeneratorContext } from "../shared/generator.ts";
 import {
@@ -62,8 +62,8 @@ export class AccountBuilder {
     const { history, tick, exchange } = this.state.symbols[symbol]!;
     const { opens, closes } = this.state.exchanges[exchange]!;
     let back = daysAgo;
-    while (isWeekend(dayAfter(cast.now, -back))) back++;
-    const date = dayAfter(cast.now, -back);
+    while (isWeekend(addDays(cast.now, -back))) back++;
+    const date = addDays(cast.now, -back);
     const candle = history.find(it => it[0] === date);
     const price = candle
       ? candle[4]
@@ -71,18 +71,20 @@ export class AccountBuilder {
     const minute =
       parseClock(opens) + 5 + random.integer(parseClock(closes) - parseClock(opens) - 30);
     const at = `${date}T${formatClock(minute)}`;
-    const value = round(price * shares);
-    this.state.cash = round(this.state.cash + (side === "buy" ? -value : value) - this.state.fee);
+    const value = roundToCents(price * shares);
+    this.state.cash = roundToCents(
+      this.state.cash + (side === "buy" ? -value : value) - this.state.fee,
+    );
     const held = this.state.positions[symbol];
     if (side === "buy")
       this.state.positions[symbol] = {
         shares: (held?.shares ?? 0) + shares,
-        cost: round((held?.cost ?? 0) + value),
+        cost: roundToCents((held?.cost ?? 0) + value),
       };
     else
       this.state.positions[symbol] = {
         shares: held!.shares - shares,
-        cost: round(held!.cost * (1 - shares / held!.shares)),
+        cost: roundToCents(held!.cost * (1 - shares / held!.shares)),
       };
     const fills = [
       {
@@ -114,7 +116,7 @@ export class AccountBuilder {
   ): void {
     const { cast, random } = this.context;
     const { last, tick, exchange } = this.state.symbols[symbol]!;
-    const date = dayAfter(cast.now, -daysAgo);
+    const date = addDays(cast.now, -daysAgo);
     // an order of today was placed shortly before or after the opening
     const minute =
       daysAgo === 0
@@ -122,7 +124,7 @@ export class AccountBuilder {
         : parseClock(this.state.exchanges[exchange]!.opens) + 30 + random.integer(240);
     const at = `${date}T${formatClock(minute)}`;
     const good_until =
-      more.until === undefined ? {} : { good_until: dayAfter(cast.now, more.until) };
+      more.until === undefined ? {} : { good_until: addDays(cast.now, more.until) };
     this.#drafts.push({
       symbol,
       side,

@@ -1,8 +1,8 @@
 /** Tools for price alerts. */
 import { z } from "zod";
-import { id, label, spokenId } from "../../environment/entity.ts";
-import { refuse, toolOf } from "../../environment/server.ts";
-import { round } from "../../environment/money.ts";
+import { id, label, spokenId } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { roundToCents } from "../../environment/amounts.ts";
 import { symbolId, limitPrice, examplePrices } from "./parameters.ts";
 import { findListing, TradingState } from "./state.ts";
 
@@ -10,7 +10,7 @@ const maxWaitingAlerts = 12;
 /** How far from the last price an alert may lie, in percent. */
 const alertBand = 50;
 
-const tool = toolOf(TradingState);
+const tool = createToolFactory(TradingState);
 
 export const alertTools = {
   set_price_alert: tool({
@@ -42,8 +42,8 @@ export const alertTools = {
           `choose a price ${direction} ${last}`,
         );
       const [low, high] = [
-        round(last * (1 - alertBand / 100)),
-        round(last * (1 + alertBand / 100)),
+        roundToCents(last * (1 - alertBand / 100)),
+        roundToCents(last * (1 + alertBand / 100)),
       ];
       if (at < low || at > high)
         refuse(

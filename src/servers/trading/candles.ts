@@ -1,10 +1,11 @@
 /**
  * Candles of a symbol: daily ones from its history, and weekly or monthly ones merged from these.
  */
-import { round } from "../../environment/money.ts";
+import { roundToCents } from "../../environment/amounts.ts";
 import type { Listing } from "./state.ts";
 
-export const percentChange = (now: number, before: number) => round((now / before - 1) * 100);
+export const percentChange = (now: number, before: number) =>
+  roundToCents((now / before - 1) * 100);
 
 interface Candle {
   date: string;

@@ -1,7 +1,7 @@
 /** Generates the exchanges and the listed companies with their price histories and order books. */
 import type { Random } from "../../environment/random.ts";
-import { round } from "../../environment/money.ts";
-import { dayAfter, weekdayOf } from "../../environment/time.ts";
+import { roundToCents } from "../../environment/amounts.ts";
+import { addDays, getWeekday } from "../../environment/time.ts";
 import type { TradingState } from "./state.ts";
 import type { GeneratorContext } from "../shared/generator.ts";
 
@@ -47,8 +47,8 @@ const haltedSymbols: readonly string[] = ["FARO", "LUMR"];
 const symbolsWithoutSellers: readonly string[] = ["OPTK", "SRNA"];
 
 export const roundToTick = (price: number, tick: number) =>
-  round(Math.max(tick, Math.round(price / tick) * tick));
-export const isWeekend = (date: string) => [0, 6].includes(weekdayOf(date));
+  roundToCents(Math.max(tick, Math.round(price / tick) * tick));
+export const isWeekend = (date: string) => [0, 6].includes(getWeekday(date));
 export const formatClock = (minutes: number) =>
   `${String(Math.floor(minutes / 60)).padStart(2, "0")}:${String(minutes % 60).padStart(2, "0")}`;
 export const parseClock = (time: string) => Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
@@ -57,7 +57,7 @@ export const parseClock = (time: string) => Number(time.slice(0, 2)) * 60 + Numb
 export function listTradingDays(now: string, n: number): string[] {
   const days: string[] = [];
   for (let back = 1; days.length < n; back++)
-    if (!isWeekend(dayAfter(now, -back))) days.unshift(dayAfter(now, -back));
+    if (!isWeekend(addDays(now, -back))) days.unshift(addDays(now, -back));
   return days;
 }
 
@@ -123,7 +123,7 @@ function createBookSide(
     const at =
       i < 2
         ? `${cast.now.slice(0, 10)}T08:${String(31 + 7 * i + random.integer(7)).padStart(2, "0")}`
-        : `${dayAfter(cast.now, -3)}T${formatClock(630 + random.integer(360))}`;
+        : `${addDays(cast.now, -3)}T${formatClock(630 + random.integer(360))}`;
     rows.push({ price, shares: unit * (1 + random.integer(4)), at });
     price = roundToTick(price + away * tick * (1 + random.integer(3)), tick);
   }

@@ -1,5 +1,5 @@
 /** Finds contradictions within a trading state. */
-import { round } from "../../environment/money.ts";
+import { roundToCents } from "../../environment/amounts.ts";
 import {
   countFilledShares,
   isWorking,
@@ -19,7 +19,7 @@ export function* findContradictions(state: TradingState, cast: SharedCast): Gene
     const sign = it.side === "buy" ? 1 : -1;
     shares.set(it.symbol, (shares.get(it.symbol) ?? 0) + sign * countFilledShares(it));
     for (const fill of it.fills)
-      cash = round(cash - sign * round(fill.price * fill.shares) - fill.fee);
+      cash = roundToCents(cash - sign * roundToCents(fill.price * fill.shares) - fill.fee);
     if ((it.status === "filled") !== (countFilledShares(it) === it.shares))
       yield `order ${key} is ${it.status} with ${countFilledShares(it)} of ${it.shares}`;
     if (it.at > cast.now) yield `order ${key} is in the future`;

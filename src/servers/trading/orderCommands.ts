@@ -1,8 +1,8 @@
 /** Tools that place, change and cancel orders. */
 import { z } from "zod";
-import { cents, day, id, label } from "../../environment/entity.ts";
-import { refuse, toolOf } from "../../environment/server.ts";
-import { round, sum } from "../../environment/money.ts";
+import { cents, day, id, label } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
 import { validateOrder, planExecution, executeOrder } from "./orderMatching.ts";
 import { symbolId, limitPrice, examplePrices } from "./parameters.ts";
 import {
@@ -26,7 +26,7 @@ const shares = z
   .max(100_000)
   .meta({ examples: [5, 10, 20, 25, 30, 40, 50, 60, 80, 100, 120, 150, 200, 300] });
 
-const tool = toolOf(TradingState);
+const tool = createToolFactory(TradingState);
 
 const orderResult = {
   order: label("order"),
@@ -47,7 +47,9 @@ function createOrderResult(
 ) {
   const filled = countFilledShares(order);
   const average_price =
-    filled === 0 ? undefined : round(sum(order.fills.map(it => it.shares * it.price)) / filled);
+    filled === 0
+      ? undefined
+      : roundToCents(sumAmounts(order.fills.map(it => it.shares * it.price)) / filled);
   return {
     order: formatOrder(order),
     order_id,

@@ -2,8 +2,9 @@
  * Matches an order with the book: checks whether the exchange accepts it, what it trades at which
  * price, and applies the trades to the account.
  */
-import { before, refuse, type ToolContext } from "../../environment/server.ts";
-import { round, sum } from "../../environment/money.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, type ToolContext } from "../../environment/server.ts";
+import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
 import {
   listBookSide,
   getTradingHours,
@@ -61,11 +62,11 @@ export function validateOrder(
       refuse(
         "precondition_failed",
         `${symbol} is priced in steps of ${tick}, and ${price} is between two`,
-        `choose ${round(Math.round(price / tick) * tick)}`,
+        `choose ${roundToCents(Math.round(price / tick) * tick)}`,
       );
     const [low, high] = [
-      round(last * (1 - state.band / 100)),
-      round(last * (1 + state.band / 100)),
+      roundToCents(last * (1 - state.band / 100)),
+      roundToCents(last * (1 + state.band / 100)),
     ];
     if (price < low || price > high)
       refuse(
@@ -74,7 +75,7 @@ export function validateOrder(
         `choose a price from ${low} to ${high}`,
       );
   }
-  const value = round(shares * (price ?? last));
+  const value = roundToCents(shares * (price ?? last));
   if (value > state.most_per_order)
     refuse(
       "limit_exceeded",
@@ -151,9 +152,13 @@ export function planExecution(
   }
   const rest = price === undefined ? 0 : shares - matches.reduce((sum, it) => sum + it.shares, 0);
   const fees = (matches.length > 0 ? state.fee : 0) + (rest > 0 ? state.fee : 0);
-  const needed = sum([...matches.map(it => it.price * it.shares), rest * (price ?? 0), fees]);
+  const needed = sumAmounts([
+    ...matches.map(it => it.price * it.shares),
+    rest * (price ?? 0),
+    fees,
+  ]);
   const reserved = sumReservedCash(state, now, orderId);
-  const free = round(state.cash - reserved);
+  const free = roundToCents(state.cash - reserved);
   if (free < needed)
     refuse(
       "precondition_failed",
@@ -204,19 +209,19 @@ function settleMatch(
   { price, shares }: BookMatch,
   fee: number,
 ): void {
-  const value = round(price * shares);
-  state.cash = round(state.cash + (side === "buy" ? -value : value) - fee);
+  const value = roundToCents(price * shares);
+  state.cash = roundToCents(state.cash + (side === "buy" ? -value : value) - fee);
   const held = state.positions[symbol];
   if (side === "buy")
     state.positions[symbol] = {
       shares: (held?.shares ?? 0) + shares,
-      cost: round((held?.cost ?? 0) + value),
+      cost: roundToCents((held?.cost ?? 0) + value),
     };
   else if (held!.shares === shares) delete state.positions[symbol];
   else
     state.positions[symbol] = {
       shares: held!.shares - shares,
-      cost: round(held!.cost * (1 - shares / held!.shares)),
+      cost: roundToCents(held!.cost * (1 - shares / held!.shares)),
     };
 }
 
@@ -225,7 +230,7 @@ function triggerAlerts(
   symbol: string,
   price: number,
 ): { alert_id: string; at: number }[] {
-  const reached = Object.entries(before(state).alerts).filter(
+  const reached = Object.entries(getOriginal(state).alerts).filter(
     ([key, it]) =>
       it.symbol === symbol &&
       state.alerts[key]!.status === "waiting" &&

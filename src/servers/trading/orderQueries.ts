@@ -1,9 +1,9 @@
 /** Tools that read the account's orders. */
 import { z } from "zod";
-import { cents, day, id, label, minute, spokenId } from "../../environment/entity.ts";
-import { toolOf } from "../../environment/server.ts";
-import { has } from "../../environment/words.ts";
-import { round, sum } from "../../environment/money.ts";
+import { cents, day, id, label, minute, spokenId } from "../../environment/fieldSchemas.ts";
+import { createToolFactory } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
+import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
 import {
   countFilledShares,
   isWorking,
@@ -16,7 +16,7 @@ import {
 } from "./state.ts";
 import { symbolId, limit, priceResult } from "./parameters.ts";
 
-const tool = toolOf(TradingState);
+const tool = createToolFactory(TradingState);
 
 const orderStatus = z.enum(["open", "partly filled", "filled", "cancelled", "expired"]);
 
@@ -57,9 +57,13 @@ export const orderQueries = {
         status: getOrderStatus(order, now),
         filled,
         ...(filled
-          ? { average_price: round(sum(fills.map(it => it.shares * it.price)) / filled) }
+          ? {
+              average_price: roundToCents(
+                sumAmounts(fills.map(it => it.shares * it.price)) / filled,
+              ),
+            }
           : {}),
-        fees: sum(fills.map(it => it.fee)),
+        fees: sumAmounts(fills.map(it => it.fee)),
         ...(fills.length
           ? { fills: fills.map(it => ({ at: it.at, shares: it.shares, price: it.price })) }
           : {}),
@@ -95,7 +99,7 @@ export const orderQueries = {
         symbolArgument === undefined ? undefined : findListing(state, symbolArgument).symbol;
       const found = Object.entries(state.orders).filter(
         ([, it]) =>
-          (!words || has(formatOrder(it), words)) &&
+          (!words || containsText(formatOrder(it), words)) &&
           (!symbol || it.symbol === symbol) &&
           (!side || it.side === side) &&
           (!status || getOrderStatus(it, now) === status),

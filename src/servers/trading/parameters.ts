@@ -1,6 +1,6 @@
 /** Schemas of parameters that several tools share. */
 import { z } from "zod";
-import { spokenId } from "../../environment/entity.ts";
+import { spokenId } from "../../environment/fieldSchemas.ts";
 
 export const symbolId = spokenId("symbol").describe(
   "Symbol, such as trading_search_symbols gives it",

@@ -1,14 +1,14 @@
 /** Tools that read the account: its value, positions and cash. */
 import { z } from "zod";
-import { cents, label, spokenId } from "../../environment/entity.ts";
-import { toolOf } from "../../environment/server.ts";
-import { has } from "../../environment/words.ts";
-import { round, sum } from "../../environment/money.ts";
+import { cents, label, spokenId } from "../../environment/fieldSchemas.ts";
+import { createToolFactory } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
+import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
 import { isWorking, TradingState, sumReservedCash, sumReservedShares } from "./state.ts";
 import { percentChange } from "./candles.ts";
 import { limit } from "./parameters.ts";
 
-const tool = toolOf(TradingState);
+const tool = createToolFactory(TradingState);
 
 /** The positions with their values at the last price, the largest first. */
 const listHoldings = ({ positions, symbols }: TradingState) =>
@@ -17,7 +17,7 @@ const listHoldings = ({ positions, symbols }: TradingState) =>
       symbol,
       shares,
       cost,
-      value: round(shares * symbols[symbol]!.last),
+      value: roundToCents(shares * symbols[symbol]!.last),
       listing: symbols[symbol]!,
     }))
     .sort((a, b) => b.value - a.value || (a.symbol < b.symbol ? -1 : 1));
@@ -44,22 +44,26 @@ export const portfolioTools = {
     },
     run(state, { by = "sector" }) {
       const held = listHoldings(state);
-      const invested = sum(held.map(it => it.value));
-      const value = round(invested + state.cash);
+      const invested = sumAmounts(held.map(it => it.value));
+      const value = roundToCents(invested + state.cash);
       const parts = new Map<string, number>();
       for (const it of held) {
         const part =
           by === "sector" ? it.listing.sector : state.exchanges[it.listing.exchange]!.name;
-        parts.set(part, round((parts.get(part) ?? 0) + it.value));
+        parts.set(part, roundToCents((parts.get(part) ?? 0) + it.value));
       }
       const spread = [...parts]
         .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
-        .map(([part, worth]) => ({ part, value: worth, percent: round((worth / value) * 100) }));
+        .map(([part, worth]) => ({
+          part,
+          value: worth,
+          percent: roundToCents((worth / value) * 100),
+        }));
       return {
         value,
         cash: state.cash,
         invested,
-        gain: round(value - state.paid_in),
+        gain: roundToCents(value - state.paid_in),
         gain_percent: percentChange(value, state.paid_in),
         positions: held.length,
         spread,
@@ -106,7 +110,8 @@ export const portfolioTools = {
     },
     run(state, { sector, losing, limit: most = 10 }, { now }) {
       const held = listHoldings(state).filter(
-        it => (!sector || has(it.listing.sector, sector)) && (!losing || it.value < it.cost),
+        it =>
+          (!sector || containsText(it.listing.sector, sector)) && (!losing || it.value < it.cost),
       );
       return {
         positions: held.slice(0, most).map(it => ({
@@ -115,7 +120,7 @@ export const portfolioTools = {
           shares: it.shares,
           free: it.shares - sumReservedShares(state, it.symbol, now),
           value: it.value,
-          gain: round(it.value - it.cost),
+          gain: roundToCents(it.value - it.cost),
         })),
       };
     },
@@ -140,7 +145,7 @@ export const portfolioTools = {
       return {
         cash: state.cash,
         reserved,
-        free: round(state.cash - reserved),
+        free: roundToCents(state.cash - reserved),
         fee_per_execution: state.fee,
         open_buy_orders: open.length,
       };

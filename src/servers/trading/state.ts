@@ -3,11 +3,11 @@
  * books and histories, cash, positions, orders and alerts.
  */
 import { z } from "zod";
-import { cents, day, minute } from "../../environment/entity.ts";
+import { cents, day, minute } from "../../environment/fieldSchemas.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
-import { weekdayOf } from "../../environment/time.ts";
-import { has } from "../../environment/words.ts";
-import { round, sum } from "../../environment/money.ts";
+import { getWeekday } from "../../environment/time.ts";
+import { containsText } from "../../environment/textSearch.ts";
+import { roundToCents, sumAmounts } from "../../environment/amounts.ts";
 
 export const sides = ["buy", "sell"] as const;
 export type Side = (typeof sides)[number];
@@ -95,7 +95,7 @@ export function findListing(
 ): { symbol: string; listing: Listing } {
   const symbol = input.trim().toUpperCase();
   if (Object.hasOwn(symbols, symbol)) return { symbol, listing: symbols[symbol]! };
-  const near = Object.entries(symbols).filter(([, it]) => has(it.name, input.trim()));
+  const near = Object.entries(symbols).filter(([, it]) => containsText(it.name, input.trim()));
   return refuse(
     "not_found",
     `there is no symbol ${input}`,
@@ -115,7 +115,7 @@ export function getTradingHours(
   now: string,
 ): { isOpen: boolean; description: string } {
   const [date, time] = [now.slice(0, 10), now.slice(11)];
-  const weekday = weekdayOf(date);
+  const weekday = getWeekday(date);
   if (weekday === 0 || weekday === 6)
     return { isOpen: false, description: `${name} is closed at the weekend` };
   if (holidays.includes(date))
@@ -154,7 +154,7 @@ export const formatOrder = ({
 /** The cash that an open buy order reserves. */
 const computeReserve = (order: Order, fee: number) =>
   order.side === "buy" && order.price !== undefined
-    ? round(countOpenShares(order) * order.price + fee)
+    ? roundToCents(countOpenShares(order) * order.price + fee)
     : 0;
 
 /** The cash that open orders reserve, without the order `exceptId`. */
@@ -163,7 +163,7 @@ export const sumReservedCash = (
   now: string,
   exceptId?: string,
 ): number =>
-  sum(
+  sumAmounts(
     Object.entries(orders).map(([key, it]) =>
       key !== exceptId && isWorking(it, now) ? computeReserve(it, fee) : 0,
     ),

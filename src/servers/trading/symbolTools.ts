@@ -1,16 +1,16 @@
 /** Tools that read symbols: search, quotes, order books and candles. */
 import { z } from "zod";
-import { cents, day, id, label, spokenId } from "../../environment/entity.ts";
-import { refuse, toolOf } from "../../environment/server.ts";
-import { has } from "../../environment/words.ts";
-import { round } from "../../environment/money.ts";
+import { cents, day, id, label, spokenId } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
+import { roundToCents } from "../../environment/amounts.ts";
 import { listBookSide, getTradingHours, findListing, TradingState, type Listing } from "./state.ts";
 import { percentChange, listDailyCandles, mergeCandles } from "./candles.ts";
 import { symbolId, limit, priceResult } from "./parameters.ts";
 
 const getLastClose = ({ history }: Listing) => history.at(-1)![4];
 
-const tool = toolOf(TradingState);
+const tool = createToolFactory(TradingState);
 
 export const symbolTools = {
   search_symbols: tool({
@@ -62,9 +62,9 @@ export const symbolTools = {
     run({ symbols, exchanges }, { name, sector, exchange, limit: most = 20 }) {
       const found = Object.entries(symbols).filter(
         ([key, it]) =>
-          (!name || has(it.name, name) || key === name.toUpperCase()) &&
-          (!sector || has(it.sector, sector)) &&
-          (!exchange || has(exchanges[it.exchange]!.name, exchange)),
+          (!name || containsText(it.name, name) || key === name.toUpperCase()) &&
+          (!sector || containsText(it.sector, sector)) &&
+          (!exchange || containsText(exchanges[it.exchange]!.name, exchange)),
       );
       return {
         symbols: found
@@ -197,7 +197,7 @@ export const symbolTools = {
         symbol,
         bids: bids!,
         asks: asks!,
-        ...(bid === undefined || ask === undefined ? {} : { spread: round(ask - bid) }),
+        ...(bid === undefined || ask === undefined ? {} : { spread: roundToCents(ask - bid) }),
       };
     },
   }),

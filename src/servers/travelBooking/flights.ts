@@ -3,11 +3,11 @@
  * its seats. They change nothing.
  */
 import { z } from "zod";
-import { cents, day, id, label, minute, spokenId } from "../../environment/entity.ts";
-import { findEntity, refuse, toolOf } from "../../environment/server.ts";
-import { minuteAfter, minutesOf } from "../../environment/time.ts";
-import { hasWords } from "../../environment/words.ts";
-import { round } from "../../environment/money.ts";
+import { cents, day, id, label, minute, spokenId } from "../../environment/fieldSchemas.ts";
+import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
+import { addMinutes, toMinutes } from "../../environment/time.ts";
+import { containsWords } from "../../environment/textSearch.ts";
+import { roundToCents } from "../../environment/amounts.ts";
 import {
   Agency,
   closes,
@@ -19,7 +19,7 @@ import {
   type Flight,
 } from "./state.ts";
 
-const tool = toolOf(Agency);
+const tool = createToolFactory(Agency);
 
 export const airportCode = spokenId("airport").describe(
   "Airport code of three letters, as travel_booking_search_airports gives it",
@@ -30,7 +30,7 @@ export const flightId = id("flight").describe(
 
 /** What a fare of a flight costs. */
 export const fareOf = (flight: Pick<Flight, "price">, fare: Fare): number =>
-  round(Math.round(flight.price * fareRules[fare].factor));
+  roundToCents(Math.round(flight.price * fareRules[fare].factor));
 
 /** Rows with more room for the legs: the first, and the one at the exits. */
 export const isRoomy = (seat: string, { rows }: Pick<Flight, "rows">): boolean =>
@@ -41,7 +41,7 @@ export function shutOf(flight: Flight, now: string): string | undefined {
   if (flight.status === "cancelled")
     return `${flight.number} on ${flight.departs.slice(0, 10)} is cancelled`;
   if (flight.departs <= now) return `${flight.number} left at ${flight.departs}`;
-  return minuteAfter(now, closes * 60) > flight.departs
+  return addMinutes(now, closes * 60) > flight.departs
     ? `${flight.number} leaves at ${flight.departs} and closed ${closes} hour before`
     : undefined;
 }
@@ -80,7 +80,7 @@ export const flights = {
     },
     run: ({ airports }, { name }) => ({
       airports: Object.entries(airports)
-        .filter(([code, it]) => !name || hasWords(`${it.name} ${it.city} ${code}`, name))
+        .filter(([code, it]) => !name || containsWords(`${it.name} ${it.city} ${code}`, name))
         .slice(0, 20)
         .map(([code, it]) => ({ airport: it.name, code, city: it.city, country: it.country })),
     }),
@@ -143,7 +143,7 @@ export const flights = {
           it.from === from &&
           (!to || it.to === to) &&
           (!date || it.departs.slice(0, 10) === date) &&
-          (!number || hasWords(it.number, number)) &&
+          (!number || containsWords(it.number, number)) &&
           (max_price === undefined || it.price <= max_price) &&
           !shutOf(it, now),
       );
@@ -192,7 +192,7 @@ export const flights = {
         from,
         to,
         departs,
-        arrives: minuteAfter(departs, minutes),
+        arrives: addMinutes(departs, minutes),
         status,
         seats_left: free.length,
         rows,
@@ -245,4 +245,4 @@ export const flights = {
 
 /** Hours from now to a departure. */
 export const hoursTo = (departs: string, now: string): number =>
-  (minutesOf(departs) - minutesOf(now)) / 60;
+  (toMinutes(departs) - toMinutes(now)) / 60;

@@ -3,10 +3,11 @@
  * and the card's money together.
  */
 import { z } from "zod";
-import { cents, id, label, minute, spokenId } from "../../environment/entity.ts";
-import { before, refuse, toolOf } from "../../environment/server.ts";
-import { minuteAfter } from "../../environment/time.ts";
-import { round } from "../../environment/money.ts";
+import { cents, id, label, minute, spokenId } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { addMinutes } from "../../environment/time.ts";
+import { roundToCents } from "../../environment/amounts.ts";
 import { fareOf, flightId, hoursTo, isRoomy, shutOf } from "./flights.ts";
 import {
   Agency,
@@ -23,7 +24,7 @@ import {
   type FlightBooking,
 } from "./state.ts";
 
-const tool = toolOf(Agency);
+const tool = createToolFactory(Agency);
 
 export const flightBookingId = id("flight_booking").describe(
   "Id of the flight booking, as travel_booking_list_bookings gives it",
@@ -70,8 +71,8 @@ function notInTheAir(
     if (id === but || it.traveller_id !== travellerId || it.status === "cancelled") continue;
     const other = flights[it.flight_id]!;
     if (
-      other.departs < minuteAfter(wanted.departs, wanted.minutes) &&
-      wanted.departs < minuteAfter(other.departs, other.minutes)
+      other.departs < addMinutes(wanted.departs, wanted.minutes) &&
+      wanted.departs < addMinutes(other.departs, other.minutes)
     )
       refuse(
         "conflict",
@@ -124,7 +125,7 @@ const seatOrder = (a: string, b: string) =>
 
 /** Moves the free seats of a flight. */
 function seats(agency: Agency, flightId: string, change: { taken?: string; given?: string }): void {
-  const { free } = before(agency).flights[flightId]!;
+  const { free } = getOriginal(agency).flights[flightId]!;
   const left = free.filter(it => it !== change.taken);
   agency.flights[flightId]!.free =
     change.given === undefined ? left : [...left, change.given].sort(seatOrder);
@@ -148,7 +149,7 @@ export const flying = {
       paid: cents(),
     },
     run(agency, { flight_id, fare, traveller: name }, { now, newId, random }) {
-      const stood = before(agency);
+      const stood = getOriginal(agency);
       const flight = flightOf(stood, flight_id);
       const traveller_id = travellerNamed(stood, name);
       bookable(stood, flight, now);
@@ -183,7 +184,7 @@ export const flying = {
     },
     returns: { reference: spokenId("reference"), seat: spokenId("seat"), fee: cents() },
     run(agency, { flight_booking_id, seat: asked }, { now }) {
-      const stood = before(agency);
+      const stood = getOriginal(agency);
       const { booking, flight } = ahead(stood, flight_booking_id, now);
       const shut = shutOf(flight, now);
       if (shut) refuse("precondition_failed", shut);
@@ -206,7 +207,7 @@ export const flying = {
       seats(agency, booking.flight_id, { taken: seat, given: booking.seat });
       const own = agency.flight_bookings[flight_booking_id]!;
       own.seat = seat;
-      own.paid = round(booking.paid + fee);
+      own.paid = roundToCents(booking.paid + fee);
       return { reference: booking.reference, seat, fee };
     },
   }),
@@ -229,7 +230,7 @@ export const flying = {
       given_back: cents(),
     },
     run(agency, { flight_booking_id, flight_id }, { now }) {
-      const stood = before(agency);
+      const stood = getOriginal(agency);
       const { booking, flight } = ahead(stood, flight_booking_id, now);
       const wanted = flightOf(stood, flight_id);
       const { changeFee, hours } = fareRules[booking.fare];
@@ -258,7 +259,9 @@ export const flying = {
       notInTheAir(stood, booking.traveller_id, wanted, flight_booking_id);
       const charged = isCalledOff
         ? 0
-        : round((changeFee ?? 0) + fareOf(wanted, booking.fare) - fareOf(flight, booking.fare));
+        : roundToCents(
+            (changeFee ?? 0) + fareOf(wanted, booking.fare) - fareOf(flight, booking.fare),
+          );
       charge(agency, charged, `the change to ${wanted.number}`);
       const seat = seatAtRandom(wanted);
       seats(agency, booking.flight_id, { given: booking.seat });
@@ -266,7 +269,7 @@ export const flying = {
       const own = agency.flight_bookings[flight_booking_id]!;
       own.flight_id = flight_id;
       own.seat = seat;
-      own.paid = round(Math.max(0, booking.paid + charged));
+      own.paid = roundToCents(Math.max(0, booking.paid + charged));
       return {
         reference: booking.reference,
         number: wanted.number,
@@ -296,7 +299,7 @@ export const flying = {
       card_left: cents(),
     },
     run(agency, { flight_booking_id, accept_no_refund }, { now }) {
-      const stood = before(agency);
+      const stood = getOriginal(agency);
       const { booking, flight } = ahead(stood, flight_booking_id, now);
       const { refund: share, hours } = fareRules[booking.fare];
       const inTime = hoursTo(flight.departs, now) >= hours;
@@ -312,12 +315,12 @@ export const flying = {
           `nothing of the ${booking.paid} paid for booking ${booking.reference} would come back: ${why}`,
           "set accept_no_refund if the customer wants that, or travel_booking_change_flight where the fare allows it",
         );
-      const refund = round(booking.paid * back);
+      const refund = roundToCents(booking.paid * back);
       charge(agency, -refund, "");
       seats(agency, booking.flight_id, { given: booking.seat });
       const own = agency.flight_bookings[flight_booking_id]!;
       own.status = "cancelled";
-      own.paid = round(booking.paid - refund);
+      own.paid = roundToCents(booking.paid - refund);
       return {
         reference: booking.reference,
         status: own.status,

@@ -2,7 +2,7 @@
  * What has been booked in a world's travel agency: flights and stays of each state and fare, and
  * the itineraries that hold them. Knows how flights and hotels look, not where they come from.
  */
-import { dayAfter, daysBetween } from "../../environment/time.ts";
+import { addDays, daysBetween } from "../../environment/time.ts";
 import type { Agency } from "./server.ts";
 import type { GeneratorContext } from "../shared/generator.ts";
 
@@ -212,7 +212,7 @@ function many(context: GeneratorContext, ground: Ground): Booked {
     .entries()) {
     fly(flightId, self, i);
     const day = it.departs.slice(0, 10);
-    sleep(ground.airports[it.to]!.city, self, day, dayAfter(day, 2), i);
+    sleep(ground.airports[it.to]!.city, self, day, addDays(day, 2), i);
     seen.add(it.to);
   }
   for (const [i, { city, out, back, traveller }] of journeysOf(context, ground, seen).entries()) {

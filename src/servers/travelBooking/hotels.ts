@@ -3,10 +3,11 @@
  * moved and cancelled.
  */
 import { z } from "zod";
-import { cents, day, id, label, spokenId } from "../../environment/entity.ts";
-import { before, refuse, toolOf } from "../../environment/server.ts";
-import { hasWords } from "../../environment/words.ts";
-import { round } from "../../environment/money.ts";
+import { cents, day, id, label, spokenId } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { containsWords } from "../../environment/textSearch.ts";
+import { roundToCents } from "../../environment/amounts.ts";
 import { traveller } from "./flying.ts";
 import {
   Agency,
@@ -22,7 +23,7 @@ import {
   type HotelBooking,
 } from "./state.ts";
 
-const tool = toolOf(Agency);
+const tool = createToolFactory(Agency);
 
 const hotelId = id("hotel").describe("Hotel id, as travel_booking_search_hotels gives it");
 export const hotelBookingId = id("hotel_booking").describe(
@@ -124,7 +125,7 @@ function priceOf(agency: Agency, hotelId: string, stay: Stay, now: string, but?:
       `no ${stay.room} room is left at ${hotel.name} from ${stay.check_in} to ${stay.check_out}`,
       "travel_booking_check_room_availability shows the other rooms",
     );
-  return round(offered.price * count);
+  return roundToCents(offered.price * count);
 }
 
 /** Refuses two stays of one traveller in the same nights. */
@@ -217,7 +218,7 @@ export const hotels = {
       const found = Object.entries(agency.hotels).filter(
         ([hotelId, it]) =>
           (!city || it.city.toLowerCase() === city.trim().toLowerCase()) &&
-          (!name || hasWords(it.name, name)) &&
+          (!name || containsWords(it.name, name)) &&
           (!stars || it.stars >= stars) &&
           (!max_price || cheapest(it) <= max_price) &&
           (!wanted || it.rooms.some(of => roomsLeft(agency, hotelId, it, of.kind, wanted) > 0)),
@@ -298,7 +299,7 @@ export const hotels = {
         room: it.kind,
         left: roomsLeft(agency, hotel_id, hotel, it.kind, stay),
         nights: count,
-        total: round(it.price * count),
+        total: roundToCents(it.price * count),
       }));
       return { rooms: free.filter(it => it.left > 0) };
     },
@@ -330,7 +331,7 @@ export const staying = {
       { hotel_id, guests: many = 1, traveller: name, ...nightsAndRoom },
       { now, newId, random },
     ) {
-      const stood = before(agency);
+      const stood = getOriginal(agency);
       const stay = { ...nightsAndRoom, guests: many };
       const traveller_id = travellerNamed(stood, name);
       const paid = priceOf(stood, hotel_id, stay, now);
@@ -379,7 +380,7 @@ export const staying = {
       given_back: cents(),
     },
     run(agency, { hotel_booking_id, ...changes }, { now }) {
-      const stood = before(agency);
+      const stood = getOriginal(agency);
       const booking = ahead(stood, hotel_booking_id, now);
       if (Object.keys(changes).length === 0)
         refuse("invalid_params", "nothing to change is given", "give check_in, check_out or room");
@@ -404,7 +405,7 @@ export const staying = {
         );
       const price = priceOf(stood, booking.hotel_id, stay, now, hotel_booking_id);
       notTwice(stood, booking.traveller_id, stay, hotel_booking_id);
-      const charged = round(price - booking.paid);
+      const charged = roundToCents(price - booking.paid);
       charge(agency, charged, `the change at ${hotel.name}`);
       Object.assign(agency.hotel_bookings[hotel_booking_id]!, {
         check_in: stay.check_in,
@@ -442,14 +443,14 @@ export const staying = {
       card_left: cents(),
     },
     run(agency, { hotel_booking_id, accept_no_refund }, { now }) {
-      const stood = before(agency);
+      const stood = getOriginal(agency);
       const booking = ahead(stood, hotel_booking_id, now);
       const { name, cancellation } = hotelOf(stood, booking.hotel_id);
       const days = cancelDays[cancellation];
       const inTime = days !== undefined && nightsOf(now.slice(0, 10), booking.check_in) >= days;
       const firstNight = booking.paid / nightsOf(booking.check_in, booking.check_out);
       const insured = booking.insurance?.cover === "plus" ? 0.8 * booking.paid : 0;
-      const refund = round(
+      const refund = roundToCents(
         Math.max(
           inTime ? booking.paid : days === undefined ? 0 : booking.paid - firstNight,
           insured,
@@ -464,7 +465,7 @@ export const staying = {
       charge(agency, -refund, "");
       const own = agency.hotel_bookings[hotel_booking_id]!;
       own.status = "cancelled";
-      own.paid = round(booking.paid - refund);
+      own.paid = roundToCents(booking.paid - refund);
       return {
         reference: booking.reference,
         status: own.status,

@@ -4,10 +4,10 @@
  * itineraries. Money is in euros, all times are those of the home city.
  */
 import { z } from "zod";
-import { cents, day, minute } from "../../environment/entity.ts";
+import { cents, day, minute } from "../../environment/fieldSchemas.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
 import { daysBetween } from "../../environment/time.ts";
-import { round } from "../../environment/money.ts";
+import { roundToCents } from "../../environment/amounts.ts";
 
 export const fares = ["light", "standard", "flex"] as const;
 export type Fare = (typeof fares)[number];
@@ -195,10 +195,10 @@ export function charge(agency: Agency, euros: number, what: string): void {
   if (euros > card.left)
     refuse(
       "precondition_failed",
-      `${what} costs ${round(euros)}, and the ${card.name} has ${card.left} left`,
+      `${what} costs ${roundToCents(euros)}, and the ${card.name} has ${card.left} left`,
       "choose something cheaper, or cancel another booking first",
     );
-  if (euros !== 0) card.left = round(card.left - euros);
+  if (euros !== 0) card.left = roundToCents(card.left - euros);
 }
 
 /** Three letters and three digits. Letters that are taken for digits are left out. */

@@ -3,14 +3,15 @@
  * in order, and insurance.
  */
 import { z } from "zod";
-import { cents, day, id, label, minute, spokenId } from "../../environment/entity.ts";
-import { before, findEntity, refuse, toolOf } from "../../environment/server.ts";
-import { minuteAfter } from "../../environment/time.ts";
-import { hasWords } from "../../environment/words.ts";
-import { round } from "../../environment/money.ts";
+import { cents, day, id, label, minute, spokenId } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
+import { addMinutes } from "../../environment/time.ts";
+import { containsWords } from "../../environment/textSearch.ts";
+import { roundToCents } from "../../environment/amounts.ts";
 import { Agency, charge, covers, nightsOf, routeOf } from "./state.ts";
 
-const tool = toolOf(Agency);
+const tool = createToolFactory(Agency);
 
 const reference = spokenId("reference").describe(
   "Reference of the booking, three letters and three digits, as travel_booking_list_bookings gives it",
@@ -43,7 +44,7 @@ function allBooked(agency: Agency): Booked[] {
       name,
       what: `${flight.number} ${name}`,
       begins: flight.departs,
-      ends: minuteAfter(flight.departs, flight.minutes),
+      ends: addMinutes(flight.departs, flight.minutes),
       traveller: person(it.traveller_id),
       status: it.status,
       paid: it.paid,
@@ -164,7 +165,7 @@ export const bookings = {
       const stayed = all.filter(
         it =>
           it.table === "hotel_bookings" &&
-          (hotel === undefined ? route === undefined : hasWords(it.name, hotel)),
+          (hotel === undefined ? route === undefined : containsWords(it.name, hotel)),
       );
       const left = Math.max(0, flown.length - limit) + Math.max(0, stayed.length - limit);
       return {
@@ -243,7 +244,7 @@ export const bookings = {
       card_left: cents(),
     },
     run(agency, { reference: asked, cover }, { now }) {
-      const it = bookedAs(before(agency), asked);
+      const it = bookedAs(getOriginal(agency), asked);
       const own = agency[it.table][it.id]!;
       if (it.status === "cancelled")
         refuse(
@@ -259,7 +260,7 @@ export const bookings = {
         );
       if (own.insurance)
         refuse("conflict", `booking ${it.reference} has cover ${own.insurance.cover} already`);
-      const price = round(
+      const price = roundToCents(
         Math.max(cover === "basic" ? 6 : 12, it.paid * (cover === "basic" ? 0.04 : 0.09)),
       );
       charge(agency, price, `cover ${cover}`);
@@ -294,7 +295,7 @@ export const planning = {
     },
     returns: { name: label("itinerary"), itinerary_id: id("itinerary") },
     run(agency, { name }, { newId }) {
-      const { itineraries } = before(agency);
+      const { itineraries } = getOriginal(agency);
       const known = Object.entries(itineraries).find(
         ([, it]) => it.name.toLowerCase() === name.trim().toLowerCase(),
       );
@@ -332,7 +333,7 @@ export const planning = {
       bookings: z.int().describe("How many it holds now"),
     },
     run(agency, { itinerary_id, reference: asked }, { now }) {
-      const stood = before(agency);
+      const stood = getOriginal(agency);
       const itinerary = findEntity(
         stood.itineraries,
         itinerary_id,
@@ -405,7 +406,7 @@ export const planning = {
     },
     run(agency, { name, limit = 10 }) {
       const found = Object.entries(agency.itineraries).filter(
-        ([, it]) => !name || hasWords(it.name, name),
+        ([, it]) => !name || containsWords(it.name, name),
       );
       const all = allBooked(agency);
       return {
@@ -421,7 +422,7 @@ export const planning = {
               (sum, other) => sum + nightsOf(other.begins.slice(0, 10), other.ends.slice(0, 10)),
               0,
             ),
-            paid: round(own.reduce((sum, other) => sum + other.paid, 0)),
+            paid: roundToCents(own.reduce((sum, other) => sum + other.paid, 0)),
             bookings: own.map(other => ({
               reference: other.reference,
               what: other.status === "cancelled" ? `${other.what} (cancelled)` : other.what,

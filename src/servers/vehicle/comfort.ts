@@ -3,8 +3,8 @@
  * battery.
  */
 import { z } from "zod";
-import { cents, id, label } from "../../environment/entity.ts";
-import { refuse, toolOf } from "../../environment/server.ts";
+import { cents, id, label } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
 import { rangeOf, tenth } from "./motion.ts";
 import { vehicleId } from "./words.ts";
 import {
@@ -20,7 +20,7 @@ import {
   wiperSpeeds,
 } from "./state.ts";
 
-const tool = toolOf(Garage);
+const tool = createToolFactory(Garage);
 
 const about = { vehicle: label("vehicle"), vehicle_id: id("vehicle") };
 

@@ -3,9 +3,9 @@
  * asks for what a real one would ask for first.
  */
 import { z } from "zod";
-import { id, label, minute } from "../../environment/entity.ts";
-import { refuse, toolOf } from "../../environment/server.ts";
-import { minuteAfter, minutesBetween } from "../../environment/time.ts";
+import { id, label, minute } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { addMinutes, minutesBetween } from "../../environment/time.ts";
 import { drive, drivenSince, inKm, kmTo, minutesFor, rangeOf, softTires, tenth } from "./motion.ts";
 import { placeId, vehicleId } from "./words.ts";
 import {
@@ -21,7 +21,7 @@ import {
   type Vehicle,
 } from "./state.ts";
 
-const tool = toolOf(Garage);
+const tool = createToolFactory(Garage);
 
 const townSpeed = 50;
 const reversing = 5;
@@ -427,7 +427,7 @@ const onTheRoad = {
         distance: inKm(km),
         minutes,
         delay,
-        arrival: minuteAfter(now, minutes),
+        arrival: addMinutes(now, minutes),
       };
     },
   }),

@@ -3,10 +3,10 @@
  * What follows from the time is the motion's affair.
  */
 import { z } from "zod";
-import { day, id, label, minute } from "../../environment/entity.ts";
-import { refuse, toolOf } from "../../environment/server.ts";
-import { minuteAfter } from "../../environment/time.ts";
-import { has } from "../../environment/words.ts";
+import { day, id, label, minute } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { addMinutes } from "../../environment/time.ts";
+import { containsText } from "../../environment/textSearch.ts";
 import {
   drivenSince,
   inKm,
@@ -20,7 +20,7 @@ import {
 import { vehicleId } from "./words.ts";
 import { called, Garage, placeOf, purposes, tireNames, vehicleOf, type Vehicle } from "./state.ts";
 
-const tool = toolOf(Garage);
+const tool = createToolFactory(Garage);
 
 /** The vehicle as it is at that time, if it has gone on since its last change. */
 function at(vehicle: Vehicle, now: string): Vehicle {
@@ -72,7 +72,7 @@ const vehicles = {
     },
     run: (garage, { name }, { now }) => ({
       vehicles: Object.entries(garage.vehicles)
-        .filter(([, it]) => !name || has(it.name, name))
+        .filter(([, it]) => !name || containsText(it.name, name))
         .sort(byName)
         .map(([vehicle_id, it]) => ({
           vehicle: it.name,
@@ -196,7 +196,7 @@ const journeys = {
         place_id,
         distance: inKm(km),
         minutes,
-        arrival: minuteAfter(now, minutes),
+        arrival: addMinutes(now, minutes),
         range: rangeOf(it),
       };
     },
@@ -302,7 +302,9 @@ const journeys = {
       const vehicle = vehicle_id === undefined ? undefined : at(vehicleOf(garage, vehicle_id), now);
       const found = Object.entries(garage.places)
         .filter(
-          ([, it]) => (!name || has(it.name, name)) && (!category || has(it.category, category)),
+          ([, it]) =>
+            (!name || containsText(it.name, name)) &&
+            (!category || containsText(it.category, category)),
         )
         .sort(byName);
       const rows = found.map(([place_id, it]) => ({

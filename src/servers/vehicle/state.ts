@@ -3,7 +3,7 @@
  * to, and the trips they have made.
  */
 import { z } from "zod";
-import { minute } from "../../environment/entity.ts";
+import { minute } from "../../environment/fieldSchemas.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
 
 export const gears = ["park", "reverse", "neutral", "drive"] as const;

@@ -2,7 +2,7 @@
  * Parameters that several of the vehicles' tools share, so that one thing is named and described
  * one way.
  */
-import { id } from "../../environment/entity.ts";
+import { id } from "../../environment/fieldSchemas.ts";
 
 export const vehicleId = id("vehicle").describe("Vehicle id, as vehicle_list_vehicles gives it");
 export const placeId = id("place").describe("Place id, as vehicle_find_destinations gives it");

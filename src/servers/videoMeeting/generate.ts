@@ -3,7 +3,7 @@
  * with clients and with firms that may become some, meetings among the staff, and what was
  * recorded. Nobody is in two places: the user's calendar stays free of other meetings.
  */
-import { minuteAfter, minutesOf, weekdayOf } from "../../environment/time.ts";
+import { addMinutes, toMinutes, getWeekday } from "../../environment/time.ts";
 import { busyTimes, currentOccurrence, type Diary } from "../calendar/state.ts";
 import { allOccurrences, textOf } from "../calendar/recurrence.ts";
 import { server, type Rooms } from "./server.ts";
@@ -177,7 +177,7 @@ function add(
   status: Meeting["status"],
 ): string {
   const meeting_id = nextId("mtg");
-  const begun = minuteAfter(wanted.start, random.integer(3));
+  const begun = addMinutes(wanted.start, random.integer(3));
   const hasBegun = status === "running" || status === "ended";
   const code = () => [0, 1, 2].map(() => String(100 + random.integer(900))).join("-");
   rooms.meetings[meeting_id] = {
@@ -193,7 +193,7 @@ function add(
     ...(wanted.agenda === undefined ? {} : { agenda: wanted.agenda }),
     ...(hasBegun ? { started_at: begun } : {}),
     ...(status === "ended"
-      ? { ended_at: minuteAfter(begun, Math.max(5, wanted.minutes - random.integer(9))) }
+      ? { ended_at: addMinutes(begun, Math.max(5, wanted.minutes - random.integer(9))) }
       : {}),
     ...(wanted.event_id === undefined ? {} : { event_id: wanted.event_id }),
   };
@@ -202,7 +202,7 @@ function add(
 
 function record({ nextId, cast }: GeneratorContext, rooms: Rooms, meeting_id: string): void {
   const { host, started_at, ended_at } = rooms.meetings[meeting_id]!;
-  const from = minuteAfter(started_at!, 1);
+  const from = addMinutes(started_at!, 1);
   const status =
     ended_at === undefined
       ? "recording"
@@ -212,7 +212,7 @@ function record({ nextId, cast }: GeneratorContext, rooms: Rooms, meeting_id: st
   rooms.recordings[nextId("rec")] = {
     meeting_id,
     started_at: from,
-    ...(ended_at === undefined ? {} : { minutes: minutesOf(ended_at) - minutesOf(from) }),
+    ...(ended_at === undefined ? {} : { minutes: toMinutes(ended_at) - toMinutes(from) }),
     status,
     by: host,
   };
@@ -240,7 +240,7 @@ function addSmall(
 /** Days from now on which the nth meeting is: past ones first, then today, then ahead. */
 const weekdaysFrom = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, i) => first + i).filter(
-    it => ![0, 6].includes(weekdayOf(dayAfterStart(it))),
+    it => ![0, 6].includes(getWeekday(dayAfterStart(it))),
   );
 
 function fill(context: GeneratorContext, rooms: Rooms): void {
@@ -337,9 +337,9 @@ function slotFor(
     for (const time of random.shuffle(times)) {
       const start = `${dayAfterStart(day)}T${time}`;
       if (day === 0 && start <= cast.now) continue;
-      const [from, to] = [minutesOf(start), minutesOf(start) + minutes];
+      const [from, to] = [toMinutes(start), toMinutes(start) + minutes];
       const isMet = Object.values(rooms.meetings).some(
-        it => minutesOf(it.start) < to && from < minutesOf(it.start) + it.minutes,
+        it => toMinutes(it.start) < to && from < toMinutes(it.start) + it.minutes,
       );
       if (!isMet && (!diary || busyTimes(diary, diary.user, from, to).length === 0)) return start;
     }

@@ -3,10 +3,11 @@
  * meeting, and only before it has begun.
  */
 import { z } from "zod";
-import { day, id, label, minute } from "../../environment/entity.ts";
-import { before, refuse, toolOf } from "../../environment/server.ts";
-import { minuteAfter, minutesOf } from "../../environment/time.ts";
-import { hasWords } from "../../environment/words.ts";
+import { day, id, label, minute } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { addMinutes, toMinutes } from "../../environment/time.ts";
+import { containsWords } from "../../environment/textSearch.ts";
 import {
   endOf,
   hosted,
@@ -19,7 +20,7 @@ import {
   type Meeting,
 } from "./state.ts";
 
-const tool = toolOf(Rooms);
+const tool = createToolFactory(Rooms);
 
 export const meetingId = id("meeting").describe(
   "Meeting id, as video_meeting_list_meetings gives it",
@@ -74,7 +75,7 @@ function fits(
       `${wanted.start} has passed: it is ${now}`,
       "choose a later start",
     );
-  if (minutesOf(wanted.start) - minutesOf(now) > farthestDays * 1440)
+  if (toMinutes(wanted.start) - toMinutes(now) > farthestDays * 1440)
     refuse(
       "precondition_failed",
       `${wanted.start} is more than ${farthestDays} days away`,
@@ -121,8 +122,8 @@ function notAtOnce(rooms: Rooms, wanted: Slot, but?: string): void {
 
 /** The next quarter of an hour from which the user hosts nothing for that long. */
 function soonest(rooms: Rooms, long: number, now: string): string {
-  let start = minuteAfter(now, (15 - (minutesOf(now) % 15)) % 15);
-  while (hostedAt(rooms, { start, minutes: long })) start = minuteAfter(start, 15);
+  let start = addMinutes(now, (15 - (toMinutes(now) % 15)) % 15);
+  while (hostedAt(rooms, { start, minutes: long })) start = addMinutes(start, 15);
   return start;
 }
 
@@ -169,7 +170,7 @@ export const planning = {
       },
       { now, newId, random },
     ) {
-      const stood = before(rooms);
+      const stood = getOriginal(rooms);
       const invited = [...new Set(participants.map(it => personOf(stood, it)))].filter(
         it => it !== stood.user,
       );
@@ -249,7 +250,7 @@ export const planning = {
       const found = Object.entries(rooms.meetings).filter(
         ([, it]) =>
           (!isOpen || it.status === "scheduled" || it.status === "running") &&
-          (!words || hasWords(it.topic, words)) &&
+          (!words || containsWords(it.topic, words)) &&
           (!status || it.status === status) &&
           (!from || it.start.slice(0, 10) >= from) &&
           (!to || it.start.slice(0, 10) <= to) &&
@@ -356,7 +357,7 @@ export const planning = {
       changed: z.array(z.string()),
     },
     run(rooms, { meeting_id, ...changes }, { now }) {
-      const stood = before(rooms);
+      const stood = getOriginal(rooms);
       const meeting = hosted(stood, meeting_id, "change it");
       scheduled(meeting, meeting_id);
       const keys = Object.keys(changes) as (keyof typeof changes)[];
@@ -391,7 +392,7 @@ export const planning = {
       told: z.int().describe("People who are told"),
     },
     run(rooms, { meeting_id }) {
-      const meeting = hosted(before(rooms), meeting_id, "cancel it");
+      const meeting = hosted(getOriginal(rooms), meeting_id, "cancel it");
       scheduled(meeting, meeting_id);
       rooms.meetings[meeting_id]!.status = "cancelled";
       return {

@@ -3,14 +3,15 @@
  * recordings. A recording lasts until its meeting ends.
  */
 import { z } from "zod";
-import { day, id, label, minute } from "../../environment/entity.ts";
-import { before, refuse, toolOf } from "../../environment/server.ts";
-import { minuteAfter, minutesOf } from "../../environment/time.ts";
-import { hasWords } from "../../environment/words.ts";
+import { day, id, label, minute } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { addMinutes, toMinutes } from "../../environment/time.ts";
+import { containsWords } from "../../environment/textSearch.ts";
 import { meetingId, scheduled } from "./planning.ts";
 import { endOf, hosted, hostOf, led, linkOf, meetingOf, personOf, Rooms } from "./state.ts";
 
-const tool = toolOf(Rooms);
+const tool = createToolFactory(Rooms);
 
 /**
  * Minutes before the start from which a co-host may open the room, and days before from which a
@@ -33,7 +34,7 @@ export const running = {
       link: z.string(),
     },
     run(rooms, { meeting_id }, { now }) {
-      const stood = before(rooms);
+      const stood = getOriginal(rooms);
       const meeting = led(stood, meeting_id, "start it");
       if (meeting.status === "running")
         refuse(
@@ -48,13 +49,13 @@ export const running = {
           "video_meeting_update_meeting gives it another start",
         );
       const isHost = meeting.host === stood.user;
-      if (!isHost && minuteAfter(now, coHostEarly) < meeting.start)
+      if (!isHost && addMinutes(now, coHostEarly) < meeting.start)
         refuse(
           "precondition_failed",
-          `${meeting.topic} begins at ${meeting.start}, and a co-host can start it from ${minuteAfter(meeting.start, -coHostEarly)}`,
+          `${meeting.topic} begins at ${meeting.start}, and a co-host can start it from ${addMinutes(meeting.start, -coHostEarly)}`,
           "try again then",
         );
-      if (minuteAfter(now, hostEarlyDays * 1440) < meeting.start)
+      if (addMinutes(now, hostEarlyDays * 1440) < meeting.start)
         refuse(
           "precondition_failed",
           `${meeting.topic} is on ${meeting.start}, and a host can start it ${hostEarlyDays} days before at the earliest`,
@@ -94,7 +95,7 @@ export const running = {
       recording_id: id("recording").optional().describe("Recording that stopped"),
     },
     run(rooms, { meeting_id }, { now }) {
-      const stood = before(rooms);
+      const stood = getOriginal(rooms);
       const meeting = hosted(stood, meeting_id, "end it for everybody");
       if (meeting.status !== "running")
         refuse(
@@ -104,7 +105,7 @@ export const running = {
             ? "video_meeting_cancel_meeting calls it off"
             : "choose a meeting that runs",
         );
-      const lasted = (from: string) => Math.min(480, minutesOf(now) - minutesOf(from));
+      const lasted = (from: string) => Math.min(480, toMinutes(now) - toMinutes(from));
       Object.assign(rooms.meetings[meeting_id]!, { status: "ended", ended_at: now });
       const recorded = Object.entries(stood.recordings).find(
         ([, it]) => it.meeting_id === meeting_id && it.status === "recording",
@@ -143,7 +144,7 @@ export const running = {
       places_left: z.int(),
     },
     run(rooms, { meeting_id, person, role = "guest" }) {
-      const stood = before(rooms);
+      const stood = getOriginal(rooms);
       const meeting = led(stood, meeting_id, "invite people");
       if (meeting.status === "ended" || meeting.status === "cancelled")
         refuse(
@@ -197,7 +198,7 @@ export const running = {
       status: z.string(),
     },
     run(rooms, { meeting_id }, { now, newId }) {
-      const stood = before(rooms);
+      const stood = getOriginal(rooms);
       const meeting = led(stood, meeting_id, "record it");
       if (meeting.status !== "running")
         refuse(
@@ -287,7 +288,7 @@ export const running = {
       const found = Object.entries(rooms.recordings).filter(
         ([, it]) =>
           (meeting_id === undefined || it.meeting_id === meeting_id) &&
-          (!topic || hasWords(topicOf(it.meeting_id), topic)) &&
+          (!topic || containsWords(topicOf(it.meeting_id), topic)) &&
           (!since || it.started_at.slice(0, 10) >= since),
       );
       found.sort(([a, x], [b, y]) =>

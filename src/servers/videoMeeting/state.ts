@@ -3,9 +3,9 @@
  * recordings. What a meeting may be depends on its host's plan.
  */
 import { z } from "zod";
-import { minute } from "../../environment/entity.ts";
+import { minute } from "../../environment/fieldSchemas.ts";
 import { findEntity, refuse } from "../../environment/server.ts";
-import { minuteAfter } from "../../environment/time.ts";
+import { addMinutes } from "../../environment/time.ts";
 
 /**
  * Of the host: how many there may be in a meeting, the host among them, how long it may be, and how
@@ -65,7 +65,7 @@ export const Rooms = z.strictObject({
 export type Rooms = z.infer<typeof Rooms>;
 
 export const endOf = ({ start, minutes }: Pick<Meeting, "start" | "minutes">): string =>
-  minuteAfter(start, minutes);
+  addMinutes(start, minutes);
 
 export const meetingOf = (rooms: Rooms, id: string): Meeting =>
   findEntity(rooms.meetings, id, "meeting", "video_meeting_list_meetings gives the ids");

@@ -1,5 +1,5 @@
 /** The dependency graph of several servers: the edges within each of them. */
-import { digestOf, freeze } from "../../environment/digest.ts";
+import { computeDigest, deepFreeze } from "../../environment/digest.ts";
 import type { Server } from "../../environment/server.ts";
 import { createGraph, dependencyGraphOf, type DependencyGraph } from "./dependencyGraph.ts";
 
@@ -8,7 +8,7 @@ export function createCrossServerGraph(servers: readonly Server[]): DependencyGr
   return createGraph(
     {
       server: servers.map(it => it.name).join(", "),
-      hash: digestOf(freeze(graphs.map(it => it.hash))),
+      hash: computeDigest(deepFreeze(graphs.map(it => it.hash))),
     },
     graphs.flatMap(it => it.edges),
   );

@@ -3,7 +3,7 @@
  * needs. An edge is explicit if a result contains an entity that a required input takes, implicit if
  * one tool must have run before the other.
  */
-import { digestOf, freeze, type Digest } from "../../environment/digest.ts";
+import { computeDigest, deepFreeze, type Digest } from "../../environment/digest.ts";
 import type { Server } from "../../environment/server.ts";
 import { declarationsOf, type ToolDeclaration } from "./declarations.ts";
 
@@ -46,7 +46,7 @@ function buildGraph(server: Server): DependencyGraph {
     requires,
   }));
   return createGraph(
-    { server: server.name, hash: digestOf(freeze(structuredClone(tools))) },
+    { server: server.name, hash: computeDigest(deepFreeze(structuredClone(tools))) },
     edges,
   );
 }

@@ -4,7 +4,7 @@
  * twice and a changed tool is asked about again.
  */
 import { z } from "zod";
-import { digestOf, freeze } from "../../environment/digest.ts";
+import { computeDigest, deepFreeze } from "../../environment/digest.ts";
 import { readStrictLog } from "../../storage/jsonLines.ts";
 import { LineWriter } from "../../storage/lineWriter.ts";
 import type { Label, PublishedTool } from "./labels.ts";
@@ -45,7 +45,7 @@ export function computePairKey(
       outputSchema,
     }))
     .sort((x, y) => (x.name < y.name ? -1 : 1));
-  return digestOf(freeze(structuredClone({ cards, question, model })));
+  return computeDigest(deepFreeze(structuredClone({ cards, question, model })));
 }
 
 export class LabelCache {

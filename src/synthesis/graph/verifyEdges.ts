@@ -2,7 +2,7 @@
  * Verifies the edges of a dependency graph on live sessions: calls the first tool, passes its result
  * to the second, and reports whether that call succeeds. The graph itself does not change.
  */
-import { openByName, type Catalog } from "../../environment/catalog.ts";
+import { openSessionByName, type Catalog } from "../../environment/catalog.ts";
 import { createRandom, type Random } from "../../environment/random.ts";
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Session } from "../../environment/session.ts";
@@ -95,8 +95,8 @@ class FixtureVerifier {
   readonly #open: () => Session;
 
   constructor({ catalog, server, seed, createChooser }: VerificationSetup, fixture: string) {
-    this.#declarations = declarationsOf(catalog.server(server));
-    this.#open = () => openByName(catalog, { servers: [{ name: server, fixture }], seed });
+    this.#declarations = declarationsOf(catalog.getServer(server));
+    this.#open = () => openSessionByName(catalog, { servers: [{ name: server, fixture }], seed });
     this.#chooseArguments = createChooser(this.#open(), fixture);
   }
 

@@ -3,8 +3,8 @@
  * would give the answer away, its secrets have a source, and nothing like it is there already. Does
  * not know how it was made.
  */
-import { openByName, type Catalog } from "../../environment/catalog.ts";
-import { canonical, type Json, type JsonObject } from "../../environment/json.ts";
+import { openSessionByName, type Catalog } from "../../environment/catalog.ts";
+import { canonicalJson, type Json, type JsonObject } from "../../environment/json.ts";
 import type { Task } from "../../trajectory/task.ts";
 import {
   getCallFault,
@@ -39,12 +39,12 @@ export function findRejection(
 
 /** Does it all again on a fresh session that offers the task's own menu. */
 function replayed(task: Task, calls: readonly CallEvent[], catalog: Catalog): string | undefined {
-  const session = openByName(catalog, task.trajectory.header);
+  const session = openSessionByName(catalog, task.trajectory.header);
   for (const [i, it] of calls.entries()) {
     const { outcome, digest } = session.call(it.name, it.arguments);
     const isSame =
       outcome.kind === "ok"
-        ? canonical(outcome.value) === canonical(getCallValue(it))
+        ? canonicalJson(outcome.value) === canonicalJson(getCallValue(it))
         : outcome.message === getCallFault(it)?.message;
     if (outcome.kind !== it.outcome.kind || digest !== it.digest || !isSame)
       return `call ${i} (${it.name}) answers otherwise`;
@@ -74,7 +74,7 @@ function leaked(task: Task, catalog: Catalog): string | undefined {
 
 function unspokenIds(name: string, args: JsonObject, catalog: Catalog): string[] {
   const tool = catalog.tools.get(name)!;
-  const { inputs } = declarationsOf(catalog.server(tool.server)).get(name)!;
+  const { inputs } = declarationsOf(catalog.getServer(tool.server)).get(name)!;
   return inputs.flatMap(it =>
     it.isSpoken || args[it.key] === undefined
       ? []
@@ -90,7 +90,7 @@ function unsourced(task: Task, catalog: Catalog): string | undefined {
     if (event.kind !== "call") continue;
     const tool = catalog.tools.get(event.name);
     const secrets = tool
-      ? declarationsOf(catalog.server(tool.server))
+      ? declarationsOf(catalog.getServer(tool.server))
           .get(event.name)!
           .values.filter(it => it.isSensitive)
       : [];
@@ -151,7 +151,7 @@ function signatureOf({ trajectory, servers, turns }: Task): string[] {
   const seen = new Map<string, number>();
   const home = `${servers[0]!.name}/${servers[0]!.fixture}`;
   const items = listCalls(trajectory).map(it => {
-    const item = `${home} ${it.name} ${canonical(it.arguments)}`;
+    const item = `${home} ${it.name} ${canonicalJson(it.arguments)}`;
     const n = (seen.get(item) ?? 0) + 1;
     seen.set(item, n);
     return n === 1 ? item : `${item} #${n}`;

@@ -4,7 +4,7 @@
  * call become tasks. Knows rows, not where they were read.
  */
 import { z } from "zod";
-import { digestOf, freeze } from "../../environment/digest.ts";
+import { computeDigest, deepFreeze } from "../../environment/digest.ts";
 import type { ListedTool } from "../../environment/menu.ts";
 import type { JsonObject } from "../../environment/json.ts";
 import type { JsonSchema } from "../../environment/server.ts";
@@ -93,7 +93,7 @@ export function parseXlamRow(json: unknown): ImportedRow | SkipReason {
 }
 
 /** What a task pins that is on no server. */
-const noDefinitions = digestOf(freeze([]));
+const noDefinitions = computeDigest(deepFreeze([]));
 
 export interface ImportedTaskOptions {
   readonly format: ImportFormat;

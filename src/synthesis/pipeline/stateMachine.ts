@@ -3,7 +3,7 @@
  * calls, and what happens when a call fails. Every transition is logged, so a rejected conversation
  * explains itself. Does not know who writes or who teaches.
  */
-import { misfit } from "../../environment/typeCheck.ts";
+import { findTypeMismatch } from "../../environment/typeCheck.ts";
 import type { Session } from "../../environment/session.ts";
 import type { AssistantMessage, Conversation } from "../../policy/policy.ts";
 import {
@@ -170,7 +170,7 @@ class ConversationRun {
     for (const { name, arguments: args } of this.#answer!.calls) {
       const tool = tools.find(it => it.name === name);
       if (!tool) return this.#again("no such tool", `there is no tool ${name}`);
-      const why = misfit(tool.inputSchema, args);
+      const why = findTypeMismatch(tool.inputSchema, args);
       if (why !== undefined) return this.#again("bad arguments", `${name}: ${why}`);
     }
     this.#go("well formed", "execute");

@@ -167,10 +167,10 @@ function taskOf(
   random: Random,
 ): Task | keyof typeof whys {
   const { conversation } = stage.setup;
-  const servers = brief.servers.map(it => catalog.server(it.name));
+  const servers = brief.servers.map(it => catalog.getServer(it.name));
   const graph = brief.crossServerPlan
     ? createCrossServerGraph(servers)
-    : dependencyGraphOf(catalog.server(brief.home));
+    : dependencyGraphOf(catalog.getServer(brief.home));
   const goals = extractGoals(conversation.events, graph);
   const turns = turnsOf(conversation.events, goals);
   const calls = conversation.events.filter(it => it.kind === "call");

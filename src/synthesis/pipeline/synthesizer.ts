@@ -4,10 +4,10 @@
  * often each tool has been used. Does not judge what comes of it.
  */
 import { join } from "node:path";
-import { openByName, remember, type Catalog } from "../../environment/catalog.ts";
+import { openSessionByName, remember, type Catalog } from "../../environment/catalog.ts";
 import { createRandom, type Random } from "../../environment/random.ts";
 import { fixtureDigest } from "../../environment/fixture.ts";
-import { variantNamed } from "../../environment/variant.ts";
+import { parseVariantName } from "../../environment/variant.ts";
 import type { Task } from "../../trajectory/task.ts";
 import {
   trajectoryFormat,
@@ -131,7 +131,7 @@ export class Synthesizer {
       crossServerShare > 0 && servers.length > 1
         ? readCrossServerLinks(resources, catalog).filter(it => isHere(it.from) && isHere(it.to))
         : [];
-    const names = new Map([...catalog.servers.keys()].map(it => [it, catalog.fixtureNames(it)]));
+    const names = new Map([...catalog.servers.keys()].map(it => [it, catalog.listFixtures(it)]));
     this.#ground = {
       catalog,
       seed,
@@ -148,7 +148,7 @@ export class Synthesizer {
       fixtures: it => names.get(it)!,
     };
     for (const name of servers)
-      this.#phrases.set(name, readTemplates(join(resources, "servers"), catalog.server(name)));
+      this.#phrases.set(name, readTemplates(join(resources, "servers"), catalog.getServer(name)));
   }
 
   /** What attempt number n sets out to make, or undefined where its draw leads nowhere. */
@@ -167,7 +167,7 @@ export class Synthesizer {
   ): PreparedConversation | string {
     const { catalog } = this.#of;
     const { kind, crossServerPlan } = brief;
-    const session = openByName(catalog, { servers: brief.servers, seed: brief.sessionSeed });
+    const session = openSessionByName(catalog, { servers: brief.servers, seed: brief.sessionSeed });
     const now = session.state[brief.home]!.clock;
     const shares = brief.servers
       .slice(0, crossServerPlan?.servers.length ?? 1)
@@ -291,7 +291,7 @@ export class Synthesizer {
 
   #share({ name, fixture }: TaskSpecification["servers"][number], n: number): ServerDomain {
     return {
-      server: this.#of.catalog.server(name),
+      server: this.#of.catalog.getServer(name),
       templates: this.#phrases.get(name)!,
       sample: this.#sample(name, fixture, n),
     };
@@ -356,7 +356,7 @@ export class Synthesizer {
     wished: readonly string[],
     random: Random,
   ): Set<string> {
-    const server = this.#of.catalog.server(home);
+    const server = this.#of.catalog.getServer(home);
     const silent = chain.filter(it => !wished.includes(it));
     const target =
       silent.length > 0 && random.boolean(shares.hiddenLookUp)
@@ -371,11 +371,11 @@ export class Synthesizer {
    */
   #sample(name: string, fixture: string, n: number): EntitySample {
     const { catalog, seed } = this.#of;
-    const key = `${name}/${fixture}/${variantNamed(fixture) ? 0 : Math.floor(n / 20) % stretches}`;
+    const key = `${name}/${fixture}/${parseVariantName(fixture) ? 0 : Math.floor(n / 20) % stretches}`;
     let sample = this.#samples.get(key);
     if (!sample) {
-      const session = openByName(catalog, { servers: [{ name, fixture }], seed });
-      sample = sampleEntities(catalog.server(name), session, createRandom(seed, "sample", key));
+      const session = openSessionByName(catalog, { servers: [{ name, fixture }], seed });
+      sample = sampleEntities(catalog.getServer(name), session, createRandom(seed, "sample", key));
     }
     remember(this.#samples, key, sample, mostSamples);
     return sample;
@@ -394,9 +394,9 @@ const headerOf = (
   task: id,
   servers: servers.map(it => ({
     ...it,
-    digest: fixtureDigest(catalog.fixture(it.name, it.fixture)),
+    digest: fixtureDigest(catalog.getFixture(it.name, it.fixture)),
   })),
-  catalog: catalog.hash(servers.map(it => it.name)),
+  catalog: catalog.hashTools(servers.map(it => it.name)),
   seed: sessionSeed,
   menu: [],
   policy: teacher,

@@ -5,7 +5,7 @@
 import type { Catalog } from "../../environment/catalog.ts";
 import type { Random } from "../../environment/random.ts";
 import type { Server } from "../../environment/server.ts";
-import { variantName } from "../../environment/variant.ts";
+import { formatVariantName } from "../../environment/variant.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { CrossServerLink } from "../text/crossServerLinks.ts";
 import { planCrossServerTask, type CrossServerPlan } from "./crossServerPlan.ts";
@@ -109,7 +109,7 @@ export function specifyTask(
   const chain =
     kind === "abstain"
       ? []
-      : chainFor({ server: catalog.server(home), uses, verdicts: ground.audit }, random);
+      : chainFor({ server: catalog.getServer(home), uses, verdicts: ground.audit }, random);
   if (!chain) return undefined;
   const info = toldIn(ground.infos, random);
   const crossing =
@@ -244,8 +244,8 @@ function numbered(
   const stretch = Math.floor(n / (variety.attempts * servers.length));
   const number =
     1 + ((stretch * variety.atOnce + random.integer(variety.atOnce)) % Math.max(1, variants));
-  return hasHiddenIds(catalog.server(name)) && variants > 0
-    ? variantName(fixture, number)
+  return hasHiddenIds(catalog.getServer(name)) && variants > 0
+    ? formatVariantName(fixture, number)
     : fixture;
 }
 

@@ -108,7 +108,7 @@ function isLookUp(
   catalog: Catalog,
 ): boolean {
   const tool = catalog.tools.get(call.name)!;
-  const { values } = declarationsOf(catalog.server(tool.server)).get(call.name)!;
+  const { values } = declarationsOf(catalog.getServer(tool.server)).get(call.name)!;
   if (tool.effect === "write" || values.some(it => it.key in (call.arguments as JsonObject)))
     return false;
   const [given, shown] = [

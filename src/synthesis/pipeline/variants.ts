@@ -5,7 +5,7 @@
  */
 import type { Catalog } from "../../environment/catalog.ts";
 import type { Random } from "../../environment/random.ts";
-import { variantName, variantNamed } from "../../environment/variant.ts";
+import { formatVariantName, parseVariantName } from "../../environment/variant.ts";
 import { UserError } from "../../userError.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { readCrossServerLinks, type CrossServerLink } from "../text/crossServerLinks.ts";
@@ -130,7 +130,7 @@ class VariantSynthesizer extends Synthesizer {
         fixture: numbered(
           catalog,
           name,
-          catalog.fixtureNames(name).includes(fixture) ? fixture : catalog.fixtureNames(name)[0]!,
+          catalog.listFixtures(name).includes(fixture) ? fixture : catalog.listFixtures(name)[0]!,
           seed,
           random,
         ),
@@ -150,8 +150,8 @@ class VariantSynthesizer extends Synthesizer {
   /** A world: mostly the task's own. */
   #fixture(random: Random): string {
     const [home] = this.#task.servers;
-    const own = variantNamed(home!.fixture)?.of ?? home!.fixture;
-    return random.boolean(0.85) ? own : random.pick(this.#work.catalog.fixtureNames(home!.name));
+    const own = parseVariantName(home!.fixture)?.of ?? home!.fixture;
+    return random.boolean(0.85) ? own : random.pick(this.#work.catalog.listFixtures(home!.name));
   }
 }
 
@@ -162,6 +162,6 @@ const numbered = (
   seed: number,
   random: Random,
 ): string =>
-  hasHiddenIds(catalog.server(name))
-    ? variantName(fixture, 1 + ((seed * renumbered + random.integer(renumbered)) % 40))
+  hasHiddenIds(catalog.getServer(name))
+    ? formatVariantName(fixture, 1 + ((seed * renumbered + random.integer(renumbered)) % 40))
     : fixture;

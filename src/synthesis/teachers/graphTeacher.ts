@@ -3,7 +3,7 @@
  * that it has not seen in a result or heard from the user: what it lacks it looks up first. Does
  * not choose how to recover, only how well it can.
  */
-import { canonical, type Json } from "../../environment/json.ts";
+import { canonicalJson, type Json } from "../../environment/json.ts";
 import type { AssistantMessage, Call, Conversation } from "../../policy/policy.ts";
 import { getCallFault, getCallValue, type CallEvent } from "../../trajectory/trajectory.ts";
 import type { UserSimulator } from "../user/userSimulator.ts";
@@ -161,7 +161,7 @@ export class GraphTeacher implements Teacher {
     const isShown =
       !prerequisite ||
       this.#answers.get(callKey(prerequisite.intent.tool.name, prerequisite.intent.arguments)) ===
-        canonical(prerequisite.result);
+        canonicalJson(prerequisite.result);
     return isShown ? wish : this.#due(prerequisite.intent);
   }
 
@@ -205,7 +205,7 @@ export class GraphTeacher implements Teacher {
       this.#tried.add(callKey(event.name, event.arguments));
       this.#answers.set(
         callKey(event.name, event.arguments),
-        canonical(getCallValue(event) ?? null),
+        canonicalJson(getCallValue(event) ?? null),
       );
       const declared = this.#author.feasibility.context.declarations.get(event.name);
       if (event.outcome.kind === "ok" && declared)

@@ -4,7 +4,7 @@
  * come of them is seen later.
  */
 import type { Json } from "../../environment/json.ts";
-import { daysBetween, weekdayName } from "../../environment/time.ts";
+import { daysBetween, getWeekdayName } from "../../environment/time.ts";
 import { splitVisibleLines } from "../../trajectory/visible.ts";
 import { isReticent, type TurnPlan } from "./turnPrompt.ts";
 import { containsToken } from "../text/containsToken.ts";
@@ -196,7 +196,7 @@ function saysDay(text: string, date: string, now: string): boolean {
     low.includes(date) ||
     withMonth.test(low) ||
     (near[away]?.test(low) ?? false) ||
-    (Math.abs(away) < 14 && low.includes(weekdayName(date).toLowerCase()))
+    (Math.abs(away) < 14 && low.includes(getWeekdayName(date).toLowerCase()))
   );
 }
 
@@ -251,7 +251,7 @@ const isOfDay = (word: string, plan: TurnPlan): boolean =>
   daysOf(plan).some(
     it =>
       saysDay(word, it, plan.now) ||
-      word === weekdayName(it).toLowerCase() ||
+      word === getWeekdayName(it).toLowerCase() ||
       (word === "next week" && daysBetween(plan.now, it) < 14),
   );
 

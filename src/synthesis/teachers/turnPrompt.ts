@@ -5,7 +5,7 @@
  */
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
-import { weekdayName } from "../../environment/time.ts";
+import { getWeekdayName } from "../../environment/time.ts";
 import type { ChatMessage } from "../../policy/chatModel.ts";
 import type { Event } from "../../trajectory/trajectory.ts";
 import { removeMarks } from "../text/valueMarks.ts";
@@ -88,7 +88,7 @@ function describeTurn({
       sounds_like: persona.ask.slice(0, 4).map(it => it.replace("{clause}", "…")),
       ...(persona.casual ? { writes: "without capitals and full stops" } : {}),
     },
-    now: `${weekdayName(now)}, ${now.replace("T", " ")}`,
+    now: `${getWeekdayName(now)}, ${now.replace("T", " ")}`,
     turn: kind === "open" ? "first message" : kind,
     ...(conversation.length > 0 ? { talk_so_far: conversation } : {}),
     detail: isMinimal ? "only the goal, in as few words as a busy person uses" : "enough to act on",

@@ -31,7 +31,7 @@ export function createVerificationSetup({
   templates,
   seed,
 }: VerificationOptions): VerificationSetup {
-  const server = catalog.server(name);
+  const server = catalog.getServer(name);
   const declarations = declarationsOf(server);
   const createChooser: VerificationSetup["createChooser"] = (session, fixture) => {
     const now = session.state[name]!.clock;

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { readForm, parseField, type Field } from "../../../src/editor/servers/argumentForm.ts";
-import { day, id, minute, money } from "../../../src/environment/entity.ts";
+import { day, id, minute, money } from "../../../src/environment/fieldSchemas.ts";
 import type { JsonSchema } from "../../../src/environment/server.ts";
 import { server as banking } from "../../../src/servers/banking/server.ts";
 import { loadServers } from "../../../src/servers/catalog.ts";

@@ -3,11 +3,11 @@ import { expect, test } from "vitest";
 import { listEntities } from "../../../src/editor/servers/entities.ts";
 import { describeEntity } from "../../../src/editor/shared/valueText.ts";
 import { readForm, type Field } from "../../../src/editor/servers/argumentForm.ts";
-import { openByName } from "../../../src/environment/catalog.ts";
+import { openSessionByName } from "../../../src/environment/catalog.ts";
 import { catalog } from "../../contracts/doors.ts";
 
 const open = (server: string, fixture: string) =>
-  openByName(catalog, { servers: [{ name: server, fixture }], seed: 1 });
+  openSessionByName(catalog, { servers: [{ name: server, fixture }], seed: 1 });
 
 test("from the table that is named after them", () => {
   expect(listEntities("account", "banking", open("banking", "small"))).toContainEqual({

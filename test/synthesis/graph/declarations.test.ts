@@ -1,8 +1,8 @@
 /** What a tool declares, read off its schemas. */
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { id, label, spokenId } from "../../../src/environment/entity.ts";
-import { defineServer, toolOf } from "../../../src/environment/server.ts";
+import { id, label, spokenId } from "../../../src/environment/fieldSchemas.ts";
+import { defineServer, createToolFactory } from "../../../src/environment/server.ts";
 import { declarationsOf, isSensitiveArgument } from "../../../src/synthesis/graph/declarations.ts";
 import { findEntities } from "../../../src/synthesis/graph/resultEntities.ts";
 import { isSubstitute } from "../../../src/synthesis/pipeline/menu.ts";
@@ -43,7 +43,7 @@ test("entities, labels and values of an input", () => {
   ).toEqual([["title", "book", false]]);
 });
 
-const tool = toolOf(z.strictObject({}));
+const tool = createToolFactory(z.strictObject({}));
 const club = defineServer({
   name: "club",
   category: "Test",

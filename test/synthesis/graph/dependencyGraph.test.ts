@@ -1,8 +1,8 @@
 /** The dependency graph is what the declarations say, no more and no less. */
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { id } from "../../../src/environment/entity.ts";
-import { defineServer, toolOf } from "../../../src/environment/server.ts";
+import { id } from "../../../src/environment/fieldSchemas.ts";
+import { defineServer, createToolFactory } from "../../../src/environment/server.ts";
 import { dependencyGraphOf } from "../../../src/synthesis/graph/dependencyGraph.ts";
 import { runCommand } from "../../cli/terminal.ts";
 import { graph } from "../../../src/cli/graph.ts";
@@ -29,7 +29,7 @@ test("every edge of the library", () => {
 
 test("the hash follows the declarations", () => {
   const serverWith = (summary: string) => {
-    const tool = toolOf(z.strictObject({}));
+    const tool = createToolFactory(z.strictObject({}));
     return defineServer({
       name: "one",
       category: "Test",

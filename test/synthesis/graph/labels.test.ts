@@ -102,7 +102,7 @@ test("agreement counts pairs by direction: names find 7 of the library's 7 expli
 
 test("an edge works where the second call succeeds with what the first one showed, and fails where it never does", () => {
   const setup = createVerificationSetup({
-    catalog: { ...openCatalog([library], [folder]), fixture: () => fixture },
+    catalog: { ...openCatalog([library], [folder]), getFixture: () => fixture },
     server: "library",
     fixtures: ["small"],
     templates: readTemplates(folder, library),
@@ -130,7 +130,7 @@ test("an edge works where the second call succeeds with what the first one showe
 });
 
 test("what fails when it is run is not walked: nobody pays a payee who has just been added and sent no bill", () => {
-  const server = catalog.server("banking");
+  const server = catalog.getServer("banking");
   const { edges } = dependencyGraphOf(server);
   const verdicts = [
     ...verifyEdges(
@@ -285,7 +285,7 @@ test("what a workspace says of an edge counts over what ships, and a line that i
   );
   const audit = readVerdicts(listVerdictFiles(join(root, "resources"), folder));
   expect(
-    removeRejectedEdges(dependencyGraphOf(catalog.server("banking")), audit).edges.some(
+    removeRejectedEdges(dependencyGraphOf(catalog.getServer("banking")), audit).edges.some(
       it => it.a === edge.a && it.b === edge.b,
     ),
   ).toBe(true);

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { variantNamed } from "../../../src/environment/variant.ts";
+import { parseVariantName } from "../../../src/environment/variant.ts";
 import { rollout } from "../../../src/policy/rollout.ts";
 import { teacherOf } from "../../../src/policy/scripted.ts";
 import { provePlusProfile } from "../../../src/reward/profiles.ts";
@@ -182,7 +182,7 @@ test("all servers of a talk tell of one world", () => {
   for (const { knobs, servers } of crossing) {
     const needed = servers
       .slice(0, knobs["across"] as number)
-      .map(it => variantNamed(it.fixture)?.of ?? it.fixture);
+      .map(it => parseVariantName(it.fixture)?.of ?? it.fixture);
     expect(new Set(needed).size).toBe(1);
   }
 });

@@ -178,7 +178,7 @@ describe("two thousand tasks", () => {
   test("that nothing can do offer nothing that does it, and nothing is called", () => {
     const both = of("irrelevant");
     for (const it of both) {
-      const server = catalog.server(it.servers[0]!.name);
+      const server = catalog.getServer(it.servers[0]!.name);
       const declared = declarationsOf(server);
       expect(listCalls(it.trajectory)).toEqual([]);
       expect(it.goals).toEqual([]);
@@ -274,7 +274,9 @@ test("a menu of kind full offers every tool of the server, and now and then othe
     const own = menu
       .filter(it => catalog.tools.get(it.name)!.server === servers[0]!.name)
       .map(it => it.name);
-    expect(own.toSorted()).toEqual([...catalog.server(servers[0]!.name).tools.keys()].toSorted());
+    expect(own.toSorted()).toEqual(
+      [...catalog.getServer(servers[0]!.name).tools.keys()].toSorted(),
+    );
     expect(menu.length - own.length).toBe(knobs["distractors"]);
   }
 });

@@ -48,9 +48,9 @@ describe("a user", () => {
       const text = turns.map(it => it.user).join("\n");
       expect([...catalog.tools.keys()].filter(it => containsToken(text, it))).toEqual([]);
       for (const call of goals.flatMap(it => it.calls)) {
-        const { inputs } = declarationsOf(catalog.server(catalog.tools.get(call.name)!.server)).get(
-          call.name,
-        )!;
+        const { inputs } = declarationsOf(
+          catalog.getServer(catalog.tools.get(call.name)!.server),
+        ).get(call.name)!;
         for (const { key, isSpoken } of inputs)
           if (!isSpoken && call.arguments[key] !== undefined)
             expect(
@@ -110,7 +110,7 @@ test("a menu of kind chain holds what is called, other tools, and at most eight 
 
 test("a menu of kind full offers every tool of the server", async () => {
   const full = await made(12, { menu: "full", servers: ["banking"] });
-  const all = [...catalog.server("banking").tools.keys()].toSorted();
+  const all = [...catalog.getServer("banking").tools.keys()].toSorted();
   expect(
     full.tasks
       .filter(it => it.kind === "normal")

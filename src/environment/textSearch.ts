@@ -1,11 +1,11 @@
 /** How a text is looked for by the words a person gives. Knows no language. */
 
 /** Whether a text contains a part, whatever its case. */
-export const has = (text: string, part: string): boolean =>
+export const containsText = (text: string, part: string): boolean =>
   text.toLowerCase().includes(part.trim().toLowerCase());
 
 /** Whether a text contains every word of a query, in any order. */
-export const hasWords = (text: string, query: string): boolean => {
+export const containsWords = (text: string, query: string): boolean => {
   const within = text.toLowerCase();
   return query
     .trim()

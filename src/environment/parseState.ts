@@ -4,8 +4,8 @@
  */
 import { z } from "zod";
 import { checkJson } from "../storage/parseJson.ts";
-import { minute } from "./entity.ts";
-import { freeze } from "./digest.ts";
+import { minute } from "./fieldSchemas.ts";
+import { deepFreeze } from "./digest.ts";
 import type { Server } from "./server.ts";
 import type { State } from "./session.ts";
 
@@ -25,12 +25,12 @@ function schemaOf(server: Server): z.ZodType {
  * The value as a state of exactly these servers, deeply frozen. Throws a `Mistake` that names the
  * first place that does not fit.
  */
-export function stateFrom(servers: readonly Server[], value: unknown): State {
+export function parseState(servers: readonly Server[], value: unknown): State {
   const schema = z.strictObject(Object.fromEntries(servers.map(it => [it.name, schemaOf(it)])));
   const state = checkJson(schema, value, {
     file: "the value",
     noun: "a state of these servers",
     remedy: "send a state that a session of the same servers returned",
   });
-  return freeze(state) as unknown as State;
+  return deepFreeze(state) as unknown as State;
 }
