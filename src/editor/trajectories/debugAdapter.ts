@@ -1,29 +1,22 @@
 /**
- * The debugger of trajectories: translates the debug adapter protocol into steps of a cursor and
- * rows of values. Knows neither how a trajectory is replayed nor the editor that asks.
+ * The debug adapter for trajectories: handles the requests of the debug adapter protocol by moving
+ * a cursor through the trajectory. Does not depend on the editor.
  */
 import {
   DebugSession,
-  Handles,
   InitializedEvent,
   OutputEvent,
   StoppedEvent,
   TerminatedEvent,
 } from "@vscode/debugadapter";
 import type { DebugProtocol } from "@vscode/debugprotocol";
-import { UserError } from "../../userError.ts";
 import type { CursorPosition } from "../../trajectory/cursor.ts";
 import { isCallOnlyMessage } from "../../trajectory/transcript.ts";
-import {
-  findEntity,
-  listFrames,
-  listHeadings,
-  createVariables,
-  createValueRow,
-  type ValueRow,
-  type DebugTarget,
-} from "./stepping.ts";
-import { evaluateExpression, ExpressionError } from "./expression.ts";
+import { UserError } from "../../userError.ts";
+import { Breakpoints, exceptionFilters } from "./breakpoints.ts";
+import { DebugInspector } from "./debugInspector.ts";
+import type { DebugTarget } from "./debugTarget.ts";
+import { ExpressionError } from "./expression.ts";
 
 const thread = 1;
 
@@ -32,40 +25,20 @@ interface LaunchArguments extends DebugProtocol.LaunchRequestArguments {
   readonly stopOnEntry?: boolean;
 }
 
-interface Breakpoint {
-  readonly id: number;
-  readonly condition?: string;
+interface Launched {
+  readonly target: DebugTarget;
+  readonly inspector: DebugInspector;
+  readonly stopOnEntry: boolean;
 }
-
-const exceptionFilters: readonly DebugProtocol.ExceptionBreakpointsFilter[] = [
-  {
-    filter: "failed",
-    label: "Calls That Fail",
-    description: "Stops at calls that were refused or not understood",
-    default: false,
-  },
-  {
-    filter: "differs",
-    label: "Replay Differs",
-    description: "Stops where the call gives something else than was recorded",
-    default: false,
-  },
-];
 
 export class TrajectoryDebugSession extends DebugSession {
   readonly #load: (transcript: string) => Promise<DebugTarget>;
-  readonly #rows = new Handles<() => readonly ValueRow[]>();
-  /** By event. */
-  #breakpoints = new Map<number, Breakpoint>();
-  #filters = new Set<string>();
-  #launched: DebugTarget | undefined;
-  #stopOnEntry = true;
+  readonly #breakpoints = new Breakpoints();
+  #launched: Launched | undefined;
+  /** The events of the last gotoTargets request, by the id of the target. */
   #gotoTargets: number[] = [];
 
-  /**
-   * `load` reads the attempt of a transcript's address; a `Mistake` it throws is shown to the
-   * person.
-   */
+  /** `load` reads the attempt of a transcript; a `UserError` from it is shown to the user. */
   constructor(load: (transcript: string) => Promise<DebugTarget>) {
     super();
     this.#load = load;
@@ -93,14 +66,13 @@ export class TrajectoryDebugSession extends DebugSession {
     { transcript, stopOnEntry = true }: LaunchArguments,
   ): void {
     this.#load(transcript).then(
-      stepping => {
-        this.#launched = stepping;
-        this.#stopOnEntry = stopOnEntry;
+      target => {
+        this.#launched = { target, inspector: new DebugInspector(target), stopOnEntry };
         this.sendResponse(response);
-        // breakpoints are taken now that there are lines to set them on
+        // requests the breakpoints, which can be set now that the transcript is known
         this.sendEvent(new InitializedEvent());
       },
-      (error: unknown) => this.#fail(response, error),
+      (error: unknown) => this.#sendError(response, error),
     );
   }
 
@@ -108,38 +80,23 @@ export class TrajectoryDebugSession extends DebugSession {
     response: DebugProtocol.ConfigurationDoneResponse,
   ): void {
     this.sendResponse(response);
-    if (this.#stopOnEntry) this.#stopAt("entry", this.#target.cursor.goTo(0));
+    if (this.#session.stopOnEntry) this.#stopAt("entry", this.#target.cursor.goTo(0));
     else this.#continue();
   }
 
   protected override setBreakPointsRequest(
     response: DebugProtocol.SetBreakpointsResponse,
-    args: DebugProtocol.SetBreakpointsArguments,
+    { breakpoints = [] }: DebugProtocol.SetBreakpointsArguments,
   ): void {
-    const { transcript } = this.#target;
-    this.#breakpoints = new Map();
-    response.body = {
-      breakpoints: (args.breakpoints ?? []).map(({ line, condition }, i) => {
-        const event = transcript.eventFrom(line - 1);
-        if (event === undefined)
-          return {
-            id: i + 1,
-            verified: false,
-            line,
-            message: "nothing happens at or after this line",
-          };
-        this.#breakpoints.set(event, { id: i + 1, ...(condition ? { condition } : {}) });
-        return { id: i + 1, verified: true, line: transcript.ranges[event]!.first + 1 };
-      }),
-    };
+    response.body = { breakpoints: this.#breakpoints.setLines(this.#target, breakpoints) };
     this.sendResponse(response);
   }
 
   protected override setExceptionBreakPointsRequest(
     response: DebugProtocol.SetExceptionBreakpointsResponse,
-    args: DebugProtocol.SetExceptionBreakpointsArguments,
+    { filters }: DebugProtocol.SetExceptionBreakpointsArguments,
   ): void {
-    this.#filters = new Set(args.filters);
+    this.#breakpoints.setFilters(filters);
     this.sendResponse(response);
   }
 
@@ -147,45 +104,26 @@ export class TrajectoryDebugSession extends DebugSession {
     response: DebugProtocol.BreakpointLocationsResponse,
     { line, endLine = line }: DebugProtocol.BreakpointLocationsArguments,
   ): void {
-    const lines =
-      this.#launched?.transcript.ranges
-        .map(it => it.first + 1)
-        .filter(it => it >= line && it <= endLine) ?? [];
+    const ranges = this.#launched?.target.transcript.ranges ?? [];
+    const lines = ranges.map(it => it.first + 1).filter(it => it >= line && it <= endLine);
     response.body = { breakpoints: [...new Set(lines)].map(it => ({ line: it })) };
     this.sendResponse(response);
   }
 
   protected override threadsRequest(response: DebugProtocol.ThreadsResponse): void {
-    response.body = {
-      threads: [
-        { id: thread, name: this.#launched?.cursor.trajectory.header.policy ?? "trajectory" },
-      ],
-    };
+    const name = this.#launched?.target.cursor.trajectory.header.policy ?? "trajectory";
+    response.body = { threads: [{ id: thread, name }] };
     this.sendResponse(response);
   }
 
   protected override stackTraceRequest(response: DebugProtocol.StackTraceResponse): void {
-    const { source, title, cursor } = this.#target;
-    const stackFrames = listFrames(this.#target, cursor.place).map(({ name, line }, id) => ({
-      id,
-      name,
-      line: line + 1,
-      column: 1,
-      source: { name: title, path: source },
-    }));
+    const stackFrames = this.#session.inspector.listStackFrames();
     response.body = { stackFrames, totalFrames: stackFrames.length };
     this.sendResponse(response);
   }
 
   protected override scopesRequest(response: DebugProtocol.ScopesResponse): void {
-    const headings = listHeadings(this.#target, this.#target.cursor.place);
-    response.body = {
-      scopes: headings.map(([name, rows]) => ({
-        name,
-        variablesReference: this.#rows.create(() => rows),
-        expensive: false,
-      })),
-    };
+    response.body = { scopes: this.#session.inspector.listScopes() };
     this.sendResponse(response);
   }
 
@@ -193,8 +131,7 @@ export class TrajectoryDebugSession extends DebugSession {
     response: DebugProtocol.VariablesResponse,
     { variablesReference }: DebugProtocol.VariablesArguments,
   ): void {
-    const rows = this.#rows.get(variablesReference)?.() ?? [];
-    response.body = { variables: rows.map(it => this.#createVariable(it)) };
+    response.body = { variables: this.#session.inspector.listVariables(variablesReference) };
     this.sendResponse(response);
   }
 
@@ -202,48 +139,40 @@ export class TrajectoryDebugSession extends DebugSession {
     response: DebugProtocol.EvaluateResponse,
     { expression, context }: DebugProtocol.EvaluateArguments,
   ): void {
-    const { place } = this.#target.cursor;
     try {
-      const entity = findEntity(place.state, expression.trim());
-      const row = entity
-        ? createValueRow(expression, entity.value, entity.path)
-        : createValueRow(
-            expression,
-            evaluateExpression(expression, createVariables(this.#target, place)),
-          );
-      const { value, variablesReference } = this.#createVariable(row);
-      response.body = { result: value, variablesReference };
+      response.body = this.#session.inspector.evaluate(expression);
       this.sendResponse(response);
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
-      // a hover rests on words that are no paths: it shows nothing
+      // a hover over other text is not an error
       this.sendErrorResponse(response, { id: 2, format: context === "hover" ? "" : error.message });
     }
   }
 
   protected override nextRequest(response: DebugProtocol.NextResponse): void {
     this.sendResponse(response);
-    this.#step(1);
+    this.#step("forward");
   }
 
   protected override stepInRequest(response: DebugProtocol.StepInResponse): void {
     this.sendResponse(response);
-    this.#step(1);
+    this.#step("forward");
   }
 
-  /** Out of a turn: on to what the user says next, or to the end. */
+  /** Moves to the next message of the user, or to the end. */
   protected override stepOutRequest(response: DebugProtocol.StepOutResponse): void {
     this.sendResponse(response);
     const { cursor } = this.#target;
+    const { events } = cursor.trajectory;
     this.#stopAt(
       "step",
-      cursor.continue(index => cursor.trajectory.events[index]?.kind === "user"),
+      cursor.continue(index => events[index]?.kind === "user"),
     );
   }
 
   protected override stepBackRequest(response: DebugProtocol.StepBackResponse): void {
     this.sendResponse(response);
-    this.#step(-1);
+    this.#step("back");
   }
 
   protected override continueRequest(response: DebugProtocol.ContinueResponse): void {
@@ -253,24 +182,22 @@ export class TrajectoryDebugSession extends DebugSession {
 
   protected override reverseContinueRequest(response: DebugProtocol.ReverseContinueResponse): void {
     this.sendResponse(response);
-    const place = this.#target.cursor.continueBack(index => this.#shouldStopAt(index));
-    this.#stopAt(place.position === 0 ? "entry" : "breakpoint", place);
+    const position = this.#target.cursor.continueBack(index => this.#shouldStopAt(index));
+    this.#stopAt(position.position === 0 ? "entry" : "breakpoint", position);
   }
 
   protected override gotoTargetsRequest(
     response: DebugProtocol.GotoTargetsResponse,
-    { line }: DebugProtocol.GotoTargetsArguments,
+    { line: requested }: DebugProtocol.GotoTargetsArguments,
   ): void {
     const { transcript } = this.#target;
-    const event = transcript.eventFrom(line - 1);
+    const event = transcript.eventFrom(requested - 1);
     this.#gotoTargets = event === undefined ? [] : [event];
-    response.body = {
-      targets: this.#gotoTargets.map((it, id) => ({
-        id,
-        label: `line ${transcript.ranges[it]!.first + 1}`,
-        line: transcript.ranges[it]!.first + 1,
-      })),
-    };
+    const targets = this.#gotoTargets.map((it, id) => {
+      const line = transcript.ranges[it]!.first + 1;
+      return { id, label: `line ${line}`, line };
+    });
+    response.body = { targets };
     this.sendResponse(response);
   }
 
@@ -292,76 +219,54 @@ export class TrajectoryDebugSession extends DebugSession {
     this.sendEvent(new TerminatedEvent());
   }
 
-  get #target(): DebugTarget {
+  get #session(): Launched {
     if (!this.#launched) throw new Error("the trajectory was not launched");
     return this.#launched;
   }
 
-  #step(by: 1 | -1): void {
-    const { cursor } = this.#target;
-    let place = by === 1 ? cursor.step() : cursor.stepBack();
-    while (place.index !== undefined && isCallOnlyMessage(cursor.trajectory.events, place.index))
-      place = by === 1 ? cursor.step() : cursor.stepBack();
-    this.#stopAt("step", place);
+  get #target(): DebugTarget {
+    return this.#session.target;
   }
 
-  /**
-   * On to the next breakpoint. At the end one can still go back; going on from there ends the
-   * session.
-   */
+  #step(direction: "forward" | "back"): void {
+    const { cursor } = this.#target;
+    const move = () => (direction === "forward" ? cursor.step() : cursor.stepBack());
+    let position = move();
+    while (
+      position.index !== undefined &&
+      isCallOnlyMessage(cursor.trajectory.events, position.index)
+    )
+      position = move();
+    this.#stopAt("step", position);
+  }
+
+  /** Moves to the next breakpoint or to the end, and at the end terminates the session. */
   #continue(): void {
     const { cursor } = this.#target;
     if (cursor.place.atEnd) return this.sendEvent(new TerminatedEvent());
-    const place = cursor.continue(index => this.#shouldStopAt(index));
-    this.#stopAt(
-      place.index !== undefined && this.#breakpoints.has(place.index) ? "breakpoint" : "step",
-      place,
-    );
+    const position = cursor.continue(index => this.#shouldStopAt(index));
+    const isBreakpoint = position.index !== undefined && this.#breakpoints.has(position.index);
+    this.#stopAt(isBreakpoint ? "breakpoint" : "step", position);
   }
 
   #shouldStopAt(index: number): boolean {
-    const place = this.#target.cursor.at(index + 1);
-    const { step } = place;
-    if (step && this.#filters.has("failed") && step.recorded.outcome.kind !== "ok") return true;
-    if (step && this.#filters.has("differs") && step.verdict !== "same") return true;
-    const set = this.#breakpoints.get(index);
-    if (!set) return false;
-    if (set.condition === undefined) return true;
-    try {
-      return evaluateExpression(set.condition, createVariables(this.#target, place)) === true;
-    } catch (error) {
-      // what a condition names need not be there at every event
-      if (error instanceof ExpressionError) return false;
-      throw error;
-    }
+    return this.#breakpoints.shouldStopAt(this.#target, this.#target.cursor.at(index + 1));
   }
 
-  #stopAt(reason: string, place: CursorPosition): void {
-    this.#rows.reset();
-    if (place.step && place.step.verdict !== "same")
-      this.#print(
-        `call ${place.step.call + 1}, ${place.step.recorded.name}: ${place.step.verdict}, another ${place.step.differingFields.join(", ")}\n`,
-      );
+  #stopAt(reason: string, { step, atEnd, position }: CursorPosition): void {
+    this.#session.inspector.reset();
+    if (step && step.verdict !== "same") {
+      const fields = step.differingFields.join(", ");
+      const text = `call ${step.call + 1}, ${step.recorded.name}: ${step.verdict}, another ${fields}\n`;
+      this.sendEvent(new OutputEvent(text, "console"));
+    }
     const event: DebugProtocol.StoppedEvent = new StoppedEvent(reason, thread);
-    if (place.atEnd) event.body.description = "At the end of the trajectory";
-    else if (place.position === 0) event.body.description = "Before the first event";
+    if (atEnd) event.body.description = "At the end of the trajectory";
+    else if (position === 0) event.body.description = "Before the first event";
     this.sendEvent(event);
   }
 
-  #print(text: string): void {
-    this.sendEvent(new OutputEvent(text, "console"));
-  }
-
-  #createVariable({ name, text, rows, path }: ValueRow): DebugProtocol.Variable {
-    return {
-      name,
-      value: text,
-      variablesReference: rows ? this.#rows.create(rows) : 0,
-      ...(path === undefined ? {} : { evaluateName: path }),
-    };
-  }
-
-  #fail(response: DebugProtocol.Response, error: unknown): void {
+  #sendError(response: DebugProtocol.Response, error: unknown): void {
     if (!(error instanceof UserError)) {
       this.sendErrorResponse(response, {
         id: 3,

@@ -7,7 +7,7 @@ import { UserError } from "../../userError.ts";
 import { TrajectoryCursor } from "../../trajectory/cursor.ts";
 import { isTranscript, type AttemptNode } from "./attempts.ts";
 import { TrajectoryDebugSession } from "./debugAdapter.ts";
-import type { DebugTarget } from "./stepping.ts";
+import type { DebugTarget } from "./debugTarget.ts";
 import type { Transcripts } from "./transcripts.ts";
 
 export class TrajectoryDebugger implements Disposable {

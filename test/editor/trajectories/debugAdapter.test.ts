@@ -6,7 +6,7 @@ import type { DebugProtocol } from "@vscode/debugprotocol";
 import { expect, test } from "vitest";
 import { TrajectoryDebugSession } from "../../../src/editor/trajectories/debugAdapter.ts";
 import { scoreAttempt } from "../../../src/editor/trajectories/attemptReward.ts";
-import type { DebugTarget } from "../../../src/editor/trajectories/stepping.ts";
+import type { DebugTarget } from "../../../src/editor/trajectories/debugTarget.ts";
 import { UserError } from "../../../src/userError.ts";
 import { rollout } from "../../../src/policy/rollout.ts";
 import { scripted } from "../../../src/policy/scripted.ts";

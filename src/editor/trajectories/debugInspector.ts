@@ -1,0 +1,70 @@
+/** What the debugger shows at a position, in the types of the debug adapter protocol. */
+import { Handles } from "@vscode/debugadapter";
+import type { DebugProtocol } from "@vscode/debugprotocol";
+import { listHeadings } from "./debugRows.ts";
+import type { DebugTarget } from "./debugTarget.ts";
+import { createVariables, findEntity } from "./debugVariables.ts";
+import { evaluateExpression } from "./expression.ts";
+import { listFrames } from "./stackFrames.ts";
+import { createValueRow, type ValueRow } from "./valueRow.ts";
+
+export class DebugInspector {
+  readonly #target: DebugTarget;
+  readonly #handles = new Handles<() => readonly ValueRow[]>();
+
+  constructor(target: DebugTarget) {
+    this.#target = target;
+  }
+
+  /** Forgets the variables of the previous position. */
+  reset(): void {
+    this.#handles.reset();
+  }
+
+  listStackFrames(): DebugProtocol.StackFrame[] {
+    const { source, title, cursor } = this.#target;
+    return listFrames(this.#target, cursor.place).map(({ name, line }, id) => ({
+      id,
+      name,
+      line: line + 1,
+      column: 1,
+      source: { name: title, path: source },
+    }));
+  }
+
+  listScopes(): DebugProtocol.Scope[] {
+    return listHeadings(this.#target, this.#target.cursor.place).map(([name, rows]) => ({
+      name,
+      variablesReference: this.#handles.create(() => rows),
+      expensive: false,
+    }));
+  }
+
+  listVariables(reference: number): DebugProtocol.Variable[] {
+    const rows = this.#handles.get(reference)?.() ?? [];
+    return rows.map(it => this.#createVariable(it));
+  }
+
+  /** Evaluates an expression, or finds the entity of an id. Throws an `ExpressionError`. */
+  evaluate(expression: string): DebugProtocol.EvaluateResponse["body"] {
+    const position = this.#target.cursor.place;
+    const entity = findEntity(position.state, expression.trim());
+    const row = entity
+      ? createValueRow(expression, entity.value, entity.path)
+      : createValueRow(
+          expression,
+          evaluateExpression(expression, createVariables(this.#target, position)),
+        );
+    const { value, variablesReference } = this.#createVariable(row);
+    return { result: value, variablesReference };
+  }
+
+  #createVariable({ name, text, rows, path }: ValueRow): DebugProtocol.Variable {
+    return {
+      name,
+      value: text,
+      variablesReference: rows ? this.#handles.create(rows) : 0,
+      ...(path === undefined ? {} : { evaluateName: path }),
+    };
+  }
+}

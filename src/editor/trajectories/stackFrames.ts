@@ -1,0 +1,42 @@
+/** The call stack of the debugger: the current call, its message and its user turn. */
+import type { CursorPosition } from "../../trajectory/cursor.ts";
+import type { DebugTarget } from "./debugTarget.ts";
+import { truncate } from "./valueRow.ts";
+
+export interface StackFrame {
+  readonly name: string;
+  /** Line of the transcript, from 0. */
+  readonly line: number;
+}
+
+/** The frames at a position, the innermost first. */
+export function listFrames(
+  { transcript, cursor, title }: DebugTarget,
+  position: CursorPosition,
+): readonly StackFrame[] {
+  const { events } = cursor.trajectory;
+  const { event, index } = position;
+  if (index === undefined || !event) return [{ name: `start of ${title}`, line: 0 }];
+  const getLine = (eventIndex: number) => transcript.ranges[eventIndex]!.first;
+  const countUntil = (kind: "call" | "user", last: number) =>
+    events.slice(0, last + 1).filter(it => it.kind === kind).length;
+  const frames: StackFrame[] = [];
+  if (event.kind === "call")
+    frames.push({
+      name: `call ${countUntil("call", index)}: ${event.name || "(not parsed)"}`,
+      line: getLine(index),
+    });
+  if (event.kind === "ended") frames.push({ name: "end", line: getLine(index) });
+  if (event.kind === "call" || event.kind === "assistant") {
+    const first = events.findIndex(it => it.kind === "assistant" && it.message === event.message);
+    frames.push({ name: `message ${event.message + 1}`, line: getLine(first < 0 ? index : first) });
+  }
+  const turn = events.slice(0, index + 1).findLastIndex(it => it.kind === "user");
+  const userEvent = events[turn];
+  if (userEvent?.kind === "user")
+    frames.push({
+      name: `turn ${countUntil("user", turn)}: ${truncate(userEvent.text, 60)}`,
+      line: getLine(turn),
+    });
+  return frames;
+}
