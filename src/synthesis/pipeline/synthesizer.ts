@@ -43,7 +43,8 @@ import type { UserPlan } from "../user/userPlan.ts";
 import { presets, type MenuKind, type Preset } from "./presets.ts";
 import { sampleEntities } from "../user/entitySampling.ts";
 import type { EntitySample } from "../user/entityInstance.ts";
-import { GraphTeacher, RefusingTeacher } from "../teachers/graphTeacher.ts";
+import { GraphTeacher } from "../teachers/graphTeacher.ts";
+import { RefusingTeacher } from "../teachers/refusingTeacher.ts";
 import type { Teacher } from "../teachers/teacher.ts";
 import type { ConversationContext } from "../user/conversationContext.ts";
 import { createCrossServerDomain, type ServerDomain } from "../user/crossServerDomain.ts";
@@ -279,9 +280,7 @@ export class Synthesizer {
       events: conversation.events,
     });
     const heard: RoleSetup["onTurnChecked"] = done =>
-      author?.recordOutcomes(
-        done.map(({ wish, call }) => ({ intent: wish, outcome: call.outcome })),
-      );
+      author?.recordOutcomes(done.map(({ intent, call }) => ({ intent, outcome: call.outcome })));
     return {
       ...setup,
       conversation,
@@ -457,7 +456,7 @@ function speakerOf(
       const last = events.at(-1);
       if (teacher instanceof GraphTeacher)
         author.recordOutcomes(
-          teacher.answered.map(({ wish, call }) => ({ intent: wish, outcome: call.outcome })),
+          teacher.results.map(({ intent, call }) => ({ intent, outcome: call.outcome })),
           last?.kind === "assistant" ? last.text : "",
         );
     },

@@ -1,46 +1,29 @@
 /**
- * Whether the calls of a turn did what the user's turn asked for: every wish called for with its
- * values, nothing changed that nobody asked to change, and a question where something had to be
- * asked. Reads plans and calls only.
+ * Checks whether the calls of a turn did what the user asked for: every intent was called with its
+ * values, nothing else was changed, and a missing value was asked for.
  */
 import type { Json } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
 import type { CallEvent } from "../../trajectory/trajectory.ts";
-import type { TurnPlan } from "./turnPrompt.ts";
 import type { Intent } from "../user/intent.ts";
+import type { PlannedIntent } from "../user/userPlan.ts";
+import type { IntentResult } from "./turnMessage.ts";
+import type { TurnPlan } from "./turnPrompt.ts";
 
 export interface TurnResult {
-  /** The wishes that were called for, with the answers. */
-  readonly done: readonly { readonly wish: Intent; readonly call: CallEvent }[];
-  /** Why it came to nothing. */
+  /** The calls that were made for intents. */
+  readonly done: readonly IntentResult[];
+  /** Why the turn does not count. */
   readonly failure?: string;
 }
 
-/** What the turn came to. The plan's events end with the reply. */
+/** Checks the calls of a turn. The plan's events end with the reply. */
 export function checkTurn(
   { turn, tools, events }: Pick<TurnPlan, "turn" | "tools" | "events">,
   calls: readonly CallEvent[],
 ): TurnResult {
-  const done: { wish: Intent; call: CallEvent }[] = [];
-  const granted = (wish: Intent) =>
-    calls.find(it => it.outcome.kind === "ok" && matchesIntent(it, wish));
-  for (const wish of turn?.intents ?? []) {
-    // nothing on offer can do it, or find what it is about
-    if (wish.blockedReply !== undefined || !tools.some(it => it.name === wish.tool.name)) break;
-    const call = granted(wish);
-    const refused = calls.find(it => matchesIntent(it, wish));
-    const instead = wish.fallback && granted(wish.fallback);
-    if (call) done.push({ wish, call });
-    else if (!refused)
-      return { done, failure: `${wish.tool.name} was not called as the user asked` };
-    else if (instead) done.push({ wish: wish.fallback, call: instead });
-    else if (wish.fallback)
-      return { done, failure: `the user's way out of a refused ${wish.tool.name} was not taken` };
-    else {
-      done.push({ wish, call: refused });
-      break;
-    }
-  }
+  const { done, failure } = checkIntents(turn?.intents ?? [], tools, calls);
+  if (failure !== undefined) return { done, failure };
   const extra = calls.find(
     it => it.outcome.kind === "ok" && isWrite(it, tools) && !done.some(({ call }) => call === it),
   );
@@ -51,12 +34,40 @@ export function checkTurn(
   return { done };
 }
 
+function checkIntents(
+  intents: readonly PlannedIntent[],
+  tools: readonly Tool[],
+  calls: readonly CallEvent[],
+): TurnResult {
+  const done: IntentResult[] = [];
+  const findSuccess = (intent: Intent) =>
+    calls.find(it => it.outcome.kind === "ok" && matchesIntent(it, intent));
+  for (const intent of intents) {
+    const { tool, blockedReply, fallback } = intent;
+    // no offered tool can do it or find its entity
+    if (blockedReply !== undefined || !tools.some(it => it.name === tool.name)) break;
+    const call = findSuccess(intent);
+    const refused = calls.find(it => matchesIntent(it, intent));
+    const instead = fallback && findSuccess(fallback);
+    if (call) done.push({ intent, call });
+    else if (!refused) return { done, failure: `${tool.name} was not called as the user asked` };
+    else if (instead) done.push({ intent: fallback, call: instead });
+    else if (fallback)
+      return { done, failure: `the user's way out of a refused ${tool.name} was not taken` };
+    else {
+      done.push({ intent, call: refused });
+      break;
+    }
+  }
+  return { done };
+}
+
 const isWrite = ({ name }: CallEvent, tools: readonly Tool[]): boolean =>
   tools.find(it => it.name === name)?.effect === "write";
 
 /**
- * Whether a call is the one that was wished for. A look-up may say more than it must; a change may
- * not.
+ * Whether a call is the one that an intent asks for. A read may have further arguments; a write may
+ * not, except for default values.
  */
 export function matchesIntent(call: CallEvent, { tool, arguments: args }: Intent): boolean {
   if (
@@ -67,11 +78,11 @@ export function matchesIntent(call: CallEvent, { tool, arguments: args }: Intent
   )
     return false;
   const given = call.arguments as Readonly<Record<string, Json>>;
-  if (!Object.entries(args).every(([key, value]) => alike(value, given[key]))) return false;
+  if (!Object.entries(args).every(([key, value]) => isAlike(value, given[key]))) return false;
   return (
     tool.effect === "read" ||
     Object.entries(given).every(
-      ([key, value]) => key in args || value === null || alike(defaultOf(tool, key), value),
+      ([key, value]) => key in args || value === null || isAlike(defaultOf(tool, key), value),
     )
   );
 }
@@ -79,17 +90,19 @@ export function matchesIntent(call: CallEvent, { tool, arguments: args }: Intent
 const defaultOf = ({ inputSchema }: Tool, key: string): Json | undefined =>
   (inputSchema["properties"] as Record<string, { default?: Json }> | undefined)?.[key]?.default;
 
-/** Equal; texts of several words but for case, quotes and the full stop at the end. */
-function alike(a: Json | undefined, b: Json | undefined): boolean {
+/** Whether values are equal. Texts of several words may differ in case, quotes and full stop. */
+function isAlike(a: Json | undefined, b: Json | undefined): boolean {
   if (a === undefined || b === undefined) return false;
   if (Array.isArray(a) && Array.isArray(b))
-    return a.length === b.length && a.every((it: Json, i) => alike(it, (b as readonly Json[])[i]));
+    return (
+      a.length === b.length && a.every((it: Json, i) => isAlike(it, (b as readonly Json[])[i]))
+    );
   if (typeof a === "string" && typeof b === "string")
-    return a === b || (a.includes(" ") && plainly(a) === plainly(b));
+    return a === b || (a.includes(" ") && normalizeText(a) === normalizeText(b));
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-const plainly = (text: string): string =>
+const normalizeText = (text: string): string =>
   text
     .toLowerCase()
     .replaceAll(/[’‘“”"']/g, "'")

@@ -1,0 +1,107 @@
+/**
+ * What the assistant knows in a conversation: the ids that it has seen in results or heard from the
+ * user, and the calls that it has made. Decides which look-ups a request needs first.
+ */
+import { canonicalJson, type Json } from "../../environment/json.ts";
+import type { Call } from "../../policy/policy.ts";
+import { getCallValue, type CallEvent } from "../../trajectory/trajectory.ts";
+import { findEntities } from "../graph/resultEntities.ts";
+import { entityKey, type EntityInstance } from "../user/entityInstance.ts";
+import type { FeasibilityChecker } from "../user/feasibilityChecker.ts";
+import type { EntityMention, Intent } from "../user/intent.ts";
+import { partialNameKey } from "../user/lookUpPlan.ts";
+import { findLookUps, type LookUp } from "../user/lookUps.ts";
+import type { UserTurn } from "../user/userPlan.ts";
+
+/** Look-ups that a look-up may itself need, one after the other. */
+const maxDepth = 2;
+
+export class AssistantKnowledge {
+  readonly #feasibility: FeasibilityChecker;
+  /** Entities whose ids are known, by `entityKey`. */
+  readonly #known = new Set<string>();
+  /** The latest result of each call, by `callKey`. */
+  readonly #results = new Map<string, string>();
+
+  constructor(feasibility: FeasibilityChecker) {
+    this.#feasibility = feasibility;
+  }
+
+  /** Learns the ids that the user has said. */
+  learnFromTurn({ intents }: UserTurn): void {
+    for (const it of intents)
+      for (const { instance, isIdSpoken } of it.mentions)
+        if (isIdSpoken) this.#known.add(entityKey(instance));
+  }
+
+  /** Learns the ids in a result. */
+  learnFromCall(event: CallEvent): void {
+    const key = callKey(event.name, event.arguments);
+    this.#results.set(key, canonicalJson(getCallValue(event) ?? null));
+    const declaration = this.#feasibility.context.declarations.get(event.name);
+    if (event.outcome.kind === "ok" && declaration)
+      for (const it of findEntities(declaration, event.outcome.value))
+        this.#known.add(entityKey(it));
+  }
+
+  /** Lists the mentioned entities whose ids are not known yet. */
+  listUnknown({ mentions }: Intent): EntityMention[] {
+    return mentions.filter(it => !it.isIdSpoken && !this.#known.has(entityKey(it.instance)));
+  }
+
+  /** The intent itself, or the read that has to be made before it and has not been made yet. */
+  findDueIntent(intent: Intent): Intent {
+    const { prerequisite } = intent;
+    if (!prerequisite) return intent;
+    const { tool, arguments: args } = prerequisite.intent;
+    const isDone =
+      this.#results.get(callKey(tool.name, args)) === canonicalJson(prerequisite.result);
+    return isDone ? intent : this.findDueIntent(prerequisite.intent);
+  }
+
+  /** The next look-ups for the entities of an intent that are not known yet, each once. */
+  planLookUps(intent: Intent): Call[] {
+    const calls = this.listUnknown(intent).flatMap(
+      it => this.#planLookUp(it.instance, 0, it.partialName) ?? [],
+    );
+    return [...new Map(calls.map(it => [callKey(it.name, it.arguments), it])).values()];
+  }
+
+  /** The next calls of a look-up, or undefined where every way has been tried. */
+  #planLookUp(instance: EntityInstance, depth: number, partialName?: string): Call[] | undefined {
+    for (const lookUp of this.#listLookUps(instance, partialName)) {
+      const unknown = lookUp.requiredInstances.filter(it => !this.#known.has(entityKey(it)));
+      if (unknown.length > 0) {
+        if (depth > maxDepth) continue;
+        return unknown.flatMap(it => this.#planLookUp(it, depth + 1) ?? []);
+      }
+      const { tool } = lookUp.declaration;
+      if (!this.#results.has(callKey(tool.name, lookUp.arguments)))
+        return [{ name: tool.name, arguments: lookUp.arguments }];
+    }
+    return undefined;
+  }
+
+  /** The look-up that the user simulator has checked first, then all others. */
+  #listLookUps(instance: EntityInstance, partialName: string | undefined): readonly LookUp[] {
+    const { context, lookUpPlan, hiddenTools } = this.#feasibility;
+    const { lookUps, partialNameLookUps } = lookUpPlan;
+    // what the user said is all that the assistant can search for
+    const byPartialName =
+      partialName === undefined
+        ? undefined
+        : partialNameLookUps.get(partialNameKey(instance, partialName));
+    const checked = partialName === undefined ? lookUps.get(entityKey(instance)) : undefined;
+    const others =
+      byPartialName ??
+      findLookUps(instance, context.declarations, context.sample, {
+        prefersLists: true,
+        preferredTools: new Set(),
+        ...(hiddenTools ? { hiddenTools } : {}),
+      });
+    return checked ? [checked, ...others] : others;
+  }
+}
+
+/** Identifies a call by its tool and arguments. */
+export const callKey = (name: string, args: Json): string => `${name} ${JSON.stringify(args)}`;

@@ -1,0 +1,121 @@
+/**
+ * Renders the graph teacher's message at the end of a turn: the replies to the calls that succeeded,
+ * and why the last request was refused.
+ */
+import type { Random } from "../../environment/random.ts";
+import type { Conversation } from "../../policy/policy.ts";
+import { getCallFault, type CallEvent } from "../../trajectory/trajectory.ts";
+import { capitalize } from "../text/clauses.ts";
+import { formatRefusal, isFullClause } from "../text/formatRefusal.ts";
+import type { StyleGuide } from "../text/personas.ts";
+import { renderReply } from "../text/renderReply.ts";
+import { chooseAlternatives, fillSlots } from "../text/templateText.ts";
+import { markVerbatim } from "../text/valueMarks.ts";
+import type { FeasibilityChecker } from "../user/feasibilityChecker.ts";
+import type { Intent } from "../user/intent.ts";
+import type { UserTurn } from "../user/userPlan.ts";
+import { renderField } from "./resultFields.ts";
+import { renderResultReply, type ResultReply } from "./resultReply.ts";
+
+/** A call that was made for an intent. */
+export interface IntentResult {
+  readonly intent: Intent;
+  readonly call: CallEvent;
+}
+
+/** A turn whose calls have been made. */
+export interface TurnOutcome {
+  readonly feasibility: FeasibilityChecker;
+  readonly style: StyleGuide;
+  readonly turn: UserTurn;
+  readonly results: readonly IntentResult[];
+  readonly conversation: Conversation;
+}
+
+/** Renders the message. `refusal` says why the last request was not fulfilled. */
+export function renderTurnMessage(outcome: TurnOutcome, refusal?: string): string {
+  const { feasibility, style, turn, results, conversation } = outcome;
+  const { context } = feasibility;
+  const successes = results.filter(it => it.call.outcome.kind === "ok");
+  const isAlone = successes.length === 1 && refusal === undefined;
+  const replies: (ResultReply & { readonly intent: Intent })[] = [];
+  for (const { intent, call } of successes)
+    replies.push({
+      intent,
+      ...renderResultReply(intent, call, context, style, {
+        isAlone,
+        before: replies.at(-1)?.text ?? "",
+      }),
+    });
+  const explained = replies.map(it => ({
+    text: explainFallback(it.intent, it.text, outcome),
+    isWrite: it.isWrite,
+  }));
+  feasibility.setListedInstances(isAlone ? replies[0]!.listedRows : []);
+  const before = conversation.events.findLast(it => it.kind === "assistant" && it.text !== "");
+  return renderReply(
+    {
+      replies: explained,
+      question: refusal === undefined ? turn.question : undefined,
+      refusal,
+      isEntity: it => feasibility.canBeCalledIt(it),
+      before: before?.kind === "assistant" ? before.text : "",
+      isBrief: context.maxReplyLength !== undefined,
+    },
+    style,
+    context.random,
+  );
+}
+
+/** The reply to the user's second choice, with the reason why the first one was refused. */
+function explainFallback(intent: Intent, reply: string, outcome: TurnOutcome): string {
+  const { feasibility, style, turn, results, conversation } = outcome;
+  const first = turn.intents.find(it => it.fallback === intent);
+  const failed = first && results.find(it => it.intent === first && it.call.outcome.kind !== "ok");
+  if (!failed) return reply;
+  const { random } = feasibility.context;
+  const reason = explainFailure(failed.call, conversation, random);
+  const template = random.pick(
+    style.instead.filter(
+      it => it.startsWith("{why}") || (isFullClause(reason) && !reason.includes(":")),
+    ),
+  );
+  return template
+    .replace("{why}", () => (template.startsWith("{why}") ? capitalize(reason) : reason))
+    .replace("{reply}", () => capitalize(reply.replace(/^Done[,:.] +/, "")));
+}
+
+/** Renders the message after a call that failed for good. `intent`: what it was made for. */
+export function renderGivingUp(
+  outcome: TurnOutcome,
+  failed: CallEvent,
+  intent: Intent | undefined,
+): string {
+  const { feasibility, style, conversation } = outcome;
+  const { context } = feasibility;
+  const { templates, random } = context;
+  const reason = explainFailure(failed, conversation, random);
+  const type = getCallFault(failed)?.type ?? "";
+  const own = (intent && templates.tools[intent.tool.name]?.refused?.[type]) ?? [];
+  const renderSlot = (slot: string) =>
+    slot === "why"
+      ? keepName(reason)
+      : intent && renderField(slot, intent, failed, undefined, context);
+  const isSuitable = (template: string) =>
+    isFullClause(reason) ||
+    !/(afraid|Unfortunately,|but|because|since|Sorry,) \{why\}/.test(template);
+  const texts = [...random.shuffle(own), ...random.shuffle(style.giveUp)]
+    .filter(isSuitable)
+    .flatMap(it => fillSlots(chooseAlternatives(it, random), renderSlot) ?? []);
+  // a text with one colon reads better than one with two
+  const countColons = (text: string) => Math.max(1, text.split(": ").length - 1);
+  const refusal = texts.toSorted((a, b) => countColons(a) - countColons(b))[0] ?? `${reason}.`;
+  return renderTurnMessage(outcome, capitalize(refusal));
+}
+
+const explainFailure = (failed: CallEvent, { now }: Conversation, random: Random): string =>
+  formatRefusal(getCallFault(failed)?.message ?? "it was refused", now, random);
+
+/** Keeps the capital letter of a reason that begins with a name. */
+const keepName = (reason: string): string =>
+  /^[A-Z]/.test(reason) ? markVerbatim(reason) : reason;
