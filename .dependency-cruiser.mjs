@@ -31,7 +31,7 @@ const modules = {
       "webgpu",
     ],
   },
-  model: { modules: ["compute", "policy", "trajectory"], packages: tensorflow },
+  model: { modules: ["compute", "policy", "trajectory", "environment"], packages: tensorflow },
   train: {
     modules: [
       ...["model", "compute", "run", "evaluation", "reward", "policy"],

@@ -11,6 +11,7 @@ import { createDraft, finalizeValue, type DraftChange } from "./draft.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { CallResult, ErrorType, Fault, Patch } from "./outcome.ts";
 import { findLimitViolation } from "./argumentLimits.ts";
+import { keyOf, randomAt } from "./random.ts";
 import { addMinutes } from "./time.ts";
 import { Refusal, type ToolContext, type Server, type Tool } from "./server.ts";
 
@@ -249,7 +250,7 @@ function momentOf(state: ServerState, key: number): ToolContext & { draws: numbe
   const context = {
     now: state.clock,
     draws: state.draws,
-    random: () => mix(key, context.draws++) / 2 ** 32,
+    random: () => randomAt(key, context.draws++),
     // an affine walk over four-digit numbers: no id comes twice, and none meets a fixture's (under
     // 1000)
     newId: (prefix: string) => {
@@ -258,22 +259,6 @@ function momentOf(state: ServerState, key: number): ToolContext & { draws: numbe
     },
   };
   return context;
-}
-
-/** FNV-1a over seed and server name: one generator a server. */
-function keyOf(seed: number, server: string): number {
-  let key = (2166136261 ^ seed) >>> 0;
-  for (let i = 0; i < server.length; i++)
-    key = Math.imul(key ^ server.charCodeAt(i), 16777619) >>> 0;
-  return key;
-}
-
-/** The finalizer of MurmurHash3 over key and counter: a uniform 32-bit number. */
-function mix(key: number, n: number): number {
-  let h = (key + Math.imul(n + 1, 0x9e3779b9)) >>> 0;
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
-  return (h ^ (h >>> 16)) >>> 0;
 }
 
 /** A minute later, mostly within the hour. */

@@ -6,6 +6,7 @@
 import type { Fixture } from "./fixture.ts";
 import { deepFreeze } from "./digest.ts";
 import type { Json } from "./json.ts";
+import { shuffle } from "./random.ts";
 
 const mark = "~";
 
@@ -65,12 +66,9 @@ function rewritten(value: Json, renamed: ReadonlyMap<string, string>): Json {
 
 /** The numbers below n in an order that depends on the seed. */
 function shuffled(n: number, seed: number): number[] {
-  const order = Array.from({ length: n }, (_, i) => i);
   let state = Math.imul(seed, 0x9e3779b9) >>> 0;
-  for (let i = n - 1; i > 0; i--) {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    const j = Math.floor((state / 2 ** 32) * (i + 1));
-    [order[i], order[j]] = [order[j]!, order[i]!];
-  }
-  return order;
+  return shuffle(
+    Array.from({ length: n }, (_, i) => i),
+    () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32,
+  );
 }

@@ -3,6 +3,7 @@
  * chooses their next tokens together. Conversations that begin alike are worked once up to where
  * they part. Knows no rewards and no tasks.
  */
+import { keyOf, randomAt } from "../environment/random.ts";
 import type { AssistantMessage, Policy, Conversation } from "../policy/policy.ts";
 import type { Aliases } from "./aliases.ts";
 import { endsMessage, limits, parseMessage, writtenTalk } from "./chat.ts";
@@ -200,9 +201,8 @@ class Batch implements Student {
       ...of.said.slice(Math.max(0, held.ids.length - of.ids.length)),
     ];
     held.ids.push(...fresh);
-    const uniform = random(
-      this.#options.seed,
-      of.conversation.header.id,
+    const uniform = randomAt(
+      keyOf(this.#options.seed, of.conversation.header.id),
       of.sampled + of.said.length,
     );
     return {
@@ -239,16 +239,3 @@ class Batch implements Student {
 }
 
 const breath = () => new Promise<void>(resolve => void setImmediate(resolve));
-
-/**
- * A number in [0, 1) that depends on nothing but its arguments (the finalizer of MurmurHash3 over
- * FNV-1a).
- */
-function random(seed: number, id: string, n: number): number {
-  let key = (2166136261 ^ seed) >>> 0;
-  for (let i = 0; i < id.length; i++) key = Math.imul(key ^ id.charCodeAt(i), 16777619) >>> 0;
-  let h = (key + Math.imul(n + 1, 0x9e3779b9)) >>> 0;
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
-  return ((h ^ (h >>> 16)) >>> 0) / 2 ** 32;
-}

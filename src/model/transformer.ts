@@ -12,7 +12,7 @@ import {
   swiglu,
 } from "../compute/operations.ts";
 import { layOut, type Layout, type Rope } from "../compute/layout.ts";
-import { gaussians, uniforms } from "../compute/random.ts";
+import { mulberry32 } from "../environment/random.ts";
 import { checkArchitecture, parametersOf, type Architecture } from "./architecture.ts";
 import type { Packed } from "./packed.ts";
 
@@ -33,13 +33,25 @@ export type LossOf = (logprobs: tf.Tensor1D) => tf.Scalar;
 
 /** A model with random first weights; the same seed gives the same weights everywhere. */
 export function initialize(architecture: Architecture, seed: number): Model {
-  const uniform = uniforms(seed);
+  const next = mulberry32(seed);
   return modelOf(architecture, (_name, shape, deviation) => {
     const size = shape.reduce((product, n) => product * n, 1);
     return deviation === undefined
       ? new Float32Array(size).fill(1)
-      : gaussians(size, deviation, uniform);
+      : sampleGaussians(size, deviation, next);
   });
+}
+
+/** `n` normally distributed numbers with mean 0 (Box and Muller's method). */
+function sampleGaussians(n: number, deviation: number, next: () => number): Float32Array {
+  const values = new Float32Array(n);
+  for (let i = 0; i < n; i += 2) {
+    const radius = deviation * Math.sqrt(-2 * Math.log(1 - next()));
+    const angle = 2 * Math.PI * next();
+    values[i] = radius * Math.cos(angle);
+    if (i + 1 < n) values[i + 1] = radius * Math.sin(angle);
+  }
+  return values;
 }
 
 /**

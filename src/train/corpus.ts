@@ -4,13 +4,13 @@
  */
 import type { Catalog } from "../environment/catalog.ts";
 import { listMenuTools } from "../environment/menu.ts";
+import { createKeyedStream } from "../environment/random.ts";
 import { limits, writtenTalk } from "../model/chat.ts";
 import type { Tokenizer } from "../model/tokenizer.ts";
 import type { Conversation } from "../policy/policy.ts";
 import type { SftSettings } from "../run/config.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
-import { chanceOf } from "./chance.ts";
 import { withSlip } from "./slips.ts";
 
 /**
@@ -83,7 +83,7 @@ export async function buildCorpus(
   let overLong = 0;
   let slips = 0;
   for await (const task of tasks) {
-    const random = chanceOf(seed, n++);
+    const random = createKeyedStream(seed, n++);
     const plain = teachable(tokenizer, talkOf(catalog, task, task.trajectory));
     if (!plain) overLong++;
     else if (n % 50 === 0 && validation.length < 200) validation.push(plain);

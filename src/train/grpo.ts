@@ -30,7 +30,7 @@ import { groupFormat, type GroupLine } from "../run/group.ts";
 import { createAttemptFactory, type Attempt } from "../trajectory/attempt.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Finished, Trajectory } from "../trajectory/trajectory.ts";
-import { drawing, shuffled } from "./chance.ts";
+import { createEpochSampler, shuffleIndices } from "./epochSampler.ts";
 import { talkOf } from "./corpus.ts";
 import { summed, type Ground, type Method } from "./method.ts";
 import { attemptSums, metricsOf } from "./tally.ts";
@@ -68,7 +68,7 @@ export function openGrpo(ground: GrpoGround, config: GrpoConfig): Method {
     temperature: grpo.temperature,
     seed,
   });
-  const draw = drawing(tasks.length, seed);
+  const draw = createEpochSampler(tasks.length, seed);
   const judge = judgeOf(ground);
 
   async function step(
@@ -202,7 +202,7 @@ export function advantagesOf(rewards: readonly number[]): number[] {
 /** The control: the same advantages, dealt out by chance. */
 function deal(tried: readonly Tried[], ...keys: readonly number[]): void {
   const advantages = tried.map(it => it.advantage);
-  for (const [i, from] of shuffled(tried.length, ...keys).entries())
+  for (const [i, from] of shuffleIndices(tried.length, ...keys).entries())
     tried[i]!.advantage = advantages[from]!;
 }
 

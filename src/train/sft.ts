@@ -15,7 +15,7 @@ import {
   type EncodedConversation,
   type Corpus,
 } from "./corpus.ts";
-import { drawing } from "./chance.ts";
+import { createEpochSampler } from "./epochSampler.ts";
 import { summed, type Company, type Ground, type Method } from "./method.ts";
 
 export function openSft(
@@ -24,7 +24,7 @@ export function openSft(
   corpus: Corpus,
 ): Method {
   const { sft, seed, saveEvery } = config;
-  const draw = drawing(corpus.kept, seed);
+  const draw = createEpochSampler(corpus.kept, seed);
   return {
     async step(step, progress) {
       const start = performance.now();

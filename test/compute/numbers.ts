@@ -4,13 +4,13 @@
  */
 import { join } from "node:path";
 import { expect } from "vitest";
-import { uniforms } from "../../src/compute/random.ts";
+import { mulberry32 } from "../../src/environment/random.ts";
 
 /** The build puts the kernels there. */
 export const programs = join(import.meta.dirname, "../../dist");
 
 export function randomArray(n: number, seed: number): Float32Array {
-  const uniform = uniforms(seed);
+  const uniform = mulberry32(seed);
   return Float32Array.from({ length: n }, () => uniform() * 2 - 1);
 }
 

@@ -1,7 +1,7 @@
 import * as tf from "@tensorflow/tfjs-core";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startBackend } from "../../src/compute/backend.ts";
-import { uniforms } from "../../src/compute/random.ts";
+import { mulberry32 } from "../../src/environment/random.ts";
 import { openDecoder, type Chosen, type Decoder } from "../../src/model/generate.ts";
 import { pack } from "../../src/model/packed.ts";
 import { initialize, logitsOf, score, type Model } from "../../src/model/transformer.ts";
@@ -39,7 +39,7 @@ describe.each(["wasm", "cpu"] as const)("a decoder on %s", name => {
 
   test("prompts, results and single tokens of several slots in one call give the packed pass's log-probabilities", () => {
     open(3);
-    const uniform = uniforms(5);
+    const uniform = mulberry32(5);
     const [a, b, c] = [decoder.open(), decoder.open(), decoder.open()];
     const fed = new Map([a, b, c].map(it => [it, [] as number[]]));
     const feed = (feeds: readonly (readonly [slot: number, ids: readonly number[]])[]) => {

@@ -1,7 +1,7 @@
 /** A small model and batches for tests: odd lengths, shared prompts, several masks. */
 import type { Architecture } from "../../src/model/architecture.ts";
 import type { Branch, Sheaf } from "../../src/model/packed.ts";
-import { uniforms } from "../../src/compute/random.ts";
+import { mulberry32 } from "../../src/environment/random.ts";
 
 export const tiny: Architecture = {
   vocabulary: 37,
@@ -17,13 +17,13 @@ export const tiny: Architecture = {
 
 /** n token ids of the tiny vocabulary. */
 export function tokens(n: number, seed: number): number[] {
-  const uniform = uniforms(seed);
+  const uniform = mulberry32(seed);
   return Array.from({ length: n }, () => Math.floor(uniform() * tiny.vocabulary));
 }
 
 /** A branch of n tokens of which about two thirds are targets, the last among them. */
 export function branch(n: number, seed: number): Branch {
-  const uniform = uniforms(seed + 1000);
+  const uniform = mulberry32(seed + 1000);
   return {
     ids: tokens(n, seed),
     mask: Array.from({ length: n }, (_, i) => (uniform() < 0.66 || i === n - 1 ? 1 : 0)),

@@ -15,7 +15,8 @@ import {
   taught,
   terse,
 } from "../../src/train/corpus.ts";
-import { chanceOf, drawing } from "../../src/train/chance.ts";
+import { createKeyedStream } from "../../src/environment/random.ts";
+import { createEpochSampler } from "../../src/train/epochSampler.ts";
 import { rateAt } from "../../src/train/sft.ts";
 import { withSlip } from "../../src/train/slips.ts";
 import type { Task } from "../../src/trajectory/task.ts";
@@ -69,7 +70,7 @@ describe("a corpus", () => {
 
 test("a slip fails in a live session, and the teacher's own calls then succeed", async () => {
   for (const task of tasks) {
-    const slip = await withSlip(task, catalog, chanceOf(7, tasks.indexOf(task)));
+    const slip = await withSlip(task, catalog, createKeyedStream(7, tasks.indexOf(task)));
     if (!slip) continue;
     const calls = listCalls(slip.trajectory);
     expect(calls.filter(it => it.outcome.kind !== "ok").map(it => it.message)).toEqual([
@@ -104,11 +105,11 @@ describe("a teacher's words", () => {
 });
 
 test("draws every number once before any comes again, and the same for the same place", () => {
-  const draw = drawing(7, 3);
+  const draw = createEpochSampler(7, 3);
   const twice = Array.from({ length: 14 }, (_, i) => draw(i));
   for (const round of [twice.slice(0, 7), twice.slice(7)])
     expect(new Set(round)).toEqual(new Set([0, 1, 2, 3, 4, 5, 6]));
-  expect(drawing(7, 3)(9)).toBe(twice[9]);
+  expect(createEpochSampler(7, 3)(9)).toBe(twice[9]);
 });
 
 test("the rate rises over 10 steps, holds, and falls to a twentieth over the last half", () => {
