@@ -22,14 +22,18 @@ export function element(
   attributes: Attributes = {},
   ...children: Child[]
 ): HTMLElement {
-  return filled(document.createElement(tag), attributes, children);
+  return fill(document.createElement(tag), attributes, children);
 }
 
 /** The same for SVG. */
-export const drawn = (tag: string, attributes: Attributes = {}, ...children: Child[]): SVGElement =>
-  filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+export const svgElement = (
+  tag: string,
+  attributes: Attributes = {},
+  ...children: Child[]
+): SVGElement =>
+  fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
-function filled<Made extends Element>(
+function fill<Made extends Element>(
   made: Made,
   attributes: Attributes,
   children: readonly Child[],

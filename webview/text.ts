@@ -11,18 +11,19 @@ export const visible = (text: string): string =>
   );
 
 /** A number with fixed decimals and a true minus sign; no negative zero. */
-export function fixed(value: number, decimals = 3): string {
+export function formatFixed(value: number, decimals = 3): string {
   const text = Math.abs(value).toFixed(decimals);
   return value < 0 && Number(text) !== 0 ? `−${text}` : text;
 }
 
 /** A number with up to three significant digits and an exponent: `1.5e-4`. */
-export const scientific = (value: number): string => Number(value.toPrecision(3)).toExponential();
+export const formatScientific = (value: number): string =>
+  Number(value.toPrecision(3)).toExponential();
 
-export const percent = (share: number): string => `${fixed(share * 100, 1)} %`;
+export const formatPercent = (share: number): string => `${formatFixed(share * 100, 1)} %`;
 
 /** Seconds as a person says them: `45 s`, `3 min 05 s`. */
-export function duration(seconds: number): string {
+export function formatDuration(seconds: number): string {
   const whole = Math.round(seconds);
   return whole < 60
     ? `${whole} s`
@@ -30,7 +31,7 @@ export function duration(seconds: number): string {
 }
 
 /** `1 call`, `2 calls`. */
-export const counted = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`;
+export const formatCount = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`;
 
 /** `13,517`. */
-export const whole = (n: number): string => n.toLocaleString("en");
+export const formatInteger = (n: number): string => n.toLocaleString("en");

@@ -105,7 +105,7 @@ test("a server's dependency graph is drawn, and shows what a tool needs and give
   await workbench.picture("graph-chosen");
   await workbench.closeEditors();
   await workbench.command("PROVE: Show Dependency Graph");
-  await workbench.answer("Of which server", "banking");
+  await workbench.answer("Which server", "banking");
   await checkSeen(page.getByText("17 tools").first());
   await page.getByRole("searchbox").fill("card");
   await workbench.picture("graph-filtered");

@@ -11,30 +11,30 @@ export interface Dependency {
   readonly need: string;
 }
 
-export interface Spot {
+export interface Position {
   readonly column: number;
   readonly row: number;
 }
 
 /** Rows of a column; a longer one goes on in the next. */
-const mostRows = 18;
+const maxRows = 18;
 
 /** The spot of each tool, in the order of the list. */
-export function layout(count: number, edges: readonly Dependency[]): readonly Spot[] {
-  const depths = depthsOf(count, edges);
+export function layOut(count: number, edges: readonly Dependency[]): readonly Position[] {
+  const depths = findDepths(count, edges);
   const layers = Array.from({ length: Math.max(-1, ...depths) + 1 }, (_, depth) =>
     depths.flatMap((it, tool) => (it === depth ? [tool] : [])),
   ).filter(it => it.length > 0);
-  order(layers, edges);
-  const spots: Spot[] = [];
+  orderLayers(layers, edges);
+  const spots: Position[] = [];
   let column = 0;
   for (const layer of layers) {
-    const columns = Math.ceil(layer.length / mostRows);
+    const columns = Math.ceil(layer.length / maxRows);
     const rows = Math.ceil(layer.length / columns);
     for (const [i, tool] of layer.entries())
       spots[tool] = {
         column: column + Math.floor(i / rows),
-        row: (i % rows) + (rowsOf(layers) - Math.min(rows, layer.length)) / 2,
+        row: (i % rows) + (countRows(layers) - Math.min(rows, layer.length)) / 2,
       };
     column += columns;
   }
@@ -42,14 +42,14 @@ export function layout(count: number, edges: readonly Dependency[]): readonly Sp
 }
 
 /** The tallest column's rows. */
-const rowsOf = (layers: readonly (readonly number[])[]) =>
-  Math.max(...layers.map(it => Math.ceil(it.length / Math.ceil(it.length / mostRows))));
+const countRows = (layers: readonly (readonly number[])[]) =>
+  Math.max(...layers.map(it => Math.ceil(it.length / Math.ceil(it.length / maxRows))));
 
 /**
  * How many calls must come before each tool: one more than its hardest need, which its easiest
  * alternative fills.
  */
-function depthsOf(count: number, edges: readonly Dependency[]): readonly number[] {
+function findDepths(count: number, edges: readonly Dependency[]): readonly number[] {
   const into = Array.from({ length: count }, (_, tool) => edges.filter(it => it.b === tool));
   const gives = Array.from(
     { length: count },
@@ -57,7 +57,7 @@ function depthsOf(count: number, edges: readonly Dependency[]): readonly number[
   );
   const depths = into.map(it => (it.length === 0 ? 0 : Infinity));
   for (;;) {
-    settle(depths, into);
+    settleDepths(depths, into);
     const unsettled = depths.flatMap((it, tool) => (it === Infinity ? [tool] : []));
     if (unsettled.length === 0) return depths;
     // they need each other: whoever gives most begins
@@ -67,7 +67,7 @@ function depthsOf(count: number, edges: readonly Dependency[]): readonly number[
   }
 }
 
-function settle(depths: number[], into: readonly (readonly Dependency[])[]): void {
+function settleDepths(depths: number[], into: readonly (readonly Dependency[])[]): void {
   for (let changed = true; changed;) {
     changed = false;
     for (const [tool, edges] of into.entries()) {
@@ -88,7 +88,7 @@ const sweeps = 6;
 /**
  * Orders each layer by the mean place of what its tools are tied to in the others, forth and back.
  */
-function order(layers: number[][], edges: readonly Dependency[]): void {
+function orderLayers(layers: number[][], edges: readonly Dependency[]): void {
   const tied = new Map<number, number[]>();
   for (const { a, b } of edges)
     for (const [one, other] of [

@@ -4,24 +4,24 @@
  */
 import type { GraphPage, GraphView } from "../../src/protocol/graphPage.ts";
 import { element } from "../element.ts";
-import { connect } from "../page.ts";
+import { openChannel } from "../channel.ts";
 import { visible } from "../text.ts";
-import { Picture, shortName } from "./picture.ts";
-import { flowOf, sideOf } from "./side.ts";
+import { GraphDrawing, shortName } from "./drawing.ts";
+import { formatFlow, renderSide } from "./sidePanel.ts";
 
-const channel = connect<GraphPage>();
+const channel = openChannel<GraphPage>();
 const page = document.getElementById("page")!;
 
-channel.on("changed", draw);
+channel.on("changed", renderPage);
 channel
-  .ask("load", null)
-  .then(draw, (refused: Error) =>
+  .request("load", null)
+  .then(renderPage, (refused: Error) =>
     page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${refused.message}.`)),
   );
 
-function draw(view: GraphView): void {
+function renderPage(view: GraphView): void {
   // the editor finds the server again by this after a reload
-  channel.keep({ server: view.server });
+  channel.saveState({ server: view.server });
   const side = element("aside", { "aria-live": "polite" });
   const filter = element("input", {
     type: "search",
@@ -29,12 +29,12 @@ function draw(view: GraphView): void {
     placeholder: "Filter tools",
     "aria-label": "Filter tools by name",
   });
-  const [explicit, implicit] = [check("explicit"), check("implicit")];
+  const [explicit, implicit] = [createCheckbox("explicit"), createCheckbox("implicit")];
   let chosen: number | undefined;
   let pointed: number | undefined;
   const matches = (tool: number) =>
     view.tools[tool]!.name.includes(filter.value.trim().toLowerCase());
-  const picture = new Picture(
+  const picture = new GraphDrawing(
     view,
     tool => {
       chosen = tool === chosen ? undefined : tool;
@@ -54,10 +54,10 @@ function draw(view: GraphView): void {
   const show = (anew = false) => {
     const shown = { explicit: explicit.box.checked, implicit: implicit.box.checked };
     const tool = chosen ?? pointed;
-    picture.show(tool, shown, matches);
+    picture.highlight(tool, shown, matches);
     if (beside === tool && !anew) return;
     beside = tool;
-    side.replaceChildren(...sideOf(view, tool, shown, choose));
+    side.replaceChildren(...renderSide(view, tool, shown, choose));
   };
   filter.addEventListener("input", () => show());
   for (const it of [explicit, implicit]) it.box.addEventListener("change", () => show(true));
@@ -65,22 +65,22 @@ function draw(view: GraphView): void {
   page.replaceChildren(
     element("div", { class: "bar" }, filter, explicit.label, implicit.label),
     element("div", { class: "sides" }, picture.element, side),
-    table(view),
+    renderTable(view),
   );
   show(true);
 }
 
-function check(kind: "explicit" | "implicit") {
+function createCheckbox(kind: "explicit" | "implicit") {
   const box = element("input", { type: "checkbox", checked: true });
   return { box, label: element("label", { class: "check" }, box, ` ${kind}`) };
 }
 
-function table({ tools, edges, server }: GraphView): HTMLElement {
+function renderTable({ tools, edges, server }: GraphView): HTMLElement {
   const rows = edges.map(it => [
     shortName(tools[it.a]!.name, server),
     shortName(tools[it.b]!.name, server),
     it.kind,
-    flowOf(it),
+    formatFlow(it),
     it.verified ?? "",
   ]);
   const isTried = edges.some(it => it.verified);

@@ -1,36 +1,33 @@
-/**
- * The reward of one attempt: what it earned by part, and why, call by call and goal by goal. Draws
- * what it is told; computes nothing.
- */
+/** The page of one attempt's reward: totals, parts, and the evidence for each call and goal. */
 import type { RewardPage, RewardView } from "../../src/protocol/rewardPage.ts";
 import { registerControls } from "../controls.ts";
 import { element } from "../element.ts";
-import { connect } from "../page.ts";
+import { openChannel } from "../channel.ts";
 import { visible } from "../text.ts";
-import { createCallList } from "./calls.ts";
-import { createGoalList } from "./goals.ts";
-import { createPartTable } from "./parts.ts";
+import { createCallList } from "./callList.ts";
+import { createGoalList } from "./goalList.ts";
+import { createPartTable } from "./partTable.ts";
 import { createTotals } from "./totals.ts";
 
 registerControls();
-const channel = connect<RewardPage>();
+const channel = openChannel<RewardPage>();
 const page = document.getElementById("page")!;
 let profile = (channel.kept() as { profile?: string } | undefined)?.profile;
 
 channel.on("changed", draw);
 channel
-  .ask("load", null)
-  .then(draw, (refused: Error) =>
-    page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${refused.message}.`)),
+  .request("load", null)
+  .then(draw, (error: Error) =>
+    page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${error.message}.`)),
   );
 
 function draw(view: RewardView): void {
-  channel.keep({ address: view.address, profile });
+  channel.saveState({ address: view.address, profile });
   const shown = view.breakdowns.find(it => it.profile === profile) ?? view.breakdowns[0];
   page.setAttribute("aria-busy", "false");
   if (!shown) {
     page.replaceChildren(
-      header(view),
+      createHeader(view),
       element(
         "p",
         { class: "empty", role: "alert" },
@@ -44,23 +41,23 @@ function draw(view: RewardView): void {
     draw(view);
   };
   page.replaceChildren(
-    header(view),
+    createHeader(view),
     createTotals(view, shown, choose),
-    section("Parts", createPartTable(shown)),
-    section(
+    createSection("Parts", createPartTable(shown)),
+    createSection(
       "Calls",
-      createCallList(view, shown, call => void channel.ask("reveal", { call })),
+      createCallList(view, shown, call => void channel.request("reveal", { call })),
     ),
-    section(
+    createSection(
       "Goals",
-      createGoalList(view, shown, call => void channel.ask("reveal", { call })),
+      createGoalList(view, shown, call => void channel.request("reveal", { call })),
     ),
   );
 }
 
-function header(view: RewardView): HTMLElement {
+function createHeader(view: RewardView): HTMLElement {
   const step = element("vscode-button", { appearance: "secondary" }, "Step Through Trajectory");
-  step.addEventListener("click", () => void channel.ask("step", null));
+  step.addEventListener("click", () => void channel.request("step", null));
   return element(
     "header",
     { class: "head" },
@@ -78,5 +75,5 @@ function header(view: RewardView): HTMLElement {
   );
 }
 
-const section = (title: string, ...content: HTMLElement[]) =>
+const createSection = (title: string, ...content: HTMLElement[]) =>
   element("section", {}, element("h2", {}, title), ...content);

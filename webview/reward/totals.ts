@@ -1,9 +1,7 @@
-/**
- * The totals side by side, one a profile, and success; choosing a profile shows its parts below.
- */
+/** The total of each profile, and success. Choosing a profile shows its parts below. */
 import type { Breakdown, RewardView } from "../../src/protocol/rewardPage.ts";
 import { element } from "../element.ts";
-import { counted, fixed, visible } from "../text.ts";
+import { formatCount, formatFixed, visible } from "../text.ts";
 
 export function createTotals(
   view: RewardView,
@@ -15,15 +13,16 @@ export function createTotals(
     role: "radiogroup",
     "aria-label": "Reward profile",
   });
-  for (const it of view.breakdowns) group.append(total(it, it === shown, () => choose(it.profile)));
-  group.addEventListener("keydown", event => moveBy(event, view.breakdowns, shown, choose));
+  for (const it of view.breakdowns)
+    group.append(createProfileCard(it, it === shown, () => choose(it.profile)));
+  group.addEventListener("keydown", event => chooseByKey(event, view.breakdowns, shown, choose));
   const { value, why } = view.success;
   const success = element(
     "div",
     { class: `total success ${value ? "good" : "bad"}` },
     element("span", { class: "label" }, "success"),
     element("span", { class: "number" }, value ? "✓ yes" : "✗ no"),
-    ...(value ? ["the world is left as the goals leave it"] : why).map(it =>
+    ...(value ? ["the final state equals the state after the goals"] : why).map(it =>
       element("span", { class: "quiet" }, visible(it)),
     ),
   );
@@ -32,12 +31,16 @@ export function createTotals(
     { class: "totals-row" },
     group,
     success,
-    element("p", { class: "quiet budget" }, budgetLine(shown)),
+    element("p", { class: "quiet budget" }, formatBudget(shown)),
   );
 }
 
-function total(breakdown: Breakdown, isShown: boolean, choose: () => void): HTMLElement {
-  const best =
+function createProfileCard(
+  breakdown: Breakdown,
+  isShown: boolean,
+  choose: () => void,
+): HTMLElement {
+  const maximum =
     breakdown.rule === "abstain"
       ? 1
       : Object.values({ ...breakdown.parts, ...breakdown.extras }).reduce(
@@ -54,15 +57,15 @@ function total(breakdown: Breakdown, isShown: boolean, choose: () => void): HTML
       type: "button",
     },
     element("span", { class: "label" }, breakdown.profile),
-    element("span", { class: "number" }, fixed(breakdown.total, 4)),
-    element("span", { class: "quiet" }, `of ${fixed(best, 1)}`),
+    element("span", { class: "number" }, formatFixed(breakdown.total, 4)),
+    element("span", { class: "quiet" }, `of ${formatFixed(maximum, 1)}`),
   );
   card.addEventListener("click", choose);
   return card;
 }
 
-/** Arrow keys choose among the profiles, as in every radio group. */
-function moveBy(
+/** Arrow keys choose a profile, as in every radio group. */
+function chooseByKey(
   event: KeyboardEvent,
   all: readonly Breakdown[],
   shown: Breakdown,
@@ -75,8 +78,9 @@ function moveBy(
   document.querySelector<HTMLElement>(".total[aria-checked=true]")?.focus();
 }
 
-function budgetLine({ rule, n, budget }: Breakdown): string {
+function formatBudget({ rule, n, budget }: Breakdown): string {
   if (rule === "abstain")
-    return "Nothing here calls for a tool: making no call earns 1, any call earns 0.";
-  return `${counted(n, "call")} made, ${budget} free of cost${n > budget ? `: ${n - budget} too many` : ""}.`;
+    return "The task needs no tool: the reward is 1 without a call, otherwise 0.";
+  const excess = n > budget ? `: ${n - budget} over` : "";
+  return `${formatCount(n, "call")} made, ${budget} in the budget${excess}.`;
 }

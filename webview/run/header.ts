@@ -1,7 +1,7 @@
 /** The header of the run page: the run's name, its status and progress, and its buttons. */
 import type { RunState, RunStatus, RunView } from "../../src/protocol/runPage.ts";
 import { element } from "../element.ts";
-import { duration, visible } from "../text.ts";
+import { formatDuration, visible } from "../text.ts";
 
 export interface RunActions {
   readonly pause: () => void;
@@ -32,8 +32,8 @@ export function createHeader({ run, status }: RunView, actions: RunActions): HTM
 
 function formatTime({ elapsedSeconds, limitSeconds }: RunStatus): string {
   if (elapsedSeconds === undefined) return "";
-  const limit = limitSeconds === undefined ? "" : ` of ${duration(limitSeconds)}`;
-  return ` · ${duration(elapsedSeconds)}${limit}`;
+  const limit = limitSeconds === undefined ? "" : ` of ${formatDuration(limitSeconds)}`;
+  return ` · ${formatDuration(elapsedSeconds)}${limit}`;
 }
 
 function createProgressBar(status: RunStatus): HTMLElement | undefined {

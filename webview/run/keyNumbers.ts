@@ -1,7 +1,7 @@
 /** The key numbers of a run, each with its change since the first steps. */
 import type { StepMetrics } from "../../src/protocol/runPage.ts";
 import { element } from "../element.ts";
-import { fixed, percent } from "../text.ts";
+import { formatFixed, formatPercent } from "../text.ts";
 
 type GrpoStep = Extract<StepMetrics, { method: "grpo" }>;
 type SftStep = Extract<StepMetrics, { method: "sft" }>;
@@ -38,7 +38,11 @@ function listSftNumbers(steps: readonly SftStep[]): readonly KeyNumber[] {
   if (!first || !last) return [];
   const tokens = steps.reduce((sum, it) => sum + it.tokens, 0);
   return [
-    { name: "loss", value: fixed(last.loss), change: formatChange(last.loss - first.loss, 3) },
+    {
+      name: "loss",
+      value: formatFixed(last.loss),
+      change: formatChange(last.loss - first.loss, 3),
+    },
     { name: "tokens read", value: String(tokens) },
   ];
 }
@@ -53,22 +57,22 @@ function listGrpoNumbers(steps: readonly GrpoStep[]): readonly KeyNumber[] {
   return [
     {
       name: "reward, last 5 steps",
-      value: fixed(late.reward),
+      value: formatFixed(late.reward),
       change: hasChange ? formatChange(late.reward - early.reward, 3) : undefined,
     },
     {
       name: "success, last 5 steps",
-      value: percent(late.success),
+      value: formatPercent(late.success),
       change: hasChange ? formatChange(100 * (late.success - early.success), 1) : undefined,
     },
-    { name: "zero-variance groups", value: percent(last.zeroVariance) },
-    { name: "tokens per rollout", value: fixed(last.tokensPerRollout, 1) },
-    { name: "rollouts per second", value: fixed(last.rolloutsPerSecond, 1) },
+    { name: "zero-variance groups", value: formatPercent(last.zeroVariance) },
+    { name: "tokens per rollout", value: formatFixed(last.tokensPerRollout, 1) },
+    { name: "rollouts per second", value: formatFixed(last.rolloutsPerSecond, 1) },
   ];
 }
 
 const formatChange = (change: number, decimals: number) =>
-  `${change >= 0 ? "+" : ""}${fixed(change, decimals)} since the start`;
+  `${change >= 0 ? "+" : ""}${formatFixed(change, decimals)} since the start`;
 
 function computeMeans(steps: readonly GrpoStep[]): {
   readonly reward: number;

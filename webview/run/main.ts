@@ -5,18 +5,18 @@
 import type { RunPage, RunStatus, RunView } from "../../src/protocol/runPage.ts";
 import { registerControls } from "../controls.ts";
 import { element } from "../element.ts";
-import { connect } from "../page.ts";
+import { openChannel } from "../channel.ts";
 import { createHeader, type RunActions } from "./header.ts";
 import { createKeyNumbers } from "./keyNumbers.ts";
 import { createPlots } from "./plots.ts";
 import { createSettings } from "./settings.ts";
 
 registerControls();
-const channel = connect<RunPage>();
+const channel = openChannel<RunPage>();
 const page = document.getElementById("page")!;
 
 channel
-  .ask("load", null)
+  .request("load", null)
   .then(start, (error: Error) =>
     page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${error.message}.`)),
   );
@@ -25,15 +25,15 @@ function start(loaded: RunView): void {
   let view = loaded;
   let isDrawPending = false;
   // the editor finds the run by this folder after a reload
-  channel.keep({ folder: view.folder });
-  const plots = createPlots(view.config.method, step => void channel.ask("openStep", { step }));
+  channel.saveState({ folder: view.folder });
+  const plots = createPlots(view.config.method, step => void channel.request("openStep", { step }));
   const header = element("div");
   const numbers = element("div");
   const curves = element("div", { class: "plots" }, ...plots.elements);
   const settings = element("section");
   page.setAttribute("aria-busy", "false");
   page.replaceChildren(header, numbers, curves, settings);
-  const send = (name: "pause" | "resume" | "stop") => () => void channel.ask(name, null);
+  const send = (name: "pause" | "resume" | "stop") => () => void channel.request(name, null);
   const actions: RunActions = { pause: send("pause"), resume: send("resume"), stop: send("stop") };
   const draw = () => {
     isDrawPending = false;

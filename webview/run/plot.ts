@@ -2,7 +2,7 @@
  * One plot: lines over steps, and a cursor that shows the values of a step and is moved by pointer
  * or by arrow keys. Does not depend on what the numbers mean.
  */
-import { drawn, element } from "../element.ts";
+import { svgElement, element } from "../element.ts";
 import {
   createLayout,
   drawAxes,
@@ -73,7 +73,7 @@ export class Plot {
     if (width === 0 || this.#steps.length === 0) return;
     const layout = createLayout(this.#series, { width, height }, this.#options.include);
     this.#layout = layout;
-    const svg = drawn("svg", { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
+    const svg = svgElement("svg", { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
     svg.append(
       ...drawAxes(layout, this.#options),
       ...drawCheckpoints(layout, this.#checkpoints),

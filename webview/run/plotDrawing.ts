@@ -1,5 +1,5 @@
 /** Draws the parts of a plot as SVG elements: axes, lines, labels and the cursor. */
-import { drawn } from "../element.ts";
+import { svgElement } from "../element.ts";
 import {
   computeRange,
   computeRunningMean,
@@ -74,14 +74,14 @@ export function drawAxes({ x, y, height, right }: PlotLayout, format: ValueForma
   const rows = computeTicks(y.from, y.to, Math.max(2, Math.floor(height / 46)));
   const decimals = countDecimals(rows.map(it => it * (format.factor ?? 1)));
   const grid = rows.flatMap(it => [
-    drawn("line", {
+    svgElement("line", {
       class: "grid",
       x1: String(margin.left),
       x2: String(right),
       y1: y.at(it).toFixed(1),
       y2: y.at(it).toFixed(1),
     }),
-    drawn(
+    svgElement(
       "text",
       {
         class: "tick",
@@ -95,7 +95,7 @@ export function drawAxes({ x, y, height, right }: PlotLayout, format: ValueForma
   const columns = Math.max(2, Math.floor((right - margin.left) / 80));
   const steps = computeTicks(x.from, x.to, columns).filter(it => Number.isInteger(it));
   const stepLabels = steps.map(it =>
-    drawn(
+    svgElement(
       "text",
       { class: "tick", x: x.at(it).toFixed(1), y: String(height - 6), "text-anchor": "middle" },
       String(it),
@@ -112,10 +112,10 @@ export const drawCheckpoints = (
   checkpoints
     .filter(it => it >= x.from && it <= x.to)
     .map(it =>
-      drawn(
+      svgElement(
         "path",
         { class: "mark", d: `M${x.at(it).toFixed(1)} ${height - margin.bottom + 1}l-3 5h6z` },
-        drawn("title", {}, `checkpoint after step ${it}`),
+        svgElement("title", {}, `checkpoint after step ${it}`),
       ),
     );
 
@@ -127,7 +127,7 @@ export function drawSeries(series: Series, layout: PlotLayout): SVGElement[] {
   const isLong = window > 1;
   const elements = spread ? [drawBand(points, spread, colour, layout)] : [];
   elements.push(
-    drawn("path", {
+    svgElement("path", {
       class: `line ${colour}${isLong ? " faint" : ""}`,
       d: createLinePath(points, x, y),
       "stroke-dasharray": isLong ? undefined : dash,
@@ -136,7 +136,7 @@ export function drawSeries(series: Series, layout: PlotLayout): SVGElement[] {
   if (points.length === 1 && points[0]) elements.push(drawDot(points[0], colour, layout));
   if (isLong)
     elements.push(
-      drawn("path", {
+      svgElement("path", {
         class: `line ${colour}`,
         d: createLinePath(computeRunningMean(points, window), x, y),
         "stroke-dasharray": dash,
@@ -151,7 +151,7 @@ const drawBand = (
   colour: string,
   { x, y }: PlotLayout,
 ) =>
-  drawn("path", {
+  svgElement("path", {
     class: `band ${colour}`,
     d: createBandPath(
       points.map((it, i) => ({ x: it.x, y: it.y - spread[i]! })),
@@ -162,7 +162,7 @@ const drawBand = (
   });
 
 const drawDot = (point: Point, colour: string, { x, y }: PlotLayout) =>
-  drawn("circle", {
+  svgElement("circle", {
     class: `dot ${colour}`,
     cx: x.at(point.x).toFixed(1),
     cy: y.at(point.y).toFixed(1),
@@ -182,10 +182,10 @@ export function drawLabels(
     height - margin.bottom - 2,
   );
   return series.map((it, i) =>
-    drawn(
+    svgElement(
       "g",
       { class: `label ${it.colour}` },
-      drawn("line", {
+      svgElement("line", {
         class: "line",
         x1: String(width - labelWidth),
         x2: String(width - labelWidth + 14),
@@ -193,7 +193,7 @@ export function drawLabels(
         y2: heights[i]!.toFixed(1),
         "stroke-dasharray": it.dash,
       }),
-      drawn(
+      svgElement(
         "text",
         { x: String(width - labelWidth + 20), y: (heights[i]! + 4).toFixed(1) },
         it.name,
@@ -209,7 +209,7 @@ export function drawCursor(
   layout: PlotLayout,
 ): SVGElement[] {
   const at = layout.x.at(step).toFixed(1);
-  const line = drawn("line", {
+  const line = svgElement("line", {
     class: "cursor",
     x1: at,
     x2: at,

@@ -1,6 +1,6 @@
 /** The plots of a run and the metrics that each shows, for GRPO and for supervised training. */
 import type { StepMetrics } from "../../src/protocol/runPage.ts";
-import { fixed, scientific } from "../text.ts";
+import { formatFixed, formatScientific } from "../text.ts";
 import { Plot, type PlotOptions } from "./plot.ts";
 import type { Series } from "./plotDrawing.ts";
 
@@ -20,11 +20,11 @@ interface PlotDefinition<Step> extends PlotOptions {
 }
 
 const share = {
-  format: (value: number, decimals: number) => `${fixed(value * 100, decimals)} %`,
+  format: (value: number, decimals: number) => `${formatFixed(value * 100, decimals)} %`,
   decimals: 1,
   factor: 100,
 };
-const number = (decimals: number) => ({ format: fixed, decimals });
+const number = (decimals: number) => ({ format: formatFixed, decimals });
 
 const part = (name: keyof GrpoStep["parts"], dash?: string): LineDefinition<GrpoStep> => ({
   name,
@@ -154,7 +154,7 @@ const sft: readonly PlotDefinition<SftStep>[] = [
   {
     title: "Learning rate",
     description: "At the step",
-    format: scientific,
+    format: formatScientific,
     decimals: 1,
     include: [0],
     lines: [{ name: "rate", colour: "tone-4", getValue: it => it.learningRate }],

@@ -79,7 +79,8 @@ export function createBandPath(
   y: Scale,
 ): string {
   if (low.length === 0) return "";
-  return `${createLinePath(high, x, y)}${createLinePath(low.toReversed(), x, y).replace("M", "L")}Z`;
+  const back = createLinePath(low.toReversed(), x, y).replace("M", "L");
+  return `${createLinePath(high, x, y)}${back}Z`;
 }
 
 /** The mean over each point and those up to `window - 1` before it. */

@@ -1,7 +1,7 @@
 /** The settings of a run as a list of names and values. Formats the numbers for display. */
 import type { RunConfig, RunView } from "../../src/protocol/runPage.ts";
 import { element } from "../element.ts";
-import { counted, scientific, visible } from "../text.ts";
+import { formatCount, formatScientific, visible } from "../text.ts";
 
 export const createSettings = ({ config, checkpoints }: RunView): HTMLElement =>
   element(
@@ -11,7 +11,7 @@ export const createSettings = ({ config, checkpoints }: RunView): HTMLElement =>
       ...formatSettings(config),
       [
         "checkpoints",
-        checkpoints.length ? counted(checkpoints.length, "checkpoint") : "none yet",
+        checkpoints.length ? formatCount(checkpoints.length, "checkpoint") : "none yet",
       ] as const,
     ].flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, visible(value))]),
   );
@@ -32,7 +32,7 @@ export function formatSettings(config: RunConfig): readonly (readonly [string, s
     ["tasks", getFileName(tasks)],
     ["reward", profile],
     ...ofMethod,
-    ["learning rate", scientific(settings.learningRate)],
+    ["learning rate", formatScientific(settings.learningRate)],
     ["backend", backend],
     ["workers", String(workers)],
     ["seed", String(seed)],

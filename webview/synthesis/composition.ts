@@ -1,7 +1,7 @@
 /** The composition of the accepted tasks: one small bar chart per property. */
 import type { SynthesisView, Tally } from "../../src/protocol/synthesisPage.ts";
 import { element } from "../element.ts";
-import { percent, visible, whole } from "../text.ts";
+import { formatPercent, visible, formatInteger } from "../text.ts";
 
 /** Further values are combined into one row, `others`. */
 const maxBars = 20;
@@ -36,9 +36,9 @@ function createBarTable(name: string, counts: Tally, accepted: number): HTMLElem
     filling.style.width = `${((n / max) * 100).toFixed(1)}%`;
     return element(
       "tr",
-      { title: `${value}: ${whole(n)}, ${percent(n / Math.max(1, accepted))}` },
+      { title: `${value}: ${formatInteger(n)}, ${formatPercent(n / Math.max(1, accepted))}` },
       element("th", { scope: "row" }, visible(value)),
-      element("td", { class: "number" }, whole(n)),
+      element("td", { class: "number" }, formatInteger(n)),
       element(
         "td",
         { class: "bar-cell", "aria-hidden": "true" },

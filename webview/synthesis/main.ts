@@ -4,28 +4,28 @@
  */
 import type { SynthesisPage, SynthesisView } from "../../src/protocol/synthesisPage.ts";
 import { element } from "../element.ts";
-import { connect } from "../page.ts";
-import { percent, visible, whole } from "../text.ts";
+import { openChannel } from "../channel.ts";
+import { formatPercent, visible, formatInteger } from "../text.ts";
 import { createComposition, createDiversityList } from "./composition.ts";
 import { RejectionList } from "./rejectionList.ts";
 import { createStateMachine } from "./stateMachine.ts";
 import { createTransitionTable } from "./transitionTable.ts";
 
-const channel = connect<SynthesisPage>();
+const channel = openChannel<SynthesisPage>();
 const page = document.getElementById("page")!;
 const rejections = new RejectionList(channel);
 let isTableOpen = false;
 
 channel.on("changed", draw);
 channel
-  .ask("load", null)
+  .request("load", null)
   .then(draw, (error: Error) =>
     page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${error.message}.`)),
   );
 
 function draw(view: SynthesisView): void {
   // the editor finds the tasks by this file after a reload
-  channel.keep({ file: view.file });
+  channel.saveState({ file: view.file });
   page.setAttribute("aria-busy", "false");
   const selectRejected = (from: string) => {
     rejections.select({ from });
@@ -49,11 +49,11 @@ function draw(view: SynthesisView): void {
 }
 
 function createHeader({ name, attempts, accepted, from }: SynthesisView): HTMLElement {
-  const share = percent(accepted / Math.max(1, attempts));
+  const share = formatPercent(accepted / Math.max(1, attempts));
   const counts = [
-    `${whole(attempts)} ${attempts === 1 ? "attempt" : "attempts"}`,
-    `${whole(accepted)} accepted (${share})`,
-    `${whole(attempts - accepted)} rejected`,
+    `${formatInteger(attempts)} ${attempts === 1 ? "attempt" : "attempts"}`,
+    `${formatInteger(accepted)} accepted (${share})`,
+    `${formatInteger(attempts - accepted)} rejected`,
     ...(from === "report" ? [] : ["no report found; counted from the logs in the tasks"]),
   ];
   return element(

@@ -6,8 +6,8 @@ import type {
   Tally,
 } from "../../src/protocol/synthesisPage.ts";
 import { element } from "../element.ts";
-import type { Channel } from "../page.ts";
-import { visible, whole } from "../text.ts";
+import type { Channel } from "../channel.ts";
+import { visible, formatInteger } from "../text.ts";
 
 export class RejectionList {
   readonly element = element("section", { class: "rejections", "aria-label": "Rejected" });
@@ -54,7 +54,7 @@ export class RejectionList {
       "button",
       { type: "button", class: "reason", "data-reason": reason },
       element("span", { class: "name" }, visible(reason)),
-      element("span", { class: "number" }, whole(n)),
+      element("span", { class: "number" }, formatInteger(n)),
       element("span", { class: "bar", "aria-hidden": "true" }, filling),
     );
     button.addEventListener("click", () => this.select({ reason }));
@@ -68,7 +68,7 @@ export class RejectionList {
 
   async #load(selection: RejectedSelection, start: number): Promise<void> {
     const request = ++this.#requestCount;
-    const { total, items } = await this.#channel.ask("rejected", { selection, start });
+    const { total, items } = await this.#channel.request("rejected", { selection, start });
     if (request !== this.#requestCount) return;
     this.#showAttempts(selection, total, items, start);
     const shown = start + items.length;
@@ -76,7 +76,7 @@ export class RejectionList {
     const more = element(
       "button",
       { type: "button", class: "link more" },
-      `Show more of ${whole(total - shown)}`,
+      `Show more of ${formatInteger(total - shown)}`,
     );
     more.addEventListener("click", () => void this.#load(selection, shown));
     this.#attempts.append(more);
@@ -96,7 +96,11 @@ export class RejectionList {
       this.#attempts.replaceChildren(createNote(`No attempt rejected ${where} was recorded.`));
     else
       this.#attempts.replaceChildren(
-        element("p", { class: "quiet", role: "status" }, `${whole(total)} rejected ${where}`),
+        element(
+          "p",
+          { class: "quiet", role: "status" },
+          `${formatInteger(total)} rejected ${where}`,
+        ),
         element("ol", {}, ...rows),
       );
     this.#attempts.querySelector(".more")?.remove();
@@ -108,7 +112,7 @@ export class RejectionList {
       { type: "button", class: "link" },
       visible(request || chain || "(no message)"),
     );
-    open.addEventListener("click", () => void this.#channel.ask("open", { line }));
+    open.addEventListener("click", () => void this.#channel.request("open", { line }));
     const details = [servers, why && why !== reason ? why : reason, request ? chain : ""].filter(
       it => it !== "",
     );

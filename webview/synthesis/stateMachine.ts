@@ -1,10 +1,10 @@
 /**
- * The state machine as a picture: states in their groups, and edges whose width shows how often they
- * were taken. A line of text below the picture describes what the pointer is on.
+ * The state machine as a picture: states in their groups, and edges whose width shows their counts.
+ * A line of text below the picture describes the state or edge under the pointer.
  */
 import type { TransitionCount } from "../../src/protocol/synthesisPage.ts";
-import { drawn, element } from "../element.ts";
-import { percent, visible, whole } from "../text.ts";
+import { svgElement, element } from "../element.ts";
+import { formatPercent, visible, formatInteger } from "../text.ts";
 import { classifyEdge, countVisits, groupTransitions, type Edge } from "./edges.ts";
 import { createArrow, findRoute, groups, knownEdges, size, stateHeight, states } from "./layout.ts";
 
@@ -16,7 +16,7 @@ export function createStateMachine(
   const edges = groupTransitions(transitions);
   const description = element("output", { class: "reading quiet" }, hint);
   const describe = (text: string | undefined) => description.replaceChildren(text ?? hint);
-  const svg = drawn("svg", {
+  const svg = svgElement("svg", {
     viewBox: `0 0 ${size.width} ${size.height}`,
     role: "group",
     "aria-label": "State machine of the synthesis; the table below has the same content",
@@ -46,7 +46,7 @@ type Describe = (text: string | undefined) => void;
 type Group = (typeof groups)[number];
 
 const drawGroup = ({ x, width }: Group): SVGElement =>
-  drawn("rect", {
+  svgElement("rect", {
     class: "band",
     x: String(x),
     y: "64",
@@ -56,7 +56,7 @@ const drawGroup = ({ x, width }: Group): SVGElement =>
   });
 
 const drawGroupHeading = ({ name, x, width }: Group): SVGElement =>
-  drawn(
+  svgElement(
     "text",
     { class: "heading", x: String(x + width / 2), y: "86", "text-anchor": "middle" },
     name,
@@ -66,7 +66,9 @@ function drawUnusedEdges(edges: readonly Edge[]): SVGElement[] {
   const used = new Set(edges.map(it => `${it.from}>${it.to}`));
   return knownEdges
     .filter(([from, to]) => !used.has(`${from}>${to}`))
-    .map(([from, to]) => drawn("path", { class: "edge unused", d: findRoute(from, to)!.path }));
+    .map(([from, to]) =>
+      svgElement("path", { class: "edge unused", d: findRoute(from, to)!.path }),
+    );
 }
 
 const getLineWidth = ({ weight }: Edge) => 1.3 + 7.7 * weight;
@@ -86,12 +88,12 @@ function drawEdge(
     kind === "reject"
       ? { tabindex: "0", role: "button", "aria-label": `List the attempts rejected here: ${text}` }
       : {};
-  const group = drawn(
+  const group = svgElement(
     "g",
     { class: `edge ${kind}`, "data-from": edge.from, "data-to": edge.to, ...button },
-    drawn("path", { class: "reach", d: route.path }),
-    drawn("path", { class: "line", d: line, "stroke-width": width.toFixed(1) }),
-    drawn("path", { class: "head", d: head }),
+    svgElement("path", { class: "reach", d: route.path }),
+    svgElement("path", { class: "line", d: line, "stroke-width": width.toFixed(1) }),
+    svgElement("path", { class: "head", d: head }),
   );
   onHover(
     group,
@@ -107,7 +109,13 @@ function drawEdgeLabel(edge: Edge): SVGElement[] {
   if (!route) return [];
   const [x, y] = route.label;
   const attributes = { x: String(x), y: String(y), "text-anchor": "middle" };
-  return [drawn("text", { class: `count ${classifyEdge(edge)}`, ...attributes }, whole(edge.n))];
+  return [
+    svgElement(
+      "text",
+      { class: `count ${classifyEdge(edge)}`, ...attributes },
+      formatInteger(edge.n),
+    ),
+  ];
 }
 
 function drawState(
@@ -119,21 +127,25 @@ function drawState(
   const { x, y, width } = states[name]!;
   const visits = countVisits(edges, name);
   const kind = name === "reject" || name === "accept" ? name : "";
-  const group = drawn(
+  const group = svgElement(
     "g",
     { class: `state ${kind}${visits === 0 ? " unused" : ""}` },
-    drawn("rect", {
+    svgElement("rect", {
       x: String(x - width / 2),
       y: String(y - stateHeight / 2),
       width: String(width),
       height: String(stateHeight),
       rx: "7",
     }),
-    drawn("text", { class: "name", x: String(x), y: String(y - 3), "text-anchor": "middle" }, name),
-    drawn(
+    svgElement(
+      "text",
+      { class: "name", x: String(x), y: String(y - 3), "text-anchor": "middle" },
+      name,
+    ),
+    svgElement(
       "text",
       { class: "visits", x: String(x), y: String(y + 13), "text-anchor": "middle" },
-      whole(visits),
+      formatInteger(visits),
     ),
   );
   const text = describeState(name, visits, edges);
@@ -170,8 +182,8 @@ function describeState(name: string, visits: number, edges: readonly Edge[]): st
   const next = edges
     .filter(it => it.from === name)
     .toSorted((a, b) => b.n - a.n)
-    .map(it => `${it.to} ${percent(it.share)}`);
-  return `${name}: ${whole(visits)} times${next.length ? `, then ${next.join(", ")}` : ""}`;
+    .map(it => `${it.to} ${formatPercent(it.share)}`);
+  return `${name}: ${formatInteger(visits)} times${next.length ? `, then ${next.join(", ")}` : ""}`;
 }
 
 const maxEvents = 6;
@@ -182,8 +194,9 @@ function describeEdge({ from, to, n, events, share }: Edge): string {
       ? visible(events[0]!.event)
       : events
           .slice(0, maxEvents)
-          .map(it => `${visible(it.event)} ${whole(it.n)}`)
+          .map(it => `${visible(it.event)} ${formatInteger(it.n)}`)
           .join(", ");
   const more = events.length > maxEvents ? ", …" : "";
-  return `${from} → ${to}: ${whole(n)} times, ${percent(share)} of exits from ${from} (${counts}${more})`;
+  const exits = `${formatPercent(share)} of exits from ${from}`;
+  return `${from} → ${to}: ${formatInteger(n)} times, ${exits} (${counts}${more})`;
 }

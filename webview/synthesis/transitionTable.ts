@@ -1,7 +1,7 @@
 /** The transitions of the state machine as a table, for screen readers and for single events. */
 import type { TransitionCount } from "../../src/protocol/synthesisPage.ts";
 import { element } from "../element.ts";
-import { percent, visible, whole } from "../text.ts";
+import { formatPercent, visible, formatInteger } from "../text.ts";
 import { groupTransitions } from "./edges.ts";
 import { states } from "./layout.ts";
 
@@ -43,8 +43,8 @@ function listRows(transitions: readonly TransitionCount[]): readonly string[][] 
         edge.from,
         visible(event),
         edge.to,
-        whole(n),
-        percent((n / edge.n) * edge.share),
+        formatInteger(n),
+        formatPercent((n / edge.n) * edge.share),
       ]),
     );
 }

@@ -19,7 +19,7 @@ test("the transitions between two states are one edge, with its share and its we
   expect(edges[2]!.events.map(it => it.event)).toEqual(["empty", "cut"]);
 });
 
-test("visits of a state count how often it was entered, of the first state how often it was left", () =>
+test("visits count how often a state was entered, or, for the first one, left", () =>
   expect([
     countVisits(edges, "ask"),
     countVisits(edges, "respond"),
@@ -46,7 +46,7 @@ test("an unknown edge is a straight line, and a state without a position has no 
   expect(findRoute("turn", "elsewhere")).toBeUndefined();
 });
 
-test("a line ends where its arrow head begins, and the head points in the direction of the line", () =>
+test("a line ends where its arrow head begins, and the head points along the line", () =>
   expect(createArrow("M0 0 L100 0", 2)).toEqual({
     line: "M0 0 L91.8 0.0",
     head: "M100 0L91.8 4.5L91.8 -4.5Z",

@@ -4,16 +4,16 @@
  */
 import type { GraphEdge, GraphView } from "../../src/protocol/graphPage.ts";
 import { element } from "../element.ts";
-import { counted, fixed, visible } from "../text.ts";
-import { shortName, type Shown } from "./picture.ts";
+import { formatCount, formatFixed, visible } from "../text.ts";
+import { shortName, type EdgeFilter } from "./drawing.ts";
 
-export function sideOf(
+export function renderSide(
   view: GraphView,
   tool: number | undefined,
-  shown: Shown,
+  shown: EdgeFilter,
   choose: (tool: number) => void,
 ): HTMLElement[] {
-  if (tool === undefined) return legend(view);
+  if (tool === undefined) return renderLegend(view);
   const { name, effect, summary } = view.tools[tool]!;
   const own = view.edges.filter(it => shown[it.kind]);
   const needs = own.filter(it => it.b === tool);
@@ -25,19 +25,19 @@ export function sideOf(
       { class: "quiet" },
       `${visible(summary)} ${effect === "read" ? "Reads." : "Writes."}`,
     ),
-    element("h2", {}, `Needs, from ${counted(new Set(needs.map(it => it.a)).size, "tool")}`),
+    element("h2", {}, `Needs, from ${formatCount(new Set(needs.map(it => it.a)).size, "tool")}`),
     needs.length
-      ? needList(view, needs, choose)
+      ? renderNeeds(view, needs, choose)
       : element("p", { class: "quiet" }, "Nothing: it can be called first."),
-    element("h2", {}, `Gives, to ${counted(new Set(gives.map(it => it.b)).size, "tool")}`),
+    element("h2", {}, `Gives, to ${formatCount(new Set(gives.map(it => it.b)).size, "tool")}`),
     gives.length
-      ? element("ul", {}, ...gives.map(it => row(view, it, it.b, choose)))
+      ? element("ul", {}, ...gives.map(it => renderEdge(view, it, it.b, choose)))
       : element("p", { class: "quiet" }, "Nothing that another tool needs."),
   ];
 }
 
 /** By argument: what stands under one heading are alternatives. */
-function needList(
+function renderNeeds(
   view: GraphView,
   needs: readonly GraphEdge[],
   choose: (tool: number) => void,
@@ -51,13 +51,15 @@ function needList(
       element(
         "ul",
         {},
-        ...needs.filter(it => it.via?.input === input).map(it => row(view, it, it.a, choose)),
+        ...needs
+          .filter(it => it.via?.input === input)
+          .map(it => renderEdge(view, it, it.a, choose)),
       ),
     ]),
   );
 }
 
-function row(
+function renderEdge(
   view: GraphView,
   edge: GraphEdge,
   other: number,
@@ -73,8 +75,8 @@ function row(
     "li",
     {},
     link,
-    verdict(edge),
-    element("span", { class: "quiet flow" }, flowOf(edge)),
+    renderVerdict(edge),
+    element("span", { class: "quiet flow" }, formatFlow(edge)),
   );
 }
 
@@ -84,25 +86,25 @@ const verdicts = {
   untried: ["quiet", "not tried"],
 } as const;
 
-const verdict = ({ verified }: GraphEdge) =>
+const renderVerdict = ({ verified }: GraphEdge) =>
   verified
     ? element("span", { class: `verdict ${verdicts[verified][0]}` }, verdicts[verified][1])
     : undefined;
 
 /** What flows, with its confidence where that is below one, and what speaks against it. */
-export function flowOf({ kind, via, confidence, why }: GraphEdge): string {
+export function formatFlow({ kind, via, confidence, why }: GraphEdge): string {
   const flow = via
     ? `${visible(via.output)} → ${visible(via.input)}`
     : kind === "implicit"
       ? "implicit: must have run before"
       : "";
-  const sure = confidence < 1 ? ` (${fixed(confidence, 1)})` : "";
+  const sure = confidence < 1 ? ` (${formatFixed(confidence, 1)})` : "";
   return [`${flow}${sure}`, why === undefined ? "" : visible(why)]
     .filter(it => it !== "")
     .join(" · ");
 }
 
-function legend({ server, tools, edges }: GraphView): HTMLElement[] {
+function renderLegend({ server, tools, edges }: GraphView): HTMLElement[] {
   const reads = tools.filter(it => it.effect === "read").length;
   const explicit = edges.filter(it => it.kind === "explicit").length;
   const tried = edges.filter(it => it.verified === "works" || it.verified === "fails");
@@ -111,7 +113,7 @@ function legend({ server, tools, edges }: GraphView): HTMLElement[] {
     element(
       "p",
       { class: "quiet" },
-      `${counted(tools.length, "tool")}, ${reads} that read and ${tools.length - reads} that write; ${counted(edges.length, "edge")}, ${explicit} explicit and ${edges.length - explicit} implicit.`,
+      `${formatCount(tools.length, "tool")}, ${reads} that read and ${tools.length - reads} that write; ${formatCount(edges.length, "edge")}, ${explicit} explicit and ${edges.length - explicit} implicit.`,
     ),
     ...(tried.length
       ? [

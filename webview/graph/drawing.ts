@@ -3,20 +3,20 @@
  * chosen stands out, the rest is dimmed.
  */
 import type { GraphEdge, GraphView } from "../../src/protocol/graphPage.ts";
-import { drawn, element } from "../element.ts";
+import { svgElement, element } from "../element.ts";
 import { visible } from "../text.ts";
-import { layout, type Spot } from "./layout.ts";
+import { layOut, type Position } from "./layout.ts";
 
 const box = { width: 162, height: 26 };
 const margin = { left: 12, top: 12, right: 12, bottom: 12 };
 const rowGap = 34;
 
-export interface Shown {
+export interface EdgeFilter {
   readonly explicit: boolean;
   readonly implicit: boolean;
 }
 
-export class Picture {
+export class GraphDrawing {
   readonly element = element("div", { class: "drawing" });
   readonly #view: GraphView;
   readonly #choose: (tool: number | undefined) => void;
@@ -37,7 +37,7 @@ export class Picture {
     this.#view = view;
     this.#choose = choose;
     this.#point = point;
-    const spots = layout(
+    const spots = layOut(
       view.tools.length,
       view.edges.map(({ a, b, via }) => ({ a, b, need: via?.input ?? `after ${a}` })),
     );
@@ -46,21 +46,21 @@ export class Picture {
     const columnGap = columns > 3 ? 50 : 100;
     const width = margin.left + columns * box.width + (columns - 1) * columnGap + 46 + margin.right;
     const height = margin.top + (rows - 1) * rowGap + box.height + margin.bottom;
-    const at = ({ column, row }: Spot) => ({
+    const at = ({ column, row }: Position) => ({
       x: margin.left + column * (box.width + columnGap),
       y: margin.top + row * rowGap,
     });
-    this.#tools = view.tools.map((_, i) => this.#tool(i, at(spots[i]!)));
-    this.#lines = pairsOf(view.edges).map(of => {
+    this.#tools = view.tools.map((_, i) => this.#createTool(i, at(spots[i]!)));
+    this.#lines = groupByPair(view.edges).map(of => {
       const { a, b } = of[0]!;
       return {
         a,
         b,
         of,
-        path: line(of, at(spots[a]!), at(spots[b]!), spots[b]!.column - spots[a]!.column),
+        path: createLine(of, at(spots[a]!), at(spots[b]!), spots[b]!.column - spots[a]!.column),
       };
     });
-    const svg = drawn("svg", {
+    const svg = svgElement("svg", {
       viewBox: `0 0 ${width} ${height}`,
       role: "group",
       "aria-label": `Dependency graph of ${view.server}; the table below says the same`,
@@ -69,10 +69,10 @@ export class Picture {
     svg.style.width = `${width}px`;
     svg.style.minWidth = `${Math.min(width, Math.max(520, width * 0.76))}px`;
     svg.append(
-      drawn(
+      svgElement(
         "defs",
         {},
-        drawn(
+        svgElement(
           "marker",
           {
             id: "head",
@@ -84,7 +84,7 @@ export class Picture {
             orient: "auto-start-reverse",
             markerUnits: "userSpaceOnUse",
           },
-          drawn("path", { d: "M0 0L8 4L0 8Z", fill: "context-stroke" }),
+          svgElement("path", { d: "M0 0L8 4L0 8Z", fill: "context-stroke" }),
         ),
       ),
     );
@@ -97,9 +97,9 @@ export class Picture {
   /**
    * Lights a tool with all it is tied to, among the edges that are shown and the tools that match.
    */
-  show(
+  highlight(
     tool: number | undefined,
-    { explicit, implicit }: Shown,
+    { explicit, implicit }: EdgeFilter,
     matches: (tool: number) => boolean,
   ): void {
     const isShown = (of: readonly GraphEdge[]) =>
@@ -127,10 +127,10 @@ export class Picture {
     }
   }
 
-  #tool(i: number, { x, y }: { readonly x: number; readonly y: number }): SVGElement {
+  #createTool(i: number, { x, y }: { readonly x: number; readonly y: number }): SVGElement {
     const { name, effect, summary } = this.#view.tools[i]!;
     const own = shortName(name, this.#view.server);
-    const group = drawn(
+    const group = svgElement(
       "g",
       {
         class: `tool ${effect}`,
@@ -138,8 +138,8 @@ export class Picture {
         role: "button",
         "aria-label": `${own}, ${effect === "read" ? "reads" : "writes"}`,
       },
-      drawn("title", {}, `${visible(name)}: ${visible(summary)}`),
-      drawn("rect", {
+      svgElement("title", {}, `${visible(name)}: ${visible(summary)}`),
+      svgElement("rect", {
         x: String(x),
         y: String(y),
         width: String(box.width),
@@ -148,13 +148,13 @@ export class Picture {
       }),
       // reading and writing are told apart by shape, too
       effect === "read"
-        ? drawn("circle", {
+        ? svgElement("circle", {
             class: "sign",
             cx: String(x + 14),
             cy: String(y + box.height / 2),
             r: "4",
           })
-        : drawn("rect", {
+        : svgElement("rect", {
             class: "sign",
             x: String(x + 10),
             y: String(y + box.height / 2 - 4),
@@ -162,7 +162,7 @@ export class Picture {
             height: "8",
             rx: "1",
           }),
-      drawn(
+      svgElement(
         "text",
         { x: String(x + 26), y: String(y + box.height / 2 + 4) },
         own.length > 19 ? `${own.slice(0, 18)}…` : own,
@@ -187,7 +187,7 @@ export const shortName = (tool: string, server: string): string =>
   visible(tool.startsWith(`${server}_`) ? tool.slice(server.length + 1) : tool);
 
 /** All edges between two tools are one line. */
-function pairsOf(edges: readonly GraphEdge[]): readonly (readonly GraphEdge[])[] {
+function groupByPair(edges: readonly GraphEdge[]): readonly (readonly GraphEdge[])[] {
   const pairs = new Map<string, GraphEdge[]>();
   for (const it of edges)
     pairs.set(`${it.a} ${it.b}`, [...(pairs.get(`${it.a} ${it.b}`) ?? []), it]);
@@ -195,7 +195,7 @@ function pairsOf(edges: readonly GraphEdge[]): readonly (readonly GraphEdge[])[]
 }
 
 /** From side to side, and within a column around the right side. */
-function line(
+function createLine(
   of: readonly GraphEdge[],
   a: { readonly x: number; readonly y: number },
   b: { readonly x: number; readonly y: number },
@@ -217,7 +217,7 @@ function line(
       : marks.length
         ? "untried"
         : "";
-  return drawn("path", {
+  return svgElement("path", {
     class: `line ${of.some(it => it.kind === "explicit") ? "explicit" : "implicit"} ${verified}`,
     d,
   });

@@ -11,7 +11,7 @@ declare function acquireVsCodeApi(): {
 };
 
 export interface Channel<Map extends PageContract> {
-  ask<Name extends keyof Map["requests"] & string>(
+  request<Name extends keyof Map["requests"] & string>(
     name: Name,
     params: Map["requests"][Name]["params"],
   ): Promise<Map["requests"][Name]["result"]>;
@@ -20,12 +20,12 @@ export interface Channel<Map extends PageContract> {
     listen: (body: Map["events"][Name]) => void,
   ): void;
   /** Kept by the editor with the tab, and given back when the page is drawn again. */
-  keep(state: unknown): void;
+  saveState(state: unknown): void;
   kept(): unknown;
 }
 
 /** An answer that the editor could not give; the editor has shown it already. */
-export class Refused extends Error {
+export class RequestFailed extends Error {
   readonly remedy: string;
   constructor(what: string, remedy: string) {
     super(what);
@@ -34,7 +34,7 @@ export class Refused extends Error {
 }
 
 /** Opens the channel. Once a page. */
-export function connect<Map extends PageContract>(): Channel<Map> {
+export function openChannel<Map extends PageContract>(): Channel<Map> {
   const editor = acquireVsCodeApi();
   const waiting = new globalThis.Map<
     number,
@@ -49,7 +49,7 @@ export function connect<Map extends PageContract>(): Channel<Map> {
         waiting.get(heard.id)?.resolve(heard.result);
         return void waiting.delete(heard.id);
       case "failure":
-        waiting.get(heard.id)?.reject(new Refused(heard.what, heard.remedy));
+        waiting.get(heard.id)?.reject(new RequestFailed(heard.what, heard.remedy));
         return void waiting.delete(heard.id);
       case "event":
         return listeners.get(heard.name as string)?.(heard.body as never);
@@ -58,7 +58,7 @@ export function connect<Map extends PageContract>(): Channel<Map> {
     }
   });
   return {
-    ask: (name, params) =>
+    request: (name, params) =>
       new Promise((resolve, reject) => {
         const id = ++asked;
         waiting.set(id, { resolve, reject });
@@ -67,7 +67,7 @@ export function connect<Map extends PageContract>(): Channel<Map> {
         editor.postMessage({ id, name, params });
       }),
     on: (name, listen) => void listeners.set(name, listen),
-    keep: state => editor.setState(state),
+    saveState: state => editor.setState(state),
     kept: () => editor.getState(),
   };
 }

@@ -1,4 +1,4 @@
-/** The task's goals: which calls serve each, and where the order between goals was broken. */
+/** The goals of the task: the calls that serve each goal, and violations of their order. */
 import type {
   Breakdown,
   GoalEvidence,
@@ -17,20 +17,24 @@ export function createGoalList(
     return element(
       "p",
       { class: "empty" },
-      "The task has no goals: it is answered without a call.",
+      "The task has no goals: the correct answer makes no call.",
     );
   return element(
     "ol",
     { class: "goals" },
-    ...breakdown.goals.map(it => item(it, view.goals[it.goal]!, reveal)),
+    ...breakdown.goals.map(it => createGoalItem(it, view.goals[it.goal]!, reveal)),
   );
 }
 
-function item(evidence: GoalEvidence, line: GoalLine, reveal: (call: number) => void): HTMLElement {
-  const counts = evidence.matched && evidence.broken.length === 0;
+function createGoalItem(
+  evidence: GoalEvidence,
+  line: GoalLine,
+  reveal: (call: number) => void,
+): HTMLElement {
+  const isReached = evidence.matched && evidence.broken.length === 0;
   const after = line.after.length
     ? `after goal ${line.after.map(it => it + 1).join(", ")}`
-    : "at any time";
+    : "in any order";
   return element(
     "li",
     {},
@@ -41,7 +45,7 @@ function item(evidence: GoalEvidence, line: GoalLine, reveal: (call: number) => 
         element("span", { class: "ordinal" }, i === 0 ? String(evidence.goal + 1) : ""),
         element("span", { class: "tool" }, visible(call.name)),
         element("code", {}, visible(call.arguments)),
-        servedBy(evidence.calls[i] ?? null, reveal),
+        createCallLink(evidence.calls[i] ?? null, reveal),
       ),
     ),
     element(
@@ -49,8 +53,8 @@ function item(evidence: GoalEvidence, line: GoalLine, reveal: (call: number) => 
       { class: "evidence" },
       element(
         "span",
-        { class: `mark ${counts ? "good" : "bad"}` },
-        counts ? "✓ reached" : evidence.matched ? "✗ reached out of order" : "✗ not reached",
+        { class: `mark ${isReached ? "good" : "bad"}` },
+        isReached ? "✓ reached" : evidence.matched ? "✗ reached out of order" : "✗ not reached",
       ),
       element("span", { class: "mark quiet" }, after),
       evidence.broken.length > 0 &&
@@ -63,7 +67,7 @@ function item(evidence: GoalEvidence, line: GoalLine, reveal: (call: number) => 
   );
 }
 
-function servedBy(call: number | null, reveal: (call: number) => void): HTMLElement {
+function createCallLink(call: number | null, reveal: (call: number) => void): HTMLElement {
   if (call === null) return element("span", { class: "quiet served" }, "no call");
   const link = element("button", { class: "link served", type: "button" }, `call ${call + 1}`);
   link.addEventListener("click", () => reveal(call));
