@@ -190,12 +190,12 @@ export const generator = defineGenerator<Budget>({
     ...(state.owner === cast.user.name
       ? []
       : [`the owner ${state.owner} is not ${cast.user.name}`]),
-    ...within(state),
-    ...withBank(state, states),
+    ...findStateInconsistencies(state),
+    ...findBankInconsistencies(state, states),
   ],
 });
 
-function within(state: Budget): string[] {
+function findStateInconsistencies(state: Budget): string[] {
   const wrong: string[] = [];
   for (const month of Object.keys(state.months)) {
     const { free } = balanceOf(state, month);
@@ -215,7 +215,7 @@ function within(state: Budget): string[] {
 }
 
 /** The expenses that the bank reports, line by line, and what came in by month. */
-function withBank(state: Budget, states: GeneratedStates): string[] {
+function findBankInconsistencies(state: Budget, states: GeneratedStates): string[] {
   const bank = states.get("banking") as unknown as Ledger | undefined;
   if (!bank) return [];
   const say = ({

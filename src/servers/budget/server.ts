@@ -1,8 +1,9 @@
 /** A person's household budget: 12 tools, in their fixed order. */
 import { defineServer } from "../../environment/server.ts";
-import { categories, summaries } from "./categories.ts";
-import { expenses } from "./expenses.ts";
-import { goals } from "./goals.ts";
+import { categoryTools } from "./categoryTools.ts";
+import { summaryTools } from "./summaryTools.ts";
+import { expenseTools } from "./expenseTools.ts";
+import { goalTools } from "./goalTools.ts";
 import { Budget } from "./state.ts";
 
 export const server = defineServer({
@@ -10,7 +11,7 @@ export const server = defineServer({
   category: "Lifestyle",
   summary: "expenses in categories with monthly limits, months that close, savings goals",
   schema: Budget,
-  tools: { ...categories, ...expenses, ...summaries, ...goals },
+  tools: { ...categoryTools, ...expenseTools, ...summaryTools, ...goalTools },
 });
 
 export { balanceOf, type Budget } from "./state.ts";

@@ -107,7 +107,7 @@ export function monthOf({ months }: Budget, month: string) {
 }
 
 /** Turns down what would change a closed month. */
-export function stillOpen(budget: Budget, month: string): void {
+export function requireOpenMonth(budget: Budget, month: string): void {
   if (monthOf(budget, month).status === "closed")
     refuse(
       "precondition_failed",
@@ -193,7 +193,7 @@ export function takes(
       `the category ${category.name} (${categoryId}) is archived and takes no expenses`,
       "choose another category",
     );
-  stillOpen(budget, month);
+  requireOpenMonth(budget, month);
   const limit = limitIn(category, month);
   const spent = spentIn(getOriginal(budget), categoryId, month, exceptId);
   if (category.fixed && limit !== undefined && roundToCents(spent + amount) > limit)

@@ -1,9 +1,10 @@
 /** The CRM of a studio as one of its people sees it: 16 tools, in their fixed order. */
 import { defineServer } from "../../environment/server.ts";
-import { activity } from "./activity.ts";
-import { contacts } from "./contacts.ts";
-import { deals } from "./deals.ts";
-import { leads } from "./leads.ts";
+import { activityTools } from "./activityTools.ts";
+import { contactTools } from "./contactTools.ts";
+import { dealTools } from "./dealTools.ts";
+import { leadConversion } from "./leadConversion.ts";
+import { leadTools } from "./leadTools.ts";
 import { Crm } from "./state.ts";
 
 export const server = defineServer({
@@ -11,7 +12,7 @@ export const server = defineServer({
   category: "Knowledge/CRM",
   summary: "leads, contacts and their firms, deals with stages, notes, tasks",
   schema: Crm,
-  tools: { ...leads, ...contacts, ...deals, ...activity },
+  tools: { ...leadTools, ...leadConversion, ...contactTools, ...dealTools, ...activityTools },
 });
 
 export type { Crm } from "./state.ts";

@@ -153,7 +153,7 @@ export function dishOf({ dishes }: Deliveries, key: string): Dish {
 }
 
 /** Whether the kitchen works at a minute, and if not, in words why. */
-export function kitchenAt(
+export function kitchenHoursAt(
   { name, opens, closes, closed_on }: Restaurant,
   at: string,
 ): { isOpen: boolean; why: string } {
@@ -171,7 +171,7 @@ export function earliest(restaurant: Restaurant, from: string): string {
     const date = addMinutes(from, days * 1440).slice(0, 10);
     const start =
       days === 0 && from.slice(11) > restaurant.opens ? from : `${date}T${restaurant.opens}`;
-    if (kitchenAt(restaurant, start).isOpen)
+    if (kitchenHoursAt(restaurant, start).isOpen)
       return addMinutes(start, restaurant.cooking + restaurant.ride);
   }
 }

@@ -3,20 +3,19 @@
  * at the doors. Knows the pools by shape, not by content.
  */
 import type { Random } from "../../environment/random.ts";
-import { drawIn } from "./physics.ts";
+import { drawIn } from "./houseModel.ts";
 import { server } from "./server.ts";
 import type { Action, Device, Home, OfKind, Sensor } from "./state.ts";
 import type { SharedCast } from "../shared/cast.ts";
 import {
   automationPlans,
-  models,
-  roomPlans,
   scenePlans,
   type AutomationPlan,
-  type Fitting,
   type Move,
   type ScenePlan,
-} from "./generateValues.ts";
+} from "./scenePlans.ts";
+import { models } from "./generateValues.ts";
+import { roomPlans, type Fitting } from "./roomPlans.ts";
 import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
 
 const small = { scenes: 4, automations: 3, log: 3 };

@@ -1,34 +1,22 @@
-/** A smart home as the person who lives there steers it: 25 tools, in their fixed order. */
+/** The smart home server, as used by a person who lives there. */
 import { defineServer } from "../../environment/server.ts";
-import { acting } from "./acting.ts";
-import { cleaning } from "./cleaning.ts";
-import { looking } from "./looking.ts";
-import { staging } from "./scenes.ts";
+import { automationTools } from "./automationTools.ts";
+import { blindTools } from "./blindTools.ts";
+import { climateTools } from "./climateTools.ts";
+import { deviceQueries } from "./deviceQueries.ts";
+import { doorLockQueries } from "./doorLockQueries.ts";
+import { doorLockTools } from "./doorLockTools.ts";
+import { roomQueries } from "./roomQueries.ts";
+import { sceneTools } from "./sceneTools.ts";
+import { sensorQueries } from "./sensorQueries.ts";
 import { Home } from "./state.ts";
+import { switchTools } from "./switchTools.ts";
+import { vacuumTools } from "./vacuumTools.ts";
 
-const {
-  list_rooms,
-  list_devices,
-  get_device,
-  get_room_state,
-  get_temperature,
-  get_lock_log,
-  list_sensors,
-  read_sensor,
-} = looking;
-const {
-  turn_on,
-  turn_off,
-  set_brightness,
-  set_color,
-  set_thermostat,
-  set_fan_speed,
-  lock_door,
-  unlock_door,
-  open_blinds,
-  close_blinds,
-} = acting;
-const { create_scene, activate_scene, list_scenes, create_automation, list_automations } = staging;
+const { list_rooms, get_room_state, get_temperature } = roomQueries;
+const { set_thermostat, set_fan_speed } = climateTools;
+const { create_scene, activate_scene, list_scenes } = sceneTools;
+const { create_automation, list_automations } = automationTools;
 
 export const server = defineServer({
   name: "iot_devices",
@@ -38,24 +26,17 @@ export const server = defineServer({
   schema: Home,
   tools: {
     list_rooms,
-    list_devices,
-    get_device,
+    ...deviceQueries,
     get_room_state,
-    turn_on,
-    turn_off,
-    set_brightness,
-    set_color,
+    ...switchTools,
     set_thermostat,
     get_temperature,
     set_fan_speed,
-    lock_door,
-    unlock_door,
-    get_lock_log,
-    open_blinds,
-    close_blinds,
-    list_sensors,
-    read_sensor,
-    ...cleaning,
+    ...doorLockTools,
+    ...doorLockQueries,
+    ...blindTools,
+    ...sensorQueries,
+    ...vacuumTools,
     create_scene,
     activate_scene,
     list_scenes,

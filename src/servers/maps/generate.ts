@@ -3,36 +3,13 @@
  * lines that meet, more places around them, lines, ferries, works on the streets, and what the user
  * has saved and shared.
  */
-import { server, type Atlas } from "./server.ts";
-import type { SharedCast, CastPlace as CanonPlace } from "../shared/cast.ts";
-import {
-  abroad,
-  around,
-  ferries,
-  heights,
-  incidents,
-  lands,
-  lines,
-  morePaths,
-  streetsByRole,
-  type Metres,
-} from "./generateValues.ts";
 import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
+import { generateSavedPlaces, placesOf, pointFrom } from "./generatePlaces.ts";
+import { ferries, incidents, lands, lines } from "./placePlans.ts";
+import { morePaths, streetsByRole, type Metres } from "./streetPlans.ts";
+import { server, type Atlas } from "./server.ts";
+import { streetNameOf } from "./generatePlaces.ts";
 
-const metresPerDegree = 111_320;
-
-/** Of the small world: those that it needs to be one town, and some to go to. */
-const smallRoles = [
-  "home",
-  "studio",
-  "cafe",
-  "trattoria",
-  "library",
-  "station",
-  "airport",
-  "ferry",
-  "lodge",
-];
 const smallStreets = [
   "quay",
   "harbor",
@@ -45,8 +22,9 @@ const smallStreets = [
   "lighthouse",
   "wall",
 ];
+
 const smallCities = ["Lisbon", "London"];
-const smallAbroad = ["Lisbon Airport", "British Museum"];
+
 const smallIncidents = ["wall", "harbor", "Gull Island Ferry"];
 
 export const generator = defineGenerator<Atlas>({
@@ -99,7 +77,7 @@ export const generator = defineGenerator<Atlas>({
         }),
       ),
       contacts,
-      ...keptOf(context, places, roleId, Object.keys(contacts)),
+      ...generateSavedPlaces(context, places, roleId, Object.keys(contacts)),
     };
   },
   findInconsistencies(state, _world, cast) {
@@ -160,11 +138,6 @@ function citiesOf({ cast, size, nextId }: GeneratorContext): Atlas["cities"] {
   );
 }
 
-/** `14 Quay Street, Port Alder`: `Quay Street`. */
-const streetNameOf = ({ address }: CanonPlace) =>
-  address.slice(address.indexOf(" ") + 1, address.lastIndexOf(","));
-const houseOf = ({ address }: CanonPlace) => address.slice(0, address.lastIndexOf(","));
-
 function streetsOf({ cast, size, nextId }: GeneratorContext): Atlas["streets"] {
   const at = ([north, east]: Metres): [number, number] => {
     const { latitude, longitude } = pointFrom(cast, north, east);
@@ -201,152 +174,6 @@ function streetsOf({ cast, size, nextId }: GeneratorContext): Atlas["streets"] {
 const isCorner = (point: Metres): boolean =>
   [...streetsByRole.values(), ...morePaths].filter(it => it.line.includes(point)).length > 1;
 
-function pointFrom({ home }: SharedCast, north: number, east: number) {
-  const perDegreeEast = metresPerDegree * Math.cos((home.latitude * Math.PI) / 180);
-  const fine = (degrees: number) => Math.round(degrees * 1e5) / 1e5;
-  return {
-    latitude: fine(home.latitude + north / metresPerDegree),
-    longitude: fine(home.longitude + east / perDegreeEast),
-  };
-}
-
-function placesOf(
-  { cast, size, random, nextId }: GeneratorContext,
-  cities: Atlas["cities"],
-  streets: Atlas["streets"],
-): Atlas["places"] {
-  const cityId = (name: string) => Object.entries(cities).find(([, it]) => it.name === name)?.[0];
-  const home = cityId(cast.home.name)!;
-  const streetId = (name: string) => Object.entries(streets).find(([, it]) => it.name === name)![0];
-  const places: Record<string, Atlas["places"][string]> = {};
-  for (const it of cast.places) {
-    if (size === "small" && !smallRoles.includes(it.role)) continue;
-    const category = it.category as Atlas["places"][string]["category"];
-    places[nextId("plc")] = {
-      name: it.name,
-      category,
-      city_id: home,
-      street_id: streetId(streetNameOf(it)),
-      address: houseOf(it),
-      latitude: it.latitude,
-      longitude: it.longitude,
-      elevation: heights.get(it.role) ?? cast.home.elevation + random.integer(18),
-      ...(category === "home" || size === "small" ? {} : { phone: it.phone }),
-      ...ratingOf(category, random.integer(18)),
-      ...hoursOf(category, random.integer(4)),
-    };
-  }
-  for (const it of around) {
-    if (size === "small" && !it.inSmall) continue;
-    const name = streetsByRole.has(it.street)
-      ? streetNameOf(cast.getPlace(streetsByRole.get(it.street)!.role))
-      : it.street;
-    places[nextId("plc")] = {
-      name: it.name,
-      category: it.category,
-      city_id: home,
-      street_id: streetId(name),
-      address: `${it.house} ${name}`,
-      ...pointFrom(cast, it.at[0], it.at[1]),
-      elevation: it.elevation ?? cast.home.elevation + random.integer(18),
-      ...ratingOf(it.category, random.integer(18)),
-      ...hoursOf(it.category, random.integer(4)),
-      ...(it.gone ? { gone: true as const } : {}),
-    };
-  }
-  for (const { city, name, category, address, north, east } of abroad) {
-    const city_id = cityId(city);
-    if (!city_id || (size === "small" && !smallAbroad.includes(name))) continue;
-    const middle = cities[city_id]!;
-    const fine = (degrees: number) => Math.round(degrees * 1e5) / 1e5;
-    const perDegreeEast = metresPerDegree * Math.cos((middle.latitude * Math.PI) / 180);
-    places[nextId("plc")] = {
-      name,
-      category,
-      city_id,
-      address,
-      latitude: fine(middle.latitude + north / metresPerDegree),
-      longitude: fine(middle.longitude + east / perDegreeEast),
-      elevation: middle.elevation + random.integer(12),
-      ...ratingOf(category, random.integer(18)),
-      ...hoursOf(category, random.integer(4)),
-    };
-  }
-  return places;
-}
-
-const unrated = new Set([
-  "home",
-  "office",
-  "station",
-  "airport",
-  "ferry terminal",
-  "parking",
-  "fuel station",
-  "charging station",
-  "school",
-]);
-const ratingOf = (category: string, more: number) =>
-  unrated.has(category) ? {} : { rating: Math.round((3.2 + more / 10) * 10) / 10 };
-
-function hoursOf(category: string, variant: number): Pick<Atlas["places"][string], "hours"> {
-  const sunday = { closed_on: "Sunday" as const };
-  switch (category) {
-    case "cafe":
-    case "bakery":
-      return {
-        hours: {
-          opens: variant < 2 ? "07:30" : "08:00",
-          closes: variant === 1 ? "17:00" : "18:30",
-          ...(variant === 3 ? { closed_on: "Monday" } : {}),
-        },
-      };
-    case "restaurant":
-      return {
-        hours: {
-          opens: "12:00",
-          closes: variant < 2 ? "23:00" : "22:30",
-          ...(variant === 2 ? { closed_on: "Monday" } : {}),
-        },
-      };
-    case "bar":
-      return { hours: { opens: "18:00", closes: variant < 2 ? "01:00" : "02:00" } };
-    case "supermarket":
-      return { hours: { opens: "08:00", closes: "21:30", ...sunday } };
-    case "shop":
-    case "hairdresser":
-    case "pharmacy":
-    case "garage":
-      return {
-        hours: {
-          opens: variant < 2 ? "09:00" : "10:00",
-          closes: variant < 2 ? "18:30" : "20:00",
-          ...sunday,
-        },
-      };
-    case "bank":
-    case "post office":
-    case "doctor":
-      return { hours: { opens: variant < 2 ? "08:30" : "09:30", closes: "15:00", ...sunday } };
-    case "museum":
-    case "library":
-      return {
-        hours: {
-          opens: "10:00",
-          closes: variant < 2 ? "18:00" : "19:00",
-          closed_on: variant === 0 ? "Sunday" : "Monday",
-        },
-      };
-    case "gym":
-      return { hours: { opens: "06:30", closes: "22:00" } };
-    case "cinema":
-    case "theatre":
-      return { hours: { opens: "16:00", closes: "23:30" } };
-    default:
-      return {};
-  }
-}
-
 function ferriesOf({ cast, nextId }: GeneratorContext, cities: Atlas["cities"]): Atlas["ferries"] {
   const cityId = (name: string) =>
     Object.entries(cities).find(
@@ -369,83 +196,4 @@ function ferriesOf({ cast, nextId }: GeneratorContext, cities: Atlas["cities"]):
       ];
     }),
   );
-}
-
-const notes = [
-  "good coffee",
-  "ask for the table by the window",
-  "book ahead",
-  "closed at lunch",
-  "bring cash",
-  "recommended by a friend",
-  "for a client lunch",
-  "parking behind the house",
-  "great light for photos",
-  "birthday idea",
-];
-
-/** What the user has saved and shared: one list nearly full, one full. */
-function keptOf(
-  { cast, size, random, nextId }: GeneratorContext,
-  places: Atlas["places"],
-  roleId: (role: string) => string | undefined,
-  contacts: readonly string[],
-): Pick<Atlas, "saved" | "shared" | "limits"> {
-  const saved: Record<string, Atlas["saved"][string]> = {};
-  const limits = size === "small" ? { per_list: 3, shares: 2 } : { per_list: 14, shares: 12 };
-  const keep = (place_id: string, list: Atlas["saved"][string]["list"], day: number) => {
-    saved[nextId("sav")] = {
-      place_id,
-      list,
-      ...(random.boolean(0.5) ? { note: random.pick(notes) } : {}),
-      at: `2026-0${day > 28 ? 2 : 1}-${String(1 + (day % 27)).padStart(2, "0")}T${String(9 + random.integer(11)).padStart(2, "0")}:${random.pick(["05", "20", "35", "50"])}`,
-    };
-  };
-  const open = Object.entries(places)
-    .filter(([, it]) => !it.gone && it.category !== "home")
-    .map(([place_id]) => place_id);
-  const wanted =
-    size === "small"
-      ? { favourites: ["cafe", "trattoria"], work: ["studio", "station", "library"] }
-      : {
-          favourites: ["cafe", "trattoria", "bakery", "park", "cinema", "curry"],
-          work: ["studio", "printer", "customs", "station", "post", "paper"],
-        };
-  const own = (roles: readonly string[]) => roles.flatMap(role => roleId(role) ?? []);
-  const more =
-    size === "small" ? { "want to go": 0, errands: 1 } : { "want to go": 14, errands: 7 };
-  for (const [i, it] of own(wanted.favourites).entries()) keep(it, "favourites", 3 * i);
-  for (const [i, it] of own(wanted.work).entries()) keep(it, "work", 4 + 3 * i);
-  for (const [i, it] of random.shuffle(open).slice(0, more["want to go"]).entries())
-    keep(it, "want to go", 30 + i);
-  for (const [i, it] of random.shuffle(open).slice(0, more.errands).entries())
-    keep(it, "errands", 2 * i);
-  const shared: Record<string, Atlas["shared"][string]> = {};
-  const trips =
-    size === "small"
-      ? ([["home", "studio", "cycling"]] as const)
-      : ([
-          ["home", "studio", "cycling"],
-          ["studio", "airport", "driving"],
-          ["station", "museum", "walking"],
-          ["home", "aunt", "driving"],
-          ["studio", "trattoria", "walking"],
-          ["home", "hospital", "transit"],
-          ["station", "studio", "walking"],
-        ] as const);
-  for (const [i, [from, to, mode]] of trips.entries()) {
-    const isOver = i === 2;
-    shared[nextId("shr")] = {
-      from_place: roleId(from)!,
-      to_place: roleId(to)!,
-      mode,
-      contact_id: contacts[(2 * i) % contacts.length]!,
-      at: isOver ? "2026-03-06T15:00" : "2026-03-09T08:10",
-      until: isOver
-        ? "2026-03-06T19:00"
-        : `2026-03-${i % 2 ? "10" : "09"}T${String(12 + i).padStart(2, "0")}:10`,
-    };
-  }
-  void cast;
-  return { saved, shared, limits };
 }

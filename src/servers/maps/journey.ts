@@ -5,7 +5,7 @@
  */
 import { refuse } from "../../environment/server.ts";
 import { addMinutes, toMinutes } from "../../environment/time.ts";
-import { isWithin, rushAt, timeOf } from "./clock.ts";
+import { isWithin, rushAt, timeOf } from "./localTime.ts";
 import { metersBetween } from "./geometry.ts";
 import { wayBetween, type Pace, type Way } from "./roads.ts";
 import {
@@ -19,26 +19,8 @@ import {
   type Street,
 } from "./state.ts";
 import { ridesBetween } from "./transit.ts";
-
-export interface Step {
-  readonly along: string;
-  readonly meters: number;
-}
-
-export interface Journey {
-  readonly meters: number;
-  readonly minutes: number;
-  readonly steps: readonly Step[];
-}
-
-export interface Trip {
-  readonly from: Place;
-  readonly to: Place;
-  readonly mode: Mode;
-  /** `YYYY-MM-DDTHH:MM` */
-  readonly departs: string;
-  readonly avoids: "ferries" | "busy streets" | undefined;
-}
+import type { Journey } from "./trip.ts";
+import type { Trip } from "./trip.ts";
 
 /** Kilometres an hour by kind of street. */
 const carSpeeds = { main: 42, street: 28, lane: 18, country: 65, path: 0, ferry: 0 } as const;
@@ -56,7 +38,7 @@ export function slownessOf(atlas: Atlas, streetId: string, at: string): number {
 }
 
 /** Why a street is of no use to somebody at a time, or undefined where it is. */
-export function shutFor(
+export function isClosedFor(
   atlas: Atlas,
   streetId: string,
   mode: Mode,
@@ -80,7 +62,7 @@ export function paceOf(
   tried: ReadonlyMap<string, number> = new Map(),
 ): Pace {
   return (id, street: Street) => {
-    if (shutFor(atlas, id, mode, departs) !== undefined) return undefined;
+    if (isClosedFor(atlas, id, mode, departs) !== undefined) return undefined;
     if (avoids === "ferries" && street.kind === "ferry") return undefined;
     const shunned = avoids === "busy streets" ? 1 + street.busy : 1;
     const again = tried.get(id) ?? 1;
@@ -110,22 +92,26 @@ export function journeyOf(atlas: Atlas, trip: Trip): Journey {
         "choose driving or transit",
       );
   }
-  if (from.city_id !== to.city_id) return between(atlas, trip);
-  if (from.city_id !== atlas.home_city) return through(trip);
+  if (from.city_id !== to.city_id) return planBetweenCities(atlas, trip);
+  if (from.city_id !== atlas.home_city) return planJourney(trip);
   if (mode === "transit")
-    return ridesBetween(atlas, trip, walk => onFoot(atlas, trip, walk.from, walk.to));
-  return told(atlas, trip, quickest(atlas, trip));
+    return ridesBetween(atlas, trip, walk => walkBetween(atlas, trip, walk.from, walk.to));
+  return describeJourney(atlas, trip, findQuickestWay(atlas, trip));
 }
 
 /** The quickest way through the home city's streets. */
-export function quickest(atlas: Atlas, trip: Trip, tried?: ReadonlyMap<string, number>): Way {
+export function findQuickestWay(
+  atlas: Atlas,
+  trip: Trip,
+  tried?: ReadonlyMap<string, number>,
+): Way {
   const way = wayBetween(atlas, trip.from, trip.to, paceOf(atlas, trip, tried));
   if (way) return way;
   const shut = [trip.to, trip.from]
-    .map(it => shutFor(atlas, it.street_id!, trip.mode, trip.departs))
+    .map(it => isClosedFor(atlas, it.street_id!, trip.mode, trip.departs))
     .find(it => it !== undefined);
   const reasons = Object.keys(atlas.streets)
-    .flatMap(id => shutFor(atlas, id, trip.mode, trip.departs) ?? [])
+    .flatMap(id => isClosedFor(atlas, id, trip.mode, trip.departs) ?? [])
     .filter(it => !it.includes("path without") && !it.includes("no cars"));
   const why =
     shut ?? (trip.avoids === "ferries" ? "the only way there is by ferry" : reasons.join("; "));
@@ -139,7 +125,7 @@ export function quickest(atlas: Atlas, trip: Trip, tried?: ReadonlyMap<string, n
 }
 
 /** A way as it is told: real minutes, whatever it shunned. */
-export function told(atlas: Atlas, trip: Trip, way: Way): Journey {
+export function describeJourney(atlas: Atlas, trip: Trip, way: Way): Journey {
   const pace = paceOf(atlas, { ...trip, avoids: undefined });
   const parts = way.stretches.map(it => ({
     ...it,
@@ -159,15 +145,15 @@ export function told(atlas: Atlas, trip: Trip, way: Way): Journey {
 const atLeastOne = (minutes: number) => Math.max(1, Math.round(minutes));
 
 /** A walk to or from a stop; undefined where there is no way on foot. */
-function onFoot(atlas: Atlas, { departs }: Trip, from: Place, to: Place): Journey | undefined {
+function walkBetween(atlas: Atlas, { departs }: Trip, from: Place, to: Place): Journey | undefined {
   if (from === to) return { meters: 0, minutes: 0, steps: [] };
   const trip: Trip = { from, to, mode: "walking", departs, avoids: undefined };
   const way = wayBetween(atlas, from, to, paceOf(atlas, trip));
-  return way && told(atlas, trip, way);
+  return way && describeJourney(atlas, trip, way);
 }
 
 /** Through a city whose streets the map does not have. */
-function through({ from, to, mode, departs }: Trip): Journey {
+function planJourney({ from, to, mode, departs }: Trip): Journey {
   const meters = Math.round(metersBetween(from, to) * detours[mode]);
   const speed =
     mode === "walking" || mode === "cycling"
@@ -183,10 +169,10 @@ function through({ from, to, mode, departs }: Trip): Journey {
 }
 
 /** From city to city: by road or rail, and by ferry where a sea lies between. */
-function between(atlas: Atlas, trip: Trip): Journey {
+function planBetweenCities(atlas: Atlas, trip: Trip): Journey {
   const [start, end] = [cityOf(atlas, trip.from), cityOf(atlas, trip.to)];
   if (start.land === end.land) {
-    const leg = overland(trip, trip.from, trip.to, `${start.name} to ${end.name}`);
+    const leg = planOverland(trip, trip.from, trip.to, `${start.name} to ${end.name}`);
     return { ...leg, steps: [leg.step] };
   }
   if (trip.avoids === "ferries")
@@ -216,15 +202,15 @@ function between(atlas: Atlas, trip: Trip): Journey {
     );
   }
   return sailing
-    .map(it => byFerry(atlas, trip, it))
+    .map(it => planFerryTrip(atlas, trip, it))
     .reduce((best, it) => (it.minutes < best.minutes ? it : best));
 }
 
-function byFerry(atlas: Atlas, trip: Trip, ferry: Ferry): Journey {
+function planFerryTrip(atlas: Atlas, trip: Trip, ferry: Ferry): Journey {
   const [port, landing] = [atlas.cities[ferry.from_city]!, atlas.cities[ferry.to_city]!];
   const [before, after] = [
-    overland(trip, trip.from, port, `to ${port.name}`),
-    overland(trip, landing, trip.to, `${landing.name} onward`),
+    planOverland(trip, trip.from, port, `to ${port.name}`),
+    planOverland(trip, landing, trip.to, `${landing.name} onward`),
   ];
   const arrives = addMinutes(trip.departs, before.minutes);
   const wait =
@@ -242,7 +228,7 @@ function byFerry(atlas: Atlas, trip: Trip, ferry: Ferry): Journey {
   };
 }
 
-function overland(
+function planOverland(
   { mode }: Trip,
   from: { latitude: number; longitude: number },
   to: { latitude: number; longitude: number },

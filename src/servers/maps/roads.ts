@@ -121,17 +121,17 @@ export function wayBetween(
     minutes: minutes[it.node]! + it.meters * paces.get(it.street_id)!,
   }));
   const end = ends.reduce((best, it) => (it.minutes < best.minutes ? it : best));
-  const direct = directly(streets, from, to, paces.get(from.street_id!)!);
+  const direct = walkDirectly(streets, from, to, paces.get(from.street_id!)!);
   if (direct && direct.minutes <= end.minutes) return direct;
   if (end.minutes === Infinity) return undefined;
   const stretches: Stretch[] = [{ street_id: end.street_id, meters: end.meters }];
   for (let at: number | undefined = end.node; at !== undefined; at = before[at]!.from)
     stretches.unshift(before[at]!.stretch);
-  return { stretches: joined(stretches), minutes: end.minutes };
+  return { stretches: joinStretches(stretches), minutes: end.minutes };
 }
 
 /** Places on one stretch of a street need no corner. */
-function directly(
+function walkDirectly(
   streets: Atlas["streets"],
   from: Place,
   to: Place,
@@ -148,7 +148,7 @@ function directly(
 }
 
 /** Stretches along the same street, one after the other, are one. */
-function joined(stretches: readonly Stretch[]): Stretch[] {
+function joinStretches(stretches: readonly Stretch[]): Stretch[] {
   const all: Stretch[] = [];
   for (const it of stretches) {
     const last = all.at(-1);

@@ -3,9 +3,9 @@
  * ends. Knows lines and hours, not streets.
  */
 import { refuse } from "../../environment/server.ts";
-import { isWithin, timeOf } from "./clock.ts";
+import { isWithin, timeOf } from "./localTime.ts";
 import { metersBetween } from "./geometry.ts";
-import type { Journey, Step, Trip } from "./journey.ts";
+import type { Journey, Step, Trip } from "./trip.ts";
 import { placeOf, type Atlas, type Line, type Place } from "./state.ts";
 
 export type Walk = (walk: { readonly from: Place; readonly to: Place }) => Journey | undefined;

@@ -2,14 +2,10 @@
  * The social network's part of a world: the canon's people and places as profiles, a few strangers
  * with many followers, and what they all post. Knows who would follow whom.
  */
-import type { Random } from "../../environment/random.ts";
-import { addMinutes } from "../../environment/time.ts";
-import { server, type Network } from "./server.ts";
-import type { SharedCast, Person } from "../shared/cast.ts";
-import { dayAfterStart } from "../shared/startTime.ts";
-import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
+import type { SharedCast } from "../shared/cast.ts";
+import { defineGenerator } from "../shared/generator.ts";
+import { addPostsAndResponses } from "./generateResponses.ts";
 import {
-  bios,
   businessPosts,
   creatorPosts,
   creators,
@@ -18,112 +14,16 @@ import {
   replies,
   workPosts,
 } from "./generateValues.ts";
-
-type Profile = Network["profiles"][string];
-type Post = Network["posts"][string];
-
-const plain = (name: string) =>
-  name
-    .normalize("NFD")
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]/g, "");
-
-/** Places that post themselves; the museum and the market hall belong to firms. */
-const postingPlaces = ["cafe", "bakery", "books", "florist", "gym", "cinema", "concert", "pottery"];
-
-/** A network while it is made. */
-class Making {
-  readonly state: Network;
-  readonly random: Random;
-  readonly id: GeneratorContext["nextId"];
-
-  constructor({ random, nextId }: GeneratorContext) {
-    this.random = random;
-    this.id = nextId;
-    this.state = { user: "", profiles: {}, follows: {}, posts: {}, comments: {} };
-  }
-
-  profile(
-    name: string,
-    handle: string,
-    kind: Profile["kind"],
-    more: Partial<Profile> = {},
-  ): string {
-    const profileId = this.id("pro");
-    this.state.profiles[profileId] = {
-      name,
-      handle,
-      kind,
-      private: false,
-      joined: dayAfterStart(-200 - this.random.integer(1800)),
-      ...more,
-    };
-    return profileId;
-  }
-
-  person({ name, userName }: Person, more: Partial<Profile> = {}): string {
-    return this.profile(name, userName, "person", {
-      ...(this.random.boolean(0.4) ? { bio: this.random.pick(bios) } : {}),
-      ...more,
-    });
-  }
-
-  follow(
-    follower: string,
-    followed: string,
-    status: "following" | "requested" = "following",
-  ): void {
-    if (
-      follower === followed ||
-      Object.values(this.state.follows).some(
-        it => it.follower === follower && it.followed === followed,
-      )
-    )
-      return;
-    const since = dayAfterStart(
-      status === "requested" ? -1 - this.random.integer(9) : -10 - this.random.integer(400),
-    );
-    this.state.follows[this.id("fol")] = { follower, followed, status, since };
-  }
-
-  post(author: string, text: string, at: string, more: Partial<Post> = {}): string {
-    const postId = this.id("post");
-    this.state.posts[postId] = {
-      author,
-      at,
-      text,
-      visibility: "public",
-      comments: "open",
-      status: "published",
-      likes: [],
-      ...more,
-    };
-    return postId;
-  }
-
-  comment(postId: string, by: string, at: string, text: string): void {
-    this.state.comments[this.id("cmt")] = { post_id: postId, by, at, text };
-  }
-
-  /** A minute so many days ago. */
-  ago(days: number): string {
-    return `${dayAfterStart(-days)}T${String(8 + this.random.integer(14)).padStart(2, "0")}:${String(5 * this.random.integer(12)).padStart(2, "0")}`;
-  }
-}
-
-interface ProfileGroups {
-  readonly ana: string;
-  readonly colleagues: readonly string[];
-  readonly friends: readonly string[];
-  readonly businesses: readonly string[];
-  readonly creators: readonly string[];
-}
+import { findCastInconsistencies, findStateInconsistencies } from "./inconsistencies.ts";
+import { NetworkBuilder, plain, postingPlaces } from "./networkBuilder.ts";
+import { server, type Network } from "./server.ts";
+import type { ProfileGroups } from "./networkBuilder.ts";
 
 /**
  * A post of every kind that a rule asks for: of a private profile, blocked either way, deleted,
  * closed to comments, for followers, already liked and shared.
  */
-function first(making: Making, cast: SharedCast): ProfileGroups {
+function addSmallFixture(making: NetworkBuilder, cast: SharedCast): ProfileGroups {
   const { state } = making;
   const ana = making.person(cast.user, {
     bio: "Posters, paper and a small studio",
@@ -186,7 +86,11 @@ function first(making: Making, cast: SharedCast): ProfileGroups {
 }
 
 /** What the full world has beyond the small one's. */
-function rest(making: Making, cast: SharedCast, small: ProfileGroups): void {
+function addRemainingProfiles(
+  making: NetworkBuilder,
+  cast: SharedCast,
+  small: ProfileGroups,
+): void {
   const { random, state } = making;
   const colleagues = [
     ...small.colleagues,
@@ -233,12 +137,12 @@ function rest(making: Making, cast: SharedCast, small: ProfileGroups): void {
     businesses,
     creators: strangers,
   };
-  circles(making, groups);
-  conversation(making, groups);
+  addFollowers(making, groups);
+  addPostsAndResponses(making, groups);
 }
 
-function circles(
-  making: Making,
+function addFollowers(
+  making: NetworkBuilder,
   { ana, colleagues, friends, businesses, creators: strangers }: ProfileGroups,
 ): void {
   const { random, state } = making;
@@ -272,172 +176,16 @@ function circles(
   }
 }
 
-/** A pool of which each text is used once, those that the small world uses left out. */
-function poolOf(
-  { random, state }: Making,
-  texts: readonly string[],
-  before = "",
-): () => string | undefined {
-  const used = new Set(Object.values(state.posts).map(it => it.text));
-  const left = random.shuffle(texts.filter(it => !used.has(before + it)));
-  return () => left.pop();
-}
-
-function conversation(making: Making, cast: ProfileGroups): void {
-  const { random, state } = making;
-  const groups: readonly (readonly [readonly string[], readonly string[], number])[] = [
-    [[cast.ana, ...cast.colleagues], workPosts, 24],
-    [cast.friends, lifePosts, 20],
-    [cast.creators, creatorPosts, 24],
-  ];
-  for (const [authors, texts, most] of groups) {
-    const next = poolOf(making, texts);
-    for (let i = 0; i < most; i++) {
-      const text = next();
-      if (text !== undefined)
-        making.post(
-          i < 9 && authors[0] === cast.ana ? cast.ana : random.pick(authors),
-          text,
-          making.ago(1 + random.integer(45)),
-          kindOfPost(random),
-        );
-    }
-  }
-  const next = poolOf(
-    making,
-    businessPosts.filter((_, i) => i !== 1),
-  );
-  for (const author of cast.businesses) {
-    const text = next();
-    if (text !== undefined)
-      making.post(
-        author,
-        `${state.profiles[author]!.name}: ${text}`,
-        making.ago(1 + random.integer(45)),
-        random.boolean(0.15) ? { comments: "closed" } : {},
-      );
-  }
-  respond(making, [cast.ana, ...cast.colleagues, ...cast.friends]);
-}
-
-const kindOfPost = (random: Random): Partial<Post> => ({
-  ...(random.boolean(0.15) ? { visibility: "followers" as const } : {}),
-  ...(random.boolean(0.15) ? { comments: "closed" as const } : {}),
-  ...(random.boolean(0.07) ? { status: "deleted" as const } : {}),
-});
-
-/** Likes, comments and shares by those who may see the post. */
-function respond(making: Making, people: readonly string[]): void {
-  const { random, state } = making;
-  const sees = (who: string, { author, visibility }: Post) => {
-    if (who === author) return false;
-    if (
-      state.profiles[author]!.blocks?.includes(who) ||
-      state.profiles[who]!.blocks?.includes(author)
-    )
-      return false;
-    return (
-      (visibility === "public" && !state.profiles[author]!.private) ||
-      Object.values(state.follows).some(
-        it => it.follower === who && it.followed === author && it.status === "following",
-      )
-    );
-  };
-  const left = random.shuffle(passings.slice(1));
-  for (const [postId, post] of Object.entries(state.posts)) {
-    // nobody has answered yet what was posted this morning
-    if (post.at > dayAfterStart(0)) continue;
-    const audience = people.filter(it => sees(it, post));
-    if (post.likes.length === 0)
-      post.likes = audience.filter(it => random.boolean(it === state.user ? 0.3 : 0.16));
-    if (post.comments === "open" && audience.length > 0 && random.boolean(0.4))
-      making.comment(
-        postId,
-        random.pick(audience),
-        addMinutes(post.at, 10 + random.integer(200)),
-        random.pick(replies),
-      );
-    if (
-      post.visibility !== "public" ||
-      state.profiles[post.author]!.private ||
-      post.shared !== undefined ||
-      post.author === state.user ||
-      !random.boolean(0.12)
-    )
-      continue;
-    const text = left.pop();
-    const by =
-      audience.length > 0
-        ? random.pick([...audience, ...(audience.includes(state.user) ? [state.user] : [])])
-        : undefined;
-    if (text !== undefined && by !== undefined)
-      making.post(by, text, addMinutes(post.at, 240 + random.integer(300)), { shared: postId });
-  }
-}
-
 export const generator = defineGenerator<Network>({
   server,
   generate(context) {
-    const making = new Making(context);
-    const cast = first(making, context.cast);
-    if (context.size === "full") rest(making, context.cast, cast);
+    const making = new NetworkBuilder(context);
+    const cast = addSmallFixture(making, context.cast);
+    if (context.size === "full") addRemainingProfiles(making, context.cast, cast);
     return making.state;
   },
-  findInconsistencies: (state, _world, cast) => [...within(state, cast), ...withCanon(state, cast)],
+  findInconsistencies: (state, _world, cast) => [
+    ...findStateInconsistencies(state, cast),
+    ...findCastInconsistencies(state, cast),
+  ],
 });
-
-function within({ profiles, follows, posts, comments }: Network, { now }: SharedCast): string[] {
-  const wrong: string[] = [];
-  for (const key of ["name", "handle"] as const) {
-    const all = Object.values(profiles).map(it => it[key]);
-    for (const it of new Set(all))
-      if (all.filter(other => other === it).length > 1)
-        wrong.push(`two profiles have the ${key} ${it}`);
-  }
-  const blocks = (by: string, whom: string) => profiles[by]!.blocks?.includes(whom) ?? false;
-  const pairs = new Set<string>();
-  for (const [key, it] of Object.entries(follows)) {
-    if (it.follower === it.followed) wrong.push(`${key} follows itself`);
-    if (pairs.has(`${it.follower} ${it.followed}`)) wrong.push(`${key} is there twice`);
-    pairs.add(`${it.follower} ${it.followed}`);
-    if (it.status === "requested" && !profiles[it.followed]!.private)
-      wrong.push(`${key} waits for a profile that everybody may follow`);
-    if (blocks(it.followed, it.follower) || blocks(it.follower, it.followed))
-      wrong.push(`${key} follows in spite of a block`);
-  }
-  const texts = new Set<string>();
-  for (const [key, it] of Object.entries(posts)) {
-    if (texts.has(it.text)) wrong.push(`${key} says what another says`);
-    texts.add(it.text);
-    if (it.at > now) wrong.push(`${key} is from the future`);
-    if (new Set(it.likes).size < it.likes.length) wrong.push(`${key} is liked twice by one`);
-    if (
-      it.shared !== undefined &&
-      (posts[it.shared]!.at > it.at || posts[it.shared]!.visibility !== "public")
-    )
-      wrong.push(`${key} shares what it could not`);
-  }
-  for (const [key, it] of Object.entries(comments)) {
-    const post = posts[it.post_id]!;
-    if (post.comments === "closed") wrong.push(`${key} is under a post that takes none`);
-    if (it.at < post.at || it.at > now) wrong.push(`${key} is from the wrong time`);
-  }
-  return wrong;
-}
-
-function withCanon({ user, profiles }: Network, cast: SharedCast): string[] {
-  const known = new Set(
-    [...cast.staff, ...cast.friends]
-      .map(it => it.name)
-      .concat(
-        [...cast.clients, ...cast.prospects, ...cast.places].map(it => it.name),
-        creators.map(it => it[0]),
-      ),
-  );
-  const strangers = Object.values(profiles)
-    .filter(it => !known.has(it.name))
-    .map(it => `nobody knows ${it.name}`);
-  return profiles[user]?.name === cast.user.name
-    ? strangers
-    : [`the user is not ${cast.user.name}`, ...strangers];
-}

@@ -1,7 +1,10 @@
 /** A social network as one of its members sees it: 15 tools, in their fixed order. */
 import { defineServer } from "../../environment/server.ts";
-import { answering, reading, writing } from "./posts.ts";
-import { circles, profiles } from "./profiles.ts";
+import { responseTools } from "./responseTools.ts";
+import { postQueries } from "./postQueries.ts";
+import { postCommands } from "./postCommands.ts";
+import { followListTools, followTools } from "./followTools.ts";
+import { profileTools } from "./profileTools.ts";
 import { Network } from "./state.ts";
 
 export const server = defineServer({
@@ -9,7 +12,14 @@ export const server = defineServer({
   category: "Social/Comm.",
   summary: "profiles, follows and requests, posts with likes, comments and shares, the feed",
   schema: Network,
-  tools: { ...profiles, ...circles, ...writing, ...reading, ...answering },
+  tools: {
+    ...profileTools,
+    ...followTools,
+    ...followListTools,
+    ...postCommands,
+    ...postQueries,
+    ...responseTools,
+  },
 });
 
 export type { Network } from "./state.ts";

@@ -1,7 +1,8 @@
 /** A team's chat as one of its members sees it: 11 tools, in their fixed order. */
 import { defineServer } from "../../environment/server.ts";
-import { channels, members } from "./channels.ts";
-import { messages } from "./messages.ts";
+import { channelTools } from "./channelTools.ts";
+import { memberTools } from "./memberTools.ts";
+import { messageTools } from "./messageTools.ts";
 import { Chat } from "./state.ts";
 
 export const server = defineServer({
@@ -9,7 +10,7 @@ export const server = defineServer({
   category: "Social/Comm.",
   summary: "channels and who is in them, messages with answers, mentions and reactions",
   schema: Chat,
-  tools: { ...channels, ...members, ...messages },
+  tools: { ...channelTools, ...memberTools, ...messageTools },
 });
 
 export type { Chat } from "./state.ts";

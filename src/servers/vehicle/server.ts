@@ -1,31 +1,18 @@
-/**
- * The vehicles of one person, steered through their own controls: 20 tools, in their fixed order.
- */
+/** The vehicle server: the vehicles of one person, controlled like the real ones. */
 import { defineServer } from "../../environment/server.ts";
-import { comfort } from "./comfort.ts";
-import { driving } from "./driving.ts";
-import { looking } from "./looking.ts";
+import { cabinTools } from "./cabinTools.ts";
+import { doorTools } from "./doorTools.ts";
+import { engineTools } from "./engineTools.ts";
+import { pedalTools } from "./pedalTools.ts";
+import { refuelTools } from "./refuelTools.ts";
 import { Garage } from "./state.ts";
+import { tripQueries } from "./tripQueries.ts";
+import { tripTools } from "./tripTools.ts";
+import { vehicleQueries } from "./vehicleQueries.ts";
 
-const {
-  list_vehicles,
-  get_vehicle_status,
-  get_tire_pressure,
-  find_destinations,
-  get_navigation,
-  get_trip_log,
-} = looking;
-const {
-  start_engine,
-  stop_engine,
-  press_brake,
-  release_brake,
-  shift_gear,
-  set_cruise_control,
-  set_drive_mode,
-  set_navigation,
-} = driving;
-const { lock_doors, unlock_doors, set_climate, set_headlights, set_wipers, refuel } = comfort;
+const { list_vehicles, get_vehicle_status, get_tire_pressure } = vehicleQueries;
+const { set_cruise_control, set_drive_mode, set_navigation } = tripTools;
+const { find_destinations, get_navigation, get_trip_log } = tripQueries;
 
 export const server = defineServer({
   name: "vehicle",
@@ -36,18 +23,12 @@ export const server = defineServer({
   tools: {
     list_vehicles,
     get_vehicle_status,
-    start_engine,
-    stop_engine,
-    lock_doors,
-    unlock_doors,
-    refuel,
+    ...engineTools,
+    ...doorTools,
+    ...refuelTools,
     get_tire_pressure,
-    set_climate,
-    set_headlights,
-    set_wipers,
-    press_brake,
-    release_brake,
-    shift_gear,
+    ...cabinTools,
+    ...pedalTools,
     set_cruise_control,
     set_drive_mode,
     find_destinations,

@@ -72,7 +72,7 @@ export const generator = defineGenerator<Rooms>({
             : ("guest" as const),
         ]),
       );
-      add(
+      addMeeting(
         context,
         rooms,
         { topic: title, host: idOf(host), start, minutes, participants, event_id },
@@ -80,7 +80,7 @@ export const generator = defineGenerator<Rooms>({
       );
     }
     if (size === "small") for (const it of smallMeetings) addSmall(context, rooms, it);
-    else fill(context, rooms);
+    else addMeetings(context, rooms);
     return rooms;
   },
   findInconsistencies(state, states, cast) {
@@ -166,14 +166,14 @@ function callsOf(states: GeneratedStates): Call[] {
   });
 }
 
-type Wanted = Pick<Meeting, "topic" | "host" | "start" | "minutes" | "participants"> &
+type NewMeeting = Pick<Meeting, "topic" | "host" | "start" | "minutes" | "participants"> &
   Partial<Pick<Meeting, "event_id" | "recording" | "waiting_room" | "agenda">>;
 
 /** Adds a meeting with all that its state brings along, and gives its id. */
-function add(
+function addMeeting(
   { random, nextId }: GeneratorContext,
   rooms: Rooms,
-  wanted: Wanted,
+  wanted: NewMeeting,
   status: Meeting["status"],
 ): string {
   const meeting_id = nextId("mtg");
@@ -200,7 +200,7 @@ function add(
   return meeting_id;
 }
 
-function record({ nextId, cast }: GeneratorContext, rooms: Rooms, meeting_id: string): void {
+function addRecording({ nextId, cast }: GeneratorContext, rooms: Rooms, meeting_id: string): void {
   const { host, started_at, ended_at } = rooms.meetings[meeting_id]!;
   const from = addMinutes(started_at!, 1);
   const status =
@@ -228,13 +228,13 @@ function addSmall(
     ...guests.map(it => [ids[it]!, "guest"] as const),
     ...coHosts.map(it => [ids[it]!, "co-host"] as const),
   ]);
-  const meeting_id = add(
+  const meeting_id = addMeeting(
     context,
     rooms,
     { ...rest, host: ids[host]!, participants, waiting_room: false },
     status,
   );
-  if (isRecorded) record(context, rooms, meeting_id);
+  if (isRecorded) addRecording(context, rooms, meeting_id);
 }
 
 /** Days from now on which the nth meeting is: past ones first, then today, then ahead. */
@@ -243,7 +243,7 @@ const weekdaysFrom = (first: number, last: number) =>
     it => ![0, 6].includes(getWeekday(dayAfterStart(it))),
   );
 
-function fill(context: GeneratorContext, rooms: Rooms): void {
+function addMeetings(context: GeneratorContext, rooms: Rooms): void {
   const { cast, random } = context;
   const ids = Object.keys(rooms.people);
   const idOf = (name: string) => ids.find(it => rooms.people[it]!.name === name)!;
@@ -274,7 +274,7 @@ function fill(context: GeneratorContext, rooms: Rooms): void {
     const minutes = Math.min(longest, random.pick([20, 30, 30, 45, 60, 60, 90]));
     const start = isRunning
       ? ["2026-03-09T08:30", "2026-03-09T08:45", "2026-03-09T08:50"][i]!
-      : slotFor(context, rooms, isToday ? [0] : random.shuffle(isPast ? past : ahead), minutes);
+      : findSlot(context, rooms, isToday ? [0] : random.shuffle(isPast ? past : ahead), minutes);
     if (start === undefined) continue;
     const others = random
       .shuffle([
@@ -305,7 +305,7 @@ function fill(context: GeneratorContext, rooms: Rooms): void {
         : i % 11 === 10
           ? "cancelled"
           : "scheduled";
-    const meeting_id = add(
+    const meeting_id = addMeeting(
       context,
       rooms,
       {
@@ -321,12 +321,13 @@ function fill(context: GeneratorContext, rooms: Rooms): void {
     );
     const mayRecord =
       records && [host, ...Object.keys(participants)].every(who => !rooms.people[who]!.unrecorded);
-    if (mayRecord && status === "ended" && random.boolean(0.8)) record(context, rooms, meeting_id);
+    if (mayRecord && status === "ended" && random.boolean(0.8))
+      addRecording(context, rooms, meeting_id);
   }
 }
 
 /** A time on one of these days at which neither the calendar nor another meeting keeps the user. */
-function slotFor(
+function findSlot(
   { states, random, cast }: GeneratorContext,
   rooms: Rooms,
   days: readonly number[],

@@ -1,10 +1,15 @@
 /** Video meetings of one person among colleagues and clients: 10 tools, in their fixed order. */
 import { defineServer } from "../../environment/server.ts";
-import { planning } from "./planning.ts";
-import { running } from "./running.ts";
+
+import { liveMeetingTools } from "./liveMeetingTools.ts";
+import { meetingCommands } from "./meetingCommands.ts";
+import { meetingQueries } from "./meetingQueries.ts";
+import { recordingTools } from "./recordingTools.ts";
 import { Rooms } from "./state.ts";
 
 export type { Rooms } from "./state.ts";
+
+const { schedule_meeting, update_meeting, cancel_meeting } = meetingCommands;
 
 export const server = defineServer({
   name: "video_meeting",
@@ -12,5 +17,12 @@ export const server = defineServer({
   summary:
     "meetings with hosts and guests, their start and end, plans and their limits, recordings",
   schema: Rooms,
-  tools: { ...planning, ...running },
+  tools: {
+    schedule_meeting,
+    ...meetingQueries,
+    update_meeting,
+    cancel_meeting,
+    ...liveMeetingTools,
+    ...recordingTools,
+  },
 });

@@ -105,7 +105,7 @@ export const hostOf = ({ people }: Rooms, { host }: Pick<Meeting, "host">) => ({
 });
 
 /** Refuses everybody but the host. */
-export function hosted(rooms: Rooms, id: string, what: string): Meeting {
+export function requireHostedMeeting(rooms: Rooms, id: string, what: string): Meeting {
   const meeting = meetingOf(rooms, id);
   if (meeting.host !== rooms.user)
     refuse(
@@ -117,7 +117,7 @@ export function hosted(rooms: Rooms, id: string, what: string): Meeting {
 }
 
 /** Refuses everybody but the host and the co-hosts. */
-export function led(rooms: Rooms, id: string, what: string): Meeting {
+export function requireLedMeeting(rooms: Rooms, id: string, what: string): Meeting {
   const meeting = meetingOf(rooms, id);
   if (!["host", "co-host"].includes(roleOf(rooms, meeting)))
     refuse(

@@ -1,0 +1,200 @@
+/** The CRM's tools for what is said and what is to do: notes on deals, and tasks with contacts. */
+import { z } from "zod";
+import { day, id, label } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
+import { contactId, dealId, given, owner, person, taskRow, taskTitles } from "./parameters.ts";
+import {
+  contactOf,
+  Crm,
+  dealOf,
+  notPast,
+  openTasks,
+  own,
+  ownerNamed,
+  stillOpen,
+  userName,
+} from "./state.ts";
+
+const tool = createToolFactory(Crm);
+
+const mostTasks = 6;
+
+export const activityTools = {
+  add_note: tool({
+    effect: "write",
+    summary:
+      "Write a note on a deal, one's own or a colleague's, open or closed. Notes stay as they are written.",
+    input: {
+      deal_id: dealId,
+      text: z
+        .string()
+        .min(3)
+        .max(300)
+        .regex(/\S/)
+        .describe("What to remember")
+        .meta({
+          examples: [
+            "They decide at the end of the month",
+            "Wants to see two variants",
+            "Budget is fixed",
+            "Prefers calls before noon",
+            "Asked for references",
+            "The board has to agree",
+            "Another studio has made an offer",
+            "Will send the logo files",
+            "Liked the first sketches",
+            "Needs everything in two languages",
+            "Contract goes through their lawyers",
+            "Should be finished before summer",
+          ],
+        }),
+    },
+    returns: {
+      title: label("deal"),
+      deal_id: id("deal"),
+      note_id: id("note"),
+      notes: z.int().describe("Notes on the deal now"),
+    },
+    run(crm, { deal_id, text }, { now, newId }) {
+      const { title } = dealOf(crm, deal_id);
+      const others = Object.values(getOriginal(crm.notes)).filter(it => it.deal_id === deal_id);
+      const same = others.find(it => it.text.trim() === text.trim());
+      if (same)
+        refuse(
+          "conflict",
+          `${userName(crm, same.by)} wrote the same note on ${title} (${deal_id}) at ${same.at}`,
+        );
+      const note_id = newId("note");
+      crm.notes[note_id] = { deal_id, by: crm.user, at: now, text };
+      return { title, deal_id, note_id, notes: others.length + 1 };
+    },
+  }),
+  create_task: tool({
+    effect: "write",
+    summary:
+      "Plan something to do with a contact by a day, for the user or a colleague, on a deal of that contact or in general.",
+    input: {
+      title: z
+        .string()
+        .min(3)
+        .max(80)
+        .regex(/\S/)
+        .describe("What is to do")
+        .meta({ examples: taskTitles }),
+      contact_id: contactId.describe("Contact it is about, as crm_list_contacts gives the id"),
+      due: day().describe("Day by which it must be done, today or later"),
+      deal_id: dealId
+        .optional()
+        .describe("Open deal of that contact it is for, as crm_list_deals gives the id"),
+      owner: owner.describe(
+        "Colleague who does it, by full name or e-mail address, the user if not given",
+      ),
+    },
+    returns: {
+      ...taskRow,
+      contact: label("contact"),
+      contact_id: id("contact"),
+      owner: person(),
+      open_tasks: z.int().describe("Open tasks with the contact now"),
+    },
+    run(crm, { title, contact_id, due, deal_id, owner: whose }, { now, newId }) {
+      const contact = contactOf(crm, contact_id);
+      if (contact.status === "left")
+        refuse(
+          "precondition_failed",
+          `${contact.name} (${contact_id}) has left ${crm.firms[contact.firm_id]!.name}`,
+          "choose another contact of that firm",
+        );
+      notPast(due, now, "the due day");
+      if (deal_id !== undefined) requireDealOfContact(crm, deal_id, contact_id);
+      const userId = whose === undefined ? crm.user : ownerNamed(crm, whose);
+      const open = openTasks(crm, it => it.contact_id === contact_id);
+      const same = open.find(
+        ([, it]) => it.title.toLowerCase() === title.trim().toLowerCase() && it.deal_id === deal_id,
+      );
+      if (same)
+        refuse(
+          "conflict",
+          `${same[1].title} with ${contact.name} is planned already, for ${same[1].due} (${same[0]})`,
+        );
+      if (open.length >= mostTasks)
+        refuse(
+          "limit_exceeded",
+          `${contact.name} (${contact_id}) has ${open.length} open tasks, and no more than ${mostTasks} may wait`,
+          "crm_complete_task closes one",
+        );
+      const task_id = newId("task");
+      crm.tasks[task_id] = {
+        title,
+        contact_id,
+        due,
+        owner: userId,
+        status: "open",
+        ...given({ deal_id }),
+      };
+      return {
+        task: title,
+        task_id,
+        due,
+        contact: contact.name,
+        contact_id,
+        owner: userName(crm, userId),
+        open_tasks: open.length + 1,
+      };
+    },
+  }),
+  complete_task: tool({
+    effect: "write",
+    summary: "Mark a task of the user's own as done.",
+    input: { task_id: id("task").describe("Task id, as crm_get_contact and crm_get_deal give it") },
+    returns: {
+      ...taskRow,
+      done: day(),
+      contact: label("contact"),
+      contact_id: id("contact"),
+      open_tasks: z.int().describe("Open tasks with the contact now"),
+    },
+    run(crm, { task_id }, { now }) {
+      const task = findEntity(
+        crm.tasks,
+        task_id,
+        "task",
+        "crm_get_contact and crm_get_deal give the ids of open tasks",
+      );
+      if (task.status === "done")
+        refuse("conflict", `${task.title} (${task_id}) was done on ${task.done}`);
+      if (task.status === "dropped")
+        refuse(
+          "precondition_failed",
+          `${task.title} (${task_id}) was dropped when its deal was lost`,
+        );
+      own(crm, `task ${task_id} (${task.title})`, task.owner);
+      task.status = "done";
+      task.done = now.slice(0, 10);
+      const { title, due, done, contact_id } = task;
+      const left = openTasks(crm, it => it.contact_id === contact_id).length - 1;
+      return {
+        task: title,
+        task_id,
+        due,
+        done,
+        contact: contactOf(crm, contact_id).name,
+        contact_id,
+        open_tasks: left,
+      };
+    },
+  }),
+};
+
+/** Turns down a deal that is closed or with somebody else. */
+function requireDealOfContact(crm: Crm, dealId: string, contactId: string): void {
+  const deal = dealOf(crm, dealId);
+  stillOpen(deal, dealId);
+  if (deal.contact_id === contactId) return;
+  refuse(
+    "precondition_failed",
+    `${deal.title} (${dealId}) is with ${contactOf(crm, deal.contact_id).name} (${deal.contact_id}), not with ${contactOf(crm, contactId).name}`,
+    "choose that contact, or leave the deal out",
+  );
+}

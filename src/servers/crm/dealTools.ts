@@ -1,0 +1,301 @@
+/**
+ * The CRM's tools for deals: what is offered to whom, how far it has come, and its way through the
+ * stages.
+ */
+import { z } from "zod";
+import { cents, day, id, label, minute } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
+import {
+  amount,
+  contactId,
+  dealId,
+  dealRow,
+  given,
+  limit,
+  mostNotes,
+  owner,
+  person,
+  taskRow,
+  titles,
+} from "./parameters.ts";
+import {
+  contactOf,
+  Crm,
+  dealable,
+  dealOf,
+  dealSteps,
+  isClosed,
+  lostReasons,
+  notPast,
+  openTasks,
+  own,
+  stages,
+  stillOpen,
+  titleIsFree,
+  userName,
+  userNamed,
+  type Deal,
+  type Stage,
+} from "./state.ts";
+
+const tool = createToolFactory(Crm);
+
+const firmOf = (crm: Crm, deal: Deal) => crm.firms[contactOf(crm, deal.contact_id).firm_id]!;
+
+/** Soonest to be decided first; those without a day at the end. */
+const byClosing = ([a, x]: [string, Deal], [b, y]: [string, Deal]) => {
+  const [first, second] = [x.closed ?? x.closes ?? "9999", y.closed ?? y.closes ?? "9999"];
+  return first === second ? (a < b ? -1 : 1) : first < second ? -1 : 1;
+};
+
+export const dealTools = {
+  list_deals: tool({
+    effect: "read",
+    summary:
+      "List deals in the order of their closing days, by title, firm, stage or owner: the open ones, unless a closed stage is asked for.",
+    input: {
+      title: label("deal")
+        .optional()
+        .describe("Only deals whose title contains this, closed ones as well"),
+      firm: label("firm").optional().describe("Only deals with firms whose name contains this"),
+      stage: z.enum(stages).optional().describe("Only deals in this stage"),
+      owner: owner.describe("Only deals of this colleague, by full name or e-mail address"),
+      overdue: z
+        .boolean()
+        .optional()
+        .describe("True for open deals only whose closing day is past"),
+      limit,
+    },
+    returns: { deals: z.array(z.object({ ...dealRow, closes: day().optional() })) },
+    run(crm, { title, firm, stage, owner: whose, overdue, limit: most = 7 }, { now }) {
+      const userId = whose === undefined ? undefined : userNamed(crm, whose);
+      const isWanted = (it: Deal) =>
+        stage ? it.stage === stage : title !== undefined || !isClosed(it);
+      const isLate = (it: Deal) =>
+        !isClosed(it) && it.closes !== undefined && it.closes < now.slice(0, 10);
+      const found = Object.entries(crm.deals)
+        .filter(
+          ([, it]) =>
+            isWanted(it) &&
+            (!title || containsText(it.title, title)) &&
+            (!firm || containsText(firmOf(crm, it).name, firm)) &&
+            (!userId || it.owner === userId) &&
+            (!overdue || isLate(it)),
+        )
+        .sort(byClosing);
+      return {
+        deals: found
+          .slice(0, most)
+          .map(([deal_id, it]) =>
+            given({ title: it.title, deal_id, stage: it.stage, closes: it.closes }),
+          ),
+      };
+    },
+  }),
+  get_deal: tool({
+    effect: "read",
+    summary:
+      "Get one deal in full: stage and the stages it may go to, amount, contact and firm, its open tasks and its latest notes.",
+    input: { deal_id: dealId },
+    returns: {
+      ...dealRow,
+      next_stages: z.array(z.string()).optional(),
+      amount: cents().optional(),
+      closes: day().optional(),
+      closed: day().optional(),
+      lost_reason: z.string().optional(),
+      owner: person(),
+      contact: label("contact"),
+      contact_id: id("contact"),
+      firm: label("firm"),
+      firm_id: id("firm"),
+      tasks: z.array(z.object(taskRow)).optional(),
+      notes: z
+        .array(z.object({ note_id: id("note"), by: person(), at: minute(), text: z.string() }))
+        .optional()
+        .describe("The latest three"),
+    },
+    run(crm, { deal_id }) {
+      const deal = dealOf(crm, deal_id);
+      const { title, stage, amount: sum, closes, closed, lost_reason, contact_id } = deal;
+      const contact = contactOf(crm, contact_id);
+      const tasks = openTasks(crm, it => it.deal_id === deal_id).map(([task_id, it]) => ({
+        task: it.title,
+        task_id,
+        due: it.due,
+      }));
+      const notes = Object.entries(crm.notes)
+        .filter(([, it]) => it.deal_id === deal_id)
+        .sort(([a, x], [b, y]) => (x.at === y.at ? (a < b ? 1 : -1) : x.at < y.at ? 1 : -1))
+        .slice(0, mostNotes)
+        .map(([note_id, it]) => ({ note_id, by: userName(crm, it.by), at: it.at, text: it.text }));
+      return given({
+        title,
+        deal_id,
+        stage,
+        next_stages: isClosed(deal) ? undefined : [...dealSteps[stage]],
+        amount: sum,
+        closes,
+        closed,
+        lost_reason,
+        owner: userName(crm, deal.owner),
+        contact: contact.name,
+        contact_id,
+        firm: crm.firms[contact.firm_id]!.name,
+        firm_id: contact.firm_id,
+        tasks: tasks.length ? tasks : undefined,
+        notes: notes.length ? notes : undefined,
+      });
+    },
+  }),
+  create_deal: tool({
+    effect: "write",
+    summary:
+      "Open a deal of the user's own with a contact, in the stage discovery. For somebody who is still a lead, convert the lead instead.",
+    input: {
+      title: z
+        .string()
+        .min(3)
+        .max(80)
+        .regex(/\S/)
+        .describe("Title of the deal")
+        .meta({ examples: titles }),
+      contact_id: contactId.describe("Contact it is with, as crm_list_contacts gives the id"),
+      amount: amount.optional().describe("What it is worth, in euros"),
+      closes: day().optional().describe("Day by which it should be decided, today or later"),
+    },
+    returns: {
+      ...dealRow,
+      contact: label("contact"),
+      contact_id: id("contact"),
+      firm: label("firm"),
+      firm_id: id("firm"),
+    },
+    run(crm, { title, contact_id, amount: sum, closes }, { now, newId }) {
+      const contact = dealable(crm, contact_id);
+      if (closes !== undefined) notPast(closes, now, "the closing day");
+      titleIsFree(crm, title, contact.firm_id);
+      const deal_id = newId("deal");
+      crm.deals[deal_id] = {
+        title,
+        contact_id,
+        stage: "discovery",
+        owner: crm.user,
+        opened: now.slice(0, 10),
+        ...given({ amount: sum, closes }),
+      };
+      return {
+        title,
+        deal_id,
+        stage: "discovery",
+        contact: contact.name,
+        contact_id,
+        firm: crm.firms[contact.firm_id]!.name,
+        firm_id: contact.firm_id,
+      };
+    },
+  }),
+  update_deal_stage: tool({
+    effect: "write",
+    summary:
+      "Move a deal of the user's own to another stage, or give it another amount where it is. Won needs all its tasks done; lost needs a reason and drops its tasks; both are final.",
+    destructive: true,
+    input: {
+      deal_id: dealId,
+      stage: z
+        .enum(stages)
+        .describe(
+          "The new stage: from discovery to proposal, negotiation and won, step by step; paused and lost from any open stage",
+        ),
+      lost_reason: z
+        .enum(lostReasons)
+        .optional()
+        .describe("Why it is lost; for the stage lost alone"),
+      amount: amount.optional().describe("The amount in euros, where it is agreed or has changed"),
+    },
+    returns: {
+      ...dealRow,
+      amount: cents().optional(),
+      next_stages: z.array(z.string()),
+      dropped_tasks: z.int().optional(),
+    },
+    run(crm, { deal_id, stage, lost_reason, amount: sum }, context) {
+      const deal = dealOf(crm, deal_id);
+      stillOpen(deal, deal_id);
+      own(crm, `deal ${deal_id} (${deal.title})`, deal.owner);
+      const isNewAmount = sum !== undefined && sum !== deal.amount;
+      if (isNewAmount) deal.amount = sum;
+      if (deal.stage !== stage || !isNewAmount) changeStage(deal, deal_id, stage, lost_reason);
+      deal.stage = stage;
+      const dropped =
+        stage === "won" || stage === "lost" ? close(crm, deal_id, lost_reason, context) : 0;
+      return given({
+        title: deal.title,
+        deal_id,
+        stage,
+        amount: deal.amount,
+        next_stages: [...dealSteps[stage]],
+        dropped_tasks: dropped || undefined,
+      });
+    },
+  }),
+};
+
+/** Turns down a stage that a deal may not go to from where it is. */
+function changeStage(
+  deal: Deal,
+  dealId: string,
+  stage: Stage,
+  lostReason: string | undefined,
+): void {
+  if (deal.stage === stage) refuse("conflict", `${deal.title} (${dealId}) is already in ${stage}`);
+  if (!dealSteps[deal.stage].includes(stage))
+    refuse(
+      "precondition_failed",
+      `a deal in ${deal.stage} cannot go to ${stage}`,
+      `from ${deal.stage} it may go to ${dealSteps[deal.stage].join(", ")}`,
+    );
+  if (stage === "lost" && lostReason === undefined)
+    refuse(
+      "invalid_params",
+      "a deal is lost for a reason",
+      `give lost_reason: ${lostReasons.join(", ")}`,
+    );
+  if (stage !== "lost" && lostReason !== undefined)
+    refuse("invalid_params", "lost_reason is for the stage lost alone");
+  if (stage === "proposal" && deal.amount === undefined)
+    refuse(
+      "precondition_failed",
+      `${deal.title} (${dealId}) has no amount, and a proposal needs one`,
+      "give the amount in the same call",
+    );
+}
+
+/** Ends a deal that has just been won or lost, and says how many tasks were dropped. */
+function close(
+  crm: Crm,
+  dealId: string,
+  lostReason: Deal["lost_reason"],
+  { now }: Pick<ToolContext, "now">,
+): number {
+  const deal = crm.deals[dealId]!;
+  const tasks = openTasks(crm, it => it.deal_id === dealId);
+  deal.closed = now.slice(0, 10);
+  if (deal.stage === "won") {
+    const [first] = tasks;
+    if (first)
+      refuse(
+        "precondition_failed",
+        `${deal.title} (${dealId}) still has ${tasks.length} open ${tasks.length === 1 ? "task" : "tasks"}: ${first[1].title} (${first[0]})`,
+        "crm_complete_task closes a task",
+      );
+    const { firm_id } = getOriginal(crm).contacts[deal.contact_id]!;
+    if (crm.firms[firm_id]!.status === "prospect") crm.firms[firm_id]!.status = "client";
+    return 0;
+  }
+  deal.lost_reason = lostReason;
+  for (const [taskId] of tasks) crm.tasks[taskId]!.status = "dropped";
+  return tasks.length;
+}

@@ -1,0 +1,288 @@
+/** Tools that put dishes into the basket, take them out and show the basket. */
+import { z } from "zod";
+import { cents, day, id, label, spokenId } from "../../environment/fieldSchemas.ts";
+import { sumAmounts } from "../../environment/amounts.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import {
+  basketNow,
+  basketState,
+  billOf,
+  requireSameRestaurant,
+  mostAlike,
+  mostPieces,
+  addLine,
+} from "./basket.ts";
+import { dishId } from "./parameters.ts";
+import {
+  dishOf,
+  piecesIn,
+  priceOf,
+  subtotalOf,
+  Deliveries,
+  type Dish,
+  type Line,
+} from "./state.ts";
+
+const tool = createToolFactory(Deliveries);
+
+/** The choices as the dish knows them, one of each group at most. */
+function validateChoices(dish: Dish, dish_id: string, wanted: readonly string[]): string[] {
+  const groups = dish.options ?? [];
+  const all = groups.flatMap(it => Object.keys(it.choices));
+  const choices = wanted.map(it => {
+    const known = all.find(choice => choice.toLowerCase() === it.trim().toLowerCase());
+    return (
+      known ??
+      refuse(
+        "precondition_failed",
+        `${dish.name} (${dish_id}) does not come with ${JSON.stringify(it)}`,
+        all.length ? `choose from ${all.join(", ")}` : "it comes as it is: leave out choices",
+      )
+    );
+  });
+  for (const { name, required, choices: own } of groups) {
+    const given = choices.filter(it => Object.hasOwn(own, it));
+    if (given.length > 1)
+      refuse(
+        "conflict",
+        `${given.join(" and ")} are both a ${name} of ${dish.name}`,
+        "choose one of them",
+      );
+    if (required && given.length === 0)
+      refuse(
+        "precondition_failed",
+        `${dish.name} (${dish_id}) needs a choice of ${name}`,
+        `add one of ${Object.keys(own).join(", ")} to choices`,
+      );
+  }
+  return choices.sort();
+}
+
+export const basketTools = {
+  add_to_basket: tool({
+    effect: "write",
+    summary:
+      "Put a dish into the basket, with its choices. All dishes in the basket come from one restaurant.",
+    input: {
+      dish_id: dishId,
+      quantity: z
+        .int()
+        .min(1)
+        .max(20)
+        .optional()
+        .describe("How many, 1 if not given")
+        .meta({ examples: [1, 2, 3, 4, 5, 6, 8, 10] }),
+      choices: z
+        .array(z.string().min(1).max(40))
+        .min(1)
+        .max(4)
+        .optional()
+        .describe("Choices as food_delivery_get_menu_item lists them")
+        .meta({
+          examples: [
+            ["large"],
+            ["small"],
+            ["mild"],
+            ["medium"],
+            ["hot"],
+            ["extra cheese"],
+            ["large", "extra cheese"],
+            ["oat milk"],
+          ],
+        }),
+      note: z
+        .string()
+        .min(1)
+        .max(120)
+        .optional()
+        .describe("A wish to the kitchen")
+        .meta({
+          examples: [
+            "no onions",
+            "sauce on the side",
+            "well done",
+            "no coriander",
+            "extra napkins",
+            "cut in half",
+            "not too salty",
+            "no ice",
+          ],
+        }),
+    },
+    returns: {
+      dish: label("dish"),
+      dish_id: id("dish"),
+      price: cents().describe("Of one, with its choices"),
+      ...basketNow,
+    },
+    run(deliveries, { dish_id, quantity = 1, choices = [], note }) {
+      const dish = dishOf(deliveries, dish_id);
+      if (dish.status === "sold out")
+        refuse(
+          "precondition_failed",
+          `${dish.name} (${dish_id}) is sold out today`,
+          "food_delivery_get_menu shows what else there is",
+        );
+      requireSameRestaurant(deliveries, dish.restaurant_id);
+      const line: Line = {
+        dish_id,
+        quantity,
+        choices: validateChoices(dish, dish_id, choices),
+        ...(note === undefined ? {} : { note }),
+      };
+      const pieces = piecesIn(deliveries.basket.lines);
+      const own = piecesIn(deliveries.basket.lines.filter(it => it.dish_id === dish_id));
+      if (pieces + quantity > mostPieces)
+        refuse(
+          "limit_exceeded",
+          `an order has at most ${mostPieces} dishes, and ${pieces} are in the basket`,
+          `add at most ${mostPieces - pieces}`,
+        );
+      if (own + quantity > mostAlike)
+        refuse(
+          "limit_exceeded",
+          `an order has at most ${mostAlike} of one dish, and ${own} ${dish.name} are in the basket`,
+          `add at most ${mostAlike - own}`,
+        );
+      deliveries.basket.restaurant_id = dish.restaurant_id;
+      addLine(deliveries, line);
+      return {
+        dish: dish.name,
+        dish_id,
+        price: priceOf(dish, line.choices),
+        ...basketState(deliveries),
+      };
+    },
+  }),
+  remove_from_basket: tool({
+    effect: "write",
+    summary:
+      "Take a dish out of the basket, all of it or some; without a dish, empty the basket, which is then free for another restaurant.",
+    requires: ["add_to_basket", "reorder"],
+    input: {
+      dish_id: dishId
+        .optional()
+        .describe("Dish id, as food_delivery_get_basket gives it; every dish if not given"),
+      quantity: z
+        .int()
+        .min(1)
+        .max(20)
+        .optional()
+        .describe("How many of the dish, all of them if not given")
+        .meta({ examples: [1, 2, 3, 4, 5] }),
+    },
+    returns: {
+      removed: z.int(),
+      pieces: z.int().describe("Left in the basket"),
+      subtotal: cents(),
+    },
+    run(deliveries, { dish_id, quantity }) {
+      const { basket } = deliveries;
+      if (basket.lines.length === 0) refuse("precondition_failed", "the basket is empty already");
+      if (dish_id === undefined && quantity !== undefined)
+        refuse(
+          "invalid_params",
+          "quantity is of a dish, and no dish_id is given",
+          "give dish_id, or leave out quantity to empty the basket",
+        );
+      const own = basket.lines.filter(it => dish_id === undefined || it.dish_id === dish_id);
+      const n = piecesIn(own);
+      const name =
+        dish_id !== undefined && Object.hasOwn(deliveries.dishes, dish_id)
+          ? deliveries.dishes[dish_id]!.name
+          : "the dish";
+      if (n === 0)
+        refuse(
+          "not_found",
+          `${name} (${dish_id}) is not in the basket`,
+          "food_delivery_get_basket lists what is",
+        );
+      if (quantity !== undefined && quantity > n)
+        refuse(
+          "precondition_failed",
+          `there are ${n} ${name} (${dish_id}) in the basket, not ${quantity}`,
+          `remove at most ${n}`,
+        );
+      let left = quantity ?? n;
+      for (const it of own.toReversed()) {
+        const taken = Math.min(left, it.quantity);
+        left -= taken;
+        it.quantity -= taken;
+      }
+      basket.lines = basket.lines.filter(it => it.quantity > 0);
+      if (basket.lines.length === 0) {
+        delete basket.restaurant_id;
+        delete basket.promo;
+      }
+      return {
+        removed: quantity ?? n,
+        pieces: piecesIn(basket.lines),
+        subtotal: subtotalOf(deliveries, basket.lines),
+      };
+    },
+  }),
+  get_basket: tool({
+    effect: "read",
+    summary:
+      "Get the basket with what it costs and what is missing to the least order, and the promo codes that the customer has.",
+    input: {
+      only_valid: z
+        .boolean()
+        .optional()
+        .describe("True for only promo codes that have not expired"),
+    },
+    returns: {
+      lines: z.array(
+        z.object({
+          dish: label("dish"),
+          dish_id: id("dish"),
+          quantity: z.int(),
+          price: cents(),
+          choices: z.array(z.string()),
+          note: z.string().optional(),
+        }),
+      ),
+      restaurant: label("restaurant").optional(),
+      restaurant_id: id("restaurant").optional(),
+      subtotal: cents(),
+      delivery_fee: cents(),
+      discount: cents(),
+      total: cents(),
+      missing: cents().optional(),
+      promo: z.string().optional(),
+      promos: z.array(z.object({ title: label("promo"), code: spokenId("promo"), until: day() })),
+    },
+    run(deliveries, { only_valid }, { now }) {
+      const { basket, dishes } = deliveries;
+      const promos = Object.entries(deliveries.promos).filter(
+        ([, it]) => !only_valid || it.until >= now.slice(0, 10),
+      );
+      const bill =
+        basket.restaurant_id === undefined
+          ? { subtotal: 0, delivery_fee: 0, discount: 0, total: 0 }
+          : billOf(deliveries);
+      const missing =
+        "restaurant" in bill ? sumAmounts([bill.restaurant.minimum, -bill.subtotal]) : 0;
+      return {
+        lines: basket.lines.map(it => ({
+          dish: dishes[it.dish_id]!.name,
+          dish_id: it.dish_id,
+          quantity: it.quantity,
+          price: priceOf(dishes[it.dish_id]!, it.choices),
+          choices: it.choices,
+          ...(it.note === undefined ? {} : { note: it.note }),
+        })),
+        ...("restaurant" in bill
+          ? { restaurant: bill.restaurant.name, restaurant_id: basket.restaurant_id! }
+          : {}),
+        subtotal: bill.subtotal,
+        delivery_fee: bill.delivery_fee,
+        discount: bill.discount,
+        total: bill.total,
+        ...(missing > 0 ? { missing } : {}),
+        ...(basket.promo === undefined ? {} : { promo: basket.promo }),
+        promos: promos.map(([code, it]) => ({ title: it.title, code, until: it.until })),
+      };
+    },
+  }),
+};

@@ -1,0 +1,285 @@
+/** Tools that turn the basket into an order: promo codes, placing an order, and ordering again. */
+import { z } from "zod";
+import { cents, id, label, minute, spokenId } from "../../environment/fieldSchemas.ts";
+import { sumAmounts } from "../../environment/amounts.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { addMinutes } from "../../environment/time.ts";
+import {
+  basketNow,
+  basketState,
+  billOf,
+  requireSameRestaurant,
+  mostPieces,
+  addLine,
+} from "./basket.ts";
+import {
+  Deliveries,
+  destinations,
+  earliest,
+  kitchenHoursAt,
+  orderOf,
+  piecesIn,
+  priceOf,
+  stageOf,
+  stagesOf,
+  totalOf,
+  type Order,
+} from "./state.ts";
+
+const tool = createToolFactory(Deliveries);
+
+function lastDelivered(deliveries: Deliveries, now: string): string {
+  const delivered = Object.entries(getOriginal(deliveries).orders).filter(
+    ([, it]) => stageOf(it, now) === "delivered",
+  );
+  return (
+    delivered.sort(([, a], [, b]) => b.number - a.number)[0]?.[0] ??
+    refuse("not_found", "no order was delivered yet", "food_delivery_get_menu shows what there is")
+  );
+}
+
+export const checkoutTools = {
+  apply_promo: tool({
+    effect: "write",
+    summary:
+      "Use a promo code for the basket; it takes the place of one applied before. Each code can be used for one order.",
+    requires: ["add_to_basket", "reorder"],
+    input: {
+      code: spokenId("promo").describe("Promo code, such as food_delivery_get_basket lists"),
+    },
+    returns: {
+      title: label("promo"),
+      code: spokenId("promo"),
+      discount: cents(),
+      total: cents(),
+      instead_of: z.string().optional(),
+    },
+    run(deliveries, { code: called }, { now }) {
+      const { basket } = deliveries;
+      const code = called.trim().toUpperCase();
+      const promo = Object.hasOwn(deliveries.promos, code)
+        ? deliveries.promos[code]!
+        : refuse(
+            "not_found",
+            `there is no promo code ${called}`,
+            "food_delivery_get_basket lists the codes",
+          );
+      if (basket.restaurant_id === undefined)
+        refuse("precondition_failed", "the basket is empty", "food_delivery_add_to_basket first");
+      if (basket.promo === code) refuse("conflict", `${code} is applied already`);
+      if (promo.until < now.slice(0, 10))
+        refuse(
+          "precondition_failed",
+          `${code} expired on ${promo.until}`,
+          "food_delivery_get_basket with only_valid lists those that hold",
+        );
+      const { name } = deliveries.restaurants[basket.restaurant_id]!;
+      if (promo.restaurant_id !== undefined && promo.restaurant_id !== basket.restaurant_id)
+        refuse(
+          "precondition_failed",
+          `${code} is for ${deliveries.restaurants[promo.restaurant_id]!.name} only, and the basket is from ${name}`,
+        );
+      const orders = Object.values(getOriginal(deliveries).orders).filter(
+        it => it.cancelled === undefined,
+      );
+      const used = orders.find(it => it.promo === code);
+      if (used)
+        refuse(
+          "conflict",
+          `${code} was used for order ${used.number}`,
+          "each code is good for one order",
+        );
+      if (promo.first_only && orders.some(it => it.restaurant_id === basket.restaurant_id))
+        refuse(
+          "precondition_failed",
+          `${code} is for the first order from a restaurant, and ${name} has had one`,
+        );
+      const { subtotal } = billOf(deliveries);
+      if (subtotal < promo.minimum)
+        refuse(
+          "precondition_failed",
+          `${code} wants dishes for ${promo.minimum}, and the basket has ${subtotal}`,
+          `add dishes for ${sumAmounts([promo.minimum, -subtotal])} more`,
+        );
+      const instead_of = basket.promo;
+      basket.promo = code;
+      const { discount, total } = billOf(deliveries);
+      return {
+        title: promo.title,
+        code,
+        discount,
+        total,
+        ...(instead_of === undefined ? {} : { instead_of }),
+      };
+    },
+  }),
+  place_order: tool({
+    effect: "write",
+    summary:
+      "Order what is in the basket, for as soon as possible or for a later time, to the flat or to the studio. Empties the basket.",
+    requires: ["add_to_basket", "reorder"],
+    input: {
+      destination: z.enum(destinations).optional().describe("Where it goes, home if not given"),
+      at: minute()
+        .optional()
+        .describe("When it should arrive, as soon as possible if not given")
+        .meta({
+          examples: [
+            "2026-03-09T12:45",
+            "2026-03-09T13:00",
+            "2026-03-09T13:30",
+            "2026-03-09T18:30",
+            "2026-03-09T19:00",
+            "2026-03-09T20:00",
+            "2026-03-10T12:30",
+            "2026-03-10T13:15",
+            "2026-03-10T19:30",
+            "2026-03-11T13:00",
+            "2026-03-11T19:15",
+            "2026-03-12T12:45",
+            "2026-03-12T20:00",
+            "2026-03-13T19:30",
+          ],
+        }),
+    },
+    returns: {
+      number: label("order"),
+      order_id: id("order"),
+      restaurant: z.string(),
+      total: cents(),
+      arrives: minute(),
+      cancel_until: minute().describe("The kitchen begins then"),
+    },
+    run(deliveries, { destination = "home", at }, { now, newId }) {
+      const { basket } = deliveries;
+      if (basket.restaurant_id === undefined)
+        refuse("precondition_failed", "the basket is empty", "food_delivery_add_to_basket first");
+      const { restaurant, subtotal, discount, delivery_fee } = billOf(deliveries);
+      if (subtotal < restaurant.minimum)
+        refuse(
+          "precondition_failed",
+          `${restaurant.name} delivers from ${restaurant.minimum} on, and the basket has ${subtotal}`,
+          `add dishes for ${sumAmounts([restaurant.minimum, -subtotal])} more`,
+        );
+      const out = basket.lines.find(it => deliveries.dishes[it.dish_id]!.status !== undefined);
+      if (out)
+        refuse(
+          "precondition_failed",
+          `${deliveries.dishes[out.dish_id]!.name} (${out.dish_id}) is ${deliveries.dishes[out.dish_id]!.status} today`,
+          "food_delivery_remove_from_basket takes it out",
+        );
+      const { cooking, ride } = restaurant;
+      const soonest = earliest(restaurant, now);
+      const start = at === undefined ? now : addMinutes(at, -cooking - ride);
+      const { isOpen, why } = kitchenHoursAt(restaurant, start);
+      if (!isOpen)
+        refuse(
+          "precondition_failed",
+          `${why}, and the order would have to be begun at ${start}`,
+          `the earliest it can arrive is ${soonest}`,
+        );
+      if (at !== undefined && at < soonest)
+        refuse(
+          "precondition_failed",
+          `${at} is too soon: ${restaurant.name} takes ${cooking + ride} minutes`,
+          `the earliest it can arrive is ${soonest}`,
+        );
+      if (at !== undefined && at > addMinutes(now, 7 * 1440))
+        refuse("limit_exceeded", `${at} is more than 7 days ahead`, "choose an earlier time");
+      const order: Order = {
+        number:
+          1 + Math.max(0, ...Object.values(getOriginal(deliveries).orders).map(it => it.number)),
+        restaurant_id: basket.restaurant_id,
+        placed: now,
+        ...(at === undefined ? {} : { wanted: at }),
+        cooking,
+        ride,
+        destination,
+        lines: basket.lines.map(it => ({
+          ...it,
+          choices: [...it.choices],
+          price: priceOf(deliveries.dishes[it.dish_id]!, it.choices),
+        })),
+        delivery_fee,
+        discount,
+        ...(discount > 0 ? { promo: basket.promo! } : {}),
+        tip: 0,
+      };
+      const order_id = newId("ord");
+      deliveries.orders[order_id] = order;
+      deliveries.basket = { lines: [] };
+      const { preparing, delivered } = stagesOf(order);
+      return {
+        number: String(order.number),
+        order_id,
+        restaurant: restaurant.name,
+        total: totalOf(order),
+        arrives: delivered,
+        cancel_until: preparing,
+      };
+    },
+  }),
+  reorder: tool({
+    effect: "write",
+    summary:
+      "Put the dishes of an earlier order into the basket again, the last one delivered if none is named, as far as they can be had; tells which cost something else now.",
+    input: {
+      order_id: id("order")
+        .optional()
+        .describe(
+          "Order id, as food_delivery_list_orders gives it; the last order delivered if not given",
+        ),
+    },
+    returns: {
+      number: label("order"),
+      order_id: id("order"),
+      ...basketNow,
+      changed: z.array(z.object({ dish: z.string(), was: cents(), now: cents() })),
+      left_out: z.array(z.object({ dish: z.string(), why: z.string() })),
+    },
+    run(deliveries, { order_id: named }, { now }) {
+      const order_id = named ?? lastDelivered(deliveries, now);
+      const order = orderOf(deliveries, order_id);
+      const { lines, restaurant_id, number } = order;
+      const stage = stageOf(order, now);
+      if (stage === "placed" || stage === "preparing")
+        refuse(
+          "precondition_failed",
+          `order ${number} (${order_id}) is ${stage} still`,
+          "wait until it is on the way, or reorder an earlier one",
+        );
+      requireSameRestaurant(deliveries, restaurant_id);
+      const dishes = getOriginal(deliveries).dishes;
+      const fitting = lines.filter(it => dishes[it.dish_id]!.status === undefined);
+      const left_out = lines
+        .filter(it => !fitting.includes(it))
+        .map(it => ({
+          dish: dishes[it.dish_id]!.name,
+          why: dishes[it.dish_id]!.status === "gone" ? "no longer on the menu" : "sold out today",
+        }));
+      if (fitting.length === 0)
+        refuse(
+          "precondition_failed",
+          `nothing of order ${number} (${order_id}) can be had: ${left_out.map(it => `${it.dish} is ${it.why}`).join(", ")}`,
+          "food_delivery_get_menu shows what there is",
+        );
+      if (piecesIn(deliveries.basket.lines) + piecesIn(fitting) > mostPieces)
+        refuse(
+          "limit_exceeded",
+          `an order has at most ${mostPieces} dishes`,
+          "food_delivery_remove_from_basket makes room",
+        );
+      deliveries.basket.restaurant_id = restaurant_id;
+      for (const { price: _, choices, ...it } of fitting)
+        addLine(deliveries, { ...it, choices: [...choices] });
+      const changed = fitting.flatMap(it => {
+        const price = priceOf(dishes[it.dish_id]!, it.choices);
+        return price === it.price
+          ? []
+          : [{ dish: dishes[it.dish_id]!.name, was: it.price, now: price }];
+      });
+      return { number: String(number), order_id, ...basketState(deliveries), changed, left_out };
+    },
+  }),
+};

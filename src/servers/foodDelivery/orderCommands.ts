@@ -1,0 +1,186 @@
+/** Tools that cancel, tip and rate orders. */
+import { z } from "zod";
+import { cents, id, label, money } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { addMinutes } from "../../environment/time.ts";
+import { orderId } from "./orderParameters.ts";
+import { Deliveries, orderOf, ratingOf, stageOf, stagesOf, totalOf } from "./state.ts";
+
+const tool = createToolFactory(Deliveries);
+
+const daysToTip = 7;
+
+const daysToRate = 30;
+
+const mostTip = 30;
+
+const isOver = (delivered: string, days: number, now: string) =>
+  addMinutes(delivered, days * 1440) < now;
+
+/** Of the orders that were not cancelled. */
+export function newestOf({ orders }: Deliveries): string {
+  const standing = Object.entries(orders).filter(([, it]) => it.cancelled === undefined);
+  return (
+    standing.sort(([, a], [, b]) => b.number - a.number)[0]?.[0] ??
+    refuse("not_found", "there is no order to track", "food_delivery_place_order makes one")
+  );
+}
+
+export const orderCommands = {
+  cancel_order: tool({
+    effect: "write",
+    summary:
+      "Cancel an order that the kitchen has not begun. A promo code used for it can be used again.",
+    destructive: true,
+    input: { order_id: orderId },
+    returns: {
+      number: label("order"),
+      order_id: id("order"),
+      restaurant: z.string(),
+      status: z.string(),
+      refunded: cents(),
+    },
+    run(deliveries, { order_id }, { now }) {
+      const it = orderOf(deliveries, order_id);
+      const { name, phone } = deliveries.restaurants[it.restaurant_id]!;
+      const status = stageOf(it, now);
+      if (status === "cancelled")
+        refuse("conflict", `order ${it.number} (${order_id}) was cancelled at ${it.cancelled}`);
+      if (status === "delivered")
+        refuse(
+          "precondition_failed",
+          `order ${it.number} (${order_id}) was delivered at ${stagesOf(it).delivered}`,
+          "food_delivery_rate_order tells what was wrong with it",
+        );
+      if (status !== "placed")
+        refuse(
+          "precondition_failed",
+          `${name} began order ${it.number} (${order_id}) at ${stagesOf(it).preparing}: it is ${status}`,
+          `only the restaurant can help now, ${phone}`,
+        );
+      it.cancelled = now;
+      return {
+        number: String(it.number),
+        order_id,
+        restaurant: name,
+        status: "cancelled",
+        refunded: totalOf(it),
+      };
+    },
+  }),
+  add_tip: tool({
+    effect: "write",
+    summary: `Give the courier a tip for an order that is on the way, or was delivered in the last ${daysToTip} days; once an order.`,
+    input: {
+      order_id: orderId,
+      amount: money()
+        .describe("Tip in euros")
+        .meta({ examples: [1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 8, 10] }),
+    },
+    returns: { number: label("order"), order_id: id("order"), tip: cents(), total: cents() },
+    run(deliveries, { order_id, amount }, { now }) {
+      const it = orderOf(deliveries, order_id);
+      const status = stageOf(it, now);
+      const called = `order ${it.number} (${order_id})`;
+      if (status === "cancelled")
+        refuse("precondition_failed", `${called} was cancelled: nobody brought it`);
+      if (status === "placed" || status === "preparing")
+        refuse(
+          "precondition_failed",
+          `${called} is ${status}: no courier has it yet`,
+          `it is on the way from ${stagesOf(it).onTheWay}`,
+        );
+      if (isOver(stagesOf(it).delivered, daysToTip, now))
+        refuse(
+          "precondition_failed",
+          `${called} was delivered at ${stagesOf(it).delivered}, more than ${daysToTip} days ago`,
+          "tips are for newer orders",
+        );
+      if (it.tip > 0) refuse("conflict", `${called} has a tip of ${it.tip} already`);
+      if (amount > mostTip)
+        refuse(
+          "limit_exceeded",
+          `a tip is at most ${mostTip}, and ${amount} is more`,
+          `give at most ${mostTip}`,
+        );
+      it.tip = amount;
+      return { number: String(it.number), order_id, tip: it.tip, total: totalOf(it) };
+    },
+  }),
+  rate_order: tool({
+    effect: "write",
+    summary: `Rate an order with one to five stars, within ${daysToRate} days of its delivery and once. Counts towards the restaurant's rating.`,
+    input: {
+      order_id: orderId,
+      stars: z
+        .int()
+        .min(1)
+        .max(5)
+        .describe("From 1, bad, to 5, excellent")
+        .meta({ examples: [1, 2, 3, 4, 5] }),
+      comment: z
+        .string()
+        .min(1)
+        .max(300)
+        .optional()
+        .describe("What others should know")
+        .meta({
+          examples: [
+            "still warm and very good",
+            "too salty",
+            "came early",
+            "portions are small",
+            "best in town",
+            "a drink was missing",
+            "friendly courier",
+            "cold when it came",
+          ],
+        }),
+    },
+    returns: {
+      number: label("order"),
+      order_id: id("order"),
+      stars: z.int(),
+      restaurant: z.string(),
+      restaurant_rating: z.number(),
+      ratings: z.int(),
+    },
+    run(deliveries, { order_id, stars, comment }, { now }) {
+      const it = orderOf(deliveries, order_id);
+      const status = stageOf(it, now);
+      const called = `order ${it.number} (${order_id})`;
+      const { delivered } = stagesOf(it);
+      if (status === "cancelled")
+        refuse("precondition_failed", `${called} was cancelled: there is nothing to rate`);
+      if (status !== "delivered")
+        refuse(
+          "precondition_failed",
+          `${called} is ${status}`,
+          `it can be rated once it is delivered, at ${delivered}`,
+        );
+      if (it.rating)
+        refuse(
+          "conflict",
+          `${called} has ${it.rating.stars} stars already, given at ${it.rating.at}`,
+        );
+      if (isOver(delivered, daysToRate, now))
+        refuse(
+          "precondition_failed",
+          `${called} was delivered at ${delivered}, more than ${daysToRate} days ago`,
+          "food_delivery_list_orders with unrated finds newer ones",
+        );
+      const restaurant = deliveries.restaurants[it.restaurant_id]!;
+      it.rating = { stars, ...(comment === undefined ? {} : { comment }), at: now };
+      restaurant.stars += stars;
+      restaurant.ratings++;
+      return {
+        number: String(it.number),
+        order_id,
+        stars,
+        restaurant: restaurant.name,
+        restaurant_rating: ratingOf(restaurant),
+        ratings: restaurant.ratings,
+      };
+    },
+  }),
+};

@@ -1,0 +1,75 @@
+/** Tools that move blinds. */
+import { z } from "zod";
+import { id, label } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { Home, be, placed, ready, type OfKind } from "./state.ts";
+import { blindsId } from "./parameters.ts";
+
+const tool = createToolFactory(Home);
+
+/** Under so much charge a motor is not to be trusted. */
+export const leastCharge = { blinds: 10, lock: 5 };
+
+/** The blinds, if their motor can move them to that position. */
+export function requireMovableBlinds(
+  home: Home,
+  device_id: string,
+  position: number,
+): OfKind<"blinds"> {
+  const blinds = ready(home, device_id, "blinds");
+  const what = placed(home, device_id, blinds);
+  if (blinds.battery < leastCharge.blinds)
+    refuse(
+      "precondition_failed",
+      `the battery of ${what} is at ${blinds.battery} percent, and its motor needs ${leastCharge.blinds}`,
+      "it has to be charged by hand",
+    );
+  if (blinds.position === position)
+    refuse(
+      "conflict",
+      `${what} ${be(blinds)} already ${position === 0 ? "closed" : position === 100 ? "open" : `${position} percent open`}`,
+    );
+  return blinds;
+}
+
+export const blindTools = {
+  open_blinds: tool({
+    effect: "write",
+    summary: "Open blinds, all the way or to some percent. In away mode they stay as they are.",
+    input: {
+      device_id: blindsId,
+      position: z
+        .int()
+        .min(1)
+        .max(100)
+        .optional()
+        .describe("Percent open, 100 if not given")
+        .meta({ examples: [20, 25, 30, 40, 50, 60, 70, 75, 80, 90] }),
+    },
+    returns: { name: label("blinds"), device_id: id("blinds"), position: z.int(), was: z.int() },
+    run(home, { device_id, position = 100 }) {
+      const moved = requireMovableBlinds(home, device_id, position);
+      if (home.mode === "away")
+        refuse(
+          "precondition_failed",
+          `${placed(home, device_id, moved)} ${be(moved)} not opened in away mode`,
+          "activate a scene that sets home mode first",
+        );
+      const was = moved.position;
+      moved.position = position;
+      return { name: moved.name, device_id, position, was };
+    },
+  }),
+  close_blinds: tool({
+    effect: "write",
+    summary: "Close blinds all the way.",
+    input: { device_id: blindsId },
+    returns: { name: label("blinds"), device_id: id("blinds"), position: z.int(), was: z.int() },
+    run(home, { device_id }) {
+      const moved = requireMovableBlinds(home, device_id, 0);
+      const was = moved.position;
+      moved.position = 0;
+      return { name: moved.name, device_id, position: 0, was };
+    },
+  }),
+};

@@ -1,0 +1,98 @@
+/** Tools for thermostats and fans. */
+import { z } from "zod";
+import { id, label } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { requireCircuitCapacity } from "./deviceSwitching.ts";
+import { climateIn, drawIn, inDegrees, thermostatIn } from "./houseModel.ts";
+import { Home, placed, ready, roomOf, unlockedForChildren } from "./state.ts";
+import { fanId, roomId } from "./parameters.ts";
+import { settleClimate } from "./deviceSwitching.ts";
+import { requireHeatable } from "./deviceSwitching.ts";
+
+const tool = createToolFactory(Home);
+
+export const climateTools = {
+  set_thermostat: tool({
+    effect: "write",
+    summary:
+      "Set how warm a room should become, which also turns its heating on. Refused at an open window.",
+    input: {
+      room_id: roomId,
+      target: z
+        .number()
+        .min(5)
+        .max(28)
+        .multipleOf(0.5)
+        .describe("Degrees Celsius, in steps of a half")
+        .meta({ examples: [16, 17, 18, 18.5, 19, 19.5, 20, 20.5, 21, 21.5, 22, 22.5, 23, 24] }),
+    },
+    returns: {
+      room: label("room"),
+      room_id: id("room"),
+      target: z.string(),
+      temperature: z.string().describe("How warm it is now"),
+      heating: z.string(),
+    },
+    run(home, { room_id, target }, { now }) {
+      const { name } = roomOf(home, room_id);
+      const found =
+        thermostatIn(getOriginal(home), room_id) ??
+        refuse(
+          "precondition_failed",
+          `the ${name} (${room_id}) has no heating of its own`,
+          "choose another room",
+        );
+      const thermostat = ready(home, found[0], "thermostat");
+      unlockedForChildren(home, found[0], thermostat);
+      if (thermostat.is_on && thermostat.target === target)
+        refuse("conflict", `the heating in the ${name} is already set to ${target} °C`);
+      const { temperature, heating } = climateIn(getOriginal(home), room_id, now);
+      requireHeatable(home, room_id, target, temperature);
+      if (target > temperature && !heating)
+        requireCircuitCapacity(
+          home,
+          room_id,
+          thermostat.watts,
+          drawIn(getOriginal(home), room_id, now),
+        );
+      settleClimate(home, room_id, now);
+      thermostat.is_on = true;
+      thermostat.target = target;
+      return {
+        room: name,
+        room_id,
+        target: inDegrees(target),
+        temperature: inDegrees(temperature),
+        heating: target > temperature ? "warming up" : "warm enough",
+      };
+    },
+  }),
+  set_fan_speed: tool({
+    effect: "write",
+    summary: "Set the speed of a fan, from 1 to as many as it has; a fan that is off starts.",
+    input: { device_id: fanId, speed: z.int().min(1).max(5).describe("Speed, 1 is the lowest") },
+    returns: { name: label("fan"), device_id: id("fan"), speed: z.int(), was: z.int() },
+    run(home, { device_id, speed }, { now }) {
+      const fan = ready(home, device_id, "fan");
+      const what = placed(home, device_id, fan);
+      unlockedForChildren(home, device_id, fan);
+      if (speed > fan.speeds)
+        refuse(
+          "limit_exceeded",
+          `${what} has speeds 1 to ${fan.speeds}, not ${speed}`,
+          `choose at most ${fan.speeds}`,
+        );
+      if (speed === fan.speed) refuse("conflict", `${what} already runs at speed ${speed}`);
+      requireCircuitCapacity(
+        home,
+        fan.room_id,
+        fan.watts * (speed - fan.speed),
+        drawIn(getOriginal(home), fan.room_id, now),
+      );
+      const was = fan.speed;
+      fan.speed = speed;
+      return { name: fan.name, device_id, speed, was };
+    },
+  }),
+};

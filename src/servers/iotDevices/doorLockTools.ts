@@ -1,0 +1,102 @@
+/** Tools that lock and unlock doors. */
+import { z } from "zod";
+import { id, label, sensitive } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
+import { leastCharge } from "./blindTools.ts";
+import { Home, ready, type OfKind } from "./state.ts";
+import { lockId } from "./parameters.ts";
+
+const tool = createToolFactory(Home);
+
+/** The lock, if it has the charge to turn. */
+function requireTurnableLock(home: Home, device_id: string): OfKind<"lock"> {
+  const lock = ready(home, device_id, "lock");
+  if (lock.battery < leastCharge.lock)
+    refuse(
+      "precondition_failed",
+      `the battery of the ${lock.name} lock (${device_id}) is at ${lock.battery} percent, and it needs ${leastCharge.lock} to turn`,
+      "its battery has to be changed; the key still works",
+    );
+  return lock;
+}
+
+/** Turns the bolt, and writes down who did. */
+export function turnBolt(
+  home: Home,
+  device_id: string,
+  lock: OfKind<"lock">,
+  isLocked: boolean,
+  by: string,
+  { now, newId }: Pick<ToolContext, "now" | "newId">,
+): void {
+  lock.is_locked = isLocked;
+  home.log[newId("log")] = {
+    lock_id: device_id,
+    at: now,
+    action: isLocked ? "locked" : "unlocked",
+    by,
+  };
+}
+
+export const doorLockTools = {
+  lock_door: tool({
+    effect: "write",
+    summary: "Lock a door. It must be shut.",
+    input: { device_id: lockId },
+    returns: { door: label("lock"), device_id: id("lock"), state: z.string(), battery: z.int() },
+    run(home, { device_id }, context) {
+      const lock = requireTurnableLock(home, device_id);
+      if (lock.is_locked) refuse("conflict", `the ${lock.name} (${device_id}) is already locked`);
+      if (lock.ajar)
+        refuse(
+          "precondition_failed",
+          `the ${lock.name} (${device_id}) is not shut`,
+          "somebody has to shut it first",
+        );
+      turnBolt(home, device_id, lock, true, home.owner, context);
+      return { door: lock.name, device_id, state: "locked", battery: lock.battery };
+    },
+  }),
+  unlock_door: tool({
+    effect: "write",
+    summary:
+      "Unlock a door with a four-digit code that the user gives. Refused while the alarm is armed in away mode.",
+    input: {
+      device_id: lockId,
+      pin: sensitive(z.string().regex(/^\d{4}$/)).describe(
+        "Four-digit code of the door; ask the user for it",
+      ),
+    },
+    returns: {
+      door: label("lock"),
+      device_id: id("lock"),
+      state: z.string(),
+      opened_for: z.string(),
+    },
+    run(home, { device_id, pin }, context) {
+      const lock = requireTurnableLock(home, device_id);
+      if (!lock.is_locked) refuse("conflict", `the ${lock.name} (${device_id}) is not locked`);
+      const code =
+        lock.codes.find(it => it.pin === pin) ??
+        refuse(
+          "permission_denied",
+          `that code does not open the ${lock.name} (${device_id})`,
+          "ask the user for the code of this door",
+        );
+      if (code.until && code.until < context.now.slice(0, 10))
+        refuse(
+          "permission_denied",
+          `that code of ${code.holder} for the ${lock.name} (${device_id}) ended on ${code.until}`,
+          "ask the user for another code",
+        );
+      if (home.mode === "away")
+        refuse(
+          "precondition_failed",
+          `the alarm is armed in away mode: unlocking the ${lock.name} (${device_id}) would set it off`,
+          "activate a scene that sets home mode first",
+        );
+      turnBolt(home, device_id, lock, false, code.holder, context);
+      return { door: lock.name, device_id, state: "unlocked", opened_for: code.holder };
+    },
+  }),
+};

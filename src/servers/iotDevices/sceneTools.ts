@@ -1,0 +1,274 @@
+/** Tools that list, create and activate scenes. */
+import { z } from "zod";
+import { id, label } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
+import { requireCircuitCapacity, isOn, switchOff, switchOn } from "./deviceSwitching.ts";
+import { requireMovableBlinds } from "./blindTools.ts";
+import { settleClimate } from "./deviceSwitching.ts";
+import { turnBolt } from "./doorLockTools.ts";
+import { drawIn, drawOf } from "./houseModel.ts";
+import { sceneOf } from "./sceneLookup.ts";
+import {
+  Home,
+  answering,
+  be,
+  deviceOf,
+  modes,
+  placed,
+  rowsOf,
+  type Action,
+  type Device,
+  type Scene,
+} from "./state.ts";
+import { sceneId, title } from "./parameters.ts";
+
+const tool = createToolFactory(Home);
+
+const mostScenes = 60;
+
+const names = [
+  "Movie night",
+  "Reading hour",
+  "Dinner for six",
+  "Yoga",
+  "Video call",
+  "Deep clean",
+  "Siesta",
+  "Rainy Sunday",
+  "Painting afternoon",
+  "Guests arrive",
+  "Late snack",
+  "Board games",
+];
+
+/** Refuses a scene that names devices which are no longer there. */
+export function complete(home: Home, scene_id: string, { name, actions }: Scene): void {
+  const gone = actions
+    .filter(it => !Object.hasOwn(home.devices, it.device_id))
+    .map(it => home.removed[it.device_id]);
+  if (gone.length > 0)
+    refuse(
+      "precondition_failed",
+      `scene ${scene_id} (${name}) uses ${gone.map(it => (it ? `the ${it.name}, removed on ${it.on}` : "a device that is gone")).join(" and ")}`,
+      "create a new scene without it, or choose another scene",
+    );
+}
+
+/** Whether the device is as the action wants it. */
+function isDone(device: Device, { do: what, level }: Action): boolean {
+  switch (what) {
+    case "on":
+      return isOn(device);
+    case "off":
+      return !isOn(device);
+    case "open":
+      return device.kind === "blinds" && device.position === (level ?? 100);
+    case "close":
+      return device.kind === "blinds" && device.position === 0;
+    case "lock":
+      return device.kind === "lock" && device.is_locked;
+    case "set":
+      return device.kind === "light"
+        ? device.is_on && device.brightness === level
+        : device.kind === "thermostat"
+          ? device.is_on && device.target === level
+          : device.kind === "fan" && device.speed === level;
+    default:
+      return what satisfies never;
+  }
+}
+
+/** Carries an action out on the draft. */
+function act(
+  home: Home,
+  device: Device,
+  { device_id, do: what, level = 100 }: Action,
+  by: string,
+  context: Pick<ToolContext, "now" | "newId">,
+): void {
+  const { now } = context;
+  answering(home, device_id, device);
+  if (what === "off") switchOff(home, device_id, device, now);
+  else if (what === "open" || what === "close")
+    requireMovableBlinds(home, device_id, what === "close" ? 0 : level).position =
+      what === "close" ? 0 : level;
+  else if (what === "lock" && device.kind === "lock") {
+    if (device.ajar)
+      refuse(
+        "precondition_failed",
+        `the ${device.name} (${device_id}) is not shut`,
+        "somebody has to shut it first",
+      );
+    turnBolt(home, device_id, device, true, by, context);
+  } else if (what === "set" && device.kind === "thermostat") {
+    settleClimate(home, device.room_id, now);
+    Object.assign(device, { is_on: true, target: level });
+  } else {
+    if (!isOn(device)) switchOn(home, device_id, device, now);
+    if (what === "set" && device.kind === "light") device.brightness = level;
+    if (what === "set" && device.kind === "fan") device.speed = Math.min(device.speeds, level);
+  }
+}
+
+export const sceneTools = {
+  list_scenes: tool({
+    effect: "read",
+    summary:
+      "List scenes with how many devices each moves, all of them or only those whose name contains some words or that use one device.",
+    input: {
+      name: label("scene").optional().describe("Only scenes whose name contains this"),
+      device_id: id("device").optional().describe("Only scenes that use this device"),
+      mode: z.enum(modes).optional().describe("Only scenes that set this mode"),
+      limit: z.int().min(1).max(50).optional().describe("At most this many, 30 if not given"),
+    },
+    returns: {
+      scenes: z.array(
+        z.object({
+          scene: label("scene"),
+          scene_id: id("scene"),
+          devices: z.int(),
+          mode: z.string().optional(),
+        }),
+      ),
+    },
+    run(home, { name, device_id, mode, limit = 30 }) {
+      if (device_id) deviceOf(home, device_id);
+      const found = rowsOf(home.scenes).filter(
+        ([, it]) =>
+          (!name || containsText(it.name, name)) &&
+          (!device_id || it.actions.some(action => action.device_id === device_id)) &&
+          (!mode || it.mode === mode),
+      );
+      found.sort(([a, x], [b, y]) => (x.name < y.name ? -1 : x.name > y.name ? 1 : a < b ? -1 : 1));
+      return {
+        scenes: found.slice(0, limit).map(([scene_id, it]) => ({
+          scene: it.name,
+          scene_id,
+          devices: it.actions.length,
+          ...(it.mode ? { mode: it.mode } : {}),
+        })),
+      };
+    },
+  }),
+  create_scene: tool({
+    effect: "write",
+    summary:
+      "Make a scene that turns some devices on and others off, and may set the mode of the flat.",
+    input: {
+      name: title.describe("Name of the scene").meta({ examples: names }),
+      turn_on: z
+        .array(id("device"))
+        .min(1)
+        .max(10)
+        .optional()
+        .describe("Ids of lights, plugs, fans and heating to turn on"),
+      turn_off: z
+        .array(id("device"))
+        .min(1)
+        .max(10)
+        .optional()
+        .describe("Ids of lights, plugs, fans and heating to turn off"),
+      brightness: z
+        .int()
+        .min(1)
+        .max(100)
+        .optional()
+        .describe("Brightness of the lights that it turns on, in percent")
+        .meta({ examples: [10, 20, 25, 30, 40, 50, 60, 75, 80] }),
+      mode: z.enum(modes).optional().describe("Mode that the scene sets"),
+    },
+    returns: { scene: label("scene"), scene_id: id("scene"), devices: z.int() },
+    run(home, { name, turn_on = [], turn_off = [], brightness, mode }, { newId }) {
+      const used = [...turn_on, ...turn_off];
+      if (used.length === 0)
+        refuse(
+          "invalid_params",
+          "a scene needs a device to turn on or off",
+          "give turn_on or turn_off",
+        );
+      if (new Set(used).size < used.length)
+        refuse(
+          "invalid_params",
+          "a device is named twice",
+          "name each device once, in turn_on or in turn_off",
+        );
+      const known = rowsOf(getOriginal(home).scenes).find(
+        ([, it]) => it.name.toLowerCase() === name.toLowerCase(),
+      );
+      if (known)
+        refuse(
+          "conflict",
+          `there is already a scene ${known[1].name} (${known[0]})`,
+          "choose another name",
+        );
+      if (Object.keys(getOriginal(home).scenes).length >= mostScenes)
+        refuse("limit_exceeded", `the flat has ${mostScenes} scenes already, as many as it keeps`);
+      const actions = used.map((device_id, i): Action => {
+        const device = deviceOf(home, device_id);
+        if (device.kind === "blinds" || device.kind === "lock" || device.kind === "vacuum")
+          refuse(
+            "precondition_failed",
+            `${placed(home, device_id, device)} ${be(device)} not turned on and off`,
+            "name lights, plugs, fans or heating",
+          );
+        if (i >= turn_on.length && device.kind === "plug" && device.essential)
+          refuse(
+            "permission_denied",
+            `${placed(home, device_id, device)} has to stay on`,
+            "leave it out",
+          );
+        const dims =
+          i < turn_on.length && brightness !== undefined && device.kind === "light" && device.dims;
+        return dims
+          ? { device_id, do: "set", level: brightness }
+          : { device_id, do: i < turn_on.length ? "on" : "off" };
+      });
+      const scene_id = newId("scn");
+      home.scenes[scene_id] = { name, actions, ...(mode ? { mode } : {}) };
+      return { scene: name, scene_id, devices: actions.length };
+    },
+  }),
+  activate_scene: tool({
+    effect: "write",
+    summary:
+      "Activate a scene: all its devices at once do what it says, and the flat takes its mode. Refused as a whole if one of them cannot.",
+    input: { scene_id: sceneId },
+    returns: {
+      scene: label("scene"),
+      scene_id: id("scene"),
+      changed: z.int().describe("Devices that did something"),
+      mode: z.string(),
+    },
+    run(home, { scene_id }, context) {
+      const scene = sceneOf(home, scene_id);
+      complete(home, scene_id, scene);
+      const frozen = getOriginal(home);
+      const todo = frozen.scenes[scene_id]!.actions.filter(
+        it => !isDone(frozen.devices[it.device_id]!, it),
+      );
+      if (todo.length === 0 && (!scene.mode || scene.mode === home.mode))
+        refuse(
+          "conflict",
+          `everything in scene ${scene_id} (${scene.name}) is as it wants already`,
+        );
+      if (scene.mode) home.mode = scene.mode;
+      for (const it of todo)
+        act(home, home.devices[it.device_id]!, it, `the ${scene.name} scene`, context);
+      const moved = todo.map(it => it.device_id);
+      const rooms = new Map(moved.map(it => [frozen.devices[it]!.room_id, 0]));
+      for (const room of rooms.keys()) {
+        const sum = (of: Home) =>
+          moved
+            .filter(it => frozen.devices[it]!.room_id === room)
+            .reduce((total, it) => total + drawOf(frozen, of.devices[it]!, context.now), 0);
+        const extra = sum(home) - sum(frozen);
+        if (extra > 0)
+          requireCircuitCapacity(home, room, Math.round(extra), drawIn(frozen, room, context.now));
+      }
+      scene.last = context.now;
+      return { scene: scene.name, scene_id, changed: todo.length, mode: home.mode };
+    },
+  }),
+};

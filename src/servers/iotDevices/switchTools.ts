@@ -1,0 +1,115 @@
+/** Tools that turn devices on and off and set brightness and color. */
+import { z } from "zod";
+import { id, label } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import {
+  requireCircuitCapacity,
+  drawWhenOn,
+  isOn,
+  switchOff,
+  switchOn,
+  watts,
+} from "./deviceSwitching.ts";
+import { drawIn, drawOf } from "./houseModel.ts";
+import { answering, be, colors, deviceOf, placed, ready, Home, type Device } from "./state.ts";
+import { deviceId, lightId } from "./parameters.ts";
+
+const tool = createToolFactory(Home);
+
+const isSwitched = (device: Device): boolean => "is_on" in device || device.kind === "fan";
+
+export const switchTools = {
+  turn_on: tool({
+    effect: "write",
+    summary:
+      "Turn on a light, plug, fan or heating. A light comes back with its last brightness, a fan at its lowest speed.",
+    input: { device_id: deviceId },
+    returns: { name: label("device"), device_id: id("device"), state: z.string(), watts },
+    run(home, { device_id }, { now }) {
+      const device = deviceOf(home, device_id);
+      answering(home, device_id, device);
+      if (isSwitched(device) && isOn(device))
+        refuse("conflict", `${placed(home, device_id, device)} ${be(device)} already on`);
+      const already = drawIn(getOriginal(home), device.room_id, now);
+      const extra = drawWhenOn(getOriginal(home), device, now);
+      requireCircuitCapacity(home, device.room_id, extra, already);
+      switchOn(home, device_id, device, now);
+      return { name: device.name, device_id, state: "on", watts: already + extra };
+    },
+  }),
+  turn_off: tool({
+    effect: "write",
+    summary:
+      "Turn off a light, plug, fan or heating. What has to stay on, such as a fridge, is refused.",
+    input: { device_id: deviceId },
+    returns: { name: label("device"), device_id: id("device"), state: z.string(), watts },
+    run(home, { device_id }, { now }) {
+      const device = deviceOf(home, device_id);
+      answering(home, device_id, device);
+      if (isSwitched(device) && !isOn(device))
+        refuse("conflict", `${placed(home, device_id, device)} ${be(device)} already off`);
+      const left =
+        drawIn(getOriginal(home), device.room_id, now) -
+        drawOf(getOriginal(home), getOriginal(home).devices[device_id]!, now);
+      switchOff(home, device_id, device, now);
+      return { name: device.name, device_id, state: "off", watts: left };
+    },
+  }),
+  set_brightness: tool({
+    effect: "write",
+    summary: "Dim a light or make it brighter, in percent; a light that is off comes on.",
+    input: {
+      device_id: lightId,
+      brightness: z
+        .int()
+        .min(1)
+        .max(100)
+        .describe("Brightness in percent")
+        .meta({ examples: [5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 75, 80, 90, 100] }),
+    },
+    returns: { name: label("light"), device_id: id("light"), brightness: z.int(), was: z.string() },
+    run(home, { device_id, brightness }) {
+      const light = ready(home, device_id, "light");
+      const what = placed(home, device_id, light);
+      if (!light.dims)
+        refuse(
+          "precondition_failed",
+          `${what} cannot be dimmed`,
+          "it can only be turned on and off",
+        );
+      if (light.is_on && light.brightness === brightness)
+        refuse("conflict", `${what} ${be(light)} already at ${brightness} percent`);
+      const was = light.is_on ? `${light.brightness} percent` : "off";
+      light.brightness = brightness;
+      light.is_on = true;
+      return { name: light.name, device_id, brightness, was };
+    },
+  }),
+  set_color: tool({
+    effect: "write",
+    summary: "Give a light another color. It must be on, and be one that has colors.",
+    input: { device_id: lightId, color: z.enum(colors).describe("The color") },
+    returns: { name: label("light"), device_id: id("light"), color: z.string(), was: z.string() },
+    run(home, { device_id, color }) {
+      const light = ready(home, device_id, "light");
+      const what = placed(home, device_id, light);
+      const was =
+        light.color ??
+        refuse(
+          "precondition_failed",
+          `${what} ${be(light)} of one white only`,
+          "iot_devices_get_room_state shows which lights have a color",
+        );
+      if (!light.is_on)
+        refuse(
+          "precondition_failed",
+          `${what} ${be(light)} off`,
+          "iot_devices_turn_on or iot_devices_set_brightness turns it on",
+        );
+      if (was === color) refuse("conflict", `${what} ${be(light)} already ${color}`);
+      light.color = color;
+      return { name: light.name, device_id, color, was };
+    },
+  }),
+};

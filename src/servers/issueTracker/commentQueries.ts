@@ -1,0 +1,42 @@
+/** Tools that list the comments on an issue. */
+import { z } from "zod";
+import { id, minute } from "../../environment/fieldSchemas.ts";
+import { createToolFactory } from "../../environment/server.ts";
+import { issueOf, Tracker, userName, userNamed } from "./state.ts";
+import { issueId, limit, person } from "./parameters.ts";
+
+const tool = createToolFactory(Tracker);
+
+export const commentQueries = {
+  list_comments: tool({
+    effect: "read",
+    summary: "List the comments on one issue, newest first.",
+    input: {
+      issue_id: issueId,
+      by: person()
+        .optional()
+        .describe("Only comments by this person, by full name or e-mail address"),
+      limit,
+    },
+    returns: {
+      comments: z.array(
+        z.object({ comment_id: id("comment"), by: person(), at: minute(), text: z.string() }),
+      ),
+    },
+    run(tracker, { issue_id, by, limit: most = 10 }) {
+      issueOf(tracker, issue_id);
+      const userId = by === undefined ? undefined : userNamed(tracker, by);
+      const found = Object.entries(tracker.comments)
+        .filter(([, it]) => it.issue_id === issue_id && (!userId || it.by === userId))
+        .sort(([a, x], [b, y]) => (x.at === y.at ? (a < b ? 1 : -1) : x.at < y.at ? 1 : -1));
+      return {
+        comments: found.slice(0, most).map(([comment_id, it]) => ({
+          comment_id,
+          by: userName(tracker, it.by),
+          at: it.at,
+          text: it.text,
+        })),
+      };
+    },
+  }),
+};

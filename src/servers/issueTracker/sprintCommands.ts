@@ -1,0 +1,217 @@
+/** Tools that create sprints and plan issues into them. */
+import { z } from "zod";
+import { day, label } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { daysBetween } from "../../environment/time.ts";
+import {
+  hasRoom,
+  named,
+  openIssue,
+  ownIssue,
+  ownProject,
+  pointsIn,
+  projectIdOf,
+  sprintOf,
+  Tracker,
+  userName,
+} from "./state.ts";
+import { given, issueId, issueKey, projectId, sprintId, sprintRow } from "./parameters.ts";
+
+const tool = createToolFactory(Tracker);
+
+const longestSprint = 42;
+
+/** How long afterwards work can still be logged. */
+export const latest = 31;
+
+export const sprintCommands = {
+  create_sprint: tool({
+    effect: "write",
+    summary: "Plan a sprint in a project that the user leads. A project has one sprint at a time.",
+    input: {
+      project_id: projectId,
+      name: z
+        .string()
+        .min(3)
+        .max(60)
+        .regex(/\S/)
+        .describe("Name of the sprint")
+        .meta({
+          examples: [
+            "Spring polish",
+            "Launch week",
+            "Bug hunt",
+            "Content sprint",
+            "Print sprint",
+            "Summer prep",
+            "Handover",
+            "Stabilise",
+            "Photo sprint",
+            "Small things",
+            "Proof round",
+            "Final stretch",
+          ],
+        }),
+      start: day().describe("First day, today or later"),
+      end: day().describe("Last day, at most six weeks after the first"),
+      capacity: z
+        .int()
+        .min(1)
+        .max(200)
+        .describe("Story points that it takes")
+        .meta({ examples: [12, 15, 18, 20, 24, 30, 32, 40] }),
+    },
+    returns: {
+      ...sprintRow,
+      project_id: projectId,
+      status: z.string(),
+      start: day(),
+      end: day(),
+      capacity: z.int(),
+    },
+    run(tracker, { project_id, name, start, end, capacity }, { now, newId }) {
+      const project = ownProject(tracker, project_id);
+      if (project.lead !== tracker.user)
+        refuse(
+          "permission_denied",
+          `only its lead plans the sprints of ${project.name} (${project_id})`,
+          `ask ${userName(tracker, project.lead)}`,
+        );
+      if (start < now.slice(0, 10))
+        refuse(
+          "precondition_failed",
+          `the first day ${start} is past: today is ${now.slice(0, 10)}`,
+          "choose today or a later day",
+        );
+      if (end <= start || daysBetween(start, end) > longestSprint)
+        refuse(
+          "invalid_params",
+          `a sprint ends 1 to ${longestSprint} days after it starts, and ${end} is ${daysBetween(start, end)} days after ${start}`,
+        );
+      const others = Object.values(getOriginal(tracker).sprints).filter(
+        it => it.project_id === project_id,
+      );
+      const same = others.find(it => it.name.toLowerCase() === name.trim().toLowerCase());
+      if (same)
+        refuse(
+          "conflict",
+          `${project.name} already has a sprint ${same.name}`,
+          "choose another name",
+        );
+      const clash = others.find(it => it.status !== "closed" && it.start <= end && start <= it.end);
+      if (clash)
+        refuse(
+          "conflict",
+          `${clash.name} runs from ${clash.start} to ${clash.end}, and ${project.name} has one sprint at a time`,
+          "choose other days",
+        );
+      const sprint_id = newId("spr");
+      tracker.sprints[sprint_id] = {
+        name: name.trim(),
+        project_id,
+        status: "planned",
+        start,
+        end,
+        capacity,
+      };
+      return {
+        sprint: name.trim(),
+        sprint_id,
+        project_id,
+        status: "planned",
+        start,
+        end,
+        capacity,
+      };
+    },
+  }),
+  add_to_sprint: tool({
+    effect: "write",
+    summary:
+      "Put an open issue into a planned or active sprint of its project, out of any sprint it is in. It needs points, and the sprint room for them.",
+    input: { issue_id: issueId, sprint_id: sprintId },
+    returns: {
+      title: label("issue"),
+      issue_id: issueKey(),
+      ...sprintRow,
+      planned_points: z.int(),
+      capacity: z.int(),
+      moved_from: label("sprint").optional(),
+    },
+    run(tracker, { issue_id, sprint_id }) {
+      const issue = openIssue(tracker, issue_id);
+      const sprint = sprintOf(tracker, sprint_id);
+      if (sprint.project_id !== projectIdOf(issue_id))
+        refuse(
+          "precondition_failed",
+          `${sprint.name} is a sprint of project ${sprint.project_id}, and ${issue_id} is not in it`,
+          `issue_tracker_list_sprints gives those of ${projectIdOf(issue_id)}`,
+        );
+      if (sprint.status === "closed")
+        refuse(
+          "precondition_failed",
+          `${sprint.name} (${sprint_id}) ended on ${sprint.end} and is closed`,
+          "choose a planned or active sprint",
+        );
+      if (issue.parent_id !== undefined)
+        refuse(
+          "precondition_failed",
+          `${named(issue, issue_id)} is a subtask and goes with ${issue.parent_id}`,
+          `add ${issue.parent_id} to the sprint`,
+        );
+      if (issue.sprint_id === sprint_id)
+        refuse("conflict", `${named(issue, issue_id)} is already in ${sprint.name}`);
+      if (issue.points === undefined)
+        refuse(
+          "precondition_failed",
+          `${named(issue, issue_id)} has no points`,
+          "issue_tracker_update_issue gives it points",
+        );
+      hasRoom(tracker, sprint_id, issue_id, issue.points);
+      const moved_from = issue.sprint_id && tracker.sprints[issue.sprint_id]!.name;
+      issue.sprint_id = sprint_id;
+      return given({
+        title: issue.title,
+        issue_id,
+        sprint: sprint.name,
+        sprint_id,
+        planned_points: pointsIn(getOriginal(tracker), sprint_id, issue_id) + issue.points,
+        capacity: sprint.capacity,
+        moved_from,
+      });
+    },
+  }),
+  remove_from_sprint: tool({
+    effect: "write",
+    summary:
+      "Take an issue out of the sprint it is in, back to the backlog. What was in a closed sprint stays there.",
+    input: { issue_id: issueId },
+    returns: { title: label("issue"), issue_id: issueKey(), ...sprintRow, planned_points: z.int() },
+    run(tracker, { issue_id }) {
+      const issue = ownIssue(tracker, issue_id);
+      const { sprint_id } = issue;
+      if (sprint_id === undefined) {
+        const hint =
+          issue.parent_id === undefined
+            ? undefined
+            : `it is a subtask and goes with ${issue.parent_id}`;
+        return refuse("precondition_failed", `${named(issue, issue_id)} is in no sprint`, hint);
+      }
+      const sprint = tracker.sprints[sprint_id]!;
+      if (sprint.status === "closed")
+        refuse(
+          "precondition_failed",
+          `${sprint.name} (${sprint_id}) ended on ${sprint.end} and is closed: what was in it stays`,
+        );
+      delete issue.sprint_id;
+      return {
+        title: issue.title,
+        issue_id,
+        sprint: sprint.name,
+        sprint_id,
+        planned_points: pointsIn(getOriginal(tracker), sprint_id, issue_id),
+      };
+    },
+  }),
+};

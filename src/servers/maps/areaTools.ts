@@ -1,0 +1,155 @@
+/** Tools for elevation, time zone and traffic at a place. */
+import { z } from "zod";
+import { id, label, minute } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { elsewhere } from "./localTime.ts";
+import { metersBetween } from "./geometry.ts";
+import { slownessOf } from "./journey.ts";
+import { placeId } from "./placeTools.ts";
+import { cityNamed, incidentsAt, placeOf, Atlas } from "./state.ts";
+
+const tool = createToolFactory(Atlas);
+
+/** Kilometres an hour of a car on a free street. */
+const free = { main: 42, street: 28, lane: 18, country: 65 } as const;
+
+const levelOf = (slowness: number): "free" | "moderate" | "heavy" =>
+  slowness < 1.3 ? "free" : slowness < 1.8 ? "moderate" : "heavy";
+
+export const areaTools = {
+  get_elevation: tool({
+    effect: "read",
+    summary:
+      "Get how high a place lies above the sea, and from another place the climb and how steep it is on average.",
+    input: {
+      place_id: placeId,
+      from_place: placeId.optional().describe("Place from which to climb"),
+    },
+    returns: {
+      name: label("place"),
+      place_id: id("place"),
+      elevation: z.int().describe("Metres above the sea"),
+      climb: z.int().optional().describe("Metres up, or down if negative"),
+      percent: z.int().optional().describe("How steep it is on average"),
+    },
+    run(atlas, { place_id, from_place }) {
+      const place = placeOf(atlas, place_id);
+      const own = { name: place.name, place_id, elevation: place.elevation };
+      if (from_place === undefined) return own;
+      if (from_place === place_id)
+        refuse(
+          "invalid_params",
+          `both places are ${place.name}`,
+          "give two different places, or leave out from_place",
+        );
+      const from = placeOf(atlas, from_place);
+      const climb = place.elevation - from.elevation;
+      return {
+        ...own,
+        climb,
+        percent: Math.round((100 * climb) / Math.max(1, metersBetween(from, place))),
+      };
+    },
+  }),
+  get_timezone: tool({
+    effect: "read",
+    summary:
+      "Get a city's time zone and what time it is there, now or when it is a given time at home.",
+    input: {
+      city: label("city").describe("Name of the city"),
+      at: minute().optional().describe("Time at home, YYYY-MM-DDTHH:MM, now if not given"),
+    },
+    returns: {
+      city: label("city"),
+      timezone: z.string(),
+      offset: z.string(),
+      local_time: minute(),
+    },
+    run(atlas, { city, at }, { now }) {
+      const there = cityNamed(atlas, city);
+      const { local, offset } = elsewhere(
+        at ?? now,
+        atlas.cities[atlas.home_city]!.timezone,
+        there.timezone,
+      );
+      return { city: there.name, timezone: there.timezone, offset, local_time: local };
+    },
+  }),
+  get_traffic: tool({
+    effect: "read",
+    summary:
+      "Get the traffic on the home city's streets, slowest first, with closures and roadworks; now or at a coming time, of all streets or one.",
+    input: {
+      street: label("street").optional().describe("Only this street, by its name"),
+      at: minute().optional().describe("Time to look at, YYYY-MM-DDTHH:MM, now if not given"),
+      limit: z
+        .int()
+        .min(1)
+        .max(20)
+        .optional()
+        .describe("At most this many, 6 if not given")
+        .meta({ examples: [3, 4, 5, 8] }),
+    },
+    returns: {
+      streets: z.array(
+        z.object({
+          street: label("street"),
+          traffic: z.enum(["free", "moderate", "heavy", "closed"]),
+          speed: z.int().describe("Kilometres an hour"),
+          because: z.string().optional(),
+        }),
+      ),
+    },
+    run(atlas, { street, at: asked, limit: most = 6 }, { now }) {
+      const at = asked ?? now;
+      if (at < now)
+        refuse(
+          "precondition_failed",
+          `${at} has passed: it is ${now}`,
+          "leave at out for the traffic now",
+        );
+      const wanted = street?.trim().toLowerCase();
+      const named = Object.entries(atlas.streets).filter(
+        ([, it]) => wanted === undefined || it.name.toLowerCase() === wanted,
+      );
+      if (named.length === 0)
+        refuse(
+          "not_found",
+          `there is no street ${street} in ${atlas.cities[atlas.home_city]!.name}`,
+          "leave street out to see which there are",
+        );
+      const open = named.flatMap(([street_id, it]) =>
+        it.kind === "path" || it.kind === "ferry"
+          ? []
+          : [{ street_id, name: it.name, speed: free[it.kind] }],
+      );
+      if (open.length === 0)
+        refuse("precondition_failed", `${named[0]![1].name} has no traffic: no cars may use it`);
+      const rows = open.map(it => {
+        const on = incidentsAt(atlas, at).find(other => other.street_id === it.street_id);
+        const isClosed = on?.kind === "closure" && on.modes.includes("driving");
+        const slowness = isClosed ? Infinity : slownessOf(atlas, it.street_id, at);
+        const because = on ? { because: `${on.kind} until ${on.until.replace("T", " ")}` } : {};
+        return {
+          slowness,
+          row: {
+            street: it.name,
+            traffic: isClosed ? ("closed" as const) : levelOf(slowness),
+            speed: Math.round(it.speed / slowness),
+            ...because,
+          },
+        };
+      });
+      rows.sort((a, b) =>
+        a.slowness === b.slowness
+          ? a.row.street < b.row.street
+            ? -1
+            : 1
+          : b.slowness > a.slowness
+            ? 1
+            : -1,
+      );
+      return { streets: rows.slice(0, most).map(it => it.row) };
+    },
+  }),
+};

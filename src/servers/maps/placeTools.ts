@@ -1,0 +1,303 @@
+/** The map's tools that find places and addresses: five look-ups that change nothing. */
+import { z } from "zod";
+import { id, label } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { containsWords } from "../../environment/textSearch.ts";
+import { isWithin, timeOf, dayNameOf } from "./localTime.ts";
+import { footOn, metersBetween, pointAlong } from "./geometry.ts";
+import { addressOf, Atlas, categories, cityNamed, cityOf, placeOf, type Place } from "./state.ts";
+
+const tool = createToolFactory(Atlas);
+
+export const placeId = id("place").describe("Place id, as maps_search_places gives it");
+const category = z.enum(categories).optional().describe("Only places of this category");
+const openNow = z.boolean().optional().describe("True for places that are open at this time only");
+const limit = z
+  .int()
+  .min(1)
+  .max(50)
+  .optional()
+  .describe("At most this many, 10 if not given")
+  .meta({ examples: [3, 4, 5, 6, 8] });
+const degrees = (most: number, what: string, examples: readonly number[]) =>
+  z
+    .number()
+    .min(-most)
+    .max(most)
+    .describe(what)
+    .meta({ examples: [...examples] });
+const listed = z.array(
+  z.object({ name: label("place"), place_id: id("place"), category: z.string() }),
+);
+
+/** Whether a place is open, if its hours are known. */
+function isOpen({ hours, gone }: Place, now: string): boolean | undefined {
+  if (gone) return false;
+  if (!hours) return undefined;
+  return dayNameOf(now) !== hours.closed_on && isWithin(timeOf(now), hours.opens, hours.closes);
+}
+
+const row = ([place_id, { name, category }]: [string, Place]) => ({ name, place_id, category });
+const byName = ([a, x]: [string, Place], [b, y]: [string, Place]) =>
+  x.name === y.name ? (a < b ? -1 : 1) : x.name < y.name ? -1 : 1;
+
+const rounded = (meters: number) => Math.round(meters);
+/** Nearer than this a point has a place's address; farther than the second it is on no street. */
+const [atTheDoor, onTheStreet, inTheCity] = [40, 400, 12_000];
+
+export const placeTools = {
+  geocode: tool({
+    effect: "read",
+    summary:
+      "Turn a street address or a city's name into coordinates, and say which place is there.",
+    input: {
+      address: label("address").describe("House number, street and city, or a city's name alone"),
+    },
+    returns: {
+      address: label("address"),
+      latitude: z.number(),
+      longitude: z.number(),
+      precision: z.enum(["place", "street", "city"]).describe("How exact the point is"),
+      places: z
+        .array(z.object({ name: label("place"), place_id: id("place") }))
+        .optional()
+        .describe("What is at that address"),
+    },
+    run(atlas, { address }) {
+      const [first = "", second = ""] = address.split(",").map(it => it.trim());
+      const city = Object.values(atlas.cities).find(
+        it => it.name.toLowerCase() === first.toLowerCase() && !second,
+      );
+      if (city)
+        return {
+          address: city.name,
+          latitude: city.latitude,
+          longitude: city.longitude,
+          precision: "city",
+        };
+      const own = second ? cityNamed(atlas, second).city_id : undefined;
+      const here = Object.entries(atlas.places).filter(
+        ([, it]) =>
+          it.address.toLowerCase() === first.toLowerCase() && (!own || it.city_id === own),
+      );
+      const [known] = here;
+      if (known) {
+        const { latitude, longitude } = known[1];
+        return {
+          address: addressOf(atlas, known[1]),
+          latitude,
+          longitude,
+          precision: "place",
+          places: here.map(([place_id, it]) => ({ name: it.name, place_id })),
+        };
+      }
+      const home = atlas.cities[atlas.home_city]!.name;
+      const [, house = "", streetName = first] = /^(\d{1,3}) (.+)$/.exec(first) ?? [];
+      const street = Object.values(atlas.streets).find(
+        it => it.name.toLowerCase() === streetName.toLowerCase() && it.kind !== "ferry",
+      );
+      if (!street || (own && own !== atlas.home_city))
+        return refuse(
+          "not_found",
+          `there is no address ${address} on this map`,
+          "write it as number, street and city, or look for a place with maps_search_places",
+        );
+      if (house && Number(house) > street.numbers)
+        refuse(
+          "not_found",
+          `${street.name} has house numbers up to ${street.numbers}, not ${house}`,
+        );
+      const point = pointAlong(street.line, house ? Number(house) / street.numbers : 0.5);
+      return {
+        address: `${house ? `${house} ` : ""}${street.name}, ${home}`,
+        ...point,
+        precision: "street",
+      };
+    },
+  }),
+  reverse_geocode: tool({
+    effect: "read",
+    summary:
+      "Say what is at a point given by its coordinates: the nearest place with its address, the street, or the city.",
+    input: {
+      latitude: degrees(
+        90,
+        "Degrees north",
+        [43.4612, 43.4631, 43.4592, 43.4666, 43.4594, 43.4678, 43.4641, 43.4574],
+      ),
+      longitude: degrees(
+        180,
+        "Degrees east; west is negative",
+        [-3.8053, -3.8093, -3.8032, -3.8145, -3.8119, -3.8043, -3.8075, -3.8161],
+      ),
+    },
+    returns: {
+      address: label("address").optional(),
+      street: label("street").optional(),
+      city: label("city"),
+      place: label("place").optional(),
+      place_id: id("place").optional(),
+      meters: z.int().describe("How far it is from the point"),
+    },
+    run(atlas, point) {
+      const city = Object.values(atlas.cities).reduce((best, it) =>
+        metersBetween(point, it) < metersBetween(point, best) ? it : best,
+      );
+      const [place_id, place] = Object.entries(atlas.places).reduce((best, it) =>
+        metersBetween(point, it[1]) < metersBetween(point, best[1]) ? it : best,
+      );
+      const toPlace = metersBetween(point, place);
+      if (toPlace <= atTheDoor)
+        return {
+          address: addressOf(atlas, place),
+          city: cityOf(atlas, place).name,
+          place: place.name,
+          place_id,
+          meters: rounded(toPlace),
+        };
+      const streets = Object.values(atlas.streets)
+        .filter(it => it.kind !== "ferry")
+        .map(it => ({ name: it.name, meters: footOn(it.line, point).meters }));
+      const street = streets.reduce((best, it) => (it.meters < best.meters ? it : best));
+      if (street.meters <= onTheStreet)
+        return {
+          street: street.name,
+          city: atlas.cities[atlas.home_city]!.name,
+          place: place.name,
+          place_id,
+          meters: rounded(street.meters),
+        };
+      const toCity = metersBetween(point, city);
+      if (toCity > inTheCity)
+        refuse(
+          "not_found",
+          `there is nothing at ${point.latitude}, ${point.longitude}: the nearest city, ${city.name}, is ${Math.round(toCity / 1000)} km away`,
+          "check the signs: west and south are negative",
+        );
+      return { city: city.name, meters: rounded(toCity) };
+    },
+  }),
+  search_places: tool({
+    effect: "read",
+    summary:
+      "Find places by words of their name, by category or city, in the order of their names. For what is close to somewhere use maps_nearby_places.",
+    input: {
+      name: label("place").optional().describe("Only places whose name contains these words"),
+      category,
+      city: label("city").optional().describe("Only places of this city"),
+      open_now: openNow,
+      limit,
+    },
+    returns: { places: listed, more: z.int().optional().describe("How many were left out") },
+    run(atlas, { name, category: kind, city, open_now, limit: most = 10 }, { now }) {
+      const own = city === undefined ? undefined : cityNamed(atlas, city).city_id;
+      const found = Object.entries(atlas.places).filter(
+        ([, it]) =>
+          (!it.gone || name !== undefined) &&
+          (!name || containsWords(it.name, name)) &&
+          (!kind || it.category === kind) &&
+          (!own || it.city_id === own) &&
+          (!open_now || isOpen(it, now) === true),
+      );
+      const exact = name?.trim().toLowerCase();
+      const sorted = found.sort(
+        (a, b) =>
+          Number(b[1].name.toLowerCase() === exact) - Number(a[1].name.toLowerCase() === exact) ||
+          byName(a, b),
+      );
+      return {
+        places: sorted.slice(0, most).map(row),
+        ...(found.length > most ? { more: found.length - most } : {}),
+      };
+    },
+  }),
+  get_place: tool({
+    effect: "read",
+    summary:
+      "Get one place in full: address, coordinates, phone, rating, opening hours and whether it is open now.",
+    input: { place_id: placeId },
+    returns: {
+      name: label("place"),
+      place_id: id("place"),
+      category: z.string(),
+      address: label("address"),
+      city: label("city"),
+      latitude: z.number(),
+      longitude: z.number(),
+      phone: z.string(),
+      rating: z.string().describe("Of 5"),
+      hours: z.string(),
+      open: z.boolean().optional().describe("Whether it is open at this time"),
+      closed_for_good: z.boolean().optional(),
+    },
+    run(atlas, { place_id }, { now }) {
+      const place = placeOf(atlas, place_id);
+      const { name, category: kind, latitude, longitude, phone, rating, hours, gone } = place;
+      const open = isOpen(place, now);
+      return {
+        name,
+        place_id,
+        category: kind,
+        address: addressOf(atlas, place),
+        city: cityOf(atlas, place).name,
+        latitude,
+        longitude,
+        phone: phone ?? "not listed",
+        rating: rating === undefined ? "not rated" : `${rating} of 5`,
+        hours: gone
+          ? "closed for good"
+          : hours
+            ? `${hours.opens} to ${hours.closes}${hours.closed_on ? `, closed on ${hours.closed_on}` : ""}`
+            : "not listed",
+        ...(open === undefined ? {} : { open }),
+        ...(gone ? { closed_for_good: true } : {}),
+      };
+    },
+  }),
+  nearby_places: tool({
+    effect: "read",
+    summary:
+      "List the places around a place, nearest first, with how far they are as the crow flies.",
+    input: {
+      place_id: placeId.describe("Place in the middle, as maps_search_places gives it"),
+      category,
+      radius: z
+        .int()
+        .min(50)
+        .max(20_000)
+        .optional()
+        .describe("How far around, in metres, 500 if not given")
+        .meta({ examples: [200, 300, 400, 500, 750, 800, 1000, 1500, 2000] }),
+      open_now: openNow,
+      limit,
+    },
+    returns: {
+      places: z.array(
+        z.object({
+          name: label("place"),
+          place_id: id("place"),
+          category: z.string(),
+          meters: z.int(),
+        }),
+      ),
+    },
+    run(atlas, { place_id, category: kind, radius = 500, open_now, limit: most = 8 }, { now }) {
+      const middle = placeOf(atlas, place_id);
+      const around = Object.entries(atlas.places)
+        .filter(
+          ([other, it]) =>
+            other !== place_id &&
+            !it.gone &&
+            (!kind || it.category === kind) &&
+            (!open_now || isOpen(it, now) === true),
+        )
+        .map(it => ({ ...row(it), meters: rounded(metersBetween(middle, it[1])) }))
+        .filter(it => it.meters <= radius);
+      return {
+        places: around
+          .sort((a, b) => a.meters - b.meters || (a.place_id < b.place_id ? -1 : 1))
+          .slice(0, most),
+      };
+    },
+  }),
+};

@@ -1,0 +1,172 @@
+/** Tools that save places and list saved places. */
+import { z } from "zod";
+import { id, label, minute } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
+import { containsWords } from "../../environment/textSearch.ts";
+import { placeId } from "./placeTools.ts";
+import { lists, placeOf, Atlas } from "./state.ts";
+
+const tool = createToolFactory(Atlas);
+
+const list = z.enum(lists);
+
+export const savedPlaceTools = {
+  save_place: tool({
+    effect: "write",
+    summary:
+      "Keep a place on one of the user's lists, with a note if there is something to remember. A place stands on a list once.",
+    input: {
+      place_id: placeId,
+      list: list.describe("List to keep it on"),
+      note: z
+        .string()
+        .min(1)
+        .max(200)
+        .optional()
+        .describe("What to remember about it")
+        .meta({
+          examples: [
+            "good coffee",
+            "ask for the back room",
+            "closed at lunch",
+            "book ahead",
+            "parking behind the house",
+            "bring cash",
+            "for the team lunch",
+            "recommended by a friend",
+          ],
+        }),
+    },
+    returns: {
+      saved_id: id("saved_place"),
+      name: label("saved_place"),
+      list: z.string(),
+      on_list: z.int().describe("How many places the list holds now"),
+    },
+    run(atlas, { place_id, list: wanted, note }, { now, newId }) {
+      const map = getOriginal(atlas);
+      const place = placeOf(map, place_id);
+      if (place.gone)
+        refuse(
+          "precondition_failed",
+          `${place.name} has closed for good`,
+          "maps_nearby_places finds something like it",
+        );
+      const on = Object.values(map.saved).filter(it => it.list === wanted);
+      if (on.some(it => it.place_id === place_id))
+        refuse("conflict", `${place.name} is on the list ${wanted} already`);
+      if (on.length >= map.limits.per_list)
+        refuse(
+          "limit_exceeded",
+          `the list ${wanted} is full: it holds ${map.limits.per_list} places`,
+          `keep it on another list (${lists.filter(it => it !== wanted).join(", ")}), or make room with maps_remove_saved_place`,
+        );
+      const saved_id = newId("sav");
+      atlas.saved[saved_id] = {
+        place_id,
+        list: wanted,
+        ...(note === undefined ? {} : { note }),
+        at: now,
+      };
+      return { saved_id, name: place.name, list: wanted, on_list: on.length + 1 };
+    },
+  }),
+  remove_saved_place: tool({
+    effect: "write",
+    summary: "Take a place off the list on which the user has saved it, which makes room there.",
+    destructive: true,
+    input: {
+      saved_id: id("saved_place").describe(
+        "Id of the saved place, as maps_list_saved_places gives it; not that of the place itself",
+      ),
+    },
+    returns: {
+      removed: z.string().describe("Name of the place"),
+      list: z.string(),
+      on_list: z.int().describe("How many places the list holds now"),
+    },
+    run(atlas, { saved_id }) {
+      const map = getOriginal(atlas);
+      const { place_id, list: from } = findEntity(
+        map.saved,
+        saved_id,
+        "saved place",
+        "maps_list_saved_places gives the ids",
+      );
+      delete atlas.saved[saved_id];
+      return {
+        removed: map.places[place_id]!.name,
+        list: from,
+        on_list: Object.values(map.saved).filter(it => it.list === from).length - 1,
+      };
+    },
+  }),
+  list_saved_places: tool({
+    effect: "read",
+    summary:
+      "List the places that the user has saved, newest first, all of them or one list's; without a filter the routes shared with others at this time as well.",
+    input: {
+      list: list.optional().describe("Only places of this list"),
+      name: label("saved_place").optional().describe("Only places whose name contains this"),
+      limit: z
+        .int()
+        .min(1)
+        .max(50)
+        .optional()
+        .describe("At most this many places, 10 if not given")
+        .meta({ examples: [3, 4, 5, 6] }),
+    },
+    returns: {
+      places: z.array(
+        z.object({
+          name: label("saved_place"),
+          saved_id: id("saved_place"),
+          place_id: id("place"),
+          list: z.string(),
+          note: z.string().optional(),
+        }),
+      ),
+      shared: z
+        .array(
+          z.object({
+            to: z.string(),
+            shared_id: id("shared_route"),
+            contact: label("contact"),
+            mode: z.string(),
+            until: minute(),
+          }),
+        )
+        .optional(),
+    },
+    run(atlas, { list: wanted, name, limit: most }, { now }) {
+      const found = Object.entries(atlas.saved).filter(
+        ([, it]) =>
+          (!wanted || it.list === wanted) &&
+          (!name || containsWords(atlas.places[it.place_id]!.name, name)),
+      );
+      const newest = found.sort(([a, x], [b, y]) =>
+        x.at === y.at ? (a < b ? -1 : 1) : x.at < y.at ? 1 : -1,
+      );
+      const shared = Object.entries(atlas.shared)
+        .filter(([, it]) => it.until > now)
+        .map(([shared_id, it]) => ({
+          to: atlas.places[it.to_place]!.name,
+          shared_id,
+          contact: atlas.contacts[it.contact_id]!.name,
+          mode: it.mode,
+          until: it.until,
+        }));
+      return {
+        places: newest.slice(0, most ?? 10).map(([saved_id, it]) => ({
+          name: atlas.places[it.place_id]!.name,
+          saved_id,
+          place_id: it.place_id,
+          list: it.list,
+          ...(it.note === undefined ? {} : { note: it.note }),
+        })),
+        ...(wanted === undefined && name === undefined && most === undefined ? { shared } : {}),
+      };
+    },
+  }),
+};

@@ -1,0 +1,70 @@
+/**
+ * Parameters and results that several of the chat's tools share, so that one thing is named and
+ * described one way.
+ */
+import { z } from "zod";
+import { day, id, label, spokenId } from "../../environment/fieldSchemas.ts";
+import { nameOf, reactionsOf, type Chat, type Message } from "./state.ts";
+
+export const channelId = id("channel").describe("Channel id, as team_chat_list_channels gives it");
+export const messageId = id("message").describe("Message id, as team_chat_get_channel gives it");
+
+/** People are known by their names: nobody says an id. */
+export const person = () => spokenId("person");
+
+export const limit = z
+  .int()
+  .min(1)
+  .max(50)
+  .optional()
+  .describe("At most this many, 7 if not given");
+
+export const text = z
+  .string()
+  .min(1)
+  .max(1000)
+  .regex(/\S/)
+  .meta({
+    examples: [
+      "Lunch at half past twelve?",
+      "The draft is in the shared folder",
+      "I am ten minutes late",
+      "Who has the key to the archive?",
+      "The client said yes!",
+      "Please look at the new version before Friday",
+      "Standup is moved to ten",
+      "I need a second pair of eyes",
+      "The printer works again",
+      "Can somebody take my call at three?",
+      "Thank you all for yesterday",
+      "The numbers are ready",
+    ],
+  });
+
+export const messageRow = {
+  text: label("message"),
+  message_id: id("message"),
+  by: z.string(),
+  date: day(),
+};
+
+/** How a message begins, on one line. */
+export function beginning(message: Message, length: number): string {
+  const line = message.text.replaceAll(/\s+/g, " ").trim();
+  return line.length <= length ? line : `${line.slice(0, length).replace(/ \S*$/, "")} …`;
+}
+
+export const rowOf = (chat: Chat, messageId: string, it: Message, length: number) => ({
+  text: beginning(it, length),
+  message_id: messageId,
+  by: nameOf(chat, it.by),
+  date: it.at.slice(0, 10),
+});
+
+/** The same, with reactions where there are some. */
+export function fullRowOf(chat: Chat, messageId: string, it: Message) {
+  const reactions = reactionsOf(it);
+  return { ...rowOf(chat, messageId, it, 140), ...(reactions === undefined ? {} : { reactions }) };
+}
+
+export const channelRow = { name: label("channel"), channel_id: id("channel") };

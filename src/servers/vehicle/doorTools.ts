@@ -1,0 +1,71 @@
+/** Tools that lock and unlock the doors. */
+import { z } from "zod";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { about } from "./resultRows.ts";
+import { called, doorNames, standing, steered, Garage } from "./state.ts";
+import { vehicleId } from "./parameters.ts";
+
+const tool = createToolFactory(Garage);
+
+export const doorTools = {
+  lock_doors: tool({
+    effect: "write",
+    summary: "Shut and lock all doors of a vehicle.",
+    input: { vehicle_id: vehicleId },
+    returns: { ...about, doors: z.string(), shut: z.int().describe("Doors that were open") },
+    run(garage, { vehicle_id }) {
+      const vehicle = steered(garage, vehicle_id);
+      const what = called(vehicle, vehicle_id);
+      if (vehicle.locked && vehicle.open.length === 0)
+        refuse("conflict", `${what} is locked already`);
+      const { blocked } = vehicle;
+      if (blocked && vehicle.open.includes(blocked.door))
+        refuse(
+          "precondition_failed",
+          `the ${blocked.door} of ${what} does not shut: ${blocked.by} is in the way`,
+          "somebody has to clear it by hand",
+        );
+      const shut = vehicle.open.length;
+      vehicle.open = [];
+      vehicle.locked = true;
+      return { vehicle: vehicle.name, vehicle_id, doors: "locked", shut };
+    },
+  }),
+  unlock_doors: tool({
+    effect: "write",
+    summary: "Unlock the doors of a vehicle that stands, or unlock them and open one.",
+    input: {
+      vehicle_id: vehicleId,
+      door: z.enum(doorNames).optional().describe("Door to open; none is opened if not given"),
+    },
+    returns: { ...about, doors: z.string(), opened: z.string().optional() },
+    run(garage, { vehicle_id, door }) {
+      const vehicle = steered(garage, vehicle_id);
+      const what = called(vehicle, vehicle_id);
+      standing(vehicle, vehicle_id, "its doors stay locked");
+      if (vehicle.gear !== "park")
+        refuse(
+          "precondition_failed",
+          `${what} stands in ${vehicle.gear}: its doors are unlocked in park`,
+          "vehicle_shift_gear puts it into park",
+        );
+      if (door === undefined && !vehicle.locked) refuse("conflict", `${what} is unlocked already`);
+      if (door !== undefined && vehicle.open.includes(door))
+        refuse("conflict", `the ${door} door of ${what} is open already`);
+      if (door?.startsWith("rear") && vehicle.child_lock)
+        refuse(
+          "permission_denied",
+          `the child lock keeps the ${door} door of ${what} shut`,
+          "it opens from outside; choose another door",
+        );
+      vehicle.locked = false;
+      if (door !== undefined) vehicle.open.push(door);
+      return {
+        vehicle: vehicle.name,
+        vehicle_id,
+        doors: "unlocked",
+        ...(door === undefined ? {} : { opened: door === "tailgate" ? door : `${door} door` }),
+      };
+    },
+  }),
+};

@@ -1,0 +1,173 @@
+/** Tools that show navigation, past trips and destinations. */
+import { z } from "zod";
+import { day, id, label, minute } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { addMinutes } from "../../environment/time.ts";
+import { containsText } from "../../environment/textSearch.ts";
+import { vehicleAt } from "./vehiclePosition.ts";
+import { inKm, kmTo, minutesFor, rangeOf } from "./motion.ts";
+import { called, placeOf, purposes, Garage, vehicleOf } from "./state.ts";
+import { byName } from "./vehicleQueries.ts";
+import { vehicleId } from "./parameters.ts";
+
+const tool = createToolFactory(Garage);
+
+export const tripQueries = {
+  get_navigation: tool({
+    effect: "read",
+    summary: "Get where a vehicle's route leads, how far it still is and when it will be there.",
+    input: { vehicle_id: vehicleId },
+    returns: {
+      vehicle: label("vehicle"),
+      vehicle_id: id("vehicle"),
+      destination: label("place"),
+      place_id: id("place"),
+      distance: z.string(),
+      minutes: z.int(),
+      arrival: minute().describe("If it goes on or sets off now"),
+      range: z.int(),
+    },
+    run(garage, { vehicle_id }, { now }) {
+      const it = vehicleAt(vehicleOf(garage, vehicle_id), now);
+      if (!it.route)
+        refuse(
+          "precondition_failed",
+          `${called(it, vehicle_id)} has no destination`,
+          "vehicle_set_navigation sets one",
+        );
+      const { place_id, km, delay } = it.route;
+      const minutes = minutesFor(km) + delay;
+      return {
+        vehicle: it.name,
+        vehicle_id,
+        destination: placeOf(garage, place_id).name,
+        place_id,
+        distance: inKm(km),
+        minutes,
+        arrival: addMinutes(now, minutes),
+        range: rangeOf(it),
+      };
+    },
+  }),
+  get_trip_log: tool({
+    effect: "read",
+    summary:
+      "Get the trips that a vehicle has made, newest first, by day, purpose or driver, and how far all that fit come to.",
+    input: {
+      vehicle_id: vehicleId,
+      from_date: day().optional().describe("First day"),
+      to_date: day().optional().describe("Last day"),
+      purpose: z.enum(purposes).optional().describe("Only trips of this purpose"),
+      limit: z.int().min(1).max(50).optional().describe("At most this many, 5 if not given"),
+    },
+    returns: {
+      trips: z.array(
+        z.object({
+          to: z.string(),
+          trip_id: id("trip"),
+          from: z.string(),
+          start: minute(),
+          distance: z.string(),
+          driver: z.string(),
+        }),
+      ),
+      count: z.int().describe("Trips that fit, those left out included"),
+      distance: z.string().describe("Of all that fit"),
+    },
+    run(garage, { vehicle_id, from_date, to_date, purpose, limit = 5 }) {
+      vehicleOf(garage, vehicle_id);
+      if (from_date && to_date && from_date > to_date)
+        refuse("invalid_params", `from_date ${from_date} is after to_date ${to_date}`);
+      const found = Object.entries(garage.trips).filter(
+        ([, it]) =>
+          it.vehicle_id === vehicle_id &&
+          it.minutes !== undefined &&
+          (!from_date || it.start.slice(0, 10) >= from_date) &&
+          (!to_date || it.start.slice(0, 10) <= to_date) &&
+          (!purpose || it.purpose === purpose),
+      );
+      found.sort(([a, x], [b, y]) =>
+        x.start < y.start ? 1 : x.start > y.start ? -1 : a < b ? -1 : 1,
+      );
+      const name = (place: string | undefined) =>
+        place === undefined ? "on the road" : garage.places[place]!.name;
+      return {
+        trips: found.slice(0, limit).map(([trip_id, it]) => ({
+          to: name(it.to),
+          trip_id,
+          from: name(it.from),
+          start: it.start,
+          distance: inKm(it.km),
+          driver: it.driver,
+        })),
+        count: found.length,
+        distance: inKm(found.reduce((sum, [, it]) => sum + it.km, 0)),
+      };
+    },
+  }),
+  find_destinations: tool({
+    effect: "read",
+    summary:
+      "Find places to drive to by name or category, in town and beyond; with a vehicle, the nearest first and how far each is.",
+    input: {
+      name: label("place").optional().describe("Only places whose name contains this"),
+      category: z
+        .string()
+        .min(2)
+        .max(40)
+        .optional()
+        .describe(
+          "Only places of this category, such as fuel station, charging station, restaurant, city",
+        )
+        .meta({
+          examples: [
+            "fuel station",
+            "charging station",
+            "restaurant",
+            "supermarket",
+            "doctor",
+            "shop",
+            "city",
+            "hotel",
+            "parking",
+            "theatre",
+          ],
+        }),
+      vehicle_id: vehicleId.optional().describe("Vehicle from which to count"),
+      limit: z.int().min(1).max(50).optional().describe("At most this many, 25 if not given"),
+    },
+    returns: {
+      places: z.array(
+        z.object({
+          place: label("place"),
+          place_id: id("place"),
+          category: z.string(),
+          distance: z.string().optional(),
+        }),
+      ),
+    },
+    run(garage, { name, category, vehicle_id, limit = 25 }, { now }) {
+      const vehicle =
+        vehicle_id === undefined ? undefined : vehicleAt(vehicleOf(garage, vehicle_id), now);
+      const found = Object.entries(garage.places)
+        .filter(
+          ([, it]) =>
+            (!name || containsText(it.name, name)) &&
+            (!category || containsText(it.category, category)),
+        )
+        .sort(byName);
+      const rows = found.map(([place_id, it]) => ({
+        place: it.name,
+        place_id,
+        category: it.category,
+        km: vehicle && kmTo(garage, vehicle, place_id),
+      }));
+      if (vehicle) rows.sort((a, b) => a.km! - b.km!);
+      return {
+        places: rows
+          .slice(0, limit)
+          .map(({ km, ...it }) => ({ ...it, ...(km === undefined ? {} : { distance: inKm(km) }) })),
+      };
+    },
+  }),
+};

@@ -1,0 +1,194 @@
+/** Tools for running meetings: start, end and add people. */
+import { z } from "zod";
+import { id, label, minute } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { addMinutes, toMinutes } from "../../environment/time.ts";
+import { meetingId } from "./parameters.ts";
+import { requireScheduled } from "./schedule.ts";
+import {
+  endOf,
+  hostOf,
+  requireHostedMeeting,
+  requireLedMeeting,
+  linkOf,
+  personOf,
+  Rooms,
+} from "./state.ts";
+
+const tool = createToolFactory(Rooms);
+
+/**
+ * Minutes before the start from which a co-host may open the room, and days before from which a
+ * host may.
+ */
+const coHostEarly = 15;
+
+const hostEarlyDays = 7;
+
+export const liveMeetingTools = {
+  start_meeting: tool({
+    effect: "write",
+    summary:
+      "Start a scheduled meeting: the host up to a week before its time, a co-host from a quarter of an hour before. A plan lets only so many run at once.",
+    input: { meeting_id: meetingId },
+    returns: {
+      topic: label("meeting"),
+      meeting_id: id("meeting"),
+      status: z.string(),
+      started_at: minute(),
+      link: z.string(),
+    },
+    run(rooms, { meeting_id }, { now }) {
+      const stood = getOriginal(rooms);
+      const meeting = requireLedMeeting(stood, meeting_id, "start it");
+      if (meeting.status === "running")
+        refuse(
+          "conflict",
+          `${meeting.topic} (${meeting_id}) is running since ${meeting.started_at}`,
+        );
+      requireScheduled(meeting, meeting_id);
+      if (endOf(meeting) < now)
+        refuse(
+          "precondition_failed",
+          `${meeting.topic} (${meeting_id}) would have ended at ${endOf(meeting)}: it is ${now}`,
+          "video_meeting_update_meeting gives it another start",
+        );
+      const isHost = meeting.host === stood.user;
+      if (!isHost && addMinutes(now, coHostEarly) < meeting.start)
+        refuse(
+          "precondition_failed",
+          `${meeting.topic} begins at ${meeting.start}, and a co-host can start it from ${addMinutes(meeting.start, -coHostEarly)}`,
+          "try again then",
+        );
+      if (addMinutes(now, hostEarlyDays * 1440) < meeting.start)
+        refuse(
+          "precondition_failed",
+          `${meeting.topic} is on ${meeting.start}, and a host can start it ${hostEarlyDays} days before at the earliest`,
+          "video_meeting_update_meeting moves it",
+        );
+      const { name, plan, limits } = hostOf(stood, meeting);
+      const open = Object.values(stood.meetings).filter(
+        it => it.host === meeting.host && it.status === "running",
+      );
+      if (open.length >= limits.running)
+        refuse(
+          "limit_exceeded",
+          `the ${plan} plan of ${name} lets ${limits.running} meetings run at once, and ${open.map(it => it.topic).join(" and ")} run already`,
+          "end one first",
+        );
+      Object.assign(rooms.meetings[meeting_id]!, { status: "running", started_at: now });
+      return {
+        topic: meeting.topic,
+        meeting_id,
+        status: "running",
+        started_at: now,
+        link: linkOf(stood, meeting),
+      };
+    },
+  }),
+  end_meeting: tool({
+    effect: "write",
+    summary:
+      "End a running meeting that the user hosts, for everybody; a recording of it stops as well.",
+    destructive: true,
+    input: { meeting_id: meetingId },
+    returns: {
+      topic: label("meeting"),
+      meeting_id: id("meeting"),
+      status: z.string(),
+      minutes: z.int().describe("How long it ran"),
+      recording_id: id("recording").optional().describe("Recording that stopped"),
+    },
+    run(rooms, { meeting_id }, { now }) {
+      const stood = getOriginal(rooms);
+      const meeting = requireHostedMeeting(stood, meeting_id, "end it for everybody");
+      if (meeting.status !== "running")
+        refuse(
+          "precondition_failed",
+          `${meeting.topic} (${meeting_id}) is ${meeting.status}, not running`,
+          meeting.status === "scheduled"
+            ? "video_meeting_cancel_meeting calls it off"
+            : "choose a meeting that runs",
+        );
+      const lasted = (from: string) => Math.min(480, toMinutes(now) - toMinutes(from));
+      Object.assign(rooms.meetings[meeting_id]!, { status: "ended", ended_at: now });
+      const recorded = Object.entries(stood.recordings).find(
+        ([, it]) => it.meeting_id === meeting_id && it.status === "recording",
+      );
+      if (recorded)
+        Object.assign(rooms.recordings[recorded[0]]!, {
+          status: "processing",
+          minutes: lasted(recorded[1].started_at),
+        });
+      return {
+        topic: meeting.topic,
+        meeting_id,
+        status: "ended",
+        minutes: lasted(meeting.started_at!),
+        ...(recorded ? { recording_id: recorded[0] } : {}),
+      };
+    },
+  }),
+  add_participant: tool({
+    effect: "write",
+    summary:
+      "Invite one more person to a meeting that is scheduled or running, as guest or co-host, or make a guest a co-host. Hosts and co-hosts can; only the host names co-hosts.",
+    input: {
+      meeting_id: meetingId,
+      person: label("person").describe("Full name or e-mail address of the person"),
+      role: z
+        .enum(["guest", "co-host"])
+        .optional()
+        .describe("What the person is in the meeting, guest if not given"),
+    },
+    returns: {
+      person: label("person"),
+      role: z.string(),
+      meeting_id: id("meeting"),
+      participants: z.int().describe("How many are invited now, the host not counted"),
+      places_left: z.int(),
+    },
+    run(rooms, { meeting_id, person, role = "guest" }) {
+      const stood = getOriginal(rooms);
+      const meeting = requireLedMeeting(stood, meeting_id, "invite people");
+      if (meeting.status === "ended" || meeting.status === "cancelled")
+        refuse(
+          "precondition_failed",
+          `${meeting.topic} (${meeting_id}) is ${meeting.status}`,
+          "choose a meeting that is ahead or running",
+        );
+      const who = personOf(stood, person);
+      const { name } = stood.people[who]!;
+      if (role === "co-host" && meeting.host !== stood.user)
+        refuse(
+          "permission_denied",
+          `only ${stood.people[meeting.host]!.name}, the host, names co-hosts of ${meeting.topic}`,
+          "invite as guest",
+        );
+      if (who === meeting.host) refuse("conflict", `${name} hosts ${meeting.topic}`);
+      const known = Object.hasOwn(meeting.participants, who)
+        ? meeting.participants[who]
+        : undefined;
+      if (known === role || (known === "co-host" && role === "guest"))
+        refuse("conflict", `${name} is invited to ${meeting.topic} already, as ${known}`);
+      const { plan, name: host, limits } = hostOf(stood, meeting);
+      const many = Object.keys(meeting.participants).length + 1;
+      if (known === undefined && many + 1 > limits.people)
+        refuse(
+          "limit_exceeded",
+          `${meeting.topic} is full: the ${plan} plan of ${host} allows ${limits.people} people, host included`,
+          "schedule a second meeting for the others",
+        );
+      rooms.meetings[meeting_id]!.participants[who] = role;
+      const now = known === undefined ? many : many - 1;
+      return {
+        person: name,
+        role,
+        meeting_id,
+        participants: now,
+        places_left: limits.people - 1 - now,
+      };
+    },
+  }),
+};

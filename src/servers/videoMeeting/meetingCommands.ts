@@ -1,0 +1,161 @@
+/**
+ * Tools that schedule, change and cancel meetings. Only the host changes a meeting, and only before it
+ * starts.
+ */
+import { z } from "zod";
+import { id, label, minute } from "../../environment/fieldSchemas.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { meetingId, minutes, recording, start, topic, waitingRoom } from "./parameters.ts";
+import {
+  requirePlanLimits,
+  requireFreeSlot,
+  requireScheduled,
+  findNextFreeSlot,
+} from "./schedule.ts";
+import { endOf, requireHostedMeeting, linkOf, personOf, Rooms, type Meeting } from "./state.ts";
+
+const tool = createToolFactory(Rooms);
+
+function codeOf(random: () => number): string {
+  return [0, 1, 2].map(() => String(100 + Math.floor(random() * 900))).join("-");
+}
+
+export const meetingCommands = {
+  schedule_meeting: tool({
+    effect: "write",
+    summary:
+      "Schedule a video meeting that the user hosts and invite people to it. The host's plan limits its length and how many may come.",
+    input: {
+      topic,
+      start: minute()
+        .optional()
+        .describe("Start, YYYY-MM-DDTHH:MM; as soon as the user is free if not given"),
+      minutes,
+      participants: z
+        .array(label("person"))
+        .max(20)
+        .optional()
+        .describe("Full names or e-mail addresses of the people to invite"),
+      waiting_room: waitingRoom,
+      recording,
+    },
+    returns: {
+      topic: label("meeting"),
+      meeting_id: id("meeting"),
+      start: minute(),
+      end: minute(),
+      link: z.string(),
+      invited: z.int(),
+    },
+    run(
+      rooms,
+      {
+        topic: named,
+        start: at,
+        minutes: long,
+        participants = [],
+        waiting_room = false,
+        recording: recorders = "host",
+      },
+      { now, newId, random },
+    ) {
+      const stood = getOriginal(rooms);
+      const invited = [...new Set(participants.map(it => personOf(stood, it)))].filter(
+        it => it !== stood.user,
+      );
+      const wanted = {
+        host: stood.user,
+        start: at ?? findNextFreeSlot(stood, long, now),
+        minutes: long,
+        participants: Object.fromEntries(invited.map(it => [it, "guest" as const])),
+      };
+      requirePlanLimits(stood, wanted, now);
+      requireFreeSlot(stood, wanted);
+      const meeting_id = newId("mtg");
+      const meeting: Meeting = {
+        topic: named.trim(),
+        ...wanted,
+        status: "scheduled",
+        code: codeOf(random),
+        waiting_room,
+        recording: recorders,
+      };
+      rooms.meetings[meeting_id] = meeting;
+      return {
+        topic: meeting.topic,
+        meeting_id,
+        start: meeting.start,
+        end: endOf(meeting),
+        link: linkOf(stood, meeting),
+        invited: invited.length,
+      };
+    },
+  }),
+  update_meeting: tool({
+    effect: "write",
+    summary:
+      "Change topic, start, length, waiting room or who may record, of a meeting that the user hosts and that has not begun.",
+    input: {
+      meeting_id: meetingId,
+      topic: topic.optional().describe("New topic"),
+      start: start.optional().describe("New start, YYYY-MM-DDTHH:MM"),
+      minutes: minutes.optional().describe("New length in minutes"),
+      waiting_room: waitingRoom,
+      recording,
+    },
+    returns: {
+      topic: label("meeting"),
+      meeting_id: id("meeting"),
+      start: minute(),
+      end: minute(),
+      changed: z.array(z.string()),
+    },
+    run(rooms, { meeting_id, ...changes }, { now }) {
+      const stood = getOriginal(rooms);
+      const meeting = requireHostedMeeting(stood, meeting_id, "change it");
+      requireScheduled(meeting, meeting_id);
+      const keys = Object.keys(changes) as (keyof typeof changes)[];
+      if (keys.length === 0)
+        refuse(
+          "invalid_params",
+          "nothing to change is given",
+          "give topic, start, minutes, waiting_room or recording",
+        );
+      const changed = keys.filter(key => changes[key] !== meeting[key]);
+      if (changed.length === 0)
+        refuse("conflict", `${meeting.topic} (${meeting_id}) is like that already`);
+      const wanted: Meeting = Object.assign({ ...meeting }, changes);
+      if (changed.includes("start") || changed.includes("minutes")) {
+        requirePlanLimits(stood, wanted, now);
+        requireFreeSlot(stood, wanted, meeting_id);
+      }
+      Object.assign(rooms.meetings[meeting_id]!, changes);
+      return { topic: wanted.topic, meeting_id, start: wanted.start, end: endOf(wanted), changed };
+    },
+  }),
+  cancel_meeting: tool({
+    effect: "write",
+    summary:
+      "Call off a meeting that the user hosts and that has not begun; everybody invited is told.",
+    destructive: true,
+    input: { meeting_id: meetingId },
+    returns: {
+      topic: label("meeting"),
+      meeting_id: id("meeting"),
+      status: z.string(),
+      told: z.int().describe("People who are told"),
+    },
+    run(rooms, { meeting_id }) {
+      const meeting = requireHostedMeeting(getOriginal(rooms), meeting_id, "cancel it");
+      requireScheduled(meeting, meeting_id);
+      rooms.meetings[meeting_id]!.status = "cancelled";
+      return {
+        topic: meeting.topic,
+        meeting_id,
+        status: "cancelled",
+        told: Object.keys(meeting.participants).length,
+      };
+    },
+  }),
+};
