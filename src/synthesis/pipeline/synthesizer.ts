@@ -319,7 +319,13 @@ export class Synthesizer {
       prefersLists,
       getToolWeight: tool => computeRarity(tool, this.#uses),
       ...(hidden.size > 0
-        ? { missingTools: { hidden, templates: this.#abstentions.obstacles, isAll: isIrrelevant } }
+        ? {
+            missingTools: {
+              hidden,
+              templates: this.#abstentions.missingCapability,
+              isAll: isIrrelevant,
+            },
+          }
         : {}),
       maxResultLength: this.#ground.preset.maxResultLength,
       maxReplyLength: this.#ground.preset.maxReplyLength,

@@ -33,18 +33,20 @@ export function renderField(
     const path = slot.slice(0, -".size".length);
     const value = getField(getCallValue(call), path);
     if (typeof value !== "number") return undefined;
-    const text = formatReplyValue(Math.abs(value), now, random, isMoneyField(schema, path));
+    const text = formatReplyValue(Math.abs(value), { now, random }, isMoneyField(schema, path));
     return markVerbatim(text) + endMark;
   }
   const field = getField(getCallValue(call), slot);
   if (field !== undefined && field !== null && typeof field !== "object")
-    return markVerbatim(formatReplyValue(field, now, random, isMoneyField(schema, slot))) + endMark;
+    return (
+      markVerbatim(formatReplyValue(field, { now, random }, isMoneyField(schema, slot))) + endMark
+    );
   if (slot === "count") return rows && String(rows.length);
   if (slot === "items") {
     if (!rows || rows.length === 0) return undefined;
     const rowSchema = getRowSchema(schema, rows, call);
     return renderRows(rows, templates.tools[intent.tool.name]?.item, (value, key) =>
-      formatReplyValue(value, now, random, isMoneyField(rowSchema, key)),
+      formatReplyValue(value, { now, random }, isMoneyField(rowSchema, key)),
     );
   }
   return renderArgument(slot, intent, context);
@@ -61,7 +63,7 @@ function renderArgument(
   const value = intent.arguments[key];
   // the assistant has its own way to say dates
   if (typeof value === "string" && /^\d{4}-\d{2}(-\d{2}(T\d{2}:\d{2})?)?$/.test(value))
-    return markVerbatim(formatReplyValue(value, now, random)) + endMark;
+    return markVerbatim(formatReplyValue(value, { now, random })) + endMark;
   const named = pointingWords.test(text) ? (renderName(intent, key, context) ?? text) : text;
   return named.replace(/^my /, "your ").replace(/ my /g, " your ") + endMark;
 }

@@ -1,13 +1,13 @@
 /**
- * The words of talks in which nothing is to be called, read from resources/abstentions.json: what
- * nothing on offer can do, what needs no tool, and what is said where a tool is missing. Knows no
- * sessions.
+ * The texts of conversations in which no tool should be called, read from resources/abstentions.json:
+ * requests that no tool can fulfil, messages that need no tool, and what is said where a tool is
+ * missing.
  *
  * A text is a whole message. Its slots are an entity of the server with a label (`{account}`, or
- * another name for it by `entities`), a word of `values` (`{city}`), a number (`{a}`, `{b}`, their
- * `{sum}` and product `{times}`), or the one of `{name}` and `{city}` that comes first in the
- * alphabet (`{first}`). What nothing can do has an `it`, as in "I can't {it}"; what needs no tool
- * has its own replies, the first to the first text and so on.
+ * another name for it in `entities`), a word of `values` (`{city}`), a number (`{a}`, `{b}`, their
+ * `{sum}` and product `{times}`), or the one of `{name}` and `{city}` that is first alphabetically
+ * (`{first}`). A request that no tool can fulfil has an `it`, as in "I can't {it}". Messages that
+ * need no tool have replies of their own: the first for the first text, and so on.
  */
 import { join } from "node:path";
 import { z } from "zod";
@@ -19,7 +19,7 @@ const noToolSchema = z.strictObject({ say: textsSchema, reply: textsSchema });
 
 const abstentionsSchema = z.strictObject({
   format: z.literal("prove/abstentions@1"),
-  obstacles: z.strictObject({
+  missingCapability: z.strictObject({
     request: textsSchema,
     question: textsSchema,
     deed: textsSchema,
@@ -43,8 +43,6 @@ const abstentionsSchema = z.strictObject({
 
 export type Abstentions = z.infer<typeof abstentionsSchema>;
 
-/**
- * Reads the words of a resources folder. Throws a `Mistake` with the first place that does not fit.
- */
+/** Reads abstentions.json. Throws a `UserError` that names the first invalid value. */
 export const readAbstentions = (resources: string): Abstentions =>
   readJsonFile(abstentionsSchema, join(resources, "abstentions.json"));

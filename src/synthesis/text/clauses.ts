@@ -1,6 +1,6 @@
-/** Clauses: what kind a clause is, and how its words are shortened or capitalized. */
+/** Clauses of user turns: requests, contractions, capital letters. */
 
-/** A clause that begins with a verb, so that it can be asked for politely. */
+/** Whether a clause begins with a verb, so that it can be framed politely. */
 export const isRequest = (clause: string): boolean =>
   !/\?["”]?$/.test(clause) &&
   !/^["“'~#\d(]|^(?:booking|invoice|order) (?:number |no\. )?\u0001?[\w-]+ (?:is|was|has|had|belongs|goes|came|should|can|needs|must|will)\b|^(\u0001|don't\b|do not\b|I\b|I'|my\b|the\b|on\b|at\b|in\b|if\b|there\b|it\b|and\b|another\b|then\b|that\b|this\b|we\b|as\b|for\b|from\b|no\b|once\b|when\b|since\b|a\b|an\b|one\b|some\b|both\b|somebody\b|nobody\b|nothing\b|every(?:one|body|thing)\b|anybody\b|these\b|those\b|our\b|their\b|his\b|her\b|as\b|not\b|just\b|with\b|without\b|by\b|after\b|before\b|because\b|instead\b|today\b|tomorrow\b|you\b|there's\b)/.test(
@@ -24,9 +24,9 @@ const contractions: readonly [RegExp, string][] = [
   [/\bhas not\b/g, "hasn't"],
 ];
 
-/** What people shorten when they type as they speak. */
+/** Contracts words as people do in speech: "what's", "I'd". */
 export const applyContractions = (text: string): string =>
   contractions.reduce((it, [long, short]) => it.replaceAll(long, short), text);
 
-/** The first letter in upper case, unless it belongs to a value. */
+/** The text with its first letter in upper case; a value mark before the letter protects it. */
 export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

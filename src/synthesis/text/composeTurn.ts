@@ -6,63 +6,78 @@ import { tidyText } from "./templateText.ts";
 import { removeMarks } from "./valueMarks.ts";
 
 /**
- * Where in a talk a turn stands; `instead` after a refusal, with the same wish changed, `moving-on`
- * with another, and `bare` after words of its own.
+ * What a turn follows. `instead`: a refusal, and the same request is changed; `moving-on`: a refusal,
+ * and something else is requested; `bare`: an introduction of its own.
  */
 export type TurnPosition =
   "first" | "follow-up" | "clarification" | "answer" | "instead" | "moving-on" | "bare";
 
+/** How a user writes. */
+export interface Voice {
+  readonly persona: Persona;
+  readonly style: StyleGuide;
+  readonly random: Random;
+}
+
 /**
- * One user turn out of clauses. A clause that ends in `?` is a sentence of its own; the others run
- * on, the first of them framed.
+ * Composes one user turn from clauses. A clause that ends in `?` is a sentence of its own; the others
+ * are joined, and the first of them is framed. `filler` is a sentence before the request.
  */
 export function composeTurn(
   clauses: readonly string[],
   position: TurnPosition,
-  persona: Persona,
-  style: StyleGuide,
-  random: Random,
+  voice: Voice,
   filler = "",
 ): string {
+  const { persona, random } = voice;
   const numbered =
-    position === "first" && filler === ""
-      ? renderNumbered(clauses, persona, style, random)
-      : undefined;
+    position === "first" && filler === "" ? renderNumbered(clauses, voice) : undefined;
   if (numbered !== undefined)
     return finishTurn(random.pick(persona.open ?? [""]) + numbered, persona);
-  const isBare = position === "answer" || position === "clarification" || position === "instead";
-  const sentences = joinClauses(clauses, persona, style, random);
+  const sentences = joinClauses(clauses, voice);
   const first = sentences[0]!;
-  const start = pickLead(position, first, persona, style, random);
-  const isRunOn = isRunOnLead(start) && filler === "";
-  const said = isBare ? "" : filler;
-  const frame =
-    isBare || (isRunOn && /^(now|next|and|also)/i.test(start)) || !isRequest(first)
-      ? "{clause}"
-      : pickFrame(first, persona, random);
-  const framed =
-    first.endsWith("?") && !isBare
-      ? makeIndirect(first, persona, style, random)
-      : frame.replace("{clause}", () => first);
-  const opened =
-    isRunOn || (persona.casual && position !== "bare" && start === "" && said === "")
-      ? framed
-      : capitalize(framed);
-  const spoken = [opened, ...sentences.slice(1).map(capitalize)].map(endSentence).join(" ");
+  const lead = pickLead(position, first, voice);
+  const shownFiller = isBarePosition(position) ? "" : filler;
+  const framed = frameSentence(first, lead, { position, hasFiller: filler !== "" }, voice);
+  const isLowerCase =
+    (isRunOnLead(lead) && filler === "") ||
+    (persona.casual && position !== "bare" && lead === "" && shownFiller === "");
+  const opening = isLowerCase ? framed : capitalize(framed);
+  const text = [opening, ...sentences.slice(1).map(capitalize)].map(endSentence).join(" ");
   const close = position === "first" && !persona.casual ? random.pick(persona.close ?? [""]) : "";
-  return finishTurn(
-    `${start}${said === "" ? "" : `${isRunOnLead(start) ? said.replace(/^(?!I\b)./, it => it.toLowerCase()) : said} `}${spoken}`,
-    persona,
-    close,
-  );
+  return finishTurn(`${lead}${leadIntoFiller(shownFiller, lead)}${text}`, persona, close);
+}
+
+/** In these positions, the turn has neither a frame nor a filler. */
+const isBarePosition = (position: TurnPosition): boolean =>
+  position === "answer" || position === "clarification" || position === "instead";
+
+/** The filler after a lead, with a space behind it. */
+function leadIntoFiller(filler: string, lead: string): string {
+  if (filler === "") return "";
+  return `${isRunOnLead(lead) ? filler.replace(/^(?!I\b)./, it => it.toLowerCase()) : filler} `;
+}
+
+/** The first sentence in a frame of the persona, or as an indirect question. */
+function frameSentence(
+  sentence: string,
+  lead: string,
+  { position, hasFiller }: { readonly position: TurnPosition; readonly hasFiller: boolean },
+  voice: Voice,
+): string {
+  const isBare = isBarePosition(position);
+  const isContinued = isRunOnLead(lead) && !hasFiller && /^(now|next|and|also)/i.test(lead);
+  const frame =
+    isBare || isContinued || !isRequest(sentence) ? "{clause}" : pickFrame(sentence, voice);
+  return sentence.endsWith("?") && !isBare
+    ? makeIndirect(sentence, voice)
+    : frame.replace("{clause}", () => sentence);
 }
 
 function pickLead(
   position: TurnPosition,
   first: string,
-  persona: Persona,
-  style: StyleGuide,
-  random: Random,
+  { persona, style, random }: Voice,
 ): string {
   const leads = {
     first: persona.open ?? [""],
@@ -73,73 +88,64 @@ function pickLead(
     "moving-on": style.leaveIt,
     bare: [""],
   }[position];
-  const isBare = position === "answer" || position === "clarification" || position === "instead";
-  // "Now " and "And " run on into a request, not into "I have …" or a question; nothing runs into
-  // "all right, …"
-  const suits = (it: string) =>
-    it === "" ||
-    !isRunOnLead(it) ||
-    (isBare
+  // "Now " and "And " continue with a request, not with "I have …" or a question; nothing continues
+  // with "all right, …"
+  const isSuitable = (lead: string) =>
+    lead === "" ||
+    !isRunOnLead(lead) ||
+    (isBarePosition(position)
       ? !/^(all right|ok|no|yes|right|oh)\b/i.test(first)
       : position === "first" || isRequest(first));
-  const suiting = leads.filter(suits);
-  return suiting.length === 0 ? "" : random.pick(suiting);
+  const suitable = leads.filter(isSuitable);
+  return suitable.length === 0 ? "" : random.pick(suitable);
 }
 
+/** Whether the sentence continues after these words. */
 const isRunOnLead = (text: string): boolean => /[a-z,:] $/.test(text);
 
-/** A frame that the clause reads well in. */
-function pickFrame(clause: string, { ask }: Persona, random: Random): string {
-  const suits = (it: string) =>
-    (/\{clause\}\??$/.test(it) || !/[,;:]/.test(clause)) &&
-    (!/for (me|us)/.test(it) || !/\b(me|us|my)\b/.test(clause)) &&
-    (!/quickly|real quick|maybe/.test(it) ||
+/** Picks a frame in which the clause reads well. */
+function pickFrame(clause: string, { persona, random }: Voice): string {
+  const isSuitable = (frame: string) =>
+    (/\{clause\}\??$/.test(frame) || !/[,;:]/.test(clause)) &&
+    (!/for (me|us)/.test(frame) || !/\b(me|us|my)\b/.test(clause)) &&
+    (!/quickly|real quick|maybe/.test(frame) ||
       !/^first\b|\b(quickly|right away|at once|maybe)\b/.test(clause)) &&
-    (!/I (need|want|would like) to|we need/.test(it) ||
+    (!/I (need|want|would like) to|we need/.test(frame) ||
       !/\b(me|tell|remind|let|check|make sure|see to it)\b/.test(clause)) &&
-    (!/go ahead/.test(it) || !/^go\b/.test(clause)) &&
-    (!it.endsWith("?") || !/[;]/.test(clause)) &&
-    (!/pl(ease|s)|kindly/.test(it) || !/please/.test(clause));
-  const suiting = ask.filter(suits);
-  return suiting.length === 0 ? "{clause}" : random.pick(suiting);
+    (!/go ahead/.test(frame) || !/^go\b/.test(clause)) &&
+    (!frame.endsWith("?") || !/[;]/.test(clause)) &&
+    (!/pl(ease|s)|kindly/.test(frame) || !/please/.test(clause));
+  const suitable = persona.ask.filter(isSuitable);
+  return suitable.length === 0 ? "{clause}" : random.pick(suitable);
 }
 
-/** Requests as a list, where each is plain enough for it. */
+/** Renders two or three clauses as a numbered list, now and then. */
 function renderNumbered(
   clauses: readonly string[],
-  persona: Persona,
-  { joiners }: StyleGuide,
-  random: Random,
+  { persona, style, random }: Voice,
 ): string | undefined {
-  const leads =
-    clauses.length === 2
-      ? joiners.several[2]
-      : clauses.length === 3
-        ? joiners.several[3]
-        : undefined;
+  const { several } = style.joiners;
+  const leads = clauses.length === 2 ? several[2] : clauses.length === 3 ? several[3] : undefined;
   if (!leads || clauses.some(it => /;/.test(it)) || !random.boolean(persona.numbers ?? 0.02))
     return undefined;
-  const items = clauses.map(
-    (it, i) =>
-      `${i + 1}) ${it}${i === clauses.length - 1 ? (it.endsWith("?") ? "" : ".") : it.endsWith("?") ? "" : ","}`,
-  );
+  const items = clauses.map((it, i) => {
+    const end = it.endsWith("?") ? "" : i === clauses.length - 1 ? "." : ",";
+    return `${i + 1}) ${it}${end}`;
+  });
   return `${random.pick(leads)}${items.join(" ")}`;
 }
 
 const finishTurn = (text: string, { casual }: Persona, close = ""): string => {
-  const whole = tidyText(removeMarks(text)) + close;
-  return casual ? whole.replace(/\.$/, "") : whole;
+  const turn = tidyText(removeMarks(text)) + close;
+  return casual ? turn.replace(/\.$/, "") : turn;
 };
 
-/** How often plain requests go "first …, then …". */
+/** How often plain requests are put in order: "first …, then …". */
 const sequenceShare = 0.12;
 
-function joinClauses(
-  clauses: readonly string[],
-  persona: Persona,
-  style: StyleGuide,
-  random: Random,
-): string[] {
+/** Joins clauses into sentences. */
+function joinClauses(clauses: readonly string[], { persona, style, random }: Voice): string[] {
+  const { joiners } = style;
   if (
     clauses.length > 1 &&
     clauses.every(it => isRequest(it) && !/[,;:]/.test(it)) &&
@@ -148,21 +154,20 @@ function joinClauses(
     return [renderSequence(clauses)];
   const sentences: string[] = [];
   for (const [i, clause] of clauses.entries()) {
-    const follows = i > 0 && isRequest(clause);
+    const isFurtherRequest = i > 0 && isRequest(clause);
     const isLast = i === clauses.length - 1;
-    if (follows && isLast && random.boolean(persona.afterthoughts ?? 0.06)) {
-      sentences.push(`${random.pick(style.joiners.afterthought).slice(2)}${clause}`);
+    if (isFurtherRequest && isLast && random.boolean(persona.afterthoughts ?? 0.06)) {
+      sentences.push(`${random.pick(joiners.afterthought).slice(2)}${clause}`);
       continue;
     }
-    const runsOn = follows && !sentences.at(-1)!.endsWith("?");
     const before = sentences.at(-1) ?? "";
-    const and = style.joiners.and.filter(it => it.startsWith(",") || !before.includes(","));
-    const joiner = runsOn
-      ? random.pick(
-          random.boolean(0.65) && !/[;:]|, .*,/.test(before) ? and : style.joiners.sentence,
-        )
+    const isJoined = isFurtherRequest && !before.endsWith("?");
+    const and = joiners.and.filter(it => it.startsWith(",") || !before.includes(","));
+    const joiner = isJoined
+      ? random.pick(random.boolean(0.65) && !/[;:]|, .*,/.test(before) ? and : joiners.sentence)
       : ". ";
-    if (runsOn && !joiner.startsWith(".")) sentences.push(`${sentences.pop()!}${joiner}${clause}`);
+    if (isJoined && !joiner.startsWith("."))
+      sentences.push(`${sentences.pop()!}${joiner}${clause}`);
     else sentences.push(`${i > 0 ? joiner.slice(2) : ""}${clause}`);
   }
   return sentences;
@@ -172,31 +177,24 @@ const renderSequence = ([first, second, third]: readonly string[]): string =>
   `first ${first}, then ${second}${third === undefined ? "" : `, and finally ${third}`}`;
 
 /**
- * "What is the balance of X?" as "Could you tell me what the balance of X is?", where that is sure
- * to come out right.
+ * Turns "What is the balance of X?" into "Could you tell me what the balance of X is?", now and then,
+ * if the result is certain to be grammatical.
  */
-function makeIndirect(
-  question: string,
-  persona: Persona,
-  style: StyleGuide,
-  random: Random,
-): string {
+function makeIndirect(question: string, { persona, style, random }: Voice): string {
   if (!random.boolean(persona.indirect ?? 0.03)) return question;
-  const asked = question.match(/^(what|who) (?:is|'s) (the [^,?]*)\?$/);
-  const turned =
-    asked && !/ (like|that|which|who|when|where|if|on my|doing)\b/.test(asked[2]!)
-      ? `${asked[1]!} ${asked[2]!} is`
+  const match = question.match(/^(what|who) (?:is|'s) (the [^,?]*)\?$/);
+  const reordered =
+    match && !/ (like|that|which|who|when|where|if|on my|doing)\b/.test(match[2]!)
+      ? `${match[1]!} ${match[2]!} is`
       : undefined;
-  const kept =
-    /^(how (much|many \w+|much \w+) (is|are) (in|on|left|planned|open)\b|(which|what) \w+ (are|is) (planned|open|free|near|in|on|due|left|booked|running|online|offline|on offer)\b|who (is coming|has|owns|wrote|sent|sells|runs|hosts)\b)[^,]*\?$/.test(
-      question,
-    )
-      ? question.slice(0, -1)
-      : undefined;
-  const clause = turned ?? kept;
+  const clause = reordered ?? (keepsOrder.test(question) ? question.slice(0, -1) : undefined);
   return clause === undefined
     ? question
     : random.pick(style.indirect).replace("{clause}", () => clause);
 }
+
+/** Questions whose words keep their order in an indirect question. */
+const keepsOrder =
+  /^(how (much|many \w+|much \w+) (is|are) (in|on|left|planned|open)\b|(which|what) \w+ (are|is) (planned|open|free|near|in|on|due|left|booked|running|online|offline|on offer)\b|who (is coming|has|owns|wrote|sent|sells|runs|hosts)\b)[^,]*\?$/;
 
 const endSentence = (text: string) => (/[.?!]["”]?$/.test(text) ? text : `${text}.`);

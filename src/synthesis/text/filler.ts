@@ -1,29 +1,33 @@
-/**
- * What people say before they ask for something, and that asks for nothing. Knows no wishes: it is
- * true whatever they want.
- */
+/** Picks fillers: sentences before the first request that ask for nothing. */
+import type { Random } from "../../environment/random.ts";
 import { applyContractions } from "./clauses.ts";
-import type { StyleGuide } from "./personas.ts";
-import type { ConversationContext } from "../user/conversationContext.ts";
+import type { Persona, StyleGuide } from "./personas.ts";
+import type { ServerTemplates } from "./templateSchema.ts";
 
-/**
- * How often something is said that asks for nothing: by most people, and more often where the tool
- * has words for it.
- */
-const odds = { anybody: 0.03, ownWords: 0.08 };
+/** The probability of a filler, and how much a tool with fillers of its own adds to it. */
+const fillerOdds = { base: 0.03, ownTemplates: 0.08 };
 
-/** Why a tool is asked for, now and then; else nothing. */
+/** What a filler depends on. */
+export interface FillerContext {
+  readonly templates: ServerTemplates;
+  readonly persona: Persona;
+  readonly random: Random;
+  /** Minimal requests have no filler. */
+  readonly isMinimal: boolean;
+}
+
+/** Picks a filler for a request with a tool; mostly the empty string. */
 export function pickFiller(
   tool: string,
-  { persona, random, templates, isMinimal }: ConversationContext,
-  manners: StyleGuide,
+  { persona, random, templates, isMinimal }: FillerContext,
+  style: StyleGuide,
 ): string {
   const own = templates.tools[tool]?.reasons;
-  if (isMinimal || !random.boolean((persona.talks ?? odds.anybody) + (own ? odds.ownWords : 0)))
-    return "";
-  const lists = [own, own, templates.reasons, persona.reasons, manners.reasons].filter(
+  const odds = (persona.talks ?? fillerOdds.base) + (own ? fillerOdds.ownTemplates : 0);
+  if (isMinimal || !random.boolean(odds)) return "";
+  const lists = [own, own, templates.reasons, persona.reasons, style.reasons].filter(
     it => it !== undefined,
   );
-  const reason = random.pick(random.pick(lists));
-  return persona.contracts ? applyContractions(reason) : reason;
+  const filler = random.pick(random.pick(lists));
+  return persona.contracts ? applyContractions(filler) : filler;
 }

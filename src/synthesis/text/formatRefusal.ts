@@ -1,24 +1,26 @@
-/** Rewrites the message of a refusal in words for a person. */
+/** Rewrites the message of a refused call in words for the user. */
 import type { Random } from "../../environment/random.ts";
 import { formatReplyValue } from "./formatValue.ts";
 import { tidyText } from "./templateText.ts";
 
 /**
- * `card card_1 (Travel card) is frozen since 2026-03-09` as people say it: `the Travel card is
- * frozen since 9 March`.
+ * Rewrites the message of a refusal: `card card_1 (Travel card) is frozen since 2026-03-09` becomes
+ * `the Travel card is frozen since 9 March`.
  */
-export function formatRefusal(error: string, now: string, random: Random): string {
+export function formatRefusal(message: string, now: string, random: Random): string {
   return tidyText(
-    error
+    message
       .replaceAll(/\b(\w+) [a-z]+_\d+ \(([^)]+)\)/g, (_, noun: string, label: string) =>
         label.toLowerCase().includes(noun) ? `the ${label}` : `the ${noun} ${label}`,
       )
       .replaceAll(/ \((?:booking )?[a-z]+_\d+\)/g, "")
       .replaceAll(/\b(?:(?:the|that|an?) )?(\w+) [a-z]+_\d+\b/g, "that $1")
       .replaceAll(/ <[\w.-]+@[\w.-]+>/g, "")
-      .replaceAll(/\b\d{4}-\d{2}-\d{2}(T\d{2}:\d{2})?\b/g, it => formatReplyValue(it, now, random))
+      .replaceAll(/\b\d{4}-\d{2}-\d{2}(T\d{2}:\d{2})?\b/g, it =>
+        formatReplyValue(it, { now, random }),
+      )
       .replaceAll(/\bat (?=\d{1,2} [A-Z][a-z]+(?: \d{4})? at \d)/g, "on ")
-      .replaceAll(/\b\d{4}-\d{2}\b(?!-)/g, it => formatReplyValue(it, now, random))
+      .replaceAll(/\b\d{4}-\d{2}\b(?!-)/g, it => formatReplyValue(it, { now, random }))
       .replaceAll(/(?<![/.~"\w])[a-z]+(?:_[a-z]+)+\b(?![./])/g, it => it.replaceAll("_", " "))
       .replaceAll(/\b(the|that|a) the\b/g, "$1")
       .replaceAll(
@@ -48,10 +50,8 @@ const secondPerson: Readonly<Record<string, string>> = {
   goes: "go",
 };
 
-/**
- * Whether a reason can stand after "I am afraid": what comes before a colon has to be a sentence.
- */
-export const isFullClause = (why: string): boolean =>
+/** Whether a reason can stand after "I am afraid": the part before a colon has to have a verb. */
+export const isFullClause = (reason: string): boolean =>
   /\b(is|are|was|were|has|have|had|may|can|cannot|could|will|would|must|does|do|did|takes?|allows?|belongs?|hosts?|exists?|repeats?|contains?|needs?|sells?|owes?|goes|stays?|leads?|plans?|agrees?|uses?|works?|holds?|looks?|comes|trades?|opens?|closes|invites|deals?|starts?|ends?|clash(es)?|costs?|ran|left)\b/.test(
-    why.split(": ")[0]!,
+    reason.split(": ")[0]!,
   );

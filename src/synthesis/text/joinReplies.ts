@@ -1,12 +1,14 @@
-/** Joins the replies to several calls so that they read as one message. */
+/**
+ * Joins the replies to several calls so that they read as one message: without repeated names,
+ * acknowledgements and sentences.
+ */
 import type { Random } from "../../environment/random.ts";
 import { capitalize } from "./clauses.ts";
-import { lowerFirst } from "./grammar.ts";
-import type { ReplyParts } from "./renderReply.ts";
-import { removeMarks, endMark } from "./valueMarks.ts";
-/** A sentence after words that lead into it, or begin anew before it. */
-export const addLead = (lead: string, sentence: string): string =>
-  lead + (/[a-z,:] $/.test(lead) ? lowerFirst(sentence) : sentence);
+import { addLead, lowerFirst } from "./grammar.ts";
+import { endMark, removeMarks } from "./valueMarks.ts";
+
+/** Whether words name an entity that may be called "it". */
+export type EntityTest = (words: string) => boolean;
 
 const acknowledgement =
   /^(Done|All done|All set|There you go|Of course|Sure|Certainly|OK|Yes, done)[,:.!] +/;
@@ -14,77 +16,84 @@ const acknowledgement =
 export const knownOpening =
   /^(Done|All done|All set|There you go|Here|Yes|No|Nothing|None|Sorry|OK|Sure|Of course|Certainly)\b/;
 
-/** One after the other, or joined here and there. */
+/** Longest pair of sentences that are joined with "and". */
+const maxJoinedLength = 130;
+
+/** Joins replies. Without `random`, no sentences are connected with "and". */
 export function joinReplies(
-  sentences: readonly string[],
-  isEntity: ReplyParts["isEntity"],
+  replies: readonly string[],
+  isEntity: EntityTest,
   random: Random | undefined,
 ): string {
   let text = "";
   let last = "";
-  let joins = 0;
-  for (const said of sentences) {
-    const sentence = endQuotation(capitalize(said));
-    if (text !== "" && sentence === last) {
+  let isConnected = false;
+  for (const reply of replies) {
+    const sentence = endQuotation(capitalize(reply));
+    if (text === "") {
+      text = last = sentence;
+      continue;
+    }
+    if (sentence === last) {
       text += " The same goes for the other one.";
       continue;
     }
-    const next =
-      text === ""
-        ? sentence
-        : useItForRepeatedSubject(
-            last,
-            removeAcknowledgement(removeRepeatedSentences(sentence, text)),
-            isEntity,
-          );
-    const alike = text === "" ? undefined : findSecondSubject(last, next);
-    if (text === "") text = next;
-    else if (alike !== undefined) text = `${text.slice(0, -1)}, and so is ${alike}.`;
+    const news = removeAcknowledgement(removeRepeatedSentences(sentence, text));
+    const next = replaceSubject(last, news, isEntity);
+    const second = findSecondSubject(last, next);
+    if (second !== undefined) text = `${text.slice(0, -1)}, and so is ${second}.`;
     else if (!random) text = `${text} ${next}`;
-    else if (
-      joins === 0 &&
-      isJoinable(last) &&
-      isJoinable(next) &&
-      last.length + next.length < 130 &&
-      random.boolean(0.5)
-    ) {
-      const more = dropRepeatedSubject(last, capitalize(said)) ?? lowerFirst(next);
-      text = `${text.slice(0, -1)}${last.includes(",") || more.includes(",") || (more === lowerFirst(next) && random.boolean(0.4)) ? ", and" : " and"} ${more}`;
-      joins++;
-    } else
-      text = `${text} ${joins === 0 && sentences.length > 1 && random.boolean(0.2) && /^(The|It|I|Your|There) /.test(next) && verbPattern.test(next) ? addLead(random.pick(["Also, ", "And "]), next) : next}`;
+    else if (!isConnected && canConnect(last, next) && random.boolean(0.5)) {
+      text = `${text.slice(0, -1)}${connect(last, next, reply, random)}`;
+      isConnected = true;
+    } else text = `${text} ${isConnected ? next : addConnector(next, random)}`;
     last = next;
   }
   return text;
 }
 
-/** An answer without what has been said already, in a sentence of its own and of no "it". */
-function removeRepeatedSentences(answer: string, before: string): string {
-  const sentences = answer.split(/(?<=[.!?]) (?=[A-Z])/);
+const canConnect = (last: string, next: string): boolean =>
+  isJoinable(last) && isJoinable(next) && last.length + next.length < maxJoinedLength;
+
+/** The next sentence after "and", without its subject if that is the same. */
+function connect(last: string, next: string, reply: string, random: Random): string {
+  const rest = dropRepeatedSubject(last, capitalize(reply)) ?? lowerFirst(next);
+  const hasComma =
+    last.includes(",") || rest.includes(",") || (rest === lowerFirst(next) && random.boolean(0.4));
+  return `${hasComma ? ", and" : " and"} ${rest}`;
+}
+
+/** The next sentence, now and then with "Also" or "And" before it. */
+function addConnector(next: string, random: Random): string {
+  const hasConnector =
+    random.boolean(0.2) && /^(The|It|I|Your|There) /.test(next) && verbPattern.test(next);
+  return hasConnector ? addLead(random.pick(["Also, ", "And "]), next) : next;
+}
+
+/** Removes the sentences that the text before contains already, unless they begin with a pronoun. */
+function removeRepeatedSentences(reply: string, before: string): string {
+  const sentences = reply.split(/(?<=[.!?]) (?=[A-Z])/);
   const news = sentences.filter(
     it => !it.includes("\u0001") || /^(It|They|That|This)\b/.test(it) || !before.includes(it),
   );
-  return news.length === 0 ? answer : news.join(" ");
+  return news.length === 0 ? reply : news.join(" ");
 }
 
-/** A sentence that ends with a quotation ends with a stop, within it or after it. */
+/** Adds a full stop after a quotation at the end that has none. */
 const endQuotation = (text: string): string =>
   /[^.?!…]\u0002?["”]$/.test(text.replaceAll("\u0002", "")) ? `${text}.` : text;
 
-/** A second "Done, …" says nothing. */
+/** Removes a leading "Done, …" if enough is left. */
 function removeAcknowledgement(text: string): string {
   const rest = text.replace(acknowledgement, "");
-  return rest.split(" ").length < 3 ? text : marked(rest);
+  return rest.split(" ").length < 3 ? text : capitalize(rest);
 }
 
-/** The first letter in upper case, unless a value begins the text. */
-const marked = (text: string): string => capitalize(text);
-
-/** Words by which a sentence is one. */
+/** Verbs that make a text a sentence. */
 export const verbPattern =
   /\b(is|are|has|have|was|were|will|holds|starts|begins|comes|goes|went|leads|belongs|takes|took|ends|lasts|costs|stands|can|gets|leaves|says|means|knows|did|does|made|moved)\b/;
 
-/** One sentence with a verb, without a list or an aside in it. */
+/** Whether a text is one sentence with a verb and without a list or an aside. */
 const isJoinable = (text: string): boolean =>
   verbPattern.test(text) &&
   /^[^.:;?!]*\.$/.test(
@@ -93,18 +102,18 @@ const isJoinable = (text: string): boolean =>
   !knownOpening.test(removeMarks(text)) &&
   !/,? (so|which|because) | and .* and /.test(text);
 
-/** The words for the value that a sentence begins with, and the quotation mark after it. */
+/** The value that a sentence begins with, with its marks and the quotation mark after it. */
 const getSubject = (text: string): string => text.match(/^[^\u0002]*\u0002["”]?/)?.[0] ?? "";
 
 /**
- * What is said of the same thing once more, without its name: `X is full` and `X is Ana's` as `X is
- * full and is Ana's`.
+ * The next sentence without its subject if the last one has the same: `X is full` and `X is Ana's`
+ * become `X is full and is Ana's`.
  */
 function dropRepeatedSubject(last: string, next: string): string | undefined {
-  const head = getSubject(next);
-  const rest = next.slice(head.length);
-  return head !== "" &&
-    last.startsWith(head) &&
+  const subject = getSubject(next);
+  const rest = next.slice(subject.length);
+  return subject !== "" &&
+    last.startsWith(subject) &&
     /^ (is|was|has|holds|will|starts|begins|ends|lasts|costs|comes|takes|belongs|stands|opens|leads|says|goes|leaves|reads) /.test(
       rest,
     )
@@ -112,22 +121,18 @@ function dropRepeatedSubject(last: string, next: string): string | undefined {
     : undefined;
 }
 
-/** The same beginning a second time is "It". */
-function useItForRepeatedSubject(
-  last: string,
-  next: string,
-  isEntity: ReplyParts["isEntity"],
-): string {
-  const head = getSubject(next);
-  if (head.length < 2) return next;
-  const rest = next.slice(head.length);
-  const name = removeMarks(head).replaceAll(endMark, "").replaceAll(/["“”]/g, "");
-  const isSame = last.startsWith(head);
-  const spoken = listValues(last);
-  const isOnly = spoken.includes(name) && spoken.every(it => it === name || !isEntity(it));
+/** Replaces the subject of the next sentence with "It" if the last one is about the same entity. */
+function replaceSubject(last: string, next: string, isEntity: EntityTest): string {
+  const subject = getSubject(next);
+  if (subject.length < 2) return next;
+  const rest = next.slice(subject.length);
+  const name = removeMarks(subject).replaceAll(endMark, "").replaceAll(/["“”]/g, "");
+  const isSame = last.startsWith(subject);
+  const values = listValues(last);
+  const isOnly = values.includes(name) && values.every(it => it === name || !isEntity(it));
   if (!isSame && !isOnly) return next;
-  const isOne = (isSame && /^(The|Your) /.test(name)) || isEntity(name);
-  return isOne &&
+  const isSingular = (isSame && /^(The|Your) /.test(name)) || isEntity(name);
+  return isSingular &&
     /^ (is|was|has|holds|will|starts|begins|ends|lasts|costs|comes|takes|belongs|stands|opens|leads|says|goes|leaves) /.test(
       rest,
     )
@@ -135,11 +140,11 @@ function useItForRepeatedSubject(
     : next;
 }
 
-/** The values that a sentence says. */
+/** Lists the values in a sentence. */
 const listValues = (text: string): string[] =>
   [...text.matchAll(/\u0001([^\u0001\u0002]*)\u0002/g)].map(it => it[1]!);
 
-/** `A is frozen.` and `B is frozen.`: the other one's name. */
+/** The second subject of two sentences that are otherwise equal: `A is frozen.`, `B is frozen.` */
 function findSecondSubject(last: string, next: string): string | undefined {
   const [a, b] = [last, next].map(it => it.match(/^(.*?) is ([^.,;:]+)\.$/));
   return a && b && a[2] === b[2] && a[1] !== b[1] ? lowerFirst(b[1]!) : undefined;

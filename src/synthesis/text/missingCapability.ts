@@ -1,31 +1,33 @@
 /**
- * What a talk comes up against when a tool is not to be had: the tool itself, or the look-up of
- * what was named; and the words for it. Knows clauses and words, not how they were planned.
+ * Renders what the assistant says when it cannot do something: because the tool is missing, or
+ * because no tool can look up what the user named.
  */
 import type { Random } from "../../environment/random.ts";
-import type { Intent } from "../user/intent.ts";
+import type { Tool } from "../../environment/server.ts";
 import { isRequest } from "./clauses.ts";
 import { removeAllMarks } from "./valueMarks.ts";
 
+/** What is missing: the tool itself, or a look-up of the entity that the user named. */
 export type MissingCapability =
   | { readonly kind: "tool" }
   | { readonly kind: "thing"; readonly noun: string; readonly said: string };
 
-/** Words about what cannot be done: of the assistant, and of the user who then goes on. */
+/** Templates for the assistant's answer and for the user who continues after it. */
 export interface MissingCapabilityTemplates {
-  /** `{clause}` is what was asked for, as the assistant says it. */
+  /** `{clause}` is the user's request, in the assistant's words. */
   readonly request: readonly string[];
-  /** Where it cannot be taken up in those words: what was asked, and what was to be done. */
+  /** For requests that are not repeated: after a question, and after a request for a change. */
   readonly question: readonly string[];
   readonly deed: readonly string[];
-  /** The same after something that was done, and after something else that could not be done. */
+  /** The same after something that was done. */
   readonly rest: { readonly question: readonly string[]; readonly deed: readonly string[] };
+  /** The same after something else that could not be done. */
   readonly again: {
     readonly request: readonly string[];
     readonly question: readonly string[];
     readonly deed: readonly string[];
   };
-  /** `{thing}` is how it was named, `{noun}` what it is. */
+  /** `{thing}` is how the user named the entity, `{noun}` its kind. */
   readonly thing: readonly string[];
   readonly goOn: readonly string[];
   /** After a question that the user cannot answer. */
@@ -33,18 +35,27 @@ export interface MissingCapabilityTemplates {
 }
 
 /**
- * Where in the talk it comes up: alone, last of several things asked for in one breath, or as the
- * next thing that cannot be done.
+ * Where the answer stands: alone, after other requests of the same turn, or after an earlier answer
+ * of this kind.
  */
 export type RefusalPosition = "alone" | "rest" | "again";
 
-/** What the assistant says instead of doing it. */
+/** A request that cannot be fulfilled. */
+export interface UnfulfilledRequest {
+  readonly clause: string;
+  readonly tool: Pick<Tool, "effect">;
+}
+
+export interface RefusalContext {
+  readonly templates: MissingCapabilityTemplates;
+  readonly position: RefusalPosition;
+  readonly random: Random;
+}
+
 export function renderMissingCapability(
   missing: MissingCapability,
-  { clause, tool }: Intent,
-  templates: MissingCapabilityTemplates,
-  position: RefusalPosition,
-  random: Random,
+  { clause, tool }: UnfulfilledRequest,
+  { templates, position, random }: RefusalContext,
 ): string {
   if (missing.kind === "thing") {
     const { noun, said } = missing;
@@ -53,11 +64,11 @@ export function renderMissingCapability(
       .replaceAll("{thing}", () => addressUser(said))
       .replaceAll("{noun}", noun);
   }
-  const isPlain =
+  const isRepeatable =
     isRequest(clause) &&
-    clause.length < maxClauseLength &&
+    clause.length < maxRepeatedLength &&
     !/[,:;.!]( |$)/.test(removeAllMarks(clause));
-  if (isPlain)
+  if (isRepeatable)
     return random
       .pick(position === "again" ? templates.again.request : templates.request)
       .replace("{clause}", () => addressUser(clause));
@@ -65,10 +76,10 @@ export function renderMissingCapability(
   return random.pick(tool.effect === "read" ? own.question : own.deed);
 }
 
-/** Words that are taken up again: of a longer clause only that it cannot be done is said. */
-const maxClauseLength = 110;
+/** Clauses of this length or more are not repeated in the answer. */
+const maxRepeatedLength = 110;
 
-/** The user's words about themselves as the assistant says them; what is quoted stays as it is. */
+/** Turns the user's first person into the assistant's second person, except in quotations. */
 const addressUser = (text: string): string =>
   removeAllMarks(text)
     .split(/("[^"]*"|“[^”]*”)/)

@@ -5,7 +5,6 @@ import type { Random } from "../../environment/random.ts";
 import { readJsonFile } from "../../storage/parseJson.ts";
 
 const textsSchema = z.array(z.string()).min(1);
-
 const shareSchema = z.number().min(0).max(1);
 
 const personaSchema = z.strictObject({
@@ -15,7 +14,7 @@ const personaSchema = z.strictObject({
   /** Frames for the first clause: `could you {clause}?` */
   ask: textsSchema,
   close: textsSchema.optional(),
-  /** In place of the manners' own words before a follow-up. */
+  /** Replaces the style guide's words before a follow-up. */
   followUp: textsSchema.optional(),
   dates: z.enum(["plain", "day-first", "month-first", "relative", "short", "long", "weekday"]),
   /** Says 4:15 pm. */
@@ -24,17 +23,17 @@ const personaSchema = z.strictObject({
   casual: z.literal(true).optional(),
   /** Says "what's" and "I'd". */
   contracts: z.literal(true).optional(),
-  /**
-   * How often a question is asked in a roundabout way, a value is put right while it is said,
-   * something is said that asks for nothing, requests are numbered, and the last of them comes as
-   * an afterthought.
-   */
+  /** How often a question is asked indirectly. */
   indirect: shareSchema.optional(),
+  /** How often a value is corrected within the sentence. */
   corrects: shareSchema.optional(),
+  /** How often a filler is said. */
   talks: shareSchema.optional(),
+  /** How often requests are numbered. */
   numbers: shareSchema.optional(),
+  /** How often the last request is an afterthought. */
   afterthoughts: shareSchema.optional(),
-  /** Small talk of this persona's own. */
+  /** Fillers of this persona. */
   reasons: textsSchema.optional(),
 });
 
@@ -48,22 +47,24 @@ const styleGuideSchema = z.strictObject({
   }),
   followUp: textsSchema,
   clarification: textsSchema,
-  /** In place of both where the answer was that there is nothing. */
+  /** Replaces both after an answer that there is nothing. */
   sober: textsSchema,
   /** Before the answer to a question. */
   answering: textsSchema,
-  /** After a refusal: before the next try, and before something else. */
+  /** After a refusal, before the next try. */
   refused: textsSchema,
+  /** After a refusal, before another request. */
   leaveIt: textsSchema,
   indirect: textsSchema,
   corrections: textsSchema,
   reasons: textsSchema,
-  /** How the assistant begins: after a change, after a look-up, before a question. */
+  /** How the assistant's message begins: after a change, after a look-up, before a question. */
   openers: z.strictObject({ write: textsSchema, read: textsSchema, ask: textsSchema }),
-  /** Between what is done and what has to be asked or could not be done. */
+  /** Between what was done and a question. */
   asking: textsSchema,
+  /** Between what was done and what could not be done. */
   but: textsSchema,
-  /** What was done where the first choice was refused. */
+  /** What was done after the first choice was refused. */
   instead: textsSchema,
   accept: textsSchema,
   giveUp: textsSchema,
@@ -74,7 +75,6 @@ const styleGuideSchema = z.strictObject({
 });
 
 export type StyleGuide = z.infer<typeof styleGuideSchema>;
-
 export type Persona = z.infer<typeof personaSchema>;
 
 export const readStyleGuide = (resources: string): StyleGuide =>

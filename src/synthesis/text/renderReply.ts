@@ -1,16 +1,16 @@
 /**
- * What the assistant says, put together: several answers become one message that reads as if it had
- * been meant as one, refusals lose what only a machine would say. Knows sentences, not calls.
+ * Renders the assistant's message after a turn: the joined replies to its calls, with an opening, a
+ * refusal or a question.
  */
 import type { Random } from "../../environment/random.ts";
 import { capitalize } from "./clauses.ts";
-import { addCents, fixSingular, mergeSameDay } from "./grammar.ts";
-import { addLead, joinReplies, knownOpening } from "./joinReplies.ts";
+import { addCents, addLead, fixSingular, mergeSameDay } from "./grammar.ts";
+import { joinReplies, knownOpening, type EntityTest } from "./joinReplies.ts";
 import type { StyleGuide } from "./personas.ts";
 import { tidyText } from "./templateText.ts";
-import { removeMarks, endMark } from "./valueMarks.ts";
+import { endMark, removeMarks } from "./valueMarks.ts";
 
-/** One answer, with its values still marked. */
+/** The reply to one call, with marks around its values. */
 export interface ToolReply {
   readonly text: string;
   readonly isWrite: boolean;
@@ -18,46 +18,32 @@ export interface ToolReply {
 
 export interface ReplyParts {
   readonly replies: readonly ToolReply[];
-  /** What has to be asked before the rest can be done. */
+  /** What the assistant has to ask before it can do the rest. */
   readonly question?: string | undefined;
-  /** Why the last thing was not done, as a whole sentence. */
+  /** Why the last request was not fulfilled, as a whole sentence. */
   readonly refusal?: string | undefined;
-  /** Whether these words name a thing that may be called "it". */
-  readonly isEntity: (words: string) => boolean;
-  /** Words of the talk's last message, so that no two begin alike. */
+  readonly isEntity: EntityTest;
+  /** The assistant's previous message, which must not begin in the same way. */
   readonly before: string;
-  /** Says what has to be said, and no more. */
+  /** Leaves out everything that is not necessary. */
   readonly isBrief: boolean;
 }
 
-/** One message, whole. */
-export function renderReply(
-  { replies: answers, question, refusal: sorry, isEntity: isThing, before, isBrief }: ReplyParts,
-  style: StyleGuide,
-  random: Random,
-): string {
-  const told = joinReplies(
-    answers.map(it => it.text),
-    isThing,
+export function renderReply(parts: ReplyParts, style: StyleGuide, random: Random): string {
+  const { replies, question, refusal, isEntity, isBrief } = parts;
+  const joined = joinReplies(
+    replies.map(it => it.text),
+    isEntity,
     isBrief ? undefined : random,
   );
-  const opener = isBrief ? "" : pickOpener(answers, { told, question, before }, style, random);
+  const opener = isBrief ? "" : pickOpener(parts, joined, style, random);
   const asked =
-    question === undefined
-      ? []
-      : [told === "" ? question : addLead(random.pick(style.asking), question)];
-  const turned =
-    sorry === undefined
-      ? []
-      : [
-          told === ""
-            ? sorry
-            : addRefusal(
-                random.pick(style.but.filter(it => !it.includes(":") || !sorry.includes(":"))),
-                sorry,
-              ),
-        ];
-  const text = [told, ...turned, ...asked].filter(it => it !== "").join(" ");
+    question === undefined || joined === ""
+      ? question
+      : addLead(random.pick(style.asking), question);
+  const refused =
+    refusal === undefined || joined === "" ? refusal : addRefusal(refusal, style, random);
+  const text = [joined, refused, asked].filter(it => it !== undefined && it !== "").join(" ");
   return cleanUpReply(opener === "" ? text : addLead(opener, text));
 }
 
@@ -66,31 +52,32 @@ const cleanUpReply = (text: string): string =>
     mergeSameDay(fixSingular(removeMarks(tidyText(capitalize(text)).replaceAll(endMark, "")))),
   );
 
-/**
- * A refusal after something that was done: its own "I am sorry, but" would be one "but" too many.
- */
-const addRefusal = (lead: string, sorry: string): string =>
-  addLead(
-    lead,
-    capitalize(sorry.replace(/^((?:I am sorry|I'm sorry|Sorry), but|Unfortunately,|Sorry,) /, "")),
+/** The refusal after something that was done: "But …", without an apology of its own. */
+function addRefusal(refusal: string, style: StyleGuide, random: Random): string {
+  const lead = random.pick(style.but.filter(it => !it.includes(":") || !refusal.includes(":")));
+  const reason = refusal.replace(
+    /^((?:I am sorry|I'm sorry|Sorry), but|Unfortunately,|Sorry,) /,
+    "",
   );
+  return addLead(lead, capitalize(reason));
+}
 
 function pickOpener(
-  answers: readonly ToolReply[],
-  { told, question, before }: { told: string; question: string | undefined; before: string },
+  { replies, question, before }: ReplyParts,
+  joined: string,
   style: StyleGuide,
   random: Random,
 ): string {
   const { write, read, ask } = style.openers;
-  if (told === "" && question !== undefined) return pickUnlikeBefore(ask, before, random);
-  if (answers.length === 0 || knownOpening.test(removeMarks(told))) return "";
-  const suiting = (answers[0]!.isWrite ? write : read).filter(
-    it => !it.startsWith("That ") || !told.startsWith("That "),
+  if (joined === "" && question !== undefined) return pickUnlikeBefore(ask, before, random);
+  if (replies.length === 0 || knownOpening.test(removeMarks(joined))) return "";
+  const suitable = (replies[0]!.isWrite ? write : read).filter(
+    it => !it.startsWith("That ") || !joined.startsWith("That "),
   );
-  return pickUnlikeBefore(suiting, before, random);
+  return pickUnlikeBefore(suitable, before, random);
 }
 
-/** One that the message before did not begin with. */
+/** Picks an opener, or none if the previous message began with it. */
 function pickUnlikeBefore(openers: readonly string[], before: string, random: Random): string {
   const opener = random.pick(openers);
   return opener !== "" && before.startsWith(opener.trim()) ? "" : opener;

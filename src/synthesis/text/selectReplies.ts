@@ -2,42 +2,47 @@
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { ReplyTemplate } from "./templateSchema.ts";
 
-/** The words of replies that this result allows, those made for it first. */
+/**
+ * Selects the texts of the replies that suit a result: those whose conditions it meets, then those
+ * without conditions. `field` returns a field of the result; `order` sorts each of the two groups.
+ */
 export function selectReplies(
   replies: readonly ReplyTemplate[],
   field: (path: string) => Json | undefined,
   order: <T>(list: readonly T[]) => readonly T[],
 ): string[] {
-  const isMet = ([path, wanted]: [string, Json]) =>
-    [wanted].flat().some(it => matchesCondition(field(path) ?? null, it));
-  const made = replies.flatMap(it =>
+  const isMet = ([path, expected]: [string, Json]) =>
+    [expected].flat().some(it => matchesCondition(field(path) ?? null, it));
+  const conditional = replies.flatMap(it =>
     typeof it !== "string" && Object.entries(it.if).every(isMet) ? [it.say] : [],
   );
-  return [...order(made), ...order(replies.filter(it => typeof it === "string"))];
+  return [...order(conditional), ...order(replies.filter(it => typeof it === "string"))];
 }
 
-/**
- * Whether a result's value is what a reply is for: the same, or a number on the right side of a
- * bound such as `<0`.
- */
-function matchesCondition(value: Json, wanted: Json): boolean {
+/** Whether a value equals the expected one or, for a bound such as `<0`, is on its right side. */
+function matchesCondition(value: Json, expected: Json): boolean {
   const bound =
-    typeof wanted === "string" && typeof value === "number"
-      ? wanted.match(/^([<>])(-?\d+(?:\.\d+)?)$/)
+    typeof expected === "string" && typeof value === "number"
+      ? expected.match(/^([<>])(-?\d+(?:\.\d+)?)$/)
       : null;
-  if (!bound) return value === wanted;
+  if (!bound) return value === expected;
   return bound[1] === "<"
     ? (value as number) < Number(bound[2])
     : (value as number) > Number(bound[2]);
 }
 
-/** A field of a result by its dotted path. */
+/** The field of a result at a dotted path. */
 export function getField(value: Json | undefined, path: string): Json | undefined {
-  let at: Json | undefined = value;
+  let current: Json | undefined = value;
   for (const key of path.split(".")) {
-    if (at === null || typeof at !== "object" || Array.isArray(at) || !Object.hasOwn(at, key))
+    if (
+      current === null ||
+      typeof current !== "object" ||
+      Array.isArray(current) ||
+      !Object.hasOwn(current, key)
+    )
       return undefined;
-    at = (at as JsonObject)[key];
+    current = (current as JsonObject)[key];
   }
-  return at;
+  return current;
 }

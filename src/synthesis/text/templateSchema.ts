@@ -1,67 +1,68 @@
 /**
- * The words of a server's conversations, read from resources/servers/<server>/templates.json, and how a form
- * becomes a sentence. Knows no chains and no sessions: it is handed what the slots say.
+ * The format of resources/servers/<server>/templates.json: what simulated users and the assistant say
+ * in conversations on a server.
  *
- * A phrase file:
  * ```
- * { "format": "prove/phrases@1", "server": "banking",
- *   "self": "Ana Ruiz",                           who the user is: nobody writes to themselves, or speaks of themselves by name
+ * { "format": "prove/templates@1", "server": "banking",
+ *   "self": "Ana Ruiz",                           who the user is: nobody writes to themselves or speaks of themselves by name
  *   "entities": { "<entity>": {
- *       "noun": "account",                          what it is called when nothing else is known
- *       "mention": ["my {label} account"],          how a user names it: {label}, a fact of its row ({date}), {id} if ids of this
+ *       "noun": "account",                          the name of the kind, where nothing else is known
+ *       "mention": ["my {label} account"],          how a user names one: {label}, a field of its row ({date}), {id} if ids of this
  *                                                   entity are spoken, or an entity that its look-up needs first ({account}
- *                                                   for a card that hangs on an account)
- *       "known": ["the {label}"],                   how it is named once it has been seen in this talk (no context needed)
+ *                                                   for a card that belongs to an account)
+ *       "known": ["the {label}"],                   how it is named after it appeared in the conversation (no context needed)
  *       "again": ["it", "that account"],            how it is named right after it was named
- *       "short": ["my {first} account", "{lower}"] } },   a sloppy name now and then: {first} is the label's first word, {lower} all
- *                                                   of it in lower case. The assistant looks these words up, and where that finds
- *                                                   nothing, in the whole list; where ids are spoken it tries them as they are, and
- *                                                   mends them by the server's hint ("{first}" for people)
+ *       "short": ["my {first} account", "{lower}"] } },   an occasional partial name: {first} is the label's first word, {lower} all of
+ *                                                   it in lower case. The assistant looks these words up, and if that finds nothing,
+ *                                                   it reads the whole list; where ids are spoken, it tries the words as they are and
+ *                                                   corrects them by the server's hint ("{first}" for people)
  *   "arguments": { "<key>" or "<tool>.<key>": {
  *       "say": ["{value}", "{value} euros"],        how a plain value is said; the value itself must be readable from it
- *       "values": ["rent", "gift"],                 what to choose from, where the schema's examples are too few
- *       "days": [-30, -1],                          for a day or a time: how far from today; 1 to 21 days ahead where absent
- *       "words": { "high": ["urgent"] } } },        how an enum's or a boolean's value is said
+ *       "values": ["rent", "gift"],                 values to choose from, where the schema's examples are too few
+ *       "days": [-30, -1],                          for a day or a time: the range of days from today; 1 to 21 if absent
+ *       "words": { "high": ["urgent"] } } },        how the value of an enum or a boolean is said
  *   "tools": { "<full tool name>": {
  *       "forms": ["(move|transfer) {amount} from {from_account} to {to_account}"],
- *       "again": ["and another {amount}"],          a follow-up that repeats the last call; arguments without a slot stay as they were
+ *       "again": ["and another {amount}"],          a follow-up that repeats the last call; arguments without a slot stay the same
  *       "missing": { "<key>": { "forms": […], "ask": ["Which account should it go to?"], "answer": ["to {to_account}"] } },
- *       "reasons": ["I am a bit short this week."],  said before the first request now and then; true whatever the slots are
- *       "instead": { "<key>": ["make it {amount} then"] },          after a refusal: the corrected wish, in the next turn
- *       "otherwise": { "<key>": ["take it from {from_account} if that is not enough"] },   said beforehand, in the same breath
- *       "reply": ["Done, {from_balance} is left."], "empty": ["There is nothing."], "item": "{text} ({amount})",   rows that are plain are {value}
+ *       "reasons": ["I am a bit short this week."],  an occasional filler before the first request; true whatever the slots are
+ *       "instead": { "<key>": ["make it {amount} then"] },          after a refusal: the corrected request, in the next turn
+ *       "otherwise": { "<key>": ["take it from {from_account} if that is not enough"] },   an alternative named in the same turn
+ *       "reply": ["Done, {from_balance} is left."], "empty": ["There is nothing."], "item": "{text} ({amount})",   a plain row is {value}
  *       "refused": { "precondition_failed": ["There is not enough in {from_account}."] } } },
- *   "reasons": ["I am going through my money matters."] }   small talk for any tool of the server; `reasons` are whole sentences
+ *   "reasons": ["I am going through my money matters."] }   fillers for any tool of the server; `reasons` are whole sentences
  * ```
- * - `(a|b|)` chooses; choices may nest. `{key}` is a slot. There is no other markup.
+ * - `(a|b|)` chooses an alternative; alternatives may nest. `{key}` is a slot. There is no other
+ *   markup.
  * - `forms`, `again`, `missing` forms, `instead`, `otherwise` and `answer` are clauses: lower case,
- *   no final full stop; one that ends in `?` is a
- *   question and becomes a sentence of its own. They name every required argument of the tool (a `missing` form all but that
- *   one), and optional ones only to use them. `{ "say": "…", "with": { "unread": true } }` fixes arguments that are not said, and
- *   `{ "say": "which cards belong to {account_id}?", "reply": ["{items}."] }` is answered in its own way.
- * - `{ "say": "when was {order} placed?", "made": false }` is not said of what the talk itself has
- *   brought about.
+ *   without a final full stop. A clause that ends in `?` is a question and becomes a sentence of its
+ *   own. Clauses name every required argument of the tool (a `missing` form all but that one);
+ *   naming an optional one uses it. `{ "say": "…", "with": { "unread": true } }` fixes arguments
+ *   that are not said, and `{ "say": "which cards belong to {account_id}?", "reply": ["{items}."] }`
+ *   has replies of its own.
+ * - `{ "say": "when was {order} placed?", "made": false }` is not said of an entity that the
+ *   conversation itself created.
  * - A clause that begins with a verb may be framed by the persona ("could you …?"); one that begins
  *   with `I`, `on`, `if` or the like is not.
- * - A pronoun of an entity (`again`) takes the place of its whole mention: write forms that read
- *   well with "it".
+ * - A pronoun of an entity (`again`) replaces its whole mention: write forms that read well with
+ *   "it".
  * - `reply`, `empty` and `refused` are whole sentences. Their slots are fields of the result
- *   (`{balance}`, `{event.title}`), else
- *   arguments as the user said them; `{count}` and `{items}` count and list the result's first list, each row by `item`; `{why}` is a refusal's words.
- * - A reply may be kept to some results: `{ "say": "Yes, it is open.", "if": { "status": "open" }
- *   }`, or `"if": { "status": ["open",
- *   "new"] }`, or `{count}` by `"if": { "count": 1 }`, or a number by a bound, `"if": { "balance": "<0" }`; `{balance.size}` is it without
- *   its minus. One that fits goes before those without an `if`. A reply in which two slots
- *   say the same words ("off instead of off") is passed over.
- * - A `missing` question (`ask`) may take up what the form has said: `"When should {title}
- *   begin?"`.
- * - Several replies become one message: an opening "Done, " is left out of all but the first,
- *   sentences about the same thing go on
- *   with "It", alike ones with "and so is". So write each reply as one or two whole sentences that stand alone, mostly without "Done".
+ *   (`{balance}`, `{event.title}`), otherwise arguments as the user said them; `{count}` and
+ *   `{items}` count and list the result's first list, each row by `item`; `{why}` is the text of a
+ *   refusal.
+ * - A reply may be restricted to some results: `{ "say": "Yes, it is open.", "if": { "status":
+ *   "open" } }`, or `"if": { "status": ["open", "new"] }`, or `{count}` by `"if": { "count": 1 }`,
+ *   or a number by a bound, `"if": { "balance": "<0" }`; `{balance.size}` is the number without its
+ *   minus. A matching reply goes before those without an `if`. A reply in which two slots have the
+ *   same words ("off instead of off") is skipped.
+ * - A `missing` question (`ask`) may use what the form has said: `"When should {title} begin?"`.
+ * - Several replies become one message: an opening "Done, " is kept only in the first, sentences
+ *   about the same entity continue with "It", similar ones with "and so is". So write each reply as
+ *   one or two whole sentences that stand alone, mostly without "Done".
  * - Money (fields such as amount, price, balance, total, or described in euros) is said with cents
- *   where it has some, other numbers as they
- *   are; `1 files` becomes 1 file, "9 March at 10:30 until 9 March at 11:00" says its day once, days and times are put into words.
- * - Ids never stand in words: an entity is said by its mention, unless it is declared as spoken.
+ *   if it has any, other numbers as they are; `1 files` becomes 1 file, "9 March at 10:30 until 9
+ *   March at 11:00" says its day once, and days and times are put into words.
+ * - Ids are not said: an entity is said by its mention, unless its ids are declared as spoken.
  */
 import { z } from "zod";
 import type { Json, JsonObject } from "../../environment/json.ts";
@@ -108,7 +109,7 @@ const toolTemplatesSchema = z.strictObject({
 });
 
 export const serverTemplatesSchema = z.strictObject({
-  format: z.literal("prove/phrases@1"),
+  format: z.literal("prove/templates@1"),
   server: z.string(),
   self: z.string().optional(),
   entities: z.record(
@@ -135,29 +136,25 @@ export const serverTemplatesSchema = z.strictObject({
 });
 
 export type ServerTemplates = z.infer<typeof serverTemplatesSchema>;
-
 export type ToolTemplates = z.infer<typeof toolTemplatesSchema>;
-
 export type ClauseTemplate = z.infer<typeof clauseSchema>;
-
 export type ReplyTemplate = z.infer<typeof replySchema>;
 
-export const getTemplateText = (it: ClauseTemplate): string =>
-  typeof it === "string" ? it : it.say;
+export const getTemplateText = (template: ClauseTemplate): string =>
+  typeof template === "string" ? template : template.say;
 
-export const getFixedArguments = (it: ClauseTemplate): JsonObject =>
-  typeof it === "string" ? {} : (it.with ?? {});
+/** The arguments that the clause fixes without saying them. */
+export const getFixedArguments = (template: ClauseTemplate): JsonObject =>
+  typeof template === "string" ? {} : (template.with ?? {});
 
-/**
- * Whether a form is for what was there before the talk: nobody asks when what they have just done
- * was done.
- */
-export const excludesCreatedEntities = (it: ClauseTemplate): boolean =>
-  typeof it !== "string" && it.made === false;
+/** Whether a clause is not for entities that the conversation itself created. */
+export const excludesCreatedEntities = (template: ClauseTemplate): boolean =>
+  typeof template !== "string" && template.made === false;
 
-export const getOwnReplies = (it: ClauseTemplate): readonly ReplyTemplate[] | undefined =>
-  typeof it === "string" ? undefined : it.reply;
+/** The replies that suit this clause better than those of its tool. */
+export const getOwnReplies = (template: ClauseTemplate): readonly ReplyTemplate[] | undefined =>
+  typeof template === "string" ? undefined : template.reply;
 
-/** What a plain argument may be and how it is said: under its tool's name, else under its own. */
+/** The values and words of a plain argument: those of the tool's argument, else of the key. */
 export const findArgumentTemplates = (templates: ServerTemplates, tool: string, key: string) =>
   templates.arguments[`${tool}.${key}`] ?? templates.arguments[key];

@@ -1,7 +1,7 @@
-/** The syntax of templates: choosing alternatives, finding and filling slots, tidying the result. */
+/** The syntax of templates: choosing alternatives, finding and filling slots, tidying the text. */
 import type { Random } from "../../environment/random.ts";
 
-/** The sentence's words with every `(a|b)` chosen. */
+/** Chooses one alternative for every `(a|b)`. */
 export function chooseAlternatives(text: string, random: Random): string {
   let open = text;
   for (;;) {
@@ -11,28 +11,28 @@ export function chooseAlternatives(text: string, random: Random): string {
   }
 }
 
-/** The names of a text's slots, in order, each once. */
+/** Lists the names of a text's slots in order, each once. */
 export const findSlots = (text: string): string[] => [
   ...new Set([...text.matchAll(/\{([\w.]+)\}/g)].map(it => it[1]!)),
 ];
 
-/** The text with its slots filled; a slot that `say` does not know makes it undefined. */
+/** Fills the slots of a text; undefined if `renderSlot` returns undefined for one of them. */
 export function fillSlots(
   text: string,
-  say: (slot: string) => string | undefined,
+  renderSlot: (slot: string) => string | undefined,
 ): string | undefined {
-  let whole = true;
-  const words = text.replaceAll(/\{([\w.]+)\}/g, (_, slot: string) => {
-    const said = say(slot);
-    if (said === undefined) whole = false;
-    return said ?? "";
+  let isComplete = true;
+  const filled = text.replaceAll(/\{([\w.]+)\}/g, (_, slot: string) => {
+    const words = renderSlot(slot);
+    if (words === undefined) isComplete = false;
+    return words ?? "";
   });
-  return whole ? tidyText(words) : undefined;
+  return isComplete ? tidyText(filled) : undefined;
 }
 
 /**
- * Spaces once, no word twice in a row ("my Travel card card"), no "on tomorrow", and no sum like
- * "45.5 euros".
+ * Removes repeated spaces and words ("my Travel card card"), corrects "on tomorrow", and adds cents
+ * to amounts such as "45.5 euros".
  */
 export const tidyText = (text: string): string =>
   text
@@ -54,6 +54,6 @@ export const tidyText = (text: string): string =>
     .replaceAll(/(?<![\d.])(\d+\.\d)(?=\W?(?: of [\d.]+\W?)? euros?\b)/g, sum => `${sum}0`)
     .trim();
 
-/** A list as people say it: `a, b and c`. */
+/** Joins words into a list: `a, b and c`. */
 export const joinWithAnd = (words: readonly string[]): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)!}`;

@@ -16,8 +16,8 @@ import {
 } from "./templateSchema.ts";
 
 /**
- * A server's phrases from a folder, completed by plain ones for what the file leaves out; all plain
- * where there is no file.
+ * Reads the templates of a server from the folder of all servers. What the file leaves out, or all
+ * of it if there is no file, is completed with plain templates.
  */
 export function readTemplates(folder: string, server: Server): ServerTemplates {
   const file = join(folder, server.name, "templates.json");
@@ -27,12 +27,12 @@ export function readTemplates(folder: string, server: Server): ServerTemplates {
   );
 }
 
-/** Reads a phrase file's text. Throws a `Mistake` that names the file and the first flaw. */
+/** Parses the text of a templates file. Throws a `UserError` that names the first error. */
 export function parseTemplates(server: Server, text: string, file: string): ServerTemplates {
-  const phrases = parseJson(serverTemplatesSchema, text, { file, noun: "a phrase file" });
-  const flaw = findTemplateErrors(phrases, server)[0];
-  if (flaw !== undefined) throw new UserError(`${file}: ${flaw}`, "mend that phrase");
-  return phrases;
+  const templates = parseJson(serverTemplatesSchema, text, { file, noun: "a templates file" });
+  const error = findTemplateErrors(templates, server)[0];
+  if (error !== undefined) throw new UserError(`${file}: ${error}`, "correct that template");
+  return templates;
 }
 
 function completeTemplates(server: Server, known: ServerTemplates | undefined): ServerTemplates {
@@ -42,16 +42,16 @@ function completeTemplates(server: Server, known: ServerTemplates | undefined): 
       known?.tools[it.name] ?? createToolTemplates(it),
     ]),
   );
-  const declared = [...declarationsOf(server).values()];
-  const named = [
-    ...declared.flatMap(it => it.outputs.map(({ entity }) => ({ entity, isSpoken: false }))),
-    ...declared.flatMap(it => it.inputs),
+  const declarations = [...declarationsOf(server).values()];
+  const declared = [
+    ...declarations.flatMap(it => it.outputs.map(({ entity }) => ({ entity, isSpoken: false }))),
+    ...declarations.flatMap(it => it.inputs),
   ];
   const entities = Object.fromEntries(
-    named.map(it => [it.entity, createEntityTemplates(it.entity, it.isSpoken)]),
+    declared.map(it => [it.entity, createEntityTemplates(it.entity, it.isSpoken)]),
   );
   return {
-    format: "prove/phrases@1",
+    format: "prove/templates@1",
     server: server.name,
     ...(known?.self === undefined ? {} : { self: known.self }),
     arguments: known?.arguments ?? {},
@@ -69,10 +69,13 @@ const createEntityTemplates = (entity: string, isSpoken: boolean) => ({
   again: [`that ${toWords(entity)}`],
 });
 
-/** Forms made from a tool's own name: `freeze card, card id: …`. Understandable, and no more. */
+/** Creates plain templates from a tool's name: `freeze card with card {card_id}`. */
 function createToolTemplates(tool: Tool): ToolTemplates {
   const required = (tool.inputSchema["required"] ?? []) as readonly string[];
   const verb = toWords(tool.name.slice(tool.server.length + 1));
-  const said = required.map(key => `${toWords(key).replace(/ id$/, "")} {${key}}`);
-  return { forms: [said.length ? `${verb} with ${said.join(" and ")}` : verb], reply: ["Done."] };
+  const named = required.map(key => `${toWords(key).replace(/ id$/, "")} {${key}}`);
+  return {
+    forms: [named.length > 0 ? `${verb} with ${named.join(" and ")}` : verb],
+    reply: ["Done."],
+  };
 }

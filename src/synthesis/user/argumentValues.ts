@@ -1,7 +1,8 @@
 /** Chooses plain values for arguments and puts them into words. */
 import type { Json } from "../../environment/json.ts";
 import type { JsonSchema, Tool } from "../../environment/server.ts";
-import { dayAfter, formatValue, isMoney } from "../text/formatValue.ts";
+import { addDays } from "../../environment/time.ts";
+import { formatValue, isMoney } from "../text/formatValue.ts";
 import type { ConversationContext } from "./conversationContext.ts";
 import type { EntityMention } from "./intent.ts";
 import { markVerbatim } from "../text/valueMarks.ts";
@@ -45,7 +46,7 @@ export function generateValue(
 ): Json | undefined {
   const choices = (schema["enum"] ?? schema["examples"]) as readonly Json[] | undefined;
   if (choices?.length) return random.pick(choices);
-  const pickDay = () => dayAfter(now.slice(0, 10), days[0] + random.integer(days[1] - days[0] + 1));
+  const pickDay = () => addDays(now.slice(0, 10), days[0] + random.integer(days[1] - days[0] + 1));
   const pickTime = () =>
     `${String(9 + random.integer(8)).padStart(2, "0")}:${random.pick(["00", "00", "30", "15", "45"])}`;
   if (isDate(schema)) return pickDay();
@@ -100,7 +101,7 @@ export function renderArgumentValue(
     : markVerbatim(
         Array.isArray(value)
           ? joinWithAnd(value.map(String))
-          : formatValue(value, now, persona, random, isMoney(key, schema)),
+          : formatValue(value, { now, persona, random }, isMoney(key, schema)),
       );
   return own?.say
     ? fillSlots(chooseAlternatives(random.pick(own.say), random), slot =>

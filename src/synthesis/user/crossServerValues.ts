@@ -108,7 +108,9 @@ export function getSourceTexts(
 ): Record<string, string> {
   const texts: Record<string, string> = {};
   for (const [path, value] of listPlainFields(result, ""))
-    texts[`from.${path}`] = markVerbatim(formatReplyValue(value, now, random, isMoneyField(path)));
+    texts[`from.${path}`] = markVerbatim(
+      formatReplyValue(value, { now, random }, isMoneyField(path)),
+    );
   // an entity is called as the user mentioned it, a value as the result has it
   const { inputs } = declarations.get(intent.tool.name)!;
   for (const [key, text] of Object.entries(intent.argumentTexts))

@@ -101,7 +101,7 @@ function addSpokenValue(
   const value = generateValue(context, schema);
   if (typeof value !== "string") return false;
   draft.arguments[key] = value;
-  draft.argumentTexts[key] = formatValue(value, now, persona, random);
+  draft.argumentTexts[key] = formatValue(value, { now, persona, random });
   draft.mentions.push({
     instance: { entity, id: value, facts: {}, parents: {} },
     isIdSpoken: true,

@@ -163,11 +163,12 @@ function renderSlot(
   slot: string,
 ): string | undefined {
   const { now, persona, random, sample } = context;
-  if (slot === "id") return markVerbatim(formatValue(instance.id, now, persona, random));
+  if (slot === "id") return markVerbatim(formatValue(instance.id, { now, persona, random }));
   if (slot === "label")
     return instance.label === undefined ? undefined : markVerbatim(instance.label);
   const fact = instance.facts[slot];
-  if (fact !== undefined) return formatValue(fact, now, persona, random, isMoney(slot, undefined));
+  if (fact !== undefined)
+    return formatValue(fact, { now, persona, random }, isMoney(slot, undefined));
   const id = instance.parents[slot];
   const parent = id === undefined ? undefined : sample.find(slot, id);
   return parent && mentionEntity({ ...context, focus: [], listed: [] }, parent, false)?.text;

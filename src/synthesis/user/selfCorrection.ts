@@ -31,7 +31,7 @@ export function createSelfCorrection(
   const { key, schema } = value;
   const wrong = pickArgumentValue(context, { tool, key, schema });
   if (wrong === undefined || wrong === draft.arguments[key]) return undefined;
-  const wrongText = formatValue(wrong, now, persona, random, isMoney(key, schema));
+  const wrongText = formatValue(wrong, { now, persona, random }, isMoney(key, schema));
   const text = random
     .pick(corrections)
     .replace("{first}", () => markVerbatim(wrongText))

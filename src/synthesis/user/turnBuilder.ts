@@ -123,13 +123,11 @@ class TurnBuilder {
     const { templates, isAll } = plan.missingTools!;
     const position =
       this.#clauses.length > 0 ? "rest" : this.#request.hasMissingCapability ? "again" : "alone";
-    const blockedReply = renderMissingCapability(
-      missingCapability,
-      intent,
+    const blockedReply = renderMissingCapability(missingCapability, intent, {
       templates,
       position,
-      context.random,
-    );
+      random: context.random,
+    });
     const text = this.#composeText([...this.#clauses, intent.clause], this.#pickFiller());
     return {
       turn: { text, intents: [...this.#intents, { ...intent, blockedReply }] },
@@ -159,9 +157,12 @@ export function composeUserText(
   { foundNothing, filler = "" }: { readonly foundNothing: boolean; readonly filler?: string },
 ): string {
   const { sober } = styleGuide;
-  const soberPersona = { ...persona, followUp: sober };
-  const soberStyle = { ...styleGuide, followUp: sober, clarification: sober };
-  return foundNothing
-    ? composeTurn(clauses, position, soberPersona, soberStyle, random, filler)
-    : composeTurn(clauses, position, persona, styleGuide, random, filler);
+  const voice = foundNothing
+    ? {
+        persona: { ...persona, followUp: sober },
+        style: { ...styleGuide, followUp: sober, clarification: sober },
+        random,
+      }
+    : { persona, style: styleGuide, random };
+  return composeTurn(clauses, position, voice, filler);
 }

@@ -4,12 +4,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createRandom } from "../../../src/environment/random.ts";
-import {
-  dayAfter,
-  isMoney,
-  formatValue,
-  type DateStyle,
-} from "../../../src/synthesis/text/formatValue.ts";
+import { addDays } from "../../../src/environment/time.ts";
+import { isMoney, formatValue, type DateStyle } from "../../../src/synthesis/text/formatValue.ts";
 
 const now = "2026-03-09T09:00";
 const styles: readonly DateStyle[] = [
@@ -47,11 +43,11 @@ function dayIn(text: string): string {
     "the day after tomorrow": 2,
     "two weeks from today": 14,
   }[text];
-  if (ahead !== undefined) return dayAfter(now.slice(0, 10), ahead);
+  if (ahead !== undefined) return addDays(now.slice(0, 10), ahead);
   const weekday = weekdays.indexOf(text.replace(/this | next week/g, ""));
-  if (text.endsWith("next week")) return dayAfter(now.slice(0, 10), 7 + ((weekday + 6) % 7));
+  if (text.endsWith("next week")) return addDays(now.slice(0, 10), 7 + ((weekday + 6) % 7));
   if (weekday >= 0)
-    return dayAfter(now.slice(0, 10), (weekday - new Date(now.slice(0, 10)).getUTCDay() + 7) % 7);
+    return addDays(now.slice(0, 10), (weekday - new Date(now.slice(0, 10)).getUTCDay() + 7) % 7);
   const month =
     months.findIndex(
       it =>
@@ -68,8 +64,10 @@ test("days, in every style", () => {
       fc.constantFrom(...styles),
       fc.integer(),
       (days, style, seed) => {
-        const day = dayAfter(now.slice(0, 10), days);
-        expect(dayIn(formatValue(day, now, { dates: style }, createRandom(seed)))).toBe(day);
+        const day = addDays(now.slice(0, 10), days);
+        expect(
+          dayIn(formatValue(day, { now, persona: { dates: style }, random: createRandom(seed) })),
+        ).toBe(day);
       },
     ),
   );
@@ -91,16 +89,24 @@ const cases: [value: string | number | boolean, style: DateStyle, words: string]
   [true, "plain", "yes"],
 ];
 test.each(cases)("%s, %s: %s", (value, style, words) => {
-  expect(formatValue(value, now, { dates: style }, createRandom(1))).toBe(words);
+  expect(formatValue(value, { now, persona: { dates: style }, random: createRandom(1) })).toBe(
+    words,
+  );
 });
 
 test("money has its cents, and the clock of some has twelve hours", () => {
   expect(
-    [45.5, 45, 3.999].map(it => formatValue(it, now, { dates: "plain" }, createRandom(1), true)),
+    [45.5, 45, 3.999].map(it =>
+      formatValue(it, { now, persona: { dates: "plain" }, random: createRandom(1) }, true),
+    ),
   ).toEqual(["45.50", "45", "4.00"]);
   expect(
     ["2026-03-12T16:15", "2026-03-12T00:00", "2026-03-12T12:30"].map(it =>
-      formatValue(it, now, { dates: "month-first", clock: 12 }, createRandom(1)),
+      formatValue(it, {
+        now,
+        persona: { dates: "month-first", clock: 12 },
+        random: createRandom(1),
+      }),
     ),
   ).toEqual(["March 12 at 4:15 pm", "March 12 at 12 am", "March 12 at 12:30 pm"]);
   expect(

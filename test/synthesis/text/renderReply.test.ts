@@ -15,9 +15,9 @@ import { renderReply } from "../../../src/synthesis/text/renderReply.ts";
 import { omitRepeatedDays, fixSingular } from "../../../src/synthesis/text/grammar.ts";
 import { catalog, root } from "../../contracts/doors.ts";
 
-const manners = readStyleGuide(join(root, "resources"));
-const plainly = {
-  ...manners,
+const style = readStyleGuide(join(root, "resources"));
+const plainStyle = {
+  ...style,
   openers: { write: [""], read: [""], ask: [""] },
   asking: ["As for the rest: "],
   but: ["But "],
@@ -44,7 +44,7 @@ const say = (
       before: "",
       isBrief: more.isBrief ?? true,
     },
-    more.openers ? manners : plainly,
+    more.openers ? style : plainStyle,
     createRandom(more.seed ?? 1),
   );
 };
@@ -160,15 +160,13 @@ const inabilities: [clause: string, standing: RefusalPosition, said: string][] =
   ["my post is old, delete it", "rest", "I can't do the last of it."],
   ["my post is old, delete it", "again", "Nor that."],
 ];
-test.each(inabilities)("what cannot be done (%s, %s): %s", (clause, standing, said) => {
+test.each(inabilities)("what cannot be done (%s, %s): %s", (clause, position, said) => {
   const tool = catalog.tools.get("social_media_delete_post")!;
   expect(
     renderMissingCapability(
       { kind: "tool" },
-      { clause, tool, arguments: {}, mentions: [], template: clause, argumentTexts: {} },
-      words,
-      standing,
-      createRandom(1),
+      { clause, tool },
+      { templates: words, position, random: createRandom(1) },
     ),
   ).toBe(said);
 });

@@ -51,7 +51,7 @@ test("a server without a file is spoken of plainly, by what it declares", () => 
 
 describe("a flawed file", () => {
   const plain = {
-    format: "prove/phrases@1",
+    format: "prove/templates@1",
     server: "banking",
     entities: {},
     arguments: {},
@@ -138,7 +138,7 @@ describe("a flawed file", () => {
     [
       "of another shape",
       { ...plain, tools: { banking_deposit: {} } },
-      /b\.json:1 is not a phrase file: at \/tools\/banking_deposit\/forms/,
+      /b\.json:1 is not a templates file: at \/tools\/banking_deposit\/forms/,
     ],
   ];
   test.each(cases)("%s says where", (_, file, text) => {
@@ -247,7 +247,7 @@ test("lists are read out", () => {
 });
 
 describe("a turn", () => {
-  const manners = readStyleGuide(join(root, "resources"));
+  const shipped = readStyleGuide(join(root, "resources"));
   const persona = (it: Partial<Persona>): Persona => ({
     name: "x",
     weight: 1,
@@ -258,23 +258,18 @@ describe("a turn", () => {
     afterthoughts: 0,
     ...it,
   });
-  const say = (clauses: string[], it: Partial<Persona> = {}, opening: TurnPosition = "first") =>
-    composeTurn(
-      clauses,
-      opening,
-      persona(it),
-      {
-        ...manners,
-        joiners: {
-          ...manners.joiners,
-          and: [" and "],
-          sentence: [". Then "],
-          afterthought: [". Then "],
-        },
-        followUp: ["Now "],
-      },
-      createRandom(3),
-    );
+  const style = {
+    ...shipped,
+    joiners: {
+      ...shipped.joiners,
+      and: [" and "],
+      sentence: [". Then "],
+      afterthought: [". Then "],
+    },
+    followUp: ["Now "],
+  };
+  const say = (clauses: string[], it: Partial<Persona> = {}, position: TurnPosition = "first") =>
+    composeTurn(clauses, position, { persona: persona(it), style, random: createRandom(3) });
   const cases: [text: string, said: string][] = [
     [say(["freeze it"]), "Freeze it."],
     [say(["how much is in it?", "freeze it"]), "How much is in it? Freeze it."],
