@@ -1,6 +1,6 @@
 /**
- * The page's end of the channel: ask the editor, hear what it tells. The reply's type follows from
- * the request's name. Knows no page's content.
+ * The page's end of the channel to the editor: it sends requests and receives events. The type of a
+ * result follows from the name of the request.
  */
 import type { EditorMessage, PageContract } from "../src/protocol/pageChannel.ts";
 
@@ -10,21 +10,21 @@ declare function acquireVsCodeApi(): {
   setState(state: unknown): void;
 };
 
-export interface Channel<Map extends PageContract> {
-  request<Name extends keyof Map["requests"] & string>(
+export interface Channel<Contract extends PageContract> {
+  request<Name extends keyof Contract["requests"] & string>(
     name: Name,
-    params: Map["requests"][Name]["params"],
-  ): Promise<Map["requests"][Name]["result"]>;
-  on<Name extends keyof Map["events"] & string>(
+    params: Contract["requests"][Name]["params"],
+  ): Promise<Contract["requests"][Name]["result"]>;
+  on<Name extends keyof Contract["events"] & string>(
     name: Name,
-    listen: (body: Map["events"][Name]) => void,
+    listen: (body: Contract["events"][Name]) => void,
   ): void;
-  /** Kept by the editor with the tab, and given back when the page is drawn again. */
+  /** Saves the state that the page is restored from after a reload. */
   saveState(state: unknown): void;
-  kept(): unknown;
+  loadState(): unknown;
 }
 
-/** An answer that the editor could not give; the editor has shown it already. */
+/** A request that failed. The editor has already shown the error. */
 export class RequestFailed extends Error {
   readonly remedy: string;
   constructor(what: string, remedy: string) {
@@ -33,41 +33,42 @@ export class RequestFailed extends Error {
   }
 }
 
-/** Opens the channel. Once a page. */
-export function openChannel<Map extends PageContract>(): Channel<Map> {
+interface PendingRequest {
+  resolve(result: unknown): void;
+  reject(error: Error): void;
+}
+
+/** Opens the channel; a page may do so only once. */
+export function openChannel<Contract extends PageContract>(): Channel<Contract> {
   const editor = acquireVsCodeApi();
-  const waiting = new globalThis.Map<
-    number,
-    { resolve(result: unknown): void; reject(error: Error): void }
-  >();
-  const listeners = new globalThis.Map<string, (body: never) => void>();
-  let asked = 0;
-  window.addEventListener("message", (message: MessageEvent<EditorMessage<Map>>) => {
-    const heard = message.data;
-    switch (heard.kind) {
+  const pending = new Map<number, PendingRequest>();
+  const listeners = new Map<string, (body: never) => void>();
+  let requests = 0;
+  window.addEventListener("message", ({ data }: MessageEvent<EditorMessage<Contract>>) => {
+    switch (data.kind) {
       case "result":
-        waiting.get(heard.id)?.resolve(heard.result);
-        return void waiting.delete(heard.id);
+        pending.get(data.id)?.resolve(data.result);
+        return void pending.delete(data.id);
       case "failure":
-        waiting.get(heard.id)?.reject(new RequestFailed(heard.what, heard.remedy));
-        return void waiting.delete(heard.id);
+        pending.get(data.id)?.reject(new RequestFailed(data.what, data.remedy));
+        return void pending.delete(data.id);
       case "event":
-        return listeners.get(heard.name as string)?.(heard.body as never);
+        return listeners.get(data.name as string)?.(data.body as never);
       default:
-        throw new Error(`the page heard ${JSON.stringify(heard satisfies never)}`);
+        throw new Error(`unknown message ${JSON.stringify(data satisfies never)}`);
     }
   });
   return {
     request: (name, params) =>
       new Promise((resolve, reject) => {
-        const id = ++asked;
-        waiting.set(id, { resolve, reject });
-        // the editor's own channel, which has no origins
+        const id = ++requests;
+        pending.set(id, { resolve, reject });
+        // the editor's own channel has no origins
         // oxlint-disable-next-line unicorn/require-post-message-target-origin
         editor.postMessage({ id, name, params });
       }),
     on: (name, listen) => void listeners.set(name, listen),
     saveState: state => editor.setState(state),
-    kept: () => editor.getState(),
+    loadState: () => editor.getState(),
   };
 }

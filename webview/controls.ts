@@ -1,6 +1,5 @@
 /**
- * The controls of the VS Code toolkit that the pages use, registered once a page; only what is used
- * is bundled.
+ * The controls of the VS Code webview toolkit that the pages use. Only these are bundled.
  */
 import {
   provideVSCodeDesignSystem,
@@ -8,5 +7,6 @@ import {
   vsCodeProgressRing,
 } from "@vscode/webview-ui-toolkit";
 
+/** Registers the controls; a page does so once. */
 export const registerControls = (): void =>
   void provideVSCodeDesignSystem().register(vsCodeButton(), vsCodeProgressRing());

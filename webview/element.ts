@@ -1,4 +1,4 @@
-/** Makes elements. Text only ever becomes a text node, so nothing that is shown can be markup. */
+/** Creates HTML and SVG elements. Text only ever becomes a text node, never markup. */
 
 type Child = Node | string | undefined | false;
 
@@ -8,8 +8,8 @@ export interface Attributes {
 }
 
 /**
- * An HTML element with attributes and children; an attribute that is true is empty, one that is
- * false or undefined is left out.
+ * Creates an HTML element with attributes and children. An attribute that is `true` becomes empty;
+ * one that is `false` or undefined is omitted.
  */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
@@ -25,7 +25,7 @@ export function element(
   return fill(document.createElement(tag), attributes, children);
 }
 
-/** The same for SVG. */
+/** Creates an SVG element. */
 export const svgElement = (
   tag: string,
   attributes: Attributes = {},
@@ -33,14 +33,14 @@ export const svgElement = (
 ): SVGElement =>
   fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
-function fill<Made extends Element>(
-  made: Made,
+function fill<Target extends Element>(
+  target: Target,
   attributes: Attributes,
   children: readonly Child[],
-): Made {
+): Target {
   for (const [name, value] of Object.entries(attributes))
     if (value !== undefined && value !== false)
-      made.setAttribute(name, value === true ? "" : value);
-  for (const it of children) if (it !== undefined && it !== false) made.append(it);
-  return made;
+      target.setAttribute(name, value === true ? "" : value);
+  for (const it of children) if (it !== undefined && it !== false) target.append(it);
+  return target;
 }

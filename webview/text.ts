@@ -1,28 +1,25 @@
-/**
- * Text from outside as a person can safely read it, and numbers as columns that line up. Knows no
- * page.
- */
+/** Formats external text so that it is safe to read, and numbers so that columns line up. */
 
-/** Control and bidirectional characters as visible signs, so that no text can pose as another. */
+/** Replaces control and bidirectional characters by visible signs, so that no text is disguised. */
 export const visible = (text: string): string =>
   // oxlint-disable-next-line no-control-regex
   text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, it =>
     it === "\n" ? "⏎" : it === "\t" ? "⇥" : `␛${it.codePointAt(0)!.toString(16).padStart(4, "0")}`,
   );
 
-/** A number with fixed decimals and a true minus sign; no negative zero. */
+/** Formats a number with fixed decimals and a true minus sign; there is no negative zero. */
 export function formatFixed(value: number, decimals = 3): string {
   const text = Math.abs(value).toFixed(decimals);
   return value < 0 && Number(text) !== 0 ? `−${text}` : text;
 }
 
-/** A number with up to three significant digits and an exponent: `1.5e-4`. */
+/** Formats a number with up to three significant digits and an exponent, such as "1.5e-4". */
 export const formatScientific = (value: number): string =>
   Number(value.toPrecision(3)).toExponential();
 
 export const formatPercent = (share: number): string => `${formatFixed(share * 100, 1)} %`;
 
-/** Seconds as a person says them: `45 s`, `3 min 05 s`. */
+/** Formats a duration, such as "45 s" and "3 min 05 s". */
 export function formatDuration(seconds: number): string {
   const whole = Math.round(seconds);
   return whole < 60
@@ -30,8 +27,8 @@ export function formatDuration(seconds: number): string {
     : `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, "0")} s`;
 }
 
-/** `1 call`, `2 calls`. */
+/** Formats a number of things, such as "1 call" and "2 calls". */
 export const formatCount = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`;
 
-/** `13,517`. */
+/** Formats a whole number, such as "13,517". */
 export const formatInteger = (n: number): string => n.toLocaleString("en");

@@ -1,10 +1,10 @@
 /**
- * The page of a server's dependency graph: its picture, what the chosen tool needs and gives, a
- * filter, and all edges as a table. Draws what it is told.
+ * The dependency graph page of a server: the drawing, a panel about the chosen tool, a filter, and
+ * all edges as a table.
  */
 import type { GraphPage, GraphView } from "../../src/protocol/graphPage.ts";
-import { element } from "../element.ts";
 import { openChannel } from "../channel.ts";
+import { element } from "../element.ts";
 import { visible } from "../text.ts";
 import { GraphDrawing, shortName } from "./drawing.ts";
 import { formatFlow, renderSide } from "./sidePanel.ts";
@@ -15,12 +15,11 @@ const page = document.getElementById("page")!;
 channel.on("changed", renderPage);
 channel
   .request("load", null)
-  .then(renderPage, (refused: Error) =>
-    page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${refused.message}.`)),
+  .then(renderPage, (error: Error) =>
+    page.replaceChildren(element("p", { class: "empty", role: "alert" }, `${error.message}.`)),
   );
 
 function renderPage(view: GraphView): void {
-  // the editor finds the server again by this after a reload
   channel.saveState({ server: view.server });
   const side = element("aside", { "aria-live": "polite" });
   const filter = element("input", {
@@ -30,44 +29,45 @@ function renderPage(view: GraphView): void {
     "aria-label": "Filter tools by name",
   });
   const [explicit, implicit] = [createCheckbox("explicit"), createCheckbox("implicit")];
-  let chosen: number | undefined;
-  let pointed: number | undefined;
   const matches = (tool: number) =>
     view.tools[tool]!.name.includes(filter.value.trim().toLowerCase());
-  const picture = new GraphDrawing(
-    view,
-    tool => {
-      chosen = tool === chosen ? undefined : tool;
-      show();
-    },
-    tool => {
-      pointed = tool;
-      show();
-    },
-  );
-  const choose = (tool: number) => {
+  let chosen: number | undefined;
+  let pointed: number | undefined;
+  /** The tool that the side panel shows; null before it is first rendered. */
+  let rendered: number | undefined | null = null;
+  const update = ({ isSideStale = false } = {}) => {
+    const edgeFilter = { explicit: explicit.box.checked, implicit: implicit.box.checked };
+    const tool = chosen ?? pointed;
+    drawing.highlight(tool, edgeFilter, matches);
+    if (rendered === tool && !isSideStale) return;
+    rendered = tool;
+    side.replaceChildren(...renderSide(view, tool, edgeFilter, choose));
+  };
+  const choose = (tool: number | undefined) => {
     chosen = tool;
     pointed = undefined;
-    show();
+    update();
   };
-  let beside: number | undefined | null = null;
-  const show = (anew = false) => {
-    const shown = { explicit: explicit.box.checked, implicit: implicit.box.checked };
-    const tool = chosen ?? pointed;
-    picture.highlight(tool, shown, matches);
-    if (beside === tool && !anew) return;
-    beside = tool;
-    side.replaceChildren(...renderSide(view, tool, shown, choose));
-  };
-  filter.addEventListener("input", () => show());
-  for (const it of [explicit, implicit]) it.box.addEventListener("change", () => show(true));
+  const drawing = new GraphDrawing(view, {
+    choose(tool) {
+      chosen = tool === chosen ? undefined : tool;
+      update();
+    },
+    point(tool) {
+      pointed = tool;
+      update();
+    },
+  });
+  filter.addEventListener("input", () => update());
+  for (const it of [explicit, implicit])
+    it.box.addEventListener("change", () => update({ isSideStale: true }));
   page.setAttribute("aria-busy", "false");
   page.replaceChildren(
     element("div", { class: "bar" }, filter, explicit.label, implicit.label),
-    element("div", { class: "sides" }, picture.element, side),
+    element("div", { class: "sides" }, drawing.element, side),
     renderTable(view),
   );
-  show(true);
+  update();
 }
 
 function createCheckbox(kind: "explicit" | "implicit") {
@@ -83,8 +83,8 @@ function renderTable({ tools, edges, server }: GraphView): HTMLElement {
     formatFlow(it),
     it.verified ?? "",
   ]);
-  const isTried = edges.some(it => it.verified);
-  const names = ["Tool", "Before", "Kind", "What flows", ...(isTried ? ["Run"] : [])];
+  const hasResults = edges.some(it => it.verified);
+  const names = ["Tool", "Comes before", "Kind", "Value passed", ...(hasResults ? ["Result"] : [])];
   const head = element("tr", {}, ...names.map(it => element("th", { scope: "col" }, it)));
   const body = rows.map(row =>
     element("tr", {}, ...row.slice(0, names.length).map(it => element("td", {}, visible(it)))),

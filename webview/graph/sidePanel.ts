@@ -1,23 +1,24 @@
 /**
- * What stands beside the graph: what a tool needs and gives, edge by edge; with no tool chosen, how
- * to read the picture.
+ * The panel beside the dependency graph: what a tool needs and which tools need its result, or a
+ * legend if no tool is chosen.
  */
 import type { GraphEdge, GraphView } from "../../src/protocol/graphPage.ts";
 import { element } from "../element.ts";
 import { formatCount, formatFixed, visible } from "../text.ts";
 import { shortName, type EdgeFilter } from "./drawing.ts";
 
+/** Renders the panel for a tool; for undefined, the legend. */
 export function renderSide(
   view: GraphView,
   tool: number | undefined,
-  shown: EdgeFilter,
+  filter: EdgeFilter,
   choose: (tool: number) => void,
 ): HTMLElement[] {
   if (tool === undefined) return renderLegend(view);
   const { name, effect, summary } = view.tools[tool]!;
-  const own = view.edges.filter(it => shown[it.kind]);
-  const needs = own.filter(it => it.b === tool);
-  const gives = own.filter(it => it.a === tool);
+  const edges = view.edges.filter(it => filter[it.kind]);
+  const needs = edges.filter(it => it.b === tool);
+  const gives = edges.filter(it => it.a === tool);
   return [
     element("h1", {}, visible(name)),
     element(
@@ -25,18 +26,18 @@ export function renderSide(
       { class: "quiet" },
       `${visible(summary)} ${effect === "read" ? "Reads." : "Writes."}`,
     ),
-    element("h2", {}, `Needs, from ${formatCount(new Set(needs.map(it => it.a)).size, "tool")}`),
+    element("h2", {}, `Needs · ${formatCount(new Set(needs.map(it => it.a)).size, "tool")}`),
     needs.length
       ? renderNeeds(view, needs, choose)
-      : element("p", { class: "quiet" }, "Nothing: it can be called first."),
-    element("h2", {}, `Gives, to ${formatCount(new Set(gives.map(it => it.b)).size, "tool")}`),
+      : element("p", { class: "quiet" }, "It can be called first."),
+    element("h2", {}, `Needed by · ${formatCount(new Set(gives.map(it => it.b)).size, "tool")}`),
     gives.length
       ? element("ul", {}, ...gives.map(it => renderEdge(view, it, it.b, choose)))
-      : element("p", { class: "quiet" }, "Nothing that another tool needs."),
+      : element("p", { class: "quiet" }, "No other tool needs its result."),
   ];
 }
 
-/** By argument: what stands under one heading are alternatives. */
+/** Lists the needs by argument: the edges under one heading are alternatives. */
 function renderNeeds(
   view: GraphView,
   needs: readonly GraphEdge[],
@@ -47,7 +48,7 @@ function renderNeeds(
     "div",
     {},
     ...inputs.flatMap(input => [
-      element("h3", {}, input === undefined ? "to have run before" : visible(input)),
+      element("h3", {}, input === undefined ? "must have run before" : visible(input)),
       element(
         "ul",
         {},
@@ -91,55 +92,57 @@ const renderVerdict = ({ verified }: GraphEdge) =>
     ? element("span", { class: `verdict ${verdicts[verified][0]}` }, verdicts[verified][1])
     : undefined;
 
-/** What flows, with its confidence where that is below one, and what speaks against it. */
+/** Formats the value that flows along an edge, its confidence if below one, and why it is not used. */
 export function formatFlow({ kind, via, confidence, why }: GraphEdge): string {
   const flow = via
     ? `${visible(via.output)} → ${visible(via.input)}`
     : kind === "implicit"
       ? "implicit: must have run before"
       : "";
-  const sure = confidence < 1 ? ` (${formatFixed(confidence, 1)})` : "";
-  return [`${flow}${sure}`, why === undefined ? "" : visible(why)]
+  const confidenceText = confidence < 1 ? ` (${formatFixed(confidence, 1)})` : "";
+  return [`${flow}${confidenceText}`, why === undefined ? "" : visible(why)]
     .filter(it => it !== "")
     .join(" · ");
 }
 
 function renderLegend({ server, tools, edges }: GraphView): HTMLElement[] {
+  const paragraph = (text: string) => element("p", { class: "quiet" }, text);
   const reads = tools.filter(it => it.effect === "read").length;
   const explicit = edges.filter(it => it.kind === "explicit").length;
-  const tried = edges.filter(it => it.verified === "works" || it.verified === "fails");
+  const works = edges.filter(it => it.verified === "works").length;
+  const fails = edges.filter(it => it.verified === "fails").length;
+  const toolCounts = `${formatCount(tools.length, "tool")} (${reads} read, ${tools.length - reads} write)`;
+  const edgeCounts = `${formatCount(edges.length, "edge")} (${explicit} explicit, ${edges.length - explicit} implicit)`;
   return [
     element("h1", {}, visible(server)),
-    element(
-      "p",
-      { class: "quiet" },
-      `${formatCount(tools.length, "tool")}, ${reads} that read and ${tools.length - reads} that write; ${formatCount(edges.length, "edge")}, ${explicit} explicit and ${edges.length - explicit} implicit.`,
-    ),
-    ...(tried.length
+    paragraph(`${toolCounts}, ${edgeCounts}.`),
+    ...(works + fails > 0
       ? [
-          element(
-            "p",
-            { class: "quiet" },
-            `${tried.length} were run on live sessions: ${tried.filter(it => it.verified === "works").length} work, ${tried.filter(it => it.verified === "fails").length} fail.`,
+          paragraph(
+            `${works + fails} edges were run on live sessions: ${works} work, ${fails} fail.`,
           ),
         ]
       : []),
-    element(
-      "p",
-      { class: "quiet" },
-      "Each column needs what stands to its left: how far right a tool is says how many calls must come before it. Choose a tool to see what it needs and gives; a number in brackets is the confidence where it is below one.",
+    paragraph(
+      "A tool's column is the number of calls that must come before it. Choose a tool to see what it needs and which tools need its result. A number in brackets is a confidence below one.",
     ),
-    element(
-      "dl",
-      { class: "key" },
-      element("dt", {}, element("i", { class: "sign read" })),
-      element("dd", {}, "a tool that reads"),
-      element("dt", {}, element("i", { class: "sign write" })),
-      element("dd", {}, "a tool that writes"),
-      element("dt", {}, element("i", { class: "stroke explicit" })),
-      element("dd", {}, "explicit: a result holds what an argument takes"),
-      element("dt", {}, element("i", { class: "stroke implicit" })),
-      element("dd", {}, "implicit: it must have run before"),
-    ),
+    renderKey(),
   ];
 }
+
+const renderKey = () =>
+  element(
+    "dl",
+    { class: "key" },
+    ...(
+      [
+        ["sign read", "a tool that reads"],
+        ["sign write", "a tool that writes"],
+        ["stroke explicit", "explicit: a result contains the value of an argument"],
+        ["stroke implicit", "implicit: the first tool must have run before"],
+      ] as const
+    ).flatMap(([sign, text]) => [
+      element("dt", {}, element("i", { class: sign })),
+      element("dd", {}, text),
+    ]),
+  );

@@ -12,7 +12,7 @@ import { createTotals } from "./totals.ts";
 registerControls();
 const channel = openChannel<RewardPage>();
 const page = document.getElementById("page")!;
-let profile = (channel.kept() as { profile?: string } | undefined)?.profile;
+let profile = (channel.loadState() as { profile?: string } | undefined)?.profile;
 
 channel.on("changed", draw);
 channel
