@@ -6,12 +6,13 @@
 
 const tensorflow = ["@tensorflow/tfjs-core"];
 const domain = ["environment", "servers", "mcp", "trajectory", "policy", "synthesis", "reward"];
-const programs = ["evaluation", "run", "service", "engine", "protocol"];
+const programs = ["evaluation", "run", "service", "engine", "protocol", "channel"];
 const numerics = ["compute", "model", "train"];
 
 /** @type {Record<string, { modules?: string[], packages?: string[], typesOnly?: boolean }>} */
 const modules = {
-  storage: { packages: ["jsonc-parser", "write-file-atomic"] },
+  storage: { packages: ["jsonc-parser", "lru-cache", "write-file-atomic"] },
+  channel: { packages: ["vscode-jsonrpc"] },
   environment: { packages: ["lru-cache"] },
   servers: { modules: ["environment"] },
   mcp: { modules: ["environment"], packages: ["@modelcontextprotocol/sdk"] },
@@ -20,7 +21,7 @@ const modules = {
   synthesis: { modules: ["policy", "trajectory", "environment"], packages: ["lru-cache"] },
   reward: { modules: ["trajectory", "environment"] },
   evaluation: { modules: ["reward", "policy", "trajectory", "environment"] },
-  run: { modules: ["reward", "trajectory", "environment"] },
+  run: { modules: ["reward", "trajectory", "environment", "channel"] },
   compute: {
     packages: [
       ...tensorflow,
@@ -35,14 +36,14 @@ const modules = {
   train: {
     modules: [
       ...["model", "compute", "run", "evaluation", "reward", "policy"],
-      ...["trajectory", "environment", "protocol"],
+      ...["trajectory", "environment", "protocol", "channel"],
     ],
     packages: tensorflow,
   },
   service: { modules: ["run", "reward", "policy", "trajectory", "environment", "mcp"] },
   engine: { modules: ["run", "trajectory", "reward", "environment"] },
   protocol: {
-    modules: ["environment", "trajectory", "reward", "run", "policy"],
+    modules: ["environment", "trajectory", "reward", "run", "policy", "synthesis"],
     typesOnly: true,
   },
   cli: { modules: [...domain, ...programs, ...numerics], packages: ["commander"] },

@@ -2,20 +2,20 @@
  * `synthesize`: makes tasks with their teacher's trajectories and writes them, a line each, as they
  * pass the screen.
  */
-import { existsSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
-import { UserError } from "../userError.ts";
-import type { PolicyFault } from "../policy/policy.ts";
-import { listVerdictFiles, readVerdicts } from "../synthesis/graph/edgeVerdicts.ts";
-import type { Report } from "../synthesis/pipeline/report.ts";
+import { resolve } from "node:path";
 import { rejectedFileFor, reportFileFor } from "../synthesis/pipeline/report.ts";
-import type { SynthesisOptions } from "../synthesis/pipeline/synthesizer.ts";
+import {
+  runSynthesis,
+  type SynthesisRequest,
+  type SynthesisResult,
+} from "../synthesis/pipeline/runSynthesis.ts";
+import { formatProgress } from "../synthesis/pipeline/synthesisProgress.ts";
+import { UserError } from "../userError.ts";
 import { seedOf } from "./call.ts";
 import type { Command, Terminal, Values } from "./command.ts";
-import { countIn } from "./number.ts";
 import { endpointOptions, endpointUsage } from "./endpoints.ts";
-import { writeSynthesis } from "./synthesisFiles.ts";
-import { attemptsBy, endedBy, teacherIn, type ModelTeacher } from "./teachers.ts";
+import { countIn } from "./number.ts";
+import { createTeacher } from "./teachers.ts";
 
 const splits = ["train", "heldout-chain", "heldout-server"] as const;
 
@@ -43,82 +43,49 @@ export const synthesize: Command = {
         `synthesize takes no ${positionals[0]}`,
         `usage: prove-rl ${synthesize.usage}`,
       );
-    return await synthesizeBy(() => teacherIn(values, terminal), terminal, values);
+    const result = await runSynthesis(readRequest(terminal, values), {
+      catalog: terminal.catalog,
+      resources: terminal.resources,
+      prove: terminal.prove,
+      createTeacher: () => createTeacher(values, terminal),
+      onProgress: it => terminal.progress(formatProgress(it)),
+      onRemark: terminal.say,
+      signal: terminal.signal,
+    });
+    const { file, seconds, report } = result;
+    if (values["json"]) terminal.print(JSON.stringify({ file, seconds, ...report }));
+    else for (const line of formatResult(result)) terminal.print(line);
+    return report.accepted < report.options.count ? 1 : 0;
   },
 };
 
-/** Does what the options say, with the teacher that they, or whoever forked this program, named. */
-export async function synthesizeBy(
-  teacherOf: () => ModelTeacher | undefined,
-  terminal: Terminal,
-  values: Values,
-): Promise<number> {
-  const count = countOf(values);
-  const synthesis = { ...synthesisOf(terminal, values), count, signal: terminal.signal };
-  const { seed, servers, menu, preset, split } = synthesis;
-  const file = fileOf(terminal, values);
-  const teacher = teacherOf();
-  const began = performance.now();
-  const options = {
-    count,
-    seed,
-    servers: [...servers],
-    teacher: teacher?.cast.name ?? "graph",
-    preset,
-    menu,
-    ...(split ? { split } : {}),
-  };
-  let fault: PolicyFault | undefined;
-  const report = await writeSynthesis(
-    file,
-    attemptsBy(teacher, synthesis, file, it => (fault = it)),
-    options,
-    terminal,
-  );
-  if (fault) throw endedBy(fault, report.accepted, file);
-  const seconds = Math.round((performance.now() - began) / 10) / 100;
-  if (values["json"]) terminal.print(JSON.stringify({ file, seconds, ...report }));
-  else for (const line of readable(file, seconds, report)) terminal.print(line);
-  return report.accepted < count ? 1 : 0;
-}
-
-function countOf(values: Values): number {
+function readRequest({ cwd }: Terminal, values: Values): SynthesisRequest {
   const count = countIn(values, "count", "number of tasks");
   if (count === undefined)
     throw new UserError(
       "synthesize needs to know how many tasks to make",
       "add --count, such as --count 300",
     );
-  return count;
-}
-
-function synthesisOf(
-  { catalog, resources, prove }: Terminal,
-  values: Values,
-): SynthesisOptions & Required<Pick<SynthesisOptions, "preset">> {
-  const names = (values["servers"] as string | undefined)
+  const out = values["out"] as string | undefined;
+  if (!out)
+    throw new UserError(
+      "synthesize needs a file to write to",
+      "add --out, such as --out prove/tasks/first.tasks.jsonl",
+    );
+  const servers = (values["servers"] as string | undefined)
     ?.split(",")
     .map(it => it.trim())
     .filter(it => it !== "");
-  const servers = (names ?? [...catalog.servers.keys()]).map(it => catalog.getServer(it).name);
-  if (servers.length === 0)
-    throw new UserError(
-      "--servers names no server",
-      `choose some of ${[...catalog.servers.keys()].join(", ")}`,
-    );
   const split = oneOf(values, "split", splits);
-  const menu = oneOf(values, "menu", ["chain", "full"]) ?? "chain";
-  const preset = oneOf(values, "preset", ["paper", "student"]) ?? "paper";
-  const audit = readVerdicts(listVerdictFiles(resources, prove));
   return {
-    catalog,
-    resources,
+    file: resolve(cwd, out),
+    count,
     seed: seedOf(values),
-    servers: [...new Set(servers)],
-    preset,
-    menu,
-    edgeVerdicts: audit,
+    ...(servers ? { servers } : {}),
+    preset: oneOf(values, "preset", ["paper", "student"]) ?? "paper",
+    menu: oneOf(values, "menu", ["chain", "full"]) ?? "chain",
     ...(split ? { split } : {}),
+    resume: values["resume"] === true,
   };
 }
 
@@ -132,28 +99,9 @@ function oneOf<const T extends string>(
   throw new UserError(`there is no ${option} ${given}`, `choose ${choices.join(" or ")}`);
 }
 
-function fileOf({ cwd }: Terminal, values: Values): string {
-  const out = values["out"] as string | undefined;
-  if (!out)
-    throw new UserError(
-      "synthesize needs a file to write to",
-      "add --out, such as --out prove/tasks/first.tasks.jsonl",
-    );
-  const file = isAbsolute(out) ? out : join(cwd, out);
-  if (existsSync(file) && !values["resume"])
-    throw new UserError(
-      `${out} exists already`,
-      "add --resume to go on with it, or write to another file",
-    );
-  return file;
-}
-
-/** What a person wants to know of a report, a line each. */
-function readable(
-  file: string,
-  seconds: number,
-  { options, attempts, accepted, by, rejected, diversity }: Report,
-): string[] {
+/** A result for the user, as lines. */
+function formatResult({ file, seconds, report }: SynthesisResult): string[] {
+  const { options, attempts, accepted, by, rejected, diversity } = report;
   const counts = (of: Readonly<Record<string, number>> | undefined) =>
     Object.entries(of ?? {})
       .map(([name, n]) => `${name} ${n}`)

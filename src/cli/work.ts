@@ -1,118 +1,89 @@
 /**
- * `work`: the long work that the editor hands over when it forks this program. Asks come and facts
- * go over the fork's channel; it does what the commands of the same names do, and knows no editor.
+ * `work`: long work for the editor, which forks this program and sends it one request. The request's
+ * parameters are the options that the work runs on.
  */
 import { dirname } from "node:path";
+import { createForkChannel, type Channel } from "../channel/channel.ts";
 import { openCatalog } from "../environment/catalog.ts";
+import type { EditorMessages, ProgramMessages, SynthesisWork } from "../protocol/work.ts";
+import {
+  runSynthesis,
+  type ModelTeacher,
+  type SynthesisResult,
+} from "../synthesis/pipeline/runSynthesis.ts";
 import { UserError } from "../userError.ts";
-import type { Work, WorkAsk, WorkSays } from "../protocol/work.ts";
 import type { Command, Terminal } from "./command.ts";
 import { EditorModel } from "./editorModel.ts";
-import { synthesizeBy } from "./synthesize.ts";
-import { editorTeacher, endpointTeacher, type ModelTeacher } from "./teachers.ts";
+import { createEditorTeacher, createEndpointTeacher } from "./teachers.ts";
+
+type EditorChannel = Channel<ProgramMessages, EditorMessages>;
 
 export const work: Command = {
   usage: "work",
-  summary:
-    "Long work for the editor, which forks this program and speaks to it over the fork's channel.",
+  summary: "Long work for the editor, which starts this program and sends it requests.",
   options: {},
   async run(terminal) {
     if (!process.send)
       throw new UserError(
-        "work has no channel to speak over",
-        "it is started by the editor; run the command itself instead",
+        "work needs the editor that starts it",
+        "run the command itself instead, such as prove-rl synthesize",
       );
-    const say = (said: WorkSays) => void process.send!(said);
-    const stop = new AbortController();
-    let model: EditorModel | undefined;
-    const ask = await new Promise<Work>(resolve => {
-      process.on("message", (message: WorkAsk) => {
-        switch (message.kind) {
-          case "cancel":
-            return stop.abort();
-          case "model-answer":
-          case "model-failed":
-            return model?.take(message);
-          case "synthesize":
-            return resolve(message);
-          default:
-            throw new Error(`the editor asked for ${JSON.stringify(message satisfies never)}`);
-        }
-      });
+    const channel: EditorChannel = createForkChannel(process);
+    let code = 1;
+    channel.handle("synthesize", async (request, signal) => {
+      const result = await synthesizeFor(request, { ...terminal, signal }, channel);
+      code = 0;
+      return result;
     });
-    if (ask.teacher?.kind === "editor") model = new EditorModel(ask.teacher.model, say);
-    // whoever asked has gone: nobody waits for the rest
-    process.once("disconnect", () => process.exit(1));
-    try {
-      say({
-        kind: "done",
-        report: await answer(ask, { ...terminal, signal: stop.signal }, say, model),
-      });
-      return 0;
-    } catch (error) {
-      if (stop.signal.aborted) say({ kind: "cancelled" });
-      else if (error instanceof UserError)
-        say({ kind: "failed", what: error.what, remedy: error.remedy });
-      else throw error;
-      return 1;
-    } finally {
-      process.removeAllListeners("disconnect");
-      process.disconnect();
-    }
+    channel.open();
+    // the editor reads the answer and then disconnects; if it has gone, nobody waits for the result
+    await new Promise<void>(resolve => channel.onClose(resolve));
+    process.exit(code);
   },
 };
 
-/** Does what the command of that name does, its printed lines being the report. */
-async function answer(
-  ask: Work,
-  terminal: Terminal,
-  say: (said: WorkSays) => void,
-  model: EditorModel | undefined,
-): Promise<readonly string[]> {
-  const report: string[] = [];
-  const progress = (line: string) => {
-    const [, done, total, doing] = /^(\d+) of (\d+) (.*)$/.exec(line) ?? [];
-    if (done && total && doing)
-      say({ kind: "progress", done: Number(done), total: Number(total), doing });
-  };
-  const catalog = openCatalog([...terminal.catalog.servers.values()], ask.fixtures);
-  const { out, count, seed, servers, preset } = ask;
-  // the tasks lie in the workspace's own folder, as its verdicts on edges do
-  const own = {
-    ...terminal,
-    prove: dirname(dirname(out)),
-    catalog,
-    progress: spaced(progress),
-    print: (line: string) => void report.push(line.trim()),
-  };
-  await synthesizeBy(() => teacherFor(ask.teacher, model, own), own, {
-    out,
-    count: String(count),
-    seed: String(seed),
-    servers: servers.join(","),
-    ...(preset ? { preset } : {}),
-    ...(ask.resume ? { resume: true } : {}),
+function synthesizeFor(
+  { fixtures, teacher, ...request }: SynthesisWork,
+  { catalog, resources, say, signal }: Terminal,
+  channel: EditorChannel,
+): Promise<SynthesisResult> {
+  return runSynthesis(request, {
+    catalog: openCatalog([...catalog.servers.values()], fixtures),
+    resources,
+    // the tasks are in the workspace's own folder, and so are its verdicts on edges
+    prove: dirname(dirname(request.file)),
+    createTeacher: () => chooseTeacher(teacher, channel, say),
+    onProgress: limitRate(progress => channel.notify("progress", progress)),
+    onRemark: say,
+    signal,
   });
-  return report;
 }
 
-function teacherFor(
-  teacher: Work["teacher"],
-  model: EditorModel | undefined,
-  terminal: Terminal,
+function chooseTeacher(
+  teacher: SynthesisWork["teacher"],
+  channel: EditorChannel,
+  say: (line: string) => void,
 ): ModelTeacher | undefined {
-  if (model) return editorTeacher(model);
-  // a key of the environment was not given for this address
-  return teacher?.kind === "endpoint" ? endpointTeacher(teacher, terminal, {}) : undefined;
+  switch (teacher.kind) {
+    case "graph":
+      return undefined;
+    case "editor":
+      return createEditorTeacher(new EditorModel(teacher.model, channel));
+    case "endpoint":
+      // a key in the environment was not given for this address
+      return createEndpointTeacher(teacher, { say }, {});
+    default:
+      throw new Error(`unknown teacher ${JSON.stringify(teacher satisfies never)}`);
+  }
 }
 
 /** At most ten a second: a notification shows no more. */
-function spaced(progress: (line: string) => void): (line: string) => void {
+function limitRate<T>(report: (value: T) => void): (value: T) => void {
   let last = -Infinity;
-  return line => {
+  return value => {
     const now = performance.now();
     if (now - last < 100) return;
     last = now;
-    progress(line);
+    report(value);
   };
 }

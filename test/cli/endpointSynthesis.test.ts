@@ -10,10 +10,11 @@ import { replay } from "../../src/cli/replay.ts";
 import { synthesize } from "../../src/cli/synthesize.ts";
 import type { ChatMessage } from "../../src/policy/chatModel.ts";
 import { bodyOf, answerIn } from "../../src/policy/endpointWire.ts";
-import type { WorkAsk, WorkSays } from "../../src/protocol/work.ts";
+import type { SynthesisWork } from "../../src/protocol/work.ts";
 import { root } from "../contracts/doors.ts";
 import { chatServer, type Answering, type ChatBody } from "../policy/chatServer.ts";
 import { competentModel } from "../synthesis/competentModel.ts";
+import { requestWork } from "./editor.ts";
 import { emptyFolder } from "./program.ts";
 import { runCommand } from "./terminal.ts";
 
@@ -78,7 +79,7 @@ test("a spent budget stops it with what was made, and --resume goes on behind th
   await expect(
     made(cwd, server.url, "--count", "8", "--token-budget", "600", "--concurrency", "1"),
   ).rejects.toThrow(
-    /^the budget of 600 tokens is spent \(6\d\d were read and written\); [1-7] tasks are in .*: give a larger budget, or none, and go on with --resume$/,
+    /^the budget of 600 tokens is spent \(6\d\d were read and written\); [1-7] tasks are in .*: give a larger budget, or none, then continue with --resume$/,
   );
   const before = lines(cwd, "a.tasks.jsonl");
   const { code } = await made(cwd, server.url, "--count", "8", "--resume");
@@ -97,7 +98,7 @@ test("a file of another teacher's is not gone on with", async () => {
     { cwd },
   );
   await expect(made(cwd, server.url, "--count", "4", "--resume")).rejects.toThrow(
-    /a\.tasks\.jsonl was taught by graph, not by endpoint:scripted: repeat the command/,
+    /the teacher of .*a\.tasks\.jsonl was graph, not endpoint:scripted: repeat the command/,
   );
   expect(server.asked).toEqual([]);
 });
@@ -132,11 +133,7 @@ test("a planted key is in no file and no line, whatever the endpoint does with i
 
 describe("mistakes", () => {
   test.each([
-    [
-      "no model",
-      ["--teacher", "endpoint"],
-      /--teacher endpoint needs to know which model teaches: add --model/,
-    ],
+    ["no model", ["--teacher", "endpoint"], /--teacher endpoint needs a model: add --model/],
     [
       "a model for the graph",
       ["--model", "m"],
@@ -167,67 +164,30 @@ describe("mistakes", () => {
 });
 
 describe("for the editor", () => {
-  /**
-   * Forks the program as the editor does, answers what it asks of the editor's model, and gathers
-   * all that is said.
-   */
-  function work(
-    ask: Extract<WorkAsk, { kind: "synthesize" }>,
-    answer: (
-      id: number,
-      messages: readonly ChatMessage[],
-      said: Extract<WorkSays, { kind: "model-ask" }>,
-    ) => WorkAsk,
-    env: Record<string, string> = {},
-  ): Promise<{ said: WorkSays[]; printed: string }> {
-    const said: WorkSays[] = [];
-    let printed = "";
-    const child = fork(join(root, "src/cli/main.ts"), ["work"], {
-      stdio: ["ignore", "pipe", "pipe", "ipc"],
-      env: { ...process.env, ...env },
-    });
-    for (const it of [child.stdout!, child.stderr!])
-      it.on("data", (bytes: Buffer) => (printed += bytes.toString()));
-    child.on("message", message => {
-      const it = message as WorkSays;
-      said.push(it);
-      // it may have ended meanwhile
-      if (it.kind === "model-ask" && child.connected)
-        child.send(answer(it.id, it.messages, it), () => {});
-    });
-    child.send(ask);
-    return new Promise(resolve => child.once("close", () => resolve({ said, printed })));
-  }
+  const createWork = (cwd: string, teacher: SynthesisWork["teacher"]): SynthesisWork => ({
+    file: join(cwd, "a.tasks.jsonl"),
+    count: 1,
+    seed: 3,
+    servers: ["filesystem"],
+    fixtures: [join(root, "resources/servers")],
+    teacher,
+  });
+  const editorTeacher = { kind: "editor", model: "copilot-4" } as const;
 
-  const asking = (cwd: string, teacher: Extract<WorkAsk, { kind: "synthesize" }>["teacher"]) =>
-    ({
-      kind: "synthesize",
-      out: join(cwd, "a.tasks.jsonl"),
-      count: 1,
-      seed: 3,
-      servers: ["filesystem"],
-      fixtures: [join(root, "resources/servers")],
-      ...(teacher ? { teacher } : {}),
-    }) as const;
-
-  test("the editor's own model teaches over the channel, and is given the talk's tools alone", async () => {
+  test("the editor's own model teaches over the channel, and is given only the conversation's tools", async () => {
     const [cwd, model] = [emptyFolder(), competentModel()];
-    const { said } = await work(
-      asking(cwd, { kind: "editor", model: "copilot-4" }),
-      (id, messages, it) => {
+    const { result, completions } = await requestWork(createWork(cwd, editorTeacher), {
+      complete: ({ model: name, messages, tools }) => {
         const body = JSON.parse(
-          JSON.stringify(
-            bodyOf(it.model, { messages, ...(it.tools ? { tools: it.tools } : {}) }, new Set()),
-          ),
+          JSON.stringify(bodyOf(name, { messages, ...(tools ? { tools } : {}) }, new Set())),
         ) as ChatBody;
         const { text, calls } = answerIn(model(body).body!);
-        return { kind: "model-answer", id, text, calls };
+        return { text, calls };
       },
-    );
-    expect(said.at(-1)).toMatchObject({ kind: "done" });
-    const asks = said.flatMap(it => (it.kind === "model-ask" ? [it] : []));
-    expect(new Set(asks.map(it => it.id)).size).toBe(asks.length);
-    for (const { tools = [] } of asks)
+    });
+    expect(result).toMatchObject({ report: { accepted: 1 } });
+    expect(completions).not.toEqual([]);
+    for (const { tools = [] } of completions)
       for (const it of tools) expect(it.name).toMatch(/^filesystem_/);
     expect(
       lines(cwd, "a.tasks.jsonl").map(
@@ -236,13 +196,13 @@ describe("for the editor", () => {
     ).toEqual(["editor:copilot-4"]);
   });
 
-  test("a model that fails ends it with why", async () => {
-    const { said } = await work(
-      asking(emptyFolder(), { kind: "editor", model: "copilot-4" }),
-      id => ({ kind: "model-failed", id, what: "the quota is used up" }),
-    );
-    expect(said.at(-1)).toEqual({
-      kind: "failed",
+  test("a model that fails ends it with the reason", async () => {
+    const { error } = await requestWork(createWork(emptyFolder(), editorTeacher), {
+      complete: () => {
+        throw new Error("the quota is used up");
+      },
+    });
+    expect(error).toMatchObject({
       what: expect.stringMatching(
         /^the editor's model copilot-4 gave no answer: the quota is used up; 0 tasks are in /,
       ) as string,
@@ -250,37 +210,48 @@ describe("for the editor", () => {
     });
   });
 
-  test("a cancel is passed on to what the model is still asked", async () => {
-    const { said } = await work(
-      { ...asking(emptyFolder(), { kind: "editor", model: "copilot-4" }), count: 50 },
-      () => ({ kind: "cancel" }),
+  test("a cancellation is passed on to the requests that are still open", async () => {
+    const cancellation = new AbortController();
+    let [open, canceled] = [0, 0];
+    const { error } = await requestWork(
+      { ...createWork(emptyFolder(), editorTeacher), count: 50 },
+      {
+        signal: cancellation.signal,
+        complete: (_, signal) => {
+          open++;
+          setImmediate(() => cancellation.abort("canceled by the test"));
+          return new Promise((_resolve, reject) => {
+            const stop = () => {
+              canceled++;
+              reject(new Error("canceled"));
+            };
+            if (signal.aborted) stop();
+            signal.addEventListener("abort", stop);
+          });
+        },
+      },
     );
-    const open = said.flatMap(it => (it.kind === "model-ask" ? [it.id] : []));
-    expect(open).not.toEqual([]);
-    expect(new Set(said.flatMap(it => (it.kind === "model-cancel" ? [it.id] : [])))).toEqual(
-      new Set(open),
-    );
-    expect(said.at(-1)).toEqual({ kind: "cancelled" });
+    expect(error).toBe("canceled by the test");
+    expect(open).toBeGreaterThan(0);
+    expect(canceled).toBe(open);
   });
 
-  test("an endpoint is given the key of the ask and none of the environment's, and no key is said or written", async () => {
+  test("an endpoint is given the key of the request and none of the environment's, and no key is printed or written", async () => {
     const [cwd, server] = [emptyFolder(), await chatServer(competent())];
-    const { said, printed } = await work(
-      asking(cwd, { kind: "endpoint", url: server.url, model: "scripted", key }),
-      id => ({ kind: "model-failed", id, what: "nobody asked" }),
-      { OPENAI_API_KEY: "sk-of-the-environment" },
+    const outcome = await requestWork(
+      createWork(cwd, { kind: "endpoint", url: server.url, model: "scripted", key }),
+      { env: { OPENAI_API_KEY: "sk-of-the-environment" } },
     );
-    expect(said.at(-1)).toMatchObject({ kind: "done" });
+    expect(outcome.result).toMatchObject({ report: { accepted: 1 } });
     expect(new Set(server.asked.map(it => it.headers.authorization))).toEqual(
       new Set([`Bearer ${key}`]),
     );
-    expect(JSON.stringify(said) + printed).not.toContain(key);
+    expect(JSON.stringify(outcome)).not.toContain(key);
     expect(filesWith(cwd, key)).toEqual([]);
     const bare = await chatServer(competent());
-    await work(
-      asking(emptyFolder(), { kind: "endpoint", url: bare.url, model: "scripted" }),
-      id => ({ kind: "model-failed", id, what: "nobody asked" }),
-      { OPENAI_API_KEY: "sk-of-the-environment", PROVE_API_KEY: "sk-of-the-environment" },
+    await requestWork(
+      createWork(emptyFolder(), { kind: "endpoint", url: bare.url, model: "scripted" }),
+      { env: { OPENAI_API_KEY: "sk-of-the-environment", PROVE_API_KEY: "sk-of-the-environment" } },
     );
     expect(new Set(bare.asked.map(it => it.headers.authorization))).toEqual(new Set([undefined]));
   });

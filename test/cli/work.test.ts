@@ -1,84 +1,62 @@
-/**
- * The terminal program as the editor forks it for long work: what it says over the channel, and
- * that a cancel loses nothing.
- */
-import { fork } from "node:child_process";
+/** The terminal program as the editor forks it for long work. */
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { WorkAsk, WorkSays } from "../../src/protocol/work.ts";
+import type { SynthesisWork } from "../../src/protocol/work.ts";
 import { readTasks } from "../../src/trajectory/file.ts";
+import { UserError } from "../../src/userError.ts";
 import { root } from "../contracts/doors.ts";
+import { requestWork } from "./editor.ts";
 import { emptyFolder } from "./program.ts";
 
-type Synthesize = Extract<WorkAsk, { kind: "synthesize" }>;
-
-/** Asks, and gathers all that is said; `cancelAfter` facts it cancels. */
-function work(
-  ask: Synthesize,
-  cancelAfter = Infinity,
-): Promise<{ said: WorkSays[]; code: number | null }> {
-  const said: WorkSays[] = [];
-  const child = fork(join(root, "src/cli/main.ts"), ["work"], {
-    stdio: ["ignore", "ignore", "inherit", "ipc"],
-  });
-  child.on("message", message => {
-    said.push(message as WorkSays);
-    if (said.length === cancelAfter) child.send({ kind: "cancel" } satisfies WorkAsk);
-  });
-  child.send(ask);
-  return new Promise(resolve => child.once("exit", code => resolve({ said, code })));
-}
-
-const asking = (out: string, more: Partial<Synthesize> = {}): Synthesize => ({
-  kind: "synthesize",
-  out,
+const createWork = (file: string, more: Partial<SynthesisWork> = {}): SynthesisWork => ({
+  file,
   count: 6,
   seed: 3,
   servers: ["banking"],
   fixtures: [join(root, "resources/servers")],
+  teacher: { kind: "graph" },
   ...more,
 });
 
-async function idsIn(file: string): Promise<string[]> {
+async function readIds(file: string): Promise<string[]> {
   const ids: string[] = [];
   for await (const { id } of readTasks(file)) ids.push(id);
   return ids;
 }
 
-test("synthesis says how far it is, and ends with a report of what lies in the file", async () => {
-  const out = join(emptyFolder(), "six.tasks.jsonl");
-  const { said, code } = await work(asking(out));
+test("a synthesis reports its progress and ends with a report of its file", async () => {
+  const file = join(emptyFolder(), "six.tasks.jsonl");
+  const { result, progress, code } = await requestWork(createWork(file));
   expect(code).toBe(0);
-  expect(said[0]).toMatchObject({
-    kind: "progress",
-    total: 6,
-    doing: expect.stringMatching(/^tasks/) as string,
+  expect(progress[0]).toMatchObject({ done: expect.any(Number) as number, total: 6 });
+  expect(result).toMatchObject({
+    file,
+    report: { accepted: 6, options: { count: 6, seed: 3, servers: ["banking"] } },
   });
-  expect(said.at(-1)).toMatchObject({
-    kind: "done",
-    report: expect.arrayContaining([expect.stringContaining(`6 tasks in ${out}`)]),
-  });
-  expect(await idsIn(out)).toHaveLength(6);
+  expect(await readIds(file)).toHaveLength(6);
 });
 
-test("a cancel ends the work and leaves whole tasks", async () => {
-  const out = join(emptyFolder(), "many.tasks.jsonl");
-  const { said } = await work(asking(out, { count: 100_000 }), 2);
-  expect(said.at(-1)).toEqual({ kind: "cancelled" });
-  expect((await idsIn(out)).length).toBeGreaterThan(0);
+test("a cancellation ends the work and leaves whole tasks", async () => {
+  const file = join(emptyFolder(), "many.tasks.jsonl");
+  const cancellation = new AbortController();
+  let received = 0;
+  const { error, code } = await requestWork(createWork(file, { count: 100_000 }), {
+    signal: cancellation.signal,
+    onProgress: () => ++received === 2 && cancellation.abort("canceled by the test"),
+  });
+  expect(error).toBe("canceled by the test");
+  expect(code).toBe(1);
+  expect((await readIds(file)).length).toBeGreaterThan(0);
 });
 
-test("a mistake comes back with what and remedy", async () => {
-  const { said } = await work(
-    asking(join(emptyFolder(), "x.tasks.jsonl"), { servers: ["bakery"] }),
+test("a user error arrives with what happened and the remedy", async () => {
+  const { error, progress } = await requestWork(
+    createWork(join(emptyFolder(), "x.tasks.jsonl"), { servers: ["bakery"] }),
   );
-  expect(said).toEqual([
-    {
-      kind: "failed",
-      what: "there is no server bakery",
-      remedy: expect.stringMatching(
-        /^choose one of banking, trading, .*, video_meeting$/,
-      ) as string,
-    },
-  ]);
+  expect(progress).toEqual([]);
+  expect(error).toBeInstanceOf(UserError);
+  expect(error).toMatchObject({
+    what: "there is no server bakery",
+    remedy: expect.stringMatching(/^choose one of banking, trading, .*, video_meeting$/) as string,
+  });
 });

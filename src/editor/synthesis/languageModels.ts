@@ -12,63 +12,45 @@ import {
   LanguageModelToolCallPart,
   LanguageModelToolResultPart,
   lm,
-  type Disposable,
+  type CancellationToken,
   type LanguageModelChat,
 } from "vscode";
 import type { ChatCall, ChatMessage } from "../../policy/chatModel.ts";
-import type { WorkAsk, WorkSays } from "../../protocol/work.ts";
+import type { Completion, CompletionRequest } from "../../protocol/work.ts";
 import { getLog } from "../shared/report.ts";
-
-type ModelRequest = Extract<WorkSays, { kind: "model-ask" }>;
-type ModelReply = Extract<WorkAsk, { kind: "model-answer" | "model-failed" }>;
 
 /** The models there are; none where the editor has no provider of any. */
 export const listEditorModels = async (): Promise<readonly LanguageModelChat[]> =>
   lm.selectChatModels();
 
 /**
- * Answers what forked work asks of the editor's models; what is still asked when it ends is
- * cancelled.
+ * A completion of one of the editor's models, for the command-line program. Throws an error whose
+ * message says for the user why there is none.
  */
-export class ModelRequestHandler implements Disposable {
-  readonly #pending = new Map<number, CancellationTokenSource>();
-  readonly #send: (answer: ModelReply) => void;
-
-  constructor(send: (answer: ModelReply) => void) {
-    this.#send = send;
-  }
-
-  /** Answers in its own time. Never throws: what goes wrong is the answer. */
-  async handle(ask: ModelRequest): Promise<void> {
-    const cancelling = new CancellationTokenSource();
-    this.#pending.set(ask.id, cancelling);
-    try {
-      const { text, calls } = await requestCompletion(ask, cancelling);
-      if (cancelling.token.isCancellationRequested) return;
-      this.#send({ kind: "model-answer", id: ask.id, text, calls });
-    } catch (error) {
-      if (cancelling.token.isCancellationRequested) return;
-      getLog().warn(error instanceof Error ? (error.stack ?? error.message) : String(error));
-      this.#send({ kind: "model-failed", id: ask.id, what: describeError(error, ask.model) });
-    } finally {
-      this.#pending.delete(ask.id);
-      cancelling.dispose();
-    }
-  }
-
-  cancel(id: number): void {
-    this.#pending.get(id)?.cancel();
-  }
-
-  dispose(): void {
-    for (const it of this.#pending.values()) it.cancel();
+export async function completeWithEditorModel(
+  request: CompletionRequest,
+  signal: AbortSignal,
+): Promise<Completion> {
+  const source = new CancellationTokenSource();
+  const cancel = () => source.cancel();
+  if (signal.aborted) cancel();
+  signal.addEventListener("abort", cancel);
+  try {
+    return await sendRequest(request, source.token);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    getLog().warn(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    throw new Error(describeError(error, request.model), { cause: error });
+  } finally {
+    signal.removeEventListener("abort", cancel);
+    source.dispose();
   }
 }
 
-async function requestCompletion(
-  { model: id, messages, tools = [] }: ModelRequest,
-  { token }: CancellationTokenSource,
-): Promise<{ readonly text: string; readonly calls: readonly ChatCall[] }> {
+async function sendRequest(
+  { model: id, messages, tools = [] }: CompletionRequest,
+  token: CancellationToken,
+): Promise<Completion> {
   const [model] = await lm.selectChatModels({ id });
   if (!model) throw new Error(`the editor no longer offers ${id}`);
   if (token.isCancellationRequested) throw new CancellationError();

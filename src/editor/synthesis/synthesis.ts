@@ -7,8 +7,8 @@ import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { CancellationError, Uri, window, workspace, type Memento } from "vscode";
 import { UserError } from "../../userError.ts";
-import type { TeacherAsk } from "../../protocol/work.ts";
-import { readReport, reportFileFor } from "../../synthesis/pipeline/report.ts";
+import type { TeacherOptions } from "../../protocol/work.ts";
+import type { SynthesisResult } from "../../synthesis/pipeline/runSynthesis.ts";
 import type { Definitions } from "../servers/definitions.ts";
 import type { EndpointKeys } from "./endpointKeys.ts";
 import { icons } from "../shared/icons.ts";
@@ -24,7 +24,7 @@ import {
 } from "./synthesisPrompts.ts";
 import type { SynthesisPages } from "./synthesisPages.ts";
 import type { TasksTree } from "../tasks/tasksTree.ts";
-import { doWork } from "./work.ts";
+import { synthesizeInProgram } from "./work.ts";
 
 /** A synthesis that has begun and is not known to be done. */
 interface UnfinishedSynthesis {
@@ -127,10 +127,9 @@ export class Synthesis {
     await this.#saveUnfinished([...this.#unfinished.filter(it => it.file !== file), begun]);
     this.#running.add(file);
     try {
-      const said = await doWork(
+      const result = await synthesizeInProgram(
         {
-          kind: "synthesize",
-          out: file,
+          file,
           count: ask.count,
           seed: ask.seed,
           servers,
@@ -143,7 +142,7 @@ export class Synthesis {
         { dist: this.#dist, cwd: this.#folder.resources.fsPath },
       );
       await this.#saveUnfinished(this.#unfinished.filter(it => it.file !== file));
-      this.#announceResult(begun, said);
+      this.#announceResult(result);
     } catch (error) {
       this.#announceUnfinished(begun);
       // the cancel was the person's own
@@ -154,19 +153,16 @@ export class Synthesis {
     }
   }
 
-  async #resolveTeacher(choice: TeacherChoice): Promise<TeacherAsk> {
+  async #resolveTeacher(choice: TeacherChoice): Promise<TeacherOptions> {
     if (choice.kind !== "endpoint") return choice;
     await this.#keys.confirmSending(choice.url, choice.model);
     const key = await this.#keys.getKey(choice.url);
     return { ...choice, ...(key === undefined ? {} : { key }) };
   }
 
-  #announceResult({ file }: UnfinishedSynthesis, said: readonly string[]): void {
-    const report = existsSync(reportFileFor(file)) ? readReport(reportFileFor(file)) : undefined;
+  #announceResult({ file, report }: SynthesisResult): void {
     const where = workspace.asRelativePath(file);
-    const words = report
-      ? `${formatCount(report.accepted, "task")} in ${where}; ${formatCount(report.attempts - report.accepted, "attempt")} turned down.`
-      : said.map(it => it.replace(file, where)).join(", ");
+    const words = `${formatCount(report.accepted, "task")} in ${where}; ${formatCount(report.attempts - report.accepted, "attempt")} rejected.`;
     const told = window.showInformationMessage(words, "Show Synthesis");
     reportRejection(Promise.resolve(told).then(chosen => chosen && this.#pages.show(file)));
   }

@@ -1,8 +1,8 @@
 /**
- * Long work in the terminal program, which is forked for it: how far it is in a notification, its
- * cancel button, and the answers of the editor's own language models on the way. Knows nothing of
- * what the work does.
+ * Runs long work in the command-line program: shows its progress in a notification, passes on a
+ * cancellation, and answers its requests for the editor's language models.
  */
+import type { ChildProcess } from "node:child_process";
 import {
   CancellationError,
   ProgressLocation,
@@ -10,107 +10,104 @@ import {
   type CancellationToken,
   type Progress,
 } from "vscode";
+import { createForkChannel } from "../../channel/channel.ts";
+import type { EditorMessages, ProgramMessages, SynthesisWork } from "../../protocol/work.ts";
+import type { SynthesisResult } from "../../synthesis/pipeline/runSynthesis.ts";
+import { formatProgress } from "../../synthesis/pipeline/synthesisProgress.ts";
 import { UserError } from "../../userError.ts";
-import type { Work, WorkAsk, WorkSays } from "../../protocol/work.ts";
-import { ModelRequestHandler } from "./languageModels.ts";
 import { findNode, forkProgram } from "../shared/program.ts";
 import { getSetting } from "../shared/settings.ts";
+import { completeWithEditorModel } from "./languageModels.ts";
 
-export interface Workplace {
+export interface ProgramLocation {
   /** The folder of the built programs. */
   readonly dist: string;
   readonly cwd: string;
 }
 
+/** How long the program may take to stop after a cancellation, in milliseconds. */
+const cancelTimeout = 2000;
+
 /**
- * Does the work and gives its report. Throws a `CancellationError` where the person ended it: what
- * is written stands.
+ * Synthesizes tasks. Throws a `CancellationError` when the user cancels; what was written stays
+ * valid.
  */
-export async function doWork(
-  work: Work,
+export async function synthesizeInProgram(
+  request: SynthesisWork,
   title: string,
-  { dist, cwd }: Workplace,
-): Promise<readonly string[]> {
+  { dist, cwd }: ProgramLocation,
+): Promise<SynthesisResult> {
   const node = await findNode(getSetting("node"));
   return window.withProgress(
     { location: ProgressLocation.Notification, title, cancellable: true },
     async (progress, token) => {
-      const child = forkProgram(node, dist, ["work"], cwd);
-      const answers = new ModelRequestHandler(it => void (child.connected && child.send(it)));
+      const program = forkProgram(node, dist, ["work"], cwd);
       try {
-        return await followed(child, work, answers, progress, token);
+        return await Promise.race([
+          requestSynthesis(program, request, progress, token),
+          rejectOnExit(program),
+          rejectOnCancel(token),
+        ]);
       } finally {
-        answers.dispose();
-        child.kill();
+        program.kill();
       }
     },
   );
 }
 
-/**
- * Sends the work, shows what is said, and resolves with the report; a cancel is said first and
- * enforced by the caller.
- */
-function followed(
-  child: ReturnType<typeof forkProgram>,
-  work: Work,
-  answers: ModelRequestHandler,
+async function requestSynthesis(
+  program: ChildProcess,
+  request: SynthesisWork,
   progress: Progress<{ message: string; increment: number }>,
   token: CancellationToken,
-): Promise<readonly string[]> {
-  return new Promise((resolve, reject) => {
-    let shown = 0;
-    let stderr = "";
-    child.stderr?.on(
-      "data",
-      (bytes: Buffer) => (stderr = (stderr + bytes.toString()).slice(-2000)),
-    );
-    child.once("error", cause =>
+): Promise<SynthesisResult> {
+  const channel = createForkChannel<EditorMessages, ProgramMessages>(program);
+  let shown = 0;
+  channel.listen("progress", it => {
+    const increment = (100 * (it.done - shown)) / Math.max(1, it.total);
+    shown = it.done;
+    progress.report({ message: formatProgress(it), increment });
+  });
+  channel.handle("complete", completeWithEditorModel);
+  channel.open();
+  const cancellation = new AbortController();
+  token.onCancellationRequested(() => cancellation.abort(new CancellationError()));
+  return await channel.request("synthesize", request, cancellation.signal);
+}
+
+/** Rejects when the program ends before it has answered. */
+function rejectOnExit(program: ChildProcess): Promise<never> {
+  let stderr = "";
+  program.stderr?.on(
+    "data",
+    (bytes: Buffer) => (stderr = (stderr + bytes.toString()).slice(-2000)),
+  );
+  return new Promise((_, reject) => {
+    program.once("error", cause =>
       reject(
         new UserError(
-          `the terminal program did not start (${cause.message})`,
+          `the command-line program did not start (${cause.message})`,
           "check the setting prove.node",
           { cause },
         ),
       ),
     );
-    child.once("exit", code =>
+    program.once("exit", code =>
       reject(
         new UserError(
-          `the terminal program ended with ${code} before its work was done`,
+          `the command-line program ended with code ${code} before its work was done`,
           stderr.trim() || "run it again",
           { cause: new Error(stderr) },
         ),
       ),
     );
-    child.on("message", message => {
-      const said = message as WorkSays;
-      switch (said.kind) {
-        case "progress":
-          progress.report({
-            message: `${said.done.toLocaleString("en")} of ${said.total.toLocaleString("en")} ${said.doing}`,
-            increment: (100 * (said.done - shown)) / Math.max(1, said.total),
-          });
-          shown = said.done;
-          return;
-        case "done":
-          return resolve(said.report);
-        case "cancelled":
-          return reject(new CancellationError());
-        case "failed":
-          return reject(new UserError(said.what, said.remedy));
-        case "model-ask":
-          return void answers.handle(said);
-        case "model-cancel":
-          return answers.cancel(said.id);
-        default:
-          reject(new Error(`the terminal program said ${JSON.stringify(said satisfies never)}`));
-      }
-    });
-    token.onCancellationRequested(() => {
-      child.send({ kind: "cancel" } satisfies WorkAsk);
-      setTimeout(() => reject(new CancellationError()), 2000).unref();
-    });
-    child.send(work);
   });
 }
+
+/** Rejects when the program does not stop in time after a cancellation. */
+const rejectOnCancel = (token: CancellationToken): Promise<never> =>
+  new Promise((_, reject) =>
+    token.onCancellationRequested(() =>
+      setTimeout(() => reject(new CancellationError()), cancelTimeout).unref(),
+    ),
+  );

@@ -4,7 +4,7 @@
  */
 import { afterEach, expect, test, vi } from "vitest";
 import type { ChatMessage } from "../../../src/policy/chatModel.ts";
-import type { WorkAsk, WorkSays } from "../../../src/protocol/work.ts";
+import type { Completion, CompletionRequest } from "../../../src/protocol/work.ts";
 
 interface Told {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
@@ -87,7 +87,7 @@ vi.mock("vscode", () => ({
   window: { createOutputChannel: () => ({ warn() {}, error() {} }) },
 }));
 
-const { listEditorModels, ModelRequestHandler } =
+const { listEditorModels, completeWithEditorModel } =
   await import("../../../src/editor/synthesis/languageModels.ts");
 
 const tool = {
@@ -118,19 +118,11 @@ function model(
 
 afterEach(() => void played.models.splice(0));
 
-const asked = async (
-  ask: Partial<Extract<WorkSays, { kind: "model-ask" }>>,
-): Promise<WorkAsk[]> => {
-  const answers: WorkAsk[] = [];
-  await new ModelRequestHandler(it => void answers.push(it)).handle({
-    kind: "model-ask",
-    id: 1,
-    model: "parrot",
-    messages: [question],
-    ...ask,
-  });
-  return answers;
-};
+const complete = (
+  request: Partial<CompletionRequest>,
+  signal = new AbortController().signal,
+): Promise<Completion> =>
+  completeWithEditorModel({ model: "parrot", messages: [question], ...request }, signal);
 
 async function* parts(...all: unknown[]) {
   yield* all;
@@ -159,14 +151,10 @@ test("a model hears the whole talk, gets the tools of the ask and no others, and
     },
     { role: "tool", call: "c0", content: "not found" },
   ];
-  expect(await asked({ messages, tools: [tool] })).toEqual([
-    {
-      kind: "model-answer",
-      id: 1,
-      text: "Let me look.",
-      calls: [{ id: "c1", name: tool.name, arguments: { account_id: "acc_1" } }],
-    },
-  ]);
+  expect(await complete({ messages, tools: [tool] })).toEqual({
+    text: "Let me look.",
+    calls: [{ id: "c1", name: tool.name, arguments: { account_id: "acc_1" } }],
+  });
   expect(told[0]!.options.tools!.map(it => it.name)).toEqual([tool.name]);
   expect(told[0]!.options.justification).toContain("PROVE");
   expect(told[0]!.messages).toEqual([
@@ -185,14 +173,14 @@ test("a model hears the whole talk, gets the tools of the ask and no others, and
 
 test("without tools it gets none", async () => {
   const told = model(async () => parts() as never);
-  await asked({});
+  await complete({});
   expect(told[0]!.options.tools).toEqual([]);
 });
 
 const checkFailure = async (error: Error, what: string) => {
   // oxlint-disable-next-line promise/no-promise-in-callback
   model(() => Promise.reject(error));
-  expect(await asked({})).toEqual([{ kind: "model-failed", id: 1, what }]);
+  await expect(complete({})).rejects.toThrow(what);
 };
 
 test("a person who does not consent is told of", () =>
@@ -205,9 +193,7 @@ test("a quota that is used up is told of", () =>
 test("any other error is told in its own words", () =>
   checkFailure(new Error("the parrot flew away"), "the parrot flew away"));
 test("a model that is gone is told of", async () =>
-  expect(await asked({})).toEqual([
-    { kind: "model-failed", id: 1, what: "the editor no longer offers parrot" },
-  ]));
+  expect(complete({})).rejects.toThrow("the editor no longer offers parrot"));
 
 test("an answer that breaks off in the middle is a failure", async () => {
   model(
@@ -217,30 +203,21 @@ test("an answer that breaks off in the middle is a failure", async () => {
         throw new Error("the line is dead");
       })() as never,
   );
-  expect(await asked({})).toEqual([{ kind: "model-failed", id: 1, what: "the line is dead" }]);
+  await expect(complete({})).rejects.toThrow("the line is dead");
 });
 
-test("nobody hears of an answer that nobody waits for any more", async () => {
-  const answers: WorkAsk[] = [];
-  const models = new ModelRequestHandler(it => void answers.push(it));
+test("a cancellation reaches the model, and none is asked after it", async () => {
+  const cancellation = new AbortController();
   const told = model(
     token =>
       new Promise<never>((_, reject) =>
         token.onCancellationRequested(() => reject(new Error("cancelled"))),
       ),
   );
-  const hanging = models.handle({
-    kind: "model-ask",
-    id: 1,
-    model: "parrot",
-    messages: [question],
-  });
+  const hanging = complete({}, cancellation.signal);
   await vi.waitFor(() => expect(told).toHaveLength(1));
-  models.cancel(1);
-  await hanging;
-  const early = models.handle({ kind: "model-ask", id: 2, model: "parrot", messages: [question] });
-  models.dispose();
-  await early;
+  cancellation.abort();
+  await expect(hanging).rejects.toThrow("cancelled");
+  await expect(complete({}, cancellation.signal)).rejects.toThrow();
   expect(told).toHaveLength(1);
-  expect(answers).toEqual([]);
 });

@@ -1,0 +1,164 @@
+/**
+ * Synthesizes tasks into a file: one function for the terminal program and the editor. Its options
+ * are plain data, so that they can cross a channel.
+ */
+import { existsSync } from "node:fs";
+import type { Catalog } from "../../environment/catalog.ts";
+import { EndpointFault } from "../../policy/endpointFault.ts";
+import { PolicyFault } from "../../policy/policy.ts";
+import { readTasks } from "../../trajectory/file.ts";
+import type { Task } from "../../trajectory/task.ts";
+import { UserError } from "../../userError.ts";
+import { listVerdictFiles, readVerdicts } from "../graph/edgeVerdicts.ts";
+import type { LlmRoles } from "../teachers/chatModelTeacher.ts";
+import { synthesizeConcurrently } from "./concurrentSynthesis.ts";
+import type { MenuKind, Preset } from "./presets.ts";
+import { readRejected, rejectedFileFor, type Report } from "./report.ts";
+import { writeSynthesis, type SynthesisListeners } from "./synthesisFiles.ts";
+import { synthesize, type AttemptResult } from "./synthesize.ts";
+import type { SynthesisOptions } from "./synthesizer.ts";
+
+export type { SynthesisProgress } from "./synthesisProgress.ts";
+
+/** What to synthesize, and where to. */
+export interface SynthesisRequest {
+  /** The tasks file to write, an absolute path. */
+  readonly file: string;
+  readonly count: number;
+  readonly seed: number;
+  /** Names of servers; all of them by default. */
+  readonly servers?: readonly string[];
+  /** The mixture of conversations; `paper` by default. */
+  readonly preset?: Preset["name"];
+  /** `chain` by default. */
+  readonly menu?: MenuKind;
+  readonly split?: Task["split"];
+  /** Continues a file that was started with the same options. */
+  readonly resume?: boolean;
+}
+
+/** A chat model that teaches, and how many conversations it has at a time. */
+export interface ModelTeacher {
+  readonly roles: LlmRoles;
+  readonly concurrency: number;
+}
+
+/** What a synthesis works with. */
+export interface SynthesisServices extends SynthesisListeners {
+  readonly catalog: Catalog;
+  /** The product's `resources` folder. */
+  readonly resources: string;
+  /** The workspace's `prove` folder, whose verdicts on edges count. */
+  readonly prove: string;
+  /** Creates the teacher once the options are known to be valid; the graph teaches otherwise. */
+  readonly createTeacher: () => ModelTeacher | undefined;
+}
+
+export interface SynthesisResult {
+  readonly file: string;
+  readonly seconds: number;
+  readonly report: Report;
+}
+
+/** Synthesizes tasks. Throws a `UserError` for options that cannot be used or a model that fails. */
+export async function runSynthesis(
+  request: SynthesisRequest,
+  services: SynthesisServices,
+): Promise<SynthesisResult> {
+  const { file, count, seed, preset = "paper", menu = "chain", split } = request;
+  const { catalog, resources, prove, signal } = services;
+  const servers = selectServers(request, catalog);
+  if (existsSync(file) && !request.resume)
+    throw new UserError(
+      `${file} exists already`,
+      "add --resume to continue it, or write to another file",
+    );
+  const teacher = services.createTeacher();
+  const options = { seed, servers, preset, menu, count, ...(split ? { split } : {}) };
+  const synthesis: SynthesisOptions = {
+    ...options,
+    catalog,
+    resources,
+    edgeVerdicts: readVerdicts(listVerdictFiles(resources, prove)),
+    signal,
+  };
+  const started = performance.now();
+  const attempts = new AttemptStream(synthesis, teacher, file);
+  const report = await writeSynthesis(
+    file,
+    attempts,
+    { ...options, servers: [...servers], teacher: teacher?.roles.name ?? "graph" },
+    services,
+  );
+  if (attempts.fault) throw createTeacherError(attempts.fault, report.accepted, file);
+  return { file, seconds: Math.round((performance.now() - started) / 10) / 100, report };
+}
+
+function selectServers({ servers }: SynthesisRequest, catalog: Catalog): readonly string[] {
+  const names = (servers ?? [...catalog.servers.keys()]).map(it => catalog.getServer(it).name);
+  if (names.length > 0) return [...new Set(names)];
+  throw new UserError(
+    "no server is chosen",
+    `choose some of ${[...catalog.servers.keys()].join(", ")}`,
+  );
+}
+
+/**
+ * The attempts of a teacher, after those that its file holds already. Ends when the model fails, so
+ * that what was made so far is kept.
+ */
+class AttemptStream implements AsyncIterable<AttemptResult> {
+  readonly #synthesis: SynthesisOptions;
+  readonly #teacher: ModelTeacher | undefined;
+  readonly #file: string;
+  /** What the model failed with. */
+  fault: PolicyFault | undefined;
+
+  constructor(synthesis: SynthesisOptions, teacher: ModelTeacher | undefined, file: string) {
+    this.#synthesis = synthesis;
+    this.#teacher = teacher;
+    this.#file = file;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<AttemptResult> {
+    if (!this.#teacher) return yield* synthesize(this.#synthesis);
+    const { roles, concurrency } = this.#teacher;
+    try {
+      yield* synthesizeConcurrently(
+        { ...this.#synthesis, cast: roles },
+        { concurrency, earlierAttempts: await readAttempts(this.#file, roles.name) },
+      );
+    } catch (error) {
+      if (!(error instanceof PolicyFault)) throw error;
+      this.fault = error;
+    }
+  }
+}
+
+async function readAttempts(file: string, teacher: string): Promise<readonly AttemptResult[]> {
+  const attempts: AttemptResult[] = [];
+  if (existsSync(rejectedFileFor(file)))
+    for await (const rejected of readRejected(rejectedFileFor(file)))
+      attempts.push({ kind: "rejected", rejected });
+  if (!existsSync(file)) return attempts;
+  for await (const task of readTasks(file)) {
+    if (task.provenance.teacher !== teacher)
+      throw new UserError(
+        `the teacher of ${file} was ${task.provenance.teacher}, not ${teacher}`,
+        "repeat the command that made it, or write to another file",
+      );
+    attempts.push({ kind: "accepted", task });
+  }
+  return attempts;
+}
+
+/** Why a model ended a synthesis early, and how to continue it. */
+function createTeacherError(fault: PolicyFault, accepted: number, file: string): UserError {
+  const remedy =
+    fault instanceof EndpointFault ? fault.remedy : "choose another model, or try again later";
+  return new UserError(
+    `${fault.message}; ${accepted} tasks are in ${file}`,
+    `${remedy}, then continue with --resume`,
+    { cause: fault },
+  );
+}

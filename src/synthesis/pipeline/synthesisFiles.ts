@@ -1,0 +1,123 @@
+/**
+ * Writes the files of a synthesis: tasks, rejected attempts, and the report. Each is complete at
+ * every moment, and a lock keeps two programs from writing the same ones.
+ */
+import { existsSync, rmSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
+import { acquireLock } from "../../storage/fileLock.ts";
+import { readJsonLines } from "../../storage/jsonLines.ts";
+import { LineWriter } from "../../storage/lineWriter.ts";
+import { readTasks } from "../../trajectory/file.ts";
+import type { Task } from "../../trajectory/task.ts";
+import { formatTaskLine } from "../../trajectory/taskLine.ts";
+import { UserError } from "../../userError.ts";
+import {
+  formatRejected,
+  rejectedFileFor,
+  reportFileFor,
+  writeReport,
+  type Report,
+} from "./report.ts";
+import { ReportCounts } from "./reportCounts.ts";
+import { measureProgress, type SynthesisProgress } from "./synthesisProgress.ts";
+import type { AttemptResult } from "./synthesize.ts";
+
+/**
+ * Milliseconds after which pending input, such as a cancellation, is processed: attempts come one
+ * after the other without yielding.
+ */
+const yieldInterval = 50;
+
+export interface SynthesisListeners {
+  readonly onProgress: (progress: SynthesisProgress) => void;
+  /** Receives remarks for the user, such as that a torn line was removed. */
+  readonly onRemark: (remark: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Appends tasks until there are as many as the options ask for, or no more come. Attempts that the
+ * files hold already are made again and compared instead of written.
+ */
+export async function writeSynthesis(
+  file: string,
+  attempts: AsyncIterable<AttemptResult>,
+  options: Report["options"],
+  listeners: SynthesisListeners,
+): Promise<Report> {
+  const releaseLock = acquireLock(`${file}.lock`, {
+    createConflict: pid =>
+      new UserError(
+        `process ${pid} is writing ${file}`,
+        "wait until it is done, or write to another file",
+      ),
+  });
+  try {
+    const counts = new ReportCounts();
+    await writeAttempts(file, attempts, counts, options.count, listeners);
+    const report = counts.createReport(options);
+    await writeReport(reportFileFor(file), report);
+    return report;
+  } finally {
+    releaseLock();
+  }
+}
+
+async function writeAttempts(
+  file: string,
+  attempts: AsyncIterable<AttemptResult>,
+  counts: ReportCounts,
+  total: number,
+  { onProgress, onRemark, signal }: SynthesisListeners,
+): Promise<void> {
+  // rejections and a report without their tasks belong to a file that was deleted
+  if (!existsSync(file))
+    for (const it of [rejectedFileFor(file), reportFileFor(file)]) rmSync(it, { force: true });
+  const tasks = new LineWriter(file);
+  const rejections = new LineWriter(rejectedFileFor(file));
+  try {
+    if (tasks.torn !== undefined) onRemark(`${file} ended in a torn line, which was cut off`);
+    let storedRejections = await countLines(rejectedFileFor(file), signal);
+    const storedTasks = readTasks(file, { signal });
+    let stored = await nextTask(storedTasks);
+    const started = performance.now();
+    let yielded = started;
+    for await (const attempt of attempts) {
+      if (performance.now() - yielded > yieldInterval) {
+        await setImmediate();
+        yielded = performance.now();
+      }
+      if (attempt.kind === "rejected") {
+        counts.countRejected(attempt.rejected);
+        if (storedRejections > 0) storedRejections--;
+        else rejections.append(formatRejected(attempt.rejected));
+        continue;
+      }
+      const line = formatTaskLine(attempt.task);
+      if (stored === undefined) tasks.append(line);
+      else if (formatTaskLine(stored) !== line) throw createDifferenceError(file, stored);
+      if (stored !== undefined) stored = await nextTask(storedTasks);
+      counts.countAccepted(attempt.task);
+      onProgress(measureProgress(counts.accepted, total, performance.now() - started));
+      if (counts.accepted === total) break;
+    }
+  } finally {
+    tasks.close();
+    rejections.close();
+  }
+}
+
+const nextTask = async (tasks: AsyncGenerator<Task>): Promise<Task | undefined> =>
+  (await tasks.next()).value as Task | undefined;
+
+const createDifferenceError = (file: string, { id }: Task): UserError =>
+  new UserError(
+    `${file} was made with other options, servers or phrases (task ${id} differs)`,
+    "repeat the command that made it, or write to another file",
+  );
+
+async function countLines(file: string, signal: AbortSignal): Promise<number> {
+  let n = 0;
+  for await (const _ of readJsonLines(file, { signal })) n++;
+  return n;
+}
