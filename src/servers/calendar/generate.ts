@@ -2,10 +2,7 @@
 import { defineGenerator } from "../shared/generator.ts";
 import { generateFromShipped } from "../shared/shippedFixture.ts";
 import { server } from "./server.ts";
-
-interface CalendarState {
-  readonly people: Readonly<Record<string, { readonly name: string; readonly email: string }>>;
-}
+import type { CalendarState } from "./state.ts";
 
 export const generator = defineGenerator<CalendarState>({
   server,

@@ -1,20 +1,23 @@
-/** A mailbox as its owner sees it: 17 tools, in their fixed order. */
+/** The email server: a mailbox as its owner sees it. */
 import { defineServer } from "../../environment/server.ts";
-import { drafts } from "./drafts.ts";
-import { reading } from "./reading.ts";
-import { sending } from "./sending.ts";
-import { sorting } from "./sorting.ts";
-import { Mailbox } from "./state.ts";
-
-const { list_drafts, list_labels, ...threads } = reading;
+import { draftCommands, draftQueries } from "./draftTools.ts";
+import { labelQueries, labelCommands } from "./labelTools.ts";
+import { threadQueries } from "./threadTools.ts";
+import { messageCommands } from "./messageTools.ts";
+import { EmailState } from "./state.ts";
 
 export const server = defineServer({
   name: "email",
   category: "Productivity",
   summary:
     "threads of messages in folders and under labels, drafts, addresses, limits on what is sent",
-  schema: Mailbox,
-  tools: { ...threads, ...sending, list_drafts, ...drafts, list_labels, ...sorting },
+  schema: EmailState,
+  tools: {
+    ...threadQueries,
+    ...messageCommands,
+    ...draftQueries,
+    ...draftCommands,
+    ...labelQueries,
+    ...labelCommands,
+  },
 });
-
-export type { Mailbox } from "./state.ts";

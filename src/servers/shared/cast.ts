@@ -239,7 +239,8 @@ function createPerson(name: string, domain: string, number: number): Person {
 
 const formatDomain = (name: string) => `${toSlug(name)}.example`;
 
-const toSlug = (name: string) =>
+/** The name in lower case, with letters and digits only. */
+export const toSlug = (name: string) =>
   name
     .normalize("NFD")
     .toLowerCase()

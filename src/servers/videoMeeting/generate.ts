@@ -4,8 +4,10 @@
  * recorded. Nobody is in two places: the user's calendar stays free of other meetings.
  */
 import { addMinutes, toMinutes, getWeekday } from "../../environment/time.ts";
-import { busyTimes, currentOccurrence, type Diary } from "../calendar/state.ts";
-import { allOccurrences, textOf } from "../calendar/recurrence.ts";
+import { listBusyTimes } from "../calendar/availability.ts";
+import { findCurrentOccurrence } from "../calendar/eventRules.ts";
+import type { CalendarState } from "../calendar/state.ts";
+import { listAllOccurrences, formatMinute } from "../calendar/recurrence.ts";
 import { server, type Rooms } from "./server.ts";
 import { plans } from "./state.ts";
 import type { Person } from "../shared/cast.ts";
@@ -147,20 +149,20 @@ interface Call {
 
 /** The calendar's video calls; a series with its next occurrence. */
 function callsOf(states: GeneratedStates): Call[] {
-  const diary = states.get("calendar") as Diary | undefined;
+  const diary = states.get("calendar") as CalendarState | undefined;
   if (!diary) return [];
   const nameOf = (id: string) => diary.people[id]!.name;
   return Object.entries(diary.events).flatMap(([event_id, it]) => {
     if (it.location !== "Video call") return [];
-    const current = currentOccurrence(it, "2026-03-09T09:00");
+    const current = findCurrentOccurrence(it, "2026-03-09T09:00");
     if (!current) return [];
     return {
       event_id,
       title: it.title,
       host: nameOf(it.organizer),
       attendees: Object.keys(it.attendees).map(nameOf),
-      start: textOf(current.start),
-      starts: allOccurrences(it).map(of => textOf(of.start)),
+      start: formatMinute(current.start),
+      starts: listAllOccurrences(it).map(of => formatMinute(of.start)),
       minutes: it.minutes,
     };
   });
@@ -333,7 +335,7 @@ function findSlot(
   days: readonly number[],
   minutes: number,
 ): string | undefined {
-  const diary = states.get("calendar") as Diary | undefined;
+  const diary = states.get("calendar") as CalendarState | undefined;
   for (const day of days) {
     for (const time of random.shuffle(times)) {
       const start = `${dayAfterStart(day)}T${time}`;
@@ -342,7 +344,8 @@ function findSlot(
       const isMet = Object.values(rooms.meetings).some(
         it => toMinutes(it.start) < to && from < toMinutes(it.start) + it.minutes,
       );
-      if (!isMet && (!diary || busyTimes(diary, diary.user, from, to).length === 0)) return start;
+      if (!isMet && (!diary || listBusyTimes(diary, diary.user, from, to).length === 0))
+        return start;
     }
   }
   return undefined;

@@ -1,7 +1,4 @@
-/**
- * Parameters and results that several of the mailbox's tools share, so that one thing is named and
- * described one way.
- */
+/** Schemas of parameters and results that several tools share. */
 import { z } from "zod";
 import { id, label, spokenId } from "../../environment/fieldSchemas.ts";
 
@@ -10,7 +7,7 @@ export const messageId = id("message").describe("Message id, as email_get_thread
 export const draftId = id("draft").describe("Draft id, as email_list_drafts gives it");
 export const labelId = id("label").describe("Label id, as email_list_labels gives it");
 
-/** People are known by their names: nobody says an id. */
+/** People are identified by their names, not by ids. */
 export const person = () => spokenId("person");
 export const people = z.array(person()).min(1).max(20);
 
@@ -81,10 +78,17 @@ export const attachments = z
     ],
   });
 
-export const sent = {
+export const sentResult = {
   subject: label("thread"),
   thread_id: id("thread"),
   message_id: id("message"),
   to: z.array(z.string()).describe("Who receives it"),
   left_today: z.int().describe("Messages that may still be sent today"),
 };
+
+export const limit = z
+  .int()
+  .min(1)
+  .max(50)
+  .optional()
+  .describe("At most this many, 7 if not given");

@@ -1,46 +1,43 @@
-/** The mailbox's tools that send: new messages, answers and forwards. What is sent stays. */
+/** Tools that send messages, replies and forwards. */
 import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
-import { attachments, messageId, people, sent, subject, text } from "./words.ts";
+import { attachments, messageId, people, sentResult, subject, text } from "./parameters.ts";
 import {
-  addressesOf,
-  deliverable,
-  Mailbox,
-  messageOf,
-  nameOf,
-  namesOf,
-  post,
-  postNew,
-  threadOf,
-  type Letter,
+  findAddressIds,
+  EmailState,
+  findMessage,
+  getName,
+  listNames,
+  findThread,
   type Message,
 } from "./state.ts";
+import { checkDelivery, addMessage, startThread, type NewMessage } from "./delivery.ts";
 
-const tool = createToolFactory(Mailbox);
+const tool = createToolFactory(EmailState);
 
 const cc = people.optional().describe("Full names or e-mail addresses of those who get a copy");
 
-/** Answers in the thread of a message. */
-function answer(mailbox: Mailbox, message: Message, letter: Letter, context: ToolContext) {
+/** Sends a reply in the thread of a message. */
+function sendReply(state: EmailState, message: Message, reply: NewMessage, context: ToolContext) {
   const { thread_id } = message;
-  const thread = threadOf(mailbox, thread_id);
+  const thread = findThread(state, thread_id);
   if (thread.folder === "Spam")
     refuse(
       "precondition_failed",
       `"${thread.subject}" (${thread_id}) is in Spam and is not answered`,
       "email_archive_thread takes it out of Spam",
     );
-  const left_today = deliverable(mailbox, letter.to, letter.cc ?? [], context.now);
-  const message_id = post(mailbox, thread_id, letter, context);
+  const left_today = checkDelivery(state, reply.to, reply.cc ?? [], context.now);
+  const message_id = addMessage(state, thread_id, reply, context);
   return {
     subject: thread.subject,
     thread_id,
     message_id,
-    to: namesOf(mailbox, [...letter.to, ...(letter.cc ?? [])]),
+    to: listNames(state, [...reply.to, ...(reply.cc ?? [])]),
     left_today,
   };
 }
 
-export const sending = {
+export const messageCommands = {
   send_message: tool({
     effect: "write",
     summary:
@@ -54,17 +51,17 @@ export const sending = {
       cc,
       attachments: attachments.optional(),
     },
-    returns: sent,
+    returns: sentResult,
     run(
-      mailbox,
+      state,
       { to: names, subject: about, text: words, cc: copies = [], attachments: files },
       context,
     ) {
-      const to = addressesOf(mailbox, names);
-      const others = addressesOf(mailbox, copies).filter(it => !to.includes(it));
-      const left_today = deliverable(mailbox, to, others, context.now);
-      const { thread_id, message_id } = postNew(
-        mailbox,
+      const to = findAddressIds(state, names);
+      const others = findAddressIds(state, copies).filter(it => !to.includes(it));
+      const left_today = checkDelivery(state, to, others, context.now);
+      const { thread_id, message_id } = startThread(
+        state,
         about,
         { to, cc: others, text: words, attachments: files },
         context,
@@ -73,7 +70,7 @@ export const sending = {
         subject: about,
         thread_id,
         message_id,
-        to: namesOf(mailbox, [...to, ...others]),
+        to: listNames(state, [...to, ...others]),
         left_today,
       };
     },
@@ -86,15 +83,13 @@ export const sending = {
       text: text.describe("The answer"),
       attachments: attachments.optional(),
     },
-    returns: sent,
-    run(mailbox, { message_id, text: words, attachments: files }, context) {
-      const message = messageOf(mailbox, message_id);
-      // whoever answers their own message writes on to the same people
+    returns: sentResult,
+    run(state, { message_id, text: words, attachments: files }, context) {
+      const message = findMessage(state, message_id);
+      // a reply to the user's own message goes to the same people again
       const to =
-        message.from === mailbox.user
-          ? message.to.filter(it => it !== mailbox.user)
-          : [message.from];
-      return answer(mailbox, message, { to: [...to], text: words, attachments: files }, context);
+        message.from === state.user ? message.to.filter(it => it !== state.user) : [message.from];
+      return sendReply(state, message, { to: [...to], text: words, attachments: files }, context);
     },
   }),
   reply_all: tool({
@@ -105,21 +100,26 @@ export const sending = {
       text: text.describe("The answer"),
       attachments: attachments.optional(),
     },
-    returns: sent,
-    run(mailbox, { message_id, text: words, attachments: files }, context) {
-      const message = messageOf(mailbox, message_id);
+    returns: sentResult,
+    run(state, { message_id, text: words, attachments: files }, context) {
+      const message = findMessage(state, message_id);
       const others = (ids: readonly string[]) =>
-        ids.filter(it => it !== mailbox.user && it !== message.from);
+        ids.filter(it => it !== state.user && it !== message.from);
       const to =
-        message.from === mailbox.user ? others(message.to) : [message.from, ...others(message.to)];
+        message.from === state.user ? others(message.to) : [message.from, ...others(message.to)];
       const copies = others(message.cc ?? []);
       if (to.length + copies.length < 2)
         refuse(
           "precondition_failed",
-          `nobody but ${namesOf(mailbox, to).join("")} and the user has this message: there are no others to answer`,
+          `nobody but ${listNames(state, to).join("")} and the user has this message: there are no others to answer`,
           "email_reply answers one person",
         );
-      return answer(mailbox, message, { to, cc: copies, text: words, attachments: files }, context);
+      return sendReply(
+        state,
+        message,
+        { to, cc: copies, text: words, attachments: files },
+        context,
+      );
     },
   }),
   forward: tool({
@@ -131,24 +131,24 @@ export const sending = {
       to: people.describe("Full names or e-mail addresses of those who shall get it"),
       text: text.optional().describe("What to say about it"),
     },
-    returns: sent,
-    run(mailbox, { message_id, to: names, text: words }, context) {
-      const message = messageOf(mailbox, message_id);
-      const to = addressesOf(mailbox, names);
+    returns: sentResult,
+    run(state, { message_id, to: names, text: words }, context) {
+      const message = findMessage(state, message_id);
+      const to = findAddressIds(state, names);
       const known = to.find(it =>
         [message.from, ...message.to, ...(message.cc ?? [])].includes(it),
       );
       if (known !== undefined)
         refuse(
           "conflict",
-          `${nameOf(mailbox, known)} has this message already`,
+          `${getName(state, known)} has this message already`,
           "forward it to somebody else, or use email_reply",
         );
-      const left_today = deliverable(mailbox, to, [], context.now);
-      const about = `Fwd: ${threadOf(mailbox, message.thread_id).subject.replace(/^Fwd: /, "")}`;
-      const quoted = `${words === undefined ? "" : `${words}\n\n`}${nameOf(mailbox, message.from)} wrote on ${message.at.slice(0, 10)}:\n${message.text}`;
-      const { thread_id, message_id: forwarded } = postNew(
-        mailbox,
+      const left_today = checkDelivery(state, to, [], context.now);
+      const about = `Fwd: ${findThread(state, message.thread_id).subject.replace(/^Fwd: /, "")}`;
+      const quoted = `${words === undefined ? "" : `${words}\n\n`}${getName(state, message.from)} wrote on ${message.at.slice(0, 10)}:\n${message.text}`;
+      const { thread_id, message_id: forwarded } = startThread(
+        state,
         about,
         { to, text: quoted, attachments: message.attachments },
         context,
@@ -157,7 +157,7 @@ export const sending = {
         subject: about,
         thread_id,
         message_id: forwarded,
-        to: namesOf(mailbox, to),
+        to: listNames(state, to),
         left_today,
       };
     },

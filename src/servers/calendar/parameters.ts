@@ -1,7 +1,4 @@
-/**
- * Parameters that several of the calendar's tools share, so that one thing is named and described
- * one way.
- */
+/** Schemas of parameters and results that several tools share. */
 import { z } from "zod";
 import { id, minute, spokenId } from "../../environment/fieldSchemas.ts";
 
@@ -10,15 +7,15 @@ export const calendarId = id("calendar").describe(
   "Calendar id, as calendar_list_calendars gives it",
 );
 
-/** A start that suits: calendar_find_free_slots finds some, and a person may say one. */
+/** A free start: calendar_find_free_slots gives some, and a person may name one. */
 export const slot = () => minute().meta({ "x-entity": "slot", "x-spoken": true });
 
-/** People are known by their names: nobody says an id. */
-export const name = () => spokenId("person");
-export const people = z.array(name()).min(1).max(10);
+/** People are identified by their names, not by ids. */
+export const personName = () => spokenId("person");
+export const people = z.array(personName()).min(1).max(10);
 
 export const title = z.string().min(1).max(100).regex(/\S/);
-export const titles = [
+export const exampleTitles = [
   "Budget review",
   "Sprint retro",
   "Coffee with Maya",
@@ -40,7 +37,7 @@ export const titles = [
   "Colour palette session",
   "Supplier call",
 ];
-export const places = [
+export const exampleLocations = [
   "Harbor Room",
   "Atlas Room",
   "Studio 2",
@@ -50,7 +47,7 @@ export const places = [
   "Northwind office",
   "Rooftop",
 ];
-export const remarks = [
+export const exampleNotes = [
   "Bring the printed drafts",
   "Numbers from last quarter",
   "Agenda follows on Monday",
@@ -60,4 +57,4 @@ export const remarks = [
   "Samples are at the front desk",
   "Keep it to half an hour",
 ];
-export const lengths = [15, 20, 30, 45, 60, 75, 90, 120];
+export const exampleLengths = [15, 20, 30, 45, 60, 75, 90, 120];

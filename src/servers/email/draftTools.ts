@@ -1,32 +1,59 @@
-/**
- * The mailbox's tools for drafts: begun, changed, sent or thrown away. Until it is sent a draft may
- * lack its recipients.
- */
+/** Tools that list, create, change, send and delete drafts. */
 import { z } from "zod";
-import { id, label } from "../../environment/fieldSchemas.ts";
+import { day, id, label } from "../../environment/fieldSchemas.ts";
+import { createToolFactory, refuse } from "../../environment/server.ts";
+import { limit, attachments, draftId, people, sentResult, subject, text } from "./parameters.ts";
+import { EmailState, listNames, findAddressIds, findDraft, type Draft } from "./state.ts";
+import { checkDelivery, startThread } from "./delivery.ts";
 import { getOriginal } from "../../environment/draft.ts";
-import { refuse, createToolFactory } from "../../environment/server.ts";
-import { attachments, draftId, people, sent, subject, text } from "./words.ts";
-import {
-  addressesOf,
-  deliverable,
-  draftOf,
-  Mailbox,
-  namesOf,
-  postNew,
-  type Draft,
-} from "./state.ts";
+import { containsText } from "../../environment/textSearch.ts";
 
-const tool = createToolFactory(Mailbox);
+const tool = createToolFactory(EmailState);
+
+export const draftQueries = {
+  list_drafts: tool({
+    effect: "read",
+    summary:
+      "List drafts that have not been sent, the latest first, all of them or only those whose subject contains some words.",
+    input: {
+      subject: label("draft").optional().describe("Only drafts whose subject contains this"),
+      limit,
+    },
+    returns: {
+      drafts: z.array(
+        z.object({
+          subject: label("draft"),
+          draft_id: id("draft"),
+          to: z.array(z.string()),
+          saved: day(),
+        }),
+      ),
+    },
+    run: (state, { subject, limit: most = 7 }) => ({
+      drafts: Object.entries(state.drafts)
+        .filter(([, it]) => !subject || containsText(it.subject, subject))
+        .sort(([a, x], [b, y]) =>
+          x.saved === y.saved ? (a < b ? -1 : 1) : x.saved < y.saved ? 1 : -1,
+        )
+        .slice(0, most)
+        .map(([draft_id, it]) => ({
+          subject: it.subject,
+          draft_id,
+          to: listNames(state, it.to),
+          saved: it.saved.slice(0, 10),
+        })),
+    }),
+  }),
+};
 
 const to = people.optional().describe("Full names or e-mail addresses of the recipients");
 const draftRow = { subject: label("draft"), draft_id: id("draft"), to: z.array(z.string()) };
 
-/** Drafts are told apart by their subjects. */
-function subjectIsFree(mailbox: Mailbox, subject: string, but?: string): void {
+/** Refuses a subject that another draft has: drafts are identified by their subjects. */
+function refuseTakenSubject(state: EmailState, subject: string, exceptId?: string): void {
   const wanted = subject.trim().toLowerCase();
-  const same = Object.entries(getOriginal(mailbox).drafts).find(
-    ([key, it]) => key !== but && it.subject.toLowerCase() === wanted,
+  const same = Object.entries(getOriginal(state).drafts).find(
+    ([key, it]) => key !== exceptId && it.subject.toLowerCase() === wanted,
   );
   if (same)
     refuse(
@@ -36,7 +63,7 @@ function subjectIsFree(mailbox: Mailbox, subject: string, but?: string): void {
     );
 }
 
-export const drafts = {
+export const draftCommands = {
   create_draft: tool({
     effect: "write",
     summary:
@@ -49,21 +76,21 @@ export const drafts = {
     },
     returns: { ...draftRow, drafts: z.int().describe("Drafts there are now") },
     run(
-      mailbox,
+      state,
       { subject: about, text: words, to: names = [], attachments: files },
       { now, newId },
     ) {
-      const kept = Object.keys(getOriginal(mailbox).drafts);
-      subjectIsFree(mailbox, about);
-      if (kept.length >= mailbox.limits.drafts)
+      const kept = Object.keys(getOriginal(state).drafts);
+      refuseTakenSubject(state, about);
+      if (kept.length >= state.limits.drafts)
         refuse(
           "limit_exceeded",
-          `${kept.length} drafts are kept, and ${mailbox.limits.drafts} is the most`,
+          `${kept.length} drafts are kept, and ${state.limits.drafts} is the most`,
           "send one with email_send_draft or delete one with email_delete_draft",
         );
-      const recipients = addressesOf(mailbox, names);
+      const recipients = findAddressIds(state, names);
       const draft_id = newId("drf");
-      mailbox.drafts[draft_id] = {
+      state.drafts[draft_id] = {
         to: recipients,
         subject: about,
         text: words,
@@ -73,7 +100,7 @@ export const drafts = {
       return {
         subject: about,
         draft_id,
-        to: namesOf(mailbox, recipients),
+        to: listNames(state, recipients),
         drafts: kept.length + 1,
       };
     },
@@ -89,10 +116,10 @@ export const drafts = {
       attachments: attachments.optional(),
     },
     returns: { ...draftRow, changed: z.array(z.string()) },
-    run(mailbox, { draft_id, to: names, ...values }, { now }) {
-      const draft = draftOf(mailbox, draft_id);
+    run(state, { draft_id, to: names, ...values }, { now }) {
+      const draft = findDraft(state, draft_id);
       const wanted: Partial<Draft> = Object.fromEntries(
-        Object.entries({ ...values, to: names && addressesOf(mailbox, names) }).filter(
+        Object.entries({ ...values, to: names && findAddressIds(state, names) }).filter(
           ([, it]) => it !== undefined,
         ),
       );
@@ -108,9 +135,9 @@ export const drafts = {
       );
       if (changed.length === 0)
         refuse("conflict", `the draft "${draft.subject}" (${draft_id}) is like that already`);
-      if (values.subject !== undefined) subjectIsFree(mailbox, values.subject, draft_id);
+      if (values.subject !== undefined) refuseTakenSubject(state, values.subject, draft_id);
       Object.assign(draft, wanted, { saved: now });
-      return { subject: draft.subject, draft_id, to: namesOf(mailbox, draft.to), changed };
+      return { subject: draft.subject, draft_id, to: listNames(state, draft.to), changed };
     },
   }),
   send_draft: tool({
@@ -118,30 +145,30 @@ export const drafts = {
     summary: "Send a draft as it is. It needs recipients, and is a draft no longer.",
     destructive: true,
     input: { draft_id: draftId },
-    returns: sent,
-    run(mailbox, { draft_id }, context) {
+    returns: sentResult,
+    run(state, { draft_id }, context) {
       const {
         to: recipients,
         cc,
         subject: about,
         text: words,
         attachments: files,
-      } = draftOf(mailbox, draft_id);
+      } = findDraft(state, draft_id);
       if (recipients.length === 0)
         refuse(
           "precondition_failed",
           `the draft "${about}" (${draft_id}) has no recipients`,
           "email_update_draft gives it some",
         );
-      const left_today = deliverable(mailbox, recipients, cc ?? [], context.now);
-      const { thread_id, message_id } = postNew(
-        mailbox,
+      const left_today = checkDelivery(state, recipients, cc ?? [], context.now);
+      const { thread_id, message_id } = startThread(
+        state,
         about,
         { to: recipients, cc, text: words, attachments: files },
         context,
       );
-      const names = namesOf(mailbox, [...recipients, ...(cc ?? [])]);
-      delete mailbox.drafts[draft_id];
+      const names = listNames(state, [...recipients, ...(cc ?? [])]);
+      delete state.drafts[draft_id];
       return { subject: about, thread_id, message_id, to: names, left_today };
     },
   }),
@@ -154,10 +181,10 @@ export const drafts = {
       deleted: z.string().describe("Subject of the draft that is gone"),
       drafts: z.int().describe("Drafts there are now"),
     },
-    run(mailbox, { draft_id }) {
-      const { subject: deleted } = draftOf(mailbox, draft_id);
-      delete mailbox.drafts[draft_id];
-      return { deleted, drafts: Object.keys(mailbox.drafts).length };
+    run(state, { draft_id }) {
+      const { subject: deleted } = findDraft(state, draft_id);
+      delete state.drafts[draft_id];
+      return { deleted, drafts: Object.keys(state.drafts).length };
     },
   }),
 };

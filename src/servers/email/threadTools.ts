@@ -1,47 +1,43 @@
-/**
- * The mailbox's tools that look: threads, messages, drafts and labels. They mark nothing as read.
- */
+/** Tools that search and read threads and messages. */
 import { z } from "zod";
 import { day, id, label, minute } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
-import { containsText } from "../../environment/textSearch.ts";
-import { labelId, messageId, person, threadId } from "./words.ts";
+import { labelId, messageId, person, threadId, limit } from "./parameters.ts";
 import {
-  addressOf,
+  findAddressId,
   folders,
-  inTime,
-  labelOf,
-  Mailbox,
-  messageOf,
-  messagesIn,
-  nameOf,
-  namesOf,
-  threadOf,
+  compareByTime,
+  findLabel,
+  EmailState,
+  findMessage,
+  listThreadMessages,
+  getName,
+  listNames,
+  findThread,
   type Message,
-  type Thread,
 } from "./state.ts";
+import { containsText } from "../../environment/textSearch.ts";
 
-const tool = createToolFactory(Mailbox);
+const tool = createToolFactory(EmailState);
 
-const limit = z.int().min(1).max(50).optional().describe("At most this many, 7 if not given");
 const snippetLength = 60;
 
-function snippetOf(text: string): string {
+function createSnippet(text: string): string {
   const line = text.replaceAll(/\s+/g, " ").trim();
   return line.length <= snippetLength
     ? line
     : `${line.slice(0, snippetLength).replace(/ \S*$/, "")} …`;
 }
 
-/** The messages by thread, each thread's oldest first. */
-function byThread(mailbox: Mailbox): Map<string, Message[]> {
+/** Groups the messages by thread, the oldest first. */
+function groupByThread(state: EmailState): Map<string, Message[]> {
   const threads = new Map<string, Message[]>();
-  for (const [, it] of Object.entries(mailbox.messages).sort(inTime))
+  for (const [, it] of Object.entries(state.messages).sort(compareByTime))
     threads.set(it.thread_id, [...(threads.get(it.thread_id) ?? []), it]);
   return threads;
 }
 
-export const reading = {
+export const threadQueries = {
   search_mail: tool({
     effect: "read",
     summary:
@@ -98,20 +94,17 @@ export const reading = {
         }),
       ),
     },
-    run(
-      mailbox,
-      { subject, from, words, folder, label_id, unread, since, until, limit: most = 7 },
-    ) {
+    run(state, { subject, from, words, folder, label_id, unread, since, until, limit: most = 7 }) {
       if (since && until && since > until)
         refuse("invalid_params", `since ${since} is after until ${until}`);
-      const writer = from === undefined ? undefined : addressOf(mailbox, from);
-      const system = label_id === undefined ? undefined : labelOf(mailbox, label_id);
+      const writer = from === undefined ? undefined : findAddressId(state, from);
+      const system = label_id === undefined ? undefined : findLabel(state, label_id);
       const isOpen = [subject, from, words, folder, label_id, unread, since, until].every(
         it => it === undefined,
       );
       const place = folder ?? (isOpen ? "Inbox" : undefined);
-      const found = [...byThread(mailbox)].flatMap(([thread_id, messages]) => {
-        const thread = mailbox.threads[thread_id]!;
+      const found = [...groupByThread(state)].flatMap(([thread_id, messages]) => {
+        const thread = state.threads[thread_id]!;
         const isThere = place
           ? thread.folder === place
           : thread.folder !== "Spam" || system?.name === "Spam";
@@ -146,9 +139,9 @@ export const reading = {
         threads: found.slice(0, most).map(({ thread_id, thread, messages, unseen }) => ({
           subject: thread.subject,
           thread_id,
-          from: nameOf(
-            mailbox,
-            (messages.findLast(it => it.from !== mailbox.user) ?? messages.at(-1)!).from,
+          from: getName(
+            state,
+            (messages.findLast(it => it.from !== state.user) ?? messages.at(-1)!).from,
           ),
           date: messages.at(-1)!.at.slice(0, 10),
           ...(unseen ? { unread: unseen } : {}),
@@ -177,22 +170,22 @@ export const reading = {
       ),
       labels: z.array(z.object({ name: label("label"), label_id: id("label") })).optional(),
     },
-    run(mailbox, { thread_id }) {
-      const { subject, folder, labels } = threadOf(mailbox, thread_id);
+    run(state, { thread_id }) {
+      const { subject, folder, labels } = findThread(state, thread_id);
       return {
         subject,
         thread_id,
         folder,
-        messages: messagesIn(mailbox, thread_id).map(([message_id, it]) => ({
-          snippet: snippetOf(it.text),
+        messages: listThreadMessages(state, thread_id).map(([message_id, it]) => ({
+          snippet: createSnippet(it.text),
           message_id,
-          from: nameOf(mailbox, it.from),
+          from: getName(state, it.from),
           date: it.at.slice(0, 10),
           ...(it.unread ? { unread: it.unread } : {}),
           ...(it.attachments ? { attachments: it.attachments.length } : {}),
         })),
         ...(labels.length
-          ? { labels: labels.map(label_id => ({ name: mailbox.labels[label_id]!.name, label_id })) }
+          ? { labels: labels.map(label_id => ({ name: state.labels[label_id]!.name, label_id })) }
           : {}),
       };
     },
@@ -213,92 +206,18 @@ export const reading = {
       text: z.string(),
       attachments: z.array(z.string()).optional(),
     },
-    run(mailbox, { message_id }) {
-      const { thread_id, from, to, cc, at, text, attachments } = messageOf(mailbox, message_id);
+    run(state, { message_id }) {
+      const { thread_id, from, to, cc, at, text, attachments } = findMessage(state, message_id);
       return {
         message_id,
-        subject: mailbox.threads[thread_id]!.subject,
+        subject: state.threads[thread_id]!.subject,
         thread_id,
-        from: nameOf(mailbox, from),
-        to: namesOf(mailbox, to),
-        ...(cc ? { cc: namesOf(mailbox, cc) } : {}),
+        from: getName(state, from),
+        to: listNames(state, to),
+        ...(cc ? { cc: listNames(state, cc) } : {}),
         at,
         text,
         ...(attachments ? { attachments } : {}),
-      };
-    },
-  }),
-  list_drafts: tool({
-    effect: "read",
-    summary:
-      "List drafts that have not been sent, the latest first, all of them or only those whose subject contains some words.",
-    input: {
-      subject: label("draft").optional().describe("Only drafts whose subject contains this"),
-      limit,
-    },
-    returns: {
-      drafts: z.array(
-        z.object({
-          subject: label("draft"),
-          draft_id: id("draft"),
-          to: z.array(z.string()),
-          saved: day(),
-        }),
-      ),
-    },
-    run: (mailbox, { subject, limit: most = 7 }) => ({
-      drafts: Object.entries(mailbox.drafts)
-        .filter(([, it]) => !subject || containsText(it.subject, subject))
-        .sort(([a, x], [b, y]) =>
-          x.saved === y.saved ? (a < b ? -1 : 1) : x.saved < y.saved ? 1 : -1,
-        )
-        .slice(0, most)
-        .map(([draft_id, it]) => ({
-          subject: it.subject,
-          draft_id,
-          to: namesOf(mailbox, it.to),
-          saved: it.saved.slice(0, 10),
-        })),
-    }),
-  }),
-  list_labels: tool({
-    effect: "read",
-    summary:
-      "List the user's own labels with how many threads each has, all of them or only those whose name contains some words; and the system's folders.",
-    input: {
-      name: label("label").optional().describe("Only labels and folders whose name contains this"),
-    },
-    returns: {
-      labels: z.array(z.object({ name: label("label"), label_id: id("label"), threads: z.int() })),
-      folders: z
-        .array(z.object({ name: label("folder"), folder_id: id("folder"), threads: z.int() }))
-        .optional()
-        .describe(
-          "Places where threads are; a label_id of a search may name one, and no label can be put on with it",
-        ),
-    },
-    run({ labels, threads }, { name }) {
-      const found = Object.entries(labels).filter(([, it]) => !name || containsText(it.name, name));
-      const count = (passes: (it: Thread) => boolean) =>
-        Object.values(threads).filter(passes).length;
-      const folders = found.flatMap(([folder_id, it]) =>
-        it.kind === "system"
-          ? [{ name: it.name, folder_id, threads: count(thread => thread.folder === it.name) }]
-          : [],
-      );
-      return {
-        labels: found.flatMap(([label_id, it]) =>
-          it.kind === "own"
-            ? [
-                {
-                  name: it.name,
-                  label_id,
-                  threads: count(thread => thread.labels.includes(label_id)),
-                },
-              ]
-            : [],
-        ),
-        ...(folders.length > 0 ? { folders } : {}),
       };
     },
   }),

@@ -1,0 +1,134 @@
+/** Tools that invite and remove guests, and answer invitations. */
+import { z } from "zod";
+import { id, label, minute } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { toMinutes } from "../../environment/time.ts";
+import { listAllOccurrences, formatMinute } from "./recurrence.ts";
+import { findNextOccurrence, refusePastEvent, findOwnEvent } from "./eventRules.ts";
+import { listBusyTimes, refuseConflicts, overlaps } from "./availability.ts";
+import { CalendarState, findEvent, findPersonId } from "./state.ts";
+import { eventId, personName } from "./parameters.ts";
+
+const tool = createToolFactory(CalendarState);
+
+const maxGuests = 20;
+
+const guestCount = z.int().describe("Guests of the event now");
+
+const invitationId = id("invitation").describe(
+  "Id of the event, as calendar_get_agenda gives it among the invitations",
+);
+
+export const guestCommands = {
+  add_attendee: tool({
+    effect: "write",
+    summary:
+      "Invite a person to an event that the user organizes, and learn whether they are free then.",
+    input: {
+      event_id: eventId,
+      person: personName().describe("Full name or e-mail address of the person to invite"),
+    },
+    returns: {
+      name: personName(),
+      event_id: id("event"),
+      response: z.string(),
+      attendees: guestCount,
+      free: z.boolean(),
+    },
+    run(state, { event_id, person }, { now }) {
+      const event = findOwnEvent(state, event_id, now);
+      const who = findPersonId(state, person);
+      const guestName = state.people[who]!.name;
+      if (who === event.organizer) refuse("conflict", `${guestName} organizes ${event.title}`);
+      if (Object.hasOwn(event.attendees, who))
+        refuse(
+          "conflict",
+          `${guestName} is already invited to ${event.title} (${event.attendees[who]})`,
+        );
+      if (Object.keys(event.attendees).length >= maxGuests)
+        refuse(
+          "limit_exceeded",
+          `${event.title} has ${maxGuests} guests already`,
+          "remove somebody first",
+        );
+      const next = findNextOccurrence(event, now)!;
+      const free = !listBusyTimes(state, who, next.start, next.end).some(it => overlaps(it, next));
+      event.attendees[who] = "pending";
+      return {
+        name: guestName,
+        event_id,
+        response: "pending",
+        attendees: Object.keys(event.attendees).length,
+        free,
+      };
+    },
+  }),
+  remove_attendee: tool({
+    effect: "write",
+    summary: "Take a person off the guest list of an event that the user organizes.",
+    destructive: true,
+    input: {
+      event_id: eventId,
+      person: personName().describe("Full name or e-mail address of the guest"),
+    },
+    returns: { name: personName(), event_id: id("event"), attendees: guestCount },
+    run(state, { event_id, person }, { now }) {
+      const event = findOwnEvent(state, event_id, now);
+      const who = findPersonId(state, person);
+      const guestName = state.people[who]!.name;
+      if (!Object.hasOwn(event.attendees, who))
+        refuse(
+          "not_found",
+          `${guestName} is not invited to ${event.title} (${event_id})`,
+          "calendar_get_event lists the guests",
+        );
+      delete event.attendees[who];
+      return { name: guestName, event_id, attendees: Object.keys(event.attendees).length };
+    },
+  }),
+  respond_to_invite: tool({
+    effect: "write",
+    summary:
+      "Answer an invitation to somebody else's event. Declining frees the time; accepting is refused if the user is busy then.",
+    input: {
+      event_id: invitationId,
+      response: z.enum(["accepted", "tentative", "declined"]).describe("The answer"),
+      allow_conflict: z
+        .boolean()
+        .optional()
+        .describe("True to accept although the user has something else at that time"),
+    },
+    returns: {
+      title: label("invitation"),
+      event_id: id("invitation"),
+      response: z.string(),
+      start: minute(),
+    },
+    run(state, { event_id, response, allow_conflict }, { now }) {
+      const event = findEvent(state, event_id);
+      const before = Object.hasOwn(event.attendees, state.user)
+        ? event.attendees[state.user]
+        : undefined;
+      if (event.organizer === state.user)
+        refuse(
+          "precondition_failed",
+          `the user organizes ${event.title} (${event_id})`,
+          "calendar_delete_event calls it off",
+        );
+      if (before === undefined)
+        refuse(
+          "permission_denied",
+          `the user is not invited to ${event.title} (${event_id})`,
+          `ask ${state.people[event.organizer]!.name} for an invitation`,
+        );
+      refusePastEvent(event, event_id, now);
+      if (before === response)
+        refuse("conflict", `${event.title} (${event_id}) is already ${response}`);
+      const ahead = listAllOccurrences(event).filter(it => it.end > toMinutes(now));
+      if (response === "accepted" && !event.free && !allow_conflict)
+        refuseConflicts(state, ahead, event_id);
+      event.attendees[state.user] = response;
+      return { title: event.title, event_id, response, start: formatMinute(ahead[0]!.start) };
+    },
+  }),
+};
