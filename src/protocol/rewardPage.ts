@@ -40,8 +40,8 @@ export interface RewardView {
   /** One per profile, the paper's first; empty if the attempt cannot be scored. */
   readonly breakdowns: readonly Breakdown[];
   readonly unscorable?: string;
-  /** `why`: what is missing, one line per item. */
-  readonly success: { readonly value: boolean; readonly why: readonly string[] };
+  /** `reasons`: why not, one line per reason. */
+  readonly success: { readonly value: boolean; readonly reasons: readonly string[] };
 }
 
 export interface RewardPage extends PageContract {

@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openCatalog } from "../../src/environment/catalog.ts";
-import { scoreAttempt } from "../../src/editor/trajectories/attemptReward.ts";
+import { computeReward } from "../../src/editor/trajectories/attemptReward.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { readTasks, readTrajectories } from "../../src/trajectory/file.ts";
 import { checkReplay } from "../../src/trajectory/replay.ts";
@@ -33,7 +33,7 @@ test("every task replays and earns all there is", () => {
       checkReplay(catalog, task.trajectory),
       `${task.id}: run node test/example.ts`,
     ).toMatchObject({ verdict: "same" });
-    expect(scoreAttempt(catalog, task, task.trajectory)).toMatchObject({
+    expect(computeReward(catalog, task, task.trajectory)).toMatchObject({
       success: { achieved: true },
     });
   }
@@ -46,7 +46,7 @@ test("the beginner's attempt goes wrong in each way that the reward page explain
   expect(new Set(listCalls(attempt!).map(it => it.outcome.kind))).toEqual(
     new Set(["unknown-tool", "bad-arguments", "ok"]),
   );
-  const grade = scoreAttempt(catalog, task, attempt!);
+  const grade = computeReward(catalog, task, attempt!);
   if ("unscorable" in grade) throw new Error(grade.unscorable);
   const [paper] = grade.breakdowns;
   expect(grade.success.achieved).toBe(false);

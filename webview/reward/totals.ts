@@ -16,13 +16,13 @@ export function createTotals(
   for (const it of view.breakdowns)
     group.append(createProfileCard(it, it === shown, () => choose(it.profile)));
   group.addEventListener("keydown", event => chooseByKey(event, view.breakdowns, shown, choose));
-  const { value, why } = view.success;
+  const { value, reasons } = view.success;
   const success = element(
     "div",
     { class: `total success ${value ? "good" : "bad"}` },
     element("span", { class: "label" }, "success"),
     element("span", { class: "number" }, value ? "✓ yes" : "✗ no"),
-    ...(value ? ["the final state equals the state after the goals"] : why).map(it =>
+    ...(value ? ["the final state equals the state after the goals"] : reasons).map(it =>
       element("span", { class: "quiet" }, visible(it)),
     ),
   );

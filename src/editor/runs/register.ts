@@ -9,7 +9,8 @@ import type { TasksTree } from "../tasks/tasksTree.ts";
 import type { Transcripts } from "../trajectories/transcripts.ts";
 import { RunPages } from "./runPages.ts";
 import { Runs } from "./runs.ts";
-import { RunsTree, type RunsNode } from "./runsTree.ts";
+import type { RunsNode } from "./runsNode.ts";
+import { RunsTree } from "./runsTree.ts";
 import { Training } from "./training.ts";
 
 export interface RunDependencies {
@@ -26,8 +27,20 @@ export function registerRuns(
   const { extensionUri, subscriptions } = context;
   const runs = new Runs(folder);
   const tree = new RunsTree(runs);
-  const pages = new RunPages(extensionUri, runs, transcripts);
-  const training = new Training(extensionUri, folder, tasks, synthesis, runs, pages);
+  const training = new Training({
+    extensionUri,
+    folder,
+    tasks,
+    synthesis,
+    runs,
+    getPages: () => pages,
+  });
+  const pages = new RunPages({
+    extensionUri,
+    runs,
+    transcripts,
+    sendRequest: (request, monitor) => training.request(request, monitor),
+  });
   subscriptions.push(
     runs,
     tree,

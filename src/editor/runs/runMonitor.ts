@@ -1,10 +1,9 @@
 /**
- * One run as it stands: what its files say and, while a trainer holds it, what the trainer says.
- * Reads the files first and again whenever the trainer has gone, because they are the truth. Knows
- * no views.
+ * Monitors one run: reads its files and, while a trainer works on it, follows the trainer's
+ * messages. When the trainer has exited, the files are read again.
  */
-import type { TrainerFact, TrainerRequest, TrainerStatus } from "../../protocol/trainer.ts";
 import type { RunStatus } from "../../protocol/runPage.ts";
+import type { TrainerFact, TrainerRequest, TrainerStatus } from "../../protocol/trainer.ts";
 import { attach, type Attachment } from "../../run/attach.ts";
 import type { RunConfig } from "../../run/config.ts";
 import { checkpointsOf, readEnd, readMetrics, readRun, type RunEnd } from "../../run/folder.ts";
@@ -12,9 +11,9 @@ import type { StepMetrics } from "../../run/metrics.ts";
 import { UserError } from "../../userError.ts";
 
 export type RunChange =
-  | { readonly kind: "stood" }
-  | { readonly kind: "stepped"; readonly steps: readonly StepMetrics[] }
-  | { readonly kind: "saved"; readonly step: number }
+  | { readonly kind: "status" }
+  | { readonly kind: "steps"; readonly steps: readonly StepMetrics[] }
+  | { readonly kind: "checkpoint"; readonly step: number }
   | { readonly kind: "finished"; readonly by: "steps" | "time" | "stop" }
   | { readonly kind: "failed"; readonly error: UserError };
 
@@ -29,7 +28,7 @@ export class RunMonitor {
   #attachment: Attachment | undefined;
   #attaching: Promise<boolean> | undefined;
 
-  /** Throws a `Mistake` where the folder holds no run. */
+  /** Throws a `UserError` if the folder is not a run folder. */
   constructor(folder: string) {
     this.folder = folder;
     this.#config = readRun(folder);
@@ -53,31 +52,10 @@ export class RunMonitor {
   }
 
   get status(): RunStatus {
-    const status = this.#trainerStatus;
-    if (status) {
-      const { state, steps, seconds } = status;
-      // a status is said when the state changes; steps come in between
-      const step = Math.max(status.step, this.#steps.at(-1)?.step ?? 0);
-      const spent = Math.max(
-        status.spent,
-        this.#steps.reduce((sum, it) => sum + it.seconds.total, 0),
-      );
-      const doing =
-        step > status.step
-          ? `step ${step}${steps === undefined ? "" : ` of ${steps}`}`
-          : status.doing;
-      return {
-        state,
-        activity: doing,
-        step,
-        elapsedSeconds: spent,
-        ...(steps === undefined ? {} : { steps }),
-        ...(seconds === undefined ? {} : { limitSeconds: seconds }),
-      };
-    }
-    const step = this.#steps.at(-1)?.step ?? 0;
+    if (this.#trainerStatus) return this.#createActiveStatus(this.#trainerStatus);
+    const step = this.#lastStep;
     const { steps } = this.#config;
-    return { ...this.#describeEnd(step), step, ...(steps === undefined ? {} : { steps }) };
+    return { ...describeEnd(this.#end, step), step, ...(steps === undefined ? {} : { steps }) };
   }
 
   onChange(listener: (change: RunChange) => void): { dispose(): void } {
@@ -85,7 +63,7 @@ export class RunMonitor {
     return { dispose: () => this.#listeners.delete(listener) };
   }
 
-  /** Reads the files as they are now. */
+  /** Reads the files of the run again. */
   readFiles(): void {
     this.#config = readRun(this.folder);
     this.#steps = readMetrics(this.folder).lines;
@@ -93,24 +71,24 @@ export class RunMonitor {
     this.#end = readEnd(this.folder);
   }
 
-  /** Attaches to the run's trainer, if one is at work; says whether one is. */
+  /** Attaches to the run's trainer. The result is false if no trainer is running. */
   attach(): Promise<boolean> {
     if (this.#attachment) return Promise.resolve(true);
     return (this.#attaching ??= this.#attach().finally(() => (this.#attaching = undefined)));
   }
 
-  /** Asks the trainer. Throws a `Mistake` where none is at work. */
-  async request(ask: TrainerRequest): Promise<void> {
+  /** Sends a request to the trainer. Throws a `UserError` if no trainer is running. */
+  async request(request: TrainerRequest): Promise<void> {
     if (!(await this.attach()))
       throw new UserError(
-        `no trainer is at work on ${this.folder}`,
-        "resume the training to go on with it",
+        `no trainer is running for ${this.folder}`,
+        "resume the training to continue it",
       );
-    this.#trainerStatus = await this.#attachment!.request(ask);
-    this.#notify({ kind: "stood" });
+    this.#trainerStatus = await this.#attachment!.request(request);
+    this.#notify({ kind: "status" });
   }
 
-  /** Lets the trainer go on by itself. */
+  /** Detaches from the trainer, which keeps running. */
   dispose(): void {
     this.#listeners.clear();
     this.#attachment?.close();
@@ -120,68 +98,81 @@ export class RunMonitor {
     const attachment = await attach(this.folder);
     if (!attachment) return false;
     this.#attachment = attachment;
-    void this.#followMessages(attachment);
+    void this.#followTrainer(attachment);
     return true;
   }
 
-  async #followMessages(attachment: Attachment): Promise<void> {
-    for await (const fact of attachment.facts) this.#handleMessage(fact);
+  async #followTrainer(attachment: Attachment): Promise<void> {
+    for await (const fact of attachment.facts) this.#handleFact(fact);
     this.#attachment = undefined;
     this.#trainerStatus = undefined;
     this.readFiles();
-    this.#notify({ kind: "stood" });
+    this.#notify({ kind: "status" });
   }
 
-  #handleMessage(fact: TrainerFact): void {
+  #handleFact(fact: TrainerFact): void {
     switch (fact.kind) {
       case "status":
         this.#trainerStatus = fact.status;
-        return this.#notify({ kind: "stood" });
+        return this.#notify({ kind: "status" });
       case "stepped":
-        if (fact.metrics.step > (this.#steps.at(-1)?.step ?? 0))
-          this.#steps = [...this.#steps, fact.metrics];
-        this.#notify({ kind: "stepped", steps: [fact.metrics] });
-        return this.#notify({ kind: "stood" });
+        if (fact.metrics.step > this.#lastStep) this.#steps = [...this.#steps, fact.metrics];
+        this.#notify({ kind: "steps", steps: [fact.metrics] });
+        return this.#notify({ kind: "status" });
       case "saved":
         this.#checkpoints = checkpointsOf(this.folder);
-        return this.#notify({ kind: "saved", step: fact.step });
+        return this.#notify({ kind: "checkpoint", step: fact.step });
       case "finished":
         return this.#notify({ kind: "finished", by: fact.by });
       case "failed":
         return this.#notify({ kind: "failed", error: new UserError(fact.what, fact.remedy) });
       default:
-        throw new Error(`the trainer said ${JSON.stringify(fact satisfies never)}`);
+        throw new Error(`unknown message of the trainer ${JSON.stringify(fact satisfies never)}`);
     }
   }
 
-  /**
-   * How a run without a trainer stands: as its last one left it, or, where that died without a
-   * word, stopped.
-   */
-  #describeEnd(step: number): Pick<RunStatus, "state" | "activity"> {
-    const end = this.#end;
-    switch (end?.by) {
-      case undefined:
-        return {
-          state: "stopped",
-          activity: step === 0 ? "no step was done" : `broke off after step ${step}`,
-        };
-      case "stop":
-        return { state: "stopped", activity: `stopped after step ${step}` };
-      case "steps":
-      case "time":
-        return {
-          state: "finished",
-          activity: end.by === "steps" ? `all ${step} steps are done` : `${step} steps in its time`,
-        };
-      case "failed":
-        return { state: "failed", activity: `${end.what}: ${end.remedy}` };
-      default:
-        throw new Error(`a run ended by ${JSON.stringify(end satisfies never)}`);
-    }
+  get #lastStep(): number {
+    return this.#steps.at(-1)?.step ?? 0;
+  }
+
+  /** The trainer sends its status when the state changes; metrics may be newer. */
+  #createActiveStatus(status: TrainerStatus): RunStatus {
+    const { state, steps, seconds } = status;
+    const step = Math.max(status.step, this.#lastStep);
+    const trained = this.#steps.reduce((sum, it) => sum + it.seconds.total, 0);
+    const total = steps === undefined ? "" : ` of ${steps}`;
+    return {
+      state,
+      activity: step > status.step ? `step ${step}${total}` : status.doing,
+      step,
+      elapsedSeconds: Math.max(status.spent, trained),
+      ...(steps === undefined ? {} : { steps }),
+      ...(seconds === undefined ? {} : { limitSeconds: seconds }),
+    };
   }
 
   #notify(change: RunChange): void {
     for (const listener of this.#listeners) listener(change);
+  }
+}
+
+/** The status of a run without a trainer. Without an end in its files, it was interrupted. */
+function describeEnd(end: RunEnd | undefined, step: number): Pick<RunStatus, "state" | "activity"> {
+  switch (end?.by) {
+    case undefined:
+      return {
+        state: "stopped",
+        activity: step === 0 ? "no step was done" : `interrupted after step ${step}`,
+      };
+    case "stop":
+      return { state: "stopped", activity: `stopped after step ${step}` };
+    case "steps":
+      return { state: "finished", activity: `all ${step} steps are done` };
+    case "time":
+      return { state: "finished", activity: `${step} steps in its time` };
+    case "failed":
+      return { state: "failed", activity: `${end.what}: ${end.remedy}` };
+    default:
+      throw new Error(`unknown end of a run ${JSON.stringify(end satisfies never)}`);
   }
 }

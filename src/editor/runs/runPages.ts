@@ -1,124 +1,92 @@
-/**
- * The pages of runs: one a run, fed with its files first and with what its trainer says from then
- * on. Draws nothing.
- */
-import { CancellationError, window, type Disposable, type Uri, type WebviewPanel } from "vscode";
-import { UserError } from "../../userError.ts";
+/** The run pages: one per run. A page shows the files of the run and the trainer's messages. */
+import { window, type Disposable, type Uri, type WebviewPanel } from "vscode";
 import type { RunPage, RunView } from "../../protocol/runPage.ts";
 import { groupsFile } from "../../run/folder.ts";
-import { indexGroups } from "./groupIndex.ts";
-import { openPage, servePage, type Answers, type Page } from "../shared/page.ts";
-import { ActionableError } from "../shared/report.ts";
-import { getRunName, type Runs } from "./runs.ts";
-import { listRecordedSteps, type RunsNode } from "./runsTree.ts";
-import type { RunMonitor } from "./runMonitor.ts";
+import { UserError } from "../../userError.ts";
+import type { Page } from "../shared/page.ts";
+import { PageCollection, type PageContent } from "../shared/pageCollection.ts";
 import type { Transcripts } from "../trajectories/transcripts.ts";
+import { indexGroups } from "./groupIndex.ts";
+import type { RunMonitor } from "./runMonitor.ts";
+import { getRunName, type Runs } from "./runs.ts";
+import { listRecordedSteps, type RunsNode } from "./runsNode.ts";
+import { pickRun } from "./runPrompts.ts";
 
-/** Passes on what a person asks of a run. */
-export type SendRunRequest = (
-  request: "pause" | "resume" | "stop",
-  monitor: RunMonitor,
-) => Promise<void>;
+export type RunRequest = "pause" | "resume" | "stop";
+
+export interface RunPageDependencies {
+  readonly extensionUri: Uri;
+  readonly runs: Runs;
+  readonly transcripts: Transcripts;
+  /** Carries out a request from a page. */
+  readonly sendRequest: (request: RunRequest, monitor: RunMonitor) => Promise<void>;
+}
 
 export class RunPages implements Disposable {
-  readonly #extension: Uri;
-  readonly #runs: Runs;
-  readonly #transcripts: Transcripts;
-  readonly #open = new Map<string, Page<RunPage>>();
-  /** Handed in once everything is built: training itself shows pages. */
-  request: SendRunRequest | undefined;
+  readonly #dependencies: RunPageDependencies;
+  /** By the folder of the run. */
+  readonly #pages: PageCollection<RunPage>;
 
-  constructor(extension: Uri, runs: Runs, transcripts: Transcripts) {
-    this.#extension = extension;
-    this.#runs = runs;
-    this.#transcripts = transcripts;
-  }
-
-  /** Shows the page of a node's run, or of one that the person picks. */
-  async open(node: RunsNode | undefined): Promise<void> {
-    this.show(node ? node.monitor : await this.#pickRun());
-  }
-
-  show(monitor: RunMonitor): void {
-    const open = this.#open.get(monitor.folder);
-    if (open) open.panel.reveal();
-    else
-      this.#track(
-        monitor,
-        openPage<RunPage>(this.#extension, describePage(monitor), this.#createHandlers(monitor)),
-      );
-  }
-
-  /** Fills a panel that the window kept over a reload. */
-  restore(panel: WebviewPanel, folder: string): void {
-    const monitor = this.#runs.getMonitor(folder);
-    this.#track(
-      monitor,
-      servePage<RunPage>(
-        this.#extension,
-        panel,
-        describePage(monitor),
-        this.#createHandlers(monitor),
-      ),
+  constructor(dependencies: RunPageDependencies) {
+    this.#dependencies = dependencies;
+    this.#pages = new PageCollection(dependencies.extensionUri, folder =>
+      this.#createContent(dependencies.runs.getMonitor(folder)),
     );
   }
 
+  /** Shows the page of a run; without a node, the user chooses the run. */
+  async open(node: RunsNode | undefined): Promise<void> {
+    this.show(node?.monitor ?? (await pickRun(this.#dependencies.runs, "Which run to show")));
+  }
+
+  show({ folder }: RunMonitor): void {
+    this.#pages.show(folder);
+  }
+
+  /** Fills a panel that was restored after the window was reloaded. */
+  restore(panel: WebviewPanel, folder: string): void {
+    this.#pages.restore(panel, folder);
+  }
+
   dispose(): void {
-    for (const it of this.#open.values()) it.panel.dispose();
+    this.#pages.dispose();
   }
 
-  #track(monitor: RunMonitor, page: Page<RunPage>): void {
-    this.#open.set(monitor.folder, page);
-    const listening = monitor.onChange(change => {
-      switch (change.kind) {
-        case "stepped":
-          return page.sendEvent("stepsDone", change.steps);
-        case "saved":
-          return page.sendEvent("checkpointSaved", change.step);
-        case "stood":
-        case "finished":
-        case "failed":
-          return page.sendEvent("statusChanged", monitor.status);
-        default:
-          throw new Error(`a run changed by ${JSON.stringify(change satisfies never)}`);
-      }
-    });
-    page.panel.onDidDispose(() => {
-      listening.dispose();
-      this.#open.delete(monitor.folder);
-    });
-  }
-
-  #createHandlers(monitor: RunMonitor): Answers<RunPage> {
-    const ask = async (request: "pause" | "resume" | "stop") => {
-      await this.request!(request, monitor);
+  #createContent(monitor: RunMonitor): PageContent<RunPage> {
+    const send = async (request: RunRequest) => {
+      await this.#dependencies.sendRequest(request, monitor);
       return null;
     };
     return {
-      load() {
-        if (!monitor.isAttached) monitor.readFiles();
-        return createRunView(monitor);
-      },
-      pause: () => ask("pause"),
-      resume: () => ask("resume"),
-      stop: () => ask("stop"),
-      openStep: async ({ step }) => {
-        await this.#openStep(monitor, step);
-        return null;
+      options: { name: "run", title: getRunName(monitor), icon: "run.svg" },
+      subscribe: page => followRun(monitor, page),
+      answers: {
+        load() {
+          if (!monitor.isAttached) monitor.readFiles();
+          return createRunView(monitor);
+        },
+        pause: () => send("pause"),
+        resume: () => send("resume"),
+        stop: () => send("stop"),
+        openStep: async ({ step }) => {
+          await this.#openAttempt(monitor, step);
+          return null;
+        },
       },
     };
   }
 
-  /** Lets the person choose among the attempts of a step, the best first, and shows one. */
-  async #openStep(monitor: RunMonitor, step: number): Promise<void> {
-    const kept = listRecordedSteps(monitor.folder);
-    const near = kept.toSorted((a, b) => Math.abs(a - step) - Math.abs(b - step))[0];
-    if (near === undefined)
+  /** Lets the user choose an attempt of the recorded step nearest to `step`, and opens it. */
+  async #openAttempt(monitor: RunMonitor, step: number): Promise<void> {
+    const nearest = listRecordedSteps(monitor.folder)
+      .toSorted((a, b) => Math.abs(a - step) - Math.abs(b - step))
+      .at(0);
+    if (nearest === undefined)
       throw new UserError(
-        `${getRunName(monitor)} keeps no attempts`,
+        `${getRunName(monitor)} has no recorded attempts`,
         "set keepGroups in its configuration",
       );
-    const { groups } = await indexGroups(groupsFile(monitor.folder, near));
+    const { groups } = await indexGroups(groupsFile(monitor.folder, nearest));
     const entries = groups.flatMap(it => it.entries).toSorted((a, b) => b.total - a.total);
     const items = entries.map(entry => ({
       label: entry.total.toFixed(4),
@@ -126,38 +94,32 @@ export class RunPages implements Disposable {
       entry,
     }));
     const chosen = await window.showQuickPick(items, {
-      title: `Attempts of step ${near}`,
-      placeHolder: "Which attempt to read",
+      title: `Attempts of Step ${nearest}`,
+      placeHolder: "Which attempt to open",
       matchOnDescription: true,
     });
-    if (chosen)
-      await this.#transcripts.open({ kind: "attempt", monitor, step: near, entry: chosen.entry });
-  }
-
-  async #pickRun(): Promise<RunMonitor> {
-    const runs = this.#runs.list();
-    if (runs.length === 0)
-      throw new ActionableError("there is no run yet", "start one", {
-        title: "Start Training",
-        command: "prove.startTraining",
-      });
-    if (runs.length === 1) return runs[0]!;
-    const items = runs.map(monitor => ({
-      label: getRunName(monitor),
-      description: monitor.status.activity,
-      monitor,
-    }));
-    const chosen = await window.showQuickPick(items, { placeHolder: "Which run to show" });
-    if (!chosen) throw new CancellationError();
-    return chosen.monitor;
+    if (!chosen) return;
+    const { entry } = chosen;
+    await this.#dependencies.transcripts.open({ kind: "attempt", monitor, step: nearest, entry });
   }
 }
 
-const describePage = (monitor: RunMonitor) => ({
-  name: "run" as const,
-  title: getRunName(monitor),
-  icon: "run.svg",
-});
+/** Sends the changes of a run to its page. */
+const followRun = (monitor: RunMonitor, page: Page<RunPage>): { dispose(): void } =>
+  monitor.onChange(change => {
+    switch (change.kind) {
+      case "steps":
+        return page.sendEvent("stepsDone", change.steps);
+      case "checkpoint":
+        return page.sendEvent("checkpointSaved", change.step);
+      case "status":
+      case "finished":
+      case "failed":
+        return page.sendEvent("statusChanged", monitor.status);
+      default:
+        throw new Error(`unknown change of a run ${JSON.stringify(change satisfies never)}`);
+    }
+  });
 
 const createRunView = (monitor: RunMonitor): RunView => ({
   run: getRunName(monitor),

@@ -1,11 +1,8 @@
-/**
- * The runs of the workspace, each watched once: trees, pages and training share one watch a run.
- * Starts nothing.
- */
+/** The runs of the workspace. Views, pages and training share one monitor per run. */
 import { basename } from "node:path";
 import { EventEmitter, type Disposable, type Event } from "vscode";
-import { UserError } from "../../userError.ts";
 import { runsIn } from "../../run/folder.ts";
+import { UserError } from "../../userError.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
 import { reportError, reportRejection } from "../shared/report.ts";
 import { RunMonitor, type RunChange } from "./runMonitor.ts";
@@ -15,23 +12,22 @@ export class Runs implements Disposable {
   readonly #monitors = new Map<string, RunMonitor>();
   readonly #reportedFolders = new Set<string>();
   readonly #changed = new EventEmitter<RunMonitor | undefined>();
-  /** A run stands differently, or, without one, there are others. */
+  /** The monitor of the run that changed, or undefined if the list changed. */
   readonly onDidChange: Event<RunMonitor | undefined> = this.#changed.event;
 
   constructor(folder: ProveFolder) {
     this.#folder = folder;
   }
 
-  /** The runs, newest first. A folder that cannot be read is reported once and left out. */
+  /** The runs, newest first. A folder that cannot be read is left out, and reported once. */
   list(): readonly RunMonitor[] {
     if (!this.#folder.uri) return [];
-    const monitors = runsIn(this.#folder.getPart("runs").fsPath).flatMap(it =>
-      this.#tryGetMonitor(it),
-    );
-    return monitors.toSorted((a, b) => (a.config.began < b.config.began ? 1 : -1));
+    return runsIn(this.#folder.getPart("runs").fsPath)
+      .flatMap(it => this.#tryGetMonitor(it))
+      .toSorted((a, b) => (a.config.began < b.config.began ? 1 : -1));
   }
 
-  /** The watch on a run folder. Throws a `Mistake` where it holds no run. */
+  /** The monitor of a run folder. Throws a `UserError` if it is not a run folder. */
   getMonitor(folder: string): RunMonitor {
     const known = this.#monitors.get(folder);
     if (known) return known;
@@ -42,9 +38,7 @@ export class Runs implements Disposable {
     return monitor;
   }
 
-  /**
-   * Something in the folder of runs was written: files are read again where no trainer tells us.
-   */
+  /** Reads the files of the runs without a trainer again. */
   refresh(): void {
     for (const monitor of this.#monitors.values()) {
       if (monitor.isAttached) continue;
@@ -52,7 +46,7 @@ export class Runs implements Disposable {
         monitor.readFiles();
         reportRejection(monitor.attach());
       } catch (error) {
-        // the folder went away while we watched it
+        // the folder was deleted
         if (!(error instanceof UserError)) throw error;
         monitor.dispose();
         this.#monitors.delete(monitor.folder);
@@ -83,4 +77,4 @@ export class Runs implements Disposable {
   }
 }
 
-export const getRunName = (monitor: RunMonitor): string => basename(monitor.folder);
+export const getRunName = ({ folder }: RunMonitor): string => basename(folder);

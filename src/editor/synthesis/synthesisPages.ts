@@ -15,7 +15,7 @@ import {
 import type { SynthesisPage } from "../../protocol/synthesisPage.ts";
 import { UserError } from "../../userError.ts";
 import { rejectedFileFor } from "../../synthesis/pipeline/report.ts";
-import { createTranscriptUri, pickLineRange } from "../trajectories/attempts.ts";
+import { createTranscriptUri, pickLineRange } from "../trajectories/attemptLocation.ts";
 import { icons } from "../shared/icons.ts";
 import { openPage, servePage, type Answers, type Page } from "../shared/page.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";

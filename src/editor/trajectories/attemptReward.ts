@@ -1,47 +1,45 @@
-/**
- * What an attempt earned under every profile, and whether it succeeded; or why nothing can be said.
- * Knows no editor.
- */
+/** The reward of an attempt under every profile, and whether the attempt succeeded. */
 import type { Catalog } from "../../environment/catalog.ts";
-import { UserError } from "../../userError.ts";
 import type { Breakdown } from "../../reward/breakdown.ts";
 import { profiles } from "../../reward/profiles.ts";
-import { isScored, scoreAttempt as scoreByProfile } from "../../reward/reward.ts";
+import { isScored, scoreAttempt } from "../../reward/reward.ts";
 import { judgeSuccess, type Success } from "../../reward/success.ts";
 import { describeTotals } from "../../reward/words.ts";
 import { createAttemptFactory } from "../../trajectory/attempt.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { asFinished, type Trajectory } from "../../trajectory/trajectory.ts";
+import { UserError } from "../../userError.ts";
 
 export type AttemptReward =
   | { readonly breakdowns: readonly Breakdown[]; readonly success: Success }
+  /** Why the attempt cannot be scored. */
   | { readonly unscorable: string };
 
-export function scoreAttempt(
+export function computeReward(
   catalog: Catalog,
   task: Task | undefined,
   trajectory: Trajectory,
 ): AttemptReward {
   const finished = asFinished(trajectory);
-  if (!task) return { unscorable: "its task is not at hand" };
+  if (!task) return { unscorable: "its task was not found" };
   if (!finished) return { unscorable: "it has not ended" };
   try {
     const attempt = createAttemptFactory(catalog)(task, finished);
-    const scored = profiles.map(it => scoreByProfile(attempt, it));
-    const failed = scored.find(it => !isScored(it));
+    const results = profiles.map(it => scoreAttempt(attempt, it));
+    const failed = results.find(it => !isScored(it));
     if (failed && !isScored(failed)) return { unscorable: failed.unscorable };
-    return { breakdowns: scored.filter(isScored), success: judgeSuccess(attempt) };
+    return { breakdowns: results.filter(isScored), success: judgeSuccess(attempt) };
   } catch (error) {
-    // a fixture or a tool has changed since: the transcript is still worth reading
+    // a fixture or a tool has changed, but the transcript can still be shown
     if (error instanceof UserError) return { unscorable: `${error.what}; ${error.remedy}` };
     throw error;
   }
 }
 
-/** Reward and success, for the end of a transcript. */
-export function formatRewardLines(grade: AttemptReward): readonly string[] {
-  if ("unscorable" in grade) return [`no reward: ${grade.unscorable}`];
-  const { breakdowns, success } = grade;
+/** Reward and success as the last lines of a transcript. */
+export function formatRewardLines(reward: AttemptReward): readonly string[] {
+  if ("unscorable" in reward) return [`no reward: ${reward.unscorable}`];
+  const { breakdowns, success } = reward;
   const [first, ...others] = breakdowns.map(describeTotals);
   return [
     ...(first ?? []),

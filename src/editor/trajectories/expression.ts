@@ -1,102 +1,108 @@
 /**
- * The language of watches, hovers and conditions: a path into values, or a comparison of two. It
- * reads, and does nothing else: `banking.world.accounts.acc_101.balance > 100`, `call.name ==
- * "banking_transfer"`. Has a parser of its own; knows no debugger.
+ * The expression language of watches, hovers and breakpoint conditions: a path, or a comparison of
+ * two values, such as `banking.world.accounts.acc_101.balance > 100` or `call.name ==
+ * "banking_transfer"`. Expressions have no side effects.
  */
 import type { Json } from "../../environment/json.ts";
 
-/** What paths lead into: every name that a person may use first. */
+/** The names that a path can begin with. */
 export type Variables = Readonly<Record<string, Json | undefined>>;
 
-/** A text that is not of the language, or a path that leads nowhere. */
+/** A text that is not an expression, or a path that does not exist. */
 export class ExpressionError extends Error {}
 
-/** The value of a path, or true or false for a comparison. Throws `Unreadable`. */
-export function evaluateExpression(text: string, scope: Variables): Json {
-  const parser = new Parser(text, scope);
-  const value = parser.expression();
-  parser.end();
+/** The value of a path, or the result of a comparison. Throws an `ExpressionError`. */
+export function evaluateExpression(text: string, variables: Variables): Json {
+  const parser = new ExpressionParser(text, variables);
+  const value = parser.parseExpression();
+  parser.expectEnd();
   return value;
 }
 
 type Operator = "==" | "!=" | "<=" | ">=" | "<" | ">";
 
-class Parser {
+const operatorPattern = /==|!=|<=|>=|<|>/y;
+const literalPattern = /-?\d+(?:\.\d+)?(?![\w-])|"(?:[^"\\]|\\.)*"|(?:true|false|null)(?![\w-])/y;
+const namePattern = /[A-Za-z_][\w-]*/y;
+const keyPattern = /[\w-]+/y;
+const bracketPattern = /\[\s*(?:\d+|"(?:[^"\\]|\\.)*")\s*\]/y;
+
+/** Parses an expression and evaluates it at once. */
+class ExpressionParser {
   readonly #text: string;
-  readonly #scope: Variables;
-  #at = 0;
+  readonly #variables: Variables;
+  #offset = 0;
 
-  constructor(text: string, scope: Variables) {
+  constructor(text: string, variables: Variables) {
     this.#text = text;
-    this.#scope = scope;
+    this.#variables = variables;
   }
 
-  expression(): Json {
-    const left = this.#operand();
-    const operator = this.#take(/==|!=|<=|>=|<|>/y) as Operator | undefined;
-    return operator ? compare(left, operator, this.#operand()) : left;
+  parseExpression(): Json {
+    const left = this.#parseOperand();
+    const operator = this.#match(operatorPattern) as Operator | undefined;
+    return operator ? compare(left, operator, this.#parseOperand()) : left;
   }
 
-  end(): void {
-    const rest = this.#text.slice(this.#at).trim();
-    if (rest !== "") throw new ExpressionError(`"${rest}" is more than a path or a comparison`);
+  expectEnd(): void {
+    const rest = this.#text.slice(this.#offset).trim();
+    if (rest !== "") throw new ExpressionError(`"${rest}" is not part of a path or a comparison`);
   }
 
-  #operand(): Json {
-    const literal = this.#take(
-      /-?\d+(?:\.\d+)?(?![\w-])|"(?:[^"\\]|\\.)*"|(?:true|false|null)(?![\w-])/y,
-    );
-    if (literal !== undefined) return this.#json(literal);
-    const name = this.#take(/[A-Za-z_][\w-]*/y);
+  #parseOperand(): Json {
+    const literal = this.#match(literalPattern);
+    if (literal !== undefined) return parseLiteral(literal);
+    const name = this.#match(namePattern);
     if (name === undefined)
-      throw new ExpressionError(`"${this.#text.slice(this.#at).trim()}" is no path`);
-    let value = getProperty(this.#scope, name, name);
-    for (let walked = name; ;) {
-      const key = this.#key();
+      throw new ExpressionError(`"${this.#text.slice(this.#offset).trim()}" is not a path`);
+    let value = getProperty(this.#variables, name, name);
+    for (let path = name; ;) {
+      const key = this.#parseKey();
       if (key === undefined) return value;
-      walked += `.${key}`;
-      value = getProperty(value, key, walked);
+      path += `.${key}`;
+      value = getProperty(value, key, path);
     }
   }
 
-  #key(): string | undefined {
-    if (this.#take(/\./y) !== undefined) {
-      const key = this.#take(/[\w-]+/y);
+  #parseKey(): string | undefined {
+    if (this.#match(/\./y) !== undefined) {
+      const key = this.#match(keyPattern);
       if (key === undefined) throw new ExpressionError("a name must follow the dot");
       return key;
     }
-    const bracketed = this.#take(/\[\s*(?:\d+|"(?:[^"\\]|\\.)*")\s*\]/y);
+    const bracketed = this.#match(bracketPattern);
     if (bracketed === undefined) return undefined;
-    const key = this.#json(bracketed.slice(1, -1));
+    const key = parseLiteral(bracketed.slice(1, -1));
     return typeof key === "string" ? key : JSON.stringify(key);
   }
 
-  #json(text: string): Json {
-    try {
-      return JSON.parse(text) as Json;
-    } catch {
-      throw new ExpressionError(`${text} is no value`);
-    }
-  }
-
-  #take(pattern: RegExp): string | undefined {
-    const blank = /\s*/y;
-    blank.lastIndex = this.#at;
-    blank.exec(this.#text);
-    pattern.lastIndex = blank.lastIndex;
-    const found = pattern.exec(this.#text)?.[0];
-    if (found !== undefined) this.#at = pattern.lastIndex;
-    return found;
+  /** Consumes the text that matches a sticky pattern, after white space. */
+  #match(pattern: RegExp): string | undefined {
+    const space = /\s*/y;
+    space.lastIndex = this.#offset;
+    space.exec(this.#text);
+    pattern.lastIndex = space.lastIndex;
+    const match = pattern.exec(this.#text)?.[0];
+    if (match !== undefined) this.#offset = pattern.lastIndex;
+    return match;
   }
 }
 
-/** Own keys only: a path never reaches what a value inherits. */
-function getProperty(from: Json | Variables, key: string, walked: string): Json {
+function parseLiteral(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    throw new ExpressionError(`${text} is not a value`);
+  }
+}
+
+/** Uses own properties only, so that a path never reaches inherited ones. */
+function getProperty(from: Json | Variables, key: string, path: string): Json {
   const value =
     from !== null && typeof from === "object" && Object.hasOwn(from, key)
       ? (from as Variables)[key]
       : undefined;
-  if (value === undefined) throw new ExpressionError(`there is no ${walked}`);
+  if (value === undefined) throw new ExpressionError(`there is no ${path}`);
   return value;
 }
 

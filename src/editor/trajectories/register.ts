@@ -8,9 +8,10 @@ import type { Definitions } from "../servers/definitions.ts";
 import { registerCommands } from "../shared/commands.ts";
 import { registerPageRestorer } from "../shared/page.ts";
 import type { ReadOnlyFiles } from "../shared/readOnlyFiles.ts";
-import type { AttemptNode, FindTask } from "./attempts.ts";
-import { TrajectoryDebugger } from "./trajectoryDebugger.ts";
+import type { AttemptNode } from "./attemptLocation.ts";
 import { RewardPages } from "./rewardPages.ts";
+import type { FindTask } from "./storedAttempt.ts";
+import { TrajectoryDebugger } from "./trajectoryDebugger.ts";
 import { registerTranscriptFeatures } from "./transcriptFeatures.ts";
 import { Transcripts } from "./transcripts.ts";
 
@@ -26,15 +27,15 @@ export function registerTrajectories(
   { files, definitions, fixtures, findTask }: TrajectoryDependencies,
 ): Transcripts {
   const transcripts = new Transcripts(definitions, findTask);
-  const debugging = new TrajectoryDebugger(transcripts);
-  const rewardPages = new RewardPages(context.extensionUri, transcripts, debugging);
+  const trajectoryDebugger = new TrajectoryDebugger(transcripts);
+  const rewardPages = new RewardPages(context.extensionUri, transcripts, trajectoryDebugger);
   files.provide("/transcripts/", uri => transcripts.getText(uri));
   context.subscriptions.push(
     transcripts,
-    debugging,
+    trajectoryDebugger,
     rewardPages,
     transcripts.onDidChange(uri => files.fireChange(uri)),
-    // a grade depends on the fixture that the task starts from
+    // a reward depends on the fixture that the task starts from
     workspace.onDidSaveTextDocument(
       it => fixtures.isWorkspaceFixture(it.uri) && transcripts.refresh(),
     ),
@@ -45,7 +46,7 @@ export function registerTrajectories(
   );
   registerCommands(context, {
     openTranscript: (attempt?: AttemptNode | Uri) => transcripts.open(attempt),
-    stepTrajectory: (attempt?: AttemptNode | Uri) => debugging.start(attempt),
+    stepTrajectory: (attempt?: AttemptNode | Uri) => trajectoryDebugger.start(attempt),
     showReward: (attempt?: AttemptNode | Uri) => rewardPages.open(attempt),
   });
   return transcripts;

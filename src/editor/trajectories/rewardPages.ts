@@ -1,131 +1,74 @@
-/**
- * The reward pages: one an attempt, beside its transcript. Says what the page shows; draws nothing.
- */
+/** The reward pages: one per attempt, beside its transcript. */
 import { Uri, type Disposable, type WebviewPanel } from "vscode";
-import { canonicalJson } from "../../environment/json.ts";
 import type { RewardPage, RewardView } from "../../protocol/rewardPage.ts";
-import { listCalls, type CallEvent } from "../../trajectory/trajectory.ts";
-import type { AttemptNode } from "./attempts.ts";
-import type { TrajectoryDebugger } from "./trajectoryDebugger.ts";
-import { openPage, servePage, type Answers, type Page } from "../shared/page.ts";
+import { PageCollection, type PageContent } from "../shared/pageCollection.ts";
 import { reportRejection } from "../shared/report.ts";
-import { getFirstRequest, type OpenAttempt, type Transcripts } from "./transcripts.ts";
+import { getTranscriptTitle, type AttemptNode } from "./attemptLocation.ts";
+import { createRewardView } from "./rewardView.ts";
+import type { TrajectoryDebugger } from "./trajectoryDebugger.ts";
+import type { Transcripts } from "./transcripts.ts";
 
 export class RewardPages implements Disposable {
-  readonly #extension: Uri;
   readonly #transcripts: Transcripts;
-  readonly #debugging: TrajectoryDebugger;
-  readonly #open = new Map<string, Page<RewardPage>>();
-  readonly #following: Disposable;
+  readonly #debugger: TrajectoryDebugger;
+  /** By the address of the transcript. */
+  readonly #pages: PageCollection<RewardPage>;
+  readonly #subscription: Disposable;
 
-  constructor(extension: Uri, transcripts: Transcripts, debugging: TrajectoryDebugger) {
-    this.#extension = extension;
+  constructor(extensionUri: Uri, transcripts: Transcripts, trajectoryDebugger: TrajectoryDebugger) {
     this.#transcripts = transcripts;
-    this.#debugging = debugging;
-    this.#following = transcripts.onDidChange(uri => {
-      const page = this.#open.get(uri.toString());
-      if (page) reportRejection(this.#loadView(uri).then(it => page.sendEvent("changed", it)));
+    this.#debugger = trajectoryDebugger;
+    this.#pages = new PageCollection(extensionUri, it => this.#createContent(it));
+    this.#subscription = transcripts.onDidChange(uri => {
+      const address = uri.toString();
+      const page = this.#pages.get(address);
+      if (page) reportRejection(this.#loadView(address).then(it => page.sendEvent("changed", it)));
     });
   }
 
-  /** Shows the reward of a node's attempt, or of the transcript that is shown. */
-  async open(node: AttemptNode | Uri | undefined): Promise<void> {
-    const uri = this.#transcripts.resolveUri(node);
-    const open = this.#open.get(uri.toString());
-    if (open) open.panel.reveal();
-    // read first: what cannot be read has no page
-    else
-      await this.#transcripts
-        .getAttempt(uri)
-        .then(() =>
-          this.#track(
-            uri,
-            openPage<RewardPage>(this.#extension, describePage(uri), this.#createHandlers(uri)),
-          ),
-        );
+  /** Shows the reward of the attempt of a node or a transcript, or of the active transcript. */
+  async open(attempt: AttemptNode | Uri | undefined): Promise<void> {
+    const uri = this.#transcripts.resolveUri(attempt);
+    // an attempt that cannot be read throws here, before a page is opened
+    await this.#transcripts.getAttempt(uri);
+    this.#pages.show(uri.toString());
   }
 
-  /** Fills a panel that the window kept over a reload. */
+  /** Fills a panel that was restored after the window was reloaded. */
   restore(panel: WebviewPanel, address: string): void {
-    const uri = Uri.parse(address, true);
-    this.#track(
-      uri,
-      servePage<RewardPage>(this.#extension, panel, describePage(uri), this.#createHandlers(uri)),
-    );
+    this.#pages.restore(panel, address);
   }
 
   dispose(): void {
-    this.#following.dispose();
-    for (const it of this.#open.values()) it.panel.dispose();
+    this.#subscription.dispose();
+    this.#pages.dispose();
   }
 
-  #track(uri: Uri, page: Page<RewardPage>): void {
-    this.#open.set(uri.toString(), page);
-    page.panel.onDidDispose(() => this.#open.delete(uri.toString()));
-  }
-
-  #createHandlers(uri: Uri): Answers<RewardPage> {
+  #createContent(address: string): PageContent<RewardPage> {
+    const uri = Uri.parse(address, true);
     return {
-      load: () => this.#loadView(uri),
-      reveal: async ({ call }) => {
-        await this.#transcripts.reveal(uri.toString(), call);
-        return null;
+      options: {
+        name: "reward",
+        title: `Reward: ${getTranscriptTitle(uri)}`,
+        icon: "reward.svg",
+        isBeside: true,
       },
-      step: async () => {
-        await this.#debugging.start(uri);
-        return null;
+      answers: {
+        load: () => this.#loadView(address),
+        reveal: async ({ call }) => {
+          await this.#transcripts.reveal(uri, call);
+          return null;
+        },
+        step: async () => {
+          await this.#debugger.start(uri);
+          return null;
+        },
       },
     };
   }
 
-  async #loadView(uri: Uri): Promise<RewardView> {
-    return createRewardView(uri.toString(), await this.#transcripts.getAttempt(uri));
+  async #loadView(address: string): Promise<RewardView> {
+    const attempt = await this.#transcripts.getAttempt(Uri.parse(address, true));
+    return createRewardView(address, attempt);
   }
 }
-
-const describePage = (uri: Uri) => ({
-  name: "reward" as const,
-  title: `Reward: ${uri.path
-    .split("/")
-    .at(-1)!
-    .replace(/\.transcript$/, "")}`,
-  icon: "reward.svg",
-  isBeside: true as const,
-});
-
-function createRewardView(address: string, attempt: OpenAttempt): RewardView {
-  const { trajectory, task, reward } = attempt;
-  const end = trajectory.events.at(-1);
-  const ended =
-    end?.kind !== "ended"
-      ? "not ended"
-      : { policy: "ended by itself", limit: "ended by a limit", fault: "ended by a fault" }[end.by];
-  return {
-    address,
-    task: trajectory.header.task,
-    policy: trajectory.header.policy,
-    ended,
-    request: getFirstRequest(attempt),
-    calls: listCalls(trajectory).map(createCallLine),
-    goals: (task?.goals ?? []).map(({ calls, after }) => ({
-      calls: calls.map(it => ({ name: it.name, arguments: canonicalJson(it.arguments) })),
-      after: after.map(it => it.goal),
-    })),
-    ...("breakdowns" in reward
-      ? {
-          breakdowns: reward.breakdowns,
-          success: { value: reward.success.achieved, why: reward.success.reasons },
-        }
-      : {
-          breakdowns: [],
-          success: { value: false, why: [reward.unscorable] },
-          unscorable: reward.unscorable,
-        }),
-  };
-}
-
-const createCallLine = ({ name, arguments: args, outcome }: CallEvent) => ({
-  name,
-  arguments: canonicalJson(args),
-  outcome: outcome.kind,
-});

@@ -1,25 +1,30 @@
-/**
- * Starts debug sessions on trajectories, with the adapter running inline. Knows nothing of stepping
- * itself.
- */
+/** Starts debug sessions on trajectories. The debug adapter runs in the extension host. */
 import { DebugAdapterInlineImplementation, Uri, debug, type Disposable } from "vscode";
-import { UserError } from "../../userError.ts";
 import { TrajectoryCursor } from "../../trajectory/cursor.ts";
-import { isTranscript, type AttemptNode } from "./attempts.ts";
+import { UserError } from "../../userError.ts";
+import { getTranscriptTitle, isTranscript, type AttemptNode } from "./attemptLocation.ts";
 import { TrajectoryDebugSession } from "./debugAdapter.ts";
 import type { DebugTarget } from "./debugTarget.ts";
 import type { Transcripts } from "./transcripts.ts";
 
+const configuration = {
+  type: "prove",
+  request: "launch",
+  internalConsoleOptions: "neverOpen",
+} as const;
+
 export class TrajectoryDebugger implements Disposable {
   readonly #transcripts: Transcripts;
-  readonly #registered: Disposable[];
+  readonly #registrations: Disposable[];
 
   constructor(transcripts: Transcripts) {
     this.#transcripts = transcripts;
-    this.#registered = [
+    this.#registrations = [
       debug.registerDebugAdapterDescriptorFactory("prove", {
         createDebugAdapterDescriptor: () =>
-          new DebugAdapterInlineImplementation(new TrajectoryDebugSession(it => this.#load(it))),
+          new DebugAdapterInlineImplementation(
+            new TrajectoryDebugSession(it => this.#loadTarget(it)),
+          ),
       }),
       debug.registerDebugConfigurationProvider("prove", {
         // F5 on a transcript, without a launch.json
@@ -27,42 +32,35 @@ export class TrajectoryDebugger implements Disposable {
           config.type
             ? config
             : {
-                type: "prove",
-                request: "launch",
+                ...configuration,
                 name: "Trajectory",
-                internalConsoleOptions: "neverOpen",
                 transcript: this.#transcripts.resolveUri(undefined).toString(),
               },
       }),
     ];
   }
 
-  /** Steps through the attempt of a node, or of the transcript that is shown. */
-  async start(node: AttemptNode | Uri | undefined): Promise<void> {
-    const uri = this.#transcripts.resolveUri(node);
+  /** Debugs the attempt of a node or a transcript, or of the active transcript. */
+  async start(attempt: AttemptNode | Uri | undefined): Promise<void> {
+    const uri = this.#transcripts.resolveUri(attempt);
     await this.#transcripts.open(uri);
-    const isStarted = await debug.startDebugging(
+    const hasStarted = await debug.startDebugging(
       undefined,
-      {
-        type: "prove",
-        request: "launch",
-        name: getTitle(uri),
-        transcript: uri.toString(),
-        internalConsoleOptions: "neverOpen",
-      },
+      { ...configuration, name: getTranscriptTitle(uri), transcript: uri.toString() },
       { suppressSaveBeforeStart: true },
     );
-    if (!isStarted) throw new UserError("the debug session did not start", "see the Debug Console");
+    if (!hasStarted)
+      throw new UserError("the debug session did not start", "see the Debug Console");
   }
 
   dispose(): void {
-    for (const it of this.#registered) it.dispose();
+    for (const it of this.#registrations) it.dispose();
   }
 
-  async #load(address: string): Promise<DebugTarget> {
+  async #loadTarget(address: string): Promise<DebugTarget> {
     const uri = Uri.parse(address, true);
     if (!isTranscript(uri))
-      throw new UserError(`${address} is no transcript`, "start it by Step Through Trajectory");
+      throw new UserError(`${address} is not a transcript`, "start with Step Through Trajectory");
     const { catalog, trajectory, transcript, task, reward, rejected } =
       await this.#transcripts.getAttempt(uri);
     if (rejected)
@@ -72,7 +70,7 @@ export class TrajectoryDebugger implements Disposable {
       );
     return {
       source: uri.toString(),
-      title: getTitle(uri),
+      title: getTranscriptTitle(uri),
       cursor: new TrajectoryCursor(catalog, trajectory),
       transcript,
       reward,
@@ -80,9 +78,3 @@ export class TrajectoryDebugger implements Disposable {
     };
   }
 }
-
-const getTitle = (uri: Uri) =>
-  uri.path
-    .split("/")
-    .at(-1)!
-    .replace(/\.transcript$/, "");

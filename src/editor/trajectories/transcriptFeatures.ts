@@ -1,6 +1,6 @@
 /**
- * What stands above and behind the lines of a transcript: commands on its head, each call's
- * evidence, hovers, an outline.
+ * Language features of transcripts: code lenses, hovers on tool names, expressions for the
+ * debugger, the outline and folding.
  */
 import {
   CodeLens,
@@ -12,7 +12,12 @@ import {
   Range,
   SymbolKind,
   languages,
+  type CodeLensProvider,
   type Disposable,
+  type DocumentSymbolProvider,
+  type EvaluatableExpressionProvider,
+  type FoldingRangeProvider,
+  type HoverProvider,
 } from "vscode";
 import type { Event } from "../../trajectory/trajectory.ts";
 import type { Definitions } from "../servers/definitions.ts";
@@ -20,82 +25,84 @@ import type { Transcripts } from "./transcripts.ts";
 
 const language = { language: "prove-trajectory" };
 
-export function registerTranscriptFeatures(
+export const registerTranscriptFeatures = (
   transcripts: Transcripts,
   definitions: Definitions,
-): Disposable[] {
-  return [
-    languages.registerCodeLensProvider(language, {
-      async provideCodeLenses({ uri }) {
-        const { reward, rejected } = await transcripts.getAttempt(uri);
-        const top = new Range(0, 0, 0, 0);
-        if (rejected)
-          return [
-            new CodeLens(top, {
-              title: `$(circle-slash) Rejected: ${rejected.reason}`,
-              command: "",
-            }),
-          ];
-        const rewardTitle =
-          "breakdowns" in reward
-            ? `Show Reward (${reward.breakdowns[0]!.total.toFixed(4)})`
-            : "Show Reward";
-        return [
-          new CodeLens(top, {
-            title: "$(debug-alt) Step Through Trajectory",
-            command: "prove.stepTrajectory",
-            arguments: [uri],
-          }),
-          new CodeLens(top, {
-            title: `$(star-half) ${rewardTitle}`,
-            command: "prove.showReward",
-            arguments: [uri],
-          }),
-        ];
-      },
-    }),
-    languages.registerHoverProvider(language, {
-      async provideHover(document, position) {
-        const range = document.getWordRangeAtPosition(position, /[a-z][a-z0-9_]{2,63}(?=\()/);
-        const tool = range && (await definitions.catalog()).tools.get(document.getText(range));
-        if (!tool) return undefined;
-        const shown = new MarkdownString().appendText(`${tool.name}: ${tool.summary}`);
-        shown.appendText(tool.effect === "read" ? "\nReads." : "\nWrites.");
-        return new Hover(shown, range);
-      },
-    }),
-    // what a debugger asks about when the pointer rests: ids and dotted paths
-    languages.registerEvaluatableExpressionProvider(language, {
-      provideEvaluatableExpression(document, position) {
-        const range = document.getWordRangeAtPosition(position, /[\w/.@-]*[\w@-]/);
-        return range && new EvaluatableExpression(range, document.getText(range));
-      },
-    }),
-    languages.registerDocumentSymbolProvider(language, {
-      async provideDocumentSymbols(document) {
-        const { trajectory, transcript } = await transcripts.getAttempt(document.uri);
-        return trajectory.events.flatMap((event, i) => {
-          const { first, last } = transcript.ranges[i]!;
-          const symbol = describeSymbol(event);
-          if (!symbol) return [];
-          const range = document
-            .lineAt(Math.min(last, document.lineCount - 1))
-            .range.with(document.lineAt(first).range.start);
-          return [new DocumentSymbol(...symbol, range, document.lineAt(first).range)];
-        });
-      },
-    }),
-    languages.registerFoldingRangeProvider(language, {
-      async provideFoldingRanges({ uri }) {
-        const { transcript } = await transcripts.getAttempt(uri);
-        return transcript.ranges
-          .filter(it => it.last > it.first)
-          .map(it => new FoldingRange(it.first, it.last));
-      },
-    }),
-  ];
-}
+): Disposable[] => [
+  languages.registerCodeLensProvider(language, createCodeLensProvider(transcripts)),
+  languages.registerHoverProvider(language, createToolHoverProvider(definitions)),
+  languages.registerEvaluatableExpressionProvider(language, expressionProvider),
+  languages.registerDocumentSymbolProvider(language, createSymbolProvider(transcripts)),
+  languages.registerFoldingRangeProvider(language, createFoldingProvider(transcripts)),
+];
 
+const createCodeLensProvider = (transcripts: Transcripts): CodeLensProvider => ({
+  async provideCodeLenses({ uri }) {
+    const { reward, rejected } = await transcripts.getAttempt(uri);
+    const top = new Range(0, 0, 0, 0);
+    if (rejected)
+      return [
+        new CodeLens(top, { title: `$(circle-slash) Rejected: ${rejected.reason}`, command: "" }),
+      ];
+    const total = "breakdowns" in reward ? ` (${reward.breakdowns[0]!.total.toFixed(4)})` : "";
+    return [
+      new CodeLens(top, {
+        title: "$(debug-alt) Step Through Trajectory",
+        command: "prove.stepTrajectory",
+        arguments: [uri],
+      }),
+      new CodeLens(top, {
+        title: `$(star-half) Show Reward${total}`,
+        command: "prove.showReward",
+        arguments: [uri],
+      }),
+    ];
+  },
+});
+
+const createToolHoverProvider = (definitions: Definitions): HoverProvider => ({
+  async provideHover(document, position) {
+    const range = document.getWordRangeAtPosition(position, /[a-z][a-z0-9_]{2,63}(?=\()/);
+    const tool = range && (await definitions.catalog()).tools.get(document.getText(range));
+    if (!tool) return undefined;
+    const text = new MarkdownString().appendText(`${tool.name}: ${tool.summary}`);
+    text.appendText(tool.effect === "read" ? "\nReads." : "\nWrites.");
+    return new Hover(text, range);
+  },
+});
+
+/** Finds the text that the debugger evaluates for a hover: an id or a dotted path. */
+const expressionProvider: EvaluatableExpressionProvider = {
+  provideEvaluatableExpression(document, position) {
+    const range = document.getWordRangeAtPosition(position, /[\w/.@-]*[\w@-]/);
+    return range && new EvaluatableExpression(range, document.getText(range));
+  },
+};
+
+const createSymbolProvider = (transcripts: Transcripts): DocumentSymbolProvider => ({
+  async provideDocumentSymbols(document) {
+    const { trajectory, transcript } = await transcripts.getAttempt(document.uri);
+    return trajectory.events.flatMap((event, i) => {
+      const { first, last } = transcript.ranges[i]!;
+      const symbol = describeSymbol(event);
+      if (!symbol) return [];
+      const firstLine = document.lineAt(first).range;
+      const lastLine = document.lineAt(Math.min(last, document.lineCount - 1)).range;
+      return [new DocumentSymbol(...symbol, lastLine.with(firstLine.start), firstLine)];
+    });
+  },
+});
+
+const createFoldingProvider = (transcripts: Transcripts): FoldingRangeProvider => ({
+  async provideFoldingRanges({ uri }) {
+    const { transcript } = await transcripts.getAttempt(uri);
+    return transcript.ranges
+      .filter(it => it.last > it.first)
+      .map(it => new FoldingRange(it.first, it.last));
+  },
+});
+
+/** The name, the detail and the kind of an event's symbol. */
 function describeSymbol(event: Event): [string, string, SymbolKind] | undefined {
   switch (event.kind) {
     case "user":

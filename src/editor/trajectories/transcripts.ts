@@ -1,6 +1,6 @@
 /**
- * Attempts as documents: their transcripts with what each call earned, opened, revealed and
- * refreshed. Keeps what is open, so that lenses, pages and the debugger speak of the same attempt.
+ * The transcripts of attempts as documents, with the reward of each call. Caches the attempts of
+ * open documents for the code lenses, the reward pages and the debugger.
  */
 import { setImmediate } from "node:timers/promises";
 import {
@@ -17,21 +17,19 @@ import {
   type TextEditor,
 } from "vscode";
 import type { Catalog } from "../../environment/catalog.ts";
-import { UserError } from "../../userError.ts";
 import { describeCall } from "../../reward/words.ts";
 import { formatTranscript, type Transcript } from "../../trajectory/transcript.ts";
+import { UserError } from "../../userError.ts";
+import type { Definitions } from "../servers/definitions.ts";
+import { describeRejectedAttempt } from "../synthesis/rejectedAttempts.ts";
 import {
   createTranscriptUri,
-  isTranscript,
   getNodeUri,
-  readAttempt,
+  isTranscript,
   type AttemptNode,
-  type FindTask,
-  type StoredAttempt,
-} from "./attempts.ts";
-import type { Definitions } from "../servers/definitions.ts";
-import { formatRewardLines, scoreAttempt, type AttemptReward } from "./attemptReward.ts";
-import { describeRejectedAttempt } from "../synthesis/rejectedAttempts.ts";
+} from "./attemptLocation.ts";
+import { computeReward, formatRewardLines, type AttemptReward } from "./attemptReward.ts";
+import { readAttempt, type FindTask, type StoredAttempt } from "./storedAttempt.ts";
 
 export interface OpenAttempt extends StoredAttempt {
   readonly transcript: Transcript;
@@ -41,119 +39,122 @@ export interface OpenAttempt extends StoredAttempt {
 
 export class Transcripts implements Disposable {
   readonly #definitions: Definitions;
+  readonly #findTask: FindTask;
   readonly #changed = new EventEmitter<Uri>();
   readonly onDidChange = this.#changed.event;
-  readonly #open = new Map<string, Promise<OpenAttempt>>();
-  readonly #closing: Disposable;
-  readonly #find: FindTask;
+  /** By the address of the transcript. */
+  readonly #attempts = new Map<string, Promise<OpenAttempt>>();
+  readonly #subscription: Disposable;
 
-  constructor(definitions: Definitions, find: FindTask) {
+  constructor(definitions: Definitions, findTask: FindTask) {
     this.#definitions = definitions;
-    this.#find = find;
-    this.#closing = workspace.onDidCloseTextDocument(it => this.#open.delete(it.uri.toString()));
+    this.#findTask = findTask;
+    this.#subscription = workspace.onDidCloseTextDocument(it =>
+      this.#attempts.delete(it.uri.toString()),
+    );
   }
 
-  /** Shows the transcript of a node, or of a trajectory file that the person has open. */
-  async open(node: AttemptNode | Uri | undefined): Promise<void> {
-    await this.#show(this.resolveUri(node));
+  /** Shows the transcript of a node, a transcript or a trajectory file. */
+  async open(attempt: AttemptNode | Uri | undefined): Promise<void> {
+    await this.#show(this.resolveUri(attempt));
   }
 
-  /** The address that a command is about: the node's, the one given, or the active editor's. */
-  resolveUri(node: AttemptNode | Uri | undefined): Uri {
-    const given =
-      node instanceof Uri ? node : node ? getNodeUri(node) : window.activeTextEditor?.document.uri;
-    if (given && isTranscript(given)) return given;
-    if (given?.path.endsWith(".trajectory.jsonl"))
+  /** The transcript of a node or a file; without one, that of the active editor. */
+  resolveUri(attempt: AttemptNode | Uri | undefined): Uri {
+    const uri =
+      attempt instanceof Uri
+        ? attempt
+        : attempt
+          ? getNodeUri(attempt)
+          : window.activeTextEditor?.document.uri;
+    if (uri && isTranscript(uri)) return uri;
+    if (uri?.path.endsWith(".trajectory.jsonl"))
       return createTranscriptUri(
-        { kind: "file", file: given.fsPath },
-        given.path.split("/").at(-1)!.replace(".trajectory.jsonl", ""),
+        { kind: "file", file: uri.fsPath },
+        uri.path.split("/").at(-1)!.replace(".trajectory.jsonl", ""),
       );
-    throw new UserError("no trajectory is shown", "open a task from the Tasks view first");
+    throw new UserError("no trajectory is open", "open a task from the Tasks view first");
   }
 
-  /** The attempt of a transcript's address, read once while its document is open. */
+  /** The attempt of a transcript, read once while its document is open. */
   getAttempt(uri: Uri): Promise<OpenAttempt> {
     const key = uri.toString();
-    const known = this.#open.get(key);
+    const known = this.#attempts.get(key);
     if (known) return known;
-    const reading = this.#read(uri);
-    this.#open.set(key, reading);
-    reading.catch(() => this.#open.delete(key));
-    return reading;
+    const attempt = this.#read(uri);
+    this.#attempts.set(key, attempt);
+    attempt.catch(() => this.#attempts.delete(key));
+    return attempt;
   }
 
   async getText(uri: Uri): Promise<string> {
     return (await this.getAttempt(uri)).transcript.text;
   }
 
-  /** Shows a call, by its position among the calls, in its transcript. */
-  async reveal(address: string, call: number): Promise<void> {
-    const uri = Uri.parse(address, true);
+  /** Shows a call, by its position among the calls, in the transcript. */
+  async reveal(uri: Uri, call: number): Promise<void> {
     const { trajectory, transcript } = await this.getAttempt(uri);
-    const events = trajectory.events.flatMap((it, index) => (it.kind === "call" ? [index] : []));
-    const span = transcript.ranges[events[call]!]!;
+    const calls = trajectory.events.flatMap((it, index) => (it.kind === "call" ? [index] : []));
+    const { first, last } = transcript.ranges[calls[call]!]!;
     const editor = await this.#show(uri);
-    editor.selection = new Selection(span.first, 0, span.first, 0);
+    editor.selection = new Selection(first, 0, first, 0);
     editor.revealRange(
-      new Range(span.first, 0, span.last, 0),
+      new Range(first, 0, last, 0),
       TextEditorRevealType.InCenterIfOutsideViewport,
     );
   }
 
-  /** Grades what is open anew: a fixture or a file was written. */
+  /** Reads and scores the open attempts again, after a fixture or a file has changed. */
   refresh(): void {
-    const open = [...this.#open.keys()];
-    this.#open.clear();
-    for (const it of open) this.#changed.fire(Uri.parse(it, true));
+    const addresses = [...this.#attempts.keys()];
+    this.#attempts.clear();
+    for (const it of addresses) this.#changed.fire(Uri.parse(it, true));
   }
 
   dispose(): void {
-    this.#closing.dispose();
+    this.#subscription.dispose();
     this.#changed.dispose();
   }
 
   async #read(uri: Uri): Promise<OpenAttempt> {
-    const kept = await readAttempt(uri, this.#find);
-    // reading and grading are each a stretch of work: the host breathes between them
+    const attempt = await readAttempt(uri, this.#findTask);
+    // reading and scoring each take a while: other work can run in between
     await setImmediate();
     const catalog = await this.#definitions.catalog();
-    if (kept.rejected)
+    const { trajectory, task, rejected } = attempt;
+    if (rejected)
       return {
-        ...kept,
+        ...attempt,
         catalog,
-        reward: { unscorable: `it was rejected (${kept.rejected.reason})` },
-        transcript: formatTranscript(kept.trajectory, describeRejectedAttempt(kept.rejected)),
+        reward: { unscorable: `it was rejected (${rejected.reason})` },
+        transcript: formatTranscript(trajectory, describeRejectedAttempt(rejected)),
       };
-    const reward = scoreAttempt(catalog, kept.task, kept.trajectory);
+    const reward = computeReward(catalog, task, trajectory);
     const paper = "breakdowns" in reward ? reward.breakdowns[0] : undefined;
-    const transcript = formatTranscript(kept.trajectory, {
-      ...(kept.task ? { task: kept.task } : {}),
+    const transcript = formatTranscript(trajectory, {
+      ...(task ? { task } : {}),
       ...(paper ? { describeCall: call => describeCall(paper, call) } : {}),
       closing: formatRewardLines(reward),
     });
-    return { ...kept, transcript, reward, catalog };
+    return { ...attempt, transcript, reward, catalog };
   }
 
   async #show(uri: Uri): Promise<TextEditor> {
-    // read first: what cannot be read says why, and opens nothing
+    // an attempt that cannot be read throws here, before a document is opened
     await this.getAttempt(uri);
-    const shown = window.visibleTextEditors.find(
+    const editor = window.visibleTextEditors.find(
       it => it.document.uri.toString() === uri.toString(),
     );
     const document = await workspace.openTextDocument(uri);
-    return window.showTextDocument(document, { viewColumn: shown?.viewColumn ?? chooseColumn() });
+    return window.showTextDocument(document, { viewColumn: editor?.viewColumn ?? chooseColumn() });
   }
 }
 
-/** Beside a page the transcript goes to the other column; else where the person is. */
+/** From a page beside the editor, the transcript opens in the first column. */
 function chooseColumn(): ViewColumn {
   const { activeTabGroup } = window.tabGroups;
-  const isOnReward =
+  const isPageBeside =
     activeTabGroup.activeTab?.input instanceof TabInputWebview &&
     activeTabGroup.viewColumn > ViewColumn.One;
-  return isOnReward ? ViewColumn.One : ViewColumn.Active;
+  return isPageBeside ? ViewColumn.One : ViewColumn.Active;
 }
-
-/** What the user asked first. */
-export const getFirstRequest = ({ trajectory }: StoredAttempt): string =>
-  trajectory.events.find(it => it.kind === "user")?.text ?? trajectory.header.task;

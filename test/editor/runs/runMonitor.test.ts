@@ -59,7 +59,7 @@ const check = (steps: number, end: RunEnd | undefined, expected: object) => {
 test("a run that was begun and never took a step", () =>
   check(0, undefined, { state: "stopped", activity: "no step was done" }));
 test("a trainer that died without a word", () =>
-  check(3, undefined, { state: "stopped", activity: "broke off after step 3" }));
+  check(3, undefined, { state: "stopped", activity: "interrupted after step 3" }));
 test("a run that was stopped", () =>
   check(3, { by: "stop", step: 3 }, { state: "stopped", activity: "stopped after step 3" }));
 test("a run whose steps are done", () =>
@@ -81,12 +81,12 @@ test("a torn last line of its metrics hides no other", () => {
   watch.dispose();
 });
 
-test("a folder without run.json is a mistake that says so, and nobody can be asked where no trainer is at work", async () => {
+test("a folder without run.json is a mistake that says so, and nobody can be asked where no trainer is running", async () => {
   expect(() => new RunMonitor(root)).toThrow(/is not a run folder/);
   const watch = new RunMonitor(folder);
   expect(await watch.attach()).toBe(false);
   await expect(watch.request("pause")).rejects.toMatchObject({
-    what: expect.stringContaining("no trainer is at work"),
+    what: expect.stringContaining("no trainer is running"),
     remedy: expect.stringContaining("resume"),
   });
   watch.dispose();

@@ -5,7 +5,7 @@
 import type { DebugProtocol } from "@vscode/debugprotocol";
 import { expect, test } from "vitest";
 import { TrajectoryDebugSession } from "../../../src/editor/trajectories/debugAdapter.ts";
-import { scoreAttempt } from "../../../src/editor/trajectories/attemptReward.ts";
+import { computeReward } from "../../../src/editor/trajectories/attemptReward.ts";
 import type { DebugTarget } from "../../../src/editor/trajectories/debugTarget.ts";
 import { UserError } from "../../../src/userError.ts";
 import { rollout } from "../../../src/policy/rollout.ts";
@@ -37,7 +37,7 @@ async function stumbling(): Promise<DebugTarget> {
     cursor: new TrajectoryCursor(catalog, trajectory),
     transcript: formatTranscript(trajectory, { task }),
     task,
-    reward: scoreAttempt(catalog, task, trajectory),
+    reward: computeReward(catalog, task, trajectory),
   };
 }
 

@@ -1,4 +1,4 @@
-/** The language of watches and conditions: paths and comparisons, and nothing else. */
+/** The expression language of watches and conditions: paths and comparisons. */
 import { describe, expect, test } from "vitest";
 import {
   evaluateExpression,
@@ -25,7 +25,7 @@ const checkRefused = (text: string, why: RegExp) => {
   expect(() => evaluateExpression(text, scope)).toThrow(why);
 };
 
-test("a path leads into values", () => {
+test("a path evaluates to the value at that place", () => {
   check("banking.world.accounts.acc_101.balance", 12.5);
   check(" banking . world . tags [ 1 ] ", "b");
   check('banking.world["odd key"]', 1);
@@ -33,7 +33,7 @@ test("a path leads into values", () => {
   check("call", { name: "banking_transfer", error: null });
 });
 
-test("a comparison is true or false", () => {
+test("a comparison evaluates to true or false", () => {
   check("banking.world.accounts.acc_101.balance > 12", true);
   check("banking.world.accounts.acc_101.balance <= -12", false);
   check('call.name == "banking_transfer"', true);
@@ -42,15 +42,15 @@ test("a comparison is true or false", () => {
   check('banking.world.tags == "a"', false);
 });
 
-describe("what is refused, with the reason", () => {
-  test("a path that leads nowhere", () =>
+describe("an invalid expression is refused with a reason", () => {
+  test("a path that does not exist", () =>
     checkRefused("banking.world.cards", /there is no banking\.world\.cards/));
-  test("what values inherit", () =>
+  test("an inherited property", () =>
     checkRefused("banking.constructor", /there is no banking\.constructor/));
-  test("what every object has", () => checkRefused("call.__proto__", /there is no/));
+  test("the prototype", () => checkRefused("call.__proto__", /there is no/));
   test("a call", () => checkRefused("process.exit()", /there is no process/));
-  test("more than one comparison", () => checkRefused("1 < 2 < 3", /is more than/));
-  test("an order of different kinds", () => checkRefused("call.name > 3", /have no order/));
-  test("nothing", () => checkRefused("", /is no path/));
-  test("a torn bracket", () => checkRefused("banking.world.tags[", /is more than/));
+  test("more than one comparison", () => checkRefused("1 < 2 < 3", /is not part of/));
+  test("an order between different types", () => checkRefused("call.name > 3", /have no order/));
+  test("an empty text", () => checkRefused("", /is not a path/));
+  test("an unclosed bracket", () => checkRefused("banking.world.tags[", /is not part of/));
 });

@@ -1,0 +1,103 @@
+/** The tree items of the Runs view. */
+import { basename } from "node:path";
+import { ThemeColor, ThemeIcon, TreeItemCollapsibleState, type TreeItem } from "vscode";
+import type { RunState } from "../../protocol/runPage.ts";
+import { formatCount } from "../shared/count.ts";
+import { icons, outcomeIcon, runIcon } from "../shared/icons.ts";
+import { createTreeItem } from "../shared/treeItem.ts";
+import type { Group } from "./groupIndex.ts";
+import { getRunName } from "./runs.ts";
+import type { NodeOf, RunsNode } from "./runsNode.ts";
+
+const { Collapsed, None } = TreeItemCollapsibleState;
+
+/** The context values of runs, which the menus are bound to. */
+const runContexts: Readonly<Record<RunState, string>> = {
+  starting: "run.training",
+  training: "run.training",
+  paused: "run.paused",
+  stopping: "run.stopping",
+  stopped: "run.stopped",
+  failed: "run.stopped",
+  finished: "run.finished",
+};
+
+export function createItem(node: RunsNode): TreeItem {
+  switch (node.kind) {
+    case "run":
+      return createRunItem(node);
+    case "metrics":
+      return createTreeItem("Metrics", Collapsed, {
+        icon: icons.metrics,
+        description: `after step ${node.monitor.steps.at(-1)?.step ?? 0}`,
+        context: "metrics",
+      });
+    case "metric":
+      return createTreeItem(node.name, None, { description: node.value, context: "metric" });
+    case "steps":
+      return createTreeItem("Groups", Collapsed, {
+        icon: icons.group,
+        description: formatCount(node.steps.length, "recorded step"),
+        context: "steps",
+      });
+    case "step":
+      return createTreeItem(`Step ${node.step}`, Collapsed, { icon: icons.group, context: "step" });
+    case "group":
+      return createGroupItem(node.group);
+    case "attempt":
+      return createAttemptItem(node);
+    case "checkpoints":
+      return createTreeItem("Checkpoints", Collapsed, {
+        icon: icons.checkpoint,
+        description: String(node.monitor.checkpoints.length),
+        context: "checkpoints",
+      });
+    case "checkpoint":
+      return createTreeItem(`Step ${node.step}`, None, {
+        icon: icons.checkpoint,
+        context: "checkpoint",
+      });
+    default:
+      throw new Error(`no item for ${JSON.stringify(node satisfies never)}`);
+  }
+}
+
+function createRunItem(node: NodeOf<"run">): TreeItem {
+  const { folder, status, steps: metrics, config } = node.monitor;
+  const { state, step, steps, activity } = status;
+  const last = metrics.at(-1);
+  const total = steps === undefined ? "" : ` of ${steps}`;
+  const reward = last?.method === "grpo" ? ` · reward ${last.reward.mean.toFixed(3)}` : "";
+  const setup = `${config.method} on ${basename(config.tasks)}, reward ${config.profile}`;
+  const item = createTreeItem(getRunName(node.monitor), Collapsed, {
+    icon: runIcon[state],
+    description: `${state} · step ${step}${total}${reward}`,
+    tooltip: `${folder}\n\n${activity}\n\n${setup}`,
+    context: runContexts[state],
+  });
+  item.command = { command: "prove.showRun", title: "Show Run", arguments: [node] };
+  return item;
+}
+
+function createGroupItem({ task, entries }: Group): TreeItem {
+  const mean = entries.reduce((sum, it) => sum + it.total, 0) / entries.length;
+  const hasNoVariance = entries.every(it => Math.abs(it.total - entries[0]!.total) < 1e-9);
+  return createTreeItem(task, Collapsed, {
+    icon: hasNoVariance ? new ThemeIcon("dash", new ThemeColor("disabledForeground")) : icons.group,
+    description: `mean ${mean.toFixed(3)}${hasNoVariance ? ", no variance" : ""}`,
+    context: "group",
+  });
+}
+
+function createAttemptItem(node: NodeOf<"attempt">): TreeItem {
+  const { attempt, total, advantage, success, calls } = node.entry;
+  const signed = `${advantage >= 0 ? "+" : ""}${advantage.toFixed(2)}`;
+  const item = createTreeItem(`Attempt ${attempt + 1}`, None, {
+    icon: success ? outcomeIcon.ok : outcomeIcon.refused,
+    description: `${total.toFixed(3)} · advantage ${signed} · ${formatCount(calls, "call")}`,
+    tooltip: success ? "success: the final state equals the state after the goals" : "no success",
+    context: "attempt",
+  });
+  item.command = { command: "prove.openTranscript", title: "Open Transcript", arguments: [node] };
+  return item;
+}

@@ -1,0 +1,62 @@
+/** Where attempts are stored, and the address of the transcript of each. */
+import { basename } from "node:path";
+import { Uri } from "vscode";
+import type { LineRange } from "../../storage/lineRange.ts";
+import type { RunsNode } from "../runs/runsNode.ts";
+import type { TasksNode } from "../tasks/tasksNode.ts";
+
+/** The query of a transcript's address, as JSON. */
+export type AttemptLocation =
+  | { readonly kind: "task"; readonly file: string; readonly line: LineRange }
+  | {
+      readonly kind: "group";
+      readonly run: string;
+      readonly step: number;
+      readonly line: LineRange;
+    }
+  | { readonly kind: "rejected"; readonly file: string; readonly line: LineRange }
+  | { readonly kind: "file"; readonly file: string };
+
+/** A node of a tree that has an attempt. */
+export type AttemptNode =
+  Extract<TasksNode, { kind: "task" }> | Extract<RunsNode, { kind: "attempt" }>;
+
+export function createTranscriptUri(location: AttemptLocation, name: string): Uri {
+  const folder =
+    location.kind === "group"
+      ? `${basename(location.run)}/step ${location.step}`
+      : basename(location.file).replace(/\.(tasks|trajectory|rejected)\.jsonl$/, "");
+  const title = name.replaceAll(/[^\w. -]+/g, "-");
+  return Uri.from({
+    scheme: "prove",
+    path: `/transcripts/${folder}/${title}.transcript`,
+    query: JSON.stringify(location),
+  });
+}
+
+export const isTranscript = (uri: Uri): boolean =>
+  uri.scheme === "prove" && uri.path.startsWith("/transcripts/");
+
+export const getTranscriptTitle = ({ path }: Uri): string =>
+  path
+    .split("/")
+    .at(-1)!
+    .replace(/\.transcript$/, "");
+
+export function getNodeUri(node: AttemptNode): Uri {
+  const line = pickLineRange(node.entry);
+  if (node.kind === "task")
+    return createTranscriptUri({ kind: "task", file: node.file.fsPath, line }, node.entry.id);
+  const { monitor, step, entry } = node;
+  return createTranscriptUri(
+    { kind: "group", run: monitor.folder, step, line },
+    `${entry.task} attempt ${entry.attempt + 1}`,
+  );
+}
+
+/** The line range of an entry without its other fields. */
+export const pickLineRange = ({ number, offset, bytes }: LineRange): LineRange => ({
+  number,
+  offset,
+  bytes,
+});

@@ -1,0 +1,99 @@
+/** Reads attempts from tasks files, groups of runs, rejected attempts and trajectory files. */
+import type { Uri } from "vscode";
+import { groupsFile, readRun } from "../../run/folder.ts";
+import { readJsonAt } from "../../storage/lineRange.ts";
+import { parseRejected, type RejectedAttempt } from "../../synthesis/pipeline/report.ts";
+import { readTrajectories } from "../../trajectory/file.ts";
+import type { Task } from "../../trajectory/task.ts";
+import { trajectoryFormat, type Trajectory } from "../../trajectory/trajectory.ts";
+import { trajectorySchema } from "../../trajectory/trajectoryLine.ts";
+import { UserError } from "../../userError.ts";
+import { indexTasks, readTask } from "../tasks/taskIndex.ts";
+import type { AttemptLocation } from "./attemptLocation.ts";
+
+export interface StoredAttempt {
+  readonly trajectory: Trajectory;
+  /** Absent if the task was not found. */
+  readonly task?: Task;
+  /** Present for an attempt that synthesis rejected; it cannot be replayed or scored. */
+  readonly rejected?: RejectedAttempt;
+}
+
+/** Finds a task of the workspace by its id. */
+export type FindTask = (id: string) => Promise<Task | undefined>;
+
+/** Reads the attempt of a transcript. Throws a `UserError` if it is missing or invalid. */
+export async function readAttempt(uri: Uri, findTask: FindTask): Promise<StoredAttempt> {
+  const location = JSON.parse(uri.query) as AttemptLocation;
+  switch (location.kind) {
+    case "task": {
+      const task = await readTask(location.file, location.line);
+      return { task, trajectory: task.trajectory };
+    }
+    case "group":
+      return readGroupAttempt(location);
+    case "rejected":
+      return readRejectedAttempt(location);
+    case "file":
+      return readTrajectoryFile(location.file, findTask);
+    default:
+      throw new Error(`unknown attempt location ${JSON.stringify(location satisfies never)}`);
+  }
+}
+
+async function readGroupAttempt({
+  run,
+  step,
+  line,
+}: Extract<AttemptLocation, { kind: "group" }>): Promise<StoredAttempt> {
+  const file = groupsFile(run, step);
+  const json = (await readJsonAt(file, line)) as { trajectory?: unknown } | null;
+  const { success, data } = trajectorySchema.safeParse(json?.trajectory);
+  if (!success)
+    throw new UserError(
+      `${file}:${line.number} is not an attempt`,
+      "open it with the version of PROVE that wrote it",
+    );
+  const task = await findTaskInFile(readRun(run).tasks, data.header.task);
+  return { trajectory: data, ...(task ? { task } : {}) };
+}
+
+/** A rejected attempt has no fixture and no policy, so these fields of its header are empty. */
+async function readRejectedAttempt({
+  file,
+  line,
+}: Extract<AttemptLocation, { kind: "rejected" }>): Promise<StoredAttempt> {
+  const rejected = parseRejected(await readJsonAt(file, line), { file, line: line.number });
+  const { id, servers, chain, events } = rejected;
+  const header: Trajectory["header"] = {
+    kind: "header",
+    format: trajectoryFormat,
+    id,
+    task: id,
+    servers: servers.map(name => ({ name, fixture: "", digest: "" })),
+    catalog: "",
+    seed: 0,
+    menu: [...chain],
+    policy: "",
+  };
+  return { rejected, trajectory: { header, events } };
+}
+
+async function readTrajectoryFile(file: string, findTask: FindTask): Promise<StoredAttempt> {
+  for await (const trajectory of readTrajectories(file)) {
+    const task = await findTask(trajectory.header.task);
+    return { trajectory, ...(task ? { task } : {}) };
+  }
+  throw new UserError(`${file} contains no trajectory`, "choose another file");
+}
+
+/** Undefined if the tasks of a run no longer exist; its attempts are then shown without goals. */
+async function findTaskInFile(file: string, id: string): Promise<Task | undefined> {
+  try {
+    const entry = (await indexTasks(file)).entries.find(it => it.id === id);
+    return entry && (await readTask(file, entry));
+  } catch (error) {
+    if (error instanceof UserError) return undefined;
+    throw error;
+  }
+}
