@@ -17,7 +17,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { manifest, packaged, repository } from "./packaged.ts";
-import { entriesOf, unpack } from "./zip.ts";
+import { extract, listEntries } from "./zip.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "prove-packages-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -52,7 +52,10 @@ interface Ran {
 
 describe("the VSIX", () => {
   const vsix = packaged("vsix");
-  const entries = entriesOf(vsix);
+  let entries: readonly string[];
+  beforeAll(async () => {
+    entries = await listEntries(vsix);
+  });
 
   test("is under 15 MB", () => {
     expect(statSync(vsix).size).toBeLessThan(15_000_000);
@@ -88,8 +91,8 @@ describe.each([
 ] as const)(`prove-rl on Node ${nodeVersion}, %s`, (_, prepare) => {
   let prove: (...args: string[]) => Ran;
   let home: string;
-  beforeAll(() => {
-    [prove, home] = prepare();
+  beforeAll(async () => {
+    [prove, home] = await prepare();
   });
 
   test("lists its servers", () => {
@@ -157,9 +160,9 @@ function installed(): Prepared {
   return [(...args) => run(home, join(home, "node_modules/.bin", manifest.name), args), home];
 }
 
-function unpacked(): Prepared {
+async function unpacked(): Promise<Prepared> {
   const home = join(folder, "unpacked");
-  unpack(packaged("vsix"), home);
+  await extract(packaged("vsix"), home);
   return [(...args) => run(home, node, [join(home, "extension/dist/cli.js"), ...args]), home];
 }
 

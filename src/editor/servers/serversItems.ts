@@ -116,7 +116,7 @@ function createCallItem(node: NodeOf<"call">): TreeItem {
   });
   item.command = {
     command: "prove.showCall",
-    title: "Show Call and Its Change",
+    title: "Show Call and Changes",
     arguments: [node],
   };
   return item;
