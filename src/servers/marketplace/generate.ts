@@ -2,162 +2,20 @@
  * The marketplace of a world: the user of the canon among friends, colleagues and people of other
  * firms, who offer, bid, write and rate.
  */
-import { addMinutes } from "../../environment/time.ts";
-import { leastBid, server, standing, statusOf, type MarketplaceWorld } from "./server.ts";
 import type { SharedCast } from "../shared/cast.ts";
-import {
-  answers,
-  offers,
-  ownOffers,
-  questions,
-  ratingTexts,
-  type Offer,
-} from "./generateValues.ts";
 import { defineGenerator, type GeneratorContext } from "../shared/generator.ts";
-
-type Market = MarketplaceWorld;
-type Fate = "open" | "ended" | "sold" | "withdrawn";
-
-const minutesBefore = (now: string, minutes: number) => addMinutes(now, -minutes);
-const dayOf = (now: string, days: number) => minutesBefore(now, -days * 1440).slice(0, 10);
-const cityOf = (cast: SharedCast, i: number) =>
-  cast.cities[i % 3 === 0 ? i % cast.cities.length : 0]!.name;
-
-/** Puts up the market row by row; members are found by name. */
-class Stalls {
-  readonly context: GeneratorContext;
-  readonly state: Market;
-  readonly #members = new Map<string, string>();
-
-  constructor(context: GeneratorContext) {
-    const isFull = context.size === "full";
-    this.context = context;
-    this.state = {
-      customer: "",
-      terms: {
-        retract_minutes: 60,
-        most_listings: isFull ? 10 : 4,
-        bidding_limit: isFull ? 1500 : 600,
-        most_messages: 3,
-      },
-      members: {},
-      listings: {},
-      bids: {},
-      messages: {},
-      ratings: {},
-    };
-    const { cast } = context;
-    const others = isFull
-      ? [...cast.friends, ...cast.prospects.map(it => it.contacts[0]!)]
-      : cast.friends.slice(2, 6);
-    for (const [i, { name }] of [cast.user, ...others].entries()) this.#join(name, i);
-    this.state.customer = this.member(cast.user.name);
-  }
-
-  #join(name: string, i: number): void {
-    const key = this.context.nextId("mem");
-    this.#members.set(name, key);
-    const isGrumpy = i === (this.context.size === "full" ? 9 : 4);
-    this.state.members[key] = {
-      name,
-      city: cityOf(this.context.cast, i),
-      joined: dayOf(this.context.cast.now, -200 - 137 * i),
-      blocks_customer: isGrumpy,
-    };
-  }
-
-  member = (name: string): string => this.#members.get(name)!;
-
-  /** Everybody but these. */
-  others = (...but: readonly string[]): string[] =>
-    Object.keys(this.state.members).filter(it => !but.includes(it));
-
-  offer(
-    [title, category, condition, start_price, description, buy_now]: Offer,
-    seller_id: string,
-    endsIn: number,
-  ): string {
-    const key = this.context.nextId("lst");
-    const { now } = this.context.cast;
-    // people end their auctions in the evening
-    const ends = `${dayOf(now, endsIn)}T${17 + (title.length % 5)}:${String((title.length * 5) % 60).padStart(2, "0")}`;
-    this.state.listings[key] = {
-      title,
-      category,
-      condition,
-      description,
-      seller_id,
-      start_price,
-      step: start_price < 50 ? 2 : start_price < 200 ? 5 : 10,
-      ...(buy_now === undefined ? {} : { buy_now }),
-      opened: dayOf(now, Math.min(endsIn, 0) - 4),
-      ends,
-      status: "open",
-    };
-    return key;
-  }
-
-  /** A bid that beats what stands, so long before now, and not after the end. */
-  bid(listing: string, bidder_id: string, minutesAgo: number, more = 0): string {
-    const it = this.state.listings[listing]!;
-    const [top] = standing(this.state.bids, listing);
-    const key = this.context.nextId("bid");
-    const wanted = leastBid(it, top?.[1]) + more * it.step;
-    this.state.bids[key] = {
-      listing_id: listing,
-      bidder_id,
-      amount: Math.min(wanted, (it.buy_now ?? Infinity) - 1),
-      at: minutesBefore(
-        it.ends < this.context.cast.now ? it.ends : this.context.cast.now,
-        minutesAgo,
-      ),
-      retracted: false,
-    };
-    return key;
-  }
-
-  settle(listing: string, fate: Fate): void {
-    const it = this.state.listings[listing]!;
-    const [top] = standing(this.state.bids, listing);
-    if (fate === "withdrawn") it.status = "withdrawn";
-    if (fate !== "sold" || !top) return;
-    it.status = "sold";
-    it.sold_by = top[0];
-  }
-
-  rate(listing: string, stars: number, daysAgo: number): void {
-    const { seller_id, sold_by } = this.state.listings[listing]!;
-    this.state.ratings[this.context.nextId("rtg")] = {
-      seller_id,
-      by: this.state.bids[sold_by!]!.bidder_id,
-      listing_id: listing,
-      stars,
-      text: this.context.random.pick(ratingTexts[stars]!),
-      date: dayOf(this.context.cast.now, -daysAgo),
-    };
-  }
-
-  message(listing: string, from: string, minutesAgo: number, text: string): void {
-    const seller = this.state.listings[listing]!.seller_id;
-    const to = from === seller ? this.state.customer : seller;
-    this.state.messages[this.context.nextId("msg")] = {
-      listing_id: listing,
-      from,
-      to,
-      text,
-      at: minutesBefore(this.context.cast.now, minutesAgo),
-    };
-  }
-}
+import { answers, offers, ownOffers, questions } from "./generateValues.ts";
+import { MarketBuilder, type Fate, type Market } from "./marketBuilder.ts";
+import { server, standing, statusOf } from "./server.ts";
 
 function generate(context: GeneratorContext): Market {
-  const stalls = new Stalls(context);
+  const stalls = new MarketBuilder(context);
   if (context.size === "small") smallMarket(stalls);
   else fullMarket(stalls);
   return stalls.state;
 }
 
-function smallMarket(stalls: Stalls): void {
+function smallMarket(stalls: MarketBuilder): void {
   const { customer } = stalls.state;
   const [one, two, three, four] = stalls.others(customer) as [string, string, string, string];
   const listings = offers
@@ -190,7 +48,7 @@ function smallMarket(stalls: Stalls): void {
 /**
  * What happens to each offer of others: how many days until it ends (or since), and how it stands.
  */
-function fullMarket(stalls: Stalls): void {
+function fullMarket(stalls: MarketBuilder): void {
   const { state, context } = stalls;
   const { random } = context;
   const { customer } = state;
@@ -214,7 +72,7 @@ function fullMarket(stalls: Stalls): void {
   for (const [i, seller] of sellers.entries()) if (i % 4 !== 3) strangers(stalls, seller, i);
 }
 
-function pastOffer(stalls: Stalls, key: string, i: number): void {
+function pastOffer(stalls: MarketBuilder, key: string, i: number): void {
   const { customer } = stalls.state;
   if (i !== 29) stalls.bid(key, customer, 70 + i, 1);
   stalls.settle(key, i % 4 === 2 ? "ended" : "sold");
@@ -225,7 +83,7 @@ function pastOffer(stalls: Stalls, key: string, i: number): void {
 /**
  * Some bids of the user were made within the hour and lead, some lead for long, some were outbid.
  */
-function myBid(stalls: Stalls, key: string, i: number): void {
+function myBid(stalls: MarketBuilder, key: string, i: number): void {
   const { state, context } = stalls;
   const { customer, listings } = state;
   if (state.members[listings[key]!.seller_id]!.blocks_customer) return;
@@ -236,7 +94,7 @@ function myBid(stalls: Stalls, key: string, i: number): void {
   if (i === 19) state.bids[bid]!.retracted = true;
 }
 
-function conversation(stalls: Stalls, key: string, i: number): void {
+function conversation(stalls: MarketBuilder, key: string, i: number): void {
   const { customer, listings, members } = stalls.state;
   const seller = listings[key]!.seller_id;
   if (members[seller]!.blocks_customer) return;
@@ -245,7 +103,7 @@ function conversation(stalls: Stalls, key: string, i: number): void {
   else stalls.message(key, customer, 1500 - i, questions[(i + 1) % questions.length]!);
 }
 
-function ownMarket(stalls: Stalls, sellers: readonly string[]): void {
+function ownMarket(stalls: MarketBuilder, sellers: readonly string[]): void {
   const { state, context } = stalls;
   const ends = [2, 6, -1, -12, 4, 1, 8, 3, -2, -30, 5, -3, -18, 7];
   const fates: Fate[] = [
@@ -285,7 +143,7 @@ function ownMarket(stalls: Stalls, sellers: readonly string[]): void {
 }
 
 /** A rating for a sale of long ago, whose listing is still there. */
-function strangers(stalls: Stalls, seller: string, i: number): void {
+function strangers(stalls: MarketBuilder, seller: string, i: number): void {
   const { context, state } = stalls;
   const [title, category] = keepsakes[i % keepsakes.length]!;
   const key = stalls.offer(

@@ -3,9 +3,10 @@
  * sellers and what is thought of them. Money is in euros and cents.
  */
 import { defineServer } from "../../environment/server.ts";
-import { bidding } from "./bidding.ts";
-import { dealing, finding } from "./looking.ts";
-import { offering } from "./offering.ts";
+import { bidTools } from "./bidTools.ts";
+import { sellerTools } from "./sellerTools.ts";
+import { listingQueries } from "./listingQueries.ts";
+import { listingCommands } from "./listingCommands.ts";
 import { Market } from "./state.ts";
 
 export { leastBid, standing, statusOf, type Market as MarketplaceWorld } from "./state.ts";
@@ -15,5 +16,5 @@ export const server = defineServer({
   category: "Commerce",
   summary: "listings with an end, bids and who leads, messages to sellers, ratings of purchases",
   schema: Market,
-  tools: { ...finding, ...offering, ...bidding, ...dealing },
+  tools: { ...listingQueries, ...listingCommands, ...bidTools, ...sellerTools },
 });

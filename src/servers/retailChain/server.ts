@@ -3,8 +3,10 @@
  * by store, reservations that lapse, shipments between stores.
  */
 import { defineServer } from "../../environment/server.ts";
-import { reserving, stocking } from "./acting.ts";
-import { looking } from "./looking.ts";
+import { reservationTools } from "./reservationTools.ts";
+import { stockTools } from "./stockTools.ts";
+import { itemQueries } from "./itemQueries.ts";
+import { storeQueries } from "./storeQueries.ts";
 import { Chain } from "./state.ts";
 
 export { availableNow, lapses, statusOf, type Chain as RetailChainWorld } from "./state.ts";
@@ -14,5 +16,5 @@ export const server = defineServer({
   category: "Commerce",
   summary: "stores with hours and shelves, reservations that lapse, shipments between stores",
   schema: Chain,
-  tools: { ...looking, ...reserving, ...stocking },
+  tools: { ...storeQueries, ...itemQueries, ...reservationTools, ...stockTools },
 });

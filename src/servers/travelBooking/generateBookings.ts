@@ -16,9 +16,9 @@ const factors = { light: 1, standard: 1.35, flex: 1.9 } as const;
 
 /** Takes seats out of the flights that it books. */
 export const bookedOf = (context: GeneratorContext, ground: Ground): Booked =>
-  context.size === "small" ? few(context, ground) : many(context, ground);
+  context.size === "small" ? addFewBookings(context, ground) : addManyBookings(context, ground);
 
-function few(context: GeneratorContext, ground: Ground): Booked {
+function addFewBookings(context: GeneratorContext, ground: Ground): Booked {
   const flight_bookings = fewFlights(context, ground);
   const hotel_bookings = fewStays(context, ground);
   const [, out] = Object.values(flight_bookings);
@@ -37,12 +37,12 @@ function few(context: GeneratorContext, ground: Ground): Booked {
 }
 
 const letters = "ABCDEFGHJKLMNPQRSTUVWXYZ";
-const taken = new WeakMap<GeneratorContext, Set<string>>();
+const takenReferences = new WeakMap<GeneratorContext, Set<string>>();
 
 /** Three letters and three digits, none given twice in a scene. */
 function reference(context: GeneratorContext): string {
-  const known = taken.get(context) ?? new Set();
-  taken.set(context, known);
+  const known = takenReferences.get(context) ?? new Set();
+  takenReferences.set(context, known);
   for (;;) {
     const word = Array.from(
       { length: 3 },
@@ -171,7 +171,7 @@ function journeysOf(
   return journeys;
 }
 
-function many(context: GeneratorContext, ground: Ground): Booked {
+function addManyBookings(context: GeneratorContext, ground: Ground): Booked {
   const { flights, hotels } = ground;
   const booked: Booked = { flight_bookings: {}, hotel_bookings: {}, itineraries: {} };
   const fly = (

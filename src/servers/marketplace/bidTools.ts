@@ -8,8 +8,9 @@ import { getOriginal } from "../../environment/draft.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
 import { roundToCents } from "../../environment/amounts.ts";
-import { limit, listingId, prices, rightsOf } from "./looking.ts";
-import { ownId } from "./offering.ts";
+import { limit, listingId, prices } from "./parameters.ts";
+import { rightsOf } from "./sellerTools.ts";
+import { ownId } from "./listingCommands.ts";
 import {
   bidOf,
   called,
@@ -31,7 +32,7 @@ const tool = createToolFactory(Market);
 
 const nameOf = ({ members }: Pick<Market, "members">, member: string) => members[member]!.name;
 
-export const bidding = {
+export const bidTools = {
   place_bid: tool({
     effect: "write",
     summary:

@@ -1,50 +1,13 @@
-/**
- * The agency's tools that look for flights: airports, flights on a day, what a flight offers, and
- * its seats. They change nothing.
- */
+/** Tools that search airports and flights and show seats. */
 import { z } from "zod";
 import { cents, day, id, label, minute, spokenId } from "../../environment/fieldSchemas.ts";
-import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
-import { addMinutes, toMinutes } from "../../environment/time.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsWords } from "../../environment/textSearch.ts";
-import { roundToCents } from "../../environment/amounts.ts";
-import {
-  Agency,
-  closes,
-  fareRules,
-  fares,
-  flightOf,
-  legroomFee,
-  type Fare,
-  type Flight,
-} from "./state.ts";
+import { addMinutes, toMinutes } from "../../environment/time.ts";
+import { airportCode, codeOf, fareOf, flightId, isRoomy, shutOf } from "./flightLookup.ts";
+import { fareRules, fares, flightOf, legroomFee, Agency, type Fare } from "./state.ts";
 
 const tool = createToolFactory(Agency);
-
-export const airportCode = spokenId("airport").describe(
-  "Airport code of three letters, as travel_booking_search_airports gives it",
-);
-export const flightId = id("flight").describe(
-  "Flight id, as travel_booking_search_flights gives it",
-);
-
-/** What a fare of a flight costs. */
-export const fareOf = (flight: Pick<Flight, "price">, fare: Fare): number =>
-  roundToCents(Math.round(flight.price * fareRules[fare].factor));
-
-/** Rows with more room for the legs: the first, and the one at the exits. */
-export const isRoomy = (seat: string, { rows }: Pick<Flight, "rows">): boolean =>
-  [1, Math.ceil(rows / 2)].includes(Number(seat.slice(0, -1)));
-
-/** Whether one can still get onto a flight, and if not, why. */
-export function shutOf(flight: Flight, now: string): string | undefined {
-  if (flight.status === "cancelled")
-    return `${flight.number} on ${flight.departs.slice(0, 10)} is cancelled`;
-  if (flight.departs <= now) return `${flight.number} left at ${flight.departs}`;
-  return addMinutes(now, closes * 60) > flight.departs
-    ? `${flight.number} leaves at ${flight.departs} and closed ${closes} hour before`
-    : undefined;
-}
 
 const wordsOf = (fare: Fare) => {
   const { changeFee, refund, hours } = fareRules[fare];
@@ -52,15 +15,7 @@ const wordsOf = (fare: Fare) => {
   return `${changeFee === 0 ? "free changes" : `changes for ${changeFee} euros`} and ${refund === 1 ? "full" : `${refund * 100}%`} refund up to ${hours} hours before`;
 };
 
-const codeOf = ({ airports }: Agency, code: string) =>
-  findEntity(
-    airports,
-    code.trim().toUpperCase(),
-    "airport",
-    "travel_booking_search_airports gives the codes",
-  ) && code.trim().toUpperCase();
-
-export const flights = {
+export const flightQueries = {
   search_airports: tool({
     effect: "read",
     summary:

@@ -1,163 +1,26 @@
-/**
- * The tools for finding out what the chain has, and where: stores, items, shelves. Knows
- * reservations only as what cannot be sold.
- */
+/** Tools that search items and their stock. */
 import { z } from "zod";
-import { cents, day, id, label, minute } from "../../environment/fieldSchemas.ts";
+import { cents, id, label } from "../../environment/fieldSchemas.ts";
 import { refuse, createToolFactory } from "../../environment/server.ts";
 import { containsText } from "../../environment/textSearch.ts";
+import { itemId, limit, quantity, storeId } from "./parameters.ts";
 import {
+  Chain,
   availableNow,
   categories,
-  Chain,
-  isOpenAt,
   itemOf,
   kilometres,
   onHand,
-  opensNext,
   reservedNow,
   storeOf,
 } from "./state.ts";
 
-export const storeId = id("store").describe("Store id, as retail_chain_list_stores gives it");
-export const itemId = id("item").describe("Item id, as retail_chain_search_items gives it");
-export const limit = z
-  .int()
-  .min(1)
-  .max(50)
-  .optional()
-  .describe("At most this many, 10 if not given");
-export const quantity = z
-  .int()
-  .min(1)
-  .max(99)
-  .meta({ examples: [1, 1, 2, 2, 3, 4, 5, 6, 8, 10] });
-
 const tool = createToolFactory(Chain);
 
-const unitsOf = ({ lines }: Chain["shipments"][string]) =>
+export const unitsOf = ({ lines }: Chain["shipments"][string]) =>
   Object.values(lines).reduce((a, b) => a + b, 0);
 
-const storeTools = {
-  list_stores: tool({
-    effect: "read",
-    summary:
-      "List the chain's stores by city, name, or who looks after them, and whether each is open now.",
-    input: {
-      name: label("store").optional().describe("Only stores whose name contains this"),
-      city: z
-        .string()
-        .min(1)
-        .max(60)
-        .optional()
-        .describe("Only stores in this city")
-        .meta({
-          examples: ["Hamburg", "Lyon", "Porto", "Lisbon", "Madrid", "Berlin", "Vienna", "Dublin"],
-        }),
-      mine: z.boolean().optional().describe("True for only those that the user looks after"),
-      open_now: z.boolean().optional().describe("True for only those that are open now"),
-      limit,
-    },
-    returns: {
-      stores: z.array(
-        z.object({
-          store: label("store"),
-          store_id: id("store"),
-          city: z.string(),
-          address: z.string(),
-          open: z.boolean(),
-        }),
-      ),
-    },
-    run({ stores, user }, { name, city, mine, open_now, limit: most = 10 }, { now }) {
-      const found = Object.entries(stores).filter(
-        ([key, it]) =>
-          (!name || containsText(it.name, name)) &&
-          (!city || containsText(it.city, city)) &&
-          (mine === undefined || user.looks_after.includes(key) === mine) &&
-          (open_now === undefined || isOpenAt(it, now) === open_now),
-      );
-      return {
-        stores: found.slice(0, most).map(([store_id, it]) => ({
-          store: it.name,
-          store_id,
-          city: it.city,
-          address: it.address,
-          open: isOpenAt(it, now),
-        })),
-      };
-    },
-  }),
-  get_store: tool({
-    effect: "read",
-    summary:
-      "Get one store in full: address, hours, when it opens next, whether it keeps reservations, and the shipments that it expects.",
-    input: { store_id: storeId },
-    returns: {
-      store: label("store"),
-      store_id: id("store"),
-      city: z.string(),
-      address: z.string(),
-      phone: z.string(),
-      hours: z.string(),
-      closed_on: z.string().optional().describe("Weekdays"),
-      open: z.boolean(),
-      opens_next: minute().optional(),
-      reopens: day().optional().describe("First day after a renovation"),
-      pickup: z.boolean().describe("Whether it keeps reservations"),
-      looked_after: z.boolean().describe("Whether the user may change what lies there"),
-      shipments: z
-        .array(
-          z.object({
-            number: label("shipment"),
-            shipment_id: id("shipment"),
-            sender: z.string(),
-            expected: day(),
-            units: z.int(),
-          }),
-        )
-        .optional()
-        .describe("Expected ones, if there are any"),
-    },
-    run(chain, { store_id }, { now }) {
-      const it = storeOf(chain, store_id);
-      const next = opensNext(it, now);
-      const isClosed = it.reopens !== undefined && it.reopens > now.slice(0, 10);
-      const shipments = Object.entries(chain.shipments)
-        .filter(([, row]) => row.store_id === store_id && row.received === undefined)
-        .sort(([, a], [, b]) =>
-          a.expected === b.expected ? a.number - b.number : a.expected < b.expected ? -1 : 1,
-        );
-      return {
-        store: it.name,
-        store_id,
-        city: it.city,
-        address: it.address,
-        phone: it.phone,
-        hours: `${it.opens} to ${it.closes}`,
-        ...(it.closed_on.length > 0 ? { closed_on: it.closed_on.join(", ") } : {}),
-        open: isOpenAt(it, now),
-        ...(next === undefined ? {} : { opens_next: next }),
-        ...(isClosed ? { reopens: it.reopens } : {}),
-        pickup: it.pickup,
-        looked_after: chain.user.looks_after.includes(store_id),
-        ...(shipments.length > 0
-          ? {
-              shipments: shipments.map(([shipment_id, row]) => ({
-                number: String(row.number),
-                shipment_id,
-                sender: row.sender,
-                expected: row.expected,
-                units: unitsOf(row),
-              })),
-            }
-          : {}),
-      };
-    },
-  }),
-};
-
-const itemTools = {
+export const itemQueries = {
   search_items: tool({
     effect: "read",
     summary:
@@ -338,5 +201,3 @@ export const soldAt = (chain: Chain, store: string, item: string): number =>
     `the store ${storeOf(chain, store).name} (${store}) does not sell ${itemOf(chain, item).name} (${item})`,
     "retail_chain_find_item_nearby finds the stores that have it",
   );
-
-export const looking = { ...storeTools, ...itemTools };

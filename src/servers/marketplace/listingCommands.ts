@@ -9,7 +9,7 @@ import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addMinutes } from "../../environment/time.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { roundToCents } from "../../environment/amounts.ts";
-import { limit, prices } from "./looking.ts";
+import { limit, prices } from "./parameters.ts";
 import {
   called,
   categories,
@@ -81,7 +81,7 @@ function checkPrices(start: number, buy: number | undefined): void {
     );
 }
 
-export const offering = {
+export const listingCommands = {
   create_listing: tool({
     effect: "write",
     summary:

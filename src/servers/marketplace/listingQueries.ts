@@ -1,0 +1,191 @@
+/** Tools that search and show listings. */
+import { z } from "zod";
+import { cents, id, label, minute, money } from "../../environment/fieldSchemas.ts";
+import { createToolFactory } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
+import { limit } from "./parameters.ts";
+import {
+  Market,
+  categories,
+  conditions,
+  leaders,
+  leastBid,
+  listingOf,
+  standing,
+  standingOf,
+  statusOf,
+} from "./state.ts";
+
+const tool = createToolFactory(Market);
+
+export const listingQueries = {
+  search_listings: tool({
+    effect: "read",
+    summary:
+      "Find what other members offer, what ends first on top, by words, category, price or seller. Only open listings, unless a title or the customer's own part in them is asked for.",
+    input: {
+      title: label("listing")
+        .optional()
+        .describe("Only listings whose title contains this, ended and sold ones too"),
+      seller: label("seller")
+        .optional()
+        .describe("Only listings of sellers whose name contains this"),
+      category: z.enum(categories).optional().describe("Only listings of this category"),
+      max_price: money()
+        .optional()
+        .describe("Only listings whose next bid may be at most this")
+        .meta({ examples: [20, 30, 50, 75, 100, 150, 200, 300, 400] }),
+      involving: z
+        .enum(["bid_on", "bought"])
+        .optional()
+        .describe("Only what the customer has bid on, or has bought, ended and sold ones too"),
+      limit,
+    },
+    returns: {
+      listings: z.array(
+        z.object({
+          title: label("listing"),
+          listing_id: id("listing"),
+          next_bid: cents().optional(),
+          bids: z.int(),
+          ends: minute(),
+          status: z.string(),
+          seller_name: z.string(),
+        }),
+      ),
+      sellers: z
+        .array(z.object({ seller: label("seller"), seller_id: id("seller"), city: z.string() }))
+        .describe("Who offers these listings, each once"),
+    },
+    run(market, { title, seller, category, max_price, involving, limit: most = 10 }, { now }) {
+      const { listings, members, bids, customer } = market;
+      const leading = leaders(bids);
+      const mine = new Set(
+        involving === "bid_on"
+          ? Object.values(bids)
+              .filter(it => it.bidder_id === customer)
+              .map(it => it.listing_id)
+          : [],
+      );
+      const boughtBy = (it: Market["listings"][string]) =>
+        it.sold_by !== undefined && bids[it.sold_by]!.bidder_id === customer;
+      const found = Object.entries(listings).filter(
+        ([key, it]) =>
+          it.seller_id !== customer &&
+          (title || involving ? true : statusOf(it, now) === "open") &&
+          (!title || containsText(it.title, title)) &&
+          (!category || it.category === category) &&
+          (!seller || containsText(members[it.seller_id]!.name, seller)) &&
+          (involving !== "bid_on" || mine.has(key)) &&
+          (involving !== "bought" || boughtBy(it)) &&
+          (max_price === undefined || leastBid(it, leading.get(key)?.bid) <= max_price),
+      );
+      found.sort(([a, x], [b, y]) =>
+        x.ends === y.ends ? (a < b ? -1 : 1) : x.ends < y.ends ? -1 : 1,
+      );
+      const shown = found.slice(0, most);
+      return {
+        listings: shown.map(([key, it]) => {
+          const [status, top] = [statusOf(it, now), leading.get(key)];
+          return {
+            title: it.title,
+            listing_id: key,
+            ...(status === "open" ? { next_bid: leastBid(it, top?.bid) } : {}),
+            bids: top?.count ?? 0,
+            ends: it.ends,
+            status,
+            seller_name: members[it.seller_id]!.name,
+          };
+        }),
+        sellers: [...new Set(shown.map(([, it]) => it.seller_id))].map(key => ({
+          seller: members[key]!.name,
+          seller_id: key,
+          city: members[key]!.city,
+        })),
+      };
+    },
+  }),
+  get_listing: tool({
+    effect: "read",
+    summary:
+      "Get one listing in full: description, condition, how the bidding stands, what the next bid has to be, its seller, and messages with them.",
+    input: {
+      listing_id: id("listing").describe(
+        "Listing id, as marketplace_search_listings or marketplace_list_my_listings gives it",
+      ),
+    },
+    returns: {
+      title: label("listing"),
+      listing_id: id("listing"),
+      category: z.string(),
+      condition: z.enum(conditions),
+      description: z.string().optional(),
+      seller: label("seller"),
+      seller_id: id("seller"),
+      status: z.string(),
+      ends: minute(),
+      start_price: cents(),
+      step: cents(),
+      highest_bid: cents().optional(),
+      next_bid: cents().optional(),
+      buy_now: cents().optional(),
+      bids: z.int(),
+      own_bids: z
+        .array(
+          z.object({ bid_id: id("own_bid"), amount: cents(), at: minute(), standing: z.string() }),
+        )
+        .optional()
+        .describe("The customer's bids, highest first, if there are any"),
+      messages: z
+        .array(z.object({ from: z.string(), text: z.string(), at: minute() }))
+        .optional()
+        .describe("The last ones, if there are any"),
+    },
+    run(market, { listing_id }, { now }) {
+      const it = listingOf(market, listing_id);
+      const bids = standing(market.bids, listing_id);
+      const top = bids[0]?.[1];
+      const own = Object.entries(market.bids)
+        .filter(([, bid]) => bid.listing_id === listing_id && bid.bidder_id === market.customer)
+        .sort(([, a], [, b]) => b.amount - a.amount);
+      const status = statusOf(it, now);
+      const messages = Object.values(market.messages)
+        .filter(row => row.listing_id === listing_id)
+        .sort((a, b) => (a.at < b.at ? -1 : 1));
+      return {
+        title: it.title,
+        listing_id,
+        category: it.category,
+        condition: it.condition,
+        ...(it.description ? { description: it.description } : {}),
+        seller: market.members[it.seller_id]!.name,
+        seller_id: it.seller_id,
+        status,
+        ends: it.ends,
+        start_price: it.start_price,
+        step: it.step,
+        ...(top ? { highest_bid: top.amount } : {}),
+        ...(status === "open" ? { next_bid: leastBid(it, top) } : {}),
+        ...(it.buy_now === undefined ? {} : { buy_now: it.buy_now }),
+        bids: bids.length,
+        ...(own.length > 0
+          ? {
+              own_bids: own.map(([bid_id, bid]) => ({
+                bid_id,
+                amount: bid.amount,
+                at: bid.at,
+                standing: standingOf(bid_id, bid, it, bids[0]?.[0]),
+              })),
+            }
+          : {}),
+        ...(messages.length > 0
+          ? {
+              messages: messages
+                .slice(-5)
+                .map(row => ({ from: market.members[row.from]!.name, text: row.text, at: row.at })),
+            }
+          : {}),
+      };
+    },
+  }),
+};

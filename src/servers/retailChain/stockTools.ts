@@ -1,0 +1,189 @@
+/** Tools that transfer, receive and adjust stock. */
+import { z } from "zod";
+import { getOriginal } from "../../environment/draft.ts";
+import { day, id, label } from "../../environment/fieldSchemas.ts";
+import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
+import { addDays } from "../../environment/time.ts";
+import { itemId, quantity, storeId } from "./parameters.ts";
+import { soldAt } from "./itemQueries.ts";
+import { fitsShelf, itemOf, mayMove, reservedNow, storeOf, Chain, trading } from "./state.ts";
+
+const tool = createToolFactory(Chain);
+
+const reasons = ["counted", "damaged", "stolen", "found", "returned"] as const;
+
+export const stockTools = {
+  transfer_stock: tool({
+    effect: "write",
+    summary:
+      "Send some of an item from a store that the user looks after to another store, as a shipment: it arrives today within a city, else tomorrow. What is reserved stays.",
+    input: {
+      item_id: itemId,
+      from_store_id: id("store").describe("Store that sends it, one that the user looks after"),
+      to_store_id: id("store").describe("Store that gets it"),
+      quantity: quantity.describe("How many"),
+    },
+    returns: {
+      number: label("shipment"),
+      shipment_id: id("shipment"),
+      expected: day(),
+      from_available: z.int().describe("How many the sending store can still sell"),
+    },
+    run(chain, { item_id, from_store_id, to_store_id, quantity: moved }, { now, newId }) {
+      const stands = getOriginal(chain);
+      const [item, from, to] = [
+        itemOf(stands, item_id),
+        storeOf(stands, from_store_id),
+        storeOf(stands, to_store_id),
+      ];
+      if (from_store_id === to_store_id)
+        refuse("invalid_params", "from_store_id and to_store_id are the same store");
+      mayMove(stands, from_store_id);
+      trading(to, to_store_id, now);
+      const lies = soldAt(stands, from_store_id, item_id);
+      const held = reservedNow(stands, now)(from_store_id, item_id);
+      if (moved > lies - held)
+        refuse(
+          "precondition_failed",
+          `${from.name} has ${lies} of ${item.name} (${item_id}) and ${held} of them are reserved: ${lies - held} can be moved, ${moved} wanted`,
+          "move fewer, or from another store",
+        );
+      chain.stock[from_store_id]![item_id] = lies - moved;
+      const number = 1 + Math.max(0, ...Object.values(stands.shipments).map(it => it.number));
+      const expected = addDays(now, from.city === to.city ? 0 : 1);
+      const shipment_id = newId("shp");
+      chain.shipments[shipment_id] = {
+        number,
+        store_id: to_store_id,
+        sender: from.name,
+        expected,
+        lines: { [item_id]: moved },
+      };
+      return { number: String(number), shipment_id, expected, from_available: lies - moved - held };
+    },
+  }),
+  receive_shipment: tool({
+    effect: "write",
+    summary:
+      "Take in a shipment that has arrived at a store that the user looks after: its items go on the shelves.",
+    input: {
+      shipment_id: id("shipment").describe(
+        "Shipment id, as retail_chain_get_store gives it among the expected ones",
+      ),
+    },
+    returns: {
+      number: label("shipment"),
+      shipment_id: id("shipment"),
+      store: label("store"),
+      store_id: id("store"),
+      items: z.array(
+        z.object({ item: label("item"), item_id: id("item"), added: z.int(), on_hand: z.int() }),
+      ),
+    },
+    run(chain, { shipment_id }, { now }) {
+      const shipment = findEntity(
+        chain.shipments,
+        shipment_id,
+        "shipment",
+        "retail_chain_get_store lists the shipments that a store expects",
+      );
+      const { number, store_id, expected, received } = shipment;
+      const what = `shipment ${number} (${shipment_id})`;
+      mayMove(chain, store_id);
+      if (received !== undefined) refuse("conflict", `${what} was already taken in at ${received}`);
+      if (expected > now.slice(0, 10))
+        refuse(
+          "precondition_failed",
+          `${what} is expected on ${expected} and has not arrived yet`,
+          "take it in on that day",
+        );
+      trading(storeOf(chain, store_id), store_id, now);
+      const shelf = chain.stock[store_id]!;
+      const added = Object.entries(shipment.lines).map(([item_id, n]) => ({
+        item: chain.items[item_id]!.name,
+        item_id,
+        added: n,
+        on_hand: (shelf[item_id] ?? 0) + n,
+      }));
+      for (const it of added) fitsShelf(chain, it.item_id, it.on_hand);
+      for (const it of added) shelf[it.item_id] = it.on_hand;
+      shipment.received = now;
+      return {
+        number: String(number),
+        shipment_id,
+        store: chain.stores[store_id]!.name,
+        store_id,
+        items: added,
+      };
+    },
+  }),
+  adjust_stock: tool({
+    effect: "write",
+    summary:
+      "Correct how many of an item lie in a store that the user looks after, by so many more or fewer, with the reason.",
+    input: {
+      store_id: storeId,
+      item_id: itemId,
+      change: z
+        .int()
+        .min(-99)
+        .max(99)
+        .describe("How many more, or fewer as a negative number")
+        .meta({ examples: [-1, -2, -3, -4, 1, 2, 3, 5, 6, 10] }),
+      reason: z
+        .enum(reasons)
+        .describe(
+          "counted goes both ways; damaged and stolen only down; found and returned only up",
+        ),
+    },
+    returns: {
+      item: label("item"),
+      item_id: id("item"),
+      store: label("store"),
+      store_id: id("store"),
+      on_hand: z.int(),
+      available: z.int(),
+    },
+    run(chain, { store_id, item_id, change, reason }, { now }) {
+      const stands = getOriginal(chain);
+      const [item, store] = [itemOf(stands, item_id), storeOf(stands, store_id)];
+      if (change === 0)
+        refuse("invalid_params", "change is 0", "say how many more or fewer there are");
+      const wrong =
+        (change > 0 && (reason === "damaged" || reason === "stolen")) ||
+        (change < 0 && (reason === "found" || reason === "returned"));
+      if (wrong)
+        refuse(
+          "invalid_params",
+          `what is ${reason} makes ${change > 0 ? "less" : "more"}, and change is ${change}`,
+          "change the sign or the reason",
+        );
+      mayMove(stands, store_id);
+      const lies = soldAt(stands, store_id, item_id);
+      const held = reservedNow(stands, now)(store_id, item_id);
+      const on_hand = lies + change;
+      if (on_hand < 0)
+        refuse(
+          "precondition_failed",
+          `only ${lies} of ${item.name} (${item_id}) lie in ${store.name}, which cannot become ${on_hand}`,
+          `take off ${lies} or fewer`,
+        );
+      if (on_hand < held)
+        refuse(
+          "precondition_failed",
+          `${held} of ${item.name} (${item_id}) are reserved in ${store.name}, and ${on_hand} would be left`,
+          `take off ${lies - held} or fewer, or cancel a reservation with retail_chain_cancel_reservation`,
+        );
+      fitsShelf(stands, item_id, on_hand);
+      chain.stock[store_id]![item_id] = on_hand;
+      return {
+        item: item.name,
+        item_id,
+        store: store.name,
+        store_id,
+        on_hand,
+        available: on_hand - held,
+      };
+    },
+  }),
+};

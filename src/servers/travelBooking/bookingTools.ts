@@ -1,0 +1,195 @@
+/** Tools that list and show bookings and insure them. */
+import { z } from "zod";
+import { roundToCents } from "../../environment/amounts.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { cents, day, id, label, minute, spokenId } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { containsWords } from "../../environment/textSearch.ts";
+import { charge, covers, Agency } from "./state.ts";
+import { listBookings, bookedAs, reference, stateOf } from "./bookingLookup.ts";
+
+const tool = createToolFactory(Agency);
+
+export const bookingTools = {
+  list_bookings: tool({
+    effect: "read",
+    summary:
+      "List flights and stays that are booked: those ahead first, then past and cancelled ones; of one state, route, hotel or traveller if wanted.",
+    input: {
+      state: z
+        .enum(["upcoming", "past", "cancelled"])
+        .optional()
+        .describe("Only those ahead, past or cancelled"),
+      route: label("flight_booking")
+        .optional()
+        .describe("Only flights whose route contains this, such as Port Alder to Lisbon"),
+      hotel: label("hotel_booking")
+        .optional()
+        .describe("Only stays at hotels whose name contains this"),
+      traveller: label("traveller").optional().describe("Only bookings of this traveller"),
+      limit: z
+        .int()
+        .min(1)
+        .max(50)
+        .optional()
+        .describe("At most this many of each, 14 if not given")
+        .meta({ examples: [1, 2, 3, 5] }),
+    },
+    returns: {
+      flights: z.array(
+        z.object({
+          route: label("flight_booking"),
+          flight_booking_id: id("flight_booking"),
+          reference: spokenId("reference"),
+          date: day(),
+          state: z.string(),
+          traveller: label("traveller"),
+        }),
+      ),
+      stays: z.array(
+        z.object({
+          hotel: label("hotel_booking"),
+          hotel_booking_id: id("hotel_booking"),
+          reference: spokenId("reference"),
+          check_in: day(),
+          state: z.string(),
+          traveller: label("traveller"),
+        }),
+      ),
+      more: z.int().optional().describe("How many were left out"),
+    },
+    run(agency, { state, route, hotel, traveller, limit = 14 }, { now }) {
+      const person = traveller?.trim().toLowerCase();
+      if (
+        person !== undefined &&
+        !Object.values(agency.travellers).some(it => it.name.toLowerCase() === person)
+      )
+        refuse(
+          "not_found",
+          `there is no traveller ${traveller}`,
+          `there are ${Object.values(agency.travellers)
+            .map(it => it.name)
+            .join(", ")}`,
+        );
+      const order = ["upcoming", "past", "cancelled"];
+      const all = listBookings(agency)
+        .filter(
+          it =>
+            (state === undefined || stateOf(it, now) === state) &&
+            (person === undefined || it.traveller.toLowerCase() === person),
+        )
+        .sort((a, b) => order.indexOf(stateOf(a, now)) - order.indexOf(stateOf(b, now)));
+      const flown = all.filter(
+        it =>
+          it.table === "flight_bookings" &&
+          (route === undefined
+            ? hotel === undefined
+            : it.name.toLowerCase().includes(route.trim().toLowerCase())),
+      );
+      const stayed = all.filter(
+        it =>
+          it.table === "hotel_bookings" &&
+          (hotel === undefined ? route === undefined : containsWords(it.name, hotel)),
+      );
+      const left = Math.max(0, flown.length - limit) + Math.max(0, stayed.length - limit);
+      return {
+        flights: flown.slice(0, limit).map(it => ({
+          route: it.name,
+          flight_booking_id: it.id,
+          reference: it.reference,
+          date: it.begins.slice(0, 10),
+          state: stateOf(it, now),
+          traveller: it.traveller,
+        })),
+        stays: stayed.slice(0, limit).map(it => ({
+          hotel: it.name,
+          hotel_booking_id: it.id,
+          reference: it.reference,
+          check_in: it.begins.slice(0, 10),
+          state: stateOf(it, now),
+          traveller: it.traveller,
+        })),
+        ...(left > 0 ? { more: left } : {}),
+      };
+    },
+  }),
+  get_booking: tool({
+    effect: "read",
+    summary:
+      "Get one booking in full by its reference: what it is for, times, traveller and document, seat and fare or room, price and insurance.",
+    input: { reference },
+    returns: {
+      reference: spokenId("reference"),
+      what: z.string(),
+      status: z.enum(["upcoming", "past", "cancelled"]),
+      traveller: label("traveller"),
+      document: z.string(),
+      begins: minute(),
+      ends: minute(),
+      fare: z.string().optional(),
+      seat: z.string().optional(),
+      room: z.string().optional(),
+      guests: z.int().optional(),
+      paid: cents(),
+      insurance: z.string().optional(),
+    },
+    run(agency, { reference: asked }, { now }) {
+      const it = bookedAs(agency, asked);
+      const own = agency[it.table][it.id]!;
+      const { document } = agency.travellers[own.traveller_id]!;
+      return {
+        reference: it.reference,
+        what: it.what,
+        status: stateOf(it, now),
+        traveller: it.traveller,
+        document: `${document.kind}, valid until ${document.expires}`,
+        begins: it.begins,
+        ends: it.ends,
+        ...("fare" in own
+          ? { fare: own.fare, seat: own.seat }
+          : { room: own.room, guests: own.guests }),
+        paid: it.paid,
+        ...(own.insurance ? { insurance: own.insurance.cover } : {}),
+      };
+    },
+  }),
+  purchase_insurance: tool({
+    effect: "write",
+    summary:
+      "Insure a booking before it begins. Cover plus also gives back most of the price when the customer cancels; a booking is insured once.",
+    input: {
+      reference,
+      cover: z.enum(covers).describe("basic: lost luggage and illness; plus: cancelling as well"),
+    },
+    returns: {
+      reference: spokenId("reference"),
+      cover: z.string(),
+      price: cents(),
+      card_left: cents(),
+    },
+    run(agency, { reference: asked, cover }, { now }) {
+      const it = bookedAs(getOriginal(agency), asked);
+      const own = agency[it.table][it.id]!;
+      if (it.status === "cancelled")
+        refuse(
+          "precondition_failed",
+          `booking ${it.reference} is cancelled`,
+          "insure a booking that is ahead",
+        );
+      if (it.begins <= now)
+        refuse(
+          "precondition_failed",
+          `${it.what} of booking ${it.reference} began at ${it.begins}: insurance is sold before`,
+          "insure a booking that is ahead",
+        );
+      if (own.insurance)
+        refuse("conflict", `booking ${it.reference} has cover ${own.insurance.cover} already`);
+      const price = roundToCents(
+        Math.max(cover === "basic" ? 6 : 12, it.paid * (cover === "basic" ? 0.04 : 0.09)),
+      );
+      charge(agency, price, `cover ${cover}`);
+      own.insurance = { cover, price };
+      return { reference: it.reference, cover, price, card_left: agency.card.left };
+    },
+  }),
+};

@@ -1,0 +1,197 @@
+/** Tools that book, change and cancel hotel stays. */
+import { z } from "zod";
+import { roundToCents } from "../../environment/amounts.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { cents, day, id, label, spokenId } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { traveller } from "./flightRules.ts";
+import {
+  ahead,
+  guests,
+  hotelBookingId,
+  hotelId,
+  requireNoSecondStay,
+  priceOf,
+  room,
+} from "./hotelRules.ts";
+import {
+  cancelDays,
+  charge,
+  hotelOf,
+  newReference,
+  nightsOf,
+  Agency,
+  travellerNamed,
+} from "./state.ts";
+
+const tool = createToolFactory(Agency);
+
+export const hotelTools = {
+  book_hotel: tool({
+    effect: "write",
+    summary:
+      "Book a room for some nights in the name of one traveller, and pay for it with the card on file.",
+    input: {
+      hotel_id: hotelId,
+      room,
+      check_in: day().describe("First night"),
+      check_out: day().describe("Day of leaving, after check_in"),
+      guests,
+      traveller,
+    },
+    returns: {
+      hotel: label("hotel_booking"),
+      hotel_booking_id: id("hotel_booking"),
+      reference: spokenId("reference"),
+      nights: z.int(),
+      paid: cents(),
+    },
+    run(
+      agency,
+      { hotel_id, guests: many = 1, traveller: name, ...nightsAndRoom },
+      { now, newId, random },
+    ) {
+      const stood = getOriginal(agency);
+      const stay = { ...nightsAndRoom, guests: many };
+      const traveller_id = travellerNamed(stood, name);
+      const paid = priceOf(stood, hotel_id, stay, now);
+      requireNoSecondStay(stood, traveller_id, stay);
+      const hotel = hotelOf(stood, hotel_id).name;
+      charge(agency, paid, `the stay at ${hotel}`);
+      const hotel_booking_id = newId("hbk");
+      const reference = newReference(random);
+      agency.hotel_bookings[hotel_booking_id] = {
+        reference,
+        hotel_id,
+        traveller_id,
+        room: stay.room,
+        guests: many,
+        check_in: stay.check_in,
+        check_out: stay.check_out,
+        paid,
+        status: "confirmed",
+      };
+      return {
+        hotel,
+        hotel_booking_id,
+        reference,
+        nights: nightsOf(stay.check_in, stay.check_out),
+        paid,
+      };
+    },
+  }),
+  modify_hotel_booking: tool({
+    effect: "write",
+    summary:
+      "Change the nights or the room of a stay that has not begun; the difference in price is charged or given back.",
+    input: {
+      hotel_booking_id: hotelBookingId,
+      check_in: day().optional().describe("New first night"),
+      check_out: day().optional().describe("New day of leaving"),
+      room: room.optional().describe("New kind of room"),
+    },
+    returns: {
+      hotel: label("hotel_booking"),
+      reference: spokenId("reference"),
+      check_in: day(),
+      check_out: day(),
+      room: z.string(),
+      charged: cents(),
+      given_back: cents(),
+    },
+    run(agency, { hotel_booking_id, ...changes }, { now }) {
+      const stood = getOriginal(agency);
+      const booking = ahead(stood, hotel_booking_id, now);
+      if (Object.keys(changes).length === 0)
+        refuse("invalid_params", "nothing to change is given", "give check_in, check_out or room");
+      const stay = {
+        check_in: changes.check_in ?? booking.check_in,
+        check_out: changes.check_out ?? booking.check_out,
+        room: changes.room ?? booking.room,
+        guests: booking.guests,
+      };
+      if (
+        stay.check_in === booking.check_in &&
+        stay.check_out === booking.check_out &&
+        stay.room === booking.room
+      )
+        refuse("conflict", `booking ${booking.reference} is like that already`);
+      const hotel = hotelOf(stood, booking.hotel_id);
+      if (hotel.cancellation === "strict" && stay.check_in !== booking.check_in)
+        refuse(
+          "permission_denied",
+          `${hotel.name} does not move the first night of a stay that is paid`,
+          "change the room or the day of leaving, or book anew",
+        );
+      const price = priceOf(stood, booking.hotel_id, stay, now, hotel_booking_id);
+      requireNoSecondStay(stood, booking.traveller_id, stay, hotel_booking_id);
+      const charged = roundToCents(price - booking.paid);
+      charge(agency, charged, `the change at ${hotel.name}`);
+      Object.assign(agency.hotel_bookings[hotel_booking_id]!, {
+        check_in: stay.check_in,
+        check_out: stay.check_out,
+        room: stay.room,
+        paid: price,
+      });
+      return {
+        hotel: hotel.name,
+        reference: booking.reference,
+        check_in: stay.check_in,
+        check_out: stay.check_out,
+        room: stay.room,
+        charged: Math.max(0, charged),
+        given_back: Math.max(0, -charged),
+      };
+    },
+  }),
+  cancel_hotel: tool({
+    effect: "write",
+    summary:
+      "Cancel a stay that has not begun. What comes back depends on the hotel and the day; a stay that gives nothing back must be accepted.",
+    destructive: true,
+    input: {
+      hotel_booking_id: hotelBookingId,
+      accept_no_refund: z
+        .boolean()
+        .optional()
+        .describe("True to cancel although nothing is given back"),
+    },
+    returns: {
+      reference: spokenId("reference"),
+      status: z.string(),
+      refund: cents(),
+      card_left: cents(),
+    },
+    run(agency, { hotel_booking_id, accept_no_refund }, { now }) {
+      const stood = getOriginal(agency);
+      const booking = ahead(stood, hotel_booking_id, now);
+      const { name, cancellation } = hotelOf(stood, booking.hotel_id);
+      const days = cancelDays[cancellation];
+      const inTime = days !== undefined && nightsOf(now.slice(0, 10), booking.check_in) >= days;
+      const firstNight = booking.paid / nightsOf(booking.check_in, booking.check_out);
+      const insured = booking.insurance?.cover === "plus" ? 0.8 * booking.paid : 0;
+      const refund = roundToCents(
+        Math.max(
+          inTime ? booking.paid : days === undefined ? 0 : booking.paid - firstNight,
+          insured,
+        ),
+      );
+      if (refund === 0 && !accept_no_refund)
+        refuse(
+          "precondition_failed",
+          `${name} gives nothing back of the ${booking.paid} paid for booking ${booking.reference}`,
+          "set accept_no_refund if the customer wants that, or change the stay with travel_booking_modify_hotel_booking",
+        );
+      charge(agency, -refund, "");
+      const own = agency.hotel_bookings[hotel_booking_id]!;
+      own.status = "cancelled";
+      own.paid = roundToCents(booking.paid - refund);
+      return {
+        reference: booking.reference,
+        status: own.status,
+        refund,
+        card_left: agency.card.left,
+      };
+    },
+  }),
+};

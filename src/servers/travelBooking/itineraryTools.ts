@@ -1,0 +1,179 @@
+/** Tools that create and list itineraries. */
+import { z } from "zod";
+import { roundToCents } from "../../environment/amounts.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { cents, id, label, spokenId } from "../../environment/fieldSchemas.ts";
+import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
+import { containsWords } from "../../environment/textSearch.ts";
+import { nightsOf, Agency } from "./state.ts";
+import { listBookings, bookedAs, reference, stateOf } from "./bookingLookup.ts";
+
+const tool = createToolFactory(Agency);
+
+const [mostItems, mostItineraries] = [8, 15];
+
+export const itineraryTools = {
+  create_itinerary: tool({
+    effect: "write",
+    summary: "Start an itinerary: an empty list with a name, to which bookings are added.",
+    input: {
+      name: z
+        .string()
+        .min(2)
+        .max(60)
+        .describe("Name of the itinerary")
+        .meta({
+          examples: [
+            "Easter in Porto",
+            "Spring break",
+            "Trade fair Milan",
+            "Weekend away",
+            "Conference in Vienna",
+            "Anniversary trip",
+            "Autumn workshop",
+            "City hopping",
+          ],
+        }),
+    },
+    returns: { name: label("itinerary"), itinerary_id: id("itinerary") },
+    run(agency, { name }, { newId }) {
+      const { itineraries } = getOriginal(agency);
+      const known = Object.entries(itineraries).find(
+        ([, it]) => it.name.toLowerCase() === name.trim().toLowerCase(),
+      );
+      if (known)
+        refuse(
+          "conflict",
+          `there is an itinerary ${known[1].name} already (${known[0]})`,
+          "add to that one, or choose another name",
+        );
+      if (Object.keys(itineraries).length >= mostItineraries)
+        refuse(
+          "limit_exceeded",
+          `there are ${mostItineraries} itineraries already, the most there may be`,
+          "add to one of them",
+        );
+      const itinerary_id = newId("iti");
+      agency.itineraries[itinerary_id] = { name: name.trim(), bookings: [] };
+      return { name: name.trim(), itinerary_id };
+    },
+  }),
+  add_to_itinerary: tool({
+    effect: "write",
+    summary:
+      "Put a booking into an itinerary, which keeps them in order of time. Two flights at one time, or two stays in one night, do not go together.",
+    input: {
+      itinerary_id: id("itinerary").describe(
+        "Itinerary id, as travel_booking_list_itineraries gives it",
+      ),
+      reference,
+    },
+    returns: {
+      name: label("itinerary"),
+      itinerary_id: id("itinerary"),
+      reference: spokenId("reference"),
+      bookings: z.int().describe("How many it holds now"),
+    },
+    run(agency, { itinerary_id, reference: asked }, { now }) {
+      const stood = getOriginal(agency);
+      const itinerary = findEntity(
+        stood.itineraries,
+        itinerary_id,
+        "itinerary",
+        "travel_booking_list_itineraries gives the ids",
+      );
+      const it = bookedAs(stood, asked);
+      if (itinerary.bookings.includes(it.reference))
+        refuse("conflict", `${itinerary.name} holds booking ${it.reference} already`);
+      if (stateOf(it, now) !== "upcoming")
+        refuse(
+          "precondition_failed",
+          `booking ${it.reference} is ${stateOf(it, now)}`,
+          "add a booking that is ahead",
+        );
+      if (itinerary.bookings.length >= mostItems)
+        refuse(
+          "limit_exceeded",
+          `${itinerary.name} holds ${mostItems} bookings, the most there may be`,
+          "start another itinerary",
+        );
+      const others = listBookings(stood).filter(
+        other => itinerary.bookings.includes(other.reference) && other.status === "confirmed",
+      );
+      const clash = others.find(
+        other => other.table === it.table && other.begins < it.ends && it.begins < other.ends,
+      );
+      if (clash)
+        refuse(
+          "conflict",
+          `${it.what} (${it.reference}, from ${it.begins}) overlaps ${clash.what} (${clash.reference}, until ${clash.ends}) in ${itinerary.name}`,
+          "choose another itinerary, or change one of the bookings",
+        );
+      agency.itineraries[itinerary_id]!.bookings.push(it.reference);
+      return {
+        name: itinerary.name,
+        itinerary_id,
+        reference: it.reference,
+        bookings: itinerary.bookings.length + 1,
+      };
+    },
+  }),
+  list_itineraries: tool({
+    effect: "read",
+    summary:
+      "Show itineraries with their bookings in order of time, nights and cost; all of them or only those whose name contains some words.",
+    input: {
+      name: label("itinerary").optional().describe("Only itineraries whose name contains this"),
+      limit: z
+        .int()
+        .min(1)
+        .max(15)
+        .optional()
+        .describe("At most this many, 10 if not given")
+        .meta({ examples: [1, 2, 3] }),
+    },
+    returns: {
+      itineraries: z.array(
+        z.object({
+          name: label("itinerary"),
+          itinerary_id: id("itinerary"),
+          nights: z.int(),
+          paid: cents(),
+          bookings: z.array(
+            z.object({ reference: spokenId("reference"), what: z.string(), begins: z.string() }),
+          ),
+        }),
+      ),
+      more: z.int().optional(),
+    },
+    run(agency, { name, limit = 10 }) {
+      const found = Object.entries(agency.itineraries).filter(
+        ([, it]) => !name || containsWords(it.name, name),
+      );
+      const all = listBookings(agency);
+      return {
+        itineraries: found.slice(0, limit).map(([itinerary_id, it]) => {
+          const own = all.filter(other => it.bookings.includes(other.reference));
+          const stays = own.filter(
+            other => other.table === "hotel_bookings" && other.status === "confirmed",
+          );
+          return {
+            name: it.name,
+            itinerary_id,
+            nights: stays.reduce(
+              (sum, other) => sum + nightsOf(other.begins.slice(0, 10), other.ends.slice(0, 10)),
+              0,
+            ),
+            paid: roundToCents(own.reduce((sum, other) => sum + other.paid, 0)),
+            bookings: own.map(other => ({
+              reference: other.reference,
+              what: other.status === "cancelled" ? `${other.what} (cancelled)` : other.what,
+              begins: other.begins.replace("T", " "),
+            })),
+          };
+        }),
+        ...(found.length > limit ? { more: found.length - limit } : {}),
+      };
+    },
+  }),
+};
