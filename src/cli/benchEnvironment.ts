@@ -37,7 +37,7 @@ async function recordedMix({ catalog, resources }: Terminal): Promise<readonly R
     servers,
     menu: "chain",
     preset: "student",
-    variants: 0,
+    variantsPerFixture: 0,
   })) {
     if (it.kind === "rejected") continue;
     const { servers: pinned, seed, menu, trajectory } = it.task;

@@ -1,10 +1,10 @@
 /** Tasks for tests, made on the shipped servers. */
 import { join } from "node:path";
-import type { SynthesisOptions } from "../../src/synthesis/pipeline/synthesizer.ts";
 import type { RejectedAttempt } from "../../src/synthesis/pipeline/report.ts";
 import { synthesize } from "../../src/synthesis/pipeline/synthesize.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import { catalog, root } from "../contracts/doors.ts";
+import type { SynthesisOptions } from "../../src/synthesis/pipeline/synthesisOptions.ts";
 
 export const resources = join(root, "resources");
 

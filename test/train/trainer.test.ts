@@ -59,7 +59,7 @@ beforeAll(async () => {
     menu: "chain",
     preset: "student",
     split: "train",
-    oneTurn: 1,
+    oneTurnShare: 1,
   })) {
     if (it.kind === "accepted") lines.push(formatTaskLine(it.task));
     if (lines.length === 8) break;

@@ -1,98 +1,95 @@
 /**
- * Synthesis by a cast that takes its time: several places of the file are worked on at once, and
- * what comes of them is told in the order of the file. Goes on after tasks that are there already.
- * Knows neither models nor files.
+ * Synthesis with a language model: works on several slots of the file at once and yields their
+ * attempts in the order of the file. Continues after attempts that were made before.
  */
 import { PolicyFault } from "../../policy/policy.ts";
+import { attemptTask, type AttemptResult } from "./attemptTask.ts";
 import type { TaskSlot } from "./composition.ts";
 import { DuplicateFilter } from "./filter.ts";
-import { Synthesizer, type SynthesisOptions } from "./synthesizer.ts";
-import {
-  attemptTask,
-  attemptsPerServer,
-  selectServers,
-  planSynthesisSlots,
-  type AttemptResult,
-} from "./synthesize.ts";
+import { attemptsPerServer, planSynthesisSlots, selectServers } from "./synthesize.ts";
+import type { SynthesisOptions } from "./synthesisOptions.ts";
+import { Synthesizer } from "./synthesizer.ts";
 
 export interface ConcurrentOptions {
-  /** Places worked on at once. */
+  /** Slots worked on at once. */
   readonly concurrency: number;
-  /** Attempts that were made before, in their order: they come first, as they are. */
+  /** Attempts that were made before, in their order. They come first, unchanged. */
   readonly earlierAttempts: readonly AttemptResult[];
 }
 
-/** Attempts in a row that a fault of the model's cut off, after which the fault goes up. */
-const mostFaults = 5;
+/** The most attempts in a row that may end in a fault of the model before the fault is thrown. */
+const maxFaults = 5;
 
 /**
- * A stream of attempts that ends when there are as many tasks as wanted. Throws a `PolicyFault`
- * where the model no longer answers.
+ * Yields attempts until there are as many tasks as wanted. Throws a `PolicyFault` if the model no
+ * longer answers.
  */
 export async function* synthesizeConcurrently(
-  synthesis: SynthesisOptions,
+  options: SynthesisOptions,
   { concurrency, earlierAttempts }: ConcurrentOptions,
 ): AsyncGenerator<AttemptResult> {
-  const servers = selectServers(synthesis);
   const stop = new AbortController();
-  const signal = synthesis.signal ? AbortSignal.any([synthesis.signal, stop.signal]) : stop.signal;
-  const work = { ...synthesis, servers, signal };
-  const [studio, kept] = [new Synthesizer(work), new DuplicateFilter()];
-  const slots = planSynthesisSlots(work);
+  const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
+  const ownOptions = { ...options, servers: selectServers(options), signal };
+  const context = {
+    options: ownOptions,
+    synthesizer: new Synthesizer(ownOptions),
+    duplicates: new DuplicateFilter(),
+  };
+  const slots = planSynthesisSlots(ownOptions);
   let slot = slots.next();
-  for (const attempted of earlierAttempts) {
-    yield attempted;
-    if (attempted.kind === "rejected") continue;
-    kept.addIfNew(attempted.task);
-    studio.recordAccepted(attempted.task);
-    if (!slot.done) slot = slots.next(attempted.task.servers[0]!.name);
+  for (const attempt of earlierAttempts) {
+    yield attempt;
+    if (attempt.kind === "rejected") continue;
+    context.duplicates.addIfNew(attempt.task);
+    context.synthesizer.recordAccepted(attempt.task);
+    if (!slot.done) slot = slots.next(attempt.task.servers[0]!.name);
   }
-  let [n, faults] = [Math.max(-1, ...earlierAttempts.map(numberOf)) + 1, 0];
+  let n = Math.max(-1, ...earlierAttempts.map(getNumber)) + 1;
+  let faults = 0;
 
-  /** All that is tried for one place, the last one accepted unless nothing came of it. */
-  async function filled({ kind, servers: order }: TaskSlot): Promise<AttemptResult[]> {
-    const all: AttemptResult[] = [];
-    for (let i = 0; i < order.length * attemptsPerServer; i++) {
+  /** The attempts for one slot. The last one is accepted unless the servers have no such task. */
+  async function fillSlot({ kind, servers }: TaskSlot): Promise<AttemptResult[]> {
+    const attempts: AttemptResult[] = [];
+    for (let i = 0; i < servers.length * attemptsPerServer; i++) {
       signal.throwIfAborted();
-      const aim = { n: n++, home: order[Math.floor(i / attemptsPerServer)]!, kind };
-      const attempted = await attemptTask(aim, work, studio, kept).catch((error: unknown) => {
-        if (!(error instanceof PolicyFault) || ++faults >= mostFaults) throw error;
+      const target = { n: n++, home: servers[Math.floor(i / attemptsPerServer)]!, kind };
+      const attempt = await attemptTask(target, context).catch((error: unknown) => {
+        if (!(error instanceof PolicyFault) || ++faults >= maxFaults) throw error;
         return undefined;
       });
-      if (!attempted) continue;
+      if (!attempt) continue;
       faults = 0;
-      all.push(attempted);
-      if (attempted.kind === "accepted") break;
+      attempts.push(attempt);
+      if (attempt.kind === "accepted") break;
     }
-    return all;
+    return attempts;
   }
 
-  const lanes: Promise<AttemptResult[]>[] = [];
+  const running: Promise<AttemptResult[]>[] = [];
   try {
     for (;;) {
-      while (lanes.length < concurrency && !slot.done) {
-        const lane = filled(slot.value);
-        // it is waited for in its turn; until then nobody minds
-        lane.catch(() => {});
-        lanes.push(lane);
+      while (running.length < concurrency && !slot.done) {
+        const filling = fillSlot(slot.value);
+        // it is awaited in its turn; until then its rejection counts as handled
+        filling.catch(() => {});
+        running.push(filling);
         slot = slots.next(slot.value.servers[0]!);
       }
-      const lane = lanes.shift();
-      if (!lane) return;
-      const attempts = await lane;
+      const next = running.shift();
+      if (!next) return;
+      const attempts = await next;
       yield* attempts;
       if (attempts.at(-1)?.kind !== "accepted") return;
     }
   } finally {
-    stop.abort(new Error("nobody waits for it"));
-    await Promise.allSettled(lanes);
+    stop.abort(new Error("the synthesis has ended"));
+    await Promise.allSettled(running);
   }
 }
 
 /** An attempt's number, with which its id ends. */
-const numberOf = (attempted: AttemptResult): number =>
-  Number(
-    /-(\d+)$/.exec(
-      attempted.kind === "accepted" ? attempted.task.id : attempted.rejected.id,
-    )?.[1] ?? -1,
-  );
+function getNumber(attempt: AttemptResult): number {
+  const { id } = attempt.kind === "accepted" ? attempt.task : attempt.rejected;
+  return Number(/-(\d+)$/.exec(id)?.[1] ?? -1);
+}

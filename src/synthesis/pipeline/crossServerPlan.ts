@@ -1,114 +1,113 @@
 /**
- * What a talk over several servers is to be about: one bridge or two that follow one another, the
- * least used ones first, and whether the first call is asked for or goes unsaid. Knows no sessions
- * and no words.
+ * Plans a conversation across servers: one link, or two that follow one another, the least used
+ * first, and whether the user asks for the first call or only for what is done with its result.
  */
 import type { Random } from "../../environment/random.ts";
 import type { Task } from "../../trajectory/task.ts";
+import type { UseCounts } from "../graph/chains.ts";
 import type { CrossServerLink } from "../text/crossServerLinks.ts";
 import type { LinkStep } from "../user/linkStep.ts";
 
-/** The wishes of a talk over several servers. */
 export interface CrossServerPlan {
+  /** What the user asks for, by name. */
   readonly steps: ReadonlyMap<string, LinkStep>;
-  /** Full names of the tools wished for and read, in order. */
+  /** Full names of the tools of the links, in order. */
   readonly chain: readonly string[];
-  /** Names of the servers that take part, in the order in which they come in. */
+  /** Names of the servers that take part, in the order in which they are first used. */
   readonly servers: readonly string[];
-  /** Names of the bridges, in order. */
+  /** Names of the links, in order. */
   readonly links: readonly string[];
 }
 
-/**
- * How often the first call is asked for where it might go unsaid, and how often a second bridge
- * follows.
- */
-const shares = { asked: 0.45, second: 0.6 };
+/** How often the user asks for the first call where there is a choice, and for a second link. */
+const shares = { requested: 0.45, second: 0.6 };
 
-const serverIn = (tool: string, servers: readonly string[]) =>
-  servers.find(it => tool.startsWith(`${it}_`))!;
+export interface LinkSource {
+  readonly links: readonly CrossServerLink[];
+  readonly servers: readonly string[];
+  /** The server that takes part. */
+  readonly home: string;
+  /** How often each link has been used, by name. */
+  readonly uses: UseCounts;
+}
 
-/**
- * A plan with this server in it, or undefined where no bridge touches it. `uses` counts by bridge.
- */
+/** A plan with the home server in it, or undefined if no link starts or ends there. */
 export function planCrossServerTask(
-  bridges: readonly CrossServerLink[],
-  servers: readonly string[],
-  home: string,
-  uses: ReadonlyMap<string, number>,
+  { links, servers, home, uses }: LinkSource,
   random: Random,
 ): CrossServerPlan | undefined {
-  const endsOf = (it: CrossServerLink) => [serverIn(it.from, servers), serverIn(it.to, servers)];
-  const near = bridges.filter(it => !it.second && endsOf(it).includes(home));
-  if (near.length === 0) return undefined;
-  const rarity = (it: CrossServerLink) => 1 / (1 + (uses.get(it.name) ?? 0)) ** 2;
-  const first = random.pickWeighted(near, rarity);
-  const followers = bridges.filter(
-    it =>
-      it.from === first.to && it.after && !(endsOf(first).includes(endsOf(it)[1]!) && it.second),
+  const candidates = links.filter(it => !it.second && listServers([it], servers).includes(home));
+  if (candidates.length === 0) return undefined;
+  const getWeight = (it: CrossServerLink) => 1 / (1 + (uses.get(it.name) ?? 0)) ** 2;
+  const first = random.pickWeighted(candidates, getWeight);
+  const returns = (it: CrossServerLink) =>
+    listServers([first], servers).includes(serverOf(it.to, servers));
+  const followers = links.filter(
+    it => it.from === first.to && it.after && !(it.second && returns(it)),
   );
   const second =
     followers.length > 0 && random.boolean(shares.second)
-      ? random.pickWeighted(followers, rarity)
+      ? random.pickWeighted(followers, getWeight)
       : undefined;
-  return planOf(
-    first,
-    second,
-    first.after !== undefined && (!first.forms || random.boolean(shares.asked)),
-    endsOf,
-  );
+  const isRequested =
+    first.after !== undefined && (!first.forms || random.boolean(shares.requested));
+  return createPlan(second ? [first, second] : [first], isRequested, servers);
 }
 
-/** A plan over these bridges, by name; or undefined where one is missing. */
+/** The plan over these links, by name, or undefined if one does not exist. */
 export function createPlanFromLinks(
   names: readonly string[],
-  isAsked: boolean,
-  bridges: readonly CrossServerLink[],
+  isRequested: boolean,
+  links: readonly CrossServerLink[],
   servers: readonly string[],
 ): CrossServerPlan | undefined {
-  const [first, second] = names.map(name => bridges.find(it => it.name === name));
+  const [first, second] = names.map(name => links.find(it => it.name === name));
   if (!first || (names.length > 1 && !second)) return undefined;
-  return planOf(first, second, isAsked, it => [
-    serverIn(it.from, servers),
-    serverIn(it.to, servers),
-  ]);
+  return createPlan(second ? [first, second] : [first], isRequested, servers);
 }
 
-function planOf(
-  first: CrossServerLink,
-  second: CrossServerLink | undefined,
-  isAsked: boolean,
-  endsOf: (it: CrossServerLink) => string[],
+function createPlan(
+  links: readonly [CrossServerLink, ...CrossServerLink[]],
+  isRequested: boolean,
+  servers: readonly string[],
 ): CrossServerPlan {
-  const all = second ? [first, second] : [first];
+  const [first] = links;
   const steps = new Map<string, LinkStep>();
-  if (isAsked) steps.set(`${first.name} from`, { link: first, end: "from" });
-  for (const it of all) steps.set(it.name, { link: it, end: "to" });
+  if (isRequested) steps.set(`${first.name} from`, { link: first, end: "from" });
+  for (const link of links) steps.set(link.name, { link, end: "to" });
   return {
     steps,
-    chain: [first.from, ...all.map(it => it.to)],
-    servers: [...new Set(all.flatMap(endsOf))],
-    links: all.map(it => it.name),
+    chain: [first.from, ...links.map(it => it.to)],
+    servers: listServers(links, servers),
+    links: links.map(it => it.name),
   };
 }
 
+const listServers = (links: readonly CrossServerLink[], servers: readonly string[]): string[] => [
+  ...new Set(links.flatMap(it => [serverOf(it.from, servers), serverOf(it.to, servers)])),
+];
+
+const serverOf = (tool: string, servers: readonly string[]): string =>
+  servers.find(it => tool.startsWith(`${it}_`))!;
+
 /**
- * Whether all its servers are called, and a value that one showed is an argument of a call to
- * another, with nobody having said it.
+ * Whether all needed servers are called, and a call takes a value from another server's result that
+ * the user has not said.
  */
 export function connectsServers(
   goals: Task["goals"],
   needed: readonly string[],
-  serverOf: (tool: string) => string,
+  getServer: (tool: string) => string,
 ): boolean {
-  const called = new Set(goals.flatMap(it => it.calls.map(call => serverOf(call.name))));
+  const listServersOf = (goal: Task["goals"][number]) =>
+    goal.calls.map(call => getServer(call.name));
+  const called = new Set(goals.flatMap(listServersOf));
   if (!needed.every(it => called.has(it))) return false;
-  const servers = (it: Task["goals"][number]) => it.calls.map(call => serverOf(call.name));
-  return goals.some(it =>
-    it.after.some(
+  return goals.some(goal =>
+    goal.after.some(
       edge =>
         edge.kind === "explicit" &&
-        servers(goals[edge.goal]!).some(server => !servers(it).includes(server)),
+        listServersOf(goals[edge.goal]!).some(it => !listServersOf(goal).includes(it)),
     ),
   );
 }

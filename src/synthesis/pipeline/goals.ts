@@ -1,7 +1,6 @@
 /**
- * What a transcript shows that had to happen: its successful calls as goals, calls of one message
- * together, with the edges that values and preconditions drew between them. Reads the executed
- * transcript only, never the plan.
+ * Extracts the goals of a task from an executed transcript: the successful calls, those of one
+ * message together, with edges where a call needs a value or a precondition from an earlier one.
  */
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Goal } from "../../trajectory/task.ts";
@@ -9,78 +8,82 @@ import type { CallEvent, Event } from "../../trajectory/trajectory.ts";
 import type { DependencyGraph } from "../graph/dependencyGraph.ts";
 import { containsToken } from "../text/containsToken.ts";
 
+/** The successful calls of one message. */
 interface Step {
   readonly turn: number;
   readonly calls: CallEvent[];
   /** Every plain value of the results. */
-  readonly shown: Set<string>;
+  readonly resultValues: Set<string>;
 }
 
-/** The goals of an executed transcript, in its order, which is topological. */
+/** The goals of a transcript, in its order, which is topological. */
 export function extractGoals(events: readonly Event[], graph: DependencyGraph): Goal[] {
-  const texts: string[] = [];
-  const steps: Step[] = [];
-  for (const event of events) {
-    if (event.kind === "user") texts.push(event.text);
-    if (event.kind !== "call" || event.outcome.kind !== "ok") continue;
-    const last = steps.at(-1);
-    const step =
-      last && last.calls[0]!.message === event.message
-        ? last
-        : { turn: texts.length - 1, calls: [], shown: new Set<string>() };
-    if (step !== last) steps.push(step);
-    step.calls.push(event);
-    for (const it of scalarsOf(event.outcome.value)) step.shown.add(String(it));
-  }
+  const { userTexts, steps } = collectSteps(events);
   return steps.map((step, i) => ({
     calls: step.calls.map(it => ({ name: it.name, arguments: it.arguments as JsonObject })),
-    after: edgesInto(step, steps.slice(0, i), texts.slice(0, step.turn + 1).join("\n"), graph),
+    after: findEdges(step, steps.slice(0, i), userTexts.slice(0, step.turn + 1).join("\n"), graph),
     turn: step.turn,
   }));
 }
 
+function collectSteps(events: readonly Event[]): { userTexts: string[]; steps: Step[] } {
+  const userTexts: string[] = [];
+  const steps: Step[] = [];
+  for (const event of events) {
+    if (event.kind === "user") userTexts.push(event.text);
+    if (event.kind !== "call" || event.outcome.kind !== "ok") continue;
+    let step = steps.at(-1);
+    if (step?.calls[0]!.message !== event.message) {
+      step = { turn: userTexts.length - 1, calls: [], resultValues: new Set() };
+      steps.push(step);
+    }
+    step.calls.push(event);
+    for (const it of listScalars(event.outcome.value)) step.resultValues.add(String(it));
+  }
+  return { userTexts, steps };
+}
+
 /**
- * The latest earlier step whose result carries an argument that no user said; else the latest that
- * a precondition names.
+ * The edges into a step: for an argument that the user has not said, from the latest step that
+ * shows it; for a precondition, from the latest step that fulfils it.
  */
-function edgesInto(
+function findEdges(
   step: Step,
   before: readonly Step[],
-  said: string,
+  userText: string,
   graph: DependencyGraph,
 ): Goal["after"] {
   const edges = new Map<number, Goal["after"][number]>();
+  const addEdge = (goal: number, edge: Pick<Goal["after"][number], "kind" | "via">) => {
+    if (goal >= 0 && !edges.has(goal)) edges.set(goal, { goal, ...edge });
+  };
   for (const call of step.calls) {
     for (const [via, value] of Object.entries(call.arguments as JsonObject)) {
-      for (const scalar of scalarsOf(value)) {
-        if (!isTelling(scalar) || containsToken(said, String(scalar))) continue;
-        const goal = before.findLastIndex(it => it.shown.has(String(scalar)));
-        if (goal >= 0 && !edges.has(goal)) edges.set(goal, { goal, kind: "explicit", via });
+      for (const scalar of listScalars(value)) {
+        if (!isDistinctive(scalar) || containsToken(userText, String(scalar))) continue;
+        const goal = before.findLastIndex(it => it.resultValues.has(String(scalar)));
+        addEdge(goal, { kind: "explicit", via });
       }
     }
-    const needed = graph.edgesTo(call.name).filter(it => it.kind === "implicit");
+    const required = graph.edgesTo(call.name).filter(it => it.kind === "implicit");
     const goal = before.findLastIndex(it =>
-      it.calls.some(other => needed.some(edge => edge.a === other.name)),
+      it.calls.some(other => required.some(edge => edge.a === other.name)),
     );
-    if (goal >= 0 && !edges.has(goal)) edges.set(goal, { goal, kind: "implicit" });
+    addEdge(goal, { kind: "implicit" });
   }
   return [...edges.values()].sort((a, b) => a.goal - b.goal);
 }
 
 /**
- * Values that do not turn up by chance: no booleans, no small whole numbers, no one- or two-letter
- * words.
+ * Whether a value does not occur by chance: not a boolean, a small whole number or a word of one or
+ * two letters.
  */
-function isTelling(value: Json): boolean {
+function isDistinctive(value: Json): boolean {
   if (typeof value === "number") return !Number.isInteger(value) || Math.abs(value) >= 10;
   return typeof value === "string" && value.length >= 3;
 }
 
-function* scalarsOf(value: Json): Generator<Exclude<Json, readonly Json[] | JsonObject>> {
+function* listScalars(value: Json): Generator<Exclude<Json, readonly Json[] | JsonObject>> {
   if (value === null || typeof value !== "object") yield value;
-  else
-    for (const it of Array.isArray(value)
-      ? (value as readonly Json[])
-      : Object.values(value as JsonObject))
-      yield* scalarsOf(it);
+  else for (const it of Object.values(value)) yield* listScalars(it);
 }

@@ -1,19 +1,19 @@
 /**
- * What makes a menu harder than the chain needs: tools that do not help, lists of allowed values
- * taken away, another order; and for a task that nothing can do, a menu without what it wants.
- * Knows names and declarations, not conversations.
+ * Creates the menu of a task: the tools that were called, with tools that do not help, in a random
+ * order and with or without the lists of allowed values.
  */
 import type { Server, Tool } from "../../environment/server.ts";
 import type { Random } from "../../environment/random.ts";
 import { declarationsOf, type ToolDeclaration } from "../graph/declarations.ts";
 import type { MenuKind } from "./presets.ts";
+import { isSubstitute } from "./substitutes.ts";
 
 interface MenuEntry {
   readonly name: string;
   readonly enumsStripped?: true;
 }
 
-/** What is on offer, what was taken away, and what was turned to make it so. */
+/** The tools on the menu, those that were hidden, and the knobs that describe it in the task. */
 export interface Menu {
   readonly menu: MenuEntry[];
   readonly hidden: string[];
@@ -25,171 +25,138 @@ export interface Menu {
   };
 }
 
-/** What a menu is made of. */
 export interface MenuOptions {
   readonly kind: MenuKind;
-  /** The home, then the other servers that are open. */
+  /** The home server, then the other servers of the session. */
   readonly servers: readonly Server[];
-  /** Full names of tools that the talk called. */
+  /** Full names of tools that the conversation called. */
   readonly calledTools: ReadonlySet<string>;
-  /** Full names of tools that are not to be had. */
+  /** Full names of tools that must not be on the menu. */
   readonly hiddenTools: ReadonlySet<string>;
   /**
-   * Tools of other servers beside those of the home; `mixed` has them among the company of a menu
-   * of kind `chain`.
+   * The number of tools of other servers; `mixed` has some of them within the size of a menu of
+   * kind `chain`.
    */
   readonly distractors: number | "mixed";
-  /** Only tools of other servers. */
+  /** Only tools of other servers are on the menu. */
   readonly onlyOtherServers: boolean;
   readonly stripsEnums: boolean;
 }
 
-/** Tools on a menu of kind `chain`, those of other servers that join it aside. */
-const mostOnMenu = 8;
+/** The most tools on a menu of kind `chain`, apart from distractors. */
+const maxMenuSize = 8;
 
-/** The tools on offer: those that the talk called and others beside them, in a random order. */
-export function createMenu(offer: MenuOptions, random: Random): Menu {
-  const { servers, calledTools, hiddenTools, kind, onlyOtherServers, stripsEnums } = offer;
-  const declared = servers.flatMap(it => [...declarationsOf(it).values()]);
-  const needed = declared.filter(it => calledTools.has(it.tool.name));
-  const missed = declared.filter(it => hiddenTools.has(it.tool.name));
-  // none that would do as well as a tool that is needed: a menu must not hold two right answers;
-  // nor one that does what is missing
-  const others = declared.filter(
+/** The fewest tools on a menu of a conversation that calls nothing. */
+const minIdleMenuSize = 3;
+
+/** Tools beside those that the conversation needs. */
+interface Additions {
+  readonly tools: readonly ToolDeclaration[];
+  /** How many of them are of other servers. */
+  readonly distractorCount: number;
+}
+
+/** What the additions are chosen from. */
+interface Candidates {
+  readonly needed: readonly ToolDeclaration[];
+  readonly all: readonly ToolDeclaration[];
+  /** Of the home server, and of other servers that the conversation called. */
+  readonly near: readonly ToolDeclaration[];
+  readonly foreign: readonly ToolDeclaration[];
+}
+
+export function createMenu(options: MenuOptions, random: Random): Menu {
+  const { servers, calledTools, hiddenTools, kind, stripsEnums } = options;
+  const declarations = servers.flatMap(it => [...declarationsOf(it).values()]);
+  const needed = declarations.filter(it => calledTools.has(it.tool.name));
+  const hidden = declarations.filter(it => hiddenTools.has(it.tool.name));
+  // a menu must not offer two right answers, nor a tool that does what a hidden one does
+  const exclusive = [...(kind === "chain" ? needed : []), ...hidden];
+  const all = declarations.filter(
     it =>
       !needed.includes(it) &&
-      !missed.includes(it) &&
-      ![...(kind === "chain" ? needed : []), ...missed].some(other => isSubstitute(it, other)),
+      !hidden.includes(it) &&
+      !exclusive.some(other => isSubstitute(it, other)),
   );
-  const home = servers[0]!.name;
-  // a talk over several servers has company from each of them
-  const near = new Set([home, ...needed.map(it => it.tool.server)]);
-  const [own, foreign] = [
-    others.filter(it => near.has(it.tool.server)),
-    others.filter(it => !near.has(it.tool.server)),
-  ];
-  const isIdle = needed.length === 0;
-  let beside: ToolDeclaration[];
-  let joined: number;
-  if (offer.distractors === "mixed" && kind === "chain") {
-    beside = isIdle
-      ? some(onlyOtherServers ? foreign : others, 3 + random.integer(mostOnMenu - 2), random)
-      : mixed(needed, others, random);
-    joined = beside.filter(it => it.tool.server !== home).length;
-  } else {
-    const room = Math.max(0, mostOnMenu - needed.length);
-    const n =
-      kind === "full"
-        ? Infinity
-        : isIdle
-          ? 3 + random.integer(mostOnMenu - 2)
-          : room === 0
-            ? 0
-            : 1 + random.integer(room);
-    const far = some(foreign, offer.distractors === "mixed" ? 0 : offer.distractors, random);
-    beside = [
-      ...(onlyOtherServers
-        ? some(
-            foreign.filter(it => !far.includes(it)),
-            n,
-            random,
-          )
-        : some(own, n, random)),
-      ...far,
-    ];
-    joined = far.length;
-  }
+  const nearServers = new Set([servers[0]!.name, ...needed.map(it => it.tool.server)]);
+  const additions = chooseAdditions(
+    options,
+    {
+      needed,
+      all,
+      near: all.filter(it => nearServers.has(it.tool.server)),
+      foreign: all.filter(it => !nearServers.has(it.tool.server)),
+    },
+    random,
+  );
   const menu = random
-    .shuffle([...needed, ...beside])
+    .shuffle([...needed, ...additions.tools])
     .map(({ tool }): MenuEntry =>
       stripsEnums && hasEnum(tool) ? { name: tool.name, enumsStripped: true } : { name: tool.name },
     );
   return {
     menu,
-    hidden: missed.map(it => it.tool.name),
+    hidden: hidden.map(it => it.tool.name),
     knobs: {
       menu: kind,
-      company: beside.length - joined,
-      distractors: joined,
+      company: additions.tools.length - additions.distractorCount,
+      distractors: additions.distractorCount,
       enumsStripped: stripsEnums,
     },
   };
 }
 
-const some = (list: readonly ToolDeclaration[], n: number, random: Random): ToolDeclaration[] =>
-  random.shuffle(list).slice(0, n);
+function chooseAdditions(options: MenuOptions, candidates: Candidates, random: Random): Additions {
+  const { kind, servers, distractors, onlyOtherServers } = options;
+  const { needed, all, near, foreign } = candidates;
+  if (distractors === "mixed" && kind === "chain") {
+    const tools =
+      needed.length === 0
+        ? pickSome(onlyOtherServers ? foreign : all, drawIdleMenuSize(random), random)
+        : chooseMixed(needed, all, random);
+    const home = servers[0]!.name;
+    return { tools, distractorCount: tools.filter(it => it.tool.server !== home).length };
+  }
+  const count = kind === "full" ? Infinity : drawAdditionCount(needed.length, random);
+  const far = pickSome(foreign, distractors === "mixed" ? 0 : distractors, random);
+  const choices = onlyOtherServers ? foreign.filter(it => !far.includes(it)) : near;
+  return {
+    tools: [...pickSome(choices, count, random), ...far],
+    distractorCount: far.length,
+  };
+}
 
-/** Company of every server that is open, at most one menu full. */
-function mixed(
+function drawAdditionCount(neededCount: number, random: Random): number {
+  if (neededCount === 0) return drawIdleMenuSize(random);
+  const room = Math.max(0, maxMenuSize - neededCount);
+  return room === 0 ? 0 : 1 + random.integer(room);
+}
+
+const drawIdleMenuSize = (random: Random): number =>
+  minIdleMenuSize + random.integer(maxMenuSize - minIdleMenuSize + 1);
+
+const pickSome = (
+  list: readonly ToolDeclaration[],
+  count: number,
+  random: Random,
+): ToolDeclaration[] => random.shuffle(list).slice(0, count);
+
+/** Tools of every server, up to the size of a menu: at least one of each other server. */
+function chooseMixed(
   needed: readonly ToolDeclaration[],
-  others: readonly ToolDeclaration[],
+  all: readonly ToolDeclaration[],
   random: Random,
 ): ToolDeclaration[] {
-  const room = mostOnMenu - needed.length;
+  const room = maxMenuSize - needed.length;
   if (room <= 0) return [];
-  const foreign = others.filter(it => it.tool.server !== needed[0]?.tool.server);
-  const n = Math.min(room, others.length, 1 + random.integer(room));
-  // at least one of every server that was opened for it
-  const oneEach = [...new Set(foreign.map(it => it.tool.server))].map(server =>
+  const foreign = all.filter(it => it.tool.server !== needed[0]?.tool.server);
+  const count = Math.min(room, all.length, 1 + random.integer(room));
+  const oneOfEach = [...new Set(foreign.map(it => it.tool.server))].map(server =>
     random.pick(foreign.filter(it => it.tool.server === server)),
   );
-  const chosen = oneEach.slice(0, room);
-  return [
-    ...chosen,
-    ...some(
-      others.filter(it => !chosen.includes(it)),
-      Math.max(0, n - chosen.length),
-      random,
-    ),
-  ];
+  const chosen = oneOfEach.slice(0, room);
+  const others = all.filter(it => !chosen.includes(it));
+  return [...chosen, ...pickSome(others, Math.max(0, count - chosen.length), random)];
 }
-
-/** Two reads that take the same and show the same kind of thing, or two look-ups of one entity. */
-export function isSubstitute(a: ToolDeclaration, b: ToolDeclaration): boolean {
-  if (a.tool.effect !== "read" || b.tool.effect !== "read" || a.tool.server !== b.tool.server)
-    return false;
-  const required = (it: ToolDeclaration) =>
-    it.inputs
-      .filter(input => input.isRequired)
-      .map(input => input.entity)
-      .sort()
-      .join(" ");
-  if (required(a) !== required(b)) return false;
-  const outputs = new Set(a.outputs.map(it => it.entity));
-  if (b.outputs.some(it => outputs.has(it.entity))) return true;
-  const fields = (it: ToolDeclaration) =>
-    Object.keys((it.tool.outputSchema["properties"] ?? {}) as object);
-  const shared = fields(a).filter(it => fields(b).includes(it)).length;
-  return shared * 2 > Math.min(fields(a).length, fields(b).length);
-}
-
-/**
- * These tools of a server and what would do as well: what is hidden so that nothing does what they
- * do.
- */
-export function findToolsToHide(names: readonly string[], server: Server): Set<string> {
-  const declared = [...declarationsOf(server).values()];
-  const wanted = declared.filter(it => names.includes(it.tool.name));
-  return new Set(
-    declared
-      .filter(it => wanted.some(other => other === it || isSubstitute(it, other)))
-      .map(it => it.tool.name),
-  );
-}
-
-/**
- * Servers that are about the same things: what one of them offers is not unrelated to the others.
- */
-const kin: readonly (readonly string[])[] = [
-  ["calendar", "video_meeting"],
-  ["email", "team_chat", "social_media"],
-  ["banking", "payments", "budget", "trading"],
-  ["shopping", "marketplace", "retail_chain", "food_delivery"],
-  ["crm", "issue_tracker"],
-  ["maps", "vehicle", "travel_booking"],
-];
-
-export const areRelatedServers = (a: string, b: string): boolean =>
-  kin.some(it => it.includes(a) && it.includes(b));
 
 const hasEnum = (tool: Tool): boolean => JSON.stringify(tool.inputSchema).includes('"enum":');

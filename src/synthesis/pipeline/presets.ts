@@ -18,7 +18,7 @@ export interface Preset {
   /**
    * Names that people know are half said now and then, and put right by what the server hints at.
    */
-  readonly usesPartialMentions: boolean;
+  readonly usesPartialNames: boolean;
   /** Letters of an answer that are still said, where it has to be short. */
   readonly maxReplyLength?: number;
   /** Share of tasks with three to eight tools of other servers beside the menu. */
@@ -36,7 +36,7 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     oneTurnShare: 0,
     maxCalls: { chain: 12, full: 12 },
     maxResultLength: 2400,
-    usesPartialMentions: true,
+    usesPartialNames: true,
     distractorShare: 0.4,
     mixedMenuShare: 0,
     crossServerShare: 0.12,
@@ -49,7 +49,7 @@ export const presets: Readonly<Record<Preset["name"], Preset>> = {
     maxCalls: { chain: 6, full: 12 },
     maxResultLength: 800,
     // it does not read hints
-    usesPartialMentions: false,
+    usesPartialNames: false,
     maxReplyLength: 60,
     distractorShare: 0,
     mixedMenuShare: 0.5,

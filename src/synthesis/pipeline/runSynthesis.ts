@@ -15,8 +15,9 @@ import { synthesizeConcurrently } from "./concurrentSynthesis.ts";
 import type { MenuKind, Preset } from "./presets.ts";
 import { readRejected, rejectedFileFor, type Report } from "./report.ts";
 import { writeSynthesis, type SynthesisListeners } from "./synthesisFiles.ts";
-import { synthesize, type AttemptResult } from "./synthesize.ts";
-import type { SynthesisOptions } from "./synthesizer.ts";
+import type { AttemptResult } from "./attemptTask.ts";
+import { synthesize } from "./synthesize.ts";
+import type { SynthesisOptions } from "./synthesisOptions.ts";
 
 export type { SynthesisProgress } from "./synthesisProgress.ts";
 
@@ -125,7 +126,7 @@ class AttemptStream implements AsyncIterable<AttemptResult> {
     const { roles, concurrency } = this.#teacher;
     try {
       yield* synthesizeConcurrently(
-        { ...this.#synthesis, cast: roles },
+        { ...this.#synthesis, llmRoles: roles },
         { concurrency, earlierAttempts: await readAttempts(this.#file, roles.name) },
       );
     } catch (error) {

@@ -1,7 +1,7 @@
 /**
- * A conversation's way through the state machine as text, a line a user turn: `query -text->
- * check-query -sound-> turn …`, an attempt above the first behind the state it was made in:
- * `ask#2`. Written and read here; knows the states' names only.
+ * A conversation's transitions through the state machine as text, one line for each user turn:
+ * `query -text-> check-query -sound-> turn …`. A state with an attempt after the first is written
+ * `ask#2`.
  */
 import { z } from "zod";
 
@@ -35,30 +35,31 @@ export interface Transition {
   readonly attempt: number;
 }
 
-/** A log as files keep it. */
+/** A log in a file. */
 export const logSchema = z.array(z.string());
 
-/** The transitions as lines, one for each user turn. */
+/** Formats transitions as lines, one for each user turn. */
 export function formatStateLog(transitions: readonly Transition[]): string[] {
   const lines: string[] = [];
   for (const [i, { t, from, event, to, attempt }] of transitions.entries()) {
-    const last = transitions[i + 1]?.t !== t;
-    const step = `${attempt > 1 ? `${from}#${attempt}` : from} -${event.replaceAll("->", ">")}-> ${last ? to : ""}`;
+    const isLast = transitions[i + 1]?.t !== t;
+    const state = attempt > 1 ? `${from}#${attempt}` : from;
+    const step = `${state} -${event.replaceAll("->", ">")}-> ${isLast ? to : ""}`;
     lines[t - 1] = (lines[t - 1] ?? "") + step;
   }
   return lines;
 }
 
-/** The transitions that a log tells, in order. What it does not understand ends a line. */
+/** Parses a log into its transitions, in order. Skips the rest of a line at an unknown state. */
 export function parseStateLog(log: readonly string[]): Transition[] {
   return log.flatMap((line, i) => {
-    const found: Transition[] = [];
+    const transitions: Transition[] = [];
     const steps = [...line.matchAll(/([a-z-]+)(?:#(\d+))? -(.*?)-> (?=([a-z-]+))/g)];
     for (const [, from, attempt, event, to] of steps) {
       if (!isState(from) || !isState(to)) break;
-      found.push({ t: i + 1, from, event: event!, to, attempt: Number(attempt ?? 1) });
+      transitions.push({ t: i + 1, from, event: event!, to, attempt: Number(attempt ?? 1) });
     }
-    return found;
+    return transitions;
   });
 }
 

@@ -1,49 +1,26 @@
 /**
  * The conversation as an explicit state machine: the user's turns, the teacher's messages, the live
- * calls, and what happens when a call fails. Every transition is logged, so a rejected conversation
- * explains itself. Does not know who writes or who teaches.
+ * calls, and the recovery from a failed call. Every transition is logged, so that a rejected
+ * conversation explains itself.
  */
 import { findTypeMismatch } from "../../environment/typeCheck.ts";
-import type { Session } from "../../environment/session.ts";
-import type { AssistantMessage, Conversation } from "../../policy/policy.ts";
-import {
-  createCallEvent,
-  getCallFault,
-  type CallEvent,
-  type Event,
-} from "../../trajectory/trajectory.ts";
 import type { Random } from "../../environment/random.ts";
+import type { AssistantMessage } from "../../policy/policy.ts";
+import { createCallEvent, getCallFault, type CallEvent } from "../../trajectory/trajectory.ts";
+
+import type { Recovery } from "../teachers/teacher.ts";
+import type { Continuation, TurnKind } from "../user/userPlan.ts";
+import type { ConversationResult, ConversationSetup } from "./conversationSetup.ts";
 import type { State, Transition } from "./stateLog.ts";
-import type { Continuation, SimulatedUser } from "../teachers/simulatedUser.ts";
-import type { Recovery, Teacher } from "../teachers/teacher.ts";
-
-export interface ConversationSetup {
-  readonly session: Session;
-  readonly user: SimulatedUser;
-  readonly teacher: Teacher;
-  readonly conversation: Conversation & { readonly events: Event[] };
-  readonly random: Random;
-  /** Turns after which the talk ends; 1 for a talk of one turn. */
-  readonly minTurns: number;
-  readonly maxTurns: number;
-}
-
-export interface ConversationResult {
-  readonly log: readonly Transition[];
-  /** Why it was rejected, in a word and in full; absent where it finished. */
-  readonly rejected?: { readonly reason: string; readonly explanation: string };
-}
 
 const limits = { queries: 3, messages: 3, callsInTurn: 10, retriesOfCall: 2, retriesInTurn: 3 };
 
-/** After two turns as the paper's schedule has it; after one, on. */
+/** How a conversation continues after two or more turns, as in the paper; after one it goes on. */
 const odds = { first: { followUp: 0.75 }, second: { end: 0.5, followUp: 0.375 } };
 
-/** Runs a conversation to its end on the live session; its events are appended to the talk. */
-export async function runConversation(
-  conversation: ConversationSetup,
-): Promise<ConversationResult> {
-  const run = new ConversationRun(conversation);
+/** Runs a conversation to its end on the live session, and appends its events to the conversation. */
+export async function runConversation(setup: ConversationSetup): Promise<ConversationResult> {
+  const run = new ConversationRun(setup);
   while (run.state !== "finish" && run.state !== "reject") await run.step();
   return { log: run.log, ...(run.rejected ? { rejected: run.rejected } : {}) };
 }
@@ -52,24 +29,26 @@ class ConversationRun {
   state: State = "query";
   rejected: ConversationResult["rejected"];
   readonly log: Transition[] = [];
-  readonly #of: ConversationSetup;
+  readonly #setup: ConversationSetup;
   #turn = 1;
   #attempt = 1;
-  #kind: "open" | Continuation = "open";
-  #text = "";
-  #message = 0;
+  #turnKind: TurnKind = "open";
+  #userText = "";
+  /** The number of the next message. */
+  #messageCount = 0;
   #answer: AssistantMessage | undefined;
+  /** The calls of this turn. */
   #calls: CallEvent[] = [];
-  #failed: CallEvent | undefined;
+  #failedCall: CallEvent | undefined;
   #recovery: { kind: Recovery; failed: CallEvent } | undefined;
   /** What was wrong with the message before. */
   #complaint: string | undefined;
-  #retries = 0;
+  #retriesInTurn = 0;
   #gaveUp = false;
-  #ofCall = new Map<string, number>();
+  readonly #failuresByCall = new Map<string, number>();
 
-  constructor(conversation: ConversationSetup) {
-    this.#of = conversation;
+  constructor(setup: ConversationSetup) {
+    this.#setup = setup;
   }
 
   async step(): Promise<void> {
@@ -79,7 +58,7 @@ class ConversationRun {
       case "check-query":
         return this.#checkQuery();
       case "turn":
-        return this.#begin();
+        return this.#beginTurn();
       case "ask":
         return this.#ask();
       case "check-calls":
@@ -91,15 +70,14 @@ class ConversationRun {
       case "success":
         return this.#calls.length >= limits.callsInTurn
           ? this.#reject("too many calls", "length")
-          : this.#go("on", "ask");
+          : this.#moveTo("ask", "on");
       case "partial":
       case "failure":
-        return this.#weigh();
-      case "recover":
-        return this.#go(
-          this.#recovery!.kind,
-          this.#recovery!.kind === "give-up" ? "respond" : "ask",
-        );
+        return this.#chooseRecovery();
+      case "recover": {
+        const { kind } = this.#recovery!;
+        return this.#moveTo(kind === "give-up" ? "respond" : "ask", kind);
+      }
       case "respond":
         return this.#respond();
       case "continue":
@@ -112,85 +90,85 @@ class ConversationRun {
     }
   }
 
-  #go(event: string, to: State): void {
-    this.log.push({ t: this.#turn, from: this.state, event, to, attempt: this.#attempt });
-    this.state = to;
+  #moveTo(state: State, event: string): void {
+    this.log.push({ t: this.#turn, from: this.state, event, to: state, attempt: this.#attempt });
+    this.state = state;
   }
 
-  #reject(event: string, reason: string, why = event): void {
-    this.rejected = { reason, explanation: why };
-    this.#go(event, "reject");
+  #reject(event: string, reason: string, explanation = event): void {
+    this.rejected = { reason, explanation };
+    this.#moveTo("reject", event);
   }
 
   async #query(): Promise<void> {
-    const text = await this.#of.user.nextTurn(this.#kind);
+    const text = await this.#setup.user.nextTurn(this.#turnKind);
     if (text === undefined) {
-      const { owesAnswer, stuckReason } = this.#of.user;
+      const { owesAnswer, stuckReason } = this.#setup.user;
       return this.#turn > 1 && !owesAnswer
-        ? this.#go("nothing more to say", "finish")
+        ? this.#moveTo("finish", "nothing more to say")
         : this.#reject("nothing to say", "query", stuckReason);
     }
-    this.#text = text;
-    this.#go("text", "check-query");
+    this.#userText = text;
+    this.#moveTo("check-query", "text");
   }
 
   #checkQuery(): void {
-    const flaw = this.#of.user.findFlaw(this.#text);
-    if (flaw === undefined) return this.#go("sound", "turn");
-    if (this.#attempt >= limits.queries)
-      return this.#reject(flaw, "query", this.#of.user.stuckReason);
-    this.#go(flaw, "query");
+    const { user } = this.#setup;
+    const flaw = user.findFlaw(this.#userText);
+    if (flaw === undefined) return this.#moveTo("turn", "sound");
+    if (this.#attempt >= limits.queries) return this.#reject(flaw, "query", user.stuckReason);
+    this.#moveTo("query", flaw);
     this.#attempt++;
   }
 
-  #begin(): void {
-    this.#of.conversation.events.push({ kind: "user", text: this.#text });
+  #beginTurn(): void {
+    this.#setup.conversation.events.push({ kind: "user", text: this.#userText });
     this.#attempt = 1;
     this.#calls = [];
-    this.#retries = 0;
+    this.#retriesInTurn = 0;
     this.#gaveUp = false;
     this.#recovery = undefined;
-    this.#go("said", "ask");
+    this.#moveTo("ask", "said");
   }
 
   async #ask(): Promise<void> {
+    const { teacher, conversation } = this.#setup;
     const recovery = this.#recovery;
     this.#recovery = undefined;
-    this.#answer = await this.#of.teacher.next(this.#of.conversation, recovery, this.#complaint);
+    this.#answer = await teacher.next(conversation, recovery, this.#complaint);
     this.#complaint = undefined;
     const { calls, text, cut } = this.#answer;
-    if (cut || (calls.length === 0 && text.trim() === ""))
-      return this.#again(cut ? "cut" : "empty");
-    this.#go(calls.length > 0 ? "calls" : "text", calls.length > 0 ? "check-calls" : "respond");
+    if (cut) return this.#askAgain("cut");
+    if (calls.length > 0) return this.#moveTo("check-calls", "calls");
+    return text.trim() === "" ? this.#askAgain("empty") : this.#moveTo("respond", "text");
   }
 
-  /** Names and types only: what the server thinks of a call is for the live session to say. */
+  /** Checks names and types only; the live session checks the rest. */
   #checkCalls(): void {
-    const { tools } = this.#of.conversation;
+    const { tools } = this.#setup.conversation;
     for (const { name, arguments: args } of this.#answer!.calls) {
       const tool = tools.find(it => it.name === name);
-      if (!tool) return this.#again("no such tool", `there is no tool ${name}`);
-      const why = findTypeMismatch(tool.inputSchema, args);
-      if (why !== undefined) return this.#again("bad arguments", `${name}: ${why}`);
+      if (!tool) return this.#askAgain("no such tool", `there is no tool ${name}`);
+      const problem = findTypeMismatch(tool.inputSchema, args);
+      if (problem !== undefined) return this.#askAgain("bad arguments", `${name}: ${problem}`);
     }
-    this.#go("well formed", "execute");
+    this.#moveTo("execute", "well formed");
   }
 
-  /** Another message, because of what was wrong with this one. */
-  #again(event: string, complaint = event): void {
+  #askAgain(event: string, complaint = event): void {
     this.#complaint = complaint;
-    this.#go(event, "regenerate");
+    this.#moveTo("regenerate", event);
   }
 
   #regenerate(): void {
     if (this.#attempt >= limits.messages) return this.#reject("no usable message", "teacher");
-    this.#go("again", "ask");
+    this.#moveTo("ask", "again");
     this.#attempt++;
   }
 
   #execute(): void {
-    const { session, conversation } = this.#of;
-    const message = this.#message++;
+    const { session, conversation } = this.#setup;
+    const message = this.#messageCount++;
     conversation.events.push({ kind: "assistant", message, text: this.#answer!.text });
     this.#attempt = 1;
     const events = this.#answer!.calls.map(it =>
@@ -199,71 +177,67 @@ class ConversationRun {
     conversation.events.push(...events);
     this.#calls.push(...events);
     const failed = events.filter(it => it.outcome.kind !== "ok");
-    if (events.some(it => it.outcome.kind === "broken"))
-      return this.#reject(
-        "broke",
-        "broken",
-        `${failed[0]!.name} broke (${getCallFault(failed[0]!)?.message})`,
-      );
-    this.#failed = failed[0];
-    if (failed.length === 0) this.#go("all ok", "success");
-    else if (failed.length < events.length) this.#go("some ok", "partial");
-    else this.#go("none ok", "failure");
+    this.#failedCall = failed[0];
+    if (events.some(it => it.outcome.kind === "broken")) {
+      const { name } = failed[0]!;
+      const explanation = `${name} broke (${getCallFault(failed[0]!)?.message})`;
+      return this.#reject("broke", "broken", explanation);
+    }
+    if (failed.length === 0) return this.#moveTo("success", "all ok");
+    return failed.length < events.length
+      ? this.#moveTo("partial", "some ok")
+      : this.#moveTo("failure", "none ok");
   }
 
-  /**
-   * The machine chooses the recovery: by what the refusal was, and by what the teacher could do
-   * about it.
-   */
-  #weigh(): void {
-    const failed = this.#failed!;
-    const fault = getCallFault(failed)!;
+  /** Chooses a recovery that suits the kind of failure and that the teacher is able to make. */
+  #chooseRecovery(): void {
+    const failed = this.#failedCall!;
+    const { type, kind } = getCallFault(failed)!;
     const key = `${failed.name} ${JSON.stringify(failed.arguments)}`;
-    const times = (this.#ofCall.get(key) ?? 0) + 1;
-    this.#ofCall.set(key, times);
-    const mayRetry = times <= limits.retriesOfCall && this.#retries < limits.retriesInTurn;
-    const means = this.#of.teacher.listRecoveries(failed);
-    const wished: Recovery[] =
-      fault.type === "invalid_params" || fault.type === "not_found"
+    const failures = (this.#failuresByCall.get(key) ?? 0) + 1;
+    this.#failuresByCall.set(key, failures);
+    const mayRetry = failures <= limits.retriesOfCall && this.#retriesInTurn < limits.retriesInTurn;
+    const possible = this.#setup.teacher.listRecoveries(failed);
+    const preferred: Recovery[] =
+      type === "invalid_params" || type === "not_found"
         ? ["retry", "alternative"]
         : ["alternative", "retry"];
-    const kind = (mayRetry && wished.find(it => means.includes(it))) || "give-up";
-    this.#retries++;
-    this.#recovery = { kind, failed };
-    this.#go(fault.type ?? fault.kind, "recover");
-    this.#attempt = this.#retries;
+    const recovery = (mayRetry && preferred.find(it => possible.includes(it))) || "give-up";
+    this.#retriesInTurn++;
+    this.#recovery = { kind: recovery, failed };
+    this.#moveTo("recover", type ?? kind);
+    this.#attempt = this.#retriesInTurn;
   }
 
   async #respond(): Promise<void> {
+    const { teacher, user, conversation } = this.#setup;
     if (this.#recovery?.kind === "give-up") {
       this.#gaveUp = true;
-      this.#answer = await this.#of.teacher.next(this.#of.conversation, this.#recovery);
+      this.#answer = await teacher.next(conversation, this.#recovery);
     }
     const text = this.#answer!.text.trim();
-    const flaw = text === "" ? "empty" : this.#of.teacher.findFlaw?.(text);
-    if (flaw !== undefined) return this.#again(text === "" ? flaw : "leaks", flaw);
-    this.#of.conversation.events.push({ kind: "assistant", message: this.#message++, text });
-    const letDown = this.#of.user.receiveResult(
-      this.#calls,
-      this.#gaveUp ? "given-up" : "answered",
-    );
-    if (letDown !== undefined) return this.#reject("not done", "teacher", letDown);
+    if (text === "") return this.#askAgain("empty");
+    const flaw = teacher.findFlaw?.(text);
+    if (flaw !== undefined) return this.#askAgain("leaks", flaw);
+    conversation.events.push({ kind: "assistant", message: this.#messageCount++, text });
+    const problem = user.receiveResult(this.#calls, this.#gaveUp ? "given-up" : "answered");
+    if (problem !== undefined) return this.#reject("not done", "teacher", problem);
     this.#attempt = 1;
-    this.#go(this.#gaveUp ? "gave up" : "answered", "continue");
+    this.#moveTo("continue", this.#gaveUp ? "gave up" : "answered");
   }
 
   #continue(): void {
-    const { random, minTurns, maxTurns, user } = this.#of;
-    const next = this.#drawn(random);
+    const { random, minTurns, maxTurns, user } = this.#setup;
+    const next = this.#drawContinuation(random);
     const isOver =
       this.#turn >= maxTurns || (this.#turn >= minTurns && next === "end" && !user.hasMore);
-    if (isOver && !user.owesAnswer) return this.#go("end", "finish");
-    this.#kind = next === "end" ? "follow-up" : next;
-    this.#go(this.#kind, "query");
+    if (isOver && !user.owesAnswer) return this.#moveTo("finish", "end");
+    this.#turnKind = next === "end" ? "follow-up" : next;
+    this.#moveTo("query", this.#turnKind);
     this.#turn++;
   }
 
-  #drawn(random: Random): Continuation | "end" {
+  #drawContinuation(random: Random): Continuation | "end" {
     const x = random.next();
     if (this.#turn < 2) return x < odds.first.followUp ? "follow-up" : "clarification";
     if (x < odds.second.end) return "end";

@@ -20,7 +20,7 @@ import {
 } from "./report.ts";
 import { ReportCounts } from "./reportCounts.ts";
 import { measureProgress, type SynthesisProgress } from "./synthesisProgress.ts";
-import type { AttemptResult } from "./synthesize.ts";
+import type { AttemptResult } from "./attemptTask.ts";
 
 /**
  * Milliseconds after which pending input, such as a cancellation, is processed: attempts come one

@@ -1,518 +1,255 @@
 /**
- * Everything in place for a conversation: what it is to be about, a live session, who speaks and
- * who teaches. What all attempts of one synthesis share is kept here: phrases, samples, and how
- * often each tool has been used. Does not judge what comes of it.
+ * The synthesizer: specifies tasks and prepares their conversations with a live session, a user and
+ * a teacher. It keeps what the attempts of one synthesis share: templates, samples, and how often
+ * each tool has been used.
  */
 import { join } from "node:path";
-import { openSessionByName, remember, type Catalog } from "../../environment/catalog.ts";
-import { createRandom, type Random } from "../../environment/random.ts";
+import { openSessionByName } from "../../environment/catalog.ts";
 import { fixtureDigest } from "../../environment/fixture.ts";
-import { parseVariantName } from "../../environment/variant.ts";
+import type { Random } from "../../environment/random.ts";
+import type { Session } from "../../environment/session.ts";
 import type { Task } from "../../trajectory/task.ts";
-import {
-  trajectoryFormat,
-  type CallEvent,
-  type Event,
-  type Header,
-} from "../../trajectory/trajectory.ts";
-import { createAbstentionTurn } from "../user/abstentionTurn.ts";
+import { trajectoryFormat, type Event, type Header } from "../../trajectory/trajectory.ts";
+import { computeRarity, countUses, type UseCounts } from "../graph/chains.ts";
+import { declarationsOf } from "../graph/declarations.ts";
+import { listVerdictFiles, readVerdicts } from "../graph/edgeVerdicts.ts";
+import { GraphTeacher } from "../teachers/graphTeacher.ts";
 import { readAbstentions, type Abstentions } from "../text/abstentions.ts";
+import { readCrossServerLinks, type CrossServerLink } from "../text/crossServerLinks.ts";
+import { readStyleGuide, type StyleGuide } from "../text/personas.ts";
+import type { ServerTemplates } from "../text/templateSchema.ts";
+import { readTemplates } from "../text/templates.ts";
+import { createAbstentionTurn } from "../user/abstentionTurn.ts";
+import type { ConversationContext, ConversationDomain } from "../user/conversationContext.ts";
+import { createCrossServerDomain } from "../user/crossServerDomain.ts";
+import type { UserPlan } from "../user/userPlan.ts";
 import { UserSimulator } from "../user/userSimulator.ts";
-import { readCrossServerLinks } from "../text/crossServerLinks.ts";
-import type { CrossServerPlan } from "./crossServerPlan.ts";
+import { createAbstentionRoles, createUser, type ConversationRoles } from "./conversationRoles.ts";
+import { createUserPlan } from "./createUserPlan.ts";
+import { assignLlmRoles } from "./llmConversation.ts";
+import type { ConversationSetup } from "./conversationSetup.ts";
+import { EntitySampleCache } from "./entitySampleCache.ts";
+import { defaultVariants } from "./fixtureChoice.ts";
+import { summarizeSimulation, type PreparedConversation } from "./preparedConversation.ts";
+import { presets } from "./presets.ts";
+import { chooseHiddenTools, selectTools } from "./requestedTools.ts";
+import type { SynthesisOptions } from "./synthesisOptions.ts";
 import {
   specifyTask,
-  defaultVariants,
-  type TaskSpecification,
+  type AttemptTarget,
   type SpecificationContext,
+  type TaskSpecification,
 } from "./taskSpecification.ts";
-import { computeRarity, countUses, type UseCounts } from "../graph/chains.ts";
-import type { TaskKind } from "./composition.ts";
-import type { LlmRoles, RoleSetup } from "../teachers/chatModelTeacher.ts";
-import type { TurnPlan } from "../teachers/turnPrompt.ts";
-import { declarationsOf, type EntityInput } from "../graph/declarations.ts";
-import { listVerdictFiles, readVerdicts, type EdgeVerdicts } from "../graph/edgeVerdicts.ts";
-import { containsToken } from "../text/containsToken.ts";
-import type { ConversationSetup } from "./stateMachine.ts";
-import type { SimulatedUser } from "../teachers/simulatedUser.ts";
-import { readStyleGuide, type StyleGuide } from "../text/personas.ts";
-import { findToolsToHide } from "./menu.ts";
-import { readTemplates } from "../text/templates.ts";
-import type { ServerTemplates } from "../text/templateSchema.ts";
-import type { UserPlan } from "../user/userPlan.ts";
-import { presets, type MenuKind, type Preset } from "./presets.ts";
-import { sampleEntities } from "../user/entitySampling.ts";
-import type { EntitySample } from "../user/entityInstance.ts";
-import { GraphTeacher } from "../teachers/graphTeacher.ts";
 import { RefusingTeacher } from "../teachers/refusingTeacher.ts";
-import type { Teacher } from "../teachers/teacher.ts";
-import type { ConversationContext } from "../user/conversationContext.ts";
-import { createCrossServerDomain, type ServerDomain } from "../user/crossServerDomain.ts";
 
-export interface SynthesisOptions {
-  readonly catalog: Catalog;
-  /** The product's `resources` folder: phrases and personas. */
-  readonly resources: string;
-  readonly seed: number;
-  /** Servers to make tasks on, by name. */
-  readonly servers: readonly string[];
-  readonly menu: MenuKind;
-  /** The paper's mixture where absent. */
-  readonly preset?: Preset["name"];
-  /** As many tasks are made, of each kind the exact number; endlessly many where absent. */
-  readonly count?: number;
-  /** Only tasks of this split. */
-  readonly split?: Task["split"];
-  /** Share of tasks with a single user turn, where not the preset's. */
-  readonly oneTurn?: number;
-  /** Share of the normal tasks that need several servers; the preset's where absent. */
-  readonly crossServerShare?: number;
-  /** Variants of each fixture, under other ids; 0 for the fixtures as they are. */
-  readonly variants?: number;
-  /** What was said of the graphs' edges; the verdicts that ship where absent. */
-  readonly edgeVerdicts?: EdgeVerdicts;
-  /** False keeps tasks that make the same calls as an earlier one. */
-  readonly distinct?: boolean;
-  /** Who words the user's turns and answers them, in place of the graph. */
-  readonly cast?: LlmRoles;
-  readonly signal?: AbortSignal;
-}
+/** Specifies the task of an attempt, or returns undefined if a draw has led to nothing. */
+export type TaskSpecifier = (
+  target: AttemptTarget,
+  random: Random,
+) => TaskSpecification | undefined;
 
-/**
- * Shares of what is ours: refusals that the user runs into, look-ups asked for aloud, missing
- * look-ups rather than missing ends.
- */
-const shares = { refusals: 0.35, courted: 0.15, saidLookUp: 0.15, hiddenLookUp: 0.4 };
-
-const none: ReadonlySet<string> = new Set();
-
-/** Samples of a fixture that has no variants. */
-const stretches = 4;
-
-/** Samples that are remembered. */
-const mostSamples = 256;
-
-/** A conversation that can begin. */
-export interface PreparedConversation {
-  readonly setup: ConversationSetup;
-  /** Full names of tools that are not on offer. */
+/** The conversation of an attempt while it is being prepared. */
+interface Preparation {
+  readonly specification: TaskSpecification;
+  readonly context: ConversationContext;
+  readonly session: Session;
+  readonly events: Event[];
   readonly hiddenTools: ReadonlySet<string>;
-  /** Full names of tools that are on offer although nothing calls them. */
-  readonly requiredTools: readonly string[];
-  /**
-   * What the talk came to, once it is over: why it is not of the kind that was wanted, and what the
-   * task records of it.
-   */
-  summarize(): {
-    readonly flaw?: "no obstacle";
-    readonly info: Task["info"];
-    readonly knobs: Task["knobs"];
-  };
 }
 
 export class Synthesizer {
-  readonly #of: SynthesisOptions;
-  readonly #manners: StyleGuide;
+  /** Specifies the task of an attempt. */
+  readonly specifyTask: TaskSpecifier;
+  readonly #options: SynthesisOptions;
+  readonly #styleGuide: StyleGuide;
   readonly #abstentions: Abstentions;
-  readonly #ground: SpecificationContext;
-  readonly #phrases = new Map<string, ServerTemplates>();
+  readonly #context: SpecificationContext;
+  readonly #templates = new Map<string, ServerTemplates>();
   readonly #uses: UseCounts = new Map();
-  readonly #infos = new Map<Task["info"], number>();
-  readonly #samples = new Map<string, EntitySample>();
+  readonly #infoCounts = new Map<Task["info"], number>();
+  readonly #samples: EntitySampleCache;
 
-  constructor(synthesis: SynthesisOptions) {
-    this.#of = synthesis;
-    const { catalog, resources, seed, servers, variants = defaultVariants } = synthesis;
-    const preset = presets[synthesis.preset ?? "paper"];
-    const { oneTurn = preset.oneTurnShare, crossServerShare = preset.crossServerShare } = synthesis;
-    this.#manners = readStyleGuide(resources);
+  constructor(options: SynthesisOptions, specifier?: TaskSpecifier) {
+    const { catalog, resources, seed, servers } = options;
+    this.#options = options;
+    this.#styleGuide = readStyleGuide(resources);
     this.#abstentions = readAbstentions(resources);
-    const isHere = (tool: string) => servers.includes(catalog.tools.get(tool)!.server);
-    const bridges =
-      crossServerShare > 0 && servers.length > 1
-        ? readCrossServerLinks(resources, catalog).filter(it => isHere(it.from) && isHere(it.to))
-        : [];
-    const names = new Map([...catalog.servers.keys()].map(it => [it, catalog.listFixtures(it)]));
-    this.#ground = {
+    this.#samples = new EntitySampleCache(catalog, seed);
+    const preset = presets[options.preset ?? "paper"];
+    const crossServerShare = options.crossServerShare ?? preset.crossServerShare;
+    const fixtures = new Map([...catalog.servers.keys()].map(it => [it, catalog.listFixtures(it)]));
+    this.#context = {
       catalog,
       seed,
       preset,
-      oneTurn,
-      variants,
-      crossing: crossServerShare,
-      bridges,
-      manners: this.#manners,
+      oneTurnShare: options.oneTurnShare ?? preset.oneTurnShare,
+      crossServerShare,
+      variantsPerFixture: options.variantsPerFixture ?? defaultVariants,
+      links: crossServerShare > 0 ? readLinks(options) : [],
+      styleGuide: this.#styleGuide,
       uses: this.#uses,
-      infos: this.#infos,
-      audit: synthesis.edgeVerdicts ?? readVerdicts(listVerdictFiles(resources)),
+      infoCounts: this.#infoCounts,
+      verdicts: options.edgeVerdicts ?? readVerdicts(listVerdictFiles(resources)),
       servers,
-      fixtures: it => names.get(it)!,
+      listFixtures: it => fixtures.get(it)!,
     };
+    this.specifyTask =
+      specifier ?? ((target, random) => specifyTask(this.#context, target, random));
     for (const name of servers)
-      this.#phrases.set(name, readTemplates(join(resources, "servers"), catalog.getServer(name)));
+      this.#templates.set(name, readTemplates(join(resources, "servers"), catalog.getServer(name)));
   }
 
-  /** What attempt number n sets out to make, or undefined where its draw leads nowhere. */
-  specifyTask(
-    aim: { readonly n: number; readonly home: string; readonly kind: TaskKind },
-    random: Random,
-  ): TaskSpecification | undefined {
-    return specifyTask(this.#ground, aim, random);
-  }
-
-  /** A live session, who speaks and who teaches; or why there is none. */
+  /** Opens a session for attempt number n and chooses the roles, or returns why that is impossible. */
   prepareConversation(
-    brief: TaskSpecification,
+    specification: TaskSpecification,
     n: number,
     random: Random,
   ): PreparedConversation | string {
-    const { catalog } = this.#of;
-    const { kind, crossServerPlan } = brief;
-    const session = openSessionByName(catalog, { servers: brief.servers, seed: brief.sessionSeed });
-    const now = session.state[brief.home]!.clock;
-    const shares = brief.servers
-      .slice(0, crossServerPlan?.servers.length ?? 1)
-      .map(it => this.#share(it, n));
-    const home = shares[0]!;
-    const scenery = crossServerPlan
-      ? createCrossServerDomain(shares)
-      : {
-          declarations: declarationsOf(home.server),
-          templates: home.templates,
-          sample: home.sample,
-        };
-    const scene: ConversationContext = {
-      ...scenery,
-      persona: brief.persona,
-      isMinimal: brief.info === "minimal",
-      now,
+    const { catalog } = this.#options;
+    const { home, kind, servers, sessionSeed } = specification;
+    const session = openSessionByName(catalog, { servers, seed: sessionSeed });
+    const context: ConversationContext = {
+      ...this.#createDomain(specification, n),
+      persona: specification.persona,
+      isMinimal: specification.info === "minimal",
+      now: session.state[home]!.clock,
       random,
       known: new Map(),
       focus: [],
       recent: [],
     };
-    const conversation = {
-      header: headerOf(brief, catalog, this.#of.cast?.name),
-      tools: [...session.tools.values()],
-      now,
-      events: [] as Event[],
-    };
-    const held = {
+    const { preset } = this.#context;
+    const isRefusedAtOnce = kind === "irrelevant" && preset.name === "student";
+    const tools = selectTools(specification, context, isRefusedAtOnce);
+    const hiddenTools = chooseHiddenTools(specification, tools, catalog.getServer(home), random);
+    const plan = createUserPlan(specification, {
       session,
-      conversation,
-      random,
-      ...(brief.isOneTurn
-        ? { minTurns: 1, maxTurns: 1 }
-        : { minTurns: 2, maxTurns: kind === "irrelevant" ? 2 : 3 }),
-    };
-    const isTerse = kind === "irrelevant" && this.#ground.preset.name === "student";
-    const wished = brief.script
-      ? brief.script.tools
-      : crossServerPlan
-        ? [...crossServerPlan.steps.keys()]
-        : kind === "irrelevant"
-          ? brief.chain.slice(isTerse ? -1 : -3)
-          : wishedFor(brief.chain, scene, random);
-    const hidden =
-      brief.script?.hiddenTools ??
-      (kind === "irrelevant"
-        ? findToolsToHide(wished, home.server)
-        : kind === "clarify"
-          ? this.#missing(brief, wished, random)
-          : none);
-    const plot = this.#plotOf(brief, { session, wished, hidden: isTerse ? none : hidden });
-    if (kind === "abstain") {
-      const said = createAbstentionTurn(brief.home, plot, scene, this.#abstentions);
-      if (!said) return "nothing to say";
-      const { user, teacher } = told(said, catalog);
-      return {
-        setup: this.#played({ ...held, user, teacher }, { brief, scene, hidden }),
-        hiddenTools: hidden,
-        requiredTools: said.tool === undefined ? [] : [said.tool],
-        summarize: () => ({ info: brief.info, knobs: { abstention: said.sort } }),
-      };
-    }
-    const author = new UserSimulator(plot, scene);
-    const teacher = isTerse
-      ? new RefusingTeacher(this.#manners, random)
-      : new GraphTeacher(author, this.#manners);
-    const user = speakerOf(author, teacher, catalog, conversation.events);
-    return {
-      setup: this.#played({ ...held, user, teacher }, { brief, scene, hidden, author }),
-      hiddenTools: hidden,
-      requiredTools: [],
-      summarize: () => endOf(author, brief),
-    };
-  }
-
-  /** As the cast plays it, where there is one: on the tools that a menu may show. */
-  #played(
-    setup: ConversationSetup,
-    {
-      brief,
-      scene,
-      hidden,
-      author,
-    }: {
-      brief: TaskSpecification;
-      scene: ConversationContext;
-      hidden: ReadonlySet<string>;
-      author?: UserSimulator;
-    },
-  ): ConversationSetup {
-    const { cast, signal } = this.#of;
-    if (!cast) return setup;
-    const needed = brief.crossServerPlan?.servers ?? [brief.home];
-    const tools = setup.conversation.tools.filter(
-      it => !hidden.has(it.name) && needed.includes(it.server) !== brief.onlyOtherServers,
-    );
-    const conversation = { ...setup.conversation, tools };
-    const { persona, now, isMinimal, sample } = scene;
-    const plan = (kind: TurnPlan["kind"], plain: string): TurnPlan => ({
-      kind,
-      plain,
-      turn: author?.turn,
-      persona,
-      now,
-      isMinimal,
-      sample,
       tools,
-      events: conversation.events,
-    });
-    const heard: RoleSetup["onTurnChecked"] = done =>
-      author?.recordOutcomes(done.map(({ intent, call }) => ({ intent, outcome: call.outcome })));
-    return {
-      ...setup,
-      conversation,
-      ...cast.assign({ planner: setup.user, plan, onTurnChecked: heard, conversation, signal }),
-    };
-  }
-
-  #share({ name, fixture }: TaskSpecification["servers"][number], n: number): ServerDomain {
-    return {
-      server: this.#of.catalog.getServer(name),
-      templates: this.#phrases.get(name)!,
-      sample: this.#sample(name, fixture, n),
-    };
-  }
-
-  #plotOf(
-    { kind, crossServerPlan, script, info, isOneTurn, prefersLists }: TaskSpecification,
-    {
-      session,
-      wished,
-      hidden,
-    }: { session: UserPlan["session"]; wished: readonly string[]; hidden: ReadonlySet<string> },
-  ): UserPlan {
-    const isIrrelevant = kind === "irrelevant";
-    return {
-      session,
-      styleGuide: this.#manners,
-      tools: wished,
-      ...(crossServerPlan ? { linkSteps: crossServerPlan.steps } : {}),
-      ...(script?.turns ? { script: script.turns } : {}),
-      info,
-      isOneTurn,
-      refusalOdds: isIrrelevant
-        ? { accept: 0, seek: 0 }
-        : { accept: shares.refusals, seek: shares.courted },
-      prefersLists,
+      hiddenTools: isRefusedAtOnce ? new Set() : hiddenTools,
+      preset,
+      styleGuide: this.#styleGuide,
+      templates: this.#abstentions.missingCapability,
       getToolWeight: tool => computeRarity(tool, this.#uses),
-      ...(hidden.size > 0
-        ? {
-            missingTools: {
-              hidden,
-              templates: this.#abstentions.missingCapability,
-              isAll: isIrrelevant,
-            },
-          }
-        : {}),
-      maxResultLength: this.#ground.preset.maxResultLength,
-      maxReplyLength: this.#ground.preset.maxReplyLength,
-      usesPartialNames: this.#ground.preset.usesPartialMentions,
-      startsNewTopics: !isOneTurn && !isIrrelevant && this.#ground.preset.name === "paper",
+    });
+    const preparation: Preparation = { specification, context, session, events: [], hiddenTools };
+    return kind === "abstain"
+      ? this.#prepareAbstention(preparation, plan)
+      : this.#prepareSimulation(preparation, plan, isRefusedAtOnce);
+  }
+
+  #prepareAbstention(preparation: Preparation, plan: UserPlan): PreparedConversation | string {
+    const { specification, context, hiddenTools } = preparation;
+    const turn = createAbstentionTurn(specification.home, plan, context, this.#abstentions);
+    if (!turn) return "nothing to say";
+    return {
+      setup: this.#createSetup(preparation, createAbstentionRoles(turn, this.#options.catalog)),
+      hiddenTools,
+      requiredTools: turn.tool === undefined ? [] : [turn.tool],
+      summarize: () => ({ info: specification.info, knobs: { abstention: turn.sort } }),
     };
   }
 
-  /** Told of a task that is kept, so that the next ones use other tools. */
+  #prepareSimulation(
+    preparation: Preparation,
+    plan: UserPlan,
+    isRefusedAtOnce: boolean,
+  ): PreparedConversation {
+    const { specification, context, events, hiddenTools } = preparation;
+    const simulator = new UserSimulator(plan, context);
+    const teacher = isRefusedAtOnce
+      ? new RefusingTeacher(this.#styleGuide, context.random)
+      : new GraphTeacher(simulator, this.#styleGuide);
+    const user = createUser(simulator, teacher, this.#options.catalog, events);
+    return {
+      setup: this.#createSetup(preparation, { user, teacher }, simulator),
+      hiddenTools,
+      requiredTools: [],
+      summarize: () => summarizeSimulation(simulator, specification),
+    };
+  }
+
+  /** What the conversation can be about: the home server, or all servers of the plan. */
+  #createDomain({ servers, crossServerPlan }: TaskSpecification, n: number): ConversationDomain {
+    const { catalog } = this.#options;
+    const domains = servers.slice(0, crossServerPlan?.servers.length ?? 1).map(it => ({
+      server: catalog.getServer(it.name),
+      templates: this.#templates.get(it.name)!,
+      sample: this.#samples.getSample(it, n),
+    }));
+    if (crossServerPlan) return createCrossServerDomain(domains);
+    const { server, templates, sample } = domains[0]!;
+    return { declarations: declarationsOf(server), templates, sample };
+  }
+
+  /** The setup with these roles, or with a language model in both roles where there is one. */
+  #createSetup(
+    preparation: Preparation,
+    roles: ConversationRoles,
+    simulator?: UserSimulator,
+  ): ConversationSetup {
+    const { specification, context, session, events } = preparation;
+    const { isOneTurn, kind } = specification;
+    const setup = {
+      session,
+      conversation: {
+        header: this.#createHeader(specification),
+        tools: [...session.tools.values()],
+        now: context.now,
+        events,
+      },
+      random: context.random,
+      minTurns: isOneTurn ? 1 : 2,
+      maxTurns: isOneTurn ? 1 : kind === "irrelevant" ? 2 : 3,
+      ...roles,
+    };
+    const { llmRoles, signal } = this.#options;
+    return llmRoles
+      ? assignLlmRoles(setup, { ...preparation, simulator, llmRoles, signal })
+      : setup;
+  }
+
+  /** The header of the teacher's trajectory. The menu follows when it is known what is called. */
+  #createHeader({ id, servers, sessionSeed }: TaskSpecification): Header {
+    const { catalog, llmRoles } = this.#options;
+    const teacher = llmRoles?.name ?? "graph";
+    return {
+      kind: "header",
+      format: trajectoryFormat,
+      id: `${id}/${teacher}`,
+      task: id,
+      servers: servers.map(it => ({
+        ...it,
+        digest: fixtureDigest(catalog.getFixture(it.name, it.fixture)),
+      })),
+      catalog: catalog.hashTools(servers.map(it => it.name)),
+      seed: sessionSeed,
+      menu: [],
+      policy: teacher,
+    };
+  }
+
+  /** Counts the tools of an accepted task, so that the next ones use others. */
   recordAccepted({ chain, goals, knobs, kind, info }: Task): void {
-    if (kind === "normal") this.#infos.set(info, (this.#infos.get(info) ?? 0) + 1);
+    if (kind === "normal") this.#infoCounts.set(info, (this.#infoCounts.get(info) ?? 0) + 1);
     if (typeof knobs["bridges"] === "string") countUses(knobs["bridges"].split(", "), this.#uses);
     const called = new Set(goals.flatMap(it => it.calls.map(call => call.name)));
     countUses(called, this.#uses);
-    countUses(
-      chain.filter(it => !called.has(it)),
-      this.#uses,
-      true,
-    );
+    const uncalled = chain.filter(it => !called.has(it));
+    countUses(uncalled, this.#uses, true);
   }
 
-  /** Told of a chain that came to nothing. */
-  recordRejected(chain: readonly string[], crossing?: CrossServerPlan): void {
-    countUses([...chain, ...(crossing?.links ?? [])], this.#uses, true);
-  }
-
-  /**
-   * One tool of the chain and what would do as well: the later ones rather, so that something can
-   * be done before.
-   */
-  #missing(
-    { home, chain }: TaskSpecification,
-    wished: readonly string[],
-    random: Random,
-  ): Set<string> {
-    const server = this.#of.catalog.getServer(home);
-    const silent = chain.filter(it => !wished.includes(it));
-    const target =
-      silent.length > 0 && random.boolean(shares.hiddenLookUp)
-        ? random.pick(silent)
-        : random.pickWeighted(wished, it => 1 + wished.indexOf(it));
-    return findToolsToHide([target], server);
-  }
-
-  /**
-   * Kept by fixture; another for every variant and every stretch of tasks, so that no few things
-   * are all that is ever talked about.
-   */
-  #sample(name: string, fixture: string, n: number): EntitySample {
-    const { catalog, seed } = this.#of;
-    const key = `${name}/${fixture}/${parseVariantName(fixture) ? 0 : Math.floor(n / 20) % stretches}`;
-    let sample = this.#samples.get(key);
-    if (!sample) {
-      const session = openSessionByName(catalog, { servers: [{ name, fixture }], seed });
-      sample = sampleEntities(catalog.getServer(name), session, createRandom(seed, "sample", key));
-    }
-    remember(this.#samples, key, sample, mostSamples);
-    return sample;
+  /** Counts the tools and links of a rejected attempt, for less. */
+  recordRejected(specification: TaskSpecification | undefined): void {
+    const { chain = [], crossServerPlan } = specification ?? {};
+    countUses([...chain, ...(crossServerPlan?.links ?? [])], this.#uses, true);
   }
 }
 
-/** What the teacher's trajectory pins. Its menu is drawn when it is known which tools it calls. */
-const headerOf = (
-  { id, servers, sessionSeed }: TaskSpecification,
-  catalog: Catalog,
-  teacher = "graph",
-): Header => ({
-  kind: "header",
-  format: trajectoryFormat,
-  id: `${id}/${teacher}`,
-  task: id,
-  servers: servers.map(it => ({
-    ...it,
-    digest: fixtureDigest(catalog.getFixture(it.name, it.fixture)),
-  })),
-  catalog: catalog.hashTools(servers.map(it => it.name)),
-  seed: sessionSeed,
-  menu: [],
-  policy: teacher,
-});
-
-/**
- * The chain's tools that the user asks for: a look-up that only finds what the next tool takes goes
- * unsaid.
- */
-function wishedFor(
-  chain: readonly string[],
-  { declarations, sample }: Pick<ConversationContext, "declarations" | "sample">,
-  random: Random,
-): readonly string[] {
-  return chain.filter((name, i) => {
-    const { tool, inputs, labels } = declarations.get(name)!;
-    const next = chain[i + 1] === undefined ? undefined : declarations.get(chain[i + 1]!);
-    if (!next || tool.effect === "write") return true;
-    // what people say themselves needs no look-up, unless it goes by another name too
-    const isHidden = (input: EntityInput) =>
-      !input.isSpoken || labels.some(it => it.entity === input.entity);
-    const fed = declarations
-      .get(name)!
-      .outputs.filter(it =>
-        next.inputs.some(
-          input => input.isRequired && isHidden(input) && input.entity === it.entity,
-        ),
-      );
-    const hangsOn = (entity: string) =>
-      Object.keys(sample.instances.get(entity)?.[0]?.parents ?? {});
-    const isLookUp = fed.some(it =>
-      inputs.every(input => !input.isRequired || hangsOn(it.entity).includes(input.entity)),
-    );
-    return !isLookUp || random.boolean(shares.saidLookUp);
-  });
+/** The links between the servers of a synthesis. */
+function readLinks({ catalog, resources, servers }: SynthesisOptions): readonly CrossServerLink[] {
+  if (servers.length < 2) return [];
+  const isIncluded = (tool: string) => servers.includes(catalog.tools.get(tool)!.server);
+  return readCrossServerLinks(resources, catalog).filter(
+    it => isIncluded(it.from) && isIncluded(it.to),
+  );
 }
-
-/** The author as the machine knows a speaker. */
-function speakerOf(
-  author: UserSimulator,
-  teacher: GraphTeacher | RefusingTeacher,
-  catalog: Catalog,
-  events: readonly Event[],
-): SimulatedUser {
-  return {
-    nextTurn: kind => author.nextTurn(kind)?.text,
-    findFlaw: text => flawOf(text, catalog),
-    get stuckReason() {
-      return author.stuckReason;
-    },
-    get owesAnswer() {
-      return author.owesAnswer;
-    },
-    get hasMore() {
-      return author.hasMore;
-    },
-    receiveResult() {
-      const last = events.at(-1);
-      if (teacher instanceof GraphTeacher)
-        author.recordOutcomes(
-          teacher.results.map(({ intent, call }) => ({ intent, outcome: call.outcome })),
-          last?.kind === "assistant" ? last.text : "",
-        );
-    },
-  };
-}
-
-/** What a talk is worth once it is over. */
-function endOf(
-  author: UserSimulator,
-  { kind, info, crossServerPlan }: TaskSpecification,
-): ReturnType<PreparedConversation["summarize"]> {
-  const met = author.missingCapability;
-  return {
-    ...(kind === "clarify" && !met ? { flaw: "no obstacle" as const } : {}),
-    info: info === "missing" && !author.hasWithheld ? "complete" : info,
-    knobs: {
-      ...(crossServerPlan
-        ? { across: crossServerPlan.servers.length, bridges: crossServerPlan.links.join(", ") }
-        : {}),
-      ...(kind === "clarify" && met ? { obstacle: met.kind } : {}),
-    },
-  };
-}
-
-/** One thing said and one thing answered. */
-function told(
-  { user, reply }: { user: string; reply: string },
-  catalog: Catalog,
-): { user: SimulatedUser; teacher: Teacher } {
-  return {
-    user: {
-      nextTurn: () => user,
-      stuckReason: undefined,
-      findFlaw: text => flawOf(text, catalog),
-      owesAnswer: false,
-      hasMore: false,
-      receiveResult: () => {},
-    },
-    teacher: {
-      name: "graph",
-      next: async () => ({ text: reply, calls: [] }),
-      listRecoveries: () => ["give-up"],
-    },
-  };
-}
-
-/** Why no user may say this. */
-const flawOf = (text: string, catalog: Catalog): string | undefined =>
-  [...catalog.tools.keys()].some(it => containsToken(text, it))
-    ? "names a tool"
-    : /[{}|\u0000-\u0008]/.test(text)
-      ? "has a slot left open"
-      : undefined;

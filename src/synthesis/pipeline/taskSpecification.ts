@@ -1,264 +1,214 @@
 /**
- * What an attempt sets out to make: the chain, the people, the fixtures, and every coin that is
- * tossed beforehand. What all attempts of one synthesis share is handed in. Opens no session.
+ * Specifies the task that an attempt is to make: the chain of tools, the fixtures, the persona, and
+ * every other random choice that is made before the conversation.
  */
-import type { Catalog } from "../../environment/catalog.ts";
 import type { Random } from "../../environment/random.ts";
-import type { Server } from "../../environment/server.ts";
-import { formatVariantName } from "../../environment/variant.ts";
 import type { Task } from "../../trajectory/task.ts";
-import type { CrossServerLink } from "../text/crossServerLinks.ts";
-import { planCrossServerTask, type CrossServerPlan } from "./crossServerPlan.ts";
 import {
+  computeRarity,
   drawChain,
   listIsolatedTools,
-  computeRarity,
-  type UseCounts,
   type ChainSource,
+  type UseCounts,
 } from "../graph/chains.ts";
-import type { TaskKind } from "./composition.ts";
-import { declarationsOf } from "../graph/declarations.ts";
 import type { EdgeVerdicts } from "../graph/edgeVerdicts.ts";
-import { pickPersona, type StyleGuide, type Persona } from "../text/personas.ts";
-import { areRelatedServers } from "./menu.ts";
+import type { CrossServerLink } from "../text/crossServerLinks.ts";
+import { pickPersona, type Persona, type StyleGuide } from "../text/personas.ts";
 import type { UserPlan } from "../user/userPlan.ts";
+import type { TaskKind } from "./composition.ts";
+import { planCrossServerTask, type CrossServerPlan } from "./crossServerPlan.ts";
+import {
+  chooseFixture,
+  chooseSharedFixture,
+  type FixtureSource,
+  type ServerFixture,
+} from "./fixtureChoice.ts";
 import type { Preset } from "./presets.ts";
 import { isHeldOut } from "./split.ts";
+import { areRelatedServers } from "./substitutes.ts";
 
-/** Shares of the paper, and what is ours: look-ups in whole lists, tools that no edge touches. */
+/** The paper's shares, and ours: look-ups in whole lists, and tools without dependencies. */
 const shares = {
   missing: 0.2,
   minimal: 0.2,
   enumsStripped: 0.3,
-  far: 0.5,
+  onlyOtherServers: 0.5,
   lists: 0.08,
   listsWhenMinimal: 0.75,
-  loner: 0.08,
+  isolatedTool: 0.08,
 };
 
-/**
- * Variants of a fixture, where nothing else is said; of those, the ones in use at a time, and for
- * how many attempts on a server.
- */
-const variety = { variants: 40, atOnce: 2, attempts: 40 };
-
 export interface TaskSpecification {
-  /** Of the task. */
+  /** The id of the task. */
   readonly id: string;
-  /** The server that the talk is about. */
+  /** The server that the conversation is about. */
   readonly home: string;
   readonly chain: readonly string[];
   readonly kind: TaskKind;
   readonly info: Task["info"];
   readonly isOneTurn: boolean;
   readonly prefersLists: boolean;
-  /** Those that are opened, the home first. */
-  readonly servers: readonly { readonly name: string; readonly fixture: string }[];
+  /** The servers of the session, the home first. */
+  readonly servers: readonly ServerFixture[];
   readonly sessionSeed: number;
   readonly persona: Persona;
-  /** Tools of other servers on the menu; `mixed` has some among the company. */
+  /** Tools of other servers on the menu; `mixed` has some of them within the menu's size. */
   readonly distractors: number | "mixed";
   readonly stripsEnums: boolean;
-  /** Of a talk that nothing can do: only tools of other servers are on offer. */
+  /** Nothing can be done, because only tools of other servers are on the menu. */
   readonly onlyOtherServers: boolean;
-  /** What takes it from one server to another; absent where it stays at home. */
+  /** The links between the servers; absent for a task on one server. */
   readonly crossServerPlan?: CrossServerPlan;
-  /** What is to be as in another task; absent where nothing is. */
+  /** The plan of an existing task to follow; absent for a new one. */
   readonly script?: ConversationScript;
 }
 
-/** The plan of a talk that there is already. */
+/** The plan of a conversation that already exists. */
 export interface ConversationScript {
   /** Full names of the tools that it calls. */
   readonly tools: readonly string[];
-  /** What each turn asks for; absent where nothing is to be done. */
+  /** What each turn asks for; absent where nothing can be done. */
   readonly turns?: UserPlan["script"];
-  /** Full names of the tools that are not to be had. */
+  /** Full names of tools that must not be on the menu. */
   readonly hiddenTools?: ReadonlySet<string>;
 }
 
-/** What attempts share. */
-export interface SpecificationContext {
-  readonly catalog: Catalog;
+/** What the attempts of one synthesis share. */
+export interface SpecificationContext extends FixtureSource {
   readonly seed: number;
   readonly preset: Preset;
-  readonly oneTurn: number;
-  readonly variants: number;
-  /** Share of the normal tasks that need several servers, and what leads from one to another. */
-  readonly crossing: number;
-  readonly bridges: readonly CrossServerLink[];
-  /** How much was told in the normal tasks so far. */
-  readonly infos: ReadonlyMap<Task["info"], number>;
-  /** Names of a server's fixtures. */
-  readonly fixtures: (server: string) => readonly string[];
-  readonly manners: StyleGuide;
+  readonly oneTurnShare: number;
+  /** Share of the normal tasks that need several servers. */
+  readonly crossServerShare: number;
+  readonly links: readonly CrossServerLink[];
+  /** How many of the normal tasks so far gave how much information. */
+  readonly infoCounts: ReadonlyMap<Task["info"], number>;
+  readonly styleGuide: StyleGuide;
   readonly uses: UseCounts;
-  /** What was said of the graphs' edges. */
-  readonly audit: EdgeVerdicts;
-  /** Servers that tasks are made on, and all there are for distractors. */
-  readonly servers: readonly string[];
+  readonly verdicts: EdgeVerdicts;
 }
 
-/** What attempt number n is to make on a server, or undefined where its draw leads nowhere. */
+/** Attempt number n, and the server and kind of task that it is for. */
+export interface AttemptTarget {
+  readonly n: number;
+  readonly home: string;
+  readonly kind: TaskKind;
+}
+
+/** The task that an attempt is to make, or undefined if no chain could be drawn. */
 export function specifyTask(
-  ground: SpecificationContext,
-  { n, home, kind }: { n: number; home: string; kind: TaskKind },
+  context: SpecificationContext,
+  { n, home, kind }: AttemptTarget,
   random: Random,
 ): TaskSpecification | undefined {
-  const { catalog, seed, preset, oneTurn, manners, uses, bridges, servers } = ground;
-  const chain =
-    kind === "abstain"
-      ? []
-      : chainFor({ server: catalog.getServer(home), uses, verdicts: ground.audit }, random);
+  const { catalog, seed, preset, uses, verdicts } = context;
+  const chainSource = { server: catalog.getServer(home), uses, verdicts };
+  const chain = kind === "abstain" ? [] : chooseChain(chainSource, random);
   if (!chain) return undefined;
-  const info = toldIn(ground.infos, random);
-  const crossing =
-    kind === "normal" && bridges.length > 0 && random.boolean(ground.crossing)
-      ? planCrossServerTask(bridges, servers, home, uses, random)
-      : undefined;
-  const isFar = kind === "irrelevant" && random.boolean(shares.far);
-  const distractors =
-    preset.mixedMenuShare > 0
-      ? "mixed"
-      : random.boolean(preset.distractorShare)
-        ? 3 + random.integer(6)
-        : 0;
-  const needed = crossing ? crossing.servers : [home];
-  const others = random
-    .shuffle(othersThan(needed, ground))
-    .slice(0, companyOf(distractors, kind, isFar, ground, random));
-  const fixtures = crossing
-    ? sharedFixture(crossing, ground, n, random)
-    : [{ name: home, fixture: fixtureFor(ground, home, n, random) }];
+  const info = drawInfo(context.infoCounts, random);
+  const plan = kind === "normal" ? drawCrossServerPlan(context, home, random) : undefined;
+  const wantsOnlyOthers = kind === "irrelevant" && random.boolean(shares.onlyOtherServers);
+  const distractors = drawDistractors(preset, random);
+  const neededServers = plan ? plan.servers : [home];
+  const otherServers = random
+    .shuffle(listUnrelatedServers(neededServers, context))
+    .slice(0, drawOtherServerCount({ distractors, kind, wantsOnlyOthers, preset }, random));
+  const fixtures = plan
+    ? chooseSharedFixture(context, plan.servers, n, random)
+    : [chooseFixture(context, home, n, random)];
   return {
-    id: `${needed[0]!}-${seed}-${n}`,
-    home: needed[0]!,
-    chain: crossing ? crossing.chain : chain,
+    id: `${neededServers[0]!}-${seed}-${n}`,
+    home: neededServers[0]!,
+    chain: plan ? plan.chain : chain,
     kind,
-    info: kind !== "normal" || (crossing && info === "missing") ? "complete" : info,
+    info: kind !== "normal" || (plan && info === "missing") ? "complete" : info,
     isOneTurn:
       kind === "abstain" ||
       (preset.name === "student" && kind === "irrelevant") ||
-      random.boolean(oneTurn),
+      random.boolean(context.oneTurnShare),
     prefersLists: random.boolean(info === "minimal" ? shares.listsWhenMinimal : shares.lists),
-    servers: [
-      ...fixtures,
-      ...others.map(name => ({ name, fixture: fixtureFor(ground, name, n, random) })),
-    ],
+    servers: [...fixtures, ...otherServers.map(it => chooseFixture(context, it, n, random))],
     sessionSeed: random.integer(100_000),
-    persona: pickPersona(manners, random),
+    persona: pickPersona(context.styleGuide, random),
     distractors,
     stripsEnums: random.boolean(shares.enumsStripped),
-    onlyOtherServers: isFar && others.length > 0,
-    ...(crossing ? { crossServerPlan: crossing } : {}),
+    onlyOtherServers: wantsOnlyOthers && otherServers.length > 0,
+    ...(plan ? { crossServerPlan: plan } : {}),
   };
 }
 
-/**
- * How much the user is to tell: by the shares, and the more of what has come about less often. Not
- * everything can be left out.
- */
-function toldIn(infos: SpecificationContext["infos"], random: Random): Task["info"] {
-  const all = [...infos.values()].reduce((a, b) => a + b, 0);
-  const due = (info: "missing" | "minimal") =>
-    Math.max(0, shares[info] + (all < few ? 0 : 3 * (shares[info] - (infos.get(info) ?? 0) / all)));
-  const [missing, minimal] = [due("missing"), due("minimal")];
-  return random.pickWeighted(
-    ["complete", "missing", "minimal"] as const,
-    it => ({ complete: Math.max(0.1, 1 - missing - minimal), missing, minimal })[it],
-  );
+function chooseChain(source: ChainSource, random: Random): readonly string[] | undefined {
+  const chain = drawChain(source, random);
+  const isolated = listIsolatedTools(source);
+  if (!chain) return undefined;
+  return isolated.length > 0 && random.boolean(shares.isolatedTool)
+    ? [...chain.tools, random.pickWeighted(isolated, it => computeRarity(it, source.uses))]
+    : chain.tools;
 }
 
-/** Too few to tell a share by. */
-const few = 50;
+/** With fewer tasks than this, their shares say nothing. */
+const minTasksForShares = 50;
 
-/** How many servers are opened beside those that are needed. */
-function companyOf(
-  distractors: TaskSpecification["distractors"],
-  kind: TaskKind,
-  isFar: boolean,
-  { preset }: SpecificationContext,
+/**
+ * How much information the user gives: by the shares, and more often what has been rare so far,
+ * because not every task allows a value to be left out.
+ */
+function drawInfo(counts: SpecificationContext["infoCounts"], random: Random): Task["info"] {
+  const total = [...counts.values()].reduce((a, b) => a + b, 0);
+  const getWeight = (info: "missing" | "minimal") => {
+    const deficit = total < minTasksForShares ? 0 : shares[info] - (counts.get(info) ?? 0) / total;
+    return Math.max(0, shares[info] + 3 * deficit);
+  };
+  const [missing, minimal] = [getWeight("missing"), getWeight("minimal")];
+  const weights = { complete: Math.max(0.1, 1 - missing - minimal), missing, minimal };
+  return random.pickWeighted(["complete", "missing", "minimal"] as const, it => weights[it]);
+}
+
+function drawCrossServerPlan(
+  { links, servers, uses, crossServerShare }: SpecificationContext,
+  home: string,
+  random: Random,
+): CrossServerPlan | undefined {
+  return links.length > 0 && random.boolean(crossServerShare)
+    ? planCrossServerTask({ links, servers, home, uses }, random)
+    : undefined;
+}
+
+function drawDistractors(preset: Preset, random: Random): TaskSpecification["distractors"] {
+  if (preset.mixedMenuShare > 0) return "mixed";
+  return random.boolean(preset.distractorShare) ? 3 + random.integer(6) : 0;
+}
+
+/** How many servers are in the session beside those that are needed. */
+function drawOtherServerCount(
+  {
+    distractors,
+    kind,
+    wantsOnlyOthers,
+    preset,
+  }: Pick<TaskSpecification, "distractors" | "kind"> & {
+    readonly wantsOnlyOthers: boolean;
+    readonly preset: Preset;
+  },
   random: Random,
 ): number {
   if (distractors === "mixed")
     return kind === "irrelevant" || random.boolean(preset.mixedMenuShare)
       ? 1 + random.integer(2)
       : 0;
-  return distractors > 0 || isFar ? 2 + random.integer(2) : 0;
-}
-
-/** Fixtures of one world for all servers of a talk. */
-function sharedFixture(
-  { servers }: CrossServerPlan,
-  ground: SpecificationContext,
-  n: number,
-  random: Random,
-): TaskSpecification["servers"] {
-  const [first, ...others] = servers.map(ground.fixtures);
-  const fixture = random.pick(first!.filter(it => others.every(list => list.includes(it))));
-  return servers.map(name => ({ name, fixture: numbered(ground, name, fixture, n, random) }));
-}
-
-function chainFor(ways: ChainSource, random: Random): readonly string[] | undefined {
-  const chain = drawChain(ways, random);
-  const alone = listIsolatedTools(ways);
-  if (!chain) return undefined;
-  return alone.length > 0 && random.boolean(shares.loner)
-    ? [...chain.tools, random.pickWeighted(alone, it => computeRarity(it, ways.uses))]
-    : chain.tools;
+  return distractors > 0 || wantsOnlyOthers ? 2 + random.integer(2) : 0;
 }
 
 /**
- * Servers whose tools have nothing to do with these. A held-out one is shown by tasks on held-out
- * ones only.
+ * Servers whose tools have nothing to do with the needed ones. Held-out servers are only among the
+ * distractors of tasks on held-out servers.
  */
-function othersThan(
+function listUnrelatedServers(
   needed: readonly string[],
   { catalog, servers, preset }: SpecificationContext,
 ): string[] {
   const all = preset.name === "paper" ? [...catalog.servers.keys()] : servers;
-  const isApart = (it: string) =>
+  const isUnrelated = (it: string) =>
     needed.every(own => own !== it && (preset.name === "student" || !areRelatedServers(own, it)));
-  return all.filter(it => isApart(it) && (!isHeldOut(it) || needed.some(isHeldOut)));
-}
-
-/** One of the server's fixtures. */
-const fixtureFor = (
-  ground: SpecificationContext,
-  name: string,
-  n: number,
-  random: Random,
-): string => numbered(ground, name, random.pick(ground.fixtures(name)), n, random);
-
-/**
- * The fixture with its ids renumbered, where ids are what has to be found out. Few variants are in
- * use at a time.
- */
-function numbered(
-  { catalog, servers, variants }: SpecificationContext,
-  name: string,
-  fixture: string,
-  n: number,
-  random: Random,
-): string {
-  const stretch = Math.floor(n / (variety.attempts * servers.length));
-  const number =
-    1 + ((stretch * variety.atOnce + random.integer(variety.atOnce)) % Math.max(1, variants));
-  return hasHiddenIds(catalog.getServer(name)) && variants > 0
-    ? formatVariantName(fixture, number)
-    : fixture;
-}
-
-export const defaultVariants = variety.variants;
-
-const hidden = new WeakMap<Server, boolean>();
-
-/** Whether most ids are such as nobody says, so that they must be read off results. */
-export function hasHiddenIds(server: Server): boolean {
-  let known = hidden.get(server);
-  if (known === undefined) {
-    const inputs = [...declarationsOf(server).values()].flatMap(it => it.inputs);
-    hidden.set(server, (known = inputs.filter(it => !it.isSpoken).length * 2 > inputs.length));
-  }
-  return known;
+  return all.filter(it => isUnrelated(it) && (!isHeldOut(it) || needed.some(isHeldOut)));
 }

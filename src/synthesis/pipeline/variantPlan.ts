@@ -1,7 +1,6 @@
 /**
- * What a task asks for, read off its trajectory: the wishes of each turn, without the look-ups that
- * nobody asked for, and the bridges between its servers. Knows what was called, not which words
- * were said.
+ * Derives the plan of an existing task from its trajectory: what each turn asks for, without the
+ * look-ups that the user did not ask for, and the links between its servers.
  */
 import type { Catalog } from "../../environment/catalog.ts";
 import type { Json, JsonObject } from "../../environment/json.ts";
@@ -13,61 +12,63 @@ import {
   type CallEvent,
   type Event,
 } from "../../trajectory/trajectory.ts";
+import { declarationsOf } from "../graph/declarations.ts";
 import type { CrossServerLink } from "../text/crossServerLinks.ts";
 import { createPlanFromLinks, type CrossServerPlan } from "./crossServerPlan.ts";
 import type { ConversationScript } from "./taskSpecification.ts";
-import { declarationsOf } from "../graph/declarations.ts";
 
-const never = { accept: 0, seek: 0 };
-const always = { accept: 1, seek: 1 };
+const neverRefused = { accept: 0, seek: 0 };
+const alwaysRefused = { accept: 1, seek: 1 };
 
-/**
- * A task's plan, to be followed with other things and words. What the transcript leaves open is
- * drawn.
- */
+export interface VariantPlan {
+  readonly script: ConversationScript;
+  readonly crossServerPlan?: CrossServerPlan;
+}
+
+/** The plan of a task, to be followed with other entities and words. */
 export function createVariantPlan(
   task: Task,
   catalog: Catalog,
-  bridges: readonly CrossServerLink[],
+  links: readonly CrossServerLink[],
   random: Random,
-): { readonly like: ConversationScript; readonly crossing?: CrossServerPlan } {
-  const tools = [...new Set([...task.chain, ...listCalls(task.trajectory).map(it => it.name)])];
+): VariantPlan {
   const hidden = task.hidden.length > 0 ? { hiddenTools: new Set(task.hidden) } : {};
-  if (task.kind === "abstain") return { like: { tools: task.chain } };
-  if (task.kind === "irrelevant")
-    return {
-      like: {
-        tools: task.turns.length === 1 ? task.chain.slice(-1) : task.chain.slice(-3),
-        ...hidden,
-      },
-    };
-  const known = new Set<string>();
-  const turns = turnsOf(task.trajectory.events).map(calls => wishesIn(calls, known, catalog));
-  if (task.kind === "clarify") withObstacle(turns, task, random);
-  if (task.info === "missing") withQuestion(turns);
-  const crossing = crossingIn(task, turns, bridges, catalog);
-  const script = turns.map(({ tools, isRefused }) => ({
-    tools,
-    refusalOdds: isRefused ? always : never,
-  }));
+  if (task.kind === "abstain") return { script: { tools: task.chain } };
+  if (task.kind === "irrelevant") {
+    const tools = task.chain.slice(task.turns.length === 1 ? -1 : -3);
+    return { script: { tools, ...hidden } };
+  }
+  const knownTexts = new Set<string>();
+  const turns = splitIntoTurns(task.trajectory.events).map(calls =>
+    findRequests(calls, knownTexts, catalog),
+  );
+  if (task.kind === "clarify") addMissingTool(turns, task, random);
+  if (task.info === "missing") addWithheldRequest(turns);
+  const crossServerPlan = findCrossServerPlan(task, turns, links, catalog);
+  const called = listCalls(task.trajectory).map(it => it.name);
+  const tools = [...new Set([...task.chain, ...called])];
   return {
-    like: {
-      tools: crossing ? [...crossing.steps.keys(), ...tools] : tools,
-      turns: script,
+    script: {
+      tools: crossServerPlan ? [...crossServerPlan.steps.keys(), ...tools] : tools,
+      turns: turns.map(it => ({
+        tools: it.tools,
+        refusalOdds: it.isRefused ? alwaysRefused : neverRefused,
+      })),
       ...hidden,
     },
-    ...(crossing ? { crossing } : {}),
+    ...(crossServerPlan ? { crossServerPlan } : {}),
   };
 }
 
+/** What a turn asked for. */
 interface RequestedTurn {
   /** Full tool names, in order. */
   tools: string[];
-  /** The last of them was turned down. */
-  isRefused: boolean;
+  /** The last of them was refused. */
+  readonly isRefused: boolean;
 }
 
-function turnsOf(events: readonly Event[]): CallEvent[][] {
+function splitIntoTurns(events: readonly Event[]): CallEvent[][] {
   const turns: CallEvent[][] = [];
   for (const event of events) {
     if (event.kind === "user") turns.push([]);
@@ -77,105 +78,97 @@ function turnsOf(events: readonly Event[]): CallEvent[][] {
 }
 
 /**
- * What was asked for in a turn: every call but the reads that another one needed, and but those
- * that were put right in the same turn. `known` grows by what is shown.
+ * What a turn asked for: its calls without look-ups, and without failed calls that were corrected
+ * in the same turn. Adds the texts of the results to `knownTexts`.
  */
-function wishesIn(
+function findRequests(
   calls: readonly CallEvent[],
-  known: Set<string>,
+  knownTexts: Set<string>,
   catalog: Catalog,
 ): RequestedTurn {
-  const asked = calls.filter((it, i) => {
+  const requested = calls.filter((it, i) => {
     const later = calls.slice(i + 1);
-    const isAsked =
+    const isRequested =
       it.outcome.kind === "ok"
-        ? !isLookUp(it, later, known, catalog)
+        ? !isLookUp(it, later, knownTexts, catalog)
         : !later.some(other => other.name === it.name && other.outcome.kind === "ok");
-    for (const text of textsIn(getCallValue(it) ?? null)) known.add(text);
-    return isAsked;
+    for (const text of listTexts(getCallValue(it) ?? null)) knownTexts.add(text);
+    return isRequested;
   });
+  const last = requested.at(-1);
   return {
-    tools: asked.map(it => it.name),
-    isRefused: asked.length > 0 && asked.at(-1)!.outcome.kind !== "ok",
+    tools: requested.map(it => it.name),
+    isRefused: last !== undefined && last.outcome.kind !== "ok",
   };
 }
 
-/** A read that names no plain value, and that is the first to show what a later call takes. */
+/** Whether a call is a read without plain values that first shows what a later call takes. */
 function isLookUp(
   call: CallEvent,
   later: readonly CallEvent[],
-  known: ReadonlySet<string>,
+  knownTexts: ReadonlySet<string>,
   catalog: Catalog,
 ): boolean {
   const tool = catalog.tools.get(call.name)!;
   const { values } = declarationsOf(catalog.getServer(tool.server)).get(call.name)!;
   if (tool.effect === "write" || values.some(it => it.key in (call.arguments as JsonObject)))
     return false;
-  const [given, shown] = [
-    new Set(textsIn(call.arguments)),
-    new Set(textsIn(getCallValue(call) ?? null)),
-  ];
-  return later.some(it =>
-    [...textsIn(it.arguments)].some(
-      value => shown.has(value) && !given.has(value) && !known.has(value),
-    ),
-  );
+  const given = new Set(listTexts(call.arguments));
+  const shown = new Set(listTexts(getCallValue(call) ?? null));
+  const isFirstShown = (text: string) =>
+    shown.has(text) && !given.has(text) && !knownTexts.has(text);
+  return later.some(it => [...listTexts(it.arguments)].some(isFirstShown));
 }
 
-function* textsIn(value: Json): Generator<string> {
+/** The texts, and the numbers that are not whole, of a value. */
+function* listTexts(value: Json): Generator<string> {
   if (typeof value === "string" && value.length > 2) yield value;
   else if (typeof value === "number" && !Number.isInteger(value)) yield String(value);
   else if (value !== null && typeof value === "object")
-    for (const it of Object.values(value)) yield* textsIn(it);
+    for (const it of Object.values(value)) yield* listTexts(it);
 }
 
-/** What could not be done is asked for where nothing was called, or at the end of some turn. */
-function withObstacle(
-  turns: RequestedTurn[],
+/** Adds the request for what cannot be done to a turn that called nothing, or to any turn. */
+function addMissingTool(
+  turns: readonly RequestedTurn[],
   { chain, hidden, knobs, info }: Task,
   random: Random,
 ): void {
-  const [missed, others] = [
-    chain.filter(it => hidden.includes(it)),
-    chain.filter(it => !hidden.includes(it)),
-  ];
-  const wish = knobs["obstacle"] === "tool" ? missed[0] : (others.at(-1) ?? missed[0]);
-  if (wish === undefined) return;
-  const idle = turns.findIndex(
-    (it, i) => it.tools.length === 0 && !(i === 0 && info === "missing"),
-  );
-  turns[idle >= 0 ? idle : random.integer(turns.length)]!.tools.push(wish);
+  const hiddenTools = chain.filter(it => hidden.includes(it));
+  const others = chain.filter(it => !hidden.includes(it));
+  const tool = knobs["obstacle"] === "tool" ? hiddenTools[0] : (others.at(-1) ?? hiddenTools[0]);
+  if (tool === undefined) return;
+  const isQuestion = (i: number) => i === 0 && info === "missing";
+  const idle = turns.findIndex((it, i) => it.tools.length === 0 && !isQuestion(i));
+  turns[idle >= 0 ? idle : random.integer(turns.length)]!.tools.push(tool);
 }
 
-/** What the first turn left out is called for in the second. */
-function withQuestion(turns: readonly RequestedTurn[]): void {
+/** The first turn asks for what is called after the answer in the second one. */
+function addWithheldRequest(turns: readonly RequestedTurn[]): void {
   const [first, second] = turns;
-  first?.tools.push(...(second?.tools.slice(0, 1) ?? []));
-  // the answer is no wish of its own
-  if (second) second.tools = second.tools.slice(0, 1);
+  if (!second) return;
+  // the answer itself asks for nothing more
+  second.tools = second.tools.slice(0, 1);
+  first!.tools.push(...second.tools);
 }
 
-/** The bridges that were walked, in place of the tools at their ends. */
-function crossingIn(
+/** The plan over the task's links. Replaces the tools of the turns by the steps of the plan. */
+function findCrossServerPlan(
   { knobs, servers }: Task,
   turns: readonly RequestedTurn[],
-  bridges: readonly CrossServerLink[],
+  links: readonly CrossServerLink[],
   catalog: Catalog,
 ): CrossServerPlan | undefined {
   if (typeof knobs["bridges"] !== "string") return undefined;
   const names = knobs["bridges"].split(", ");
-  const [first] = names.map(name => bridges.find(it => it.name === name));
+  const first = links.find(it => it.name === names[0]);
   if (!first) return undefined;
-  const isAsked = turns.some(it => it.tools.includes(first.from));
-  const crossing = createPlanFromLinks(
-    names,
-    isAsked,
-    bridges,
-    servers.map(it => it.name).filter(it => catalog.servers.has(it)),
-  );
-  if (!crossing) return undefined;
-  const left = [...crossing.steps].map(([name, { link, end }]) => ({ name, tool: link[end] }));
+  const isRequested = turns.some(it => it.tools.includes(first.from));
+  const ownServers = servers.map(it => it.name).filter(it => catalog.servers.has(it));
+  const plan = createPlanFromLinks(names, isRequested, links, ownServers);
+  if (!plan) return undefined;
+  const steps = [...plan.steps].map(([name, { link, end }]) => ({ name, tool: link[end] }));
   for (const turn of turns)
-    turn.tools = turn.tools.map(tool => (left[0]?.tool === tool ? left.shift()!.name : tool));
-  return crossing;
+    turn.tools = turn.tools.map(tool => (steps[0]?.tool === tool ? steps.shift()!.name : tool));
+  return plan;
 }

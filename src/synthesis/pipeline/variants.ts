@@ -1,7 +1,6 @@
 /**
- * More tasks like a given one: the same tools called in the same turns, of the same kind and with
- * as much said, about other things and in other words. What a trainer asks for when a task is at
- * its student's boundary. Knows no student and no files.
+ * Synthesizes variants of a task: the same tools called in the same turns, of the same kind and with
+ * as much information, about other entities and in other words.
  */
 import type { Catalog } from "../../environment/catalog.ts";
 import type { Random } from "../../environment/random.ts";
@@ -9,11 +8,13 @@ import { formatVariantName, parseVariantName } from "../../environment/variant.t
 import { UserError } from "../../userError.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { readCrossServerLinks, type CrossServerLink } from "../text/crossServerLinks.ts";
-import { hasHiddenIds, type TaskSpecification } from "./taskSpecification.ts";
 import { pickPersona, readStyleGuide, type StyleGuide } from "../text/personas.ts";
+import { attemptTask } from "./attemptTask.ts";
 import { DuplicateFilter } from "./filter.ts";
-import { Synthesizer, type SynthesisOptions } from "./synthesizer.ts";
-import { attemptTask } from "./synthesize.ts";
+import { hasHiddenIds, type ServerFixture } from "./fixtureChoice.ts";
+import type { SynthesisOptions } from "./synthesisOptions.ts";
+import { Synthesizer } from "./synthesizer.ts";
+import type { TaskSpecification } from "./taskSpecification.ts";
 import { createVariantPlan } from "./variantPlan.ts";
 
 export interface VariantOptions {
@@ -25,15 +26,18 @@ export interface VariantOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Attempts in a row that come to nothing: the worlds have no more of this shape to give. */
-const patience = 300;
+/** Failed attempts in a row after which the fixtures have no more tasks of this shape. */
+const maxFailures = 300;
 
-/** Renumbered fixtures that one order draws from: building one takes as long as many attempts. */
-const renumbered = 4;
+/** Variants of a fixture that one request draws from, because creating one takes long; of so many. */
+const fixtureVariants = { drawn: 4, all: 40 };
+
+/** How often the fixture is that of the task. */
+const ownFixtureShare = 0.85;
 
 /**
- * Variants of a task, as many as wanted or as there are; equal orders give equal bytes. Throws a
- * `Mistake` where a server of the task is not there.
+ * Yields variants of a task, as many as wanted or as there are; the same options give the same
+ * bytes. Throws a `UserError` if a server of the task does not exist.
  */
 export async function* synthesizeVariants(
   task: Task,
@@ -46,46 +50,49 @@ export async function* synthesizeVariants(
         "start it, or choose another task",
       );
   const servers = task.servers.map(it => it.name);
-  const work: SynthesisOptions = {
+  const options: SynthesisOptions = {
     catalog,
     resources,
     seed,
     servers,
     menu: task.knobs["menu"] === "full" ? "full" : "chain",
+    // duplicates are checked below, after the shape
+    rejectsDuplicates: false,
     ...(signal ? { signal } : {}),
   };
-  const studio = new VariantSynthesizer(work, task, {
-    bridges: readCrossServerLinks(resources, catalog),
-    manners: readStyleGuide(resources),
-  });
-  const kept = new DuplicateFilter();
-  kept.addIfNew(task);
+  const duplicates = new DuplicateFilter();
+  duplicates.addIfNew(task);
+  const source = {
+    task,
+    catalog,
+    seed,
+    links: readCrossServerLinks(resources, catalog),
+    styleGuide: readStyleGuide(resources),
+  };
+  const synthesizer = new Synthesizer(options, ({ n }, random) =>
+    specifyVariant(source, n, random),
+  );
+  const context = { options, synthesizer, duplicates };
   const shape = getTaskShape(task);
-  let barren = 0;
-  for (let n = 0, made = 0; made < count && barren < patience; n++, barren++) {
+  let failures = 0;
+  for (let n = 0, made = 0; made < count && failures < maxFailures; n++) {
     signal?.throwIfAborted();
-    const attempted = await attemptTask(
-      { n, home: servers[0]!, kind: task.kind },
-      { ...work, distinct: false },
-      studio,
-      kept,
-    );
-    if (
-      attempted.kind === "rejected" ||
-      getTaskShape(attempted.task) !== shape ||
-      !kept.addIfNew(attempted.task)
-    )
+    const result = await attemptTask({ n, home: servers[0]!, kind: task.kind }, context);
+    const isVariant =
+      result.kind === "accepted" &&
+      getTaskShape(result.task) === shape &&
+      duplicates.addIfNew(result.task);
+    if (!isVariant) {
+      failures++;
       continue;
-    barren = -1;
+    }
+    failures = 0;
     made++;
-    yield attempted.task;
+    yield result.task;
   }
 }
 
-/**
- * Equal for tasks of one shape: kind, what is said, turns, and the tools of the goals in their
- * order and turn.
- */
+/** Equal for tasks of the same kind and information, with the same tools in the same turns. */
 export const getTaskShape = ({ kind, info, turns, goals }: Task): string =>
   JSON.stringify([
     kind,
@@ -94,74 +101,58 @@ export const getTaskShape = ({ kind, info, turns, goals }: Task): string =>
     goals.map(it => [it.turn, it.calls.map(call => call.name)]),
   ]);
 
-/** A studio all of whose briefs are like one task. */
-class VariantSynthesizer extends Synthesizer {
-  readonly #work: SynthesisOptions;
-  readonly #task: Task;
-  readonly #ground: { readonly bridges: readonly CrossServerLink[]; readonly manners: StyleGuide };
-
-  constructor(
-    work: SynthesisOptions,
-    task: Task,
-    ground: { bridges: readonly CrossServerLink[]; manners: StyleGuide },
-  ) {
-    super(work);
-    this.#work = work;
-    this.#task = task;
-    this.#ground = ground;
-  }
-
-  override specifyTask({ n }: { readonly n: number }, random: Random): TaskSpecification {
-    const { id, kind, info, turns, chain, knobs, servers } = this.#task;
-    const { catalog, seed } = this.#work;
-    const { bridges, manners } = this.#ground;
-    const { like, crossing } = createVariantPlan(this.#task, catalog, bridges, random);
-    const fixture = this.#fixture(random);
-    return {
-      id: `${id}-v${seed}-${n}`,
-      home: servers[0]!.name,
-      chain,
-      kind,
-      info,
-      isOneTurn: turns.length === 1,
-      prefersLists: knobs["lists"] === true,
-      servers: servers.map(({ name }) => ({
-        name,
-        fixture: numbered(
-          catalog,
-          name,
-          catalog.listFixtures(name).includes(fixture) ? fixture : catalog.listFixtures(name)[0]!,
-          seed,
-          random,
-        ),
-      })),
-      sessionSeed: random.integer(100_000),
-      persona: pickPersona(manners, random),
-      distractors: Number(knobs["distractors"] ?? 0),
-      stripsEnums: knobs["enumsStripped"] === true,
-      onlyOtherServers:
-        kind === "irrelevant" &&
-        !this.#task.menu.some(it => it.name.startsWith(`${servers[0]!.name}_`)),
-      ...(crossing ? { crossServerPlan: crossing } : {}),
-      script: like,
-    };
-  }
-
-  /** A world: mostly the task's own. */
-  #fixture(random: Random): string {
-    const [home] = this.#task.servers;
-    const own = parseVariantName(home!.fixture)?.of ?? home!.fixture;
-    return random.boolean(0.85) ? own : random.pick(this.#work.catalog.listFixtures(home!.name));
-  }
+interface VariantSource {
+  readonly task: Task;
+  readonly catalog: Catalog;
+  readonly seed: number;
+  readonly links: readonly CrossServerLink[];
+  readonly styleGuide: StyleGuide;
 }
 
-const numbered = (
-  catalog: Catalog,
+/** Attempt number n at a variant of the task. */
+function specifyVariant(source: VariantSource, n: number, random: Random): TaskSpecification {
+  const { task, catalog, seed, links, styleGuide } = source;
+  const { id, kind, info, turns, chain, knobs, servers } = task;
+  const plan = createVariantPlan(task, catalog, links, random);
+  const home = servers[0]!.name;
+  const fixture = chooseFixtureName(source, random);
+  return {
+    id: `${id}-v${seed}-${n}`,
+    home,
+    chain,
+    kind,
+    info,
+    isOneTurn: turns.length === 1,
+    prefersLists: knobs["lists"] === true,
+    servers: servers.map(({ name }) => chooseVariantOf(source, name, fixture, random)),
+    sessionSeed: random.integer(100_000),
+    persona: pickPersona(styleGuide, random),
+    distractors: Number(knobs["distractors"] ?? 0),
+    stripsEnums: knobs["enumsStripped"] === true,
+    onlyOtherServers:
+      kind === "irrelevant" && !task.menu.some(it => it.name.startsWith(`${home}_`)),
+    ...plan,
+  };
+}
+
+/** The name of a fixture of the home server: mostly the task's own. */
+function chooseFixtureName({ task, catalog }: VariantSource, random: Random): string {
+  const { name, fixture } = task.servers[0]!;
+  const own = parseVariantName(fixture)?.of ?? fixture;
+  return random.boolean(ownFixtureShare) ? own : random.pick(catalog.listFixtures(name));
+}
+
+/** The fixture, or the first one of a server that has none of that name, under other ids. */
+function chooseVariantOf(
+  { catalog, seed }: VariantSource,
   name: string,
   fixture: string,
-  seed: number,
   random: Random,
-): string =>
-  hasHiddenIds(catalog.getServer(name))
-    ? formatVariantName(fixture, 1 + ((seed * renumbered + random.integer(renumbered)) % 40))
-    : fixture;
+): ServerFixture {
+  const names = catalog.listFixtures(name);
+  const own = names.includes(fixture) ? fixture : names[0]!;
+  if (!hasHiddenIds(catalog.getServer(name))) return { name, fixture: own };
+  const { drawn, all } = fixtureVariants;
+  const number = 1 + ((seed * drawn + random.integer(drawn)) % all);
+  return { name, fixture: formatVariantName(own, number) };
+}

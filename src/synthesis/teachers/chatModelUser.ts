@@ -10,7 +10,8 @@ import type { CallEvent } from "../../trajectory/trajectory.ts";
 import { buildTurnPrompt, type TurnPlan } from "./turnPrompt.ts";
 import { findGroundingFlaw, type TextFlaw } from "./grounding.ts";
 import { checkTurn, type TurnResult } from "./turnCheck.ts";
-import type { Continuation, SimulatedUser } from "./simulatedUser.ts";
+import type { TurnKind } from "../user/userPlan.ts";
+import type { SimulatedUser } from "./simulatedUser.ts";
 
 /**
  * How freely the model writes at first, and how much more freely after each message that could not
@@ -28,7 +29,7 @@ export interface ChatModelUserOptions {
   /** Who plans the turns. */
   readonly planner: SimulatedUser;
   /** The plan of the turn that was planned last. */
-  readonly plan: (kind: "open" | Continuation, plain: string) => TurnPlan;
+  readonly plan: (kind: TurnKind, plain: string) => TurnPlan;
   /** Told which wishes were called for, with the answers. */
   readonly onTurnChecked: (done: TurnResult["done"]) => void;
   readonly signal: AbortSignal | undefined;
@@ -63,7 +64,7 @@ export class ChatModelUser implements SimulatedUser {
   }
 
   /** Asked again within a turn, it says the same thing otherwise. */
-  async nextTurn(kind: "open" | Continuation): Promise<string | undefined> {
+  async nextTurn(kind: TurnKind): Promise<string | undefined> {
     const { model, planner, signal } = this.#of;
     if (!this.#plan) {
       const plain = await planner.nextTurn(kind);

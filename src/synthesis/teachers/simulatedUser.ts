@@ -1,12 +1,10 @@
 /** The interface of the simulated user: produces the user's turns and is told their results. */
 import type { CallEvent } from "../../trajectory/trajectory.ts";
-
-/** How the user continues after an answer. */
-export type Continuation = "follow-up" | "clarification";
+import type { TurnKind } from "../user/userPlan.ts";
 
 /** Produces the user's turns. */
 export interface SimulatedUser {
-  nextTurn(kind: "open" | Continuation): string | undefined | Promise<string | undefined>;
+  nextTurn(kind: TurnKind): string | undefined | Promise<string | undefined>;
   /** Why `nextTurn` returned no text. */
   readonly stuckReason: string | undefined;
   /** Why a text may not be used, or undefined. */

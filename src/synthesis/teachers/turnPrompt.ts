@@ -10,7 +10,7 @@ import type { ChatMessage } from "../../policy/chatModel.ts";
 import type { Event } from "../../trajectory/trajectory.ts";
 import { removeMarks } from "../text/valueMarks.ts";
 import type { Persona } from "../text/personas.ts";
-import type { UserTurn } from "../user/userPlan.ts";
+import type { TurnKind, UserTurn } from "../user/userPlan.ts";
 import type { EntitySample } from "../user/entityInstance.ts";
 import type { Intent } from "../user/intent.ts";
 import type { EntityInstance } from "../user/entityInstance.ts";
@@ -21,7 +21,7 @@ export interface TurnPlan {
   readonly plain: string;
   /** Undefined where nothing is to be called. */
   readonly turn: UserTurn | undefined;
-  readonly kind: "open" | "follow-up" | "clarification";
+  readonly kind: TurnKind;
   readonly persona: Persona;
   readonly now: string;
   readonly isMinimal: boolean;

@@ -5,7 +5,10 @@ import type { StyleGuide } from "../text/personas.ts";
 import type { Intent } from "./intent.ts";
 import type { LinkStep } from "./linkStep.ts";
 
-export type TurnKind = "open" | "follow-up" | "clarification";
+/** How the user continues after an answer. */
+export type Continuation = "follow-up" | "clarification";
+
+export type TurnKind = "open" | Continuation;
 
 /** A turn of the user, with what it asks for. */
 export interface UserTurn {

@@ -5,8 +5,8 @@ import { id, label, spokenId } from "../../../src/environment/fieldSchemas.ts";
 import { defineServer, createToolFactory } from "../../../src/environment/server.ts";
 import { declarationsOf, isSensitiveArgument } from "../../../src/synthesis/graph/declarations.ts";
 import { findEntities } from "../../../src/synthesis/graph/resultEntities.ts";
-import { isSubstitute } from "../../../src/synthesis/pipeline/menu.ts";
 import { library } from "../library.ts";
+import { isSubstitute } from "../../../src/synthesis/pipeline/substitutes.ts";
 
 const secrets: [key: string, is: boolean][] = [
   ["pin", true],

@@ -3,7 +3,8 @@
  * is nothing more to make.
  */
 import { expect, test } from "vitest";
-import { synthesize, type AttemptResult } from "../../../src/synthesis/pipeline/synthesize.ts";
+import type { AttemptResult } from "../../../src/synthesis/pipeline/attemptTask.ts";
+import { synthesize } from "../../../src/synthesis/pipeline/synthesize.ts";
 import { synthesis } from "../made.ts";
 import { libraryCatalog } from "../library.ts";
 

@@ -10,7 +10,6 @@ import {
 } from "../../../src/synthesis/pipeline/composition.ts";
 import { declarationsOf } from "../../../src/synthesis/graph/declarations.ts";
 import { parseStateLog } from "../../../src/synthesis/pipeline/stateLog.ts";
-import { isSubstitute } from "../../../src/synthesis/pipeline/menu.ts";
 import { presets } from "../../../src/synthesis/pipeline/presets.ts";
 import { heldOutServers, isHeldOut } from "../../../src/synthesis/pipeline/split.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
@@ -18,6 +17,7 @@ import { formatTaskLine, taskLineSchema } from "../../../src/trajectory/taskLine
 import { listCalls } from "../../../src/trajectory/trajectory.ts";
 import { catalog } from "../../contracts/doors.ts";
 import { made } from "../made.ts";
+import { isSubstitute } from "../../../src/synthesis/pipeline/substitutes.ts";
 
 const { mixture } = presets.paper;
 const paper = { preset: "paper", servers: [...catalog.servers.keys()] } as const;

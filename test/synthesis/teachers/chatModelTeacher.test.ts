@@ -9,8 +9,7 @@ import { EndpointFault } from "../../../src/policy/endpointFault.ts";
 import { createLlmRoles } from "../../../src/synthesis/teachers/chatModelTeacher.ts";
 import type { RejectedAttempt } from "../../../src/synthesis/pipeline/report.ts";
 import { synthesizeConcurrently } from "../../../src/synthesis/pipeline/concurrentSynthesis.ts";
-import type { SynthesisOptions } from "../../../src/synthesis/pipeline/synthesizer.ts";
-import type { AttemptResult } from "../../../src/synthesis/pipeline/synthesize.ts";
+import type { AttemptResult } from "../../../src/synthesis/pipeline/attemptTask.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import { listCalls } from "../../../src/trajectory/trajectory.ts";
 import { checkReplay } from "../../../src/trajectory/replay.ts";
@@ -26,6 +25,7 @@ import {
 } from "../../policy/chatServer.ts";
 import { askedIn, competentModel } from "../competentModel.ts";
 import { synthesis } from "../made.ts";
+import type { SynthesisOptions } from "../../../src/synthesis/pipeline/synthesisOptions.ts";
 
 interface Played {
   readonly tasks: Task[];

@@ -1,0 +1,173 @@
+/** Creates a task from a finished conversation, or decides that it makes none. */
+import type { Random } from "../../environment/random.ts";
+import { computeCallBudget, taskFormat, type Task } from "../../trajectory/task.ts";
+import type { CallEvent, Event } from "../../trajectory/trajectory.ts";
+import { createCrossServerGraph } from "../graph/crossServerGraph.ts";
+import { dependencyGraphOf } from "../graph/dependencyGraph.ts";
+import { connectsServers } from "./crossServerPlan.ts";
+import { extractGoals } from "./goals.ts";
+import { createMenu, type Menu } from "./menu.ts";
+import type { ConversationSummary, PreparedConversation } from "./preparedConversation.ts";
+import { presets } from "./presets.ts";
+import { splitOf } from "./split.ts";
+import type { SynthesisOptions } from "./synthesisOptions.ts";
+import type { TaskSpecification } from "./taskSpecification.ts";
+
+/** Why a finished conversation makes no task, by the reason in a word. */
+export const unusableReasons = {
+  "no goals": "no call succeeded",
+  "no crossing": "nothing went from one server to another",
+  "no obstacle": "what was hidden was not missed",
+  "not idle": "something was called where nothing could be done",
+  short: "there was nothing more to say after one turn",
+  length: "it takes more calls than a task may",
+  menu: "what it calls does not fit on a menu",
+} as const;
+
+export type UnusableReason = keyof typeof unusableReasons;
+
+/** A conversation that has run, with what was extracted from it. */
+interface FinishedConversation {
+  readonly specification: TaskSpecification;
+  readonly prepared: PreparedConversation;
+  readonly summary: ConversationSummary;
+  readonly log: readonly string[];
+  readonly graphHash: Task["provenance"]["graph"];
+  readonly goals: Task["goals"];
+  readonly turns: Task["turns"];
+  readonly calls: readonly CallEvent[];
+}
+
+/** The task of a finished conversation, or the reason why there is none. */
+export function createTask(
+  specification: TaskSpecification,
+  prepared: PreparedConversation,
+  log: readonly string[],
+  options: SynthesisOptions,
+  random: Random,
+): Task | UnusableReason {
+  const { catalog } = options;
+  const { events } = prepared.setup.conversation;
+  const graph = specification.crossServerPlan
+    ? createCrossServerGraph(specification.servers.map(it => catalog.getServer(it.name)))
+    : dependencyGraphOf(catalog.getServer(specification.home));
+  const goals = extractGoals(events, graph);
+  const finished: FinishedConversation = {
+    specification,
+    prepared,
+    summary: prepared.summarize(),
+    log,
+    graphHash: graph.hash,
+    goals,
+    turns: extractTurns(events, goals),
+    calls: events.filter(it => it.kind === "call"),
+  };
+  const reason = findReason(finished, options);
+  if (reason !== undefined) return reason;
+  const menu = createTaskMenu(finished, options, random);
+  return menu ? assembleTask(finished, menu) : "menu";
+}
+
+function findReason(
+  { specification, summary, goals, turns, calls }: FinishedConversation,
+  { catalog, menu, preset = "paper" }: SynthesisOptions,
+): UnusableReason | undefined {
+  const { kind, isOneTurn, crossServerPlan } = specification;
+  const getServer = (tool: string) => catalog.tools.get(tool)!.server;
+  if (summary.flaw !== undefined) return summary.flaw;
+  if (goals.length === 0 && kind === "normal") return "no goals";
+  if (calls.length > 0 && (kind === "irrelevant" || kind === "abstain")) return "not idle";
+  if (crossServerPlan && !connectsServers(goals, crossServerPlan.servers, getServer))
+    return "no crossing";
+  if (turns.length < 2 && !isOneTurn && preset === "paper") return "short";
+  return calls.length > presets[preset].maxCalls[menu] ? "length" : undefined;
+}
+
+/** The menu, or undefined if the called tools do not fit on it. */
+function createTaskMenu(
+  { specification, prepared, calls }: FinishedConversation,
+  { catalog, menu: kind, preset = "paper" }: SynthesisOptions,
+  random: Random,
+): Menu | undefined {
+  const { servers, distractors, onlyOtherServers, stripsEnums } = specification;
+  const called = new Set(calls.map(it => it.name));
+  const menu = createMenu(
+    {
+      kind,
+      servers: servers.map(it => catalog.getServer(it.name)),
+      calledTools: new Set([...called, ...prepared.requiredTools]),
+      hiddenTools: prepared.hiddenTools,
+      distractors,
+      onlyOtherServers,
+      stripsEnums,
+    },
+    random,
+  );
+  const { length } = menu.menu;
+  const isTooSmall = kind === "chain" && preset === "student" && called.size > length;
+  return length === 0 || isTooSmall ? undefined : menu;
+}
+
+function assembleTask(
+  { specification, prepared, summary, log, graphHash, goals, turns, calls }: FinishedConversation,
+  { menu, hidden, knobs }: Menu,
+): Task {
+  const { conversation } = prepared.setup;
+  const { kind, chain, home, persona, prefersLists } = specification;
+  const header = { ...conversation.header, menu: menu.map(it => it.name) };
+  const goalTools = goals.flatMap(it => it.calls.map(call => call.name));
+  const callBudget = computeCallBudget(goals);
+  return {
+    format: taskFormat,
+    id: header.task,
+    servers: [...header.servers],
+    catalog: header.catalog,
+    seed: header.seed,
+    split: goalTools.length > 0 ? splitOf(goalTools) : splitOf(chain, home),
+    kind,
+    persona: persona.name,
+    now: conversation.now,
+    menu,
+    hidden,
+    turns,
+    goals,
+    knobs: {
+      ...knobs,
+      ...summary.knobs,
+      lists: prefersLists,
+      failedCalls: calls.filter(it => it.outcome.kind !== "ok").length,
+    },
+    info: summary.info,
+    chain: [...chain],
+    budget: {
+      calls: callBudget,
+      assistantMessages: Math.max(callBudget + turns.length, turns.length + 1),
+    },
+    provenance: { teacher: header.policy, graph: graphHash, log: [...log] },
+    trajectory: {
+      header,
+      events: [...conversation.events.map(removePatches), { kind: "ended", by: "policy" }],
+    },
+  };
+}
+
+function extractTurns(events: readonly Event[], goals: Task["goals"]): Task["turns"] {
+  const turns: Task["turns"] = [];
+  for (const event of events) {
+    if (event.kind === "user")
+      turns.push({
+        user: event.text,
+        goals: goals.flatMap((it, i) => (it.turn === turns.length ? [i] : [])),
+        reply: "",
+      });
+    else if (event.kind === "assistant" && event.text !== "") turns.at(-1)!.reply = event.text;
+  }
+  return turns;
+}
+
+/** The event without patches, which files do not hold because replaying the calls restores them. */
+export function removePatches(event: Event): Event {
+  if (event.kind !== "call") return event;
+  const { patches: _, ...rest } = event;
+  return rest;
+}

@@ -1,0 +1,43 @@
+/** Creates the plan that the user simulator follows in a conversation. */
+import type { MissingCapabilityTemplates } from "../text/missingCapability.ts";
+import type { UserPlan } from "../user/userPlan.ts";
+import type { Preset } from "./presets.ts";
+import type { TaskSpecification } from "./taskSpecification.ts";
+
+/** How often an intent that the session refuses is kept, and how often one is searched for. */
+const refusalOdds = { accept: 0.35, seek: 0.15 };
+
+export interface UserPlanSource extends Pick<
+  UserPlan,
+  "session" | "tools" | "styleGuide" | "getToolWeight"
+> {
+  readonly preset: Preset;
+  readonly hiddenTools: ReadonlySet<string>;
+  /** The words for what cannot be done. */
+  readonly templates: MissingCapabilityTemplates;
+}
+
+export function createUserPlan(
+  { kind, crossServerPlan, script, info, isOneTurn, prefersLists }: TaskSpecification,
+  { session, tools, styleGuide, getToolWeight, preset, hiddenTools, templates }: UserPlanSource,
+): UserPlan {
+  const { name, maxResultLength, maxReplyLength, usesPartialNames } = preset;
+  const isAll = kind === "irrelevant";
+  return {
+    session,
+    styleGuide,
+    tools,
+    ...(crossServerPlan ? { linkSteps: crossServerPlan.steps } : {}),
+    ...(script?.turns ? { script: script.turns } : {}),
+    info,
+    isOneTurn,
+    refusalOdds: isAll ? { accept: 0, seek: 0 } : refusalOdds,
+    prefersLists,
+    getToolWeight,
+    ...(hiddenTools.size > 0 ? { missingTools: { hidden: hiddenTools, templates, isAll } } : {}),
+    maxResultLength,
+    maxReplyLength,
+    usesPartialNames,
+    startsNewTopics: !isOneTurn && !isAll && name === "paper",
+  };
+}

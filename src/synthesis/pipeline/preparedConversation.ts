@@ -1,0 +1,39 @@
+/** A conversation that is ready to run, and what its task records of it afterwards. */
+import type { Task } from "../../trajectory/task.ts";
+import type { UserSimulator } from "../user/userSimulator.ts";
+import type { ConversationSetup } from "./conversationSetup.ts";
+import type { TaskSpecification } from "./taskSpecification.ts";
+
+export interface PreparedConversation {
+  readonly setup: ConversationSetup;
+  /** Full names of tools that must not be on the menu. */
+  readonly hiddenTools: ReadonlySet<string>;
+  /** Full names of tools that must be on the menu although nothing calls them. */
+  readonly requiredTools: readonly string[];
+  /** Summarizes the conversation after it has run. */
+  summarize(): ConversationSummary;
+}
+
+export interface ConversationSummary {
+  /** Why the conversation is not of the wanted kind. */
+  readonly flaw?: "no obstacle";
+  readonly info: Task["info"];
+  readonly knobs: Task["knobs"];
+}
+
+/** Summarizes what the user simulator has come upon. */
+export function summarizeSimulation(
+  { missingCapability, hasWithheld }: UserSimulator,
+  { kind, info, crossServerPlan }: TaskSpecification,
+): ConversationSummary {
+  return {
+    ...(kind === "clarify" && !missingCapability ? { flaw: "no obstacle" } : {}),
+    info: info === "missing" && !hasWithheld ? "complete" : info,
+    knobs: {
+      ...(crossServerPlan
+        ? { across: crossServerPlan.servers.length, bridges: crossServerPlan.links.join(", ") }
+        : {}),
+      ...(kind === "clarify" && missingCapability ? { obstacle: missingCapability.kind } : {}),
+    },
+  };
+}

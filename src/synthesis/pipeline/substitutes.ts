@@ -1,0 +1,51 @@
+/** Tools and servers that are about the same thing, and so must not be on a menu side by side. */
+import type { Server } from "../../environment/server.ts";
+import { declarationsOf, type ToolDeclaration } from "../graph/declarations.ts";
+
+/**
+ * Whether two reads take the same entities, and show the same entity or mostly the same fields.
+ */
+export function isSubstitute(a: ToolDeclaration, b: ToolDeclaration): boolean {
+  if (a.tool.effect !== "read" || b.tool.effect !== "read" || a.tool.server !== b.tool.server)
+    return false;
+  if (getRequiredEntities(a) !== getRequiredEntities(b)) return false;
+  const entities = new Set(a.outputs.map(it => it.entity));
+  if (b.outputs.some(it => entities.has(it.entity))) return true;
+  const [fieldsOfA, fieldsOfB] = [listFields(a), listFields(b)];
+  const shared = fieldsOfA.filter(it => fieldsOfB.includes(it)).length;
+  return shared * 2 > Math.min(fieldsOfA.length, fieldsOfB.length);
+}
+
+const getRequiredEntities = ({ inputs }: ToolDeclaration): string =>
+  inputs
+    .filter(it => it.isRequired)
+    .map(it => it.entity)
+    .sort()
+    .join(" ");
+
+const listFields = ({ tool }: ToolDeclaration): string[] =>
+  Object.keys((tool.outputSchema["properties"] ?? {}) as object);
+
+/** The tools to hide so that nothing does what the named tools of a server do. */
+export function findToolsToHide(names: readonly string[], server: Server): Set<string> {
+  const declarations = [...declarationsOf(server).values()];
+  const named = declarations.filter(it => names.includes(it.tool.name));
+  return new Set(
+    declarations
+      .filter(it => named.some(other => other === it || isSubstitute(it, other)))
+      .map(it => it.tool.name),
+  );
+}
+
+const relatedServers: readonly (readonly string[])[] = [
+  ["calendar", "video_meeting"],
+  ["email", "team_chat", "social_media"],
+  ["banking", "payments", "budget", "trading"],
+  ["shopping", "marketplace", "retail_chain", "food_delivery"],
+  ["crm", "issue_tracker"],
+  ["maps", "vehicle", "travel_booking"],
+];
+
+/** Whether two servers are about the same things, so that tools of one can stand in for the other's. */
+export const areRelatedServers = (a: string, b: string): boolean =>
+  relatedServers.some(it => it.includes(a) && it.includes(b));

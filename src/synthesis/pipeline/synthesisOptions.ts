@@ -1,0 +1,35 @@
+/** The options of a synthesis. */
+import type { Catalog } from "../../environment/catalog.ts";
+import type { Task } from "../../trajectory/task.ts";
+import type { EdgeVerdicts } from "../graph/edgeVerdicts.ts";
+import type { LlmRoles } from "../teachers/chatModelTeacher.ts";
+import type { MenuKind, Preset } from "./presets.ts";
+
+export interface SynthesisOptions {
+  readonly catalog: Catalog;
+  /** The product's `resources` folder, which holds templates and personas. */
+  readonly resources: string;
+  readonly seed: number;
+  /** Names of the servers to make tasks on. */
+  readonly servers: readonly string[];
+  readonly menu: MenuKind;
+  /** The paper's mixture where absent. */
+  readonly preset?: Preset["name"];
+  /** The number of tasks, which also fixes the number of each kind; unlimited where absent. */
+  readonly count?: number;
+  /** Only tasks of this split. */
+  readonly split?: Task["split"];
+  /** Share of tasks with a single user turn; the preset's where absent. */
+  readonly oneTurnShare?: number;
+  /** Share of the normal tasks that need several servers; the preset's where absent. */
+  readonly crossServerShare?: number;
+  /** Variants of each fixture with other ids; 0 for the fixtures as they are. */
+  readonly variantsPerFixture?: number;
+  /** Verdicts on the edges of the dependency graphs; the shipped ones where absent. */
+  readonly edgeVerdicts?: EdgeVerdicts;
+  /** False keeps tasks that make the same calls as an earlier one. */
+  readonly rejectsDuplicates?: boolean;
+  /** The language model that words the user's turns and answers them, in place of the graph. */
+  readonly llmRoles?: LlmRoles;
+  readonly signal?: AbortSignal;
+}
