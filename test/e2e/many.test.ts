@@ -137,7 +137,7 @@ test("tasks are synthesized from the palette, and the page shows the way each we
   await checkSeen(attempt);
   await workbench.picture("synthesis-rejected");
   await attempt.click();
-  await checkSeen(workbench.lines.filter({ hasText: "turned down" }).first());
+  await checkSeen(workbench.lines.filter({ hasText: "rejected" }).first());
   await workbench.picture("rejected");
 });
 
@@ -190,7 +190,7 @@ test("an endpoint on this machine teaches once its key is stored, which is writt
   await workbench.answer("The key for", key);
   await checkSeen(workbench.notification("A key is stored for"));
   await workbench.command("PROVE: Synthesize Tasks…");
-  await workbench.choice("Go on with taught").click();
+  await workbench.choice("Resume taught").click();
   await checkSeen(workbench.notification(/3 tasks in .*taught/));
   const files = readdirSync(workbench.folder, { recursive: true, encoding: "utf8" }).filter(it =>
     it.includes("taught"),

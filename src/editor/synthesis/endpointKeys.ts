@@ -1,51 +1,50 @@
 /**
- * The endpoint that a person names for a teacher: its address, its key in the editor's secret
- * storage, and their consent before anything is sent off this machine. A key is stored for an
- * address's origin and given out for that origin only.
+ * The keys of endpoints, in the editor's secret storage, and the user's consent before anything is
+ * sent to another machine. A key is stored for the origin of an address and used for that origin
+ * only.
  */
 import { CancellationError, window, type Memento, type SecretStorage } from "vscode";
-import { UserError } from "../../userError.ts";
 import { escapeInvisible } from "../../trajectory/visible.ts";
+import { UserError } from "../../userError.ts";
 import { requireTrust } from "../shared/proveFolder.ts";
-import { pickOne, askText } from "../shared/quickInput.ts";
+import { askText, pickOne } from "../shared/quickInput.ts";
 import { getSetting } from "../shared/settings.ts";
 
 const getSecretName = (origin: string) => `prove.endpoint.key ${origin}`;
 
-/** The origins that have a key, kept beside the secrets, which cannot be listed. */
+/** The origins with a key are stored separately, because secrets cannot be listed. */
 const originsKey = "prove.endpoint.origins";
 
-/** Why a text is no address of an endpoint, or undefined. */
+/** Why a text is not the address of an endpoint, or undefined. */
 export function validateAddress(text: string): string | undefined {
-  if (!URL.canParse(text)) return "an address such as http://127.0.0.1:8000/v1";
+  if (!URL.canParse(text)) return "enter an address such as http://127.0.0.1:8000/v1";
   const { protocol, username, password, search, hash } = new URL(text);
   if (protocol !== "http:" && protocol !== "https:")
-    return "an address that begins with http:// or https://";
+    return "enter an address that begins with http:// or https://";
   if (username || password)
-    return "without a name or a password: a key is stored by Set Endpoint Key…";
-  return search || hash ? "without a ? or a #" : undefined;
+    return "enter no name or password: use Set Endpoint Key… to store a key";
+  return search || hash ? "enter an address without ? or #" : undefined;
 }
 
-/** Whether an address is this machine's own. */
+/** Whether an address is on this machine. */
 export const isLoopback = (url: string): boolean =>
   /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 
 export class EndpointKeys {
   readonly #secrets: SecretStorage;
-  /** Of the person, on this machine. */
   readonly #globalState: Memento;
 
-  constructor(secrets: SecretStorage, known: Memento) {
+  constructor(secrets: SecretStorage, globalState: Memento) {
     this.#secrets = secrets;
-    this.#globalState = known;
+    this.#globalState = globalState;
   }
 
-  /** The key that is stored for an address, where there is one. */
+  /** The stored key for an address, if there is one. */
   async getKey(url: string): Promise<string | undefined> {
     return this.#secrets.get(getSecretName(new URL(url).origin));
   }
 
-  /** Asks for an address and its key, and stores it. */
+  /** Asks for an address and its key, and stores the key. */
   async promptForKey(): Promise<void> {
     requireTrust("storing a key");
     const title = "Set Endpoint Key";
@@ -63,7 +62,7 @@ export class EndpointKeys {
       {
         isSecret: true,
         validate: text =>
-          /^[\x21-\x7e]+$/.test(text.trim()) ? undefined : "a key in one line, without blanks",
+          /^[\x21-\x7e]+$/.test(text.trim()) ? undefined : "enter a key without spaces",
       },
     );
     await this.#secrets.store(getSecretName(origin), key.trim());
@@ -71,52 +70,57 @@ export class EndpointKeys {
     void window.showInformationMessage(`A key is stored for ${origin}.`);
   }
 
-  /** Removes a stored key, the one that the person picks. */
+  /** Asks for an origin, and removes its key. */
   async promptToForget(): Promise<void> {
-    const all = this.#origins;
-    if (all.length === 0)
-      throw new UserError("no endpoint key is stored", "there is nothing to forget");
-    const { label } = await pickOne(
-      all.map(it => ({ label: it })),
-      "Whose key to forget",
-    );
+    const origins = this.#origins;
+    if (origins.length === 0)
+      throw new UserError("no endpoint key is stored", "there is nothing to remove");
+    const items = origins.map(it => ({ label: it }));
+    const { label } = await pickOne(items, "Which key to remove");
     await this.#secrets.delete(getSecretName(label));
     await this.#globalState.update(
       originsKey,
-      all.filter(it => it !== label),
+      origins.filter(it => it !== label),
     );
-    void window.showInformationMessage(`The key for ${label} is forgotten.`);
+    void window.showInformationMessage(`The key for ${label} was removed.`);
   }
 
   /**
-   * Shows once for each host and port where requests go and what is in them, unless that is this
-   * machine. Throws a `CancellationError` where the person does not agree.
+   * Shows once for each origin where requests are sent and what they contain. Requests to this
+   * machine need no consent. Throws a `CancellationError` if the user does not agree.
    */
   async confirmSending(url: string, model: string): Promise<void> {
     if (isLoopback(url)) return;
-    const { origin, protocol } = new URL(url);
-    const key = (await this.getKey(url)) !== undefined;
-    const agreed = `prove.endpoint.agreed ${origin} ${key ? "with key" : "without key"}`;
-    if (this.#globalState.get(agreed) === true) return;
-    const detail = [
-      escapeInvisible(url),
-      `What leaves this machine: the conversations as they are made, the definitions of the chosen servers' tools, and what the tools answer from their fixtures, your own ones included.${key ? " The key that is stored for this address goes with each request." : ""}`,
-      ...(protocol === "http:"
-        ? [
-            `The connection is not encrypted: whoever is on the way can read it all${key ? ", the key too" : ""}.`,
-          ]
-        : []),
-    ].join("\n\n");
+    const { origin } = new URL(url);
+    const hasKey = (await this.getKey(url)) !== undefined;
+    const consentKey = `prove.endpoint.agreed ${origin} ${hasKey ? "with key" : "without key"}`;
+    if (this.#globalState.get(consentKey) === true) return;
     const chosen = await window.showWarningMessage(
       `Send requests for ${escapeInvisible(model)} to ${escapeInvisible(origin)}?`,
-      { modal: true, detail },
+      { modal: true, detail: describeRequests(url, hasKey) },
       "Send",
     );
     if (chosen !== "Send") throw new CancellationError();
-    await this.#globalState.update(agreed, true);
+    await this.#globalState.update(consentKey, true);
   }
 
   get #origins(): readonly string[] {
     return this.#globalState.get<readonly string[]>(originsKey) ?? [];
   }
+}
+
+/** What requests to an address contain, and who can read them. */
+function describeRequests(url: string, hasKey: boolean): string {
+  const content =
+    "What leaves this machine: the conversations of the synthesis, the definitions of the chosen " +
+    "servers' tools, and the tools' results, which come from their fixtures, including your own.";
+  const paragraphs = [
+    escapeInvisible(url),
+    hasKey ? `${content} The key stored for this address is sent with each request.` : content,
+  ];
+  if (new URL(url).protocol === "http:") {
+    const secrets = hasKey ? "the requests and the key" : "the requests";
+    paragraphs.push(`The connection is not encrypted: others on the network can read ${secrets}.`);
+  }
+  return paragraphs.join("\n\n");
 }

@@ -1,7 +1,6 @@
 /**
- * The language models that the editor itself offers, as a teacher that the terminal program asks
- * over its channel. They get the tools of the ask and never the editor's own. Knows nothing of
- * tasks.
+ * Completions of the editor's own language models, for teachers in the command-line program. A model
+ * receives the tools of the request only, and none of the editor's.
  */
 import {
   CancellationError,
@@ -19,7 +18,7 @@ import type { ChatCall, ChatMessage } from "../../policy/chatModel.ts";
 import type { Completion, CompletionRequest } from "../../protocol/work.ts";
 import { getLog } from "../shared/report.ts";
 
-/** The models there are; none where the editor has no provider of any. */
+/** The available models; empty if the editor has no provider of models. */
 export const listEditorModels = async (): Promise<readonly LanguageModelChat[]> =>
   lm.selectChatModels();
 
@@ -58,7 +57,7 @@ async function sendRequest(
     messages.map(toEditorMessage),
     {
       justification:
-        "PROVE asks it to write and answer conversations for the tasks that you are synthesizing.",
+        "PROVE uses it to write the conversations of the tasks that you are synthesizing.",
       tools: tools.map(it => ({
         name: it.name,
         description: it.description,
@@ -81,7 +80,7 @@ async function sendRequest(
   return { text, calls };
 }
 
-/** The editor knows two roles: what a system says and what a tool gave is told by the user. */
+/** The editor has two roles only, so system messages and tool results become user messages. */
 function toEditorMessage(message: ChatMessage): LanguageModelChatMessage {
   switch (message.role) {
     case "system":
@@ -99,7 +98,7 @@ function toEditorMessage(message: ChatMessage): LanguageModelChatMessage {
         new LanguageModelToolResultPart(message.call, [new LanguageModelTextPart(message.content)]),
       ]);
     default:
-      throw new Error(`nobody says ${JSON.stringify(message satisfies never)}`);
+      throw new Error(`unknown message ${JSON.stringify(message satisfies never)}`);
   }
 }
 

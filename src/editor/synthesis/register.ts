@@ -11,7 +11,7 @@ import { EndpointKeys } from "./endpointKeys.ts";
 import { Synthesis } from "./synthesis.ts";
 import { SynthesisPages } from "./synthesisPages.ts";
 
-export interface SynthesisDependencies {
+export interface RegisterSynthesisDependencies {
   readonly folder: ProveFolder;
   readonly definitions: Definitions;
   readonly tasks: TasksTree;
@@ -20,12 +20,12 @@ export interface SynthesisDependencies {
 
 export function registerSynthesis(
   context: ExtensionContext,
-  { folder, definitions, tasks, transcripts }: SynthesisDependencies,
+  { folder, definitions, tasks, transcripts }: RegisterSynthesisDependencies,
 ): Synthesis {
   const { extensionUri, workspaceState } = context;
-  const pages = new SynthesisPages(extensionUri, folder, tasks, transcripts);
+  const pages = new SynthesisPages({ extensionUri, folder, tasks, transcripts });
   const keys = new EndpointKeys(context.secrets, context.globalState);
-  const synthesis = new Synthesis(
+  const synthesis = new Synthesis({
     extensionUri,
     folder,
     definitions,
@@ -33,7 +33,7 @@ export function registerSynthesis(
     pages,
     keys,
     workspaceState,
-  );
+  });
   context.subscriptions.push(
     pages,
     registerPageRestorer("synthesis", (panel, state) => pages.restore(panel, state["file"] ?? "")),

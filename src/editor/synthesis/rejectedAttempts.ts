@@ -1,12 +1,9 @@
-/**
- * The attempts that synthesis turned down: an index of their file for lists, and one of them in
- * words, with the way it took through the state machine. Knows no editor.
- */
-import { parseStateLog } from "../../synthesis/pipeline/stateLog.ts";
-import { rejectedFormat, type RejectedAttempt } from "../../synthesis/pipeline/report.ts";
-import type { TranscriptOptions } from "../../trajectory/transcript.ts";
-import type { LineRange } from "../../storage/lineRange.ts";
+/** The attempts that synthesis rejected: an index of their file, and each one as a transcript. */
 import { LineIndexes, type IndexedLines } from "../../storage/lineIndex.ts";
+import type { LineRange } from "../../storage/lineRange.ts";
+import { rejectedFormat, type RejectedAttempt } from "../../synthesis/pipeline/report.ts";
+import { parseStateLog, type Transition } from "../../synthesis/pipeline/stateLog.ts";
+import type { TranscriptOptions } from "../../trajectory/transcript.ts";
 
 export interface RejectedEntry extends LineRange {
   readonly id: string;
@@ -14,15 +11,13 @@ export interface RejectedEntry extends LineRange {
   readonly reason: string;
   readonly why: string;
   readonly chain: string;
-  /** What the user said first; empty where nothing was said. */
+  /** The first message of the user; empty if there is none. */
   readonly request: string;
-  /** The state that it was turned down in; empty where it never began. */
+  /** The state in which it was rejected; empty if the conversation did not begin. */
   readonly from: string;
 }
 
-const indexes = new LineIndexes(createEntry, 8);
-
-/** The rejections of a file as it is now; a file that grew is read on. */
+/** The index of a file of rejected attempts. Only new lines are read. */
 export const indexRejected = (file: string): Promise<IndexedLines<RejectedEntry>> =>
   indexes.read(file);
 
@@ -36,8 +31,8 @@ function createEntry(text: string, { number, offset, bytes }: LineRange): Reject
   if (line?.format !== rejectedFormat)
     return `its format is ${String(line?.format)}, and this version reads ${rejectedFormat}`;
   const { id, servers, reason, why = "", chain = [], events = [], log = [] } = line;
-  if (!id || !servers || !reason) return "it lacks what every rejected attempt has";
-  const asked = events.find(it => it.kind === "user");
+  if (!id || !servers || !reason) return "it lacks a field that every rejected attempt has";
+  const request = events.find(it => it.kind === "user")?.text ?? "";
   const last = parseStateLog(log.slice(-1)).at(-1);
   return {
     id,
@@ -48,17 +43,16 @@ function createEntry(text: string, { number, offset, bytes }: LineRange): Reject
     reason,
     why: truncate(why),
     chain: chain.join(" → "),
-    request: truncate(asked?.kind === "user" ? asked.text : ""),
+    request: truncate(request),
     from: last === undefined ? "" : last.to === "reject" ? last.from : last.to,
   };
 }
 
+const indexes = new LineIndexes(createEntry, 8);
+
 const truncate = (text: string) => (text.length > 300 ? `${text.slice(0, 299)}…` : text);
 
-/**
- * What stands around the talk of an attempt that was turned down: which one it is, and why, with
- * its log step by step.
- */
+/** The first and last lines of a rejected attempt's transcript: its reason and its state log. */
 export function describeRejectedAttempt({
   id,
   servers,
@@ -68,28 +62,33 @@ export function describeRejectedAttempt({
   why,
   log,
 }: RejectedAttempt): Pick<TranscriptOptions, "head" | "closing"> {
-  const steps = parseStateLog(log);
-  const from = Math.max(0, ...steps.map(it => formatState(it).length));
-  const event = Math.max(0, ...steps.map(it => it.event.length));
-  const turns = [...new Set(steps.map(it => it.t))];
   return {
     head: [
-      `attempt ${id} · ${servers.join(", ")} · ${kind} · turned down`,
+      `attempt ${id} · ${servers.join(", ")} · ${kind} · rejected`,
       `reason: ${reason}`,
       `chain: ${chain.join(" → ") || "none"}`,
     ],
-    closing: [
-      `turned down: ${reason === why ? reason : `${reason}, ${why}`}`,
-      ...turns.flatMap(t => [
-        "",
-        `log of turn ${t}`,
-        ...steps
-          .filter(it => it.t === t)
-          .map(it => `    ${formatState(it).padEnd(from)}  ${it.event.padEnd(event)} → ${it.to}`),
-      ]),
-    ],
+    closing: [`rejected: ${reason === why ? reason : `${reason}, ${why}`}`, ...formatLog(log)],
   };
 }
 
-const formatState = ({ from, attempt }: { readonly from: string; readonly attempt: number }) =>
+/** The transitions of each turn in columns. */
+function formatLog(log: RejectedAttempt["log"]): readonly string[] {
+  const transitions = parseStateLog(log);
+  const fromWidth = Math.max(0, ...transitions.map(it => formatState(it).length));
+  const eventWidth = Math.max(0, ...transitions.map(it => it.event.length));
+  const turns = [...new Set(transitions.map(it => it.t))];
+  return turns.flatMap(turn => [
+    "",
+    `log of turn ${turn}`,
+    ...transitions
+      .filter(it => it.t === turn)
+      .map(it => {
+        const from = formatState(it).padEnd(fromWidth);
+        return `    ${from}  ${it.event.padEnd(eventWidth)} → ${it.to}`;
+      }),
+  ]);
+}
+
+const formatState = ({ from, attempt }: Pick<Transition, "from" | "attempt">) =>
   attempt > 1 ? `${from} (attempt ${attempt})` : from;

@@ -1,218 +1,173 @@
 /**
- * Synthesizing tasks from the editor: asks what to make, hands the work to the terminal program,
- * and says what came of it. A synthesis that was ended before its time is remembered and can be
- * gone on with.
+ * Synthesizes tasks from the editor: asks for the options, runs the synthesis in the command-line
+ * program, and announces the result. An unfinished synthesis is remembered and can be resumed.
  */
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { CancellationError, Uri, window, workspace, type Memento } from "vscode";
-import { UserError } from "../../userError.ts";
 import type { TeacherOptions } from "../../protocol/work.ts";
 import type { SynthesisResult } from "../../synthesis/pipeline/runSynthesis.ts";
+import { UserError } from "../../userError.ts";
 import type { Definitions } from "../servers/definitions.ts";
-import type { EndpointKeys } from "./endpointKeys.ts";
+import { formatCount } from "../shared/count.ts";
 import { icons } from "../shared/icons.ts";
-import { listEditorModels } from "./languageModels.ts";
 import { requireTrust, type ProveFolder } from "../shared/proveFolder.ts";
 import { pickOne } from "../shared/quickInput.ts";
 import { ActionableError, reportRejection } from "../shared/report.ts";
 import { getSetting } from "../shared/settings.ts";
-import {
-  promptForSynthesis,
-  type SynthesisRequest,
-  type TeacherChoice,
-} from "./synthesisPrompts.ts";
-import type { SynthesisPages } from "./synthesisPages.ts";
 import type { TasksTree } from "../tasks/tasksTree.ts";
-import { synthesizeInProgram } from "./work.ts";
+import type { EndpointKeys } from "./endpointKeys.ts";
+import { listEditorModels } from "./languageModels.ts";
+import type { SynthesisPages } from "./synthesisPages.ts";
+import { synthesizeInProgram } from "./synthesisProgram.ts";
+import { promptForSynthesis } from "./synthesisPrompts.ts";
+import type { TeacherChoice } from "./teacherPrompts.ts";
+import { UnfinishedSyntheses, type UnfinishedSynthesis } from "./unfinishedSyntheses.ts";
 
-/** A synthesis that has begun and is not known to be done. */
-interface UnfinishedSynthesis {
-  readonly file: string;
-  readonly ask: SynthesisRequest;
+export interface SynthesisDependencies {
+  readonly extensionUri: Uri;
+  readonly folder: ProveFolder;
+  readonly definitions: Definitions;
+  readonly tasks: TasksTree;
+  readonly pages: SynthesisPages;
+  readonly keys: EndpointKeys;
+  readonly workspaceState: Memento;
 }
 
-const unfinishedKey = "prove.synthesis.begun";
-
 export class Synthesis {
-  readonly #dist: string;
-  readonly #folder: ProveFolder;
-  readonly #definitions: Definitions;
-  readonly #tasks: TasksTree;
-  readonly #pages: SynthesisPages;
-  readonly #keys: EndpointKeys;
-  readonly #workspaceState: Memento;
-  /** Files that are being written from this window. */
-  readonly #running = new Set<string>();
+  readonly #dependencies: SynthesisDependencies;
+  readonly #unfinished: UnfinishedSyntheses;
 
-  constructor(
-    extension: Uri,
-    folder: ProveFolder,
-    definitions: Definitions,
-    tasks: TasksTree,
-    pages: SynthesisPages,
-    keys: EndpointKeys,
-    remembered: Memento,
-  ) {
-    this.#dist = Uri.joinPath(extension, "dist").fsPath;
-    this.#folder = folder;
-    this.#definitions = definitions;
-    this.#tasks = tasks;
-    this.#pages = pages;
-    this.#keys = keys;
-    this.#workspaceState = remembered;
+  constructor(dependencies: SynthesisDependencies) {
+    this.#dependencies = dependencies;
+    this.#unfinished = new UnfinishedSyntheses(dependencies.workspaceState);
   }
 
-  /**
-   * Asks what to make and synthesizes it into a file of its own, or goes on with one that was
-   * begun.
-   */
+  /** Asks for the options of a new synthesis, or resumes an unfinished one. */
   async start(): Promise<void> {
     requireTrust("synthesizing tasks");
-    const folder = this.#folder.getPart("tasks");
-    const begun = await this.#pickUnfinished();
-    if (begun) return this.#synthesize(begun, true);
-    const { ask, file } = await promptForSynthesis({
-      servers: await this.#definitions.servers(),
+    const { folder, definitions, workspaceState } = this.#dependencies;
+    const tasksFolder = folder.getPart("tasks");
+    const unfinished = await this.#pickUnfinished();
+    if (unfinished) return this.#synthesize(unfinished, true);
+    const { choices, file } = await promptForSynthesis({
+      servers: await definitions.servers(),
       models: await listEditorModels(),
-      folder,
-      remembered: this.#workspaceState,
+      folder: tasksFolder,
+      workspaceState,
       endpoint: { url: getSetting("endpoint.url"), model: getSetting("endpoint.model") },
     });
-    await this.#synthesize({ file: file.fsPath, ask }, false);
+    await this.#synthesize({ file: file.fsPath, choices }, false);
   }
 
   /** Copies the example's tasks into the workspace. */
   async copyExample(): Promise<void> {
     requireTrust("copying the example");
-    const from = Uri.joinPath(this.#folder.resources, "example", "prove", "tasks");
+    const { folder, tasks } = this.#dependencies;
+    const from = Uri.joinPath(folder.resources, "example", "prove", "tasks");
     for (const [name] of await workspace.fs.readDirectory(from))
       await workspace.fs.copy(
         Uri.joinPath(from, name),
-        Uri.joinPath(this.#folder.getPart("tasks"), name),
+        Uri.joinPath(folder.getPart("tasks"), name),
         { overwrite: true },
       );
-    this.#tasks.refresh();
+    tasks.refresh();
   }
 
-  /**
-   * One that is unfinished and that the person wants to go on with; undefined where they want
-   * another.
-   */
+  /** The unfinished synthesis to resume, or undefined for a new one. */
   async #pickUnfinished(): Promise<UnfinishedSynthesis | undefined> {
-    const begun = this.#unfinished.filter(it => existsSync(it.file) && !this.#running.has(it.file));
-    if (begun.length === 0) return undefined;
+    const candidates = this.#unfinished.listResumable();
+    if (candidates.length === 0) return undefined;
     const items = await Promise.all(
-      begun.map(async it => ({
-        label: `Go on with ${getName(it)}`,
+      candidates.map(async it => ({
+        label: `Resume ${getName(it)}`,
         description: await this.#describeProgress(it),
         iconPath: icons.taskFile,
-        begun: it,
+        unfinished: it,
       })),
     );
-    return (
-      await pickOne([{ label: "New tasks…", begun: undefined }, ...items], {
-        title: "Synthesize Tasks",
-        text: "New tasks, or those that were begun",
-      })
-    ).begun;
+    const question = { title: "Synthesize Tasks", text: "New tasks, or an unfinished file" };
+    const newTasks = { label: "New tasks…", unfinished: undefined };
+    return (await pickOne([newTasks, ...items], question)).unfinished;
   }
 
-  async #synthesize(begun: UnfinishedSynthesis, resume: boolean): Promise<void> {
-    const { file, ask } = begun;
-    const teacher = await this.#resolveTeacher(ask.teacher);
-    const servers = ask.servers.length
-      ? ask.servers
-      : (await this.#definitions.servers()).map(it => it.name);
-    await this.#saveUnfinished([...this.#unfinished.filter(it => it.file !== file), begun]);
-    this.#running.add(file);
+  async #synthesize(unfinished: UnfinishedSynthesis, isResumed: boolean): Promise<void> {
+    const { file, choices } = unfinished;
+    const { extensionUri, folder, definitions, tasks } = this.#dependencies;
+    const teacher = await this.#resolveTeacher(choices.teacher);
+    const servers = choices.servers.length
+      ? choices.servers
+      : (await definitions.servers()).map(it => it.name);
+    await this.#unfinished.begin(unfinished);
     try {
       const result = await synthesizeInProgram(
         {
           file,
-          count: ask.count,
-          seed: ask.seed,
+          count: choices.count,
+          seed: choices.seed,
           servers,
-          ...(ask.preset ? { preset: ask.preset } : {}),
-          fixtures: this.#folder.fixtureFolders,
+          ...(choices.preset ? { preset: choices.preset } : {}),
+          fixtures: folder.fixtureFolders,
           teacher,
-          ...(resume ? { resume } : {}),
+          ...(isResumed ? { resume: true } : {}),
         },
-        `${resume ? "Going on with" : "Synthesizing"} ${getName(begun)}`,
-        { dist: this.#dist, cwd: this.#folder.resources.fsPath },
+        `${isResumed ? "Resuming" : "Synthesizing"} ${getName(unfinished)}`,
+        { dist: Uri.joinPath(extensionUri, "dist").fsPath, cwd: folder.resources.fsPath },
       );
-      await this.#saveUnfinished(this.#unfinished.filter(it => it.file !== file));
+      await this.#unfinished.remove(file);
       this.#announceResult(result);
     } catch (error) {
-      this.#announceUnfinished(begun);
-      // the cancel was the person's own
-      if (!(error instanceof CancellationError)) throw addKeyButton(error, ask.teacher);
+      this.#announceUnfinished(unfinished);
+      if (!(error instanceof CancellationError)) throw addKeyButton(error, choices.teacher);
     } finally {
-      this.#running.delete(file);
-      this.#tasks.refresh();
+      this.#unfinished.end(file);
+      tasks.refresh();
     }
   }
 
   async #resolveTeacher(choice: TeacherChoice): Promise<TeacherOptions> {
     if (choice.kind !== "endpoint") return choice;
-    await this.#keys.confirmSending(choice.url, choice.model);
-    const key = await this.#keys.getKey(choice.url);
+    const { keys } = this.#dependencies;
+    await keys.confirmSending(choice.url, choice.model);
+    const key = await keys.getKey(choice.url);
     return { ...choice, ...(key === undefined ? {} : { key }) };
   }
 
   #announceResult({ file, report }: SynthesisResult): void {
-    const where = workspace.asRelativePath(file);
-    const words = `${formatCount(report.accepted, "task")} in ${where}; ${formatCount(report.attempts - report.accepted, "attempt")} rejected.`;
-    const told = window.showInformationMessage(words, "Show Synthesis");
-    reportRejection(Promise.resolve(told).then(chosen => chosen && this.#pages.show(file)));
+    const accepted = formatCount(report.accepted, "task");
+    const rejected = formatCount(report.attempts - report.accepted, "attempt");
+    const message = `${accepted} in ${workspace.asRelativePath(file)}; ${rejected} rejected.`;
+    const answer = Promise.resolve(window.showInformationMessage(message, "Show Synthesis"));
+    reportRejection(answer.then(chosen => chosen && this.#dependencies.pages.show(file)));
   }
 
-  #announceUnfinished(begun: UnfinishedSynthesis): void {
-    if (!existsSync(begun.file)) return;
-    const told = this.#describeProgress(begun).then(it =>
-      window.showInformationMessage(
-        `${getName(begun)} is unfinished: ${it}. What is written stands.`,
-        "Go On",
-        "Show Synthesis",
-      ),
-    );
-    reportRejection(
-      told.then(chosen =>
-        chosen === "Go On" ? this.#synthesize(begun, true) : chosen && this.#pages.show(begun.file),
-      ),
-    );
+  #announceUnfinished(unfinished: UnfinishedSynthesis): void {
+    if (!existsSync(unfinished.file)) return;
+    const announce = async () => {
+      const progress = await this.#describeProgress(unfinished);
+      const message = `${getName(unfinished)} is unfinished: ${progress}. The tasks are kept.`;
+      const chosen = await window.showInformationMessage(message, "Resume", "Show Synthesis");
+      if (chosen === "Resume") await this.#synthesize(unfinished, true);
+      else if (chosen) this.#dependencies.pages.show(unfinished.file);
+    };
+    reportRejection(announce());
   }
 
-  async #describeProgress({ file, ask }: UnfinishedSynthesis): Promise<string> {
-    const { entries } = await this.#tasks.rereadIndex(Uri.file(file));
-    return `${entries.length.toLocaleString("en")} of ${formatCount(ask.count, "task")}`;
-  }
-
-  get #unfinished(): readonly UnfinishedSynthesis[] {
-    return this.#workspaceState.get<readonly UnfinishedSynthesis[]>(unfinishedKey) ?? [];
-  }
-
-  async #saveUnfinished(begun: readonly UnfinishedSynthesis[]): Promise<void> {
-    // those whose files are gone are forgotten
-    await this.#workspaceState.update(
-      unfinishedKey,
-      begun.filter(it => existsSync(it.file) || this.#running.has(it.file) || it === begun.at(-1)),
-    );
+  async #describeProgress({ file, choices }: UnfinishedSynthesis): Promise<string> {
+    const { entries } = await this.#dependencies.tasks.rereadIndex(Uri.file(file));
+    return `${entries.length.toLocaleString("en")} of ${formatCount(choices.count, "task")}`;
   }
 }
 
-/** In the editor a key that lacks is given by a command. */
+/** Adds a button for the command that stores a key to an error about a missing key. */
 const addKeyButton = (error: unknown, { kind }: TeacherChoice): unknown =>
   error instanceof UserError && kind === "endpoint" && /\bkey\b/.test(error.remedy)
     ? new ActionableError(
         error.what,
-        "store a key for that address, then go on with it",
+        "store a key for that address, then resume the synthesis",
         { title: "Set Endpoint Key…", command: "prove.setEndpointKey" },
         { cause: error },
       )
     : error;
 
 const getName = ({ file }: UnfinishedSynthesis) => basename(file, ".tasks.jsonl");
-
-const formatCount = (n: number, noun: string) =>
-  `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;

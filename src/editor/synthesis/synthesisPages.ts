@@ -1,125 +1,97 @@
-/**
- * The pages of syntheses: one a tasks file, with its state machine and what was turned down. Draws
- * nothing.
- */
+/** The synthesis pages: one per tasks file, with its state machine and its rejected attempts. */
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
-import {
-  CancellationError,
-  Uri,
-  window,
-  workspace,
-  type Disposable,
-  type WebviewPanel,
-} from "vscode";
-import type { SynthesisPage } from "../../protocol/synthesisPage.ts";
-import { UserError } from "../../userError.ts";
+import { Uri, window, type Disposable, type WebviewPanel } from "vscode";
+import type { RejectedItem, SynthesisPage } from "../../protocol/synthesisPage.ts";
 import { rejectedFileFor } from "../../synthesis/pipeline/report.ts";
-import { createTranscriptUri, pickLineRange } from "../trajectories/attemptLocation.ts";
-import { icons } from "../shared/icons.ts";
-import { openPage, servePage, type Answers, type Page } from "../shared/page.ts";
+import { UserError } from "../../userError.ts";
+import type { Page } from "../shared/page.ts";
+import { PageCollection, type PageContent } from "../shared/pageCollection.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
-import { indexRejected } from "./rejectedAttempts.ts";
 import { ActionableError, reportRejection } from "../shared/report.ts";
-import { listRejected, createSynthesisView } from "./synthesisView.ts";
+import { pickTasksFile } from "../tasks/pickTasksFile.ts";
 import type { TasksNode } from "../tasks/tasksNode.ts";
 import type { TasksTree } from "../tasks/tasksTree.ts";
+import { createTranscriptUri, pickLineRange } from "../trajectories/attemptLocation.ts";
 import type { Transcripts } from "../trajectories/transcripts.ts";
+import { indexRejected, type RejectedEntry } from "./rejectedAttempts.ts";
+import { createSynthesisView, listRejected } from "./synthesisView.ts";
 
-/** Rejections that are listed at a time. */
-const pageSize = 100;
+/** The number of rejected attempts that the page receives at a time. */
+const batchSize = 100;
+
+export interface SynthesisPageDependencies {
+  readonly extensionUri: Uri;
+  readonly folder: ProveFolder;
+  readonly tasks: TasksTree;
+  readonly transcripts: Transcripts;
+}
 
 export class SynthesisPages implements Disposable {
-  readonly #extension: Uri;
   readonly #tasks: TasksTree;
   readonly #transcripts: Transcripts;
-  readonly #open = new Map<string, Page<SynthesisPage>>();
+  /** By the path of the tasks file. */
+  readonly #pages: PageCollection<SynthesisPage>;
   readonly #subscription: Disposable;
-  /** Pages that are being told of a change. */
+  /** The files whose pages are being updated. */
   readonly #updating = new Set<string>();
 
-  constructor(extension: Uri, folder: ProveFolder, tasks: TasksTree, transcripts: Transcripts) {
-    this.#extension = extension;
+  constructor({ extensionUri, folder, tasks, transcripts }: SynthesisPageDependencies) {
     this.#tasks = tasks;
     this.#transcripts = transcripts;
+    this.#pages = new PageCollection(extensionUri, it => this.#createContent(it));
     this.#subscription = folder.onDidChange(part => {
-      if (part === "tasks")
-        for (const [file, page] of this.#open) if (page.panel.visible) this.#update(file, page);
+      if (part !== "tasks") return;
+      for (const [file, page] of this.#pages.entries())
+        if (page.panel.visible) this.#update(file, page);
     });
   }
 
-  /**
-   * Shows the page of a task file: the one given, the one that is shown in the editor, or one that
-   * the person picks.
-   */
-  async open(on: TasksNode | Uri | undefined): Promise<void> {
-    this.show((await this.#resolveFile(on)).fsPath);
+  /** Shows the page of a tasks file: of a node, of the active editor, or one the user chooses. */
+  async open(node: TasksNode | Uri | undefined): Promise<void> {
+    this.show((await this.#resolveFile(node)).fsPath);
   }
 
   show(file: string): void {
-    const open = this.#open.get(file);
-    if (open) open.panel.reveal();
-    else
-      this.#track(
-        file,
-        openPage<SynthesisPage>(this.#extension, describePage(file), this.#createHandlers(file)),
-      );
+    this.#pages.show(file);
   }
 
-  /** Fills a panel that the window kept over a reload. */
+  /** Fills a panel that was restored after the window was reloaded. */
   restore(panel: WebviewPanel, file: string): void {
-    this.#track(
-      file,
-      servePage<SynthesisPage>(
-        this.#extension,
-        panel,
-        describePage(file),
-        this.#createHandlers(file),
-      ),
-    );
+    this.#pages.restore(panel, file);
   }
 
   dispose(): void {
     this.#subscription.dispose();
-    for (const it of this.#open.values()) it.panel.dispose();
+    this.#pages.dispose();
   }
 
-  #track(file: string, page: Page<SynthesisPage>): void {
-    this.#open.set(file, page);
-    page.panel.onDidDispose(() => this.#open.delete(file));
-  }
-
-  /**
-   * Its files were written: once at a time, so that a file that grows is not counted by many at
-   * once.
-   */
+  /** Sends the new content. While an update of the file is running, changes are ignored. */
   #update(file: string, page: Page<SynthesisPage>): void {
     if (this.#updating.has(file) || !existsSync(file)) return;
     this.#updating.add(file);
-    const told = createSynthesisView(file).then(it => page.sendEvent("changed", it));
-    reportRejection(told.finally(() => this.#updating.delete(file)));
+    const update = createSynthesisView(file).then(it => page.sendEvent("changed", it));
+    reportRejection(update.finally(() => this.#updating.delete(file)));
   }
 
-  #createHandlers(file: string): Answers<SynthesisPage> {
+  #createContent(file: string): PageContent<SynthesisPage> {
     return {
-      load: () => createSynthesisView(file),
-      async rejected({ selection, start }) {
-        const { entries } = await listRejected(file, selection);
-        const items = entries
-          .slice(start, start + pageSize)
-          .map(({ number, servers, reason, why, request: asked, chain }) => ({
-            line: number,
-            servers,
-            reason,
-            why,
-            request: asked,
-            chain,
-          }));
-        return { total: entries.length, items };
+      options: {
+        name: "synthesis",
+        title: `Synthesis: ${basename(file, ".tasks.jsonl")}`,
+        icon: "synthesis.svg",
       },
-      open: async ({ line }) => {
-        await this.#openRejected(rejectedFileFor(file), line);
-        return null;
+      answers: {
+        load: () => createSynthesisView(file),
+        rejected: async ({ selection, start }) => {
+          const entries = await listRejected(file, selection);
+          const items = entries.slice(start, start + batchSize).map(createRejectedItem);
+          return { total: entries.length, items };
+        },
+        open: async ({ line }) => {
+          await this.#openRejected(rejectedFileFor(file), line);
+          return null;
+        },
       },
     };
   }
@@ -127,17 +99,16 @@ export class SynthesisPages implements Disposable {
   async #openRejected(file: string, line: number): Promise<void> {
     const entry = (await indexRejected(file)).entries.find(it => it.number === line);
     if (!entry)
-      throw new UserError(`${file} has changed since it was listed`, "choose the reason once more");
-    await this.#transcripts.open(
-      createTranscriptUri({ kind: "rejected", file, line: pickLineRange(entry) }, entry.id),
-    );
+      throw new UserError(`${file} has changed since it was listed`, "choose the reason again");
+    const location = { kind: "rejected" as const, file, line: pickLineRange(entry) };
+    await this.#transcripts.open(createTranscriptUri(location, entry.id));
   }
 
-  async #resolveFile(on: TasksNode | Uri | undefined): Promise<Uri> {
-    if (on instanceof Uri) return on;
-    if (on) return on.file;
-    const shown = window.activeTextEditor?.document.uri;
-    if (shown?.scheme === "file" && shown.path.endsWith(".tasks.jsonl")) return shown;
+  async #resolveFile(node: TasksNode | Uri | undefined): Promise<Uri> {
+    if (node instanceof Uri) return node;
+    if (node) return node.file;
+    const active = window.activeTextEditor?.document.uri;
+    if (active?.scheme === "file" && active.path.endsWith(".tasks.jsonl")) return active;
     const files = await this.#tasks.listFiles();
     if (files.length === 0)
       throw new ActionableError("there are no tasks yet", "synthesize some", {
@@ -145,23 +116,11 @@ export class SynthesisPages implements Disposable {
         command: "prove.synthesizeTasks",
       });
     if (files.length === 1) return files[0]!;
-    const items = files.map(file => ({
-      label: basename(file.fsPath, ".tasks.jsonl"),
-      description: workspace.asRelativePath(file),
-      iconPath: icons.taskFile,
-      file,
-    }));
-    const chosen = await window.showQuickPick(items, {
-      title: "Show Synthesis",
-      placeHolder: "Of which tasks",
-    });
-    if (!chosen) throw new CancellationError();
-    return chosen.file;
+    return pickTasksFile(files, { title: "Show Synthesis", text: "Of which tasks" });
   }
 }
 
-const describePage = (file: string) => ({
-  name: "synthesis" as const,
-  title: `Synthesis: ${basename(file, ".tasks.jsonl")}`,
-  icon: "synthesis.svg",
-});
+const createRejectedItem = (entry: RejectedEntry): RejectedItem => {
+  const { number: line, servers, reason, why, request, chain } = entry;
+  return { line, servers, reason, why, request, chain };
+};

@@ -1,31 +1,27 @@
-/**
- * Asks a person what to synthesize, question by question, beginning with what they answered last.
- * Starts nothing.
- */
+/** Asks for the options of a synthesis, question by question, starting from the last answers. */
 import { existsSync } from "node:fs";
 import { Uri, type LanguageModelChat, type Memento } from "vscode";
-import { validateAddress } from "./endpointKeys.ts";
 import { icons } from "../shared/icons.ts";
 import {
   askInSequence,
-  pickOne,
-  pickMany,
   askText,
+  pickMany,
+  pickOne,
   wholeNumberValidator,
 } from "../shared/quickInput.ts";
+import {
+  askForEndpointUrl,
+  askForModel,
+  pickTeacher,
+  type TeacherChoice,
+} from "./teacherPrompts.ts";
 
-/** Who shall teach. An endpoint's key is no part of it. */
-export type TeacherChoice =
-  | { readonly kind: "graph" }
-  | { readonly kind: "endpoint"; readonly url: string; readonly model: string }
-  | { readonly kind: "editor"; readonly model: string };
-
-/** What to synthesize; remembered as it is, and so without any secret. */
-export interface SynthesisRequest {
-  /** Empty: all there are. */
+/** The answers, as they are stored for the next time. They contain no secret. */
+export interface SynthesisChoices {
+  /** Empty for all servers. */
   readonly servers: readonly string[];
   readonly teacher: TeacherChoice;
-  /** Which mixture of talks; the paper's where absent. */
+  /** The preset of the graph teacher. */
   readonly preset?: "paper" | "student";
   readonly count: number;
   readonly seed: number;
@@ -37,187 +33,160 @@ export interface PromptContext {
     readonly tools: ReadonlyMap<string, unknown>;
     readonly category: string;
   }[];
-  /** The editor's own, if it has any. */
+  /** The language models of the editor. */
   readonly models: readonly LanguageModelChat[];
-  /** The folder that the file goes to. */
+  /** The folder of the new file. */
   readonly folder: Uri;
-  readonly remembered: Memento;
-  /** Of the settings. */
+  readonly workspaceState: Memento;
+  /** The endpoint in the settings. */
   readonly endpoint: { readonly url: string; readonly model: string };
 }
 
-const title = "Synthesize Tasks";
-const last = "prove.synthesis.last";
+/** The answers so far. */
+interface Draft {
+  servers: readonly string[];
+  teacher: TeacherChoice;
+  preset: "paper" | "student";
+  count: number;
+  seed: number;
+  fileName: string;
+}
 
-/** The ask, and the file to write. Throws a `CancellationError` on Escape. */
-export async function promptForSynthesis({
-  servers,
-  models,
-  folder,
-  remembered,
-  endpoint,
-}: PromptContext): Promise<{ readonly ask: SynthesisRequest; readonly file: Uri }> {
-  const before = remembered.get<SynthesisRequest>(last) ?? {
+/** A question sets a field of the draft. It resolves to `false` if it does not apply. */
+type AskQuestion = (draft: Draft, context: PromptContext, hasBack: boolean) => Promise<boolean>;
+
+const title = "Synthesize Tasks";
+const storedKey = "prove.synthesis.last";
+
+/** The choices, and the file to write. Throws a `CancellationError` on Escape. */
+export async function promptForSynthesis(
+  context: PromptContext,
+): Promise<{ readonly choices: SynthesisChoices; readonly file: Uri }> {
+  const stored = context.workspaceState.get<SynthesisChoices>(storedKey);
+  const draft: Draft = {
     servers: [],
     teacher: { kind: "graph" },
+    preset: "paper",
     count: 300,
     seed: 1,
+    ...stored,
+    fileName: "",
   };
-  let { servers: chosen, teacher, preset = "paper", count, seed } = before;
-  let file = folder;
-  await askInSequence([
-    async hasBack => {
-      const items = servers.map(it => ({
-        label: it.name,
-        description: `${it.tools.size} tools · ${it.category}`,
-        iconPath: icons.server,
-      }));
-      const picked = await pickMany(
-        items,
-        { title, hasBack, text: "On which servers" },
-        {
-          selected: items.filter(it => chosen.length === 0 || chosen.includes(it.label)),
-          validate: it => (it.length === 0 ? "choose at least one" : undefined),
-        },
-      );
-      chosen = picked.length === servers.length ? [] : picked.map(it => it.label);
-    },
-    async hasBack => {
-      const items = [
-        {
-          label: "The dependency graph",
-          description: "offline, the same for the same seed",
-          teaches: "graph" as const,
-        },
-        {
-          label: "An endpoint…",
-          description: "a model behind an OpenAI-compatible address",
-          teaches: "endpoint" as const,
-        },
-        ...(models.length
-          ? [
-              {
-                label: "A language model of the editor…",
-                description: `${models.length} on offer`,
-                teaches: "editor" as const,
-              },
-            ]
-          : []),
-      ];
-      const first = items.toSorted(
-        (a, b) => Number(b.teaches === teacher.kind) - Number(a.teaches === teacher.kind),
-      );
-      const { teaches: kind } = await pickOne(first, { title, hasBack, text: "Who teaches" });
-      if (kind === teacher.kind) return;
-      teacher =
-        kind === "graph"
-          ? { kind }
-          : kind === "editor"
-            ? { kind, model: models[0]!.id }
-            : { kind, ...endpoint };
-    },
-    async hasBack => {
-      if (teacher.kind !== "endpoint") return false;
-      const url = await askText(
-        { title, hasBack, text: "The endpoint's address, which /chat/completions is put behind" },
-        {
-          value: teacher.url || endpoint.url,
-          placeholder: "http://127.0.0.1:8000/v1",
-          validate: validateAddress,
-        },
-      );
-      teacher = { ...teacher, url };
-      return true;
-    },
-    async hasBack => {
-      if (teacher.kind === "graph") return false;
-      if (teacher.kind === "editor")
-        teacher = { ...teacher, model: await pickModel(models, hasBack) };
-      else
-        teacher = {
-          ...teacher,
-          model: await askText(
-            { title, hasBack, text: "The model, as the endpoint names it" },
-            {
-              value: teacher.model || endpoint.model,
-              validate: it => (it.trim() ? undefined : "a name"),
-            },
-          ),
-        };
-      return true;
-    },
-    async hasBack => {
-      if (teacher.kind !== "graph") return false;
-      const items = [
-        {
-          label: "The paper's mixture",
-          description: "two or three turns, missing tools, questions that need no tool",
-          of: "paper" as const,
-        },
-        {
-          label: "What the small student can hold",
-          description: "short menus; it knows banking, calendar and filesystem",
-          of: "student" as const,
-        },
-      ];
-      preset = (
-        await pickOne(
-          items.toSorted((a, b) => Number(b.of === preset) - Number(a.of === preset)),
-          { title, hasBack, text: "Which mixture of talks" },
-        )
-      ).of;
-      return true;
-    },
-    async hasBack =>
-      (count = Number(
-        await askText(
-          { title, hasBack, text: "How many tasks" },
-          { value: String(count), validate: wholeNumberValidator(1, 1_000_000) },
-        ),
-      )),
-    async hasBack =>
-      (seed = Number(
-        await askText(
-          { title, hasBack, text: "Seed: the same one gives the same tasks" },
-          { value: String(seed), validate: wholeNumberValidator(0, 2 ** 31) },
-        ),
-      )),
-    async hasBack => {
-      const name = await askText(
-        { title, hasBack, text: "The file's name, without .tasks.jsonl" },
-        {
-          value: suggestName(folder, chosen, count, seed),
-          validate: it => validateName(folder, it),
-        },
-      );
-      file = Uri.joinPath(folder, `${name}.tasks.jsonl`);
-    },
-  ]);
-  const ask = {
-    servers: chosen,
+  await askInSequence(questions.map(ask => (hasBack: boolean) => ask(draft, context, hasBack)));
+  const { servers, teacher, preset, count, seed, fileName } = draft;
+  const choices = {
+    servers,
     teacher,
     ...(teacher.kind === "graph" ? { preset } : {}),
     count,
     seed,
   };
-  await remembered.update(last, ask);
-  return { ask, file };
+  await context.workspaceState.update(storedKey, choices);
+  return { choices, file: getFile(context.folder, fileName) };
 }
 
-async function pickModel(models: readonly LanguageModelChat[], hasBack: boolean): Promise<string> {
-  const items = models.map(it => ({
+const askServers: AskQuestion = async (draft, { servers }, hasBack) => {
+  const items = servers.map(it => ({
     label: it.name,
-    description: `${it.vendor} · ${it.family}`,
-    id: it.id,
+    description: `${it.tools.size} tools · ${it.category}`,
+    iconPath: icons.server,
   }));
-  return (await pickOne(items, { title, hasBack, text: "Which of the editor's models" })).id;
-}
+  const chosen = await pickMany(
+    items,
+    { title, hasBack, text: "On which servers" },
+    {
+      selected: items.filter(it => draft.servers.length === 0 || draft.servers.includes(it.label)),
+      validate: it => (it.length === 0 ? "choose at least one server" : undefined),
+    },
+  );
+  draft.servers = chosen.length === servers.length ? [] : chosen.map(it => it.label);
+  return true;
+};
 
-function suggestName(folder: Uri, servers: readonly string[], count: number, seed: number): string {
-  const on =
-    servers.length === 0
-      ? "all"
-      : servers.slice(0, 3).join("-") + (servers.length > 3 ? `-and-${servers.length - 3}` : "");
+const askTeacher: AskQuestion = async (draft, { models, endpoint }, hasBack) => {
+  const question = { title, hasBack, text: "Which teacher" };
+  draft.teacher = await pickTeacher(draft.teacher, question, models, endpoint);
+  return true;
+};
+
+const askEndpointUrl: AskQuestion = async (draft, { endpoint }, hasBack) => {
+  const { teacher } = draft;
+  if (teacher.kind !== "endpoint") return false;
+  const url = await askForEndpointUrl({ title, hasBack }, teacher.url || endpoint.url);
+  draft.teacher = { ...teacher, url };
+  return true;
+};
+
+const askModel: AskQuestion = async (draft, { models, endpoint }, hasBack) => {
+  const { teacher } = draft;
+  if (teacher.kind === "graph") return false;
+  const model = await askForModel({ title, hasBack }, teacher, models, endpoint.model);
+  draft.teacher = { ...teacher, model };
+  return true;
+};
+
+const askPreset: AskQuestion = async (draft, _, hasBack) => {
+  if (draft.teacher.kind !== "graph") return false;
+  const items = [
+    {
+      label: "The paper's mixture",
+      description: "two or three turns, missing tools, questions that need no tool",
+      preset: "paper" as const,
+    },
+    {
+      label: "A mixture for the small student",
+      description: "short menus; on banking, calendar and filesystem",
+      preset: "student" as const,
+    },
+  ];
+  const lastFirst = items.toSorted(
+    (a, b) => Number(b.preset === draft.preset) - Number(a.preset === draft.preset),
+  );
+  const question = { title, hasBack, text: "Which mixture of conversations" };
+  draft.preset = (await pickOne(lastFirst, question)).preset;
+  return true;
+};
+
+const askCount: AskQuestion = async (draft, _, hasBack) => {
+  const count = await askText(
+    { title, hasBack, text: "How many tasks" },
+    { value: String(draft.count), validate: wholeNumberValidator(1, 1_000_000) },
+  );
+  draft.count = Number(count);
+  return true;
+};
+
+const askSeed: AskQuestion = async (draft, _, hasBack) => {
+  const seed = await askText(
+    { title, hasBack, text: "Seed: the same seed gives the same tasks" },
+    { value: String(draft.seed), validate: wholeNumberValidator(0, 2 ** 31) },
+  );
+  draft.seed = Number(seed);
+  return true;
+};
+
+const askFileName: AskQuestion = async (draft, { folder }, hasBack) => {
+  draft.fileName = await askText(
+    { title, hasBack, text: "The file's name, without .tasks.jsonl" },
+    { value: suggestName(folder, draft), validate: it => validateName(folder, it) },
+  );
+  return true;
+};
+
+const questions: readonly AskQuestion[] = [
+  askServers,
+  askTeacher,
+  askEndpointUrl,
+  askModel,
+  askPreset,
+  askCount,
+  askSeed,
+  askFileName,
+];
+
+function suggestName(folder: Uri, { servers, count, seed }: Draft): string {
+  const more = servers.length > 3 ? `-and-${servers.length - 3}` : "";
+  const on = servers.length === 0 ? "all" : `${servers.slice(0, 3).join("-")}${more}`;
   for (let n = 1; ; n++) {
     const name = `${on}-${count}-seed-${seed}${n === 1 ? "" : `-${n}`}`;
     if (validateName(folder, name) === undefined) return name;
@@ -226,8 +195,8 @@ function suggestName(folder: Uri, servers: readonly string[], count: number, see
 
 function validateName(folder: Uri, name: string): string | undefined {
   if (!/^[\w-][\w. -]*$/.test(name) || name.endsWith("."))
-    return "letters, digits, dots, dashes and blanks";
-  return existsSync(Uri.joinPath(folder, `${name}.tasks.jsonl`).fsPath)
-    ? "a file of that name is there already"
-    : undefined;
+    return "enter a name of letters, digits, dots, dashes and spaces";
+  return existsSync(getFile(folder, name).fsPath) ? "a file of this name exists" : undefined;
 }
+
+const getFile = (folder: Uri, name: string) => Uri.joinPath(folder, `${name}.tasks.jsonl`);

@@ -75,7 +75,7 @@ const lain = async (report?: Report) => {
   return join(own, "few.tasks.jsonl");
 };
 
-test("without a report the steps of tasks are counted, and the last ones of what was turned down", async () => {
+test("without a report, the steps of tasks and the last steps of rejected attempts are counted", async () => {
   const view = await createSynthesisView(await lain());
   expect(view).toMatchObject({
     name: "few",
@@ -165,13 +165,13 @@ test("a report says it all: the screen is what finished and was not kept", async
 const checkRejected = async (
   choice: { reason?: string; from?: string },
   expected: readonly string[],
-) => expect((await listRejected(await lain(), choice)).entries.map(it => it.id)).toEqual(expected);
+) => expect((await listRejected(await lain(), choice)).map(it => it.id)).toEqual(expected);
 
 test("rejections are listed by their reason", () =>
   checkRejected({ reason: "duplicate" }, ["r-1"]));
-test("rejections are listed by the state they were turned down in", () =>
+test("rejected attempts are listed by the state in which they were rejected", () =>
   checkRejected({ from: "check-query" }, ["r-2"]));
-test("what passed the machine was turned down by the screen", () =>
+test("attempts that reached the last state were rejected by the filter", () =>
   checkRejected({ from: "finish" }, ["r-1"]));
 
 test("a line that is no rejection is told and hides no other", async () => {
@@ -191,12 +191,12 @@ test("a line that is no rejection is told and hides no other", async () => {
 test("a rejected attempt is told with its reason and its way, step by step", () => {
   expect(describeRejectedAttempt(vague)).toEqual({
     head: [
-      "attempt r-2 · banking, calendar · normal · turned down",
+      "attempt r-2 · banking, calendar · normal · rejected",
       "reason: query",
       "chain: banking_list_accounts → banking_transfer",
     ],
     closing: [
-      "turned down: query, it names a tool",
+      "rejected: query, it names a tool",
       "",
       "log of turn 1",
       "    query                    text            → check-query",
