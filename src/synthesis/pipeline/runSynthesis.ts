@@ -88,7 +88,15 @@ export async function runSynthesis(
   const report = await writeSynthesis(
     file,
     attempts,
-    { ...options, servers: [...servers], teacher: teacher?.roles.name ?? "graph" },
+    {
+      count,
+      seed,
+      servers: [...servers],
+      teacher: teacher?.roles.name ?? "graph",
+      preset,
+      menu,
+      ...(split ? { split } : {}),
+    },
     services,
   );
   if (attempts.fault) throw createTeacherError(attempts.fault, report.accepted, file);
