@@ -3,17 +3,43 @@
  * orders on their way, and returns. Money is in euros and cents.
  */
 import { defineServer } from "../../environment/server.ts";
-import { browsing } from "./browsing.ts";
-import { buying, wishing } from "./cart.ts";
-import { ordering } from "./orders.ts";
+import { cartTools } from "./cartTools.ts";
+import { checkoutTools } from "./checkoutTools.ts";
+import { couponTools } from "./couponTools.ts";
+import { orderTools } from "./orderTools.ts";
+import { productQueries } from "./productQueries.ts";
+import { reviewTools } from "./reviewTools.ts";
+import { wishListTools } from "./wishListTools.ts";
 import { Shop } from "./state.ts";
 
 export { flawOf, goodsOf, statusOf, type Shop as ShoppingWorld } from "./state.ts";
+
+const {
+  list_categories,
+  search_products,
+  get_product,
+  compare_products,
+  get_recommendations,
+  check_stock,
+} = productQueries;
 
 export const server = defineServer({
   name: "shopping",
   category: "Commerce",
   summary: "products with stock and reviews, a cart with coupons, a wish list, orders and returns",
   schema: Shop,
-  tools: { ...browsing, ...buying, ...ordering, ...wishing },
+  tools: {
+    list_categories,
+    search_products,
+    get_product,
+    compare_products,
+    ...reviewTools,
+    get_recommendations,
+    check_stock,
+    ...cartTools,
+    ...couponTools,
+    ...checkoutTools,
+    ...orderTools,
+    ...wishListTools,
+  },
 });

@@ -1,50 +1,16 @@
-/**
- * The tools for looking around in the shop: categories, products, stock and what others think of
- * them.
- */
+/** Tools that list categories and search, show and compare products. */
 import { z } from "zod";
 import { cents, day, id, label } from "../../environment/fieldSchemas.ts";
-import { getOriginal } from "../../environment/draft.ts";
 import { findEntity, refuse, createToolFactory } from "../../environment/server.ts";
-import { addDays } from "../../environment/time.ts";
 import { containsText } from "../../environment/textSearch.ts";
-import { productOf, ratingsOf, Shop, statusOf } from "./state.ts";
-
-export const productId = id("product").describe("Product id, as shopping_search_products gives it");
-export const limit = z
-  .int()
-  .min(1)
-  .max(50)
-  .optional()
-  .describe("At most this many, 10 if not given");
-const stars = z.int().min(1).max(5);
-const priced = {
-  product: label("product"),
-  product_id: id("product"),
-  price: cents(),
-  rating: z.number().optional().describe("Mean of all reviews, 1 to 5"),
-  in_stock: z.boolean(),
-};
+import { addDays } from "../../environment/time.ts";
+import { limit, priced, productId, rowsOf } from "./parameters.ts";
+import { wasBought } from "./reviewTools.ts";
+import { productOf, ratingsOf, Shop } from "./state.ts";
 
 const tool = createToolFactory(Shop);
 
-/** A product as a row of a list. */
-const rowsOf = (shop: Shop) => {
-  const ratingOf = ratingsOf(shop.reviews);
-  return (product_id: string) => {
-    const it = shop.products[product_id]!;
-    const rating = ratingOf(product_id);
-    return {
-      product: it.name,
-      product_id,
-      price: it.price,
-      ...(rating === undefined ? {} : { rating }),
-      in_stock: it.stock > 0 && it.status === "active",
-    };
-  };
-};
-
-const catalogTools = {
+export const productQueries = {
   list_categories: tool({
     effect: "read",
     summary:
@@ -287,159 +253,4 @@ const catalogTools = {
       return { products: rows.sort((a, b) => (b.rating ?? 0) - (a.rating ?? 0)).slice(0, most) };
     },
   }),
-};
-
-const reviewTools = {
-  get_reviews: tool({
-    effect: "read",
-    summary: "Read what customers think of a product, newest first, with the mean of their stars.",
-    input: {
-      product_id: productId,
-      stars: stars
-        .optional()
-        .describe("Only reviews with exactly this many stars")
-        .meta({ examples: [1, 2, 3, 4, 5] }),
-      limit,
-    },
-    returns: {
-      product: label("product"),
-      product_id: id("product"),
-      rating: z.number().optional(),
-      reviews: z.array(
-        z.object({
-          title: label("review"),
-          review_id: id("review"),
-          author: z.string(),
-          stars: z.int(),
-          text: z.string(),
-          date: day(),
-        }),
-      ),
-    },
-    run(shop, { product_id, stars: exactly, limit: most = 10 }) {
-      const { name } = productOf(shop, product_id);
-      const rating = ratingsOf(shop.reviews)(product_id);
-      const found = Object.entries(shop.reviews).filter(
-        ([, it]) => it.product_id === product_id && (exactly === undefined || it.stars === exactly),
-      );
-      found.sort(([a, x], [b, y]) =>
-        x.date === y.date ? (a < b ? 1 : -1) : x.date < y.date ? 1 : -1,
-      );
-      const reviews = found.slice(0, most).map(([review_id, it]) => ({
-        title: it.title,
-        review_id,
-        author: it.author,
-        stars: it.stars,
-        text: it.text,
-        date: it.date,
-      }));
-      return { product: name, product_id, ...(rating === undefined ? {} : { rating }), reviews };
-    },
-  }),
-  add_review: tool({
-    effect: "write",
-    summary:
-      "Publish the customer's own review of a product that was delivered to them, once for each product.",
-    input: {
-      product_id: productId,
-      stars: stars.describe("1 is worst, 5 is best").meta({ examples: [1, 2, 3, 4, 5] }),
-      title: z
-        .string()
-        .min(2)
-        .max(80)
-        .describe("The review in a few words")
-        .meta({
-          examples: [
-            "My honest opinion",
-            "After a month of use",
-            "First impressions",
-            "What I think of it",
-            "After daily use",
-            "A short review",
-            "Used every weekend",
-            "Half a year later",
-            "Bought for my kitchen table",
-            "How it holds up",
-          ],
-        }),
-      text: z
-        .string()
-        .min(2)
-        .max(500)
-        .optional()
-        .describe("The review in full")
-        .meta({
-          examples: [
-            "I have had it for three weeks now.",
-            "Measure your space before you order.",
-            "Delivery was on time, the box was large.",
-            "I use it on most days.",
-            "I bought it after reading many reviews.",
-            "It looks as it does in the pictures.",
-            "My first one was a gift.",
-            "The manual is short, which I like.",
-          ],
-        }),
-    },
-    returns: {
-      title: label("review"),
-      review_id: id("review"),
-      product: z.string(),
-      rating: z.number().describe("The product's mean with this review"),
-    },
-    run(shop, { product_id, stars: given, title, text = "" }, { now, newId }) {
-      const { name } = productOf(getOriginal(shop), product_id);
-      if (!wasBought(getOriginal(shop), product_id))
-        refuse(
-          "permission_denied",
-          `${name} (${product_id}) is in none of your delivered orders, and only what was delivered can be reviewed`,
-          "shopping_list_orders with status delivered shows what can be reviewed",
-        );
-      const known = Object.entries(getOriginal(shop).reviews).find(
-        ([, it]) => it.product_id === product_id && it.author === shop.customer,
-      );
-      if (known)
-        refuse(
-          "conflict",
-          `you have reviewed ${name} already, on ${known[1].date}: ${known[1].title}`,
-          "review another product",
-        );
-      const review_id = newId("rev");
-      shop.reviews[review_id] = {
-        product_id,
-        author: shop.customer,
-        stars: given,
-        title,
-        text,
-        date: now.slice(0, 10),
-      };
-      return { title, review_id, product: name, rating: ratingsOf(shop.reviews)(product_id)! };
-    },
-  }),
-};
-
-const wasBought = ({ orders }: Shop, product: string) =>
-  Object.values(orders).some(
-    it =>
-      statusOf(it) === "delivered" &&
-      Object.values(it.items).some(item => item.product_id === product),
-  );
-
-const {
-  list_categories,
-  search_products,
-  get_product,
-  compare_products,
-  check_stock,
-  get_recommendations,
-} = catalogTools;
-
-export const browsing = {
-  list_categories,
-  search_products,
-  get_product,
-  compare_products,
-  ...reviewTools,
-  get_recommendations,
-  check_stock,
 };

@@ -8,7 +8,7 @@ import { refuse, createToolFactory } from "../../environment/server.ts";
 import { addDays } from "../../environment/time.ts";
 import { containsText } from "../../environment/textSearch.ts";
 import { roundToCents } from "../../environment/amounts.ts";
-import { limit } from "./browsing.ts";
+import { limit } from "./parameters.ts";
 import {
   deliveries,
   goodsOf,
@@ -45,7 +45,7 @@ const sentBack = (returns: Shop["returns"], itemId: string) =>
 const lastReturn = ({ terms }: Pick<Shop, "terms">, order: Order) =>
   order.delivered ? addDays(order.delivered, terms.return_days) : undefined;
 
-export const ordering = {
+export const orderTools = {
   get_order: tool({
     effect: "read",
     summary:

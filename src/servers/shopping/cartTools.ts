@@ -1,0 +1,190 @@
+/** Tools that change and show the cart. */
+import { z } from "zod";
+import { roundToCents } from "../../environment/amounts.ts";
+import { cents, id, label } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
+import { productId } from "./parameters.ts";
+import { lineId, lineOf, mostLines, quantity, settleCoupon, sums } from "./cartState.ts";
+import { productOf, sellable, sumsOf, Shop } from "./state.ts";
+
+const tool = createToolFactory(Shop);
+
+export const cartTools = {
+  add_to_cart: tool({
+    effect: "write",
+    summary:
+      "Put a quantity of a product into the cart, on top of what the cart has of it. It leaves the wish list.",
+    input: {
+      product_id: productId,
+      quantity: quantity
+        .optional()
+        .describe("How many, 1 if not given")
+        .meta({ examples: [1, 2, 2, 3, 4, 5, 6] }),
+    },
+    returns: {
+      product: label("cart_line"),
+      line_id: id("cart_line"),
+      product_id: id("product"),
+      quantity: z.int().describe("What the cart has of it now"),
+      goods: cents().describe("All goods in the cart"),
+    },
+    run(shop, { product_id, quantity: more = 1 }, { newId }) {
+      const product = productOf(shop, product_id);
+      const known = Object.entries(shop.cart.lines).find(([, it]) => it.product_id === product_id);
+      const all = more + (known?.[1].quantity ?? 0);
+      sellable(product_id, product, all);
+      if (!known && Object.keys(shop.cart.lines).length >= mostLines)
+        refuse(
+          "limit_exceeded",
+          `the cart has ${mostLines} different products already, which is the most`,
+          "check out first, or remove something",
+        );
+      const line_id = known?.[0] ?? newId("line");
+      if (known) known[1].quantity = all;
+      else shop.cart.lines[line_id] = { product_id, quantity: all };
+      delete shop.wishes[product_id];
+      return {
+        product: product.name,
+        line_id,
+        product_id,
+        quantity: all,
+        goods: sumsOf(shop).goods,
+      };
+    },
+  }),
+  update_cart_item: tool({
+    effect: "write",
+    summary:
+      "Set how many of a product the cart shall have. A coupon that the cart no longer earns comes off.",
+    idempotent: true,
+    input: {
+      line_id: lineId,
+      quantity: quantity.describe("The new quantity").meta({ examples: [1, 2, 3, 4, 5, 6] }),
+    },
+    returns: {
+      product: label("cart_line"),
+      line_id: id("cart_line"),
+      quantity: z.int(),
+      goods: cents(),
+      coupon_removed: z.string().optional(),
+    },
+    run(shop, { line_id, quantity: wanted }, { now }) {
+      const line = lineOf(shop, line_id);
+      const product = shop.products[line.product_id]!;
+      if (line.quantity === wanted)
+        refuse(
+          "conflict",
+          `the cart has ${wanted} of ${product.name} (${line_id}) already`,
+          "choose another quantity",
+        );
+      sellable(line.product_id, product, wanted);
+      line.quantity = wanted;
+      const settled = settleCoupon(shop, now);
+      return {
+        product: product.name,
+        line_id,
+        quantity: wanted,
+        goods: sumsOf(shop).goods,
+        ...settled,
+      };
+    },
+  }),
+  remove_from_cart: tool({
+    effect: "write",
+    summary: "Take one product out of the cart. A coupon that the cart no longer earns comes off.",
+    destructive: true,
+    input: { line_id: lineId },
+    returns: {
+      removed: z.string(),
+      lines_left: z.int(),
+      goods: cents(),
+      coupon_removed: z.string().optional(),
+    },
+    run(shop, { line_id }, { now }) {
+      const line = lineOf(shop, line_id);
+      delete shop.cart.lines[line_id];
+      const settled = settleCoupon(shop, now);
+      return {
+        removed: shop.products[line.product_id]!.name,
+        lines_left: Object.keys(shop.cart.lines).length,
+        goods: sumsOf(shop).goods,
+        ...settled,
+      };
+    },
+  }),
+  get_cart: tool({
+    effect: "read",
+    summary:
+      "Show the cart: its lines, its coupon, what goods and standard delivery come to, and the store credit that could pay for it.",
+    input: {
+      product: label("cart_line")
+        .optional()
+        .describe(
+          "Only lines of products whose name contains this; the sums are still those of the whole cart",
+        ),
+    },
+    returns: {
+      lines: z.array(
+        z.object({
+          product: label("cart_line"),
+          line_id: id("cart_line"),
+          quantity: z.int(),
+          price: cents(),
+          amount: cents(),
+          problem: z.string().optional(),
+        }),
+      ),
+      coupon: z.string().optional(),
+      ...sums,
+      store_credit: cents(),
+    },
+    run(shop, { product }) {
+      const rows = Object.entries(shop.cart.lines).map(([line_id, it]) => {
+        const { name, price, stock, status } = shop.products[it.product_id]!;
+        const problem =
+          status === "discontinued"
+            ? "no longer sold"
+            : stock < it.quantity
+              ? stock === 0
+                ? "out of stock"
+                : `only ${stock} in stock`
+              : undefined;
+        return {
+          product: name,
+          line_id,
+          quantity: it.quantity,
+          price,
+          amount: roundToCents(it.quantity * price),
+          ...(problem ? { problem } : {}),
+        };
+      });
+      const coupon =
+        shop.cart.coupon === undefined ? {} : { coupon: shop.coupons[shop.cart.coupon]!.code };
+      return {
+        lines: rows.filter(it => !product || containsText(it.product, product)),
+        ...coupon,
+        ...sumsOf(shop),
+        store_credit: shop.store_credit,
+      };
+    },
+  }),
+  clear_cart: tool({
+    effect: "write",
+    summary: "Take everything out of the cart at once, its coupon too.",
+    destructive: true,
+    input: {},
+    returns: { removed: z.int().describe("How many different products the cart had") },
+    run(shop) {
+      const removed = Object.keys(shop.cart.lines).length;
+      if (removed === 0)
+        refuse(
+          "precondition_failed",
+          "the cart is empty already",
+          "shopping_add_to_cart puts something in",
+        );
+      shop.cart = { lines: {} };
+      return { removed };
+    },
+  }),
+};

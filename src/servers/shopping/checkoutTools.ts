@@ -1,0 +1,108 @@
+/** The tool that turns the cart into an order. */
+import { z } from "zod";
+import { roundToCents } from "../../environment/amounts.ts";
+import { getOriginal } from "../../environment/draft.ts";
+import { cents, day, id, label } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory, type ToolContext } from "../../environment/server.ts";
+import { addDays } from "../../environment/time.ts";
+import { sums } from "./cartState.ts";
+import { Shop, deliveries, payments, sellable, sumsOf, type Order } from "./state.ts";
+
+const tool = createToolFactory(Shop);
+
+export const checkoutTools = {
+  checkout: tool({
+    effect: "write",
+    summary:
+      "Order what is in the cart, to the customer's own address. Stock and store credit go down, the coupon is used up, the cart is empty afterwards.",
+    input: {
+      pay_with: z.enum(payments).describe("The card on file, store credit, or cash on delivery"),
+      delivery: z
+        .enum(deliveries)
+        .optional()
+        .describe(
+          "standard (4 days, free from an amount) or express (next day); standard if not given",
+        ),
+    },
+    returns: {
+      number: label("order"),
+      order_id: id("order"),
+      ...sums,
+      expected: day(),
+      address: z.string(),
+      store_credit: cents(),
+    },
+    run(shop, { pay_with, delivery = "standard" }, context) {
+      const lines = Object.values(getOriginal(shop).cart.lines);
+      if (lines.length === 0)
+        refuse(
+          "precondition_failed",
+          "the cart is empty",
+          "shopping_add_to_cart puts something in",
+        );
+      for (const it of lines)
+        sellable(it.product_id, getOriginal(shop).products[it.product_id]!, it.quantity);
+      const { goods, discount, delivery_fee, total } = sumsOf(getOriginal(shop), delivery);
+      if (pay_with === "store_credit" && total > shop.store_credit)
+        refuse(
+          "precondition_failed",
+          `the order comes to ${total}, store credit is ${shop.store_credit}`,
+          "pay with card, or remove something from the cart",
+        );
+      if (pay_with === "on_delivery" && total > shop.terms.cash_limit)
+        refuse(
+          "limit_exceeded",
+          `the order comes to ${total}, on delivery at most ${shop.terms.cash_limit} can be paid`,
+          "pay with card",
+        );
+      const [order_id, order] = placeOrder(
+        shop,
+        { pay_with, delivery, discount, delivery_fee },
+        context,
+      );
+      if (pay_with === "store_credit") shop.store_credit = roundToCents(shop.store_credit - total);
+      return {
+        number: String(order.number),
+        order_id,
+        goods,
+        discount,
+        delivery_fee,
+        total,
+        expected: order.expected,
+        address: shop.address,
+        store_credit: shop.store_credit,
+      };
+    },
+  }),
+};
+
+/** Makes an order of the cart and empties it. */
+function placeOrder(
+  shop: Shop,
+  terms: Pick<Order, "pay_with" | "delivery" | "discount" | "delivery_fee">,
+  { now, newId }: ToolContext,
+): [string, Order] {
+  const { cart, products, orders } = getOriginal(shop);
+  const number = 1 + Math.max(1000, ...Object.values(orders).map(it => it.number));
+  const items = Object.fromEntries(
+    Object.values(cart.lines).map(it => [
+      newId("item"),
+      { product_id: it.product_id, quantity: it.quantity, price: products[it.product_id]!.price },
+    ]),
+  );
+  const coupon = cart.coupon === undefined ? {} : { coupon: cart.coupon };
+  const order: Order = {
+    number,
+    placed: now,
+    expected: addDays(now, terms.delivery === "express" ? 1 : 4),
+    ...terms,
+    items,
+    ...coupon,
+  };
+  const order_id = newId("ord");
+  shop.orders[order_id] = order;
+  for (const it of Object.values(items)) shop.products[it.product_id]!.stock -= it.quantity;
+  if (cart.coupon !== undefined) shop.coupons[cart.coupon]!.used = true;
+  shop.cart = { lines: {} };
+  return [order_id, order];
+}

@@ -1,0 +1,37 @@
+/** Parameters and row shapes that several tools of the shop share. */
+import { z } from "zod";
+import { cents, id, label } from "../../environment/fieldSchemas.ts";
+import { type Shop, ratingsOf } from "./state.ts";
+
+export const productId = id("product").describe("Product id, as shopping_search_products gives it");
+
+export const limit = z
+  .int()
+  .min(1)
+  .max(50)
+  .optional()
+  .describe("At most this many, 10 if not given");
+
+export const priced = {
+  product: label("product"),
+  product_id: id("product"),
+  price: cents(),
+  rating: z.number().optional().describe("Mean of all reviews, 1 to 5"),
+  in_stock: z.boolean(),
+};
+
+/** A product as a row of a list. */
+export const rowsOf = (shop: Shop) => {
+  const ratingOf = ratingsOf(shop.reviews);
+  return (product_id: string) => {
+    const it = shop.products[product_id]!;
+    const rating = ratingOf(product_id);
+    return {
+      product: it.name,
+      product_id,
+      price: it.price,
+      ...(rating === undefined ? {} : { rating }),
+      in_stock: it.stock > 0 && it.status === "active",
+    };
+  };
+};

@@ -1,0 +1,94 @@
+/** Tools for the wish list. */
+import { z } from "zod";
+import { cents, day, id, label } from "../../environment/fieldSchemas.ts";
+import { refuse, createToolFactory } from "../../environment/server.ts";
+import { containsText } from "../../environment/textSearch.ts";
+import { productId } from "./parameters.ts";
+import { productOf, Shop } from "./state.ts";
+
+const tool = createToolFactory(Shop);
+
+export const wishListTools = {
+  add_to_wishlist: tool({
+    effect: "write",
+    summary:
+      "Remember a product on the wish list, with what it costs today. Sold out ones can be kept there too.",
+    input: { product_id: productId },
+    returns: {
+      product: label("product"),
+      product_id: id("product"),
+      price: cents(),
+      wishes: z.int().describe("How many products the wish list has now"),
+    },
+    run(shop, { product_id }, { now }) {
+      const { name, price, status } = productOf(shop, product_id);
+      const n = Object.keys(shop.wishes).length;
+      if (status === "discontinued")
+        refuse(
+          "precondition_failed",
+          `${name} (${product_id}) is no longer sold`,
+          "shopping_get_recommendations finds something like it",
+        );
+      if (Object.hasOwn(shop.wishes, product_id))
+        refuse(
+          "conflict",
+          `${name} is on the wish list already, since ${shop.wishes[product_id]!.added}`,
+        );
+      if (n >= shop.terms.most_wishes)
+        refuse(
+          "limit_exceeded",
+          `the wish list is full with ${n} products`,
+          "shopping_add_to_cart takes a product off it",
+        );
+      shop.wishes[product_id] = { added: now.slice(0, 10), price };
+      return { product: name, product_id, price, wishes: n + 1 };
+    },
+  }),
+  get_wishlist: tool({
+    effect: "read",
+    summary:
+      "Show the wish list, last added first: what each product costs now and when it was added, and whether it can be had.",
+    input: {
+      product: label("product").optional().describe("Only products whose name contains this"),
+      cheaper: z
+        .boolean()
+        .optional()
+        .describe("True for only those that cost less than when they were added"),
+    },
+    returns: {
+      products: z.array(
+        z.object({
+          product: label("product"),
+          product_id: id("product"),
+          price: cents(),
+          price_then: cents(),
+          added: day(),
+          in_stock: z.boolean(),
+        }),
+      ),
+    },
+    run({ wishes, products }, { product, cheaper }) {
+      const rows = Object.entries(wishes).map(([product_id, it]) => {
+        const { name, price, stock, status } = products[product_id]!;
+        return {
+          product: name,
+          product_id,
+          price,
+          price_then: it.price,
+          added: it.added,
+          in_stock: stock > 0 && status === "active",
+        };
+      });
+      const found = rows.filter(
+        it =>
+          (!product || containsText(it.product, product)) &&
+          (cheaper === undefined || it.price < it.price_then === cheaper),
+      );
+      return {
+        products: found.sort((a, b) =>
+          a.added === b.added ? (a.product < b.product ? -1 : 1) : a.added < b.added ? 1 : -1,
+        ),
+      };
+    },
+  }),
+};
