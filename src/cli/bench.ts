@@ -4,10 +4,14 @@
  */
 import { cpus } from "node:os";
 import { UserError } from "../userError.ts";
-import { environmentRows, measureCrowd, memoryRows } from "./benchEnvironment.ts";
-import { servingRows, serveEmptyTool, type Row } from "./benchServing.ts";
-import { synthesisRows } from "./benchSynthesis.ts";
-import type { Command, Terminal } from "./command.ts";
+import {
+  createEnvironmentBenchmarks,
+  measureLiveSessions,
+  measureMemory,
+} from "./benchEnvironment.ts";
+import { measureServing, serveEmptyTool, type BenchmarkRow } from "./benchServing.ts";
+import { measureSynthesis } from "./benchSynthesis.ts";
+import type { CliCommand, CliContext } from "./command.ts";
 
 /** Does `n` units of work and returns the seconds they took. */
 type Work = (n: number) => number;
@@ -20,19 +24,19 @@ export interface Benchmark {
   readonly value: (secondsEach: number) => number;
 }
 
-const groups: Readonly<Record<string, (terminal: Terminal) => AsyncIterable<Row>>> = {
+const groups: Readonly<Record<string, (terminal: CliContext) => AsyncIterable<BenchmarkRow>>> = {
   environment: environmentGroup,
-  synthesis: synthesisRows,
+  synthesis: measureSynthesis,
 };
 
-export const bench: Command = {
+export const bench: CliCommand = {
   usage: `bench [${Object.keys(groups).join("|")}]`,
   summary: "Measure, one JSON line a figure: the median of the runs, the runs, and the machine.",
   options: { reference: { type: "boolean" }, crowd: { type: "boolean" } },
   async run(terminal, [group], values) {
     // processes of their own, which the rows over HTTP and of memory start
     if (values["reference"]) return serveEmptyTool(terminal);
-    if (values["crowd"]) return measureCrowd(terminal);
+    if (values["crowd"]) return measureLiveSessions(terminal);
     if (group !== undefined && !Object.hasOwn(groups, group))
       throw new UserError(
         `there is no benchmark ${group}`,
@@ -49,17 +53,17 @@ export const bench: Command = {
   },
 };
 
-async function* environmentGroup(terminal: Terminal): AsyncGenerator<Row> {
-  for (const it of await environmentRows(terminal)) yield measured(it);
-  yield* memoryRows(terminal.signal);
-  yield* servingRows(terminal.signal, ["bench", "--reference"]);
+async function* environmentGroup(terminal: CliContext): AsyncGenerator<BenchmarkRow> {
+  for (const it of await createEnvironmentBenchmarks(terminal)) yield measured(it);
+  yield* measureMemory(terminal.signal);
+  yield* measureServing(terminal.signal, ["bench", "--reference"]);
 }
 
 /**
  * Five runs of about a fifth of a second each, after one that warms up and finds how much work that
  * is.
  */
-function measured({ name, unit, work, value }: Benchmark): Row {
+function measured({ name, unit, work, value }: Benchmark): BenchmarkRow {
   let n = 1;
   let seconds = work(n);
   while (seconds < 0.05) seconds = work((n *= 4));
@@ -67,7 +71,7 @@ function measured({ name, unit, work, value }: Benchmark): Row {
   return { name, unit, runs: Array.from({ length: 5 }, () => value(work(each) / each)) };
 }
 
-function figure({ name, unit, runs: exact }: Row) {
+function figure({ name, unit, runs: exact }: BenchmarkRow) {
   const runs = exact.map(rounded);
   return {
     name,

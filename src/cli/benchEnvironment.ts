@@ -11,8 +11,8 @@ import type { Session } from "../environment/session.ts";
 import { UserError } from "../userError.ts";
 import { synthesize } from "../synthesis/pipeline/synthesize.ts";
 import type { Benchmark } from "./bench.ts";
-import type { Row } from "./benchServing.ts";
-import type { Terminal } from "./command.ts";
+import type { BenchmarkRow } from "./benchServing.ts";
+import type { CliContext } from "./command.ts";
 
 type Pins = Parameters<typeof openSessionByName>[1];
 
@@ -27,7 +27,7 @@ const perServer = 20;
 const passes = 40;
 
 /** About twenty trajectories on each server. */
-async function recordedMix({ catalog, resources }: Terminal): Promise<readonly Recorded[]> {
+async function recordedMix({ catalog, resources }: CliContext): Promise<readonly Recorded[]> {
   const servers = [...catalog.servers.keys()];
   const mix: Recorded[] = [];
   for await (const it of synthesize({
@@ -62,7 +62,7 @@ const repeat = (n: number, run: (i: number) => void) =>
     for (let i = 0; i < n; i++) run(i);
   });
 
-export async function environmentRows(terminal: Terminal): Promise<Benchmark[]> {
+export async function createEnvironmentBenchmarks(terminal: CliContext): Promise<Benchmark[]> {
   const { catalog } = terminal;
   const all = { servers: [...catalog.servers.keys()].map(name => ({ name, fixture: "full" })) };
   const session = openSessionByName(catalog, { ...all, seed: 1 });
@@ -115,7 +115,7 @@ const crowd = { sessions: 10_000, writes: 10, mostCalls: 80 };
  * What ten thousand live sessions take of the heap beyond one, each after ten writes: in a process
  * of its own, whose garbage is collected first.
  */
-export async function* memoryRows(signal: AbortSignal): AsyncGenerator<Row> {
+export async function* measureMemory(signal: AbortSignal): AsyncGenerator<BenchmarkRow> {
   const runs: number[] = [];
   for (let run = 0; run < 3; run++) {
     const child = spawn(process.execPath, ["--expose-gc", process.argv[1]!, "bench", "--crowd"], {
@@ -137,7 +137,7 @@ export async function* memoryRows(signal: AbortSignal): AsyncGenerator<Row> {
 }
 
 /** Prints the megabytes. */
-export async function measureCrowd(terminal: Terminal): Promise<number> {
+export async function measureLiveSessions(terminal: CliContext): Promise<number> {
   const { gc } = globalThis;
   if (!gc)
     throw new UserError(

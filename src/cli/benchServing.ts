@@ -8,10 +8,10 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { serveReference } from "../mcp/reference.ts";
-import type { Terminal } from "./command.ts";
+import type { CliContext } from "./command.ts";
 
 /** Five runs of one figure. */
-export interface Row {
+export interface BenchmarkRow {
   readonly name: string;
   readonly unit: string;
   readonly runs: readonly number[];
@@ -33,10 +33,10 @@ const runs = 5;
  * All rows; children end with the signal. `reference` is what starts the SDK's own server with an
  * empty tool.
  */
-export async function* servingRows(
+export async function* measureServing(
   signal: AbortSignal,
   reference: readonly string[],
-): AsyncGenerator<Row> {
+): AsyncGenerator<BenchmarkRow> {
   const program = (args: readonly string[]) => {
     const child = spawn(process.execPath, [process.argv[1]!, ...args], {
       stdio: ["pipe", "pipe", "ignore"],
@@ -51,7 +51,7 @@ export async function* servingRows(
 }
 
 /** The SDK's own server with an empty tool, until the signal aborts. */
-export async function serveEmptyTool({ print, signal }: Terminal): Promise<number> {
+export async function serveEmptyTool({ print, signal }: CliContext): Promise<number> {
   const { url, close } = await serveReference();
   print(JSON.stringify({ url }));
   await once(signal, "abort");
@@ -73,7 +73,7 @@ const initialize = request("hello", "initialize", {
   clientInfo: { name: "bench", version: "1" },
 });
 
-async function overStdio(child: ChildProcess): Promise<Row> {
+async function overStdio(child: ChildProcess): Promise<BenchmarkRow> {
   const [stdin, stdout] = [child.stdin!, child.stdout!];
   let [sent, answered] = [0, 0];
   let look = () => {};
@@ -115,7 +115,7 @@ async function overStdio(child: ChildProcess): Promise<Row> {
 }
 
 /** Ours and the SDK's in turns, so that both meet the same weather. */
-async function overHttp(ours: ChildProcess, theirs: ChildProcess): Promise<Row[]> {
+async function overHttp(ours: ChildProcess, theirs: ChildProcess): Promise<BenchmarkRow[]> {
   const [ourUrl, theirUrl] = await Promise.all([urlOf(ours), urlOf(theirs)]);
   const hands = (url: URL) => Array.from({ length: 32 }, () => new Hand(url));
   const [our, their] = [hands(ourUrl), hands(theirUrl)];

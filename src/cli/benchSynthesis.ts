@@ -10,14 +10,14 @@ import { verifyEdges } from "../synthesis/graph/verifyEdges.ts";
 import { dependencyGraphOf } from "../synthesis/graph/dependencyGraph.ts";
 import { readTemplates } from "../synthesis/text/templates.ts";
 import { createVerificationSetup } from "../synthesis/user/edgeArguments.ts";
-import type { Row } from "./benchServing.ts";
-import type { Terminal } from "./command.ts";
+import type { BenchmarkRow } from "./benchServing.ts";
+import type { CliContext } from "./command.ts";
 import { synthesize } from "./synthesize.ts";
 
 /** The paper's data set (section 3.2). */
 const paperCount = 13_517;
 
-export async function* synthesisRows(terminal: Terminal): AsyncGenerator<Row> {
+export async function* measureSynthesis(terminal: CliContext): AsyncGenerator<BenchmarkRow> {
   yield { name: "synthesis.graph.audit", unit: "s", runs: [auditAll(terminal)] };
   const folder = mkdtempSync(join(tmpdir(), "prove-bench-"));
   try {
@@ -44,7 +44,7 @@ export async function* synthesisRows(terminal: Terminal): AsyncGenerator<Row> {
 }
 
 /** Runs all edges of all servers once, and returns the seconds that took. */
-function auditAll({ catalog, resources }: Terminal): number {
+function auditAll({ catalog, resources }: CliContext): number {
   const start = performance.now();
   for (const [name, server] of catalog.servers) {
     const setup = createVerificationSetup({

@@ -3,10 +3,10 @@ import { UserError } from "../userError.ts";
 import { openSession } from "../environment/session.ts";
 import type { CallResult, Outcome, Patch } from "../environment/outcome.ts";
 import { escapeInvisible } from "../trajectory/visible.ts";
-import type { Command, Values } from "./command.ts";
-import { connected } from "./tools.ts";
+import type { CliCommand, Values } from "./command.ts";
+import { withConnectedServer } from "./tools.ts";
 
-export const call: Command = {
+export const call: CliCommand = {
   usage: "call <tool> '<json>' [--fixture F] [--seed N | --connect NAME] [--json]",
   summary:
     "Make one call in a fresh session, or on a server of prove/mcp.json: the outcome, and what it changed in the state.",
@@ -23,7 +23,7 @@ export const call: Command = {
     if (typeof values["connect"] === "string") {
       const args = argumentsOf(text);
       return show(
-        await connected(terminal, values["connect"], async it => ({
+        await withConnectedServer(terminal, values["connect"], async it => ({
           outcome: await it.call(name, args),
         })),
       );
@@ -32,8 +32,8 @@ export const call: Command = {
     const server = tool && catalog.getServer(tool.server);
     if (!server) throw new UserError(`there is no tool ${name}`, "prove-rl tools lists them");
     const session = openSession({
-      servers: [{ server, fixture: catalog.getFixture(server.name, fixtureNameOf(values)) }],
-      seed: seedOf(values),
+      servers: [{ server, fixture: catalog.getFixture(server.name, readFixtureName(values)) }],
+      seed: readSeed(values),
     });
     return show(session.call(name, argumentsOf(text)));
 
@@ -49,11 +49,11 @@ export const call: Command = {
 type Answered = CallResult | { readonly outcome: Outcome; readonly patches?: never };
 
 /** The fixture that a session starts from where none is named. */
-export const fixtureNameOf = (values: Values): string =>
+export const readFixtureName = (values: Values): string =>
   (values["fixture"] as string | undefined) ?? "full";
 
 /** `--seed`, 1 where it is not given. Throws a `Mistake` for anything but a whole number. */
-export function seedOf(values: Values): number {
+export function readSeed(values: Values): number {
   const text = (values["seed"] as string | undefined) ?? "1";
   const seed = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(seed))

@@ -6,16 +6,16 @@ import type { ParseArgsConfig } from "node:util";
 import type { Writable } from "node:stream";
 import type { Catalog } from "../environment/catalog.ts";
 
-export interface Terminal {
+export interface CliContext {
   /** Prints one line on stdout. */
   readonly print: (line: string) => void;
   /** Progress and remarks for a person: one line on stderr. */
-  readonly say: (line: string) => void;
+  readonly printNote: (line: string) => void;
   /**
    * A line on stderr that the next one overwrites; where stderr is no terminal, at most one every
    * few seconds.
    */
-  readonly progress: (line: string) => void;
+  readonly showProgress: (line: string) => void;
   readonly stdin: AsyncIterable<Uint8Array>;
   readonly stdout: Writable;
   /** Aborted by Ctrl-C, and by the editor's cancel. */
@@ -36,7 +36,7 @@ export type Values = Readonly<
   Record<string, string | boolean | readonly (string | boolean)[] | undefined>
 >;
 
-export interface Command {
+export interface CliCommand {
   /** One line: positionals and options as a person types them, without the program's name. */
   readonly usage: string;
   readonly summary: string;
@@ -45,5 +45,5 @@ export interface Command {
    * The exit code: 0 done, 1 the work found something wrong. A `Mistake` thrown ends the program
    * with 2.
    */
-  run(terminal: Terminal, positionals: readonly string[], values: Values): Promise<number>;
+  run(terminal: CliContext, positionals: readonly string[], values: Values): Promise<number>;
 }

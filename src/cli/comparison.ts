@@ -9,7 +9,7 @@ import type { EvaluationRow } from "../evaluation/row.ts";
 import { partNames, type PartName } from "../reward/breakdown.ts";
 import { paperProfile, provePlusProfile } from "../reward/profiles.ts";
 
-export interface Measured {
+export interface MeasuredPolicy {
   readonly name: string;
   readonly evaluation: Evaluation;
   /** Share of sampled groups whose attempts all earned the same. */
@@ -26,31 +26,32 @@ const shortNames: Readonly<Record<PartName, string>> = {
   argument: "arg",
 };
 
-const columns: readonly { readonly title: string; readonly of: (it: Measured) => string }[] = [
-  { title: "", of: it => it.name },
-  {
-    title: "reward",
-    of: it => (it.evaluation.metrics.reward[provePlusProfile.name] ?? 0).toFixed(3),
-  },
-  { title: "paper", of: it => (it.evaluation.metrics.reward[paperProfile.name] ?? 0).toFixed(3) },
-  ...partNames.map(part => ({
-    title: shortNames[part],
-    of: (it: Measured) => (it.evaluation.metrics.parts?.[part] ?? 0).toFixed(3),
-  })),
-  { title: "success", of: it => `${(100 * it.evaluation.metrics.success).toFixed(1)}%` },
-  {
-    title: "calls/budget",
-    of: it =>
-      `${it.evaluation.metrics.calls.toFixed(2)}/${it.evaluation.metrics.budget.toFixed(2)}`,
-  },
-  { title: "flat", of: it => `${(100 * it.zeroVariance).toFixed(0)}%` },
-  { title: "tokens", of: it => (it.evaluation.metrics.tokensPerRollout ?? 0).toFixed(1) },
-  { title: "rollouts/s", of: it => (it.evaluation.metrics.rolloutsPerSecond ?? 0).toFixed(1) },
-  { title: "steps", of: it => String(it.steps ?? "") },
-];
+const columns: readonly { readonly title: string; readonly of: (it: MeasuredPolicy) => string }[] =
+  [
+    { title: "", of: it => it.name },
+    {
+      title: "reward",
+      of: it => (it.evaluation.metrics.reward[provePlusProfile.name] ?? 0).toFixed(3),
+    },
+    { title: "paper", of: it => (it.evaluation.metrics.reward[paperProfile.name] ?? 0).toFixed(3) },
+    ...partNames.map(part => ({
+      title: shortNames[part],
+      of: (it: MeasuredPolicy) => (it.evaluation.metrics.parts?.[part] ?? 0).toFixed(3),
+    })),
+    { title: "success", of: it => `${(100 * it.evaluation.metrics.success).toFixed(1)}%` },
+    {
+      title: "calls/budget",
+      of: it =>
+        `${it.evaluation.metrics.calls.toFixed(2)}/${it.evaluation.metrics.budget.toFixed(2)}`,
+    },
+    { title: "flat", of: it => `${(100 * it.zeroVariance).toFixed(0)}%` },
+    { title: "tokens", of: it => (it.evaluation.metrics.tokensPerRollout ?? 0).toFixed(1) },
+    { title: "rollouts/s", of: it => (it.evaluation.metrics.rolloutsPerSecond ?? 0).toFixed(1) },
+    { title: "steps", of: it => String(it.steps ?? "") },
+  ];
 
 /** The table, what its words mean, and how sure the differences from the first row are. */
-export function comparison(rows: readonly Measured[]): string[] {
+export function compareEvaluations(rows: readonly MeasuredPolicy[]): string[] {
   const cells = [columns.map(it => it.title), ...rows.map(row => columns.map(it => it.of(row)))];
   const widths = columns.map((_, i) => Math.max(...cells.map(row => row[i]!.length)));
   const table = cells.map(row =>
@@ -87,8 +88,8 @@ export function comparison(rows: readonly Measured[]): string[] {
 function differenceLine(
   name: string,
   what: string,
-  before: Measured,
-  after: Measured,
+  before: MeasuredPolicy,
+  after: MeasuredPolicy,
   of: (row: EvaluationRow) => number,
 ): string {
   const it = computeChange(before.evaluation.rows, after.evaluation.rows, of);

@@ -6,7 +6,7 @@ import { UserError } from "../userError.ts";
 import { openEndpoint, type Endpoint, type EndpointOptions } from "../policy/endpoint.ts";
 import { EndpointFault } from "../policy/endpointFault.ts";
 import { escapeInvisible } from "../trajectory/visible.ts";
-import type { Command, Terminal, Values } from "./command.ts";
+import type { CliCommand, CliContext, Values } from "./command.ts";
 import { countIn } from "./number.ts";
 
 /** Options that name an endpoint and its limits. */
@@ -15,7 +15,7 @@ export const endpointOptions = {
   concurrency: { type: "string" },
   "requests-per-minute": { type: "string" },
   "token-budget": { type: "string" },
-} as const satisfies Command["options"];
+} as const satisfies CliCommand["options"];
 
 /** How they are written in a command's usage. */
 export const endpointUsage =
@@ -34,7 +34,7 @@ export type EndpointChoice = Omit<EndpointOptions, "url" | "timeout" | "time"> &
 };
 
 /** The endpoint's options as a person gave them. */
-export const endpointChoice = (model: string, values: Values): EndpointChoice => ({
+export const readEndpointOptions = (model: string, values: Values): EndpointChoice => ({
   model,
   url: values["base-url"] as string | undefined,
   concurrency: countIn(values, "concurrency"),
@@ -46,10 +46,10 @@ export const endpointChoice = (model: string, values: Values): EndpointChoice =>
  * Opens it, and says on stderr which address is asked and what it is sent, unless that is this
  * machine.
  */
-export function openChosen(
+export function openEndpointFor(
   { url, key, concurrency = 8, ...choice }: EndpointChoice,
   sends: string,
-  { say }: Pick<Terminal, "say">,
+  { printNote: say }: Pick<CliContext, "printNote">,
   env: NodeJS.ProcessEnv = process.env,
 ): OpenedEndpoint {
   const named = url ?? (env["PROVE_BASE_URL"] || undefined);
@@ -74,7 +74,7 @@ export function openChosen(
 }
 
 /** What leaves the machine. */
-export const sent = {
+export const sentData = {
   evaluation:
     "the conversations of the tasks, the schemas of the tools on offer and what the tools answer",
   graph: "the names, descriptions and schemas of the tools",
@@ -83,7 +83,7 @@ export const sent = {
 };
 
 /** A fault of an endpoint as a person's affair; anything else as it is. */
-export const mistakeOf = (error: unknown): unknown =>
+export const toUserError = (error: unknown): unknown =>
   error instanceof EndpointFault
     ? new UserError(error.message, error.remedy, { cause: error })
     : error;

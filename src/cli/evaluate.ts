@@ -8,11 +8,11 @@ import { readTasks } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
 import { getEnd } from "../trajectory/trajectory.ts";
 import { escapeInvisible } from "../trajectory/visible.ts";
-import type { Command, Terminal } from "./command.ts";
+import type { CliCommand, CliContext } from "./command.ts";
 import { endpointOptions, endpointUsage } from "./endpoints.ts";
 import { openPolicy, type OpenedPolicy } from "./policies.ts";
 
-export const evaluate: Command = {
+export const evaluate: CliCommand = {
   usage: `evaluate --tasks F --policy SPEC [--split heldout-chain|heldout-server|train] [--limit N] [--json] ${endpointUsage}`,
   summary:
     "Let a policy attempt every task once and print the metrics. SPEC is a run or model folder, endpoint:MODEL, scripted:teacher or scripted:idle.",
@@ -25,7 +25,7 @@ export const evaluate: Command = {
     ...endpointOptions,
   },
   async run(terminal, _positionals, values) {
-    const { cwd, print, say } = terminal;
+    const { cwd, print, printNote: say } = terminal;
     const [file, spec] = [values["tasks"], values["policy"]] as (string | undefined)[];
     if (file === undefined || spec === undefined)
       throw new UserError(
@@ -40,7 +40,7 @@ export const evaluate: Command = {
       say,
     );
     const opened = await openPolicy(spec, tasks, terminal, values);
-    const { policy, metrics } = await measured(opened, tasks, terminal, `${spec} `);
+    const { policy, metrics } = await evaluatePolicy(opened, tasks, terminal, `${spec} `);
     opened.dispose();
     if (values["json"]) print(JSON.stringify({ policy, tasks: file, split, ...metrics }));
     else for (const line of linesOf(metrics)) print(line);
@@ -74,10 +74,15 @@ async function tasksIn(
 }
 
 /** Evaluates with the default run's reward first and the paper's beside it; says how far it is. */
-export async function measured(
+export async function evaluatePolicy(
   { policy, concurrency }: OpenedPolicy,
   tasks: readonly Task[],
-  { catalog, signal, progress, say }: Pick<Terminal, "catalog" | "signal" | "progress" | "say">,
+  {
+    catalog,
+    signal,
+    showProgress: progress,
+    printNote: say,
+  }: Pick<CliContext, "catalog" | "signal" | "showProgress" | "printNote">,
   label: string,
 ): Promise<Evaluation> {
   const faults = new Set<string>();

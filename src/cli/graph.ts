@@ -28,22 +28,22 @@ import { readTemplates } from "../synthesis/text/templates.ts";
 import { createVerificationSetup } from "../synthesis/user/edgeArguments.ts";
 import { writeFileAtomically } from "../storage/atomicWrite.ts";
 import { escapeInvisible } from "../trajectory/visible.ts";
-import { seedOf } from "./call.ts";
-import type { Command, Terminal, Values } from "./command.ts";
+import { readSeed } from "./call.ts";
+import type { CliCommand, CliContext, Values } from "./command.ts";
 import {
-  endpointChoice,
+  readEndpointOptions,
   endpointOptions,
   endpointUsage,
-  mistakeOf,
-  openChosen,
-  sent,
+  toUserError,
+  openEndpointFor,
+  sentData,
 } from "./endpoints.ts";
-import { connected } from "./tools.ts";
+import { withConnectedServer } from "./tools.ts";
 
 const labellers = ["declared", "names", "model"] as const;
 type Labeller = (typeof labellers)[number];
 
-export const graph: Command = {
+export const graph: CliCommand = {
   usage: `graph [server | --connect NAME] [--by declared|names|model] [--model M] ${endpointUsage} [--verify] [--out F.jsonl] [--seed S] [--json]`,
   summary:
     "List which tool needs which other; --verify runs every pair on live sessions (--out keeps what that shows), --by compares other labels with the declarations.",
@@ -95,7 +95,7 @@ interface Found {
 async function keep(
   found: readonly Found[],
   out: string,
-  { cwd, say }: Terminal,
+  { cwd, printNote: say }: CliContext,
   values: Values,
 ): Promise<void> {
   if (!values["verify"])
@@ -136,12 +136,12 @@ function labellerOf(values: Values): Labeller {
 }
 
 async function ownGraph(
-  terminal: Terminal,
+  terminal: CliContext,
   name: string,
   by: Labeller,
   values: Values,
 ): Promise<Found> {
-  const { catalog, resources, prove, signal, progress } = terminal;
+  const { catalog, resources, prove, signal, showProgress: progress } = terminal;
   const server = catalog.getServer(name);
   const audit = readVerdicts(listVerdictFiles(resources, prove));
   const { edges, hash } = dependencyGraphOf(server);
@@ -157,7 +157,7 @@ async function ownGraph(
       server: name,
       fixtures: catalog.listFixtures(name),
       templates: readTemplates(join(resources, "servers"), server),
-      seed: seedOf(values),
+      seed: readSeed(values),
     });
     for (const it of verifyEdges(by === "declared" ? edges : edgesOf(labels), setup)) {
       signal.throwIfAborted();
@@ -183,12 +183,12 @@ async function ownGraph(
 
 /** A connected server's graph: nothing is declared, and only what its entry lets run is run. */
 function connectedGraph(
-  terminal: Terminal,
+  terminal: CliContext,
   name: string,
   by: Labeller,
   values: Values,
 ): Promise<Found> {
-  return connected(terminal, name, async session => {
+  return withConnectedServer(terminal, name, async session => {
     const seen = await observeServer(session, terminal.signal);
     const labels = await labelsOf(by, name, seen.tools, terminal, values);
     const verdicts: EdgeVerification[] = [];
@@ -207,18 +207,22 @@ async function labelsOf(
   by: Labeller,
   name: string,
   tools: readonly PublishedTool[],
-  terminal: Terminal,
+  terminal: CliContext,
   values: Values,
 ): Promise<readonly Label[]> {
   if (by === "names") return labelByNames(tools);
-  const { prove, signal, progress } = terminal;
+  const { prove, signal, showProgress: progress } = terminal;
   const model = values["model"] as string | undefined;
   if (model === undefined)
     throw new UserError(
       "--by model needs to know which model labels",
       "add --model, as the endpoint names it",
     );
-  const { endpoint, concurrency } = openChosen(endpointChoice(model, values), sent.graph, terminal);
+  const { endpoint, concurrency } = openEndpointFor(
+    readEndpointOptions(model, values),
+    sentData.graph,
+    terminal,
+  );
   const ledger = new LabelCache(join(prove, "graphs", `${name}.labels.jsonl`));
   const onProgress = (known: number, all: number) =>
     progress(`${name}: ${known} of ${all} pairs labelled`);
@@ -230,7 +234,7 @@ async function labelsOf(
     signal,
     onProgress,
   }).catch((error: unknown) => {
-    throw mistakeOf(error);
+    throw toUserError(error);
   });
 }
 

@@ -12,15 +12,19 @@ import {
 import { readJsonLines } from "../storage/jsonLines.ts";
 import { LineWriter } from "../storage/lineWriter.ts";
 import { formatTaskLine } from "../trajectory/taskLine.ts";
-import type { Command } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 import { countIn } from "./number.ts";
 
-export const importTasks: Command = {
+export const importTasks: CliCommand = {
   usage: "import when2call|xlam-irrelevance F --out G.tasks.jsonl [--count N] [--json]",
   summary:
     "Make tasks without goals of the rows of When2Call or xLAM-irrelevance whose right answer is no call; test rows count as held out.",
   options: { out: { type: "string" }, count: { type: "string" }, json: { type: "boolean" } },
-  async run({ cwd, print, say, progress, signal }, [format, from, ...more], values) {
+  async run(
+    { cwd, print, printNote: say, showProgress: progress, signal },
+    [format, from, ...more],
+    values,
+  ) {
     if (format === undefined || !Object.hasOwn(importFormats, format))
       throw new UserError(
         `there is no format ${format ?? "given"}`,

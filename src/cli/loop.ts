@@ -11,7 +11,7 @@ import { readModelFolder, type StoredModel } from "../model/modelFolder.ts";
 import { rollout } from "../policy/rollout.ts";
 import { provePlusProfile } from "../reward/profiles.ts";
 import { isScored, scoreAttempt } from "../reward/reward.ts";
-import { grpoDefaults, type GrpoSettings } from "../run/config.ts";
+import { defaultGrpoSettings, type GrpoSettings } from "../run/config.ts";
 import { createRunConfig } from "../run/createRunConfig.ts";
 import { createRun } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
@@ -20,14 +20,14 @@ import { createAttemptFactory } from "../trajectory/attempt.ts";
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import type { Task } from "../trajectory/task.ts";
 import { formatTaskLine } from "../trajectory/taskLine.ts";
-import type { Command, Terminal } from "./command.ts";
-import { measured } from "./evaluate.ts";
-import { follow } from "./follow.ts";
-import { comparison, type Measured } from "./comparison.ts";
-import { greedy, openStored, studentIn } from "./policies.ts";
-import { earlyModel, fixtureFolders } from "./train.ts";
+import type { CliCommand, CliContext } from "./command.ts";
+import { evaluatePolicy } from "./evaluate.ts";
+import { followTraining } from "./follow.ts";
+import { compareEvaluations, type MeasuredPolicy } from "./comparison.ts";
+import { greedy, openStudentModel, readStudent } from "./policies.ts";
+import { findEarlyModel, listFixtureFolders } from "./train.ts";
 
-export const loop: Command = {
+export const loop: CliCommand = {
   usage: "loop [--seconds 240] [--train 2000] [--heldout 1000] [--seed 1] [--model DIR] [--json]",
   summary:
     "The whole loop: synthesize tasks, train the student on its own attempts, measure it on unseen tasks before and after.",
@@ -40,13 +40,13 @@ export const loop: Command = {
     json: { type: "boolean" },
   },
   async run(terminal, _positionals, values) {
-    const { prove, resources, say, print, cwd } = terminal;
+    const { prove, resources, printNote: say, print, cwd } = terminal;
     const [seconds, trainCount, heldOutCount, seed] = ["seconds", "train", "heldout", "seed"].map(
       it => numberOf(it, values[it] as string),
     ) as [number, number, number, number];
     const from =
       values["model"] === undefined
-        ? earlyModel(resources)
+        ? findEarlyModel(resources)
         : resolve(cwd, values["model"] as string);
     const start = readModelFolder(from);
     const name = freeName(prove);
@@ -66,7 +66,7 @@ export const loop: Command = {
     );
 
     say(`2 of 4  before: ${start.config.name}, ${heldOut.length} held-out tasks`);
-    const rows: Measured[] = [await measure("before", start, heldOut, terminal)];
+    const rows: MeasuredPolicy[] = [await measure("before", start, heldOut, terminal)];
     for (const [i, method] of (["grpo", "sft"] as const).entries()) {
       say(
         `${i + 3} of 4  ${method === "grpo" ? `GRPO, ${seconds} s` : `the control: as long reading the teachers' conversations`}`,
@@ -85,7 +85,7 @@ export const loop: Command = {
         terminal,
       );
       rows.push({
-        ...(await measure(`after ${method.toUpperCase()}`, studentIn(folder), heldOut, terminal)),
+        ...(await measure(`after ${method.toUpperCase()}`, readStudent(folder), heldOut, terminal)),
         ...trained,
       });
     }
@@ -103,7 +103,7 @@ export const loop: Command = {
       );
     else
       for (const line of [
-        ...comparison(rows),
+        ...compareEvaluations(rows),
         "",
         ...openingWords(relative(cwd, file), relative(cwd, join(prove, "runs", `${name}-grpo`))),
       ])
@@ -135,7 +135,7 @@ function freeName(prove: string): string {
 
 /** Tasks of one split on the servers that the student knows, made on live sessions. */
 async function makeTasks(
-  { catalog, resources, signal, progress }: Terminal,
+  { catalog, resources, signal, showProgress: progress }: CliContext,
   { config }: StoredModel,
   { split, count, seed }: { split: "train" | "heldout-chain"; count: number; seed: number },
 ): Promise<Task[]> {
@@ -179,7 +179,10 @@ interface Training {
  */
 const earlySettings: Partial<GrpoSettings> = { prompts: 16, learningRate: 3e-4 };
 
-async function trainFor(wanted: Training, terminal: Terminal): Promise<Pick<Measured, "steps">> {
+async function trainFor(
+  wanted: Training,
+  terminal: CliContext,
+): Promise<Pick<MeasuredPolicy, "steps">> {
   const { method, folder, file, from, seconds, seed, settings } = wanted;
   const config = createRunConfig({
     startedAt: new Date(),
@@ -195,9 +198,9 @@ async function trainFor(wanted: Training, terminal: Terminal): Promise<Pick<Meas
   const attachment = await startTrainer({
     folder,
     program: join(terminal.dist, "trainer.js"),
-    fixtures: fixtureFolders(terminal),
+    fixtures: listFixtureFolders(terminal),
   });
-  const { steps } = await follow(attachment, terminal, `${method} `);
+  const { steps } = await followTraining(attachment, terminal, `${method} `);
   terminal.signal.throwIfAborted();
   return { steps: steps.length };
 }
@@ -210,10 +213,10 @@ async function measure(
   name: string,
   stored: StoredModel,
   tasks: readonly Task[],
-  terminal: Terminal,
-): Promise<Measured> {
-  const opened = await openStored(stored, tasks, terminal, greedy);
-  const evaluation: Evaluation = await measured(opened, tasks, terminal, `${name}: `);
+  terminal: CliContext,
+): Promise<MeasuredPolicy> {
+  const opened = await openStudentModel(stored, tasks, terminal, greedy);
+  const evaluation: Evaluation = await evaluatePolicy(opened, tasks, terminal, `${name}: `);
   opened.dispose();
   return {
     name,
@@ -226,15 +229,15 @@ async function measure(
 async function zeroVariance(
   stored: StoredModel,
   tasks: readonly Task[],
-  terminal: Terminal,
+  terminal: CliContext,
 ): Promise<number> {
   const { catalog, signal } = terminal;
-  const opened = await openStored(stored, tasks, terminal, { temperature: 1, seed: 7 });
+  const opened = await openStudentModel(stored, tasks, terminal, { temperature: 1, seed: 7 });
   const createAttempt = createAttemptFactory(catalog);
   const groups = await Promise.all(
     tasks.map(async task => {
       const attempts = await Promise.all(
-        Array.from({ length: grpoDefaults.group }, (_, i) =>
+        Array.from({ length: defaultGrpoSettings.group }, (_, i) =>
           rollout(task, opened.policy, catalog, { id: `${task.id}/${i}`, signal }),
         ),
       );

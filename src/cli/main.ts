@@ -10,10 +10,10 @@ import { openCatalog } from "../environment/catalog.ts";
 import { UserError } from "../userError.ts";
 import { loadServers } from "../servers/catalog.ts";
 import { version } from "../version.ts";
-import type { Command, Terminal } from "./command.ts";
+import type { CliCommand, CliContext } from "./command.ts";
 
 /** Loaded when asked for: a look at the servers does not wait for the numerics. */
-const commands: Readonly<Record<string, () => Promise<Command>>> = {
+const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   servers: async () => (await import("./servers.ts")).servers,
   tools: async () => (await import("./tools.ts")).tools,
   call: async () => (await import("./call.ts")).call,
@@ -63,7 +63,7 @@ async function main([name, ...args]: string[]): Promise<number> {
   }
 }
 
-function parsed(name: string, command: Command, args: string[]) {
+function parsed(name: string, command: CliCommand, args: string[]) {
   try {
     return parseArgs({ args, options: command.options, allowPositionals: true, strict: true });
   } catch (cause) {
@@ -77,7 +77,7 @@ function parsed(name: string, command: Command, args: string[]) {
   }
 }
 
-async function openTerminal(cwd: string): Promise<Terminal> {
+async function openTerminal(cwd: string): Promise<CliContext> {
   const resources = folderAbove(
     import.meta.dirname ?? dirname(new URL(import.meta.url).pathname),
     "resources",
@@ -98,8 +98,8 @@ async function openTerminal(cwd: string): Promise<Terminal> {
   });
   return {
     print: line => void process.stdout.write(`${line}\n`),
-    say: line => void process.stderr.write(`${clear}${line}\n`),
-    progress: progressOn(process.stderr),
+    printNote: line => void process.stderr.write(`${clear}${line}\n`),
+    showProgress: progressOn(process.stderr),
     stdin: process.stdin,
     stdout: process.stdout,
     signal: stop.signal,

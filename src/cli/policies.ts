@@ -19,10 +19,10 @@ import { openStudent } from "../model/student.ts";
 import { endpointPolicy } from "../policy/endpointPolicy.ts";
 import type { Policy } from "../policy/policy.ts";
 import { idle, teacherOf } from "../policy/scripted.ts";
-import { latestCheckpoint, runFile } from "../run/folder.ts";
+import { findLatestCheckpoint, getRunFile } from "../run/folder.ts";
 import type { Task } from "../trajectory/task.ts";
-import type { Terminal, Values } from "./command.ts";
-import { endpointChoice, openChosen, sent } from "./endpoints.ts";
+import type { CliContext, Values } from "./command.ts";
+import { readEndpointOptions, openEndpointFor, sentData } from "./endpoints.ts";
 
 export interface OpenedPolicy {
   readonly policy: Policy;
@@ -46,7 +46,7 @@ export const greedy: StudentChoice = { temperature: 0, seed: 0 };
 export async function openPolicy(
   spec: string,
   tasks: readonly Task[],
-  terminal: Pick<Terminal, "cwd" | "dist" | "catalog" | "say">,
+  terminal: Pick<CliContext, "cwd" | "dist" | "catalog" | "printNote">,
   values: Values = {},
 ): Promise<OpenedPolicy> {
   if (spec === "scripted:teacher")
@@ -60,35 +60,39 @@ export async function openPolicy(
       `there is no policy ${spec}`,
       "give a run folder, a model folder, endpoint:MODEL, scripted:teacher or scripted:idle",
     );
-  return await openStored(studentIn(folder), tasks, terminal, greedy);
+  return await openStudentModel(readStudent(folder), tasks, terminal, greedy);
 }
 
-function openAsked(model: string, terminal: Pick<Terminal, "say">, values: Values): OpenedPolicy {
+function openAsked(
+  model: string,
+  terminal: Pick<CliContext, "printNote">,
+  values: Values,
+): OpenedPolicy {
   if (model === "")
     throw new UserError(
       "endpoint: names no model",
       "give its name as the endpoint knows it, such as endpoint:qwen3-4b",
     );
-  const { endpoint, concurrency } = openChosen(
-    endpointChoice(model, values),
-    sent.evaluation,
+  const { endpoint, concurrency } = openEndpointFor(
+    readEndpointOptions(model, values),
+    sentData.evaluation,
     terminal,
   );
   return { policy: endpointPolicy(endpoint), concurrency, dispose: () => {} };
 }
 
 /** The student of a run's newest checkpoint, or of a model folder. */
-export const studentIn = (folder: string): StoredModel =>
-  readModelFolder(existsSync(runFile(folder)) ? latestCheckpoint(folder).folder : folder);
+export const readStudent = (folder: string): StoredModel =>
+  readModelFolder(existsSync(getRunFile(folder)) ? findLatestCheckpoint(folder).folder : folder);
 
 /**
  * Opens a student. Throws a `Mistake` where its tools have changed, or where tasks that count as
  * held out are none for it.
  */
-export async function openStored(
+export async function openStudentModel(
   stored: StoredModel,
   tasks: readonly Task[],
-  { dist, catalog }: Pick<Terminal, "dist" | "catalog">,
+  { dist, catalog }: Pick<CliContext, "dist" | "catalog">,
   choice: StudentChoice,
 ): Promise<OpenedPolicy> {
   checkTools(

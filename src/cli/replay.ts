@@ -5,15 +5,15 @@ import { readRecords } from "../trajectory/recorded.ts";
 import { checkReplay, type ReplayResult } from "../trajectory/replay.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { escapeInvisible } from "../trajectory/visible.ts";
-import type { Command, Terminal } from "./command.ts";
+import type { CliCommand, CliContext } from "./command.ts";
 
-export const replay: Command = {
+export const replay: CliCommand = {
   usage: "replay F… [--json]",
   summary:
     "Replay the attempts of tasks, trajectory or group files, or of folders of them, on fresh sessions; a line for each that differs.",
   options: { json: { type: "boolean" } },
   async run(terminal, files, values) {
-    const { cwd, say, signal, progress } = terminal;
+    const { cwd, printNote: say, signal, showProgress: progress } = terminal;
     if (files.length === 0)
       throw new UserError("replay needs a file", `usage: prove-rl ${replay.usage}`);
     let attempts = 0;
@@ -60,7 +60,7 @@ type Result =
       readonly first?: never;
     };
 
-function run({ catalog }: Terminal, trajectory: Trajectory): Result {
+function run({ catalog }: CliContext, trajectory: Trajectory): Result {
   try {
     return checkReplay(catalog, trajectory);
   } catch (error) {

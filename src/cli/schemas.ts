@@ -11,9 +11,9 @@ import { entriesSchema } from "../mcp/entries.ts";
 import { taskLineSchema } from "../trajectory/taskLine.ts";
 import { headerSchema } from "../trajectory/trajectory.ts";
 import { eventLineSchema } from "../trajectory/trajectoryLine.ts";
-import type { Command } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 
-export const schemas: Command = {
+export const schemas: CliCommand = {
   usage: "schemas [--out DIR]",
   summary:
     "Write the JSON Schemas of fixtures, tasks, trajectories and mcp.json (default: the product's own resources).",

@@ -24,10 +24,10 @@ import { formatTranscript } from "../trajectory/transcript.ts";
 import type { Task } from "../trajectory/task.ts";
 import { asFinished } from "../trajectory/trajectory.ts";
 import { escapeInvisible } from "../trajectory/visible.ts";
-import { callsProfile, scoreLine, shownNumber, type Answer } from "./scoreCalls.ts";
-import type { Command, Terminal } from "./command.ts";
+import { checkCallsProfile, scoreLine, roundScore, type ScoredLine } from "./scoreCalls.ts";
+import type { CliCommand, CliContext } from "./command.ts";
 
-export const score: Command = {
+export const score: CliCommand = {
   usage:
     "score [F…] [--tasks T.tasks.jsonl] [--profile paper] [--show] [--evidence] [--json] | score --calls [--json]",
   summary:
@@ -43,7 +43,7 @@ export const score: Command = {
   async run(terminal, files, values) {
     const profile = profileOf(values["profile"] as string | undefined);
     const json = values["json"] === true;
-    if (values["calls"]) return scoreStdin(terminal, callsProfile(profile), json);
+    if (values["calls"]) return scoreStdin(terminal, checkCallsProfile(profile), json);
     if (files.length === 0)
       throw new UserError("score needs a file, or --calls", `usage: prove-rl ${score.usage}`);
     return scoreFiles(terminal, files, {
@@ -66,7 +66,7 @@ function profileOf(name = "paper"): Profile {
 }
 
 async function scoreStdin(
-  { stdin, stdout, signal }: Terminal,
+  { stdin, stdout, signal }: CliContext,
   profile: Profile,
   json: boolean,
 ): Promise<number> {
@@ -80,7 +80,7 @@ async function scoreStdin(
   return wrong > 0 ? 1 : 0;
 }
 
-function readable(answer: Answer, line: number): string {
+function readable(answer: ScoredLine, line: number): string {
   const name = String(answer.id ?? `line ${line}`);
   if ("error" in answer) return `${escapeInvisible(name)}  ${escapeInvisible(answer.error)}`;
   if (answer.rule === "abstain") return `${escapeInvisible(name)}  ${answer.total}  (no goals)`;
@@ -96,11 +96,11 @@ interface Files {
 }
 
 async function scoreFiles(
-  terminal: Terminal,
+  terminal: CliContext,
   files: readonly string[],
   { profile, json, evidence, show, tasks }: Files,
 ): Promise<number> {
-  const { catalog, cwd, stdout, say, progress, signal } = terminal;
+  const { catalog, cwd, stdout, printNote: say, showProgress: progress, signal } = terminal;
   const onTorn = (remark: string) => say(remark);
   const known =
     tasks === undefined ? new Map<string, Task>() : await tasksById(resolve(cwd, tasks), onTorn);
@@ -178,7 +178,7 @@ function lineOf({ trajectory: { header } }: RecordedAttempt, result: Judged, evi
   const scores =
     rule === "abstain"
       ? []
-      : Object.entries({ ...parts, ...extras }).map(([name, it]) => [name, shownNumber(it.score)]);
+      : Object.entries({ ...parts, ...extras }).map(([name, it]) => [name, roundScore(it.score)]);
   const shown = {
     id,
     task,
@@ -186,7 +186,7 @@ function lineOf({ trajectory: { header } }: RecordedAttempt, result: Judged, evi
     profile,
     rule,
     ...Object.fromEntries(scores),
-    total: shownNumber(total),
+    total: roundScore(total),
     success: success.achieved,
     why: success.reasons,
   };

@@ -47,7 +47,7 @@ const attempt = z.object({
 });
 
 type Id = { readonly id?: string | number };
-export type Answer = Id &
+export type ScoredLine = Id &
   (
     | ({ readonly rule: "tool"; readonly total: number } & Readonly<Record<PartName, number>>)
     | { readonly rule: "abstain"; readonly total: number }
@@ -55,7 +55,7 @@ export type Answer = Id &
   );
 
 /** Scores one line. A line that cannot be scored answers with what is wrong with it. */
-export function scoreLine(text: string, profile: Profile): Answer {
+export function scoreLine(text: string, profile: Profile): ScoredLine {
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -81,7 +81,7 @@ export function scoreLine(text: string, profile: Profile): Answer {
 }
 
 /** The profile as it is without a server, or a `Mistake` where it needs one. */
-export function callsProfile(profile: Profile): Profile {
+export function checkCallsProfile(profile: Profile): Profile {
   if (profile.success === 0) return profile;
   throw new UserError(
     `profile ${profile.name} needs the final worlds, which calls alone do not give`,
@@ -90,13 +90,13 @@ export function callsProfile(profile: Profile): Profile {
 }
 
 /** To six decimals, so that sums show no dust. */
-export const shownNumber = (it: number): number => Math.round(it * 1e6) / 1e6;
+export const roundScore = (it: number): number => Math.round(it * 1e6) / 1e6;
 
 function scored(
   goals: z.infer<typeof goal>[],
   calls: z.infer<typeof call>[],
   profile: Profile,
-): Answer {
+): ScoredLine {
   const steps = goals.map((it): ScoredGoal => ({
     calls: it.calls,
     after: (it.after ?? []).map(edge =>
@@ -114,9 +114,9 @@ function scored(
   const { rule, parts, total } = scoreCalls({ goals: steps, calls: made }, profile);
   if (rule === "abstain") return { rule, total };
   const numbers = Object.fromEntries(
-    partNames.map(it => [it, shownNumber(parts[it].score)]),
+    partNames.map(it => [it, roundScore(parts[it].score)]),
   ) as Record<PartName, number>;
-  return { rule, ...numbers, total: shownNumber(total) };
+  return { rule, ...numbers, total: roundScore(total) };
 }
 
 /** Goals stand in an order in which each comes after those it follows. */

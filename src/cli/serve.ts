@@ -2,9 +2,9 @@
 import { UserError } from "../userError.ts";
 import { serve as startServing } from "../service/serve.ts";
 import { tokenFrom } from "../service/token.ts";
-import type { Command, Values } from "./command.ts";
+import type { CliCommand, Values } from "./command.ts";
 
-export const serve: Command = {
+export const serve: CliCommand = {
   usage: "serve [--port 8970] [--host 127.0.0.1] [--capacity N] [--token-file F]",
   summary:
     "Serve sessions over HTTP: /v1 for trainers, /s/{session}/{server}/mcp for MCP clients. The first line on stdout is JSON with the url. A token is read from PROVE_TOKEN or a file that only you can read.",
@@ -14,7 +14,7 @@ export const serve: Command = {
     capacity: { type: "string" },
     "token-file": { type: "string" },
   },
-  async run({ catalog, print, say, signal }, _, values) {
+  async run({ catalog, print, printNote: say, signal }, _, values) {
     const serving = await startServing({
       catalog,
       host: (values["host"] as string | undefined) ?? "127.0.0.1",

@@ -1,7 +1,7 @@
 /** `servers`: what environments there are. */
-import type { Command } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 
-export const servers: Command = {
+export const servers: CliCommand = {
   usage: "servers [--json]",
   summary: "List the servers: category, number of tools, their state in a line.",
   options: { json: { type: "boolean" } },

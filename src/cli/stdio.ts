@@ -1,10 +1,10 @@
 /** `stdio`: a server over MCP on stdin and stdout. */
 import { UserError } from "../userError.ts";
 import { serveStdio } from "../mcp/stdio.ts";
-import { fixtureNameOf, seedOf } from "./call.ts";
-import type { Command } from "./command.ts";
+import { readFixtureName, readSeed } from "./call.ts";
+import type { CliCommand } from "./command.ts";
 
-export const stdio: Command = {
+export const stdio: CliCommand = {
   usage: "stdio <server> [--fixture F] [--seed N]",
   summary: "Serve one server over MCP on stdin and stdout; the connection is one private session.",
   options: { fixture: { type: "string" }, seed: { type: "string" } },
@@ -14,7 +14,7 @@ export const stdio: Command = {
     const server = catalog.getServer(name);
     await serveStdio(
       server,
-      { catalog, fixture: fixtureNameOf(values), seed: seedOf(values) },
+      { catalog, fixture: readFixtureName(values), seed: readSeed(values) },
       signal,
     );
     return 0;

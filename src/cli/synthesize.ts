@@ -11,15 +11,15 @@ import {
 } from "../synthesis/pipeline/runSynthesis.ts";
 import { formatProgress } from "../synthesis/pipeline/synthesisProgress.ts";
 import { UserError } from "../userError.ts";
-import { seedOf } from "./call.ts";
-import type { Command, Terminal, Values } from "./command.ts";
+import { readSeed } from "./call.ts";
+import type { CliCommand, CliContext, Values } from "./command.ts";
 import { endpointOptions, endpointUsage } from "./endpoints.ts";
 import { countIn } from "./number.ts";
 import { createTeacher } from "./teachers.ts";
 
 const splits = ["train", "heldout-chain", "heldout-server"] as const;
 
-export const synthesize: Command = {
+export const synthesize: CliCommand = {
   usage: `synthesize --out F.tasks.jsonl --count N [--seed S] [--servers a,b] [--preset paper|student] [--menu chain|full] [--split train|heldout-chain|heldout-server] [--resume] [--json] [--teacher graph|endpoint] [--model M] ${endpointUsage}`,
   summary:
     "Make tasks on the live servers, each with its teacher's trajectory, screened and replayed; the same options give the same bytes. The preset paper has its mixture of talks, student what the small student can hold.",
@@ -48,8 +48,8 @@ export const synthesize: Command = {
       resources: terminal.resources,
       prove: terminal.prove,
       createTeacher: () => createTeacher(values, terminal),
-      onProgress: it => terminal.progress(formatProgress(it)),
-      onRemark: terminal.say,
+      onProgress: it => terminal.showProgress(formatProgress(it)),
+      onRemark: terminal.printNote,
       signal: terminal.signal,
     });
     const { file, seconds, report } = result;
@@ -59,7 +59,7 @@ export const synthesize: Command = {
   },
 };
 
-function readRequest({ cwd }: Terminal, values: Values): SynthesisRequest {
+function readRequest({ cwd }: CliContext, values: Values): SynthesisRequest {
   const count = countIn(values, "count", "number of tasks");
   if (count === undefined)
     throw new UserError(
@@ -80,7 +80,7 @@ function readRequest({ cwd }: Terminal, values: Values): SynthesisRequest {
   return {
     file: resolve(cwd, out),
     count,
-    seed: seedOf(values),
+    seed: readSeed(values),
     ...(servers ? { servers } : {}),
     preset: oneOf(values, "preset", ["paper", "student"]) ?? "paper",
     menu: oneOf(values, "menu", ["chain", "full"]) ?? "chain",

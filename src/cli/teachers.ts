@@ -3,13 +3,18 @@ import { UserError } from "../userError.ts";
 import type { ChatModel } from "../policy/chatModel.ts";
 import type { ModelTeacher } from "../synthesis/pipeline/runSynthesis.ts";
 import { createLlmRoles } from "../synthesis/teachers/chatModelTeacher.ts";
-import type { Terminal, Values } from "./command.ts";
-import { endpointChoice, openChosen, sent, type EndpointChoice } from "./endpoints.ts";
+import type { CliContext, Values } from "./command.ts";
+import {
+  readEndpointOptions,
+  openEndpointFor,
+  sentData,
+  type EndpointChoice,
+} from "./endpoints.ts";
 
 /** The teacher that the options choose; undefined for the graph. */
 export function createTeacher(
   values: Values,
-  terminal: Pick<Terminal, "say">,
+  terminal: Pick<CliContext, "printNote">,
 ): ModelTeacher | undefined {
   const name = values["teacher"] as string | undefined;
   const model = values["model"] as string | undefined;
@@ -28,16 +33,16 @@ export function createTeacher(
       "--teacher endpoint needs a model",
       "add --model, as the endpoint names it",
     );
-  return createEndpointTeacher(endpointChoice(model, values), terminal);
+  return createEndpointTeacher(readEndpointOptions(model, values), terminal);
 }
 
 /** An endpoint's model as a teacher. The address and the key default to those in `env`. */
 export function createEndpointTeacher(
   choice: EndpointChoice,
-  terminal: Pick<Terminal, "say">,
+  terminal: Pick<CliContext, "printNote">,
   env?: NodeJS.ProcessEnv,
 ): ModelTeacher {
-  const { endpoint, concurrency } = openChosen(choice, sent.synthesis, terminal, env);
+  const { endpoint, concurrency } = openEndpointFor(choice, sentData.synthesis, terminal, env);
   return { roles: createLlmRoles(endpoint, `endpoint:${endpoint.name}`), concurrency };
 }
 

@@ -4,24 +4,26 @@ import type { Tool } from "../environment/server.ts";
 import { connect, type ConnectedSession, type ConnectedTool } from "../mcp/connect.ts";
 import { findEntry } from "../mcp/entries.ts";
 import { escapeInvisible } from "../trajectory/visible.ts";
-import type { Command, Terminal } from "./command.ts";
+import type { CliCommand, CliContext } from "./command.ts";
 
 /** An OpenAI-style function, with what this project adds: effect and the schema of the result. */
-export const functionOf = (tool: Tool | ConnectedTool) => ({
+export const toFunctionSchema = (tool: Tool | ConnectedTool) => ({
   type: "function",
   function: { name: tool.name, description: tool.summary, parameters: tool.inputSchema },
   effect: tool.effect,
   returns: tool.outputSchema,
 });
 
-export const tools: Command = {
+export const tools: CliCommand = {
   usage: "tools [server | --connect NAME] [--json]",
   summary:
     "List tools with their arguments, of our servers or of one in prove/mcp.json; --json gives OpenAI-style function schemas.",
   options: { connect: { type: "string" }, json: { type: "boolean" } },
   async run(terminal, [name], values) {
     if (typeof values["connect"] === "string") {
-      await connected(terminal, values["connect"], async ({ tools }) => show([...tools.values()]));
+      await withConnectedServer(terminal, values["connect"], async ({ tools }) =>
+        show([...tools.values()]),
+      );
       return 0;
     }
     const { catalog } = terminal;
@@ -29,7 +31,7 @@ export const tools: Command = {
     return 0;
 
     function show(chosen: readonly (Tool | ConnectedTool)[]): void {
-      if (values["json"]) terminal.print(JSON.stringify(chosen.map(functionOf), null, 2));
+      if (values["json"]) terminal.print(JSON.stringify(chosen.map(toFunctionSchema), null, 2));
       else
         for (const it of chosen)
           terminal.print(
@@ -43,8 +45,8 @@ export const tools: Command = {
  * Does something with a server of the workspace's `prove/mcp.json`, which runs as long as that
  * takes.
  */
-export async function connected<T>(
-  { prove, cwd, signal, say }: Terminal,
+export async function withConnectedServer<T>(
+  { prove, cwd, signal, printNote: say }: CliContext,
   name: string,
   work: (session: ConnectedSession) => Promise<T>,
 ): Promise<T> {

@@ -5,14 +5,14 @@
 import { join, resolve } from "node:path";
 import { UserError } from "../userError.ts";
 import { readModelFolder } from "../model/modelFolder.ts";
-import { attach } from "../run/attach.ts";
+import { attachTrainer } from "../run/attach.ts";
 import { createRunConfig, readRunSettings } from "../run/createRunConfig.ts";
 import { createRun, readMetrics, readRun } from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
-import type { Command, Terminal, Values } from "./command.ts";
-import { follow, stepLine } from "./follow.ts";
+import type { CliCommand, CliContext, Values } from "./command.ts";
+import { followTraining, formatStep } from "./follow.ts";
 
-export const train: Command = {
+export const train: CliCommand = {
   usage:
     "train --tasks F --run DIR [--from MODEL] [--method grpo|sft] [--config F.json] [--split train] [--backend auto] [--steps N] [--seconds N] [--seed N] [--workers N] [--resume] [--json]",
   summary:
@@ -39,19 +39,19 @@ export const train: Command = {
       throw new UserError("train needs a run folder", `usage: prove-rl ${train.usage}`);
     if (values["resume"]) readRun(folder);
     else begin(folder, terminal, values);
-    const running = values["resume"] ? await attach(folder) : undefined;
+    const running = values["resume"] ? await attachTrainer(folder) : undefined;
     const attachment =
       running ??
       (await startTrainer({
         folder,
         program: join(terminal.dist, "trainer.js"),
-        fixtures: fixtureFolders(terminal),
+        fixtures: listFixtureFolders(terminal),
       }));
-    const { by, step, steps } = await follow(attachment, terminal);
+    const { by, step, steps } = await followTraining(attachment, terminal);
     const last = steps.at(-1) ?? readMetrics(folder).lines.at(-1);
     if (values["json"]) terminal.print(JSON.stringify({ run: folder, by, step, last }));
     else {
-      if (last) terminal.print(stepLine(last));
+      if (last) terminal.print(formatStep(last));
       terminal.print(
         `${by === "stop" ? "stopped" : "done"} after step ${step}: ${folder}${by === "stop" ? " (go on with --resume)" : ""}`,
       );
@@ -60,24 +60,24 @@ export const train: Command = {
   },
 };
 
-export const fixtureFolders = ({
+export const listFixtureFolders = ({
   prove,
   resources,
-}: Pick<Terminal, "prove" | "resources">): readonly string[] => [
+}: Pick<CliContext, "prove" | "resources">): readonly string[] => [
   join(prove, "fixtures"),
   join(resources, "servers"),
 ];
 
 /** The student that ships: what a run begins from where nothing is said. */
-export const shippedModel = (resources: string): string => join(resources, "models", "small");
+export const findShippedModel = (resources: string): string => join(resources, "models", "small");
 
 /**
  * The same student part of the way through its warm start: where the loop begins, because a
  * finished one has little left to show in minutes.
  */
-export const earlyModel = (resources: string): string => join(resources, "models", "early");
+export const findEarlyModel = (resources: string): string => join(resources, "models", "early");
 
-function begin(folder: string, { cwd, resources }: Terminal, values: Values): void {
+function begin(folder: string, { cwd, resources }: CliContext, values: Values): void {
   const tasks = values["tasks"] as string | undefined;
   if (tasks === undefined)
     throw new UserError(
@@ -85,7 +85,9 @@ function begin(folder: string, { cwd, resources }: Terminal, values: Values): vo
       "make one with prove-rl synthesize, or go on with a run by --resume",
     );
   const from =
-    values["from"] === undefined ? shippedModel(resources) : resolve(cwd, values["from"] as string);
+    values["from"] === undefined
+      ? findShippedModel(resources)
+      : resolve(cwd, values["from"] as string);
   const number = (name: string) => (values[name] === undefined ? undefined : Number(values[name]));
   const config = createRunConfig({
     startedAt: new Date(),

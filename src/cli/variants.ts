@@ -11,11 +11,11 @@ import { readTasks } from "../trajectory/file.ts";
 import { LineWriter } from "../storage/lineWriter.ts";
 import type { Task } from "../trajectory/task.ts";
 import { formatTaskLine } from "../trajectory/taskLine.ts";
-import { seedOf } from "./call.ts";
-import type { Command, Values } from "./command.ts";
+import { readSeed } from "./call.ts";
+import type { CliCommand, Values } from "./command.ts";
 import { countIn } from "./number.ts";
 
-export const variants: Command = {
+export const variants: CliCommand = {
   usage: "variants F.tasks.jsonl --task ID --count N [--seed S] --out G.tasks.jsonl [--json]",
   summary:
     "Make more tasks like one of a file: the same tools in the same turns, about other things and in other words; the same seed gives the same bytes.",
@@ -26,7 +26,11 @@ export const variants: Command = {
     out: { type: "string" },
     json: { type: "boolean" },
   },
-  async run({ cwd, catalog, resources, print, say, progress, signal }, [from, ...more], values) {
+  async run(
+    { cwd, catalog, resources, print, printNote: say, showProgress: progress, signal },
+    [from, ...more],
+    values,
+  ) {
     if (from === undefined || more.length > 0)
       throw new UserError(
         "variants needs one tasks file to read",
@@ -44,7 +48,7 @@ export const variants: Command = {
         "add --out, such as --out prove/tasks/more.tasks.jsonl",
       );
     const count = countOf(values);
-    const seed = seedOf(values);
+    const seed = readSeed(values);
     const file = resolve(cwd, out);
     if (existsSync(file)) throw new UserError(`${out} exists already`, "write to another file");
     const task = await taskIn(resolve(cwd, from), id, { onTorn: say, signal });

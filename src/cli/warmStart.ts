@@ -20,15 +20,21 @@ import {
 import { resultRows, written } from "../model/surface.ts";
 import { trainTokenizer, type Tokenizer } from "../model/tokenizer.ts";
 import { initialize } from "../model/transformer.ts";
-import { sftDefaults, type SftSettings } from "../run/config.ts";
+import { defaultSftSettings, type SftSettings } from "../run/config.ts";
 import { createRunConfig, readRunSettings } from "../run/createRunConfig.ts";
-import { checkpointFolder, checkpointsOf, createRun, readMetrics, readRun } from "../run/folder.ts";
+import {
+  getCheckpointFolder,
+  listCheckpoints,
+  createRun,
+  readMetrics,
+  readRun,
+} from "../run/folder.ts";
 import { startTrainer } from "../run/start.ts";
 import { readTasks } from "../trajectory/file.ts";
 import type { Task } from "../trajectory/task.ts";
-import type { Command, Terminal } from "./command.ts";
-import { follow } from "./follow.ts";
-import { fixtureFolders, shippedModel } from "./train.ts";
+import type { CliCommand, CliContext } from "./command.ts";
+import { followTraining } from "./follow.ts";
+import { listFixtureFolders, findShippedModel } from "./train.ts";
 
 /** The sizes of the student that ships: about a million numbers. */
 export const smallStudent: Omit<Architecture, "vocabulary"> = {
@@ -46,7 +52,7 @@ const vocabularySize = 1792;
 
 /** Small steps and a loss on all that is read: what is copied later is noticed earlier. */
 const warmStartSettings: SftSettings = {
-  ...sftDefaults,
+  ...defaultSftSettings,
   conversations: 16,
   learningRate: 3e-3,
   warmUp: 200,
@@ -54,7 +60,7 @@ const warmStartSettings: SftSettings = {
   given: 0.1,
 };
 
-export const warmStart: Command = {
+export const warmStart: CliCommand = {
   usage:
     "warm-start --tasks F --run DIR [--out DIR] [--seconds 3600] [--seed 1] [--workers 2] [--config F.json]",
   summary:
@@ -80,7 +86,9 @@ export const warmStart: Command = {
       resolve(cwd, values["run"] as string),
     ];
     const out =
-      values["out"] === undefined ? shippedModel(resources) : resolve(cwd, values["out"] as string);
+      values["out"] === undefined
+        ? findShippedModel(resources)
+        : resolve(cwd, values["out"] as string);
     const seed = Number(values["seed"]);
     const more =
       values["config"] === undefined
@@ -108,10 +116,10 @@ export const warmStart: Command = {
     const attachment = await startTrainer({
       folder: run,
       program: join(dist, "trainer.js"),
-      fixtures: fixtureFolders(terminal),
+      fixtures: listFixtureFolders(terminal),
     });
-    const { step } = await follow(attachment, terminal);
-    const early = checkpointsOf(run).findLast(it => it <= earlyShare * step) ?? 0;
+    const { step } = await followTraining(attachment, terminal);
+    const early = listCheckpoints(run).findLast(it => it <= earlyShare * step) ?? 0;
     const earlyOut = join(dirname(out), "early");
     await ship(run, step, out, dist);
     await ship(run, early, earlyOut, dist);
@@ -129,7 +137,7 @@ async function writeRandom(
     seed,
     programs,
   }: { tasks: string; catalog: Catalog; seed: number; programs: string },
-  { progress }: Pick<Terminal, "progress">,
+  { showProgress: progress }: Pick<CliContext, "showProgress">,
 ): Promise<void> {
   progress("learning the tokenizer");
   const tokenizer = await tokenizerFrom(tasks, catalog);
@@ -197,7 +205,7 @@ const earlyShare = 0.66;
 
 /** Halves a checkpoint's weights to 16 bits and lays the curve of its training beside them. */
 async function ship(run: string, step: number, out: string, programs: string): Promise<void> {
-  const stored = readModelFolder(checkpointFolder(run, step));
+  const stored = readModelFolder(getCheckpointFolder(run, step));
   await startBackend("auto", { programs });
   const model = await loadModel(stored);
   mkdirSync(out, { recursive: true });

@@ -12,13 +12,13 @@ import {
   type SynthesisResult,
 } from "../synthesis/pipeline/runSynthesis.ts";
 import { UserError } from "../userError.ts";
-import type { Command, Terminal } from "./command.ts";
+import type { CliCommand, CliContext } from "./command.ts";
 import { EditorModel } from "./editorModel.ts";
 import { createEditorTeacher, createEndpointTeacher } from "./teachers.ts";
 
 type EditorChannel = Channel<ProgramMessages, EditorMessages>;
 
-export const work: Command = {
+export const work: CliCommand = {
   usage: "work",
   summary: "Long work for the editor, which starts this program and sends it requests.",
   options: {},
@@ -44,7 +44,7 @@ export const work: Command = {
 
 function synthesizeFor(
   { fixtures, teacher, ...request }: SynthesisWork,
-  { catalog, resources, say, signal }: Terminal,
+  { catalog, resources, printNote: say, signal }: CliContext,
   channel: EditorChannel,
 ): Promise<SynthesisResult> {
   return runSynthesis(request, {
@@ -71,7 +71,7 @@ function chooseTeacher(
       return createEditorTeacher(new EditorModel(teacher.model, channel));
     case "endpoint":
       // a key in the environment was not given for this address
-      return createEndpointTeacher(teacher, { say }, {});
+      return createEndpointTeacher(teacher, { printNote: say }, {});
     default:
       throw new Error(`unknown teacher ${JSON.stringify(teacher satisfies never)}`);
   }

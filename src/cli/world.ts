@@ -16,10 +16,10 @@ import {
   formatFixture,
   generateFixtures,
 } from "../servers/generateFixtures.ts";
-import { seedOf } from "./call.ts";
-import type { Command, Terminal } from "./command.ts";
+import { readSeed } from "./call.ts";
+import type { CliCommand, CliContext } from "./command.ts";
 
-export const world: Command = {
+export const world: CliCommand = {
   usage:
     "world [--seed N] [--name NAME] [--size full|small] [--out DIR] | world --check NAME [--seed N]",
   summary:
@@ -32,7 +32,7 @@ export const world: Command = {
     check: { type: "string" },
   },
   async run(terminal, _positionals, values) {
-    const seed = seedOf(values);
+    const seed = readSeed(values);
     if (typeof values["check"] === "string") return checked(terminal, values["check"], seed);
     const size = sizeOf(values["size"]);
     const name = (values["name"] as string | undefined) ?? `world-${seed}`;
@@ -64,7 +64,7 @@ export const world: Command = {
 export function shippedOf({
   catalog,
   resources,
-}: Pick<Terminal, "catalog" | "resources">): (
+}: Pick<CliContext, "catalog" | "resources">): (
   server: string,
   size: FixtureSize,
 ) => ReturnType<Catalog["getFixture"]> {
@@ -73,7 +73,7 @@ export function shippedOf({
 }
 
 async function checked(
-  { catalog, print, say }: Terminal,
+  { catalog, print, printNote: say }: CliContext,
   name: string,
   seed: number,
 ): Promise<number> {

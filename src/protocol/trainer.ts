@@ -29,7 +29,7 @@ export interface TrainerStatus {
 }
 
 /** What a trainer says without being asked. */
-export type TrainerFact =
+export type TrainerEvent =
   | { readonly kind: "status"; readonly status: TrainerStatus }
   | { readonly kind: "stepped"; readonly metrics: StepMetrics }
   /** A checkpoint lies complete in its folder. */
@@ -56,4 +56,4 @@ export interface TrainerAsk {
 
 /** On the wire, from the trainer: a fact, or the answer to the request of that id. */
 export type TrainerSays =
-  TrainerFact | { readonly kind: "answer"; readonly id: number; readonly status: TrainerStatus };
+  TrainerEvent | { readonly kind: "answer"; readonly id: number; readonly status: TrainerStatus };

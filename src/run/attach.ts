@@ -7,7 +7,7 @@ import { connect, type Socket } from "node:net";
 import { UserError } from "../userError.ts";
 import type {
   TrainerAsk,
-  TrainerFact,
+  TrainerEvent,
   TrainerRequest,
   TrainerSays,
   TrainerStatus,
@@ -21,7 +21,7 @@ export interface Attachment {
    * What the trainer says from now on, its status first. Ends when the trainer has gone or `close`
    * was called.
    */
-  readonly facts: AsyncIterable<TrainerFact>;
+  readonly events: AsyncIterable<TrainerEvent>;
   /**
    * Resolves with the trainer's status once it has taken the request up. Rejects with a `Mistake`
    * where it has gone.
@@ -32,7 +32,7 @@ export interface Attachment {
 }
 
 /** Attaches to the trainer of a run folder, or undefined where none is at work there. */
-export async function attach(folder: string): Promise<Attachment | undefined> {
+export async function attachTrainer(folder: string): Promise<Attachment | undefined> {
   const lock = readTrainerLock(folder);
   if (!lock) return undefined;
   const socket = connect(lock.address);
@@ -49,7 +49,7 @@ function attachmentOn(socket: Socket, folder: string): Attachment {
     number,
     { resolve: (status: TrainerStatus) => void; reject: (error: Error) => void }
   >();
-  const facts = new Said<TrainerFact>();
+  const facts = new Said<TrainerEvent>();
   let asked = 0;
   onLines(socket, line => {
     const said = JSON.parse(line) as TrainerSays;
@@ -74,7 +74,7 @@ function attachmentOn(socket: Socket, folder: string): Attachment {
     answers.clear();
   });
   return {
-    facts,
+    events: facts,
     request: ask =>
       new Promise((resolve, reject) => {
         if (socket.destroyed) return reject(gone());

@@ -82,7 +82,7 @@ export type SftConfig = Extract<RunConfig, { method: "sft" }>;
  * The paper's group-relative method at the size of the small student: groups of 8 for 16, and one
  * learning rate.
  */
-export const grpoDefaults: GrpoSettings = Object.freeze({
+export const defaultGrpoSettings: GrpoSettings = Object.freeze({
   prompts: 16,
   group: 8,
   learningRate: 8e-5,
@@ -93,7 +93,7 @@ export const grpoDefaults: GrpoSettings = Object.freeze({
   advantages: "group",
 });
 
-export const sftDefaults: SftSettings = Object.freeze({
+export const defaultSftSettings: SftSettings = Object.freeze({
   conversations: 20,
   learningRate: 3e-4,
   warmUp: 40,

@@ -8,11 +8,11 @@ import { readJsonFile } from "../storage/parseJson.ts";
 import { UserError } from "../userError.ts";
 import { version } from "../version.ts";
 import {
-  grpoDefaults,
+  defaultGrpoSettings,
   grpoSettings,
   runConfig,
   runFormat,
-  sftDefaults,
+  defaultSftSettings,
   sftSettings,
   type RunConfig,
 } from "./config.ts";
@@ -72,8 +72,8 @@ export function createRunConfig(options: RunOptions): RunConfig {
     ...chosen,
     method,
     ...(method === "sft"
-      ? { sft: { ...sftDefaults, ...sft } }
-      : { grpo: { ...grpoDefaults, ...grpo } }),
+      ? { sft: { ...defaultSftSettings, ...sft } }
+      : { grpo: { ...defaultGrpoSettings, ...grpo } }),
   });
   if (!success) {
     const issue = error.issues[0]!;

@@ -29,11 +29,12 @@ export const resumable: WriteContext = {
   whenFull: "free some space, then continue with --resume",
 };
 
-export const runFile = (folder: string) => join(folder, "run.json");
-export const metricsFile = (folder: string) => join(folder, "metrics.jsonl");
-export const discardedFile = (folder: string) => join(folder, "metrics.discarded.jsonl");
-export const groupsFile = (folder: string, step: number) => join(folder, "groups", `${step}.jsonl`);
-export const checkpointFolder = (folder: string, step: number) =>
+export const getRunFile = (folder: string) => join(folder, "run.json");
+export const getMetricsFile = (folder: string) => join(folder, "metrics.jsonl");
+export const getDiscardedFile = (folder: string) => join(folder, "metrics.discarded.jsonl");
+export const getGroupsFile = (folder: string, step: number) =>
+  join(folder, "groups", `${step}.jsonl`);
+export const getCheckpointFolder = (folder: string, step: number) =>
   join(folder, "checkpoints", String(step));
 
 /**
@@ -41,12 +42,12 @@ export const checkpointFolder = (folder: string, step: number) =>
  * already holds a run.
  */
 export function createRun(folder: string, config: RunConfig, start: string): void {
-  if (existsSync(runFile(folder)))
+  if (existsSync(getRunFile(folder)))
     throw new UserError(
       `${folder} already holds a run`,
       "go on with it by --resume, or choose another folder",
     );
-  const first = checkpointFolder(folder, 0);
+  const first = getCheckpointFolder(folder, 0);
   withWriteErrors(folder, () => {
     mkdirSync(join(folder, "groups"), { recursive: true });
     mkdirSync(first, { recursive: true });
@@ -54,7 +55,7 @@ export function createRun(folder: string, config: RunConfig, start: string): voi
     for (const name of ["weights.safetensors", "tokenizer.json", "config.json"])
       copyFileSync(join(start, name), join(first, name));
   });
-  writeFileAtomicallySync(runFile(folder), `${JSON.stringify(config, undefined, 2)}\n`);
+  writeFileAtomicallySync(getRunFile(folder), `${JSON.stringify(config, undefined, 2)}\n`);
 }
 
 /**
@@ -62,7 +63,7 @@ export function createRun(folder: string, config: RunConfig, start: string): voi
  * read.
  */
 export function readRun(folder: string): RunConfig {
-  const file = runFile(folder);
+  const file = getRunFile(folder);
   let text: string;
   try {
     text = readFileSync(file, "utf8");
@@ -83,16 +84,16 @@ export function readRun(folder: string): RunConfig {
 
 /** The steps that a run has done, in order, and the lines that could not be read. */
 export const readMetrics = (folder: string): Log<StepMetrics> =>
-  readLog(stepMetrics, metricsFile(folder));
+  readLog(stepMetrics, getMetricsFile(folder));
 
 export const appendMetrics = (folder: string, metrics: StepMetrics): void =>
-  appendLine(metricsFile(folder), JSON.stringify(metrics), resumable);
+  appendLine(getMetricsFile(folder), JSON.stringify(metrics), resumable);
 
 /**
  * Steps with a complete checkpoint, in order. A folder that was being written when the run died has
  * another name.
  */
-export function checkpointsOf(folder: string): readonly number[] {
+export function listCheckpoints(folder: string): readonly number[] {
   const all = join(folder, "checkpoints");
   if (!existsSync(all)) return [];
   return readdirSync(all)
@@ -102,17 +103,17 @@ export function checkpointsOf(folder: string): readonly number[] {
 }
 
 /** The newest checkpoint's folder. Throws a `Mistake` where there is none. */
-export function latestCheckpoint(folder: string): {
+export function findLatestCheckpoint(folder: string): {
   readonly step: number;
   readonly folder: string;
 } {
-  const step = checkpointsOf(folder).at(-1);
+  const step = listCheckpoints(folder).at(-1);
   if (step === undefined)
     throw new UserError(
       `${folder} has no checkpoint`,
       "begin the run anew in another folder: nothing of it can be gone on with",
     );
-  return { step, folder: checkpointFolder(folder, step) };
+  return { step, folder: getCheckpointFolder(folder, step) };
 }
 
 /**
@@ -124,7 +125,7 @@ export async function writeCheckpoint(
   step: number,
   fill: (temporary: string) => Promise<void>,
 ): Promise<string> {
-  const at = checkpointFolder(folder, step);
+  const at = getCheckpointFolder(folder, step);
   const temporary = `${at}.${process.pid}.tmp`;
   rmSync(temporary, { recursive: true, force: true });
   withWriteErrors(at, () => mkdirSync(temporary, { recursive: true }), resumable);
@@ -139,7 +140,7 @@ export async function writeCheckpoint(
  * go.
  */
 export function discardAfter(folder: string, step: number): { readonly discarded: number } {
-  const file = metricsFile(folder);
+  const file = getMetricsFile(folder);
   if (!existsSync(file)) return { discarded: 0 };
   const lines = readFileSync(file, "utf8")
     .split("\n")
@@ -154,7 +155,7 @@ export function discardAfter(folder: string, step: number): { readonly discarded
   const from = lines.findIndex(it => stepOf(it) > step);
   if (from < 0) return { discarded: 0 };
   const past = lines.slice(from);
-  for (const line of past) appendLine(discardedFile(folder), line);
+  for (const line of past) appendLine(getDiscardedFile(folder), line);
   const kept = lines.slice(0, from).map(it => `${it}\n`);
   withWriteErrors(file, () => truncateSync(file, Buffer.byteLength(kept.join(""))), resumable);
   for (const name of existsSync(join(folder, "groups")) ? readdirSync(join(folder, "groups")) : [])
@@ -182,10 +183,10 @@ export const writeEnd = (folder: string, end: RunEnd): void =>
 export const clearEnd = (folder: string): void => rmSync(endFile(folder), { force: true });
 
 /** The runs in a folder of runs, by name. */
-export function runsIn(folder: string): readonly string[] {
+export function listRuns(folder: string): readonly string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { withFileTypes: true })
-    .filter(it => it.isDirectory() && existsSync(runFile(join(folder, it.name))))
+    .filter(it => it.isDirectory() && existsSync(getRunFile(join(folder, it.name))))
     .map(it => resolve(folder, it.name))
     .sort();
 }

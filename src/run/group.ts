@@ -14,7 +14,7 @@ import { formatTrajectoryLine, trajectorySchema } from "../trajectory/trajectory
 import { writeFileAtomicallySync } from "../storage/atomicWrite.ts";
 import { withWriteErrors } from "../storage/fileErrors.ts";
 import { readLog, type Log } from "../storage/jsonLines.ts";
-import { groupsFile, resumable } from "./folder.ts";
+import { getGroupsFile, resumable } from "./folder.ts";
 
 export const groupFormat = "prove/group@1";
 
@@ -40,7 +40,7 @@ const line = z.object({
 export type GroupLine = z.infer<typeof line>;
 
 export function writeGroups(folder: string, step: number, lines: readonly GroupLine[]): void {
-  const file = groupsFile(folder, step);
+  const file = getGroupsFile(folder, step);
   withWriteErrors(file, () => mkdirSync(dirname(file), { recursive: true }), resumable);
   writeFileAtomicallySync(
     file,
@@ -57,4 +57,4 @@ const formatLine = (line: GroupLine) => ({
 
 /** The attempts of a step, none where they were not kept. */
 export const readGroups = (folder: string, step: number): Log<GroupLine> =>
-  readLog(line, groupsFile(folder, step));
+  readLog(line, getGroupsFile(folder, step));

@@ -7,7 +7,7 @@ import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../userError.ts";
-import { attach, type Attachment } from "./attach.ts";
+import { attachTrainer, type Attachment } from "./attach.ts";
 import { withWriteErrors } from "../storage/fileErrors.ts";
 import { clearEnd, readEnd } from "./folder.ts";
 
@@ -23,7 +23,7 @@ export interface StartOptions {
 }
 
 /** What a trainer prints, warnings and the stack of a crash among it. */
-export const logFile = (folder: string) => join(folder, "trainer.log");
+export const getLogFile = (folder: string) => join(folder, "trainer.log");
 
 /**
  * Trains on in a run folder, from its newest checkpoint. Resolves once it can be talked to; throws
@@ -36,13 +36,13 @@ export async function startTrainer({
   node = process.execPath,
   env = process.env,
 }: StartOptions): Promise<Attachment> {
-  const running = await attach(folder);
+  const running = await attachTrainer(folder);
   if (running) {
     running.close();
     throw new UserError(`${folder} is being trained already`, "attach to it, or stop it first");
   }
   clearEnd(folder);
-  const log = withWriteErrors(logFile(folder), () => openSync(logFile(folder), "a"));
+  const log = withWriteErrors(getLogFile(folder), () => openSync(getLogFile(folder), "a"));
   const child = spawn(node, [program, folder, ...fixtures], {
     detached: true,
     stdio: ["ignore", log, log],
@@ -56,7 +56,7 @@ export async function startTrainer({
   child.once("exit", () => (isOver = true));
   child.unref();
   for (let wait = 10; ; wait = Math.min(100, wait * 1.5)) {
-    const attachment = await attach(folder);
+    const attachment = await attachTrainer(folder);
     if (attachment) return attachment;
     if (failure)
       throw new UserError(
@@ -75,5 +75,5 @@ function notBegun(folder: string): UserError {
   const end = readEnd(folder);
   return end?.by === "failed"
     ? new UserError(end.what, end.remedy)
-    : new UserError(`the trainer of ${folder} ended before it began`, `read ${logFile(folder)}`);
+    : new UserError(`the trainer of ${folder} ended before it began`, `read ${getLogFile(folder)}`);
 }

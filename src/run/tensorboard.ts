@@ -9,7 +9,7 @@ import { resumable } from "./folder.ts";
 import type { StepMetrics } from "./metrics.ts";
 
 /** An event file of one run. After a resume a new file says from which step on it holds. */
-export function openEvents(
+export function openEventWriter(
   folder: string,
   opening: { readonly seconds: number; readonly firstStep: number },
 ): (seconds: number, metrics: StepMetrics) => void {
@@ -29,7 +29,7 @@ export function openEvents(
     ),
   );
   return (seconds, metrics) => {
-    const values = [...scalarsOf(metrics)].map(([tag, value]) =>
+    const values = [...listScalars(metrics)].map(([tag, value]) =>
       bytes(1, message(bytes(1, text(tag)), float(2, value))),
     );
     append(message(double(1, seconds), varint(2, metrics.step), bytes(5, message(...values))));
@@ -37,7 +37,7 @@ export function openEvents(
 }
 
 /** Every number of a step by its path, `parts/coverage`. */
-export function scalarsOf(metrics: StepMetrics): ReadonlyMap<string, number> {
+export function listScalars(metrics: StepMetrics): ReadonlyMap<string, number> {
   const scalars = new Map<string, number>();
   const collect = (value: unknown, path: string) => {
     if (typeof value === "number") scalars.set(path, value);

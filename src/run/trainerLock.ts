@@ -9,11 +9,11 @@ export interface TrainerLock {
   readonly address: string;
 }
 
-export const trainerLockFile = (folder: string): string => join(folder, "trainer.lock");
+export const getTrainerLockFile = (folder: string): string => join(folder, "trainer.lock");
 
 /** The lock of the trainer that is running on a folder, if there is one. */
 export function readTrainerLock(folder: string): TrainerLock | undefined {
-  const lock = readLock(trainerLockFile(folder));
+  const lock = readLock(getTrainerLockFile(folder));
   return lock?.address === undefined ? undefined : { pid: lock.pid, address: lock.address };
 }
 
@@ -22,7 +22,7 @@ export function readTrainerLock(folder: string): TrainerLock | undefined {
  * `UserError` where a running trainer holds it.
  */
 export const acquireTrainerLock = (folder: string, address: string): (() => void) =>
-  acquireLock(trainerLockFile(folder), {
+  acquireLock(getTrainerLockFile(folder), {
     address,
     createConflict: pid =>
       new UserError(

@@ -10,7 +10,7 @@ import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { onLines } from "../run/lineSocket.ts";
 import type {
-  TrainerFact,
+  TrainerEvent,
   TrainerRequest,
   TrainerSays,
   TrainerStatus,
@@ -20,7 +20,7 @@ const asked = z.object({ id: z.int(), ask: z.enum(["pause", "resume", "stop", "s
 
 export interface Line {
   readonly address: string;
-  say(fact: TrainerFact): void;
+  say(fact: TrainerEvent): void;
   /** Says what is still unsaid, then hangs up. */
   close(): Promise<void>;
 }

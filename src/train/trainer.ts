@@ -22,7 +22,7 @@ import {
   type StoredModel,
 } from "../model/modelFolder.ts";
 import type {
-  TrainerFact,
+  TrainerEvent,
   TrainerRequest,
   TrainerState,
   TrainerStatus,
@@ -30,9 +30,9 @@ import type {
 import type { RunConfig } from "../run/config.ts";
 import {
   appendMetrics,
-  checkpointFolder,
+  getCheckpointFolder,
   discardAfter,
-  latestCheckpoint,
+  findLatestCheckpoint,
   readRun,
   writeCheckpoint,
   writeEnd,
@@ -41,7 +41,7 @@ import {
 import { writeGroups, type GroupLine } from "../run/group.ts";
 import { acquireTrainerLock } from "../run/trainerLock.ts";
 import type { StepMetrics } from "../run/metrics.ts";
-import { openEvents } from "../run/tensorboard.ts";
+import { openEventWriter } from "../run/tensorboard.ts";
 import type { Said, Setup, Told } from "./loop.ts";
 import { writeOptimizer } from "./optimizerFile.ts";
 import { startReplicas, type Replicas } from "./replicas.ts";
@@ -121,7 +121,7 @@ class Trainer {
   }
 
   async #train(config: RunConfig): Promise<RunEnd> {
-    const checkpoint = latestCheckpoint(this.#folder);
+    const checkpoint = findLatestCheckpoint(this.#folder);
     const { spent } = stateIn(checkpoint.folder, checkpoint.step);
     this.#step = checkpoint.step;
     this.#spent = spent;
@@ -136,7 +136,7 @@ class Trainer {
       digestIn(this.#catalog.servers),
       aims.flatMap(it => it.servers.map(server => server.name)),
     );
-    const reference = checkpointFolder(this.#folder, 0);
+    const reference = getCheckpointFolder(this.#folder, 0);
     const model = {
       ...start,
       config: learnedBy(readModelFolder(reference).config, config, aims, this.#catalog),
@@ -168,7 +168,7 @@ class Trainer {
       config.workers,
       config.method === "grpo" ? config.grpo.prompts : config.sft.conversations,
     );
-    const events = openEvents(this.#folder, {
+    const events = openEventWriter(this.#folder, {
       seconds: Date.now() / 1000,
       firstStep: setup.step + 1,
     });
@@ -306,7 +306,7 @@ class Trainer {
     };
   }
 
-  #say(fact: TrainerFact): void {
+  #say(fact: TrainerEvent): void {
     this.#line?.say(fact);
   }
 }

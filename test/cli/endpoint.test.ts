@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { openChosen } from "../../src/cli/endpoints.ts";
+import { openEndpointFor } from "../../src/cli/endpoints.ts";
 import { evaluate } from "../../src/cli/evaluate.ts";
 import { formatTaskLine } from "../../src/trajectory/taskLine.ts";
 import { callsFor, chatServer, says, type Answering } from "../policy/chatServer.ts";
@@ -141,10 +141,10 @@ describe("evaluate --policy endpoint:MODEL", () => {
 describe("before anything leaves the machine", () => {
   const told = (url: string | undefined, env: Record<string, string>) => {
     const said: string[] = [];
-    const { endpoint } = openChosen(
+    const { endpoint } = openEndpointFor(
       { url, model: "m" },
       "what users say",
-      { say: it => void said.push(it) },
+      { printNote: it => void said.push(it) },
       env,
     );
     return { said, address: endpoint.address.href };

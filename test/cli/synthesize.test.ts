@@ -82,7 +82,7 @@ test("the same seed writes the same bytes, whether in one go or two, over a torn
     runCommand(synthesize, ["--out", "parts.jsonl", "--count", "12", ...options], {
       cwd,
       signal: stop.signal,
-      progress,
+      showProgress: progress,
     }),
   ).rejects.toThrow("enough");
   expect(existsSync(join(cwd, "parts.jsonl.lock"))).toBe(false);

@@ -4,7 +4,7 @@
  */
 import { Writable } from "node:stream";
 import { join } from "node:path";
-import type { Command, Terminal } from "../../src/cli/command.ts";
+import type { CliCommand, CliContext } from "../../src/cli/command.ts";
 import { catalog, root } from "../contracts/doors.ts";
 import { parseArgs } from "node:util";
 
@@ -18,14 +18,14 @@ export interface Shown {
 
 /** Runs a command to its end. A `Mistake` rejects. */
 export async function runCommand(
-  command: Command,
+  command: CliCommand,
   args: readonly string[],
   {
     stdin = "",
     cwd = root,
     ...more
   }: { stdin?: string; cwd?: string } & Partial<
-    Pick<Terminal, "signal" | "progress" | "catalog">
+    Pick<CliContext, "signal" | "showProgress" | "catalog">
   > = {},
 ): Promise<Shown> {
   const { positionals, values } = parseArgs({
@@ -42,10 +42,10 @@ export async function runCommand(
       done();
     },
   });
-  const terminal: Terminal = {
+  const terminal: CliContext = {
     print: line => void (out += `${line}\n`),
-    say: line => void said.push(line),
-    progress: () => {},
+    printNote: line => void said.push(line),
+    showProgress: () => {},
     stdin: (async function* () {
       yield Buffer.from(stdin);
     })(),

@@ -11,7 +11,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { evaluate } from "../../src/cli/evaluate.ts";
 import { loop } from "../../src/cli/loop.ts";
 import { train } from "../../src/cli/train.ts";
-import { latestCheckpoint, readMetrics } from "../../src/run/folder.ts";
+import { findLatestCheckpoint, readMetrics } from "../../src/run/folder.ts";
 import { readTrainerLock } from "../../src/run/trainerLock.ts";
 import { root } from "../contracts/doors.ts";
 import { runCommand } from "./terminal.ts";
@@ -143,7 +143,7 @@ describe("train", () => {
   test("stops at Ctrl-C within two seconds, leaving a run that goes on from its last checkpoint", async () => {
     const run = join(cwd, "stopped");
     await interrupted(["--tasks", tasks(), "--run", run, "--steps", "100000"]);
-    const { step } = latestCheckpoint(run);
+    const { step } = findLatestCheckpoint(run);
     // a step that could not end within the two seconds is not waited for: the run goes on from its
     // last checkpoint
     expect(step).toBeLessThanOrEqual(readMetrics(run).lines.at(-1)!.step);

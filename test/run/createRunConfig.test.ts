@@ -1,6 +1,6 @@
 /** The configuration of a run: defaults, choices, and values that cannot be used. */
 import { describe, expect, test } from "vitest";
-import { grpoDefaults, sftDefaults } from "../../src/run/config.ts";
+import { defaultGrpoSettings, defaultSftSettings } from "../../src/run/config.ts";
 import { createRunConfig } from "../../src/run/createRunConfig.ts";
 
 const base = { startedAt: new Date("2026-03-02T09:00:00Z"), tasks: "/t.tasks.jsonl" };
@@ -20,7 +20,7 @@ test("without choices a run has the defaults", () => {
     keepGroups: 1,
     profile: "prove-plus",
     method: "grpo",
-    grpo: grpoDefaults,
+    grpo: defaultGrpoSettings,
   });
 });
 
@@ -30,11 +30,11 @@ test("choices replace defaults, one setting of a method at a time", () => {
   ).toMatchObject({
     seconds: 60,
     from: "early",
-    grpo: { ...grpoDefaults, learningRate: 1e-3 },
+    grpo: { ...defaultGrpoSettings, learningRate: 1e-3 },
   });
   expect(createRunConfig({ ...base, seconds: 60 }).steps).toBeUndefined();
   expect(createRunConfig({ ...base, method: "sft", sft: { given: 0.5 } })).toMatchObject({
-    sft: { ...sftDefaults, given: 0.5 },
+    sft: { ...defaultSftSettings, given: 0.5 },
   });
 });
 

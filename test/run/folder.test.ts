@@ -13,20 +13,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { UserError } from "../../src/userError.ts";
-import { runFormat, sftDefaults, type RunConfig } from "../../src/run/config.ts";
+import { runFormat, defaultSftSettings, type RunConfig } from "../../src/run/config.ts";
 import {
   appendMetrics,
-  checkpointsOf,
+  listCheckpoints,
   createRun,
   discardAfter,
-  discardedFile,
-  latestCheckpoint,
-  metricsFile,
+  getDiscardedFile,
+  findLatestCheckpoint,
+  getMetricsFile,
   readEnd,
   readMetrics,
   readRun,
-  runFile,
-  runsIn,
+  getRunFile,
+  listRuns,
   writeCheckpoint,
   writeEnd,
 } from "../../src/run/folder.ts";
@@ -46,7 +46,7 @@ const config: RunConfig = {
   profile: "paper",
   keepGroups: 1,
   method: "sft",
-  sft: sftDefaults,
+  sft: defaultSftSettings,
 };
 const step = (n: number): SftStep => ({
   step: n,
@@ -86,11 +86,14 @@ describe("a run folder", () => {
   test("gives back what it was made with, its start as checkpoint 0", () => {
     createRun(folder, config, start);
     expect(readRun(folder)).toEqual(config);
-    expect(latestCheckpoint(folder)).toEqual({ step: 0, folder: join(folder, "checkpoints", "0") });
+    expect(findLatestCheckpoint(folder)).toEqual({
+      step: 0,
+      folder: join(folder, "checkpoints", "0"),
+    });
     expect(readFileSync(join(folder, "checkpoints", "0", "tokenizer.json"), "utf8")).toBe(
       "tokenizer.json",
     );
-    expect(runsIn(join(root, "runs"))).toEqual([folder]);
+    expect(listRuns(join(root, "runs"))).toEqual([folder]);
   });
 
   test("is not written over", () => {
@@ -101,14 +104,14 @@ describe("a run folder", () => {
   test("that is none, torn, of another version or without a checkpoint says so", () => {
     expect(mistakeOf(() => readRun(root))).toContain("is not a run folder");
     createRun(folder, config, start);
-    writeFileSync(runFile(folder), "{");
+    writeFileSync(getRunFile(folder), "{");
     expect(mistakeOf(() => readRun(folder))).toContain("is not JSON");
-    writeFileSync(runFile(folder), JSON.stringify({ ...config, format: "prove/run@9" }));
+    writeFileSync(getRunFile(folder), JSON.stringify({ ...config, format: "prove/run@9" }));
     expect(mistakeOf(() => readRun(folder))).toContain("prove/run@9");
-    writeFileSync(runFile(folder), JSON.stringify({ ...config, workers: 0 }));
+    writeFileSync(getRunFile(folder), JSON.stringify({ ...config, workers: 0 }));
     expect(mistakeOf(() => readRun(folder))).toContain("/workers");
     rmSync(join(folder, "checkpoints"), { recursive: true });
-    expect(mistakeOf(() => latestCheckpoint(folder))).toContain("has no checkpoint");
+    expect(mistakeOf(() => findLatestCheckpoint(folder))).toContain("has no checkpoint");
   });
 
   test("keeps how its last training ended", () => {
@@ -124,14 +127,14 @@ describe("metrics", () => {
 
   test("come back line by line, and a torn one is told of, not dropped in silence", () => {
     for (const n of [1, 2]) appendMetrics(folder, step(n));
-    appendFileSync(metricsFile(folder), `{"step":3,"meth`);
+    appendFileSync(getMetricsFile(folder), `{"step":3,"meth`);
     const { lines, skipped } = readMetrics(folder);
     expect(lines.map(it => it.step)).toEqual([1, 2]);
     expect(skipped.map(it => it.line)).toEqual([3]);
   });
 
   test("written after a torn line stand on their own", () => {
-    appendFileSync(metricsFile(folder), `{"step":1,"meth`);
+    appendFileSync(getMetricsFile(folder), `{"step":1,"meth`);
     appendMetrics(folder, step(2));
     expect(readMetrics(folder).lines.map(it => it.step)).toEqual([2]);
   });
@@ -141,10 +144,10 @@ describe("metrics", () => {
       appendMetrics(folder, step(n));
       writeFileSync(join(folder, "groups", `${n}.jsonl`), "");
     }
-    appendFileSync(metricsFile(folder), `{"step":4,"meth`);
+    appendFileSync(getMetricsFile(folder), `{"step":4,"meth`);
     expect(discardAfter(folder, 2)).toEqual({ discarded: 2 });
     expect(readMetrics(folder)).toEqual({ lines: [step(1), step(2)], skipped: [] });
-    expect(readFileSync(discardedFile(folder), "utf8")).toBe(
+    expect(readFileSync(getDiscardedFile(folder), "utf8")).toBe(
       `${JSON.stringify(step(3))}\n{"step":4,"meth\n`,
     );
     expect(readdirSync(join(folder, "groups"))).toEqual(["1.jsonl", "2.jsonl"]);
@@ -165,6 +168,6 @@ describe("a checkpoint", () => {
       throw new Error("the power went");
     });
     await expect(broken).rejects.toThrow("the power went");
-    expect(checkpointsOf(folder)).toEqual([0, 2]);
+    expect(listCheckpoints(folder)).toEqual([0, 2]);
   });
 });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { SftStep } from "../../src/run/metrics.ts";
-import { crc32c, openEvents, scalarsOf } from "../../src/run/tensorboard.ts";
+import { crc32c, openEventWriter, listScalars } from "../../src/run/tensorboard.ts";
 
 const metrics: SftStep = {
   step: 300,
@@ -69,7 +69,7 @@ describe("an event file", () => {
 
   test("opens with its version, says from which step it holds, and gives each step's numbers by path", () => {
     const folder = mkdtempSync(join(tmpdir(), "prove-events-"));
-    const append = openEvents(folder, { seconds: 1000.5, firstStep: 300 });
+    const append = openEventWriter(folder, { seconds: 1000.5, firstStep: 300 });
     append(1001, metrics);
     const [file] = readdirSync(folder);
     expect(file).toMatch(/^events\.out\.tfevents\.1000\./);
@@ -87,6 +87,6 @@ describe("an event file", () => {
       "seconds/learning",
       0.25,
     ]);
-    expect(values).toHaveLength(scalarsOf(metrics).size);
+    expect(values).toHaveLength(listScalars(metrics).size);
   });
 });

@@ -5,8 +5,12 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import { attach } from "../../src/run/attach.ts";
-import { acquireTrainerLock, readTrainerLock, trainerLockFile } from "../../src/run/trainerLock.ts";
+import { attachTrainer } from "../../src/run/attach.ts";
+import {
+  acquireTrainerLock,
+  readTrainerLock,
+  getTrainerLockFile,
+} from "../../src/run/trainerLock.ts";
 import { findProcessStart } from "../../src/storage/processStart.ts";
 
 let folder: string;
@@ -15,7 +19,7 @@ beforeEach(() => {
 });
 const lockOf = (pid: number, began: string) =>
   writeFileSync(
-    trainerLockFile(folder),
+    getTrainerLockFile(folder),
     JSON.stringify({ format: "prove/lock@1", pid, began, address: "/nowhere" }),
   );
 
@@ -53,9 +57,9 @@ describe("a lock", () => {
   });
 
   test("that is torn, or whose address does not answer, is not attached to", async () => {
-    writeFileSync(trainerLockFile(folder), "{");
+    writeFileSync(getTrainerLockFile(folder), "{");
     expect(readTrainerLock(folder)).toBeUndefined();
     lockOf(process.pid, findProcessStart(process.pid)!);
-    expect(await attach(folder)).toBeUndefined();
+    expect(await attachTrainer(folder)).toBeUndefined();
   });
 });

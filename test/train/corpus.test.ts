@@ -5,7 +5,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Catalog } from "../../src/environment/catalog.ts";
 import type { Tokenizer } from "../../src/model/tokenizer.ts";
-import { sftDefaults } from "../../src/run/config.ts";
+import { defaultSftSettings } from "../../src/run/config.ts";
 import {
   buildCorpus,
   conversationAt,
@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 
 const build = (slips: number) =>
-  buildCorpus(tasks, { catalog, tokenizer, settings: { ...sftDefaults, slips }, seed: 1 });
+  buildCorpus(tasks, { catalog, tokenizer, settings: { ...defaultSftSettings, slips }, seed: 1 });
 
 describe("a corpus", () => {
   test("teaches what the student should write, and nothing else", async () => {

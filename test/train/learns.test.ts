@@ -10,8 +10,8 @@ import { weightsOf } from "../../src/model/modelFolder.ts";
 import { initialize, modelOf, type Model } from "../../src/model/transformer.ts";
 import { provePlusProfile } from "../../src/reward/profiles.ts";
 import {
-  grpoDefaults,
-  sftDefaults,
+  defaultGrpoSettings,
+  defaultSftSettings,
   type GrpoConfig,
   type RunConfig,
   type SftConfig,
@@ -56,7 +56,7 @@ beforeAll(async () => {
     ...common,
     method: "sft",
     steps: 60,
-    sft: { ...sftDefaults, conversations: 8, learningRate: 3e-3, warmUp: 10 },
+    sft: { ...defaultSftSettings, conversations: 8, learningRate: 3e-3, warmUp: 10 },
   };
   const { corpus } = await buildCorpus(tasks, {
     catalog,
@@ -83,7 +83,7 @@ async function rewards(advantages: GrpoConfig["grpo"]["advantages"]): Promise<nu
     ...common,
     method: "grpo",
     steps: 30,
-    grpo: { ...grpoDefaults, prompts: 8, group: 8, learningRate: 5e-4, advantages },
+    grpo: { ...defaultGrpoSettings, prompts: 8, group: 8, learningRate: 5e-4, advantages },
   };
   const optimizer = adamW(model);
   const grpo = openGrpo(

@@ -19,15 +19,20 @@ import {
 } from "../../src/model/modelFolder.ts";
 import { trainTokenizer } from "../../src/model/tokenizer.ts";
 import { initialize } from "../../src/model/transformer.ts";
-import type { TrainerFact } from "../../src/protocol/trainer.ts";
-import { attach, type Attachment } from "../../src/run/attach.ts";
-import { grpoDefaults, runFormat, sftDefaults, type RunConfig } from "../../src/run/config.ts";
+import type { TrainerEvent } from "../../src/protocol/trainer.ts";
+import { attachTrainer, type Attachment } from "../../src/run/attach.ts";
 import {
-  checkpointFolder,
-  checkpointsOf,
+  defaultGrpoSettings,
+  runFormat,
+  defaultSftSettings,
+  type RunConfig,
+} from "../../src/run/config.ts";
+import {
+  getCheckpointFolder,
+  listCheckpoints,
   createRun,
-  discardedFile,
-  latestCheckpoint,
+  getDiscardedFile,
+  findLatestCheckpoint,
   readEnd,
   readMetrics,
 } from "../../src/run/folder.ts";
@@ -112,7 +117,7 @@ const grpo = (more: object = {}): RunConfig => ({
   tasks,
   method: "grpo",
   steps: 4,
-  grpo: { ...grpoDefaults, prompts: 2, group: 3, learningRate: 3e-3 },
+  grpo: { ...defaultGrpoSettings, prompts: 2, group: 3, learningRate: 3e-3 },
   ...more,
 });
 const sft = (more: object = {}): RunConfig => ({
@@ -120,7 +125,7 @@ const sft = (more: object = {}): RunConfig => ({
   tasks,
   method: "sft",
   steps: 4,
-  sft: { ...sftDefaults, conversations: 4, slips: 1 },
+  sft: { ...defaultSftSettings, conversations: 4, slips: 1 },
   ...more,
 });
 
@@ -142,9 +147,9 @@ const startOn = (folder: string): Promise<Attachment> =>
   startTrainer({ folder, program: join(programs, "trainer.js"), fixtures });
 
 /** Trains to the end and gives what was said. */
-async function finish(attachment: Attachment): Promise<TrainerFact[]> {
-  const said: TrainerFact[] = [];
-  for await (const fact of attachment.facts) said.push(fact);
+async function finish(attachment: Attachment): Promise<TrainerEvent[]> {
+  const said: TrainerEvent[] = [];
+  for await (const fact of attachment.events) said.push(fact);
   return said;
 }
 
@@ -156,9 +161,9 @@ function sameness(folder: string) {
     rolloutsPerSecond: 0,
   }));
   return {
-    weights: readFileSync(join(latestCheckpoint(folder).folder, "weights.safetensors")).toString(
-      "base64",
-    ),
+    weights: readFileSync(
+      join(findLatestCheckpoint(folder).folder, "weights.safetensors"),
+    ).toString("base64"),
     timeless,
   };
 }
@@ -182,10 +187,10 @@ describe.each([
     // the trainer died after step 4 was written down and before its checkpoint was
     const broken = newRun(config());
     await finish(await startOn(broken));
-    rmSync(checkpointFolder(broken, 4), { recursive: true });
+    rmSync(getCheckpointFolder(broken, 4), { recursive: true });
     await finish(await startOn(broken));
-    expect(checkpointsOf(broken)).toEqual([0, 2, 4]);
-    expect(readFileSync(discardedFile(broken), "utf8").split("\n").length).toBe(3);
+    expect(listCheckpoints(broken)).toEqual([0, 2, 4]);
+    expect(readFileSync(getDiscardedFile(broken), "utf8").split("\n").length).toBe(3);
     expect(sameness(broken)).toEqual(sameness(unbroken));
   });
 });
@@ -207,7 +212,7 @@ describe("a run of grpo", () => {
   test("leaves a model that says what it has seen and how it came about", async () => {
     const folder = newRun(grpo({ steps: 2 }));
     await finish(await startOn(folder));
-    const { saw, training } = readModelFolder(latestCheckpoint(folder).folder).config;
+    const { saw, training } = readModelFolder(findLatestCheckpoint(folder).folder).config;
     expect(Object.keys(saw.servers)).toContain("banking");
     expect(saw.chains.length).toBeGreaterThan(2);
     expect(training).toMatchObject([
@@ -220,11 +225,11 @@ describe("a trainer", () => {
   test("pauses, goes on and stops when asked, and can be attached to again", async () => {
     const folder = newRun(grpo({ steps: 100_000 }));
     const first = await startOn(folder);
-    for await (const fact of first.facts) if (fact.kind === "stepped") break;
+    for await (const fact of first.events) if (fact.kind === "stepped") break;
     await first.request("pause");
     first.close();
 
-    const again = (await attach(folder))!;
+    const again = (await attachTrainer(folder))!;
     let status = await again.request("status");
     while (status.state !== "paused") {
       await sleep(20);
@@ -232,26 +237,26 @@ describe("a trainer", () => {
     }
     expect(status).toMatchObject({ run: folder, method: "grpo", steps: 100_000 });
     await again.request("resume");
-    for await (const fact of again.facts)
+    for await (const fact of again.events)
       if (fact.kind === "stepped" && fact.metrics.step > status.step) break;
     const asked = performance.now();
     await again.request("stop");
     while (readTrainerLock(folder)) await sleep(20);
     expect(performance.now() - asked).toBeLessThan(4_000);
     expect(readEnd(folder)).toMatchObject({ by: "stop" });
-    expect(latestCheckpoint(folder).step).toBe(readMetrics(folder).lines.at(-1)!.step);
+    expect(findLatestCheckpoint(folder).step).toBe(readMetrics(folder).lines.at(-1)!.step);
   });
 
   test("keeps a second one out of its folder, and leaves it when it is killed", async () => {
     const folder = newRun(grpo({ steps: 100_000 }));
     const attachment = await startOn(folder);
     await expect(startOn(folder)).rejects.toThrow("is being trained already");
-    for await (const fact of attachment.facts) if (fact.kind === "saved") break;
+    for await (const fact of attachment.events) if (fact.kind === "saved") break;
     process.kill(readTrainerLock(folder)!.pid, "SIGKILL");
     while (readTrainerLock(folder)) await sleep(20);
     expect(readEnd(folder)).toBeUndefined();
     const next = await startOn(folder);
-    for await (const fact of next.facts) if (fact.kind === "stepped") break;
+    for await (const fact of next.events) if (fact.kind === "stepped") break;
     const { lines } = readMetrics(folder);
     expect(lines.map(it => it.step)).toEqual(lines.map((_, i) => i + 1));
     await next.request("stop");
@@ -281,12 +286,12 @@ describe("a run that cannot begin says why", () => {
   test("no tasks file", () => check(newRun(grpo({ tasks: join(root, "none") })), /none/));
   test("a checkpoint that is torn", () => {
     const folder = newRun(grpo());
-    writeFileSync(join(checkpointFolder(folder, 0), "weights.safetensors"), "torn");
+    writeFileSync(join(getCheckpointFolder(folder, 0), "weights.safetensors"), "torn");
     return check(folder, /weights\.safetensors/);
   });
   test("tools that have changed since it learned them", () => {
     const folder = newRun(grpo());
-    const file = join(checkpointFolder(folder, 0), "config.json");
+    const file = join(getCheckpointFolder(folder, 0), "config.json");
     const config = JSON.parse(readFileSync(file, "utf8")) as {
       saw: { servers: Record<string, string> };
     };
@@ -296,7 +301,7 @@ describe("a run that cannot begin says why", () => {
   });
   test("a chat format that has changed", () => {
     const folder = newRun(grpo());
-    const file = join(checkpointFolder(folder, 0), "config.json");
+    const file = join(getCheckpointFolder(folder, 0), "config.json");
     writeFileSync(
       file,
       JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), chat: "other" }),

@@ -3,10 +3,10 @@
  * messages. When the trainer has exited, the files are read again.
  */
 import type { RunStatus } from "../../protocol/runPage.ts";
-import type { TrainerFact, TrainerRequest, TrainerStatus } from "../../protocol/trainer.ts";
-import { attach, type Attachment } from "../../run/attach.ts";
+import type { TrainerEvent, TrainerRequest, TrainerStatus } from "../../protocol/trainer.ts";
+import { attachTrainer, type Attachment } from "../../run/attach.ts";
 import type { RunConfig } from "../../run/config.ts";
-import { checkpointsOf, readEnd, readMetrics, readRun, type RunEnd } from "../../run/folder.ts";
+import { listCheckpoints, readEnd, readMetrics, readRun, type RunEnd } from "../../run/folder.ts";
 import type { StepMetrics } from "../../run/metrics.ts";
 import { UserError } from "../../userError.ts";
 
@@ -67,7 +67,7 @@ export class RunMonitor {
   readFiles(): void {
     this.#config = readRun(this.folder);
     this.#steps = readMetrics(this.folder).lines;
-    this.#checkpoints = checkpointsOf(this.folder);
+    this.#checkpoints = listCheckpoints(this.folder);
     this.#end = readEnd(this.folder);
   }
 
@@ -95,7 +95,7 @@ export class RunMonitor {
   }
 
   async #attach(): Promise<boolean> {
-    const attachment = await attach(this.folder);
+    const attachment = await attachTrainer(this.folder);
     if (!attachment) return false;
     this.#attachment = attachment;
     void this.#followTrainer(attachment);
@@ -103,14 +103,14 @@ export class RunMonitor {
   }
 
   async #followTrainer(attachment: Attachment): Promise<void> {
-    for await (const fact of attachment.facts) this.#handleFact(fact);
+    for await (const fact of attachment.events) this.#handleFact(fact);
     this.#attachment = undefined;
     this.#trainerStatus = undefined;
     this.readFiles();
     this.#notify({ kind: "status" });
   }
 
-  #handleFact(fact: TrainerFact): void {
+  #handleFact(fact: TrainerEvent): void {
     switch (fact.kind) {
       case "status":
         this.#trainerStatus = fact.status;
@@ -120,7 +120,7 @@ export class RunMonitor {
         this.#notify({ kind: "steps", steps: [fact.metrics] });
         return this.#notify({ kind: "status" });
       case "saved":
-        this.#checkpoints = checkpointsOf(this.folder);
+        this.#checkpoints = listCheckpoints(this.folder);
         return this.#notify({ kind: "checkpoint", step: fact.step });
       case "finished":
         return this.#notify({ kind: "finished", by: fact.by });

@@ -1,7 +1,7 @@
 /** The run pages: one per run. A page shows the files of the run and the trainer's messages. */
 import { window, type Disposable, type Uri, type WebviewPanel } from "vscode";
 import type { RunPage, RunView } from "../../protocol/runPage.ts";
-import { groupsFile } from "../../run/folder.ts";
+import { getGroupsFile } from "../../run/folder.ts";
 import { UserError } from "../../userError.ts";
 import type { Page } from "../shared/page.ts";
 import { PageCollection, type PageContent } from "../shared/pageCollection.ts";
@@ -86,7 +86,7 @@ export class RunPages implements Disposable {
         `${getRunName(monitor)} has no recorded attempts`,
         "set keepGroups in its configuration",
       );
-    const { groups } = await indexGroups(groupsFile(monitor.folder, nearest));
+    const { groups } = await indexGroups(getGroupsFile(monitor.folder, nearest));
     const entries = groups.flatMap(it => it.entries).toSorted((a, b) => b.total - a.total);
     const items = entries.map(entry => ({
       label: entry.total.toFixed(4),

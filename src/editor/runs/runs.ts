@@ -1,7 +1,7 @@
 /** The runs of the workspace. Views, pages and training share one monitor per run. */
 import { basename } from "node:path";
 import { EventEmitter, type Disposable, type Event } from "vscode";
-import { runsIn } from "../../run/folder.ts";
+import { listRuns } from "../../run/folder.ts";
 import { UserError } from "../../userError.ts";
 import type { ProveFolder } from "../shared/proveFolder.ts";
 import { reportError, reportRejection } from "../shared/report.ts";
@@ -22,7 +22,7 @@ export class Runs implements Disposable {
   /** The runs, newest first. A folder that cannot be read is left out, and reported once. */
   list(): readonly RunMonitor[] {
     if (!this.#folder.uri) return [];
-    return runsIn(this.#folder.getPart("runs").fsPath)
+    return listRuns(this.#folder.getPart("runs").fsPath)
       .flatMap(it => this.#tryGetMonitor(it))
       .toSorted((a, b) => (a.config.began < b.config.began ? 1 : -1));
   }

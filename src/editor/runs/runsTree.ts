@@ -1,6 +1,6 @@
 /** The Runs view: each run with its metrics, its recorded groups and its checkpoints. */
 import { EventEmitter, type Disposable, type TreeDataProvider, type TreeItem } from "vscode";
-import { groupsFile } from "../../run/folder.ts";
+import { getGroupsFile } from "../../run/folder.ts";
 import { indexGroups } from "./groupIndex.ts";
 import type { Runs } from "./runs.ts";
 import { createItem } from "./runsItems.ts";
@@ -43,7 +43,7 @@ export class RunsTree implements TreeDataProvider<RunsNode>, Disposable {
       case "steps":
         return node.steps.map(step => ({ kind: "step", monitor, step }));
       case "step": {
-        const { groups } = await indexGroups(groupsFile(monitor.folder, node.step));
+        const { groups } = await indexGroups(getGroupsFile(monitor.folder, node.step));
         return groups.map(group => ({ kind: "group", monitor, step: node.step, group }));
       }
       case "group":

@@ -1,6 +1,6 @@
 /** Reads attempts from tasks files, groups of runs, rejected attempts and trajectory files. */
 import type { Uri } from "vscode";
-import { groupsFile, readRun } from "../../run/folder.ts";
+import { getGroupsFile, readRun } from "../../run/folder.ts";
 import { readJsonAt } from "../../storage/lineRange.ts";
 import { parseRejected, type RejectedAttempt } from "../../synthesis/pipeline/report.ts";
 import { readTrajectories } from "../../trajectory/file.ts";
@@ -46,7 +46,7 @@ async function readGroupAttempt({
   step,
   line,
 }: Extract<AttemptLocation, { kind: "group" }>): Promise<StoredAttempt> {
-  const file = groupsFile(run, step);
+  const file = getGroupsFile(run, step);
   const json = (await readJsonAt(file, line)) as { trajectory?: unknown } | null;
   const { success, data } = trajectorySchema.safeParse(json?.trajectory);
   if (!success)

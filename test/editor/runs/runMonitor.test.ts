@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { indexGroups } from "../../../src/editor/runs/groupIndex.ts";
 import { RunMonitor } from "../../../src/editor/runs/runMonitor.ts";
-import { sftDefaults } from "../../../src/run/config.ts";
+import { defaultSftSettings } from "../../../src/run/config.ts";
 import { appendMetrics, writeEnd, type RunEnd } from "../../../src/run/folder.ts";
 import type { StepMetrics } from "../../../src/run/metrics.ts";
 
@@ -31,7 +31,7 @@ beforeEach(() => {
     saveEvery: 50,
     profile: "paper",
     keepGroups: 0,
-    sft: sftDefaults,
+    sft: defaultSftSettings,
   };
   writeFileSync(join(folder, "run.json"), JSON.stringify(config));
 });
