@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => workbench.close());
 
-test("they are indexed, filtered by what is offered, and searched, and the host is never held up", async () => {
+test("they are indexed, filtered and searched without blocking the extension host", async () => {
   await checkSeen(rows().filter({ hasText: "13,517 tasks" }));
   await beginMeter(workbench);
   await workbench.command("PROVE: Filter Tasks…");
@@ -67,7 +67,7 @@ test("they are indexed, filtered by what is offered, and searched, and the host 
   expect(block).toBeLessThan(100);
 });
 
-test("what a search finds opens as a transcript that can be stepped through and has its reward", async () => {
+test("a search result opens as a transcript with its debugger and its reward", async () => {
   await beginMeter(workbench);
   await workbench.command("PROVE: Search Tasks…");
   await workbench.type("Words in anything", `server:banking "${words}"`);
@@ -88,7 +88,7 @@ test("what a search finds opens as a transcript that can be stepped through and 
   await workbench.closeEditors();
 });
 
-test("a server's dependency graph is drawn, and shows what a tool needs and gives", async () => {
+test("the dependency graph of a server shows the inputs and outputs of a tool", async () => {
   await workbench.show("PROVE");
   await workbench.fold("Tasks");
   await workbench.pane("Servers").locator(".pane-header").click();
@@ -112,7 +112,7 @@ test("a server's dependency graph is drawn, and shows what a tool needs and give
   await workbench.closeEditors();
 });
 
-test("tasks are synthesized from the palette, and the page shows the way each went", async () => {
+test("tasks are synthesized from the palette, and the page shows their transitions", async () => {
   await workbench.command("PROVE: Synthesize Tasks…");
   await workbench.type("On which servers", "");
   await workbench.page.getByRole("checkbox", { name: "Toggle all checkboxes" }).click();
@@ -141,7 +141,7 @@ test("tasks are synthesized from the palette, and the page shows the way each we
   await workbench.picture("rejected");
 });
 
-test("before anything goes to an address elsewhere, the person sees where it goes and what", async () => {
+test("before requests to another machine, the user sees their address and content", async () => {
   await workbench.command("PROVE: Synthesize Tasks…");
   await workbench.answer("On which servers", "");
   await workbench.choice("An endpoint…").click();
@@ -161,7 +161,7 @@ test("before anything goes to an address elsewhere, the person sees where it goe
   await checkGone(asked);
 });
 
-test("an endpoint on this machine teaches once its key is stored, which is written nowhere, and goes on where it was stopped", async () => {
+test("an endpoint is used once its key is stored, the key is written nowhere, and synthesis resumes", async () => {
   const key = "sk-planted-7d1c40e2";
   const model = competentModel();
   const server = await chatServer(({ body, headers }) =>

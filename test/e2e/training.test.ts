@@ -36,7 +36,7 @@ afterAll(async () => {
   await workbench.close();
 });
 
-test("a training starts from the palette, and its curve moves", async () => {
+test("training starts from the palette, and its curve grows", async () => {
   await workbench.command("PROVE: Start Training");
   await workbench.choice("few").click();
   await workbench.answer("How many steps", "1000");
@@ -49,7 +49,7 @@ test("a training starts from the palette, and its curve moves", async () => {
   await workbench.picture("run");
 }, 360_000);
 
-test("the notification's cancel stops it, and what was written stands", async () => {
+test("cancelling the notification stops it and keeps its files", async () => {
   await workbench.notification("Training few-1").getByRole("button", { name: "Cancel" }).click();
   await checkSeen(state("stopped"));
   await checkSeen(workbench.rows("Runs").filter({ hasText: /few-1.*stopped/ }));
@@ -59,7 +59,7 @@ test("the notification's cancel stops it, and what was written stands", async ()
   await workbench.picture("run-stopped");
 });
 
-test("it is gone on with from its page, and stopped from there", async () => {
+test("it is resumed and stopped from its page", async () => {
   const written = steps();
   await page().getByText("Resume").click();
   await checkSeen(state("training"));

@@ -66,7 +66,7 @@ test("a task opens as a readable transcript", async () => {
   await workbench.picture("transcript");
 });
 
-test("stepping shows the state at each step, and stepping back shows it as it was", async () => {
+test("stepping shows the state at each step, in both directions", async () => {
   const card = task.goals[2]!.calls[0]!.arguments["card_id"] as string;
   await workbench.command("PROVE: Step Through Trajectory");
   await checkSeen(workbench.frames.filter({ hasText: "start of" }));
@@ -93,7 +93,7 @@ test("stepping shows the state at each step, and stepping back shows it as it wa
   await workbench.picture("step-back");
 });
 
-test("a breakpoint on a line stops there, forth and back", async () => {
+test("a breakpoint stops in both directions", async () => {
   await workbench.debugButton("reverse-continue").click();
   await checkSeen(workbench.variable("start"));
   await workbench.goToLine(7);

@@ -56,24 +56,24 @@ const check = (steps: number, end: RunEnd | undefined, expected: object) => {
   watch.dispose();
 };
 
-test("a run that was begun and never took a step", () =>
+test("a run without a step", () =>
   check(0, undefined, { state: "stopped", activity: "no step was done" }));
-test("a trainer that died without a word", () =>
+test("a trainer that was killed", () =>
   check(3, undefined, { state: "stopped", activity: "interrupted after step 3" }));
 test("a run that was stopped", () =>
   check(3, { by: "stop", step: 3 }, { state: "stopped", activity: "stopped after step 3" }));
-test("a run whose steps are done", () =>
+test("a run that has done its steps", () =>
   check(5, { by: "steps", step: 5 }, { state: "finished", activity: "all 5 steps are done" }));
-test("a run whose time was up", () =>
+test("a run that has used its time", () =>
   check(4, { by: "time", step: 4 }, { state: "finished", activity: "4 steps in its time" }));
-test("a run that could not go on says what and remedy", () =>
+test("a run that failed, with the error and its remedy", () =>
   check(
     2,
     { by: "failed", step: 2, what: "the disk is full", remedy: "free some space" },
     { state: "failed", activity: "the disk is full: free some space" },
   ));
 
-test("a torn last line of its metrics hides no other", () => {
+test("an incomplete last line of the metrics is skipped", () => {
   appendMetrics(folder, step(1));
   appendFileSync(join(folder, "metrics.jsonl"), '{"step":2,"met');
   const watch = new RunMonitor(folder);
@@ -81,7 +81,7 @@ test("a torn last line of its metrics hides no other", () => {
   watch.dispose();
 });
 
-test("a folder without run.json is a mistake that says so, and nobody can be asked where no trainer is running", async () => {
+test("a folder without run.json is refused, and so is a request without a trainer", async () => {
   expect(() => new RunMonitor(root)).toThrow(/is not a run folder/);
   const watch = new RunMonitor(folder);
   expect(await watch.attach()).toBe(false);
@@ -92,7 +92,7 @@ test("a folder without run.json is a mistake that says so, and nobody can be ask
   watch.dispose();
 });
 
-test("kept attempts are listed by task; a torn one is counted", async () => {
+test("recorded attempts are grouped by task; an incomplete line is counted", async () => {
   const file = join(folder, "3.jsonl");
   const line = (task: string, attempt: number, total: number) =>
     JSON.stringify({

@@ -75,7 +75,7 @@ const lain = async (report?: Report) => {
   return join(own, "few.tasks.jsonl");
 };
 
-test("without a report, the steps of tasks and the last steps of rejected attempts are counted", async () => {
+test("without a report, the logs of tasks and of rejected attempts are counted", async () => {
   const view = await createSynthesisView(await lain());
   expect(view).toMatchObject({
     name: "few",
@@ -97,11 +97,11 @@ test("without a report, the steps of tasks and the last steps of rejected attemp
     again: n("continue", "query"),
     vague: n("check-query", "reject"),
     kept: n("finish", "accept"),
-    screened: n("finish", "reject"),
-  }).toEqual({ sound: 2, again: 1, vague: 1, kept: 1, screened: 1 });
+    filtered: n("finish", "reject"),
+  }).toEqual({ sound: 2, again: 1, vague: 1, kept: 1, filtered: 1 });
 });
 
-test("a file that grows is counted on", async () => {
+test("only the new tasks of a file that has grown are counted", async () => {
   const file = await lain();
   const before = await createSynthesisView(file);
   writeFileSync(file, `${formatTaskLine(await moveFifty())}\n`, { flag: "a" });
@@ -112,7 +112,7 @@ test("a file that grows is counted on", async () => {
   );
 });
 
-test("a report says it all: the screen is what finished and was not kept", async () => {
+test("a report is shown: the filter rejects what finished and was not accepted", async () => {
   const report: Report = {
     format: reportFormat,
     options: {
@@ -167,14 +167,14 @@ const checkRejected = async (
   expected: readonly string[],
 ) => expect((await listRejected(await lain(), choice)).map(it => it.id)).toEqual(expected);
 
-test("rejections are listed by their reason", () =>
+test("rejected attempts are listed by reason", () =>
   checkRejected({ reason: "duplicate" }, ["r-1"]));
 test("rejected attempts are listed by the state in which they were rejected", () =>
   checkRejected({ from: "check-query" }, ["r-2"]));
 test("attempts that reached the last state were rejected by the filter", () =>
   checkRejected({ from: "finish" }, ["r-1"]));
 
-test("a line that is no rejection is told and hides no other", async () => {
+test("a line that is not a rejected attempt is skipped with a reason", async () => {
   const file = join(folder, "odd.rejected.jsonl");
   writeFileSync(file, `{"format":"prove/rejected@9"}\n${formatRejected(none)}\n`);
   expect(await indexRejected(file)).toMatchObject({
@@ -188,7 +188,7 @@ test("a line that is no rejection is told and hides no other", async () => {
   });
 });
 
-test("a rejected attempt is told with its reason and its way, step by step", () => {
+test("a rejected attempt is described by its reason and its transitions", () => {
   expect(describeRejectedAttempt(vague)).toEqual({
     head: [
       "attempt r-2 · banking, calendar · normal · rejected",

@@ -138,7 +138,7 @@ class Editor {
   }
 }
 
-test("stepping from the first event to the last shows what happened, what it changed and what it earned", async () => {
+test("each step shows the event, its changes and its reward", async () => {
   const editor = new Editor(stumbling);
   await editor.start();
   let text = await editor.seen();
@@ -149,7 +149,7 @@ test("stepping from the first event to the last shows what happened, what it cha
   checkGolden("debugging.txt", text);
 });
 
-test("stepping back gives the state that was", async () => {
+test("stepping back shows the previous state", async () => {
   const editor = new Editor(stumbling);
   await editor.start();
   const balance = async () =>
@@ -172,7 +172,7 @@ test("stepping back gives the state that was", async () => {
   expect(await balance()).toBe("3148.95");
 });
 
-test("breakpoints take hold at the next event, forth and back, and only where their condition holds", async () => {
+test("breakpoints move to the next event, and stop in both directions if their condition holds", async () => {
   const editor = new Editor(stumbling);
   const { transcript } = await stumbling();
   const lines = transcript.ranges.map(it => it.first + 1);
@@ -203,7 +203,7 @@ test("breakpoints take hold at the next event, forth and back, and only where th
   expect(stops).toEqual([lines[0], lines[5], lines.at(-1), lines[5], lines[0], 1]);
 });
 
-test("going on from the end ends the session, and not before", async () => {
+test("continuing from the end terminates the session", async () => {
   const editor = new Editor(stumbling);
   await editor.start();
   await editor.send("continue");
@@ -213,7 +213,7 @@ test("going on from the end ends the session, and not before", async () => {
   expect(editor.events.some(it => it.event === "terminated")).toBe(true);
 });
 
-test("a call's reward opens to its evidence, a total to its parts", async () => {
+test("the reward of a call expands to its evidence, a total to its parts", async () => {
   const editor = new Editor(stumbling);
   await editor.start([], ["failed"]);
   await editor.send("continue");
@@ -239,7 +239,7 @@ test("a call's reward opens to its evidence, a total to its parts", async () => 
   ]);
 });
 
-test("calls that fail can be stopped at", async () => {
+test("the debugger can stop at failed calls", async () => {
   const editor = new Editor(stumbling);
   await editor.start([], ["failed"]);
   await editor.send("continue");
@@ -247,7 +247,7 @@ test("calls that fail can be stopped at", async () => {
   expect(outcome.body).toMatchObject({ result: '"refused"' });
 });
 
-test("a pointer on an id shows its entity, a watch that names nothing says so", async () => {
+test("hovering over an id shows its entity, and an invalid watch an error", async () => {
   const editor = new Editor(stumbling);
   await editor.start();
   const hovered = await editor.send("evaluate", { expression: "acc_108", context: "hover" });
@@ -261,7 +261,7 @@ test("a pointer on an id shows its entity, a watch that names nothing says so", 
   expect(watched).toMatchObject({ success: false, message: "there is no banking.world.cats" });
 });
 
-test("a trajectory that cannot be opened fails the launch with what and remedy", async () => {
+test("a trajectory that cannot be opened fails the launch with a remedy", async () => {
   const editor = new Editor(() =>
     Promise.reject(new UserError("there is no server banking", "choose one of calendar")),
   );
