@@ -1,7 +1,7 @@
 /** Occurrences of events in a range of time, and when a person is busy. */
 import { refuse } from "../../environment/server.ts";
 import { expandOccurrences, formatMinute, formatTime, type Occurrence } from "./recurrence.ts";
-import { Event, CalendarState } from "./state.ts";
+import type { Event, CalendarState } from "./state.ts";
 import { getOriginal } from "../../environment/draft.ts";
 
 /** Whether the person is busy during the event: they organize it, or answered yes or maybe. */

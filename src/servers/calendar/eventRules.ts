@@ -14,7 +14,8 @@ import {
   formatMinute,
   type Occurrence,
 } from "./recurrence.ts";
-import { Event, CalendarState, findEvent, findCalendar } from "./state.ts";
+import type { Event, CalendarState } from "./state.ts";
+import { findEvent, findCalendar } from "./state.ts";
 import { getOriginal } from "../../environment/draft.ts";
 
 /** The calendar, if the user may add events to it. */

@@ -1,7 +1,8 @@
 /** Parameters of events, and the creation of an event that the user organizes. */
 import { z } from "zod";
 import type { RecurrenceRule } from "./recurrence.ts";
-import { CalendarState, findPersonId, type Event } from "./state.ts";
+import type { CalendarState } from "./state.ts";
+import { findPersonId, type Event } from "./state.ts";
 import {
   exampleLengths,
   people,

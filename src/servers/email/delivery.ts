@@ -1,6 +1,6 @@
 /** Sends messages: checks recipients and limits, and adds messages to threads. */
 import { refuse, type ToolContext } from "../../environment/server.ts";
-import { EmailState } from "./state.ts";
+import type { EmailState } from "./state.ts";
 import { getOriginal } from "../../environment/draft.ts";
 
 /**

@@ -2,10 +2,7 @@
 import { defineGenerator } from "../shared/generator.ts";
 import { generateFromShipped } from "../shared/shippedFixture.ts";
 import { server } from "./server.ts";
-
-interface FilesystemState {
-  readonly users: Readonly<Record<string, { readonly name: string }>>;
-}
+import type { FilesystemState } from "./state.ts";
 
 export const generator = defineGenerator<FilesystemState>({
   server,

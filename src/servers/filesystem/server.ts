@@ -1,55 +1,44 @@
 /**
- * A POSIX tree with a shell's forty words: directories, files, links and archives under owners,
- * modes and a quota, with a current directory and a trash. The order of the tools is the order in
- * which models see them.
+ * The filesystem server: a POSIX file tree with the commands of a shell, a current directory and a
+ * trash.
  */
 import { defineServer } from "../../environment/server.ts";
-import { archiveTools } from "./archive.ts";
-import { directoryTools, moveTools, ownerTools } from "./change.ts";
-import { lookTools, placeTools, roomTools } from "./navigate.ts";
-import { compareTools, searchTools, viewTools } from "./read.ts";
-import { textTools } from "./text.ts";
-import { trashTools } from "./trash.ts";
-import { World } from "./state.ts";
-
-const { pwd, cd, ls, tree } = placeTools;
-const { stat, exists, find, readlink } = lookTools;
-const { mkdir, rmdir, touch } = directoryTools;
-const { mv, cp, rename, ln } = moveTools;
-const { rm, list_trash, restore_trash } = trashTools;
+import { archiveTools } from "./archiveTools.ts";
+import { directoryTools } from "./directoryTools.ts";
+import { moveTools } from "./moveTools.ts";
+import { permissionTools } from "./permissionTools.ts";
+import { entryQueries, linkQueries } from "./entryQueries.ts";
+import { navigationTools } from "./navigationTools.ts";
+import { spaceTools } from "./spaceTools.ts";
+import { checksumTools, compareTools } from "./compareTools.ts";
+import { searchTools } from "./searchTools.ts";
+import { viewTools } from "./viewTools.ts";
+import { FilesystemState } from "./state.ts";
+import { textTools } from "./textTools.ts";
+import { removalTools, trashTools } from "./trashTools.ts";
 
 export const server = defineServer({
   name: "filesystem",
   category: "Productivity",
   summary:
     "a home and a shared folder: files, directories, links, archives, permissions, quota and a trash",
-  schema: World,
+  schema: FilesystemState,
+  // the order in which models see the tools
   tools: {
-    pwd,
-    cd,
-    ls,
-    tree,
-    stat,
-    exists,
-    find,
-    mkdir,
-    rmdir,
-    touch,
-    rm,
-    mv,
-    cp,
-    rename,
-    ln,
-    readlink,
+    ...navigationTools,
+    ...entryQueries,
+    ...directoryTools,
+    ...removalTools,
+    ...moveTools,
+    ...linkQueries,
     ...viewTools,
     ...searchTools,
-    diff: compareTools.diff,
+    ...compareTools,
     ...textTools,
-    ...ownerTools,
-    ...roomTools,
+    ...permissionTools,
+    ...spaceTools,
     ...archiveTools,
-    checksum: compareTools.checksum,
-    list_trash,
-    restore_trash,
+    ...checksumTools,
+    ...trashTools,
   },
 });

@@ -3,7 +3,8 @@ import { addDays } from "../../environment/time.ts";
 import { computeTotal } from "./state.ts";
 import type { Firm } from "../shared/cast.ts";
 import type { GeneratorContext } from "../shared/generator.ts";
-import { type Line, type Method, BooksBuilder } from "./booksBuilder.ts";
+import type { BooksBuilder } from "./booksBuilder.ts";
+import { type Line, type Method } from "./booksBuilder.ts";
 import type { WrittenInvoice } from "./writtenInvoices.ts";
 
 const workItems = [

@@ -1,13 +1,20 @@
-/** Tools that change what is in a text file. How lines are read or ordered is not their affair. */
+/** Tools that change text files. */
 import { z } from "zod";
-import { refuse } from "../../environment/server.ts";
-import { newFile, put, reserve, rewrite } from "./edit.ts";
-import { brief, find, locate, onlyFile, readable, shown, type Found } from "./resolve.ts";
-import { linesOf } from "./read.ts";
-import { bytesIn, newPath, path, tool } from "./state.ts";
+import { createToolFactory, refuse } from "../../environment/server.ts";
+import { createFile } from "./newEntries.ts";
+import { addEntry, rewriteFile } from "./treeEdits.ts";
+import { reserveSpace } from "./quota.ts";
+import { shorten, resolvePath, formatPath, type ExistingPath } from "./paths.ts";
+import { findEntry, requireFile, findReadableFile } from "./lookups.ts";
+import { splitLines } from "./lines.ts";
+import { countBytes } from "./entries.ts";
+import { newPathSchema, path } from "./parameters.ts";
+import { FilesystemState } from "./state.ts";
 
-const longestText = 20_000;
-const line = [
+const tool = createToolFactory(FilesystemState);
+
+const maxTextLength = 20_000;
+const exampleLines = [
   "Call Ben on Friday",
   "Send the invoice to Bluepeak",
   "Ask Chloe for the logo",
@@ -19,8 +26,8 @@ const line = [
   "Print three copies",
   "Backup done",
 ];
-const text = z.string().max(longestText);
-const modified = { path: path.file, bytes: z.int().describe("Size after the change") };
+const text = z.string().max(maxTextLength);
+const changeResult = { path: path.file, bytes: z.int().describe("Size after the change") };
 
 export const textTools = {
   write_file: tool({
@@ -30,7 +37,7 @@ export const textTools = {
     destructive: true,
     idempotent: true,
     input: {
-      path: newPath(
+      path: newPathSchema(
         "memo.txt",
         "plan.txt",
         "agenda.md",
@@ -42,29 +49,29 @@ export const textTools = {
         "~/shopping.txt",
         "~/invoices/readme.md",
       ).describe("Path of the file"),
-      text: text.describe("What the file then holds").meta({ examples: line }),
+      text: text.describe("What the file then holds").meta({ examples: exampleLines }),
       overwrite: z.boolean().optional().describe("Replace the file if it exists"),
     },
-    returns: modified,
-    run(world, { path: given, text: wanted, overwrite = false }, { now }) {
-      const place = locate(world, given);
-      const { at, entry } = place;
-      const bytes = bytesIn(wanted);
+    returns: changeResult,
+    run(state, { path: input, text: wanted, overwrite = false }, { now }) {
+      const place = resolvePath(state, input);
+      const { segments, entry } = place;
+      const bytes = countBytes(wanted);
       if (!entry) {
-        reserve(world, bytes, 1);
-        put(world, place, newFile(world, wanted, now), now);
+        reserveSpace(state, bytes, 1);
+        addEntry(state, place, createFile(state, wanted, now), now);
       } else {
-        const found = place as Found;
-        onlyFile(found);
+        const found = place as ExistingPath;
+        requireFile(found);
         if (!overwrite)
           refuse(
             "conflict",
-            `${shown(world, at)} already exists`,
+            `${formatPath(state, segments)} already exists`,
             "pass overwrite: true to replace it, or use filesystem_append_file",
           );
-        rewrite(world, found, bytes - bytesIn(found.entry.text), () => wanted, now);
+        rewriteFile(state, found, bytes - countBytes(found.entry.text), () => wanted, now);
       }
-      return { path: shown(world, at), bytes };
+      return { path: formatPath(state, segments), bytes };
     },
   }),
   append_file: tool({
@@ -72,16 +79,19 @@ export const textTools = {
     summary: "Add a line, or several, at the end of a text file that exists.",
     input: {
       path: path.file.describe("Text file"),
-      text: text.min(1).describe("Line to add").meta({ examples: line }),
+      text: text.min(1).describe("Line to add").meta({ examples: exampleLines }),
     },
     returns: { path: path.file, lines: z.int().describe("Lines after the change") },
-    run(world, { path: given, text: added }, { now }) {
-      const place = find(world, given);
-      onlyFile(place);
+    run(state, { path: input, text: added }, { now }) {
+      const place = findEntry(state, input);
+      requireFile(place);
       const { text: old } = place.entry;
       const more = `${old === "" || old.endsWith("\n") ? "" : "\n"}${added}${added.endsWith("\n") ? "" : "\n"}`;
-      rewrite(world, place, bytesIn(more), () => old + more, now);
-      return { path: shown(world, place.at), lines: linesOf(old).length + linesOf(added).length };
+      rewriteFile(state, place, countBytes(more), () => old + more, now);
+      return {
+        path: formatPath(state, place.segments),
+        lines: splitLines(old).length + splitLines(added).length,
+      };
     },
   }),
   replace_in_file: tool({
@@ -99,20 +109,20 @@ export const textTools = {
       first: z.boolean().optional().describe("Only the first time"),
     },
     returns: { path: path.file, replaced: z.int().describe("How many times") },
-    run(world, { path: given, find: old, replace, first = false }, { now }) {
-      const place = readable(world, given);
+    run(state, { path: input, find: old, replace, first = false }, { now }) {
+      const place = findReadableFile(state, input);
       const parts = place.entry.text.split(old);
       if (parts.length === 1)
         refuse(
           "not_found",
-          `${shown(world, place.at)} does not contain ${brief(old)}`,
+          `${formatPath(state, place.segments)} does not contain ${shorten(old)}`,
           "filesystem_cat shows the file, filesystem_grep finds a text",
         );
       const times = first ? 1 : parts.length - 1;
       const changed = () =>
         first ? `${parts[0]!}${replace}${parts.slice(1).join(old)}` : parts.join(replace);
-      rewrite(world, place, times * (bytesIn(replace) - bytesIn(old)), changed, now);
-      return { path: shown(world, place.at), replaced: times };
+      rewriteFile(state, place, times * (countBytes(replace) - countBytes(old)), changed, now);
+      return { path: formatPath(state, place.segments), replaced: times };
     },
   }),
   truncate: tool({
@@ -129,15 +139,15 @@ export const textTools = {
         .describe("How many lines stay; 0 empties the file")
         .meta({ examples: [0, 1, 2, 3] }),
     },
-    returns: modified,
-    run(world, { path: given, lines }, { now }) {
-      const place = find(world, given);
-      onlyFile(place);
-      const all = linesOf(place.entry.text);
+    returns: changeResult,
+    run(state, { path: input, lines }, { now }) {
+      const place = findEntry(state, input);
+      requireFile(place);
+      const all = splitLines(place.entry.text);
       if (lines > all.length)
         refuse(
           "precondition_failed",
-          `${shown(world, place.at)} has fewer lines than ${lines}: ${all.length}`,
+          `${formatPath(state, place.segments)} has fewer lines than ${lines}: ${all.length}`,
           `choose at most ${all.length}`,
         );
       const kept = all
@@ -145,8 +155,8 @@ export const textTools = {
         .map(it => `${it}\n`)
         .join("");
       const cut = kept.length > place.entry.text.length ? place.entry.text : kept;
-      rewrite(world, place, 0, () => cut, now);
-      return { path: shown(world, place.at), bytes: bytesIn(cut) };
+      rewriteFile(state, place, 0, () => cut, now);
+      return { path: formatPath(state, place.segments), bytes: countBytes(cut) };
     },
   }),
 };

@@ -1,15 +1,18 @@
 /**
- * Tools that remove and bring back: the trash keeps what was removed, with the path it came from,
- * until it is restored.
+ * Tools that remove entries and restore them from the trash, which keeps the path they came from.
  */
 import { z } from "zod";
 import { id, minute } from "../../environment/fieldSchemas.ts";
-import { findEntity, refuse } from "../../environment/server.ts";
-import { put, take } from "./edit.ts";
-import { brief, find, locate, pathOf, shown } from "./resolve.ts";
-import { nameOf, path, tool } from "./state.ts";
+import { createToolFactory, findEntity, refuse } from "../../environment/server.ts";
+import { addEntry, removeEntry } from "./treeEdits.ts";
+import { shorten, resolvePath, joinSegments, formatPath } from "./paths.ts";
+import { findEntry } from "./lookups.ts";
+import { nameSchema, path } from "./parameters.ts";
+import { FilesystemState } from "./state.ts";
 
-export const trashTools = {
+const tool = createToolFactory(FilesystemState);
+
+export const removalTools = {
   rm: tool({
     effect: "write",
     summary:
@@ -23,47 +26,50 @@ export const trashTools = {
         .describe("Needed for a directory: remove it with all that is in it"),
       permanent: z.boolean().optional().describe("Remove for good, without the trash"),
     },
-    returns: { name: nameOf("trash_item"), trash_id: id("trash_item").optional() },
-    run(world, { path: given, recursive = false, permanent = false }, { now, newId }) {
-      const place = find(world, given, { follow: false });
-      const { entry, at } = place;
+    returns: { name: nameSchema("trash_item"), trash_id: id("trash_item").optional() },
+    run(state, { path: input, recursive = false, permanent = false }, { now, newId }) {
+      const place = findEntry(state, input, { follow: false });
+      const { entry, segments } = place;
       if (entry.type === "directory" && !recursive)
         refuse(
           "precondition_failed",
-          `${brief(given)} is a directory`,
+          `${shorten(input)} is a directory`,
           "pass recursive: true to remove it with all that is in it, or use filesystem_rmdir if it is empty",
         );
-      take(world, place, now);
-      const name = at.at(-1)!;
+      removeEntry(state, place, now);
+      const name = segments.at(-1)!;
       if (permanent) return { name };
       const trash_id = newId("trash");
-      world.trash[trash_id] = { name, from: pathOf(at), removed: now, entry };
+      state.trash[trash_id] = { name, from: joinSegments(segments), removed: now, entry };
       return { name, trash_id };
     },
   }),
+};
+
+export const trashTools = {
   list_trash: tool({
     effect: "read",
     summary:
       "List what is in the trash, the last removed first, all of it or only names that contain some words.",
     requires: ["rm"],
     input: {
-      name: nameOf("trash_item").optional().describe("Only names that contain this"),
+      name: nameSchema("trash_item").optional().describe("Only names that contain this"),
       limit: z.int().min(1).max(50).optional().describe("At most this many, 10 if not given"),
     },
     returns: {
       count: z.int(),
       items: z.array(
         z.object({
-          name: nameOf("trash_item"),
+          name: nameSchema("trash_item"),
           trash_id: id("trash_item"),
           from: z.string(),
           removed: minute(),
         }),
       ),
     },
-    run(world, { name = "", limit = 10 }) {
+    run(state, { name = "", limit = 10 }) {
       const part = name.toLowerCase();
-      const rows = Object.entries(world.trash).filter(([, it]) =>
+      const rows = Object.entries(state.trash).filter(([, it]) =>
         it.name.toLowerCase().includes(part),
       );
       rows.sort(([a, x], [b, y]) =>
@@ -74,7 +80,7 @@ export const trashTools = {
         items: rows.slice(0, limit).map(([trash_id, it]) => ({
           name: it.name,
           trash_id,
-          from: shown(world, it.from),
+          from: formatPath(state, it.from),
           removed: it.removed,
         })),
       };
@@ -90,19 +96,19 @@ export const trashTools = {
         .describe("Directory to restore into, where it was if not given"),
     },
     returns: { path: path.file },
-    run(world, { trash_id, directory }, { now }) {
+    run(state, { trash_id, directory }, { now }) {
       const { name, from, entry } = findEntity(
-        world.trash,
+        state.trash,
         trash_id,
         "item in the trash with id",
         "filesystem_list_trash gives the ids",
       );
-      const place = locate(world, directory === undefined ? from : `${directory}/${name}`, {
+      const place = resolvePath(state, directory === undefined ? from : `${directory}/${name}`, {
         follow: false,
       });
-      put(world, place, entry, now);
-      delete world.trash[trash_id];
-      return { path: shown(world, place.at) };
+      addEntry(state, place, entry, now);
+      delete state.trash[trash_id];
+      return { path: formatPath(state, place.segments) };
     },
   }),
 };
