@@ -2,7 +2,7 @@
 import { UserError } from "../userError.ts";
 import type { ChatModel } from "../policy/chatModel.ts";
 import type { ModelTeacher } from "../synthesis/pipeline/runSynthesis.ts";
-import { createLlmRoles } from "../synthesis/teachers/chatModelTeacher.ts";
+import { createLlmRoles } from "../synthesis/teachers/llmRoles.ts";
 import type { CliContext, Values } from "./command.ts";
 import {
   readEndpointOptions,

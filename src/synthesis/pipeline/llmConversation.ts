@@ -1,6 +1,6 @@
 /** Gives the roles of a conversation to a language model; the user simulator still plans the turns. */
-import type { LlmRoles } from "../teachers/chatModelTeacher.ts";
-import type { TurnPlan } from "../teachers/turnPrompt.ts";
+import type { LlmRoles } from "../teachers/llmRoles.ts";
+import type { TurnPlan } from "../teachers/turnPlan.ts";
 import type { ConversationContext } from "../user/conversationContext.ts";
 import type { UserSimulator } from "../user/userSimulator.ts";
 import type { ConversationSetup } from "./conversationSetup.ts";
@@ -28,7 +28,7 @@ export function assignLlmRoles(
   );
   const conversation = { ...setup.conversation, tools };
   const { persona, now, isMinimal, sample } = context;
-  const createPlan = (kind: TurnPlan["kind"], plain: string): TurnPlan => ({
+  const getPlan = (kind: TurnPlan["kind"], plain: string): TurnPlan => ({
     kind,
     plain,
     turn: simulator?.turn,
@@ -41,7 +41,7 @@ export function assignLlmRoles(
   });
   const roles = llmRoles.assign({
     planner: setup.user,
-    plan: createPlan,
+    getPlan,
     onTurnChecked: done =>
       simulator?.recordOutcomes(
         done.map(({ intent, call }) => ({ intent, outcome: call.outcome })),

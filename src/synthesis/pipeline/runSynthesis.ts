@@ -10,7 +10,7 @@ import { readTasks } from "../../trajectory/file.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { UserError } from "../../userError.ts";
 import { listVerdictFiles, readVerdicts } from "../graph/edgeVerdicts.ts";
-import type { LlmRoles } from "../teachers/chatModelTeacher.ts";
+import type { LlmRoles } from "../teachers/llmRoles.ts";
 import { synthesizeConcurrently } from "./concurrentSynthesis.ts";
 import type { MenuKind, Preset } from "./presets.ts";
 import { readRejected, rejectedFileFor, type Report } from "./report.ts";

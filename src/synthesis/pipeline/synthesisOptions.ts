@@ -2,7 +2,7 @@
 import type { Catalog } from "../../environment/catalog.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { EdgeVerdicts } from "../graph/edgeVerdicts.ts";
-import type { LlmRoles } from "../teachers/chatModelTeacher.ts";
+import type { LlmRoles } from "../teachers/llmRoles.ts";
 import type { MenuKind, Preset } from "./presets.ts";
 
 export interface SynthesisOptions {

@@ -1,78 +1,44 @@
 /**
- * A chat model in both parts of a talk: it words the user's turns and, as the assistant, makes the
- * calls. The assistant sees what a policy sees and nothing of the plan. Does not judge whether the
- * calls were the right ones.
+ * A chat model as the assistant of a conversation. It sees what a policy sees and nothing of the
+ * user's plan. Whether it made the right calls is checked by the user's side.
  */
-import type { Tool } from "../../environment/server.ts";
 import type { ChatMessage, ChatModel } from "../../policy/chatModel.ts";
 import { chatTool, messageIn, messagesOf } from "../../policy/endpointPolicy.ts";
 import type { AssistantMessage, Conversation } from "../../policy/policy.ts";
 import type { CallEvent } from "../../trajectory/trajectory.ts";
-import type { TurnPlan } from "./turnPrompt.ts";
-import { ChatModelUser, type ChatModelUserOptions } from "./chatModelUser.ts";
 import { containsToken } from "../text/containsToken.ts";
-import { hasInvisibleCharacters, findUnspokenId } from "./grounding.ts";
-import { matchesIntent } from "./turnCheck.ts";
-import type { SimulatedUser } from "./simulatedUser.ts";
+import { findUnspokenId, hasInvisibleCharacters } from "./grounding.ts";
 import type { Recovery, Teacher } from "./teacher.ts";
+import { matchesIntent } from "./turnCheck.ts";
+import type { TurnPlan } from "./turnPlan.ts";
 
-/** Who plays a talk that has been planned. */
-export interface LlmRoles {
-  /** How the teacher is named in tasks. */
-  readonly name: string;
-  assign(part: RoleSetup): { readonly user: SimulatedUser; readonly teacher: Teacher };
-}
+/** The sampling temperature of the first attempt, and the increase per rejected message. */
+const temperature = { first: 0.2, increase: 0.1 };
 
-/** What there is to play. */
-export interface RoleSetup extends Omit<ChatModelUserOptions, "model"> {
-  readonly conversation: Conversation;
-}
+/** Tokens of a message. */
+const maxTokens = 1200;
 
-/** A cast of one chat model. `name`: such as `endpoint:gemma` or `editor:gpt`. */
-export const createLlmRoles = (model: ChatModel, name: string): LlmRoles => ({
-  name,
-  assign(part) {
-    const user = new ChatModelUser({ ...part, model });
-    return {
-      user,
-      teacher: new ChatModelTeacher({
-        model,
-        name,
-        planOf: () => user.plan,
-        conversation: part.conversation,
-        signal: part.signal,
-      }),
-    };
-  },
-});
+/** Characters of a reply. */
+const maxReplyLength = 4000;
 
-/**
- * How freely the assistant answers at first, and how much more freely after each message that could
- * not be used.
- */
-const temperature = { first: 0.2, more: 0.1 };
-
-/** Tokens of a message at most, and characters of a reply. */
-const longestMessage = 1200;
-const longestReply = 4000;
-
-interface ChatModelTeacherOptions {
+export interface ChatModelTeacherOptions {
   readonly model: ChatModel;
   readonly name: string;
-  /** What the user's turn was about: how well a call could be made good, never what to call. */
-  readonly planOf: () => TurnPlan | undefined;
+  /** The plan of the user's turn, used to check recoveries and ids, never shown to the model. */
+  readonly getPlan: () => TurnPlan | undefined;
   readonly conversation: Conversation;
   readonly signal: AbortSignal | undefined;
 }
 
 export class ChatModelTeacher implements Teacher {
   readonly name: string;
-  readonly #of: ChatModelTeacherOptions;
-  #complaints = 0;
+  readonly #options: ChatModelTeacherOptions;
+  /** Messages in a row that were rejected. */
+  #rejections = 0;
 
-  constructor(teaching: ChatModelTeacherOptions) {
-    this.name = teaching.name;
-    this.#of = teaching;
+  constructor(options: ChatModelTeacherOptions) {
+    this.name = options.name;
+    this.#options = options;
   }
 
   async next(
@@ -80,55 +46,59 @@ export class ChatModelTeacher implements Teacher {
     recovery?: { readonly kind: Recovery; readonly failed: CallEvent },
     complaint?: string,
   ): Promise<AssistantMessage> {
-    this.#complaints = complaint === undefined ? 0 : this.#complaints + 1;
-    const remark =
+    const { model, signal } = this.#options;
+    this.#rejections = complaint === undefined ? 0 : this.#rejections + 1;
+    const instruction =
       complaint === undefined
-        ? recovery && remarks[recovery.kind]
+        ? recovery && recoveryInstructions[recovery.kind]
         : `Your last message was not used: ${complaint}. Write it again.`;
     const messages: ChatMessage[] = [
       ...messagesOf(conversation),
-      ...(remark === undefined ? [] : [{ role: "user" as const, content: `(${remark})` }]),
+      ...(instruction === undefined
+        ? []
+        : [{ role: "user" as const, content: `(${instruction})` }]),
     ];
-    const heat = temperature.first + temperature.more * this.#complaints;
-    const answer = await this.#of.model.complete(
+    const answer = await model.complete(
       {
         messages,
         tools: conversation.tools.map(chatTool),
-        temperature: heat,
-        maxTokens: longestMessage,
+        temperature: temperature.first + temperature.increase * this.#rejections,
+        maxTokens,
       },
-      this.#of.signal,
+      signal,
     );
     const message = messageIn(answer);
     if (recovery?.kind === "give-up") return { ...message, calls: [] };
-    // what is said beside calls is said to nobody
+    // the user does not see text beside calls
     return message.calls.length > 0 ? { ...message, text: "" } : message;
   }
 
-  /** What the user said to do in that case, or nothing more; a mistake of its own it can mend. */
+  /** The user's second choice or giving up; any recovery after a mistake of the model's own. */
   listRecoveries(failed: CallEvent): readonly Recovery[] {
-    const wish = this.#of.planOf()?.turn?.intents.find(it => matchesIntent(failed, it));
-    if (!wish) return ["retry", "alternative", "give-up"];
-    return wish.fallback ? ["retry", "give-up"] : ["give-up"];
+    const { turn } = this.#options.getPlan() ?? {};
+    const intent = turn?.intents.find(it => matchesIntent(failed, it));
+    if (!intent) return ["retry", "alternative", "give-up"];
+    return intent.fallback ? ["retry", "give-up"] : ["give-up"];
   }
 
   findFlaw(text: string): string | undefined {
-    const tool = this.#of.conversation.tools.find((it: Tool) => containsToken(text, it.name));
+    const { conversation, getPlan } = this.#options;
+    const tool = conversation.tools.find(it => containsToken(text, it.name));
     if (tool) return `it names the tool ${tool.name}`;
-    const plan = this.#of.planOf();
-    const said = this.#of.conversation.events
+    const plan = getPlan();
+    const userText = conversation.events
       .flatMap(it => (it.kind === "user" ? [it.text] : []))
       .join("\n");
-    const id = plan && findUnspokenId(text, { ...plan, plain: said });
+    const id = plan && findUnspokenId(text, { ...plan, plain: userText });
     if (id !== undefined) return `it says the identifier ${id}, which means nothing to the user`;
-    if (text.length > longestReply) return `it has ${text.length} characters`;
+    if (text.length > maxReplyLength) return `it has ${text.length} characters`;
     return /^\s*[[{]|```|<\/?tool_call>/.test(text) || hasInvisibleCharacters(text)
       ? "it is no message to a person"
       : undefined;
   }
 }
 
-const remarks: Readonly<Record<Recovery, string>> = {
+const recoveryInstructions: Readonly<Record<Recovery, string>> = {
   retry:
     "That call failed. Mend it if the answer tells you how, or do what was asked for in that case.",
   alternative: "That call failed. Try another way with the tools on offer, if there is one.",

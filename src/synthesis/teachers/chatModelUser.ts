@@ -1,97 +1,94 @@
 /**
- * The user's side of a talk in the words of a chat model: what is wanted is planned on the live
- * session as ever, the model says it, and what it says must hold. Does not know which calls will
- * come of it.
+ * The user's side of a conversation, worded by a chat model. The intents are planned on the live
+ * session as usual; the model's text must say them and nothing else.
  */
 import { z } from "zod";
 import type { ChatModel } from "../../policy/chatModel.ts";
 import { completeAs } from "../../policy/structured.ts";
 import type { CallEvent } from "../../trajectory/trajectory.ts";
-import { buildTurnPrompt, type TurnPlan } from "./turnPrompt.ts";
-import { findGroundingFlaw, type TextFlaw } from "./grounding.ts";
-import { checkTurn, type TurnResult } from "./turnCheck.ts";
 import type { TurnKind } from "../user/userPlan.ts";
+import { findGroundingFlaw, type TextFlaw } from "./grounding.ts";
 import type { SimulatedUser } from "./simulatedUser.ts";
+import { checkTurn, type TurnResult } from "./turnCheck.ts";
+import type { TurnPlan } from "./turnPlan.ts";
+import { buildTurnPrompt, type RejectedText } from "./turnPrompt.ts";
 
-/**
- * How freely the model writes at first, and how much more freely after each message that could not
- * be used.
- */
-const temperature = { first: 0.8, more: 0.1 };
+/** The sampling temperature of the first attempt, and the increase per further attempt. */
+const temperature = { first: 0.8, increase: 0.1 };
 
-/** Tokens of a message at most. */
-const longestMessage = 600;
+/** Tokens of a message. */
+const maxTokens = 600;
 
-const shape = z.strictObject({ text: z.string() });
+const messageSchema = z.strictObject({ text: z.string() });
 
 export interface ChatModelUserOptions {
   readonly model: ChatModel;
-  /** Who plans the turns. */
+  /** Plans the turns. */
   readonly planner: SimulatedUser;
-  /** The plan of the turn that was planned last. */
-  readonly plan: (kind: TurnKind, plain: string) => TurnPlan;
-  /** Told which wishes were called for, with the answers. */
+  /** Returns the plan of the latest turn. `plain`: its text by the templates. */
+  readonly getPlan: (kind: TurnKind, plain: string) => TurnPlan;
+  /** Called with the calls that were made for the turn's intents. */
   readonly onTurnChecked: (done: TurnResult["done"]) => void;
   readonly signal: AbortSignal | undefined;
 }
 
 export class ChatModelUser implements SimulatedUser {
-  readonly #of: ChatModelUserOptions;
+  readonly #options: ChatModelUserOptions;
   #plan: TurnPlan | undefined;
-  #before: { text: string; complaint: string } | undefined;
+  #rejected: RejectedText | undefined;
   #attempt = 0;
   #flaw: TextFlaw | undefined;
 
-  constructor(speaking: ChatModelUserOptions) {
-    this.#of = speaking;
+  constructor(options: ChatModelUserOptions) {
+    this.#options = options;
   }
 
-  /** Of the turn that is being said. */
+  /** The plan of the current turn. */
   get plan(): TurnPlan | undefined {
     return this.#plan;
   }
 
   get stuckReason(): string | undefined {
-    return this.#flaw?.complaint ?? this.#of.planner.stuckReason;
+    return this.#flaw?.complaint ?? this.#options.planner.stuckReason;
   }
 
   get owesAnswer(): boolean {
-    return this.#of.planner.owesAnswer;
+    return this.#options.planner.owesAnswer;
   }
 
   get hasMore(): boolean {
-    return this.#of.planner.hasMore;
+    return this.#options.planner.hasMore;
   }
 
-  /** Asked again within a turn, it says the same thing otherwise. */
+  /** A further call within a turn words the same plan again. */
   async nextTurn(kind: TurnKind): Promise<string | undefined> {
-    const { model, planner, signal } = this.#of;
+    const { model, planner, getPlan, signal } = this.#options;
     if (!this.#plan) {
       const plain = await planner.nextTurn(kind);
       if (plain === undefined) return undefined;
-      this.#plan = this.#of.plan(kind, plain);
+      this.#plan = getPlan(kind, plain);
       this.#attempt = 0;
-      this.#before = undefined;
+      this.#rejected = undefined;
     }
-    const heat = temperature.first + temperature.more * this.#attempt++;
     const request = {
-      messages: buildTurnPrompt(this.#plan, this.#before),
-      temperature: heat,
-      maxTokens: longestMessage,
+      messages: buildTurnPrompt(this.#plan, this.#rejected),
+      temperature: temperature.first + temperature.increase * this.#attempt++,
+      maxTokens,
     };
-    const answer = await completeAs(model, "user_message", shape, request, signal);
-    const text = "value" in answer ? answer.value.text.trim() : "";
-    this.#flaw =
-      "flaw" in answer
-        ? { event: "unusable", complaint: answer.flaw }
-        : this.#flawOf(text, this.#plan);
-    this.#before =
-      this.#flaw && "value" in answer ? { text, complaint: this.#flaw.complaint } : undefined;
+    const answer = await completeAs(model, "user_message", messageSchema, request, signal);
+    if ("flaw" in answer) {
+      this.#flaw = { event: "unusable", complaint: answer.flaw };
+      this.#rejected = undefined;
+      return "";
+    }
+    const text = answer.value.text.trim();
+    this.#flaw = this.#checkText(text, this.#plan);
+    this.#rejected = this.#flaw && { text, complaint: this.#flaw.complaint };
     return text;
   }
 
-  #flawOf(text: string, plan: TurnPlan): TextFlaw | undefined {
-    const leak = this.#of.planner.findFlaw(text);
+  #checkText(text: string, plan: TurnPlan): TextFlaw | undefined {
+    const leak = this.#options.planner.findFlaw(text);
     return leak === undefined
       ? findGroundingFlaw(text, plan)
       : { event: leak, complaint: `it ${leak}` };
@@ -104,8 +101,8 @@ export class ChatModelUser implements SimulatedUser {
   receiveResult(calls: readonly CallEvent[]): string | undefined {
     const plan = this.#plan!;
     this.#plan = undefined;
-    const { done, failure: letDown } = checkTurn(plan, calls);
-    if (letDown === undefined) this.#of.onTurnChecked(done);
-    return letDown;
+    const { done, failure } = checkTurn(plan, calls);
+    if (failure === undefined) this.#options.onTurnChecked(done);
+    return failure;
   }
 }

@@ -8,7 +8,7 @@ import type { CallEvent } from "../../trajectory/trajectory.ts";
 import type { Intent } from "../user/intent.ts";
 import type { PlannedIntent } from "../user/userPlan.ts";
 import type { IntentResult } from "./turnMessage.ts";
-import type { TurnPlan } from "./turnPrompt.ts";
+import type { TurnPlan } from "./turnPlan.ts";
 
 export interface TurnResult {
   /** The calls that were made for intents. */

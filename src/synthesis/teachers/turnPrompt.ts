@@ -1,7 +1,7 @@
 /**
- * A user's turn as a chat model is asked to write it: who speaks, what day it is, what is wanted
- * with every value that must be said, and the names there are. Holds no id that a person would not
- * say, and no tool's name. Knows no model.
+ * Builds the prompt with which a chat model words a user turn: the person, the day, the intents with
+ * every value that must be said, and the names that exist. It contains no ids that people do not say
+ * and no tool names.
  */
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Tool } from "../../environment/server.ts";
@@ -9,31 +9,12 @@ import { getWeekdayName } from "../../environment/time.ts";
 import type { ChatMessage } from "../../policy/chatModel.ts";
 import type { Event } from "../../trajectory/trajectory.ts";
 import { removeMarks } from "../text/valueMarks.ts";
-import type { Persona } from "../text/personas.ts";
-import type { TurnKind, UserTurn } from "../user/userPlan.ts";
-import type { EntitySample } from "../user/entityInstance.ts";
-import type { Intent } from "../user/intent.ts";
 import type { EntityInstance } from "../user/entityInstance.ts";
+import type { Intent } from "../user/intent.ts";
+import { isReticent, type TurnPlan } from "./turnPlan.ts";
 
-/** What is known of a turn before it is worded. */
-export interface TurnPlan {
-  /** How the grammar would say it. */
-  readonly plain: string;
-  /** Undefined where nothing is to be called. */
-  readonly turn: UserTurn | undefined;
-  readonly kind: TurnKind;
-  readonly persona: Persona;
-  readonly now: string;
-  readonly isMinimal: boolean;
-  /** What there is to talk about. */
-  readonly sample: EntitySample | undefined;
-  /** The tools on offer. */
-  readonly tools: readonly Tool[];
-  readonly events: readonly Event[];
-}
-
-/** Things named to the model: of one kind, and kinds. */
-const around = { things: 8, kinds: 8 };
+/** Most kinds of entities in a prompt, and most names of each kind. */
+const nameLimits = { kinds: 8, names: 8 };
 
 const rules = `You write one message that a person types to an assistant. You are told in JSON who the person is, what day it is, what the person wants, and which names exist.
 - Ask for everything under "wants", in that order, and for nothing else. Where it is empty, say just what "plain" says.
@@ -44,40 +25,30 @@ const rules = `You write one message that a person types to an assistant. You ar
 - Do not answer the message, do not explain it, do not greet twice in one talk.
 Answer with JSON: {"text": "the message"}.`;
 
-/** What a chat model is asked for. `complaint`: what was wrong with its message before. */
-export function buildTurnPrompt(
-  plan: TurnPlan,
-  before: { readonly text: string; readonly complaint: string } | undefined,
-): ChatMessage[] {
-  const asked: ChatMessage[] = [
+/** A message that could not be used. */
+export interface RejectedText {
+  readonly text: string;
+  readonly complaint: string;
+}
+
+/** Builds the messages of the request. `rejected`: the model's previous attempt. */
+export function buildTurnPrompt(plan: TurnPlan, rejected: RejectedText | undefined): ChatMessage[] {
+  const messages: ChatMessage[] = [
     { role: "system", content: rules },
     { role: "user", content: JSON.stringify(describeTurn(plan), null, 1) },
   ];
-  if (!before) return asked;
+  if (!rejected) return messages;
+  const { text, complaint } = rejected;
   return [
-    ...asked,
-    { role: "assistant", content: JSON.stringify({ text: before.text }) },
-    { role: "user", content: `That message cannot be used: ${before.complaint}. Write it again.` },
+    ...messages,
+    { role: "assistant", content: JSON.stringify({ text }) },
+    { role: "user", content: `That message cannot be used: ${complaint}. Write it again.` },
   ];
 }
 
-function describeTurn({
-  plain,
-  turn,
-  kind,
-  persona,
-  now,
-  isMinimal,
-  sample,
-  events,
-}: TurnPlan): JsonObject {
-  const conversation = events.flatMap((it): JsonObject[] =>
-    it.kind === "user"
-      ? [{ person: it.text }]
-      : it.kind === "assistant" && it.text !== ""
-        ? [{ assistant: it.text }]
-        : [],
-  );
+function describeTurn(plan: TurnPlan): JsonObject {
+  const { plain, turn, kind, persona, now, isMinimal } = plan;
+  const conversation = describeConversation(plan.events);
   const wants = (turn?.intents ?? []).map(it => ({
     ...describeIntent(it),
     ...(it.fallback ? { if_refused: describeIntent(it.fallback) } : {}),
@@ -97,36 +68,29 @@ function describeTurn({
       ? {}
       : { leave_out: `what the assistant will have to ask for: "${turn.question}"` }),
     plain,
-    ...(isReticent({ turn, isMinimal }) ? {} : { names_that_exist: listKnownNames(sample, turn) }),
+    ...(isReticent(plan) ? {} : { names_that_exist: listNames(plan) }),
   };
 }
 
-/**
- * Nothing may be named that the plain wording leaves out: it would tell what has to be asked or
- * found out.
- */
-export const isReticent = ({ turn, isMinimal }: Pick<TurnPlan, "turn" | "isMinimal">): boolean =>
-  isMinimal || turn?.question !== undefined;
+const describeConversation = (events: readonly Event[]): JsonObject[] =>
+  events.flatMap((it): JsonObject[] => {
+    if (it.kind === "user") return [{ person: it.text }];
+    return it.kind === "assistant" && it.text !== "" ? [{ assistant: it.text }] : [];
+  });
 
 /**
- * A wish in words. `means` is the exact value behind the words; ids that nobody says have words
- * alone.
+ * Describes an intent. `means` is the exact value behind the words; an id that people do not say has
+ * words alone.
  */
-function describeIntent({
-  tool,
-  clause,
-  argumentTexts,
-  arguments: args,
-  mentions,
-}: Intent): JsonObject {
+function describeIntent(intent: Intent): JsonObject {
+  const { tool, clause, argumentTexts, mentions } = intent;
   const say: Record<string, Json> = {};
-  for (const [key, value] of Object.entries(args)) {
+  for (const [key, value] of Object.entries(intent.arguments)) {
     const own = mentions.filter(it => [value].flat().includes(it.instance.id));
     const words = argumentTexts[key] === undefined ? undefined : removeMarks(argumentTexts[key]);
     const means = own.every(it => it.isIdSpoken) ? { means: value } : {};
     if (words !== undefined) say[key] = { ...means, words };
-    // what is read off a result goes unsaid: only a choice that the clause makes stands without
-    // words
+    // a value from a result is not said; only a choice that the clause makes can have no words
     else if (isChoice(tool, key)) say[key] = means;
   }
   return { does: tool.summary, in_words: removeMarks(clause), say };
@@ -137,23 +101,22 @@ function isChoice({ inputSchema }: Tool, key: string): boolean {
   return schema.includes('"enum"') || schema.includes('"boolean"');
 }
 
-/** Labels by kind: those of the wishes first, so that what fits the chain is there. */
-function listKnownNames(sample: EntitySample | undefined, turn: TurnPlan["turn"]): JsonObject {
-  const wished = (turn?.intents ?? []).flatMap(it => it.mentions.map(named => named.instance));
+/** Lists names by kind, those of the intents first, so that the intents' own are included. */
+function listNames({ turn, sample }: TurnPlan): JsonObject {
+  const mentioned = (turn?.intents ?? []).flatMap(it =>
+    it.mentions.map(({ instance }) => instance),
+  );
   const kinds = [
-    ...new Set([...wished.map(it => it.entity), ...(sample?.instances.keys() ?? [])]),
-  ].slice(0, around.kinds);
-  const labels = (kind: string) =>
-    [
-      ...new Set(
-        [...wished, ...(sample?.instances.get(kind) ?? [])]
-          .filter(it => it.entity === kind)
-          .flatMap(nameOf),
-      ),
-    ].slice(0, around.things);
+    ...new Set([...mentioned.map(it => it.entity), ...(sample?.instances.keys() ?? [])]),
+  ].slice(0, nameLimits.kinds);
+  const namesOf = (kind: string) => {
+    const instances = [...mentioned, ...(sample?.instances.get(kind) ?? [])];
+    const names = instances.filter(it => it.entity === kind).flatMap(getName);
+    return [...new Set(names)].slice(0, nameLimits.names);
+  };
   return Object.fromEntries(
-    kinds.map(it => [it, labels(it)] as const).filter(([, all]) => all.length > 0),
+    kinds.map(it => [it, namesOf(it)] as const).filter(([, names]) => names.length > 0),
   );
 }
 
-const nameOf = ({ label }: EntityInstance): string[] => (label === undefined ? [] : [label]);
+const getName = ({ label }: EntityInstance): string[] => (label === undefined ? [] : [label]);

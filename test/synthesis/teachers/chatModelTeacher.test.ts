@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import type { ChatAnswer } from "../../../src/policy/chatModel.ts";
 import { openEndpoint } from "../../../src/policy/endpoint.ts";
 import { EndpointFault } from "../../../src/policy/endpointFault.ts";
-import { createLlmRoles } from "../../../src/synthesis/teachers/chatModelTeacher.ts";
+import { createLlmRoles } from "../../../src/synthesis/teachers/llmRoles.ts";
 import type { RejectedAttempt } from "../../../src/synthesis/pipeline/report.ts";
 import { synthesizeConcurrently } from "../../../src/synthesis/pipeline/concurrentSynthesis.ts";
 import type { AttemptResult } from "../../../src/synthesis/pipeline/attemptTask.ts";

@@ -1,7 +1,7 @@
 /** What a model may make of a plan for the user's turn, and what it may not. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/environment/json.ts";
-import type { TurnPlan } from "../../../src/synthesis/teachers/turnPrompt.ts";
+import type { TurnPlan } from "../../../src/synthesis/teachers/turnPlan.ts";
 import { findGroundingFlaw } from "../../../src/synthesis/teachers/grounding.ts";
 import type { Intent } from "../../../src/synthesis/user/intent.ts";
 import { catalog } from "../../contracts/doors.ts";
