@@ -40,7 +40,10 @@ const modules = {
     ],
     packages: tensorflow,
   },
-  service: { modules: ["run", "reward", "policy", "trajectory", "environment", "mcp"] },
+  service: {
+    modules: ["run", "reward", "policy", "trajectory", "environment", "mcp"],
+    packages: ["lru-cache"],
+  },
   engine: { modules: ["run", "trajectory", "reward", "environment"] },
   protocol: {
     modules: ["environment", "trajectory", "reward", "run", "policy", "synthesis"],
@@ -49,14 +52,18 @@ const modules = {
   cli: { modules: [...domain, ...programs, ...numerics], packages: ["commander"] },
   editor: {
     modules: [...domain, ...programs],
-    packages: ["vscode", "@vscode/debugadapter", "@vscode/debugprotocol", "jsonc-parser"],
+    packages: [
+      "vscode",
+      "@vscode/debugadapter",
+      "@vscode/debugprotocol",
+      "jsonc-parser",
+      "lru-cache",
+    ],
   },
 };
 
 /** Entry programs that may import more than their module. */
 const exceptions = {
-  "src/mcp/stdio.ts": ["servers"],
-  "src/mcp/http.ts": ["servers"],
   "src/run/attach.ts": ["protocol"],
   "src/train/main.ts": ["servers", "mcp", "synthesis"],
 };

@@ -1,4 +1,4 @@
-/** Sums in whole cents, which binary fractions lose sight of. */
+/** Amounts of money in whole cents, which binary fractions cannot represent exactly. */
 
 /** The nearest whole cent. */
 export const roundToCents = (amount: number): number => Math.round(amount * 100) / 100;

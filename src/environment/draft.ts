@@ -1,12 +1,12 @@
 /**
- * A frozen JSON value as if it could be changed: reads go through to it, the first write to a
- * record or list copies that one alone, and at the end comes a frozen value that shares all the
- * rest, with the patches between the two. Knows JSON only.
+ * A draft makes a frozen JSON value writable: reads go through to the value, and the first write to
+ * a record or list copies only that one. Finishing a draft gives a frozen value that shares
+ * everything else, and the list of changes.
  */
 import { deepFreeze, deriveDigest } from "./digest.ts";
 import type { Json } from "./json.ts";
 
-/** Keys from the root on. */
+/** The keys and indices from the root to a value. */
 export type DraftPath = readonly (string | number)[];
 
 export interface DraftChange {
@@ -16,59 +16,68 @@ export interface DraftChange {
 }
 
 export interface Draft<T> {
-  /** To read and to change, until `finish`. */
+  /** To read and to write until `finish`. */
   readonly value: T;
-  /**
-   * The frozen outcome, the very same object where nothing was written, and what was changed on the
-   * way to it.
-   */
+  /** The frozen result, which is the original object if nothing was written, and the changes. */
   finish(): { readonly after: T; readonly changes: readonly DraftChange[] };
 }
 
-/** Opens a draft of a deeply frozen value. */
+/** Creates a draft of a deeply frozen value. */
 export function createDraft<T extends object>(frozen: T): Draft<T> {
-  const root = new Node(frozen, undefined, "");
+  const root = new DraftNode(frozen, undefined, "");
   return {
     value: root.proxy as T,
     finish() {
       const after = root.finish() as T;
       const changes: DraftChange[] = [];
-      if (after !== frozen) changesOf(root, [], changes);
+      if (after !== frozen) collectChanges(root, [], changes);
       return { after, changes };
     },
   };
 }
 
-/** What a draft, or a part of one, was before anything was written; any other value is itself. */
+/**
+ * The frozen value that a draft, or a part of a draft, was created from, which is much faster to
+ * read than the draft. Any other value is returned as it is.
+ */
 export const getOriginal = <T extends object>(value: T): T =>
-  (nodeOf(value)?.base as T | undefined) ?? value;
+  (getNode(value)?.base as T | undefined) ?? value;
 
-const asNode = Symbol("node");
-const nodeOf = (value: object): Node | undefined => (value as { [asNode]?: Node })[asNode];
+/**
+ * A value that a tool has built, as frozen JSON: with the finished parts of the draft that it
+ * contains, and without undefined entries.
+ */
+export const finalizeValue = (value: Json): Json =>
+  isObject(value) ? (deepFreeze(finalizeObject(value)) as Json) : value;
+
+const nodeKey = Symbol("node");
+const getNode = (value: object): DraftNode | undefined =>
+  (value as { [nodeKey]?: DraftNode })[nodeKey];
 const isObject = (value: unknown): value is object => value !== null && typeof value === "object";
 
 type Container = Record<string, unknown>;
 
 /**
- * One record or list of a draft, which is its own proxy's handler: base until the first write, then
- * the copy.
+ * One record or list of a draft, and the handler of its proxy: it reads from the base until the
+ * first write, then from the copy.
  */
-class Node implements ProxyHandler<object> {
+class DraftNode implements ProxyHandler<object> {
   readonly base: Container;
   readonly proxy: object;
   copy: Container | undefined;
-  /** Of a record: keys whose value is not, or may not be, the base's. */
-  readonly touched = new Set<string>();
-  readonly #parent: Node | undefined;
+  /** The keys of a record whose values may differ from those of the base. */
+  readonly touchedKeys = new Set<string>();
+  readonly #parent: DraftNode | undefined;
   readonly #key: string;
-  #children: Map<string, Node> | undefined;
-  #finished: Container | undefined;
+  #children: Map<string, DraftNode> | undefined;
+  #result: Container | undefined;
 
-  constructor(base: object, parent: Node | undefined, key: string) {
+  constructor(base: object, parent: DraftNode | undefined, key: string) {
     this.base = base as Container;
     this.#parent = parent;
     this.#key = key;
-    // never a frozen target: a proxy has to report what is fixed there as it is
+    // the target is not frozen, because a proxy must report the properties of a frozen target as
+    // they are
     this.proxy = new Proxy(Array.isArray(base) ? [] : {}, this);
   }
 
@@ -77,31 +86,32 @@ class Node implements ProxyHandler<object> {
   }
 
   get(_target: object, key: string | symbol): unknown {
-    const now = this.copy ?? this.base;
-    if (typeof key === "symbol") return key === asNode ? this : Reflect.get(now, key);
-    const value = now[key];
-    if (!isObject(value) || !Object.hasOwn(now, key)) return value;
-    // what the tool has put in itself is its own to change
-    return Object.isFrozen(value) && !nodeOf(value) ? this.#child(key, value).proxy : value;
+    const current = this.copy ?? this.base;
+    if (typeof key === "symbol") return key === nodeKey ? this : Reflect.get(current, key);
+    const value = current[key];
+    if (!isObject(value) || !Object.hasOwn(current, key)) return value;
+    // a value that the tool has inserted is its own to change
+    return Object.isFrozen(value) && !getNode(value) ? this.#openChild(key, value).proxy : value;
   }
 
   set(_target: object, key: string | symbol, value: unknown): boolean {
     if (typeof key === "symbol") return false;
     if (value === undefined && !this.isList) return this.deleteProperty(_target, key);
-    const now = this.copy ?? this.base;
-    if (Object.hasOwn(now, key) && (now[key] === value || this.#stands(key, value))) return true;
-    this.write(key)[key] = value;
+    const current = this.copy ?? this.base;
+    const isUnchanged =
+      Object.hasOwn(current, key) && (current[key] === value || this.#isDraftOf(key, value));
+    if (!isUnchanged) this.openCopy(key)[key] = value;
     return true;
   }
 
   deleteProperty(_target: object, key: string | symbol): boolean {
     if (typeof key === "symbol") return false;
-    if (Object.hasOwn(this.copy ?? this.base, key)) delete this.write(key)[key];
+    if (Object.hasOwn(this.copy ?? this.base, key)) delete this.openCopy(key)[key];
     return true;
   }
 
   has(_target: object, key: string | symbol): boolean {
-    return key === asNode || key in (this.copy ?? this.base);
+    return key === nodeKey || key in (this.copy ?? this.base);
   }
 
   ownKeys(): (string | symbol)[] {
@@ -124,111 +134,109 @@ class Node implements ProxyHandler<object> {
     return this.set(target, key, value);
   }
 
-  /** The child that stands where the base had it, if the tool has come by there. */
-  child(key: string): Node | undefined {
+  /** The child under a key of the base, if it has been opened. */
+  getChild(key: string): DraftNode | undefined {
     return this.#children?.get(key);
   }
 
-  #child(key: string, base: object): Node {
+  #openChild(key: string, base: object): DraftNode {
     const known = this.#children?.get(key);
     if (known?.base === base) return known;
-    const child = new Node(base, this, key);
+    const child = new DraftNode(base, this, key);
     (this.#children ??= new Map()).set(key, child);
     return child;
   }
 
-  /** Whether the value is the draft of what has stood there all along. */
-  #stands(key: string, value: unknown): boolean {
+  /** Whether the value is the draft of the value that is already under this key. */
+  #isDraftOf(key: string, value: unknown): boolean {
     const child = this.#children?.get(key);
     return child?.proxy === value && child?.base === (this.copy ?? this.base)[key];
   }
 
-  /** The copy, to write this key of it; all that lie above are then copies too. */
-  write(key: string): Container {
-    this.touched.add(key);
+  /** The copy, for writing this key; everything above it becomes a copy too. */
+  openCopy(key: string): Container {
+    this.touchedKeys.add(key);
     if (!this.copy) {
       this.copy = (
         this.isList ? [...(this.base as unknown as unknown[])] : Object.assign({}, this.base)
       ) as Container;
-      this.#parent?.write(this.#key);
+      this.#parent?.openCopy(this.#key);
     }
     return this.copy;
   }
 
-  /** The value in the end, frozen; all that was not written is shared with the base. */
+  /** The frozen result, which shares everything that was not written with the base. */
   finish(): Container {
     if (!this.copy) return this.base;
-    if (this.#finished) return this.#finished;
-    const copy = (this.#finished = this.copy);
-    const keys = this.isList ? Object.keys(copy) : this.touched;
+    if (this.#result) return this.#result;
+    const copy = (this.#result = this.copy);
+    const keys = this.isList ? Object.keys(copy) : this.touchedKeys;
     for (const key of keys) {
       const value = copy[key];
-      if (isObject(value)) copy[key] = this.#settled(key, value);
+      if (isObject(value)) copy[key] = this.#finalizeEntry(key, value);
     }
     if (this.isList) return deepFreeze(copy);
     Object.freeze(copy);
-    deriveDigest(this.base, copy, this.touched);
+    deriveDigest(this.base, copy, this.touchedKeys);
     return copy;
   }
 
-  #settled(key: string, value: object): object {
+  #finalizeEntry(key: string, value: object): object {
     const child = this.#children?.get(key);
     if (child?.base === value) return child.finish();
-    return deepFreeze(plain(value));
+    return deepFreeze(finalizeObject(value));
   }
 }
 
-/**
- * A value that a tool has made, as JSON: with the finished parts of the draft that it took along,
- * and without what is undefined. Frozen.
- */
-export const finalizeValue = (value: Json): Json =>
-  isObject(value) ? (deepFreeze(plain(value)) as Json) : value;
-
-function plain(value: object): object {
-  const node = nodeOf(value);
+function finalizeObject(value: object): object {
+  const node = getNode(value);
   if (node) return node.finish();
   if (Object.isFrozen(value)) return value;
   const own = value as Container;
   for (const key of Object.keys(own)) {
     const it = own[key];
     if (isObject(it)) {
-      const finished = plain(it);
-      if (finished !== it) own[key] = finished;
+      const finalized = finalizeObject(it);
+      if (finalized !== it) own[key] = finalized;
     } else if (it === undefined && !Array.isArray(own)) delete own[key];
   }
   return own;
 }
 
-function changesOf(node: Node, place: DraftPath, changes: DraftChange[]): void {
-  const [was, is] = [node.base, node.copy!];
-  if (node.isList) return listChanges(node, place, changes);
-  for (const key of node.touched) {
-    const at = [...place, key];
-    if (!Object.hasOwn(is, key)) {
-      if (Object.hasOwn(was, key)) changes.push({ op: "remove", path: at });
-    } else if (!Object.hasOwn(was, key))
-      changes.push({ op: "add", path: at, value: is[key] as Json });
-    else if (was[key] !== is[key]) within(node, key, at, changes);
+function collectChanges(node: DraftNode, path: DraftPath, changes: DraftChange[]): void {
+  const [before, after] = [node.base, node.copy!];
+  if (node.isList) return collectListChanges(node, path, changes);
+  for (const key of node.touchedKeys) {
+    const entryPath = [...path, key];
+    if (!Object.hasOwn(after, key)) {
+      if (Object.hasOwn(before, key)) changes.push({ op: "remove", path: entryPath });
+    } else if (!Object.hasOwn(before, key))
+      changes.push({ op: "add", path: entryPath, value: after[key] as Json });
+    else if (before[key] !== after[key]) collectEntryChanges(node, key, entryPath, changes);
   }
 }
 
-/** Into what stands where it stood, or a replacement of the whole. */
-function within(node: Node, key: string, at: DraftPath, changes: DraftChange[]): void {
-  const child = node.child(key);
+/** The changes inside an entry if it is the same record or list as before, else its replacement. */
+function collectEntryChanges(
+  node: DraftNode,
+  key: string,
+  path: DraftPath,
+  changes: DraftChange[],
+): void {
+  const child = node.getChild(key);
   const value = node.copy![key];
   if (child?.copy && child.base === node.base[key] && child.copy === value)
-    changesOf(child, at, changes);
-  else changes.push({ op: "replace", path: at, value: value as Json });
+    collectChanges(child, path, changes);
+  else changes.push({ op: "replace", path, value: value as Json });
 }
 
-function listChanges(node: Node, place: DraftPath, changes: DraftChange[]): void {
-  const [was, is] = [Object.values(node.base), Object.values(node.copy!)];
-  const shared = Math.min(was.length, is.length);
+function collectListChanges(node: DraftNode, path: DraftPath, changes: DraftChange[]): void {
+  const [before, after] = [Object.values(node.base), Object.values(node.copy!)];
+  const shared = Math.min(before.length, after.length);
   for (let i = 0; i < shared; i++)
-    if (was[i] !== is[i]) within(node, String(i), [...place, i], changes);
-  for (let i = shared; i < is.length; i++)
-    changes.push({ op: "add", path: [...place, i], value: is[i] as Json });
-  for (let i = was.length - 1; i >= shared; i--)
-    changes.push({ op: "remove", path: [...place, i] });
+    if (before[i] !== after[i]) collectEntryChanges(node, String(i), [...path, i], changes);
+  for (let i = shared; i < after.length; i++)
+    changes.push({ op: "add", path: [...path, i], value: after[i] as Json });
+  for (let i = before.length - 1; i >= shared; i--)
+    changes.push({ op: "remove", path: [...path, i] });
 }

@@ -1,28 +1,26 @@
 /**
- * The words in which a tool declares what its parameters and results are about. They travel inside
- * the published JSON Schema as `x-…` keywords, so one definition gives types, validation, the MCP
- * listing and the dependency graph.
+ * Schemas for the fields of tools and states. They declare what a field is about as `x-…` keywords
+ * inside the published JSON Schema, so that one definition gives types, validation, the MCP listing
+ * and the dependency graph.
  */
 import { z } from "zod";
 
 /**
- * A string that identifies an entity: `id("account")`. An output with it feeds every input that
- * takes the same entity.
+ * A string that identifies an entity: `id("account")`. An output field with it can supply every
+ * input field that takes the same entity.
  */
 export const id = (entity: string) => z.string().min(1).max(80).meta({ "x-entity": entity });
 
-/** As `id`, for identifiers that a person knows and says (a path, an order number). */
+/** Like `id`, for identifiers that people know and use, such as a path or an order number. */
 export const spokenId = (entity: string) => id(entity).meta({ "x-spoken": true });
 
 /**
- * The words by which a person names an entity. As an optional input it makes a tool a look-up:
+ * The name by which people refer to an entity. As an optional input it makes a tool a look-up:
  * label in, id out.
  */
 export const label = (entity: string) => z.string().min(1).max(200).meta({ "x-label": entity });
 
-/**
- * A parameter whose value must be traceable to an earlier message or result (a password, a PIN).
- */
+/** A field whose value must come from an earlier message or result, such as a password or a PIN. */
 export const sensitive = <T extends z.ZodType>(schema: T): T =>
   schema.meta({ "x-sensitive": true });
 
@@ -40,15 +38,15 @@ export const minute = () =>
     .refine(it => !it.endsWith("Z"), "must be in the session's own time, without Z");
 
 /**
- * Whole cents, of either sign. The check is not published: JSON Schema's multipleOf is binary
- * arithmetic in the common validators, where 3048.95 is no multiple of 0.01.
+ * Whole cents, positive or negative. The check is not part of the published schema: common
+ * validators compute JSON Schema's multipleOf in binary, where 3048.95 is not a multiple of 0.01.
  */
-export const cents = () => inCents(z.number());
+export const cents = () => requireCents(z.number());
 
-/** An amount of money to move: whole cents, at least one, at most a million. */
-export const money = () => inCents(z.number().min(0.01).max(1_000_000));
+/** An amount of money to move: whole cents, from 0.01 to a million. */
+export const money = () => requireCents(z.number().min(0.01).max(1_000_000));
 
-const inCents = (amount: z.ZodNumber) =>
+const requireCents = (amount: z.ZodNumber) =>
   amount.refine(it => Math.round(it * 100) / 100 === it, {
     error: "must have at most two decimals",
   });

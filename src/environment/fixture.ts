@@ -1,14 +1,12 @@
-/**
- * A fixture is a named starting state, plain JSON in a file that a person can edit. Knows where
- * fixtures lie, not who uses them.
- */
+/** A fixture: a named initial state of a server, as plain JSON in a file that a person can edit. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { readIfExists } from "../storage/fileErrors.ts";
 import { parseJson } from "../storage/parseJson.ts";
 import { UserError } from "../userError.ts";
+import { deepFreeze } from "./digest.ts";
 import { minute } from "./fieldSchemas.ts";
-import { computeDigest, deepFreeze, type Digest } from "./digest.ts";
 import type { JsonObject } from "./json.ts";
 import type { Server } from "./server.ts";
 
@@ -21,14 +19,11 @@ export interface Fixture {
   /** The session's time at the start, `YYYY-MM-DDTHH:MM`. */
   readonly now: string;
   readonly seed?: number;
-  /** The world, as the server's schema describes it. */
+  /** The state, as the server's schema describes it. */
   readonly state: JsonObject;
 }
 
-/**
- * The shape of a fixture file of one server; also the source of the JSON Schema that the editor
- * completes with.
- */
+/** The schema of a server's fixture files, which also gives the JSON Schema for the editor. */
 export const createFixtureSchema = (server: Server) =>
   z.strictObject({
     format: z.literal(fixtureFormat),
@@ -40,8 +35,8 @@ export const createFixtureSchema = (server: Server) =>
   });
 
 /**
- * A fixture of a file's text, deeply frozen. Throws a `UserError` that names the file and the first
- * place that does not fit.
+ * Parses the text of a fixture file; the result is deeply frozen. Throws a `UserError` that names
+ * the file and the first value that does not match.
  */
 export const parseFixture = (server: Server, text: string, file: string): Fixture =>
   deepFreeze(
@@ -54,26 +49,16 @@ export const parseFixture = (server: Server, text: string, file: string): Fixtur
 
 /**
  * Folders with fixtures, in the order in which they are searched: the workspace's
- * `prove/fixtures`, then the product's `resources/servers`. `fixtureFile` gives the layout of both.
+ * `prove/fixtures`, then the product's `resources/servers`. `getFixtureFile` describes the layout.
  */
 export type FixtureFolders = readonly string[];
 
-/** Finds and reads a fixture by name. */
+/** Reads the fixture with that name from the first folder that has it. */
 export function readFixture(folders: FixtureFolders, server: Server, name: string): Fixture {
   for (const folder of folders) {
     const file = getFixtureFile(folder, server.name, name);
-    let text: string;
-    try {
-      text = readFileSync(file, "utf8");
-    } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code === "ENOENT") continue;
-      throw new UserError(
-        `cannot read ${file} (${(cause as Error).message})`,
-        "check the file's permissions",
-        { cause },
-      );
-    }
-    return parseFixture(server, text, file);
+    const text = readIfExists(file, () => readFileSync(file, "utf8"));
+    if (text !== undefined) return parseFixture(server, text, file);
   }
   const names = listFixtureNames(folders, server.name);
   throw new UserError(
@@ -82,38 +67,28 @@ export function readFixture(folders: FixtureFolders, server: Server, name: strin
   );
 }
 
-/** The names of a server's fixtures over all folders, sorted. */
+const extension = ".fixture.json";
+
+/** The names of a server's fixtures in all folders, sorted. */
 export function listFixtureNames(folders: FixtureFolders, server: string): readonly string[] {
   const names = new Set<string>();
   for (const folder of folders) {
-    let files: string[];
-    try {
-      files = readdirSync(serverFolder(folder, server));
-    } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code === "ENOENT") continue;
-      throw new UserError(
-        `cannot list ${serverFolder(folder, server)} (${(cause as Error).message})`,
-        "check the folder's permissions",
-        { cause },
-      );
-    }
+    const serverFolder = getServerFolder(folder, server);
+    const files = readIfExists(serverFolder, () => readdirSync(serverFolder)) ?? [];
     for (const file of files)
-      if (file.endsWith(".fixture.json")) names.add(file.slice(0, -".fixture.json".length));
+      if (file.endsWith(extension)) names.add(file.slice(0, -extension.length));
   }
   return [...names].sort();
 }
 
 /**
  * The file of a fixture: `<server>/<name>.fixture.json` in the folder, or
- * `<server>/fixtures/<name>.fixture.json` where the server's folder holds more than fixtures.
+ * `<server>/fixtures/<name>.fixture.json` if the server's folder holds more than fixtures.
  */
 export const getFixtureFile = (folder: string, server: string, name: string): string =>
-  join(serverFolder(folder, server), `${name}.fixture.json`);
+  join(getServerFolder(folder, server), `${name}${extension}`);
 
-function serverFolder(folder: string, server: string): string {
+function getServerFolder(folder: string, server: string): string {
   const inner = join(folder, server, "fixtures");
   return existsSync(inner) ? inner : join(folder, server);
 }
-
-/** The digest by which a task pins the fixture it was made on. */
-export const fixtureDigest = (fixture: Fixture): Digest => computeDigest(fixture);

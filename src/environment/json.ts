@@ -1,9 +1,13 @@
-/** JSON as a type, and its canonical text. Knows nothing of servers or sessions. */
+/** JSON as types, the guard for its objects, and its canonical text. */
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: Json;
 }
+
+/** Whether a value is an object with keys: neither null nor a list. */
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  value !== null && typeof value === "object" && !Array.isArray(value);
 
 /** JSON with sorted keys and without undefined values: equal values give equal bytes. */
 export function canonicalJson(value: unknown): string {

@@ -1,16 +1,17 @@
 /**
- * The tools on offer as a policy sees them. What is taken off a schema here, the session still
- * checks.
+ * The menu of a task: the tools that a policy is offered, with the schemas that it sees. A session
+ * still checks calls against the full schemas.
  */
 import { z } from "zod";
 import type { JsonSchema, Tool } from "./server.ts";
+import { getJsonType } from "./typeCheck.ts";
 
 export interface MenuItem {
   readonly name: string;
   readonly enumsStripped?: true | undefined;
 }
 
-/** A tool that is shown and that nothing stands behind. */
+/** A tool that a menu lists and that no server implements. */
 export interface ListedTool {
   readonly name: string;
   readonly description: string;
@@ -18,10 +19,25 @@ export interface ListedTool {
 }
 
 /**
- * As a policy sees any other tool. A session does not know it: to call it is to call an unknown
- * tool.
+ * The tools of a menu, in its order; those marked so have no enum lists in their arguments. Names
+ * without a tool, listed or real, are left out.
  */
-const toolListed = ({ name, description, parameters }: ListedTool): Tool => ({
+export const listMenuTools = (
+  tools: ReadonlyMap<string, Tool>,
+  menu: readonly MenuItem[],
+  listed: readonly ListedTool[] = [],
+): readonly Tool[] =>
+  menu.flatMap(({ name, enumsStripped }) => {
+    const listedTool = listed.find(it => it.name === name);
+    const tool = tools.get(name) ?? (listedTool && createListedTool(listedTool));
+    if (!tool) return [];
+    return enumsStripped
+      ? { ...tool, inputSchema: stripEnums(tool.inputSchema) as JsonSchema }
+      : tool;
+  });
+
+/** A listed tool as a policy sees it. No session has it, so calling it is `unknown-tool`. */
+const createListedTool = ({ name, description, parameters }: ListedTool): Tool => ({
   name,
   server: "",
   effect: "write",
@@ -38,44 +54,23 @@ const toolListed = ({ name, description, parameters }: ListedTool): Tool => ({
   },
 });
 
-/**
- * The tools of a menu, in its order; those marked so have no enum lists in their arguments. Names
- * without a tool, listed or real, are left out.
- */
-export const listMenuTools = (
-  tools: ReadonlyMap<string, Tool>,
-  menu: readonly MenuItem[],
-  listed: readonly ListedTool[] = [],
-): readonly Tool[] =>
-  menu.flatMap(({ name, enumsStripped }) => {
-    const only = listed.find(it => it.name === name);
-    const tool = tools.get(name) ?? (only && toolListed(only));
-    if (!tool) return [];
-    return enumsStripped
-      ? { ...tool, inputSchema: withoutEnums(tool.inputSchema) as JsonSchema }
-      : tool;
-  });
-
-/** A schema without its enum lists; a list that alone gave the type leaves the type behind. */
-function withoutEnums(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withoutEnums);
+/** A schema without its enum lists. A list that alone gave the type is replaced by the type. */
+function stripEnums(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(stripEnums);
   if (schema === null || typeof schema !== "object") return schema;
-  const kept = Object.entries(schema).flatMap(([key, it]): [string, unknown][] => {
+  const entries = Object.entries(schema).flatMap(([key, it]): [string, unknown][] => {
     if (key === "properties")
       return [
         [
           key,
           Object.fromEntries(
-            Object.entries(it as object).map(([name, of]) => [name, withoutEnums(of)]),
+            Object.entries(it as object).map(([name, property]) => [name, stripEnums(property)]),
           ),
         ],
       ];
     if (key === "enum" && Array.isArray(it))
-      return "type" in schema ? [] : [["type", [...new Set(it.map(typeName))]]];
-    return [[key, withoutEnums(it)]];
+      return "type" in schema ? [] : [["type", [...new Set(it.map(getJsonType))]]];
+    return [[key, stripEnums(it)]];
   });
-  return Object.fromEntries(kept);
+  return Object.fromEntries(entries);
 }
-
-const typeName = (value: unknown) =>
-  value === null ? "null" : Array.isArray(value) ? "array" : typeof value;

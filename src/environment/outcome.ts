@@ -32,6 +32,14 @@ export interface Fault {
 
 export type Outcome = { readonly kind: "ok"; readonly value: Json } | Fault;
 
+/** The fault of a call to a tool that is not on the menu. */
+export const createUnknownToolFault = (name: string): Fault => ({
+  kind: "unknown-tool",
+  type: "unknown_tool",
+  message: `there is no tool ${name}`,
+  hint: "call one of the tools on offer",
+});
+
 /** One RFC 6902 operation. Paths start at the session's state: `/<server>/world/…`. */
 export interface Patch {
   readonly op: "add" | "remove" | "replace";

@@ -10,15 +10,15 @@ export interface Random {
   integer(n: number): number;
   /** True with this probability. */
   boolean(probability: number): boolean;
-  /** One of a list that is not empty. */
+  /** An item of a list that is not empty. */
   pick<T>(list: readonly T[]): T;
-  /** One of a list that is not empty, each as likely as its weight. */
+  /** An item of a list that is not empty, with a probability proportional to its weight. */
   pickWeighted<T>(list: readonly T[], weight: (it: T) => number): T;
-  /** The list in another order. */
+  /** A copy of the list in random order. */
   shuffle<T>(list: readonly T[]): T[];
 }
 
-/** A stream that depends on the seed and on every word of the key. */
+/** Creates a generator that depends on the seed and on every part of the key. */
 export function createRandom(seed: number, ...key: readonly (string | number)[]): Random {
   const next = mulberry32(hashText(key.join("/"), seed ^ 0x9e3779b9));
   for (let i = 0; i < 4; i++) next();
@@ -36,7 +36,7 @@ export function createRandom(seed: number, ...key: readonly (string | number)[])
   };
 }
 
-/** The list in another order (Fisher and Yates). `next` gives numbers in [0, 1). */
+/** A copy of the list in random order (Fisher and Yates). `next` gives numbers in [0, 1). */
 export function shuffle<T>(list: readonly T[], next: () => number): T[] {
   const order = [...list];
   for (let i = order.length - 1; i > 0; i--) {

@@ -1,7 +1,6 @@
 /**
- * What an agent acts on: a server is a schema for its world and tools that read or write it. A
- * definition is an inert value from which everything else is read: validation, MCP listing,
- * dependency graph. Knows nothing of models or wires.
+ * The definition of a server: a schema for its state, and tools that read or write the state. The
+ * definition is plain data, from which validation, the MCP listing and the dependency graph follow.
  */
 import { z } from "zod";
 import type { ErrorType } from "./outcome.ts";
@@ -9,13 +8,11 @@ import type { Json, JsonObject } from "./json.ts";
 
 export type JsonSchema = JsonObject;
 
-/**
- * What a tool may know besides the world and its arguments: the session's own time, ids and chance.
- */
+/** What a tool receives besides the state and its arguments. */
 export interface ToolContext {
   /** The session's time, `YYYY-MM-DDTHH:MM`. */
   readonly now: string;
-  /** A new id `<prefix>_<number>`, never given twice in a session. Write tools only. */
+  /** A new id `<prefix>_<number>`, unique within the session. Write tools only. */
   readonly newId: (prefix: string) => string;
   /** A number in [0, 1) from the session's seeded generator. Write tools only. */
   readonly random: () => number;
@@ -26,23 +23,17 @@ export interface ToolDefinition<
   Input extends z.core.$ZodShape,
   Returns extends z.core.$ZodShape,
 > {
-  /**
-   * A read leaves the state as it is; a write runs on a draft that is published only if it
-   * succeeds.
-   */
+  /** A read does not change the state; a write runs on a draft that counts only if it succeeds. */
   effect: "read" | "write";
-  /** The description a model chooses by: one or two sentences. */
+  /** The description that a model sees: one or two sentences. */
   summary: string;
   input: Input;
   returns: Returns;
-  /** A write that removes or overwrites what cannot be made again. */
+  /** The write removes or overwrites something that cannot be restored. */
   destructive?: true;
-  /** Repeating the call with equal arguments changes nothing more. */
+  /** Repeating the call with equal arguments has no further effect. */
   idempotent?: true;
-  /**
-   * Short names of tools of this server, one of which must have run to establish the state this one
-   * needs.
-   */
+  /** Short names of tools of this server, one of which must have run before this one. */
   requires?: readonly string[];
   run: (
     world: World,
@@ -72,7 +63,7 @@ export interface Tool {
 export interface Server {
   readonly name: string;
   readonly category: string;
-  /** The state in a line. */
+  /** What the state holds, in one line. */
   readonly summary: string;
   readonly schema: z.ZodType;
   /** In the fixed order of the definition, by full name. */
@@ -82,8 +73,8 @@ export interface Server {
 type AnyDefinition = ToolDefinition<never, z.core.$ZodShape, z.core.$ZodShape>;
 
 /**
- * Fixes the world's type once, so that each tool of a server infers its own argument and result
- * types.
+ * Creates a function that defines tools on the state of this schema. Each tool then infers the types
+ * of its own arguments and result.
  */
 export const createToolFactory =
   <S extends z.ZodType>(_schema: S) =>
@@ -93,8 +84,8 @@ export const createToolFactory =
     definition as unknown as AnyDefinition;
 
 /**
- * Makes a server of a world's schema and its tools, keyed by short name. Throws where the
- * definition is not sound.
+ * Defines a server from the schema of its state and its tools, keyed by short name. Throws if a name
+ * is not valid or a required tool does not exist.
  */
 export function defineServer(definition: {
   name: string;
@@ -116,8 +107,8 @@ export function defineServer(definition: {
         throw new Error(`${name} requires ${need}, which ${server} does not have`);
       return `${server}_${need}`;
     });
-    const inputSchema = once(() => published(input, "input"));
-    const outputSchema = once(() => published(returns, "output"));
+    const inputSchema = memoize(() => toJsonSchema(input, "input"));
+    const outputSchema = memoize(() => toJsonSchema(returns, "output"));
     tools.set(name, {
       name,
       server,
@@ -140,22 +131,24 @@ export function defineServer(definition: {
   return { name: server, category, summary, schema, tools };
 }
 
-/** Publishing takes longer than defining: a tool that nobody looks at is not published. */
-function once<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => (made ??= make());
+/** Schemas are converted when they are first used, because that takes longer than defining them. */
+function memoize<T>(create: () => T): () => T {
+  let value: T | undefined;
+  return () => (value ??= create());
 }
 
-function published(schema: z.ZodType, io: "input" | "output"): JsonSchema {
+function toJsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, reused: "inline" });
   return rest as JsonSchema;
 }
 
-/** Thrown by `refuse`, caught by the session: a refusal is data, and leaves the state as it was. */
+export type RefusalType = Exclude<ErrorType, "unknown_tool">;
+
+/** Thrown by `refuse`. The session turns it into an outcome and leaves the state unchanged. */
 export class Refusal extends Error {
-  readonly type: Exclude<ErrorType, "unknown_tool">;
+  readonly type: RefusalType;
   readonly hint: string | undefined;
-  constructor(type: Exclude<ErrorType, "unknown_tool">, message: string, hint?: string) {
+  constructor(type: RefusalType, message: string, hint?: string) {
     super(message);
     this.type = type;
     this.hint = hint;
@@ -166,11 +159,7 @@ export class Refusal extends Error {
  * Refuses the call. The message is for a model to read: what prevents the call, with the values
  * concerned.
  */
-export function refuse(
-  type: Exclude<ErrorType, "unknown_tool">,
-  message: string,
-  hint?: string,
-): never {
+export function refuse(type: RefusalType, message: string, hint?: string): never {
   // a refusal is a result, not a bug: nobody reads its stack, and taking one costs more than the
   // call
   const { stackTraceLimit } = Error;
@@ -181,8 +170,8 @@ export function refuse(
 }
 
 /**
- * The entity of that id, or a `not_found` refusal. Own keys only, so `__proto__` is just another
- * unknown id.
+ * The entity with that id; refuses the call as `not_found` if there is none. It looks at own keys
+ * only, so that `__proto__` is just an unknown id.
  */
 export function findEntity<T>(
   entities: Readonly<Record<string, T>>,

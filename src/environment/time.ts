@@ -1,33 +1,12 @@
 /**
  * Calendar arithmetic on a session's own time: days `YYYY-MM-DD` and minutes `YYYY-MM-DDTHH:MM`,
- * without zones. Knows no clock.
+ * without time zones.
  */
 
-const aMinute = 60_000;
-const aDay = 86_400_000;
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
 
-/** Minutes since 1970 of a minute, or of a day's first minute. */
-export const toMinutes = (at: string): number =>
-  Date.parse(at.length === 10 ? `${at}T00:00Z` : `${at}:00Z`) / aMinute;
-
-/** The minute that is so many minutes later; earlier for fewer than none. */
-export const addMinutes = (at: string, minutes: number): string =>
-  new Date((toMinutes(at) + minutes) * aMinute).toISOString().slice(0, 16);
-
-/** The day that is so many days after a day, or after a minute's day. */
-export const addDays = (at: string, days: number): string =>
-  new Date(Date.parse(at.slice(0, 10)) + days * aDay).toISOString().slice(0, 10);
-
-export const minutesBetween = (from: string, to: string): number => toMinutes(to) - toMinutes(from);
-
-/** Whole days from one day to another. */
-export const daysBetween = (from: string, to: string): number =>
-  (Date.parse(to.slice(0, 10)) - Date.parse(from.slice(0, 10))) / aDay;
-
-/** 0 is Sunday. */
-export const getWeekday = (at: string): number => new Date(at.slice(0, 10)).getUTCDay();
-
-const weekdays = [
+export const weekdays = [
   "Sunday",
   "Monday",
   "Tuesday",
@@ -36,6 +15,28 @@ const weekdays = [
   "Friday",
   "Saturday",
 ] as const;
+export type Weekday = (typeof weekdays)[number];
 
-/** The English name of a moment's day of the week. */
-export const getWeekdayName = (at: string): string => weekdays[getWeekday(at)]!;
+/** Minutes since 1970 until a minute, or until the first minute of a day. */
+export const toMinutes = (time: string): number =>
+  Date.parse(time.length === 10 ? `${time}T00:00Z` : `${time}:00Z`) / minuteMs;
+
+/** The minute this many minutes later, or earlier if the number is negative. */
+export const addMinutes = (time: string, minutes: number): string =>
+  new Date((toMinutes(time) + minutes) * minuteMs).toISOString().slice(0, 16);
+
+/** The day this many days after a day, or after the day of a minute. */
+export const addDays = (time: string, days: number): string =>
+  new Date(Date.parse(time.slice(0, 10)) + days * dayMs).toISOString().slice(0, 10);
+
+export const minutesBetween = (from: string, to: string): number => toMinutes(to) - toMinutes(from);
+
+/** Whole days from one day to another. */
+export const daysBetween = (from: string, to: string): number =>
+  (Date.parse(to.slice(0, 10)) - Date.parse(from.slice(0, 10))) / dayMs;
+
+/** The day of the week, where 0 is Sunday. */
+export const getWeekday = (time: string): number => new Date(time.slice(0, 10)).getUTCDay();
+
+/** The English name of the day of the week. */
+export const getWeekdayName = (time: string): Weekday => weekdays[getWeekday(time)]!;

@@ -1,55 +1,59 @@
 /**
- * The first of the two checks of a call: required keys and JSON types, recursively. Ranges, enums
- * and formats are the second's.
+ * The first of the two checks of a call's arguments: required keys and JSON types, recursively. The
+ * second check, of ranges, enums and formats, is the tool's full schema.
  */
+import { isJsonObject, type Json } from "./json.ts";
 import type { JsonSchema } from "./server.ts";
-import type { Json, JsonObject } from "./json.ts";
 
 /**
- * Where and why a value does not fit a schema's required keys and JSON types, or undefined.
- * Integers accept 3.0, numbers accept integers, strings are never coerced, null fits only where the
- * schema says so, extra keys fit, any branch of anyOf/oneOf may fit.
+ * Describes where and why a value does not match a schema's required keys and JSON types, or returns
+ * undefined. Integers accept 3.0, numbers accept integers, strings are never coerced, null matches
+ * only where the schema allows it, extra keys are allowed, and any branch of anyOf or oneOf may
+ * match.
  */
-export function findTypeMismatch(schema: JsonSchema, value: unknown, at = ""): string | undefined {
+export function findTypeMismatch(
+  schema: JsonSchema,
+  value: unknown,
+  path = "",
+): string | undefined {
   const branches = (schema["anyOf"] ?? schema["oneOf"]) as readonly JsonSchema[] | undefined;
   if (branches) {
-    const all = branches.map(it => findTypeMismatch(it, value, at));
-    return all.includes(undefined) ? undefined : all[0];
+    const mismatches = branches.map(it => findTypeMismatch(it, value, path));
+    return mismatches.includes(undefined) ? undefined : mismatches[0];
   }
-  const wanted = typesOf(schema);
-  if (wanted.length > 0 && !wanted.some(it => isOfType(it, value)))
-    return `${at || "arguments"} must be ${article(wanted.join(" or "))}, not ${nameOf(value)}`;
-  if (isObject(value)) {
+  const types = listTypes(schema);
+  if (types.length > 0 && !types.some(it => isOfType(it, value)))
+    return `${path || "arguments"} must be ${withArticle(types.join(" or "))}, not ${describeValue(value)}`;
+  if (isJsonObject(value)) {
     for (const key of (schema["required"] ?? []) as readonly string[])
-      if (!Object.hasOwn(value, key)) return `missing required argument ${join(at, key)}`;
+      if (!Object.hasOwn(value, key)) return `missing required argument ${joinPath(path, key)}`;
     const properties = (schema["properties"] ?? {}) as Record<string, JsonSchema>;
     for (const key of Object.keys(properties)) {
       if (!Object.hasOwn(value, key)) continue;
-      const why = findTypeMismatch(properties[key]!, value[key], join(at, key));
-      if (why) return why;
+      const mismatch = findTypeMismatch(properties[key]!, value[key], joinPath(path, key));
+      if (mismatch) return mismatch;
     }
   }
-  if (Array.isArray(value) && isObject(schema["items"])) {
+  if (Array.isArray(value) && isJsonObject(schema["items"])) {
     for (const [i, it] of value.entries()) {
-      const why = findTypeMismatch(schema["items"], it, `${at}[${i}]`);
-      if (why) return why;
+      const mismatch = findTypeMismatch(schema["items"], it, `${path}[${i}]`);
+      if (mismatch) return mismatch;
     }
   }
   return undefined;
 }
 
-const join = (at: string, key: string) => (at ? `${at}.${key}` : key);
-const article = (noun: string) => `${/^[aeio]/.test(noun) ? "an" : "a"} ${noun}`;
-const isObject = (value: unknown): value is JsonObject =>
-  value !== null && typeof value === "object" && !Array.isArray(value);
+const joinPath = (path: string, key: string) => (path ? `${path}.${key}` : key);
+const withArticle = (noun: string) => `${/^[aeio]/.test(noun) ? "an" : "a"} ${noun}`;
 
-function typesOf(schema: JsonSchema): readonly string[] {
+/** The JSON types that a schema allows; empty if it allows all. */
+function listTypes(schema: JsonSchema): readonly string[] {
   const type = schema["type"];
   if (typeof type === "string") return [type];
   if (Array.isArray(type)) return type as string[];
-  if ("const" in schema) return [jsonTypeOf(schema["const"])];
+  if ("const" in schema) return [getJsonType(schema["const"])];
   return Array.isArray(schema["enum"])
-    ? [...new Set((schema["enum"] as Json[]).map(jsonTypeOf))]
+    ? [...new Set((schema["enum"] as Json[]).map(getJsonType))]
     : [];
 }
 
@@ -60,15 +64,16 @@ function isOfType(type: string, value: unknown): boolean {
     case "number":
       return typeof value === "number" && Number.isFinite(value);
     default:
-      return jsonTypeOf(value) === type;
+      return getJsonType(value) === type;
   }
 }
 
-function jsonTypeOf(value: unknown): string {
+/** The name of a value's JSON type. */
+export function getJsonType(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
   return typeof value;
 }
 
-const nameOf = (value: unknown) =>
-  value === null || typeof value === "number" ? String(value) : article(jsonTypeOf(value));
+const describeValue = (value: unknown) =>
+  value === null || typeof value === "number" ? String(value) : withArticle(getJsonType(value));

@@ -1,34 +1,34 @@
 /**
- * A fixture under other ids: the same world, with every id numbered anew and all that refers to it
- * along. What is learned on many variants is to read an id, not to know it by heart. Knows no
- * server: an id is a key such as `acc_101` that names a row.
+ * Variants of a fixture: the same state with every id renumbered, and all references to it as well.
+ * Training on many variants teaches a model to read ids instead of memorizing them. An id is a key
+ * such as `acc_101` that names a row, whatever the server.
  */
-import type { Fixture } from "./fixture.ts";
 import { deepFreeze } from "./digest.ts";
+import type { Fixture } from "./fixture.ts";
 import type { Json } from "./json.ts";
 import { shuffle } from "./random.ts";
 
-const mark = "~";
+const separator = "~";
 
-/** `full~17` is variant 17 of `full`; a name without `~` is a fixture of its own. */
+/** `full~17` is variant 17 of `full`; a name without `~` is not a variant. */
 export function parseVariantName(
   name: string,
-): { readonly of: string; readonly number: number } | undefined {
-  const at = name.indexOf(mark);
+): { readonly fixture: string; readonly number: number } | undefined {
+  const at = name.indexOf(separator);
   const number = name.slice(at + 1);
   return at > 0 && /^[1-9]\d{0,5}$/.test(number)
-    ? { of: name.slice(0, at), number: Number(number) }
+    ? { fixture: name.slice(0, at), number: Number(number) }
     : undefined;
 }
 
 export const formatVariantName = (fixture: string, number: number): string =>
-  `${fixture}${mark}${number}`;
+  `${fixture}${separator}${number}`;
 
-/** The fixture with its ids renumbered, by number: equal numbers give equal fixtures. */
+/** The fixture with its ids renumbered; equal numbers give equal fixtures. */
 export function createVariant(fixture: Fixture, number: number): Fixture {
-  const ids = [...idsIn(fixture.state, new Set())].sort();
-  const numbers = shuffled(900, number).map(it => it + 100);
-  const renamed = new Map(
+  const ids = [...collectIds(fixture.state, new Set())].sort();
+  const numbers = shuffleNumbers(900, number).map(it => it + 100);
+  const newIds = new Map(
     ids.map((id, i) => [
       id,
       `${id.slice(0, id.lastIndexOf("_"))}_${numbers[i % numbers.length]! + 900 * Math.floor(i / numbers.length)}`,
@@ -37,35 +37,35 @@ export function createVariant(fixture: Fixture, number: number): Fixture {
   return deepFreeze({
     ...fixture,
     name: formatVariantName(fixture.name, number),
-    state: rewritten(fixture.state, renamed) as Fixture["state"],
+    state: replaceIds(fixture.state, newIds) as Fixture["state"],
   });
 }
 
 /**
- * Keys of rows that look like ids: letters, an underscore, digits. A key such as `per_100` that
- * holds a number is none.
+ * Collects the keys of rows that look like ids: letters, an underscore, digits. A key such as
+ * `per_100` whose value is a number is not an id.
  */
-function idsIn(value: Json, found: Set<string>): Set<string> {
-  if (Array.isArray(value)) for (const it of value) idsIn(it, found);
+function collectIds(value: Json, ids: Set<string>): Set<string> {
+  if (Array.isArray(value)) for (const it of value) collectIds(it, ids);
   else if (value !== null && typeof value === "object")
     for (const [key, it] of Object.entries(value)) {
-      if (it !== null && typeof it === "object" && /^[a-z]+_\d{1,3}$/.test(key)) found.add(key);
-      idsIn(it, found);
+      if (it !== null && typeof it === "object" && /^[a-z]+_\d{1,3}$/.test(key)) ids.add(key);
+      collectIds(it, ids);
     }
-  return found;
+  return ids;
 }
 
-function rewritten(value: Json, renamed: ReadonlyMap<string, string>): Json {
-  if (typeof value === "string") return renamed.get(value) ?? value;
-  if (Array.isArray(value)) return value.map((it: Json) => rewritten(it, renamed));
+function replaceIds(value: Json, newIds: ReadonlyMap<string, string>): Json {
+  if (typeof value === "string") return newIds.get(value) ?? value;
+  if (Array.isArray(value)) return value.map((it: Json) => replaceIds(it, newIds));
   if (value === null || typeof value !== "object") return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, it]) => [renamed.get(key) ?? key, rewritten(it, renamed)]),
+    Object.entries(value).map(([key, it]) => [newIds.get(key) ?? key, replaceIds(it, newIds)]),
   );
 }
 
-/** The numbers below n in an order that depends on the seed. */
-function shuffled(n: number, seed: number): number[] {
+/** The numbers below n, in an order that depends only on the seed. */
+function shuffleNumbers(n: number, seed: number): number[] {
   let state = Math.imul(seed, 0x9e3779b9) >>> 0;
   return shuffle(
     Array.from({ length: n }, (_, i) => i),

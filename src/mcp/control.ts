@@ -6,8 +6,8 @@
 import { z } from "zod";
 import type { Catalog } from "../environment/catalog.ts";
 import type { Server } from "../environment/server.ts";
-import { openSession, type Session, type State } from "../environment/session.ts";
-import { parseState } from "../environment/parseState.ts";
+import { openSession, type Session } from "../environment/session.ts";
+import { parseState, type State } from "../environment/state.ts";
 import type { Method } from "./expose.ts";
 import { RequestFault, type Params } from "./messages.ts";
 

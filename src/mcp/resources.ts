@@ -3,7 +3,7 @@
  * for one table. Reads only.
  */
 import type { Server } from "../environment/server.ts";
-import type { State } from "../environment/session.ts";
+import type { State } from "../environment/state.ts";
 import { RequestFault } from "./messages.ts";
 
 const mimeType = "application/json";

@@ -2,11 +2,12 @@
  * One attempt at a task: ask the policy for a message, run its calls in their listed order, append
  * both to the trajectory, and repeat until the policy finishes or a limit is reached.
  */
+import { computeDigest } from "../environment/digest.ts";
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
-import { fixtureDigest } from "../environment/fixture.ts";
 import { listMenuTools } from "../environment/menu.ts";
 import type { Tool } from "../environment/server.ts";
-import type { Session, State } from "../environment/session.ts";
+import type { Session } from "../environment/session.ts";
+import type { State } from "../environment/state.ts";
 import { UserError } from "../userError.ts";
 import type { Task } from "../trajectory/task.ts";
 import {
@@ -183,7 +184,7 @@ function createHeader(
     servers: task.servers.map(({ name, fixture }) => ({
       name,
       fixture,
-      digest: fixtureDigest(catalog.getFixture(name, fixture)),
+      digest: computeDigest(catalog.getFixture(name, fixture)),
     })),
     catalog: catalog.hashTools(task.servers.map(it => it.name)),
     seed: task.seed,

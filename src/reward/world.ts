@@ -5,7 +5,7 @@
  */
 import { computeDigest } from "../environment/digest.ts";
 import type { Json } from "../environment/json.ts";
-import type { ServerState, State } from "../environment/session.ts";
+import type { ServerState, State } from "../environment/state.ts";
 
 /**
  * The names that a world's generated ids go by in a comparison: equal names in two worlds mean the

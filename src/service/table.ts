@@ -3,13 +3,14 @@
  * Full is refused and idle is closed with a word about it; nothing is ever evicted in silence.
  * Knows no wire.
  */
+import { LRUCache } from "lru-cache";
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import type { Digest } from "../environment/digest.ts";
 import { canonicalJson, type Json } from "../environment/json.ts";
 import type { CallResult, CompletedCall } from "../environment/outcome.ts";
 import type { Server } from "../environment/server.ts";
-import type { Session, State } from "../environment/session.ts";
-import { parseState } from "../environment/parseState.ts";
+import type { Session } from "../environment/session.ts";
+import { parseState, type State } from "../environment/state.ts";
 import { newSessionId } from "./sessionId.ts";
 
 /** What a session grows from, by names. */
@@ -69,7 +70,7 @@ export class SessionTable {
   readonly #sessions = new Map<string, HeldSession>();
   readonly #listeners = new Set<(change: Change) => void>();
   /** Ids of the last sessions that were closed for idleness, so that their owners are told. */
-  readonly #idled = new Set<string>();
+  readonly #idled = new LRUCache<string, true>({ max: 4_096 });
 
   constructor({
     catalog,
@@ -194,8 +195,7 @@ export class SessionTable {
   #close(session: HeldSession, why: "deleted" | "idle" | "ended"): void {
     this.#sessions.delete(session.id);
     if (why === "idle") {
-      this.#idled.add(session.id);
-      if (this.#idled.size > 4_096) this.#idled.delete(this.#idled.values().next().value!);
+      this.#idled.set(session.id, true);
     }
     this.#say({ kind: "closed", session, why });
   }

@@ -62,6 +62,16 @@ export function toReadError(file: string, cause: unknown): unknown {
   );
 }
 
+/** The result of reading a file or folder, or undefined if it does not exist. */
+export function readIfExists<T>(path: string, read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (cause) {
+    if (isMissing(cause)) return undefined;
+    throw toReadError(path, cause);
+  }
+}
+
 /** Whether an error says that a file does not exist. */
 export const isMissing = (error: unknown): boolean =>
   (error as NodeJS.ErrnoException | undefined)?.code === "ENOENT";

@@ -4,7 +4,7 @@
  */
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
 import type { Tool } from "../environment/server.ts";
-import type { State } from "../environment/session.ts";
+import type { State } from "../environment/state.ts";
 import { UserError } from "../userError.ts";
 import type { Task } from "./task.ts";
 import { listCalls, type Finished, type Trajectory } from "./trajectory.ts";

@@ -5,7 +5,7 @@
  */
 import type { Catalog } from "../environment/catalog.ts";
 import type { Patch } from "../environment/outcome.ts";
-import type { State } from "../environment/session.ts";
+import type { State } from "../environment/state.ts";
 import { replayTrajectory, openStartState, type ReplayedStep } from "./replay.ts";
 import type { Event, Trajectory } from "./trajectory.ts";
 import { isCallOnlyMessage } from "./transcript.ts";

@@ -2,10 +2,10 @@
  * Replays a trajectory on a fresh session with the same fixtures, seed and menu, and compares each
  * call with the record. Stepping back, validation and grading of files all use it.
  */
+import { computeDigest } from "../environment/digest.ts";
 import { openSessionByName, type Catalog } from "../environment/catalog.ts";
-import { fixtureDigest } from "../environment/fixture.ts";
 import { canonicalJson } from "../environment/json.ts";
-import type { State } from "../environment/session.ts";
+import type { State } from "../environment/state.ts";
 import { createCallEvent, type CallEvent, type Header, type Trajectory } from "./trajectory.ts";
 import { formatCallLine } from "./trajectoryLine.ts";
 
@@ -114,7 +114,7 @@ export function findChange(
   { servers, catalog: hash }: Pick<Header, "servers" | "catalog">,
 ): PinnedChange {
   const changed = servers.filter(
-    it => fixtureDigest(catalog.getFixture(it.name, it.fixture)) !== it.digest,
+    it => computeDigest(catalog.getFixture(it.name, it.fixture)) !== it.digest,
   );
   if (changed.length > 0) {
     const names = changed.map(it => `${it.fixture} of ${it.name}`).join(", ");

@@ -1,6 +1,7 @@
-/** A variant of a fixture is the same world under other ids. */
+/** A variant of a fixture is the same state with other ids. */
 import { expect, test } from "vitest";
-import { fixtureDigest, createFixtureSchema } from "../../src/environment/fixture.ts";
+import { computeDigest } from "../../src/environment/digest.ts";
+import { createFixtureSchema } from "../../src/environment/fixture.ts";
 import { openSessionByName } from "../../src/environment/catalog.ts";
 import { loadServers } from "../../src/servers/catalog.ts";
 import { parseVariantName, createVariant } from "../../src/environment/variant.ts";
@@ -8,20 +9,20 @@ import { catalog } from "../contracts/doors.ts";
 
 const servers = await loadServers();
 
-const names: [name: string, of: object | undefined][] = [
-  ["full~17", { of: "full", number: 17 }],
+const names: [name: string, parsed: object | undefined][] = [
+  ["full~17", { fixture: "full", number: 17 }],
   ["full", undefined],
   ["full~0", undefined],
   ["full~x", undefined],
   ["~3", undefined],
   ["full~1~2", undefined],
 ];
-test.each(names)("%s", (name, of) => {
-  expect(parseVariantName(name)).toEqual(of);
+test.each(names)("%s", (name, parsed) => {
+  expect(parseVariantName(name)).toEqual(parsed);
 });
 
 test.each(servers.map(it => [it.name, it] as const))(
-  "%s: a variant fits the schema and is a fixture of its own",
+  "%s: a variant matches the schema and differs from its fixture",
   (name, server) => {
     const full = catalog.getFixture(name, "full");
     const variant = catalog.getFixture(name, "full~7");
@@ -30,8 +31,8 @@ test.each(servers.map(it => [it.name, it] as const))(
     ).toBeUndefined();
     expect(catalog.getFixture(name, "full~7")).toBe(variant);
     expect(variant.name).toBe("full~7");
-    expect(fixtureDigest(variant)).toBe(fixtureDigest(createVariant(full, 7)));
-    expect(fixtureDigest(variant)).not.toBe(fixtureDigest(full));
+    expect(computeDigest(variant)).toBe(computeDigest(createVariant(full, 7)));
+    expect(computeDigest(variant)).not.toBe(computeDigest(full));
   },
 );
 

@@ -6,9 +6,9 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
+import { computeDigest } from "../../src/environment/digest.ts";
 import { openCatalog, type Catalog } from "../../src/environment/catalog.ts";
 import { id, label } from "../../src/environment/fieldSchemas.ts";
-import { fixtureDigest } from "../../src/environment/fixture.ts";
 import {
   defineServer,
   findEntity,
@@ -111,7 +111,7 @@ async function boxTask(
   const find = { name: "box_find", arguments: { name: colour } };
   const open = { name: "box_open", arguments: { box_id: boxId } };
   const servers = [
-    { name: "box", fixture: "full", digest: fixtureDigest(catalog.getFixture("box", "full")) },
+    { name: "box", fixture: "full", digest: computeDigest(catalog.getFixture("box", "full")) },
   ];
   const task = {
     format: taskFormat,

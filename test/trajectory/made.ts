@@ -1,6 +1,6 @@
 /** Tasks over the banking server, made by hand, with a teacher that really ran. */
+import { computeDigest } from "../../src/environment/digest.ts";
 import { openCatalog } from "../../src/environment/catalog.ts";
-import { fixtureDigest } from "../../src/environment/fixture.ts";
 import type { JsonObject } from "../../src/environment/json.ts";
 import type { AssistantMessage, Call } from "../../src/policy/policy.ts";
 import { rollout } from "../../src/policy/rollout.ts";
@@ -50,7 +50,7 @@ export async function taskOf(made: {
       {
         name: "banking",
         fixture: "small",
-        digest: fixtureDigest(catalog.getFixture("banking", "small")),
+        digest: computeDigest(catalog.getFixture("banking", "small")),
       },
     ],
     catalog: catalog.hashTools(["banking"]),

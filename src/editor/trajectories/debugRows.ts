@@ -1,7 +1,7 @@
 /** The rows of the debugger's Variables view at a position: the step and the state. */
 import type { Json, JsonObject } from "../../environment/json.ts";
 import type { Patch } from "../../environment/outcome.ts";
-import type { State } from "../../environment/session.ts";
+import type { State } from "../../environment/state.ts";
 import type { CursorPosition } from "../../trajectory/cursor.ts";
 import type { CallEvent } from "../../trajectory/trajectory.ts";
 import { formatCallLine } from "../../trajectory/trajectoryLine.ts";

@@ -1,6 +1,6 @@
 /** The names that watches, hovers and breakpoint conditions can use at a position. */
 import type { Json, JsonObject } from "../../environment/json.ts";
-import type { State } from "../../environment/session.ts";
+import type { State } from "../../environment/state.ts";
 import { formatCallEvidence } from "../../reward/breakdown.ts";
 import type { CursorPosition } from "../../trajectory/cursor.ts";
 import { formatCallLine } from "../../trajectory/trajectoryLine.ts";

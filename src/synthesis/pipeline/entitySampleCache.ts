@@ -1,5 +1,6 @@
 /** The entity samples of one synthesis, by fixture. */
-import { openSessionByName, remember, type Catalog } from "../../environment/catalog.ts";
+import { LRUCache } from "lru-cache";
+import { openSessionByName, type Catalog } from "../../environment/catalog.ts";
 import { createRandom } from "../../environment/random.ts";
 import { parseVariantName } from "../../environment/variant.ts";
 import type { EntitySample } from "../user/entityInstance.ts";
@@ -15,7 +16,7 @@ const rotation = { samples: 4, attempts: 20 };
 export class EntitySampleCache {
   readonly #catalog: Catalog;
   readonly #seed: number;
-  readonly #samples = new Map<string, EntitySample>();
+  readonly #samples = new LRUCache<string, EntitySample>({ max: maxSamples });
 
   constructor(catalog: Catalog, seed: number) {
     this.#catalog = catalog;
@@ -32,7 +33,7 @@ export class EntitySampleCache {
       : Math.floor(n / rotation.attempts) % rotation.samples;
     const key = `${name}/${fixture}/${index}`;
     const sample = this.#samples.get(key) ?? this.#createSample({ name, fixture }, key);
-    remember(this.#samples, key, sample, maxSamples);
+    this.#samples.set(key, sample);
     return sample;
   }
 

@@ -5,7 +5,7 @@
  */
 import { join } from "node:path";
 import { openSessionByName } from "../../environment/catalog.ts";
-import { fixtureDigest } from "../../environment/fixture.ts";
+import { computeDigest } from "../../environment/digest.ts";
 import type { Random } from "../../environment/random.ts";
 import type { Session } from "../../environment/session.ts";
 import type { Task } from "../../trajectory/task.ts";
@@ -219,7 +219,7 @@ export class Synthesizer {
       task: id,
       servers: servers.map(it => ({
         ...it,
-        digest: fixtureDigest(catalog.getFixture(it.name, it.fixture)),
+        digest: computeDigest(catalog.getFixture(it.name, it.fixture)),
       })),
       catalog: catalog.hashTools(servers.map(it => it.name)),
       seed: sessionSeed,

@@ -138,7 +138,7 @@ function specifyVariant(source: VariantSource, n: number, random: Random): TaskS
 /** The name of a fixture of the home server: mostly the task's own. */
 function chooseFixtureName({ task, catalog }: VariantSource, random: Random): string {
   const { name, fixture } = task.servers[0]!;
-  const own = parseVariantName(fixture)?.of ?? fixture;
+  const own = parseVariantName(fixture)?.fixture ?? fixture;
   return random.boolean(ownFixtureShare) ? own : random.pick(catalog.listFixtures(name));
 }
 

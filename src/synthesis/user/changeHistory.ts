@@ -1,6 +1,6 @@
 /** What a conversation has asked for and changed so far, so that no intent repeats or undoes it. */
 import type { Patch } from "../../environment/outcome.ts";
-import type { State } from "../../environment/session.ts";
+import type { State } from "../../environment/state.ts";
 import type { Json } from "../../environment/json.ts";
 import type { ResultEntity } from "../graph/resultEntities.ts";
 import { entityKey, type EntityInstance } from "./entityInstance.ts";

@@ -1,6 +1,6 @@
 /** The result of checking an intent on a fork of the live session. */
 import type { Outcome, Patch } from "../../environment/outcome.ts";
-import type { State } from "../../environment/session.ts";
+import type { State } from "../../environment/state.ts";
 import type { ToolDeclaration } from "../graph/declarations.ts";
 import type { MissingCapability } from "../text/missingCapability.ts";
 import type { Intent } from "./intent.ts";

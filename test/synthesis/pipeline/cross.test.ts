@@ -182,7 +182,7 @@ test("all servers of a talk tell of one world", () => {
   for (const { knobs, servers } of crossing) {
     const needed = servers
       .slice(0, knobs["across"] as number)
-      .map(it => parseVariantName(it.fixture)?.of ?? it.fixture);
+      .map(it => parseVariantName(it.fixture)?.fixture ?? it.fixture);
     expect(new Set(needed).size).toBe(1);
   }
 });

@@ -1,0 +1,108 @@
+/**
+ * The state of a session: its first state, from fixtures, and a state from outside, which is checked
+ * before a session uses it.
+ */
+import { z } from "zod";
+import { checkJson } from "../storage/parseJson.ts";
+import { deepFreeze } from "./digest.ts";
+import { minute } from "./fieldSchemas.ts";
+import type { Fixture } from "./fixture.ts";
+import type { Json, JsonObject } from "./json.ts";
+import type { Server } from "./server.ts";
+
+/** The state of one server: its world, its time, and how often its generator has been drawn from. */
+export interface ServerState {
+  readonly world: JsonObject;
+  readonly clock: string;
+  readonly draws: number;
+}
+
+/** The whole state of a session, by server name. Deeply frozen. */
+export type State = Readonly<Record<string, ServerState>>;
+
+export interface SessionServer {
+  readonly server: Server;
+  readonly fixture: Fixture;
+}
+
+interface InitialState {
+  readonly fixtures: readonly Fixture[];
+  readonly state: State;
+}
+
+/** How many sets of fixtures with the same first fixture are kept. */
+const maxCachedStates = 16;
+
+/** The initial states of sessions that were opened on the same fixtures, by the first fixture. */
+const initialStates = new WeakMap<Fixture, readonly InitialState[]>();
+
+/** The first state of a session: the same object, with its digest, for equal fixtures. */
+export function getInitialState(servers: readonly SessionServer[]): State {
+  const first = servers[0]?.fixture;
+  if (!first) return Object.freeze({});
+  const known = initialStates.get(first) ?? [];
+  const found = known.find(
+    ({ fixtures }) =>
+      fixtures.length === servers.length && fixtures.every((it, i) => it === servers[i]!.fixture),
+  );
+  if (found) return found.state;
+  const state = Object.freeze(
+    Object.fromEntries(
+      servers.map(({ server, fixture }) => [server.name, getServerState(fixture)]),
+    ),
+  );
+  const added = { fixtures: servers.map(it => it.fixture), state };
+  initialStates.set(first, [...known.slice(1 - maxCachedStates), added]);
+  return state;
+}
+
+const serverStates = new WeakMap<Fixture, ServerState>();
+
+/** A fixture as the first state of a server, shared by every session that starts from it. */
+function getServerState(fixture: Fixture): ServerState {
+  let state = serverStates.get(fixture);
+  if (!state) {
+    const world = rebuildRecords(fixture.state) as JsonObject;
+    state = deepFreeze({ world, clock: fixture.now, draws: 0 });
+    serverStates.set(fixture, state);
+  }
+  return state;
+}
+
+/**
+ * The same value with its records built anew. V8 stores the keys of such a record in a shape that
+ * all its copies share, but those of a parsed record with more than some 130 keys in a hash table,
+ * which makes every copy and every iteration slower.
+ */
+function rebuildRecords(value: Json): Json {
+  if (Array.isArray(value)) return value.map((it: Json) => rebuildRecords(it));
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([key, it]) => [key, rebuildRecords(it)]));
+}
+
+/**
+ * A value from outside as the state of exactly these servers, deeply frozen. Throws a `UserError`
+ * that names the first place that does not match.
+ */
+export function parseState(servers: readonly Server[], value: unknown): State {
+  const schema = z.strictObject(
+    Object.fromEntries(servers.map(it => [it.name, getStateSchema(it)])),
+  );
+  const state = checkJson(schema, value, {
+    file: "the value",
+    noun: "a state of these servers",
+    remedy: "send a state that a session of the same servers returned",
+  });
+  return deepFreeze(state) as unknown as State;
+}
+
+const stateSchemas = new WeakMap<Server, z.ZodType>();
+
+function getStateSchema(server: Server): z.ZodType {
+  let schema = stateSchemas.get(server);
+  if (!schema) {
+    schema = z.strictObject({ world: server.schema, clock: minute(), draws: z.int().min(0) });
+    stateSchemas.set(server, schema);
+  }
+  return schema;
+}
