@@ -15,7 +15,7 @@ import {
   type Fault,
   type Patch,
 } from "./outcome.ts";
-import { keyOf } from "./random.ts";
+import { computeRandomKey } from "./random.ts";
 import { Refusal, type Server, type Tool } from "./server.ts";
 import { getInitialState, type SessionServer, type State } from "./state.ts";
 import { advanceClock, createReadContext, createWriteContext } from "./toolContext.ts";
@@ -118,7 +118,7 @@ export class Session {
 
   #write(tool: Tool, args: JsonObject): CallResult {
     const before = this.#state[tool.server]!;
-    const context = createWriteContext(before, keyOf(this.seed, tool.server));
+    const context = createWriteContext(before, computeRandomKey(this.seed, tool.server));
     const draft = createDraft<WritableServerState>(before);
     const value = tool.run(draft.value.world, args, context);
     draft.value.clock = advanceClock(before.clock);

@@ -3,7 +3,7 @@
  * chooses their next tokens together. Conversations that begin alike are worked once up to where
  * they part. Knows no rewards and no tasks.
  */
-import { keyOf, randomAt } from "../environment/random.ts";
+import { computeRandomKey, randomAt } from "../environment/random.ts";
 import type { AssistantMessage, Policy, Conversation } from "../policy/policy.ts";
 import type { Aliases } from "./aliases.ts";
 import { endsMessage, limits, parseMessage, writtenTalk } from "./chat.ts";
@@ -202,7 +202,7 @@ class Batch implements Student {
     ];
     held.ids.push(...fresh);
     const uniform = randomAt(
-      keyOf(this.#options.seed, of.conversation.header.id),
+      computeRandomKey(this.#options.seed, of.conversation.header.id),
       of.sampled + of.said.length,
     );
     return {
