@@ -52,13 +52,7 @@ const modules = {
   cli: { modules: [...domain, ...programs, ...numerics], packages: ["commander"] },
   editor: {
     modules: [...domain, ...programs],
-    packages: [
-      "vscode",
-      "@vscode/debugadapter",
-      "@vscode/debugprotocol",
-      "jsonc-parser",
-      "lru-cache",
-    ],
+    packages: ["vscode", "@vscode/debugadapter", "@vscode/debugprotocol", "jsonc-parser"],
   },
 };
 

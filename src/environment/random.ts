@@ -70,7 +70,8 @@ export const randomAt = (key: number, n: number): number =>
   mixBits((key + Math.imul(n + 1, 0x9e3779b9)) >>> 0) / 2 ** 32;
 
 /** The key of a seed and a name. */
-export const computeRandomKey = (seed: number, name: string): number => hashText(name, fnvBasis ^ seed);
+export const computeRandomKey = (seed: number, name: string): number =>
+  hashText(name, fnvBasis ^ seed);
 
 const fnvBasis = 2166136261;
 
